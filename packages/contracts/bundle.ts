@@ -1,0 +1,247 @@
+// Contract B: a policy as written (bundle) and as compiled (snapshot).
+import { HINT_KIND, MODE, SEVERITY } from './decision.ts';
+import {
+  array,
+  boolean,
+  closed,
+  formatted,
+  type Infer,
+  integer,
+  number,
+  oneOf,
+  optional,
+  record,
+  required,
+  scalar,
+  string,
+  variant,
+} from './shape.ts';
+
+const YEAR_MS = 31_536_000_000;
+const COUNT_MAX = 1_000_000_000;
+/** Windows remember one time stamp per counted call, so the count is bounded. */
+const THRESHOLD_MAX = 1_000;
+
+const names = array(string({ lengthMax: 1_024 }), { itemsMin: 1, itemsMax: 1_000 });
+const duration = integer({ min: 1, max: YEAR_MS });
+const SCOPE = oneOf('run', 'tool', 'server_tool');
+const hintText = optional(string({ lengthMax: 4_096 }), 'What the agent is told to do instead.');
+
+const NAME_MATCH = closed({
+  glob: optional(names, 'Globs; `*` matches any characters, `?` one.'),
+  regex: optional(names, 'RE2 expressions, searched anywhere unless anchored.'),
+});
+
+const RANGE = closed({
+  min: optional(number(), 'The least value, included.'),
+  max: optional(number(), 'The greatest value, included.'),
+});
+
+const ARGS_MATCH = closed({
+  has_keys: optional(names, 'Every one of these keys is present.'),
+  key_equals: optional(record(scalar()), 'Each key has exactly this value.'),
+  key_in: optional(record(array(scalar(), { itemsMin: 1 })), 'Each key has one of these values.'),
+  numeric_range: optional(record(RANGE), 'Each key is a number in this range.'),
+});
+
+const TIME_MATCH = closed({
+  utc_hours: optional(
+    array(integer({ min: 0, max: 23 }), { itemsMin: 1, itemsMax: 24 }),
+    'The hours of the day in UTC.',
+  ),
+});
+
+const MATCH = closed({
+  server_name: optional(NAME_MATCH, 'Which servers.'),
+  tool_name: optional(NAME_MATCH, 'Which tools.'),
+  risk_class: optional(names, 'The call carries one of these classes.'),
+  args: optional(ARGS_MATCH, 'Predicates over the top-level arguments.'),
+  time: optional(TIME_MATCH, 'When.'),
+});
+
+const SUGGEST = closed({
+  clamp: optional(record(RANGE), 'Move a number into a range.'),
+  drop: optional(names, 'Leave these keys out.'),
+  one_of: optional(
+    record(array(scalar(), { itemsMin: 1 })),
+    'Replace a value that is not listed by the first that is.',
+  ),
+});
+
+const HINT_RECIPE = closed({
+  hint_text: hintText,
+  retry_advice: optional(string({ lengthMax: 1_024 }), 'When and how to try again.'),
+  hint_kind: optional(HINT_KIND, 'What kind of correction this is.'),
+  suggest: optional(SUGGEST, 'How to compute corrected arguments.'),
+});
+
+const hint = optional(HINT_RECIPE, 'Since 0.2.0: the hint, in full.');
+const reason = {
+  reason_code: optional(string({ lengthMax: 128 }), 'A stable reason; each kind has a default.'),
+  message: optional(string({ lengthMax: 4_096 }), 'The reason for a person.'),
+};
+
+const ALLOW_EFFECT = closed({ action: required(oneOf('ALLOW'), 'Lets the call pass.'), ...reason });
+
+const DENY_EFFECT = closed({
+  action: required(oneOf('BLOCK'), 'Stops the call.'),
+  ...reason,
+  hint,
+});
+
+const BUDGET = closed({
+  scope: required(SCOPE, 'What shares one counter.'),
+  limit_calls: optional(integer({ min: 0, max: COUNT_MAX }), 'At most this many calls.'),
+  limit_cost_units: optional(integer({ min: 0, max: COUNT_MAX }), 'At most this much cost.'),
+  cost_units_per_call: optional(integer({ min: 0, max: COUNT_MAX }), 'The cost of one call; 1.'),
+  on_exceed: required(oneOf('BLOCK', 'REJECT_WITH_HINT', 'TERMINATE_RUN'), 'What happens then.'),
+  hint_text: hintText,
+});
+
+const RATE_LIMIT = closed({
+  scope: required(SCOPE, 'What shares one bucket.'),
+  capacity: required(integer({ min: 1, max: COUNT_MAX }), 'The most tokens the bucket holds.'),
+  refill_tokens: required(integer({ min: 1, max: COUNT_MAX }), 'Tokens added each period.'),
+  refill_period_ms: required(duration, 'The length of a period.'),
+  cost_tokens_per_call: optional(integer({ min: 1, max: COUNT_MAX }), 'Tokens of one call; 1.'),
+  on_limit: required(oneOf('THROTTLE', 'BLOCK', 'REJECT_WITH_HINT'), 'What happens then.'),
+  backoff_ms: optional(duration, 'With THROTTLE (required there): how long to wait.'),
+  hint_text: hintText,
+});
+
+const BREAKER = closed({
+  scope: required(SCOPE, 'What shares one window.'),
+  error_threshold: optional(integer({ min: 1, max: THRESHOLD_MAX }), 'Errors that trip it.'),
+  window_ms: optional(duration, 'The window those errors fall into.'),
+  repeat_threshold: optional(
+    integer({ min: 2, max: THRESHOLD_MAX }),
+    'The identical call that trips it, counting from the first.',
+  ),
+  repeat_window_ms: optional(duration, 'The window those repeats fall into.'),
+  on_trip: required(oneOf('TERMINATE_RUN', 'BLOCK', 'REJECT_WITH_HINT'), 'What happens then.'),
+  terminate_code: optional(string({ lengthMax: 128 }), 'With TERMINATE_RUN: a stable code.'),
+  hint_text: hintText,
+});
+
+const DEDUPE = closed({
+  scope: required(SCOPE, 'What counts as the same call.'),
+  window_ms: required(duration, 'How long a call is remembered.'),
+  key: required(oneOf('args_hash'), 'What is compared.'),
+  on_duplicate: required(oneOf('BLOCK', 'REJECT_WITH_HINT'), 'What happens then.'),
+  hint_text: hintText,
+});
+
+const APPROVAL = closed({
+  wait: required(oneOf('hold', 'hint'), 'Keep the request open, or answer at once with a hint.'),
+  timeout_ms: optional(duration, 'How long a person has; 5 minutes.'),
+});
+
+const TAG = closed({ add_risk_class: required(names, 'The classes to add.') });
+
+const EFFECTS = {
+  allow: ALLOW_EFFECT,
+  deny: DENY_EFFECT,
+  budget: closed({ budget: required(BUDGET, 'The budget.'), ...reason, hint }),
+  rate_limit: closed({ rate_limit: required(RATE_LIMIT, 'The token bucket.'), ...reason, hint }),
+  breaker: closed({ breaker: required(BREAKER, 'The circuit breaker.'), ...reason, hint }),
+  dedupe: closed({ dedupe: required(DEDUPE, 'The window.'), ...reason, hint }),
+  approval: closed({ approval: required(APPROVAL, 'How a person is asked.'), ...reason, hint }),
+  tag: closed({ tag: required(TAG, 'The classes.') }),
+} as const;
+
+function ruleOf<K extends keyof typeof EFFECTS>(kind: K) {
+  return closed({
+    rule_id: required(string({ lengthMax: 256 }), 'Unique within the policy.'),
+    kind: required(oneOf(kind), 'What the rule does.'),
+    enabled: required(boolean(), 'Whether it is in force.'),
+    match: required(MATCH, 'Which calls; every given field must match.'),
+    when: optional(
+      string({ lengthMax: 8_192 }),
+      'Since 0.2.0: a CEL condition on top of the match.',
+    ),
+    effect: required(EFFECTS[kind], 'What it does to them.'),
+    severity: required(SEVERITY, 'How much a decision by it matters.'),
+    description: optional(string({ lengthMax: 4_096 }), 'For people.'),
+  });
+}
+
+const RULE = variant('kind', {
+  allow: ruleOf('allow'),
+  deny: ruleOf('deny'),
+  budget: ruleOf('budget'),
+  rate_limit: ruleOf('rate_limit'),
+  breaker: ruleOf('breaker'),
+  dedupe: ruleOf('dedupe'),
+  tag: ruleOf('tag'),
+  approval: ruleOf('approval'),
+});
+
+const SELECTORS = closed({
+  env: optional(names, 'Environments.'),
+  agent_id: optional(names, 'Agents.'),
+  client: optional(names, 'Clients.'),
+  workload: optional(
+    closed({
+      namespace: optional(names, 'Kubernetes namespaces.'),
+      service_account: optional(names, 'Kubernetes service accounts.'),
+      labels: optional(record(string({ lengthMin: 0 })), 'Labels, each with exactly this value.'),
+      repo: optional(names, 'Repositories.'),
+      branch: optional(names, 'Branches.'),
+    }),
+    'What the agent runs in.',
+  ),
+});
+
+const DEFAULTS = closed({
+  decision_on_error: required(
+    oneOf('ALLOW', 'BLOCK'),
+    'What happens when a rule fails to evaluate.',
+  ),
+  fail_open_read_tools: optional(boolean(), 'Let read-like calls pass even then; false.'),
+});
+
+const BUNDLE = closed({
+  policy_id: required(string({ lengthMax: 256 }), 'A stable identifier.'),
+  version: required(string({ lengthMax: 128 }), 'A semantic or time version.'),
+  mode: required(MODE, 'How far the policy goes.'),
+  defaults: required(DEFAULTS, 'What holds where no rule speaks.'),
+  selectors: required(SELECTORS, 'Whom the policy is for; omitted fields match all.'),
+  rules: required(array(RULE, { itemsMax: 1_000 }), 'The rules, in order.'),
+  hint_delivery: optional(
+    oneOf('error', 'tool_result'),
+    'Since 0.2.0: refuse by a JSON-RPC error, or by an `isError` result that the model sees.',
+  ),
+  description: optional(string({ lengthMax: 4_096 }), 'For people.'),
+  owner: optional(string({ lengthMax: 256 }), 'Who answers for it.'),
+  created_at: optional(formatted('rfc3339'), 'When it was written.'),
+});
+
+/** The format of compiled snapshots; a shim refuses one that it does not know. */
+const SNAPSHOT_FORMAT = 'subluminal.snapshot.v1';
+
+type Bundle = Infer<typeof BUNDLE>;
+type Rule = Infer<typeof RULE>;
+type RuleKind = Rule['kind'];
+type RuleOf<K extends RuleKind> = Extract<Rule, { readonly kind: K }>;
+type Match = Infer<typeof MATCH>;
+type NameMatch = Infer<typeof NAME_MATCH>;
+type ArgsMatch = Infer<typeof ARGS_MATCH>;
+type Selectors = Infer<typeof SELECTORS>;
+type Scope = Infer<typeof SCOPE>;
+type HintRecipe = Infer<typeof HINT_RECIPE>;
+type Suggest = Infer<typeof SUGGEST>;
+
+export type {
+  ArgsMatch,
+  Bundle,
+  HintRecipe,
+  Match,
+  NameMatch,
+  Rule,
+  RuleKind,
+  RuleOf,
+  Scope,
+  Selectors,
+  Suggest,
+};
+export { BUNDLE, RULE, SNAPSHOT_FORMAT };

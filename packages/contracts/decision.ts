@@ -1,0 +1,136 @@
+// Contract C: what the data plane decides, and how a refusal looks on the wire.
+import {
+  formatted,
+  type Infer,
+  integer,
+  json,
+  nullable,
+  oneOf,
+  open,
+  optional,
+  record,
+  required,
+  string,
+} from './shape.ts';
+
+const ACTION = oneOf('ALLOW', 'BLOCK', 'THROTTLE', 'REJECT_WITH_HINT', 'TERMINATE_RUN');
+const SEVERITY = oneOf('info', 'warn', 'critical');
+const MODE = oneOf('observe', 'guardrails', 'control');
+const PROFILE = oneOf('production', 'development');
+const HINT_KIND = oneOf('ARG_FIX', 'BUDGET', 'RATE', 'SAFETY', 'OTHER');
+
+const HINT = open({
+  hint_text: required(string(), 'What the agent should do instead.'),
+  suggested_args: required(nullable(record(json())), 'Corrected arguments, or null.'),
+  retry_advice: required(nullable(string()), 'When and how to try again, or null.'),
+  hint_kind: required(HINT_KIND, 'What kind of correction this is.'),
+});
+
+const TERMINATE = open({
+  terminate_code: required(string(), 'A stable code for the reason.'),
+  terminate_message: required(string(), 'The reason for a person.'),
+});
+
+const APPROVAL_REQUEST = open({
+  wait: required(
+    oneOf('hold', 'hint'),
+    'Keep the request open, or answer at once and let the retry pass.',
+  ),
+  timeout_ms: required(integer({ min: 1 }), 'How long a person has.'),
+});
+
+const WOULD = open({
+  action: required(ACTION, 'What an enforcing policy would have done.'),
+  rule_id: required(nullable(string()), 'The rule that would have decided.'),
+  reason_code: required(string(), 'Its stable reason.'),
+  summary: required(string(), 'Its reason for a person.'),
+});
+
+const DECISION = open({
+  action: required(ACTION, 'What happens to the call.'),
+  rule_id: required(nullable(string()), 'The rule that decided, or null.'),
+  severity: required(SEVERITY, 'How much it matters.'),
+  reason_code: required(string(), 'A stable, enum-like reason.'),
+  summary: required(string(), 'The reason for a person.'),
+  backoff_ms: optional(integer({ min: 0 }), 'With THROTTLE: how long to wait.'),
+  hint: optional(HINT, 'With REJECT_WITH_HINT: how to do better.'),
+  terminate: optional(TERMINATE, 'With TERMINATE_RUN: why the run ends.'),
+  approval: optional(APPROVAL_REQUEST, 'Since 0.2.0: a person must agree first.'),
+  would: optional(
+    WOULD,
+    'Since 0.2.0: what was spared by observe mode or the development profile.',
+  ),
+});
+
+const POLICY_REF = open({
+  policy_id: required(string(), 'The policy.'),
+  policy_version: required(string(), 'Its version.'),
+  policy_hash: required(formatted('sha256'), 'The hash of its compiled snapshot.'),
+});
+
+const REFUSAL = open({
+  v: required(string(), 'The interface version.'),
+  action: required(ACTION, 'What was decided.'),
+  rule_id: required(nullable(string()), 'The rule that decided, or null.'),
+  reason_code: required(string(), 'A stable, enum-like reason.'),
+  summary: required(string(), 'The reason for a person.'),
+  run_id: required(string(), 'The run.'),
+  call_id: required(string(), 'The call.'),
+  server_name: required(string(), 'The configured server.'),
+  tool_name: required(string(), 'The tool, as the server calls it.'),
+  args_hash: required(formatted('sha256'), 'The hash of the canonical arguments.'),
+  policy: required(POLICY_REF, 'The policy that decided.'),
+  backoff_ms: optional(integer({ min: 0 }), 'With THROTTLE: how long to wait.'),
+  retry_advice: optional(string(), 'With THROTTLE: when and how to try again.'),
+  hint: optional(HINT, 'With REJECT_WITH_HINT: how to do better.'),
+});
+
+/** `error.data` of a refused call. */
+const ERROR_DATA = open({ subluminal: required(REFUSAL, 'Everything a machine needs to know.') });
+
+/** Reserved JSON-RPC codes. MCP 2026-07-28 took the -32000 block for itself, hence two sets. */
+const REFUSAL_CODES = {
+  BLOCK: { legacy: -32081, modern: -31081 },
+  THROTTLE: { legacy: -32082, modern: -31082 },
+  REJECT_WITH_HINT: { legacy: -32083, modern: -31083 },
+  TERMINATE_RUN: { legacy: -32084, modern: -31084 },
+} as const;
+
+type Action = Infer<typeof ACTION>;
+type Severity = Infer<typeof SEVERITY>;
+type Mode = Infer<typeof MODE>;
+type Profile = Infer<typeof PROFILE>;
+type Hint = Infer<typeof HINT>;
+type HintKind = Infer<typeof HINT_KIND>;
+type Decision = Infer<typeof DECISION>;
+type PolicyRef = Infer<typeof POLICY_REF>;
+type Refusal = Infer<typeof REFUSAL>;
+type ErrorData = Infer<typeof ERROR_DATA>;
+
+export type {
+  Action,
+  Decision,
+  ErrorData,
+  Hint,
+  HintKind,
+  Mode,
+  PolicyRef,
+  Profile,
+  Refusal,
+  Severity,
+};
+export {
+  ACTION,
+  APPROVAL_REQUEST,
+  DECISION,
+  ERROR_DATA,
+  HINT,
+  HINT_KIND,
+  MODE,
+  POLICY_REF,
+  PROFILE,
+  REFUSAL_CODES,
+  SEVERITY,
+  TERMINATE,
+  WOULD,
+};

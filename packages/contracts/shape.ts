@@ -1,0 +1,228 @@
+// Shapes are the one source of a contract: TypeScript infers the type, `check` reads a value
+// against it, `jsonSchema` publishes it. Plain data, so that nothing costs anything until used.
+
+type Scalar = string | number | boolean;
+type Format = 'rfc3339' | 'sha256';
+
+interface StringShape {
+  readonly kind: 'string';
+  readonly lengthMin: number;
+  readonly lengthMax: number;
+  readonly format?: Format;
+}
+interface NumberShape {
+  readonly kind: 'number' | 'integer';
+  readonly min?: number;
+  readonly max?: number;
+}
+interface BooleanShape {
+  readonly kind: 'boolean';
+}
+interface EnumShape<V extends string = string> {
+  readonly kind: 'enum';
+  readonly values: readonly V[];
+}
+interface ArrayShape<I extends Shape = Shape> {
+  readonly kind: 'array';
+  readonly items: I;
+  readonly itemsMin: number;
+  readonly itemsMax: number;
+}
+interface RecordShape<I extends Shape = Shape> {
+  readonly kind: 'record';
+  readonly values: I;
+}
+interface ObjectShape<F extends Fields = Fields> {
+  readonly kind: 'object';
+  readonly fields: F;
+  /** A closed object rejects unknown fields; an open one ignores them. */
+  readonly closed: boolean;
+}
+interface NullableShape<I extends Shape = Shape> {
+  readonly kind: 'nullable';
+  readonly inner: I;
+}
+/** One of several closed or open objects, told apart by the value of one field. */
+interface VariantShape<C extends Cases = Cases> {
+  readonly kind: 'variant';
+  readonly tag: string;
+  readonly cases: C;
+}
+interface ScalarShape {
+  readonly kind: 'scalar';
+}
+interface JsonShape {
+  readonly kind: 'json';
+}
+
+type Shape =
+  | StringShape
+  | NumberShape
+  | BooleanShape
+  | EnumShape
+  | ArrayShape
+  | RecordShape
+  | ObjectShape
+  | NullableShape
+  | VariantShape
+  | ScalarShape
+  | JsonShape;
+
+interface Field<S extends Shape = Shape, R extends boolean = boolean> {
+  readonly shape: S;
+  readonly required: R;
+  readonly doc: string;
+}
+type Fields = { readonly [name: string]: Field };
+
+type Cases = { readonly [tag: string]: ObjectShape };
+
+type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+type JsonObject = { readonly [key: string]: JsonValue };
+
+type RequiredKeys<F extends Fields> = {
+  [K in keyof F]: F[K]['required'] extends true ? K : never;
+}[keyof F];
+type Simplify<T> = { [K in keyof T]: T[K] };
+
+type Infer<S extends Shape> = S extends StringShape
+  ? string
+  : S extends NumberShape
+    ? number
+    : S extends BooleanShape
+      ? boolean
+      : S extends EnumShape<infer V>
+        ? V
+        : S extends ArrayShape<infer I>
+          ? readonly Infer<I>[]
+          : S extends RecordShape<infer I>
+            ? { readonly [key: string]: Infer<I> }
+            : S extends ObjectShape<infer F>
+              ? InferFields<F>
+              : S extends NullableShape<infer I>
+                ? Infer<I> | null
+                : S extends VariantShape<infer C>
+                  ? { [K in keyof C]: Infer<C[K]> }[keyof C]
+                  : S extends ScalarShape
+                    ? Scalar
+                    : JsonValue;
+
+type InferFields<F extends Fields> = Simplify<
+  { readonly [K in RequiredKeys<F>]: Infer<F[K]['shape']> } & {
+    readonly [K in Exclude<keyof F, RequiredKeys<F>>]?: Infer<F[K]['shape']>;
+  }
+>;
+
+const STRING_LENGTH_MAX = 65_536;
+const ARRAY_ITEMS_MAX = 10_000;
+
+/** A non-empty string, unless `lengthMin` is 0. */
+function string(limits: { lengthMin?: number; lengthMax?: number } = {}): StringShape {
+  const { lengthMin = 1, lengthMax = STRING_LENGTH_MAX } = limits;
+  return { kind: 'string', lengthMin, lengthMax };
+}
+
+function formatted(format: Format): StringShape {
+  return { kind: 'string', lengthMin: 1, lengthMax: 128, format };
+}
+
+function integer(limits: { min?: number; max?: number } = {}): NumberShape {
+  return { kind: 'integer', ...limits };
+}
+
+function number(limits: { min?: number; max?: number } = {}): NumberShape {
+  return { kind: 'number', ...limits };
+}
+
+function boolean(): BooleanShape {
+  return { kind: 'boolean' };
+}
+
+function oneOf<const V extends string>(...values: readonly V[]): EnumShape<V> {
+  return { kind: 'enum', values };
+}
+
+function array<I extends Shape>(
+  items: I,
+  limits: { itemsMin?: number; itemsMax?: number } = {},
+): ArrayShape<I> {
+  const { itemsMin = 0, itemsMax = ARRAY_ITEMS_MAX } = limits;
+  return { kind: 'array', items, itemsMin, itemsMax };
+}
+
+function record<I extends Shape>(values: I): RecordShape<I> {
+  return { kind: 'record', values };
+}
+
+function open<F extends Fields>(fields: F): ObjectShape<F> {
+  return { kind: 'object', fields, closed: false };
+}
+
+function closed<F extends Fields>(fields: F): ObjectShape<F> {
+  return { kind: 'object', fields, closed: true };
+}
+
+function nullable<I extends Shape>(inner: I): NullableShape<I> {
+  return { kind: 'nullable', inner };
+}
+
+function variant<C extends Cases>(tag: string, cases: C): VariantShape<C> {
+  return { kind: 'variant', tag, cases };
+}
+
+/** A string, number or boolean. */
+function scalar(): ScalarShape {
+  return { kind: 'scalar' };
+}
+
+/** Any JSON value. */
+function json(): JsonShape {
+  return { kind: 'json' };
+}
+
+function required<S extends Shape>(shape: S, doc: string): Field<S, true> {
+  return { shape, required: true, doc };
+}
+
+function optional<S extends Shape>(shape: S, doc: string): Field<S, false> {
+  return { shape, required: false, doc };
+}
+
+export type {
+  ArrayShape,
+  BooleanShape,
+  EnumShape,
+  Field,
+  Fields,
+  Infer,
+  JsonObject,
+  JsonShape,
+  JsonValue,
+  NullableShape,
+  NumberShape,
+  ObjectShape,
+  RecordShape,
+  Scalar,
+  ScalarShape,
+  Shape,
+  StringShape,
+  VariantShape,
+};
+export {
+  array,
+  boolean,
+  closed,
+  formatted,
+  integer,
+  json,
+  nullable,
+  number,
+  oneOf,
+  open,
+  optional,
+  record,
+  required,
+  scalar,
+  string,
+  variant,
+};

@@ -1,0 +1,73 @@
+// The values that policy evaluation works on. Plain data, no behaviour.
+import type { Bundle, Decision, JsonObject, Rule, RuleKind } from '@subluminal/contracts';
+
+/** Who acts: the part of the event envelope that policies may look at. */
+interface Identity {
+  readonly run_id: string;
+  readonly agent_id: string;
+  readonly client: string;
+  readonly env: string;
+  readonly principal?: string;
+  readonly workload?: JsonObject;
+}
+
+/** One tool call as the core sees it, whatever wire it came by. */
+interface Call {
+  readonly identity: Identity;
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly args_hash: string;
+  /** Absent when the message was too large to inspect: rules that need it fail closed. */
+  readonly args?: JsonObject;
+  readonly bytes_in: number;
+  /** Risk classes that are known before any tag rule has spoken. */
+  readonly risk_class?: readonly string[];
+  /** Approval rules that a person has already satisfied for exactly this call. */
+  readonly approved?: readonly string[];
+}
+
+/** How a forwarded call ended, as far as breakers care. */
+type CallResult = 'ok' | 'error';
+
+type Defaults = Required<Bundle['defaults']>;
+
+/**
+ * A policy as compiled, in the form that is hashed, signed and stored: every default expanded,
+ * globs normalised, and nothing in it that does not change a decision.
+ */
+interface SnapshotDocument {
+  readonly format: string;
+  readonly policy_id: string;
+  readonly version: string;
+  readonly mode: Bundle['mode'];
+  readonly hint_delivery: NonNullable<Bundle['hint_delivery']>;
+  readonly defaults: Defaults;
+  readonly selectors: Bundle['selectors'];
+  readonly rules: readonly Rule[];
+}
+
+/** What one matching rule had to say about a call. */
+interface TraceStep {
+  readonly rule_id: string;
+  readonly kind: RuleKind;
+  readonly outcome:
+    | 'decided' // this rule made the decision
+    | 'would_decide' // it would have, but an earlier rule had decided
+    | 'counted' // it only updated its state
+    | 'tagged'
+    | 'asks' // it wants a person's approval
+    | 'approved' // it wanted one, and has it
+    | 'failed'; // it could not be evaluated
+  /** Details for people: counters, limits, windows, errors. */
+  readonly detail: string;
+}
+
+interface Outcome<S> {
+  readonly decision: Decision;
+  readonly state: S;
+  readonly trace: readonly TraceStep[];
+  /** The risk classes the call ended up with. */
+  readonly risk_class: readonly string[];
+}
+
+export type { Call, CallResult, Defaults, Identity, Outcome, SnapshotDocument, TraceStep };
