@@ -216,9 +216,6 @@ const BUNDLE = closed({
   created_at: optional(formatted('rfc3339'), 'When it was written.'),
 });
 
-/** The format of compiled snapshots; a shim refuses one that it does not know. */
-const SNAPSHOT_FORMAT = 'subluminal.snapshot.v1';
-
 type Bundle = Infer<typeof BUNDLE>;
 type Rule = Infer<typeof RULE>;
 type RuleKind = Rule['kind'];
@@ -244,4 +241,4 @@ export type {
   Selectors,
   Suggest,
 };
-export { BUNDLE, RULE, SNAPSHOT_FORMAT };
+export { BUNDLE, HINT_RECIPE, MATCH, RULE };

@@ -1,4 +1,5 @@
-import type { ObjectShape, Shape, VariantShape } from './shape.ts';
+import { FORMATS } from './formats.ts';
+import type { ObjectShape, Shape, StringShape, VariantShape } from './shape.ts';
 
 /** One thing that is wrong with a value, at a path, with what would have been right. */
 interface Mismatch {
@@ -12,100 +13,132 @@ interface Mismatch {
   readonly choices: readonly string[];
 }
 
-interface Walk {
-  readonly found: Mismatch[];
-  readonly path: (string | number)[];
-}
-
 const MISMATCHES_MAX = 100;
 const DEPTH_MAX = 64;
-const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/;
-const SHA256_HEX = /^[0-9a-f]{64}$/;
+/** Free-form values may nest as deep as arguments that can be hashed. */
+const JSON_DEPTH_MAX = 256;
 
 /** Reads a value against a shape; an empty list means that it fits. */
 function check(shape: Shape, value: unknown): readonly Mismatch[] {
-  const walk: Walk = { found: [], path: [] };
-  visit(shape, value, walk);
+  const walk = new Walk();
+  walk.visit(shape, value);
   return walk.found;
 }
 
-function visit(shape: Shape, value: unknown, walk: Walk): void {
-  if (walk.found.length >= MISMATCHES_MAX) return;
-  switch (shape.kind) {
-    case 'object':
-      return visitObject(shape, value, walk);
-    case 'array':
-      if (!Array.isArray(value)) return report(walk, 'type', shape, value);
-      if (value.length < shape.itemsMin || value.length > shape.itemsMax) {
-        return report(walk, 'value', shape, value);
+/** One pass over a value: where it is, and what it has found so far. */
+class Walk {
+  readonly found: Mismatch[] = [];
+  readonly #path: (string | number)[] = [];
+
+  visit(shape: Shape, value: unknown): void {
+    if (this.found.length >= MISMATCHES_MAX) return;
+    switch (shape.kind) {
+      case 'object':
+        return this.#visitObject(shape, value);
+      case 'array':
+        if (!Array.isArray(value)) return this.#report('type', shape, value);
+        if (value.length < shape.itemsMin || value.length > shape.itemsMax) {
+          return this.#report('value', shape, value);
+        }
+        for (const [index, item] of value.entries()) this.#visitAt(index, shape.items, item);
+        return;
+      case 'record':
+        if (!isObject(value)) return this.#report('type', shape, value);
+        for (const key of Object.keys(value)) this.#visitAt(key, shape.values, value[key]);
+        return;
+      case 'variant':
+        return this.#visitVariant(shape, value);
+      case 'nullable':
+        if (value !== null) this.visit(shape.inner, value);
+        return;
+      default: {
+        const problem = leafProblem(shape, value);
+        if (problem !== undefined) this.#report(problem, shape, value);
       }
-      for (const [index, item] of value.entries()) visitAt(shape.items, item, index, walk);
-      return;
-    case 'record':
-      if (!isObject(value)) return report(walk, 'type', shape, value);
-      for (const key of Object.keys(value)) visitAt(shape.values, value[key], key, walk);
-      return;
-    case 'variant':
-      return visitVariant(shape, value, walk);
-    case 'nullable':
-      if (value !== null) visit(shape.inner, value, walk);
-      return;
-    default: {
-      const problem = leafProblem(shape, value);
-      if (problem !== undefined) report(walk, problem, shape, value);
     }
   }
-}
 
-function visitObject(shape: ObjectShape, value: unknown, walk: Walk): void {
-  if (!isObject(value)) return report(walk, 'type', shape, value);
-  for (const name of Object.keys(shape.fields)) {
-    const field = shape.fields[name];
-    if (field === undefined) continue;
-    const present = Object.hasOwn(value, name) && value[name] !== undefined;
-    if (present) visitAt(field.shape, value[name], name, walk);
-    else if (field.required) reportMissing(walk, name, field.shape);
+  #visitObject(shape: ObjectShape, value: unknown): void {
+    if (!isObject(value)) return this.#report('type', shape, value);
+    for (const name of Object.keys(shape.fields)) {
+      const field = shape.fields[name];
+      if (field === undefined) continue;
+      const present = Object.hasOwn(value, name) && value[name] !== undefined;
+      if (present) this.#visitAt(name, field.shape, value[name]);
+      else if (field.required) this.#reportMissing(name, field.shape);
+    }
+    this.#visitConditions(shape, value);
+    if (!shape.closed) return;
+    const known = Object.keys(shape.fields);
+    for (const name of Object.keys(value)) {
+      if (Object.hasOwn(shape.fields, name)) continue;
+      this.found.push({
+        path: [...this.#path, name],
+        problem: 'unknown',
+        expected: `one of the fields ${known.join(', ')}`,
+        got: `the unknown field \`${name}\``,
+        choices: known,
+      });
+    }
   }
-  if (!shape.closed) return;
-  const known = Object.keys(shape.fields);
-  for (const name of Object.keys(value)) {
-    if (Object.hasOwn(shape.fields, name)) continue;
-    walk.found.push({
-      path: [...walk.path, name],
-      problem: 'unknown',
-      expected: `one of the fields ${known.join(', ')}`,
-      got: `the unknown field \`${name}\``,
-      choices: known,
+
+  #visitConditions(shape: ObjectShape, value: Record<string, unknown>): void {
+    for (const { field, is, needs } of shape.conditions) {
+      if (!Object.hasOwn(value, field) || value[field] !== is) continue;
+      for (const name of needs) {
+        const needed = shape.fields[name];
+        const present = Object.hasOwn(value, name) && (value[name] ?? null) !== null;
+        if (present || needed === undefined) continue;
+        this.#reportMissing(name, needed.shape, `, because \`${field}\` is \`${is}\``);
+      }
+    }
+  }
+
+  #visitVariant(shape: VariantShape, value: unknown): void {
+    if (!isObject(value)) return this.#report('type', shape, value);
+    const tag = value[shape.tag];
+    const chosen = typeof tag === 'string' && Object.hasOwn(shape.cases, tag) && shape.cases[tag];
+    if (chosen) return this.#visitObject(chosen, value);
+    const tagShape: Shape = { kind: 'enum', values: Object.keys(shape.cases) };
+    if (tag === undefined) return this.#reportMissing(shape.tag, tagShape);
+    this.#visitAt(shape.tag, tagShape, tag);
+  }
+
+  #visitAt(key: string | number, shape: Shape, value: unknown): void {
+    if (this.#path.length >= DEPTH_MAX) return this.#report('value', shape, value);
+    this.#path.push(key);
+    this.visit(shape, value);
+    this.#path.pop();
+  }
+
+  #reportMissing(name: string, shape: Shape, because = ''): void {
+    this.found.push({
+      path: [...this.#path, name],
+      problem: 'missing',
+      expected: `\`${name}\`, ${describe(shape)}${because}`,
+      got: 'nothing',
+      choices: choicesOf(shape),
     });
   }
-}
 
-function visitVariant(shape: VariantShape, value: unknown, walk: Walk): void {
-  if (!isObject(value)) return report(walk, 'type', shape, value);
-  const tag = value[shape.tag];
-  const chosen = typeof tag === 'string' && Object.hasOwn(shape.cases, tag) && shape.cases[tag];
-  if (chosen) return visitObject(chosen, value, walk);
-  const tagShape: Shape = { kind: 'enum', values: Object.keys(shape.cases) };
-  if (tag === undefined) return reportMissing(walk, shape.tag, tagShape);
-  visitAt(tagShape, tag, shape.tag, walk);
-}
-
-function visitAt(shape: Shape, value: unknown, key: string | number, walk: Walk): void {
-  if (walk.path.length >= DEPTH_MAX) return report(walk, 'value', shape, value);
-  walk.path.push(key);
-  visit(shape, value, walk);
-  walk.path.pop();
+  #report(problem: 'type' | 'value', shape: Shape, value: unknown): void {
+    this.found.push({
+      path: [...this.#path],
+      problem,
+      expected: describe(shape),
+      got: describeValue(value),
+      choices: choicesOf(shape),
+    });
+  }
 }
 
 type LeafShape = Exclude<Shape, { kind: 'object' | 'array' | 'record' | 'nullable' | 'variant' }>;
 
 function leafProblem(shape: LeafShape, value: unknown): 'type' | 'value' | undefined {
   switch (shape.kind) {
-    case 'string': {
+    case 'string':
       if (typeof value !== 'string') return 'type';
-      const fits = value.length >= shape.lengthMin && value.length <= shape.lengthMax;
-      return fits && fitsFormat(shape.format, value) ? undefined : 'value';
-    }
+      return fitsString(shape, value) ? undefined : 'value';
     case 'enum':
       if (typeof value !== 'string') return 'type';
       return shape.values.includes(value) ? undefined : 'value';
@@ -119,6 +152,8 @@ function leafProblem(shape: LeafShape, value: unknown): 'type' | 'value' | undef
     }
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'type';
+    case 'either':
+      return shape.options.some((option) => check(option, value).length === 0) ? undefined : 'type';
     case 'scalar':
       return isScalar(value) ? undefined : 'type';
     case 'json':
@@ -126,10 +161,18 @@ function leafProblem(shape: LeafShape, value: unknown): 'type' | 'value' | undef
   }
 }
 
-function fitsFormat(format: string | undefined, value: string): boolean {
-  if (format === 'rfc3339') return RFC3339.test(value) && !Number.isNaN(Date.parse(value));
-  if (format === 'sha256') return SHA256_HEX.test(value);
-  return true;
+function fitsString(shape: StringShape, value: string): boolean {
+  if (value.length < shape.lengthMin || isLonger(value, shape.lengthMax)) return false;
+  return shape.format === undefined || FORMATS[shape.format].pattern.test(value);
+}
+
+/** Whether a text has more characters than that, counted as JSON Schema does: by code point. */
+function isLonger(value: string, lengthMax: number): boolean {
+  if (value.length <= lengthMax) return false;
+  if (value.length > 2 * lengthMax) return true;
+  let length = 0;
+  for (const _ of value) length++;
+  return length > lengthMax;
 }
 
 function isScalar(value: unknown): boolean {
@@ -139,33 +182,13 @@ function isScalar(value: unknown): boolean {
 
 function isJson(value: unknown, depth: number): boolean {
   if (value === null || isScalar(value)) return true;
-  if (depth >= DEPTH_MAX) return false;
+  if (depth >= JSON_DEPTH_MAX) return false;
   if (Array.isArray(value)) return value.every((item) => isJson(item, depth + 1));
   return isObject(value) && Object.values(value).every((item) => isJson(item, depth + 1));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function reportMissing(walk: Walk, name: string, shape: Shape): void {
-  walk.found.push({
-    path: [...walk.path, name],
-    problem: 'missing',
-    expected: `\`${name}\`, ${describe(shape)}`,
-    got: 'nothing',
-    choices: choicesOf(shape),
-  });
-}
-
-function report(walk: Walk, problem: 'type' | 'value', shape: Shape, value: unknown): void {
-  walk.found.push({
-    path: [...walk.path],
-    problem,
-    expected: describe(shape),
-    got: describeValue(value),
-    choices: choicesOf(shape),
-  });
 }
 
 function choicesOf(shape: Shape): readonly string[] {
@@ -177,8 +200,7 @@ function choicesOf(shape: Shape): readonly string[] {
 function describe(shape: Shape): string {
   switch (shape.kind) {
     case 'string':
-      if (shape.format === 'rfc3339') return 'an RFC 3339 time in UTC, like 2026-01-31T12:00:00Z';
-      if (shape.format === 'sha256') return 'a SHA-256 as 64 lowercase hex digits';
+      if (shape.format !== undefined) return FORMATS[shape.format].words;
       return `${shape.lengthMin > 0 ? 'a non-empty' : 'a'} string of at most ${shape.lengthMax} characters`;
     case 'enum':
       return shape.values.length === 1
@@ -200,6 +222,8 @@ function describe(shape: Shape): string {
       return 'an object';
     case 'nullable':
       return `${describe(shape.inner)}, or null`;
+    case 'either':
+      return shape.options.map(describe).join(', or ');
     case 'scalar':
       return 'a string, number or boolean';
     case 'json':
@@ -218,8 +242,8 @@ function range(shape: { readonly min?: number; readonly max?: number }): string 
 function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (typeof value === 'object') return 'an object';
-  if (typeof value !== 'string') return String(value);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value !== 'string') return value === undefined ? 'nothing' : 'an object';
   return value.length > 60 ? `a string of ${value.length} characters` : `\`${value}\``;
 }
 

@@ -14,10 +14,18 @@ import {
 } from './shape.ts';
 
 const ACTION = oneOf('ALLOW', 'BLOCK', 'THROTTLE', 'REJECT_WITH_HINT', 'TERMINATE_RUN');
+const REFUSED_ACTION = oneOf('BLOCK', 'THROTTLE', 'REJECT_WITH_HINT', 'TERMINATE_RUN');
 const SEVERITY = oneOf('info', 'warn', 'critical');
 const MODE = oneOf('observe', 'guardrails', 'control');
 const PROFILE = oneOf('production', 'development');
 const HINT_KIND = oneOf('ARG_FIX', 'BUDGET', 'RATE', 'SAFETY', 'OTHER');
+
+/** What an action must bring along, wherever a decision travels. */
+const ACTION_NEEDS = [
+  { field: 'action', is: 'THROTTLE', needs: ['backoff_ms'] },
+  { field: 'action', is: 'REJECT_WITH_HINT', needs: ['hint'] },
+  { field: 'action', is: 'TERMINATE_RUN', needs: ['terminate'] },
+] as const;
 
 const HINT = open({
   hint_text: required(string(), 'What the agent should do instead.'),
@@ -46,21 +54,24 @@ const WOULD = open({
   summary: required(string(), 'Its reason for a person.'),
 });
 
-const DECISION = open({
-  action: required(ACTION, 'What happens to the call.'),
-  rule_id: required(nullable(string()), 'The rule that decided, or null.'),
-  severity: required(SEVERITY, 'How much it matters.'),
-  reason_code: required(string(), 'A stable, enum-like reason.'),
-  summary: required(string(), 'The reason for a person.'),
-  backoff_ms: optional(integer({ min: 0 }), 'With THROTTLE: how long to wait.'),
-  hint: optional(HINT, 'With REJECT_WITH_HINT: how to do better.'),
-  terminate: optional(TERMINATE, 'With TERMINATE_RUN: why the run ends.'),
-  approval: optional(APPROVAL_REQUEST, 'Since 0.2.0: a person must agree first.'),
-  would: optional(
-    WOULD,
-    'Since 0.2.0: what was spared by observe mode or the development profile.',
-  ),
-});
+const DECISION = open(
+  {
+    action: required(ACTION, 'What happens to the call.'),
+    rule_id: required(nullable(string()), 'The rule that decided, or null.'),
+    severity: required(SEVERITY, 'How much it matters.'),
+    reason_code: required(string(), 'A stable, enum-like reason.'),
+    summary: required(string(), 'The reason for a person.'),
+    backoff_ms: optional(integer({ min: 0 }), 'With THROTTLE: how long to wait.'),
+    hint: optional(HINT, 'With REJECT_WITH_HINT: how to do better.'),
+    terminate: optional(TERMINATE, 'With TERMINATE_RUN: why the run ends.'),
+    approval: optional(APPROVAL_REQUEST, 'Since 0.2.0: a person must agree first.'),
+    would: optional(
+      WOULD,
+      'Since 0.2.0: what was spared by observe mode or the development profile.',
+    ),
+  },
+  ACTION_NEEDS,
+);
 
 const POLICY_REF = open({
   policy_id: required(string(), 'The policy.'),
@@ -68,22 +79,25 @@ const POLICY_REF = open({
   policy_hash: required(formatted('sha256'), 'The hash of its compiled snapshot.'),
 });
 
-const REFUSAL = open({
-  v: required(string(), 'The interface version.'),
-  action: required(ACTION, 'What was decided.'),
-  rule_id: required(nullable(string()), 'The rule that decided, or null.'),
-  reason_code: required(string(), 'A stable, enum-like reason.'),
-  summary: required(string(), 'The reason for a person.'),
-  run_id: required(string(), 'The run.'),
-  call_id: required(string(), 'The call.'),
-  server_name: required(string(), 'The configured server.'),
-  tool_name: required(string(), 'The tool, as the server calls it.'),
-  args_hash: required(formatted('sha256'), 'The hash of the canonical arguments.'),
-  policy: required(POLICY_REF, 'The policy that decided.'),
-  backoff_ms: optional(integer({ min: 0 }), 'With THROTTLE: how long to wait.'),
-  retry_advice: optional(string(), 'With THROTTLE: when and how to try again.'),
-  hint: optional(HINT, 'With REJECT_WITH_HINT: how to do better.'),
-});
+const REFUSAL = open(
+  {
+    v: required(formatted('pack_version'), 'The interface version.'),
+    action: required(REFUSED_ACTION, 'What was decided.'),
+    rule_id: required(nullable(string()), 'The rule that decided, or null.'),
+    reason_code: required(string(), 'A stable, enum-like reason.'),
+    summary: required(string(), 'The reason for a person.'),
+    run_id: required(string(), 'The run.'),
+    call_id: required(string(), 'The call.'),
+    server_name: required(string(), 'The configured server.'),
+    tool_name: required(string(), 'The tool, as the server calls it.'),
+    args_hash: required(formatted('sha256'), 'The hash of the canonical arguments.'),
+    policy: required(POLICY_REF, 'The policy that decided.'),
+    backoff_ms: optional(integer({ min: 0 }), 'With THROTTLE: how long to wait.'),
+    retry_advice: optional(string(), 'With THROTTLE: when and how to try again.'),
+    hint: optional(HINT, 'With REJECT_WITH_HINT: how to do better.'),
+  },
+  ACTION_NEEDS.slice(0, 2),
+);
 
 /** `error.data` of a refused call. */
 const ERROR_DATA = open({ subluminal: required(REFUSAL, 'Everything a machine needs to know.') });
@@ -97,6 +111,7 @@ const REFUSAL_CODES = {
 } as const;
 
 type Action = Infer<typeof ACTION>;
+type RefusedAction = Infer<typeof REFUSED_ACTION>;
 type Severity = Infer<typeof SEVERITY>;
 type Mode = Infer<typeof MODE>;
 type Profile = Infer<typeof PROFILE>;
@@ -117,10 +132,12 @@ export type {
   PolicyRef,
   Profile,
   Refusal,
+  RefusedAction,
   Severity,
 };
 export {
   ACTION,
+  ACTION_NEEDS,
   APPROVAL_REQUEST,
   DECISION,
   ERROR_DATA,

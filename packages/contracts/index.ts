@@ -11,7 +11,7 @@ export type {
   Selectors,
   Suggest,
 } from './bundle.ts';
-export { BUNDLE, RULE, SNAPSHOT_FORMAT } from './bundle.ts';
+export { BUNDLE, RULE } from './bundle.ts';
 export type { Mismatch } from './check.ts';
 export { check, describe, isObject } from './check.ts';
 export type {
@@ -24,7 +24,61 @@ export type {
   PolicyRef,
   Profile,
   Refusal,
+  RefusedAction,
   Severity,
 } from './decision.ts';
 export { DECISION, ERROR_DATA, REFUSAL_CODES } from './decision.ts';
+export type { ErrorEntry, SubCode } from './errors.ts';
+export { ERROR_CODES, errorEntry } from './errors.ts';
+export type {
+  CallError,
+  CallRef,
+  CallStatus,
+  EventDecision,
+  StartedCall,
+  Transport,
+} from './events/call.ts';
+export { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES, TRUNCATED_PREVIEW } from './events/call.ts';
+export { eventDecision } from './events/decision.ts';
+export type { Client, Env, Producer, Workload } from './events/envelope.ts';
+export type { InspectLimits } from './events/guard-bodies.ts';
+export { MalformedEvent } from './events/guards.ts';
+export type { ParsedEvent } from './events/parse.ts';
+export { EVENT_LINE_LENGTH_MAX, parseEvent, parseEventLine } from './events/parse.ts';
+export type { Event, EventBody, EventOf, EventType } from './events/types.ts';
+export { EVENT } from './events/types.ts';
+export type { EventWriter } from './events/writer.ts';
+export { eventWriter } from './events/writer.ts';
+export type {
+  EvaluateRequest,
+  EvaluateResponse,
+  HealthResponse,
+  HeartbeatRequest,
+  HeartbeatResponse,
+  HubEndpoint,
+  TaskResponse,
+} from './hub.ts';
+export {
+  HUB_APPROVAL_TIMEOUT_MS,
+  HUB_ENDPOINTS,
+  HUB_HEARTBEAT_INTERVAL_MS,
+  HUB_READINESS,
+  HUB_TIMEOUTS,
+  parseEvaluateRequest,
+  parseEvaluateResponse,
+  parseHealthResponse,
+  parseHeartbeatRequest,
+  parseHeartbeatResponse,
+  parseTaskResponse,
+} from './hub.ts';
+export type { Parsed } from './parse.ts';
+export { parseAs, parseDecision, parseErrorData } from './parse.ts';
+export type { ReasonCode } from './reasons.ts';
+export { REASONS } from './reasons.ts';
+export type { Era, RefusalError, RefusalInput, RefusedCall } from './refusal.ts';
+export { refusal } from './refusal.ts';
 export type { Infer, JsonObject, JsonValue, Shape } from './shape.ts';
+export { STRING_LENGTH_MAX } from './shape.ts';
+export type { SnapshotDocument, SnapshotFile } from './snapshot.ts';
+export { SNAPSHOT_FILE, SNAPSHOT_FORMAT } from './snapshot.ts';
+export { PACK_VERSION } from './version.ts';

@@ -1,8 +1,9 @@
 // Shapes are the one source of a contract: TypeScript infers the type, `check` reads a value
 // against it, `jsonSchema` publishes it. Plain data, so that nothing costs anything until used.
 
+import type { Format } from './formats.ts';
+
 type Scalar = string | number | boolean;
-type Format = 'rfc3339' | 'sha256';
 
 interface StringShape {
   readonly kind: 'string';
@@ -32,13 +33,20 @@ interface RecordShape<I extends Shape = Shape> {
   readonly kind: 'record';
   readonly values: I;
 }
+/** When `field` has the value `is`, the fields in `needs` must be there and not null. */
+interface Condition {
+  readonly field: string;
+  readonly is: string;
+  readonly needs: readonly string[];
+}
 interface ObjectShape<F extends Fields = Fields> {
   readonly kind: 'object';
   readonly fields: F;
   /** A closed object rejects unknown fields; an open one ignores them. */
   readonly closed: boolean;
+  readonly conditions: readonly Condition[];
 }
-interface NullableShape<I extends Shape = Shape> {
+interface NullableShape<I extends PlainShape = PlainShape> {
   readonly kind: 'nullable';
   readonly inner: I;
 }
@@ -48,6 +56,11 @@ interface VariantShape<C extends Cases = Cases> {
   readonly tag: string;
   readonly cases: C;
 }
+/** A text or a number. Not a union of any shapes: the compiler could not infer through that. */
+interface EitherShape {
+  readonly kind: 'either';
+  readonly options: readonly (StringShape | NumberShape)[];
+}
 interface ScalarShape {
   readonly kind: 'scalar';
 }
@@ -55,7 +68,8 @@ interface JsonShape {
   readonly kind: 'json';
 }
 
-type Shape =
+/** Every shape but nullable: null is said once, and the compiler knows where to stop. */
+type PlainShape =
   | StringShape
   | NumberShape
   | BooleanShape
@@ -63,10 +77,11 @@ type Shape =
   | ArrayShape
   | RecordShape
   | ObjectShape
-  | NullableShape
   | VariantShape
+  | EitherShape
   | ScalarShape
   | JsonShape;
+type Shape = PlainShape | NullableShape;
 
 interface Field<S extends Shape = Shape, R extends boolean = boolean> {
   readonly shape: S;
@@ -85,27 +100,30 @@ type RequiredKeys<F extends Fields> = {
 }[keyof F];
 type Simplify<T> = { [K in keyof T]: T[K] };
 
-type Infer<S extends Shape> = S extends StringShape
-  ? string
-  : S extends NumberShape
-    ? number
-    : S extends BooleanShape
-      ? boolean
-      : S extends EnumShape<infer V>
-        ? V
-        : S extends ArrayShape<infer I>
-          ? readonly Infer<I>[]
-          : S extends RecordShape<infer I>
-            ? { readonly [key: string]: Infer<I> }
-            : S extends ObjectShape<infer F>
-              ? InferFields<F>
-              : S extends NullableShape<infer I>
-                ? Infer<I> | null
-                : S extends VariantShape<infer C>
-                  ? { [K in keyof C]: Infer<C[K]> }[keyof C]
-                  : S extends ScalarShape
-                    ? Scalar
-                    : JsonValue;
+type Infer<S extends Shape> =
+  S extends NullableShape<infer I>
+    ? InferPlain<I> | null
+    : S extends PlainShape
+      ? InferPlain<S>
+      : never;
+
+/** A table, since a long chain of conditions would take the compiler too deep. */
+interface InferByKind<S> {
+  readonly string: string;
+  readonly integer: number;
+  readonly number: number;
+  readonly boolean: boolean;
+  readonly enum: S extends EnumShape<infer V> ? V : never;
+  readonly array: S extends ArrayShape<infer I> ? readonly Infer<I>[] : never;
+  readonly record: S extends RecordShape<infer I> ? { readonly [key: string]: Infer<I> } : never;
+  readonly object: S extends ObjectShape<infer F> ? InferFields<F> : never;
+  readonly variant: S extends VariantShape<infer C> ? InferCases<C> : never;
+  readonly either: string | number;
+  readonly scalar: Scalar;
+  readonly json: JsonValue;
+}
+type InferPlain<S extends PlainShape> = InferByKind<S>[S['kind']];
+type InferCases<C extends Cases> = { [K in keyof C]: InferFields<C[K]['fields']> }[keyof C];
 
 type InferFields<F extends Fields> = Simplify<
   { readonly [K in RequiredKeys<F>]: Infer<F[K]['shape']> } & {
@@ -113,6 +131,7 @@ type InferFields<F extends Fields> = Simplify<
   }
 >;
 
+/** The longest text of a field that sets no limit of its own. */
 const STRING_LENGTH_MAX = 65_536;
 const ARRAY_ITEMS_MAX = 10_000;
 
@@ -154,20 +173,28 @@ function record<I extends Shape>(values: I): RecordShape<I> {
   return { kind: 'record', values };
 }
 
-function open<F extends Fields>(fields: F): ObjectShape<F> {
-  return { kind: 'object', fields, closed: false };
+function open<F extends Fields>(fields: F, conditions: readonly Condition[] = []): ObjectShape<F> {
+  return { kind: 'object', fields, closed: false, conditions };
 }
 
-function closed<F extends Fields>(fields: F): ObjectShape<F> {
-  return { kind: 'object', fields, closed: true };
+function closed<F extends Fields>(
+  fields: F,
+  conditions: readonly Condition[] = [],
+): ObjectShape<F> {
+  return { kind: 'object', fields, closed: true, conditions };
 }
 
-function nullable<I extends Shape>(inner: I): NullableShape<I> {
+function nullable<I extends PlainShape>(inner: I): NullableShape<I> {
   return { kind: 'nullable', inner };
 }
 
 function variant<C extends Cases>(tag: string, cases: C): VariantShape<C> {
   return { kind: 'variant', tag, cases };
+}
+
+/** Objects have `variant` instead. */
+function either(asText: StringShape, asNumber: NumberShape): EitherShape {
+  return { kind: 'either', options: [asText, asNumber] };
 }
 
 /** A string, number or boolean. */
@@ -191,6 +218,8 @@ function optional<S extends Shape>(shape: S, doc: string): Field<S, false> {
 export type {
   ArrayShape,
   BooleanShape,
+  Condition,
+  EitherShape,
   EnumShape,
   Field,
   Fields,
@@ -212,6 +241,7 @@ export {
   array,
   boolean,
   closed,
+  either,
   formatted,
   integer,
   json,
@@ -222,6 +252,7 @@ export {
   optional,
   record,
   required,
+  STRING_LENGTH_MAX,
   scalar,
   string,
   variant,

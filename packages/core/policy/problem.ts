@@ -1,4 +1,6 @@
 // What is wrong with a bundle, and how to mend it.
+import type { SubCode } from '@subluminal/contracts';
+
 /** A place in a source file; lines and columns count from 1. */
 interface Position {
   readonly line: number;
@@ -9,7 +11,7 @@ interface Problem {
   /** `error` keeps a bundle from compiling; the others are advice. */
   readonly level: 'error' | 'warning' | 'note';
   /** A stable code: `SUB_BUNDLE_*` for errors, `SUB_LINT_*` for advice. */
-  readonly code: string;
+  readonly code: SubCode;
   readonly file: string;
   readonly position: Position;
   /** Where in the bundle, like `rules[3].effect.budget.scope`; empty for the whole file. */
@@ -22,7 +24,9 @@ interface Problem {
 /** One line a person can act on and an editor can jump to. */
 function formatProblem(problem: Problem): string {
   const { file, position, level, message, fix, code } = problem;
-  return `${file}:${position.line}:${position.column}: ${level}: ${message} ${fix} [${code}]`;
+  const place = `${file}:${position.line}:${position.column}`;
+  const end = /[.?!]$/.test(message) ? '' : '.';
+  return `${place}: ${level}: ${message}${end} ${fix} [${code}]`;
 }
 
 /** The nearest of the known words, if one is near enough to be what was meant. */
@@ -42,7 +46,10 @@ function nearest(word: string, known: readonly string[]): string | undefined {
 
 /** Case and separators are what people get wrong most: `rate-limit`, `rateLimit`, `Rate_Limit`. */
 function fold(word: string): string {
-  return word.slice(0, 64).toLowerCase().replace(/[-_ .]/g, '');
+  return word
+    .slice(0, 64)
+    .toLowerCase()
+    .replace(/[-_ .]/g, '');
 }
 
 function editDistance(left: string, right: string, distanceMax: number): number {

@@ -1,5 +1,5 @@
 // The values that policy evaluation works on. Plain data, no behaviour.
-import type { Bundle, Decision, JsonObject, Rule, RuleKind } from '@subluminal/contracts';
+import type { Decision, JsonObject, RuleKind } from '@subluminal/contracts';
 
 /** Who acts: the part of the event envelope that policies may look at. */
 interface Identity {
@@ -29,23 +29,6 @@ interface Call {
 /** How a forwarded call ended, as far as breakers care. */
 type CallResult = 'ok' | 'error';
 
-type Defaults = Required<Bundle['defaults']>;
-
-/**
- * A policy as compiled, in the form that is hashed, signed and stored: every default expanded,
- * globs normalised, and nothing in it that does not change a decision.
- */
-interface SnapshotDocument {
-  readonly format: string;
-  readonly policy_id: string;
-  readonly version: string;
-  readonly mode: Bundle['mode'];
-  readonly hint_delivery: NonNullable<Bundle['hint_delivery']>;
-  readonly defaults: Defaults;
-  readonly selectors: Bundle['selectors'];
-  readonly rules: readonly Rule[];
-}
-
 /** What one matching rule had to say about a call. */
 interface TraceStep {
   readonly rule_id: string;
@@ -58,8 +41,10 @@ interface TraceStep {
     | 'asks' // it wants a person's approval
     | 'approved' // it wanted one, and has it
     | 'failed'; // it could not be evaluated
-  /** Details for people: counters, limits, windows, errors. */
-  readonly detail: string;
+  /** What a counter stands at after this call, and where it ends; null for rules without one. */
+  readonly tally: { readonly count: number; readonly limit: number } | null;
+  /** Why it failed, when it did. */
+  readonly note: string | null;
 }
 
 interface Outcome<S> {
@@ -70,4 +55,4 @@ interface Outcome<S> {
   readonly risk_class: readonly string[];
 }
 
-export type { Call, CallResult, Defaults, Identity, Outcome, SnapshotDocument, TraceStep };
+export type { Call, CallResult, Identity, Outcome, TraceStep };

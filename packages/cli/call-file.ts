@@ -1,0 +1,167 @@
+// Calls to try a policy with, as JSON. Their arguments are hashed from the text, so that they hash
+// as they would on the wire.
+import { check, type JsonObject, type Mismatch, type Shape } from '@subluminal/contracts';
+import { argsHash, canonicalize } from '@subluminal/core/canon';
+import { type Call, type CallResult, type Identity, nearest } from '@subluminal/core/policy';
+import { sha256 } from '@subluminal/plane/crypto';
+import { type Failure, failure } from './failure.ts';
+import { itemTexts, memberText } from './json-parts.ts';
+
+interface PlannedCall {
+  readonly call: Call;
+  /** The canonical text of the arguments, with every digit. */
+  readonly argsText: string;
+  /** Absent: at the time of the call before it. */
+  readonly atMs?: number;
+  readonly repeat: number;
+  /** How the call ends if it passes; breakers count errors. */
+  readonly result: CallResult;
+}
+
+interface CallEntry {
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly args?: JsonObject;
+  readonly identity?: Partial<Identity>;
+  readonly risk_class?: readonly string[];
+  readonly approved?: readonly string[];
+  readonly at?: string;
+  readonly repeat?: number;
+  readonly result?: CallResult;
+}
+
+interface CallSource {
+  readonly name: string;
+  readonly text: string;
+  /** What holds where a call says nothing about who makes it. */
+  readonly identity: Identity;
+}
+
+interface Calls {
+  readonly kind: 'calls';
+  readonly calls: readonly PlannedCall[];
+}
+
+const REPEAT_MAX = 10_000;
+const CALLS_MAX = 10_000;
+
+const NAME: Shape = { kind: 'string', lengthMin: 1, lengthMax: 1_024 };
+const NAMES: Shape = { kind: 'array', items: NAME, itemsMin: 0, itemsMax: 100 };
+const JSON_OBJECT: Shape = { kind: 'record', values: { kind: 'json' } };
+
+const IDENTITY: Shape = closed({
+  run_id: optional(NAME),
+  agent_id: optional(NAME),
+  client: optional(NAME),
+  env: optional(NAME),
+  principal: optional(NAME),
+  workload: optional(JSON_OBJECT),
+});
+
+const CALL: Shape = closed({
+  server_name: { ...optional(NAME), required: true },
+  tool_name: { ...optional(NAME), required: true },
+  args: optional(JSON_OBJECT),
+  identity: optional(IDENTITY),
+  risk_class: optional(NAMES),
+  approved: optional(NAMES),
+  at: optional({ kind: 'string', lengthMin: 1, lengthMax: 64, format: 'rfc3339' }),
+  repeat: optional({ kind: 'integer', min: 1, max: REPEAT_MAX }),
+  result: optional({ kind: 'enum', values: ['ok', 'error'] }),
+});
+
+function closed(fields: Extract<Shape, { kind: 'object' }>['fields']): Shape {
+  return { kind: 'object', fields, closed: true, conditions: [] };
+}
+
+function optional(shape: Shape) {
+  return { shape, required: false, doc: '' };
+}
+
+/** Reads one call, or a list of calls that are made in a row. */
+function parseCalls(source: CallSource): Calls | Failure {
+  const read = canonicalText(source.text, source.name);
+  if (read.kind === 'failure') return read;
+  const canonical = read.text;
+  const texts = canonical.startsWith('[') ? itemTexts(canonical) : [canonical];
+  if (texts.length === 0 || texts.length > CALLS_MAX) {
+    const message = `${source.name} holds ${texts.length} calls.`;
+    return failure('SUB_USAGE', message, `Give 1 to ${CALLS_MAX} calls.`);
+  }
+  const calls: PlannedCall[] = [];
+  for (const [index, text] of texts.entries()) {
+    const call = plannedCall(text, { source, place: texts.length > 1 ? `[${index}]` : '' });
+    if ('kind' in call) return call;
+    calls.push(call);
+  }
+  return { kind: 'calls', calls };
+}
+
+/** The canonical form of JSON text, or where it is wrong. */
+function canonicalText(
+  text: string,
+  name: string,
+): { readonly kind: 'canonical'; readonly text: string } | Failure {
+  const read = canonicalize(text);
+  if (read.ok) return { kind: 'canonical', text: read.canonical };
+  const message = `${name}:${placeOf(text, read.offset)}: ${read.message}.`;
+  return failure(read.code, message, 'Correct the JSON there.');
+}
+
+interface Place {
+  readonly source: CallSource;
+  readonly place: string;
+}
+
+function plannedCall(text: string, { source, place }: Place): PlannedCall | Failure {
+  const value: unknown = JSON.parse(text);
+  if (!isEntry(value)) return wrongCall(check(CALL, value), { source, place });
+  const raw = memberText(text, 'args');
+  const hashed = argsHash(raw, sha256);
+  if (!hashed.ok) return failure(hashed.code, `${source.name}: ${hashed.message}.`, '');
+  const { repeat = 1, result = 'ok', at } = value;
+  const { canonical: argsText, hash } = hashed;
+  const call = callOf(value, { identity: source.identity, argsText, hash });
+  return { call, argsText, repeat, result, ...(at !== undefined && { atMs: Date.parse(at) }) };
+}
+
+function isEntry(value: unknown): value is CallEntry {
+  return check(CALL, value).length === 0;
+}
+
+function wrongCall(mismatches: readonly Mismatch[], { source, place }: Place): Failure {
+  // A misspelt field is also a missing one; the misspelling is what helps.
+  const mismatch = mismatches.find(({ problem }) => problem === 'unknown') ?? mismatches[0];
+  if (mismatch === undefined) throw new Error('a call is wrong, but nothing in it is');
+  const { path, expected, got, choices } = mismatch;
+  const at = [place, ...path].filter((part) => part !== '').join('.');
+  const message = `${source.name}: at ${at || 'the top'}: expected ${expected}, got ${got}.`;
+  const guess = nearest(String(path.at(-1) ?? ''), choices);
+  const help = 'See docs/reference/cli.md for what a call holds.';
+  return failure('SUB_USAGE', message, guess === undefined ? help : `Did you mean ${guess}?`);
+}
+
+function callOf(
+  entry: CallEntry,
+  known: { readonly identity: Identity; readonly argsText: string; readonly hash: string },
+): Call {
+  const { server_name, tool_name, args = {}, risk_class, approved } = entry;
+  return {
+    identity: { ...known.identity, ...entry.identity },
+    server_name,
+    tool_name,
+    args,
+    args_hash: known.hash,
+    bytes_in: Buffer.byteLength(known.argsText),
+    ...(risk_class && { risk_class }),
+    ...(approved && { approved }),
+  };
+}
+
+function placeOf(text: string, offset: number): string {
+  const before = text.slice(0, offset).split('\n');
+  return `${before.length}:${(before.at(-1) ?? '').length + 1}`;
+}
+
+export type { Calls, PlannedCall };
+export { canonicalText, parseCalls };

@@ -1,0 +1,69 @@
+import type { SnapshotFile } from '@subluminal/contracts';
+import { compileBundle, sealSnapshot } from '@subluminal/core/policy';
+import type { Signer } from '@subluminal/core/ports';
+import { sha256, signerFromPem } from '@subluminal/plane/crypto';
+import type { CompileInput } from '../catalog/policy.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { printProblems, readBundle } from '../load-policy.ts';
+import { KEY_BYTES_MAX, readFileBytes, STDIO } from '../read-file.ts';
+import { harmless, jsonText, plural } from '../text.ts';
+import { replaceFile } from '../write-file.ts';
+
+async function run({ args, options }: CompileInput, io: Io): Promise<Outcome> {
+  const read = await readBundle(args.file, io);
+  if (isFailure(read)) return read;
+  const { parsed, file, problems } = read;
+  if (!parsed.ok) {
+    if (options.json) io.out.write(jsonText({ ok: false, problems }));
+    printProblems(problems, { file, io });
+    return done(EXIT.findings);
+  }
+  if (problems.some(({ level }) => level === 'warning')) {
+    io.err.write(harmless(`sub: ${file.name} has warnings; see \`sub policy lint\`.`) + '\n');
+  }
+  const signer = options.sign === undefined ? undefined : await readSigner(options.sign, io);
+  if (isFailure(signer)) return signer;
+  const sealed = sealSnapshot(await compileBundle(parsed.bundle, { sha256 }), signer);
+  if (options.out === undefined || options.out === STDIO) {
+    io.out.write(jsonText(sealed));
+    return done(EXIT.fine);
+  }
+  const written = await replaceFile(options.out, jsonText(sealed));
+  if (isFailure(written)) return written;
+  const summary = summaryOf(sealed, options.out);
+  io.out.write(options.json ? jsonText(summary) : textOf(summary));
+  return done(EXIT.fine);
+}
+
+async function readSigner(path: string, io: Io): Promise<Signer | Failure> {
+  const file = await readFileBytes(path, { io, bytesMax: KEY_BYTES_MAX });
+  if (isFailure(file)) return file;
+  const result = signerFromPem(Buffer.from(file.bytes).toString('utf8'));
+  if (result.ok) return result.signer;
+  const fix = 'Make one with `sub policy keygen`.';
+  return failure(result.code, `${file.name}: ${result.message}.`, fix);
+}
+
+function summaryOf({ snapshot, policy_hash, signature }: SnapshotFile, out: string) {
+  return {
+    ok: true,
+    out,
+    policy_id: snapshot.policy_id,
+    version: snapshot.version,
+    rules: snapshot.rules.length,
+    policy_hash,
+    key_id: signature?.key_id ?? null,
+  };
+}
+
+function textOf({ out, ...summary }: ReturnType<typeof summaryOf>): string {
+  const { policy_id, version, rules, policy_hash, key_id } = summary;
+  const what = harmless(`${out}: ${policy_id} ${version}, ${plural(rules, 'rule')}`);
+  const signed = key_id === null ? 'not signed' : `signed by key ${key_id}`;
+  return `Wrote ${what}, ${signed}.\nsha256 ${policy_hash}\n`;
+}
+
+export { run };

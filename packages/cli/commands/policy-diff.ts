@@ -1,0 +1,39 @@
+import { diffBundles, formatDiff, type PolicyDiff } from '@subluminal/core/policy';
+import type { DiffInput } from '../catalog/policy.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { failure, isFailure } from '../failure.ts';
+import type { Colors, Io } from '../io.ts';
+import { loadPolicy } from '../load-policy.ts';
+import { STDIO } from '../read-file.ts';
+import { jsonText } from '../text.ts';
+
+async function run({ args, options }: DiffInput, io: Io): Promise<Outcome> {
+  if (args.old === STDIO && args.new === STDIO) {
+    const message = 'standard input can be only one of the two.';
+    return failure('SUB_USAGE', message, 'Write one of them to a file.');
+  }
+  const before = await loadPolicy(args.old, { io });
+  if (isFailure(before)) return before;
+  const after = await loadPolicy(args.new, { io });
+  if (isFailure(after)) return after;
+  const diff = diffBundles(before.snapshot.document, after.snapshot.document);
+  io.out.write(options.json ? jsonText(diff) : `${painted(formatDiff(diff), io.out.colors)}\n`);
+  return done(reaches(diff, options['fail-on'] ?? 'critical') ? EXIT.findings : EXIT.fine);
+}
+
+function reaches({ summary, same }: PolicyDiff, threshold: 'critical' | 'warn' | 'any'): boolean {
+  if (threshold === 'any') return !same;
+  return summary.critical > 0 || (threshold === 'warn' && summary.warn > 0);
+}
+
+/** The sign at the start of a line is its severity. */
+function painted(text: string, colors: Colors): string {
+  const paint = (line: string) => {
+    if (line.startsWith('!')) return colors.red(line);
+    return line.startsWith('~') ? colors.yellow(line) : line;
+  };
+  return text.split('\n').map(paint).join('\n');
+}
+
+export { run };

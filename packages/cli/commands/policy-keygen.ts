@@ -1,0 +1,39 @@
+import { rm } from 'node:fs/promises';
+import { createKeyPair } from '@subluminal/plane/crypto';
+import type { KeygenInput } from '../catalog/policy.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { STDIO } from '../read-file.ts';
+import { harmless, jsonText } from '../text.ts';
+import { createNewFile } from '../write-file.ts';
+
+const PRIVATE_MODE = 0o600;
+const PUBLIC_MODE = 0o644;
+
+async function run({ args, options }: KeygenInput, io: Io): Promise<Outcome> {
+  if (args.out === STDIO) {
+    return failure('SUB_USAGE', 'keys are not written to standard output.', 'Name a file.');
+  }
+  const { keyId, privatePem, publicPem } = createKeyPair();
+  const publicPath = `${args.out}.pub`;
+  // The public half first: a failure after it leaves nothing behind that has to be kept secret.
+  const published = await createNewFile(publicPath, publicPem, PUBLIC_MODE);
+  if (isFailure(published)) return published;
+  const written = await createNewFile(args.out, privatePem, PRIVATE_MODE);
+  if (isFailure(written)) {
+    await rm(publicPath, { force: true });
+    return written;
+  }
+  const made = { private_key: args.out, public_key: publicPath, key_id: keyId };
+  io.out.write(
+    options.json
+      ? jsonText(made)
+      : harmless(`Wrote ${args.out} (private: keep it safe) and ${publicPath}, key ${keyId}.`) +
+          '\n',
+  );
+  return done(EXIT.fine);
+}
+
+export { run };

@@ -1,0 +1,93 @@
+import type { Problem } from '@subluminal/core/policy';
+import type { LintInput } from '../catalog/policy.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { linesOf, type ReadBundle, readBundle } from '../load-policy.ts';
+import { STDIO } from '../read-file.ts';
+import { renderProblem } from '../render-problem.ts';
+import { harmless, jsonText, plural } from '../text.ts';
+
+/** A file that could not be read is a finding of its own; the others are still linted. */
+type Linted = ReadBundle | (Failure & { readonly name: string });
+
+async function run({ args, options }: LintInput, io: Io): Promise<Outcome> {
+  if (args.file.filter((path) => path === STDIO).length > 1) {
+    const message = 'standard input can be only one of the files.';
+    return failure('SUB_USAGE', message, 'Write the others to files.');
+  }
+  const linted: Linted[] = [];
+  // One after the other, so that the report keeps the order of the arguments.
+  for (const path of args.file) {
+    const read = await readBundle(path, io);
+    linted.push(isFailure(read) ? { ...read, name: path } : read);
+  }
+  const failures = linted.filter((read) => isFailure(read));
+  if (options.json) io.out.write(jsonText(reportOf(linted)));
+  else printText(linted, io);
+  for (const failed of failures) reportFailure(failed, io, false);
+  if (failures.length > 0) return done(EXIT.usage);
+  const failing = options.strict ? ['error', 'warning'] : ['error'];
+  const failed = problemsOf(linted).some(({ level }) => failing.includes(level));
+  return done(failed ? EXIT.findings : EXIT.fine);
+}
+
+function printText(linted: readonly Linted[], io: Io): void {
+  for (const bundle of linted) if (!isFailure(bundle)) io.out.write(textOf(bundle, io));
+  if (linted.length < 2) return;
+  io.out.write(`${plural(linted.length, 'file')}: ${summaryOf(problemsOf(linted))}\n`);
+}
+
+function problemsOf(linted: readonly Linted[]): readonly Problem[] {
+  return linted.flatMap((bundle) => (isFailure(bundle) ? [] : bundle.problems));
+}
+
+function textOf(bundle: ReadBundle, io: Io): string {
+  const { colors, columns } = io.out;
+  const lines = linesOf(bundle.file);
+  const shown = bundle.problems.map((problem) =>
+    renderProblem(problem, { lines, colors, columns }),
+  );
+  const worst = bundle.problems.some(({ level }) => level !== 'note');
+  const mark = worst ? '' : `${colors.green('✔')} `;
+  return `${shown.join('')}${mark}${headOf(bundle)}${summaryOf(bundle.problems)}\n`;
+}
+
+function headOf({ file, parsed }: ReadBundle): string {
+  const name = harmless(file.name);
+  return parsed.ok ? `${name}: ${plural(parsed.bundle.rules.length, 'rule')}, ` : `${name}: `;
+}
+
+function summaryOf(problems: readonly Problem[]): string {
+  const { errors, warnings, notes } = countsOf(problems);
+  const parts = [
+    ...(errors > 0 ? [plural(errors, 'error')] : []),
+    ...(warnings > 0 ? [plural(warnings, 'warning')] : []),
+    ...(notes > 0 ? [plural(notes, 'note')] : []),
+  ];
+  return parts.length === 0 ? 'no problems' : parts.join(', ');
+}
+
+function countsOf(problems: readonly Problem[]) {
+  const count = (level: Problem['level']) =>
+    problems.filter((problem) => problem.level === level).length;
+  return { errors: count('error'), warnings: count('warning'), notes: count('note') };
+}
+
+function reportOf(linted: readonly Linted[]) {
+  return {
+    files: linted.map((bundle) => {
+      if (isFailure(bundle)) {
+        const { name, code, message, fix } = bundle;
+        return { file: name, ok: false, rules: null, problems: [], error: { code, message, fix } };
+      }
+      const { file, parsed, problems } = bundle;
+      const rules = parsed.ok ? parsed.bundle.rules.length : null;
+      return { file: file.name, ok: parsed.ok, rules, problems };
+    }),
+    summary: countsOf(problemsOf(linted)),
+  };
+}
+
+export { run };

@@ -1,0 +1,89 @@
+import { type Event, type ParsedEvent, parseEventLine } from '@subluminal/contracts';
+import { formatReplay, replay } from '@subluminal/core/policy';
+import { sha256 } from '@subluminal/plane/crypto';
+import type { ReplayInput } from '../catalog/policy.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, failure, isFailure } from '../failure.ts';
+import type { Colors, Io } from '../io.ts';
+import { loadPolicy } from '../load-policy.ts';
+import { type FileBytes, readFileBytes, STDIO } from '../read-file.ts';
+import { jsonText } from '../text.ts';
+
+/** What stopped the reading, if anything did. */
+interface Reading {
+  failure: Failure | undefined;
+}
+
+const EVENTS_BYTES_MAX = 268_435_456;
+const NEWLINE = 0x0a;
+
+async function run({ args, options }: ReplayInput, io: Io): Promise<Outcome> {
+  if (args.file === STDIO && args.events === STDIO) {
+    const message = 'standard input can be only one of the two.';
+    return failure('SUB_USAGE', message, 'Write one of them to a file.');
+  }
+  const policy = await loadPolicy(args.file, { io });
+  if (isFailure(policy)) return policy;
+  const file = await readFileBytes(args.events, { io, bytesMax: EVENTS_BYTES_MAX });
+  if (isFailure(file)) return file;
+  const reading: Reading = { failure: undefined };
+  const compare = options.compare ?? 'action';
+  const result = replay(policy.snapshot, eventsOf(file, reading, io), { sha256, compare });
+  if (reading.failure !== undefined) return reading.failure;
+  const text = () => `${painted(formatReplay(result), io.out.colors)}\n`;
+  io.out.write(options.json ? jsonText(result) : text());
+  const { stricter, looser } = result.summary.verdicts;
+  return done(stricter + looser > 0 ? EXIT.findings : EXIT.fine);
+}
+
+/** The events of a file, line by line. A line that is none ends it: counters would be wrong. */
+function* eventsOf(file: FileBytes, reading: Reading, io: Io): Generator<Event> {
+  let number = 0;
+  for (const { line, complete } of linesOf(file.bytes)) {
+    number++;
+    if (line.trim() === '') continue;
+    const parsed = parseEventLine(line);
+    if (parsed.ok) yield parsed.event;
+    else if (parsed.kind === 'malformed') {
+      if (complete) {
+        reading.failure = malformed(`${file.name}:${number}`, parsed);
+        return;
+      }
+      // The writer was stopped in the middle of a line; all before it counts.
+      io.err.write(`sub: ${file.name}:${number}: the last line is cut off and was left out.\n`);
+    }
+  }
+}
+
+function* linesOf(bytes: Uint8Array): Generator<{ line: string; complete: boolean }> {
+  const decoder = new TextDecoder();
+  let start = 0;
+  while (start < bytes.length) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const end = newline === -1 ? bytes.length : newline;
+    yield { line: decoder.decode(bytes.subarray(start, end)), complete: newline !== -1 };
+    start = end + 1;
+  }
+}
+
+function malformed(
+  place: string,
+  { code, mismatches }: Extract<ParsedEvent, { readonly kind: 'malformed' }>,
+): Failure {
+  const [first] = mismatches;
+  const path = first === undefined || first.path.length === 0 ? '' : ` at ${first.path.join('.')}`;
+  const what = `expected ${first?.expected ?? 'an event'}, got ${first?.got ?? 'something else'}`;
+  return failure(code, `${place}:${path} ${what}.`, 'Give events as contract A has them.');
+}
+
+/** The sign at the start of a line is its verdict. */
+function painted(text: string, colors: Colors): string {
+  const paint = (line: string) => {
+    if (line.startsWith('!')) return colors.red(line);
+    return line.startsWith('~') || line.startsWith('?') ? colors.yellow(line) : line;
+  };
+  return text.split('\n').map(paint).join('\n');
+}
+
+export { run };

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { wantsColor } from './io.ts';
+
+const cases = [
+  { name: 'a terminal gets colours', isTerminal: true, want: true },
+  { name: 'a pipe gets none', isTerminal: false, want: false },
+  { name: 'a pipe in CI gets none', isTerminal: false, env: { CI: 'true' }, want: false },
+  { name: 'NO_COLOR takes them away', isTerminal: true, env: { NO_COLOR: '1' }, want: false },
+  { name: 'an empty NO_COLOR says nothing', isTerminal: true, env: { NO_COLOR: '' }, want: true },
+  { name: 'FORCE_COLOR gives them to a pipe', env: { FORCE_COLOR: '1' }, want: true },
+  {
+    name: 'FORCE_COLOR=0 takes them away',
+    isTerminal: true,
+    env: { FORCE_COLOR: '0' },
+    want: false,
+  },
+  { name: 'NO_COLOR beats FORCE_COLOR', env: { NO_COLOR: '1', FORCE_COLOR: '1' }, want: false },
+  { name: '--no-color beats FORCE_COLOR', flag: true, env: { FORCE_COLOR: '1' }, want: false },
+  { name: 'a dumb terminal gets none', isTerminal: true, env: { TERM: 'dumb' }, want: false },
+];
+
+test.each(cases)('$name', ({ isTerminal = false, flag = false, env = {}, want }) => {
+  expect(wantsColor({ isTerminal, noColorFlag: flag, env })).toBe(want);
+});

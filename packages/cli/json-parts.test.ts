@@ -1,0 +1,43 @@
+import type { JsonObject, JsonValue } from '@subluminal/contracts';
+import { canonicalize, canonicalizeValue } from '@subluminal/core/canon';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { itemTexts, memberText } from './json-parts.ts';
+
+const jsonObject = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue());
+
+test('finds the text of every member of an object', () => {
+  fc.assert(
+    fc.property(jsonObject, (value) => {
+      const object = JSON.parse(JSON.stringify(value)) as JsonObject;
+      const text = canonicalizeValue(object);
+      for (const [name, member] of Object.entries(object)) {
+        expect(JSON.parse(memberText(text, name) ?? '')).toEqual(member);
+      }
+    }),
+  );
+});
+
+test('cuts an array into the texts of its items', () => {
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue()), (value) => {
+      const array = JSON.parse(JSON.stringify(value)) as readonly JsonValue[];
+      const texts = itemTexts(canonicalizeValue(array));
+      expect(texts.map((text): unknown => JSON.parse(text))).toEqual(array);
+    }),
+  );
+});
+
+test('keeps digits that a JavaScript number would lose', () => {
+  const read = canonicalize('{"b":[1],"args":{"id":12345678901234567891},"args2":0}');
+  expect(read.ok && memberText(read.canonical, 'args')).toBe('{"id":12345678901234567891}');
+});
+
+test('is not fooled by a name inside a string or a deeper object', () => {
+  expect(memberText('{"a":"\\",\\"args\\":1","b":{"args":2}}', 'args')).toBeUndefined();
+});
+
+test('finds nothing in what is empty', () => {
+  expect(itemTexts('[]')).toEqual([]);
+  expect(memberText('{}', 'args')).toBeUndefined();
+});

@@ -1,0 +1,69 @@
+// The entry of `sub`. Exit codes are set, never forced, so that pending output is written first.
+import { CATALOG } from './catalog.ts';
+import { EXIT } from './exit-codes.ts';
+import { failure, reportFailure } from './failure.ts';
+import { type Io, processIo } from './io.ts';
+import { parseArguments } from './program.ts';
+import { harmless } from './text.ts';
+
+async function main(argv: readonly string[], io: Io): Promise<number> {
+  const json = hasFlag(argv, '--json');
+  const intent = parseArguments(argv, CATALOG, io.out);
+  switch (intent.kind) {
+    case 'print':
+      io.out.write(intent.text);
+      return EXIT.fine;
+    case 'missing':
+      io.err.write(intent.text);
+      return EXIT.usage;
+    case 'failure':
+      reportFailure(intent, io, json);
+      return EXIT.usage;
+    case 'run': {
+      const outcome = await intent.command.start(intent.values, io);
+      if (outcome.kind === 'done') return outcome.exitCode;
+      reportFailure(outcome, io, json);
+      return EXIT.usage;
+    }
+  }
+}
+
+/** Known before parsing, because parsing itself may fail. */
+function hasFlag(argv: readonly string[], flag: string): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end === -1 ? argv.length : end).includes(flag);
+}
+
+/** A defect of ours: one line, and the stack for those who asked for it. */
+function reportDefect(cause: unknown, io: Io): void {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const [line = ''] = message.split('\n');
+  const fix = 'This is a defect in sub; run it again with SUB_DEBUG=1 to see where.';
+  reportFailure(failure('SUB_INTERNAL', `internal error: ${line}.`, fix), io, false);
+  if (process.env['SUB_DEBUG'] === '1' && cause instanceof Error) {
+    for (const frame of (cause.stack ?? '').split('\n')) io.err.write(`${harmless(frame)}\n`);
+  }
+  process.exitCode = EXIT.internal;
+}
+
+/** A reader that has seen enough (`| head`) is no error of anyone. */
+function watchOutput(io: Io): void {
+  process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'EPIPE') process.exit(EXIT.brokenPipe);
+    const fix = 'Check the disk or the device that the output goes to.';
+    const message = `the output cannot be written: ${cause.code ?? cause.message}.`;
+    reportFailure(failure('SUB_FILE_WRITE', message, fix), io, false);
+    process.exit(EXIT.usage);
+  });
+  process.stderr.on('error', () => process.exit(EXIT.brokenPipe));
+}
+
+const argv = process.argv.slice(2);
+const io = processIo(hasFlag(argv, '--no-color'));
+watchOutput(io);
+process.on('uncaughtException', (cause) => reportDefect(cause, io));
+try {
+  process.exitCode = await main(argv, io);
+} catch (cause) {
+  reportDefect(cause, io);
+}

@@ -1,0 +1,118 @@
+// Files and standard input, read whole but never without a limit.
+import { createReadStream } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { nearest } from '@subluminal/core/policy';
+import { type Failure, failure } from './failure.ts';
+import type { Io } from './io.ts';
+
+interface FileBytes {
+  readonly kind: 'file';
+  /** As the user wrote it; `<stdin>` for standard input. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+interface ReadOptions {
+  readonly io: Io;
+  readonly bytesMax: number;
+}
+
+/** Standard input where a file is read, standard output where one is written. */
+const STDIO = '-';
+/** A key is a few lines; whatever is larger is none. */
+const KEY_BYTES_MAX = 16_384;
+const NEIGHBOURS_MAX = 1_000;
+
+/** Reads a file, or standard input for `-`. */
+async function readFileBytes(path: string, options: ReadOptions): Promise<FileBytes | Failure> {
+  if (path === STDIO) return readStdin(options);
+  try {
+    // One handle for the check and the reading, so that nobody swaps the file in between.
+    const handle = await open(path, 'r');
+    try {
+      const stats = await handle.stat();
+      if (stats.isDirectory()) return isDirectory(path);
+      if (stats.size > options.bytesMax) return tooLarge(path, options.bytesMax);
+      const stream = createReadStream(path, { fd: handle, autoClose: false });
+      return await collect(path, stream, options.bytesMax);
+    } finally {
+      await handle.close();
+    }
+  } catch (cause) {
+    return unreadable(path, cause);
+  }
+}
+
+async function readStdin({ io, bytesMax }: ReadOptions): Promise<FileBytes | Failure> {
+  if (io.stdinIsTerminal) io.err.write('sub: reading standard input; end it with Ctrl-D.\n');
+  try {
+    return await collect('<stdin>', io.stdin, bytesMax);
+  } catch (cause) {
+    return unreadable('<stdin>', cause);
+  }
+}
+
+/** Pipes and devices have no size to look at, so what arrives is counted. */
+async function collect(
+  name: string,
+  chunks: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): Promise<FileBytes | Failure> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > bytesMax) return tooLarge(name, bytesMax);
+    parts.push(chunk);
+  }
+  return { kind: 'file', name, bytes: Buffer.concat(parts) };
+}
+
+async function unreadable(path: string, cause: unknown): Promise<Failure> {
+  const code = errorCode(cause);
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return failure('SUB_FILE_READ', `${path} does not exist.`, await missingFix(path));
+    case 'EISDIR':
+      return isDirectory(path);
+    case 'EACCES':
+    case 'EPERM':
+      return failure('SUB_FILE_READ', `${path} may not be read.`, 'Check its permissions.');
+    default:
+      return failure('SUB_FILE_READ', `${path} cannot be read (${code}).`, 'Check the path.');
+  }
+}
+
+async function missingFix(path: string): Promise<string> {
+  const guess = nearest(basename(path), await neighbours(dirname(resolve(path))));
+  return guess === undefined ? 'Check the path.' : `Did you mean ${guess}?`;
+}
+
+async function neighbours(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).slice(0, NEIGHBOURS_MAX);
+  } catch {
+    return [];
+  }
+}
+
+function isDirectory(path: string): Failure {
+  return failure('SUB_FILE_READ', `${path} is a directory.`, 'Name a file in it.');
+}
+
+function tooLarge(name: string, bytesMax: number): Failure {
+  const message = `${name} is larger than ${bytesMax} bytes.`;
+  return failure('SUB_FILE_READ', message, 'Give a smaller file.');
+}
+
+/** The code that Node gives to a failed system call. */
+function errorCode(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  if (typeof code !== 'string') throw cause;
+  return code;
+}
+
+export type { FileBytes };
+export { errorCode, KEY_BYTES_MAX, readFileBytes, STDIO };

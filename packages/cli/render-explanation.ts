@@ -1,0 +1,148 @@
+// An explained decision as a person reads it: the call, what happens to it and why, then every rule.
+import type { Decision } from '@subluminal/contracts';
+import type { ExplainedRule, Explanation, Snapshot } from '@subluminal/core/policy';
+import type { Colors, Output } from './io.ts';
+import { displayWidth, harmless, plural, shortened, wrapped } from './text.ts';
+
+interface ExplainedCall {
+  readonly from: number;
+  readonly to: number;
+  readonly argsText: string;
+  readonly explanation: Explanation;
+}
+
+const RULE_ID_WIDTH_MAX = 32;
+const HASH_SHOWN = 12;
+const ARGS_SHOWN_MAX = 200;
+const LEGEND = '▶ decides or asks   ▷ would have decided   + counts or tags   · does not apply';
+
+/** Which policy decides, and how far it goes. */
+function renderHead(snapshot: Snapshot, { colors }: Output): string {
+  const { document, ref, profile } = snapshot;
+  const name = harmless(`${document.policy_id} ${document.version}`);
+  const facts = [
+    plural(document.rules.length, 'rule'),
+    `mode ${document.mode}`,
+    `profile ${profile}`,
+    `sha256 ${ref.policy_hash.slice(0, HASH_SHOWN)}…`,
+  ];
+  return `${colors.bold(name)}  ${colors.dim(facts.join(' · '))}\n`;
+}
+
+function renderExplained(explained: ExplainedCall, output: Output): string {
+  const { explanation } = explained;
+  const { decision } = explanation;
+  const lines = [
+    callLine(explained, output),
+    ...block(decisionText(decision, output.colors), 2, output),
+    ...adviceOf(decision).flatMap(([label, text]) => labelled(label, text, output)),
+    ...(explanation.selected ? [] : labelled('for', explanation.selector, output)),
+    '',
+    ...ruleLines(explanation.rules, output),
+    '',
+  ];
+  return lines.join('\n');
+}
+
+function callLine({ from, to, argsText, explanation }: ExplainedCall, output: Output): string {
+  const { colors, columns } = output;
+  const { server_name, tool_name } = explanation.call;
+  const number = from === to ? `call ${from}` : `calls ${from}–${to}`;
+  const name = harmless(`${server_name} / ${tool_name}`);
+  const room = Math.max(24, columns - number.length - displayWidth(name) - 4);
+  const args = shortened(harmless(argsText), Math.min(room, ARGS_SHOWN_MAX));
+  return `${colors.dim(number)}  ${colors.bold(name)}  ${colors.dim(args)}`;
+}
+
+function decisionText(decision: Decision, colors: Colors): string {
+  const { action, would } = decision;
+  const said = would ?? decision;
+  const by = said.rule_id === null ? '' : ` by ${harmless(said.rule_id)}`;
+  const reason = colors.dim(`[${harmless(said.reason_code)}]`);
+  const rest = `${by}: ${harmless(said.summary)} ${reason}`;
+  if (would !== undefined) {
+    const spared = colors.yellow(colors.bold('✔ ALLOW'));
+    return `${spared}, but enforced it would be ${would.action}${rest}`;
+  }
+  const head = action === 'ALLOW' ? colors.green('✔ ALLOW') : colors.red(`✘ ${action}`);
+  return colors.bold(head) + rest;
+}
+
+/** What the agent is told besides the refusal. */
+function adviceOf({ hint, backoff_ms, approval, terminate }: Decision): [string, string][] {
+  const advice: [string, string][] = [];
+  if (hint !== undefined) {
+    advice.push(['hint', hint.hint_text]);
+    const { suggested_args: args, retry_advice: retry } = hint;
+    if (args !== null) advice.push(['use args', JSON.stringify(args)]);
+    if (retry !== null) advice.push(['retry', retry]);
+  }
+  if (backoff_ms !== undefined) advice.push(['wait', `${backoff_ms} ms`]);
+  if (approval !== undefined) {
+    const { wait, timeout_ms } = approval;
+    const how = wait === 'hold' ? 'the request is held open' : 'the retry passes when approved';
+    advice.push(['person', `${how}; ${timeout_ms} ms to answer`]);
+  }
+  if (terminate !== undefined) advice.push(['ends run', terminate.terminate_code]);
+  return advice;
+}
+
+function labelled(label: string, text: string, output: Output): readonly string[] {
+  const [first = '', ...more] = wrapped(harmless(text), output.columns - 14);
+  const head = `    ${output.colors.cyan(label.padEnd(8))}  ${first}`;
+  return [head, ...more.map((line) => `${' '.repeat(14)}${line}`)];
+}
+
+function block(text: string, indent: number, output: Output): readonly string[] {
+  return wrapped(text, output.columns - indent).map((line) => ' '.repeat(indent) + line);
+}
+
+function ruleLines(rules: readonly ExplainedRule[], output: Output): readonly string[] {
+  if (rules.length === 0) return ['    The policy has no rules.'];
+  const names = rules.map(({ rule_id }) => shortened(harmless(rule_id), RULE_ID_WIDTH_MAX));
+  const width = Math.max(...names.map(displayWidth));
+  const kindWidth = Math.max(...rules.map(({ kind }) => kind.length));
+  const indent = width + kindWidth + 10;
+  return rules.flatMap((rule, index) => {
+    const { colors, columns } = output;
+    const name = names[index] ?? '';
+    const padded = name + ' '.repeat(width - displayWidth(name));
+    const { mark, paint } = lookOf(rule, colors);
+    const [first = '', ...more] = wrapped(harmless(rule.why), columns - indent);
+    const head = `    ${mark} ${padded}  ${rule.kind.padEnd(kindWidth)}  ${first}`;
+    return [paint(head), ...more.map((line) => paint(' '.repeat(indent) + line))];
+  });
+}
+
+function lookOf({ outcome, why }: ExplainedRule, colors: Colors) {
+  switch (outcome) {
+    case 'decided': {
+      const allows = why.startsWith('it decides: ALLOW');
+      return { mark: '▶', paint: allows ? colors.green : colors.red };
+    }
+    case 'asks':
+    case 'failed':
+      return { mark: '▶', paint: colors.yellow };
+    case 'would_decide':
+      return { mark: '▷', paint: colors.yellow };
+    case 'counted':
+    case 'tagged':
+    case 'approved':
+      return { mark: '+', paint: (text: string) => text };
+    case 'no_match':
+    case 'disabled':
+    case 'skipped':
+      return { mark: '·', paint: colors.dim };
+  }
+}
+
+function renderSummary(
+  counts: { readonly calls: number; readonly allowed: number; readonly refused: number },
+  { colors }: Output,
+): string {
+  const { calls, allowed, refused } = counts;
+  const total = `${colors.bold(plural(calls, 'call'))}: ${allowed} allowed, ${refused} refused.`;
+  return `${total}\n${colors.dim(LEGEND)}\n`;
+}
+
+export { renderExplained, renderHead, renderSummary };

@@ -1,0 +1,59 @@
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createNewFile, replaceFile } from './write-file.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sub-write-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test('replaces a file whole and leaves nothing else behind', async () => {
+  const path = join(folder, 'a.json');
+  writeFileSync(path, 'old');
+  expect(await replaceFile(path, 'new')).toEqual({ kind: 'written' });
+  expect(readFileSync(path, 'utf8')).toBe('new');
+  expect(readdirSync(folder)).toEqual(['a.json']);
+});
+
+test('keeps the permissions of the file it replaces', async () => {
+  const path = join(folder, 'a.json');
+  writeFileSync(path, 'old');
+  chmodSync(path, 0o600);
+  await replaceFile(path, 'new');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('writes through a link instead of replacing it', async () => {
+  const target = join(folder, 'target');
+  const link = join(folder, 'link');
+  writeFileSync(target, 'old');
+  symlinkSync(target, link);
+  await replaceFile(link, 'new');
+  expect(readFileSync(target, 'utf8')).toBe('new');
+});
+
+test('says what is wrong when the folder is missing or the target is one', async () => {
+  expect(await replaceFile(join(folder, 'no', 'a'), 'x')).toMatchObject({ code: 'SUB_FILE_WRITE' });
+  expect(await replaceFile(folder, 'x')).toMatchObject({ message: `${folder} is a directory.` });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('never overwrites what must be new', async () => {
+  const path = join(folder, 'key');
+  expect(await createNewFile(path, 'first', 0o600)).toEqual({ kind: 'written' });
+  expect(await createNewFile(path, 'second', 0o600)).toMatchObject({ code: 'SUB_FILE_WRITE' });
+  expect(readFileSync(path, 'utf8')).toBe('first');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});

@@ -1,0 +1,294 @@
+// Every error code of the product: what it means, where it comes from, what helps. Data only;
+// docs/reference/errors.md has a section for each, and a test holds the two together.
+
+interface ErrorEntry {
+  readonly title: string;
+  readonly cause: string;
+  readonly fix: string;
+  /** What a command exits with; advice leaves it to the command. */
+  readonly exit?: number;
+}
+
+const ERRORS = {
+  // Bundles: a bundle that has one of these does not compile.
+  SUB_BUNDLE_SYNTAX: {
+    title: 'The file is not valid YAML or JSON.',
+    cause:
+      'The text breaks the grammar at the position given, so nothing behind it can be trusted.',
+    fix: 'Correct the text at that line and column; most often it is indentation, a missing quote or a missing colon.',
+    exit: 1,
+  },
+  SUB_BUNDLE_ENCODING: {
+    title: 'The file is not valid UTF-8.',
+    cause:
+      'The bytes at the position given are not UTF-8, or the file holds characters that text may not hold.',
+    fix: 'Save the file as UTF-8 without control characters.',
+    exit: 1,
+  },
+  SUB_BUNDLE_TOO_LARGE: {
+    title: 'The bundle is too large.',
+    cause: 'The file, or a list in it, is beyond the limit that keeps reading it cheap.',
+    fix: 'Split the policy, or replace long lists by globs.',
+    exit: 1,
+  },
+  SUB_BUNDLE_TOO_DEEP: {
+    title: 'The bundle nests too deeply.',
+    cause:
+      'Objects and lists stand inside each other beyond the limit, or aliases multiply beyond it.',
+    fix: 'Flatten the value; no field of a bundle needs deep nesting.',
+    exit: 1,
+  },
+  SUB_BUNDLE_DUPLICATE_KEY: {
+    title: 'A key stands twice in one object.',
+    cause: 'Two readers could see two different policies, so neither value is taken.',
+    fix: 'Remove one of the two keys.',
+    exit: 1,
+  },
+  SUB_BUNDLE_MISSING_FIELD: {
+    title: 'A required field is missing.',
+    cause: 'The contract requires the field here, or another field makes it required.',
+    fix: 'Add the field that the message names.',
+    exit: 1,
+  },
+  SUB_BUNDLE_UNKNOWN_FIELD: {
+    title: 'A field is not known.',
+    cause:
+      'A bundle is read strictly: a misspelt field would otherwise be a rule that silently does nothing.',
+    fix: 'Use the field that the message suggests, or remove it.',
+    exit: 1,
+  },
+  SUB_BUNDLE_UNKNOWN_KIND: {
+    title: 'A rule has an unknown kind.',
+    cause: 'A rule that is not understood must not be skipped, so the whole bundle is refused.',
+    fix: 'Use one of the kinds that the message lists.',
+    exit: 1,
+  },
+  SUB_BUNDLE_TYPE: {
+    title: 'A value has the wrong type.',
+    cause:
+      'The field wants another type than the one that stands there; unquoted YAML often reads as a number or a boolean.',
+    fix: 'Write a value of the type that the message names; quote what should be a string.',
+    exit: 1,
+  },
+  SUB_BUNDLE_VALUE: {
+    title: 'A value is outside what the field takes.',
+    cause:
+      'The type is right, but the value is not one of those allowed, or is too small, too large, too short or too long.',
+    fix: 'Use a value within the limits that the message names.',
+    exit: 1,
+  },
+  SUB_BUNDLE_DUPLICATE_RULE: {
+    title: 'Two rules have the same id.',
+    cause: 'Decisions, counters and differences speak of rules by their id, so it must be unique.',
+    fix: 'Rename one of the rules.',
+    exit: 1,
+  },
+  SUB_BUNDLE_REGEX: {
+    title: 'A regular expression does not compile.',
+    cause:
+      'Expressions follow RE2, which runs in linear time and therefore has no backreferences and no lookaround.',
+    fix: 'Correct the expression at the position given, or use a glob.',
+    exit: 1,
+  },
+  SUB_BUNDLE_GLOB: {
+    title: 'A glob does not compile.',
+    cause: 'The pattern is malformed, or larger than the limit.',
+    fix: 'Correct the pattern; `*` matches any characters and `?` matches one.',
+    exit: 1,
+  },
+  SUB_BUNDLE_WHEN: {
+    title: 'A `when` condition does not compile.',
+    cause:
+      'The text is not valid CEL, names something that does not exist, does not give true or false, or could cost too much.',
+    fix: 'Correct the expression; the reference lists the variables and functions.',
+    exit: 1,
+  },
+  SUB_BUNDLE_CONFLICT: {
+    title: 'Two fields contradict each other.',
+    cause:
+      'Each value is right by itself, but together they cannot be meant: a minimum above its maximum, or a threshold without its window.',
+    fix: 'Change or remove one of the two fields.',
+    exit: 1,
+  },
+  // Lint: a bundle that has one of these compiles, but may not do what was meant.
+  SUB_LINT_UNREACHABLE: {
+    title: 'A rule can never decide.',
+    cause: 'An earlier rule decides every call that this one matches.',
+    fix: 'Move the rule up, narrow the earlier one, or remove it.',
+  },
+  SUB_LINT_EXEMPTED: {
+    title: 'An allow exempts every call of a later rule.',
+    cause:
+      'Rules run from top to bottom and the first decisive one wins, so a limit or an approval below such an allow never acts.',
+    fix: 'Move the rule above the allow, unless the exemption is meant.',
+  },
+  SUB_LINT_UNTAGGED: {
+    title: 'A rule matches a risk class that nothing adds.',
+    cause: 'No tag rule adds the class, so the rule applies only when the call brings it along.',
+    fix: 'Add a tag rule for the class, or correct its name.',
+  },
+  SUB_LINT_TAG_ORDER: {
+    title: 'A risk class is added after it is needed.',
+    cause:
+      'The tag rule stands below the rule that matches its class, so the class is not there yet.',
+    fix: 'Move the tag rule above the rules that need it.',
+  },
+  SUB_LINT_UNANCHORED: {
+    title: 'An allow has a regular expression that is not anchored.',
+    cause:
+      'Without `^` and `$` it matches anywhere in the name, so `read` also allows `thread_delete`.',
+    fix: 'Anchor the expression as `^(…)$`, or use a glob.',
+  },
+  SUB_LINT_NO_HINT: {
+    title: 'A hint has no text.',
+    cause:
+      'The rule answers with REJECT_WITH_HINT but says nothing that would help the agent to do better.',
+    fix: 'Add `hint_text`.',
+  },
+  SUB_LINT_DISABLED: {
+    title: 'A rule is disabled.',
+    cause: 'It has `enabled: false` and does nothing.',
+    fix: 'Enable the rule, or remove it.',
+  },
+  SUB_LINT_FAIL_OPEN: {
+    title: 'Errors let calls pass.',
+    cause: 'With `decision_on_error: ALLOW` a call passes when a rule cannot be evaluated.',
+    fix: 'Use `BLOCK`, unless availability matters more than control.',
+  },
+  SUB_LINT_APPROVAL_MODE: {
+    title: 'An approval rule stands in a mode that does not ask.',
+    cause:
+      'A person is asked only in the mode `control`: `guardrails` blocks at once, `observe` only records.',
+    fix: 'Set `mode: control`, or remove the rule.',
+  },
+  SUB_LINT_OBSERVE: {
+    title: 'The policy only observes.',
+    cause: 'In the mode `observe` every call passes; decisions are recorded, not enforced.',
+    fix: 'Set `mode: guardrails` or `mode: control` when the policy should act.',
+  },
+  SUB_LINT_NEVER_PASSES: {
+    title: 'A limit lets no call pass.',
+    cause: 'The limit is zero, or one call costs more than the whole limit.',
+    fix: 'Raise the limit, or write a deny rule if that is what is meant.',
+  },
+  SUB_LINT_BROAD_DEDUPE: {
+    title: 'A dedupe rule covers reads.',
+    cause: 'It matches calls of any kind, and repeated reads are normal.',
+    fix: 'Match the tools or risk classes that write.',
+  },
+  SUB_LINT_READ_UNTAGGED: {
+    title: 'Nothing is tagged as a read.',
+    cause: '`fail_open_read_tools` is on, but no tag rule adds `read_like`, so it has no effect.',
+    fix: 'Tag the read tools, or turn the option off.',
+  },
+  // Canonical JSON and hashes.
+  SUB_CANON_SYNTAX: {
+    title: 'The arguments are not valid JSON.',
+    cause: 'The text breaks the JSON grammar, so it has no canonical form and no hash.',
+    fix: 'Send valid JSON.',
+    exit: 1,
+  },
+  SUB_CANON_DUPLICATE_KEY: {
+    title: 'The arguments have a key twice.',
+    cause: 'Two readers could see two different values, so such a call is refused.',
+    fix: 'Send each key once.',
+    exit: 1,
+  },
+  SUB_CANON_DEPTH: {
+    title: 'The arguments nest too deeply.',
+    cause: 'They are beyond the depth that is hashed.',
+    fix: 'Send flatter arguments.',
+    exit: 1,
+  },
+  SUB_CANON_NUMBER: {
+    title: 'A number has no canonical form.',
+    cause: 'Its exponent is beyond what can be written out as digits.',
+    fix: 'Send a smaller number, or a string.',
+    exit: 1,
+  },
+  SUB_CANON_NOT_OBJECT: {
+    title: 'The arguments are not an object.',
+    cause: 'The hash is defined for the arguments object of a tool call.',
+    fix: 'Send the arguments as an object.',
+    exit: 1,
+  },
+  // Snapshots.
+  SUB_SNAPSHOT_FORMAT: {
+    title: 'The snapshot is not readable.',
+    cause: 'It is not a snapshot, or of a format that this version does not know.',
+    fix: 'Compile the bundle again with this version.',
+    exit: 1,
+  },
+  SUB_SNAPSHOT_HASH: {
+    title: 'The hash of the snapshot does not match.',
+    cause: 'The content is not what was hashed: the file was edited or damaged.',
+    fix: 'Compile the bundle again, and never edit a snapshot.',
+    exit: 1,
+  },
+  SUB_SNAPSHOT_SIGNATURE: {
+    title: 'The signature of the snapshot does not hold.',
+    cause: 'A signature is required and missing, or it was not made over this content.',
+    fix: 'Sign the snapshot again with the right key.',
+    exit: 1,
+  },
+  SUB_SNAPSHOT_KEY: {
+    title: 'The key of the signature is not trusted.',
+    cause: 'The snapshot names a key that is not among the trusted ones.',
+    fix: 'Add the key to the trusted ones, or sign with one of them.',
+    exit: 1,
+  },
+  // Events.
+  SUB_EVENT_MALFORMED: {
+    title: 'An event breaks contract A.',
+    cause:
+      'A line is not a JSON object, lacks a required field, or has a value that the contract does not allow.',
+    fix: 'Correct the producer; the message names the field.',
+    exit: 1,
+  },
+  SUB_EVENT_TOO_LONG: {
+    title: 'An event is too long.',
+    cause: 'The line is longer than a consumer reads.',
+    fix: 'Send smaller previews and metadata.',
+    exit: 1,
+  },
+  // The command line.
+  SUB_USAGE: {
+    title: 'The command was called wrongly.',
+    cause: 'An option or argument is unknown, missing or contradictory.',
+    fix: 'See `sub help` and the help of the command.',
+    exit: 2,
+  },
+  SUB_FILE_READ: {
+    title: 'A file cannot be read.',
+    cause: 'It does not exist, may not be read, or is not a file.',
+    fix: 'Check the path and its permissions.',
+    exit: 2,
+  },
+  SUB_FILE_WRITE: {
+    title: 'A file cannot be written.',
+    cause: 'The folder does not exist, may not be written, or the disk is full.',
+    fix: 'Check the path, its permissions and the free space.',
+    exit: 2,
+  },
+  SUB_INTERNAL: {
+    title: 'Subluminal has a bug.',
+    cause: 'Something happened that the code holds to be impossible.',
+    fix: 'Report it with the message and the version.',
+    exit: 70,
+  },
+} as const satisfies { readonly [code: string]: ErrorEntry };
+
+type SubCode = keyof typeof ERRORS;
+
+const ERROR_CODES: readonly SubCode[] = Object.keys(ERRORS).filter(isCode);
+
+function isCode(name: string): name is SubCode {
+  return Object.hasOwn(ERRORS, name);
+}
+
+function errorEntry(code: SubCode): ErrorEntry & { readonly code: SubCode } {
+  return { code, ...ERRORS[code] };
+}
+
+export type { ErrorEntry, SubCode };
+export { ERROR_CODES, errorEntry };

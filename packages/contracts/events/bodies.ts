@@ -1,0 +1,41 @@
+// What the optional events carry. The pack names these types and leaves their fields open, but
+// for secret_injection; the fields below are ours since 0.2.0.
+import { ACTION } from '../decision.ts';
+import { boolean, closed, integer, oneOf, open, optional, required, string } from '../shape.ts';
+
+const count = integer({ min: 0 });
+
+const SECRET_INJECTION_FIELDS = {
+  inject_as: required(string(), 'The environment variable of the server.'),
+  secret_ref: required(string(), 'The name of the secret.'),
+  source: required(oneOf('env', 'keychain', 'file', 'vault'), 'Where it came from.'),
+  success: required(boolean(), 'Whether it was found and injected.'),
+  server_name: optional(string(), 'Since 0.2.0: the server that got it.'),
+} as const;
+
+const SECRET_INJECTION = open(SECRET_INJECTION_FIELDS);
+/** Closed for producers: no field may ever carry the secret itself. */
+const SECRET_INJECTION_WRITTEN = closed(SECRET_INJECTION_FIELDS);
+
+const SHIM_HEALTH = open({
+  status: required(oneOf('ok', 'degraded', 'stopping'), 'In a word.'),
+  uptime_ms: required(count, 'Since the shim started.'),
+  calls_in_flight: optional(count, 'Calls that wait for their answer.'),
+  events_queued: optional(count, 'Events that wait for the ledger.'),
+  events_spooled: optional(count, 'Events on disk because nobody listened.'),
+  previews_dropped: optional(count, 'Previews left out because the queue was full.'),
+});
+
+const BREAKER_TRIP = open({
+  rule_id: required(string(), 'The rule that tripped.'),
+  scope: required(oneOf('run', 'tool', 'server_tool'), 'What shared the window.'),
+  cause: required(oneOf('errors', 'repeats'), 'What there was too much of.'),
+  count: required(count, 'How many fell into the window.'),
+  window_ms: required(integer({ min: 1 }), 'The length of the window.'),
+  action: required(ACTION, 'What was done.'),
+  call_id: optional(string(), 'The call that tripped it.'),
+  server_name: optional(string(), 'Its server.'),
+  tool_name: optional(string(), 'Its tool.'),
+});
+
+export { BREAKER_TRIP, SECRET_INJECTION, SECRET_INJECTION_WRITTEN, SHIM_HEALTH };

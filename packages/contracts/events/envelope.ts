@@ -1,0 +1,64 @@
+// Who speaks, when and for whom: the part that every event shares.
+import { PROFILE } from '../decision.ts';
+import {
+  closed,
+  formatted,
+  type Infer,
+  oneOf,
+  open,
+  optional,
+  record,
+  required,
+  string,
+} from '../shape.ts';
+
+const CLIENT = oneOf('claude', 'codex', 'headless', 'custom', 'unknown');
+const ENV = oneOf('dev', 'ci', 'prod', 'unknown');
+
+const SOURCE = open({
+  host_id: required(string(), 'Stable per machine.'),
+  proc_id: required(string(), 'Stable per process.'),
+  shim_id: required(string(), 'Unique per shim.'),
+});
+
+const WORKLOAD = open({
+  user: optional(string(), 'Desktop: the local user.'),
+  repo_path: optional(string(), 'Desktop: the path of the repository.'),
+  ci_provider: optional(string(), 'CI: the provider.'),
+  job_id: optional(string(), 'CI: the job.'),
+  repo: optional(string(), 'CI: the repository.'),
+  branch: optional(string(), 'CI: the branch.'),
+  namespace: optional(string(), 'Kubernetes: the namespace.'),
+  service_account: optional(string(), 'Kubernetes: the service account.'),
+  pod: optional(string(), 'Kubernetes: the pod.'),
+  labels: optional(record(string({ lengthMin: 0 })), 'Kubernetes: labels of the pod.'),
+});
+
+/** What a producer knows once and repeats on every event. */
+const PRODUCER_FIELDS = {
+  run_id: required(string(), 'The run; unique everywhere, best sortable by time.'),
+  agent_id: required(string(), 'The agent; a stable, logical name.'),
+  client: required(CLIENT, 'The agent client.'),
+  env: required(ENV, 'The environment.'),
+  source: required(SOURCE, 'The instance that produced the event.'),
+  principal: optional(string(), 'Who started the run: a user or a service.'),
+  workload: optional(WORKLOAD, 'What the agent runs in.'),
+  profile: optional(PROFILE, 'Since 0.2.0: whether decisions are enforced or only recorded.'),
+} as const;
+
+const ENVELOPE_FIELDS = {
+  v: required(formatted('pack_version'), 'The version of the interface pack.'),
+  ts: required(formatted('rfc3339'), 'When it happened, in UTC.'),
+  ...PRODUCER_FIELDS,
+} as const;
+
+/** Closed: what a producer puts on every line is spelled out, nothing slips in. */
+const PRODUCER = closed(PRODUCER_FIELDS);
+
+type Producer = Infer<typeof PRODUCER>;
+type Workload = Infer<typeof WORKLOAD>;
+type Client = Infer<typeof CLIENT>;
+type Env = Infer<typeof ENV>;
+
+export type { Client, Env, Producer, Workload };
+export { CLIENT, ENV, ENVELOPE_FIELDS, PRODUCER, SOURCE, WORKLOAD };

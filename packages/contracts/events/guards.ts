@@ -1,0 +1,62 @@
+// Cheap checks of what changes from event to event. A violation is a bug of the producer: it throws.
+import { check } from '../check.ts';
+import { FORMATS } from '../formats.ts';
+import { type Shape, STRING_LENGTH_MAX } from '../shape.ts';
+
+/** A producer tried to emit an event that breaks contract A. */
+class MalformedEvent extends Error {
+  readonly code = 'SUB_EVENT_MALFORMED';
+
+  constructor(field: string, expected: string) {
+    super(`SUB_EVENT_MALFORMED: \`${field}\` must be ${expected}.`);
+    this.name = 'MalformedEvent';
+  }
+}
+
+const SHA256 = FORMATS.sha256.pattern;
+
+function mustText(value: string, field: string): void {
+  if (typeof value === 'string' && value.length > 0 && value.length <= STRING_LENGTH_MAX) return;
+  throw new MalformedEvent(field, `a string of 1 to ${STRING_LENGTH_MAX} characters`);
+}
+
+function mustCount(value: number, field: string, min = 0): void {
+  if (Number.isSafeInteger(value) && value >= min) return;
+  throw new MalformedEvent(field, `a whole number of at least ${min}`);
+}
+
+function mustHash(value: string, field: string): void {
+  if (typeof value === 'string' && SHA256.test(value)) return;
+  throw new MalformedEvent(field, FORMATS.sha256.words);
+}
+
+function mustBe(values: readonly string[], value: string, field: string): void {
+  if (values.includes(value)) return;
+  throw new MalformedEvent(field, `one of ${values.join(', ')}`);
+}
+
+function mustFlag(value: boolean, field: string): void {
+  if (typeof value === 'boolean') return;
+  throw new MalformedEvent(field, 'true or false');
+}
+
+/** For parts that are rare or change little: the full check. */
+function mustFit(shape: Shape, value: unknown, field: string): void {
+  const first = check(shape, value)[0];
+  if (first === undefined) return;
+  throw new MalformedEvent([field, ...first.path].join('.'), first.expected);
+}
+
+/** Whether a text takes at most that many bytes in UTF-8, counting only when it may not. */
+function fitsBytes(text: string, bytesMax: number): boolean {
+  if (text.length * 3 <= bytesMax) return true;
+  if (text.length > bytesMax) return false;
+  let bytes = 0;
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? 0;
+    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+  }
+  return bytes <= bytesMax;
+}
+
+export { fitsBytes, MalformedEvent, mustBe, mustCount, mustFit, mustFlag, mustHash, mustText };

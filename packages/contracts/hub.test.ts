@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import {
+  HUB_ENDPOINTS,
+  HUB_READINESS,
+  HUB_TIMEOUTS,
+  parseEvaluateRequest,
+  parseEvaluateResponse,
+  parseHealthResponse,
+  parseHeartbeatRequest,
+  parseHeartbeatResponse,
+  parseTaskResponse,
+} from './hub.ts';
+import { sampleOf } from './testing/samples.ts';
+
+const REQUEST = {
+  server_id: 'github',
+  direction: 'agent_to_server',
+  method: 'tools/call',
+  id: 7,
+  params: { name: 'create_issue' },
+  message_type: 'request',
+  profile: 'production',
+};
+
+describe('the API of the hub', () => {
+  it('takes a request with absent, null, text and number ids', () => {
+    for (const id of [undefined, null, '', 'a', 7, -1]) {
+      expect(parseEvaluateRequest({ ...REQUEST, id }).ok).toBe(true);
+    }
+    for (const id of [true, 1.5, {}, 2 ** 53]) {
+      expect(parseEvaluateRequest({ ...REQUEST, id }).ok).toBe(false);
+    }
+  });
+
+  it('takes what shims of one run share', () => {
+    const shared = {
+      ...REQUEST,
+      run_id: 'r1',
+      call_id: 'c1',
+      tool_name: 'create_issue',
+      args_hash: 'a'.repeat(64),
+      identity: { agent_id: 'a', client: 'claude', env: 'ci', workload: { repo: 'o/r' } },
+      call_decision: sampleOf('hint decision').value,
+    };
+    expect(parseEvaluateRequest(shared).ok).toBe(true);
+    const wrong = { ...shared, call_decision: { action: 'THROTTLE' } };
+    expect(parseEvaluateRequest(wrong).ok).toBe(false);
+  });
+
+  it.each(['server_id', 'direction', 'method', 'message_type', 'profile'])(
+    'misses %s of a request',
+    (field) => {
+      expect(parseEvaluateRequest({ ...REQUEST, [field]: undefined }).ok).toBe(false);
+    },
+  );
+
+  it('wants a task to poll with a pending approval', () => {
+    const pending = { decision: 'pending_approval', shutdown: false, poll_interval_ms: 500 };
+    for (const parse of [parseEvaluateResponse, parseTaskResponse]) {
+      expect(parse({ ...pending, task_id: 't1' }).ok).toBe(true);
+      expect(parse(pending).ok).toBe(false);
+      expect(parse({ ...pending, task_id: null }).ok).toBe(false);
+      expect(parse({ decision: 'deny', shutdown: true, task_id: null, reason: null }).ok).toBe(
+        true,
+      );
+      expect(parse({ decision: 'forward' }).ok).toBe(false);
+    }
+  });
+
+  it('reads heartbeats and health', () => {
+    expect(parseHeartbeatRequest({ server_id: 's' }).ok).toBe(true);
+    expect(parseHeartbeatRequest({}).ok).toBe(false);
+    expect(parseHeartbeatResponse({ shutdown: true }).ok).toBe(true);
+    expect(parseHeartbeatResponse({ shutdown: 'no' }).ok).toBe(false);
+    expect(parseHealthResponse({ status: 'ok', v: '0.2.0' }).ok).toBe(true);
+    expect(parseHealthResponse({ status: 'fine' }).ok).toBe(false);
+  });
+
+  it('has each endpoint once', () => {
+    const names = Object.values(HUB_ENDPOINTS).map(({ method, path }) => `${method} ${path}`);
+    expect(names).toEqual([
+      'GET /healthz',
+      'POST /governance/evaluate',
+      'GET /governance/task/{task_id}',
+      'POST /governance/heartbeat',
+      'GET /metrics',
+    ]);
+  });
+
+  it('keeps the times that are fixed', () => {
+    expect(HUB_READINESS).toEqual({ attemptsMax: 20, backoffFirstMs: 50, backoffMaxMs: 2_000 });
+    expect(HUB_TIMEOUTS.evaluate).toEqual({ connectMs: 500, totalMs: 2_000 });
+    expect(HUB_TIMEOUTS.task).toEqual({ connectMs: 500, totalMs: 5_000 });
+  });
+});

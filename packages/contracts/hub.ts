@@ -1,0 +1,204 @@
+// The hub's HTTP API: what a shim asks of the process that all shims of a run share.
+import { DECISION, PROFILE } from './decision.ts';
+import { CLIENT, ENV, WORKLOAD } from './events/envelope.ts';
+import { COUNTER_SCOPE } from './events/types.ts';
+import { type Parsed, parseAs } from './parse.ts';
+import {
+  boolean,
+  either,
+  formatted,
+  type Infer,
+  integer,
+  json,
+  nullable,
+  type ObjectShape,
+  oneOf,
+  open,
+  optional,
+  required,
+  string,
+} from './shape.ts';
+
+/** How a shim waits for its hub before the first message (F-016a). */
+const HUB_READINESS = { attemptsMax: 20, backoffFirstMs: 50, backoffMaxMs: 2_000 } as const;
+
+/** How long a request may take (F-016b). A heartbeat is as urgent as an evaluation. */
+const HUB_TIMEOUTS = {
+  evaluate: { connectMs: 500, totalMs: 2_000 },
+  task: { connectMs: 500, totalMs: 5_000 },
+  heartbeat: { connectMs: 500, totalMs: 2_000 },
+} as const;
+
+/** An idle shim shows that it lives this often (F-016). */
+const HUB_HEARTBEAT_INTERVAL_MS = 5_000;
+
+/** How long a person has by default, by profile (F-016). */
+const HUB_APPROVAL_TIMEOUT_MS = { production: 300_000, development: 10_000 } as const;
+
+const IDENTITY = open({
+  agent_id: required(string(), 'The agent.'),
+  client: required(CLIENT, 'The agent client.'),
+  env: required(ENV, 'The environment.'),
+  principal: optional(string(), 'Who started the run.'),
+  workload: optional(WORKLOAD, 'What the agent runs in.'),
+});
+
+const EVALUATE_REQUEST = open({
+  server_id: required(string(), 'The server behind the shim, as it is configured.'),
+  direction: required(oneOf('agent_to_server', 'server_to_agent'), 'Which way it goes.'),
+  method: required(
+    string({ lengthMin: 0 }),
+    'The JSON-RPC method; of a response, what it answers.',
+  ),
+  id: optional(nullable(either(string({ lengthMin: 0 }), integer())), 'The JSON-RPC id, if any.'),
+  params: optional(json(), 'The parameters, if any.'),
+  message_type: required(oneOf('request', 'response', 'notification'), 'What it is.'),
+  profile: required(PROFILE, 'Whether decisions are enforced.'),
+  run_id: optional(string(), 'Since 0.2.0: the run whose counters are shared.'),
+  identity: optional(IDENTITY, 'Since 0.2.0: who acts.'),
+  call_id: optional(string(), 'Since 0.2.0: the call.'),
+  tool_name: optional(string(), 'Since 0.2.0: the tool, as the server calls it.'),
+  args_hash: optional(formatted('sha256'), 'Since 0.2.0: the hash of the canonical arguments.'),
+  call_decision: optional(DECISION, 'Since 0.2.0: what the shim decided by itself.'),
+});
+
+const HUB_DECISION = oneOf('forward', 'deny', 'pending_approval');
+
+const ANSWER_FIELDS = {
+  decision: required(HUB_DECISION, 'What the shim does with the message.'),
+  task_id: optional(nullable(string()), 'With `pending_approval`: what to poll.'),
+  policy_id: optional(nullable(string()), 'The policy that decided.'),
+  reason: optional(nullable(string({ lengthMin: 0 })), 'The reason for a person.'),
+  poll_interval_ms: optional(
+    nullable(integer({ min: 0 })),
+    'With `pending_approval`: how often to poll.',
+  ),
+  shutdown: required(boolean(), 'True: finish what is in flight and stop.'),
+  call_decision: optional(DECISION, 'Since 0.2.0: the decision as contract C has it.'),
+  counter_scope: optional(COUNTER_SCOPE, 'Since 0.2.0: what the counters covered.'),
+} as const;
+
+const PENDING_NEEDS = [{ field: 'decision', is: 'pending_approval', needs: ['task_id'] }] as const;
+
+const EVALUATE_RESPONSE = open(ANSWER_FIELDS, PENDING_NEEDS);
+
+const TASK_RESPONSE = open(
+  {
+    ...ANSWER_FIELDS,
+    state: optional(
+      oneOf('pending', 'approved', 'rejected', 'expired', 'cancelled'),
+      'Since 0.2.0: how far the approval is.',
+    ),
+    decided_by: optional(nullable(string()), 'Since 0.2.0: who decided.'),
+    auto_approved: optional(boolean(), 'Since 0.2.0: approved by the development profile.'),
+  },
+  PENDING_NEEDS,
+);
+
+const HEARTBEAT_REQUEST = open({
+  server_id: required(string(), 'The server behind the shim.'),
+  run_id: optional(string(), 'Since 0.2.0: the run.'),
+  shim_id: optional(string(), 'Since 0.2.0: the shim.'),
+});
+
+const HEARTBEAT_RESPONSE = open({
+  shutdown: required(boolean(), 'True: finish what is in flight and stop.'),
+});
+
+const HEALTH_RESPONSE = open({
+  status: required(oneOf('ok', 'stopping'), 'Whether the hub takes new work.'),
+  v: optional(formatted('pack_version'), 'The version of the interface pack.'),
+});
+
+interface HubEndpoint {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly request?: ObjectShape;
+  /** `text` is Prometheus' text format. */
+  readonly response: ObjectShape | 'text';
+  readonly doc: string;
+}
+
+const HUB_ENDPOINTS = {
+  health: {
+    method: 'GET',
+    path: '/healthz',
+    response: HEALTH_RESPONSE,
+    doc: 'Whether the hub is up; a shim polls it before its first message.',
+  },
+  evaluate: {
+    method: 'POST',
+    path: '/governance/evaluate',
+    request: EVALUATE_REQUEST,
+    response: EVALUATE_RESPONSE,
+    doc: 'What to do with one message.',
+  },
+  task: {
+    method: 'GET',
+    path: '/governance/task/{task_id}',
+    response: TASK_RESPONSE,
+    doc: 'How far an approval is; polled until it is no longer pending.',
+  },
+  heartbeat: {
+    method: 'POST',
+    path: '/governance/heartbeat',
+    request: HEARTBEAT_REQUEST,
+    response: HEARTBEAT_RESPONSE,
+    doc: 'That an idle shim lives, and whether it should stop.',
+  },
+  metrics: { method: 'GET', path: '/metrics', response: 'text', doc: 'Counters for Prometheus.' },
+} as const satisfies { readonly [name: string]: HubEndpoint };
+
+type EvaluateRequest = Infer<typeof EVALUATE_REQUEST>;
+type EvaluateResponse = Infer<typeof EVALUATE_RESPONSE>;
+type TaskResponse = Infer<typeof TASK_RESPONSE>;
+type HeartbeatRequest = Infer<typeof HEARTBEAT_REQUEST>;
+type HeartbeatResponse = Infer<typeof HEARTBEAT_RESPONSE>;
+type HealthResponse = Infer<typeof HEALTH_RESPONSE>;
+
+function parseEvaluateRequest(value: unknown): Parsed<EvaluateRequest> {
+  return parseAs<typeof EVALUATE_REQUEST>(EVALUATE_REQUEST, value);
+}
+
+function parseEvaluateResponse(value: unknown): Parsed<EvaluateResponse> {
+  return parseAs<typeof EVALUATE_RESPONSE>(EVALUATE_RESPONSE, value);
+}
+
+function parseTaskResponse(value: unknown): Parsed<TaskResponse> {
+  return parseAs<typeof TASK_RESPONSE>(TASK_RESPONSE, value);
+}
+
+function parseHeartbeatRequest(value: unknown): Parsed<HeartbeatRequest> {
+  return parseAs<typeof HEARTBEAT_REQUEST>(HEARTBEAT_REQUEST, value);
+}
+
+function parseHeartbeatResponse(value: unknown): Parsed<HeartbeatResponse> {
+  return parseAs<typeof HEARTBEAT_RESPONSE>(HEARTBEAT_RESPONSE, value);
+}
+
+function parseHealthResponse(value: unknown): Parsed<HealthResponse> {
+  return parseAs<typeof HEALTH_RESPONSE>(HEALTH_RESPONSE, value);
+}
+
+export type {
+  EvaluateRequest,
+  EvaluateResponse,
+  HealthResponse,
+  HeartbeatRequest,
+  HeartbeatResponse,
+  HubEndpoint,
+  TaskResponse,
+};
+export {
+  HUB_APPROVAL_TIMEOUT_MS,
+  HUB_ENDPOINTS,
+  HUB_HEARTBEAT_INTERVAL_MS,
+  HUB_READINESS,
+  HUB_TIMEOUTS,
+  parseEvaluateRequest,
+  parseEvaluateResponse,
+  parseHealthResponse,
+  parseHeartbeatRequest,
+  parseHeartbeatResponse,
+  parseTaskResponse,
+};

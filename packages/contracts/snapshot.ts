@@ -1,0 +1,58 @@
+// Contract B, the other half: a policy as compiled, and the file in which it travels.
+import { BUNDLE } from './bundle.ts';
+import {
+  boolean,
+  closed,
+  formatted,
+  type Infer,
+  oneOf,
+  open,
+  optional,
+  required,
+  string,
+} from './shape.ts';
+
+/** The format of compiled snapshots; a shim refuses one that it does not know. */
+const SNAPSHOT_FORMAT = 'subluminal.snapshot.v1';
+
+const { policy_id, version, mode, defaults, selectors, rules, hint_delivery } = BUNDLE.fields;
+
+/**
+ * Every default expanded, globs normalised, and nothing in it that does not change a decision:
+ * what is hashed, signed and stored.
+ */
+const SNAPSHOT = closed({
+  format: required(oneOf(SNAPSHOT_FORMAT), 'How to read it.'),
+  policy_id,
+  version,
+  mode,
+  hint_delivery: required(hint_delivery.shape, 'How a refusal is delivered.'),
+  defaults: required(
+    closed({
+      decision_on_error: defaults.shape.fields.decision_on_error,
+      fail_open_read_tools: required(boolean(), 'Let read-like calls pass even then.'),
+    }),
+    'What holds where no rule speaks.',
+  ),
+  selectors,
+  rules,
+});
+
+const SNAPSHOT_FILE = open({
+  snapshot: required(SNAPSHOT, 'The compiled policy.'),
+  policy_hash: required(formatted('sha256'), 'SHA-256 over the canonical bytes of `snapshot`.'),
+  signature: optional(
+    open({
+      alg: required(oneOf('ed25519'), 'The algorithm.'),
+      key_id: required(string({ lengthMax: 128 }), 'Which key made it.'),
+      value: required(string({ lengthMax: 256 }), 'The signature, in base64.'),
+    }),
+    'Over the format, a newline, and the canonical bytes of `snapshot`.',
+  ),
+});
+
+type SnapshotDocument = Infer<typeof SNAPSHOT>;
+type SnapshotFile = Infer<typeof SNAPSHOT_FILE>;
+
+export type { SnapshotDocument, SnapshotFile };
+export { SNAPSHOT, SNAPSHOT_FILE, SNAPSHOT_FORMAT };

@@ -1,0 +1,37 @@
+// args_hash, contract A §1.9.1.
+import type { Sha256 } from '../ports.ts';
+import { canonicalize } from './canonicalize.ts';
+import type { Failure } from './reader.ts';
+
+/** What a call without arguments is hashed as. */
+const EMPTY_ARGS = '{}';
+
+interface NotObject {
+  readonly ok: false;
+  readonly code: 'SUB_CANON_NOT_OBJECT';
+  readonly offset: number;
+  readonly message: string;
+}
+
+interface HashedArgs {
+  readonly ok: true;
+  readonly hash: string;
+  readonly canonical: string;
+}
+
+/** Hashes the raw JSON text of a call's arguments; absent arguments hash as `EMPTY_ARGS`. */
+function argsHash(text: string | undefined, sha256: Sha256): HashedArgs | Failure | NotObject {
+  const input = text ?? EMPTY_ARGS;
+  const result = canonicalize(input);
+  if (!result.ok) return result;
+  const { canonical } = result;
+  if (!canonical.startsWith('{')) {
+    const offset = input.search(/[^ \t\n\r]/);
+    const message = 'expected the arguments to be an object';
+    return { ok: false, code: 'SUB_CANON_NOT_OBJECT', offset, message };
+  }
+  return { ok: true, hash: sha256(canonical), canonical };
+}
+
+export type { HashedArgs, NotObject };
+export { argsHash, EMPTY_ARGS };

@@ -1,0 +1,7 @@
+export type { Canonical } from './canonicalize.ts';
+export { canonicalize } from './canonicalize.ts';
+export type { HashedArgs, NotObject } from './hash.ts';
+export { argsHash, EMPTY_ARGS } from './hash.ts';
+export type { CanonCode, Failure } from './reader.ts';
+export { DEPTH_MAX } from './scan.ts';
+export { canonicalizeValue } from './value.ts';

@@ -1,0 +1,85 @@
+// The members of one object: put in order, checked for repeated keys, joined.
+import { compareKeys, type Key } from './order.ts';
+import { AS_WRITTEN } from './reader.ts';
+import { COLON, COMMA } from './units.ts';
+
+interface Member extends Key {
+  /** Where the key stands in the text, quotes included, and its canonical text. */
+  readonly keyStart: number;
+  readonly keyEnd: number;
+  readonly key: string;
+  /** Where the value stands, and its canonical text. */
+  readonly valueStart: number;
+  readonly valueEnd: number;
+  readonly value: string;
+}
+
+/** Most objects have few members, where insertion beats the general sort. */
+const INSERTION_SORT_MAX = 12;
+
+/** Puts members in order, and says whether two of them have one key. */
+function sortMembers(members: Member[]): boolean {
+  let repeats = false;
+  const compare = (left: Member, right: Member): number => {
+    const order = compareKeys(left, right);
+    if (order === 0) repeats = true;
+    return order;
+  };
+  if (members.length > INSERTION_SORT_MAX) members.sort(compare);
+  else insertionSort(members, compare);
+  return repeats;
+}
+
+function insertionSort(members: Member[], compare: (left: Member, right: Member) => number): void {
+  for (let index = 1; index < members.length; index++) {
+    const member = members[index];
+    if (member === undefined) return;
+    let slot = index;
+    while (slot > 0) {
+      const before = members[slot - 1];
+      if (before === undefined || compare(before, member) <= 0) break;
+      members[slot] = before;
+      slot--;
+    }
+    members[slot] = member;
+  }
+}
+
+/** The first member in the text whose key an earlier one has, once they are in order. */
+function firstRepeated(sorted: readonly Member[]): Member | undefined {
+  let first: Member | undefined;
+  let previous: Member | undefined;
+  for (const member of sorted) {
+    const repeats = previous !== undefined && compareKeys(previous, member) === 0;
+    if (repeats && (first === undefined || member.keyStart < first.keyStart)) first = member;
+    previous = member;
+  }
+  return first;
+}
+
+/** The canonical text of an object, in as few pieces as its text allows. */
+function joinMembers(text: string, members: readonly Member[]): string {
+  let out = '{';
+  let left = members.length;
+  for (const member of members) {
+    const { keyStart, keyEnd, valueStart, valueEnd } = member;
+    left--;
+    let from = valueStart;
+    if (member.key !== AS_WRITTEN) out += `${member.key}:`;
+    else if (valueStart === keyEnd + 1) from = keyStart;
+    else if (text.charCodeAt(keyEnd) === COLON) out += text.slice(keyStart, keyEnd + 1);
+    else out += `${text.slice(keyStart, keyEnd)}:`;
+    if (member.value !== AS_WRITTEN) {
+      if (from !== valueStart) out += text.slice(from, valueStart);
+      out += left > 0 ? `${member.value},` : member.value;
+    } else if (left > 0 && text.charCodeAt(valueEnd) === COMMA) {
+      out += text.slice(from, valueEnd + 1);
+    } else {
+      out += left > 0 ? `${text.slice(from, valueEnd)},` : text.slice(from, valueEnd);
+    }
+  }
+  return `${out}}`;
+}
+
+export type { Member };
+export { firstRepeated, joinMembers, sortMembers };

@@ -1,0 +1,116 @@
+// A rule's match, compiled: what depends on names alone, and what depends on the call.
+import type { ArgsMatch, JsonObject, JsonValue, NameMatch, Rule } from '@subluminal/contracts';
+import type { Call } from '../types.ts';
+import type { Engines } from './engines.ts';
+import { compileGlob, type NameTest } from './glob.ts';
+import type { WhenContext, WhenTest } from './when.ts';
+
+/** Everything a rule may look at, besides the names. */
+interface MatchInput {
+  readonly call: Call;
+  /** Grows while tag rules are evaluated. */
+  readonly riskClass: readonly string[];
+  readonly nowMs: number;
+  /** Built on first use: most calls meet no `when:`. */
+  readonly when: () => WhenContext;
+}
+
+type MatchResult = 'yes' | 'no' | 'uninspected' | { readonly failed: string };
+
+interface CompiledMatch {
+  /** The outcome depends on these two names only, so it is remembered per pair. */
+  readonly names: (serverName: string, toolName: string) => boolean;
+  /** Absent when the names say it all. */
+  readonly call?: (input: MatchInput) => MatchResult;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Compiles a match that parsing has already found valid; what is invalid throws. */
+function compileMatch(rule: Rule, engines: Engines): CompiledMatch {
+  const { match } = rule;
+  const server = nameTest(match.server_name, engines);
+  const tool = nameTest(match.tool_name, engines);
+  const names = (serverName: string, toolName: string) => server(serverName) && tool(toolName);
+  const call = callTest(rule, engines);
+  return call === undefined ? { names } : { names, call };
+}
+
+function nameTest(names: NameMatch | undefined, engines: Engines): NameTest {
+  if (names === undefined) return () => true;
+  const tests = [
+    ...(names.glob ?? []).map((glob) => valid(compileGlob(glob), glob).test),
+    ...(names.regex ?? []).map((regex) => valid(engines.regex(regex), regex).test),
+  ];
+  return (name) => tests.some((test) => test(name));
+}
+
+function callTest(rule: Rule, engines: Engines): CompiledMatch['call'] {
+  const { match } = rule;
+  const classes = match.risk_class;
+  const hours = match.time?.utc_hours;
+  const predicates = match.args === undefined ? [] : argsPredicates(match.args);
+  const when = rule.when === undefined ? undefined : valid(engines.when(rule.when), rule.when);
+  const needsArgs = predicates.length > 0 || when?.needsArgs === true;
+  if (!classes && !hours && !needsArgs && !when) return undefined;
+  return (input) => {
+    if (classes && !classes.some((name) => input.riskClass.includes(name))) return 'no';
+    if (hours && !hours.includes(utcHour(input.nowMs))) return 'no';
+    const { args } = input.call;
+    if (needsArgs && args === undefined) return 'uninspected';
+    if (args !== undefined && !predicates.every((fits) => fits(args))) return 'no';
+    return when === undefined ? 'yes' : conditionResult(when.test, input);
+  };
+}
+
+function conditionResult(test: WhenTest, input: MatchInput): MatchResult {
+  const result = test(input.when());
+  if (typeof result !== 'boolean') return result;
+  return result ? 'yes' : 'no';
+}
+
+function utcHour(nowMs: number): number {
+  return Math.floor(nowMs / HOUR_MS) % 24;
+}
+
+type ArgsTest = (args: JsonObject) => boolean;
+
+function argsPredicates(match: ArgsMatch): ArgsTest[] {
+  const tests: ArgsTest[] = [];
+  for (const key of match.has_keys ?? []) tests.push((args) => Object.hasOwn(args, key));
+  for (const [key, wanted] of Object.entries(match.key_equals ?? {})) {
+    tests.push((args) => own(args, key) === wanted);
+  }
+  for (const [key, wanted] of Object.entries(match.key_in ?? {})) {
+    tests.push((args) => wanted.some((value) => own(args, key) === value));
+  }
+  for (const [key, range] of Object.entries(match.numeric_range ?? {})) {
+    const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = range;
+    tests.push((args) => {
+      const value = own(args, key);
+      return typeof value === 'number' && value >= min && value <= max;
+    });
+  }
+  return tests;
+}
+
+/** Only what the agent sent: `toString` is no argument. */
+function own(args: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(args, key) ? args[key] : undefined;
+}
+
+function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function valid<R extends { readonly ok: boolean }>(result: R, source: string): R & { ok: true } {
+  if (isValid(result)) return result;
+  throw new Error(`an invalid pattern reached the compiler: ${source.slice(0, 100)}`);
+}
+
+function isValid<R extends { readonly ok: boolean }>(result: R): result is R & { ok: true } {
+  return result.ok;
+}
+
+export type { CompiledMatch, MatchInput, MatchResult };
+export { compileMatch, isJsonObject, own };

@@ -1,0 +1,103 @@
+// A bundle with every default expanded, in one spelling, without what no decision depends on.
+import {
+  type Bundle,
+  type Match,
+  type NameMatch,
+  type Rule,
+  type RuleOf,
+  SNAPSHOT_FORMAT,
+  type SnapshotDocument,
+} from '@subluminal/contracts';
+import { normalizeGlob } from './glob.ts';
+
+const APPROVAL_TIMEOUT_MS = 300_000;
+
+/** Makes the document that is hashed, signed and stored. Normalising it again changes nothing. */
+function normalizeBundle(bundle: Bundle): SnapshotDocument {
+  return {
+    format: SNAPSHOT_FORMAT,
+    policy_id: bundle.policy_id,
+    version: bundle.version,
+    mode: bundle.mode,
+    hint_delivery: bundle.hint_delivery ?? 'error',
+    defaults: {
+      decision_on_error: bundle.defaults.decision_on_error,
+      fail_open_read_tools: bundle.defaults.fail_open_read_tools ?? false,
+    },
+    selectors: bundle.selectors,
+    rules: bundle.rules.map(normalizeRule),
+  };
+}
+
+function normalizeRule(rule: Rule): Rule {
+  const { description: _forPeople, ...rest } = rule;
+  const match = normalizeMatch(rule.match);
+  switch (rest.kind) {
+    case 'allow':
+      return { ...rest, match, effect: withReason(rest.effect, 'ALLOWLIST_MATCH') };
+    case 'deny':
+      return { ...rest, match, effect: withReason(rest.effect, 'DENYLIST_MATCH') };
+    case 'budget': {
+      const budget = { cost_units_per_call: 1, ...rest.effect.budget };
+      return { ...rest, match, effect: { ...withReason(rest.effect, 'BUDGET_EXCEEDED'), budget } };
+    }
+    case 'rate_limit': {
+      const rateLimit = { cost_tokens_per_call: 1, ...rest.effect.rate_limit };
+      const effect = withReason(rest.effect, 'RATE_LIMITED');
+      return { ...rest, match, effect: { ...effect, rate_limit: rateLimit } };
+    }
+    case 'breaker': {
+      const effect = { ...rest.effect, breaker: normalizeBreaker(rest.effect.breaker) };
+      return { ...rest, match, effect };
+    }
+    case 'dedupe':
+      return { ...rest, match, effect: withReason(rest.effect, 'DUPLICATE_CALL') };
+    case 'approval': {
+      const approval = { timeout_ms: APPROVAL_TIMEOUT_MS, ...rest.effect.approval };
+      const effect = withReason(rest.effect, 'APPROVAL_REQUIRED');
+      return { ...rest, match, effect: { ...effect, approval } };
+    }
+    case 'tag': {
+      const classes = sortedUnique(rest.effect.tag.add_risk_class);
+      return { ...rest, match, effect: { tag: { add_risk_class: classes } } };
+    }
+  }
+}
+
+type Breaker = RuleOf<'breaker'>['effect']['breaker'];
+
+function normalizeBreaker(breaker: Breaker): Breaker {
+  if (breaker.on_trip !== 'TERMINATE_RUN') return breaker;
+  return { terminate_code: 'BREAKER_TRIPPED', ...breaker };
+}
+
+/** Breakers have two reasons of their own, so they take none by default. */
+function withReason<E extends { readonly reason_code?: string }>(
+  effect: E,
+  reasonCode: string,
+): E & { readonly reason_code: string } {
+  return { ...effect, reason_code: effect.reason_code ?? reasonCode };
+}
+
+function normalizeMatch(match: Match): Match {
+  return {
+    ...match,
+    ...(match.server_name && { server_name: normalizeNames(match.server_name) }),
+    ...(match.tool_name && { tool_name: normalizeNames(match.tool_name) }),
+    ...(match.risk_class && { risk_class: sortedUnique(match.risk_class) }),
+  };
+}
+
+/** The order of alternatives means nothing, so it must not change the hash. */
+function normalizeNames(names: NameMatch): NameMatch {
+  return {
+    ...(names.glob && { glob: sortedUnique(names.glob.map(normalizeGlob)) }),
+    ...(names.regex && { regex: sortedUnique(names.regex) }),
+  };
+}
+
+function sortedUnique(values: readonly string[]): readonly string[] {
+  return [...new Set(values)].sort();
+}
+
+export { normalizeBundle };

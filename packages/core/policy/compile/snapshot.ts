@@ -1,0 +1,97 @@
+// A policy as compiled: the stored document, and the same thing ready to decide.
+import type { Bundle, PolicyRef, Profile, Rule, SnapshotDocument } from '@subluminal/contracts';
+import { canonicalize } from '../../canon/index.ts';
+import type { Sha256 } from '../../ports.ts';
+import { type Engines, enginesFor } from './engines.ts';
+import { type CompiledMatch, compileMatch } from './match.ts';
+import { normalizeBundle } from './normalize.ts';
+
+interface CompiledRule {
+  readonly rule: Rule;
+  readonly match: CompiledMatch;
+  /** Where the rule keeps its state; -1 for a rule without any. */
+  readonly slot: number;
+}
+
+/** Which rule owns which slot of a state, so that counters survive a policy reload. */
+interface Layout {
+  readonly owners: readonly string[];
+}
+
+interface Snapshot {
+  readonly document: SnapshotDocument;
+  readonly ref: PolicyRef;
+  readonly profile: Profile;
+  readonly rules: readonly CompiledRule[];
+  readonly layout: Layout;
+  readonly engines: Engines;
+  /** Remembers which rules can match a pair of names; a cache, never state. */
+  readonly candidates: Map<string, readonly CompiledRule[]>;
+}
+
+interface CompileOptions {
+  readonly sha256: Sha256;
+  readonly profile?: Profile;
+}
+
+const CANDIDATES_MAX = 1_024;
+const STATEFUL = new Set(['budget', 'rate_limit', 'breaker', 'dedupe']);
+
+/** Compiles a bundle that has parsed without errors. */
+function compileBundle(bundle: Bundle, options: CompileOptions): Promise<Snapshot> {
+  return compileDocument(normalizeBundle(bundle), options);
+}
+
+async function compileDocument(
+  document: SnapshotDocument,
+  options: CompileOptions,
+): Promise<Snapshot> {
+  const engines = await enginesFor(document.rules.filter((rule) => rule.enabled));
+  const owners: string[] = [];
+  const rules: CompiledRule[] = [];
+  for (const rule of document.rules) {
+    if (!rule.enabled) continue;
+    const slot = STATEFUL.has(rule.kind) ? owners.push(`${rule.kind} ${rule.rule_id}`) - 1 : -1;
+    rules.push({ rule, match: compileMatch(rule, engines), slot });
+  }
+  return {
+    document,
+    ref: {
+      policy_id: document.policy_id,
+      policy_version: document.version,
+      policy_hash: options.sha256(canonicalText(document)),
+    },
+    profile: options.profile ?? 'production',
+    rules,
+    layout: { owners },
+    engines,
+    candidates: new Map(),
+  };
+}
+
+/** The enabled rules that these names can match, in order. */
+function candidatesFor(
+  snapshot: Snapshot,
+  serverName: string,
+  toolName: string,
+): readonly CompiledRule[] {
+  // Names may hold any character: the length says where the first ends.
+  const key = `${serverName.length} ${serverName}\u0000${toolName}`;
+  const known = snapshot.candidates.get(key);
+  if (known !== undefined) return known;
+  const found = snapshot.rules.filter(({ match }) => match.names(serverName, toolName));
+  if (snapshot.candidates.size >= CANDIDATES_MAX) snapshot.candidates.clear();
+  // Very long names are hostile, and not worth remembering.
+  if (key.length <= 512) snapshot.candidates.set(key, found);
+  return found;
+}
+
+/** The canonical text that the hash and the signature cover. */
+function canonicalText(document: SnapshotDocument): string {
+  const written = canonicalize(JSON.stringify(document));
+  if (!written.ok) throw new Error(`a snapshot has no canonical form: ${written.message}`);
+  return written.canonical;
+}
+
+export type { CompiledRule, CompileOptions, Layout, Snapshot };
+export { candidatesFor, canonicalText, compileBundle, compileDocument };

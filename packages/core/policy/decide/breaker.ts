@@ -1,0 +1,105 @@
+import type { RuleOf } from '@subluminal/contracts';
+import { type At, callKey, scopeKey } from './scope.ts';
+import type { SlotOf, Times } from './state.ts';
+import { keyIn, type TableLimits, tableGet, tableSet, tableSize } from './table.ts';
+import type { Counted, Tally, Trip } from './trip.ts';
+
+type BreakerRule = RuleOf<'breaker'>;
+
+/** Counts one attempt, and looks whether errors or repeats have opened the breaker. */
+function countBreaker(
+  rule: BreakerRule,
+  slot: SlotOf<'breaker'>,
+  at: At,
+): Counted<SlotOf<'breaker'>> {
+  const errors = errorTally(rule, slot, at);
+  const repeats = countRepeat(rule, errors?.slot ?? slot, at);
+  const next = repeats?.slot ?? errors?.slot ?? slot;
+  if (errors !== undefined && errors.count >= errors.limit) {
+    const summary = `The breaker is open: ${errors.count} errors in the last ${errors.windowMs} ms.`;
+    return { slot: next, tally: tallyOf(errors), trip: tripped(rule, 'BREAKER_ERRORS', summary) };
+  }
+  if (repeats !== undefined && repeats.count >= repeats.limit) {
+    const summary = `The same call came ${repeats.limit} times within ${repeats.windowMs} ms.`;
+    return { slot: next, tally: tallyOf(repeats), trip: tripped(rule, 'BREAKER_REPEATS', summary) };
+  }
+  return { slot: next, tally: tallyOf(errors ?? repeats), trip: undefined };
+}
+
+/** Records that a call this breaker watches has failed. */
+function recordError(rule: BreakerRule, slot: SlotOf<'breaker'>, at: At): SlotOf<'breaker'> {
+  const { scope, error_threshold: threshold, window_ms: windowMs } = rule.effect.breaker;
+  if (threshold === undefined || windowMs === undefined) return slot;
+  const key = keyIn(slot.errors, scopeKey(scope, at));
+  const value = pushed(tableGet(slot.errors, key) ?? [], threshold, { windowMs, at });
+  const errors = tableSet(slot.errors, key, { value, nowMs: at.nowMs });
+  return { kind: 'breaker', errors, repeats: slot.repeats };
+}
+
+function errorTally(rule: BreakerRule, slot: SlotOf<'breaker'>, at: At) {
+  const { scope, error_threshold: limit, window_ms: windowMs } = rule.effect.breaker;
+  if (limit === undefined || windowMs === undefined) return undefined;
+  if (tableSize(slot.errors) === 0) return { slot, count: 0, limit, windowMs };
+  const key = keyIn(slot.errors, scopeKey(scope, at));
+  const times = tableGet(slot.errors, key);
+  if (times === undefined) return { slot, count: 0, limit, windowMs };
+  const value = within(times, windowMs, at.nowMs);
+  const tally = { count: value.length, limit, windowMs };
+  if ((times.at(-1) ?? at.nowMs) <= at.nowMs) return { slot, ...tally };
+  // The clock went back: the window starts anew, or it could last until the old time returns.
+  const errors = tableSet(slot.errors, key, { value, nowMs: at.nowMs });
+  const next: SlotOf<'breaker'> = { kind: 'breaker', errors, repeats: slot.repeats };
+  return { slot: next, ...tally };
+}
+
+/** Without what the counting needed besides. */
+function tallyOf(counted: Tally | undefined): Tally {
+  return { count: counted?.count ?? 0, limit: counted?.limit ?? 0 };
+}
+
+function countRepeat(rule: BreakerRule, slot: SlotOf<'breaker'>, at: At) {
+  const { scope, repeat_threshold: limit, repeat_window_ms: windowMs } = rule.effect.breaker;
+  if (limit === undefined || windowMs === undefined) return undefined;
+  const key = callKey(scope, at);
+  const known = tableGet(slot.repeats, key);
+  const value = known === undefined ? [at.nowMs] : pushed(known, limit, { windowMs, at });
+  const repeats = tableSet(slot.repeats, key, { value, nowMs: at.nowMs });
+  const next: SlotOf<'breaker'> = { kind: 'breaker', errors: slot.errors, repeats };
+  return { slot: next, count: value.length, limit, windowMs };
+}
+
+/** The times within the window and now, at most `countMax` of them: more would not matter. */
+function pushed(
+  times: Times,
+  countMax: number,
+  { windowMs, at }: { readonly windowMs: number; readonly at: At },
+): Times {
+  return [...within(times, windowMs, at.nowMs), at.nowMs].slice(-countMax);
+}
+
+/** What is younger than the window. A time from before the clock went back counts as now. */
+function within(times: Times, windowMs: number, nowMs: number): Times {
+  return times.map((time) => Math.min(time, nowMs)).filter((time) => nowMs - time < windowMs);
+}
+
+/** How long the two tables of a breaker keep what they count. */
+function breakerLimits({ effect: { breaker } }: BreakerRule) {
+  const errors: TableLimits = { lifeMs: breaker.window_ms ?? 0, whenFull: 'share' };
+  const repeats: TableLimits = { lifeMs: breaker.repeat_window_ms ?? 0, whenFull: 'evict' };
+  return { errors, repeats };
+}
+
+function tripped(rule: BreakerRule, reasonCode: string, summary: string): Trip {
+  const { breaker, reason_code, message } = rule.effect;
+  return {
+    action: breaker.on_trip,
+    reasonCode: reason_code ?? reasonCode,
+    summary: message ?? summary,
+    hintKind: 'SAFETY',
+    ...(breaker.hint_text !== undefined && { hintText: breaker.hint_text }),
+    retryAdvice: 'Do not repeat this call; find out why it keeps failing or repeating.',
+    terminateCode: breaker.terminate_code ?? 'BREAKER_TRIPPED',
+  };
+}
+
+export { breakerLimits, countBreaker, recordError };

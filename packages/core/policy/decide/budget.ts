@@ -1,0 +1,54 @@
+import type { RuleOf } from '@subluminal/contracts';
+import { type At, scopeKey } from './scope.ts';
+import type { SlotOf } from './state.ts';
+import { keyIn, type TableLimits, tableGet, tableSet } from './table.ts';
+import type { Counted, Trip } from './trip.ts';
+
+type BudgetRule = RuleOf<'budget'>;
+
+/** A budget holds for the whole run, so nothing in it expires. */
+const BUDGET_LIMITS: TableLimits = { lifeMs: Number.POSITIVE_INFINITY, whenFull: 'share' };
+
+/** Counts one call; a call that the budget itself stops is not counted again. */
+function countBudget(rule: BudgetRule, slot: SlotOf<'budget'>, at: At): Counted<SlotOf<'budget'>> {
+  const { budget } = rule.effect;
+  const key = keyIn(slot.used, scopeKey(budget.scope, at));
+  const used = tableGet(slot.used, key) ?? { calls: 0, costUnits: 0 };
+  const calls = used.calls + 1;
+  const costUnits = used.costUnits + (budget.cost_units_per_call ?? 1);
+  const callsLimit = budget.limit_calls ?? Number.POSITIVE_INFINITY;
+  const costLimit = budget.limit_cost_units ?? Number.POSITIVE_INFINITY;
+  const byCalls = calls > callsLimit;
+  const onCost = budget.limit_calls === undefined || (!byCalls && costUnits > costLimit);
+  const tally = onCost
+    ? { count: used.costUnits, limit: costLimit }
+    : { count: used.calls, limit: callsLimit };
+  if (byCalls || costUnits > costLimit) {
+    return { slot, tally, trip: exceeded(rule, tally, onCost ? 'cost units' : 'calls') };
+  }
+  const entry = { value: { calls, costUnits }, nowMs: at.nowMs };
+  return {
+    slot: { kind: 'budget', used: tableSet(slot.used, key, entry) },
+    tally: { count: onCost ? costUnits : calls, limit: tally.limit },
+    trip: undefined,
+  };
+}
+
+function exceeded(
+  rule: BudgetRule,
+  tally: { readonly count: number; readonly limit: number },
+  unit: string,
+): Trip {
+  const { budget, reason_code, message } = rule.effect;
+  return {
+    action: budget.on_exceed,
+    reasonCode: reason_code ?? 'BUDGET_EXCEEDED',
+    summary: message ?? `The budget is used up: ${tally.count} of ${tally.limit} ${unit}.`,
+    hintKind: 'BUDGET',
+    ...(budget.hint_text !== undefined && { hintText: budget.hint_text }),
+    retryAdvice: 'Do not repeat this call in this run; finish with what you have.',
+    terminateCode: 'BUDGET_EXCEEDED',
+  };
+}
+
+export { BUDGET_LIMITS, countBudget };

@@ -1,0 +1,302 @@
+// The heart of it: one call, one snapshot, one state, one time; a decision comes out.
+import type { Decision, Rule } from '@subluminal/contracts';
+import type { MatchInput } from '../compile/match.ts';
+import { type CompiledRule, candidatesFor, type Snapshot } from '../compile/snapshot.ts';
+import type { WhenContext } from '../compile/when.ts';
+import type { Call, CallResult, Outcome, TraceStep } from '../types.ts';
+import { countBreaker, recordError } from './breaker.ts';
+import { countBudget } from './budget.ts';
+import { checkDuplicate, markPassed } from './dedupe.ts';
+import { countRate } from './rate-limit.ts';
+import { type At, at } from './scope.ts';
+import { selects } from './select.ts';
+import { carryState, type PolicyState, type Slot } from './state.ts';
+import type { Counted, Tally, Trip } from './trip.ts';
+import {
+  afterTermination,
+  decisionOf,
+  enforces,
+  NOT_SELECTED,
+  spared,
+  type Verdict,
+} from './verdict.ts';
+
+/** What one evaluation gathers. Local to a call of `decide`; nothing outside sees it change. */
+interface Evaluation {
+  readonly snapshot: Snapshot;
+  readonly input: MatchInput;
+  readonly at: At;
+  readonly slots: Slot[];
+  readonly riskClass: string[];
+  readonly trace: TraceStep[];
+  /** Dedupe rules that matched: they remember the call if it passes. */
+  readonly dedupes: CompiledRule[];
+  verdict: Verdict | undefined;
+  /** The first approval that is still missing; a later refusal overrides it. */
+  asks: Verdict | undefined;
+  /** The first rule that could not be evaluated, where that must stop the call. */
+  failure: Verdict | undefined;
+  /** The first rule that lacked the arguments: nothing may open what this has closed. */
+  uninspected: Verdict | undefined;
+}
+
+/**
+ * Decides one call. Touches nothing: the same arguments always give the same outcome, and a
+ * caller that does not adopt the returned state has only asked what would happen.
+ */
+function decide(
+  snapshot: Snapshot,
+  call: Call,
+  state: PolicyState,
+  nowMs: number,
+): Outcome<PolicyState> {
+  const carried = carryState(state, snapshot);
+  if (!selects(snapshot.document.selectors, call.identity)) {
+    return { decision: NOT_SELECTED, state: carried, trace: [], risk_class: call.risk_class ?? [] };
+  }
+  if (carried.terminated !== null && enforces(snapshot)) {
+    const decision = afterTermination(carried.terminated);
+    return { decision, state: carried, trace: [], risk_class: call.risk_class ?? [] };
+  }
+  const evaluation = evaluationOf(snapshot, call, { state: carried, nowMs });
+  for (const compiled of candidatesFor(snapshot, call.server_name, call.tool_name)) {
+    evaluate(compiled, evaluation);
+  }
+  return conclude(evaluation, call, carried);
+}
+
+function evaluationOf(
+  snapshot: Snapshot,
+  call: Call,
+  { state, nowMs }: { readonly state: PolicyState; readonly nowMs: number },
+): Evaluation {
+  const riskClass = call.risk_class === undefined ? [] : [...call.risk_class];
+  let context: WhenContext | undefined;
+  const when = () => {
+    context ??= snapshot.engines.whenContext(call, riskClass);
+    return context;
+  };
+  return {
+    snapshot,
+    input: { call, riskClass, nowMs, when },
+    at: at(call, nowMs),
+    slots: state.slots.slice(),
+    riskClass,
+    trace: [],
+    dedupes: [],
+    verdict: undefined,
+    asks: undefined,
+    failure: undefined,
+    uninspected: undefined,
+  };
+}
+
+function evaluate(compiled: CompiledRule, evaluation: Evaluation): void {
+  const { rule, match } = compiled;
+  try {
+    const matched = match.call === undefined ? 'yes' : match.call(evaluation.input);
+    if (matched === 'no') return;
+    if (matched === 'yes') return apply(compiled, evaluation);
+    if (matched === 'uninspected') return uninspected(rule, evaluation);
+    failed(rule, matched.failed, evaluation);
+  } catch (cause) {
+    // A rule that breaks must never take the shim down, nor pass as one that did not match.
+    failed(rule, cause instanceof Error ? cause.message : 'it broke', evaluation);
+  }
+}
+
+function apply(compiled: CompiledRule, evaluation: Evaluation): void {
+  const { rule } = compiled;
+  const slot = evaluation.slots[compiled.slot];
+  switch (rule.kind) {
+    case 'tag':
+      for (const name of rule.effect.tag.add_risk_class) {
+        if (!evaluation.riskClass.includes(name)) evaluation.riskClass.push(name);
+      }
+      return note(evaluation, step(rule, 'tagged'));
+    case 'allow': {
+      const { reason_code = 'ALLOWLIST_MATCH', message = 'A rule allows this call.' } = rule.effect;
+      return settle(evaluation, { kind: 'allow', rule, reasonCode: reason_code, summary: message });
+    }
+    case 'deny':
+      return settle(evaluation, { kind: 'trip', rule, trip: denial(rule, evaluation.snapshot) });
+    case 'approval':
+      return ask(rule, evaluation);
+    case 'budget':
+      if (slot?.kind !== 'budget') return missingSlot();
+      return count(compiled, evaluation, countBudget(rule, slot, evaluation.at));
+    case 'rate_limit':
+      if (slot?.kind !== 'rate_limit') return missingSlot();
+      return count(compiled, evaluation, countRate(rule, slot, evaluation.at));
+    case 'breaker':
+      if (slot?.kind !== 'breaker') return missingSlot();
+      return count(compiled, evaluation, countBreaker(rule, slot, evaluation.at));
+    case 'dedupe':
+      if (slot?.kind !== 'dedupe') return missingSlot();
+      evaluation.dedupes.push(compiled);
+      return count(compiled, evaluation, checkDuplicate(rule, slot, evaluation.at));
+  }
+}
+
+function missingSlot(): never {
+  throw new Error('a stateful rule has no slot');
+}
+
+function count(compiled: CompiledRule, evaluation: Evaluation, counted: Counted<Slot>): void {
+  evaluation.slots[compiled.slot] = counted.slot;
+  const { rule } = compiled;
+  if (counted.trip === undefined) return note(evaluation, step(rule, 'counted', counted.tally));
+  settle(evaluation, { kind: 'trip', rule, trip: counted.trip }, counted.tally);
+}
+
+/** The first rule that decides wins; the others have only been counted. */
+function settle(evaluation: Evaluation, verdict: Verdict, tally: Tally | null = null): void {
+  const first = evaluation.verdict === undefined;
+  if (first) evaluation.verdict = verdict;
+  note(evaluation, step(verdict.rule, first ? 'decided' : 'would_decide', tally));
+}
+
+function denial(rule: Extract<Rule, { kind: 'deny' }>, snapshot: Snapshot): Trip {
+  const { reason_code, message, hint } = rule.effect;
+  const hinted = snapshot.document.mode === 'control' && hint !== undefined;
+  return {
+    action: hinted ? 'REJECT_WITH_HINT' : 'BLOCK',
+    reasonCode: reason_code ?? 'DENYLIST_MATCH',
+    summary: message ?? 'A rule denies this call.',
+    hintKind: 'SAFETY',
+  };
+}
+
+function ask(rule: Extract<Rule, { kind: 'approval' }>, evaluation: Evaluation): void {
+  if (evaluation.input.call.approved?.includes(rule.rule_id)) {
+    return note(evaluation, step(rule, 'approved'));
+  }
+  const { reason_code, message } = rule.effect;
+  const trip: Trip = {
+    // Only control mode asks people. Elsewhere the call is stopped at once.
+    action: evaluation.snapshot.document.mode === 'control' ? 'REJECT_WITH_HINT' : 'BLOCK',
+    reasonCode: reason_code ?? 'APPROVAL_REQUIRED',
+    summary: message ?? 'A person must approve this call first.',
+    hintKind: 'SAFETY',
+    retryAdvice: 'Try the same call again once it has been approved.',
+  };
+  if (evaluation.verdict === undefined) evaluation.asks ??= { kind: 'trip', rule, trip };
+  note(evaluation, step(rule, 'asks'));
+}
+
+/** Fails closed whatever the bundle says: else padding the arguments would be a way past a rule. */
+function uninspected(rule: Rule, evaluation: Evaluation): void {
+  const summary = 'The arguments are too large to inspect, and a rule depends on them.';
+  const stopped = stop(rule, { reasonCode: 'ARGS_NOT_INSPECTED', summary }, evaluation);
+  evaluation.uninspected ??= stopped;
+  note(evaluation, { ...step(rule, 'failed'), note: 'the arguments were not inspected' });
+}
+
+function failed(rule: Rule, why: string, evaluation: Evaluation): void {
+  if (evaluation.snapshot.document.defaults.decision_on_error === 'BLOCK') {
+    const summary = 'A rule could not be evaluated for this call.';
+    stop(rule, { reasonCode: 'POLICY_ERROR', summary }, evaluation);
+  }
+  note(evaluation, { ...step(rule, 'failed'), note: why.slice(0, 500) });
+}
+
+function stop(
+  rule: Rule,
+  reason: { readonly reasonCode: string; readonly summary: string },
+  evaluation: Evaluation,
+): Verdict | undefined {
+  if (evaluation.verdict !== undefined) return undefined;
+  const trip: Trip = { action: 'BLOCK', hintKind: 'SAFETY', ...reason };
+  const stopped: Verdict = { kind: 'trip', rule, trip };
+  evaluation.failure ??= stopped;
+  return stopped;
+}
+
+/** Puts the pieces together: failures first, then who decided, then who asks. */
+function conclude(evaluation: Evaluation, call: Call, state: PolicyState): Outcome<PolicyState> {
+  const { snapshot, riskClass } = evaluation;
+  const verdict = finalVerdict(evaluation);
+  const decision = decisionOf(verdict, call, snapshot);
+  if (decision.action === 'ALLOW') remember(evaluation);
+  const enforced = enforces(snapshot);
+  return {
+    decision: decision.action === 'ALLOW' || enforced ? decision : spared(decision),
+    state: {
+      layout: snapshot.layout,
+      slots: evaluation.slots,
+      terminated: enforced ? termination(decision) : state.terminated,
+    },
+    trace: verdict === evaluation.verdict ? evaluation.trace : overruled(evaluation.trace),
+    risk_class: riskClass,
+  };
+}
+
+function finalVerdict(evaluation: Evaluation): Verdict | undefined {
+  const { verdict, asks, failure, uninspected: unread, riskClass, snapshot } = evaluation;
+  const readOnly = riskClass.includes('read_like') && !riskClass.includes('write_like');
+  const failsOpen = snapshot.document.defaults.fail_open_read_tools && readOnly;
+  const stopped = failsOpen ? unread : failure;
+  if (stopped !== undefined) return stopped;
+  // A person is asked only about what no later rule refuses anyway.
+  if (asks !== undefined && (verdict === undefined || verdict.kind === 'allow')) return asks;
+  return verdict;
+}
+
+/** A failure or a missing approval came before the rule that seemed to decide. */
+function overruled(trace: readonly TraceStep[]): readonly TraceStep[] {
+  return trace.map((taken) =>
+    taken.outcome === 'decided' ? { ...taken, outcome: 'would_decide' } : taken,
+  );
+}
+
+function termination(decision: Decision): PolicyState['terminated'] {
+  if (decision.terminate === undefined) return null;
+  return { rule_id: decision.rule_id ?? '', ...decision.terminate };
+}
+
+function remember(evaluation: Evaluation): void {
+  for (const { rule, slot: index } of evaluation.dedupes) {
+    const slot = evaluation.slots[index];
+    if (rule.kind !== 'dedupe' || slot?.kind !== 'dedupe') continue;
+    evaluation.slots[index] = markPassed(rule, slot, evaluation.at);
+  }
+}
+
+function step(rule: Rule, outcome: TraceStep['outcome'], tally: Tally | null = null): TraceStep {
+  return { rule_id: rule.rule_id, kind: rule.kind, outcome, tally, note: null };
+}
+
+function note(evaluation: Evaluation, taken: TraceStep): void {
+  evaluation.trace.push(taken);
+}
+
+/** Tells breakers how a forwarded call ended. `trace` is the one its decision came with. */
+function recordResult(
+  snapshot: Snapshot,
+  ended: {
+    readonly call: Call;
+    readonly result: CallResult;
+    readonly trace: readonly TraceStep[];
+    readonly nowMs: number;
+  },
+  state: PolicyState,
+): PolicyState {
+  const carried = carryState(state, snapshot);
+  if (ended.result === 'ok') return carried;
+  // A breaker that failed was skipped for this call: it is not known to watch it.
+  const watching = new Set(
+    ended.trace
+      .filter(({ kind, outcome }) => kind === 'breaker' && outcome !== 'failed')
+      .map(({ rule_id }) => rule_id),
+  );
+  const moment = at(ended.call, ended.nowMs);
+  const slots = carried.slots.slice();
+  for (const { rule, slot: index } of snapshot.rules) {
+    const slot = slots[index];
+    if (rule.kind !== 'breaker' || slot?.kind !== 'breaker') continue;
+    if (watching.has(rule.rule_id)) slots[index] = recordError(rule, slot, moment);
+  }
+  return { ...carried, slots };
+}
+
+export { decide, recordResult };

@@ -1,0 +1,54 @@
+import type { RuleOf } from '@subluminal/contracts';
+import { type At, callKey } from './scope.ts';
+import type { SlotOf } from './state.ts';
+import { type TableLimits, tableGet, tableSet } from './table.ts';
+import type { Counted, Trip } from './trip.ts';
+
+type DedupeRule = RuleOf<'dedupe'>;
+
+/** Looks whether the same call passed within the window. It is remembered by `markPassed`. */
+function checkDuplicate(
+  rule: DedupeRule,
+  slot: SlotOf<'dedupe'>,
+  at: At,
+): Counted<SlotOf<'dedupe'>> {
+  const { scope, window_ms: windowMs } = rule.effect.dedupe;
+  const key = callKey(scope, at);
+  const seenAtMs = tableGet(slot.seen, key);
+  const tally = { count: seenAtMs === undefined ? 0 : 1, limit: 1 };
+  if (seenAtMs === undefined) return { slot, tally, trip: undefined };
+  if (at.nowMs < seenAtMs) {
+    // The clock went back: the window starts anew, or it could last until the old time returns.
+    const seen = tableSet(slot.seen, key, { value: at.nowMs, nowMs: at.nowMs });
+    return { slot: { kind: 'dedupe', seen }, tally, trip: duplicate(rule, windowMs) };
+  }
+  const leftMs = seenAtMs + windowMs - at.nowMs;
+  if (leftMs > 0) return { slot, tally, trip: duplicate(rule, leftMs) };
+  return { slot, tally: { count: 0, limit: 1 }, trip: undefined };
+}
+
+/** Remembers a call that passes. One that is refused did nothing, so its retry is no duplicate. */
+function markPassed(rule: DedupeRule, slot: SlotOf<'dedupe'>, at: At): SlotOf<'dedupe'> {
+  const key = callKey(rule.effect.dedupe.scope, at);
+  const entry = { value: at.nowMs, nowMs: at.nowMs };
+  return { kind: 'dedupe', seen: tableSet(slot.seen, key, entry) };
+}
+
+/** A call is remembered for the window, and the oldest are forgotten when there are too many. */
+function dedupeLimits(rule: DedupeRule): TableLimits {
+  return { lifeMs: rule.effect.dedupe.window_ms, whenFull: 'evict' };
+}
+
+function duplicate(rule: DedupeRule, leftMs: number): Trip {
+  const { dedupe, reason_code, message } = rule.effect;
+  return {
+    action: dedupe.on_duplicate,
+    reasonCode: reason_code ?? 'DUPLICATE_CALL',
+    summary: message ?? `The same call passed less than ${dedupe.window_ms} ms ago.`,
+    hintKind: 'OTHER',
+    ...(dedupe.hint_text !== undefined && { hintText: dedupe.hint_text }),
+    retryAdvice: `It was done already. If it must be done again, wait ${leftMs} ms.`,
+  };
+}
+
+export { checkDuplicate, dedupeLimits, markPassed };

@@ -1,0 +1,27 @@
+// What a rule wants to happen, before modes and profiles have their say.
+import type { Action, HintKind } from '@subluminal/contracts';
+
+interface Trip {
+  readonly action: Exclude<Action, 'ALLOW'>;
+  readonly reasonCode: string;
+  readonly summary: string;
+  readonly hintKind: HintKind;
+  readonly hintText?: string;
+  readonly retryAdvice?: string;
+  readonly backoffMs?: number;
+  readonly terminateCode?: string;
+}
+
+/** A count as people read it, for traces and explanations. */
+interface Tally {
+  readonly count: number;
+  readonly limit: number;
+}
+
+interface Counted<S> {
+  readonly slot: S;
+  readonly tally: Tally;
+  readonly trip: Trip | undefined;
+}
+
+export type { Counted, Tally, Trip };

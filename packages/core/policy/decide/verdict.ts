@@ -1,0 +1,121 @@
+// From what a rule wants to what the agent is told: modes, profiles, hints.
+import type { Decision, Hint, HintRecipe, Rule } from '@subluminal/contracts';
+import type { Snapshot } from '../compile/snapshot.ts';
+import type { Call } from '../types.ts';
+import type { Termination } from './state.ts';
+import { suggestArgs } from './suggest.ts';
+import type { Trip } from './trip.ts';
+
+/** The outcome of the rules: some rule decided, or none did. */
+type Verdict =
+  | {
+      readonly kind: 'allow';
+      readonly rule: Rule;
+      readonly reasonCode: string;
+      readonly summary: string;
+    }
+  | { readonly kind: 'trip'; readonly rule: Rule; readonly trip: Trip };
+
+const DEFAULT_ALLOW: Decision = {
+  action: 'ALLOW',
+  rule_id: null,
+  severity: 'info',
+  reason_code: 'DEFAULT_ALLOW',
+  summary: 'No rule stops this call.',
+};
+
+const NOT_SELECTED: Decision = {
+  action: 'ALLOW',
+  rule_id: null,
+  severity: 'info',
+  reason_code: 'NOT_SELECTED',
+  summary: 'The policy is not for this agent.',
+};
+
+/** Whether refusals are carried out, or only recorded. */
+function enforces(snapshot: Snapshot): boolean {
+  return snapshot.document.mode !== 'observe' && snapshot.profile === 'production';
+}
+
+/** What an enforcing policy says. */
+function decisionOf(verdict: Verdict | undefined, call: Call, snapshot: Snapshot): Decision {
+  if (verdict === undefined) return DEFAULT_ALLOW;
+  const { rule } = verdict;
+  if (verdict.kind === 'allow') {
+    const { reasonCode, summary } = verdict;
+    const base = { rule_id: rule.rule_id, severity: rule.severity };
+    return { action: 'ALLOW', ...base, reason_code: reasonCode, summary };
+  }
+  return refusalOf(rule, verdict.trip, { call, snapshot });
+}
+
+function refusalOf(
+  rule: Rule,
+  trip: Trip,
+  { call, snapshot }: { readonly call: Call; readonly snapshot: Snapshot },
+): Decision {
+  const base = {
+    action: trip.action,
+    rule_id: rule.rule_id,
+    severity: rule.severity,
+    reason_code: trip.reasonCode,
+    summary: trip.summary,
+  };
+  switch (trip.action) {
+    case 'BLOCK':
+      return base;
+    case 'THROTTLE':
+      return { ...base, backoff_ms: trip.backoffMs ?? 0 };
+    case 'TERMINATE_RUN': {
+      const code = trip.terminateCode ?? trip.reasonCode;
+      return { ...base, terminate: { terminate_code: code, terminate_message: trip.summary } };
+    }
+    case 'REJECT_WITH_HINT': {
+      const hinted = { ...base, hint: hintOf(rule, trip, call) };
+      if (rule.kind !== 'approval' || snapshot.document.mode !== 'control') return hinted;
+      const { wait, timeout_ms = 0 } = rule.effect.approval;
+      return { ...hinted, approval: { wait, timeout_ms } };
+    }
+  }
+}
+
+function hintOf(rule: Rule, trip: Trip, call: Call): Hint {
+  const recipe: HintRecipe = ('hint' in rule.effect ? rule.effect.hint : undefined) ?? {};
+  const suggested =
+    recipe.suggest && call.args !== undefined ? suggestArgs(recipe.suggest, call.args) : null;
+  return {
+    hint_text: recipe.hint_text ?? trip.hintText ?? trip.summary,
+    suggested_args: suggested,
+    retry_advice: recipe.retry_advice ?? trip.retryAdvice ?? null,
+    hint_kind: recipe.hint_kind ?? (suggested === null ? trip.hintKind : 'ARG_FIX'),
+  };
+}
+
+/** Observe mode and the development profile let the call pass, and say what they spared it. */
+function spared(decision: Decision): Decision {
+  const { action, rule_id, severity, reason_code, summary } = decision;
+  return {
+    action: 'ALLOW',
+    rule_id,
+    severity,
+    reason_code: 'WOULD_BLOCK',
+    summary: `Would be refused: ${summary}`,
+    would: { action, rule_id, reason_code, summary },
+  };
+}
+
+/** What every call gets after the run has been ended. */
+function afterTermination(terminated: Termination): Decision {
+  const { rule_id, terminate_code, terminate_message } = terminated;
+  return {
+    action: 'TERMINATE_RUN',
+    rule_id,
+    severity: 'critical',
+    reason_code: 'RUN_TERMINATED',
+    summary: `The run has been ended: ${terminate_message}`,
+    terminate: { terminate_code, terminate_message },
+  };
+}
+
+export type { Verdict };
+export { afterTermination, decisionOf, enforces, NOT_SELECTED, spared };

@@ -1,0 +1,64 @@
+// What a diff is made of.
+import type { JsonValue, Severity } from '@subluminal/contracts';
+
+/** What a change does to the calls that pass. */
+type Effect =
+  | 'loosens' // something may pass that was stopped
+  | 'tightens' // something may be stopped that passed
+  | 'alters' // decisions may differ, and which way can't be told
+  | 'none'; // no decision differs in what it does
+
+interface PolicyChange {
+  /** Where, like `rules[no-push].effect.budget.limit_calls`. */
+  readonly path: string;
+  /** The rule it belongs to, or null for the policy as a whole. */
+  readonly rule_id: string | null;
+  readonly change: 'added' | 'removed' | 'changed' | 'moved';
+  readonly effect: Effect;
+  readonly severity: Severity;
+  /** The change in a few words. */
+  readonly summary: string;
+  /** The old value; null when there was none. A moved rule has its place, counted from 1. */
+  readonly before: JsonValue;
+  readonly after: JsonValue;
+}
+
+interface PolicyDiff {
+  readonly changes: readonly PolicyChange[];
+  readonly summary: {
+    readonly critical: number;
+    readonly warn: number;
+    readonly info: number;
+    readonly loosens: number;
+    readonly tightens: number;
+  };
+  /** Whether nothing differs that a decision depends on, nor the version. */
+  readonly same: boolean;
+}
+
+const SEVERITIES: { readonly [E in Effect]: Severity } = {
+  loosens: 'critical',
+  alters: 'warn',
+  tightens: 'info',
+  none: 'info',
+};
+
+/** One effect for several: what is known to go one way only keeps its direction. */
+function combineEffects(effects: readonly Effect[]): Effect {
+  const known = new Set(effects.filter((effect) => effect !== 'none'));
+  const [only] = known;
+  if (only === undefined) return 'none';
+  return known.size === 1 ? only : 'alters';
+}
+
+function reversed(effect: Effect): Effect {
+  if (effect === 'loosens') return 'tightens';
+  return effect === 'tightens' ? 'loosens' : effect;
+}
+
+function changeOf(parts: Omit<PolicyChange, 'severity'>): PolicyChange {
+  return { ...parts, severity: SEVERITIES[parts.effect] };
+}
+
+export type { Effect, PolicyChange, PolicyDiff };
+export { changeOf, combineEffects, reversed };

@@ -1,0 +1,148 @@
+// What changed between two policies, and which way each change goes.
+import type { JsonValue, Rule, SnapshotDocument } from '@subluminal/contracts';
+import { changeOf, type PolicyChange, type PolicyDiff } from './change.ts';
+import { type Polarity, presence, valueAt } from './directions.ts';
+import { DOCUMENT_FIELDS, type Field, KIND_FIELDS } from './fields.ts';
+import { movesOf } from './moves.ts';
+import { isSteady, type Pairs, pairsOf, polarityOf, type RulePair } from './pairs.ts';
+import { isSame, type Value } from './relation.ts';
+
+interface Subject {
+  /** Where the fields stand: empty for the document, `rules[id].` for a rule. */
+  readonly prefix: string;
+  readonly ruleId: string | null;
+  /** Asked only where something changed: it looks at many other rules. */
+  readonly polarity: () => Polarity;
+  /** Whether its fields count at all; those of a rule that is not in force do not. */
+  readonly inForce: boolean;
+  readonly around: { readonly before: JsonValue; readonly after: JsonValue };
+}
+
+/** Compares two normalised policies. Swapping them swaps what is known to loosen and to tighten. */
+function diffBundles(before: SnapshotDocument, after: SnapshotDocument): PolicyDiff {
+  const pairs = pairsOf(before.rules, after.rules);
+  const moves = new Map(movesOf(pairs).map((move) => [move.rule_id, move]));
+  const changes = [
+    ...fieldChanges(DOCUMENT_FIELDS, documentSubject(before, after)),
+    ...after.rules.flatMap((rule) => {
+      const pair = pairs.byId.get(rule.rule_id);
+      if (pair === undefined) return [wholeRule('added', rule, pairs)];
+      const move = moves.get(rule.rule_id);
+      return [...pairChanges(pair, pairs), ...(move === undefined ? [] : [move])];
+    }),
+    ...before.rules
+      .filter((rule) => !pairs.byId.has(rule.rule_id))
+      .map((rule) => wholeRule('removed', rule, pairs)),
+  ];
+  return summarised([...changes, ...staleVersion(before, after, changes)]);
+}
+
+function documentSubject(before: SnapshotDocument, after: SnapshotDocument): Subject {
+  const around = { before: { ...before }, after: { ...after } };
+  return { prefix: '', ruleId: null, polarity: () => 'restricts', inForce: true, around };
+}
+
+function pairChanges(pair: RulePair, pairs: Pairs): readonly PolicyChange[] {
+  const { before, after } = pair;
+  return fieldChanges(KIND_FIELDS[after.kind], {
+    prefix: `rules[${after.rule_id}].`,
+    ruleId: after.rule_id,
+    polarity: () => polarityOf(after, pairs),
+    inForce: isSteady(pair),
+    around: { before: { ...before }, after: { ...after } },
+  });
+}
+
+function fieldChanges(fields: readonly Field[], subject: Subject): readonly PolicyChange[] {
+  return fields.flatMap((field) => {
+    const before = valueAt(subject.around.before, field.path);
+    const after = valueAt(subject.around.after, field.path);
+    return isSame(before, after) ? [] : [fieldChange(field, { before, after }, subject)];
+  });
+}
+
+function fieldChange(
+  field: Field,
+  { before, after }: { readonly before: Value; readonly after: Value },
+  subject: Subject,
+): PolicyChange {
+  const { around } = subject;
+  // Switching a rule on or off says it all; what else changed in it did not count on one side.
+  const counts = subject.inForce || field.path === 'enabled';
+  return changeOf({
+    path: subject.prefix + field.path,
+    rule_id: subject.ruleId,
+    change: before === undefined ? 'added' : after === undefined ? 'removed' : 'changed',
+    effect: counts
+      ? field.direction({ before, after, polarity: subject.polarity(), around })
+      : 'none',
+    summary: `${field.words} ${verbOf(field, before, after)}`,
+    before: before ?? null,
+    after: after ?? null,
+  });
+}
+
+function verbOf(field: Field, before: Value, after: Value): string {
+  const relation = field.relate?.(before, after);
+  if (relation === 'narrower') return 'is narrowed';
+  if (relation === 'wider') return 'is widened';
+  if (relation === 'same') return 'is written differently';
+  if (before === undefined) return 'is set';
+  if (after === undefined) return 'is dropped';
+  if (typeof before === 'boolean') return after === true ? 'is switched on' : 'is switched off';
+  if (typeof before !== 'number' || typeof after !== 'number') return 'changes';
+  return after > before ? 'is raised' : 'is lowered';
+}
+
+function wholeRule(change: 'added' | 'removed', rule: Rule, pairs: Pairs): PolicyChange {
+  const added = change === 'added';
+  const around = { before: null, after: null };
+  const there = { before: !added, after: added, polarity: polarityOf(rule, pairs), around };
+  const value: JsonValue = { ...rule };
+  return changeOf({
+    path: `rules[${rule.rule_id}]`,
+    rule_id: rule.rule_id,
+    change,
+    effect: rule.enabled ? presence(there) : 'none',
+    summary: `the ${rule.enabled ? '' : 'disabled '}${rule.kind} rule is ${change}`,
+    before: added ? null : value,
+    after: added ? value : null,
+  });
+}
+
+/** The version is how people tell policies apart: one that stays while decisions change misleads. */
+function staleVersion(
+  before: SnapshotDocument,
+  after: SnapshotDocument,
+  changes: readonly PolicyChange[],
+): readonly PolicyChange[] {
+  if (before.version !== after.version || before.policy_id !== after.policy_id) return [];
+  if (changes.every(({ effect }) => effect === 'none')) return [];
+  const stale = changeOf({
+    path: 'version',
+    rule_id: null,
+    change: 'changed',
+    effect: 'alters',
+    summary: 'the version stays the same although decisions change',
+    before: before.version,
+    after: after.version,
+  });
+  return [stale];
+}
+
+function summarised(changes: readonly PolicyChange[]): PolicyDiff {
+  const count = (fits: (change: PolicyChange) => boolean) => changes.filter(fits).length;
+  return {
+    changes,
+    summary: {
+      critical: count(({ severity }) => severity === 'critical'),
+      warn: count(({ severity }) => severity === 'warn'),
+      info: count(({ severity }) => severity === 'info'),
+      loosens: count(({ effect }) => effect === 'loosens'),
+      tightens: count(({ effect }) => effect === 'tightens'),
+    },
+    same: changes.length === 0,
+  };
+}
+
+export { diffBundles };

@@ -1,0 +1,38 @@
+import { BUNDLE, RULE, type Shape } from '@subluminal/contracts';
+import { expect, it } from 'vitest';
+import { DOCUMENT_FIELDS, KIND_FIELDS } from './fields.ts';
+
+/** What is for people, or tells rules apart, is not compared. */
+const NOT_COMPARED = new Set(['rule_id', 'kind', 'description', 'owner', 'created_at', 'rules']);
+
+/** The paths of a shape down to what is not an object with named fields. */
+function leavesOf(shape: Shape, path = ''): readonly string[] {
+  if (shape.kind !== 'object') return [path];
+  return Object.entries(shape.fields)
+    .filter(([name]) => path !== '' || !NOT_COMPARED.has(name))
+    .flatMap(([name, field]) => leavesOf(field.shape, path === '' ? name : `${path}.${name}`));
+}
+
+const knows = (fields: readonly { readonly path: string }[], leaf: string) =>
+  fields.some(({ path }) => leaf === path || leaf.startsWith(`${path}.`));
+
+it('knows every field of a policy', () => {
+  const unknown = leavesOf(BUNDLE).filter((leaf) => !knows(DOCUMENT_FIELDS, leaf));
+  expect(unknown).toEqual([]);
+});
+
+it.each(Object.entries(RULE.cases))('knows every field of a rule of kind %s', (kind, shape) => {
+  const fields = Object.entries(KIND_FIELDS).find(([name]) => name === kind)?.[1] ?? [];
+  const leaves = leavesOf(shape);
+  expect(leaves.length).toBeGreaterThan(8);
+  expect(leaves.filter((leaf) => !knows(fields, leaf))).toEqual([]);
+});
+
+it('knows no field that a rule does not have', () => {
+  for (const [kind, shape] of Object.entries(RULE.cases)) {
+    const leaves = leavesOf(shape);
+    const fields = Object.entries(KIND_FIELDS).find(([name]) => name === kind)?.[1] ?? [];
+    const invented = fields.filter(({ path }) => !leaves.some((leaf) => knows([{ path }], leaf)));
+    expect(invented).toEqual([]);
+  }
+});

@@ -1,0 +1,167 @@
+// Every field of a policy that can change, and which way its changes go. Data: to teach the diff
+// a new field is to add a line.
+import type { RuleKind } from '@subluminal/contracts';
+import {
+  ACTIONS,
+  alters,
+  breakerScope,
+  CALL_SCOPES,
+  COUNTER_SCOPES,
+  type Direction,
+  hint,
+  MODES,
+  matching,
+  moreLoosens,
+  moreTightens,
+  none,
+  onLoosens,
+  onlyWith,
+  presence,
+  selecting,
+  stricterAlong,
+} from './directions.ts';
+import { nameRelation } from './names.ts';
+import { alternatives, byKey, exactly, type Relate, range, requirements } from './relation.ts';
+
+interface Field {
+  readonly path: string;
+  /** The field in words, for "… is raised". */
+  readonly words: string;
+  readonly direction: Direction;
+  /** For a condition: how two of them relate, for "… is narrowed". */
+  readonly relate?: Relate;
+}
+
+const DOCUMENT_FIELDS: readonly Field[] = [
+  { path: 'format', words: 'the snapshot format', direction: alters },
+  { path: 'policy_id', words: 'the name of the policy', direction: alters },
+  { path: 'version', words: 'the version', direction: none },
+  { path: 'mode', words: 'the mode', direction: stricterAlong(MODES) },
+  {
+    path: 'defaults.decision_on_error',
+    words: 'the decision on errors',
+    direction: stricterAlong(ACTIONS),
+  },
+  {
+    path: 'defaults.fail_open_read_tools',
+    words: 'failing open for read-like calls',
+    direction: onLoosens,
+  },
+  { path: 'hint_delivery', words: 'the delivery of hints', direction: alters },
+  selector('env', 'environments', alternatives),
+  selector('agent_id', 'agents', alternatives),
+  selector('client', 'clients', alternatives),
+  selector('workload.namespace', 'namespaces', alternatives),
+  selector('workload.service_account', 'service accounts', alternatives),
+  selector('workload.labels', 'labels', byKey(exactly)),
+  selector('workload.repo', 'repositories', alternatives),
+  selector('workload.branch', 'branches', alternatives),
+];
+
+const RULE_FIELDS: readonly Field[] = [
+  { path: 'enabled', words: 'the rule', direction: presence },
+  condition('match.server_name', 'the choice of servers', nameRelation),
+  condition('match.tool_name', 'the choice of tools', nameRelation),
+  condition('match.risk_class', 'the choice of risk classes', alternatives),
+  condition('match.args.has_keys', 'the choice by present arguments', requirements),
+  condition('match.args.key_equals', 'the choice by exact arguments', byKey(exactly)),
+  condition('match.args.key_in', 'the choice by listed arguments', byKey(alternatives)),
+  condition('match.args.numeric_range', 'the choice by numeric ranges', byKey(range)),
+  condition('match.time.utc_hours', 'the choice of hours', alternatives),
+  condition('when', 'the condition', exactly),
+  { path: 'severity', words: 'the severity', direction: alters },
+];
+
+const REASON_FIELDS: readonly Field[] = [
+  { path: 'effect.reason_code', words: 'the reason code', direction: alters },
+  { path: 'effect.message', words: 'the message', direction: none },
+];
+const REFUSAL_FIELDS: readonly Field[] = [
+  ...REASON_FIELDS,
+  { path: 'effect.hint', words: 'the hint', direction: hint },
+];
+
+const BUDGET_FIELDS = fieldsOf('effect.budget', {
+  scope: ['the scope', stricterAlong(COUNTER_SCOPES)],
+  limit_calls: ['the limit of calls', moreLoosens],
+  limit_cost_units: ['the limit of cost', moreLoosens],
+  cost_units_per_call: [
+    'the cost of a call',
+    onlyWith('effect.budget.limit_cost_units', moreTightens),
+  ],
+  on_exceed: ['the action', stricterAlong(ACTIONS)],
+  hint_text: ['the hint text', none],
+});
+
+const RATE_FIELDS = fieldsOf('effect.rate_limit', {
+  scope: ['the scope', stricterAlong(COUNTER_SCOPES)],
+  capacity: ['the capacity', moreLoosens],
+  refill_tokens: ['the refill', moreLoosens],
+  refill_period_ms: ['the refill period', moreTightens],
+  cost_tokens_per_call: ['the cost of a call', moreTightens],
+  on_limit: ['the action', stricterAlong(ACTIONS)],
+  backoff_ms: ['the pause that is asked for', alters],
+  hint_text: ['the hint text', none],
+});
+
+const BREAKER_FIELDS = fieldsOf('effect.breaker', {
+  scope: ['the scope', breakerScope],
+  error_threshold: ['the number of errors that trips it', moreLoosens],
+  window_ms: ['the window for errors', moreTightens],
+  repeat_threshold: ['the number of repeats that trips it', moreLoosens],
+  repeat_window_ms: ['the window for repeats', moreTightens],
+  on_trip: ['the action', stricterAlong(ACTIONS)],
+  terminate_code: ['the code that ends the run', alters],
+  hint_text: ['the hint text', none],
+});
+
+const DEDUPE_FIELDS = fieldsOf('effect.dedupe', {
+  scope: ['the scope', stricterAlong(CALL_SCOPES)],
+  window_ms: ['the window', moreTightens],
+  key: ['the key', alters],
+  on_duplicate: ['the action', stricterAlong(ACTIONS)],
+  hint_text: ['the hint text', none],
+});
+
+const APPROVAL_FIELDS = fieldsOf('effect.approval', {
+  wait: ['the way of waiting', alters],
+  timeout_ms: ['the time that a person has', alters],
+});
+
+const ACTION_FIELDS = fieldsOf('effect', { action: ['the action', stricterAlong(ACTIONS)] });
+
+const KIND_FIELDS: { readonly [K in RuleKind]: readonly Field[] } = {
+  allow: [...RULE_FIELDS, ...ACTION_FIELDS, ...REASON_FIELDS],
+  deny: [...RULE_FIELDS, ...ACTION_FIELDS, ...REFUSAL_FIELDS],
+  budget: [...RULE_FIELDS, ...BUDGET_FIELDS, ...REFUSAL_FIELDS],
+  rate_limit: [...RULE_FIELDS, ...RATE_FIELDS, ...REFUSAL_FIELDS],
+  breaker: [...RULE_FIELDS, ...BREAKER_FIELDS, ...REFUSAL_FIELDS],
+  dedupe: [...RULE_FIELDS, ...DEDUPE_FIELDS, ...REFUSAL_FIELDS],
+  approval: [...RULE_FIELDS, ...APPROVAL_FIELDS, ...REFUSAL_FIELDS],
+  tag: [...RULE_FIELDS, ...fieldsOf('effect.tag', { add_risk_class: ['the classes', alters] })],
+};
+
+function selector(name: string, words: string, relate: Relate): Field {
+  return {
+    path: `selectors.${name}`,
+    words: `the choice of ${words}`,
+    direction: selecting(relate),
+    relate,
+  };
+}
+
+function condition(path: string, words: string, relate: Relate): Field {
+  return { path, words, direction: matching(relate), relate };
+}
+
+function fieldsOf(
+  path: string,
+  fields: { readonly [name: string]: readonly [string, Direction] },
+): readonly Field[] {
+  return Object.entries(fields).map(([name, [words, direction]]) => {
+    return { path: `${path}.${name}`, words, direction };
+  });
+}
+
+export type { Field };
+export { DOCUMENT_FIELDS, KIND_FIELDS };

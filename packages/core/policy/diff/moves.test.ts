@@ -1,0 +1,110 @@
+import type { Rule } from '@subluminal/contracts';
+import { describe, expect, it } from 'vitest';
+import { verifies } from '../../../../test/requirements.ts';
+import type { PolicyChange } from './change.ts';
+import { movesOf } from './moves.ts';
+import { pairsOf } from './pairs.ts';
+
+const BASE = { enabled: true, severity: 'warn' } as const;
+const on = (...glob: string[]) => ({ ...BASE, match: { tool_name: { glob } } });
+
+const allow: Rule = {
+  ...on('git_*'),
+  rule_id: 'allow',
+  kind: 'allow',
+  effect: { action: 'ALLOW' },
+};
+const deny: Rule = { ...on('*'), rule_id: 'deny', kind: 'deny', effect: { action: 'BLOCK' } };
+const denyOther: Rule = { ...deny, ...on('mail_send'), rule_id: 'deny-other' };
+const ends: Rule = {
+  ...on('*'),
+  rule_id: 'ends',
+  kind: 'budget',
+  effect: { budget: { scope: 'run', limit_calls: 1, on_exceed: 'TERMINATE_RUN' } },
+};
+const tag: Rule = {
+  ...on('*'),
+  rule_id: 'tag',
+  kind: 'tag',
+  effect: { tag: { add_risk_class: ['write_like'] } },
+};
+const denyWrites: Rule = {
+  ...deny,
+  rule_id: 'deny-writes',
+  match: { risk_class: ['write_like'] },
+};
+const asks: Rule = {
+  ...on('*'),
+  rule_id: 'asks',
+  kind: 'approval',
+  effect: { approval: { wait: 'hold' } },
+};
+
+const moved = (before: readonly Rule[], after: readonly Rule[]) =>
+  movesOf(pairsOf(before, after)).map(
+    ({ rule_id, effect, summary }: PolicyChange) => `${rule_id} ${effect}: ${summary}`,
+  );
+
+describe('a rule that moves', () => {
+  it('says nothing while the order stays, whatever comes and goes', () => {
+    expect(moved([allow, deny], [tag, allow, ends, deny])).toEqual([]);
+  });
+
+  it('loosens when an allow comes to stand above what it shields from', () => {
+    verifies('SL-9.4', 'IP-2.3');
+    expect(moved([deny, allow], [allow, deny])).toEqual([
+      'allow loosens: the allow rule now stands above `deny`',
+    ]);
+  });
+
+  it('tightens when an allow comes to stand below it', () => {
+    expect(moved([allow, deny], [deny, allow])).toEqual([
+      'allow tightens: the allow rule now stands below `deny`',
+    ]);
+  });
+
+  it('changes nothing when no call can match both rules', () => {
+    expect(moved([denyOther, allow], [allow, denyOther])).toHaveLength(1);
+    expect(moved([denyOther, allow], [allow, denyOther])[0]).toContain(' none: ');
+  });
+
+  it('changes nothing while one of the two is off', () => {
+    const off = { ...deny, enabled: false };
+    expect(moved([off, allow], [allow, off])[0]).toContain(' none: ');
+  });
+
+  it('loosens when a tag comes too late for a deny that looks for its class', () => {
+    expect(moved([tag, denyWrites], [denyWrites, tag])).toEqual([
+      'tag loosens: the tag rule now stands below `deny-writes`',
+    ]);
+    expect(moved([denyWrites, tag], [tag, denyWrites])[0]).toContain('tag tightens');
+  });
+
+  it('alters when another kind of refusal comes first', () => {
+    expect(moved([ends, deny], [deny, ends])).toHaveLength(1);
+    expect(moved([ends, deny], [deny, ends])[0]).toContain(' alters: ');
+  });
+
+  it('changes nothing between a question to a person and a refusal', () => {
+    expect(moved([asks, deny], [deny, asks])[0]).toContain(' none: ');
+  });
+
+  it('names one rule when one rule went past many', () => {
+    const before = [deny, denyWrites, ends, allow];
+    expect(moved(before, [allow, deny, denyWrites, ends])).toEqual([
+      'allow loosens: the allow rule now stands above `deny` (2 more changed sides)',
+    ]);
+  });
+
+  it('alters when an allow went past one rule in each direction', () => {
+    const before = [denyWrites, allow, deny];
+    expect(moved(before, [deny, allow, denyWrites])).toContainEqual(
+      expect.stringContaining('allow alters'),
+    );
+  });
+
+  it('gives its places, counted from 1', () => {
+    const [change] = movesOf(pairsOf([deny, tag, allow], [allow, deny, tag]));
+    expect(change).toMatchObject({ change: 'moved', before: 3, after: 1, severity: 'critical' });
+  });
+});

@@ -1,0 +1,156 @@
+// A decision, with what every rule had to do with it.
+import type {
+  Decision,
+  Mode,
+  PolicyRef,
+  Profile,
+  Rule,
+  RuleKind,
+  Severity,
+} from '@subluminal/contracts';
+import type { Snapshot } from '../compile/snapshot.ts';
+import { decide } from '../decide/decide.ts';
+import { selects } from '../decide/select.ts';
+import type { PolicyState } from '../decide/state.ts';
+import { enforces } from '../decide/verdict.ts';
+import type { Call, Outcome, TraceStep } from '../types.ts';
+import { listed, mismatchOf, quoted, selectorMismatch } from './why.ts';
+
+interface ExplainedRule {
+  readonly rule_id: string;
+  readonly kind: RuleKind;
+  readonly severity: Severity;
+  /** `skipped`: the rules were not looked at, because the policy or the run had its say before. */
+  readonly outcome: 'disabled' | 'no_match' | 'skipped' | TraceStep['outcome'];
+  /** Harmless text, whatever the call holds. */
+  readonly why: string;
+  readonly tally: TraceStep['tally'];
+}
+
+interface Explanation {
+  readonly decision: Decision;
+  readonly policy: PolicyRef;
+  readonly mode: Mode;
+  readonly profile: Profile;
+  readonly call: Pick<Call, 'server_name' | 'tool_name' | 'args_hash'>;
+  /** Whether the policy is for this agent, and if not, why. */
+  readonly selected: boolean;
+  readonly selector: string;
+  readonly risk_class: readonly string[];
+  /** Every rule of the policy, in order. */
+  readonly rules: readonly ExplainedRule[];
+}
+
+interface Question {
+  readonly call: Call;
+  readonly state: PolicyState;
+  readonly nowMs: number;
+}
+
+const COUNTED_WORDS: { readonly [K in RuleKind]?: string } = {
+  budget: 'used',
+  rate_limit: 'tokens used',
+  breaker: 'towards tripping',
+};
+
+/** Decides a call without counting it, and says why it came out as it did. */
+function explain(snapshot: Snapshot, question: Question): Explanation {
+  const { call, state, nowMs } = question;
+  const outcome = decide(snapshot, call, state, nowMs);
+  const { document, ref: policy, profile } = snapshot;
+  const left = selectorMismatch(document.selectors, call.identity);
+  const { server_name, tool_name, args_hash } = call;
+  return {
+    decision: outcome.decision,
+    policy,
+    mode: document.mode,
+    profile,
+    call: { server_name, tool_name, args_hash },
+    selected: left === undefined,
+    selector: left ?? 'the policy is for this agent',
+    risk_class: outcome.risk_class,
+    rules: explainRules(snapshot, question, outcome),
+  };
+}
+
+function explainRules(
+  snapshot: Snapshot,
+  { call, state, nowMs }: Question,
+  outcome: Outcome<PolicyState>,
+): readonly ExplainedRule[] {
+  const skipped = skippedBecause(snapshot, { call, state });
+  const riskClass = [...(call.risk_class ?? [])];
+  let taken = 0;
+  return snapshot.document.rules.map((rule) => {
+    if (!rule.enabled) return explained(rule, 'disabled', 'the rule is switched off');
+    if (skipped !== undefined) return explained(rule, 'skipped', skipped);
+    const step = outcome.trace[taken];
+    if (step?.rule_id !== rule.rule_id) {
+      const seen = { call, riskClass, nowMs, engines: snapshot.engines };
+      return explained(rule, 'no_match', mismatchOf(rule, seen));
+    }
+    taken += 1;
+    // What a tag adds is seen by the rules below it only.
+    if (step.outcome === 'tagged' && rule.kind === 'tag') {
+      riskClass.push(...rule.effect.tag.add_risk_class);
+    }
+    return {
+      ...explained(rule, step.outcome, whyOf(step, rule, outcome.decision)),
+      tally: step.tally,
+    };
+  });
+}
+
+/** Why no rule was looked at; undefined when they were. */
+function skippedBecause(
+  snapshot: Snapshot,
+  { call, state }: Pick<Question, 'call' | 'state'>,
+): string | undefined {
+  if (!selects(snapshot.document.selectors, call.identity))
+    return 'the policy is not for this agent';
+  const ended = state.terminated !== null && enforces(snapshot);
+  return ended ? 'the run had been ended before' : undefined;
+}
+
+function explained(
+  rule: Rule,
+  outcome: ExplainedRule['outcome'],
+  why: string,
+): Omit<ExplainedRule, 'tally'> & { readonly tally: null } {
+  const { rule_id, kind, severity } = rule;
+  return { rule_id, kind, severity, outcome, why, tally: null };
+}
+
+function whyOf(step: TraceStep, rule: Rule, decision: Decision): string {
+  const { action, rule_id, reason_code } = decision.would ?? decision;
+  const final = rule_id === step.rule_id;
+  const winner = quoted(rule_id ?? 'another rule');
+  switch (step.outcome) {
+    case 'decided':
+      return `it decides: ${action}, ${quoted(reason_code)}`;
+    case 'would_decide':
+      return `it matches too, but ${winner} decides`;
+    case 'counted':
+      return countedWhy(step);
+    case 'tagged':
+      return rule.kind === 'tag' ? `it adds ${listed(rule.effect.tag.add_risk_class)}` : '';
+    case 'asks':
+      return final ? 'it needs a person to approve' : `it asks a person, but ${winner} decides`;
+    case 'approved':
+      return 'a person has approved it';
+    case 'failed': {
+      const then = final ? 'so the call is stopped' : 'and it does not count here';
+      return `it could not be evaluated (${quoted(step.note ?? 'unknown')}), ${then}`;
+    }
+  }
+}
+
+function countedWhy({ kind, tally }: TraceStep): string {
+  if (tally === null) return 'it counted the call';
+  const limit = Number.isFinite(tally.limit) ? String(tally.limit) : 'no limit';
+  if (kind === 'dedupe') return 'the same call has not passed within its window';
+  return `${tally.count} of ${limit} ${COUNTED_WORDS[kind] ?? 'counted'}`;
+}
+
+export type { ExplainedRule, Explanation };
+export { explain };

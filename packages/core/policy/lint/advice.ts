@@ -1,0 +1,38 @@
+// What every lint check takes and gives.
+import type { Bundle, Rule, SubCode } from '@subluminal/contracts';
+import type { Path } from '../read/finding.ts';
+
+/** The table of codes is a contract; what is not in it cannot be reported. */
+type LintCode = Extract<SubCode, `SUB_LINT_${string}`>;
+
+interface Advice {
+  readonly level: 'warning' | 'note';
+  readonly code: LintCode;
+  readonly path: Path;
+  readonly message: string;
+  readonly fix: string;
+}
+
+interface PlacedRule {
+  readonly rule: Rule;
+  readonly index: number;
+}
+
+/** A bundle, prepared for checks: most of them only care for rules in force. */
+interface Subject {
+  readonly bundle: Bundle;
+  readonly enabled: readonly PlacedRule[];
+}
+
+type LintCheck = (subject: Subject) => readonly Advice[];
+
+function warning(code: LintCode, path: Path, words: readonly [string, string]): Advice {
+  return { level: 'warning', code, path, message: words[0], fix: words[1] };
+}
+
+function note(code: LintCode, path: Path, words: readonly [string, string]): Advice {
+  return { level: 'note', code, path, message: words[0], fix: words[1] };
+}
+
+export type { Advice, LintCheck, LintCode, PlacedRule, Subject };
+export { note, warning };

@@ -1,0 +1,36 @@
+/** Whether a regex can only match a whole name: anchored at both ends, in every alternative. */
+function isAnchored(regex: string): boolean {
+  const body = regex.replace(/^\(\?[a-z]+\)/, '');
+  const start = /^(\^|\\A)/.exec(body);
+  const end = /(\$|\\z)$/.exec(body);
+  if (start === null || end === null || isEscaped(body, end.index)) return false;
+  // `^a|b$` is anchored at one end of each alternative only.
+  return !hasOuterAlternative(body);
+}
+
+function isEscaped(text: string, index: number): boolean {
+  let backslashes = 0;
+  while (text[index - 1 - backslashes] === '\\') backslashes++;
+  return backslashes % 2 === 1;
+}
+
+function hasOuterAlternative(regex: string): boolean {
+  let depth = 0;
+  let inClass = false;
+  for (let index = 0; index < regex.length; index++) {
+    const char = regex[index];
+    if (char === '\\') index++;
+    else if (inClass) inClass = char !== ']';
+    else if (char === '[') {
+      inClass = true;
+      // A `]` right behind the start of a class is a member of it.
+      if (regex[index + 1] === '^') index++;
+      if (regex[index + 1] === ']') index++;
+    } else if (char === '(') depth++;
+    else if (char === ')') depth--;
+    else if (char === '|' && depth === 0) return true;
+  }
+  return false;
+}
+
+export { isAnchored };

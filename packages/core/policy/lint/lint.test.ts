@@ -1,0 +1,225 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { verifies } from '../../../../test/requirements.ts';
+import { compileGlob } from '../compile/glob.ts';
+import { compileRegex } from '../compile/regex.ts';
+import { compileWhen } from '../compile/when.ts';
+import type { Problem } from '../problem.ts';
+import { parseBundle } from '../read/parse.ts';
+import { bundleText, NO_CHECKS, ruleText, sampleRule } from '../read/sample.ts';
+import { lintBundle } from './lint.ts';
+
+function lint(text: string): readonly Problem[] {
+  const parsed = parseBundle({ file: 'p.yaml', text }, { checks: NO_CHECKS });
+  if (!parsed.ok) throw new Error(parsed.problems.map(({ message }) => message).join('\n'));
+  return lintBundle(parsed.bundle, parsed.positionOf, 'p.yaml');
+}
+
+function codes(text: string): readonly string[] {
+  return lint(text).map(({ code, path }) => `${code} ${path}`);
+}
+
+const SHELL = '{ tool_name: { glob: [shell] } }';
+const WRITES = '{ risk_class: [write_like] }';
+const TAG_READS = ruleText({ kind: 'tag', effect: '{ tag: { add_risk_class: [read_like] } }' });
+const REJECTING = '{ budget: { scope: run, limit_calls: 1, on_exceed: REJECT_WITH_HINT } }';
+
+/** For each code: a bundle that has it once, where, and a twin that is clean. */
+const TWINS: readonly (readonly [code: string, path: string, found: string, clean: string])[] = [
+  [
+    'SUB_LINT_UNREACHABLE',
+    'rules[1]',
+    bundleText(sampleRule('deny', { match: SHELL }) + sampleRule('allow', { match: SHELL })),
+    bundleText(
+      sampleRule('deny', { match: SHELL, when: 'call.bytes_in > 9' }) +
+        sampleRule('allow', { match: SHELL }),
+    ),
+  ],
+  [
+    'SUB_LINT_EXEMPTED',
+    'rules[1]',
+    bundleText(sampleRule('allow') + sampleRule('budget', { match: SHELL })),
+    bundleText(sampleRule('budget', { match: SHELL }) + sampleRule('allow')),
+  ],
+  [
+    'SUB_LINT_UNTAGGED',
+    'rules[0].match.risk_class[0]',
+    bundleText(sampleRule('deny', { match: WRITES })),
+    bundleText(sampleRule('tag', { match: SHELL }) + sampleRule('deny', { match: WRITES })),
+  ],
+  [
+    'SUB_LINT_TAG_ORDER',
+    'rules[0].match.risk_class[0]',
+    bundleText(sampleRule('budget', { match: WRITES }) + sampleRule('tag', { match: SHELL })),
+    bundleText(sampleRule('tag', { match: SHELL }) + sampleRule('budget', { match: WRITES })),
+  ],
+  [
+    'SUB_LINT_UNANCHORED',
+    'rules[0].match.tool_name.regex[1]',
+    bundleText(sampleRule('allow', { match: '{ tool_name: { regex: ["^a$", "^read"] } }' })),
+    bundleText(sampleRule('deny', { match: '{ tool_name: { regex: ["^a$", "^read"] } }' })),
+  ],
+  [
+    'SUB_LINT_NO_HINT',
+    'rules[0].effect.budget.on_exceed',
+    bundleText(ruleText({ kind: 'budget', effect: REJECTING })),
+    bundleText(
+      ruleText({ kind: 'budget', effect: REJECTING.replace(/ }$/, ', hint: { hint_text: x } }') }),
+    ),
+  ],
+  [
+    'SUB_LINT_DISABLED',
+    'rules[0].enabled',
+    bundleText(sampleRule('deny', { enabled: false })),
+    bundleText(sampleRule('deny')),
+  ],
+  [
+    'SUB_LINT_FAIL_OPEN',
+    'defaults.decision_on_error',
+    bundleText(sampleRule('deny'), { defaults: '{ decision_on_error: ALLOW }' }),
+    bundleText(sampleRule('allow'), { defaults: '{ decision_on_error: ALLOW }', mode: 'observe' }),
+  ],
+  [
+    'SUB_LINT_APPROVAL_MODE',
+    'rules[0].kind',
+    bundleText(sampleRule('approval'), { mode: 'guardrails' }),
+    bundleText(sampleRule('approval'), { mode: 'control' }),
+  ],
+  [
+    'SUB_LINT_OBSERVE',
+    'mode',
+    bundleText(sampleRule('deny'), { mode: 'observe' }),
+    bundleText(sampleRule('allow'), { mode: 'observe' }),
+  ],
+  [
+    'SUB_LINT_NEVER_PASSES',
+    'rules[0].effect.budget.limit_calls',
+    bundleText(
+      ruleText({
+        kind: 'budget',
+        effect: '{ budget: { scope: run, limit_calls: 0, on_exceed: BLOCK } }',
+      }),
+    ),
+    bundleText(
+      ruleText({
+        kind: 'budget',
+        effect:
+          '{ budget: { scope: run, limit_cost_units: 3, cost_units_per_call: 3, on_exceed: BLOCK } }',
+      }),
+    ),
+  ],
+  [
+    'SUB_LINT_READ_UNTAGGED',
+    'defaults.fail_open_read_tools',
+    bundleText(sampleRule('tag'), {
+      defaults: '{ decision_on_error: BLOCK, fail_open_read_tools: true }',
+    }),
+    bundleText(TAG_READS, { defaults: '{ decision_on_error: BLOCK, fail_open_read_tools: true }' }),
+  ],
+  [
+    'SUB_LINT_BROAD_DEDUPE',
+    'rules[0].match',
+    bundleText(sampleRule('dedupe', { match: '{ tool_name: { glob: ["*"] } }' })),
+    bundleText(sampleRule('dedupe', { match: SHELL })),
+  ],
+];
+
+test.each(TWINS)('%s is found at %s, and not in its clean twin', (code, path, found, clean) => {
+  expect(codes(found)).toEqual([`${code} ${path}`]);
+  expect(codes(clean)).toEqual([]);
+});
+
+test('gives each finding a place, a message and a fix', () => {
+  const text = bundleText(sampleRule('deny', { id: 'all' }) + sampleRule('allow', { id: 'late' }));
+  expect(lint(text)).toEqual([
+    {
+      level: 'warning',
+      code: 'SUB_LINT_UNREACHABLE',
+      file: 'p.yaml',
+      position: { line: 13, column: 5 },
+      path: 'rules[1]',
+      message: '`late` can never decide: `all` above it matches every call that it matches',
+      fix: 'Move it above `all`, or remove it.',
+    },
+  ]);
+});
+
+test('marks what is only worth knowing as a note', () => {
+  const rules = sampleRule('deny') + sampleRule('tag', { enabled: false });
+  const levels = lint(bundleText(rules, { mode: 'observe' })).map(({ code, level }) => [
+    code,
+    level,
+  ]);
+  expect(levels).toEqual([
+    ['SUB_LINT_OBSERVE', 'note'],
+    ['SUB_LINT_DISABLED', 'note'],
+  ]);
+});
+
+test.each(['budget', 'rate_limit', 'breaker', 'dedupe', 'approval'] as const)(
+  'finds a %s rule that an allow exempts or a deny buries',
+  (kind) => {
+    verifies('IP-2.3');
+    const match = SHELL;
+    expect(codes(bundleText(sampleRule('allow', { match }) + sampleRule(kind, { match })))).toEqual(
+      ['SUB_LINT_EXEMPTED rules[1]'],
+    );
+    expect(codes(bundleText(sampleRule('deny', { match }) + sampleRule(kind, { match })))).toEqual([
+      'SUB_LINT_UNREACHABLE rules[1]',
+    ]);
+  },
+);
+
+test('leaves alone what a disabled rule, a tag or an approval stands above', () => {
+  verifies('IP-2.3');
+  const above =
+    sampleRule('allow', { id: 'off', enabled: false }) + sampleRule('tag') + sampleRule('approval');
+  expect(codes(bundleText(above + sampleRule('deny')))).toEqual([
+    'SUB_LINT_DISABLED rules[0].enabled',
+  ]);
+});
+
+test('sees that tags between two rules change what the lower one matches', () => {
+  const tag = sampleRule('tag', { match: SHELL });
+  const first = sampleRule('tag', { id: 'first', match: '{ tool_name: { glob: [rm] } }' });
+  const allow = sampleRule('allow', { match: WRITES });
+  const budget = sampleRule('budget', { match: WRITES });
+  expect(codes(bundleText(first + allow + tag + budget))).toEqual([]);
+  expect(codes(bundleText(first + tag + allow + budget))).toEqual(['SUB_LINT_EXEMPTED rules[3]']);
+});
+
+test('finds a cost that no budget covers', () => {
+  const budget = 'scope: run, limit_cost_units: 2, cost_units_per_call: 3, on_exceed: BLOCK';
+  expect(
+    codes(bundleText(ruleText({ kind: 'budget', effect: `{ budget: { ${budget} } }` }))),
+  ).toEqual(['SUB_LINT_NEVER_PASSES rules[0].effect.budget.limit_cost_units']);
+});
+
+test('gives no more than a hundred pieces of advice', () => {
+  const rules = Array.from({ length: 150 }, (_, index) =>
+    sampleRule('deny', { id: `r${index}`, enabled: false }),
+  );
+  expect(lint(bundleText(rules.join('')))).toHaveLength(100);
+});
+
+const FOLDER = new URL('../../../../examples/policies/', import.meta.url);
+const ENGINES = {
+  glob: (source: string) => messageOf(compileGlob(source)),
+  regex: (source: string) => messageOf(compileRegex(source)),
+  when: (source: string) => messageOf(compileWhen(source)),
+};
+
+function messageOf(result: {
+  readonly ok: boolean;
+  readonly message?: string;
+}): string | undefined {
+  return result.ok ? undefined : result.message;
+}
+
+test.each(readdirSync(FOLDER))('the example %s is valid and has no findings', (name) => {
+  verifies('IP-2.1');
+  const bytes = readFileSync(new URL(name, FOLDER));
+  const parsed = parseBundle({ file: name, bytes }, { checks: ENGINES });
+  const advice = parsed.ok ? lintBundle(parsed.bundle, parsed.positionOf, name) : [];
+  expect([...parsed.problems, ...advice]).toEqual([]);
+});

@@ -1,0 +1,43 @@
+// Advice on bundles that are valid, but may not do what their author thinks.
+import type { Bundle } from '@subluminal/contracts';
+import type { Problem } from '../problem.ts';
+import { formatPath, sorted } from '../read/finding.ts';
+import type { PositionOf } from '../read/parse.ts';
+import type { LintCheck, Subject } from './advice.ts';
+import {
+  broadDedupes,
+  disabledRules,
+  impossibleBudgets,
+  missingHints,
+  unanchoredAllows,
+} from './effects.ts';
+import { approvalsWithoutControl, failsOpen, observesOnly, readsUntagged } from './modes.ts';
+import { coveredRules, missingTags } from './order.ts';
+
+const CHECKS: readonly LintCheck[] = [
+  coveredRules,
+  missingTags,
+  unanchoredAllows,
+  missingHints,
+  disabledRules,
+  impossibleBudgets,
+  broadDedupes,
+  failsOpen,
+  approvalsWithoutControl,
+  observesOnly,
+  readsUntagged,
+];
+
+/** Everything worth a second look, in the order of the file. */
+function lintBundle(bundle: Bundle, positionOf: PositionOf, file: string): readonly Problem[] {
+  const placed = bundle.rules.map((rule, index) => ({ rule, index }));
+  const subject: Subject = { bundle, enabled: placed.filter(({ rule }) => rule.enabled) };
+  const advice = CHECKS.flatMap((check) => check(subject));
+  return sorted(
+    advice.map(({ path, ...rest }) => {
+      return { ...rest, file, position: positionOf(path), path: formatPath(path) };
+    }),
+  );
+}
+
+export { lintBundle };

@@ -1,0 +1,81 @@
+// Advice on the order of rules: they are tried from top to bottom, and the first that decides wins.
+import { quote } from '../read/quote.ts';
+import { type Advice, type PlacedRule, type Subject, warning } from './advice.ts';
+import { covers } from './cover.ts';
+
+/** An allow or deny above that takes in every call which a rule is meant for. */
+function coveredRules({ enabled }: Subject): readonly Advice[] {
+  const deciding: PlacedRule[] = [];
+  /** For each class, the last rule so far that tags it. */
+  const lastTagged = new Map<string, number>();
+  const found: Advice[] = [];
+  for (const lower of enabled) {
+    for (const name of taggedBy(lower.rule)) lastTagged.set(name, lower.index);
+    const { kind } = lower.rule;
+    if (kind === 'tag') continue;
+    const upper = deciding.find(({ rule, index }) =>
+      covers(rule, lower.rule, (name) => (lastTagged.get(name) ?? -1) > index),
+    );
+    if (upper !== undefined) found.push(adviceOn(upper, lower));
+    if (kind === 'allow' || kind === 'deny') deciding.push(lower);
+  }
+  return found;
+}
+
+function adviceOn(upper: PlacedRule, lower: PlacedRule): Advice {
+  const path = ['rules', lower.index];
+  const [above, below] = [quote(upper.rule.rule_id), quote(lower.rule.rule_id)];
+  const { kind } = lower.rule;
+  if (upper.rule.kind === 'allow' && kind !== 'allow' && kind !== 'deny') {
+    const effect = COUNTERS.has(kind) ? 'it counts, but never limits' : 'it never has a say';
+    return warning('SUB_LINT_EXEMPTED', path, [
+      `${below} stands below ${above}, which allows all its calls: ${effect}`,
+      `Move it above ${above}.`,
+    ]);
+  }
+  return warning('SUB_LINT_UNREACHABLE', path, [
+    `${below} can never decide: ${above} above it matches every call that it matches`,
+    `Move it above ${above}, or remove it.`,
+  ]);
+}
+
+const COUNTERS: ReadonlySet<string> = new Set(['budget', 'rate_limit', 'breaker']);
+
+/** Classes that a rule needs, but that no rule above it adds. */
+function missingTags({ enabled }: Subject): readonly Advice[] {
+  const everTagged = new Set(enabled.flatMap(({ rule }) => taggedBy(rule)));
+  const taggedAbove = new Set<string>();
+  const found: Advice[] = [];
+  for (const { rule, index } of enabled) {
+    for (const [position, name] of (rule.match.risk_class ?? []).entries()) {
+      if (taggedAbove.has(name)) continue;
+      const path = ['rules', index, 'match', 'risk_class', position];
+      const below = everTagged.has(name);
+      found.push(warning(...(below ? tagOrder(name, path) : untagged(name, path))));
+    }
+    for (const name of taggedBy(rule)) taggedAbove.add(name);
+  }
+  return found;
+}
+
+function taggedBy(rule: PlacedRule['rule']): readonly string[] {
+  return rule.kind === 'tag' ? rule.effect.tag.add_risk_class : [];
+}
+
+function untagged(name: string, path: (string | number)[]): Parameters<typeof warning> {
+  const words = [
+    `no rule tags calls as ${quote(name)}`,
+    'Add a `tag` rule above, or check the spelling.',
+  ] as const;
+  return ['SUB_LINT_UNTAGGED', path, words];
+}
+
+function tagOrder(name: string, path: (string | number)[]): Parameters<typeof warning> {
+  const words = [
+    `calls are tagged as ${quote(name)} only further down`,
+    'Move the `tag` rule above this one.',
+  ] as const;
+  return ['SUB_LINT_TAG_ORDER', path, words];
+}
+
+export { coveredRules, missingTags };

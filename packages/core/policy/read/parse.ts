@@ -1,0 +1,89 @@
+// A bundle as written → a bundle that fits contract B, or everything that is wrong with it.
+import { BUNDLE, type Bundle, check, isObject, RULE, type Rule } from '@subluminal/contracts';
+import type { Position, Problem } from '../problem.ts';
+import { type Finding, formatPath, type Path, PROBLEMS_MAX, sorted } from './finding.ts';
+import { sourceOffset } from './inside.ts';
+import { explainMismatch } from './mismatch.ts';
+import { type PatternChecks, patternFindings } from './patterns.ts';
+import { duplicateRuleIds, type RuleAt, ruleFindings } from './rules.ts';
+import { readSource, type Source, type SourceTree } from './source.ts';
+import { follow, valueOf } from './tree.ts';
+
+type PositionOf = (path: Path) => Position;
+
+interface ParsedBundle {
+  readonly ok: true;
+  readonly bundle: Bundle;
+  /** Advice only: none of them is an error. */
+  readonly problems: readonly Problem[];
+  /** Where a part of the bundle stands in the file; the nearest part above if it is not there. */
+  readonly positionOf: PositionOf;
+}
+
+type ParseResult = ParsedBundle | { readonly ok: false; readonly problems: readonly Problem[] };
+
+interface ParseOptions {
+  readonly checks: PatternChecks;
+}
+
+/** Reads a bundle from YAML or JSON. Whatever the input, it answers, and never throws. */
+function parseBundle(source: Source, { checks }: ParseOptions): ParseResult {
+  const read = readSource(source);
+  if (!read.ok) return read;
+  const value = valueOf(read.tree);
+  // Each suggestion costs something, and a hostile bundle may have tens of thousands.
+  const mismatches = check(BUNDLE, value).slice(0, PROBLEMS_MAX);
+  const findings = [
+    ...mismatches.map((mismatch) => explainMismatch(mismatch, read.tree)),
+    ...beyondShape(value, checks),
+  ];
+  if (!isBundle(value, findings)) {
+    const problems = findings.map((finding) => toProblem(finding, source.file, read));
+    return { ok: false, problems: sorted(problems) };
+  }
+  const positionOf: PositionOf = (path) => read.positionAt(follow(read.tree, path).tree.offset);
+  return { ok: true, bundle: value, problems: [], positionOf };
+}
+
+/** Rules of the right shape are looked at even when others are wrong: one pass, all errors. */
+function beyondShape(value: unknown, checks: PatternChecks): readonly Finding[] {
+  const rules: unknown = isObject(value) ? value['rules'] : undefined;
+  if (!Array.isArray(rules)) return [];
+  const fitting: RuleAt[] = [];
+  for (const [index, rule] of rules.entries()) {
+    if (isRule(rule)) fitting.push({ rule, path: ['rules', index] });
+  }
+  return [
+    ...duplicateRuleIds(rules),
+    ...ruleFindings(fitting),
+    ...patternFindings(fitting, checks),
+  ];
+}
+
+function isRule(value: unknown): value is Rule {
+  return check(RULE, value).length === 0;
+}
+
+/** Everything has been looked at, and nothing was found. */
+function isBundle(_value: unknown, findings: readonly Finding[]): _value is Bundle {
+  return findings.length === 0;
+}
+
+function toProblem(
+  finding: Finding,
+  file: string,
+  { tree: root, positionAt }: SourceTree,
+): Problem {
+  const { code, path, message, fix } = finding;
+  const { tree, keyOffset, whole } = follow(root, path);
+  let offset = tree.offset;
+  if (finding.atKey === true) offset = keyOffset;
+  else if (finding.inside !== undefined && whole && tree.kind === 'scalar') {
+    offset = sourceOffset(tree, finding.inside);
+  }
+  const position = positionAt(offset);
+  return { level: 'error', code, file, position, path: formatPath(path), message, fix };
+}
+
+export type { ParsedBundle, ParseOptions, ParseResult, PositionOf };
+export { parseBundle };

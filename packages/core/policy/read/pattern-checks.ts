@@ -1,0 +1,33 @@
+// The engines that will run a bundle's patterns, as the checks that its parser wants.
+import { compileGlob } from '../compile/glob.ts';
+import type { PatternChecks } from './patterns.ts';
+
+/** Loads the engines; they are heavy, so only who reads bundles as written pays for them. */
+async function loadPatternChecks(): Promise<PatternChecks> {
+  const [{ compileRegex }, { compileWhen }] = await Promise.all([
+    import('../compile/regex.ts'),
+    import('../compile/when.ts'),
+  ]);
+  return {
+    glob: (source) => faultOf(compileGlob(source)),
+    regex: (source) => {
+      const compiled = compileRegex(source);
+      return compiled.ok ? undefined : compiled.message;
+    },
+    when: (source) => faultOf(compileWhen(source)),
+  };
+}
+
+type Compiled = { readonly ok: true } | Fault;
+interface Fault {
+  readonly ok: false;
+  readonly message: string;
+  readonly offset: number;
+}
+
+function faultOf(compiled: Compiled): Omit<Fault, 'ok'> | undefined {
+  if (compiled.ok) return undefined;
+  return { message: compiled.message, offset: compiled.offset };
+}
+
+export { loadPatternChecks };

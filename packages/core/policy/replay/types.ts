@@ -1,0 +1,97 @@
+// What a replay gives back.
+import type { Action, PolicyRef } from '@subluminal/contracts';
+import type { Sha256 } from '../../ports.ts';
+
+type Verdict =
+  | 'same'
+  | 'stricter' // this policy goes further than what was recorded
+  | 'looser'
+  | 'different_rule' // the same action, by another rule
+  | 'undetermined' // a rule needs arguments that the recording does not hold
+  | 'unrecorded'; // the recording holds no decision to compare with
+
+/**
+ * `known`: the preview is complete and has the recorded hash. `uninspected`: the message was too
+ * large for the shim as well, so rules that need arguments refuse it in earnest.
+ */
+type ArgsKnowledge = 'known' | 'unknown' | 'uninspected';
+
+interface ReplayedCall {
+  readonly run_id: string;
+  readonly call_id: string;
+  /** Null when the start of the call is missing. */
+  readonly seq: number | null;
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly args: ArgsKnowledge;
+  readonly recorded: { readonly action: Action; readonly rule_id: string | null } | null;
+  readonly replayed: {
+    readonly action: Action;
+    readonly rule_id: string | null;
+    readonly reason_code: string;
+  } | null;
+  readonly verdict: Verdict;
+}
+
+/** What was missing, out of order, or more than there is room for. */
+interface ReplayNotes {
+  readonly decisions_without_start: number;
+  readonly ends_without_start: number;
+  readonly late_starts: number;
+  readonly repeated_starts: number;
+  readonly repeated_decisions: number;
+  readonly out_of_order: number;
+  readonly calls_missing: number;
+  readonly bad_times: number;
+  readonly calls_forgotten: number;
+  readonly runs_forgotten: number;
+  readonly calls_left_out: number;
+  readonly rules_left_out: number;
+}
+
+interface ReplaySummary {
+  readonly calls: number;
+  readonly runs: number;
+  readonly verdicts: { readonly [V in Verdict]: number };
+  /** How often each rule decided, by name. */
+  readonly rules: readonly {
+    readonly rule_id: string;
+    readonly recorded: number;
+    readonly replayed: number;
+  }[];
+}
+
+interface ReplayResult {
+  readonly policy: PolicyRef;
+  /** In the order in which they were made. */
+  readonly calls: readonly ReplayedCall[];
+  readonly summary: ReplaySummary;
+  readonly notes: ReplayNotes;
+}
+
+interface ReplayOptions {
+  readonly sha256: Sha256;
+  /** Compare what happened, or what enforcing policies would have done; `action`. */
+  readonly compare?: 'action' | 'would';
+  readonly limits?: Partial<ReplayLimits>;
+}
+
+interface ReplayLimits {
+  /** Calls that are listed; the summary counts all. */
+  readonly callsMax: number;
+  /** Runs whose counters are kept at the same time. */
+  readonly runsMax: number;
+  /** Calls that may still wait for their decision or their end. */
+  readonly openMax: number;
+}
+
+export type {
+  ArgsKnowledge,
+  ReplayedCall,
+  ReplayLimits,
+  ReplayNotes,
+  ReplayOptions,
+  ReplayResult,
+  ReplaySummary,
+  Verdict,
+};

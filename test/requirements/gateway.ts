@@ -1,0 +1,117 @@
+// The model gateway and its local proxy.
+import type { Requirement } from './requirement.ts';
+
+const GATEWAY = [
+  {
+    id: 'R-1',
+    state: 'planned',
+    text: 'The workspace builds from a fresh clone with one command and packs into a minimal container image.',
+  },
+  {
+    id: 'R-2',
+    state: 'planned',
+    text: 'One compose file brings up the gateway and its database for local work.',
+  },
+  {
+    id: 'R-3',
+    state: 'planned',
+    text: 'The gateway brings its database to the current schema at start, in numbered migrations.',
+  },
+  {
+    id: 'R-4',
+    state: 'planned',
+    text: 'Audit, cost, routing, approval, budget and raw records have tables whose constraints keep them sound.',
+  },
+  {
+    id: 'R-5',
+    state: 'planned',
+    text: 'A pool member that names no registered endpoint stops the start and the reload.',
+  },
+  {
+    id: 'R-6',
+    state: 'planned',
+    text: 'The shipped model policy routes or allows every kind of task and is valid as it stands.',
+  },
+  {
+    id: 'R-7',
+    state: 'planned',
+    text: 'The price table covers the main hosted models and one local endpoint.',
+  },
+  {
+    id: 'R-8',
+    state: 'planned',
+    text: 'One forward endpoint takes the envelope and the original body and runs every stage in order.',
+  },
+  {
+    id: 'R-9',
+    state: 'planned',
+    text: 'API keys are kept as hashes, roles are enforced, and a one-time token makes the first admin.',
+  },
+  {
+    id: 'R-10',
+    state: 'planned',
+    text: 'A repo binding counts only with a valid ed25519 signature and from the machine it was made for.',
+  },
+  {
+    id: 'R-11',
+    state: 'planned',
+    text: 'The gateway classifies each turn itself; what the client claims is only a hint.',
+  },
+  {
+    id: 'R-12',
+    state: 'planned',
+    text: 'CEL rules merge into one action with modifiers and side effects; a bad reload keeps the old rules.',
+  },
+  {
+    id: 'R-13',
+    state: 'planned',
+    text: 'The choice within a pool is weighted, seeded and recorded, so that it can be repeated.',
+  },
+  {
+    id: 'R-14',
+    state: 'planned',
+    text: 'Providers sit behind one adapter interface; Anthropic and OpenAI-compatible ones exist.',
+  },
+  {
+    id: 'R-15',
+    state: 'planned',
+    text: 'A stream passes through and ends with `aicg.usage`; a plain answer has its cost in a header.',
+  },
+  {
+    id: 'R-16',
+    state: 'planned',
+    text: 'Spending is reserved, then committed or released, and forgotten reservations are settled.',
+  },
+  {
+    id: 'R-17',
+    state: 'planned',
+    text: 'The local proxy is one process that serves the model wire and its own `_aicg` pages.',
+  },
+  {
+    id: 'R-18',
+    state: 'planned',
+    text: 'From the command line one can log in, start, see status, bind a repo, run checks and print the environment.',
+  },
+  {
+    id: 'R-19',
+    state: 'planned',
+    text: 'Turns are tagged from paths, languages and diff sizes, and file contents are not sent.',
+  },
+  {
+    id: 'R-20',
+    state: 'planned',
+    text: 'The proxy retries within a budget and only before the first token; mutual TLS is optional.',
+  },
+  {
+    id: 'R-21',
+    state: 'planned',
+    text: 'The proxy keeps `aicg.usage` from the agent and records it in a local ledger.',
+  },
+  {
+    id: 'R-22',
+    state: 'planned',
+    text: 'A simulated coding client streams an edit end to end, and cost, seed, audit, status and replay agree.',
+  },
+] as const satisfies readonly Requirement[];
+
+export { GATEWAY };

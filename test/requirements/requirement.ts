@@ -1,0 +1,8 @@
+/** One thing that must be true of the product. */
+interface Requirement {
+  readonly id: string;
+  readonly state: 'done' | 'planned';
+  readonly text: string;
+}
+
+export type { Requirement };
