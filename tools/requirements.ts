@@ -196,7 +196,7 @@ function testFiles(): readonly Source[] {
     encoding: 'utf8',
     maxBuffer: OUTPUT_BYTES_MAX,
   });
-  const paths = [...new Set(listed.split('\0'))].sort();
+  const paths = [...new Set(listed.split('\0'))].toSorted();
   return paths
     .filter((path) => path.endsWith('.test.ts') && existsSync(join(ROOT, path)))
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));

@@ -55,4 +55,4 @@ type SnapshotDocument = Infer<typeof SNAPSHOT>;
 type SnapshotFile = Infer<typeof SNAPSHOT_FILE>;
 
 export type { SnapshotDocument, SnapshotFile };
-export { SNAPSHOT, SNAPSHOT_FILE, SNAPSHOT_FORMAT };
+export { SNAPSHOT_FILE, SNAPSHOT_FORMAT };

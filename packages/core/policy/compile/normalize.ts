@@ -97,7 +97,7 @@ function normalizeNames(names: NameMatch): NameMatch {
 }
 
 function sortedUnique(values: readonly string[]): readonly string[] {
-  return [...new Set(values)].sort();
+  return [...new Set(values)].toSorted();
 }
 
 export { normalizeBundle };

@@ -224,9 +224,10 @@ function celValue(value: JsonValue, counter: { nodes: number }): CelValue {
 }
 
 function celMap(value: JsonObject, counter: { nodes: number }): CelMap {
-  const map: Record<string, CelValue> = Object.create(null);
-  for (const key of Object.keys(value)) map[key] = celValue(value[key] ?? null, counter);
-  return map;
+  // `fromEntries` makes `__proto__` an ordinary key.
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, celValue(item, counter)]),
+  );
 }
 
 function failure(cause: unknown): WhenResult {
@@ -239,6 +240,7 @@ function isLocated(cause: unknown): cause is { readonly range?: { readonly start
 }
 
 function summaryOf(cause: unknown): string {
+  if (cause instanceof RangeError) return 'it nests too deep';
   if (!(cause instanceof Error)) return String(cause);
   const summary = 'summary' in cause && typeof cause.summary === 'string' ? cause.summary : '';
   return summary || (cause.message.split('\n')[0] ?? 'it failed');

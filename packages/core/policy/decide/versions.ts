@@ -47,7 +47,7 @@ function claim<V>(wanted: Versions<V>): Map<string, V> {
     owner = owner.difference.from;
   }
   const { map } = owner;
-  for (const version of path.reverse()) {
+  for (const version of path.toReversed()) {
     const { difference } = version;
     if (difference === undefined) throw new Error('a version has lost its difference');
     const { key, value, from } = difference;
