@@ -262,5 +262,4 @@ function run(args: readonly string[]): void {
   process.stdout.write(`${canonTable(rows)}${growthTable(growthRows())}`);
 }
 
-export type { CanonRow, GrowthRow };
-export { canonRows, canonTable, growthRows, growthTable, run };
+export { run };

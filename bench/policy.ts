@@ -1,7 +1,9 @@
-// `npm run bench -- policy`: what one decision costs, beside a bare loop over the same calls.
+// `npm run bench -- policy`: what one decision costs, beside a bare loop over the same calls, and
+// what the hash of its arguments costs, beside the plain one.
 import type { Bundle, Rule } from '@subluminal/contracts';
 import { type Call, compileBundle, decide, initialState } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
+import { run as runCanon } from './canon.ts';
 import { measure, readBenchOptions, report } from './measure.ts';
 
 const CALLS = 10_000;
@@ -116,6 +118,7 @@ async function run(args: readonly string[]): Promise<void> {
   const measured = measure(contestants, { ...options, warmup: 2 * CALLS });
   const title = `decide, 100 rules, one call (goal: p99 ≤ ${DECIDE_P99_GOAL_US} µs)`;
   process.stdout.write(report(measured, { title, floor: 'bare loop', json: options.json }));
+  runCanon(args);
 }
 
 export { run };

@@ -5,8 +5,6 @@ interface ErrorEntry {
   readonly title: string;
   readonly cause: string;
   readonly fix: string;
-  /** What a command exits with; advice leaves it to the command. */
-  readonly exit?: number;
 }
 
 const ERRORS = {
@@ -16,99 +14,84 @@ const ERRORS = {
     cause:
       'The text breaks the grammar at the position given, so nothing behind it can be trusted.',
     fix: 'Correct the text at that line and column; most often it is indentation, a missing quote or a missing colon.',
-    exit: 1,
   },
   SUB_BUNDLE_ENCODING: {
     title: 'The file is not valid UTF-8.',
     cause:
       'The bytes at the position given are not UTF-8, or the file holds characters that text may not hold.',
     fix: 'Save the file as UTF-8 without control characters.',
-    exit: 1,
   },
   SUB_BUNDLE_TOO_LARGE: {
     title: 'The bundle is too large.',
     cause: 'The file, or a list in it, is beyond the limit that keeps reading it cheap.',
     fix: 'Split the policy, or replace long lists by globs.',
-    exit: 1,
   },
   SUB_BUNDLE_TOO_DEEP: {
     title: 'The bundle nests too deeply.',
     cause:
       'Objects and lists stand inside each other beyond the limit, or aliases multiply beyond it.',
     fix: 'Flatten the value; no field of a bundle needs deep nesting.',
-    exit: 1,
   },
   SUB_BUNDLE_DUPLICATE_KEY: {
     title: 'A key stands twice in one object.',
     cause: 'Two readers could see two different policies, so neither value is taken.',
     fix: 'Remove one of the two keys.',
-    exit: 1,
   },
   SUB_BUNDLE_MISSING_FIELD: {
     title: 'A required field is missing.',
     cause: 'The contract requires the field here, or another field makes it required.',
     fix: 'Add the field that the message names.',
-    exit: 1,
   },
   SUB_BUNDLE_UNKNOWN_FIELD: {
     title: 'A field is not known.',
     cause:
       'A bundle is read strictly: a misspelt field would otherwise be a rule that silently does nothing.',
     fix: 'Use the field that the message suggests, or remove it.',
-    exit: 1,
   },
   SUB_BUNDLE_UNKNOWN_KIND: {
     title: 'A rule has an unknown kind.',
     cause: 'A rule that is not understood must not be skipped, so the whole bundle is refused.',
     fix: 'Use one of the kinds that the message lists.',
-    exit: 1,
   },
   SUB_BUNDLE_TYPE: {
     title: 'A value has the wrong type.',
     cause:
       'The field wants another type than the one that stands there; unquoted YAML often reads as a number or a boolean.',
     fix: 'Write a value of the type that the message names; quote what should be a string.',
-    exit: 1,
   },
   SUB_BUNDLE_VALUE: {
     title: 'A value is outside what the field takes.',
     cause:
       'The type is right, but the value is not one of those allowed, or is too small, too large, too short or too long.',
     fix: 'Use a value within the limits that the message names.',
-    exit: 1,
   },
   SUB_BUNDLE_DUPLICATE_RULE: {
     title: 'Two rules have the same id.',
     cause: 'Decisions, counters and differences speak of rules by their id, so it must be unique.',
     fix: 'Rename one of the rules.',
-    exit: 1,
   },
   SUB_BUNDLE_REGEX: {
     title: 'A regular expression does not compile.',
     cause:
       'Expressions follow RE2, which runs in linear time and therefore has no backreferences and no lookaround.',
     fix: 'Correct the expression at the position given, or use a glob.',
-    exit: 1,
   },
   SUB_BUNDLE_GLOB: {
     title: 'A glob does not compile.',
     cause: 'The pattern is malformed, or larger than the limit.',
     fix: 'Correct the pattern; `*` matches any characters and `?` matches one.',
-    exit: 1,
   },
   SUB_BUNDLE_WHEN: {
     title: 'A `when` condition does not compile.',
     cause:
       'The text is not valid CEL, names something that does not exist, does not give true or false, or could cost too much.',
     fix: 'Correct the expression; the reference lists the variables and functions.',
-    exit: 1,
   },
   SUB_BUNDLE_CONFLICT: {
     title: 'Two fields contradict each other.',
     cause:
       'Each value is right by itself, but together they cannot be meant: a minimum above its maximum, or a threshold without its window.',
     fix: 'Change or remove one of the two fields.',
-    exit: 1,
   },
   // Lint: a bundle that has one of these compiles, but may not do what was meant.
   SUB_LINT_UNREACHABLE: {
@@ -186,56 +169,47 @@ const ERRORS = {
     title: 'The arguments are not valid JSON.',
     cause: 'The text breaks the JSON grammar, so it has no canonical form and no hash.',
     fix: 'Send valid JSON.',
-    exit: 1,
   },
   SUB_CANON_DUPLICATE_KEY: {
     title: 'The arguments have a key twice.',
     cause: 'Two readers could see two different values, so such a call is refused.',
     fix: 'Send each key once.',
-    exit: 1,
   },
   SUB_CANON_DEPTH: {
     title: 'The arguments nest too deeply.',
     cause: 'They are beyond the depth that is hashed.',
     fix: 'Send flatter arguments.',
-    exit: 1,
   },
   SUB_CANON_NUMBER: {
     title: 'A number has no canonical form.',
     cause: 'Its exponent is beyond what can be written out as digits.',
     fix: 'Send a smaller number, or a string.',
-    exit: 1,
   },
   SUB_CANON_NOT_OBJECT: {
     title: 'The arguments are not an object.',
     cause: 'The hash is defined for the arguments object of a tool call.',
     fix: 'Send the arguments as an object.',
-    exit: 1,
   },
   // Snapshots.
   SUB_SNAPSHOT_FORMAT: {
     title: 'The snapshot is not readable.',
     cause: 'It is not a snapshot, or of a format that this version does not know.',
     fix: 'Compile the bundle again with this version.',
-    exit: 1,
   },
   SUB_SNAPSHOT_HASH: {
     title: 'The hash of the snapshot does not match.',
     cause: 'The content is not what was hashed: the file was edited or damaged.',
     fix: 'Compile the bundle again, and never edit a snapshot.',
-    exit: 1,
   },
   SUB_SNAPSHOT_SIGNATURE: {
     title: 'The signature of the snapshot does not hold.',
     cause: 'A signature is required and missing, or it was not made over this content.',
     fix: 'Sign the snapshot again with the right key.',
-    exit: 1,
   },
   SUB_SNAPSHOT_KEY: {
-    title: 'The key of the signature is not trusted.',
-    cause: 'The snapshot names a key that is not among the trusted ones.',
-    fix: 'Add the key to the trusted ones, or sign with one of them.',
-    exit: 1,
+    title: 'A key cannot be used.',
+    cause: 'The file holds no ed25519 key in PEM form, or the wrong half of a pair.',
+    fix: 'Sign with the private key, verify with the public one; `sub policy keygen` makes both.',
   },
   // Events.
   SUB_EVENT_MALFORMED: {
@@ -243,38 +217,32 @@ const ERRORS = {
     cause:
       'A line is not a JSON object, lacks a required field, or has a value that the contract does not allow.',
     fix: 'Correct the producer; the message names the field.',
-    exit: 1,
   },
   SUB_EVENT_TOO_LONG: {
     title: 'An event is too long.',
     cause: 'The line is longer than a consumer reads.',
     fix: 'Send smaller previews and metadata.',
-    exit: 1,
   },
   // The command line.
   SUB_USAGE: {
     title: 'The command was called wrongly.',
     cause: 'An option or argument is unknown, missing or contradictory.',
     fix: 'See `sub help` and the help of the command.',
-    exit: 2,
   },
   SUB_FILE_READ: {
     title: 'A file cannot be read.',
     cause: 'It does not exist, may not be read, or is not a file.',
     fix: 'Check the path and its permissions.',
-    exit: 2,
   },
   SUB_FILE_WRITE: {
     title: 'A file cannot be written.',
     cause: 'The folder does not exist, may not be written, or the disk is full.',
     fix: 'Check the path, its permissions and the free space.',
-    exit: 2,
   },
   SUB_INTERNAL: {
     title: 'Subluminal has a bug.',
     cause: 'Something happened that the code holds to be impossible.',
     fix: 'Report it with the message and the version.',
-    exit: 70,
   },
 } as const satisfies { readonly [code: string]: ErrorEntry };
 

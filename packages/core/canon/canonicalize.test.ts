@@ -147,7 +147,28 @@ describe('what is valid', () => {
   });
 });
 
+describe('white space', () => {
+  const tokens = ['{', '"a"', ':', '[', '1', ',', '"b"', ',', '{', '}', ',', '[', ']', ']', ','];
+  const all = [...tokens, '"c"', ':', '{', '"d"', ':', 'null', '}', '}'];
+
+  it.each([...all.keys(), all.length])('does not matter before token %i', (place) => {
+    verifies('IP-1.9.1');
+    for (const space of [' ', '\n', '\r', '\t', ' \n  ']) {
+      const text = [...all.slice(0, place), space, ...all.slice(place)].join('');
+      expect(canonicalOf(text)).toBe(all.join(''));
+    }
+  });
+});
+
 describe('strings', () => {
+  it.each([
+    ['"\\/\\\\"', '"/\\\\"'],
+    ['["\\/\\\\","\\/"]', '["/\\\\","/"]'],
+    ['["\\/\\\\\\"","\\/"]', '["/\\\\\\"","/"]'],
+  ])('finds the end of %s behind backslashes', (text, canonical) => {
+    expect(canonicalOf(text)).toBe(canonical);
+  });
+
   it('writes what JSON.stringify writes, however the input escapes', () => {
     verifies('IP-1.9.1');
     const styles = fc.array(fc.nat({ max: 2 }), { minLength: 1, maxLength: 8 });

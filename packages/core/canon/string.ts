@@ -33,7 +33,10 @@ function readString(reader: Reader): Piece {
   reader.at = plainEnd(text, start + 1);
   for (;;) {
     const special = readSpecial(reader);
-    if (special === 'end') return AS_WRITTEN;
+    if (special === 'end') {
+      if (rewrittenTried) throw new Error('a string that was refused turned out to be valid');
+      return AS_WRITTEN;
+    }
     if (special === 'invalid') return undefined;
     if (special === 'rewritten' && !rewrittenTried) {
       const canonical = rewritten(reader, start);

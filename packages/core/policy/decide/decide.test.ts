@@ -260,6 +260,14 @@ describe('a policy that is reloaded', () => {
     expect(decide(other, callOf(), before.state, 0).decision.action).toBe('ALLOW');
   });
 
+  it('does not end a run for what was only observed', async () => {
+    const list = [budget('b', { limit_calls: 0, on_exceed: 'TERMINATE_RUN' })];
+    const before = runOf(await snapshotOf(list, { mode: 'observe' }));
+    expect(before.call({}, 0).decision.would?.action).toBe('TERMINATE_RUN');
+    const after = await snapshotOf([allow('all')]);
+    expect(decide(after, callOf(), before.state, 0).decision.action).toBe('ALLOW');
+  });
+
   it('does not revive a run that has ended, and does not count for the old state', async () => {
     const before = runOf(
       await snapshotOf([budget('b', { limit_calls: 0, on_exceed: 'TERMINATE_RUN' })]),

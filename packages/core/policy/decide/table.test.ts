@@ -78,6 +78,12 @@ describe('a table', () => {
     );
   });
 
+  it('still forgets after the clock went back', () => {
+    let table = tableSet(emptyTable<number>(SHARE), 'old', { value: 1, nowMs: 1e12 });
+    for (const nowMs of [0, 100, 200, 300]) table = tableSet(table, 'x', { value: 2, nowMs });
+    expect(tableGet(table, 'old')).toBeUndefined();
+  });
+
   it('that lives for the run never forgets', () => {
     let table = emptyTable<number>({ lifeMs: Number.POSITIVE_INFINITY, whenFull: 'share' });
     table = tableSet(table, 'first', { value: 1, nowMs: 0 });

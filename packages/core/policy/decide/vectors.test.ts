@@ -14,9 +14,9 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { canonicalizeValue } from '../../canon/index.ts';
 import { compileBundle, type Snapshot } from '../compile/snapshot.ts';
-import type { Call, Outcome } from '../types.ts';
+import type { Call, Identity, Outcome } from '../types.ts';
 import { decide, recordResult } from './decide.ts';
-import { IDENTITY, jsonObject } from './scenario.test-support.ts';
+import { jsonObject } from './scenario.test-support.ts';
 import { initialState, type PolicyState } from './state.ts';
 
 interface Step {
@@ -41,6 +41,7 @@ interface Case {
   readonly name: string;
   readonly bundle: Bundle;
   readonly profile?: Snapshot['profile'];
+  readonly identity: Identity;
   readonly steps: readonly Step[];
 }
 interface VectorFile {
@@ -66,11 +67,11 @@ function isVectorFile(content: unknown): content is VectorFile {
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-function callOf(step: Step): Call {
+function callOf(step: Step, identity: Identity): Call {
   const args = step.args ?? {};
   const { risk_class, approved } = step;
   return {
-    identity: { ...IDENTITY, ...step.identity },
+    identity: { ...identity, ...step.identity },
     server_name: step.server,
     tool_name: step.tool,
     args_hash: sha256(canonicalizeValue(args)),
@@ -81,8 +82,20 @@ function callOf(step: Step): Call {
   };
 }
 
-function advance(snapshot: Snapshot, step: Step, state: PolicyState): Outcome<PolicyState> {
-  const call = callOf(step);
+interface Move {
+  readonly step: Step;
+  readonly call: Call;
+}
+
+function movesOf({ steps, identity }: Case): readonly Move[] {
+  return steps.map((step) => ({ step, call: callOf(step, identity) }));
+}
+
+function advance(
+  snapshot: Snapshot,
+  { step, call }: Move,
+  state: PolicyState,
+): Outcome<PolicyState> {
   const outcome = decide(snapshot, call, state, step.at_ms);
   const { trace } = outcome;
   if (step.result === undefined) return outcome;
@@ -113,17 +126,15 @@ function expectStep(step: Step, outcome: Outcome<PolicyState>): void {
 }
 
 describe.each(FILES)('$file', ({ cases }) => {
-  it.each(cases)('$name', async ({ bundle, profile = 'production', steps }) => {
+  it.each(cases)('$name', async (one) => {
+    const { bundle, profile = 'production' } = one;
     expect(check(BUNDLE, bundle)).toEqual([]);
     const snapshot = await compileBundle(bundle, { sha256, profile });
     let state = initialState(snapshot);
-    for (const [index, step] of steps.entries()) {
-      const outcome = advance(snapshot, step, state);
-      expect({ index, told: told(advance(snapshot, step, state)) }).toEqual({
-        index,
-        told: told(outcome),
-      });
-      expectStep(step, outcome);
+    for (const move of movesOf(one)) {
+      const outcome = advance(snapshot, move, state);
+      expect(told(advance(snapshot, move, state))).toEqual(told(outcome));
+      expectStep(move.step, outcome);
       state = outcome.state;
     }
   });
@@ -146,19 +157,21 @@ describe('vectors', () => {
   it('give the same outcomes again, from any state that was reached before', async () => {
     verifies('T-A2.5', 'T-A2.2', 'IP-3.1');
     for (const { cases } of FILES) {
-      for (const { bundle, profile = 'production', steps } of cases) {
+      for (const one of cases) {
+        const { bundle, profile = 'production' } = one;
         const snapshot = await compileBundle(bundle, { sha256, profile });
         const states = [initialState(snapshot)];
-        const first = steps.map((step) => {
-          const outcome = advance(snapshot, step, states.at(-1) ?? initialState(snapshot));
+        const moves = movesOf(one);
+        const first = moves.map((move) => {
+          const outcome = advance(snapshot, move, states.at(-1) ?? initialState(snapshot));
           states.push(outcome.state);
           return told(outcome);
         });
         // Backwards, so that every state is read after others have grown out of it.
-        const again = steps
-          .map((step, index) => ({ step, state: states[index] ?? initialState(snapshot) }))
+        const again = moves
+          .map((move, index) => ({ move, state: states[index] ?? initialState(snapshot) }))
           .toReversed()
-          .map(({ step, state }) => told(advance(snapshot, step, state)))
+          .map(({ move, state }) => told(advance(snapshot, move, state)))
           .toReversed();
         expect(again).toEqual(first);
       }
