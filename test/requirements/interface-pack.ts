@@ -4,12 +4,12 @@ import type { Requirement } from './requirement.ts';
 const INTERFACE_PACK = [
   {
     id: 'IP-0.1',
-    state: 'planned',
+    state: 'done',
     text: 'The contracts follow semantic versioning: only a major version may break a reader.',
   },
   {
     id: 'IP-0.2',
-    state: 'planned',
+    state: 'done',
     text: 'Readers ignore unknown fields, an unknown rule kind is an error, and every optional field has a default.',
   },
   {
@@ -64,12 +64,12 @@ const INTERFACE_PACK = [
   },
   {
     id: 'IP-1.9',
-    state: 'planned',
+    state: 'done',
     text: 'Hashes follow one strict canonical form, the same in every producer and reader.',
   },
   {
     id: 'IP-1.9.1',
-    state: 'planned',
+    state: 'done',
     text: '`args_hash` is the lowercase hex SHA-256 of the arguments as canonical JSON.',
   },
   {
@@ -84,57 +84,57 @@ const INTERFACE_PACK = [
   },
   {
     id: 'IP-2.1',
-    state: 'planned',
+    state: 'done',
     text: 'A bundle has id, version, mode, defaults, selectors and rules; a missing one is an error.',
   },
   {
     id: 'IP-2.2',
-    state: 'planned',
+    state: 'done',
     text: 'Selectors compare with the identity: values of a field are alternatives, fields add up, absent fits all.',
   },
   {
     id: 'IP-2.3',
-    state: 'planned',
+    state: 'done',
     text: 'Rules run from top to bottom, the first decisive one wins, and accumulators always count.',
   },
   {
     id: 'IP-2.4',
-    state: 'planned',
+    state: 'done',
     text: 'A rule matches on server, tool, risk class, simple argument predicates and time, all cheap to test.',
   },
   {
     id: 'IP-2.5',
-    state: 'planned',
+    state: 'done',
     text: 'Each rule kind has an effect of its own shape, and a wrong shape is an error.',
   },
   {
     id: 'IP-2.5-allow-deny',
-    state: 'planned',
+    state: 'done',
     text: '`allow` and `deny` decide with an action, a stable reason code and a message.',
   },
   {
     id: 'IP-2.5-budget',
-    state: 'planned',
+    state: 'done',
     text: '`budget` counts calls or cost by scope and acts as told once the limit is passed.',
   },
   {
     id: 'IP-2.5-rate_limit',
-    state: 'planned',
+    state: 'done',
     text: '`rate_limit` spends tokens from a refilling bucket and throttles, blocks or hints when it is empty.',
   },
   {
     id: 'IP-2.5-breaker',
-    state: 'planned',
+    state: 'done',
     text: '`breaker` trips on errors or on repeats within a window, then blocks, hints or ends the run.',
   },
   {
     id: 'IP-2.5-dedupe',
-    state: 'planned',
+    state: 'done',
     text: '`dedupe` stops the same call, by `args_hash`, within its window.',
   },
   {
     id: 'IP-2.5-tag',
-    state: 'planned',
+    state: 'done',
     text: '`tag` adds risk classes to a call, which later rules can match.',
   },
   {
@@ -144,7 +144,7 @@ const INTERFACE_PACK = [
   },
   {
     id: 'IP-3.1',
-    state: 'planned',
+    state: 'done',
     text: 'A decision always has action, rule, severity, reason code and summary, and extras by action.',
   },
   {
@@ -189,7 +189,7 @@ const INTERFACE_PACK = [
   },
   {
     id: 'IP-6.1',
-    state: 'planned',
+    state: 'done',
     text: 'The order of keys in the arguments never changes `args_hash`.',
   },
   {

@@ -29,7 +29,7 @@ const PRODUCT = [
   },
   {
     id: 'SL-7.3',
-    state: 'planned',
+    state: 'done',
     text: 'Buckets, budgets, windows and dedupe live in bounded local state; no call waits for a database.',
   },
   {
@@ -64,27 +64,27 @@ const PRODUCT = [
   },
   {
     id: 'SL-8.3',
-    state: 'planned',
+    state: 'done',
     text: 'Policies select by environment, agent, server and tool, risk class and workload labels.',
   },
   {
     id: 'SL-9.1',
-    state: 'planned',
-    text: 'Observe only records, guardrails enforce without hints, control answers with hints.',
+    state: 'done',
+    text: 'Observe only records, guardrails enforce and ask nobody, control hints at denials and asks people.',
   },
   {
     id: 'SL-9.2',
-    state: 'planned',
+    state: 'done',
     text: 'Access, budgets, rates, breakers and dedupe windows can be written as rules.',
   },
   {
     id: 'SL-9.3',
-    state: 'planned',
+    state: 'done',
     text: 'The engine gives one of five decisions: allow, block, throttle, hint or end the run.',
   },
   {
     id: 'SL-9.4',
-    state: 'planned',
+    state: 'done',
     text: '`sub policy diff` tells what changed and how severe it is, for people and as JSON.',
   },
   {

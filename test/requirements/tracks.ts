@@ -39,12 +39,12 @@ const TRACKS = [
   },
   {
     id: 'T-A2.1',
-    state: 'planned',
+    state: 'done',
     text: 'An abstract call goes in, policy is applied, a decision comes out.',
   },
   {
     id: 'T-A2.2',
-    state: 'planned',
+    state: 'done',
     text: 'The core knows no protocol: a made-up adapter can drive it.',
   },
   {
@@ -59,37 +59,37 @@ const TRACKS = [
   },
   {
     id: 'T-A2.5',
-    state: 'planned',
+    state: 'done',
     text: 'The same bundle and call always give the same allow or deny.',
   },
   {
     id: 'T-B',
-    state: 'planned',
+    state: 'done',
     text: 'The policy engine is a pure module with published test vectors.',
   },
   {
     id: 'T-B.1',
-    state: 'planned',
+    state: 'done',
     text: 'The token bucket empties, refills and limits as configured.',
   },
   {
     id: 'T-B.2',
-    state: 'planned',
+    state: 'done',
     text: 'Budgets per run and per tool count down correctly.',
   },
   {
     id: 'T-B.3',
-    state: 'planned',
+    state: 'done',
     text: 'Breakers trip on repeated calls and on errors within their windows.',
   },
   {
     id: 'T-B.4',
-    state: 'planned',
+    state: 'done',
     text: 'The dedupe window stops a repeated write-like call.',
   },
   {
     id: 'T-B.5',
-    state: 'planned',
+    state: 'done',
     text: 'Each decision comes with a trace that explains it.',
   },
   {

@@ -4,4 +4,3 @@ export type { HashedArgs, NotObject } from './hash.ts';
 export { argsHash, EMPTY_ARGS } from './hash.ts';
 export type { CanonCode, Failure } from './reader.ts';
 export { DEPTH_MAX } from './scan.ts';
-export { canonicalizeValue } from './value.ts';

@@ -32,7 +32,7 @@ function withWorkload(workload: JsonObject) {
 
 describe('selects', () => {
   it('needs one value of every given field', () => {
-    verifies('IP-2.2');
+    verifies('IP-2.2', 'SL-8.3');
     fc.assert(
       fc.property(chosen, actual, (wanted, is) => {
         const selectors: Selectors = { ...part(wanted, true), workload: part(wanted, false) };

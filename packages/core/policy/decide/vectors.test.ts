@@ -12,7 +12,7 @@ import {
 } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { canonicalizeValue } from '../../canon/index.ts';
+import { canonicalize } from '../../canon/index.ts';
 import { compileBundle, type Snapshot } from '../compile/snapshot.ts';
 import type { Call, Identity, Outcome } from '../types.ts';
 import { decide, recordResult } from './decide.ts';
@@ -67,6 +67,12 @@ function isVectorFile(content: unknown): content is VectorFile {
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
+function canonicalText(value: JsonValue): string {
+  const written = canonicalize(JSON.stringify(value));
+  if (!written.ok) throw new Error(written.message);
+  return written.canonical;
+}
+
 function callOf(step: Step, identity: Identity): Call {
   const args = step.args ?? {};
   const { risk_class, approved } = step;
@@ -74,7 +80,7 @@ function callOf(step: Step, identity: Identity): Call {
     identity: { ...identity, ...step.identity },
     server_name: step.server,
     tool_name: step.tool,
-    args_hash: sha256(canonicalizeValue(args)),
+    args_hash: sha256(canonicalText(args)),
     ...(step.args_omitted !== true && { args }),
     bytes_in: JSON.stringify(args).length,
     ...(risk_class && { risk_class }),
@@ -119,7 +125,7 @@ function expectStep(step: Step, outcome: Outcome<PolicyState>): void {
   // A suggestion is compared whole: what should have been dropped must not be there.
   const given = suggested(outcome.decision);
   const wanted = suggested(step.expect) ?? given;
-  expect(given && canonicalizeValue(given)).toBe(wanted && canonicalizeValue(wanted));
+  expect(given && canonicalText(given)).toBe(wanted && canonicalText(wanted));
   expect(outcome.risk_class).toEqual(step.risk_class_after ?? outcome.risk_class);
   expect(outcome.trace).toMatchObject(step.trace ?? outcome.trace);
   expect(check(DECISION, outcome.decision)).toEqual([]);

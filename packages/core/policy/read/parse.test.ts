@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { exampleOf } from './examples.ts';
 import { parseBundle } from './parse.ts';
-import { bundleText, NO_CHECKS, ruleText, sampleRule } from './sample.ts';
+import { bundleText, EFFECTS, NO_CHECKS, ruleText, sampleRule } from './sample.ts';
 import { readSource } from './source.ts';
 import { valueOf } from './tree.ts';
 
@@ -51,6 +51,22 @@ test.each([
     ok: true,
     bundle: { rules: [{ kind }] },
   });
+});
+
+test('refuses the effect of one kind in a rule of another', () => {
+  verifies('IP-2.5');
+  for (const [kind, effect] of Object.entries(EFFECTS)) {
+    for (const other of Object.keys(EFFECTS)) {
+      const { ok, problems } = parse(bundleText(ruleText({ kind: other, effect })));
+      const wrong = problems.filter(({ path }) => path.startsWith('rules[0].effect'));
+      expect([kind, other, ok, wrong.length > 0]).toEqual([
+        kind,
+        other,
+        kind === other,
+        kind !== other,
+      ]);
+    }
+  }
 });
 
 test('reads selectors of every field, and no others', () => {

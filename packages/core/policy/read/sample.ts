@@ -58,4 +58,4 @@ function sampleRule(kind: keyof typeof EFFECTS, rest: Partial<RuleText> = {}): s
   return ruleText({ kind, effect: EFFECTS[kind], ...rest });
 }
 
-export { bundleText, NO_CHECKS, ruleText, sampleRule };
+export { bundleText, EFFECTS, NO_CHECKS, ruleText, sampleRule };
