@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   environmentWarnings,
+  goalLine,
   type Measurement,
   measure,
   measureAsync,
@@ -157,4 +158,9 @@ describe('readBenchOptions', () => {
 test('warns of an environment that slows down every start', () => {
   expect(environmentWarnings({ NODE_EXTRA_CA_CERTS: 'ca.pem' })).toHaveLength(1);
   expect(environmentWarnings({})).toEqual([]);
+});
+
+test('says whether a goal was met', () => {
+  expect(goalLine('p99 in µs', 19.96, 20)).toBe('  goal met     p99 in µs: 20.0, at most 20\n');
+  expect(goalLine('p99 in µs', 20.4, 20)).toBe('  goal MISSED  p99 in µs: 20.4, at most 20\n');
 });

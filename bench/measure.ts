@@ -206,6 +206,12 @@ function report(measurement: Measurement, { title, floor, json }: ReportOptions)
   return `${title}\n${table([head, ...cells])}${note}\n`;
 }
 
+/** Whether a figure is what was aimed at, so that nobody has to compare by eye. */
+function goalLine(what: string, value: number, goalMax: number): string {
+  const verdict = value <= goalMax ? 'met   ' : 'MISSED';
+  return `  goal ${verdict}  ${what}: ${value.toPrecision(3)}, at most ${goalMax}\n`;
+}
+
 function micros(ns: number): string {
   const value = ns / 1000;
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
@@ -270,6 +276,7 @@ export type {
 };
 export {
   environmentWarnings,
+  goalLine,
   measure,
   measureAsync,
   percentile,

@@ -1,4 +1,5 @@
-// Bundles the command: packages/cli/main.ts → packages/cli/dist/sub.js, one chunk per command.
+// Bundles the command: packages/cli/main.ts → packages/cli/dist/sub.js, one chunk per command, and
+// packages/cli/shim.ts → packages/cli/dist/shim.js, which loads little.
 import {
   existsSync,
   mkdirSync,
@@ -11,11 +12,13 @@ import {
 import { basename, dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build, context } from 'esbuild';
-import { dropStamp } from './setup/fresh.mjs';
+import { buildHash, dropStamp, writeStamp } from './setup/fresh.mjs';
 import { ROOT } from './setup/paths.mjs';
+import { explainUnwritable } from './setup/unwritable.mjs';
 
 const DEFAULT_ENTRY = join(ROOT, 'packages', 'cli', 'main.ts');
 const DEFAULT_OUT = join(ROOT, 'packages', 'cli', 'dist');
+const SHIM_ENTRY = join(ROOT, 'packages', 'cli', 'shim.ts');
 const CHUNKS = 'chunks';
 
 // CommonJS packages in the bundle call require() for Node's own modules, which ESM lacks.
@@ -30,7 +33,7 @@ const entry = values.entry ?? DEFAULT_ENTRY;
 const outdir = values.out ?? DEFAULT_OUT;
 
 const settings = {
-  entryPoints: { sub: entry },
+  entryPoints: entry === DEFAULT_ENTRY ? { sub: entry, shim: SHIM_ENTRY } : { sub: entry },
   outdir,
   absWorkingDir: ROOT,
   bundle: true,
@@ -45,6 +48,9 @@ const settings = {
   logLevel: 'silent',
 };
 
+const stamped = outdir === DEFAULT_OUT && entry === DEFAULT_ENTRY;
+
+explainUnwritable('build');
 // Until setup says otherwise, nobody vouches for what is about to be written.
 if (outdir === DEFAULT_OUT) dropStamp('build');
 
@@ -53,6 +59,10 @@ if (!existsSync(entry)) {
   process.exitCode = 1;
 } else if (values.watch) {
   const watcher = await context({ ...settings, plugins: [{ name: 'report', setup: onRebuild }] });
+  // Signals may come to this process alone, and esbuild's own would keep it waiting.
+  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 })) {
+    process.once(signal, () => process.exit(code));
+  }
   await watcher.watch();
 } else {
   process.exitCode = await buildOnce();
@@ -71,11 +81,18 @@ async function buildOnce() {
 
 function onRebuild(hooks) {
   let startMs = 0;
+  let hash = '';
   hooks.onStart(() => {
     startMs = performance.now();
+    if (!stamped) return;
+    dropStamp('build');
+    hash = buildHash();
   });
   hooks.onEnd((result) => {
-    finish(result, startMs);
+    const code = finish(result, startMs);
+    // The stamp that setup writes, so that the next `npm start` builds nothing again. What changed
+    // while it was built may or may not be in the build: then there is no stamp.
+    if (stamped && code === 0 && buildHash() === hash) writeStamp('build', hash);
   });
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { REQUIREMENTS, type RequirementId, verifies } from '../test/requirements.ts';
-import { audit } from './requirements.ts';
+import { audit, print } from './requirements.ts';
 
 const DONE = { id: 'IP-1.1', state: 'done', text: 'Events are lines.' } as const;
 const PLANNED = { id: 'R-1', state: 'planned', text: 'The workspace builds.' } as const;
@@ -117,6 +117,21 @@ describe('audit', () => {
     expect(findings).toEqual([]);
     expect(warnings).toMatchObject([{ rule: 'planned', at: 'R-1' }]);
     expect(warnings[0]?.message).toContain('a.test.ts:2 and 1 more');
+  });
+
+  it('prints one line for all planned requirements of a specification, unless asked for each', () => {
+    const also = { ...PLANNED, id: 'R-2' } as const;
+    const cites = `it('a', () => { verifies('R-1', 'R-2'); });`;
+    const report = auditSource(`${CITED}\n${cites}`, [DONE, PLANNED, also]);
+    const lines = (verbose: boolean) =>
+      print(report, verbose)
+        .split('\n')
+        .filter((line) => /^(?:warn|note) /.test(line));
+    expect(lines(false)).toEqual([
+      'note planned    model gateway: 2 requirements are planned, but cited; --verbose lists them',
+    ]);
+    expect(lines(true)).toHaveLength(2);
+    expect(lines(true)[0]).toContain('R-1 is planned, but cited by a.test.ts:2');
   });
 
   it('does not warn of a planned requirement that only a skipped test cites', () => {

@@ -1,5 +1,5 @@
 // Holds the manifest of requirements against the tests that cite them.
-// Usage: node tools/run.mjs tools/requirements.ts [--json]
+// Usage: node tools/run.mjs tools/requirements.ts [--json] [--verbose]
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -174,14 +174,26 @@ function count(manifest: readonly Requirement[], shown: ReadonlySet<string>): Co
   };
 }
 
-function print(report: Report): string {
+/** Planned and cited is the usual state of work under way: a line for each drowns all else. */
+function collapsed(warnings: readonly Row[]): readonly string[] {
+  return SPECIFICATIONS.flatMap(({ name, ids }) => {
+    const rows = warnings.filter(({ rule, at }) => rule === 'planned' && ids.test(at));
+    if (rows.length === 0) return [];
+    const what = rows.length === 1 ? '1 requirement is' : `${rows.length} requirements are`;
+    return [`note planned    ${name}: ${what} planned, but cited; --verbose lists them`];
+  });
+}
+
+function print(report: Report, verbose: boolean): string {
   const width = Math.max(...SPECIFICATIONS.map(({ name }) => name.length));
   const figures = ({ done, all, planned, cited }: Count) =>
     `${done} done / ${all} all (${planned} planned; ${cited} cited)`;
   const row = (mark: string) => (found: Row) =>
     `${mark} ${found.rule.padEnd(10)} ${found.at} ${found.message}`;
+  const shown = report.warnings.filter(({ rule }) => verbose || rule !== 'planned');
   return [
-    ...report.warnings.map(row('warn')),
+    ...shown.map(row('warn')),
+    ...(verbose ? [] : collapsed(report.warnings)),
     ...report.findings.map(row('FAIL')),
     ...report.specifications.map((part) => `  ${part.name.padEnd(width)}  ${figures(part)}`),
     `requirements: ${figures(report.total)}`,
@@ -203,13 +215,15 @@ function testFiles(): readonly Source[] {
 }
 
 function main(args: readonly string[]): number {
-  const unknown = args.find((arg) => arg !== '--json');
+  const unknown = args.find((arg) => arg !== '--json' && arg !== '--verbose');
   if (unknown !== undefined) {
-    process.stderr.write(`requirements: unknown option ${unknown}; the only one is --json\n`);
+    process.stderr.write(`requirements: unknown option ${unknown}; use --json or --verbose\n`);
     return 2;
   }
   const report = audit(REQUIREMENTS, testFiles());
-  const text = args.includes('--json') ? JSON.stringify(report, null, 2) : print(report);
+  const text = args.includes('--json')
+    ? JSON.stringify(report, null, 2)
+    : print(report, args.includes('--verbose'));
   process.stdout.write(`${text}\n`);
   return report.findings.length > 0 ? 1 : 0;
 }
@@ -218,4 +232,4 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   process.exitCode = main(process.argv.slice(2));
 }
 
-export { audit };
+export { audit, print };

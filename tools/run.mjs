@@ -7,6 +7,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { CACHE, ROOT } from './setup/paths.mjs';
+import { isUnwritable, SENTENCE } from './setup/unwritable.mjs';
 
 const RUN = join(CACHE, 'run');
 const KEPT_MS = 24 * 60 * 60_000;
@@ -46,7 +47,7 @@ if (script === undefined || !existsSync(script)) {
   process.exitCode = 2;
 } else {
   const file = resolve(script);
-  const entry = await bundle(file);
+  const entry = await bundle(file).catch(untoldUnwritable);
   if (entry === undefined) {
     process.exitCode = 1;
   } else {
@@ -54,6 +55,13 @@ if (script === undefined || !existsSync(script)) {
     process.setSourceMapsEnabled(true);
     await import(pathToFileURL(entry).href);
   }
+}
+
+/** The bundle goes into the checkout, because only there does it find its packages. */
+function untoldUnwritable(cause) {
+  if (!isUnwritable(cause)) throw cause;
+  process.stderr.write(`run: ${SENTENCE} (${cause.code} at ${cause.path ?? ROOT})\n`);
+  return undefined;
 }
 
 /** The bundle's entry, in a folder named after its content: runs at the same time share it. */

@@ -23,7 +23,7 @@ process.exitCode = status === 1 ? 0 : (status ?? 1);
 if (process.exitCode === 0) {
   process.stdout.write(
     '\nChange the policy or examples/calls/delete-repo.json and run `npm start` again, or:\n' +
-      '  npx sub policy lint examples/policies/starter.yaml\n' +
-      '  npx sub help policy\n',
+      '  npx --no-install sub policy lint examples/policies/starter.yaml\n' +
+      '  npx --no-install sub help policy\n',
   );
 }

@@ -1,10 +1,12 @@
 // Calls to try a policy with, as JSON. Their arguments are hashed from the text, so that they hash
 // as they would on the wire.
-import { check, type JsonObject, type Mismatch, type Shape } from '@subluminal/contracts';
+import { check, isObject, type JsonObject, type Mismatch, type Shape } from '@subluminal/contracts';
 import { argsHash, canonicalize } from '@subluminal/core/canon';
-import { type Call, type CallResult, type Identity, nearest } from '@subluminal/core/policy';
+import type { Call, CallResult, Identity } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import { type Failure, failure } from './failure.ts';
+import { guessed } from './guess.ts';
+import { CLIENTS, ENVS } from './identity-values.ts';
 import { itemTexts, memberText } from './json-parts.ts';
 
 interface PlannedCall {
@@ -52,8 +54,8 @@ const JSON_OBJECT: Shape = { kind: 'record', values: { kind: 'json' } };
 const IDENTITY: Shape = closed({
   run_id: optional(NAME),
   agent_id: optional(NAME),
-  client: optional(NAME),
-  env: optional(NAME),
+  client: optional({ kind: 'enum', values: CLIENTS }),
+  env: optional({ kind: 'enum', values: ENVS }),
   principal: optional(NAME),
   workload: optional(JSON_OBJECT),
 });
@@ -115,7 +117,7 @@ interface Place {
 
 function plannedCall(text: string, { source, place }: Place): PlannedCall | Failure {
   const value: unknown = JSON.parse(text);
-  if (!isEntry(value)) return wrongCall(check(CALL, value), { source, place });
+  if (!isEntry(value)) return wrongCall(value, { source, place });
   const raw = memberText(text, 'args');
   const hashed = argsHash(raw, sha256);
   if (!hashed.ok) return failure(hashed.code, `${source.name}: ${hashed.message}.`, '');
@@ -129,16 +131,25 @@ function isEntry(value: unknown): value is CallEntry {
   return check(CALL, value).length === 0;
 }
 
-function wrongCall(mismatches: readonly Mismatch[], { source, place }: Place): Failure {
+function wrongCall(value: unknown, { source, place }: Place): Failure {
+  const mismatches = check(CALL, value);
   // A misspelt field is also a missing one; the misspelling is what helps.
   const mismatch = mismatches.find(({ problem }) => problem === 'unknown') ?? mismatches[0];
   if (mismatch === undefined) throw new Error('a call is wrong, but nothing in it is');
   const { path, expected, got, choices } = mismatch;
   const at = [place, ...path].filter((part) => part !== '').join('.');
   const message = `${source.name}: at ${at || 'the top'}: expected ${expected}, got ${got}.`;
-  const guess = nearest(String(path.at(-1) ?? ''), choices);
+  const guess = guessed(wordAt(value, mismatch), choices);
   const help = 'See docs/reference/cli.md for what a call holds.';
   return failure('SUB_USAGE', message, guess === undefined ? help : `Did you mean ${guess}?`);
+}
+
+/** What was written: a field that does not exist, or the value of one that does. */
+function wordAt(value: unknown, { path, problem }: Mismatch): string {
+  if (problem !== 'value') return String(path.at(-1) ?? '');
+  let found = value;
+  for (const part of path) found = isObject(found) ? found[part] : undefined;
+  return typeof found === 'string' ? found : '';
 }
 
 function callOf(

@@ -13,6 +13,7 @@ import {
 } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import { type Failure, failure, isFailure } from './failure.ts';
+import { notABundle, notAPolicy } from './file-kind.ts';
 import type { Io } from './io.ts';
 import { type FileBytes, readFileBytes } from './read-file.ts';
 import { renderProblem } from './render-problem.ts';
@@ -22,6 +23,8 @@ interface Policy {
   readonly kind: 'policy';
   readonly name: string;
   readonly snapshot: Snapshot;
+  /** Whether it decides in another mode than the one it has itself. */
+  readonly modeOverridden: boolean;
 }
 
 interface LoadOptions {
@@ -47,7 +50,7 @@ const POLICY_BYTES_MAX = 8_388_608;
 /** Reads and lints one bundle. */
 async function readBundle(path: string, io: Io): Promise<ReadBundle | Failure> {
   const file = await readFileBytes(path, { io, bytesMax: POLICY_BYTES_MAX });
-  return isFailure(file) ? file : parseFile(file);
+  return isFailure(file) ? file : (notABundle(file) ?? parseFile(file));
 }
 
 async function parseFile(file: FileBytes): Promise<ReadBundle> {
@@ -61,6 +64,8 @@ async function parseFile(file: FileBytes): Promise<ReadBundle> {
 async function loadPolicy(path: string, options: LoadOptions): Promise<Policy | Failure> {
   const file = await readFileBytes(path, { io: options.io, bytesMax: POLICY_BYTES_MAX });
   if (isFailure(file)) return file;
+  const wrong = notAPolicy(file);
+  if (wrong !== undefined) return wrong;
   const sealed = asSnapshotFile(file.bytes);
   return sealed === undefined ? fromBundle(file, options) : fromSnapshot(file, sealed, options);
 }
@@ -90,8 +95,12 @@ async function compiled(
   bundle: Bundle,
   { mode = bundle.mode, profile = 'production' }: LoadOptions,
 ): Promise<Policy> {
-  const snapshot = await compileBundle({ ...bundle, mode }, { sha256, profile });
-  return { kind: 'policy', name: file.name, snapshot };
+  const own = await compileBundle(bundle, { sha256, profile });
+  const policy = { kind: 'policy', name: file.name } as const;
+  if (mode === bundle.mode) return { ...policy, snapshot: own, modeOverridden: false };
+  const other = await compileBundle({ ...bundle, mode }, { sha256, profile });
+  // The hash stays that of the policy given: a policy with this mode exists nowhere.
+  return { ...policy, snapshot: { ...other, ref: own.ref }, modeOverridden: true };
 }
 
 /** Shows what is wrong, and stops the command that needed the policy. */
@@ -100,7 +109,8 @@ function brokenBundle(file: FileBytes, problems: readonly Problem[], io: Io): Fa
   printProblems(errors, { file, io });
   const [first] = errors;
   const message = `${file.name} has ${plural(errors.length, 'error')}.`;
-  return { ...failure('SUB_BUNDLE_SYNTAX', message, 'Correct them first.'), ...codeOf(first) };
+  const fix = errors.length === 1 ? 'Correct it first.' : 'Correct them first.';
+  return { ...failure('SUB_BUNDLE_SYNTAX', message, fix), ...codeOf(first) };
 }
 
 function codeOf(problem: Problem | undefined): { readonly code?: string } {

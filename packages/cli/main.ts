@@ -1,9 +1,9 @@
 // The entry of `sub`. Exit codes are set, never forced, so that pending output is written first.
 import { CATALOG } from './catalog.ts';
 import { EXIT } from './exit-codes.ts';
-import { failure, reportFailure } from './failure.ts';
+import { type Failure, failure, reportFailure } from './failure.ts';
 import { type Io, processIo } from './io.ts';
-import { parseArguments } from './program.ts';
+import { type Intent, parseArguments } from './program.ts';
 import { harmless } from './text.ts';
 
 async function main(argv: readonly string[], io: Io): Promise<number> {
@@ -17,7 +17,7 @@ async function main(argv: readonly string[], io: Io): Promise<number> {
       io.err.write(intent.text);
       return EXIT.usage;
     case 'failure':
-      reportFailure(intent, io, json);
+      reportFailure(await withGuess(intent), io, json);
       return EXIT.usage;
     case 'run': {
       const outcome = await intent.command.start(intent.values, io);
@@ -26,6 +26,15 @@ async function main(argv: readonly string[], io: Io): Promise<number> {
       return EXIT.usage;
     }
   }
+}
+
+/** Guessing needs more of the product than printing help should load. */
+async function withGuess(failed: Extract<Intent, Failure>): Promise<Failure> {
+  const { offered } = failed;
+  if (offered === undefined) return failed;
+  const { guessed } = await import('./guess.ts');
+  const guess = guessed(offered.word, offered.choices);
+  return guess === undefined ? failed : { ...failed, fix: `Did you mean ${guess}?` };
 }
 
 /** Known before parsing, because parsing itself may fail. */

@@ -61,6 +61,7 @@ test.each([
   [['box', 'pack', 'a', 'b', '--fsat'], 'Did you mean --fast?'],
   [['box', 'pack', 'a'], 'Run `sub box pack --help`'],
   [['box', 'pack', 'a', 'b', '--size', 'huge'], 'Run `sub box pack --help`'],
+  [['box', 'help', 'pak'], 'Did you mean pack?'],
   [['help', 'bx'], 'Did you mean box?'],
   [['help', 'box', 'pack', 'more'], 'Run `sub box pack --help`'],
 ])('%j is a usage error with a way out', (argv, fix) => {
@@ -69,9 +70,19 @@ test.each([
   expect(intent.kind === 'failure' && intent.fix).toContain(fix);
 });
 
+test('hands over what an option takes, for whoever guesses what was meant', () => {
+  expect(parse('box', 'pack', 'a', 'b', '--size', 'smal')).toMatchObject({
+    kind: 'failure',
+    offered: { word: 'smal', choices: ['small', 'large'] },
+  });
+});
+
 test('prints help and version, and helps where a command is missing', () => {
   expect(parse('--version')).toEqual({ kind: 'print', text: '1.2.3\n' });
+  expect(parse('-v')).toEqual(parse('--version'));
   expect(parse('help', 'box', 'pack')).toMatchObject({ kind: 'print' });
+  expect(parse('box', 'help', 'pack')).toEqual(parse('help', 'box', 'pack'));
+  expect(parse('box', 'help')).toEqual(parse('help', 'box'));
   expect(parse('box', 'pack', '--help')).toEqual(parse('help', 'box', 'pack'));
   const [bare, group] = [parse(), parse('box')];
   expect(bare.kind === 'missing' && bare.text).toContain('boxes');

@@ -26,7 +26,13 @@ type Intent =
   | { readonly kind: 'print'; readonly text: string }
   /** Help instead of an answer: a command was expected and none was given. */
   | { readonly kind: 'missing'; readonly text: string }
-  | Failure;
+  | (Failure & { readonly offered?: Offered });
+
+/** What was written and what would have been taken; guessing is left to who reports it. */
+interface Offered {
+  readonly word: string;
+  readonly choices: readonly string[];
+}
 
 const HELP_COLUMNS_MAX = 100;
 
@@ -60,7 +66,9 @@ function intentOfExit({ code, message }: CommanderError, parse: Parse): Intent {
   const [first = '', second = ''] = message.replace(/^error: /, '').split('\n');
   const guess = /^\((Did you mean .+\?)\)$/.exec(second)?.[1] ?? elsewhere(first, parse.catalog);
   const help = `Run \`${parse.failedAt ?? 'sub'} --help\` to see what it takes.`;
-  return failure('SUB_USAGE', `${first.replace(/\.$/, '')}.`, guess ?? help);
+  const wrong = failure('SUB_USAGE', `${first.replace(/\.$/, '')}.`, guess ?? help);
+  const offered = guess === undefined ? offeredIn(first) : undefined;
+  return { ...wrong, ...(offered && { offered }) };
 }
 
 /** The name is right, but it stands in another place: `sub lint`. */
@@ -70,11 +78,20 @@ function elsewhere(message: string, { commands }: Catalog): string | undefined {
   return found && `Did you mean \`sub ${found.path.join(' ')}\`?`;
 }
 
+/** A value that an option does not take, and those it does. */
+function offeredIn(message: string): Offered | undefined {
+  const found = /argument '(.*)' is invalid\. Allowed choices are (.+?)\.?$/.exec(message);
+  const [, word, choices] = found ?? [];
+  return word === undefined || choices === undefined
+    ? undefined
+    : { word, choices: choices.split(', ') };
+}
+
 function buildProgram(parse: Parse): Commander {
   const { catalog } = parse;
   const program = configured(new Commander('sub'), parse)
     .description(catalog.description)
-    .version(catalog.version, '--version', 'print the version')
+    .version(catalog.version, '-v, --version', 'print the version')
     .addOption(noColor());
   const groups = new Map<string, Commander>();
   for (const { name, summary, description } of catalog.groups) {
@@ -82,6 +99,7 @@ function buildProgram(parse: Parse): Commander {
       .summary(summary)
       .description(description)
       .addOption(noColor());
+    group.addCommand(helpCommand(group, parse));
     groups.set(name, group);
     program.addCommand(group);
   }
@@ -200,15 +218,15 @@ function afterHelp({ examples, exitCodes }: Command, colors: Colors): string {
   ].join('\n');
 }
 
-/** `sub help policy lint` is `sub policy lint --help`. */
-function helpCommand(program: Commander, parse: Parse): Commander {
+/** `sub help policy lint` and `sub policy help lint` are `sub policy lint --help`. */
+function helpCommand(parent: Commander, parse: Parse): Commander {
   const help = configured(new Commander('help'), parse)
     .summary('print the help of a command')
     .description('Prints the help of a command.')
     .argument('[command...]', 'the words of the command')
     .addOption(noColor());
   return help.action((words: readonly string[]) => {
-    let found = program;
+    let found = parent;
     for (const word of words) {
       const next = found.commands.find((command) => command.name() === word);
       if (next === undefined) return missing(found, word);
@@ -225,5 +243,5 @@ function missing(found: Commander, word: string): void {
   else found.error(`\`${pathOf(found)}\` has no command \`${word}\``);
 }
 
-export type { Catalog, Group, Intent };
+export type { Catalog, Group, Intent, Offered };
 export { parseArguments };

@@ -27,6 +27,7 @@ const NEIGHBOURS_MAX = 1_000;
 /** Reads a file, or standard input for `-`. */
 async function readFileBytes(path: string, options: ReadOptions): Promise<FileBytes | Failure> {
   if (path === STDIO) return readStdin(options);
+  if (path === '') return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
   try {
     // One handle for the check and the reading, so that nobody swaps the file in between.
     const handle = await open(path, 'r');
@@ -115,4 +116,4 @@ function errorCode(cause: unknown): string {
 }
 
 export type { FileBytes };
-export { errorCode, KEY_BYTES_MAX, readFileBytes, STDIO };
+export { errorCode, KEY_BYTES_MAX, readFileBytes, STDIO, unreadable };

@@ -1,8 +1,9 @@
 // An explained decision as a person reads it: the call, what happens to it and why, then every rule.
 import type { Decision } from '@subluminal/contracts';
-import type { ExplainedRule, Explanation, Snapshot } from '@subluminal/core/policy';
+import type { ExplainedRule, Explanation } from '@subluminal/core/policy';
 import type { Colors, Output } from './io.ts';
-import { displayWidth, harmless, plural, shortened, wrapped } from './text.ts';
+import type { Policy } from './load-policy.ts';
+import { displayWidth, durationText, harmless, plural, shortened, wrapped } from './text.ts';
 
 interface ExplainedCall {
   readonly from: number;
@@ -14,15 +15,18 @@ interface ExplainedCall {
 const RULE_ID_WIDTH_MAX = 32;
 const HASH_SHOWN = 12;
 const ARGS_SHOWN_MAX = 200;
+/** Narrower than this, the reason of a rule gets lines of its own. */
+const WHY_COLUMNS_MIN = 20;
+const WHY_INDENT = 8;
 const LEGEND = '▶ decides or asks   ▷ would have decided   + counts or tags   · does not apply';
 
 /** Which policy decides, and how far it goes. */
-function renderHead(snapshot: Snapshot, { colors }: Output): string {
+function renderHead({ snapshot, modeOverridden }: Policy, { colors }: Output): string {
   const { document, ref, profile } = snapshot;
   const name = harmless(`${document.policy_id} ${document.version}`);
   const facts = [
     plural(document.rules.length, 'rule'),
-    `mode ${document.mode}`,
+    `mode ${modeOverridden ? 'overridden to ' : ''}${document.mode}`,
     `profile ${profile}`,
     `sha256 ${ref.policy_hash.slice(0, HASH_SHOWN)}…`,
   ];
@@ -38,7 +42,7 @@ function renderExplained(explained: ExplainedCall, output: Output): string {
     ...adviceOf(decision).flatMap(([label, text]) => labelled(label, text, output)),
     ...(explanation.selected ? [] : labelled('for', explanation.selector, output)),
     '',
-    ...ruleLines(explanation.rules, output),
+    ...ruleLines(explanation, output),
     '',
   ];
   return lines.join('\n');
@@ -55,14 +59,15 @@ function callLine({ from, to, argsText, explanation }: ExplainedCall, output: Ou
 }
 
 function decisionText(decision: Decision, colors: Colors): string {
-  const { action, would } = decision;
+  const { action, would, reason_code } = decision;
   const said = would ?? decision;
   const by = said.rule_id === null ? '' : ` by ${harmless(said.rule_id)}`;
   const reason = colors.dim(`[${harmless(said.reason_code)}]`);
   const rest = `${by}: ${harmless(said.summary)} ${reason}`;
   if (would !== undefined) {
     const spared = colors.yellow(colors.bold('✔ ALLOW'));
-    return `${spared}, but enforced it would be ${would.action}${rest}`;
+    const code = colors.dim(`[${harmless(reason_code)}]`);
+    return `${spared} ${code}, but enforced it would be ${would.action}${rest}`;
   }
   const head = action === 'ALLOW' ? colors.green('✔ ALLOW') : colors.red(`✘ ${action}`);
   return colors.bold(head) + rest;
@@ -75,13 +80,18 @@ function adviceOf({ hint, backoff_ms, approval, terminate }: Decision): [string,
     advice.push(['hint', hint.hint_text]);
     const { suggested_args: args, retry_advice: retry } = hint;
     if (args !== null) advice.push(['use args', JSON.stringify(args)]);
-    if (retry !== null) advice.push(['retry', retry]);
+    // Who is held open gets the answer without asking again.
+    if (retry !== null && approval?.wait !== 'hold') advice.push(['retry', retry]);
   }
-  if (backoff_ms !== undefined) advice.push(['wait', `${backoff_ms} ms`]);
+  if (backoff_ms !== undefined) advice.push(['wait', durationText(backoff_ms)]);
   if (approval !== undefined) {
     const { wait, timeout_ms } = approval;
-    const how = wait === 'hold' ? 'the request is held open' : 'the retry passes when approved';
-    advice.push(['person', `${how}; ${timeout_ms} ms to answer`]);
+    const within = durationText(timeout_ms);
+    const how =
+      wait === 'hold'
+        ? `the request is held open until a person answers, at most ${within}; the agent need not retry`
+        : `the retry passes once a person has approved, within ${within}`;
+    advice.push(['person', how]);
   }
   if (terminate !== undefined) advice.push(['ends run', terminate.terminate_code]);
   return advice;
@@ -97,34 +107,42 @@ function block(text: string, indent: number, output: Output): readonly string[] 
   return wrapped(text, output.columns - indent).map((line) => ' '.repeat(indent) + line);
 }
 
-function ruleLines(rules: readonly ExplainedRule[], output: Output): readonly string[] {
+function ruleLines({ rules, decision }: Explanation, output: Output): readonly string[] {
   if (rules.length === 0) return ['    The policy has no rules.'];
   const names = rules.map(({ rule_id }) => shortened(harmless(rule_id), RULE_ID_WIDTH_MAX));
   const width = Math.max(...names.map(displayWidth));
   const kindWidth = Math.max(...rules.map(({ kind }) => kind.length));
-  const indent = width + kindWidth + 10;
+  const beside = width + kindWidth + 10;
+  const below = output.columns - beside < WHY_COLUMNS_MIN;
+  const indent = below ? WHY_INDENT : beside;
+  const spared = decision.would !== undefined;
   return rules.flatMap((rule, index) => {
     const { colors, columns } = output;
     const name = names[index] ?? '';
     const padded = name + ' '.repeat(width - displayWidth(name));
-    const { mark, paint } = lookOf(rule, colors);
-    const [first = '', ...more] = wrapped(harmless(rule.why), columns - indent);
-    const head = `    ${mark} ${padded}  ${rule.kind.padEnd(kindWidth)}  ${first}`;
-    return [paint(head), ...more.map((line) => paint(' '.repeat(indent) + line))];
+    const { mark, paint } = lookOf(rule, spared, colors);
+    const why = wrapped(harmless(rule.why), Math.max(WHY_COLUMNS_MIN, columns - indent));
+    const head = `    ${mark} ${padded}  ${rule.kind.padEnd(kindWidth)}`;
+    const [first = '', ...more] = below ? ['', ...why] : why;
+    const lines = [`${head}  ${first}`.trimEnd(), ...more.map((line) => ' '.repeat(indent) + line)];
+    return lines.map((line) => paint(line));
   });
 }
 
-function lookOf({ outcome, why }: ExplainedRule, colors: Colors) {
+/** `spared`: nothing is enforced here, so whoever decides only would have. */
+function lookOf({ outcome, why }: ExplainedRule, spared: boolean, colors: Colors) {
+  const would = { mark: '▷', paint: colors.yellow };
   switch (outcome) {
     case 'decided': {
+      if (spared) return would;
       const allows = why.startsWith('it decides: ALLOW');
       return { mark: '▶', paint: allows ? colors.green : colors.red };
     }
     case 'asks':
     case 'failed':
-      return { mark: '▶', paint: colors.yellow };
+      return spared ? would : { mark: '▶', paint: colors.yellow };
     case 'would_decide':
-      return { mark: '▷', paint: colors.yellow };
+      return would;
     case 'counted':
     case 'tagged':
     case 'approved':

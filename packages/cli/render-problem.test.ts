@@ -41,6 +41,42 @@ test('shows only the part of a long line that is around the place', () => {
   expect(source[caret.indexOf('^')]).toBe('x');
 });
 
+test('looks only at the part of a huge line that it shows', () => {
+  const line = `${'a'.repeat(500_000)}x${'\u200b'.repeat(500_000)}`;
+  // Each takes milliseconds if only a part is read, and most of a second if the whole line is.
+  const rendered = Array.from({ length: 100 }, () => render(line, 500_001));
+  for (const [, source = '', caret = ''] of rendered) {
+    expect(source.length).toBeLessThanOrEqual(80);
+    expect(source[caret.indexOf('^')]).toBe('x');
+  }
+});
+
+test.each([
+  ['##[error]x', 2],
+  ['##vso[task.setvariable]x', 4],
+  ['::error::x', 2],
+])('gives a build server no command from %s, cut at %i', (line, column) => {
+  const [, source = ''] = render(line, column);
+  expect(source).not.toMatch(/##\w*\[|\| ::/);
+  expect(source).toMatch(/\\u\{(23|3a)\}/);
+});
+
+test('a file name gives no command to a build server', () => {
+  const problem = {
+    level: 'error',
+    code: 'SUB_BUNDLE_VALUE',
+    file: '::error file=x::',
+    position: { line: 1, column: 1 },
+    path: '',
+    message: '##[group]x',
+    fix: 'y \u001b[2J',
+  } as const;
+  const [head] = renderProblem(problem, { lines: [], colors, columns: 80 }).split('\n');
+  expect(head).toBe(
+    '\\u{3a}:error file=x:::1:1: error: \\u{23}#[group]x. y \\u{1b}[2J [SUB_BUNDLE_VALUE]',
+  );
+});
+
 test('shows no source for a line that is not there', () => {
   expect(render('', 1)).toHaveLength(2);
 });

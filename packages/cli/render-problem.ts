@@ -2,7 +2,7 @@
 // with a caret under the place.
 import type { Problem } from '@subluminal/core/policy';
 import type { Colors } from './io.ts';
-import { displayWidth, harmless } from './text.ts';
+import { displayWidth, harmless, harmlessAround } from './text.ts';
 
 interface RenderOptions {
   /** The lines of the file; empty when it could not be read as text. */
@@ -34,7 +34,7 @@ function levelColor(level: Problem['level'], colors: Colors): (text: string) => 
 
 function excerpt({ level, position }: Problem, { lines, colors, columns }: RenderOptions): string {
   const line = lines[position.line - 1];
-  if (line === undefined || line.trim() === '') return '';
+  if (line === undefined || !/\S/.test(line)) return '';
   const number = String(position.line);
   const widthMax = Math.min(columns, EXCERPT_COLUMNS_MAX) - number.length - 6;
   const gutter = ' '.repeat(number.length);
@@ -51,16 +51,19 @@ function cutOut(
   widthMax: number,
 ): { readonly shown: string; readonly caretAt: number } {
   const start = line.length <= widthMax ? 0 : Math.max(0, column - CONTEXT_BEFORE);
-  const before = (start > 0 ? '…' : '') + flat(line.slice(start, column));
-  const room = Math.max(8, widthMax - displayWidth(before));
-  const after = flat(line.slice(column));
+  // A line may be as long as the file, and each character takes at least one column.
+  const window = line.slice(start, column + EXCERPT_COLUMNS_MAX);
+  // A tab is as wide as the terminal likes, which would misplace the caret.
+  const place = flat(window.slice(0, column - start)).length;
+  const [before, after] = harmlessAround(flat(window), place);
+  const lead = (start > 0 ? '…' : '') + before;
+  const room = Math.max(8, widthMax - displayWidth(lead));
   const shown = displayWidth(after) <= room ? after : `${after.slice(0, room - 1)}…`;
-  return { shown: before + shown, caretAt: displayWidth(before) };
+  return { shown: lead + shown, caretAt: displayWidth(lead) };
 }
 
-/** A tab is as wide as the terminal likes, which would misplace the caret. */
 function flat(text: string): string {
-  return harmless(text.replaceAll('\t', '  '));
+  return text.replaceAll('\t', '  ');
 }
 
 export { renderProblem };

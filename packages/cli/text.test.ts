@@ -1,13 +1,19 @@
+import { visible } from '@subluminal/core/visible';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { displayWidth, harmless, jsonText, shortened, wrapped } from './text.ts';
+import { displayWidth, durationText, harmless, jsonText, shortened, wrapped } from './text.ts';
 
 const anyText = fc.string({ unit: 'binary' });
 
 test('spells out whatever would act on a terminal', () => {
   expect(harmless('a\u001b[31mb\nc\u202ed\u{e0041}')).toBe(
-    'a\\u001b[31mb\\nc\\u202ed\\udb40\\udc41',
+    'a\\u{1b}[31mb\\u{a}c\\u{202e}d\\u{e0041}',
   );
+});
+
+test('spells escapes as the policy core does, so that one output has one spelling', () => {
+  const hostile = '::x\u001b[2J\u202e\n\t\u3164\ue000##vso[x]##[y] ::z\ud800';
+  expect(harmless(hostile)).toBe(visible(hostile, 200));
 });
 
 test('leaves no control, direction or invisible character in any text', () => {
@@ -23,9 +29,18 @@ test('prints JSON that reads back as the same value and holds no control but new
     fc.property(fc.array(fc.tuple(anyText, fc.double({ noNaN: true }))), (value) => {
       const text = jsonText(value);
       expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
-      expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      expect(text.replaceAll('\n', '')).not.toMatch(
+        /[\p{C}\p{Zl}\p{Default_Ignorable_Code_Point}]/u,
+      );
     }),
   );
+});
+
+test('prints JSON that gives a build server no command and reads back the same', () => {
+  const value = { '##[x]': ['::error::', '##vso[task]', '###[', 'a\n::stop::', '\u3164'] };
+  const text = jsonText(value);
+  expect(JSON.parse(text)).toEqual(value);
+  expect(text).not.toMatch(/##\w*\[|^\s*::/m);
 });
 
 test('counts wide characters twice and combining ones not at all', () => {
@@ -46,4 +61,15 @@ test('wraps at spaces, keeps every word, and ignores colours when it measures', 
 test('cuts long text with an ellipsis inside the limit', () => {
   expect(shortened('abcdef', 4)).toBe('abc…');
   expect(shortened('abcd', 4)).toBe('abcd');
+});
+
+test.each([
+  [1, '1 ms'],
+  [1_500, '1500 ms'],
+  [2_000, '2 s'],
+  [90_000, '90 s'],
+  [600_000, '10 min'],
+  [7_200_000, '2 h'],
+])('tells %i ms as %s', (durationMs, text) => {
+  expect(durationText(durationMs)).toBe(text);
 });

@@ -1,25 +1,10 @@
 // Text on its way to a terminal. File names, rule ids and arguments come from others, so nothing in
 // them may move the cursor, change colours or reorder what is read.
+import { harmless, harmlessAround, harmlessJson } from '@subluminal/core/visible';
 
-// Controls, invisible and direction-changing characters, halves of pairs, line separators.
-const HARMFUL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-
-/** One line of text in which everything that acts on a terminal is spelled out. */
-function harmless(text: string): string {
-  return text.replace(HARMFUL, escapeOf);
-}
-
-/** JSON for programs; what acts on a terminal is escaped there as well. */
+/** JSON for programs; what acts on a terminal or a build server is escaped there as well. */
 function jsonText(value: unknown): string {
-  const indented = JSON.stringify(value, null, 2);
-  return `${indented.replace(HARMFUL, (char) => (char === '\n' ? char : escapeOf(char)))}\n`;
-}
-
-function escapeOf(char: string): string {
-  if (char === '\n') return '\\n';
-  if (char === '\t') return '\\t';
-  const units = Array.from({ length: char.length }, (_, index) => char.charCodeAt(index));
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+  return `${harmlessJson(JSON.stringify(value, null, 2))}\n`;
 }
 
 /** At most this many characters, with an ellipsis where something was cut. */
@@ -60,4 +45,25 @@ function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
-export { displayWidth, harmless, jsonText, plural, shortened, wrapped };
+const UNITS = [
+  { name: 'h', ms: 3_600_000 },
+  { name: 'min', ms: 60_000 },
+  { name: 's', ms: 1_000 },
+] as const;
+
+/** In the largest unit that leaves nothing over. */
+function durationText(durationMs: number): string {
+  const unit = UNITS.find(({ ms }) => durationMs >= ms && durationMs % ms === 0);
+  return unit === undefined ? `${durationMs} ms` : `${durationMs / unit.ms} ${unit.name}`;
+}
+
+export {
+  displayWidth,
+  durationText,
+  harmless,
+  harmlessAround,
+  jsonText,
+  plural,
+  shortened,
+  wrapped,
+};

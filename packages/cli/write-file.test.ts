@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createNewFile, replaceFile } from './write-file.ts';
+import { createNewFile, occupied, replaceFile } from './write-file.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -52,8 +52,28 @@ test('says what is wrong when the folder is missing or the target is one', async
 
 test('never overwrites what must be new', async () => {
   const path = join(folder, 'key');
-  expect(await createNewFile(path, 'first', 0o600)).toEqual({ kind: 'written' });
-  expect(await createNewFile(path, 'second', 0o600)).toMatchObject({ code: 'SUB_FILE_WRITE' });
+  expect(await createNewFile({ path, text: 'first', mode: 0o600 })).toEqual({ kind: 'written' });
+  expect(await createNewFile({ path, text: 'second', mode: 0o600 })).toMatchObject({
+    code: 'SUB_FILE_WRITE',
+  });
   expect(readFileSync(path, 'utf8')).toBe('first');
   expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('names the path that was given, unless the other one is in the way', async () => {
+  const given = join(folder, 'no', 'key');
+  const made = await createNewFile({ path: `${given}.pub`, text: '', mode: 0o600, given });
+  expect(made).toMatchObject({ message: `${given} is in a folder that does not exist.` });
+  const path = join(folder, 'key.pub');
+  writeFileSync(path, 'old');
+  expect(await createNewFile({ path, text: '', mode: 0o600, given: 'key' })).toMatchObject({
+    message: `${path} exists already, and is not overwritten.`,
+  });
+});
+
+test('sees that a place is taken, even by a link that leads nowhere', async () => {
+  const path = join(folder, 'link');
+  expect(await occupied(path)).toBeUndefined();
+  symlinkSync(join(folder, 'nowhere'), path);
+  expect(await occupied(path)).toMatchObject({ code: 'SUB_FILE_WRITE' });
 });

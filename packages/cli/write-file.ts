@@ -1,6 +1,6 @@
 // Files that are written whole or not at all.
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Failure, failure } from './failure.ts';
 import { errorCode } from './read-file.ts';
@@ -34,14 +34,31 @@ async function replaceFile(path: string, text: string): Promise<Written | Failur
   }
 }
 
+interface NewFile {
+  readonly path: string;
+  readonly text: string;
+  readonly mode: number;
+  /** The path that the user gave, where this one was made from it. */
+  readonly given?: string;
+}
+
 /** Makes a new file; one that exists stays as it is. */
-async function createNewFile(path: string, text: string, mode: number): Promise<Written | Failure> {
+async function createNewFile({ path, text, mode, given }: NewFile): Promise<Written | Failure> {
   try {
     await createFile(path, text, mode);
     return { kind: 'written' };
   } catch (cause) {
-    return unwritable(path, errorCode(cause));
+    const code = errorCode(cause);
+    // Only that it exists is true of this path alone; all else is true of the folder of both.
+    return unwritable(code === 'EEXIST' ? path : (given ?? path), code);
   }
+}
+
+/** A failure when something is there already, even a link that leads nowhere. */
+async function occupied(path: string): Promise<Failure | undefined> {
+  const known = await lstat(path).catch(() => undefined);
+  if (known === undefined) return undefined;
+  return unwritable(path, known.isDirectory() ? 'EISDIR' : 'EEXIST');
 }
 
 async function createFile(path: string, text: string, mode: number): Promise<void> {
@@ -78,6 +95,7 @@ async function withFile(
 }
 
 function unwritable(path: string, code: string): Failure {
+  if (path === '') return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
   const because = (message: string, fix: string) =>
     failure('SUB_FILE_WRITE', `${path} ${message}`, fix);
   switch (code) {
@@ -100,4 +118,4 @@ function unwritable(path: string, code: string): Failure {
   }
 }
 
-export { createNewFile, replaceFile };
+export { createNewFile, occupied, replaceFile, unwritable };

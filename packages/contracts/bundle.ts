@@ -184,7 +184,10 @@ const SELECTORS = closed({
     closed({
       namespace: optional(names, 'Kubernetes namespaces.'),
       service_account: optional(names, 'Kubernetes service accounts.'),
-      labels: optional(record(string({ lengthMin: 0 })), 'Labels, each with exactly this value.'),
+      labels: optional(
+        record(string({ lengthMin: 0, lengthMax: 4_096 })),
+        'Labels, each with exactly this value.',
+      ),
       repo: optional(names, 'Repositories.'),
       branch: optional(names, 'Branches.'),
     }),

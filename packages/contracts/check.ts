@@ -1,5 +1,12 @@
 import { FORMATS } from './formats.ts';
-import type { ObjectShape, Shape, StringShape, VariantShape } from './shape.ts';
+import {
+  type ObjectShape,
+  RECORD_KEY_LENGTH_MAX,
+  type RecordShape,
+  type Shape,
+  type StringShape,
+  type VariantShape,
+} from './shape.ts';
 
 /** One thing that is wrong with a value, at a path, with what would have been right. */
 interface Mismatch {
@@ -17,6 +24,8 @@ const MISMATCHES_MAX = 100;
 const DEPTH_MAX = 64;
 /** Free-form values may nest as deep as arguments that can be hashed. */
 const JSON_DEPTH_MAX = 256;
+/** All free-form values of one checked value together have at most this many nodes. */
+const JSON_NODES_MAX = 100_000;
 
 /** Reads a value against a shape; an empty list means that it fits. */
 function check(shape: Shape, value: unknown): readonly Mismatch[] {
@@ -29,6 +38,7 @@ function check(shape: Shape, value: unknown): readonly Mismatch[] {
 class Walk {
   readonly found: Mismatch[] = [];
   readonly #path: (string | number)[] = [];
+  #jsonNodesLeft = JSON_NODES_MAX;
 
   visit(shape: Shape, value: unknown): void {
     if (this.found.length >= MISMATCHES_MAX) return;
@@ -43,14 +53,17 @@ class Walk {
         for (const [index, item] of value.entries()) this.#visitAt(index, shape.items, item);
         return;
       case 'record':
-        if (!isObject(value)) return this.#report('type', shape, value);
-        for (const key of Object.keys(value)) this.#visitAt(key, shape.values, value[key]);
-        return;
+        return this.#visitRecord(shape, value);
       case 'variant':
         return this.#visitVariant(shape, value);
       case 'nullable':
         if (value !== null) this.visit(shape.inner, value);
         return;
+      case 'json': {
+        const problem = this.#jsonProblem(value, 0);
+        if (problem !== undefined) this.#report(problem, shape, value);
+        return;
+      }
       default: {
         const problem = leafProblem(shape, value);
         if (problem !== undefined) this.#report(problem, shape, value);
@@ -72,14 +85,39 @@ class Walk {
     const known = Object.keys(shape.fields);
     for (const name of Object.keys(value)) {
       if (Object.hasOwn(shape.fields, name)) continue;
+      if (this.found.length >= MISMATCHES_MAX) return;
       this.found.push({
         path: [...this.#path, name],
         problem: 'unknown',
         expected: `one of the fields ${known.join(', ')}`,
-        got: `the unknown field \`${name}\``,
+        got: `the unknown field ${describeValue(name)}`,
         choices: known,
       });
     }
+  }
+
+  #visitRecord(shape: RecordShape, value: unknown): void {
+    if (!isObject(value)) return this.#report('type', shape, value);
+    const { values, keyLengthMax = RECORD_KEY_LENGTH_MAX } = shape;
+    for (const key of Object.keys(value)) {
+      if (this.found.length >= MISMATCHES_MAX) return;
+      if (!isLonger(key, keyLengthMax)) this.#visitAt(key, values, value[key]);
+      // Reported on the record: a path with such a key in it would be no help.
+      else this.#reportKey(keyLengthMax, key);
+    }
+  }
+
+  /** A value of a wrong type anywhere inside, or one that is too large to be walked. */
+  #jsonProblem(value: unknown, depth: number): 'type' | 'value' | undefined {
+    if (--this.#jsonNodesLeft < 0) return 'value';
+    if (value === null || isPrimitive(value)) return undefined;
+    if (!Array.isArray(value) && !isPlain(value)) return 'type';
+    if (depth >= JSON_DEPTH_MAX) return 'value';
+    for (const item of Array.isArray(value) ? value : Object.values(value)) {
+      const problem = this.#jsonProblem(item, depth + 1);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
   }
 
   #visitConditions(shape: ObjectShape, value: Record<string, unknown>): void {
@@ -121,6 +159,16 @@ class Walk {
     });
   }
 
+  #reportKey(keyLengthMax: number, key: string): void {
+    this.found.push({
+      path: [...this.#path],
+      problem: 'value',
+      expected: `an object with keys of at most ${keyLengthMax} characters`,
+      got: `a key of ${key.length} characters`,
+      choices: [],
+    });
+  }
+
   #report(problem: 'type' | 'value', shape: Shape, value: unknown): void {
     this.found.push({
       path: [...this.#path],
@@ -132,7 +180,10 @@ class Walk {
   }
 }
 
-type LeafShape = Exclude<Shape, { kind: 'object' | 'array' | 'record' | 'nullable' | 'variant' }>;
+type LeafShape = Exclude<
+  Shape,
+  { kind: 'object' | 'array' | 'record' | 'nullable' | 'variant' | 'json' }
+>;
 
 function leafProblem(shape: LeafShape, value: unknown): 'type' | 'value' | undefined {
   switch (shape.kind) {
@@ -155,9 +206,8 @@ function leafProblem(shape: LeafShape, value: unknown): 'type' | 'value' | undef
     case 'either':
       return shape.options.some((option) => check(option, value).length === 0) ? undefined : 'type';
     case 'scalar':
-      return isScalar(value) ? undefined : 'type';
-    case 'json':
-      return isJson(value, 0) ? undefined : 'type';
+      if (!isPrimitive(value)) return 'type';
+      return typeof value === 'string' && isLonger(value, shape.lengthMax) ? 'value' : undefined;
   }
 }
 
@@ -175,20 +225,21 @@ function isLonger(value: string, lengthMax: number): boolean {
   return length > lengthMax;
 }
 
-function isScalar(value: unknown): boolean {
+function isPrimitive(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   return typeof value === 'string' || typeof value === 'boolean';
 }
 
-function isJson(value: unknown, depth: number): boolean {
-  if (value === null || isScalar(value)) return true;
-  if (depth >= JSON_DEPTH_MAX) return false;
-  if (Array.isArray(value)) return value.every((item) => isJson(item, depth + 1));
-  return isObject(value) && Object.values(value).every((item) => isJson(item, depth + 1));
-}
-
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An object as JSON.parse makes them: no class, and nothing that changes how it is written. */
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  return typeof (value as { readonly toJSON?: unknown }).toJSON !== 'function';
 }
 
 function choicesOf(shape: Shape): readonly string[] {
@@ -225,9 +276,9 @@ function describe(shape: Shape): string {
     case 'either':
       return shape.options.map(describe).join(', or ');
     case 'scalar':
-      return 'a string, number or boolean';
+      return `a string of at most ${shape.lengthMax} characters, a number, true or false`;
     case 'json':
-      return 'a JSON value';
+      return `a JSON value of at most ${JSON_NODES_MAX} parts, nested at most ${JSON_DEPTH_MAX} deep`;
   }
 }
 
@@ -248,4 +299,4 @@ function describeValue(value: unknown): string {
 }
 
 export type { Mismatch };
-export { check, describe, isObject };
+export { check, describe, isLonger, isObject, isPlain };

@@ -135,7 +135,8 @@ const ERRORS = {
   },
   SUB_LINT_FAIL_OPEN: {
     title: 'Errors let calls pass.',
-    cause: 'With `decision_on_error: ALLOW` a call passes when a rule cannot be evaluated.',
+    cause:
+      'With `decision_on_error: ALLOW`, in the modes that refuse, a rule that cannot be evaluated counts as not matching, so the call may pass.',
     fix: 'Use `BLOCK`, unless availability matters more than control.',
   },
   SUB_LINT_APPROVAL_MODE: {
@@ -163,6 +164,23 @@ const ERRORS = {
     title: 'Nothing is tagged as a read.',
     cause: '`fail_open_read_tools` is on, but no tag rule adds `read_like`, so it has no effect.',
     fix: 'Tag the read tools, or turn the option off.',
+  },
+  SUB_LINT_SELECTOR_PATTERN: {
+    title: 'A selector looks like a pattern.',
+    cause:
+      'Selectors are compared exactly, so a value with `*`, `?`, `[` or `{` in it matches only that very text.',
+    fix: 'Write out each value, or leave the selector out to match all.',
+  },
+  SUB_LINT_HIDDEN_TEXT: {
+    title: 'A name or a pattern is not what it looks like.',
+    cause:
+      'It has an invisible character in it, or a Cyrillic or Greek letter that looks like a Latin one, so it matches another name than the one that is read.',
+    fix: 'Type the name again, unless the tool or argument really has that character.',
+  },
+  SUB_LINT_EMPTY: {
+    title: 'The policy has no rules.',
+    cause: 'The list of rules is empty, so every call passes.',
+    fix: 'Add a rule, or remove the policy.',
   },
   // Canonical JSON and hashes.
   SUB_CANON_SYNTAX: {
@@ -203,12 +221,14 @@ const ERRORS = {
   },
   SUB_SNAPSHOT_SIGNATURE: {
     title: 'The signature of the snapshot does not hold.',
-    cause: 'A signature is required and missing, or it was not made over this content.',
-    fix: 'Sign the snapshot again with the right key.',
+    cause:
+      'A signature is required and missing, was made by another key than those given, or was not made over this content.',
+    fix: 'Verify with the public key of whoever signed it, or sign the snapshot again.',
   },
   SUB_SNAPSHOT_KEY: {
     title: 'A key cannot be used.',
-    cause: 'The file holds no ed25519 key in PEM form, or the wrong half of a pair.',
+    cause:
+      'The file given to `--sign` or `--key` holds no ed25519 key in PEM form, or the wrong half of a pair.',
     fix: 'Sign with the private key, verify with the public one; `sub policy keygen` makes both.',
   },
   // Events.
@@ -223,10 +243,102 @@ const ERRORS = {
     cause: 'The line is longer than a consumer reads.',
     fix: 'Send smaller previews and metadata.',
   },
+  // The shim and its configuration.
+  SUB_CONFIG_SYNTAX: {
+    title: 'The configuration cannot be read.',
+    cause: 'The file config.toml is not valid TOML, too large, or not readable.',
+    fix: 'Correct it at the place given, or move it away.',
+  },
+  SUB_CONFIG_KEY: {
+    title: 'The configuration has an unknown key.',
+    cause: 'No setting has this name; a setting that is ignored would be worse than none.',
+    fix: 'Use the name that is suggested, or remove it.',
+  },
+  SUB_CONFIG_VALUE: {
+    title: 'A setting has a wrong value.',
+    cause:
+      'The value in config.toml, the environment or a flag is not of the type or range it takes.',
+    fix: 'Write a value that docs/reference/config.md lists for it.',
+  },
+  SUB_HOME_UNSAFE: {
+    title: 'The folder of Subluminal is not safe.',
+    cause:
+      'Others can write to it, or it is not ours: they could put their policy in place of ours.',
+    fix: 'Run the `chmod` that is given, or set SUB_HOME to a folder of your own.',
+  },
+  SUB_SHIM_START: {
+    title: 'The shim did not start.',
+    cause:
+      'Its policy, its configuration or its folder cannot be used, so nothing would be governed.',
+    fix: 'Mend what the message names; `sub policy lint` checks a policy.',
+  },
+  // The ledger.
+  SUB_LEDGER_MISSING: {
+    title: 'There is no ledger.',
+    cause: 'The file does not exist yet, because nothing was recorded under this home folder.',
+    fix: 'Take events in with `sub ingest`, or set SUB_HOME to the folder that holds the ledger.',
+  },
+  SUB_LEDGER_LOCKED: {
+    title: 'Another process writes to the ledger.',
+    cause: 'A ledger has one writer at a time, and another command is writing.',
+    fix: 'Try again when it has ended.',
+  },
+  SUB_LEDGER_BUSY: {
+    title: 'The ledger is busy.',
+    cause: 'Another connection held the database for longer than the time limit.',
+    fix: 'Try again; when it lasts, look for a program that keeps the file open.',
+  },
+  SUB_LEDGER_FULL: {
+    title: 'The ledger cannot grow.',
+    cause: 'The disk is full, or the file has reached the size that the configuration allows.',
+    fix: 'Free some space or prune old runs with `sub ledger prune`; nothing that was stored is lost.',
+  },
+  SUB_LEDGER_READ_ONLY: {
+    title: 'The ledger cannot be written.',
+    cause: 'The file or its folder may only be read.',
+    fix: 'Give your user the right to write the file and its folder.',
+  },
+  SUB_LEDGER_CORRUPT: {
+    title: 'The ledger is damaged.',
+    cause: 'The file is no readable SQLite database any more.',
+    fix: 'Move the file away and restore a backup, or let `sqlite3 ledger.db .recover` save what is left; then run `sub ledger verify`.',
+  },
+  SUB_LEDGER_FOREIGN: {
+    title: 'The file is not a ledger.',
+    cause: 'It is a database of something else.',
+    fix: 'Point the configuration to the ledger, or move the file away.',
+  },
+  SUB_LEDGER_NEWER: {
+    title: 'The ledger was written by a newer version.',
+    cause: 'Its schema is one that this version does not know, and guessing could destroy it.',
+    fix: 'Update Subluminal.',
+  },
+  SUB_LEDGER_ROLLED_BACK: {
+    title: 'The ledger is older than its last signed head.',
+    cause:
+      'The database was replaced, restored from a backup, or cut; `ledger.head` knows of more.',
+    fix: 'Restore the database that belongs to `ledger.head`; or accept the loss, which is then recorded in the ledger for good.',
+  },
+  SUB_LEDGER_TAMPERED: {
+    title: 'The ledger was changed by something else.',
+    cause: 'What is stored does not follow from what this process wrote or from what was signed.',
+    fix: 'Run `sub ledger verify` to see the first row that is wrong.',
+  },
+  SUB_LEDGER_QUERY: {
+    title: 'A question to the ledger is malformed.',
+    cause: 'A filter, a limit or a cursor is not one that the ledger gives or takes.',
+    fix: 'Correct the filter that the message names; start without a cursor.',
+  },
+  SUB_LEDGER_IO: {
+    title: 'The ledger cannot be read or written.',
+    cause: 'The operating system or SQLite reported an error.',
+    fix: 'Check the disk, the folder and its permissions.',
+  },
   // The command line.
   SUB_USAGE: {
     title: 'The command was called wrongly.',
-    cause: 'An option or argument is unknown, missing or contradictory.',
+    cause:
+      'An option or argument is unknown, missing or contradictory, or a file is of another kind than the command reads.',
     fix: 'See `sub help` and the help of the command.',
   },
   SUB_FILE_READ: {

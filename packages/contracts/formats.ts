@@ -9,12 +9,15 @@ interface FormatRule {
 type Format = 'rfc3339' | 'sha256' | 'pack_version';
 
 const MONTH_AND_DAY =
-  '(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|[12]\\d))';
+  '(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8]))';
+/** Years that 4 divides, but of the full centuries only those that 400 divides. */
+const LEAP_YEAR = '(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)';
 const TIME = '(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?';
 
 const FORMATS: { readonly [F in Format]: FormatRule } = {
   rfc3339: {
-    pattern: new RegExp(`^\\d{4}-${MONTH_AND_DAY}T${TIME}Z$`),
+    // No second 60: a leap second has no place in a count of milliseconds.
+    pattern: new RegExp(`^(?:\\d{4}-${MONTH_AND_DAY}|${LEAP_YEAR}-02-29)T${TIME}Z$`),
     words: 'an RFC 3339 time in UTC, like 2026-01-31T12:00:00Z',
   },
   sha256: {

@@ -41,6 +41,7 @@ export type {
 export { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES, TRUNCATED_PREVIEW } from './events/call.ts';
 export { eventDecision } from './events/decision.ts';
 export type { Client, Env, Producer, Workload } from './events/envelope.ts';
+export { CLIENT, ENV } from './events/envelope.ts';
 export type { InspectLimits } from './events/guard-bodies.ts';
 export { MalformedEvent } from './events/guards.ts';
 export type { ParsedEvent } from './events/parse.ts';

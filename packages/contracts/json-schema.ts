@@ -1,6 +1,13 @@
 // Publishes shapes as JSON Schema, draft 2020-12.
 import { FORMATS } from './formats.ts';
-import type { Condition, JsonObject, JsonValue, ObjectShape, Shape } from './shape.ts';
+import {
+  type Condition,
+  type JsonObject,
+  type JsonValue,
+  type ObjectShape,
+  RECORD_KEY_LENGTH_MAX,
+  type Shape,
+} from './shape.ts';
 
 interface SchemaOptions {
   readonly id: string;
@@ -50,7 +57,11 @@ function schemaOf(shape: Shape, names: Names): JsonObject {
         maxItems: shape.itemsMax,
       };
     case 'record':
-      return { type: 'object', additionalProperties: refOrSchema(shape.values, names) };
+      return {
+        type: 'object',
+        propertyNames: { maxLength: shape.keyLengthMax ?? RECORD_KEY_LENGTH_MAX },
+        additionalProperties: refOrSchema(shape.values, names),
+      };
     case 'variant': {
       const cases = Object.values(shape.cases).map((each) => refOrSchema(each, names));
       return { type: 'object', required: [shape.tag], oneOf: cases };
@@ -97,7 +108,7 @@ function leafSchema(shape: LeafShape): JsonObject {
     case 'boolean':
       return { type: 'boolean' };
     case 'scalar':
-      return { type: ['string', 'number', 'boolean'] };
+      return { type: ['string', 'number', 'boolean'], maxLength: shape.lengthMax };
     case 'json':
       return {};
   }

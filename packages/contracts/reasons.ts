@@ -11,8 +11,15 @@ const REASONS = {
   BREAKER_REPEATS: 'The same call was repeated too often within the window.',
   DUPLICATE_CALL: 'The same call was made a moment ago.',
   APPROVAL_REQUIRED: 'A person must agree first.',
+  APPROVAL_REJECTED: 'A person said no.',
+  APPROVAL_TIMEOUT: 'Nobody answered in time.',
+  APPROVAL_UNAVAILABLE: 'Nobody can be asked, so the call is stopped.',
+  APPROVAL_CANCELLED: 'The agent withdrew the call before anybody answered.',
   POLICY_ERROR: 'A rule could not be evaluated, so the default for errors holds.',
   ARGS_NOT_INSPECTED: 'The arguments were too large to inspect, and a rule needs them.',
+  INVALID_NAME:
+    'The server or tool name is empty, longer than 1,024 characters, or has control characters in it.',
+  INVALID_CALL: 'The arguments are not valid JSON, have a key twice, or the call is malformed.',
   RUN_TERMINATED: 'The run was ended earlier; nothing more passes.',
   WOULD_BLOCK: 'The call passes, but an enforcing policy would have stopped it.',
 } as const;

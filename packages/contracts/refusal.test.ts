@@ -46,6 +46,19 @@ function anyDecision(): fc.Arbitrary<Decision> {
 }
 
 describe('refusal', () => {
+  it('goes without suggested arguments that a reader would refuse', () => {
+    const suggested_args = { list: Array.from({ length: 100_000 }, () => 0) };
+    const hint = {
+      hint_text: 'Less.',
+      suggested_args,
+      retry_advice: null,
+      hint_kind: 'OTHER',
+    } as const;
+    const { data } = refuse({ ...HINTED, hint });
+    expect(parseErrorData(data).ok).toBe(true);
+    expect(data.subluminal.hint).toEqual({ ...hint, suggested_args: null });
+  });
+
   it('answers a blocked call with code, message and data', () => {
     verifies('IP-3.2', 'IP-3.2.1', 'IP-3.2.2');
     expect(refuse(BLOCKED)).toEqual({

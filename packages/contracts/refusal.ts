@@ -6,6 +6,7 @@ import {
   REFUSAL_CODES,
   type Refusal,
 } from './decision.ts';
+import { boundedHint } from './hint.ts';
 import { PACK_VERSION } from './version.ts';
 
 /** `modern` is MCP 2026-07-28 and later, `legacy` everything before. */
@@ -69,7 +70,7 @@ function extras(decision: Decision): Pick<Refusal, 'backoff_ms' | 'retry_advice'
   if (action === 'THROTTLE' && backoff_ms !== undefined) {
     return { backoff_ms, retry_advice: `Wait ${backoff_ms} ms, then send the same call again.` };
   }
-  if (action === 'REJECT_WITH_HINT' && hint !== undefined) return { hint };
+  if (action === 'REJECT_WITH_HINT' && hint !== undefined) return { hint: boundedHint(hint) };
   if (action === 'BLOCK' || (action === 'TERMINATE_RUN' && terminate !== undefined)) return {};
   throw new Error(`SUB_INTERNAL: a decision to ${action} lacks what it needs.`);
 }

@@ -32,6 +32,8 @@ interface ArrayShape<I extends Shape = Shape> {
 interface RecordShape<I extends Shape = Shape> {
   readonly kind: 'record';
   readonly values: I;
+  /** RECORD_KEY_LENGTH_MAX when absent. */
+  readonly keyLengthMax?: number;
 }
 /** When `field` has the value `is`, the fields in `needs` must be there and not null. */
 interface Condition {
@@ -63,6 +65,8 @@ interface EitherShape {
 }
 interface ScalarShape {
   readonly kind: 'scalar';
+  /** Of a string. */
+  readonly lengthMax: number;
 }
 interface JsonShape {
   readonly kind: 'json';
@@ -134,6 +138,9 @@ type InferFields<F extends Fields> = Simplify<
 /** The longest text of a field that sets no limit of its own. */
 const STRING_LENGTH_MAX = 65_536;
 const ARRAY_ITEMS_MAX = 10_000;
+/** Short, because a YAML alias repeats a long text for the price of its name. */
+const SCALAR_LENGTH_MAX = 4_096;
+const RECORD_KEY_LENGTH_MAX = 1_024;
 
 /** A non-empty string, unless `lengthMin` is 0. */
 function string(limits: { lengthMin?: number; lengthMax?: number } = {}): StringShape {
@@ -170,7 +177,7 @@ function array<I extends Shape>(
 }
 
 function record<I extends Shape>(values: I): RecordShape<I> {
-  return { kind: 'record', values };
+  return { kind: 'record', values, keyLengthMax: RECORD_KEY_LENGTH_MAX };
 }
 
 function open<F extends Fields>(fields: F, conditions: readonly Condition[] = []): ObjectShape<F> {
@@ -197,9 +204,9 @@ function either(asText: StringShape, asNumber: NumberShape): EitherShape {
   return { kind: 'either', options: [asText, asNumber] };
 }
 
-/** A string, number or boolean. */
+/** A short string, a number or a boolean. */
 function scalar(): ScalarShape {
-  return { kind: 'scalar' };
+  return { kind: 'scalar', lengthMax: SCALAR_LENGTH_MAX };
 }
 
 /** Any JSON value. */
@@ -250,6 +257,7 @@ export {
   oneOf,
   open,
   optional,
+  RECORD_KEY_LENGTH_MAX,
   record,
   required,
   STRING_LENGTH_MAX,

@@ -14,4 +14,28 @@ interface Verifier {
   verify(text: string, signature: { readonly keyId: string; readonly value: string }): boolean;
 }
 
-export type { Sha256, Signer, Verifier };
+/** One event on its way out: a JSON line without its newline. */
+interface EventLine {
+  readonly line: string;
+  /** What is durable is never dropped; a preview may be, under pressure. */
+  readonly kind: 'durable' | 'preview';
+  /** The same event without its preview. */
+  readonly lean?: () => string;
+}
+
+interface SinkStats {
+  readonly queued: number;
+  readonly spooled: number;
+  readonly previewsDropped: number;
+}
+
+/** Where events go. Writing never blocks a call and never throws. */
+interface EventSink {
+  write(event: EventLine): void;
+  /** Resolves when all that was written is in the ledger, the spool or the file, or time is up. */
+  flush(timeoutMs: number): Promise<void>;
+  close(timeoutMs: number): Promise<void>;
+  stats(): SinkStats;
+}
+
+export type { EventLine, EventSink, Sha256, Signer, SinkStats, Verifier };

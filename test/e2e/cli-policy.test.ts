@@ -2,16 +2,18 @@ import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { type Ended, ended, ensureBuilt, ROOT, runSub, startSub } from './sub.ts';
@@ -29,9 +31,14 @@ interface Explained {
   readonly calls: readonly {
     readonly call: { readonly args_hash: string };
     readonly decision: { readonly action: string };
+    readonly policy: unknown;
     readonly rules: readonly unknown[];
   }[];
   readonly summary: { readonly calls: number };
+}
+
+interface Failed {
+  readonly error: { readonly code: string; readonly message: string; readonly fix: string };
 }
 
 function explained(stdout: string): Explained {
@@ -46,6 +53,7 @@ beforeAll(() => {
   write('broken.yaml', BROKEN);
   write('call.json', JSON.stringify(CREATE));
   copyFileSync(`${ROOT}examples/calls/delete-repo.json`, join(folder, 'session.json'));
+  copyFileSync(`${ROOT}examples/events/session.jsonl`, join(folder, 'events.jsonl'));
   mkdirSync(join(folder, 'folder'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -63,14 +71,20 @@ function expectCalm({ stdout, stderr }: Ended): void {
   expect(stdout + stderr).not.toMatch(/^\s+at .+:\d+:\d+\)?$/m);
 }
 
+/** With `--json`, the line for a person is there as well: one process shows both. */
 async function expectFailure(args: string[], wanted: { code: string; text: string }) {
-  const [result, asJson] = await Promise.all([sub(...args), sub(...args, '--json')]);
+  const result = await sub(...args, '--json');
   expectCalm(result);
-  expect(result).toMatchObject({ code: 2, stdout: '' });
+  expect(result.code).toBe(2);
   expect(result.stderr).toContain(wanted.text);
   expect(result.stderr).toMatch(new RegExp(`^sub: .* \\[${wanted.code}\\]\\n$`));
-  expect(asJson.code).toBe(2);
-  return asJson;
+  return result;
+}
+
+/** `lint` tells a failure beside its file, all others as the whole document. */
+function failureIn(stdout: string): Failed {
+  const document = JSON.parse(stdout) as Failed & { readonly files?: readonly Failed[] };
+  return document.files?.[0] ?? document;
 }
 
 describe.concurrent('wrong usage', () => {
@@ -86,13 +100,37 @@ describe.concurrent('wrong usage', () => {
     [['policy', 'explain', 'starter.yaml'], 'no call to explain'],
     [['policy', 'explain', 'starter.yaml', '--tool', 'x'], 'belong together'],
     [['policy', 'explain', 'starter.yaml', '--call', 'call.json', '--at', 'noon'], 'no time'],
+    [
+      ['policy', 'explain', 'starter.yaml', '--call', 'call.json', '--env', 'production'],
+      'Did you mean prod?',
+    ],
+    [
+      ['policy', 'explain', 'starter.yaml', '--call', 'call.json', '--client', 'cladue'],
+      'Did you mean claude?',
+    ],
+    [['policy', 'explain', 'starter.yaml', '--server', '', '--tool', 't'], '--server is empty'],
+    [['policy', 'lint', ''], 'the name of a file is empty'],
+    [['policy', 'explain', 'call.json', '--call', 'starter.yaml'], 'call.json looks like a call'],
+    [['policy', 'explain', 'starter.yaml', '--call', 'starter.yaml'], 'looks like a bundle'],
+    [['policy', 'diff', 'call.json', 'starter.yaml'], 'Are the arguments swapped?'],
+    [['policy', 'replay', 'events.jsonl', 'starter.yaml'], 'looks like recorded events'],
+    [['policy', 'replay', 'starter.yaml', 'starter.yaml'], 'The policy comes first'],
+    [['policy', 'compile', 'call.json'], 'looks like a call'],
+    [['policy', 'compile', 'starter.yaml', '-o', 'starter.yaml'], 'would overwrite the bundle'],
   ])('sub %j says what is wrong', async (args, text) => {
     const { stdout } = await expectFailure(args, { code: 'SUB_USAGE', text });
-    const { error } = JSON.parse(stdout) as {
-      error: { code: string; message: string; fix: string };
-    };
+    const { error } = failureIn(stdout);
     expect(error.code).toBe('SUB_USAGE');
     expect(`${error.message} ${error.fix}`).toContain(text);
+  });
+
+  test.each([
+    [['policy', 'lint', 'none.yaml']],
+    [['policy', 'explain', 'starter.yaml']],
+    [['policy', 'lint', 'starter.yaml', '--strickt']],
+  ])('sub %j prints nothing for programs unless they ask', async (args) => {
+    const [result, asJson] = await Promise.all([sub(...args), sub(...args, '--json')]);
+    expect(result).toMatchObject({ code: 2, stdout: '', stderr: asJson.stderr });
   });
 
   test('a command that is missing gets help on stderr', async () => {
@@ -109,9 +147,11 @@ describe.concurrent('files that cannot be read', () => {
     ['folder', 'is a directory'],
     ['/dev/zero', 'is larger than'],
   ])('%s', async (path, text) => {
-    await expectFailure(['policy', 'lint', path], { code: 'SUB_FILE_READ', text });
     const explain = ['policy', 'explain', path, '--call', 'call.json'];
-    const { stdout } = await expectFailure(explain, { code: 'SUB_FILE_READ', text });
+    const [{ stdout }] = await Promise.all([
+      expectFailure(explain, { code: 'SUB_FILE_READ', text }),
+      expectFailure(['policy', 'lint', path], { code: 'SUB_FILE_READ', text }),
+    ]);
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'SUB_FILE_READ' } });
   });
 
@@ -124,7 +164,7 @@ describe.concurrent('files that cannot be read', () => {
 
   test('names are harmless when they are printed', async () => {
     const { stderr } = await sub('policy', 'lint', 'no\u001b[2Jsuch');
-    expect(stderr).toContain('no\\u001b[2Jsuch does not exist');
+    expect(stderr).toContain('no\\u{1b}[2Jsuch does not exist');
   });
 });
 
@@ -172,17 +212,17 @@ describe.concurrent('sub policy lint', () => {
   test('fails on warnings only when it is told to', async () => {
     const open = STARTER.replace('decision_on_error: BLOCK', 'decision_on_error: ALLOW');
     write('open.yaml', open);
-    const mild = await sub('policy', 'lint', 'open.yaml');
+    const lint = ['policy', 'lint', 'open.yaml'];
+    const [mild, strict] = await Promise.all([sub(...lint), sub(...lint, '--strict')]);
     expect(mild.code).toBe(0);
     expect(mild.stdout).toContain('1 warning');
-    expect((await sub('policy', 'lint', 'open.yaml', '--strict')).code).toBe(1);
+    expect(strict.code).toBe(1);
   });
 });
 
 describe.concurrent('snapshots', () => {
   beforeAll(async () => {
-    await sub('policy', 'keygen', 'key');
-    await sub('policy', 'keygen', 'other');
+    await Promise.all(['key', 'other'].map((name) => sub('policy', 'keygen', name)));
     await sub('policy', 'compile', 'starter.yaml', '--sign', 'key', '-o', 'signed.json');
   });
 
@@ -191,6 +231,40 @@ describe.concurrent('snapshots', () => {
     const before = readFileSync(join(folder, 'key'), 'utf8');
     await expectFailure(['policy', 'keygen', 'key'], { code: 'SUB_FILE_WRITE', text: 'exists' });
     expect(readFileSync(join(folder, 'key'), 'utf8')).toBe(before);
+  });
+
+  test('keygen names the path that was given', async () => {
+    const wanted = { code: 'SUB_FILE_WRITE', text: 'sub: no/key is in a folder' };
+    await expectFailure(['policy', 'keygen', 'no/key'], wanted);
+  });
+
+  test('compile overwrites neither its bundle nor its key, whatever they are called', async () => {
+    write('own.yaml', STARTER);
+    symlinkSync('own.yaml', join(folder, 'soft.yaml'));
+    linkSync(join(folder, 'own.yaml'), join(folder, 'hard.yaml'));
+    const key = readFileSync(join(folder, 'key'), 'utf8');
+    const usage = (text: string) => ({ code: 'SUB_USAGE', text });
+    const compile = ['policy', 'compile', 'own.yaml'];
+    await Promise.all([
+      ...['./own.yaml', 'soft.yaml', 'hard.yaml'].map((out) =>
+        expectFailure([...compile, '-o', out], usage('would overwrite the bundle')),
+      ),
+      expectFailure([...compile, '--sign', 'key', '-o', 'key'], usage('overwrite the private key')),
+    ]);
+    expect(readFileSync(join(folder, 'own.yaml'), 'utf8')).toBe(STARTER);
+    expect(readFileSync(join(folder, 'key'), 'utf8')).toBe(key);
+  });
+
+  test('compile --json is JSON with and without an output', async () => {
+    const compile = ['policy', 'compile', 'starter.yaml', '--json'];
+    const [printed, written, help] = await Promise.all([
+      sub(...compile),
+      sub(...compile, '-o', 'json.json'),
+      sub('policy', 'compile', '--help'),
+    ]);
+    expect(JSON.parse(printed.stdout)).toHaveProperty('snapshot');
+    expect(JSON.parse(written.stdout)).toMatchObject({ ok: true, out: 'json.json' });
+    expect(help.stdout).not.toContain('needs --out');
   });
 
   test('compile prints the same snapshot whichever way it is written', async () => {
@@ -214,6 +288,7 @@ describe.concurrent('snapshots', () => {
     const result = await sub('policy', 'compile', 'broken.yaml', '-o', 'out.json');
     expect(result).toMatchObject({ code: 1, stdout: '' });
     expect(result.stderr).toContain('unknown kind');
+    expect(result.stderr).toMatch(/\nsub: broken\.yaml: 1 error; nothing was written\.\n$/);
     expect(existsSync(join(folder, 'out.json'))).toBe(false);
   });
 
@@ -225,17 +300,29 @@ describe.concurrent('snapshots', () => {
 
   test('verify tells a good signature from a missing, a foreign and a broken one', async () => {
     const verify = (...args: string[]) => sub('policy', 'verify', ...args, '--json');
-    const good = await verify('signed.json', '--key', 'key.pub');
+    write('unsigned.json', JSON.stringify(await compiled('starter.yaml')));
+    const [good, either, foreign, unchecked, unsigned] = await Promise.all([
+      verify('signed.json', '--key', 'key.pub'),
+      verify('signed.json', '--key', 'other.pub', '--key', 'key.pub'),
+      verify('signed.json', '--key', 'other.pub'),
+      verify('unsigned.json'),
+      verify('unsigned.json', '--key', 'key.pub'),
+    ]);
     expect(good.code).toBe(0);
     expect(JSON.parse(good.stdout)).toMatchObject({ ok: true, signature_checked: true });
-    const either = await verify('signed.json', '--key', 'other.pub', '--key', 'key.pub');
     expect(either.code).toBe(0);
-    const foreign = await verify('signed.json', '--key', 'other.pub');
     expect(foreign.code).toBe(1);
-    expect(JSON.parse(foreign.stdout)).toMatchObject({ code: 'SUB_SNAPSHOT_SIGNATURE' });
-    write('unsigned.json', JSON.stringify(await compiled('starter.yaml')));
-    expect((await verify('unsigned.json')).code).toBe(0);
-    expect((await verify('unsigned.json', '--key', 'key.pub')).code).toBe(1);
+    const { key_id } = JSON.parse(good.stdout) as { key_id: string };
+    const told = JSON.parse(foreign.stdout) as { code: string; message: string; fix: string };
+    expect(told.code).toBe('SUB_SNAPSHOT_SIGNATURE');
+    expect(told.message).toMatch(
+      new RegExp(`^it was signed by key ${key_id}, and the key given is [0-9a-f]{16}$`),
+    );
+    expect(told.message).not.toContain(`given is ${key_id}`);
+    expect(told.fix).toContain(`Give the public key of ${key_id}`);
+    expect(unchecked.code).toBe(0);
+    expect(unsigned.code).toBe(1);
+    expect(JSON.parse(unsigned.stdout)).toMatchObject({ message: 'it is not signed' });
   });
 
   test('verify notices any change', async () => {
@@ -254,11 +341,16 @@ describe.concurrent('snapshots', () => {
   });
 
   test('what is no snapshot or no key is a usage error', async () => {
-    const noSnapshot = { code: 'SUB_SNAPSHOT_FORMAT', text: 'is no snapshot' };
-    await expectFailure(['policy', 'verify', 'starter.yaml'], noSnapshot);
+    const text = 'is no snapshot: it looks like a bundle';
+    const noSnapshot = { code: 'SUB_SNAPSHOT_FORMAT', text };
     const noKey = { code: 'SUB_SNAPSHOT_KEY', text: 'expected an ed25519' };
-    await expectFailure(['policy', 'verify', 'signed.json', '--key', 'key'], noKey);
-    await expectFailure(['policy', 'compile', 'starter.yaml', '--sign', 'key.pub'], noKey);
+    const noBundle = { code: 'SUB_USAGE', text: 'Give the bundle it was made from.' };
+    await Promise.all([
+      expectFailure(['policy', 'verify', 'starter.yaml'], noSnapshot),
+      expectFailure(['policy', 'verify', 'signed.json', '--key', 'key'], noKey),
+      expectFailure(['policy', 'compile', 'starter.yaml', '--sign', 'key.pub'], noKey),
+      expectFailure(['policy', 'lint', 'signed.json'], noBundle),
+    ]);
   });
 
   async function compiled(path: string): Promise<Sealed> {
@@ -273,19 +365,22 @@ describe.concurrent('sub policy diff', () => {
   });
 
   test('fails when something is loosened', async () => {
-    const result = await sub('policy', 'diff', 'starter.yaml', 'looser.yaml');
+    const diff = ['policy', 'diff', 'starter.yaml', 'looser.yaml'];
+    const [result, asJson] = await Promise.all([sub(...diff), sub(...diff, '--json')]);
     expect(result.code).toBe(1);
     expect(result.stdout).toContain('! rules[write-budget].effect.budget.limit_calls: 50 → 5000');
-    const asJson = await sub('policy', 'diff', 'starter.yaml', 'looser.yaml', '--json');
     expect(JSON.parse(asJson.stdout)).toMatchObject({ same: false, summary: { critical: 1 } });
   });
 
   test('the threshold decides what fails', async () => {
     const diff = (...args: string[]) => sub('policy', 'diff', 'starter.yaml', ...args);
-    expect((await diff('renamed.yaml')).code).toBe(0);
-    expect((await diff('renamed.yaml', '--fail-on', 'warn')).code).toBe(0);
-    expect((await diff('renamed.yaml', '--fail-on', 'any')).code).toBe(1);
-    expect((await diff('starter.yaml', '--fail-on', 'any')).code).toBe(0);
+    const results = await Promise.all([
+      diff('renamed.yaml'),
+      diff('renamed.yaml', '--fail-on', 'warn'),
+      diff('renamed.yaml', '--fail-on', 'any'),
+      diff('starter.yaml', '--fail-on', 'any'),
+    ]);
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 1, 0]);
   });
 
   test('compares bundles with snapshots, also from standard input', async () => {
@@ -299,7 +394,7 @@ describe.concurrent('sub policy diff', () => {
     const result = await sub('policy', 'diff', 'starter.yaml', 'broken.yaml');
     expectCalm(result);
     expect(result.code).toBe(2);
-    expect(result.stderr).toContain('broken.yaml has 1 error.');
+    expect(result.stderr).toContain('broken.yaml has 1 error. Correct it first.');
   });
 });
 
@@ -327,6 +422,7 @@ describe.concurrent('sub policy explain', () => {
       rule_id: 'no-permanent-deletes',
       hint: { suggested_args: { repo: 'acme/old-site', permanent: false } },
     });
+    expect(calls[1]?.call).toMatchObject({ args: { repo: 'acme/old-site', permanent: true } });
     // The first and the last call are the same call, whatever the order of their keys.
     expect(calls[2]?.call.args_hash).toBe(calls[0]?.call.args_hash);
   });
@@ -369,13 +465,21 @@ describe.concurrent('sub policy explain', () => {
     const many = Array.from({ length: 51 }, (_, number) => ({ ...CREATE, args: { number } }));
     write('many.json', JSON.stringify(many));
     const args = ['policy', 'explain', 'starter.yaml', '--call', 'many.json', '--last'];
-    const result = await sub(...args);
+    write('repeat.json', JSON.stringify({ ...CREATE, repeat: 60 }));
+    const repeat = ['policy', 'explain', 'starter.yaml', '--call', 'repeat.json'];
+    const [result, repeated, last] = await Promise.all([
+      sub(...args),
+      sub(...repeat),
+      sub(...repeat, '--last'),
+    ]);
     expect(result.code).toBe(1);
     expect(result.stdout).toContain('call 51');
     expect(result.stdout).toContain('by write-budget');
-    write('repeat.json', JSON.stringify({ ...CREATE, repeat: 60 }));
-    const repeated = await sub('policy', 'explain', 'starter.yaml', '--call', 'repeat.json');
-    expect(repeated.stdout).toContain('calls 2–60');
+    // The budget runs out in the middle of the repeats, which then come out otherwise.
+    expect(repeated.stdout).toContain('calls 2–50');
+    expect(repeated.stdout).toContain('2–50 of 50 used');
+    expect(last.stdout).toContain('call 60  ');
+    expect(last.stdout).toContain('1 call: 0 allowed, 1 refused.');
   });
 
   test('opens a breaker when calls end in errors', async () => {
@@ -404,6 +508,30 @@ describe.concurrent('sub policy explain', () => {
       action: 'BLOCK',
       reason_code: 'BREAKER_ERRORS',
     });
+  });
+
+  test('a mode for the occasion does not change which policy it is', async () => {
+    const args = ['policy', 'explain', 'starter.yaml', '--call', 'session.json', '--json'];
+    const [own, other] = await Promise.all([sub(...args), sub(...args, '--mode', 'observe')]);
+    const [ownCall] = explained(own.stdout).calls;
+    const [otherCall] = explained(other.stdout).calls;
+    expect(ownCall).toMatchObject({ mode: 'control', mode_overridden: false });
+    expect(otherCall).toMatchObject({ mode: 'observe', mode_overridden: true });
+    expect(otherCall?.policy).toEqual(ownCall?.policy);
+  });
+
+  test('reads calls as editors write them, and takes only the values of the contract', async () => {
+    write('bom.json', `\ufeff${JSON.stringify(CREATE)}`);
+    write('staging.json', JSON.stringify({ ...CREATE, identity: { env: 'production' } }));
+    write('call.yaml', 'server_name: s\ntool_name: t\n');
+    const call = (path: string) => ['policy', 'explain', 'starter.yaml', '--call', path];
+    const wrong = (text: string) => ({ code: 'SUB_USAGE', text });
+    const [bom] = await Promise.all([
+      sub(...call('bom.json')),
+      expectFailure(call('staging.json'), wrong('Did you mean prod?')),
+      expectFailure(call('call.yaml'), wrong('looks like YAML, and calls are JSON')),
+    ]);
+    expect(bom.code).toBe(0);
   });
 
   test('the development profile refuses nothing and says what it spared', async () => {
@@ -472,19 +600,44 @@ describe.concurrent('the process', () => {
   test('sub version and --version agree with the package', async () => {
     const manifest = readFileSync(`${ROOT}packages/cli/package.json`, 'utf8');
     const { version } = JSON.parse(manifest) as { version: string };
-    expect((await sub('--version')).stdout).toBe(`${version}\n`);
-    expect((await sub('version')).stdout).toContain(`sub ${version} `);
-    const { stdout } = await sub('version', '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ sub: version });
+    const [long, short, command, asJson] = await Promise.all([
+      sub('--version'),
+      sub('-v'),
+      sub('version'),
+      sub('version', '--json'),
+    ]);
+    expect(long.stdout).toBe(`${version}\n`);
+    expect(short.stdout).toBe(long.stdout);
+    expect(command.stdout).toContain(`sub ${version} `);
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ sub: version });
+  });
+
+  test('printing help loads nothing that reads or decides policies', () => {
+    const loaded = new Map<string, string>();
+    const load = (file: string) => {
+      if (loaded.has(file)) return;
+      const text = readFileSync(file, 'utf8');
+      loaded.set(file, text);
+      const imports = text.matchAll(/^(?:import|\} from) "(\.[^"]+)";$/gm);
+      for (const [, path = ''] of imports) load(join(dirname(file), path));
+    };
+    load(`${ROOT}packages/cli/dist/sub.js`);
+    const text = [...loaded.values()].join('');
+    expect(text).toContain('// node_modules/commander/');
+    expect(text).not.toContain('// node_modules/yaml/');
+    expect(text).not.toContain('// packages/core/');
   });
 
   test('colours appear only where they are wanted', async () => {
-    const plain = await sub('policy', 'lint', 'broken.yaml');
-    expect(plain.stdout).not.toContain('\u001b');
     const env = { FORCE_COLOR: '1' };
     const args = ['policy', 'lint', 'broken.yaml'];
-    expect((await runSub(args, { cwd: folder, env })).stdout).toContain('\u001b[31m');
-    const off = await runSub([...args, '--no-color'], { cwd: folder, env });
+    const [plain, forced, off] = await Promise.all([
+      sub(...args),
+      runSub(args, { cwd: folder, env }),
+      runSub([...args, '--no-color'], { cwd: folder, env }),
+    ]);
+    expect(plain.stdout).not.toContain('\u001b');
+    expect(forced.stdout).toContain('\u001b[31m');
     expect(off.stdout).toBe(plain.stdout);
   });
 

@@ -63,4 +63,4 @@ function runSub(args: readonly string[], options: SubOptions): Promise<Ended> {
 }
 
 export type { Ended };
-export { ended, ensureBuilt, ROOT, runSub, startSub };
+export { ended, ensureBuilt, ROOT, runSub, SUB, startSub };

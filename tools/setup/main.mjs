@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync, rmdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import {
   buildHash,
@@ -11,6 +12,7 @@ import {
 } from './fresh.mjs';
 import { noteStep, takeLock } from './lock.mjs';
 import { ROOT } from './paths.mjs';
+import { SENTENCE } from './unwritable.mjs';
 
 const NPM_CI = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
@@ -19,10 +21,7 @@ const KILL_AFTER_MS = 2_000;
 // What npm and the file system say when they fail, and what helps.
 const FIXES = [
   { signs: /\b(?:ENOSPC|EDQUOT)\b/, fix: 'The disk is full. Free some space and run this again.' },
-  {
-    signs: /\b(?:EROFS|EACCES|EPERM)\b/,
-    fix: `The checkout cannot be written. Make ${ROOT} writable for you, or copy it to where you can write.`,
-  },
+  { signs: /\b(?:EROFS|EACCES|EPERM)\b/, fix: SENTENCE },
 ];
 const NPM_FIXES = [
   {
@@ -41,6 +40,8 @@ const NPM_FIXES = [
   { signs: /spawn npm.* ENOENT/, fix: 'npm is not on the path. Install it with Node.' },
 ];
 const INSTALL = 'npm ci';
+/** The scripts of package.json that write into a checkout that is ready. */
+const WRITERS = new Set(['test', 'check', 'bench', 'dev', 'format', 'schemas']);
 
 class Interrupted extends Error {
   constructor(signal) {
@@ -69,10 +70,17 @@ async function main(args) {
   const force = args.includes('--build');
   try {
     if (force || !isReady()) await makeReady(force);
+    else if (WRITERS.has(process.env.npm_lifecycle_event)) probe();
   } catch (cause) {
     explain(cause);
     process.exitCode = cause.exitCode ?? 1;
   }
+}
+
+/** The test runner and the tools keep caches in node_modules, and would fail there with a stack. */
+function probe() {
+  const folder = mkdtempSync(join(ROOT, 'node_modules', '.probe-'));
+  rmdirSync(folder);
 }
 
 function isReady() {
@@ -198,7 +206,7 @@ function explain(cause) {
   const text = `${cause.code ?? ''} ${cause.message} ${output}`;
   const fixes = cause.step === INSTALL ? [...FIXES, ...NPM_FIXES] : FIXES;
   const known = fixes.find(({ signs }) => signs.test(text));
-  if (known !== undefined) say(known.fix);
+  if (known !== undefined && !output.includes(known.fix)) say(known.fix);
 }
 
 function say(text) {

@@ -1,6 +1,7 @@
 // Runs the real setup in small checkouts of its own, with an npm and a build that only keep a log.
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -80,8 +81,15 @@ function write(root: string, path: string, text: string): void {
 }
 
 function start(root: string, ...args: string[]): { child: ChildProcess; done: Promise<Outcome> } {
-  const env = { PATH: process.env['PATH'], npm_execpath: join(root, 'npm-cli.mjs') };
-  const child = spawn(process.execPath, ['tools/setup.mjs', ...args], { cwd: root, env });
+  return startAs({}, root, args);
+}
+
+function startAs(as: { uid?: number; script?: string }, root: string, args: readonly string[]) {
+  const { uid, script } = as;
+  const npm = { npm_execpath: join(root, 'npm-cli.mjs'), npm_lifecycle_event: script };
+  const env = { PATH: process.env['PATH'], ...npm };
+  const options = { cwd: root, env, ...(uid !== undefined && { uid }) };
+  const child = spawn(process.execPath, ['tools/setup.mjs', ...args], options);
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => {
     stderr += chunk.toString();
@@ -287,6 +295,24 @@ describe('a setup that fails', () => {
     log(root);
     await setup(root);
     expect(log(root)).toEqual(['ci', 'build']);
+  });
+
+  // Root may write everywhere, so whoever runs this as root becomes nobody for it.
+  test.skipIf(process.platform === 'win32')('says when the checkout is read-only', async () => {
+    const root = checkout();
+    await setup(root);
+    const modules = join(root, 'node_modules');
+    chmodSync(root, 0o755);
+    chmodSync(modules, 0o555);
+    const uid = process.getuid?.() === 0 ? 65_534 : undefined;
+    const as = (script: string) => startAs({ script, ...(uid !== undefined && { uid }) }, root, []);
+    const { code, stderr } = await as('test').done;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/The checkout cannot be written\. Make .+ writable for you/);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    // What only reads still works there.
+    expect(await as('start').done).toEqual({ code: 0, stderr: '' });
+    chmodSync(modules, 0o755);
   });
 
   test('on a wrong option says how it is used', async () => {

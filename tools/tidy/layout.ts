@@ -20,7 +20,12 @@ const PACKAGES: { readonly [name: string]: PackageLayout } = {
     thirdParty: ['@marcbachmann/cel-js', 're2js', 'yaml'],
     pure: true,
   },
-  plane: { below: ['contracts', 'core'], thirdParty: [], pure: false, wiring: 'main' },
+  plane: {
+    below: ['contracts', 'core'],
+    thirdParty: ['@photostructure/sqlite', 'smol-toml', 'uuidv7'],
+    pure: false,
+    wiring: 'main',
+  },
   steward: { below: ['contracts', 'core'], thirdParty: [], pure: false },
   web: { below: ['contracts'], thirdParty: [], pure: false },
   cli: {

@@ -3,7 +3,11 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const entry = new URL('../dist/sub.js', import.meta.url);
+// A shim starts with every server of every agent: it has an entry of its own that loads little.
+const [first, ...rest] = process.argv.slice(2);
+const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
+const shim = first === 'shim' && !own.some((word) => word === '--help' || word === '-h');
+const entry = new URL(shim ? '../dist/shim.js' : '../dist/sub.js', import.meta.url);
 if (!existsSync(fileURLToPath(entry))) {
   process.stderr.write('sub: not built yet. Run `npm run build` in the checkout.\n');
   process.exit(70);

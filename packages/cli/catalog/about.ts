@@ -11,7 +11,7 @@ const version = createCommand({
   args: VERSION_ARGS,
   options: VERSION_OPTIONS,
   examples: ['sub version', 'sub version --json'],
-  exitCodes: { 0: 'always' },
+  exitCodes: { 0: 'the version was printed', 2: 'wrong flags', 70: 'a defect in sub itself' },
   load: () => import('../commands/version.ts'),
 });
 

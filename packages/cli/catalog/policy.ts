@@ -1,5 +1,6 @@
 // `sub policy …`: everything that can be done with a policy without running an agent.
 import { choice, createCommand, flag, type Input, many, one, text, texts } from '../command.ts';
+import { CLIENTS, ENVS } from '../identity-values.ts';
 
 const BAD_INPUT = 'wrong flags, or a file that cannot be read or is not a valid policy';
 const INTERNAL = 'a defect in sub itself';
@@ -18,7 +19,7 @@ const lint = createCommand({
   exitCodes: {
     0: 'no errors (with --strict: no warnings either); notes never fail',
     1: 'there are errors, or warnings with --strict',
-    2: 'wrong flags, or a file that cannot be read',
+    2: 'wrong flags, or a file that cannot be read or is no bundle at all',
     70: INTERNAL,
   },
   load: () => import('../commands/policy-lint.ts'),
@@ -28,7 +29,7 @@ const COMPILE_ARGS = { file: one('the bundle; - reads standard input') };
 const COMPILE_OPTIONS = {
   out: text('file', 'write the snapshot there, whole or not at all; else to standard output', 'o'),
   sign: text('key', 'sign it with this private key (see `sub policy keygen`)'),
-  json: flag('print what was written as JSON; needs --out'),
+  json: flag('print JSON always: a summary with --out, else the snapshot; or the problems'),
 };
 
 const compile = createCommand({
@@ -45,7 +46,7 @@ const compile = createCommand({
   exitCodes: {
     0: 'the snapshot was written',
     1: 'the bundle has errors; nothing was written',
-    2: 'wrong flags, or a file that cannot be read or written',
+    2: 'wrong flags, an output that is also an input, or a file that cannot be read or written',
     70: INTERNAL,
   },
   load: () => import('../commands/policy-compile.ts'),
@@ -98,10 +99,7 @@ const DIFF_ARGS = {
   new: one('the bundle or snapshot as it is now'),
 };
 const DIFF_OPTIONS = {
-  'fail-on': choice(
-    ['critical', 'warn', 'any'],
-    'the least change that fails; critical unless given',
-  ),
+  'fail-on': choice(['critical', 'warn', 'any'], 'the least change that fails; warn unless given'),
   json: jsonFlag,
 };
 
@@ -132,8 +130,8 @@ const EXPLAIN_OPTIONS = {
   tool: text('name', 'its tool'),
   args: text('json', 'its arguments, as a JSON object; {} unless given'),
   'agent-id': text('name', 'who calls, where the call does not say'),
-  env: text('name', 'the environment, where the call does not say'),
-  client: text('name', 'the client, where the call does not say'),
+  env: choice(ENVS, 'the environment, where the call does not say'),
+  client: choice(CLIENTS, 'the client, where the call does not say'),
   mode: choice(['observe', 'guardrails', 'control'], 'decide as if the policy had this mode'),
   profile: choice(['production', 'development'], 'the profile; production unless given'),
   at: text('time', 'the time of the first call, as 2026-01-31T12:00:00Z; now unless given'),

@@ -9,16 +9,22 @@ import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { printProblems, readBundle } from '../load-policy.ts';
 import { KEY_BYTES_MAX, readFileBytes, STDIO } from '../read-file.ts';
+import { overwritesInput } from '../same-file.ts';
 import { harmless, jsonText, plural } from '../text.ts';
 import { replaceFile } from '../write-file.ts';
 
 async function run({ args, options }: CompileInput, io: Io): Promise<Outcome> {
+  const lost = await lostInput(args.file, options);
+  if (lost !== undefined) return lost;
   const read = await readBundle(args.file, io);
   if (isFailure(read)) return read;
   const { parsed, file, problems } = read;
   if (!parsed.ok) {
     if (options.json) io.out.write(jsonText({ ok: false, problems }));
     printProblems(problems, { file, io });
+    const errors = problems.filter(({ level }) => level === 'error').length;
+    const summary = `sub: ${file.name}: ${plural(errors, 'error')}; nothing was written.`;
+    io.err.write(`${harmless(summary)}\n`);
     return done(EXIT.findings);
   }
   if (problems.some(({ level }) => level === 'warning')) {
@@ -36,6 +42,16 @@ async function run({ args, options }: CompileInput, io: Io): Promise<Outcome> {
   const summary = summaryOf(sealed, options.out);
   io.out.write(options.json ? jsonText(summary) : textOf(summary));
   return done(EXIT.fine);
+}
+
+/** Before anything is read: a policy or a key that was overwritten is gone. */
+function lostInput(
+  file: string,
+  { out, sign }: CompileInput['options'],
+): Promise<Failure | undefined> {
+  if (out === undefined || out === STDIO) return Promise.resolve(undefined);
+  const key = sign === undefined ? [] : [{ path: sign, role: 'the private key' }];
+  return overwritesInput(out, [{ path: file, role: 'the bundle' }, ...key]);
 }
 
 async function readSigner(path: string, io: Io): Promise<Signer | Failure> {

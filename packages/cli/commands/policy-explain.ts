@@ -1,36 +1,22 @@
 import { check, type Shape } from '@subluminal/contracts';
-import {
-  decide,
-  type Explanation,
-  explain,
-  type Identity,
-  initialState,
-  recordResult,
-  type Snapshot,
-} from '@subluminal/core/policy';
+import type { Identity, Snapshot } from '@subluminal/core/policy';
 import { type Calls, canonicalText, type PlannedCall, parseCalls } from '../call-file.ts';
 import type { ExplainInput } from '../catalog/policy.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { type Explained, explainCalls, lastOf } from '../explain-calls.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
+import { notACall } from '../file-kind.ts';
 import type { Io } from '../io.ts';
-import { loadPolicy } from '../load-policy.ts';
+import { loadPolicy, type Policy } from '../load-policy.ts';
 import { readFileBytes, STDIO } from '../read-file.ts';
 import { renderExplained, renderHead, renderSummary } from '../render-explanation.ts';
 import { jsonText } from '../text.ts';
 
-/** Calls in a row that came out the same, explained by the first of them. */
-interface Explained {
-  readonly from: number;
-  to: number;
-  readonly atMs: number;
-  readonly argsText: string;
-  readonly explanation: Explanation;
-}
-
 type Options = ExplainInput['options'];
 
 const CALL_BYTES_MAX = 1_048_576;
+const NAME_LENGTH_MAX = 1_024;
 const TIME: Shape = { kind: 'string', lengthMin: 1, lengthMax: 64, format: 'rfc3339' };
 
 async function run({ args, options }: ExplainInput, io: Io): Promise<Outcome> {
@@ -42,11 +28,19 @@ async function run({ args, options }: ExplainInput, io: Io): Promise<Outcome> {
   const calls = await readCalls(options, io);
   if (isFailure(calls)) return calls;
   const startMs = options.at === undefined ? Date.now() : Date.parse(options.at);
-  const all = explainAll(policy.snapshot, calls, startMs);
-  const shown = options.last ? all.slice(-1) : all;
-  io.out.write(options.json ? jsonText(reportOf(shown)) : textOf(shown, policy.snapshot, io));
+  const shown = explained(policy.snapshot, calls, { startMs, last: options.last });
+  io.out.write(options.json ? jsonText(reportOf(shown, policy)) : textOf(shown, policy, io));
   const refused = shown.some(({ explanation }) => explanation.decision.action !== 'ALLOW');
   return done(refused ? EXIT.findings : EXIT.fine);
+}
+
+function explained(
+  snapshot: Snapshot,
+  calls: readonly PlannedCall[],
+  { startMs, last }: { readonly startMs: number; readonly last: boolean },
+): readonly Explained[] {
+  const all = explainCalls(snapshot, calls, startMs);
+  return last ? all.slice(-1).map(lastOf) : all;
 }
 
 function wrongUsage(file: string, options: Options): Failure | undefined {
@@ -60,6 +54,11 @@ function wrongUsage(file: string, options: Options): Failure | undefined {
   }
   if (call.length === 0 && tool === undefined) {
     return usage('there is no call to explain.', 'Give --call FILE, or --server and --tool.');
+  }
+  for (const [flag, name] of Object.entries({ server, tool, 'agent-id': options['agent-id'] })) {
+    if (name === undefined || (name !== '' && name.length <= NAME_LENGTH_MAX)) continue;
+    const problem = name === '' ? 'is empty' : `has ${name.length} characters`;
+    return usage(`--${flag} ${problem}.`, `Give a name of 1 to ${NAME_LENGTH_MAX} characters.`);
   }
   if ([file, ...call].filter((path) => path === STDIO).length > 1) {
     return usage('standard input can be only one of the files.', 'Write the others to files.');
@@ -76,7 +75,10 @@ async function readCalls(options: Options, io: Io): Promise<readonly PlannedCall
   for (const path of options.call) {
     const file = await readFileBytes(path, { io, bytesMax: CALL_BYTES_MAX });
     if (isFailure(file)) return file;
-    const text = Buffer.from(file.bytes).toString('utf8');
+    const wrong = notACall(file);
+    if (wrong !== undefined) return wrong;
+    // The decoder drops the byte order mark that some editors write.
+    const text = new TextDecoder().decode(file.bytes);
     const parsed = parseCalls({ name: file.name, text, identity });
     if (isFailure(parsed)) return parsed;
     calls.push(...parsed.calls);
@@ -104,38 +106,6 @@ function identityOf(options: Options): Identity {
   };
 }
 
-function explainAll(
-  snapshot: Snapshot,
-  calls: readonly PlannedCall[],
-  startMs: number,
-): readonly Explained[] {
-  const all: Explained[] = [];
-  let state = initialState(snapshot);
-  let nowMs = startMs;
-  let number = 0;
-  for (const { call, argsText, atMs, repeat, result } of calls) {
-    nowMs = atMs ?? nowMs;
-    let known: string | undefined;
-    for (let left = repeat; left > 0; left--) {
-      number++;
-      const { decision, trace, state: next } = decide(snapshot, call, state, nowMs);
-      const key = `${decision.action} ${decision.rule_id} ${decision.reason_code}`;
-      const last = all.at(-1);
-      if (last !== undefined && known === key) last.to = number;
-      else {
-        const explanation = explain(snapshot, { call, state, nowMs });
-        all.push({ from: number, to: number, atMs: nowMs, argsText, explanation });
-      }
-      known = key;
-      state = next;
-      if (decision.action === 'ALLOW') {
-        state = recordResult(snapshot, { call, result, trace, nowMs }, state);
-      }
-    }
-  }
-  return all;
-}
-
 function countsOf(shown: readonly Explained[]) {
   const counts = { calls: 0, allowed: 0, refused: 0 };
   for (const { from, to, explanation } of shown) {
@@ -146,18 +116,20 @@ function countsOf(shown: readonly Explained[]) {
   return counts;
 }
 
-function reportOf(shown: readonly Explained[]) {
+function reportOf(shown: readonly Explained[], { modeOverridden }: Policy) {
   return {
-    calls: shown.map(({ from, to, atMs, explanation }) => {
-      return { from, to, at: new Date(atMs).toISOString(), ...explanation };
+    calls: shown.map(({ from, to, atMs, args, explanation }) => {
+      const { call, ...rest } = explanation;
+      const at = new Date(atMs).toISOString();
+      return { from, to, at, ...rest, mode_overridden: modeOverridden, call: { ...call, args } };
     }),
     summary: countsOf(shown),
   };
 }
 
-function textOf(shown: readonly Explained[], snapshot: Snapshot, { out }: Io): string {
-  const parts = shown.map((explained) => renderExplained(explained, out));
-  return [renderHead(snapshot, out), ...parts, renderSummary(countsOf(shown), out)].join('\n');
+function textOf(shown: readonly Explained[], policy: Policy, { out }: Io): string {
+  const parts = shown.map((one) => renderExplained(one, out));
+  return [renderHead(policy, out), ...parts, renderSummary(countsOf(shown), out)].join('\n');
 }
 
 export { run };

@@ -7,7 +7,7 @@ import { failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { STDIO } from '../read-file.ts';
 import { harmless, jsonText } from '../text.ts';
-import { createNewFile } from '../write-file.ts';
+import { createNewFile, occupied } from '../write-file.ts';
 
 const PRIVATE_MODE = 0o600;
 const PUBLIC_MODE = 0o644;
@@ -16,12 +16,18 @@ async function run({ args, options }: KeygenInput, io: Io): Promise<Outcome> {
   if (args.out === STDIO) {
     return failure('SUB_USAGE', 'keys are not written to standard output.', 'Name a file.');
   }
+  if (args.out === '') return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
   const { keyId, privatePem, publicPem } = createKeyPair();
   const publicPath = `${args.out}.pub`;
+  const privateKey = { path: args.out, text: privatePem, mode: PRIVATE_MODE };
+  // Usually both halves exist or none does: the one that was named is the one to speak of.
+  const taken = await occupied(args.out);
+  if (taken !== undefined) return taken;
   // The public half first: a failure after it leaves nothing behind that has to be kept secret.
-  const published = await createNewFile(publicPath, publicPem, PUBLIC_MODE);
+  const publicKey = { path: publicPath, text: publicPem, mode: PUBLIC_MODE, given: args.out };
+  const published = await createNewFile(publicKey);
   if (isFailure(published)) return published;
-  const written = await createNewFile(args.out, privatePem, PRIVATE_MODE);
+  const written = await createNewFile(privateKey);
   if (isFailure(written)) {
     await rm(publicPath, { force: true });
     return written;

@@ -5,10 +5,11 @@ import type { ReplayInput } from '../catalog/policy.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
+import { notEvents } from '../file-kind.ts';
 import type { Colors, Io } from '../io.ts';
 import { loadPolicy } from '../load-policy.ts';
 import { type FileBytes, readFileBytes, STDIO } from '../read-file.ts';
-import { jsonText } from '../text.ts';
+import { harmless, jsonText } from '../text.ts';
 
 /** What stopped the reading, if anything did. */
 interface Reading {
@@ -27,6 +28,8 @@ async function run({ args, options }: ReplayInput, io: Io): Promise<Outcome> {
   if (isFailure(policy)) return policy;
   const file = await readFileBytes(args.events, { io, bytesMax: EVENTS_BYTES_MAX });
   if (isFailure(file)) return file;
+  const wrong = notEvents(file);
+  if (wrong !== undefined) return wrong;
   const reading: Reading = { failure: undefined };
   const compare = options.compare ?? 'action';
   const result = replay(policy.snapshot, eventsOf(file, reading, io), { sha256, compare });
@@ -51,7 +54,8 @@ function* eventsOf(file: FileBytes, reading: Reading, io: Io): Generator<Event> 
         return;
       }
       // The writer was stopped in the middle of a line; all before it counts.
-      io.err.write(`sub: ${file.name}:${number}: the last line is cut off and was left out.\n`);
+      const note = `sub: ${file.name}:${number}: the last line is cut off and was left out.`;
+      io.err.write(`${harmless(note)}\n`);
     }
   }
 }

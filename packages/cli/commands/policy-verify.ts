@@ -1,44 +1,90 @@
 import type { SnapshotDocument } from '@subluminal/contracts';
 import { canonicalize } from '@subluminal/core/canon';
 import { openSnapshot } from '@subluminal/core/policy';
-import type { Verifier } from '@subluminal/core/ports';
 import { sha256, verifierFromPems } from '@subluminal/plane/crypto';
 import type { VerifyInput } from '../catalog/policy.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
+import { insteadOfSnapshot } from '../file-kind.ts';
 import type { Io } from '../io.ts';
 import { POLICY_BYTES_MAX } from '../load-policy.ts';
-import { KEY_BYTES_MAX, readFileBytes } from '../read-file.ts';
+import { type FileBytes, KEY_BYTES_MAX, readFileBytes } from '../read-file.ts';
 import { harmless, jsonText, plural } from '../text.ts';
+
+type Trusted = Extract<ReturnType<typeof verifierFromPems>, { readonly ok: true }>;
+
+/** What is wrong with a snapshot, and what to do about it. */
+interface Finding {
+  readonly code: string;
+  readonly message: string;
+  readonly fix: string;
+}
 
 async function run({ args, options }: VerifyInput, io: Io): Promise<Outcome> {
   const file = await readFileBytes(args.snapshot, { io, bytesMax: POLICY_BYTES_MAX });
   if (isFailure(file)) return file;
-  const verifier = options.key.length === 0 ? undefined : await readVerifier(options.key, io);
-  if (isFailure(verifier)) return verifier;
+  const trusted = options.key.length === 0 ? undefined : await readKeys(options.key, io);
+  if (isFailure(trusted)) return trusted;
   const value = parseJson(file.bytes);
-  const opened = await openSnapshot(value, { sha256, ...(verifier && { verifier }) });
+  const verifier = trusted && { verifier: trusted.verifier };
+  const opened = await openSnapshot(value, { sha256, ...verifier });
   if (opened.ok) {
     const report = reportOf(opened.snapshot.document, {
       policyHash: opened.snapshot.ref.policy_hash,
       keyId: keyIdOf(value),
-      checked: verifier !== undefined,
+      checked: trusted !== undefined,
     });
     io.out.write(options.json ? jsonText(report) : textOf(report, file.name));
     return done(EXIT.fine);
   }
   const { code, message } = opened;
-  if (code === 'SUB_SNAPSHOT_FORMAT') return notASnapshot(file.name, message);
-  if (options.json) io.out.write(jsonText({ ok: false, code, message }));
-  else {
-    const { colors } = io.out;
-    io.out.write(`${colors.red('✘')} ${harmless(`${file.name}: ${message}`)}. [${code}]\n`);
-  }
+  if (code === 'SUB_SNAPSHOT_FORMAT') return notASnapshot(file, message);
+  const wrong =
+    code === 'SUB_SNAPSHOT_HASH'
+      ? { message, fix: 'Compile the bundle again, and never edit a snapshot.' }
+      : signatureFinding(message, keyIdOf(value), trusted?.keyIds ?? []);
+  tell({ code, ...wrong }, file.name, { io, json: options.json });
   return done(EXIT.findings);
 }
 
-async function readVerifier(paths: readonly string[], io: Io): Promise<Verifier | Failure> {
+function tell(
+  finding: Finding,
+  name: string,
+  { io, json }: { readonly io: Io; readonly json: boolean },
+): void {
+  const { code, message, fix } = finding;
+  if (json) io.out.write(jsonText({ ok: false, code, message, fix }));
+  else {
+    const text = harmless(`${name}: ${message}. ${fix}`);
+    io.out.write(`${io.out.colors.red('✘')} ${text} [${code}]\n`);
+  }
+}
+
+/** A missing signature, another key's, and a wrong one each need something else. */
+function signatureFinding(
+  message: string,
+  signedBy: string | null,
+  given: readonly string[],
+): Omit<Finding, 'code'> {
+  // The signature itself is malformed, which the message already tells.
+  if (message.startsWith('at ')) return { message, fix: 'Compile and sign the bundle again.' };
+  if (signedBy === null || given.length === 0) {
+    return { message, fix: 'Sign it: `sub policy compile --sign KEY`.' };
+  }
+  if (given.includes(signedBy)) {
+    const wrong = `it names key ${signedBy}, but that key did not sign this content`;
+    return { message: wrong, fix: 'Compile and sign the bundle again.' };
+  }
+  const keys =
+    given.length === 1 ? `the key given is ${given[0]}` : `the keys given are ${given.join(', ')}`;
+  return {
+    message: `it was signed by key ${signedBy}, and ${keys}`,
+    fix: `Give the public key of ${signedBy} with --key, or sign the snapshot again.`,
+  };
+}
+
+async function readKeys(paths: readonly string[], io: Io): Promise<Trusted | Failure> {
   const pems: string[] = [];
   for (const path of paths) {
     const file = await readFileBytes(path, { io, bytesMax: KEY_BYTES_MAX });
@@ -46,7 +92,7 @@ async function readVerifier(paths: readonly string[], io: Io): Promise<Verifier 
     pems.push(Buffer.from(file.bytes).toString('utf8'));
   }
   const result = verifierFromPems(pems);
-  if (result.ok) return result.verifier;
+  if (result.ok) return result;
   const fix = 'Give the .pub files of `sub policy keygen`.';
   return failure(result.code, `${paths.join(', ')}: ${result.message}.`, fix);
 }
@@ -57,12 +103,14 @@ function parseJson(bytes: Uint8Array): unknown {
   return read.ok ? JSON.parse(read.canonical) : undefined;
 }
 
-function notASnapshot(name: string, message: string): Failure {
+function notASnapshot(file: FileBytes, message: string): Failure {
+  const instead = insteadOfSnapshot(file);
+  const why = instead === undefined ? message : `it ${instead}`;
   const fix = 'Make one with `sub policy compile`.';
-  return failure('SUB_SNAPSHOT_FORMAT', `${name} is no snapshot: ${message}.`, fix);
+  return failure('SUB_SNAPSHOT_FORMAT', `${file.name} is no snapshot: ${why}.`, fix);
 }
 
-/** The snapshot has been opened, so the signature is well formed if there is one. */
+/** Null where there is no well-formed signature. */
 function keyIdOf(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || !('signature' in value)) return null;
   const { signature } = value;

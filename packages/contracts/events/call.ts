@@ -36,7 +36,9 @@ const CALL_STATUS = oneOf('OK', 'ERROR', 'TIMEOUT', 'CANCELLED');
 const ERROR_CLASS = oneOf('upstream_error', 'policy_block', 'timeout', 'transport', 'unknown');
 
 const count = integer({ min: 0 });
-const classes = array(string({ lengthMax: 1_024 }), { itemsMax: 1_000 });
+const CLASSES_MAX = 1_000;
+const CLASS_LENGTH_MAX = 1_024;
+const classes = array(string({ lengthMax: CLASS_LENGTH_MAX }), { itemsMax: CLASSES_MAX });
 
 const CALL_REF_FIELDS = {
   call_id: required(string(), 'The call; unique within the run.'),
@@ -119,17 +121,20 @@ const CALL_ERROR = open({
 });
 
 type CallRef = Infer<typeof CALL_REF>;
+type DecidedCall = Infer<typeof DECIDED_CALL>;
 type StartedCall = Infer<typeof STARTED_CALL>;
 type EventDecision = Infer<typeof EVENT_DECISION>;
 type CallError = Infer<typeof CALL_ERROR>;
 type CallStatus = Infer<typeof CALL_STATUS>;
 type Transport = Infer<typeof TRANSPORT>;
 
-export type { CallError, CallRef, CallStatus, EventDecision, StartedCall, Transport };
+export type { CallError, CallRef, CallStatus, DecidedCall, EventDecision, StartedCall, Transport };
 export {
   CALL_ERROR,
   CALL_REF,
   CALL_STATUS,
+  CLASS_LENGTH_MAX,
+  CLASSES_MAX,
   DECIDED_CALL,
   EVENT_DECISION,
   MAX_INSPECT_BYTES,

@@ -1,11 +1,24 @@
 // What must hold for the body of each event type before it is written.
-import { ACTION, APPROVAL_REQUEST, HINT, SEVERITY, TERMINATE, WOULD } from '../decision.ts';
-import { open } from '../shape.ts';
+import { isLonger } from '../check.ts';
+import {
+  ACTION,
+  APPROVAL_REQUEST,
+  HINT,
+  type Hint,
+  SEVERITY,
+  TERMINATE,
+  WOULD,
+} from '../decision.ts';
+import { boundedHint } from '../hint.ts';
+import { open, required } from '../shape.ts';
 import { SECRET_INJECTION_WRITTEN } from './bodies.ts';
 import {
   CALL_ERROR,
   CALL_STATUS,
   type CallRef,
+  CLASS_LENGTH_MAX,
+  CLASSES_MAX,
+  type DecidedCall,
   type EventDecision,
   type StartedCall,
   TRANSPORT,
@@ -15,8 +28,9 @@ import {
   fitsBytes,
   MalformedEvent,
   mustBe,
+  mustBePlain,
   mustCount,
-  mustFit,
+  mustFitWritten,
   mustFlag,
   mustHash,
   mustText,
@@ -29,9 +43,11 @@ interface InspectLimits {
   readonly previewBytesMax: number;
 }
 
+/** Each returns what to write: a copy whose fields were read once, so that none can change. */
 type Guards = {
-  readonly [T in EventType]: (body: EventBodies[T], limits: InspectLimits) => void;
+  readonly [T in EventType]: (body: EventBodies[T], limits: InspectLimits) => EventBodies[T];
 };
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 const SHAPES = {
   run_start: open(EVENT_BODIES.run_start),
@@ -39,86 +55,132 @@ const SHAPES = {
   policy_loaded: open(EVENT_BODIES.policy_loaded),
   shim_health: open(EVENT_BODIES.shim_health),
   breaker_trip: open(EVENT_BODIES.breaker_trip),
+  secret_injection: open({ secret: required(SECRET_INJECTION_WRITTEN, 'Never its value.') }),
 } as const;
 
 /** Three types are hot and checked by hand; the others are rare and get the full check. */
 const GUARDS: Guards = {
-  tool_call_start: (body, limits) => guardStart(body.call, limits),
-  tool_call_decision: (body) => {
-    guardCall(body.call);
-    guardClasses(body.call.risk_class, 'call.risk_class');
-    guardDecision(body.decision);
-    if (body.counter_scope !== undefined) {
-      mustBe(COUNTER_SCOPE.values, body.counter_scope, 'counter_scope');
-    }
-  },
+  tool_call_start: guardStart,
+  tool_call_decision: guardDecided,
   tool_call_end: guardEnd,
   hint_issued: (body) => {
-    mustText(body.call.call_id, 'call.call_id');
-    mustFit(HINT, body.hint, 'hint');
+    mustBePlain(body.call, 'call');
+    const call = { ...body.call };
+    mustText(call.call_id, 'call.call_id');
+    return { call, hint: guardHint(body.hint, 'hint') };
   },
-  run_start: (body) => mustFit(SHAPES.run_start, body, 'run_start'),
-  run_end: (body) => mustFit(SHAPES.run_end, body, 'run_end'),
-  policy_loaded: (body) => mustFit(SHAPES.policy_loaded, body, 'policy_loaded'),
-  secret_injection: (body) => mustFit(SECRET_INJECTION_WRITTEN, body.secret, 'secret'),
-  shim_health: (body) => mustFit(SHAPES.shim_health, body, 'shim_health'),
-  breaker_trip: (body) => mustFit(SHAPES.breaker_trip, body, 'breaker_trip'),
+  run_start: (body) => mustFitWritten(SHAPES.run_start, body, 'run_start'),
+  run_end: (body) => mustFitWritten(SHAPES.run_end, body, 'run_end'),
+  policy_loaded: (body) => mustFitWritten(SHAPES.policy_loaded, body, 'policy_loaded'),
+  secret_injection: (body) => mustFitWritten(SHAPES.secret_injection, body, 'secret_injection'),
+  shim_health: (body) => mustFitWritten(SHAPES.shim_health, body, 'shim_health'),
+  breaker_trip: (body) => mustFitWritten(SHAPES.breaker_trip, body, 'breaker_trip'),
 };
 
-function guardCall(call: CallRef): void {
+// Copies are spelled out where they are made: one place for all shapes would be many times slower.
+
+function guardStart(body: EventBodies['tool_call_start'], limits: InspectLimits) {
+  const given = body.call;
+  mustBePlain(given, 'call');
+  const call: Mutable<StartedCall> = { ...given };
+  guardRef(call);
+  mustBe(TRANSPORT.values, call.transport, 'call.transport');
+  mustCount(call.bytes_in, 'call.bytes_in');
+  mustCount(call.seq, 'call.seq', 1);
+  if (call.tags !== undefined) call.tags = guardClasses(call.tags, 'call.tags');
+  if (call.risk_class !== undefined) {
+    call.risk_class = guardClasses(call.risk_class, 'call.risk_class');
+  }
+  if (call.timeout_ms !== undefined) mustCount(call.timeout_ms, 'call.timeout_ms');
+  if (call.args_stream_hash !== undefined) mustHash(call.args_stream_hash, 'call.args_stream_hash');
+  mustBePlain(call.preview, 'call.preview');
+  const preview = { ...call.preview };
+  guardPreview(preview, call.bytes_in, limits);
+  guardPreviewText(preview.args_preview, call.bytes_in, limits);
+  call.preview = preview;
+  return { call };
+}
+
+function guardDecided(body: EventBodies['tool_call_decision']) {
+  const own: Mutable<EventBodies['tool_call_decision']> = { ...body };
+  mustBePlain(own.call, 'call');
+  const call: Mutable<DecidedCall> = { ...own.call };
+  guardRef(call);
+  if (call.risk_class !== undefined) {
+    call.risk_class = guardClasses(call.risk_class, 'call.risk_class');
+  }
+  own.call = call;
+  own.decision = guardDecision(own.decision);
+  if (own.counter_scope !== undefined) {
+    mustBe(COUNTER_SCOPE.values, own.counter_scope, 'counter_scope');
+  }
+  return own;
+}
+
+function guardEnd(body: EventBodies['tool_call_end'], limits: InspectLimits) {
+  const own: Mutable<EventBodies['tool_call_end']> = { ...body };
+  mustBePlain(own.call, 'call');
+  const call = { ...own.call };
+  guardRef(call);
+  own.call = call;
+  mustBe(CALL_STATUS.values, own.status, 'status');
+  mustCount(own.latency_ms, 'latency_ms');
+  mustCount(own.bytes_out, 'bytes_out');
+  if (own.result_stream_hash !== undefined) mustHash(own.result_stream_hash, 'result_stream_hash');
+  mustBePlain(own.preview, 'preview');
+  const preview = { ...own.preview };
+  guardPreview(preview, own.bytes_out, limits);
+  guardPreviewText(preview.result_preview, own.bytes_out, limits);
+  own.preview = preview;
+  if (own.error === undefined) return own;
+  if (own.status === 'OK') throw new MalformedEvent('error', 'absent when the status is OK');
+  own.error = mustFitWritten(CALL_ERROR, own.error, 'error');
+  return own;
+}
+
+function guardRef(call: CallRef): void {
   mustText(call.call_id, 'call.call_id');
   mustText(call.server_name, 'call.server_name');
   mustText(call.tool_name, 'call.tool_name');
   mustHash(call.args_hash, 'call.args_hash');
 }
 
-function guardStart(call: StartedCall, limits: InspectLimits): void {
-  guardCall(call);
-  mustBe(TRANSPORT.values, call.transport, 'call.transport');
-  mustCount(call.bytes_in, 'call.bytes_in');
-  mustCount(call.seq, 'call.seq', 1);
-  guardClasses(call.tags, 'call.tags');
-  guardClasses(call.risk_class, 'call.risk_class');
-  if (call.timeout_ms !== undefined) mustCount(call.timeout_ms, 'call.timeout_ms');
-  if (call.args_stream_hash !== undefined) mustHash(call.args_stream_hash, 'call.args_stream_hash');
-  guardPreview(call.preview, call.bytes_in, limits);
-  guardPreviewText(call.preview.args_preview, call.bytes_in, limits);
-}
-
-function guardEnd(body: EventBodies['tool_call_end'], limits: InspectLimits): void {
-  guardCall(body.call);
-  mustBe(CALL_STATUS.values, body.status, 'status');
-  mustCount(body.latency_ms, 'latency_ms');
-  mustCount(body.bytes_out, 'bytes_out');
-  if (body.result_stream_hash !== undefined) {
-    mustHash(body.result_stream_hash, 'result_stream_hash');
-  }
-  guardPreview(body.preview, body.bytes_out, limits);
-  guardPreviewText(body.preview.result_preview, body.bytes_out, limits);
-  const { error } = body;
-  if (error === undefined) return;
-  if (body.status === 'OK') throw new MalformedEvent('error', 'absent when the status is OK');
-  mustFit(CALL_ERROR, error, 'error');
-}
-
-function guardDecision(decision: EventDecision): void {
-  const { action, rule_id, explain, policy, hint, terminate, approval, would } = decision;
+function guardDecision(given: EventDecision): EventDecision {
+  mustBePlain(given, 'decision');
+  const own: Mutable<EventDecision> = { ...given };
+  const { action } = own;
   mustBe(ACTION.values, action, 'decision.action');
-  mustBe(SEVERITY.values, decision.severity, 'decision.severity');
-  if (rule_id !== null) mustText(rule_id, 'decision.rule_id');
+  mustBe(SEVERITY.values, own.severity, 'decision.severity');
+  if (own.rule_id !== null) mustText(own.rule_id, 'decision.rule_id');
+  mustBePlain(own.explain, 'decision.explain');
+  const explain = { ...own.explain };
   mustText(explain.summary, 'decision.explain.summary');
   mustText(explain.reason_code, 'decision.explain.reason_code');
+  own.explain = explain;
+  mustBePlain(own.policy, 'decision.policy');
+  const policy = { ...own.policy };
   mustText(policy.policy_id, 'decision.policy.policy_id');
   mustText(policy.policy_version, 'decision.policy.policy_version');
   mustHash(policy.policy_hash, 'decision.policy.policy_hash');
-  if (decision.backoff_ms !== undefined) mustCount(decision.backoff_ms, 'decision.backoff_ms');
+  own.policy = policy;
+  if (own.backoff_ms !== undefined) mustCount(own.backoff_ms, 'decision.backoff_ms');
   else mustNotBe(action, 'THROTTLE', 'backoff_ms');
-  if (hint !== undefined) mustFit(HINT, hint, 'decision.hint');
+  if (own.hint !== undefined) own.hint = guardHint(own.hint, 'decision.hint');
   else mustNotBe(action, 'REJECT_WITH_HINT', 'hint');
-  if (terminate !== undefined) mustFit(TERMINATE, terminate, 'decision.terminate');
-  else mustNotBe(action, 'TERMINATE_RUN', 'terminate');
-  if (approval !== undefined) mustFit(APPROVAL_REQUEST, approval, 'decision.approval');
-  if (would !== undefined) mustFit(WOULD, would, 'decision.would');
+  if (own.terminate !== undefined) {
+    own.terminate = mustFitWritten(TERMINATE, own.terminate, 'decision.terminate');
+  } else mustNotBe(action, 'TERMINATE_RUN', 'terminate');
+  if (own.approval !== undefined) {
+    own.approval = mustFitWritten(APPROVAL_REQUEST, own.approval, 'decision.approval');
+  }
+  if (own.would !== undefined) own.would = mustFitWritten(WOULD, own.would, 'decision.would');
+  return own;
+}
+
+/** A suggestion is as large as what the agent sent: beyond the limits it is left out. */
+function guardHint(hint: Hint, field: string): Hint {
+  mustBePlain(hint, field);
+  return mustFitWritten(HINT, boundedHint({ ...hint }), field);
 }
 
 function mustNotBe(action: string, needy: string, needed: string): void {
@@ -126,15 +188,20 @@ function mustNotBe(action: string, needy: string, needed: string): void {
   throw new MalformedEvent(`decision.${needed}`, `there, because the action is ${needy}`);
 }
 
-function guardClasses(classes: readonly string[] | undefined, field: string): void {
-  if (classes === undefined) return;
-  if (!Array.isArray(classes) || classes.length > 1_000) {
-    throw new MalformedEvent(field, 'a list of at most 1000');
+/** A list of its own, so that what was checked is what is written. */
+function guardClasses(given: readonly string[], field: string): readonly string[] {
+  if (!Array.isArray(given) || given.length > CLASSES_MAX) {
+    throw new MalformedEvent(field, `a list of at most ${CLASSES_MAX}`);
   }
-  for (const name of classes) {
-    if (typeof name === 'string' && name.length > 0 && name.length <= 1_024) continue;
-    throw new MalformedEvent(field, 'a list of strings of 1 to 1024 characters');
+  const classes: string[] = [];
+  for (let index = 0; index < given.length; index++) {
+    const name: unknown = given[index];
+    if (typeof name !== 'string' || name === '' || isLonger(name, CLASS_LENGTH_MAX)) {
+      throw new MalformedEvent(field, `a list of strings of 1 to ${CLASS_LENGTH_MAX} characters`);
+    }
+    classes.push(name);
   }
+  return classes;
 }
 
 interface Preview {

@@ -1,5 +1,5 @@
 // Cheap checks of what changes from event to event. A violation is a bug of the producer: it throws.
-import { check } from '../check.ts';
+import { check, isLonger, isPlain } from '../check.ts';
 import { FORMATS } from '../formats.ts';
 import { type Shape, STRING_LENGTH_MAX } from '../shape.ts';
 
@@ -15,8 +15,14 @@ class MalformedEvent extends Error {
 
 const SHA256 = FORMATS.sha256.pattern;
 
+/** A plain object: what inherits fields or has a toJSON is read by guards otherwise than written. */
+function mustBePlain(value: object, field: string): void {
+  if (isPlain(value)) return;
+  throw new MalformedEvent(field, 'a plain object, without a class and without toJSON');
+}
+
 function mustText(value: string, field: string): void {
-  if (typeof value === 'string' && value.length > 0 && value.length <= STRING_LENGTH_MAX) return;
+  if (typeof value === 'string' && value.length > 0 && !isLonger(value, STRING_LENGTH_MAX)) return;
   throw new MalformedEvent(field, `a string of 1 to ${STRING_LENGTH_MAX} characters`);
 }
 
@@ -47,6 +53,16 @@ function mustFit(shape: Shape, value: unknown, field: string): void {
   throw new MalformedEvent([field, ...first.path].join('.'), first.expected);
 }
 
+/** The full check, and the value as it will be written, which has passed the same check. */
+function mustFitWritten<T extends object>(shape: Shape, value: T, field: string): T {
+  mustBePlain(value, field);
+  mustFit(shape, value, field);
+  const written: unknown = JSON.parse(JSON.stringify(value));
+  mustFit(shape, written, field);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `check` has just shown it.
+  return written as T;
+}
+
 /** Whether a text takes at most that many bytes in UTF-8, counting only when it may not. */
 function fitsBytes(text: string, bytesMax: number): boolean {
   if (text.length * 3 <= bytesMax) return true;
@@ -59,4 +75,15 @@ function fitsBytes(text: string, bytesMax: number): boolean {
   return bytes <= bytesMax;
 }
 
-export { fitsBytes, MalformedEvent, mustBe, mustCount, mustFit, mustFlag, mustHash, mustText };
+export {
+  fitsBytes,
+  MalformedEvent,
+  mustBe,
+  mustBePlain,
+  mustCount,
+  mustFit,
+  mustFitWritten,
+  mustFlag,
+  mustHash,
+  mustText,
+};

@@ -2,12 +2,13 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import type { Decision } from '../decision.ts';
-import { open } from '../shape.ts';
+import { open, STRING_LENGTH_MAX } from '../shape.ts';
 import { arbitraryOf } from '../testing/arbitrary.ts';
 import { HASH, POLICY } from '../testing/samples.ts';
 import { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES, type StartedCall } from './call.ts';
 import { eventDecision } from './decision.ts';
 import { PRODUCER, type Producer } from './envelope.ts';
+import { MalformedEvent } from './guards.ts';
 import { EVENT_LINE_LENGTH_MAX, parseEventLine } from './parse.ts';
 import { EVENT_BODIES, type EventBody, type EventType } from './types.ts';
 import { eventWriter } from './writer.ts';
@@ -50,12 +51,49 @@ const HINT = {
   hint_kind: 'OTHER',
 } as const;
 
+const FAILURE = { class: 'timeout', message: 'Too late.' };
+
+/** Objects that read like the given one and are written otherwise. */
+const DISGUISES: { readonly [name: string]: (part: object) => object } = {
+  inherited: (part) => Object.create(part) as object,
+  instance: (part) => Object.assign(Object.create({}) as object, part),
+  'getters of a class': (part) => Object.create(accessors(part, (value) => value)) as object,
+  'own toJSON': (part) => ({ ...part, toJSON: () => undefined }),
+  'inherited toJSON': (part) => Object.assign(Object.create({ toJSON: () => 7 }) as object, part),
+  hidden: (part) => {
+    const descriptors = Object.getOwnPropertyDescriptors(part);
+    for (const each of Object.values(descriptors)) Object.assign(each, { enumerable: false });
+    return Object.defineProperties({}, descriptors);
+  },
+  changing: (part) => accessors(part, (value, reads) => (reads === 0 ? value : undefined)),
+  'no prototype': (part) => Object.assign(Object.create(null) as object, part),
+};
+
+/** The same fields as getters, told how often each was read before. */
+function accessors(part: object, read: (value: unknown, reads: number) => unknown): object {
+  const getters = Object.entries(part).map(([name, value]) => {
+    let reads = 0;
+    return [name, { enumerable: true, get: () => read(value, reads++) }] as const;
+  });
+  return Object.defineProperties({}, Object.fromEntries(getters));
+}
+
 const writer = eventWriter(PRODUCED_BY);
 const TYPES = Object.keys(EVENT_BODIES) as EventType[];
 
 /** Writes what types would forbid. */
 function write(type: string, body: object, ts = TS): string {
   return writer.line(type as EventType, body as never, ts);
+}
+
+/** What became of a body: written and read back, refused, or one of what must never happen. */
+function outcome(type: EventType, body: object): string {
+  try {
+    const parsed = parseEventLine(write(type, body));
+    return parsed.ok ? 'read' : `written, but ${parsed.kind}`;
+  } catch (error) {
+    return error instanceof MalformedEvent ? 'refused' : String(error);
+  }
 }
 
 function decided(decision: object): EventBody<'tool_call_decision'> {
@@ -121,6 +159,80 @@ describe('eventWriter', () => {
     fc.assert(property, { numRuns: 2_000 });
   });
 
+  it('never writes a line that a consumer would reject, however the parts are made', () => {
+    const steps = fc.array(fc.nat(9), { maxLength: 3 });
+    const disguise = fc.constantFrom(...Object.values(DISGUISES));
+    const property = fc.property(anyBody(), steps, disguise, ({ type, body }, path, disguised) => {
+      const odd = path.length === 0 ? disguised(body) : disguiseAt(body, path, disguised);
+      expect(outcome(type, odd)).toMatch(/^(?:read|refused)$/);
+    });
+    fc.assert(property, { numRuns: 3_000 });
+  });
+
+  it.each(['inherited', 'instance', 'getters of a class', 'own toJSON', 'inherited toJSON'])(
+    'refuses a part that is no plain object: %s',
+    (name) => {
+      const disguised = DISGUISES[name] ?? ((part) => part);
+      const decision = eventDecision(ALLOWED, POLICY);
+      const parts: readonly [EventType, object][] = [
+        ['tool_call_start', disguised({ call: STARTED })],
+        ['tool_call_start', { call: disguised(STARTED) }],
+        ['tool_call_start', { call: { ...STARTED, preview: disguised(STARTED.preview) } }],
+        ['tool_call_decision', { call: disguised(REF), decision }],
+        ['tool_call_decision', { call: REF, decision: disguised(decision) }],
+        ['tool_call_decision', decided({ explain: disguised(decision.explain) })],
+        ['tool_call_decision', decided({ policy: disguised(POLICY) })],
+        ['tool_call_decision', decided({ hint: disguised(HINT) })],
+        ['tool_call_end', { ...ENDED, call: disguised(REF) }],
+        ['tool_call_end', { ...ENDED, preview: disguised(ENDED.preview) }],
+        ['tool_call_end', { ...ENDED, status: 'ERROR', error: disguised(FAILURE) }],
+        ['hint_issued', { call: disguised({ call_id: 'c1' }), hint: HINT }],
+        ['policy_loaded', disguised({ policy: POLICY, mode: 'control' })],
+      ];
+      for (const [type, body] of parts) {
+        expect(() => write(type, body)).toThrow('SUB_EVENT_MALFORMED');
+      }
+    },
+  );
+
+  it('writes what it has checked when a field reads differently each time', () => {
+    const changing = DISGUISES['changing'] ?? ((part) => part);
+    const bodies: readonly [EventType, object][] = [
+      ['tool_call_start', { call: changing(STARTED) }],
+      ['tool_call_decision', { call: REF, decision: changing(eventDecision(ALLOWED, POLICY)) }],
+      ['tool_call_end', changing(ENDED)],
+    ];
+    for (const [type, body] of bodies) {
+      expect(parseEventLine(write(type, body))).toMatchObject({ ok: true });
+    }
+    const list = Object.assign(['a'], { toJSON: () => 7 });
+    const line = write('tool_call_start', { call: { ...STARTED, tags: list } });
+    expect(parseEventLine(line)).toMatchObject({ event: { call: { tags: ['a'] } } });
+  });
+
+  it('counts the characters of names as parser and schema do', () => {
+    const start = (tool_name: string, tag = 'a') =>
+      write('tool_call_start', { call: { ...STARTED, tool_name, tags: [tag] } });
+    const longest = '😀'.repeat(STRING_LENGTH_MAX);
+    expect(parseEventLine(start(longest)).ok).toBe(true);
+    expect(() => start(`${longest}a`)).toThrow('call.tool_name');
+    expect(() => start('')).toThrow('call.tool_name');
+    expect(parseEventLine(start('a', '😀'.repeat(1_024))).ok).toBe(true);
+    expect(() => start('a', '😀'.repeat(1_025))).toThrow('call.tags');
+  });
+
+  it.each([
+    ['too many parts', { list: Array.from({ length: 100_000 }, () => 0) }],
+    ['a key that is too long', { ['k'.repeat(1_025)]: 1 }],
+    ['too much depth', { deep: JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`) as unknown }],
+  ])('leaves out suggested arguments with %s, which the agent chose', (_, suggested_args) => {
+    const hint = { ...HINT, suggested_args };
+    const issued = write('hint_issued', { call: { call_id: 'c1' }, hint });
+    expect(parseEventLine(issued)).toMatchObject({ event: { hint: HINT } });
+    const line = write('tool_call_decision', decided({ action: 'REJECT_WITH_HINT', hint }));
+    expect(parseEventLine(line)).toMatchObject({ event: { decision: { hint: HINT } } });
+  });
+
   it('escapes newlines and lone surrogates, and keeps line separators', () => {
     verifies('IP-1.1');
     const text = 'a\nb\r\u2028\u2029\ud800';
@@ -180,6 +292,13 @@ describe('eventWriter', () => {
     const wrong = [{ env: 'staging' }, { run_id: '' }, { token: 'secret' }, { v: '9.9.9' }];
     for (const fields of wrong) {
       const producer = { ...PRODUCED_BY, ...fields } as Producer;
+      expect(() => eventWriter(producer)).toThrow('SUB_EVENT_MALFORMED');
+    }
+  });
+
+  it('refuses a producer whose fields would not be written', () => {
+    for (const name of ['inherited', 'own toJSON', 'hidden']) {
+      const producer = DISGUISES[name]?.(PRODUCED_BY) as Producer;
       expect(() => eventWriter(producer)).toThrow('SUB_EVENT_MALFORMED');
     }
   });
@@ -252,4 +371,21 @@ function damage(value: object, steps: readonly number[], odd: unknown): object {
   const inner = (value as Record<string, unknown>)[key];
   const deeper = steps.length > 1 && typeof inner === 'object' && inner !== null;
   return { ...value, [key]: deeper ? damage(inner, steps.slice(1), odd) : odd };
+}
+
+/** The body with one of its parts, which the steps choose, disguised. */
+function disguiseAt(
+  value: object,
+  steps: readonly number[],
+  disguised: (part: object) => object,
+): object {
+  const parts = Object.entries(value).filter(([, inner]) => isPart(inner));
+  const [key, inner] = parts[(steps[0] ?? 0) % Math.max(parts.length, 1)] ?? [];
+  if (key === undefined || !isPart(inner)) return disguised(value);
+  const odd = steps.length > 1 ? disguiseAt(inner, steps.slice(1), disguised) : disguised(inner);
+  return { ...value, [key]: odd };
+}
+
+function isPart(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

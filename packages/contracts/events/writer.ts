@@ -5,7 +5,7 @@ import { PACK_VERSION } from '../version.ts';
 import { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES } from './call.ts';
 import { PRODUCER, type Producer } from './envelope.ts';
 import { GUARDS, type InspectLimits } from './guard-bodies.ts';
-import { MalformedEvent, mustFit } from './guards.ts';
+import { MalformedEvent, mustBePlain, mustFitWritten } from './guards.ts';
 import { EVENT_LINE_LENGTH_MAX } from './parse.ts';
 import { EVENT_BODIES, type EventBodies, type EventBody, type EventType } from './types.ts';
 
@@ -22,22 +22,22 @@ const KNOWN: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 
 /** Checks and serialises what every event of this producer shares, once. */
 function eventWriter(producer: Producer, limits: Partial<InspectLimits> = {}): EventWriter {
-  mustFit(PRODUCER, producer, 'producer');
+  const written = mustFitWritten(PRODUCER, producer, 'producer');
   const { inspectBytesMax = MAX_INSPECT_BYTES, previewBytesMax = MAX_PREVIEW_BYTES } = limits;
   if (!(previewBytesMax >= 0 && previewBytesMax <= STRING_LENGTH_MAX)) {
     throw new MalformedEvent('previewBytesMax', `from 0 to ${STRING_LENGTH_MAX}`);
   }
   const inspect: InspectLimits = { inspectBytesMax, previewBytesMax };
-  const shared = `","${JSON.stringify(producer).slice(2, -1)},`;
+  const shared = `","${JSON.stringify(written).slice(2, -1)},`;
 
   return {
     line(type, body, ts) {
       guardFields(type, body);
-      GUARDS[type](body, inspect);
+      const checked = GUARDS[type](body, inspect);
       if (!RFC3339.test(ts)) throw new MalformedEvent('ts', FORMATS.rfc3339.words);
       const head = `{"v":"${PACK_VERSION}","type":"${type}","ts":"${ts}${shared}`;
-      const text = head + JSON.stringify(body).slice(1);
-      return text.length <= EVENT_LINE_LENGTH_MAX ? text : shorter(head, type, body);
+      const text = head + JSON.stringify(checked).slice(1);
+      return text.length <= EVENT_LINE_LENGTH_MAX ? text : shorter(head, type, checked);
     },
   };
 }
@@ -46,6 +46,7 @@ function eventWriter(producer: Producer, limits: Partial<InspectLimits> = {}): E
 function guardFields(type: EventType, body: object): void {
   const known = KNOWN.get(type);
   if (known === undefined) throw new MalformedEvent('type', 'a type of contract A');
+  mustBePlain(body, 'body');
   for (const name in body) {
     if (!known.has(name)) throw new MalformedEvent(name, `absent from ${type}`);
   }

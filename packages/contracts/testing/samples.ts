@@ -124,6 +124,15 @@ const EVENTS: { readonly [name: string]: JsonValue } = {
       args_stream_hash: HASH,
     },
   },
+  long_named: {
+    ...ENVELOPE,
+    type: 'tool_call_end',
+    call: { ...CALL, tool_name: '😀'.repeat(65_536) },
+    status: 'OK',
+    latency_ms: 0,
+    bytes_out: 0,
+    preview: { truncated: false },
+  },
   tool_call_decision: {
     ...ENVELOPE,
     type: 'tool_call_decision',
@@ -213,6 +222,16 @@ const SAMPLES: readonly Sample[] = [
     value: { subluminal: { ...REFUSAL, action: 'THROTTLE', backoff_ms: 5, retry_advice: 'Wait.' } },
   },
   { name: 'bundle', schema: 'bundle', value: BUNDLE },
+  {
+    name: 'bundle with the longest texts',
+    schema: 'bundle',
+    value: {
+      ...BUNDLE,
+      rules: [
+        { ...RULE, match: { args: { key_equals: { ['😀'.repeat(1_024)]: '😀'.repeat(4_096) } } } },
+      ],
+    },
+  },
 ];
 
 const EVENT_DAMAGES: readonly Damage[] = [
@@ -224,6 +243,8 @@ const EVENT_DAMAGES: readonly Damage[] = [
   { sample: 'run_start', path: 'v', value: '1.0.0' },
   { sample: 'run_start', path: 'type', value: 7 },
   { sample: 'run_start', path: 'ts', value: '2026-02-30T12:00:00Z' },
+  { sample: 'run_start', path: 'ts', value: '2023-02-29T12:00:00Z' },
+  { sample: 'run_start', path: 'ts', value: '2026-01-31T12:00:60Z' },
   { sample: 'run_start', path: 'ts', value: '2026-01-31T12:00:00+01:00' },
   { sample: 'run_start', path: 'run_id', value: '' },
   { sample: 'run_start', path: 'agent_id', value: 'a'.repeat(65_537) },
@@ -241,6 +262,10 @@ const EVENT_DAMAGES: readonly Damage[] = [
   { sample: 'tool_call_start', path: 'call.transport', value: 'carrier_pigeon' },
   { sample: 'tool_call_start', path: 'call.preview.truncated', value: undefined },
   { sample: 'tool_call_start', path: 'call.tags', value: [''] },
+  { sample: 'tool_call_start', path: 'call.server_name', value: '' },
+  { sample: 'tool_call_start', path: 'call.tool_name', value: '' },
+  { sample: 'tool_call_start', path: 'call.tool_name', value: '😀'.repeat(65_537) },
+  { sample: 'tool_call_start', path: 'workload.labels', value: { ['k'.repeat(1_025)]: '' } },
   { sample: 'tool_call_decision', path: 'decision.policy', value: undefined },
   { sample: 'tool_call_decision', path: 'decision.explain.reason_code', value: undefined },
   { sample: 'tool_call_decision', path: 'decision.rule_id', value: undefined },
@@ -291,6 +316,10 @@ const DAMAGES: readonly Damage[] = [
   { sample: 'bundle', path: 'rules.0.kind', value: 'budget' },
   { sample: 'bundle', path: 'rules.0.effect.acton', value: 'BLOCK' },
   { sample: 'bundle', path: 'selectors.env', value: [] },
+  { sample: 'bundle', path: 'selectors.workload.labels.team', value: 'a'.repeat(4_097) },
+  { sample: 'bundle', path: 'rules.0.match.args.key_equals', value: { a: 'a'.repeat(4_097) } },
+  { sample: 'bundle', path: 'rules.0.match.args.key_in', value: { a: ['a'.repeat(4_097)] } },
+  { sample: 'bundle', path: 'rules.0.match.args.key_in', value: { ['k'.repeat(1_025)]: [1] } },
   { sample: 'bundle', path: 'defaults.decision_on_error', value: undefined },
 ];
 

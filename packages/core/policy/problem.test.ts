@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatProblem, nearest } from './problem.ts';
+import { formatProblem, likely, nearest } from './problem.ts';
 
 test('formats a problem as one line that an editor can jump to', () => {
   const line = formatProblem({
@@ -27,11 +27,15 @@ test.each([
   ['alow', 'allow'],
   ['DENY', 'deny'],
   ['tags', 'tag'],
+  ['dney', 'deny'],
+  ['allwo', 'allow'],
+  ['bugdet', 'budget'],
+  ['edny', 'deny'],
 ])('takes %s for %s', (word, meant) => {
   expect(nearest(word, KINDS)).toBe(meant);
 });
 
-test.each(['throttle', '', 'x', 'rate_limit_with_a_long_tail'])(
+test.each(['throttle', '', 'x', 'yned', 'at', 'quota_per_moon', 'rate_limit_with_a_long_tail'])(
   'suggests nothing for "%s"',
   (word) => {
     expect(nearest(word, KINDS)).toBeUndefined();
@@ -44,4 +48,25 @@ test('prefers the nearest of several words that are near', () => {
 
 test('stays cheap for a word of any length', () => {
   expect(nearest('x'.repeat(1_000_000), KINDS)).toBeUndefined();
+});
+
+test('takes two words of two letters for different ones', () => {
+  expect(['di', 'ic', 'cd'].map((word) => nearest(word, ['ci']))).toEqual(Array(3).fill(undefined));
+});
+
+test('knows words with swapped letters in fields', () => {
+  expect(nearest('mtach', ['rule_id', 'match', 'when', 'effect'])).toBe('match');
+});
+
+test.each([
+  ['production', ['dev', 'ci', 'prod', 'unknown'], 'prod'],
+  ['claude-code', ['claude', 'codex', 'custom'], 'claude'],
+  ['tool', ['server_name', 'tool_name'], 'tool_name'],
+  ['tools', ['server_name', 'tool_name'], 'tool_name'],
+  ['id', ['policy_id', 'version'], 'policy_id'],
+  ['name', ['server_name', 'tool_name'], undefined],
+  ['staging', ['dev', 'ci', 'prod', 'unknown'], undefined],
+  ['s', ['dev', 'ci'], undefined],
+])('takes %s among %j for %s', (word, known, meant) => {
+  expect(likely(word, known)).toBe(meant);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { visible } from './visible.ts';
+import { harmless, harmlessAround, harmlessJson, visible } from './visible.ts';
 
 describe('visible', () => {
   it.each([
@@ -16,6 +16,14 @@ describe('visible', () => {
     ['an invisible letter', 'a\u3164b', 'a\\u{3164}b'],
     ['a lone surrogate', 'a\ud800', 'a\\u{d800}'],
     ['a forged escape', 'a\\u{1b}', 'a\\u{5c}u{1b}'],
+    ['a command at the start', '::error::x', '\\u{3a}:error::x'],
+    ['a command behind space', ' \u3000::error::x', ' \u3000\\u{3a}:error::x'],
+    ['a command where a line may be broken', 'a ::stop', 'a \\u{3a}:stop'],
+    ['colons in a word', 'a::b', 'a::b'],
+    ['a command of two signs', 'a##[error]', 'a\\u{23}#[error]'],
+    ['a command with a name', '##vso[x] ##teamcity[y]', '\\u{23}#vso[x] \\u{23}#teamcity[y]'],
+    ['a command behind more signs', '###[x', '#\\u{23}#[x'],
+    ['headings', '## a [b]', '## a [b]'],
     ['other backslashes', 'C:\\users', 'C:\\users'],
   ])('shows %s', (_name, text, expected) => {
     expect(visible(text, 100)).toBe(expected);
@@ -48,6 +56,61 @@ describe('visible', () => {
     fc.assert(
       fc.property(text, text, (left, right) => {
         expect(visible(left, 10_000) === visible(right, 10_000)).toBe(left === right);
+      }),
+    );
+  });
+});
+
+const pieces = fc.constantFrom(
+  ':',
+  '::',
+  '#',
+  '##',
+  '[',
+  'vso[',
+  ' ',
+  'a',
+  '\\',
+  'u{',
+  '\u001b',
+  '\u200b',
+);
+const hostile = fc.oneof(
+  fc.array(pieces).map((all) => all.join('')),
+  fc.string({ unit: 'binary' }),
+);
+const HARMFUL = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|##\w*\[|(^|\s)::/u;
+
+describe('harmless', () => {
+  it('leaves nothing that acts, and changes nothing when done again', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const shown = harmless(text);
+        expect(shown).not.toMatch(HARMFUL);
+        expect(harmless(shown)).toBe(shown);
+        expect(harmless(visible(text, 1_000))).toBe(visible(text, 1_000));
+      }),
+    );
+  });
+
+  it('is the same in two parts as in one', () => {
+    fc.assert(
+      fc.property(hostile, fc.nat(20), (text, place) => {
+        expect(harmlessAround(text, place).join('')).toBe(harmless(text));
+      }),
+    );
+    expect(harmlessAround('\u001bab', 2)).toEqual(['\\u{1b}a', 'b']);
+    expect(harmlessAround('a##[b', 2)).toEqual(['a\\u{23}', '#[b']);
+  });
+
+  it('keeps JSON what it is', () => {
+    fc.assert(
+      fc.property(hostile, hostile, (key, text) => {
+        const json = harmlessJson(JSON.stringify({ [key]: [text] }, null, 1));
+        expect(JSON.parse(json)).toEqual({ [key]: [text] });
+        for (const line of json.split('\n')) {
+          expect(line).not.toMatch(/[\p{C}\p{Zl}\p{Default_Ignorable_Code_Point}]|##\w*\[|^\s*::/u);
+        }
       }),
     );
   });

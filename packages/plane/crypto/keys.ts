@@ -23,7 +23,9 @@ interface KeyProblem {
 }
 
 type SignerResult = { readonly ok: true; readonly signer: Signer } | KeyProblem;
-type VerifierResult = { readonly ok: true; readonly verifier: Verifier } | KeyProblem;
+type VerifierResult =
+  | { readonly ok: true; readonly verifier: Verifier; readonly keyIds: readonly string[] }
+  | KeyProblem;
 
 const KEY_ID_LENGTH = 16;
 const PEM_LENGTH_MAX = 4_096;
@@ -66,7 +68,8 @@ function verifierFromPems(publicPems: readonly string[]): VerifierResult {
     }
     trusted.set(keyIdOf(key), key);
   }
-  return { ok: true, verifier: { verify: (text, signature) => check(trusted, text, signature) } };
+  const verifier: Verifier = { verify: (text, signature) => check(trusted, text, signature) };
+  return { ok: true, verifier, keyIds: [...trusted.keys()] };
 }
 
 function check(

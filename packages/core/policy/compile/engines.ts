@@ -6,10 +6,13 @@ import type { RegexResult } from './regex.ts';
 import type { WhenContext, WhenResult } from './when.ts';
 
 interface Engines {
+  /** Compiles an expression over names. */
   readonly regex: (source: string) => RegexResult;
   readonly when: (source: string) => WhenResult;
   readonly whenContext: (call: Call, riskClass: readonly string[]) => WhenContext;
 }
+
+const COSTLY_MAX = 1_000;
 
 /** Loads what the rules need, and nothing else. */
 async function enginesFor(rules: Bundle['rules']): Promise<Engines> {
@@ -17,10 +20,26 @@ async function enginesFor(rules: Bundle['rules']): Promise<Engines> {
   const needsRegex = rules.some(
     ({ match }) => match.server_name?.regex !== undefined || match.tool_name?.regex !== undefined,
   );
-  const regex = needsRegex ? (await import('./regex.ts')).compileRegex : unloaded;
+  const { compileRegex } = needsRegex ? await import('./regex.ts') : { compileRegex: unloaded };
+  const regex = once((source: string) => compileRegex(source, 'name'));
   if (!needsWhen) return { regex, when: unloaded, whenContext: unloaded };
   const { compileWhen, whenContext } = await import('./when.ts');
-  return { regex, when: compileWhen, whenContext };
+  return { regex, when: once(compileWhen), whenContext };
+}
+
+/** Compiles each source once, and not too many of them: one may take milliseconds. */
+function once<R>(compile: (source: string) => R): (source: string) => R {
+  const known = new Map<string, R>();
+  let costly = 0;
+  return (source) => {
+    const compiled = known.get(source);
+    if (compiled !== undefined) return compiled;
+    costly += 1 + (source.match(/\bmatches\b/g)?.length ?? 0);
+    if (costly > COSTLY_MAX) throw new Error(`more than ${COSTLY_MAX} different patterns`);
+    const fresh = compile(source);
+    known.set(source, fresh);
+    return fresh;
+  };
 }
 
 function unloaded(): never {

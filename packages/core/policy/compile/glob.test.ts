@@ -39,25 +39,36 @@ function fits(parts: readonly Part[], name: string): boolean {
     case 'text':
       return name.startsWith(part.text) && fits(rest, name.slice(part.text.length));
     case 'star':
-      return fits(rest, name) || (name !== '' && fits(parts, name.slice(1)));
+      return fits(rest, name) || (name !== '' && fits(parts, withoutFirst(name)));
     case 'any':
-      return name !== '' && fits(rest, name.slice(1));
+      return name !== '' && fits(rest, withoutFirst(name));
     case 'class':
-      if (name === '' || part.chars.includes(name.charAt(0)) === part.negated) return false;
-      return fits(rest, name.slice(1));
+      if (name === '' || part.chars.includes(firstOf(name)) === part.negated) return false;
+      return fits(rest, withoutFirst(name));
     case 'braces':
       return part.options.some((option) => fits([...option, ...rest], name));
   }
 }
 
-const letters = 'ab./*?\\{},[]';
+function firstOf(name: string): string {
+  return Array.from(name)[0] ?? '';
+}
+
+function withoutFirst(name: string): string {
+  return name.slice(firstOf(name).length);
+}
+
+const letters = 'ab./*?\\{},[]😀😁';
 const text = fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength: 3 });
 const simple: fc.Arbitrary<Part> = fc.oneof(
   text.map((value) => ({ kind: 'text' as const, text: value })),
   fc.constant({ kind: 'star' as const }),
   fc.constant({ kind: 'any' as const }),
   fc
-    .tuple(fc.boolean(), fc.uniqueArray(fc.constantFrom('a', 'b', '.', '/'), { minLength: 1 }))
+    .tuple(
+      fc.boolean(),
+      fc.uniqueArray(fc.constantFrom('a', 'b', '.', '/', '😀'), { minLength: 1 }),
+    )
     .map(([negated, chars]) => ({ kind: 'class' as const, negated, chars })),
 );
 const braces: fc.Arbitrary<Part> = fc
@@ -72,7 +83,7 @@ function instance(parts: readonly Part[], filler: string): string {
     .map((part) => {
       if (part.kind === 'text') return part.text;
       if (part.kind === 'star') return filler;
-      if (part.kind === 'any') return filler.charAt(0) || 'x';
+      if (part.kind === 'any') return firstOf(filler) || 'x';
       if (part.kind === 'class') return part.negated ? 'x' : (part.chars[0] ?? '');
       return instance(part.options.at(-1) ?? [], filler);
     })
@@ -116,6 +127,10 @@ describe('compileGlob', () => {
     ['ab\\', 'a `\\` with nothing behind it', 2],
     ['x[z-a]', 'a range that runs backwards, `z-a`', 1],
     ['{a,b}'.repeat(7), 'more than 64 alternatives', 30],
+    ['{aaa,b}[x', 'a `[` without its `]`', 7],
+    ['{aaa,b[z-a]}', 'a range that runs backwards, `z-a`', 6],
+    ['x{a,b}y{c,dd[]}z', 'a `[` without its `]`', 12],
+    ['{a,b}\\', 'a `\\` with nothing behind it', 5],
   ])('refuses %j: %s', (glob, message, offset) => {
     expect(compileGlob(glob)).toEqual({ ok: false, message, offset });
   });
@@ -133,6 +148,68 @@ describe('compileGlob', () => {
     ]);
     expect(['-', 'a', '5'].map(testOf('[a-]'))).toEqual([true, true, false]);
     expect(['-', '0', '9', ':'].map(testOf('[0-9-]'))).toEqual([true, true, true, false]);
+  });
+
+  it.each([
+    ['a?', 'a😀', true],
+    ['a??', 'a😀', false],
+    ['*?', '😀', true],
+    ['[😀]', '😀', true],
+    ['[😀]', '😁', false],
+    ['[😀]*', '\ud83d', false],
+    ['[!😀]', '😁', true],
+    ['[😀-😂]x', '😁x', true],
+    ['\\😀?', '😀b', true],
+    ['*\ude00', '😀', false],
+    ['\ud83d*', '😀', false],
+    ['?', '\ud83d', true],
+  ])('takes characters whole: %j in %j is %s', (glob, name, expected) => {
+    expect(testOf(glob)(name)).toBe(expected);
+  });
+
+  it('finds long parts in long names as a backtracking matcher does', () => {
+    const units = fc.constantFrom('a', 'a', 'a', '?', '[ab]', '[!b]', '[a😀]', '😀');
+    const part = fc.array(units, { minLength: 30, maxLength: 100 }).map((all) => all.join(''));
+    const long = fc
+      .array(fc.constantFrom('a', 'a', 'a', 'a', 'a', 'a', 'a', 'b', '😀'), {
+        minLength: 300,
+        maxLength: 400,
+      })
+      .map((all) => all.join(''));
+    const runs = fc.constantFrom('', 'a'.repeat(100), 'a'.repeat(70));
+    fc.assert(
+      fc.property(part, long, runs, (middle, name, run) => {
+        const expected = new RegExp(middle.replaceAll('?', '.').replaceAll('[!', '[^'), 'su');
+        const tried = name + run + name;
+        expect(testOf(`*${middle}*`)(tried)).toBe(expected.test(tried));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('ends on long parts that fit almost everywhere', () => {
+    const globs = ['?'.repeat(990), `?${'a'.repeat(500)}`, '[!b]'.repeat(250), '[ab]'.repeat(250)];
+    for (const glob of globs) {
+      const tests = Array.from({ length: 300 }, () => testOf(`*${glob}[b]*`));
+      expect(tests.some((test) => test('a'.repeat(1_024)))).toBe(false);
+      expect(tests.every((test) => test(`${'a'.repeat(1_023)}b`))).toBe(true);
+    }
+  });
+
+  it('takes many alternatives or long ones, and up to 32 different classes', () => {
+    const doubled = '{a,b}'.repeat(6);
+    expect(compileGlob(doubled + 'x'.repeat(58))).toMatchObject({ ok: true });
+    expect(compileGlob(doubled + 'x'.repeat(59))).toEqual({
+      ok: false,
+      message: 'more than 4096 characters in all its alternatives',
+      offset: 0,
+    });
+    const classes = Array.from(
+      { length: 33 },
+      (_, index) => `[${String.fromCharCode(97 + index)}]`,
+    );
+    expect(compileGlob(`${classes.slice(1).join('')}[b]`)).toMatchObject({ ok: true });
+    expect(compileGlob(classes.join(''))).toMatchObject({ ok: false, offset: 96 });
   });
 
   it('ends on hostile patterns and names', () => {

@@ -1,20 +1,17 @@
 // Globs over server and tool names. Unlike path globs, `*` matches every character, `/` and a
 // leading `.` included: a deny on `*` must not be escaped by a tool called `.x/y`.
-
-type Unit = { readonly kind: 'char'; readonly char: string } | { readonly kind: 'any' } | CharClass;
-
-interface CharClass {
-  readonly kind: 'class';
-  readonly negated: boolean;
-  readonly ranges: readonly (readonly [string, string])[];
-}
-
-/** What stands between two stars. */
-interface Segment {
-  readonly units: readonly Unit[];
-  /** Set when every unit is a plain character, so that native search can do the work. */
-  readonly literal: string | undefined;
-}
+import {
+  BMP_MAX,
+  type CharClass,
+  classOf,
+  codePoints,
+  findFrom,
+  fitsAt,
+  type Range,
+  type Segment,
+  segmentOf,
+  type Unit,
+} from './glob-search.ts';
 
 type NameTest = (name: string) => boolean;
 type GlobResult = { readonly ok: true; readonly test: NameTest } | GlobError;
@@ -24,17 +21,32 @@ interface GlobError {
   readonly offset: number;
 }
 
+const DASH = 0x2d;
 const ALTERNATIVES_MAX = 64;
+/** In all alternatives together; each is tried by itself, so this bounds the time of a test. */
+const UNITS_MAX = 4_096;
+/** Different ones: every letter in both cases is 26. */
+const CLASSES_MAX = 32;
+
+/** Each class once, however often it is written. */
+type Classes = Map<string, CharClass>;
 
 /** Compiles one glob: `*`, `?`, `[a-z]`, `[!a-z]`, `{one,two}`, and `\` before a literal. */
 function compileGlob(glob: string): GlobResult {
-  const expanded = expandBraces(glob);
-  if (!Array.isArray(expanded)) return expanded;
+  const parts = splitBraces(glob);
+  if (!Array.isArray(parts)) return parts;
   const tests: NameTest[] = [];
-  for (const alternative of expanded) {
-    const segments = parseSegments(alternative);
-    if (!Array.isArray(segments))
-      return { ...segments, offset: Math.min(segments.offset, glob.length) };
+  const classes: Classes = new Map();
+  let units = 0;
+  for (const pieces of alternativesOf(parts)) {
+    const segments = parseSegments(pieces.map(({ text }) => text).join(''), classes);
+    if (!Array.isArray(segments)) {
+      return { ...segments, offset: sourceOffset(pieces, segments.offset) };
+    }
+    units += segments.reduce((sum, { length }) => sum + length, 0);
+    if (tests.length > 0 && units > UNITS_MAX) {
+      return fail(`more than ${UNITS_MAX} characters in all its alternatives`, 0);
+    }
     tests.push(segmentsTest(segments));
   }
   const [only] = tests;
@@ -47,29 +59,57 @@ function normalizeGlob(glob: string): string {
   return glob.replace(/\\[\s\S]|\*+/g, (part) => (part.startsWith('*') ? '*' : part));
 }
 
-function expandBraces(glob: string): string[] | GlobError {
-  let expanded = [''];
+/** A stretch of the glob, and where it starts. */
+interface Piece {
+  readonly text: string;
+  readonly start: number;
+}
+
+/** What stands outside of braces as one choice, what stands inside as several. */
+function splitBraces(glob: string): (readonly Piece[])[] | GlobError {
+  const parts: (readonly Piece[])[] = [];
+  let alternatives = 1;
+  let start = 0;
   let index = 0;
   while (index < glob.length) {
     const char = glob[index] ?? '';
     if (char === '}') return fail('a `}` without its `{`', index);
     if (char !== '{') {
       const end = char === '\\' ? index + 2 : char === '[' ? classEnd(glob, index) : index + 1;
-      const piece = glob.slice(index, end);
-      expanded = expanded.map((prefix) => prefix + piece);
       index = Math.max(end, index + 1);
       continue;
     }
     const close = closingBrace(glob, index);
     if (typeof close !== 'number') return close;
-    const options = splitOptions(glob.slice(index + 1, close));
-    if (expanded.length * options.length > ALTERNATIVES_MAX) {
+    const options = splitOptions(glob, index + 1, close);
+    alternatives *= options.length;
+    if (alternatives > ALTERNATIVES_MAX) {
       return fail(`more than ${ALTERNATIVES_MAX} alternatives`, index);
     }
-    expanded = expanded.flatMap((prefix) => options.map((option) => prefix + option));
+    parts.push([{ text: glob.slice(start, index), start }], options);
     index = close + 1;
+    start = index;
   }
-  return expanded;
+  return [...parts, [{ text: glob.slice(start), start }]];
+}
+
+/** Every way to choose one piece of each part. */
+function alternativesOf(parts: readonly (readonly Piece[])[]): readonly (readonly Piece[])[] {
+  return parts.reduce<readonly (readonly Piece[])[]>(
+    (chosen, options) => chosen.flatMap((pieces) => options.map((option) => [...pieces, option])),
+    [[]],
+  );
+}
+
+/** Where a place of one alternative stands in the glob as written. */
+function sourceOffset(pieces: readonly Piece[], offset: number): number {
+  let rest = offset;
+  for (const { text, start } of pieces) {
+    if (rest < text.length) return start + rest;
+    rest -= text.length;
+  }
+  const last = pieces.at(-1);
+  return last === undefined ? 0 : last.start + last.text.length;
 }
 
 function closingBrace(glob: string, start: number): number | GlobError {
@@ -82,18 +122,18 @@ function closingBrace(glob: string, start: number): number | GlobError {
   return fail('a `{` without its `}`', start);
 }
 
-function splitOptions(body: string): string[] {
-  const options: string[] = [];
-  let current = '';
-  for (let index = 0; index < body.length; index++) {
-    const char = body[index] ?? '';
-    if (char === '\\') current += char + (body[++index] ?? '');
+function splitOptions(glob: string, from: number, to: number): readonly Piece[] {
+  const options: Piece[] = [];
+  let start = from;
+  for (let index = from; index < to; index++) {
+    const char = glob[index];
+    if (char === '\\') index++;
     else if (char === ',') {
-      options.push(current);
-      current = '';
-    } else current += char;
+      options.push({ text: glob.slice(start, index), start });
+      start = index + 1;
+    }
   }
-  return [...options, current];
+  return [...options, { text: glob.slice(start, to), start }];
 }
 
 /** The index behind a class that opens at `start`; the end of the glob when it never closes. */
@@ -105,100 +145,102 @@ function classEnd(glob: string, start: number): number {
   return close === -1 ? glob.length : close + 1;
 }
 
-function parseSegments(glob: string): Segment[] | GlobError {
+function parseSegments(glob: string, known: Classes): Segment[] | GlobError {
   const segments: Segment[] = [];
   let units: Unit[] = [];
   for (let index = 0; index < glob.length; index++) {
     const char = glob[index] ?? '';
     if (char === '*') {
-      segments.push(segment(units));
+      segments.push(segmentOf(units));
       units = [];
     } else if (char === '?') units.push({ kind: 'any' });
     else if (char === '[') {
       const end = classEnd(glob, index);
-      const parsed = parseClass(glob.slice(index, end));
+      const text = glob.slice(index, end);
+      const parsed = known.get(text) ?? parseClass(text);
       if (typeof parsed === 'string') return fail(parsed, index);
+      known.set(text, parsed);
+      if (known.size > CLASSES_MAX)
+        return fail(`more than ${CLASSES_MAX} different classes`, index);
       units.push(parsed);
       index = end - 1;
-    } else if (char === '\\') {
-      const escaped = glob[++index];
-      if (escaped === undefined) return fail('a `\\` with nothing behind it', index - 1);
-      units.push({ kind: 'char', char: escaped });
-    } else units.push({ kind: 'char', char });
+    } else {
+      if (char === '\\') index++;
+      const code = glob.codePointAt(index);
+      if (code === undefined) return fail('a `\\` with nothing behind it', index - 1);
+      units.push({ kind: 'char', code });
+      if (code > BMP_MAX) index++;
+    }
   }
-  return [...segments, segment(units)];
+  return [...segments, segmentOf(units)];
 }
 
 /** A class, or what is wrong with it. */
 function parseClass(text: string): CharClass | string {
   if (!text.endsWith(']') || text.length < 3) return 'a `[` without its `]`';
   const negated = text[1] === '!' || text[1] === '^';
-  const body = text.slice(negated ? 2 : 1, -1);
-  if (body === '') return 'a `[` without its `]`';
-  const ranges: [string, string][] = [];
+  const body = codePoints(text.slice(negated ? 2 : 1, -1));
+  const ranges: Range[] = [];
   for (let index = 0; index < body.length; index++) {
-    const low = body[index] ?? '';
+    const low = body[index] ?? 0;
     const high = body[index + 2];
-    if (body[index + 1] === '-' && high !== undefined) {
-      if (high < low) return `a range that runs backwards, \`${low}-${high}\``;
+    if (body[index + 1] === DASH && high !== undefined) {
+      if (high < low)
+        return `a range that runs backwards, \`${String.fromCodePoint(low, DASH, high)}\``;
       ranges.push([low, high]);
       index += 2;
     } else ranges.push([low, low]);
   }
-  return { kind: 'class', negated, ranges };
-}
-
-function segment(units: readonly Unit[]): Segment {
-  const literal = units.every((unit) => unit.kind === 'char')
-    ? units.map((unit) => (unit.kind === 'char' ? unit.char : '')).join('')
-    : undefined;
-  return { units, literal };
+  if (ranges.length === 0) return 'a `[` without its `]`';
+  return classOf(negated, ranges);
 }
 
 /** Leftmost-first search for the middle segments is exact for globs, and never backtracks. */
 function segmentsTest(segments: readonly Segment[]): NameTest {
-  const first = segments[0];
-  const last = segments.at(-1);
-  if (first === undefined || last === undefined) return (name) => name === '';
-  if (segments.length === 1) {
-    const { literal } = first;
-    if (literal !== undefined) return (name) => name === literal;
-    return (name) => name.length === first.units.length && fitsAt(first, name, 0);
+  const literals = segments.flatMap(({ literal }) => (literal === undefined ? [] : [literal]));
+  if (literals.length === segments.length) return literalsTest(literals);
+  const [first, ...rest] = segments;
+  const last = rest.pop();
+  if (first === undefined) return (name) => name === '';
+  if (last === undefined) {
+    return (name) => {
+      const codes = codePoints(name);
+      return codes.length === first.length && fitsAt(first, codes, 0);
+    };
   }
-  const middle = segments.slice(1, -1);
-  const lengthMin = segments.reduce((sum, part) => sum + part.units.length, 0);
+  const lengthMin = segments.reduce((sum, { length }) => sum + length, 0);
   return (name) => {
     if (name.length < lengthMin) return false;
-    const end = name.length - last.units.length;
-    if (!fitsAt(first, name, 0) || !fitsAt(last, name, end)) return false;
-    let position = first.units.length;
-    for (const part of middle) {
-      const found = findFrom(part, name, position);
+    const codes = codePoints(name);
+    const end = codes.length - last.length;
+    if (codes.length < lengthMin) return false;
+    if (!fitsAt(first, codes, 0) || !fitsAt(last, codes, end)) return false;
+    let position = first.length;
+    for (const part of rest) {
+      const found = findFrom(part, codes, { from: position, to: end });
       if (found === -1) return false;
-      position = found + part.units.length;
+      position = found + part.length;
     }
-    return position <= end;
+    return true;
   };
 }
 
-function findFrom(part: Segment, name: string, from: number): number {
-  if (part.literal !== undefined) return name.indexOf(part.literal, from);
-  for (let index = from; index + part.units.length <= name.length; index++) {
-    if (fitsAt(part, name, index)) return index;
-  }
-  return -1;
-}
-
-function fitsAt(part: Segment, name: string, at: number): boolean {
-  if (part.literal !== undefined) return name.startsWith(part.literal, at);
-  return part.units.every((unit, index) => fitsUnit(unit, name[at + index]));
-}
-
-function fitsUnit(unit: Unit, char: string | undefined): boolean {
-  if (char === undefined) return false;
-  if (unit.kind === 'any') return true;
-  if (unit.kind === 'char') return unit.char === char;
-  return unit.ranges.some(([low, high]) => char >= low && char <= high) !== unit.negated;
+/** Only stars and plain text, as nearly all globs are. */
+function literalsTest(literals: readonly string[]): NameTest {
+  const [first = '', ...rest] = literals;
+  const last = rest.pop();
+  if (last === undefined) return (name) => name === first;
+  const lengthMin = literals.reduce((sum, { length }) => sum + length, 0);
+  return (name) => {
+    if (name.length < lengthMin || !name.startsWith(first) || !name.endsWith(last)) return false;
+    let position = first.length;
+    for (const part of rest) {
+      const found = name.indexOf(part, position);
+      if (found === -1) return false;
+      position = found + part.length;
+    }
+    return position <= name.length - last.length;
+  };
 }
 
 function fail(message: string, offset: number): GlobError {

@@ -8,8 +8,8 @@ import type { WhenContext, WhenTest } from './when.ts';
 /** Everything a rule may look at, besides the names. */
 interface MatchInput {
   readonly call: Call;
-  /** Grows while tag rules are evaluated. */
-  readonly riskClass: readonly string[];
+  /** The risk classes of the call; grows while tag rules are evaluated. */
+  readonly riskSet: Set<string>;
   readonly nowMs: number;
   /** Built on first use: most calls meet no `when:`. */
   readonly when: () => WhenContext;
@@ -54,7 +54,7 @@ function callTest(rule: Rule, engines: Engines): CompiledMatch['call'] {
   const needsArgs = predicates.length > 0 || when?.needsArgs === true;
   if (!classes && !hours && !needsArgs && !when) return undefined;
   return (input) => {
-    if (classes && !classes.some((name) => input.riskClass.includes(name))) return 'no';
+    if (classes && !classes.some((name) => input.riskSet.has(name))) return 'no';
     if (hours && !hours.includes(utcHour(input.nowMs))) return 'no';
     const { args } = input.call;
     if (needsArgs && args === undefined) return 'uninspected';

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
+import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { compileRegex } from './regex.ts';
+import { regexSize } from './regex-size.ts';
 
 function testOf(source: string): (text: string) => boolean {
   const compiled = compileRegex(source);
@@ -16,7 +18,7 @@ describe('compileRegex', () => {
     ['(?i)DEL', 'delete', true],
     ['^\\p{Greek}+$', 'αβγ', true],
     ['^.$', '😀', true],
-    ['a.c', 'a\nc', false],
+    ['a.c', 'a\nc', true],
     ['', 'anything', true],
   ])('%j in %j: %s', (source, text, found) => {
     expect(testOf(source)(text)).toBe(found);
@@ -61,8 +63,36 @@ describe('compileRegex', () => {
     '((a{100}){100}){100}',
     '(\\pL{1,500}x){1,500}',
     'a{1000}'.repeat(8),
+    'a{1,499}'.repeat(3),
+    `(${'abc'.repeat(300)}){1,900}`,
+    `(${'a|b|'.repeat(50)}(c[{2}]){5}){500}`,
   ])('refuses %j, which is too large', (source) => {
     expect(compileRegex(source)).toMatchObject({ ok: false });
+  });
+
+  it.each(['(a|b){1,1000}x', '^[a-z0-9]{1,63}(\\.[a-z0-9]{1,63}){0,8}$', '[{900}]{2}\\{900}'])(
+    'takes %j, which is large enough for anyone',
+    (source) => {
+      expect(compileRegex(source)).toMatchObject({ ok: true });
+    },
+  );
+
+  it('knows the size of an expression before it is compiled', () => {
+    const piece = fc.constantFrom(
+      ...['a', '[a{9}]', '\\pL', '\\x{61}', '(a|b)', '(?:ab)', '(a{3}b){4}', 'a{7}', '.{2,5}'],
+      ...['\\{', 'a*', '(a+b?)', '[]{9}x]', '(a(b(c{2}){3}){4})', '[[:alpha:]{5}]'],
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 5 }), (pieces) => {
+        const source = pieces.join('');
+        fc.pre(compileRegex(source).ok);
+        const { parts } = regexSize(source);
+        const compiled = RE2JS.compile(source).programSize();
+        // Neither lets something through that takes long, nor refuses what is small.
+        expect(parts).toBeGreaterThanOrEqual(compiled / 3 - 5);
+        expect(parts).toBeLessThanOrEqual(compiled * 2 + 5);
+      }),
+    );
   });
 
   it('gives a test or an error for whatever text', () => {

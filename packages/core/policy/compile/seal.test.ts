@@ -2,6 +2,7 @@ import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto';
 import type { Bundle, JsonObject, SnapshotFile } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import { canonicalize } from '../../canon/index.ts';
 import type { Signer, Verifier } from '../../ports.ts';
 import { decide } from '../decide/decide.ts';
 import {
@@ -94,16 +95,20 @@ describe('a compiled snapshot', () => {
     await expect(compileBundle(bad, { sha256 })).rejects.toThrow('invalid pattern');
   });
 
-  it('does not confuse names that hold the sign between two names', async () => {
-    const snapshot = await compileBundle(
-      bundleOf([deny('d', { server_name: { glob: ['a'] }, tool_name: { glob: ['b\u0000c'] } })]),
-      { sha256 },
-    );
+  it('refuses what is no name, whatever the rules say', async () => {
+    const snapshot = await compileBundle(bundleOf([allow('all')]), { sha256 });
     const state = initialState(snapshot);
-    const other = callOf({ server_name: 'a\u0000b', tool_name: 'c' });
-    expect(decide(snapshot, other, state, 0).decision.action).toBe('ALLOW');
-    const meant = callOf({ server_name: 'a', tool_name: 'b\u0000c' });
-    expect(decide(snapshot, meant, state, 0).decision.action).toBe('BLOCK');
+    for (const name of ['', 'a\u0000b', 'shell_\nexec', '\u009b', 'x'.repeat(1_025)]) {
+      for (const call of [callOf({ tool_name: name }), callOf({ server_name: name })]) {
+        expect(decide(snapshot, call, state, 0).decision).toMatchObject({
+          action: 'BLOCK',
+          reason_code: 'INVALID_NAME',
+        });
+      }
+    }
+    expect(
+      decide(snapshot, callOf({ tool_name: 'x'.repeat(1_024) }), state, 0).decision.action,
+    ).toBe('ALLOW');
   });
 
   it('decides the same for any number of names', async () => {
@@ -198,6 +203,70 @@ describe('a snapshot file', () => {
       ok: false,
       code: 'SUB_SNAPSHOT_FORMAT',
     });
+  });
+});
+
+describe('a snapshot file made by hand', () => {
+  /** Seals a document with a hash that fits, as somebody with a text editor could. */
+  async function handMade(change: (document: JsonObject) => unknown): Promise<unknown> {
+    const file = await sealed();
+    const snapshot = jsonObject(JSON.stringify(file.snapshot));
+    const changed = jsonObject(JSON.stringify({ ...snapshot, ...Object(change(snapshot)) }));
+    const written = canonicalize(JSON.stringify(changed));
+    return { snapshot: changed, policy_hash: written.ok ? sha256(written.canonical) : '' };
+  }
+  const base = { enabled: true, severity: 'warn', match: {} };
+
+  it.each([
+    [
+      'an approval without its time',
+      {
+        ...base,
+        kind: 'approval',
+        rule_id: 'a',
+        effect: { approval: { wait: 'hold' }, reason_code: 'X' },
+      },
+    ],
+    [
+      'a description',
+      {
+        ...base,
+        kind: 'tag',
+        rule_id: 'a',
+        description: 'x',
+        effect: { tag: { add_risk_class: ['x'] } },
+      },
+    ],
+    [
+      'a bad glob in a rule that is off',
+      {
+        ...base,
+        enabled: false,
+        match: { tool_name: { glob: ['['] } },
+        kind: 'tag',
+        rule_id: 'a',
+        effect: { tag: { add_risk_class: ['x'] } },
+      },
+    ],
+    [
+      'a budget without a limit',
+      {
+        ...base,
+        kind: 'budget',
+        rule_id: 'a',
+        effect: {
+          budget: { cost_units_per_call: 1, on_exceed: 'BLOCK', scope: 'run' },
+          reason_code: 'X',
+        },
+      },
+    ],
+  ])('is refused with %s', async (_what, rule) => {
+    const file = await handMade(() => ({ rules: [rule] }));
+    expect(await openSnapshot(file, { sha256 })).toMatchObject({ code: 'SUB_SNAPSHOT_FORMAT' });
+  });
+
+  it('opens when it says what a compiled one would', async () => {
+    expect(await openSnapshot(await handMade(() => ({})), { sha256 })).toMatchObject({ ok: true });
   });
 });
 

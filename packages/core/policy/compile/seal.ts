@@ -2,6 +2,7 @@
 import { parseAs, SNAPSHOT_FILE, SNAPSHOT_FORMAT, type SnapshotFile } from '@subluminal/contracts';
 import type { Signer, Verifier } from '../../ports.ts';
 import { duplicateRuleIds, ruleFindings } from '../read/rules.ts';
+import { normalizeBundle } from './normalize.ts';
 import { type CompileOptions, canonicalText, compileDocument, type Snapshot } from './snapshot.ts';
 
 interface SnapshotError {
@@ -39,6 +40,13 @@ async function openSnapshot(
   }
   const { snapshot: document, policy_hash, signature } = parsed.value;
   const text = canonicalText(document);
+  const { format: _known, ...bundle } = document;
+  if (canonicalText(normalizeBundle(bundle)) !== text) {
+    return refused(
+      'SUB_SNAPSHOT_FORMAT',
+      'its defaults are not expanded; compile it from a bundle',
+    );
+  }
   if (options.sha256(text) !== policy_hash) {
     return refused('SUB_SNAPSHOT_HASH', 'the content does not match its policy_hash');
   }

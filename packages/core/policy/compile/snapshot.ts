@@ -46,13 +46,15 @@ async function compileDocument(
   document: SnapshotDocument,
   options: CompileOptions,
 ): Promise<Snapshot> {
-  const engines = await enginesFor(document.rules.filter((rule) => rule.enabled));
+  const engines = await enginesFor(document.rules);
   const owners: string[] = [];
   const rules: CompiledRule[] = [];
   for (const rule of document.rules) {
+    // A rule that is off must be sound too: switching it on is no time for surprises.
+    const match = compileMatch(rule, engines);
     if (!rule.enabled) continue;
     const slot = STATEFUL.has(rule.kind) ? owners.push(`${rule.kind} ${rule.rule_id}`) - 1 : -1;
-    rules.push({ rule, match: compileMatch(rule, engines), slot });
+    rules.push({ rule, match, slot });
   }
   return {
     document,

@@ -4,12 +4,16 @@ import type { JsonObject, JsonValue } from '@subluminal/contracts';
 import type { Call } from '../types.ts';
 import { isJsonObject } from './match.ts';
 import { compileRegex } from './regex.ts';
+import { contains } from './search.ts';
+import { childrenOf, isTooMuch, PARTS_MAX, type Survey, surveyed } from './when-survey.ts';
 
 /** What a condition sees; built once per call, and only when some condition is reached. */
 interface WhenContext {
   readonly variables: { readonly [name: string]: unknown };
   readonly nodes: number;
   readonly bytes: number;
+  /** Grows while tag rules are evaluated. */
+  readonly riskClass: readonly string[];
 }
 type WhenOutcome = boolean | { readonly failed: string };
 type WhenTest = (context: WhenContext) => WhenOutcome;
@@ -20,14 +24,9 @@ type WhenResult =
 type CelValue = null | boolean | number | bigint | string | readonly CelValue[] | CelMap;
 type CelMap = { readonly [key: string]: CelValue };
 
-const LOOP_DEPTH_MAX = 3;
-/** Bounds loops × data: an agent chooses the arguments, and must not choose how long we think. */
-const STEPS_MAX = 50_000_000;
-const LOOPS = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
-/** A split makes many items of one text, so it is a size of its own in the bound on loops. */
-const PARTS_MAX = 1_000;
 /** Functions of the library that the agent's data could make slow, and what replaces them. */
 const REPLACED = new Map([
+  ['contains', 'contains_in_linear_time'],
   ['matches', 'matches_in_linear_time'],
   ['split', 'split_up_to_a_limit'],
 ]);
@@ -63,6 +62,7 @@ const environment = new Environment({
   .registerFunction('string.matches_in_linear_time(string): bool', (text: string, regex: string) =>
     matcherOf(regex)(text),
   )
+  .registerFunction('string.contains_in_linear_time(string): bool', contains)
   .registerFunction('string.split_up_to_a_limit(string): list<string>', splitUpTo)
   .registerFunction('string.split_up_to_a_limit(string, int): list<string>', splitUpTo);
 
@@ -71,88 +71,30 @@ function compileWhen(source: string): WhenResult {
   try {
     const parsed = environment.parse(source);
     const survey = surveyed(parsed.ast);
-    if (survey.problem !== undefined) return { ok: false, ...survey.problem };
+    if (survey.fault !== undefined) return { ok: false, ...survey.fault };
     const checked = parsed.check();
     if (!checked.valid) return failure(checked.error);
     if (checked.type !== 'bool' && checked.type !== 'dyn') {
       return { ok: false, message: `it gives ${checked.type}, not true or false`, offset: 0 };
     }
-    const run = survey.replaces ? replaced(source) : parsed;
-    return { ok: true, test: testOf(run, survey), needsArgs: survey.readsArgs };
+    return { ok: true, test: testOf(replaced(source), survey), needsArgs: survey.readsArgs };
   } catch (cause) {
     return failure(cause);
   }
 }
 
-function testOf(run: ParseResult, { loopDepth, splits }: Survey): WhenTest {
-  return (context) => {
-    const items = context.nodes + splits * Math.min(PARTS_MAX, context.bytes + 1);
-    if (loopDepth > 0 && items ** loopDepth * context.bytes > STEPS_MAX) {
-      return { failed: 'the arguments are too large for its loops' };
+function testOf(run: ParseResult, survey: Survey): WhenTest {
+  return ({ variables, nodes, bytes, riskClass }) => {
+    if (isTooMuch(survey, { items: nodes + riskClass.length, bytes })) {
+      return { failed: 'the arguments are too large for it' };
     }
     try {
-      const result: unknown = run(context.variables);
+      const result: unknown = run(variables);
       return typeof result === 'boolean' ? result : { failed: 'it gave no true or false' };
     } catch (cause) {
       return { failed: summaryOf(cause) };
     }
   };
-}
-
-interface Survey {
-  readonly loopDepth: number;
-  readonly splits: number;
-  readonly replaces: boolean;
-  readonly readsArgs: boolean;
-  readonly problem?: { readonly message: string; readonly offset: number };
-}
-
-/** Walks the tree once: how deep loops nest, which patterns it matches, whether it needs `args`. */
-function surveyed(root: ASTNode): Survey {
-  let loopDepth = 0;
-  let splits = 0;
-  let replaces = false;
-  let readsArgs = false;
-  let problem: Survey['problem'];
-  const visit = (node: ASTNode, depth: number): void => {
-    if (node.op === 'id' && node.args === 'args') readsArgs = true;
-    const called = node.op === 'rcall' ? node.args[0] : undefined;
-    const inside = called !== undefined && LOOPS.has(called) ? depth + 1 : depth;
-    loopDepth = Math.max(loopDepth, inside);
-    if (called !== undefined && REPLACED.has(called)) replaces = true;
-    if (called === 'matches') problem ??= patternProblem(node);
-    if (called === 'split') splits += 1;
-    for (const child of childrenOf(node)) visit(child, inside);
-  };
-  visit(root, 0);
-  if (loopDepth > LOOP_DEPTH_MAX) {
-    problem ??= { message: `loops nest deeper than ${LOOP_DEPTH_MAX}`, offset: root.start };
-  }
-  return { loopDepth, splits, replaces, readsArgs, ...(problem && { problem }) };
-}
-
-function patternProblem(node: ASTNode): Survey['problem'] {
-  if (node.op !== 'rcall') return undefined;
-  const pattern = node.args[2][0];
-  if (pattern?.op !== 'value' || typeof pattern.args !== 'string') {
-    return { message: '`matches` needs its pattern written out as a string', offset: node.start };
-  }
-  const compiled = compileRegex(pattern.args);
-  return compiled.ok ? undefined : { message: compiled.message, offset: pattern.start };
-}
-
-function childrenOf(node: ASTNode): readonly ASTNode[] {
-  const found: ASTNode[] = [];
-  const collect = (value: unknown): void => {
-    if (isNode(value)) found.push(value);
-    else if (Array.isArray(value)) for (const item of value) collect(item);
-  };
-  collect(node.args);
-  return found;
-}
-
-function isNode(value: unknown): value is ASTNode {
-  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
 }
 
 /** The same condition with safe functions. Renamed in a tree of its own, before it is bound. */
@@ -180,7 +122,7 @@ function splitUpTo(text: string, separator: string, limit?: bigint): string[] {
 function matcherOf(pattern: string): (text: string) => boolean {
   const known = matchers.get(pattern);
   if (known !== undefined) return known;
-  const compiled = compileRegex(pattern);
+  const compiled = compileRegex(pattern, 'text');
   if (!compiled.ok) throw new Error(`unsafe pattern: ${compiled.message}`);
   if (matchers.size >= MATCHERS_MAX) matchers.clear();
   matchers.set(pattern, compiled.test);
@@ -212,6 +154,7 @@ function whenContext(call: Call, riskClass: readonly string[]): WhenContext {
     },
     nodes: counter.nodes,
     bytes: Math.max(call.bytes_in, counter.nodes),
+    riskClass,
   };
 }
 
@@ -243,7 +186,9 @@ function summaryOf(cause: unknown): string {
   if (cause instanceof RangeError) return 'it nests too deep';
   if (!(cause instanceof Error)) return String(cause);
   const summary = 'summary' in cause && typeof cause.summary === 'string' ? cause.summary : '';
-  return summary || (cause.message.split('\n')[0] ?? 'it failed');
+  const words = summary || (cause.message.split('\n')[0] ?? 'it failed');
+  // The library writes some of its messages as sentences; ours go on behind a colon.
+  return /^[A-Z][a-z]/.test(words) ? words.charAt(0).toLowerCase() + words.slice(1) : words;
 }
 
 export type { WhenContext, WhenResult, WhenTest };

@@ -41,8 +41,8 @@ describe('a budget', () => {
   it('counts each scope on its own', async () => {
     const calls = fc.array(
       fc.record({
-        server_name: fc.constantFrom('s', 't', 's\u0000'),
-        tool_name: fc.constantFrom('a', 'b', '\u0000a'),
+        server_name: fc.constantFrom('s', 't', 's 1'),
+        tool_name: fc.constantFrom('a', 'b', '1 a'),
       }),
       { maxLength: 40 },
     );

@@ -16,6 +16,7 @@ import {
   afterTermination,
   decisionOf,
   enforces,
+  INVALID_NAME,
   NOT_SELECTED,
   spared,
   type Verdict,
@@ -59,10 +60,28 @@ function decide(
     return { decision, state: carried, trace: [], risk_class: call.risk_class ?? [] };
   }
   const evaluation = evaluationOf(snapshot, call, { state: carried, nowMs });
+  if (!isValidName(call.server_name) || !isValidName(call.tool_name)) {
+    return refuseName(evaluation, carried);
+  }
   for (const compiled of candidatesFor(snapshot, call.server_name, call.tool_name)) {
     evaluate(compiled, evaluation);
   }
   return conclude(evaluation, call, carried);
+}
+
+/** Longer names are no names, and matching them would be a way to keep the shim busy. */
+const NAME_LENGTH_MAX = 1_024;
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** A line break in a name would slip past `^shell_.*$`, and past whoever reads a log. */
+function isValidName(name: string): boolean {
+  return name.length > 0 && name.length <= NAME_LENGTH_MAX && !CONTROL.test(name);
+}
+
+function refuseName({ snapshot, riskClass }: Evaluation, state: PolicyState): Outcome<PolicyState> {
+  const enforced = enforces(snapshot);
+  const decision = enforced ? INVALID_NAME : spared(INVALID_NAME);
+  return { decision, state, trace: [], risk_class: riskClass };
 }
 
 function evaluationOf(
@@ -78,7 +97,7 @@ function evaluationOf(
   };
   return {
     snapshot,
-    input: { call, riskClass, nowMs, when },
+    input: { call, riskSet: new Set(riskClass), nowMs, when },
     at: at(call, nowMs),
     slots: state.slots.slice(),
     riskClass,
@@ -110,9 +129,7 @@ function apply(compiled: CompiledRule, evaluation: Evaluation): void {
   const slot = evaluation.slots[compiled.slot];
   switch (rule.kind) {
     case 'tag':
-      for (const name of rule.effect.tag.add_risk_class) {
-        if (!evaluation.riskClass.includes(name)) evaluation.riskClass.push(name);
-      }
+      addClasses(rule.effect.tag.add_risk_class, evaluation);
       return note(evaluation, step(rule, 'tagged'));
     case 'allow': {
       const { reason_code = 'ALLOWLIST_MATCH', message = 'A rule allows this call.' } = rule.effect;
@@ -135,6 +152,18 @@ function apply(compiled: CompiledRule, evaluation: Evaluation): void {
       if (slot?.kind !== 'dedupe') return missingSlot();
       evaluation.dedupes.push(compiled);
       return count(compiled, evaluation, checkDuplicate(rule, slot, evaluation.at));
+  }
+}
+
+/** Events carry at most so many, and every later rule looks at all of them. */
+const RISK_CLASSES_MAX = 1_000;
+
+function addClasses(names: readonly string[], { input, riskClass }: Evaluation): void {
+  for (const name of names) {
+    if (input.riskSet.has(name)) continue;
+    if (riskClass.length >= RISK_CLASSES_MAX) throw new Error('too many risk classes');
+    input.riskSet.add(name);
+    riskClass.push(name);
   }
 }
 

@@ -32,6 +32,15 @@ const NOT_SELECTED: Decision = {
   summary: 'The policy is not for this agent.',
 };
 
+/** No rule has a say about what is not even a name. */
+const INVALID_NAME: Decision = {
+  action: 'BLOCK',
+  rule_id: null,
+  severity: 'warn',
+  reason_code: 'INVALID_NAME',
+  summary: 'The name of the server or tool is empty, too long, or has control characters in it.',
+};
+
 /** Whether refusals are carried out, or only recorded. */
 function enforces(snapshot: Snapshot): boolean {
   return snapshot.document.mode !== 'observe' && snapshot.profile === 'production';
@@ -118,4 +127,4 @@ function afterTermination(terminated: Termination): Decision {
 }
 
 export type { Verdict };
-export { afterTermination, decisionOf, enforces, NOT_SELECTED, spared };
+export { afterTermination, decisionOf, enforces, INVALID_NAME, NOT_SELECTED, spared };

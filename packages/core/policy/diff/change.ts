@@ -5,6 +5,7 @@ import type { JsonValue, Severity } from '@subluminal/contracts';
 type Effect =
   | 'loosens' // something may pass that was stopped
   | 'tightens' // something may be stopped that passed
+  | 'mixed' // both
   | 'alters' // decisions may differ, and which way can't be told
   | 'none'; // no decision differs in what it does
 
@@ -30,6 +31,7 @@ interface PolicyDiff {
     readonly warn: number;
     readonly info: number;
     readonly loosens: number;
+    readonly mixed: number;
     readonly tightens: number;
   };
   /** Whether nothing differs that a decision depends on, nor the version. */
@@ -38,17 +40,18 @@ interface PolicyDiff {
 
 const SEVERITIES: { readonly [E in Effect]: Severity } = {
   loosens: 'critical',
+  mixed: 'critical',
   alters: 'warn',
   tightens: 'info',
   none: 'info',
 };
 
-/** One effect for several: what is known to go one way only keeps its direction. */
+/** One effect for several: a part that loosens is never hidden by another that does not. */
 function combineEffects(effects: readonly Effect[]): Effect {
   const known = new Set(effects.filter((effect) => effect !== 'none'));
   const [only] = known;
   if (only === undefined) return 'none';
-  return known.size === 1 ? only : 'alters';
+  return known.size === 1 ? only : 'mixed';
 }
 
 function reversed(effect: Effect): Effect {

@@ -70,7 +70,13 @@ function changesOf(before: Partial<Bundle>, after: Partial<Bundle>): readonly Po
   return changes.filter(({ path }) => path !== 'version');
 }
 const brief = ({ path, change, effect }: PolicyChange) => `${change} ${path}: ${effect}`;
-const REVERSED = { loosens: 'tightens', tightens: 'loosens', alters: 'alters', none: 'none' };
+const REVERSED = {
+  loosens: 'tightens',
+  tightens: 'loosens',
+  mixed: 'mixed',
+  alters: 'alters',
+  none: 'none',
+} as const;
 
 function expectOne(
   { before, after }: { before: Partial<Bundle>; after: Partial<Bundle> },
@@ -91,7 +97,7 @@ describe('the policy as a whole', () => {
 
   it.each<[string, Effect, Partial<Bundle>, Partial<Bundle>]>([
     ['mode', 'tightens', { mode: 'observe' }, { mode: 'guardrails' }],
-    ['mode', 'tightens', { mode: 'guardrails' }, { mode: 'control' }],
+    ['mode', 'none', { mode: 'guardrails' }, { mode: 'control' }],
     ['mode', 'loosens', { mode: 'control' }, { mode: 'observe' }],
     ['policy_id', 'alters', {}, { policy_id: 'q' }],
     ['hint_delivery', 'alters', {}, { hint_delivery: 'tool_result' }],
@@ -159,7 +165,14 @@ describe('the policy as a whole', () => {
       'warn hint_delivery',
       'critical rules[budget].effect.budget.limit_calls',
     ]);
-    expect(diff.summary).toEqual({ critical: 1, warn: 1, info: 2, loosens: 1, tightens: 1 });
+    expect(diff.summary).toEqual({
+      critical: 1,
+      warn: 1,
+      info: 2,
+      loosens: 1,
+      mixed: 0,
+      tightens: 0,
+    });
     expect(diff.same).toBe(false);
   });
 

@@ -1,53 +1,66 @@
 // What changed between two policies, and which way each change goes.
 import type { JsonValue, Rule, SnapshotDocument } from '@subluminal/contracts';
 import { changeOf, type PolicyChange, type PolicyDiff } from './change.ts';
-import { type Polarity, presence, valueAt } from './directions.ts';
+import { presence, valueAt } from './directions.ts';
 import { DOCUMENT_FIELDS, type Field, KIND_FIELDS } from './fields.ts';
-import { movesOf } from './moves.ts';
-import { isSteady, type Pairs, pairsOf, polarityOf, type RulePair } from './pairs.ts';
+import { movesOf, tooMany } from './moves.ts';
+import type { Steps } from './names.ts';
+import { isSteady, pairsOf, type RulePair } from './pairs.ts';
+import { failuresReach, type Reach, reachOf, type Surroundings, surroundingsOf } from './reach.ts';
 import { isSame, type Value } from './relation.ts';
 
 interface Subject {
   /** Where the fields stand: empty for the document, `rules[id].` for a rule. */
   readonly prefix: string;
   readonly ruleId: string | null;
-  /** Asked only where something changed: it looks at many other rules. */
-  readonly polarity: () => Polarity;
+  readonly reach: Reach;
   /** Whether its fields count at all; those of a rule that is not in force do not. */
   readonly inForce: boolean;
   readonly around: { readonly before: JsonValue; readonly after: JsonValue };
 }
 
+/** Comparisons of names by which rules are held against each other; some 100 ns each. */
+const STEPS_MAX = 5_000_000;
+
 /** Compares two normalised policies. Swapping them swaps what is known to loosen and to tighten. */
 function diffBundles(before: SnapshotDocument, after: SnapshotDocument): PolicyDiff {
   const pairs = pairsOf(before.rules, after.rules);
-  const moves = new Map(movesOf(pairs).map((move) => [move.rule_id, move]));
+  const steps: Steps = { left: STEPS_MAX };
+  const around = surroundingsOf(pairs, [before, after], steps);
+  const moved = movesOf(pairs, around, { left: STEPS_MAX });
+  const moves = new Map(moved.map((move) => [move.rule_id, move]));
   const changes = [
-    ...fieldChanges(DOCUMENT_FIELDS, documentSubject(before, after)),
+    ...fieldChanges(DOCUMENT_FIELDS, documentSubject(before, after, around)),
+    ...moved.filter(({ rule_id }) => rule_id === null),
     ...after.rules.flatMap((rule) => {
       const pair = pairs.byId.get(rule.rule_id);
-      if (pair === undefined) return [wholeRule('added', rule, pairs)];
+      if (pair === undefined) return [wholeRule('added', rule, around)];
       const move = moves.get(rule.rule_id);
-      return [...pairChanges(pair, pairs), ...(move === undefined ? [] : [move])];
+      return [...pairChanges(pair, around), ...(move === undefined ? [] : [move])];
     }),
     ...before.rules
       .filter((rule) => !pairs.byId.has(rule.rule_id))
-      .map((rule) => wholeRule('removed', rule, pairs)),
+      .map((rule) => wholeRule('removed', rule, around)),
   ];
-  return summarised([...changes, ...staleVersion(before, after, changes)]);
+  const doubts = steps.left < 0 ? [tooMany('changed', pairs)] : [];
+  return summarised([...changes, ...doubts, ...staleVersion(before, after, changes)]);
 }
 
-function documentSubject(before: SnapshotDocument, after: SnapshotDocument): Subject {
+function documentSubject(
+  before: SnapshotDocument,
+  after: SnapshotDocument,
+  surroundings: Surroundings,
+): Subject {
   const around = { before: { ...before }, after: { ...after } };
-  return { prefix: '', ruleId: null, polarity: () => 'restricts', inForce: true, around };
+  return { prefix: '', ruleId: null, reach: failuresReach(surroundings), inForce: true, around };
 }
 
-function pairChanges(pair: RulePair, pairs: Pairs): readonly PolicyChange[] {
+function pairChanges(pair: RulePair, around: Surroundings): readonly PolicyChange[] {
   const { before, after } = pair;
   return fieldChanges(KIND_FIELDS[after.kind], {
     prefix: `rules[${after.rule_id}].`,
     ruleId: after.rule_id,
-    polarity: () => polarityOf(after, pairs),
+    reach: reachOf(pair, around),
     inForce: isSteady(pair),
     around: { before: { ...before }, after: { ...after } },
   });
@@ -73,9 +86,7 @@ function fieldChange(
     path: subject.prefix + field.path,
     rule_id: subject.ruleId,
     change: before === undefined ? 'added' : after === undefined ? 'removed' : 'changed',
-    effect: counts
-      ? field.direction({ before, after, polarity: subject.polarity(), around })
-      : 'none',
+    effect: counts ? field.direction({ before, after, reach: subject.reach, around }) : 'none',
     summary: `${field.words} ${verbOf(field, before, after)}`,
     before: before ?? null,
     after: after ?? null,
@@ -94,10 +105,15 @@ function verbOf(field: Field, before: Value, after: Value): string {
   return after > before ? 'is raised' : 'is lowered';
 }
 
-function wholeRule(change: 'added' | 'removed', rule: Rule, pairs: Pairs): PolicyChange {
+function wholeRule(
+  change: 'added' | 'removed',
+  rule: Rule,
+  surroundings: Surroundings,
+): PolicyChange {
   const added = change === 'added';
   const around = { before: null, after: null };
-  const there = { before: !added, after: added, polarity: polarityOf(rule, pairs), around };
+  const reach = reachOf(added ? { after: rule } : { before: rule }, surroundings);
+  const there = { before: !added, after: added, reach, around };
   const value: JsonValue = { ...rule };
   return changeOf({
     path: `rules[${rule.rule_id}]`,
@@ -139,6 +155,7 @@ function summarised(changes: readonly PolicyChange[]): PolicyDiff {
       warn: count(({ severity }) => severity === 'warn'),
       info: count(({ severity }) => severity === 'info'),
       loosens: count(({ effect }) => effect === 'loosens'),
+      mixed: count(({ effect }) => effect === 'mixed'),
       tightens: count(({ effect }) => effect === 'tightens'),
     },
     same: changes.length === 0,

@@ -1,18 +1,23 @@
 // Which way a change of one field goes. Each function knows one way in which a field can matter.
 import type { JsonValue } from '@subluminal/contracts';
+import { own } from '../compile/match.ts';
 import { combineEffects, type Effect, reversed } from './change.ts';
-import { isSame, objectOf, type Relate, type Relation, type Value } from './relation.ts';
-
-/**
- * What a rule does to the calls it matches. An allow rule is `idle` while it stands before no
- * rule that would have stopped a call: then it decides nothing that would not have happened.
- */
-type Polarity = 'restricts' | 'allows' | 'idle' | 'tags';
+import type { Reach } from './reach.ts';
+import {
+  exactly,
+  isSame,
+  listOf,
+  objectOf,
+  type Relate,
+  type Relation,
+  type Value,
+} from './relation.ts';
 
 interface FieldChange {
   readonly before: Value;
   readonly after: Value;
-  readonly polarity: Polarity;
+  /** What it does when the rule, or the policy's word on failures, takes hold of more calls. */
+  readonly reach: Reach;
   /** The whole rule or document around the field, old and new. */
   readonly around: { readonly before: JsonValue; readonly after: JsonValue };
 }
@@ -28,6 +33,24 @@ const CALL_SCOPES = [['server_tool', 'run'], ['tool']];
 
 const alters: Direction = () => 'alters';
 const none: Direction = () => 'none';
+
+/**
+ * Control asks people and answers denials with their hints, where guardrails block at once: with
+ * such rules, a person may now release what was simply stopped, and the other way round.
+ */
+const modes: Direction = (change) => {
+  const { before, after, around } = change;
+  const enforcing = before !== 'observe' && after !== 'observe';
+  if (!enforcing || before === after) return stricterAlong(MODES)(change);
+  const rules = [around.before, around.after].flatMap((policy) => listOf(valueAt(policy, 'rules')));
+  return rules.some(differsByMode) ? 'mixed' : 'none';
+};
+
+function differsByMode(rule: JsonValue): boolean {
+  if (valueAt(rule, 'enabled') !== true) return false;
+  const kind = valueAt(rule, 'kind');
+  return kind === 'approval' || (kind === 'deny' && valueAt(rule, 'effect.hint') !== undefined);
+}
 
 /** A value that gets stricter along a list; values in one group are equally strict. */
 function stricterAlong(order: readonly (string | readonly string[])[]): Direction {
@@ -45,6 +68,16 @@ const moreLoosens: Direction = ({ before, after }) =>
 /** A number that stops more as it grows. Without it nothing is stopped. */
 const moreTightens: Direction = ({ before, after }) =>
   upwards(numberOr(before, 0), numberOr(after, 0), 'tightens');
+
+/** A limit: the rule stops more calls or fewer, and with them what other rules would have done. */
+function trips(direction: Direction): Direction {
+  return (change) => along(direction(change), change.reach, change.reach.applying);
+}
+
+/** What is said where failures stop a call, or stop doing so. */
+function stopsFailures(direction: Direction): Direction {
+  return (change) => along(direction(change), change.reach, change.reach.all);
+}
 
 /** A switch that lets more pass when it is on. */
 const onLoosens: Direction = ({ before, after }) =>
@@ -67,26 +100,60 @@ const breakerScope: Direction = (change) =>
   ]);
 
 /** Whether a rule is there and in force. */
-const presence: Direction = ({ before, after, polarity }) => {
-  const effect = upwards(Number(before === true), Number(after === true), 'tightens');
-  if (polarity === 'restricts' || effect === 'none') return effect;
-  if (polarity === 'allows') return reversed(effect);
-  return polarity === 'tags' ? 'alters' : 'none';
-};
+const presence: Direction = ({ before, after, reach }) =>
+  along(upwards(Number(before === true), Number(after === true), 'tightens'), reach, reach.all);
 
 /** Whom the policy is for: those it leaves out are not governed at all. */
 function selecting(relate: Relate): Direction {
   return ({ before, after }) => ifNarrowed(relate(before, after), 'loosens');
 }
 
-/** Which calls a rule matches: fewer is looser for a rule that stops, tighter for an allow. */
+/** Which calls a rule is looked at for. */
 function matching(relate: Relate): Direction {
-  return ({ before, after, polarity }) => {
-    const effect = ifNarrowed(relate(before, after), 'loosens');
-    if (polarity === 'restricts' || effect === 'none') return effect;
-    if (polarity === 'allows') return reversed(effect);
-    return polarity === 'tags' ? 'alters' : 'none';
+  return ({ before, after, reach }) => along(widening(relate(before, after)), reach, reach.all);
+}
+
+/** Which arguments it asks for: where the arguments can't be seen, a rule that asks fails. */
+function matchingArgs(relate: Relate): Direction {
+  return ({ before, after, reach, around }) => {
+    const both = [around.before, around.after];
+    const hasWhen = both.some((rule) => valueAt(rule, 'when') !== undefined);
+    const [old, current] = both.map((rule) => asksForArgs(valueAt(rule, 'match.args')));
+    return along(widening(relate(before, after)), reach, () =>
+      combineEffects([
+        // A condition is looked at only where the arguments fit.
+        hasWhen ? reach.all() : reach.applying(),
+        old === current ? 'none' : reach.evaluated(),
+        // Without arguments to see it failed, where it might not even apply.
+        old === current || !hasWhen ? 'none' : reversed(reach.failing()),
+      ]),
+    );
   };
+}
+
+function asksForArgs(match: Value): boolean {
+  return Object.values(objectOf(match)).some(
+    (part) => listOf(part).length > 0 || Object.keys(objectOf(part)).length > 0,
+  );
+}
+
+/** A condition can be seen to come and to go; how two of them relate can't be told. */
+const condition: Direction = ({ before, after, reach }) =>
+  along(widening(exactly(before, after)), reach, () =>
+    combineEffects([reach.applying(), reach.evaluated()]),
+  );
+
+/** The classes that a tag adds. */
+const classes: Direction = ({ before, after, reach }) => {
+  const [old, current] = [namesIn(before), namesIn(after)];
+  const added = current.filter((name) => !old.includes(name));
+  const dropped = old.filter((name) => !current.includes(name));
+  const effect = combineEffects([reach.tagging(added), reversed(reach.tagging(dropped))]);
+  return effect === 'none' ? reach.otherwise : effect;
+};
+
+function namesIn(value: Value): readonly string[] {
+  return listOf(value).filter((name) => typeof name === 'string');
 }
 
 /** A hint's words are free; its kind and its corrections are read by machines. */
@@ -105,6 +172,20 @@ function ifNarrowed(relation: Relation, narrowed: Effect): Effect {
   return relation === 'narrower' ? narrowed : reversed(narrowed);
 }
 
+/** As if more always meant stricter; `along` puts in what more really means. */
+function widening(relation: Relation): Effect {
+  return ifNarrowed(relation, 'loosens');
+}
+
+/** What more of something does when it tightens, the reverse when it loosens. */
+function along(effect: Effect, { otherwise }: Reach, more: () => Effect): Effect {
+  if (effect === 'none') return 'none';
+  const found = more();
+  if (found === 'none') return otherwise;
+  if (effect === 'loosens') return reversed(found);
+  return effect === 'tightens' ? found : effect;
+}
+
 function upwards(before: number, after: number, up: Effect): Effect {
   if (before === after) return 'none';
   return after > before ? up : reversed(up);
@@ -117,20 +198,23 @@ function numberOr(value: Value, otherwise: number): number {
 /** The value at a dotted path of field names. */
 function valueAt(value: Value, path: string): Value {
   let found = value;
-  for (const name of path.split('.')) found = objectOf(found)[name];
+  for (const name of path.split('.')) found = own(objectOf(found), name);
   return found;
 }
 
-export type { Direction, FieldChange, Polarity };
+export type { Direction, FieldChange };
 export {
   ACTIONS,
   alters,
   breakerScope,
   CALL_SCOPES,
   COUNTER_SCOPES,
+  classes,
+  condition,
   hint,
-  MODES,
   matching,
+  matchingArgs,
+  modes,
   moreLoosens,
   moreTightens,
   none,
@@ -138,6 +222,8 @@ export {
   onlyWith,
   presence,
   selecting,
+  stopsFailures,
   stricterAlong,
+  trips,
   valueAt,
 };

@@ -7,10 +7,13 @@ import {
   breakerScope,
   CALL_SCOPES,
   COUNTER_SCOPES,
+  classes,
+  condition,
   type Direction,
   hint,
-  MODES,
   matching,
+  matchingArgs,
+  modes,
   moreLoosens,
   moreTightens,
   none,
@@ -18,7 +21,9 @@ import {
   onlyWith,
   presence,
   selecting,
+  stopsFailures,
   stricterAlong,
+  trips,
 } from './directions.ts';
 import { nameRelation } from './names.ts';
 import { alternatives, byKey, exactly, type Relate, range, requirements } from './relation.ts';
@@ -36,16 +41,16 @@ const DOCUMENT_FIELDS: readonly Field[] = [
   { path: 'format', words: 'the snapshot format', direction: alters },
   { path: 'policy_id', words: 'the name of the policy', direction: alters },
   { path: 'version', words: 'the version', direction: none },
-  { path: 'mode', words: 'the mode', direction: stricterAlong(MODES) },
+  { path: 'mode', words: 'the mode', direction: modes },
   {
     path: 'defaults.decision_on_error',
     words: 'the decision on errors',
-    direction: stricterAlong(ACTIONS),
+    direction: stopsFailures(stricterAlong(ACTIONS)),
   },
   {
     path: 'defaults.fail_open_read_tools',
     words: 'failing open for read-like calls',
-    direction: onLoosens,
+    direction: stopsFailures(onLoosens),
   },
   { path: 'hint_delivery', words: 'the delivery of hints', direction: alters },
   selector('env', 'environments', alternatives),
@@ -60,15 +65,15 @@ const DOCUMENT_FIELDS: readonly Field[] = [
 
 const RULE_FIELDS: readonly Field[] = [
   { path: 'enabled', words: 'the rule', direction: presence },
-  condition('match.server_name', 'the choice of servers', nameRelation),
-  condition('match.tool_name', 'the choice of tools', nameRelation),
-  condition('match.risk_class', 'the choice of risk classes', alternatives),
-  condition('match.args.has_keys', 'the choice by present arguments', requirements),
-  condition('match.args.key_equals', 'the choice by exact arguments', byKey(exactly)),
-  condition('match.args.key_in', 'the choice by listed arguments', byKey(alternatives)),
-  condition('match.args.numeric_range', 'the choice by numeric ranges', byKey(range)),
-  condition('match.time.utc_hours', 'the choice of hours', alternatives),
-  condition('when', 'the condition', exactly),
+  choice('match.server_name', 'the choice of servers', nameRelation),
+  choice('match.tool_name', 'the choice of tools', nameRelation),
+  choice('match.risk_class', 'the choice of risk classes', alternatives),
+  argsChoice('match.args.has_keys', 'the choice by present arguments', requirements),
+  argsChoice('match.args.key_equals', 'the choice by exact arguments', byKey(exactly)),
+  argsChoice('match.args.key_in', 'the choice by listed arguments', byKey(alternatives)),
+  argsChoice('match.args.numeric_range', 'the choice by numeric ranges', byKey(range)),
+  choice('match.time.utc_hours', 'the choice of hours', alternatives),
+  { path: 'when', words: 'the condition', direction: condition, relate: exactly },
   { path: 'severity', words: 'the severity', direction: alters },
 ];
 
@@ -82,42 +87,42 @@ const REFUSAL_FIELDS: readonly Field[] = [
 ];
 
 const BUDGET_FIELDS = fieldsOf('effect.budget', {
-  scope: ['the scope', stricterAlong(COUNTER_SCOPES)],
-  limit_calls: ['the limit of calls', moreLoosens],
-  limit_cost_units: ['the limit of cost', moreLoosens],
+  scope: ['the scope', trips(stricterAlong(COUNTER_SCOPES))],
+  limit_calls: ['the limit of calls', trips(moreLoosens)],
+  limit_cost_units: ['the limit of cost', trips(moreLoosens)],
   cost_units_per_call: [
     'the cost of a call',
-    onlyWith('effect.budget.limit_cost_units', moreTightens),
+    onlyWith('effect.budget.limit_cost_units', trips(moreTightens)),
   ],
   on_exceed: ['the action', stricterAlong(ACTIONS)],
   hint_text: ['the hint text', none],
 });
 
 const RATE_FIELDS = fieldsOf('effect.rate_limit', {
-  scope: ['the scope', stricterAlong(COUNTER_SCOPES)],
-  capacity: ['the capacity', moreLoosens],
-  refill_tokens: ['the refill', moreLoosens],
-  refill_period_ms: ['the refill period', moreTightens],
-  cost_tokens_per_call: ['the cost of a call', moreTightens],
+  scope: ['the scope', trips(stricterAlong(COUNTER_SCOPES))],
+  capacity: ['the capacity', trips(moreLoosens)],
+  refill_tokens: ['the refill', trips(moreLoosens)],
+  refill_period_ms: ['the refill period', trips(moreTightens)],
+  cost_tokens_per_call: ['the cost of a call', trips(moreTightens)],
   on_limit: ['the action', stricterAlong(ACTIONS)],
   backoff_ms: ['the pause that is asked for', alters],
   hint_text: ['the hint text', none],
 });
 
 const BREAKER_FIELDS = fieldsOf('effect.breaker', {
-  scope: ['the scope', breakerScope],
-  error_threshold: ['the number of errors that trips it', moreLoosens],
-  window_ms: ['the window for errors', moreTightens],
-  repeat_threshold: ['the number of repeats that trips it', moreLoosens],
-  repeat_window_ms: ['the window for repeats', moreTightens],
+  scope: ['the scope', trips(breakerScope)],
+  error_threshold: ['the number of errors that trips it', trips(moreLoosens)],
+  window_ms: ['the window for errors', trips(moreTightens)],
+  repeat_threshold: ['the number of repeats that trips it', trips(moreLoosens)],
+  repeat_window_ms: ['the window for repeats', trips(moreTightens)],
   on_trip: ['the action', stricterAlong(ACTIONS)],
   terminate_code: ['the code that ends the run', alters],
   hint_text: ['the hint text', none],
 });
 
 const DEDUPE_FIELDS = fieldsOf('effect.dedupe', {
-  scope: ['the scope', stricterAlong(CALL_SCOPES)],
-  window_ms: ['the window', moreTightens],
+  scope: ['the scope', trips(stricterAlong(CALL_SCOPES))],
+  window_ms: ['the window', trips(moreTightens)],
   key: ['the key', alters],
   on_duplicate: ['the action', stricterAlong(ACTIONS)],
   hint_text: ['the hint text', none],
@@ -138,7 +143,7 @@ const KIND_FIELDS: { readonly [K in RuleKind]: readonly Field[] } = {
   breaker: [...RULE_FIELDS, ...BREAKER_FIELDS, ...REFUSAL_FIELDS],
   dedupe: [...RULE_FIELDS, ...DEDUPE_FIELDS, ...REFUSAL_FIELDS],
   approval: [...RULE_FIELDS, ...APPROVAL_FIELDS, ...REFUSAL_FIELDS],
-  tag: [...RULE_FIELDS, ...fieldsOf('effect.tag', { add_risk_class: ['the classes', alters] })],
+  tag: [...RULE_FIELDS, ...fieldsOf('effect.tag', { add_risk_class: ['the classes', classes] })],
 };
 
 function selector(name: string, words: string, relate: Relate): Field {
@@ -150,8 +155,12 @@ function selector(name: string, words: string, relate: Relate): Field {
   };
 }
 
-function condition(path: string, words: string, relate: Relate): Field {
+function choice(path: string, words: string, relate: Relate): Field {
   return { path, words, direction: matching(relate), relate };
+}
+
+function argsChoice(path: string, words: string, relate: Relate): Field {
+  return { path, words, direction: matchingArgs(relate), relate };
 }
 
 function fieldsOf(

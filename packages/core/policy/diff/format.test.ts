@@ -4,7 +4,7 @@ import { changeOf, type PolicyChange, type PolicyDiff } from './change.ts';
 import { formatDiff } from './format.ts';
 
 function diffOf(...changes: PolicyChange[]): PolicyDiff {
-  const summary = { critical: 1, warn: 2, info: 0, loosens: 1, tightens: 0 };
+  const summary = { critical: 1, warn: 2, info: 0, loosens: 1, mixed: 0, tightens: 0 };
   return { changes, summary, same: changes.length === 0 };
 }
 
@@ -36,6 +36,14 @@ it('shows one line per change, old and new, and a summary', () => {
     '',
     '4 changes: 1 critical, 2 warn, 0 info; 1 loosens, 0 tighten.',
   ]);
+});
+
+it('counts apart what both loosens and tightens', () => {
+  const mixed = changeOf({ ...limit, effect: 'mixed' });
+  const summary = { critical: 2, warn: 0, info: 0, loosens: 1, mixed: 1, tightens: 0 };
+  const text = formatDiff({ changes: [limit, mixed], summary, same: false });
+  expect(text).toContain('the limit of calls is raised (mixed)');
+  expect(text).toContain('2 changes: 2 critical, 0 warn, 0 info; 1 loosens, 1 mixed, 0 tighten.');
 });
 
 it('makes hostile text harmless and long values short', () => {

@@ -10,13 +10,13 @@ const SUMMARY_LENGTH_MAX = 200;
 
 function formatDiff(diff: PolicyDiff): string {
   if (diff.same) return 'No changes.';
-  const { critical, warn, info, loosens, tightens } = diff.summary;
+  const { critical, warn, info, loosens, mixed, tightens } = diff.summary;
   const total = diff.changes.length;
   return [
     ...diff.changes.map(formatChange),
     '',
     `${total} ${total === 1 ? 'change' : 'changes'}: ${critical} critical, ${warn} warn, ${info} info; ` +
-      `${loosens} ${loosens === 1 ? 'loosens' : 'loosen'}, ${tightens} ${tightens === 1 ? 'tightens' : 'tighten'}.`,
+      `${loosens} ${loosens === 1 ? 'loosens' : 'loosen'}, ${mixed > 0 ? `${mixed} mixed, ` : ''}${tightens} ${tightens === 1 ? 'tightens' : 'tighten'}.`,
   ].join('\n');
 }
 

@@ -4,6 +4,7 @@ import { verifies } from '../../../../test/requirements.ts';
 import type { PolicyChange } from './change.ts';
 import { movesOf } from './moves.ts';
 import { pairsOf } from './pairs.ts';
+import { surroundingsOf } from './reach.ts';
 
 const BASE = { enabled: true, severity: 'warn' } as const;
 const on = (...glob: string[]) => ({ ...BASE, match: { tool_name: { glob } } });
@@ -40,8 +41,13 @@ const asks: Rule = {
   effect: { approval: { wait: 'hold' } },
 };
 
+const movesBetween = (before: readonly Rule[], after: readonly Rule[]) => {
+  const pairs = pairsOf(before, after);
+  const steps = { left: 1_000 };
+  return movesOf(pairs, surroundingsOf(pairs, [], steps), steps);
+};
 const moved = (before: readonly Rule[], after: readonly Rule[]) =>
-  movesOf(pairsOf(before, after)).map(
+  movesBetween(before, after).map(
     ({ rule_id, effect, summary }: PolicyChange) => `${rule_id} ${effect}: ${summary}`,
   );
 
@@ -80,9 +86,23 @@ describe('a rule that moves', () => {
     expect(moved([denyWrites, tag], [tag, denyWrites])[0]).toContain('tag tightens');
   });
 
-  it('alters when another kind of refusal comes first', () => {
+  it('loosens when a milder refusal comes first', () => {
     expect(moved([ends, deny], [deny, ends])).toHaveLength(1);
-    expect(moved([ends, deny], [deny, ends])[0]).toContain(' alters: ');
+    expect(moved([ends, deny], [deny, ends])[0]).toContain(' loosens: ');
+    expect(moved([deny, ends], [ends, deny])[0]).toContain(' tightens: ');
+  });
+
+  it('keeps the action but perhaps not the reason when refusals of one kind change sides', () => {
+    const blocks: Rule = {
+      ...ends,
+      rule_id: 'blocks',
+      effect: { budget: { scope: 'run', limit_calls: 1, on_exceed: 'BLOCK' } },
+    };
+    expect(moved([deny, blocks], [blocks, deny])).toEqual([
+      'deny none: the deny rule now stands below `blocks`: the action stays, the reason may change',
+    ]);
+    const elsewhere: Rule = { ...blocks, ...on('git_push') };
+    expect(moved([denyOther, elsewhere], [elsewhere, denyOther])[0]).toContain('changes nothing');
   });
 
   it('changes nothing between a question to a person and a refusal', () => {
@@ -96,15 +116,15 @@ describe('a rule that moves', () => {
     ]);
   });
 
-  it('alters when an allow went past one rule in each direction', () => {
+  it('both loosens and tightens when an allow went past one rule in each direction', () => {
     const before = [denyWrites, allow, deny];
     expect(moved(before, [deny, allow, denyWrites])).toContainEqual(
-      expect.stringContaining('allow alters'),
+      expect.stringContaining('allow mixed'),
     );
   });
 
   it('gives its places, counted from 1', () => {
-    const [change] = movesOf(pairsOf([deny, tag, allow], [allow, deny, tag]));
+    const [change] = movesBetween([deny, tag, allow], [allow, deny, tag]);
     expect(change).toMatchObject({ change: 'moved', before: 3, after: 1, severity: 'critical' });
   });
 });

@@ -2,13 +2,17 @@
 // a tag and what reads it, and between refusals of different kinds.
 import type { Rule } from '@subluminal/contracts';
 import { changeOf, combineEffects, type Effect, type PolicyChange, reversed } from './change.ts';
-import { mayOverlap } from './names.ts';
+import { mayOverlap, type Steps } from './names.ts';
 import { isSteady, type Pairs, type RulePair, restricts } from './pairs.ts';
+import { flipped, readingOf, type Surroundings } from './reach.ts';
+import { isSame } from './relation.ts';
 
 interface Placed {
   readonly pair: RulePair;
   readonly rule: Rule;
   readonly steady: boolean;
+  /** Whether it differs between the two. */
+  readonly edited: boolean;
   /** Places in the two policies, from 0. */
   readonly before: number;
   readonly after: number;
@@ -21,23 +25,57 @@ interface Flip {
   readonly effect: Effect;
 }
 
-function movesOf(pairs: Pairs): readonly PolicyChange[] {
+const BOTH = ['before', 'after'] as const;
+/** Rules that are the same in both policies need to be looked at once. */
+const LATER = ['after'] as const;
+
+/** What the flips of one rule come to. */
+interface Flips {
+  readonly first: Flip;
+  readonly effects: Set<Effect>;
+  count: number;
+}
+
+/** The moves, or one change for all of them when there is too much to compare. */
+function movesOf(pairs: Pairs, around: Surroundings, steps: Steps): readonly PolicyChange[] {
   const placed = placedIn(pairs);
   const strays = outOfOrder(placed);
   if (strays.size === 0) return [];
-  const owned = new Map<Placed, Flip[]>();
+  const owned = new Map<Placed, Flips>();
   const explained = new Set<Placed>();
-  for (const flip of flipsOf(placed)) {
+  for (const flip of flipsOf(placed, around, steps)) {
     for (const owner of ownersOf(flip, strays)) {
       const flips = owned.get(owner);
-      if (flips === undefined) owned.set(owner, [flip]);
-      else flips.push(flip);
+      if (flips === undefined) {
+        owned.set(owner, { first: flip, effects: new Set([flip.effect]), count: 1 });
+      } else {
+        flips.count += 1;
+        flips.effects.add(flip.effect);
+      }
     }
     explained.add(flip.upper).add(flip.lower);
   }
-  return placed
+  const moves = placed
     .filter((one) => owned.has(one) || (strays.has(one) && !explained.has(one)))
-    .map((one) => moveOf(one, owned.get(one) ?? []));
+    .map((one) => {
+      const flips = owned.get(one);
+      return moveOf(one, flips ?? rivalOf(one, placed, steps));
+    });
+  return steps.left < 0 ? [tooMany('moved', pairs)] : moves;
+}
+
+/** What can't be compared in reasonable time may hide anything, so it is critical. */
+function tooMany(change: 'moved' | 'changed', pairs: Pairs): PolicyChange {
+  return {
+    path: 'rules',
+    rule_id: null,
+    change,
+    effect: 'alters',
+    severity: 'critical',
+    summary: `too many rules ${change} to compare them one by one`,
+    before: pairs.before.length,
+    after: pairs.after.length,
+  };
 }
 
 function placedIn(pairs: Pairs): readonly Placed[] {
@@ -46,95 +84,113 @@ function placedIn(pairs: Pairs): readonly Placed[] {
     const pair = pairs.byId.get(rule.rule_id);
     const before = places.get(rule.rule_id);
     if (pair === undefined || before === undefined) return [];
-    return [{ pair, rule, steady: isSteady(pair), before, after }];
+    const edited = !isSame({ ...pair.before }, { ...pair.after });
+    return [{ pair, rule, steady: isSteady(pair), edited, before, after }];
   });
 }
 
-/** The fewest rules that must have moved: all but the longest run that kept its order. */
+/**
+ * The fewest rules that must have moved: all but the longest run that kept its order. Of several
+ * such runs the names decide, so that the same rules are told of when the policies are swapped.
+ */
 function outOfOrder(placed: readonly Placed[]): ReadonlySet<Placed> {
-  const tails: Placed[] = [];
-  const previous = new Map<Placed, Placed | undefined>();
-  for (const one of placed) {
-    const found = tails.findIndex((tail) => tail.before >= one.before);
-    const at = found === -1 ? tails.length : found;
-    previous.set(one, tails[at - 1]);
-    tails[at] = one;
+  const lengths = new Map<Placed, number>();
+  for (const [index, one] of [...placed.entries()].toReversed()) {
+    let length = 1;
+    for (let at = index + 1; at < placed.length; at++) {
+      const next = placed[at];
+      if (next === undefined || next.before < one.before) continue;
+      length = Math.max(length, 1 + (lengths.get(next) ?? 0));
+    }
+    lengths.set(one, length);
   }
+  const byName = placed.toSorted((left, right) =>
+    left.rule.rule_id < right.rule.rule_id ? -1 : 1,
+  );
   const strays = new Set(placed);
-  for (let kept = tails.at(-1); kept !== undefined; kept = previous.get(kept)) strays.delete(kept);
+  let last = { before: -1, after: -1 };
+  for (let left = Math.max(0, ...lengths.values()); left > 0; left--) {
+    const next = byName.find(
+      (one) => lengths.get(one) === left && one.before > last.before && one.after > last.after,
+    );
+    if (next === undefined) throw new Error('a run of rules has a gap');
+    strays.delete(next);
+    last = next;
+  }
   return strays;
 }
 
-/** The pairs that changed sides where that matters. */
-function flipsOf(placed: readonly Placed[]): readonly Flip[] {
-  const flips: Flip[] = [];
+/** The pairs that changed sides where that matters; it ends early when the steps run out. */
+function* flipsOf(
+  placed: readonly Placed[],
+  around: Surroundings,
+  steps: Steps,
+): Generator<Flip, void> {
   for (const [index, upper] of placed.entries()) {
-    for (const lower of placed.slice(index + 1)) {
-      if (upper.before < lower.before) continue;
-      const effect = flipEffect(upper, lower);
-      if (effect !== 'none') flips.push({ upper, lower, effect });
+    for (let at = index + 1; at < placed.length; at++) {
+      const lower = placed[at];
+      if (lower === undefined || upper.before < lower.before) continue;
+      if (!upper.steady || !lower.steady) continue;
+      const effect = flipEffect({ upper, lower }, around, steps);
+      if (steps.left < 0) return;
+      if (effect !== 'none') yield { upper, lower, effect };
     }
   }
-  return flips;
 }
 
 /** Both the old and the new rules may meet: what either would notice counts. */
-function flipEffect(upper: Placed, lower: Placed): Effect {
-  if (!upper.steady || !lower.steady) return 'none';
-  return combineEffects([
-    orderEffect(upper.pair.before, lower.pair.before),
-    orderEffect(upper.pair.after, lower.pair.after),
-  ]);
+function flipEffect(
+  { upper, lower }: Omit<Flip, 'effect'>,
+  around: Surroundings,
+  steps: Steps,
+): Effect {
+  const sides = sidesOf(upper, lower).map((side): Effect => {
+    const [first, second] = [upper.pair[side], lower.pair[side]];
+    const effect = effectIfBothMatch(first, second, around);
+    return effect === 'none' || mayOverlap(first.match, second.match, steps) ? effect : 'none';
+  });
+  return combineEffects(sides);
+}
+
+function sidesOf(one: Placed, other: Placed): readonly (keyof RulePair)[] {
+  return one.edited || other.edited ? BOTH : LATER;
 }
 
 /** What it does that `upper` stands above `lower`, where it stood below. */
-function orderEffect(upper: Rule, lower: Rule): Effect {
-  const effect = effectIfBothMatch(upper, lower);
-  return effect === 'none' || mayOverlap(upper.match, lower.match) ? effect : 'none';
-}
-
-function effectIfBothMatch(upper: Rule, lower: Rule): Effect {
-  if (upper.kind === 'tag' || lower.kind === 'tag') {
-    return combineEffects([
-      upper.kind === 'tag' ? tagFirst(upper, lower) : 'none',
-      lower.kind === 'tag' ? reversed(tagFirst(lower, upper)) : 'none',
-    ]);
-  }
-  if (upper.kind === 'allow') return restricts(lower.kind) ? 'loosens' : 'none';
-  if (lower.kind === 'allow') return 'tightens';
-  return refusalsDiffer(upper, lower) ? 'alters' : 'none';
+function effectIfBothMatch(upper: Rule, lower: Rule, around: Surroundings): Effect {
+  // Which of two questions a person is asked first.
+  const bothAsk = upper.kind === 'approval' && lower.kind === 'approval';
+  return combineEffects([
+    flipped(upper, lower, around),
+    bothAsk ? 'alters' : 'none',
+    tagFirst(upper, lower, around),
+    reversed(tagFirst(lower, upper, around)),
+  ]);
 }
 
 /** What a rule gains when a tag comes before it: more calls carry the class it looks for. */
-function tagFirst(tag: Extract<Rule, { kind: 'tag' }>, reader: Rule): Effect {
-  if (reader.when?.includes('risk_class')) return 'alters';
-  const added = tag.effect.tag.add_risk_class;
-  if (!reader.match.risk_class?.some((name) => added.includes(name))) return 'none';
-  if (reader.kind === 'tag') return 'alters';
-  return reader.kind === 'allow' ? 'loosens' : 'tightens';
+function tagFirst(tag: Rule, reader: Rule, around: Surroundings): Effect {
+  const reading = around.byId.get(reader.rule_id);
+  if (tag.kind !== 'tag' || reading === undefined) return 'none';
+  return readingOf(tag.effect.tag.add_risk_class, reading, around);
 }
 
-/** Of two rules that refuse, the upper one chooses how; who asks a person gives way to both. */
-function refusalsDiffer(upper: Rule, lower: Rule): boolean {
-  if (upper.kind === 'approval' || lower.kind === 'approval') return upper.kind === lower.kind;
-  return actionOf(upper) !== actionOf(lower);
+/** A rule that went to the other side of this one, where both refuse the same call alike. */
+function rivalOf(one: Placed, placed: readonly Placed[], steps: Steps): Placed | undefined {
+  return placed.find((other) => {
+    const crossed = one.before < other.before !== one.after < other.after;
+    if (other === one || !crossed || !one.steady || !other.steady) return false;
+    return sidesOf(one, other).some((side) => isRival(one.pair[side], other.pair[side], steps));
+  });
 }
 
-function actionOf(rule: Rule): string {
-  switch (rule.kind) {
-    case 'budget':
-      return rule.effect.budget.on_exceed;
-    case 'rate_limit':
-      return rule.effect.rate_limit.on_limit;
-    case 'breaker':
-      return rule.effect.breaker.on_trip;
-    case 'dedupe':
-      return rule.effect.dedupe.on_duplicate;
-    case 'deny':
-      return rule.effect.hint === undefined ? 'BLOCK' : 'REJECT_WITH_HINT';
-    default:
-      return 'ALLOW';
-  }
+/** Who asks a person gives way to whoever refuses, wherever it stands. */
+function isRival(left: Rule, right: Rule, steps: Steps): boolean {
+  return refuses(left) && refuses(right) && mayOverlap(left.match, right.match, steps);
+}
+
+function refuses({ kind }: Rule): boolean {
+  return restricts(kind) && kind !== 'approval';
 }
 
 /** Which rule a flip is told of: the one whose meaning changed, else the one that moved. */
@@ -146,26 +202,34 @@ function ownersOf({ upper, lower }: Flip, strays: ReadonlySet<Placed>): readonly
   return allows.length > 0 ? allows : pair.filter((one) => strays.has(one));
 }
 
-function moveOf(one: Placed, flips: readonly Flip[]): PolicyChange {
+function moveOf(one: Placed, crossed: Flips | Placed | undefined): PolicyChange {
   const { rule, before, after } = one;
+  const flips = crossed !== undefined && 'effects' in crossed ? [...crossed.effects] : [];
   return changeOf({
     path: `rules[${rule.rule_id}]`,
     rule_id: rule.rule_id,
     change: 'moved',
-    effect: combineEffects(flips.map(({ effect }) => effect)),
-    summary: `the ${rule.kind} rule ${partnersOf(one, flips)}`,
+    effect: combineEffects(flips),
+    summary: `the ${rule.kind} rule ${partnersOf(one, crossed)}`,
     before: before + 1,
     after: after + 1,
   });
 }
 
-function partnersOf(one: Placed, flips: readonly Flip[]): string {
-  const [first] = flips;
-  if (first === undefined) return 'stands elsewhere, which changes nothing';
-  const above = first.upper === one;
-  const partner = above ? first.lower : first.upper;
-  const more = flips.length > 1 ? ` (${flips.length - 1} more changed sides)` : '';
-  return `now stands ${above ? 'above' : 'below'} \`${partner.rule.rule_id}\`${more}`;
+function partnersOf(one: Placed, crossed: Flips | Placed | undefined): string {
+  if (crossed === undefined) return 'stands elsewhere, which changes nothing';
+  if (!('effects' in crossed)) {
+    return `${standing(one, crossed)}: the action stays, the reason may change`;
+  }
+  const { first, count } = crossed;
+  const partner = first.upper === one ? first.lower : first.upper;
+  const more = count > 1 ? ` (${count - 1} more changed sides)` : '';
+  return `${standing(one, partner)}${more}`;
 }
 
-export { movesOf };
+function standing(one: Placed, partner: Placed): string {
+  const side = one.after < partner.after ? 'above' : 'below';
+  return `now stands ${side} \`${partner.rule.rule_id}\``;
+}
+
+export { movesOf, tooMany };

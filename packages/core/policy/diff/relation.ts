@@ -1,6 +1,6 @@
 // How two conditions relate: which of them lets more calls match.
 import type { JsonObject, JsonValue } from '@subluminal/contracts';
-import { isJsonObject } from '../compile/match.ts';
+import { isJsonObject, own } from '../compile/match.ts';
 
 /** The second condition, seen from the first. */
 type Relation = 'same' | 'narrower' | 'wider' | 'different';
@@ -42,7 +42,11 @@ function byKey(relate: Relate): Relate {
     const current = objectOf(after);
     const keys = new Set([...Object.keys(old), ...Object.keys(current)]);
     return allOf(
-      [...keys].map((key) => absent(old[key], current[key]) ?? relate(old[key], current[key])),
+      [...keys].map((key) => {
+        // Own keys only: a policy may well have a key called `constructor`.
+        const [left, right] = [own(old, key), own(current, key)];
+        return absent(left, right) ?? relate(left, right);
+      }),
     );
   };
 }
@@ -68,9 +72,10 @@ function absent(before: Value, after: Value): Relation | undefined {
 }
 
 function subsets(before: readonly JsonValue[], after: readonly JsonValue[]): Relation {
+  const [old, current] = [new Set(before), new Set(after)];
   return relation({
-    beforeCoversAfter: after.every((value) => before.includes(value)),
-    afterCoversBefore: before.every((value) => after.includes(value)),
+    beforeCoversAfter: after.every((value) => old.has(value)),
+    afterCoversBefore: before.every((value) => current.has(value)),
   });
 }
 
@@ -80,7 +85,8 @@ function flipped(one: Relation): Relation {
 }
 
 function endsOf(value: Value): { readonly min: number; readonly max: number } {
-  const { min, max } = objectOf(value);
+  const ends = objectOf(value);
+  const [min, max] = [own(ends, 'min'), own(ends, 'max')];
   return {
     min: typeof min === 'number' ? min : Number.NEGATIVE_INFINITY,
     max: typeof max === 'number' ? max : Number.POSITIVE_INFINITY,

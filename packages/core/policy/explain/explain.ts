@@ -78,15 +78,16 @@ function explainRules(
   { call, state, nowMs }: Question,
   outcome: Outcome<PolicyState>,
 ): readonly ExplainedRule[] {
-  const skipped = skippedBecause(snapshot, { call, state });
+  const skipped = skippedBecause(snapshot, { call, state }, outcome.decision);
   const riskClass = [...(call.risk_class ?? [])];
+  const shown = { server: quoted(call.server_name), tool: quoted(call.tool_name) };
+  const seen = { call, shown, riskClass, nowMs, engines: snapshot.engines };
   let taken = 0;
   return snapshot.document.rules.map((rule) => {
     if (!rule.enabled) return explained(rule, 'disabled', 'the rule is switched off');
     if (skipped !== undefined) return explained(rule, 'skipped', skipped);
     const step = outcome.trace[taken];
     if (step?.rule_id !== rule.rule_id) {
-      const seen = { call, riskClass, nowMs, engines: snapshot.engines };
       return explained(rule, 'no_match', mismatchOf(rule, seen));
     }
     taken += 1;
@@ -105,11 +106,14 @@ function explainRules(
 function skippedBecause(
   snapshot: Snapshot,
   { call, state }: Pick<Question, 'call' | 'state'>,
+  decision: Decision,
 ): string | undefined {
   if (!selects(snapshot.document.selectors, call.identity))
     return 'the policy is not for this agent';
-  const ended = state.terminated !== null && enforces(snapshot);
-  return ended ? 'the run had been ended before' : undefined;
+  if (state.terminated !== null && enforces(snapshot)) return 'the run had been ended before';
+  // A rule may give the same reason, but then the decision names the rule.
+  const { reason_code, rule_id } = decision.would ?? decision;
+  return reason_code === 'INVALID_NAME' && rule_id === null ? 'the name is not valid' : undefined;
 }
 
 function explained(
@@ -123,23 +127,27 @@ function explained(
 
 function whyOf(step: TraceStep, rule: Rule, decision: Decision): string {
   const { action, rule_id, reason_code } = decision.would ?? decision;
+  // Nothing is enforced in observe mode and in development: a rule then only would have acted.
+  const spared = decision.would !== undefined;
   const final = rule_id === step.rule_id;
   const winner = quoted(rule_id ?? 'another rule');
   switch (step.outcome) {
     case 'decided':
-      return `it decides: ${action}, ${quoted(reason_code)}`;
+      return `it ${spared ? 'would decide' : 'decides'}: ${action}, ${quoted(reason_code)}`;
     case 'would_decide':
-      return `it matches too, but ${winner} decides`;
+      return `it matches too, but ${winner} ${spared ? 'would decide' : 'decides'}`;
     case 'counted':
       return countedWhy(step);
     case 'tagged':
       return rule.kind === 'tag' ? `it adds ${listed(rule.effect.tag.add_risk_class)}` : '';
     case 'asks':
-      return final ? 'it needs a person to approve' : `it asks a person, but ${winner} decides`;
+      if (!final) return `it asks a person, but ${winner} ${spared ? 'would decide' : 'decides'}`;
+      return `it ${spared ? 'would need' : 'needs'} a person to approve`;
     case 'approved':
       return 'a person has approved it';
     case 'failed': {
-      const then = final ? 'so the call is stopped' : 'and it does not count here';
+      const stopped = `so the call ${spared ? 'would be' : 'is'} stopped`;
+      const then = final ? stopped : 'and it does not count here';
       return `it could not be evaluated (${quoted(step.note ?? 'unknown')}), ${then}`;
     }
   }

@@ -83,7 +83,12 @@ it('shows how a person is asked', async () => {
   };
   const lines = await linesOf([asks], { mode: 'control' });
   expect(lines).toContain('  approval   hold, within 9 ms');
-  expect(lines).toContain('  retry      Try the same call again once it has been approved.');
+  // A request that is held open is answered; to retry it would be a second call.
+  expect(lines.join()).not.toContain('retry');
+  const hints: Rule = { ...asks, effect: { approval: { wait: 'hint', timeout_ms: 9 } } };
+  expect(await linesOf([hints], { mode: 'control' })).toContain(
+    '  retry      Try the same call again once it has been approved.',
+  );
 });
 
 it('shows why the policy is not for the agent', async () => {

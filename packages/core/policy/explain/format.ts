@@ -46,7 +46,10 @@ function adviceOf({ hint, backoff_ms, terminate, approval }: Decision): readonly
       const json = visible(JSON.stringify(hint.suggested_args), JSON_LENGTH_MAX);
       lines.push(labelled('suggested', json));
     }
-    if (hint.retry_advice !== null) lines.push(labelled('retry', text(hint.retry_advice)));
+    // Who is held open gets the answer without asking again.
+    if (hint.retry_advice !== null && approval?.wait !== 'hold') {
+      lines.push(labelled('retry', text(hint.retry_advice)));
+    }
   }
   if (backoff_ms !== undefined) lines.push(labelled('wait', `${backoff_ms} ms`));
   if (terminate !== undefined) {

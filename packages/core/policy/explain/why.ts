@@ -8,7 +8,7 @@ import type {
   Selectors,
 } from '@subluminal/contracts';
 import type { Engines } from '../compile/engines.ts';
-import { compileGlob } from '../compile/glob.ts';
+import { compileGlob, type NameTest } from '../compile/glob.ts';
 import { isJsonObject, own } from '../compile/match.ts';
 import type { Call, Identity } from '../types.ts';
 import { visible } from '../visible.ts';
@@ -16,6 +16,8 @@ import { visible } from '../visible.ts';
 /** What a rule saw when it was evaluated. */
 interface Seen {
   readonly call: Call;
+  /** Its names as they are shown, made once for all rules. */
+  readonly shown: { readonly server: string; readonly tool: string };
   /** The risk classes that the call had by then. */
   readonly riskClass: readonly string[];
   readonly nowMs: number;
@@ -29,10 +31,11 @@ const HOUR_MS = 3_600_000;
 /** Why an enabled rule did not match. Looks in the order in which matching does. */
 function mismatchOf(rule: Rule, seen: Seen): string {
   const { match } = rule;
-  const { call, engines } = seen;
+  const { call, shown: names } = seen;
+  const { server, tool } = namesOf(rule, seen.engines);
   return (
-    nameMismatch('server_name', call.server_name, { names: match.server_name, engines }) ??
-    nameMismatch('tool_name', call.tool_name, { names: match.tool_name, engines }) ??
+    nameMismatch(server, call.server_name, `server_name ${names.server}`) ??
+    nameMismatch(tool, call.tool_name, `tool_name ${names.tool}`) ??
     classMismatch(match.risk_class, seen.riskClass) ??
     hourMismatch(match.time?.utc_hours, seen.nowMs) ??
     (call.args === undefined ? undefined : argsMismatch(match.args ?? {}, call.args)) ??
@@ -41,16 +44,45 @@ function mismatchOf(rule: Rule, seen: Seen): string {
   );
 }
 
-function nameMismatch(
-  field: string,
-  name: string,
-  { names, engines }: { readonly names: NameMatch | undefined; readonly engines: Engines },
-): string | undefined {
+/** The name matches of a rule, compiled, and in words. */
+interface RuleNames {
+  readonly server: NamesTest | undefined;
+  readonly tool: NamesTest | undefined;
+}
+interface NamesTest {
+  readonly tests: readonly NameTest[];
+  readonly words: string;
+}
+
+/** A policy is explained for one call after the other; its patterns are compiled once. */
+const namesBy = new WeakMap<Rule, RuleNames>();
+
+function namesOf(rule: Rule, engines: Engines): RuleNames {
+  const known = namesBy.get(rule);
+  if (known !== undefined) return known;
+  const { server_name, tool_name } = rule.match;
+  const names = { server: namesTest(server_name, engines), tool: namesTest(tool_name, engines) };
+  namesBy.set(rule, names);
+  return names;
+}
+
+function namesTest(names: NameMatch | undefined, engines: Engines): NamesTest | undefined {
   if (names === undefined) return undefined;
   const { glob = [], regex = [] } = names;
-  const compiled = [...glob.map(compileGlob), ...regex.map(engines.regex)];
-  if (compiled.some((one) => one.ok && one.test(name))) return undefined;
-  return `${field} ${quoted(name)} matches none of ${listed([...glob, ...regex.map((one) => `/${one}/`)])}`;
+  const compiled = [...glob.map(compileGlob), ...regex.map((source) => engines.regex(source))];
+  return {
+    tests: compiled.flatMap((one) => (one.ok ? [one.test] : [])),
+    words: listed([...glob, ...regex.map((one) => `/${one}/`)]),
+  };
+}
+
+function nameMismatch(
+  names: NamesTest | undefined,
+  name: string,
+  words: string,
+): string | undefined {
+  if (names === undefined || names.tests.some((test) => test(name))) return undefined;
+  return `${words} matches none of ${names.words}`;
 }
 
 function classMismatch(

@@ -1,11 +1,20 @@
 /** Whether a regex can only match a whole name: anchored at both ends, in every alternative. */
 function isAnchored(regex: string): boolean {
-  const body = regex.replace(/^\(\?[a-z]+\)/, '');
+  if (isMultiline(regex)) return false;
+  const body = regex.replace(/^\(\?[A-Za-z-]+\)/, '');
   const start = /^(\^|\\A)/.exec(body);
   const end = /(\$|\\z)$/.exec(body);
+  // What stands behind `\Q` is no sign, and may go on to the end.
+  if (body.includes('\\Q')) return false;
   if (start === null || end === null || isEscaped(body, end.index)) return false;
   // `^a|b$` is anchored at one end of each alternative only.
   return !hasOuterAlternative(body);
+}
+
+/** With the flag `m`, `^` and `$` also fit at line breaks, so that a name may go on behind one. */
+function isMultiline(regex: string): boolean {
+  const flags = /\(\?[A-Za-z]*m[A-Za-z]*(-[A-Za-z]*)?[:)]/g;
+  return [...regex.matchAll(flags)].some(({ index }) => !isEscaped(regex, index));
 }
 
 function isEscaped(text: string, index: number): boolean {

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { compileGlob } from '../compile/glob.ts';
 import { compileRegex } from '../compile/regex.ts';
 import { isAnchored } from './anchored.ts';
-import { covers, matchesAll } from './cover.ts';
+import { covers, matchesAll, type Scope, scopeOf } from './cover.ts';
 
-function ruleOf(match: Match, when?: string): Rule {
-  return {
+function scoped(match: Match, when?: string): Scope {
+  const rule: Rule = {
     rule_id: 'r',
     kind: 'deny',
     enabled: true,
@@ -16,10 +16,11 @@ function ruleOf(match: Match, when?: string): Rule {
     effect: { action: 'BLOCK' },
     severity: 'info',
   };
+  return scopeOf(rule);
 }
 
 function matchCovers(upper: Match, lower: Match): boolean {
-  return covers(ruleOf(upper), ruleOf(lower), () => false);
+  return covers(scoped(upper), scoped(lower), () => false);
 }
 
 const tool = (...glob: string[]): Match => ({ tool_name: { glob } });
@@ -30,6 +31,7 @@ test.each<[string, Match, Match]>([
   ['a star, anything', tool('*'), {}],
   ['several stars, anything', tool('x', '**'), regex('a')],
   ['a regex for all, anything', regex('.*'), {}],
+  ['an anchored regex for all, anything', regex('^.*$'), {}],
   ['the same names, the same', tool('a', 'b'), tool('b', 'a')],
   ['more names, fewer', tool('a', 'b'), tool('a')],
   ['a prefix, what starts with it', tool('git*'), tool('git_push', 'git*', 'gith?b')],
@@ -68,14 +70,19 @@ test.each<[string, Match, Match]>([
 });
 
 test('a condition covers only itself', () => {
-  expect(covers(ruleOf({}, 'a'), ruleOf({}, 'a'), () => false)).toBe(true);
-  expect(covers(ruleOf({}, 'a'), ruleOf({}), () => false)).toBe(false);
-  expect(covers(ruleOf({}), ruleOf({}, 'a'), () => false)).toBe(true);
+  expect(covers(scoped({}, 'a'), scoped({}, 'a'), () => false)).toBe(true);
+  expect(covers(scoped({}, 'a'), scoped({}), () => false)).toBe(false);
+  expect(covers(scoped({}), scoped({}, 'a'), () => false)).toBe(true);
+});
+
+test('names that a regex for all takes in may have line breaks', () => {
+  const compiled = compileRegex('^.*$');
+  expect(compiled.ok && compiled.test('a\nb')).toBe(true);
 });
 
 test('a class that is tagged in between is not covered', () => {
   const match = { risk_class: ['w'] };
-  expect(covers(ruleOf(match), ruleOf(match), (name) => name === 'w')).toBe(false);
+  expect(covers(scoped(match), scoped(match), (name) => name === 'w')).toBe(false);
 });
 
 test('tells whether a match takes in every call', () => {
@@ -110,19 +117,28 @@ function globFits(glob: string, name: string): boolean {
   return compiled.ok && compiled.test(name);
 }
 
-test.each(['^a$', '^(a|b)$', '(?i)^read_.*$', '\\Aa\\z', '^[|]$', '^[]|]$', '^a\\|b$', '^a\\\\$'])(
-  'takes %s for anchored',
-  (pattern) => {
-    expect(isAnchored(pattern)).toBe(true);
-  },
-);
+test.each([
+  '^a$',
+  '^(a|b)$',
+  '(?i)^read_.*$',
+  '\\Aa\\z',
+  '^[|]$',
+  '^[]|]$',
+  '^a\\|b$',
+  '^a\\\\$',
+  '(?i-m)^a$',
+  '(?-s)^a$',
+  '^(\\(?m)$',
+])('takes %s for anchored', (pattern) => {
+  expect(isAnchored(pattern)).toBe(true);
+});
 
-test.each(['a', '^a', 'a$', '^a|b$', '^(a)|(b)$', '^a\\$', '^[a]|[b]$', ''])(
-  'takes %s for unanchored',
-  (pattern) => {
-    expect(isAnchored(pattern)).toBe(false);
-  },
-);
+test.each([
+  ...['a', '^a', 'a$', '^a|b$', '^(a)|(b)$', '^a\\$', '^[a]|[b]$', ''],
+  ...['(?m)^a$', '(?im)^a$', '(?m-s)^a$', '^(?m:a$)', '^(b(?ims)a)$', '^a\\Q$'],
+])('takes %s for unanchored', (pattern) => {
+  expect(isAnchored(pattern)).toBe(false);
+});
 
 test('an anchored regex never matches a name with something around it', () => {
   const piece = fc.constantFrom('a', 'b', '|', '(a|b)', '^', '$', '\\$', '[|]', '(?:a)');

@@ -24,6 +24,11 @@ const WRITES = '{ risk_class: [write_like] }';
 const TAG_READS = ruleText({ kind: 'tag', effect: '{ tag: { add_risk_class: [read_like] } }' });
 const REJECTING = '{ budget: { scope: run, limit_calls: 1, on_exceed: REJECT_WITH_HINT } }';
 
+/** A bundle that is only for some. */
+function selecting(selectors: string): string {
+  return bundleText(sampleRule('deny')).replace('selectors: {}', `selectors: { ${selectors} }`);
+}
+
 /** For each code: a bundle that has it once, where, and a twin that is clean. */
 const TWINS: readonly (readonly [code: string, path: string, found: string, clean: string])[] = [
   [
@@ -122,6 +127,55 @@ const TWINS: readonly (readonly [code: string, path: string, found: string, clea
     bundleText(sampleRule('dedupe', { match: '{ tool_name: { glob: ["*"] } }' })),
     bundleText(sampleRule('dedupe', { match: SHELL })),
   ],
+  [
+    'SUB_LINT_SELECTOR_PATTERN',
+    'selectors.agent_id[1]',
+    selecting('agent_id: [ok, "ci-*"]'),
+    selecting('agent_id: [ok, "ci-1"]'),
+  ],
+  [
+    'SUB_LINT_SELECTOR_PATTERN',
+    'selectors.workload.branch[0]',
+    selecting('workload: { branch: ["release-?"] }'),
+    selecting('workload: { branch: [release-1], namespace: [n], repo: [a/b] }'),
+  ],
+  [
+    'SUB_LINT_SELECTOR_PATTERN',
+    'selectors.workload.labels.app',
+    selecting('workload: { labels: { app: "{a,b}" } }'),
+    selecting('workload: { labels: { app: a } }'),
+  ],
+  [
+    'SUB_LINT_HIDDEN_TEXT',
+    'rules[0].match.tool_name.glob[0]',
+    bundleText(sampleRule('deny', { match: '{ tool_name: { glob: ["del\\u200bete"] } }' })),
+    bundleText(sampleRule('deny', { match: '{ tool_name: { glob: ["del ete 推送 чтение"] } }' })),
+  ],
+  [
+    'SUB_LINT_HIDDEN_TEXT',
+    'rules[0].match.tool_name.regex[0]',
+    bundleText(sampleRule('deny', { match: '{ tool_name: { regex: ["^d\\u0435lete$"] } }' })),
+    bundleText(sampleRule('deny', { match: '{ tool_name: { regex: ["^(delete|удалить)$"] } }' })),
+  ],
+  [
+    'SUB_LINT_HIDDEN_TEXT',
+    'rules[0].rule_id',
+    bundleText(sampleRule('deny', { id: '"\\u0441\\u0430\\u0440\\u0435_file"' })),
+    bundleText(sampleRule('deny', { id: '"\\u0441\\u0430\\u0440\\u0435"' })),
+  ],
+  [
+    'SUB_LINT_HIDDEN_TEXT',
+    'rules[0].match.args.key_equals["pa\\u{200b}th"]',
+    bundleText(sampleRule('deny', { match: '{ args: { key_equals: { "pa\\u200bth": x } } }' })),
+    bundleText(sampleRule('deny', { match: '{ args: { key_equals: { "pa th": x } } }' })),
+  ],
+  [
+    'SUB_LINT_HIDDEN_TEXT',
+    'rules[0].effect.tag.add_risk_class[0]',
+    bundleText(ruleText({ kind: 'tag', effect: '{ tag: { add_risk_class: ["\\u03c1ii"] } }' })),
+    bundleText(ruleText({ kind: 'tag', effect: '{ tag: { add_risk_class: [pii] } }' })),
+  ],
+  ['SUB_LINT_EMPTY', 'rules', bundleText('  []'), bundleText(sampleRule('deny'))],
 ];
 
 test.each(TWINS)('%s is found at %s, and not in its clean twin', (code, path, found, clean) => {
@@ -193,6 +247,20 @@ test('finds a cost that no budget covers', () => {
   expect(
     codes(bundleText(ruleText({ kind: 'budget', effect: `{ budget: { ${budget} } }` }))),
   ).toEqual(['SUB_LINT_NEVER_PASSES rules[0].effect.budget.limit_cost_units']);
+});
+
+test('finds what a name hides even where it stands in an id or a key', () => {
+  const [advice] = lint(bundleText(sampleRule('deny', { id: '"x\\_y"' })));
+  expect(advice?.message).toBe('`x\u00a0y` has the invisible character U+00A0 in it');
+});
+
+test('compares a thousand rules of many values with each other in no time', () => {
+  const values = Array.from({ length: 76 }, (_, index) => `v${index}`).join(', ');
+  const rules = Array.from({ length: 1_000 }, (_, index) => {
+    const match = `{ args: { key_in: { k: [${values}, ${index}] } } }`;
+    return sampleRule('deny', { id: `r${index}`, match });
+  });
+  expect(codes(bundleText(rules.join('')))).toEqual([]);
 });
 
 test('gives no more than a hundred pieces of advice', () => {

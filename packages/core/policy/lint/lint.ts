@@ -11,8 +11,10 @@ import {
   missingHints,
   unanchoredAllows,
 } from './effects.ts';
+import { hiddenTexts } from './hidden.ts';
 import { approvalsWithoutControl, failsOpen, observesOnly, readsUntagged } from './modes.ts';
 import { coveredRules, missingTags } from './order.ts';
+import { noRules, selectorPatterns } from './selectors.ts';
 
 const CHECKS: readonly LintCheck[] = [
   coveredRules,
@@ -26,6 +28,9 @@ const CHECKS: readonly LintCheck[] = [
   approvalsWithoutControl,
   observesOnly,
   readsUntagged,
+  selectorPatterns,
+  hiddenTexts,
+  noRules,
 ];
 
 /** Everything worth a second look, in the order of the file. */

@@ -1,11 +1,11 @@
 // Advice on the order of rules: they are tried from top to bottom, and the first that decides wins.
 import { quote } from '../read/quote.ts';
 import { type Advice, type PlacedRule, type Subject, warning } from './advice.ts';
-import { covers } from './cover.ts';
+import { covers, type Scope, scopeOf } from './cover.ts';
 
 /** An allow or deny above that takes in every call which a rule is meant for. */
 function coveredRules({ enabled }: Subject): readonly Advice[] {
-  const deciding: PlacedRule[] = [];
+  const deciding: (PlacedRule & { readonly scope: Scope })[] = [];
   /** For each class, the last rule so far that tags it. */
   const lastTagged = new Map<string, number>();
   const found: Advice[] = [];
@@ -13,11 +13,12 @@ function coveredRules({ enabled }: Subject): readonly Advice[] {
     for (const name of taggedBy(lower.rule)) lastTagged.set(name, lower.index);
     const { kind } = lower.rule;
     if (kind === 'tag') continue;
-    const upper = deciding.find(({ rule, index }) =>
-      covers(rule, lower.rule, (name) => (lastTagged.get(name) ?? -1) > index),
+    const scope = scopeOf(lower.rule);
+    const upper = deciding.find(({ scope: above, index }) =>
+      covers(above, scope, (name) => (lastTagged.get(name) ?? -1) > index),
     );
     if (upper !== undefined) found.push(adviceOn(upper, lower));
-    if (kind === 'allow' || kind === 'deny') deciding.push(lower);
+    if (kind === 'allow' || kind === 'deny') deciding.push({ ...lower, scope });
   }
   return found;
 }

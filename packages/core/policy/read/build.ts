@@ -10,15 +10,18 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
+import { nearest } from '../problem.ts';
 import { DEPTH_MAX, depthFault, NODES_MAX, nodesFault } from './document.ts';
 import { type BundleCode, type Fault, PROBLEMS_MAX } from './finding.ts';
 import { quote } from './quote.ts';
+import { unquotedStar } from './syntax.ts';
 import type { Entry, MapTree, ScalarTree, Style, Tree } from './tree.ts';
 
 /** What an anchor stands for, with what repeating it costs. */
 interface Anchored {
   readonly tree: Tree;
   readonly nodes: number;
+  readonly chars: number;
   readonly depth: number;
 }
 
@@ -28,10 +31,15 @@ interface Building {
   /** `open` while the anchored value itself is being read. */
   readonly anchors: Map<string, Anchored | 'open'>;
   nodes: number;
+  /** In all strings and keys, each use of an alias counted. */
+  chars: number;
   /** The deepest list or object since it was last reset. */
   depth: number;
 }
 
+const ANCHORS_TRIED_MAX = 100;
+/** As much as a file holds without aliases: one long text has room for thousands of uses. */
+const CHARS_MAX = 1_048_576;
 const CORE_TAGS = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 );
@@ -44,7 +52,7 @@ const STYLES: { readonly [type: string]: Style } = {
 
 /** Builds the tree; it is whole only if there are no faults. */
 function buildTree(root: unknown, text: string): { tree: Tree; faults: readonly Fault[] } {
-  const building: Building = { text, faults: [], anchors: new Map(), nodes: 0, depth: 0 };
+  const building: Building = { text, faults: [], anchors: new Map(), nodes: 0, chars: 0, depth: 0 };
   const tree = build(root, { building, level: 1, parentOffset: 0 });
   return { tree, faults: building.faults };
 }
@@ -69,12 +77,13 @@ function build(node: unknown, place: Place): Tree {
   const { anchor } = node;
   if (anchor === undefined) return buildValue(node, place, offset);
   building.anchors.set(anchor, 'open');
-  const before = { nodes: building.nodes, depth: building.depth };
+  const before = { nodes: building.nodes, chars: building.chars, depth: building.depth };
   // A scalar is no level of its own.
   building.depth = level - 1;
   const tree = buildValue(node, place, offset);
   const nodes = building.nodes - before.nodes;
-  building.anchors.set(anchor, { tree, nodes, depth: building.depth - level });
+  const chars = building.chars - before.chars;
+  building.anchors.set(anchor, { tree, nodes, chars, depth: building.depth - level });
   building.depth = Math.max(before.depth, building.depth);
   return tree;
 }
@@ -88,7 +97,7 @@ function buildValue(node: Scalar | YAMLMap | YAMLSeq, place: Place, offset: numb
   const items: Tree[] = [];
   for (const item of node.items) {
     items.push(build(item, { building, level: level + 1, parentOffset: offset }));
-    if (building.nodes > NODES_MAX) break;
+    if (isFull(building)) break;
   }
   return { kind: 'list', offset, items };
 }
@@ -100,7 +109,7 @@ function buildMap(node: YAMLMap, place: Place, offset: number): MapTree {
     const key = keyOf(pair, building, offset);
     const keyOffset = offsetOf(pair.key) ?? offset;
     const value = build(pair.value, { building, level: place.level + 1, parentOffset: keyOffset });
-    if (building.nodes > NODES_MAX) break;
+    if (isFull(building)) break;
     if (key === undefined) continue;
     if (!entries.has(key)) entries.set(key, { keyOffset, value });
     else {
@@ -109,7 +118,7 @@ function buildMap(node: YAMLMap, place: Place, offset: number): MapTree {
       fault(building, { code: 'SUB_BUNDLE_DUPLICATE_KEY', offset: keyOffset, message, fix });
     }
   }
-  return { kind: 'map', offset, entries };
+  return { kind: 'map', offset, entries, flow: node.flow === true };
 }
 
 const PLAIN_KEY = 'Write a plain name before the `:`.';
@@ -157,6 +166,7 @@ function buildScalar(node: Scalar, building: Building, offset: number): ScalarTr
     return tree(exact ? number + 0 : 0);
   }
   if (typeof value === 'string') {
+    building.chars += value.length;
     if (/\p{Cs}/u.test(value)) {
       const message = 'half of a surrogate pair is no character';
       const fix = 'Write the whole character.';
@@ -171,23 +181,51 @@ function resolveAlias(node: Alias, { building, level, parentOffset }: Place): Tr
   const offset = offsetOf(node) ?? parentOffset;
   const anchored = building.anchors.get(node.source);
   if (anchored === undefined || anchored === 'open') {
-    const message =
-      anchored === 'open'
-        ? `the alias ${quote(`*${node.source}`)} stands inside its own anchor`
-        : `the alias ${quote(`*${node.source}`)} has no anchor above it`;
-    const fix = `Write ${quote(`&${node.source}`)} before the value that is meant, above this line.`;
-    return fault(building, { code: 'SUB_BUNDLE_SYNTAX', offset, message, fix });
+    const words = danglingAlias(node.source, building);
+    return fault(building, { code: 'SUB_BUNDLE_SYNTAX', offset, ...words });
   }
   building.nodes += anchored.nodes;
+  building.chars += anchored.chars;
   building.depth = Math.max(building.depth, level + anchored.depth);
   if (building.nodes > NODES_MAX) return fault(building, aliasesFault(offset));
+  if (building.chars > CHARS_MAX) return fault(building, charsFault(offset));
   if (level + anchored.depth > DEPTH_MAX) return fault(building, depthFault(offset));
   return anchored.tree;
+}
+
+/** An alias that stands for nothing is a mistake in a name, or a glob that lacks its quotes. */
+function danglingAlias(
+  name: string,
+  { anchors, text, faults }: Building,
+): Pick<Fault, 'message' | 'fix'> {
+  const alias = quote(`*${name}`);
+  if (anchors.get(name) === 'open') {
+    const message = `the alias ${alias} stands inside its own anchor`;
+    return { message, fix: 'Write the value out.' };
+  }
+  const message = `the alias ${alias} has no anchor above it`;
+  // Both searches are too dear to make for more than is reported.
+  if (faults.length >= PROBLEMS_MAX) return { message, fix: '' };
+  const meant = nearest(name, [...anchors.keys()].slice(0, ANCHORS_TRIED_MAX));
+  if (meant !== undefined) return { message, fix: `Write ${quote(`*${meant}`)}.` };
+  if (!text.includes(`&${name}`)) return unquotedStar(`*${name}`);
+  const fix = `Write ${quote(`&${name}`)} before the value that is meant, above this line.`;
+  return { message, fix };
 }
 
 function aliasesFault(offset: number): Fault {
   const message = `more than ${NODES_MAX} values, counting each use of an alias`;
   return { code: 'SUB_BUNDLE_TOO_DEEP', offset, message, fix: 'Use fewer aliases.' };
+}
+
+function charsFault(offset: number): Fault {
+  const message = `more than ${CHARS_MAX} characters, counting each use of an alias`;
+  return { code: 'SUB_BUNDLE_TOO_LARGE', offset, message, fix: 'Use fewer aliases.' };
+}
+
+/** The rest is not looked at: what is too much has been told. */
+function isFull({ nodes, chars }: Building): boolean {
+  return nodes > NODES_MAX || chars > CHARS_MAX;
 }
 
 function fault(building: Building, found: Fault): ScalarTree {

@@ -2,7 +2,7 @@
 // refused as soon as it is too deep, too long or too wrong, instead of after seconds of work.
 import { Composer, type CST, type Document, Lexer, Parser } from 'yaml';
 import type { Fault } from './finding.ts';
-import { harmless } from './quote.ts';
+import { firstOfCascade, type SyntaxFault, syntaxFault } from './syntax.ts';
 
 type DocumentResult =
   | { readonly ok: true; readonly document: Document.Parsed | undefined }
@@ -21,10 +21,10 @@ const FAULTS_MAX = 20;
 class Stop extends Error {}
 
 class Reading {
-  readonly faults: Fault[] = [];
+  readonly faults: (Fault | SyntaxFault)[] = [];
   #document: CST.Document | undefined;
 
-  add(fault: Fault): void {
+  add(fault: Fault | SyntaxFault): void {
     if (this.faults.length >= FAULTS_MAX) throw new Stop();
     this.faults.push(fault);
   }
@@ -63,7 +63,7 @@ function readDocument(text: string): DocumentResult {
   try {
     parse(text, parser, reading);
     if (reading.faults.length === 0 && reading.document !== undefined) {
-      document = compose(reading.document, reading);
+      document = compose(reading.document, { reading, text });
     }
   } catch (cause) {
     // Whatever the yaml package throws is an answer to hostile text, and this is where it stood.
@@ -73,7 +73,9 @@ function readDocument(text: string): DocumentResult {
     }
   }
   const { faults } = reading;
-  return faults.length === 0 ? { ok: true, document } : { ok: false, faults };
+  return faults.length === 0
+    ? { ok: true, document }
+    : { ok: false, faults: firstOfCascade(faults, text) };
 }
 
 function parse(text: string, parser: Parser, reading: Reading): void {
@@ -93,7 +95,12 @@ function parse(text: string, parser: Parser, reading: Reading): void {
   for (const token of parser.end()) reading.take(token);
 }
 
-function compose(token: CST.Document, reading: Reading): Document.Parsed | undefined {
+interface Composing {
+  readonly reading: Reading;
+  readonly text: string;
+}
+
+function compose(token: CST.Document, { reading, text }: Composing): Document.Parsed | undefined {
   const composer = new Composer({
     version: '1.2',
     schema: 'core',
@@ -106,12 +113,12 @@ function compose(token: CST.Document, reading: Reading): Document.Parsed | undef
   });
   // The package collects one error object per error, a million of them if need be; ours stops.
   composer['onError'] = (source: ErrorSource, code: string, message: string) => {
-    reading.add(syntaxFault(offsetOf(source), message, code));
+    reading.add(syntaxFault(offsetOf(source), message, { code, text }));
   };
   const documents = [...composer.next(token), ...composer.end()];
   const [document] = documents;
   for (const error of document?.errors ?? []) {
-    reading.add(syntaxFault(error.pos[0], error.message, error.code));
+    reading.add(syntaxFault(error.pos[0], error.message, { code: error.code, text }));
   }
   return document;
 }
@@ -136,46 +143,6 @@ function lexemesFault(offset: number): Fault {
 function nodesFault(offset: number): Fault {
   const message = `more than ${NODES_MAX} values`;
   return { code: 'SUB_BUNDLE_TOO_LARGE', offset, message, fix: 'Split the bundle.' };
-}
-
-const FIXES: ReadonlyMap<string, string> = new Map([
-  ['BAD_INDENT', 'Align this line with its siblings, by spaces.'],
-  ['TAB_AS_INDENT', 'Replace the tab by spaces.'],
-  ['MISSING_CHAR', 'Add what is missing; text with special characters needs quotes.'],
-  ['BAD_DQ_ESCAPE', 'Double the backslash, or use single quotes.'],
-  ['BLOCK_AS_IMPLICIT_KEY', 'Put quotes around text that has `: ` in it.'],
-  ['BAD_SCALAR_START', 'Put quotes around the text.'],
-  ['MULTILINE_IMPLICIT_KEY', 'Check for a missing `:` or a wrong indentation.'],
-  ['TAG_RESOLVE_FAILED', 'Remove the tag.'],
-]);
-
-/** The yaml package's names for signs, as a reader knows them. */
-const SIGNS: { readonly [name: string]: string } = {
-  'map-value-ind': '`:`',
-  'seq-item-ind': '`-`',
-  'explicit-key-ind': '`?`',
-  'flow-map-start': '`{`',
-  'flow-map-end': '`}`',
-  'flow-seq-start': '`[`',
-  'flow-seq-end': '`]`',
-  'flow-error-end': 'end of a bracket',
-  comma: '`,`',
-  scalar: 'text',
-  'single-quoted-scalar': 'quoted text',
-  'double-quoted-scalar': 'quoted text',
-  'block-scalar': 'block of text',
-};
-
-function syntaxFault(offset: number, reason: string, code = ''): Fault {
-  const plain = reason
-    .replace(/^Unexpected ([a-z-]+)( token)?/, (whole, name: string) => {
-      const sign = Object.hasOwn(SIGNS, name) ? SIGNS[name] : undefined;
-      return sign === undefined ? whole : `unexpected ${sign}`;
-    })
-    .replace(/ in YAML (stream|document)/, ' here');
-  const message = harmless(plain.charAt(0).toLowerCase() + plain.slice(1), 200);
-  const fix = FIXES.get(code) ?? 'Check the indentation, quotes and brackets here.';
-  return { code: 'SUB_BUNDLE_SYNTAX', offset, message, fix };
 }
 
 export { DEPTH_MAX, depthFault, NODES_MAX, nodesFault, readDocument };

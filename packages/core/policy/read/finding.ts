@@ -1,7 +1,7 @@
 // What reading finds, before it is put into words with a file, a line and a column.
 import type { SubCode } from '@subluminal/contracts';
 import type { Position, Problem } from '../problem.ts';
-import { harmless } from './quote.ts';
+import { shown } from './quote.ts';
 
 type Path = readonly (string | number)[];
 
@@ -29,6 +29,7 @@ interface Finding extends Remark {
 }
 
 const PROBLEMS_MAX = 100;
+const PATH_LENGTH_MAX = 400;
 
 /** In the order of the file, and no more than a person would read. */
 function sorted(problems: readonly Problem[]): readonly Problem[] {
@@ -46,9 +47,10 @@ function formatPath(path: Path): string {
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;
     else if (/^[A-Za-z_]\w*$/.test(step)) text += text === '' ? step : `.${step}`;
-    else text += `[${JSON.stringify(harmless(step))}]`;
+    else text += `["${shown(step.replaceAll('"', '\\"'))}"]`;
   }
-  return harmless(text, 400);
+  if (text.length <= PATH_LENGTH_MAX) return text;
+  return `${text.slice(0, PATH_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 export type { BundleCode, Fault, Finding, Path, Remark };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import { harmlessJson } from '../visible.ts';
 import { readSource } from './source.ts';
 import { valueOf } from './tree.ts';
 
@@ -21,21 +22,25 @@ const { tree } = fc.letrec((tie) => ({
 }));
 const gap = fc.constantFrom('', ' ', '\t', '\n', '\r\n', '\n\t', '\n\n  ');
 
-/** JSON with white space wherever JSON allows it. */
+/** JSON with white space wherever JSON allows it, and nothing in it that cannot be seen. */
 function spaced(value: unknown, gaps: readonly string[]): string {
   let used = 0;
   const space = () => gaps[used++ % gaps.length] ?? '';
   const write = (part: unknown): string => {
-    if (typeof part !== 'object' || part === null) return JSON.stringify(part);
+    if (typeof part !== 'object' || part === null) return written(part);
     const items = Array.isArray(part)
       ? part.map((item) => write(item))
       : Object.entries(part).map(([name, item]) => {
-          return `${JSON.stringify(name)}${space()}:${space()}${write(item)}`;
+          return `${written(name)}${space()}:${space()}${write(item)}`;
         });
     const body = items.map((item) => `${space()}${item}${space()}`).join(',');
     return Array.isArray(part) ? `[${body}]` : `{${body}}`;
   };
   return `${space()}${write(value)}${space()}`;
+}
+
+function written(value: unknown): string {
+  return harmlessJson(JSON.stringify(value));
 }
 
 test('reads every JSON text as JSON.parse does', () => {

@@ -2,32 +2,76 @@
 import type { Mismatch } from '@subluminal/contracts';
 import { nearest } from '../problem.ts';
 import { exampleOf } from './examples.ts';
-import type { Finding, Remark } from './finding.ts';
+import type { Finding, Path, Remark } from './finding.ts';
 import { quote } from './quote.ts';
-import { follow, type ScalarTree, type Tree } from './tree.ts';
+import { shapeAt } from './shape-at.ts';
+import { follow, type Tree } from './tree.ts';
+import { emptyFix, typeFix, valueFix, written } from './type-fix.ts';
+import { homeOf, unknownField } from './unknown-field.ts';
 
-/** One mismatch as a finding; the tree tells how the value was written. */
-function explainMismatch(mismatch: Mismatch, root: Tree): Finding {
-  const atKey = mismatch.problem === 'unknown';
-  return { path: mismatch.path, atKey, ...remarkOn(mismatch, root) };
+/** Mismatches as findings; the tree tells how the values were written. */
+function explainMismatches(mismatches: readonly Mismatch[], root: Tree): readonly Finding[] {
+  const missingIn = missingByObject(mismatches);
+  const misplaced = misplacedIn(mismatches, root);
+  return mismatches.flatMap((mismatch) => {
+    const { path, problem } = mismatch;
+    // What is empty or missing only because its fields stand elsewhere needs no other fix.
+    const isGap = problem === 'missing' || (problem === 'type' && isNothing(root, path));
+    if (isGap && misplaced.has(idOf(path))) return [];
+    if (problem !== 'unknown') return [{ path, ...remarkOn(mismatch, root) }];
+    const lacking = missingIn.get(idOf(path.slice(0, -1))) ?? [];
+    return [{ path, atKey: true, ...unknownField(mismatch, root, lacking) }];
+  });
+}
+
+/** For each object, the required fields that it lacks. */
+function missingByObject(mismatches: readonly Mismatch[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const { path, problem } of mismatches) {
+    if (problem !== 'missing') continue;
+    const id = idOf(path.slice(0, -1));
+    found.set(id, [...(found.get(id) ?? []), String(path.at(-1))]);
+  }
+  return found;
+}
+
+/** The objects and fields that would be there if unknown fields were indented below them. */
+function misplacedIn(mismatches: readonly Mismatch[], root: Tree): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { path, problem } of mismatches) {
+    const home = problem === 'unknown' ? homeOf(path, root) : undefined;
+    if (home === undefined) continue;
+    const target = [...path.slice(0, -1), home];
+    found.add(idOf(target)).add(idOf([...target, ...path.slice(-1)]));
+  }
+  return found;
+}
+
+function idOf(path: Path): string {
+  return JSON.stringify(path);
+}
+
+function isNothing(root: Tree, path: Path): boolean {
+  const { tree } = follow(root, path);
+  return tree.kind === 'scalar' && tree.value === null;
 }
 
 function remarkOn(mismatch: Mismatch, root: Tree): Remark {
-  const { path, problem, choices } = mismatch;
+  const { path, problem, choices, expected } = mismatch;
   const name = fieldName(mismatch);
   if (problem === 'missing') return missing(mismatch, root);
-  if (problem === 'unknown') return unknownField(mismatch, root);
   const { tree } = follow(root, path);
+  if (path.length === 0) return noBundle(tree);
   if (choices.length > 0 && tree.kind === 'scalar' && typeof tree.value === 'string') {
     return unknownChoice(name, tree.value, choices);
   }
-  const message = `expected ${mismatch.expected}, got ${written(tree)}`;
+  const message = `expected ${expected}, got ${written(tree)}`;
   if (problem === 'value') {
-    return { code: 'SUB_BUNDLE_VALUE', message, fix: valueFix(mismatch, tree) };
+    const fix = valueFix(mismatch, tree);
+    return tooManyItems(mismatch, root) ?? { code: 'SUB_BUNDLE_VALUE', message, fix };
   }
   const example = exampleOf(name, kindAround(mismatch, root));
-  const nothing = tree.kind === 'scalar' && tree.value === null;
-  const fix = nothing ? emptyFix(name, example) : typeFix(mismatch, tree);
+  const fix = isNothing(root, path) ? emptyFix(name, example) : typeFix(name, expected, tree);
   return { code: 'SUB_BUNDLE_TYPE', message, fix };
 }
 
@@ -50,20 +94,35 @@ function kindAround({ path }: Mismatch, root: Tree): string | undefined {
   return whole && tree.kind === 'scalar' && typeof tree.value === 'string' ? tree.value : undefined;
 }
 
-function unknownField(mismatch: Mismatch, root: Tree): Remark {
-  const name = fieldName(mismatch);
-  const code = 'SUB_BUNDLE_UNKNOWN_FIELD';
-  const parent = follow(root, mismatch.path.slice(0, -1)).tree;
-  const free = mismatch.choices.filter(
-    (choice) => parent.kind !== 'map' || !parent.entries.has(choice),
-  );
-  const meant = nearest(name, free);
-  if (meant !== undefined) {
-    const message = `unknown field ${quote(name)}; did you mean \`${meant}\`?`;
-    return { code, message, fix: `Rename it to \`${meant}\`.` };
+const HEAD = '`policy_id`, `version`, `mode`, `defaults`, `selectors` and `rules`';
+
+/** The whole file is no object. */
+function noBundle(tree: Tree): Remark {
+  const code = 'SUB_BUNDLE_TYPE';
+  const bundle = `a bundle is an object with ${HEAD}`;
+  if (tree.kind !== 'list') {
+    const message = `${bundle}, but this file holds ${written(tree)}`;
+    return { code, message, fix: 'Start with `policy_id: my-policy`.' };
   }
-  const known = `the fields here are ${mismatch.choices.join(', ')}`;
-  return { code, message: `unknown field ${quote(name)}; ${known}`, fix: 'Remove it.' };
+  const hasRules = tree.items.some(
+    (item) => item.kind === 'map' && (item.entries.has('rule_id') || item.entries.has('kind')),
+  );
+  const fix = hasRules
+    ? 'Put the list below `rules:`, and the other fields above it.'
+    : 'Start with `policy_id: my-policy`, and put the rules in a list below `rules:`.';
+  return { code, message: `${bundle}, but this file holds a list`, fix };
+}
+
+function tooManyItems(mismatch: Mismatch, root: Tree): Remark | undefined {
+  const { tree } = follow(root, mismatch.path);
+  const shape = shapeAt(mismatch.path, root);
+  if (tree.kind !== 'list' || shape?.kind !== 'array') return undefined;
+  const { itemsMax } = shape;
+  if (tree.items.length <= itemsMax) return undefined;
+  const name = fieldName(mismatch);
+  const message = `${quote(name)} has ${tree.items.length} items, and may have at most ${itemsMax}`;
+  const fix = name === 'rules' ? 'Split the bundle.' : 'Shorten the list.';
+  return { code: 'SUB_BUNDLE_TOO_LARGE', message, fix };
 }
 
 function unknownChoice(name: string, value: string, choices: readonly string[]): Remark {
@@ -83,67 +142,4 @@ function unknownChoice(name: string, value: string, choices: readonly string[]):
   return { code, message, fix: `Write \`${name}: ${meant}\`.` };
 }
 
-/** A field with nothing behind its colon. */
-function emptyFix(name: string, example: string | undefined): string {
-  if (name === 'match') return 'Write `match: {}` to match every call.';
-  if (example === undefined) return 'Give it a value, or remove the field.';
-  return `Give it a value, like \`${name}: ${example}\`.`;
-}
-
-const TRUTHS: { readonly [word: string]: string } = {
-  true: 'true',
-  yes: 'true',
-  on: 'true',
-  false: 'false',
-  no: 'false',
-  off: 'false',
-};
-
-function typeFix({ expected }: Mismatch, tree: Tree): string {
-  if (expected.startsWith('true or false') && tree.kind === 'scalar') {
-    const word = String(tree.value).toLowerCase();
-    const truth = Object.hasOwn(TRUTHS, word) ? TRUTHS[word] : undefined;
-    return truth === undefined ? 'Write `true` or `false`.' : `Write \`${truth}\`, without quotes.`;
-  }
-  if (/^a (whole )?number/.test(expected)) {
-    return isNumeric(tree) ? 'Remove the quotes.' : 'Write a number.';
-  }
-  if (expected.startsWith('a list')) {
-    return tree.kind === 'scalar'
-      ? `Write it as a list: \`[${shortened(tree)}]\`.`
-      : 'Write it as a list, with `- ` before each item.';
-  }
-  if (expected.startsWith('an object')) return 'Write it as `name: value` lines below the field.';
-  if (tree.kind === 'scalar') return `Put quotes around it: \`"${shortened(tree)}"\`.`;
-  return 'Write one value, in quotes.';
-}
-
-function isNumeric(tree: Tree): boolean {
-  if (tree.kind !== 'scalar' || typeof tree.value !== 'string') return false;
-  return /^-?\d+(\.\d+)?$/.test(tree.value);
-}
-
-function valueFix({ expected }: Mismatch, tree: Tree): string {
-  if (tree.kind === 'list') {
-    return tree.items.length === 0 ? 'Add an item, or remove the field.' : 'Shorten the list.';
-  }
-  if (tree.kind !== 'scalar') return 'Write it as described.';
-  if (typeof tree.value === 'number') return 'Use a number that fits.';
-  if (tree.value === '') return 'Give it a value, or remove the field.';
-  return expected.includes('at most') ? 'Shorten the text.' : 'Write it in that form.';
-}
-
-/** What stood there, as it was written; long or hidden parts are made harmless. */
-function written(tree: Tree): string {
-  if (tree.kind === 'list') return `a list of ${tree.items.length}`;
-  if (tree.kind === 'map') return 'an object';
-  if (tree.value === null) return 'nothing';
-  if (tree.value === '') return 'an empty string';
-  return quote(typeof tree.value === 'string' ? JSON.stringify(tree.value) : tree.raw);
-}
-
-function shortened(tree: ScalarTree): string {
-  return quote(tree.raw).slice(1, -1);
-}
-
-export { explainMismatch };
+export { explainMismatches };

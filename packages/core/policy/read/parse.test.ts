@@ -1,4 +1,4 @@
-import { BUNDLE, check, type Shape } from '@subluminal/contracts';
+import { BUNDLE, CLIENT, check, ENV, type Shape } from '@subluminal/contracts';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { exampleOf } from './examples.ts';
@@ -57,8 +57,8 @@ test('refuses the effect of one kind in a rule of another', () => {
   verifies('IP-2.5');
   for (const [kind, effect] of Object.entries(EFFECTS)) {
     for (const other of Object.keys(EFFECTS)) {
-      const { ok, problems } = parse(bundleText(ruleText({ kind: other, effect })));
-      const wrong = problems.filter(({ path }) => path.startsWith('rules[0].effect'));
+      const { ok, problems: found } = parse(bundleText(ruleText({ kind: other, effect })));
+      const wrong = found.filter(({ path }) => path.startsWith('rules[0].effect'));
       expect([kind, other, ok, wrong.length > 0]).toEqual([
         kind,
         other,
@@ -71,7 +71,7 @@ test('refuses the effect of one kind in a rule of another', () => {
 
 test('reads selectors of every field, and no others', () => {
   verifies('IP-2.2');
-  const selectors = `{ env: [dev], agent_id: [a], client: [c], workload:
+  const selectors = `{ env: [dev], agent_id: [a], client: [claude], workload:
     { namespace: [n], service_account: [s], labels: { app: x }, repo: [r], branch: [b] } }`;
   expect(parse(GOOD.replace('selectors: {}', `selectors: ${selectors}`)).ok).toBe(true);
   expect(
@@ -220,6 +220,45 @@ test.each([
     `11:50 rules[0].effect.budget.limit_calls: expected a whole number from 0 to 1000000000, ${end}`,
   );
   expect(others).toEqual([]);
+});
+
+test.each([
+  ['limit_calls: 1_000', 'Write 1000, without the `_`.'],
+  ['limit_calls: "1,000,000"', 'Write 1000000, without the `,`.'],
+  ['limit_calls: 1_x', 'Write a number.'],
+])('tells how to write the number of %s', (limit, fix) => {
+  const effect = `{ budget: { scope: run, ${limit}, on_exceed: BLOCK } }`;
+  const found = parse(bundleText(ruleText({ kind: 'budget', effect }))).problems;
+  expect(found.map((problem) => problem.fix)).toEqual([fix]);
+});
+
+test.each([
+  [
+    'env: [production]',
+    '5:20 selectors.env[0]: unknown env `production`; did you mean `prod`? Write `prod`.',
+  ],
+  ['env: [dev, Dev]', '5:25 selectors.env[1]: unknown env `Dev`; did you mean `dev`? Write `dev`.'],
+  [
+    'env: [staging]',
+    '5:20 selectors.env[0]: unknown env `staging`; expected one of dev, ci, prod, unknown Use one of them.',
+  ],
+  [
+    'env: ["*"]',
+    '5:20 selectors.env[0]: unknown env `*`; expected one of dev, ci, prod, unknown Leave `env` out to match all.',
+  ],
+  [
+    'client: [claude-code]',
+    '5:23 selectors.client[0]: unknown client `claude-code`; did you mean `claude`? Write `claude`.',
+  ],
+])('refuses the selector %s, which nothing could match', (selector, problem) => {
+  verifies('IP-2.2');
+  expect(problems(GOOD.replace('selectors: {}', `selectors: { ${selector} }`))).toEqual([problem]);
+});
+
+test('takes every environment and client that events may have', () => {
+  verifies('IP-2.2');
+  const all = `env: [${ENV.values.join(', ')}], client: [${CLIENT.values.join(', ')}]`;
+  expect(problems(GOOD.replace('selectors: {}', `selectors: { ${all} }`))).toEqual([]);
 });
 
 test('does not suggest a field that is already there', () => {

@@ -3,9 +3,10 @@ import { BUNDLE, type Bundle, check, isObject, RULE, type Rule } from '@sublumin
 import type { Position, Problem } from '../problem.ts';
 import { type Finding, formatPath, type Path, PROBLEMS_MAX, sorted } from './finding.ts';
 import { sourceOffset } from './inside.ts';
-import { explainMismatch } from './mismatch.ts';
+import { explainMismatches } from './mismatch.ts';
 import { type PatternChecks, patternFindings } from './patterns.ts';
 import { duplicateRuleIds, type RuleAt, ruleFindings } from './rules.ts';
+import { selectorFindings } from './selectors.ts';
 import { readSource, type Source, type SourceTree } from './source.ts';
 import { follow, valueOf } from './tree.ts';
 
@@ -34,7 +35,8 @@ function parseBundle(source: Source, { checks }: ParseOptions): ParseResult {
   // Each suggestion costs something, and a hostile bundle may have tens of thousands.
   const mismatches = check(BUNDLE, value).slice(0, PROBLEMS_MAX);
   const findings = [
-    ...mismatches.map((mismatch) => explainMismatch(mismatch, read.tree)),
+    ...explainMismatches(mismatches, read.tree),
+    ...selectorFindings(value),
     ...beyondShape(value, checks),
   ];
   if (!isBundle(value, findings)) {

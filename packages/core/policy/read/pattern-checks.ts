@@ -1,5 +1,6 @@
 // The engines that will run a bundle's patterns, as the checks that its parser wants.
 import { compileGlob } from '../compile/glob.ts';
+import { conditionWords } from './condition-fix.ts';
 import type { PatternChecks } from './patterns.ts';
 
 /** Loads the engines; they are heavy, so only who reads bundles as written pays for them. */
@@ -14,7 +15,10 @@ async function loadPatternChecks(): Promise<PatternChecks> {
       const compiled = compileRegex(source);
       return compiled.ok ? undefined : compiled.message;
     },
-    when: (source) => faultOf(compileWhen(source)),
+    when: (source) => {
+      const fault = faultOf(compileWhen(source));
+      return fault === undefined ? undefined : { ...fault, ...conditionWords(source, fault) };
+    },
   };
 }
 

@@ -1,11 +1,17 @@
 // Globs, regexes and conditions are checked by the engines that will run them. They are passed
 // in, so that a bundle without patterns is read without loading any of them.
+import { regexSize } from '../compile/regex-size.ts';
 import { type BundleCode, type Finding, type Path, PROBLEMS_MAX } from './finding.ts';
-import { harmless, quote } from './quote.ts';
+import { quote, shown } from './quote.ts';
 import type { RuleAt } from './rules.ts';
 
-/** What is wrong with a pattern, and how far into it where that is known. */
-type PatternFault = string | { readonly message: string; readonly offset: number };
+/** What is wrong with a pattern, and how far into it and what helps where that is known. */
+type PatternFault = string | LocatedFault;
+interface LocatedFault {
+  readonly message: string;
+  readonly offset: number;
+  readonly fix?: string;
+}
 
 interface PatternChecks {
   regex(source: string): PatternFault | undefined;
@@ -17,6 +23,8 @@ const NAME_FIELDS = ['server_name', 'tool_name'] as const;
 const FORMS = ['glob', 'regex'] as const;
 /** Compiling one takes up to some milliseconds, and a bundle has room for tens of thousands. */
 const COSTLY_MAX = 1_000;
+/** An expression of more parts than this counts as several. */
+const COSTLY_PARTS = 200;
 
 type Form = keyof PatternChecks;
 interface Pattern {
@@ -34,7 +42,8 @@ function patternFindings(rules: readonly RuleAt[], checks: PatternChecks): reado
     const { form, source, path } = pattern;
     const id = `${form} ${source}`;
     if (!known.has(id)) {
-      if (form !== 'glob' && ++costly > COSTLY_MAX) return [...found, tooMany(path)];
+      costly += costOf(pattern);
+      if (costly > COSTLY_MAX) return [...found, tooMany(path)];
       known.set(id, checks[form](source));
     }
     const fault = known.get(id);
@@ -42,6 +51,13 @@ function patternFindings(rules: readonly RuleAt[], checks: PatternChecks): reado
     if (found.length >= PROBLEMS_MAX) return found;
   }
   return found;
+}
+
+/** A condition may hold hundreds of expressions, and one may be as dear as five others. */
+function costOf({ form, source }: Pattern): number {
+  if (form === 'glob') return 0;
+  const inside = form === 'when' ? (source.match(/\bmatches\b/g)?.length ?? 0) : 0;
+  return inside + Math.max(1, Math.ceil(regexSize(source).parts / COSTLY_PARTS));
 }
 
 function patternsOf({ rule, path }: RuleAt): readonly Pattern[] {
@@ -73,19 +89,20 @@ const FIXES: { readonly [F in Form]: string } = {
 function refused({ form, source, path }: Pattern, fault: PatternFault): Finding {
   const what = form === 'when' ? 'condition' : `${form} ${quote(source)}`;
   const message = `invalid ${what}: ${reasonOf(fault)}`;
-  const inside = typeof fault === 'string' ? {} : { inside: fault.offset };
-  return { code: CODES[form], path, message, fix: FIXES[form], ...inside };
+  const located = typeof fault === 'string' ? undefined : fault;
+  const inside = located === undefined ? {} : { inside: located.offset };
+  return { code: CODES[form], path, message, fix: located?.fix ?? FIXES[form], ...inside };
 }
 
 function tooMany(path: Path): Finding {
-  const message = `more than ${COSTLY_MAX} different regexes and conditions`;
+  const message = `more than ${COSTLY_MAX} different regexes and conditions, large ones counted as several`;
   const fix = 'Use globs, or split the bundle.';
   return { code: 'SUB_BUNDLE_TOO_LARGE', path, message, fix };
 }
 
 function reasonOf(fault: PatternFault): string {
   const reason = typeof fault === 'string' ? fault : fault.message;
-  return harmless(reason.split('\n', 1)[0] ?? '', 200);
+  return shown(reason.split('\n', 1)[0] ?? '', 200);
 }
 
 export type { PatternChecks, PatternFault };

@@ -203,6 +203,23 @@ test('bounds the number of regexes, and asks about each only once', () => {
   expect(problems(bundleText(most), counting)).toEqual([]);
   expect(asked).toBe(1_000);
   expect(problems(bundleText(most + withRegexes('c', 'one-more')), counting)).toEqual([
-    'SUB_BUNDLE_TOO_LARGE 22 «one-more]» rules[2].match.tool_name.regex[0]: more than 1000 different regexes and conditions',
+    'SUB_BUNDLE_TOO_LARGE 22 «one-more]» rules[2].match.tool_name.regex[0]: more than 1000 different regexes and conditions, large ones counted as several',
   ]);
+});
+
+test.each([
+  [
+    'patterns inside conditions',
+    (id: number) => `${'identity.env.matches("x") || '.repeat(99)}${id} == 1`,
+  ],
+  ['large patterns', (id: number) => `identity.env.matches("x{1,1000}y{1,900}") || ${id} == 1`],
+])('counts %s, which take as long to compile', (_, whenOf) => {
+  const rules = (count: number) => {
+    const all = Array.from({ length: count }, (__, id) => {
+      return sampleRule('deny', { id: `r${id}`, when: `'${whenOf(id)}'` });
+    });
+    return problems(bundleText(all.join('')), NO_CHECKS);
+  };
+  expect(rules(8)).toEqual([]);
+  expect(rules(200)).toEqual([expect.stringMatching(/^SUB_BUNDLE_TOO_LARGE .* more than 1000 /)]);
 });

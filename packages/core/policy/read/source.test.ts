@@ -72,7 +72,7 @@ test.each([
   ['only comments', '# nothing\n\n', 'SUB_BUNDLE_SYNTAX 1:1'],
   ['a second document', 'a: 1\n---\nb: 2\n', 'SUB_BUNDLE_SYNTAX 2:1'],
   ['a directive', '%YAML 1.1\n---\na: yes\n', 'SUB_BUNDLE_SYNTAX 1:1'],
-  ['an unclosed bracket', 'a: [1, 2\n', 'SUB_BUNDLE_SYNTAX 2:1'],
+  ['an unclosed bracket', 'a: [1, 2\n', 'SUB_BUNDLE_SYNTAX 1:9'],
   ['an unclosed quote', 'a: "x', 'SUB_BUNDLE_SYNTAX 1:6'],
   ['a tab as indentation', 'a:\n\tb: 1\n', 'SUB_BUNDLE_SYNTAX 2:1'],
   ['a bad escape', 'a: "\\d"', 'SUB_BUNDLE_SYNTAX 1:5'],
@@ -98,6 +98,19 @@ test.each([
   ['a control character', 'a: x\nb: \u0000\n', 'SUB_BUNDLE_ENCODING 2:4'],
   ['an escape sequence for terminals', 'a: \u001b[31m\n', 'SUB_BUNDLE_ENCODING 1:4'],
   ['text that shows in another order', 'a: "x\u202Ey"\n', 'SUB_BUNDLE_ENCODING 1:6'],
+  ['a carriage return alone', 'a: 1\nb: x\r# c\n', 'SUB_BUNDLE_ENCODING 2:5'],
+  ['a carriage return at the end', 'a: 1\nb: 2\r', 'SUB_BUNDLE_ENCODING 2:5'],
+  ['a next-line character', 'a: x\u0085b: y\n', 'SUB_BUNDLE_ENCODING 1:5'],
+  ['a line separator', '# x\u2028a: y\n', 'SUB_BUNDLE_ENCODING 1:4'],
+  ['a paragraph separator', 'a: "x\u2029"\n', 'SUB_BUNDLE_ENCODING 1:6'],
+  ['an Arabic letter mark', 'a: x\u061c\n', 'SUB_BUNDLE_ENCODING 1:5'],
+  ['a left-to-right mark', 'a: x\u200e\n', 'SUB_BUNDLE_ENCODING 1:5'],
+  ['a right-to-left mark', 'a: x\u200f\n', 'SUB_BUNDLE_ENCODING 1:5'],
+  ['a byte order mark inside', 'a: x\ufeffy\n', 'SUB_BUNDLE_ENCODING 1:5'],
+  ['a zero-width space', 'a: x\u200by\n', 'SUB_BUNDLE_ENCODING 1:5'],
+  ['a filler that shows nothing', 'a: [x, \u3164]\n', 'SUB_BUNDLE_ENCODING 1:8'],
+  ['a tag character', 'a: x\u{e0041}\n', 'SUB_BUNDLE_ENCODING 1:5'],
+  ['a hidden character in a key', '"a\u00ad": x\n', 'SUB_BUNDLE_ENCODING 1:3'],
   ['half of a surrogate pair', 'a: \ud83d\n', 'SUB_BUNDLE_ENCODING 1:4'],
   ['half of a pair as an escape', 'a: "\\ud83d"\n', 'SUB_BUNDLE_ENCODING 1:4'],
 ])('refuses %s', (_, text, problem) => {
@@ -109,6 +122,12 @@ test('accepts the largest exact integers and whole surrogate pairs', () => {
     a: 9007199254740991,
     b: -9007199254740991,
     c: '😀',
+  });
+});
+
+test('accepts invisible characters as escapes, which can be seen', () => {
+  expect(read('a: "\\u200b\\N\\L\\u202e\\ufeff\\U000e0041\\r"')).toEqual({
+    a: '\u200b\u0085\u2028\u202e\ufeff\u{e0041}\r',
   });
 });
 
@@ -152,6 +171,17 @@ test('bounds what aliases expand to', () => {
   expect(read(levels.slice(0, 4).join('\n'))).toHaveProperty('a3.9.9.9', 'x');
 });
 
+test('bounds the text that aliases expand to', () => {
+  const uses = (count: number) => Array.from({ length: count }, () => '*a').join(', ');
+  const repeated = (length: number, count: number) =>
+    `a: &a ${'x'.repeat(length)}\nb: [${uses(count)}]\n`;
+  expect(read(repeated(900_000, 9_000))).toEqual(['SUB_BUNDLE_TOO_LARGE 2:5']);
+  expect(read(repeated(100_000, 9))).toHaveProperty('b.8');
+  expect(read(repeated(100_000, 10))).toEqual(['SUB_BUNDLE_TOO_LARGE 2:41']);
+  const map = `a: &a { ${'k'.repeat(1_000)}: [&b ${'x'.repeat(99_000)}] }\nb: [${uses(10)}]\n`;
+  expect(read(map)).toEqual(['SUB_BUNDLE_TOO_LARGE 2:41']);
+});
+
 test('treats `__proto__` and `constructor` as keys like any other', () => {
   const value = read('__proto__: {polluted: true}\nconstructor: 1\n');
   expect(Object.keys(value as object)).toEqual(['__proto__', 'constructor']);
@@ -162,10 +192,108 @@ test('treats `__proto__` and `constructor` as keys like any other', () => {
 test('makes hostile names harmless in its messages', () => {
   const name = `"a\\u001b[2J${'x'.repeat(500)}"`;
   const [message = ''] = messages(`${name}: 1\n${name}: 2\n`);
-  expect(message).toMatch(/^the key `a\\u001b\[2Jx+…` is given twice$/);
+  expect(message).toMatch(/^the key `a\\u\{1b\}\[2Jx+…` is given twice$/);
   expect(message.length).toBeLessThan(100);
 });
 
 test('speaks of signs, not of tokens', () => {
   expect(messages('a: 1\n]\n')).toEqual(['unexpected `]` here']);
+});
+
+/** The one thing that is reported, as `line:column message fix`. */
+function only(text: string, file = 'p.yaml'): string {
+  const result = readSource({ file, text });
+  const found = result.ok ? [] : result.problems;
+  expect(found).toHaveLength(1);
+  return found
+    .map(({ position: { line, column }, message, fix }) => `${line}:${column} ${message} ${fix}`)
+    .join();
+}
+
+const NESTED = 'a:\n  - b: 1\n    c: 2\n    d: 3\n    e: 4\nf: 5\n';
+
+test.each([
+  ['a tab', NESTED.replace('    c', '\tc'), /^3:1 tabs .* Replace tabs by spaces\.$/],
+  ['tabs', NESTED.replaceAll('    ', '\t'), /^3:1 tabs .* Replace tabs by spaces\.$/],
+  ['too few spaces', NESTED.replace('    c', '   c'), /^3:1 this line neither belongs .* Align it/],
+  [
+    'too many spaces',
+    NESTED.replace('    c', '     c'),
+    /^3:6 this line is indented deeper .* Align it/,
+  ],
+  ['a field that slipped right', 'a: 1\n b: 2\nc: 3\n', /^2:2 this line is indented deeper /],
+  ['a missing colon', 'a: 1\nbee 2\nc: 3\n', /^2:1 `bee 2` is no `name: value` Put a `: ` behind/],
+  ['a missing space', 'a: 1\nb:2\nc: 3\n', /^2:1 `b:2` is no `name: value` Put a space behind/],
+  ['a missing bracket', 'a: [1\nb: 2\n', /^2:1 a `\[` above has no `\]` Add the `\]`/],
+  ['a missing quote', 'a: "1\nb: 2\n\n', /^2:5 a `"` has no closing one Close the quote\.$/],
+  ['bare carriage returns', NESTED.replaceAll('\n', '\r'), /^1:3 the line endings are /],
+])('reports only %s, and not what follows from it', (_, text, problem) => {
+  expect(only(text)).toMatch(problem);
+});
+
+test('keeps a syntax error that stands before the indentation', () => {
+  expect(read('a: "\\q"\nb:\n\tc: 1\n\td: 2\n')).toEqual([
+    'SUB_BUNDLE_SYNTAX 1:5',
+    'SUB_BUNDLE_SYNTAX 3:1',
+  ]);
+});
+
+test.each([
+  ['- *_delete', '1:3', '*_delete'],
+  ['glob: [*]', '1:8', '*'],
+  ['glob: [a, *b*, c]', '1:11', '*b*'],
+  ['glob: *', '1:7', '*'],
+])('takes the star in %s for a glob without quotes', (text, place, glob) => {
+  expect(only(text)).toBe(
+    `${place} \`${glob}\` without quotes is a YAML alias, and has no anchor above it ` +
+      `Put quotes around it: \`"${glob}"\`.`,
+  );
+});
+
+test.each([
+  ['a: &names [x]\nb: *nmaes\n', 'Write `*names`.'],
+  ['a: *x\nb: &x 1\n', 'Write `&x` before the value that is meant, above this line.'],
+  ['a: &x [*x]\n', 'Write the value out.'],
+])('tells an alias from a glob in %j', (text, fix) => {
+  expect(only(text)).toMatch(fix);
+});
+
+test.each([
+  ['{"a": 1,}', '1:8 JSON has no `,` before `}` Remove the `,`.'],
+  ['{"a": [1,\n]}', '1:9 JSON has no `,` before `]` Remove the `,`.'],
+  ["{'a': 1}", /^1:2 .* Use double quotes\.$/],
+  ['{"a": \'x\'}', /^1:7 .* Use double quotes\.$/],
+  ['{a: 1}', /^1:2 .* Write `"a"`\.$/],
+  ['{ // x\n"a": 1}', /^1:3 JSON has no comments Remove it, /],
+  ['{"a": 1 /* x */}', /^1:9 JSON has no comments Remove it, /],
+  ['# x\n{"a": 1}', /^1:1 .*this is no JSON Write JSON, or name the file `.yaml`\.$/],
+  ['a: 1\n', /^1:1 .*this is no JSON Write JSON, or name the file `.yaml`\.$/],
+  ['{"a": [1, 2', /^1:12 the file is cut off here: .* Complete the file/],
+  ['{"a": "x\n', /^1:9 /],
+  ['{"a": ', /^1:6 the file is cut off here: .* Complete the file/],
+  ['{"a": 1\n"b": 2}', /^2:1 .* Add the `,` that is missing\.$/],
+  ['{"a" 1}', /^1:6 .* Add the `:` that is missing\.$/],
+  ['{"a": True}', /^1:7 .* Write `true`\.$/],
+  ['{"a": x}', /^1:7 .* Write `"x"`\.$/],
+  ['{"a": NaN}', /^1:7 .* Write a number\.$/],
+  ['{"a": .5}', /^1:7 .* without a leading/],
+  ['{"a": 01}', /^1:8 .* without a leading/],
+  ['{"a": "\\q"}', /^1:9 .* Double the backslash\.$/],
+  ['{} {}', /^1:4 .* Remove what follows\.$/],
+  ['{"a": 1, "a": 2}', '1:10 the key "a" is given twice Remove one of the two.'],
+])('holds a file that is named `.json` to JSON: %j', (text, problem) => {
+  expect(only(text, 'p.JSON')).toMatch(problem);
+});
+
+test('reads the same as YAML under another name', () => {
+  expect(read("{ 'a': [1,], b: x, } # fine")).toEqual({ a: [1], b: 'x' });
+});
+
+test('tells of an empty file whatever its name', () => {
+  expect(only(' \n', 'p.json')).toMatch('the file holds no bundle');
+});
+
+test('takes emoji and joiners in what people read', () => {
+  const text = 'description: "⚠\ufe0f می\u200cخواهم 👩\u200d💻"\n';
+  expect(readSource({ file: 'p.yaml', text }).ok).toBe(true);
 });

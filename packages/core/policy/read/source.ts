@@ -4,6 +4,7 @@ import type { Problem } from '../problem.ts';
 import { buildTree } from './build.ts';
 import { readDocument } from './document.ts';
 import { type Fault, sorted } from './finding.ts';
+import { isJsonFile, jsonFault } from './json.ts';
 import { indexLines, type PositionAt } from './lines.ts';
 import type { Tree } from './tree.ts';
 import { decodeUtf8 } from './utf8.ts';
@@ -23,7 +24,7 @@ type SourceResult = SourceTree | { readonly ok: false; readonly problems: readon
 const BYTES_MAX = 1_048_576;
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Reads YAML or JSON; JSON is read as the YAML that it is. */
+/** Reads YAML or JSON; JSON is read as the YAML that it is, once it is known to be JSON. */
 function readSource(source: Source): SourceResult {
   const { file } = source;
   const length = 'bytes' in source ? source.bytes.length : source.text.length;
@@ -31,11 +32,12 @@ function readSource(source: Source): SourceResult {
   const decoded = 'bytes' in source ? decodeUtf8(source.bytes) : { ok: true as const, ...source };
   if (!decoded.ok) {
     const text = withoutMark(decoded.textBefore);
-    return failed(file, text, [byteFault(decoded.badByte, text.length)]);
+    // The bad byte is a place in the file, too.
+    return failed(file, `${text}\uFFFD`, [byteFault(decoded.badByte, text.length)]);
   }
   const text = withoutMark(decoded.text);
-  const forbidden = forbiddenIn(text);
-  if (forbidden !== undefined) return failed(file, text, [forbidden]);
+  const refused = lineEndFault(text) ?? forbiddenIn(text) ?? strictFault(file, text);
+  if (refused !== undefined) return failed(file, text, [refused]);
   const read = readDocument(text);
   if (!read.ok) return failed(file, text, read.faults);
   if (read.document === undefined) return failed(file, text, [emptyFault()]);
@@ -56,40 +58,48 @@ function withoutMark(text: string): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
-/** YAML forbids control characters; the yaml package lets them in, and even uses some itself. */
+/** An empty file is told so, whatever its name. */
+function strictFault(file: string, text: string): Fault | undefined {
+  return isJsonFile(file) && text.trim() !== '' ? jsonFault(text) : undefined;
+}
+
+/** With bare carriage returns the whole file is one line, and every message would be about it. */
+function lineEndFault(text: string): Fault | undefined {
+  const offset = text.indexOf('\r');
+  if (offset === -1 || text.includes('\n')) return undefined;
+  const message = 'the line endings are bare carriage returns, so this is all one line';
+  const fix = 'Save the file with LF line endings.';
+  return { code: 'SUB_BUNDLE_SYNTAX', offset, message, fix };
+}
+
+/**
+ * Controls, line breaks that not every reader takes for one, halves of pairs, and what is invisible
+ * or reorders text: a reviewer must see what a policy says. Escapes in double quotes can be seen.
+ * Joiners and variation selectors belong to emoji and to some scripts; lint looks at those in names.
+ */
+const FORBIDDEN =
+  /(?!\u200c|\u200d|\p{Variation_Selector})[\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]|(?![\t\n\r])\p{Cc}|\r(?!\n)/u;
+
 function forbiddenIn(text: string): Fault | undefined {
-  for (let offset = 0; offset < text.length; offset++) {
-    const unit = text.charCodeAt(offset);
-    if (isControl(unit) || isReordering(unit)) {
-      const message = `the invisible character ${codePointName(unit)} may not stand in a bundle`;
-      const fix = 'Remove it, or write it as an escape in double quotes.';
-      return { code: 'SUB_BUNDLE_ENCODING', offset, message, fix };
-    }
-    if (unit < 0xd800 || unit > 0xdfff) continue;
-    const next = text.charCodeAt(offset + 1);
-    if (unit > 0xdbff || !(next >= 0xdc00 && next <= 0xdfff)) {
-      const message = `half of a surrogate pair (${codePointName(unit)}) is no character`;
-      const fix = 'Save the file as UTF-8.';
-      return { code: 'SUB_BUNDLE_ENCODING', offset, message, fix };
-    }
-    offset++;
+  const found = FORBIDDEN.exec(text);
+  if (found === null) return undefined;
+  const [char] = found;
+  const at = { code: 'SUB_BUNDLE_ENCODING', offset: found.index } as const;
+  const name = codePointName(char);
+  if (char === '\r') {
+    const message = 'a carriage return without a line feed is no line end';
+    return { ...at, message, fix: 'Save the file with LF line endings.' };
   }
-  return undefined;
+  if (/\p{Cs}/u.test(char)) {
+    const message = `half of a surrogate pair (${name}) is no character`;
+    return { ...at, message, fix: 'Save the file as UTF-8.' };
+  }
+  const message = `the invisible character ${name} may not stand in a bundle`;
+  return { ...at, message, fix: 'Remove it, or write it as an escape in double quotes.' };
 }
 
-/** All but tab, line feed, carriage return and NEL, which YAML has as a line break. */
-function isControl(unit: number): boolean {
-  if (unit < 0x20) return unit !== 0x09 && unit !== 0x0a && unit !== 0x0d;
-  return unit >= 0x7f && unit <= 0x9f && unit !== 0x85;
-}
-
-/** Embeddings, overrides and isolates: they show a reviewer another text than the one that holds. */
-function isReordering(unit: number): boolean {
-  return (unit >= 0x202a && unit <= 0x202e) || (unit >= 0x2066 && unit <= 0x2069);
-}
-
-function codePointName(unit: number): string {
-  return `U+${unit.toString(16).toUpperCase().padStart(4, '0')}`;
+function codePointName(char: string): string {
+  return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 function sizeFault(): Fault {

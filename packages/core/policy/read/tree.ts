@@ -20,6 +20,8 @@ interface MapTree {
   readonly kind: 'map';
   readonly offset: number;
   readonly entries: ReadonlyMap<string, Entry>;
+  /** Written with braces. */
+  readonly flow: boolean;
 }
 interface Entry {
   readonly keyOffset: number;

@@ -23,25 +23,49 @@ const VERDICT_WORDS: { readonly [V in Verdict]: string } = {
   undetermined: 'undetermined',
   unrecorded: 'unrecorded',
 };
-const NOTE_WORDS: { readonly [N in keyof ReplayNotes]: string } = {
-  decisions_without_start: 'decisions came without the start of their call',
-  ends_without_start: 'ends came without the start of their call',
-  late_starts: 'starts came after the decision of their call',
-  repeated_starts: 'starts were repeated and left out',
-  repeated_decisions: 'later decisions on the same call were left out',
-  out_of_order: 'calls came out of order',
-  calls_missing: 'calls are missing, so counters may stand too low',
-  bad_times: 'times could not be read',
-  calls_forgotten: 'calls were given up while still open',
-  runs_forgotten: 'runs were given up to make room; if they went on, their counters began anew',
-  calls_left_out: 'calls are counted but not listed',
-  rules_left_out: 'decisions name more rules than are counted',
+/** For one, and for several. */
+const NOTE_WORDS: { readonly [N in keyof ReplayNotes]: readonly [string, string] } = {
+  decisions_without_start: [
+    'decision came without the start of its call',
+    'decisions came without the start of their call',
+  ],
+  ends_without_start: [
+    'end came without the start of its call',
+    'ends came without the start of their call',
+  ],
+  late_starts: [
+    'start came after the decision of its call',
+    'starts came after the decision of their call',
+  ],
+  repeated_starts: ['start was repeated and left out', 'starts were repeated and left out'],
+  repeated_decisions: [
+    'later decision on the same call was left out',
+    'later decisions on the same call were left out',
+  ],
+  out_of_order: ['call came out of order', 'calls came out of order'],
+  calls_missing: [
+    'call is missing, so counters may stand too low',
+    'calls are missing, so counters may stand too low',
+  ],
+  bad_times: ['time could not be read', 'times could not be read'],
+  calls_forgotten: ['call was given up while still open', 'calls were given up while still open'],
+  runs_forgotten: [
+    'run was given up to make room; if it went on, its counters began anew',
+    'runs were given up to make room; if they went on, their counters began anew',
+  ],
+  calls_left_out: ['call is counted but not listed', 'calls are counted but not listed'],
+  rules_left_out: [
+    'decision names a rule beyond those that are counted',
+    'decisions name more rules than are counted',
+  ],
 };
 
 function formatReplay(result: ReplayResult): string {
   const { policy, summary } = result;
-  const counts = worded(summary.verdicts, VERDICT_WORDS).join(', ');
-  const head = `${summary.calls} calls of ${summary.runs} runs`;
+  const counts = Object.entries(summary.verdicts)
+    .map(([verdict, count]) => `${count} ${named(VERDICT_WORDS, verdict)}`)
+    .join(', ');
+  const head = `${plural(summary.calls, 'call')} of ${plural(summary.runs, 'run')}`;
   const ref = `${name(policy.policy_id)} ${name(policy.policy_version)}`;
   return [
     `${head} replayed with ${ref}: ${counts}.`,
@@ -90,13 +114,17 @@ function ruleLines(rules: ReplayResult['summary']['rules']): readonly string[] {
 }
 
 function noteLines(notes: ReplayNotes): readonly string[] {
+  const words: Named<readonly [string, string]> = NOTE_WORDS;
   const found = Object.entries(notes).filter(([, count]) => count > 0);
-  return worded(Object.fromEntries(found), NOTE_WORDS).map((line) => `  ${line}`);
+  return found.map(([note, count]) => `  ${count} ${words[note]?.[count === 1 ? 0 : 1] ?? note}`);
 }
 
-/** "3 stricter", for every count. */
-function worded(counts: Named<number>, words: Named<string>): readonly string[] {
-  return Object.entries(counts).map(([key, count]) => `${count} ${words[key] ?? key}`);
+function named(words: Named<string>, key: string): string {
+  return words[key] ?? key;
+}
+
+function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
 function name(value: string): string {

@@ -90,8 +90,9 @@ function missingIn({ seqMax, starts }: RunMemory): number {
   return Math.max(0, seqMax - starts);
 }
 
+/** Ids may hold any character: the length says where the first ends. */
 function callKey(runId: string, callId: string): string {
-  return `${runId}\u0000${callId}`;
+  return `${runId.length} ${runId}\u0000${callId}`;
 }
 
 function keepOpen(memory: Memory, key: string, call: OpenCall): void {

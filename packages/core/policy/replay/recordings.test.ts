@@ -143,7 +143,7 @@ describe('formatReplay', () => {
       decision('c', { action: 'BLOCK', rule_id: 'b' }),
     ];
     expect(formatReplay(await read(events)).split('\n')).toEqual([
-      '3 calls of 1 runs replayed with tests 1: 2 same, 1 stricter, 0 looser, 0 by another rule, 0 undetermined, 0 unrecorded.',
+      '3 calls of 1 run replayed with tests 1: 2 same, 1 stricter, 0 looser, 0 by another rule, 0 undetermined, 0 unrecorded.',
       '',
       '~ stricter         run #2  git / push  ALLOW → BLOCK by b',
       '',
@@ -151,8 +151,15 @@ describe('formatReplay', () => {
       '  b  recorded 1, replayed 2',
       '',
       'notes:',
-      '  1 calls are missing, so counters may stand too low',
+      '  1 call is missing, so counters may stand too low',
     ]);
+  });
+
+  it('counts in grammatical words', async () => {
+    const text = formatReplay(await read([start('a', 1, { run: 'x' })]));
+    expect(text).toMatch(/^1 call of 1 run replayed/);
+    const gap = [start('a', 1, { run: 'x' }), start('b', 9, { run: 'x' })];
+    expect(formatReplay(await read(gap))).toContain('  7 calls are missing');
   });
 
   it('says what is missing where nothing can be compared', async () => {

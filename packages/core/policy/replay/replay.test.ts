@@ -244,4 +244,26 @@ describe('arguments', () => {
     const { calls } = again(await snapshotOf([fails]), [start('c', 1, unknown)]);
     expect(calls[0]?.replayed).toMatchObject({ action: 'BLOCK', reason_code: 'POLICY_ERROR' });
   });
+
+  it('tells calls apart whatever their ids hold', async () => {
+    const { calls, notes } = again(await snapshotOf([deny('no')]), [
+      start('b\u0000c', 1, { run: 'a' }),
+      start('c', 1, { run: 'a\u0000b' }),
+      decision('c', BLOCKED, { run: 'a\u0000b' }),
+    ]);
+    expect(notes.repeated_starts).toBe(0);
+    expect(calls.map(({ verdict }) => verdict)).toEqual(['unrecorded', 'same']);
+  });
+
+  it('refuses names that are none without matching them', async () => {
+    const snapshot = await snapshotOf([allow('all')]);
+    const tool_name = 'x'.repeat(1_025);
+    const { calls } = again(snapshot, [start('c', 1, { tool_name })]);
+    expect(calls[0]?.replayed).toEqual({
+      action: 'BLOCK',
+      rule_id: null,
+      reason_code: 'INVALID_NAME',
+    });
+    expect(snapshot.candidates.size).toBe(0);
+  });
 });

@@ -1,0 +1,33 @@
+// `sub shim` as the other commands see it: for the help. It starts by the short way, shim.ts.
+import { createCommand, many, text } from '../command.ts';
+
+const shim = createCommand({
+  path: ['shim'],
+  summary: 'stand between an agent and one MCP server on stdio',
+  description:
+    'Starts the server and passes everything between it and the agent on as it is. Tool calls are ' +
+    'decided by the policy first, and recorded. Without --policy, the policy of the project is ' +
+    'used, then that of the user; without any, everything passes and is recorded.',
+  args: { command: many('the command of the server and its arguments, behind `--`') },
+  options: {
+    'server-name': text('NAME', 'the name of the server, as policies and events call it'),
+    'server-id': text('NAME', 'another spelling of --server-name'),
+    policy: text('FILE', 'the policy: a bundle or a compiled snapshot'),
+    profile: text('NAME', 'production enforces, development only says what it would have done'),
+    events: text('WHERE', 'where events go: ledger, file:PATH or off'),
+  },
+  examples: [
+    'sub shim --server-name files -- npx -y @modelcontextprotocol/server-filesystem .',
+    'sub shim --server-name git --policy policy.yaml --events file:events.jsonl -- git-mcp',
+  ],
+  exitCodes: {
+    0: 'the agent closed the session',
+    1: 'the server could not be started',
+    2: 'wrong flags, or a broken policy or configuration',
+    3: 'the policy ended the run',
+  },
+  // Reached only when `sub shim` was not taken by the launcher, which never happens.
+  load: (): Promise<never> => Promise.reject(new Error('sub shim starts by itself')),
+});
+
+export { shim };

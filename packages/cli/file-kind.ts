@@ -1,0 +1,116 @@
+// What a file seems to be, told before it is read in earnest: a file given in the place of another
+// then gets one clear sentence instead of everything that is wrong with it.
+import { isObject } from '@subluminal/contracts';
+import { type Failure, failure } from './failure.ts';
+import type { FileBytes } from './read-file.ts';
+
+type FileKind = 'bundle' | 'snapshot' | 'call' | 'events' | 'key';
+
+/** A guess looks at the beginning only: beyond it, a file is what its place says. */
+const LOOK_BYTES_MAX = 8_388_608;
+
+const WORDS: { readonly [K in FileKind]: string } = {
+  bundle: 'looks like a bundle (it has policy_id or rules)',
+  snapshot: 'is a compiled snapshot',
+  call: 'looks like a call (it has server_name and tool_name)',
+  events: 'looks like recorded events (it has v, type and ts)',
+  key: 'is a key',
+};
+
+/** Undefined where nothing stands out; the reader of the wanted kind then says what is wrong. */
+function kindOf(bytes: Uint8Array): FileKind | undefined {
+  const text = new TextDecoder().decode(bytes.subarray(0, LOOK_BYTES_MAX)).trimStart();
+  if (text.startsWith('-----BEGIN ')) return 'key';
+  if (!/^[{[]/.test(text)) return kindOfYaml(text);
+  const [line = ''] = text.split('\n', 1);
+  return kindOfJson(parsed(line)) ?? kindOfJson(parsed(text));
+}
+
+function kindOfJson(value: unknown): FileKind | undefined {
+  const one: unknown = Array.isArray(value) ? value[0] : value;
+  if (!isObject(one)) return undefined;
+  const has = (...names: string[]) => names.every((name) => Object.hasOwn(one, name));
+  if (has('snapshot', 'policy_hash')) return 'snapshot';
+  if (has('v', 'type', 'ts')) return 'events';
+  if (has('policy_id') || has('rules')) return 'bundle';
+  return has('server_name') && has('tool_name') ? 'call' : undefined;
+}
+
+/** Top-level keys only: a rule may well speak of a tool_name. */
+function kindOfYaml(text: string): FileKind | undefined {
+  const has = (name: string) => new RegExp(`^(?:- )?["']?${name}["']?:`, 'm').test(text);
+  if (has('policy_id') || has('rules')) return 'bundle';
+  return has('server_name') || has('tool_name') ? 'call' : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isYaml(bytes: Uint8Array): boolean {
+  const text = new TextDecoder().decode(bytes.subarray(0, LOOK_BYTES_MAX));
+  return /^(?:---\s*$|#|(?:- )?["']?[A-Za-z_][\w-]*["']?:(?:\s|$))/m.test(text.trimStart());
+}
+
+/** A failure when a policy was expected and something else is there. */
+function notAPolicy(file: FileBytes): Failure | undefined {
+  const kind = kindOf(file.bytes);
+  if (kind === undefined || kind === 'bundle' || kind === 'snapshot') return undefined;
+  const swapped = kind === 'key' ? 'Give the policy.' : 'Are the arguments swapped?';
+  return wrongKind(file, kind, swapped);
+}
+
+/** A failure when a bundle was expected, as written, and something else is there. */
+function notABundle(file: FileBytes): Failure | undefined {
+  if (kindOf(file.bytes) !== 'snapshot') return notAPolicy(file);
+  return wrongKind(file, 'snapshot', 'Give the bundle it was made from.');
+}
+
+/** A failure when calls were expected and something else is there. */
+function notACall(file: FileBytes): Failure | undefined {
+  const kind = kindOf(file.bytes);
+  if (kind === 'events') {
+    return wrongKind(file, kind, 'Give calls here; `sub policy replay` reads events.');
+  }
+  if (kind !== undefined && kind !== 'call') {
+    return wrongKind(file, kind, 'Are the arguments swapped?');
+  }
+  if (/^[{[]/.test(startOf(file)) || !isYaml(file.bytes)) return undefined;
+  const message = `${file.name} looks like YAML, and calls are JSON.`;
+  return failure(
+    'SUB_USAGE',
+    message,
+    'Write it as {"server_name": …, "tool_name": …, "args": {…}}.',
+  );
+}
+
+/** A failure when recorded events were expected and something else is there. */
+function notEvents(file: FileBytes): Failure | undefined {
+  const kind = kindOf(file.bytes);
+  if (kind === undefined || kind === 'events') return undefined;
+  const fix =
+    kind === 'call'
+      ? 'Give recorded events; `sub policy explain --call` reads calls.'
+      : 'Are the arguments swapped? The policy comes first, then the events.';
+  return wrongKind(file, kind, fix);
+}
+
+/** What stands where a snapshot should, in words; undefined where that cannot be told. */
+function insteadOfSnapshot(file: FileBytes): string | undefined {
+  const kind = kindOf(file.bytes);
+  return kind === undefined || kind === 'snapshot' ? undefined : WORDS[kind];
+}
+
+function wrongKind({ name }: FileBytes, kind: FileKind, fix: string): Failure {
+  return failure('SUB_USAGE', `${name} ${WORDS[kind]}.`, fix);
+}
+
+function startOf({ bytes }: FileBytes): string {
+  return new TextDecoder().decode(bytes.subarray(0, 1_024)).trimStart();
+}
+
+export { insteadOfSnapshot, notABundle, notACall, notAPolicy, notEvents };

@@ -1,0 +1,65 @@
+// `sub shim` by the short way: no command line library, no colours, nothing that a shim that must
+// start in an instant does not need. Its help is with the other commands' (catalog/shim.ts).
+import { parseArgs } from 'node:util';
+import { startShim } from '@subluminal/plane/main';
+
+const USAGE = 'sub shim --server-name NAME [--policy FILE] [--profile NAME] -- COMMAND [ARGS…]';
+const EXIT_USAGE = 2;
+
+const OPTIONS = {
+  'server-name': { type: 'string' },
+  'server-id': { type: 'string' },
+  policy: { type: 'string' },
+  profile: { type: 'string' },
+  events: { type: 'string' },
+} as const;
+
+type Wanted =
+  | {
+      readonly ok: true;
+      readonly serverName: string;
+      readonly command: readonly string[];
+      readonly flags: Flags;
+    }
+  | { readonly ok: false; readonly message: string };
+type Flags = { readonly [name: string]: string | undefined };
+
+function readArguments(argv: readonly string[]): Wanted {
+  const end = argv.indexOf('--');
+  if (end === -1) return { ok: false, message: 'the command of the server must stand behind `--`' };
+  try {
+    const { values } = parseArgs({ args: argv.slice(0, end), options: OPTIONS, strict: true });
+    const { 'server-name': name, 'server-id': id, ...flags } = values;
+    const serverName = name ?? id;
+    if (!serverName) return { ok: false, message: '--server-name is missing' };
+    const command = argv.slice(end + 1);
+    if (command.length === 0) return { ok: false, message: 'no command stands behind `--`' };
+    return { ok: true, serverName, command, flags };
+  } catch (cause) {
+    return { ok: false, message: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  const wanted = readArguments(argv);
+  if (!wanted.ok) return refuse(`${wanted.message}. Usage: ${USAGE}`, 'SUB_USAGE');
+  const { serverName, flags } = wanted;
+  const [command = '', ...args] = wanted.command;
+  const started = await startShim({
+    serverName,
+    command,
+    args,
+    env: process.env,
+    cwd: process.cwd(),
+    flags,
+  });
+  return started.ok ? started.exitCode : refuse(started.message, 'SUB_SHIM_START');
+}
+
+function refuse(message: string, code: string): number {
+  process.stderr.write(`sub: ${message} [${code}]\n`);
+  return EXIT_USAGE;
+}
+
+// Everything has been flushed when this is known, and a handle that lingers must not keep us.
+process.exit(await main(process.argv.slice(3)));

@@ -1,0 +1,154 @@
+// Secrets known by the name in front of them: `"db_password": "…"`, `?token=…`, `API_KEY=…`,
+// `secret: …`. The name is kept, the value goes.
+import type { Match, Place, Range, Rule } from './types.ts';
+
+const LENGTH_MIN = 6;
+const KEYWORDS = [
+  'password',
+  'passwd',
+  'passphrase',
+  'secret',
+  'token',
+  'api_key',
+  'api-key',
+  'apikey',
+  'access_key',
+  'access-key',
+  'accesskey',
+  'private_key',
+  'private-key',
+  'privatekey',
+];
+
+const HEAD =
+  /(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|private)[_-]?key)(?:[_-]?(?:key|value|\d{1,3}))?(\\{0,7}["'`])?\]?([ \t]{0,8})(=>|:=|={1,3}|:|%3D)([ \t]{0,8})/iy;
+const QUOTE = /\\{0,7}["'`]/y;
+const NUMBER = /-?\d[\d.eE+-]{0,64}/y;
+const BARE = /[^\s"'`,;&<>\\]+/y;
+const BARE_AFTER_COLON = /[^\s"'`,;&<>\\(){}[\]]+/y;
+const HAS_DIGIT = /[^\s"'`,;&<>\\]{0,63}?\d/y;
+/** What stands for a value: types, variables and stars. */
+const STAND_IN =
+  /(?:(?:string|number|boolean|undefined|unknown|object|buffer|uint8array|required|optional|default|password|secret)|\$\{[\w.:-]{1,80}\}|\$[A-Za-z_]{1,64}|\{\{[^{}"'\\]{1,80}\}\}|%[A-Za-z_]{1,64}%|\*{1,64})(?=$|[\s"'`,;&<>\\(){}[\]|?])/iy;
+const CODE =
+  /(?:await|new|typeof|return)\s|(?:process|os|this|self|options|opts|config|settings|env|req|request|params|props|args|ctx|context)\.|[A-Za-z_$][\w$.]{0,80}[([]/y;
+/** Behind a quote that closes a JSON string. */
+const STRUCTURE = /\s{0,8}(?:[:,}\]]|$)/y;
+const JSON_START = /\s{0,64}[{["]/y;
+const KEY_REACH = 48;
+const KEY_CHAR = /[\w.-]/;
+const LINE_START = /(?:^|[\n{,"'`]|\\n)[ \t]{0,32}(?:- |export |set )?$/;
+
+/** The quotes around the key's end and at the value's beginning, with their backslashes. */
+interface Quotes {
+  readonly key: string | undefined;
+  readonly value: string;
+}
+
+function isAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
+}
+
+function endOf(pattern: RegExp, text: string, at: number): number {
+  return isAt(pattern, text, at) ? pattern.lastIndex : at;
+}
+
+/** Whether the key is the first word of its line or of its member, and so no part of a sentence. */
+function opensLine(text: string, at: number): boolean {
+  let start = at;
+  while (at - start < KEY_REACH && KEY_CHAR.test(text[start - 1] ?? ' ')) start--;
+  // The `n` of an escaped newline looks like a letter of the key.
+  const before = text.slice(Math.max(0, start - KEY_REACH), start);
+  const key = text.slice(start, at);
+  return LINE_START.test(before) || (before.endsWith('\\') && key.startsWith('n'));
+}
+
+/**
+ * The closing quote of a string, or of one that it is in. With `depth` backslashes at the opening
+ * quote, an escaped quote has twice as many and one more, and backslashes before it come in pairs.
+ */
+function closingQuote(text: string, from: number, quote: string): number | undefined {
+  const mark = quote.at(-1) ?? '"';
+  const depth = quote.length - 1;
+  for (let at = text.indexOf(mark, from); at >= 0; at = text.indexOf(mark, at + 1)) {
+    let start = at;
+    while (start > from && text[start - 1] === '\\') start--;
+    const slashes = (at - start) % (2 * depth + 2);
+    if (slashes <= 2 * depth) return at - (slashes <= depth ? slashes : slashes % 2);
+  }
+  return undefined;
+}
+
+/** A quote behind an even number of backslashes is not escaped: they belong to the string. */
+function closerOf(quote: string | undefined): string | undefined {
+  return quote === undefined || quote.length % 2 === 0 ? quote : quote.at(-1);
+}
+
+/** Whether the quote behind the sign ends a string that merely ended with the sign. */
+function closesString(text: string, opened: number, quotes: Quotes): boolean {
+  const { key, value } = quotes;
+  if (key === value || !value.endsWith('"')) return false;
+  if (key?.endsWith('"') === true && value.length < key.length) return true;
+  return isAt(STRUCTURE, text, opened);
+}
+
+/** In JSON, no other quotes reach beyond the string that they are in. */
+function leavesString(text: string, { start, end }: Range, quote: string): boolean {
+  if (quote.endsWith('"') || !isAt(JSON_START, text, 0)) return false;
+  return closingQuote(text.slice(start, end), 0, '"') !== undefined;
+}
+
+function quoted({ text, truncated }: Place, from: number, quotes: Quotes): Match | undefined {
+  if (closesString(text, from, quotes)) return undefined;
+  const closing = closingQuote(text, from, quotes.value);
+  let end = closing ?? (truncated ? text.length : endOf(BARE, text, from));
+  if (leavesString(text, { start: from, end }, quotes.value)) end = endOf(BARE, text, from);
+  if (end - from < (truncated && end === text.length ? 1 : LENGTH_MIN)) return undefined;
+  if (endOf(STAND_IN, text, from) === end) return undefined;
+  return { start: from, end, readTo: end };
+}
+
+function bare(place: Place, from: number, head: RegExpExecArray): Match | undefined {
+  const { text, at, truncated } = place;
+  const [, , before = '', sign = '', behind = ''] = head;
+  const keyQuote = closerOf(head[1]);
+  const spanTo = (end: number) => {
+    const lengthMin = truncated && end === text.length ? 1 : LENGTH_MIN;
+    return end - from < lengthMin ? undefined : { start: from, end, readTo: end };
+  };
+  if (keyQuote !== undefined) {
+    const span = spanTo(endOf(NUMBER, text, from));
+    return span && { ...span, quote: keyQuote };
+  }
+  if (isAt(STAND_IN, text, from)) return undefined;
+  const tight = sign !== ':' && before === '' && behind === '';
+  if (!tight) {
+    if (isAt(CODE, text, from)) return undefined;
+    if (!opensLine(text, at) && !isAt(HAS_DIGIT, text, from)) return undefined;
+  }
+  return spanTo(endOf(tight ? BARE : BARE_AFTER_COLON, text, from));
+}
+
+function matchAssignment(place: Place): Match | undefined {
+  HEAD.lastIndex = place.at;
+  const head = HEAD.exec(place.text);
+  if (head === null) return undefined;
+  const from = HEAD.lastIndex;
+  const opened = endOf(QUOTE, place.text, from);
+  if (opened > from) {
+    const value = place.text.slice(from, opened);
+    return quoted(place, opened, { key: closerOf(head[1]), value });
+  }
+  return bare(place, from, head);
+}
+
+/** Last of all rules: a value that is known by its looks is called by that name. */
+const ASSIGNMENT: Rule = {
+  name: 'assignment',
+  keywords: KEYWORDS,
+  anyCase: true,
+  match: matchAssignment,
+};
+
+export { ASSIGNMENT };

@@ -1,0 +1,46 @@
+/** A part of a text; `end` is behind its last unit. */
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What a rule found, and how far it has read. */
+interface Match extends Range {
+  /** The rule need not be asked again before this place. */
+  readonly readTo: number;
+  /** What to put around the marker so that a bare JSON number becomes a JSON string. */
+  readonly quote?: string;
+}
+
+interface Place {
+  readonly text: string;
+  /** Where the keyword begins. */
+  readonly at: number;
+  /** The text was cut, so a secret may end too early. */
+  readonly truncated: boolean;
+}
+
+interface Rule {
+  readonly name: string;
+  /** The rule is asked only where one of these stands. */
+  readonly keywords: readonly string[];
+  /** The keywords count in upper and lower case. */
+  readonly anyCase: boolean;
+  readonly match: (place: Place) => Match | undefined;
+  /** Where to ask again after a miss, for rules whose misses are expensive. */
+  readonly missedTo?: (place: Place) => number;
+}
+
+/** A user's own pattern, already compiled. */
+interface ExtraPattern {
+  readonly name: string;
+  readonly find: (text: string) => Iterable<Range>;
+}
+
+/** A secret that was injected; the name is its reference and may be shown. */
+interface SecretValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+export type { ExtraPattern, Match, Place, Range, Rule, SecretValue };

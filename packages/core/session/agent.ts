@@ -1,0 +1,124 @@
+// What the agent sends: calls are governed, everything else passes as it is.
+import { errorLine, INTERNAL_ERROR, INVALID_REQUEST } from './answers.ts';
+import { abandonHeld } from './approvals.ts';
+import { governBatch } from './batch.ts';
+import { governCall } from './calls.ts';
+import { type Context, report, type Step } from './context.ts';
+import { emitEnd, endCall } from './events.ts';
+import { exitWords } from './exit-words.ts';
+import { malformed, reject } from './malformed.ts';
+import { TOOLS_CALL } from './peek/peek.ts';
+import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
+import type { Open } from './pending.ts';
+
+function fromAgent(context: Context, step: Step, seen: Seen): void {
+  switch (seen.kind) {
+    case 'request':
+      return request(context, step, seen);
+    case 'notification':
+      return notification(context, step, seen);
+    case 'response':
+      return response(context, step, seen);
+    case 'batch':
+      return governBatch(context, step, fromAgent);
+    case 'invalid':
+      return malformed(context, step, seen);
+  }
+}
+
+function request(context: Context, step: Step, seen: SeenRequest): void {
+  if (!admits(context, step, seen)) return;
+  if (seen.method === TOOLS_CALL) return governCall(context, step, seen);
+  if (context.exit !== undefined) {
+    const error = { code: INTERNAL_ERROR, message: exitWords(context) };
+    step.out.push({ do: 'answer', to: 'agent', text: errorLine(seen.id, error) });
+    step.out.push({ do: 'drop', reason: 'no_server' });
+    return;
+  }
+  openRequest(context, step, seen);
+  step.out.push(step.forward);
+}
+
+function openRequest(context: Context, step: Step, { id, method }: SeenRequest): void {
+  context.asked[step.from].add(id.json, {
+    method,
+    sinceMs: step.nowMs,
+    call: undefined,
+    heldAs: undefined,
+    settled: false,
+  });
+}
+
+/** Whether the id is free and there is room; what the request says of its version is noted. */
+function admits(context: Context, step: Step, seen: SeenRequest): boolean {
+  const { id, method, params } = seen;
+  const version =
+    params.metaVersion ?? (method === 'initialize' ? params.protocolVersion : undefined);
+  if (version !== undefined) context.version = version;
+  const open = context.asked.agent.get(id.json);
+  if (open !== undefined && !open.settled) {
+    const detail = 'A request uses an id whose first request is still open.';
+    const fault = { reason: 'id_in_use', detail } as const;
+    if (context.enforcing) {
+      reject(context, step, { ...fault, id, asks: true, code: INVALID_REQUEST });
+      return false;
+    }
+    report(step, { what: 'WOULD_REJECT', ...fault });
+    giveUp(context, step, { open, id: id.json });
+  }
+  if (context.asked.agent.hasRoom()) return true;
+  const detail = 'Too many requests are open at once.';
+  const told = { reason: 'too_many_open', detail } as const;
+  report(step, { what: 'REJECTED', ...told });
+  const error = { code: INTERNAL_ERROR, message: detail };
+  step.out.push({ do: 'answer', to: 'agent', text: errorLine(id, error) });
+  step.out.push({ do: 'drop', reason: 'too_many_open' });
+  return false;
+}
+
+/** Its id now belongs to another request: no answer can be told to be its own. */
+function giveUp(context: Context, step: Step, { open, id }: { open: Open; id: string }): void {
+  if (open.heldAs !== undefined) abandonHeld(context, step, open.heldAs);
+  context.asked.agent.take(id);
+  if (open.call === undefined) return;
+  const error = { class: 'unknown', message: 'Its id was used again.' } as const;
+  const ended = { status: 'ERROR', sinceMs: open.sinceMs, bytesOut: 0, error } as const;
+  endCall(context, step, { open: open.call, ...ended });
+}
+
+function notification(context: Context, step: Step, seen: SeenNotification): void {
+  if (seen.method === TOOLS_CALL) return governCall(context, step, seen);
+  if (seen.method === 'notifications/cancelled') cancel(context, step, seen);
+  if (context.exit !== undefined) {
+    step.out.push({ do: 'drop', reason: 'no_server' });
+    return;
+  }
+  step.out.push(step.forward);
+}
+
+/** The agent no longer waits: the call has ended, though a late answer may still pass. */
+function cancel(context: Context, step: Step, { params }: SeenNotification): void {
+  const id = params.requestId?.json ?? '';
+  const open = context.asked.agent.get(id);
+  if (open === undefined || open.settled) return;
+  if (open.heldAs !== undefined) {
+    abandonHeld(context, step, open.heldAs);
+    return;
+  }
+  open.settled = true;
+  if (open.call === undefined) return;
+  emitEnd(step, open.call.ref, { status: 'CANCELLED', sinceMs: open.sinceMs, bytesOut: 0 });
+}
+
+function response(context: Context, step: Step, seen: SeenResponse): void {
+  // An error about nothing in particular answers nobody, and harms nobody.
+  if (seen.id !== undefined && context.asked.server.take(seen.id.json) === undefined) {
+    const detail = 'The agent answered a request that the server has not made, or not any more.';
+    const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
+    return reject(context, step, { ...fault, reason: 'unsolicited_answer', detail });
+  }
+  if (context.exit === undefined) step.out.push(step.forward);
+  else step.out.push({ do: 'drop', reason: 'no_server' });
+}
+
+export { admits, fromAgent, openRequest };

@@ -1,0 +1,62 @@
+// The lines that we write ourselves: answers to what is not forwarded.
+import {
+  type Decision,
+  type Era,
+  type PolicyRef,
+  type RefusedCall,
+  refusal,
+  type SnapshotDocument,
+} from '@subluminal/contracts';
+import type { MessageId } from './peek/types.ts';
+
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+const INVALID_PARAMS = -32602;
+const INTERNAL_ERROR = -32603;
+
+interface RefusedBy {
+  readonly id: MessageId;
+  readonly decision: Decision;
+  readonly call: RefusedCall;
+  readonly policy: PolicyRef;
+  readonly era: Era;
+  readonly delivery: SnapshotDocument['hint_delivery'];
+  /** Takes the place of contract C's code: the call was not even well formed. */
+  readonly code?: number;
+}
+
+function errorLine(id: MessageId, error: { readonly code: number; readonly message: string }) {
+  return `{"jsonrpc":"2.0","id":${id.json},"error":${JSON.stringify(error)}}\n`;
+}
+
+/** The answer to a refused call: an error, or a result that the model gets to see. */
+function refusalLine(refused: RefusedBy): string {
+  const { id, decision, call, policy, era, delivery, code } = refused;
+  const error = refusal({ decision, call, policy, era });
+  if (delivery !== 'tool_result' || code !== undefined) {
+    return errorLine(id, code === undefined ? error : { ...error, code });
+  }
+  const result = {
+    ...(era === 'modern' && { resultType: 'complete' }),
+    content: [{ type: 'text', text: error.message }],
+    structuredContent: error.data,
+    isError: true,
+  };
+  return `{"jsonrpc":"2.0","id":${id.json},"result":${JSON.stringify(result)}}\n`;
+}
+
+function progressLine(token: string, progress: number): string {
+  const message = '"Waiting for a person to approve this call."';
+  const params = `{"progressToken":${token},"progress":${progress},"message":${message}}`;
+  return `{"jsonrpc":"2.0","method":"notifications/progress","params":${params}}\n`;
+}
+
+export {
+  errorLine,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  PARSE_ERROR,
+  progressLine,
+  refusalLine,
+};

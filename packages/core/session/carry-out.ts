@@ -1,0 +1,145 @@
+// What becomes of a decided call: on record first, then forwarded or refused.
+import type { CallRef, Decision } from '@subluminal/contracts';
+import type { Call, Outcome, PolicyState } from '../policy/index.ts';
+import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, refusalLine } from './answers.ts';
+import { type Context, eraOf, report, type Step } from './context.ts';
+import { emitDecision, emitEnd, emitStart } from './events.ts';
+import { exitWords } from './exit-words.ts';
+import type { MessageId } from './peek/types.ts';
+import { NOT_INSPECTED, type Preview } from './preview.ts';
+import type { ApprovalWanted } from './types.ts';
+
+/** A call that has been read, before anything is decided. */
+interface ReadCall {
+  readonly call: Call;
+  readonly ref: CallRef;
+  readonly seq: number;
+  readonly preview: Preview;
+  /** Why it cannot be decided on: it is not a well-formed call. */
+  readonly fault: string | undefined;
+  /** The JSON of the token for progress, if the caller wants to hear of it. */
+  readonly progressToken: string | undefined;
+  readonly version: string | undefined;
+  readonly streamHash?: string;
+}
+
+interface DecidedCall {
+  readonly read: ReadCall;
+  readonly outcome: Outcome<PolicyState>;
+  /** Absent when nobody waits for an answer. */
+  readonly id: MessageId | undefined;
+}
+
+/** Puts a call on record, before anything happens to it. */
+function recordStart(context: Context, step: Step, { read, outcome }: DecidedCall): void {
+  context.counts.total++;
+  emitStart(context, step, { read, riskClass: outcome.risk_class });
+}
+
+/** Adopts a decision and puts it on record, before it is carried out. */
+function recordDecision(context: Context, step: Step, decided: DecidedCall): void {
+  const { counts } = context;
+  const { decision, state } = decided.outcome;
+  context.state = state;
+  emitDecision(context, step, { ref: decided.read.ref, outcome: decided.outcome });
+  if (decision.action === 'ALLOW') counts.allowed++;
+  else if (decision.action === 'THROTTLE') counts.throttled++;
+  else counts.blocked++;
+}
+
+/** Forwards what may pass, answers what may not. */
+function carryOut(context: Context, step: Step, decided: DecidedCall): void {
+  if (decided.outcome.decision.action !== 'ALLOW') return refuse(context, step, decided);
+  if (context.exit !== undefined) return answerGone(context, step, decided);
+  const { id, read, outcome } = decided;
+  const { ref, call } = read;
+  if (id === undefined) {
+    // Nobody will answer, so this is all there is to know.
+    emitEnd(step, ref, { status: 'OK', sinceMs: step.nowMs, bytesOut: 0 });
+  } else {
+    context.asked.agent.add(id.json, {
+      method: 'tools/call',
+      sinceMs: step.nowMs,
+      call: { ref, call: slim(call), trace: outcome.trace },
+      heldAs: undefined,
+      settled: false,
+    });
+  }
+  step.out.push(step.forward);
+}
+
+/** Without the arguments: an open call should not hold them. */
+function slim({ identity, server_name, tool_name, args_hash, bytes_in }: Call): Call {
+  return { identity, server_name, tool_name, args_hash, bytes_in };
+}
+
+function refuse(context: Context, step: Step, decided: DecidedCall): void {
+  const { id, read, outcome } = decided;
+  const { ref, fault, version } = read;
+  const { decision } = outcome;
+  const { snapshot, config } = context;
+  const text =
+    id === undefined
+      ? ''
+      : refusalLine({
+          id,
+          decision,
+          call: { ...ref, run_id: config.identity.run_id },
+          policy: snapshot.ref,
+          era: eraOf(version),
+          delivery: snapshot.document.hint_delivery,
+          ...(fault !== undefined && { code: INVALID_PARAMS }),
+        });
+  const error = { class: 'policy_block', message: context.redact(decision.summary) } as const;
+  const bytesOut = Math.max(0, text.length - 1);
+  // What it looked like is in the decision; a preview of our own words tells nothing.
+  const preview = NOT_INSPECTED;
+  emitEnd(step, ref, { status: 'ERROR', sinceMs: step.nowMs, bytesOut, preview, error });
+  if (id === undefined) {
+    const detail = 'A refused call has no id, so there is nobody to answer.';
+    report(step, { what: 'DROPPED', reason: 'call_without_id', detail });
+  } else {
+    step.out.push({ do: 'answer', to: 'agent', text });
+  }
+  step.out.push({ do: 'drop', reason: 'refused' });
+  if (decision.approval !== undefined) {
+    const approval = wantedFor(decided, decision.approval);
+    step.out.push({ do: 'ask', callId: ref.call_id, approval });
+  }
+  if (decision.terminate !== undefined) {
+    const { terminate_code: code, terminate_message: message } = decision.terminate;
+    step.out.push({ do: 'terminate', code, message });
+  }
+}
+
+/** An allowed call for a server that is no longer there. */
+function answerGone(context: Context, step: Step, { id, read }: DecidedCall): void {
+  const message = exitWords(context);
+  const error = { class: 'transport', message } as const;
+  context.counts.errors++;
+  emitEnd(step, read.ref, { status: 'ERROR', sinceMs: step.nowMs, bytesOut: 0, error });
+  if (id !== undefined) {
+    const text = errorLine(id, { code: INTERNAL_ERROR, message });
+    step.out.push({ do: 'answer', to: 'agent', text });
+  }
+  step.out.push({ do: 'drop', reason: 'no_server' });
+}
+
+function wantedFor(
+  { read, outcome }: DecidedCall,
+  { wait, timeout_ms }: NonNullable<Decision['approval']>,
+): ApprovalWanted {
+  const { rule_id, summary } = outcome.decision;
+  const { text } = read.preview;
+  return {
+    wait,
+    timeout_ms,
+    rule_id: rule_id ?? '',
+    summary,
+    call: read.ref,
+    ...(text !== undefined && { args_preview: text }),
+  };
+}
+
+export type { DecidedCall, ReadCall };
+export { carryOut, recordDecision, recordStart, wantedFor };

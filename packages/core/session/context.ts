@@ -1,0 +1,129 @@
+// What a session remembers. Only the functions of this folder change it.
+import type { Decision, Era, EventDecision, PolicyRef } from '@subluminal/contracts';
+import { initialState } from '../policy/decide/state.ts';
+import type { PolicyState, Snapshot } from '../policy/index.ts';
+import type { HeldCall } from './approvals.ts';
+import type { LargeMessage } from './large.ts';
+import { type Decode, decodeText } from './peek/text.ts';
+import { OpenRequests } from './pending.ts';
+import {
+  type Command,
+  DEFAULT_LIMITS,
+  type Report,
+  type ServerExit,
+  type SessionConfig,
+  type SessionLimits,
+  type Side,
+} from './types.ts';
+
+interface Counts {
+  total: number;
+  allowed: number;
+  blocked: number;
+  throttled: number;
+  errors: number;
+}
+
+interface Context {
+  readonly config: SessionConfig;
+  readonly limits: SessionLimits;
+  readonly decode: Decode;
+  readonly redact: (text: string) => string;
+  readonly enforcing: boolean;
+  snapshot: Snapshot;
+  state: PolicyState;
+  /** The protocol version that was negotiated, or that the agent last named. */
+  version: string | undefined;
+  /** Requests of the agent, and of the server. */
+  readonly asked: { readonly [S in Side]: OpenRequests };
+  readonly held: Map<string, HeldCall>;
+  /** The last decision as events tell it: most calls get the very same one. */
+  told:
+    | { readonly decision: Decision; readonly policy: PolicyRef; readonly event: EventDecision }
+    | undefined;
+  /** When each breaker was last told of. */
+  readonly tripped: Map<string, number>;
+  readonly large: { [S in Side]: LargeMessage | undefined };
+  readonly counts: Counts;
+  exit: ServerExit | undefined;
+  seq: number;
+}
+
+/** One message on its way: its bytes, the time, and what has been decided to do. */
+interface Step {
+  readonly from: Side;
+  readonly bytes: Uint8Array;
+  readonly nowMs: number;
+  readonly out: Command[];
+  /** What lets this message pass. */
+  readonly forward: Command;
+  /** The size of a message whose bytes have gone by. */
+  readonly bytesTotal?: number;
+}
+
+const MODERN_SINCE = '2026-07-28';
+/** The one revision whose receivers take batches. */
+const BATCH_VERSION = '2025-03-26';
+const VERSION_DATE = /^\d{4}-\d{2}-\d{2}$/;
+const SAMPLE_BYTES = 8;
+
+function contextOf(config: SessionConfig): Context {
+  const limits = { ...DEFAULT_LIMITS, ...config.limits };
+  return {
+    config,
+    limits,
+    decode: config.decode ?? decodeText,
+    redact: config.redact ?? ((text) => text),
+    enforcing: config.profile === 'production',
+    snapshot: config.snapshot,
+    state: config.state ?? initialState(config.snapshot),
+    version: undefined,
+    asked: { agent: new OpenRequests(limits.openMax), server: new OpenRequests(limits.openMax) },
+    held: new Map(),
+    told: undefined,
+    tripped: new Map(),
+    large: { agent: undefined, server: undefined },
+    counts: { total: 0, allowed: 0, blocked: 0, throttled: 0, errors: 0 },
+    exit: undefined,
+    seq: 0,
+  };
+}
+
+function stepOf(from: Side, bytes: Uint8Array, nowMs: number): Step {
+  const to = other(from);
+  return { from, bytes, nowMs, out: [], forward: { do: 'forward', to } };
+}
+
+function other(side: Side): Side {
+  return side === 'agent' ? 'server' : 'agent';
+}
+
+function eraOf(version: string | undefined): Era {
+  if (version === undefined || !VERSION_DATE.test(version)) return 'legacy';
+  return version >= MODERN_SINCE ? 'modern' : 'legacy';
+}
+
+function takesBatches({ version }: Context): boolean {
+  return version === BATCH_VERSION;
+}
+
+/** The size of a message: its newline is not part of it. */
+function sizeOf(bytes: Uint8Array): number {
+  return bytes.at(-1) === 0x0a ? bytes.length - 1 : bytes.length;
+}
+
+/** Tells an operator what became of a message. */
+function report(step: Step, told: Omit<Report, 'from' | 'bytes' | 'sample'>, offset = -1): void {
+  const { from, bytes, bytesTotal } = step;
+  const sample = offset < 0 || bytes.length === 0 ? {} : { sample: hexAround(bytes, offset) };
+  const size = bytesTotal ?? sizeOf(bytes);
+  step.out.push({ do: 'report', report: { from, bytes: size, ...told, ...sample } });
+}
+
+function hexAround(bytes: Uint8Array, offset: number): string {
+  const near = bytes.subarray(Math.max(0, offset - SAMPLE_BYTES), offset + SAMPLE_BYTES);
+  return Array.from(near, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+export type { Context, Counts, Step };
+export { contextOf, eraOf, other, report, sizeOf, stepOf, takesBatches };

@@ -1,0 +1,82 @@
+// What time, and the end of either side, do to the requests that are open.
+
+import { errorLine, INTERNAL_ERROR } from './answers.ts';
+import { abandonHeld, tickHeld } from './approvals.ts';
+import { type Context, report, type Step } from './context.ts';
+import { endCall } from './events.ts';
+import { exitWords } from './exit-words.ts';
+import type { Open } from './pending.ts';
+import type { ServerExit, Side } from './types.ts';
+
+/** Requests that were open for too long are told of; their answers may still pass. */
+function tick(context: Context, step: Step): void {
+  tickHeld(context, step);
+  for (const side of ['agent', 'server'] as const) {
+    for (const [, open] of context.asked[side].entries()) {
+      // The oldest come first.
+      if (step.nowMs - open.sinceMs < context.limits.orphanMs) break;
+      if (!open.settled && open.heldAs === undefined)
+        orphan(context, { ...step, from: side }, open);
+    }
+  }
+}
+
+function orphan(context: Context, step: Step, open: Open): void {
+  open.settled = true;
+  const waitedMs = step.nowMs - open.sinceMs;
+  const message = `No answer within ${Math.round(waitedMs)} ms.`;
+  const detail = `A request for \`${open.method.slice(0, 100)}\` is lost. ${message}`;
+  report(step, { what: 'NOTICED', reason: 'orphan', detail });
+  if (open.call === undefined) return;
+  const error = { class: 'timeout', message, retryable: true } as const;
+  const ended = { status: 'TIMEOUT', sinceMs: open.sinceMs, bytesOut: 0, error } as const;
+  endCall(context, step, { open: open.call, ...ended });
+}
+
+/** The server is gone: whoever waits for it hears so. */
+function serverExited(context: Context, step: Step, exit: ServerExit): void {
+  if (context.exit !== undefined) return;
+  context.exit = exit;
+  const message = exitWords(context);
+  const { agent, server } = context.asked;
+  const waiting = [...agent.entries()];
+  for (const [json, open] of waiting) {
+    if (open.heldAs !== undefined) abandonHeld(context, step, open.heldAs);
+    if (open.settled) continue;
+    if (open.call !== undefined) endLost(context, step, { open, message });
+    const id = { type: 'string', json } as const;
+    const text = errorLine(id, { code: INTERNAL_ERROR, message });
+    step.out.push({ do: 'answer', to: 'agent', text });
+  }
+  agent.clear();
+  server.clear();
+}
+
+function endLost(
+  context: Context,
+  step: Step,
+  { open, message }: { readonly open: Open; readonly message: string },
+): void {
+  if (open.call === undefined) return;
+  const error = { class: 'transport', message } as const;
+  const ended = { status: 'ERROR', sinceMs: open.sinceMs, bytesOut: 0, error } as const;
+  endCall(context, step, { open: open.call, ...ended });
+}
+
+/** The agent is gone: what it waited for has ended, and nobody is answered. */
+function agentClosed(context: Context, step: Step): void {
+  for (const callId of [...context.held.keys()]) abandonHeld(context, step, callId);
+  for (const [, open] of context.asked.agent.entries()) {
+    if (open.settled || open.call === undefined) continue;
+    const ended = { status: 'CANCELLED', sinceMs: open.sinceMs, bytesOut: 0 } as const;
+    endCall(context, step, { open: open.call, ...ended });
+  }
+  context.asked.agent.clear();
+}
+
+/** How many requests of a side are open. */
+function openCount(context: Context, side: Side): number {
+  return context.asked[side].size;
+}
+
+export { agentClosed, openCount, serverExited, tick };

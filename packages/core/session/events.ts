@@ -1,0 +1,178 @@
+// Contract A, from what happened to bodies of events.
+import {
+  type CallError,
+  type CallRef,
+  type CallStatus,
+  type Decision,
+  type EventBody,
+  type EventDecision,
+  eventDecision,
+  type RuleOf,
+  type StartedCall,
+} from '@subluminal/contracts';
+import { recordResult } from '../policy/decide/decide.ts';
+import type { Outcome, PolicyState, Snapshot } from '../policy/index.ts';
+import type { ReadCall } from './carry-out.ts';
+import type { Context, Step } from './context.ts';
+import type { OpenCall } from './pending.ts';
+import type { Preview } from './preview.ts';
+import type { Emit } from './types.ts';
+
+/** Bodies are built field by field: this happens three times per call, and copying costs. */
+type Building<T> = { -readonly [K in keyof T]: T[K] };
+
+function emitStart(
+  context: Context,
+  step: Step,
+  { read, riskClass }: { readonly read: ReadCall; readonly riskClass: readonly string[] },
+): void {
+  const { ref, seq, streamHash } = read;
+  const { truncated, text } = read.preview;
+  const call: Building<StartedCall> = {
+    call_id: ref.call_id,
+    server_name: ref.server_name,
+    tool_name: ref.tool_name,
+    args_hash: ref.args_hash,
+    transport: context.config.transport ?? 'mcp_stdio',
+    bytes_in: read.call.bytes_in,
+    preview: text === undefined ? { truncated } : { truncated, args_preview: text },
+    seq,
+  };
+  if (riskClass.length > 0) call.risk_class = riskClass;
+  if (streamHash !== undefined) call.args_stream_hash = streamHash;
+  const durability = text === undefined ? 'durable' : 'preview';
+  step.out.push({ do: 'emit', type: 'tool_call_start', durability, body: { call } });
+}
+
+/** The decision and what goes with it. */
+function emitDecision(
+  context: Context,
+  step: Step,
+  decided: { readonly ref: CallRef; readonly outcome: Outcome<PolicyState> },
+): void {
+  const { ref, outcome } = decided;
+  const { decision, risk_class } = outcome;
+  const { config } = context;
+  step.out.push({
+    do: 'emit',
+    type: 'tool_call_decision',
+    durability: 'durable',
+    body: {
+      call: risk_class.length > 0 ? { ...ref, risk_class } : ref,
+      decision: toldDecision(context, decision),
+      counter_scope: config.counterScope ?? 'shim',
+    },
+  });
+  emitBreaker(context, step, decided);
+  if (decision.action !== 'REJECT_WITH_HINT' || decision.hint === undefined) return;
+  const body = { call: { call_id: ref.call_id }, hint: decision.hint };
+  step.out.push({ do: 'emit', type: 'hint_issued', durability: 'durable', body });
+}
+
+function toldDecision(context: Context, decision: Decision): EventDecision {
+  const { told, snapshot } = context;
+  const policy = snapshot.ref;
+  if (told?.decision === decision && told.policy === policy) return told.event;
+  const event = eventDecision(decision, policy);
+  context.told = { decision, policy, event };
+  return event;
+}
+
+const NO_PREVIEW: Preview = { truncated: false };
+
+interface Ended {
+  readonly status: CallStatus;
+  readonly sinceMs: number;
+  readonly bytesOut: number;
+  readonly preview?: Preview;
+  readonly error?: CallError | undefined;
+  readonly streamHash?: string | undefined;
+}
+
+function emitEnd(step: Step, ref: CallRef, ended: Ended): void {
+  const { status, sinceMs, bytesOut, preview = NO_PREVIEW } = ended;
+  const { truncated, text } = preview;
+  const body: Building<EventBody<'tool_call_end'>> = {
+    call: ref,
+    status,
+    latency_ms: Math.max(0, Math.round(step.nowMs - sinceMs)),
+    bytes_out: bytesOut,
+    preview: text === undefined ? { truncated } : { truncated, result_preview: text },
+  };
+  if (ended.error !== undefined) body.error = ended.error;
+  if (ended.streamHash !== undefined) body.result_stream_hash = ended.streamHash;
+  const durability = text === undefined ? 'durable' : 'preview';
+  step.out.push({ do: 'emit', type: 'tool_call_end', durability, body });
+}
+
+/** The end of a forwarded call: counted, told to the breakers, and on record. */
+function endCall(context: Context, step: Step, ended: Ended & { readonly open: OpenCall }): void {
+  const { open } = ended;
+  const failed = ended.status === 'ERROR' || ended.status === 'TIMEOUT';
+  if (failed) {
+    context.counts.errors++;
+    const { call, trace } = open;
+    const result = { call, trace, result: 'error', nowMs: step.nowMs } as const;
+    // The policy may have changed meanwhile: a breaker that is still there hears of the error.
+    context.state = recordResult(context.snapshot, result, context.state);
+  }
+  emitEnd(step, open.ref, ended);
+}
+
+/** A breaker that stays open is told of once per window, not once per call. */
+function emitBreaker(
+  context: Context,
+  step: Step,
+  { ref, outcome }: { readonly ref: CallRef; readonly outcome: Outcome<PolicyState> },
+): void {
+  const { decision, trace } = outcome;
+  const decided = trace.find(({ kind, outcome: how }) => kind === 'breaker' && how === 'decided');
+  if (decided === undefined) return;
+  const rule = breakerOf(context.snapshot, decided.rule_id);
+  if (rule === undefined || decided.tally === null) return;
+  const { scope } = rule.effect.breaker;
+  const cause = causeOf(rule, decision, decided.tally.limit);
+  const { window_ms, repeat_window_ms } = rule.effect.breaker;
+  const windowMs = (cause === 'errors' ? window_ms : repeat_window_ms) ?? 1;
+  const lastMs = context.tripped.get(rule.rule_id);
+  if (lastMs !== undefined && step.nowMs - lastMs < windowMs && step.nowMs >= lastMs) return;
+  context.tripped.set(rule.rule_id, step.nowMs);
+  const { call_id, server_name, tool_name } = ref;
+  const breaker = { rule_id: rule.rule_id, scope, cause, count: decided.tally.count };
+  const how = { window_ms: windowMs, action: decision.action, call_id, server_name, tool_name };
+  const body = { breaker: { ...breaker, ...how } };
+  step.out.push({ do: 'emit', type: 'breaker_trip', durability: 'durable', body });
+}
+
+function breakerOf(snapshot: Snapshot, ruleId: string): RuleOf<'breaker'> | undefined {
+  for (const { rule } of snapshot.rules) {
+    if (rule.kind === 'breaker' && rule.rule_id === ruleId) return rule;
+  }
+  return undefined;
+}
+
+/** A rule may bring its own reason code; then the limit that was reached tells the cause. */
+function causeOf(rule: RuleOf<'breaker'>, decision: Decision, limit: number): 'errors' | 'repeats' {
+  const { reason_code } = decision.would ?? decision;
+  if (reason_code === 'BREAKER_ERRORS') return 'errors';
+  if (reason_code === 'BREAKER_REPEATS') return 'repeats';
+  return rule.effect.breaker.error_threshold === limit ? 'errors' : 'repeats';
+}
+
+/** The same event without its preview, for when there is no room. */
+function leanBody(emit: Emit): Emit {
+  const preview = { truncated: true, previews_dropped: true };
+  switch (emit.type) {
+    case 'tool_call_start': {
+      const body: EventBody<'tool_call_start'> = { call: { ...emit.body.call, preview } };
+      return { ...emit, durability: 'durable', body };
+    }
+    case 'tool_call_end':
+      return { ...emit, durability: 'durable', body: { ...emit.body, preview } };
+    default:
+      return emit;
+  }
+}
+
+export type { Ended };
+export { emitDecision, emitEnd, emitStart, endCall, leanBody };

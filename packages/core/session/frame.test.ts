@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { verifies } from '../../../test/requirements.ts';
+import { type Framed, type FrameLimits, lineSplitter } from './frame.ts';
+
+const bytes = (text: string) => Buffer.from(text, 'latin1');
+const shown = (framed: Framed) =>
+  'bytes' in framed ? [framed.kind, Buffer.from(framed.bytes).toString('latin1')] : [framed.kind];
+
+function split(chunks: readonly string[], limits: FrameLimits = {}) {
+  const splitter = lineSplitter(limits);
+  const fed = chunks.flatMap((chunk) => splitter.feed(bytes(chunk)));
+  return [...fed, ...splitter.end()];
+}
+
+describe('lines', () => {
+  it('keeps each line with its newline and skips empty ones', () => {
+    verifies('F-013');
+    expect(split(['a\n\n \r\nb\r\nc\n']).map(shown)).toEqual([
+      ['line', 'a\n'],
+      ['line', 'b\r\n'],
+      ['line', 'c\n'],
+    ]);
+  });
+
+  it('copies nothing of a line that lies within one chunk', () => {
+    const chunk = bytes('first\nsecond\n');
+    for (const framed of lineSplitter().feed(chunk)) {
+      expect('bytes' in framed && framed.bytes.buffer === chunk.buffer).toBe(true);
+    }
+  });
+
+  it('waits for the newline, and says what is left when the input ends', () => {
+    verifies('EC-STDIO-027');
+    const splitter = lineSplitter();
+    expect(splitter.feed(bytes('{"a"'))).toEqual([]);
+    expect(splitter.feed(bytes(':1}\n{"b')).map(shown)).toEqual([['line', '{"a":1}\n']]);
+    expect(splitter.end().map(shown)).toEqual([['partial', '{"b']]);
+    expect(splitter.end()).toEqual([]);
+  });
+});
+
+describe('lines that are too long to inspect', () => {
+  it('streams them: a head, pieces, and an end', () => {
+    verifies('IP-1.10', 'T-A2.4');
+    expect(split(['abcde', 'fg', 'hi\nj\n'], { inspectBytesMax: 3 }).map(shown)).toEqual([
+      ['head', 'abc'],
+      ['piece', 'de'],
+      ['piece', 'fg'],
+      ['piece', 'hi'],
+      ['end'],
+      ['line', 'j\n'],
+    ]);
+  });
+
+  it('delivers a line of exactly the limit whole', () => {
+    expect(split(['ab', 'c\n'], { inspectBytesMax: 3 }).map(shown)).toEqual([['line', 'abc\n']]);
+  });
+
+  it('gives up beyond the cap and goes on with the next line', () => {
+    verifies('EC-STDIO-014');
+    const limits = { inspectBytesMax: 3, messageBytesMax: 5 };
+    const framed = split(['abcde', 'f', 'ghi\nj\n'], limits);
+    expect(framed.map(shown)).toEqual([
+      ['head', 'abc'],
+      ['piece', 'de'],
+      ['too_large'],
+      ['line', 'j\n'],
+    ]);
+    expect(framed[2]).toEqual({ kind: 'too_large', bytesTotal: 6 });
+    expect(split(['abcdef\nj\n'], limits).map(shown)).toEqual([
+      ['head', 'abc'],
+      ['too_large'],
+      ['line', 'j\n'],
+    ]);
+  });
+
+  it('says when the input ends within one', () => {
+    expect(split(['abcdef'], { inspectBytesMax: 3 }).at(-1)).toEqual({
+      kind: 'end',
+      bytesTotal: 6,
+      newline: false,
+    });
+  });
+});
+
+describe('whatever the chunks', () => {
+  const line = fc.string({ unit: fc.constantFrom('a', 'é', ' ', '\r', '{', '}'), maxLength: 30 });
+  const cuts = fc.array(fc.nat({ max: 12 }), { maxLength: 40 });
+
+  it('gives the same bytes in the same order', () => {
+    verifies('F-013');
+    fc.assert(
+      fc.property(
+        fc.array(line, { maxLength: 12 }),
+        cuts,
+        fc.integer({ min: 1, max: 40 }),
+        (lines, sizes, limit) => {
+          const text = lines.map((one) => `${one}\n`).join('');
+          const splitter = lineSplitter({ inspectBytesMax: limit });
+          const out: Framed[] = [];
+          let rest = bytes(text);
+          for (const size of sizes) {
+            out.push(...splitter.feed(rest.subarray(0, size)));
+            rest = rest.subarray(size);
+          }
+          out.push(...splitter.feed(rest), ...splitter.end());
+          const joined = out.map((framed) =>
+            framed.kind === 'end'
+              ? '\n'
+              : 'bytes' in framed
+                ? Buffer.from(framed.bytes).toString('latin1')
+                : '',
+          );
+          const wanted = lines.filter((one) => one.length > limit || /[^ \r]/.test(one));
+          expect(joined.join('')).toBe(wanted.map((one) => `${one}\n`).join(''));
+          const lengths = out.map((framed) => (framed.kind === 'line' ? framed.bytes.length : 0));
+          expect(Math.max(0, ...lengths)).toBeLessThanOrEqual(limit + 1);
+        },
+      ),
+    );
+  });
+});

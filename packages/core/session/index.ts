@@ -1,0 +1,24 @@
+export { leanBody } from './events.ts';
+export type { Framed, FrameLimits, LineSplitter } from './frame.ts';
+export { lineSplitter, MAX_MESSAGE_BYTES } from './frame.ts';
+export type { PeekOptions } from './peek/peek.ts';
+export { peek } from './peek/peek.ts';
+export type { Decode } from './peek/text.ts';
+export type { InvalidReason, MessageId, Range, Seen } from './peek/types.ts';
+export type { Session } from './session.ts';
+export { createSession } from './session.ts';
+export type {
+  ApprovalAnswer,
+  ApprovalWanted,
+  Command,
+  Emit,
+  LargeEnd,
+  Report,
+  ReportReason,
+  ServerExit,
+  SessionConfig,
+  SessionLimits,
+  SessionSummary,
+  Side,
+} from './types.ts';
+export { BROKEN_LINE_END, DEFAULT_LIMITS } from './types.ts';

@@ -1,0 +1,23 @@
+// Looking into JSON of which nothing is known, for tests only.
+
+/** What stands under a path of keys, or undefined. */
+function under(value: unknown, ...path: readonly string[]): unknown {
+  let here = value;
+  for (const key of path) here = membersOf(here).get(key);
+  return here;
+}
+
+function has(value: unknown, key: string): boolean {
+  return membersOf(value).has(key);
+}
+
+function membersOf(value: unknown): ReadonlyMap<string, unknown> {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return new Map(isObject ? Object.entries(value) : []);
+}
+
+function parsed(text: string): unknown {
+  return JSON.parse(text);
+}
+
+export { has, parsed, under };

@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest';
+import { verifies } from '../../../test/requirements.ts';
+import { dedupe, deny } from '../policy/decide/scenario.test-support.ts';
+import { lineSplitter } from './frame.ts';
+import {
+  answersOf,
+  bytesOf,
+  call,
+  eventsOf,
+  inShort,
+  type Play,
+  play,
+  request,
+  result,
+  toyHash,
+} from './playbook.test-support.ts';
+import type { Command, LargeEnd, Side } from './types.ts';
+
+const INSPECT = 200;
+const BLOB = 'x'.repeat(1_000);
+
+/** A message, and how long it may be. */
+class Capped {
+  readonly said: unknown;
+  readonly cap: number;
+
+  constructor(said: unknown, cap = Number.POSITIVE_INFINITY) {
+    this.said = said;
+    this.cap = cap;
+  }
+}
+
+/** Sends a message through the splitter, as a shim would, in chunks of some size. */
+function send({ session }: Play, side: Side, message: unknown) {
+  const { said, cap } = message instanceof Capped ? message : new Capped(message);
+  const text = typeof said === 'string' ? said : JSON.stringify(said);
+  const line = bytesOf(`${text}\n`);
+  const splitter = lineSplitter({ inspectBytesMax: INSPECT, messageBytesMax: cap });
+  const out: Command[] = [];
+  const end = (outcome: LargeEnd['outcome'], bytesTotal: number) => {
+    const streamHash = toyHash(text);
+    out.push(...session.largeEnd(side, { outcome, bytesTotal, streamHash }, 10));
+  };
+  for (let at = 0; at < line.length; at += 64) {
+    for (const framed of splitter.feed(line.subarray(at, at + 64))) {
+      if (framed.kind === 'head') out.push(...session.largeHead(side, framed.bytes, 0));
+      else if (framed.kind === 'piece') session.largePiece(side, framed.bytes);
+      else if (framed.kind === 'end') end('complete', framed.bytesTotal);
+      else if (framed.kind === 'too_large') end('too_large', framed.bytesTotal);
+      else throw new Error(framed.kind);
+    }
+  }
+  return out;
+}
+
+/** As the official client writes it: the id comes last. */
+const idLast = (id: unknown, name: string, args: unknown) => ({
+  method: 'tools/call',
+  params: { name, arguments: args },
+  jsonrpc: '2.0',
+  id,
+});
+
+describe('a large call', () => {
+  it('is streamed, and told of with the hash of its bytes before its end passes', async () => {
+    verifies('IP-1.10', 'IP-1.9.2', 'T-A2.4');
+    const one = await play();
+    const message = idLast(1, 'put', { blob: BLOB });
+    const sent = send(one, 'agent', message);
+    expect(inShort(sent)).toEqual([
+      'stream to server',
+      'start put',
+      'decision ALLOW DEFAULT_ALLOW',
+      'finish to server',
+    ]);
+    const hash = toyHash(JSON.stringify(message));
+    expect(eventsOf(sent, 'tool_call_start')[0]?.call).toMatchObject({
+      args_hash: hash,
+      args_stream_hash: hash,
+      bytes_in: JSON.stringify(message).length,
+      preview: { truncated: true },
+    });
+    expect(one.told('server', result(1))).toEqual(['end OK', 'forward to agent']);
+  });
+
+  it('is refused by name, and its parts go nowhere', async () => {
+    verifies('T-A1.3', 'IP-1.10');
+    const one = await play([deny('w', { tool_name: { glob: ['put'] } })]);
+    const sent = send(one, 'agent', idLast('a', 'put', { blob: BLOB }));
+    expect(inShort(sent)).toEqual([
+      'swallow',
+      'start put',
+      'decision BLOCK DENYLIST_MATCH',
+      'end ERROR',
+      'answer "a" -32081',
+      'drop refused',
+    ]);
+    expect(one.session.openRequests('agent')).toBe(0);
+  });
+
+  it('is refused when a rule needs the arguments that nobody has read', async () => {
+    const one = await play([deny('w', { args: { has_keys: ['force'] } })]);
+    expect(inShort(send(one, 'agent', call(1, 'put', { blob: BLOB })))).toContain(
+      'decision BLOCK ARGS_NOT_INSPECTED',
+    );
+  });
+
+  it('is known again by the beginning of its arguments', async () => {
+    const one = await play([dedupe('once', { window_ms: 1_000 })]);
+    const blob = (first: string) => ({ a: first.repeat(400) });
+    expect(inShort(send(one, 'agent', idLast(1, 'put', blob('x'))))).toContain('finish to server');
+    expect(inShort(send(one, 'agent', idLast(2, 'put', blob('y'))))).toContain('finish to server');
+    expect(inShort(send(one, 'agent', idLast(3, 'put', blob('x'))))).toContain(
+      'decision BLOCK DUPLICATE_CALL',
+    );
+  });
+
+  it('is refused when its head does not show what it is', async () => {
+    const late = `{"params":{"arguments":{"blob":"${BLOB}"},"name":"put"},"method":"tools/call","jsonrpc":"2.0","id":7}`;
+    const one = await play();
+    expect(inShort(send(one, 'agent', late))).toEqual([
+      'swallow',
+      'report REJECTED not_inspectable',
+      'answer 7 -32600',
+      'drop not_inspectable',
+    ]);
+    const lenient = await play([], { profile: 'development' });
+    expect(inShort(send(lenient, 'agent', late))).toEqual(['stream to server', 'finish to server']);
+  });
+
+  it('cannot change its name behind the head', async () => {
+    verifies('F-014');
+    const one = await play([deny('w', { tool_name: { glob: ['rm'] } })]);
+    const sent = send(
+      one,
+      'agent',
+      `{"method":"tools/call","params":{"name":"put","arguments":{"a":"${BLOB}"},"n\\u0061me":"rm"},"jsonrpc":"2.0","id":1}`,
+    );
+    expect(inShort(sent)).toEqual([
+      'stream to server',
+      'start put',
+      'decision BLOCK INVALID_CALL',
+      'end ERROR',
+      'report REJECTED duplicate_key',
+      'answer 1 -32600',
+      'drop duplicate_key',
+      'break to server',
+    ]);
+  });
+
+  it('may not use an id that is still open', async () => {
+    const one = await play();
+    one.told('agent', call(1, 'a'));
+    const sent = inShort(send(one, 'agent', idLast(1, 'put', { blob: BLOB })));
+    expect(sent).toContain('answer 1 -32600');
+    expect(sent.at(-1)).toBe('break to server');
+  });
+
+  it('beyond the cap is answered and broken off, in every profile', async () => {
+    verifies('EC-STDIO-014');
+    for (const profile of ['production', 'development'] as const) {
+      const one = await play([], { profile });
+      const sent = send(one, 'agent', new Capped(call(4, 'put', { blob: BLOB }), 500));
+      expect(answersOf(sent)[0]).toMatchObject({ id: 4, error: { code: -32600 } });
+      expect(inShort(sent).at(-1)).toBe('break to server');
+      expect(one.session.openRequests('agent')).toBe(0);
+      expect(one.told('agent', call(5, 'a'))).toContain('forward to server');
+    }
+  });
+
+  it('is answered when the server has gone', async () => {
+    verifies('EC-STDIO-010');
+    const one = await play();
+    one.session.serverExited({ started: true, signal: 'SIGKILL' }, 0);
+    expect(inShort(send(one, 'agent', idLast(1, 'put', { blob: BLOB })))).toEqual([
+      'swallow',
+      'start put',
+      'decision ALLOW DEFAULT_ALLOW',
+      'end ERROR',
+      'answer 1 -32603',
+      'drop no_server',
+    ]);
+    expect(inShort(send(one, 'agent', request(2, 'x', { blob: BLOB })))).toEqual([
+      'swallow',
+      'answer 2 -32603',
+    ]);
+  });
+});
+
+describe('a large answer', () => {
+  const large = (id: unknown, rest: object = {}) => ({
+    result: { content: [{ type: 'text', text: BLOB }], ...rest },
+    jsonrpc: '2.0',
+    id,
+  });
+
+  it('passes as it comes and ends its call with the hash of its bytes', async () => {
+    verifies('IP-1.10', 'IP-1.9.2', 'EC-STDIO-032', 'T-A2.4');
+    const one = await play();
+    one.told('agent', call(1, 'get'));
+    const message = large(1);
+    const got = send(one, 'server', message);
+    expect(inShort(got)).toEqual(['stream to agent', 'end OK', 'finish to agent']);
+    expect(eventsOf(got, 'tool_call_end')[0]).toMatchObject({
+      bytes_out: JSON.stringify(message).length,
+      result_stream_hash: toyHash(JSON.stringify(message)),
+      preview: { truncated: true },
+    });
+  });
+
+  it('is known to have failed, though that comes last', async () => {
+    const one = await play();
+    one.told('agent', call(1, 'get'));
+    expect(inShort(send(one, 'server', large(1, { isError: true })))).toContain('end ERROR');
+  });
+
+  it('that nobody asked for is broken off', async () => {
+    verifies('F-015');
+    const one = await play();
+    expect(inShort(send(one, 'server', large(9)))).toEqual([
+      'stream to agent',
+      'report DROPPED unsolicited_answer',
+      'drop unsolicited_answer',
+      'break to agent',
+    ]);
+  });
+
+  it('beyond the cap is replaced by an error', async () => {
+    verifies('EC-STDIO-014');
+    const one = await play();
+    one.told('agent', call(1, 'get'));
+    const { result: blob } = large(1);
+    const message = { jsonrpc: '2.0', id: 1, result: blob };
+    expect(inShort(send(one, 'server', new Capped(message, 500)))).toEqual([
+      'stream to agent',
+      'end ERROR',
+      'report REJECTED too_large',
+      'answer 1 -32603',
+      'drop too_large',
+      'break to agent',
+    ]);
+  });
+});
+
+describe('other large messages', () => {
+  it('are matched like small ones', async () => {
+    verifies('EC-STDIO-019');
+    const one = await play();
+    expect(inShort(send(one, 'agent', request(1, 'completion/complete', { blob: BLOB })))).toEqual([
+      'stream to server',
+      'finish to server',
+    ]);
+    expect(one.told('server', result(1))).toEqual(['forward to agent']);
+    expect(
+      inShort(send(one, 'server', request(1, 'sampling/createMessage', { blob: BLOB }))),
+    ).toEqual(['stream to agent', 'finish to agent']);
+    const answer = { result: { blob: BLOB }, jsonrpc: '2.0', id: 1 };
+    expect(inShort(send(one, 'agent', answer))).toEqual(['stream to server', 'finish to server']);
+    expect(inShort(send(one, 'agent', answer)).at(-1)).toBe('break to server');
+  });
+
+  it('are refused as batches', async () => {
+    verifies('F-007b');
+    const one = await play();
+    expect(inShort(send(one, 'agent', [request(1, 'x', { blob: BLOB })]))).toEqual([
+      'swallow',
+      'report DROPPED batch',
+      'drop batch',
+    ]);
+  });
+});

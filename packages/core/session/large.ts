@@ -1,0 +1,265 @@
+// Messages that are too large to inspect. What they are is read as they go by; a call is decided
+// on its head, and everything about it is told at its end, when its hash is known.
+import type { Call, Outcome, PolicyState } from '../policy/index.ts';
+import { admits, openRequest } from './agent.ts';
+import { errorLine, INTERNAL_ERROR, INVALID_REQUEST } from './answers.ts';
+import { approvedFor, nameOf, nextSeq, outcomeOf } from './calls.ts';
+import { carryOut, type ReadCall, recordDecision, recordStart } from './carry-out.ts';
+import { type Context, other, type Step } from './context.ts';
+import { emitEnd } from './events.ts';
+import { exitWords } from './exit-words.ts';
+import { malformed, reject } from './malformed.ts';
+import { Outline, type OutlineSoFar } from './peek/outline.ts';
+import { TOOLS_CALL } from './peek/peek.ts';
+import type { MessageId, Seen, SeenRequest } from './peek/types.ts';
+import { NOT_INSPECTED } from './preview.ts';
+import { fromServer, settleAnswer } from './server.ts';
+import type { Command, LargeEnd, Side } from './types.ts';
+
+interface LargeMessage {
+  readonly outline: Outline;
+  readonly streamed: boolean;
+  /** The call that its head has shown it to be. */
+  readonly call: DecidedHead | undefined;
+  /** Its head did not show what it is, so it could not pass. */
+  readonly opaque: boolean;
+}
+
+interface DecidedHead {
+  readonly read: ReadCall;
+  readonly outcome: Outcome<PolicyState>;
+}
+
+/** Enough of the head to tell two uploads apart, and quick to hash. */
+const HASHED_BYTES_MAX = 65_536;
+
+/** The first part of a large message: says whether its parts are passed on. */
+function openLarge(context: Context, step: Step): void {
+  const outline = new Outline();
+  outline.feed(step.bytes);
+  const soFar = outline.soFar();
+  const call = isCall(step, soFar) ? decideHead(context, step, soFar) : undefined;
+  const opaque = isOpaque(step.from, soFar);
+  const allowed = call === undefined || call.outcome.decision.action === 'ALLOW';
+  const gone = step.from === 'agent' && context.exit !== undefined;
+  const streamed = !gone && allowed && !(opaque && context.enforcing);
+  context.large[step.from] = { outline, streamed, call, opaque };
+  step.out.push(streamed ? { do: 'stream', to: other(step.from) } : { do: 'swallow' });
+}
+
+function isCall({ from }: Step, { method, name }: OutlineSoFar): boolean {
+  return from === 'agent' && method === TOOLS_CALL && name !== undefined;
+}
+
+/** What must not pass before it is known what it is. */
+function isOpaque(from: Side, soFar: OutlineSoFar): boolean {
+  const { batch, method, name, answers, faulty } = soFar;
+  if (batch || faulty) return true;
+  if (from === 'server' || answers) return false;
+  return method === undefined || (method === TOOLS_CALL && name === undefined);
+}
+
+function decideHead(context: Context, step: Step, soFar: OutlineSoFar): DecidedHead {
+  const { config } = context;
+  const { tool_name, fault } = nameOf(soFar.name);
+  const { serverName: server_name } = config;
+  const args_hash = headHash(context, step.bytes, soFar.argsStart);
+  const ref = { call_id: config.callId(), server_name, tool_name, args_hash };
+  const bytes_in = step.bytes.length;
+  const call: Call = {
+    identity: config.identity,
+    server_name,
+    tool_name,
+    args_hash,
+    bytes_in,
+    approved: approvedFor(context, ref),
+  };
+  const read: ReadCall = {
+    call,
+    ref,
+    seq: nextSeq(context),
+    preview: NOT_INSPECTED,
+    fault,
+    progressToken: undefined,
+    version: soFar.metaVersion ?? context.version,
+  };
+  const outcome = outcomeOf(context, read, step.nowMs);
+  // Counted now: further calls may come before this one has ended.
+  context.state = outcome.state;
+  return { read, outcome };
+}
+
+/**
+ * What stands for the hash of the arguments while a call is decided. The true hash comes with the
+ * last byte, and that of the message never repeats, since it covers the id.
+ */
+function headHash({ config }: Context, head: Uint8Array, argsStart: number): string {
+  const start = argsStart === -1 ? head.length : argsStart;
+  const seen = head.subarray(start, start + HASHED_BYTES_MAX);
+  let text = '';
+  for (let at = 0; at < seen.length; at += 1_024) {
+    const part = seen.subarray(at, at + 1_024);
+    text += String.fromCharCode(...part);
+  }
+  return config.sha256(text);
+}
+
+/** A large message is over: now it is told of, and its last byte may pass or not. */
+function closeLarge(context: Context, step: Step, end: LargeEnd): void {
+  const large = context.large[step.from];
+  context.large[step.from] = undefined;
+  if (large === undefined) return;
+  const to = other(step.from);
+  const passed: Command = large.streamed ? { do: 'finish', to } : { do: 'swallow' };
+  const out: Command[] = [];
+  const inner = { ...step, out, forward: passed, bytesTotal: end.bytesTotal };
+  settleLarge(context, inner, { large, end });
+  let broken = large.streamed;
+  for (const command of out) {
+    if (command === passed) broken = false;
+    // To drop what has been streamed already is to break it off.
+    if (command !== passed || large.streamed) step.out.push(command);
+  }
+  if (broken) step.out.push({ do: 'break', to });
+}
+
+interface Ended {
+  readonly large: LargeMessage;
+  readonly end: LargeEnd;
+}
+
+function settleLarge(context: Context, step: Step, { large, end }: Ended): void {
+  const seen = large.outline.finish();
+  if (end.outcome !== 'complete') {
+    if (large.call !== undefined) recordLost(context, step, { head: large.call, end });
+    return refuseLarge(context, step, { seen, end });
+  }
+  if (large.call !== undefined && seen.kind !== 'invalid') {
+    return settleCall(context, step, { head: large.call, seen, end });
+  }
+  if (seen.kind === 'invalid') {
+    if (large.call !== undefined) recordLost(context, step, { head: large.call, end });
+    return malformed(context, step, seen);
+  }
+  if (seen.kind === 'batch' || (large.opaque && context.enforcing)) {
+    return refuseOpaque(context, step, seen);
+  }
+  if (step.from === 'server') return settleFromServer(context, step, { seen, end });
+  settleFromAgent(context, step, seen);
+}
+
+/** The decision on the head becomes the decision on the call. */
+function settleCall(
+  context: Context,
+  step: Step,
+  { head, seen, end }: { head: DecidedHead; seen: Seen; end: LargeEnd },
+): void {
+  const id = seen.kind === 'request' ? seen.id : undefined;
+  const decided = { ...withHash(context, head, end), id };
+  if (seen.kind === 'request' && !admits(context, step, seen)) return;
+  recordStart(context, step, decided);
+  recordDecision(context, step, decided);
+  carryOut(context, step, decided);
+}
+
+function withHash(context: Context, head: DecidedHead, end: LargeEnd): DecidedHead {
+  const { streamHash, bytesTotal } = end;
+  const call = { ...head.read.call, bytes_in: bytesTotal };
+  const ref = { ...head.read.ref, args_hash: streamHash };
+  // What has been counted since must not be forgotten.
+  const outcome = { ...head.outcome, state: context.state };
+  return { read: { ...head.read, call, ref, streamHash }, outcome };
+}
+
+/** A call that was decided, and whose message then turned out to be none. */
+function recordLost(
+  context: Context,
+  step: Step,
+  { head, end }: { readonly head: DecidedHead; readonly end: LargeEnd },
+): void {
+  const message =
+    end.outcome === 'complete'
+      ? 'Invalid call: the message is not valid.'
+      : 'Invalid call: the message is too large, or its end is missing.';
+  const read = { ...withHash(context, head, end).read, fault: message };
+  const decided = { read, outcome: outcomeOf(context, read, step.nowMs), id: undefined };
+  recordStart(context, step, decided);
+  recordDecision(context, step, decided);
+  const error = { class: 'policy_block', message } as const;
+  emitEnd(step, read.ref, { status: 'ERROR', sinceMs: step.nowMs, bytesOut: 0, error });
+}
+
+function refuseLarge(
+  context: Context,
+  step: Step,
+  { seen, end }: { readonly seen: Seen; readonly end: LargeEnd },
+): void {
+  const cut = end.outcome === 'cut';
+  const detail = cut
+    ? 'The input ended in the middle of a message.'
+    : `A message is larger than the limit; ${end.bytesTotal} bytes of it were read.`;
+  const { id, asks } = knownOf(seen);
+  const reason = cut ? 'partial' : 'too_large';
+  // No profile forwards what was not read to its end.
+  reject(context, step, { reason, detail, id, asks, code: INVALID_REQUEST, always: true });
+}
+
+function knownOf(seen: Seen): { id: MessageId | undefined; asks: boolean } {
+  if (seen.kind === 'invalid') return { id: seen.id, asks: seen.asks };
+  if (seen.kind === 'request' || seen.kind === 'response') {
+    return { id: seen.id, asks: seen.kind === 'request' };
+  }
+  return { id: undefined, asks: false };
+}
+
+function refuseOpaque(context: Context, step: Step, seen: Seen): void {
+  const detail = 'A message is too large to inspect, and its beginning does not show what it is.';
+  const { id, asks } = knownOf(seen);
+  const reason = seen.kind === 'batch' ? 'batch' : 'not_inspectable';
+  reject(context, step, { reason, detail, id, asks, code: INVALID_REQUEST });
+}
+
+function settleFromServer(
+  context: Context,
+  step: Step,
+  { seen, end }: { readonly seen: Seen; readonly end: LargeEnd },
+): void {
+  if (seen.kind !== 'response') return fromServer(context, step, seen);
+  const { bytesTotal, streamHash } = end;
+  const uninspected = { bytesTotal, streamHash };
+  // Its bytes are gone, so nothing can be read from them again.
+  const answer = { ...seen, result: undefined, message: undefined };
+  if (settleAnswer(context, step, { seen: answer, uninspected })) step.out.push(step.forward);
+  else fromServer(context, step, seen);
+}
+
+function settleFromAgent(context: Context, step: Step, seen: Seen): void {
+  if (seen.kind === 'request') return settleRequest(context, step, seen);
+  if (seen.kind === 'response' && seen.id !== undefined) {
+    if (context.asked.server.take(seen.id.json) === undefined) {
+      const detail = 'The agent answered a request that the server has not made.';
+      const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
+      return reject(context, step, { ...fault, reason: 'unsolicited_answer', detail });
+    }
+  }
+  step.out.push(step.forward);
+}
+
+function settleRequest(context: Context, step: Step, seen: SeenRequest): void {
+  if (!admits(context, step, seen)) return;
+  if (context.exit === undefined) {
+    openRequest(context, step, seen);
+    step.out.push(step.forward);
+    return;
+  }
+  const text = errorLine(seen.id, { code: INTERNAL_ERROR, message: exitWords(context) });
+  step.out.push({ do: 'answer', to: 'agent', text });
+}
+
+/** The next part of a large message. */
+function feedLarge(context: Context, from: Side, bytes: Uint8Array): void {
+  context.large[from]?.outline.feed(bytes);
+}
+
+export type { LargeMessage };
+export { closeLarge, feedLarge, openLarge };

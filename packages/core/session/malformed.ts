@@ -1,0 +1,72 @@
+// Lines that are no message we could decide on.
+import { errorLine, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from './answers.ts';
+import { type Context, report, type Step } from './context.ts';
+import { endCall } from './events.ts';
+import { INVALID_WORDS, type MessageId, type SeenInvalid } from './peek/types.ts';
+import type { ReportReason } from './types.ts';
+
+interface Fault {
+  readonly reason: ReportReason;
+  readonly detail: string;
+  readonly id: MessageId | undefined;
+  /** Whether somebody waits for an answer to it. */
+  readonly asks: boolean;
+  readonly code: number;
+  readonly offset?: number;
+  /** Whatever the profile: this cannot pass. */
+  readonly always?: boolean;
+}
+
+/** A line that is not valid. Development lets it pass and says what production would do. */
+function malformed(context: Context, step: Step, seen: SeenInvalid): void {
+  const { reason, offset, id, asks } = seen;
+  const side = step.from === 'agent' ? 'the agent' : 'the server';
+  const detail = `A line from ${side} was refused: ${INVALID_WORDS[reason]}.`;
+  const unreadable = reason === 'json' || reason === 'utf8' || reason === 'depth';
+  const code = unreadable ? PARSE_ERROR : INVALID_REQUEST;
+  reject(context, step, { reason, detail, id, asks, code, offset });
+}
+
+/** Answers a message where somebody waits, drops it otherwise, and tells of it in any case. */
+function reject(context: Context, step: Step, fault: Fault): void {
+  const { reason, detail, offset } = fault;
+  const waits =
+    step.from === 'agent' ? agentWaits(context, fault) : settleBroken(context, step, fault);
+  if (!context.enforcing && fault.always !== true) {
+    report(step, { what: waits ? 'WOULD_REJECT' : 'WOULD_DROP', reason, detail }, offset);
+    step.out.push(step.forward);
+    return;
+  }
+  report(step, { what: waits ? 'REJECTED' : 'DROPPED', reason, detail }, offset);
+  if (waits && fault.id !== undefined) {
+    const code = step.from === 'agent' ? fault.code : INTERNAL_ERROR;
+    const text = errorLine(fault.id, { code, message: detail });
+    step.out.push({ do: 'answer', to: 'agent', text });
+  }
+  step.out.push({ do: 'drop', reason });
+}
+
+function agentWaits(context: Context, { id, asks, reason }: Fault): boolean {
+  if (id === undefined || !asks) return false;
+  const open = context.asked.agent.get(id.json);
+  // An answer to a request that is still open would be taken for its own.
+  return open === undefined || open.settled || reason === 'id_in_use';
+}
+
+/** An answer of the server that is none: its request has ended, and whoever waits should know. */
+function settleBroken(context: Context, step: Step, { id, asks, detail }: Fault): boolean {
+  if (id === undefined || asks) return false;
+  const open = context.asked.agent.get(id.json);
+  if (open === undefined || open.heldAs !== undefined) return false;
+  context.asked.agent.take(id.json);
+  if (open.settled) return false;
+  if (open.call !== undefined) {
+    const error = { class: 'transport', message: detail } as const;
+    const ended = { status: 'ERROR', sinceMs: open.sinceMs, bytesOut: 0, error } as const;
+    endCall(context, step, { open: open.call, ...ended });
+  }
+  return true;
+}
+
+export type { Fault };
+export { malformed, reject };

@@ -1,0 +1,91 @@
+// What is gathered while a message is read, and what it comes to in the end.
+import type { InvalidReason, MessageId, Range, Seen, SeenParams } from './types.ts';
+
+interface Draft {
+  version: boolean;
+  /** `null` when it is there but cannot be used. */
+  id: MessageId | null | undefined;
+  method: string | null | undefined;
+  params: boolean;
+  result: Range | undefined;
+  error: boolean;
+  name: string | undefined;
+  args: Range | undefined;
+  progressToken: Range | undefined;
+  metaVersion: string | undefined;
+  protocolVersion: string | undefined;
+  requestId: MessageId | undefined;
+  isError: boolean;
+  code: number | undefined;
+  message: Range | undefined;
+}
+
+interface Fault {
+  readonly reason: InvalidReason;
+  readonly offset: number;
+}
+
+const NO_PARAMS: SeenParams = {
+  name: undefined,
+  args: undefined,
+  progressToken: undefined,
+  metaVersion: undefined,
+  protocolVersion: undefined,
+  requestId: undefined,
+};
+
+function emptyDraft(): Draft {
+  return {
+    version: false,
+    id: undefined,
+    method: undefined,
+    params: false,
+    result: undefined,
+    error: false,
+    ...NO_PARAMS,
+    isError: false,
+    code: undefined,
+    message: undefined,
+  };
+}
+
+/** The message, or why it is none. */
+function settle(draft: Draft, fault: Fault | undefined): Seen {
+  const reason = fault?.reason ?? shapeFault(draft);
+  if (reason !== undefined) return invalid(draft, { reason, offset: fault?.offset ?? 0 });
+  const { id, method } = draft;
+  if (typeof method === 'string') {
+    const params = draft.params ? paramsOf(draft) : NO_PARAMS;
+    if (id === undefined || id === null) return { kind: 'notification', method, params };
+    return { kind: 'request', id, method, params };
+  }
+  const { code, message, result, protocolVersion } = draft;
+  const failed = draft.error ? 'rpc' : draft.isError ? 'tool' : 'no';
+  return { kind: 'response', id: id ?? undefined, failed, code, message, result, protocolVersion };
+}
+
+function shapeFault(draft: Draft): InvalidReason | undefined {
+  const { id, method, result, error, version } = draft;
+  if (!version) return 'version';
+  if (id === null) return 'id';
+  if (method === null) return 'method';
+  const answers = result !== undefined || error;
+  if (method !== undefined) return answers ? 'conflict' : undefined;
+  if (result !== undefined && error) return 'conflict';
+  if (!answers) return 'shape';
+  return id === undefined && !error ? 'shape' : undefined;
+}
+
+function invalid(draft: Draft, { reason, offset }: Fault): Seen {
+  const id = draft.id ?? undefined;
+  const asks = draft.result === undefined && !draft.error;
+  return { kind: 'invalid', reason, offset, id, asks };
+}
+
+function paramsOf(draft: Draft): SeenParams {
+  const { name, args, progressToken, metaVersion, protocolVersion, requestId } = draft;
+  return { name, args, progressToken, metaVersion, protocolVersion, requestId };
+}
+
+export type { Draft, Fault };
+export { emptyDraft, settle };

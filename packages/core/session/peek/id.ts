@@ -1,0 +1,28 @@
+// Ids of requests: strings, whole numbers and null; everything else is none.
+import { DOT, LOWER_E, LOWER_N, MINUS, NINE, QUOTE, UPPER_E, ZERO } from '../../canon/units.ts';
+import { decodeText, stringText } from './text.ts';
+import type { MessageId } from './types.ts';
+
+const ID_BYTES_MAX = 1_024;
+const NULL_ID: MessageId = { type: 'null', json: 'null' };
+
+/** The id that a valid JSON value is, or undefined. Two spellings of one id give the same. */
+function idOf(bytes: Uint8Array, start: number, end: number): MessageId | undefined {
+  if (end - start > ID_BYTES_MAX) return undefined;
+  const first = bytes[start] ?? 0;
+  if (first === QUOTE) {
+    const written = decodeText(bytes, start, end);
+    const json = written.includes('\\') ? JSON.stringify(stringText(written)) : written;
+    return { type: 'string', json };
+  }
+  if (first === LOWER_N) return NULL_ID;
+  if (first !== MINUS && (first < ZERO || first > NINE)) return undefined;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === DOT || byte === LOWER_E || byte === UPPER_E) return undefined;
+  }
+  const json = decodeText(bytes, start, end);
+  return { type: 'number', json: json === '-0' ? '0' : json };
+}
+
+export { idOf };

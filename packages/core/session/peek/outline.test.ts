@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { verifies } from '../../../../test/requirements.ts';
+import { Outline } from './outline.ts';
+import { peek } from './peek.ts';
+import type { Seen } from './types.ts';
+
+function outlined(text: string, sizes: readonly number[] = []): Seen {
+  const outline = new Outline();
+  let rest = Buffer.from(text);
+  for (const size of sizes) {
+    outline.feed(rest.subarray(0, size));
+    rest = rest.subarray(size);
+  }
+  outline.feed(rest);
+  return outline.finish();
+}
+
+/** What both readers must agree on. */
+function gist(seen: Seen) {
+  switch (seen.kind) {
+    case 'request':
+    case 'notification':
+      return [
+        seen.kind,
+        seen.method,
+        seen.kind === 'request' ? seen.id : undefined,
+        seen.params.name,
+        seen.params.metaVersion,
+      ];
+    case 'response':
+      return [seen.kind, seen.id, seen.failed, seen.code, seen.protocolVersion];
+    case 'invalid':
+      return [seen.kind, seen.reason, seen.id, seen.asks];
+    case 'batch':
+      return [seen.kind];
+  }
+}
+
+describe('a message that goes by in parts', () => {
+  const value = fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' });
+  const words = fc.string({
+    unit: fc.constantFrom('a', '"', '\\', '{', '}', 'é', '\n'),
+    maxLength: 30,
+  });
+  const members = fc.dictionary(
+    fc.oneof(fc.constantFrom('name', 'arguments', 'isError', 'protocolVersion'), words),
+    fc.oneof(value, words),
+    { maxKeys: 5 },
+  );
+  const meta = fc.record({ 'io.modelcontextprotocol/protocolVersion': fc.constant('2026-07-28') });
+  const id = fc.oneof(fc.integer(), words);
+  const message = fc.oneof(
+    fc.tuple(id, words, members, meta).map(([one, method, params, _meta]) => ({
+      params: { ...params, _meta },
+      method: `m${method}`,
+      jsonrpc: '2.0',
+      id: one,
+    })),
+    fc.record({ result: members, jsonrpc: fc.constant('2.0'), id }),
+    fc.record({
+      error: fc.record({ code: fc.integer(), message: words }),
+      jsonrpc: fc.constant('2.0'),
+      id,
+    }),
+  );
+
+  it('is read as if it were whole, wherever it is cut', () => {
+    verifies('IP-1.10', 'T-A2.4');
+    fc.assert(
+      fc.property(message, fc.array(fc.nat({ max: 9 }), { maxLength: 60 }), (wanted, sizes) => {
+        const json = JSON.stringify(wanted);
+        expect(gist(outlined(json, sizes))).toEqual(gist(peek(Buffer.from(json))));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    '{"jsonrpc":"2.0","id":1,"method":"a","params":{"name":"a","n\\u0061me":"b"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"a","\\u006dethod":"b","id":1}',
+    '{"method":"a","method":"b","jsonrpc":"2.0","id":3}',
+    '{"jsonrpc":"2.0","id":1,"method":"a","result":{}}',
+    '{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":\r{"jsonrpc":"2.0"}}}',
+    '{"jsonrpc":"2.0","id":[1],"method":"a"}',
+    '{"jsonrpc":"2.0","id":{"a":1},"method":"a"}',
+    '{"jsonrpc":"2.0","id":1,"method":{}}',
+    '{"jsonrpc":"2.0","id":1,"method":"a","params":7}',
+    '{"jsonrpc":"2.0","id":1,"error":7}',
+    '{"jsonrpc":"2.0","id":1,"method":"a"',
+    '{"jsonrpc":"2.0","id":1,"method":"a"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"a"}{}',
+    '{"jsonrpc":"2.0","id":1,"method":"a" "params":{}}',
+    '{"jsonrpc":"2.0","id":1,,"method":"a"}',
+    '{"jsonrpc" "2.0"}',
+    '"text"',
+    '[]',
+  ])('is refused for the same reason: %s', (text) => {
+    verifies('F-014');
+    const whole = peek(Buffer.from(text));
+    const parts = outlined(
+      text,
+      Array.from({ length: text.length }, () => 1),
+    );
+    expect(gist(parts).slice(0, 2)).toEqual(gist(whole).slice(0, 2));
+  });
+
+  it('never throws', () => {
+    const noise = fc.string({
+      unit: fc.constantFrom('{', '}', '[', ']', '"', ':', ',', '\\', '1', 'n', ' ', '\r', '\u0001'),
+    });
+    fc.assert(
+      fc.property(noise, fc.array(fc.nat({ max: 3 })), (text, sizes) => {
+        expect(typeof outlined(`{"jsonrpc":"2.0",${text}`, sizes).kind).toBe('string');
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

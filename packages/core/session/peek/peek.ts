@@ -1,0 +1,185 @@
+// Which message a line holds, found without building it.
+import { LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../canon/units.ts';
+import { type Draft, emptyDraft, settle } from './draft.ts';
+import { idOf } from './id.ts';
+import { isWord, readMembers, scopeOf } from './members.ts';
+import { END, readString, Scan, skipValue } from './scan.ts';
+import { asciiBytes, decodeText, stringText } from './text.ts';
+import type { Range, Seen } from './types.ts';
+
+interface PeekOptions {
+  /**
+   * The bytes are known to be valid UTF-8: long strings that nothing is decided on are then
+   * searched for their end instead of read.
+   */
+  readonly skim?: boolean;
+}
+
+/** Longer versions, methods and ids are nobody's. */
+const TEXT_BYTES_MAX = 1_024;
+const NAME_BYTES_MAX = 65_536;
+const TOOLS_CALL = 'tools/call';
+const TOOLS_CALL_WORD = asciiBytes('"tools/call"');
+const JSON_RPC_2 = asciiBytes('"2.0"');
+
+const META = scopeOf<Draft>(
+  ['progressToken', 'io.modelcontextprotocol/protocolVersion'],
+  (scan, draft, key) => {
+    if (key === 1) return text(scan, TEXT_BYTES_MAX, (value) => (draft.metaVersion = value));
+    const start = scan.at;
+    if (!skipValue(scan, 3)) return false;
+    if (key === 0) draft.progressToken = { start, end: scan.at };
+    return true;
+  },
+);
+
+const PARAMS = scopeOf<Draft>(
+  ['name', 'arguments', '_meta', 'protocolVersion', 'requestId', 'uri', 'cursor', 'task'],
+  (scan, draft, key) => {
+    switch (key) {
+      case 0:
+        return text(scan, NAME_BYTES_MAX, (value) => (draft.name = value));
+      case 2:
+        if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, META, draft);
+        return skipValue(scan, 2);
+      case 3:
+        return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
+    }
+    const start = scan.at;
+    if (!skipValue(scan, 2)) return false;
+    if (key === 1) draft.args = { start, end: scan.at };
+    else if (key === 4) draft.requestId = idOf(scan.bytes, start, scan.at);
+    return true;
+  },
+);
+
+const RESULT = scopeOf<Draft>(
+  ['isError', 'content', 'structuredContent', '_meta', 'resultType', 'protocolVersion'],
+  (scan, draft, key) => {
+    if (key === 0) draft.isError = scan.bytes[scan.at] === LOWER_T;
+    if (key === 5) {
+      return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
+    }
+    return skipValue(scan, 2);
+  },
+);
+
+const ERROR = scopeOf<Draft>(['code', 'message', 'data'], (scan, draft, key) => {
+  const start = scan.at;
+  const quoted = scan.bytes[start] === QUOTE;
+  if (key === 1 && quoted ? !readString(scan) : !skipValue(scan, 2)) return false;
+  if (key === 0) draft.code = codeOf(scan.bytes, { start, end: scan.at });
+  if (key === 1 && quoted) draft.message = { start, end: scan.at };
+  return true;
+});
+
+const MESSAGE = scopeOf<Draft>(
+  ['jsonrpc', 'id', 'method', 'params', 'result', 'error'],
+  (scan, draft, key) => {
+    switch (key) {
+      case 0:
+        return readVersion(scan, draft);
+      case 1:
+        return readId(scan, draft);
+      case 2:
+        return readMethod(scan, draft);
+      case 3:
+        return readParams(scan, draft);
+      case 4:
+        return readResult(scan, draft);
+      case 5:
+        draft.error = true;
+        if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, ERROR, draft);
+        scan.complain('shape');
+    }
+    return skipValue(scan, 1);
+  },
+  (draft, key) => {
+    // Of two ids, nobody knows which one the other side takes.
+    if (key === 1) draft.id = null;
+  },
+);
+
+/** Looks at one message: a whole line, with or without its end of line. Never throws. */
+function peek(bytes: Uint8Array, { skim = false }: PeekOptions = {}): Seen {
+  const scan = new Scan(bytes, { skim });
+  const draft = emptyDraft();
+  const first = scan.next();
+  if (first === OPEN_BRACKET) return { kind: 'batch' };
+  if (first !== OPEN_BRACE) {
+    if (first === END || skipValue(scan, 0)) scan.complain('not_object');
+  } else if (readMembers(scan, MESSAGE, draft) && scan.next() !== END) {
+    // The id may be that of another message on the same line.
+    draft.id = null;
+    scan.fail('json', scan.at);
+  }
+  const { reason, offset } = scan;
+  return settle(draft, reason === undefined ? undefined : { reason, offset });
+}
+
+function readVersion(scan: Scan, draft: Draft): boolean {
+  const { bytes, at } = scan;
+  if (isWord(JSON_RPC_2, bytes, at)) {
+    scan.at += JSON_RPC_2.length;
+    draft.version = true;
+    return true;
+  }
+  return text(scan, TEXT_BYTES_MAX, (value) => (draft.version = value === '2.0'));
+}
+
+function readId(scan: Scan, draft: Draft): boolean {
+  const start = scan.at;
+  const read = scan.bytes[start] === QUOTE ? readString(scan) : skipValue(scan, 1);
+  if (!read) return false;
+  // Once an id has come twice, it stays unknown.
+  draft.id = draft.id === null ? null : (idOf(scan.bytes, start, scan.at) ?? null);
+  return true;
+}
+
+function readMethod(scan: Scan, draft: Draft): boolean {
+  draft.method = null;
+  if (isWord(TOOLS_CALL_WORD, scan.bytes, scan.at)) {
+    scan.at += TOOLS_CALL_WORD.length;
+    draft.method = TOOLS_CALL;
+    return true;
+  }
+  return text(scan, TEXT_BYTES_MAX, (value) => {
+    if (value !== '') draft.method = value;
+  });
+}
+
+function readParams(scan: Scan, draft: Draft): boolean {
+  const first = scan.bytes[scan.at];
+  draft.params = true;
+  if (first === OPEN_BRACE) return readMembers(scan, PARAMS, draft);
+  // Some peers write null for no params.
+  if (first !== OPEN_BRACKET && first !== LOWER_N) scan.complain('params');
+  return skipValue(scan, 1);
+}
+
+function readResult(scan: Scan, draft: Draft): boolean {
+  const start = scan.at;
+  const read =
+    scan.bytes[start] === OPEN_BRACE ? readMembers(scan, RESULT, draft) : skipValue(scan, 1);
+  if (read) draft.result = { start, end: scan.at };
+  return read;
+}
+
+/** Reads a string that matters; another value is skipped and leaves its field unset. */
+function text(scan: Scan, bytesMax: number, take: (value: string) => void): boolean {
+  const start = scan.at;
+  if (scan.bytes[start] !== QUOTE) return skipValue(scan, 3);
+  if (!readString(scan)) return false;
+  const { bytes, at, escaped } = scan;
+  if (at - start > bytesMax) return true;
+  take(escaped ? stringText(decodeText(bytes, start, at)) : decodeText(bytes, start + 1, at - 1));
+  return true;
+}
+
+function codeOf(bytes: Uint8Array, { start, end }: Range): number | undefined {
+  const code = end - start <= 20 ? Number(decodeText(bytes, start, end)) : Number.NaN;
+  return Number.isSafeInteger(code) ? code : undefined;
+}
+
+export type { PeekOptions };
+export { peek, TOOLS_CALL };

@@ -1,0 +1,115 @@
+// What is known of one JSON-RPC message after a look at its bytes.
+
+/** A place in the bytes of a message: from `start` up to, not including, `end`. */
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The id of a request. `json` is its one canonical spelling, so it serves as a key: 1 is not "1". */
+interface MessageId {
+  readonly type: 'string' | 'number' | 'null';
+  readonly json: string;
+}
+
+/** What `params` holds of what we may need. */
+interface SeenParams {
+  /** `name`, when it is a string. */
+  readonly name: string | undefined;
+  readonly args: Range | undefined;
+  /** `_meta.progressToken`, as written. */
+  readonly progressToken: Range | undefined;
+  /** `_meta["io.modelcontextprotocol/protocolVersion"]`. */
+  readonly metaVersion: string | undefined;
+  /** `protocolVersion` of `initialize`. */
+  readonly protocolVersion: string | undefined;
+  /** `requestId` of `notifications/cancelled`. */
+  readonly requestId: MessageId | undefined;
+}
+
+interface SeenRequest {
+  readonly kind: 'request';
+  readonly id: MessageId;
+  readonly method: string;
+  readonly params: SeenParams;
+}
+interface SeenNotification {
+  readonly kind: 'notification';
+  readonly method: string;
+  readonly params: SeenParams;
+}
+interface SeenResponse {
+  readonly kind: 'response';
+  /** Absent in an error that answers nothing in particular. */
+  readonly id: MessageId | undefined;
+  readonly failed: 'no' | 'tool' | 'rpc';
+  /** The code of a JSON-RPC error, when it is a whole number. */
+  readonly code: number | undefined;
+  /** The message of a JSON-RPC error with its quotes, as written. */
+  readonly message: Range | undefined;
+  /** The whole result, for a preview. */
+  readonly result: Range | undefined;
+  /** `result.protocolVersion`: what `initialize` settled on. */
+  readonly protocolVersion: string | undefined;
+}
+interface SeenBatch {
+  readonly kind: 'batch';
+}
+
+type InvalidReason =
+  | 'utf8'
+  | 'json'
+  | 'depth'
+  | 'duplicate_key'
+  | 'too_many_keys'
+  | 'smuggled'
+  | 'version'
+  | 'id'
+  | 'method'
+  | 'params'
+  | 'conflict'
+  | 'shape'
+  | 'not_object';
+
+interface SeenInvalid {
+  readonly kind: 'invalid';
+  readonly reason: InvalidReason;
+  /** Where, in bytes from the start of the line. */
+  readonly offset: number;
+  /** The id, when it could be told beyond doubt. */
+  readonly id: MessageId | undefined;
+  /** Whether it would have been a request, had it been valid. */
+  readonly asks: boolean;
+}
+
+type Seen = SeenRequest | SeenNotification | SeenResponse | SeenBatch | SeenInvalid;
+
+const INVALID_WORDS: { readonly [R in InvalidReason]: string } = {
+  utf8: 'it is not valid UTF-8',
+  json: 'it is not valid JSON',
+  depth: 'it nests too deeply',
+  duplicate_key: 'a key stands in it twice',
+  too_many_keys: 'it has too many keys',
+  smuggled: 'it hides a further message behind a line break',
+  version: 'it is not JSON-RPC 2.0',
+  id: 'its id is neither a string nor a whole number',
+  method: 'its method is not a name',
+  params: 'its params are neither an object nor an array',
+  conflict: 'it is a request and an answer at once',
+  shape: 'it is neither a request nor an answer',
+  not_object: 'it is not a JSON object',
+};
+
+export type {
+  InvalidReason,
+  MessageId,
+  Range,
+  Seen,
+  SeenBatch,
+  SeenInvalid,
+  SeenNotification,
+  SeenParams,
+  SeenRequest,
+  SeenResponse,
+};
+export { INVALID_WORDS };

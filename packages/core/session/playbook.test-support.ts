@@ -1,0 +1,158 @@
+// Scripts for a session, for tests only: who says what, and exactly what is done about it.
+import type { EventBody, Rule } from '@subluminal/contracts';
+import { snapshotOf } from '../policy/decide/scenario.test-support.ts';
+import { parsed, under } from './json.test-support.ts';
+import { createSession, type Session } from './session.ts';
+import type { Command, Emit, SessionConfig, Side } from './types.ts';
+
+type Options = Parameters<typeof snapshotOf>[1];
+
+interface Play {
+  readonly session: Session;
+  /** Says something as one side; texts get a newline, other values are written as JSON. */
+  readonly says: (side: Side, message: unknown, nowMs?: number) => readonly Command[];
+  /** The same, in short: forwarded, answers, events. */
+  readonly told: (side: Side, message: unknown, nowMs?: number) => readonly string[];
+}
+
+const IDENTITY = { run_id: 'run', agent_id: 'agent', client: 'claude', env: 'dev' };
+
+async function play(
+  rules: readonly Rule[] = [],
+  options: Options & { readonly config?: Partial<SessionConfig> } = {},
+): Promise<Play> {
+  const { config, ...policy } = options;
+  const snapshot = await snapshotOf(rules, policy);
+  let calls = 0;
+  const session = createSession({
+    serverName: 'files',
+    profile: policy.profile ?? 'production',
+    snapshot,
+    identity: IDENTITY,
+    callId: () => `call-${++calls}`,
+    sha256: toyHash,
+    ...config,
+  });
+  const says: Play['says'] = (side, message, nowMs = 0) => {
+    const line = lineOf(message);
+    return side === 'agent' ? session.fromAgent(line, nowMs) : session.fromServer(line, nowMs);
+  };
+  return { session, says, told: (...said) => inShort(says(...said)) };
+}
+
+function call(id: unknown, name: string, args: unknown = {}): unknown {
+  return { jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } };
+}
+
+function request(id: unknown, method: string, params: unknown = {}): unknown {
+  return { jsonrpc: '2.0', id, method, params };
+}
+
+function result(id: unknown, value: unknown = {}): unknown {
+  return { jsonrpc: '2.0', id, result: value };
+}
+
+function initialize(version: string): readonly [unknown, unknown] {
+  const protocolVersion = version;
+  const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'a', version: '1' } };
+  return [request('init', 'initialize', params), result('init', { protocolVersion })];
+}
+
+function lineOf(message: unknown): Uint8Array {
+  if (message instanceof Uint8Array) return message;
+  return bytesOf(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`);
+}
+
+/** UTF-8, in a package that has no TextEncoder. */
+function bytesOf(text: string): Uint8Array {
+  const escaped = encodeURIComponent(text);
+  const bytes: number[] = [];
+  for (let at = 0; at < escaped.length; at++) {
+    if (escaped[at] === '%') {
+      bytes.push(Number.parseInt(escaped.slice(at + 1, at + 3), 16));
+      at += 2;
+    } else bytes.push(escaped.charCodeAt(at));
+  }
+  return Uint8Array.from(bytes);
+}
+
+/** 64 hex digits that depend on every character. */
+function toyHash(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
+  }
+  return hash.toString(16).padStart(8, '0').repeat(8);
+}
+
+/** Commands in a word or two each. */
+function inShort(commands: readonly Command[]): readonly string[] {
+  return commands.map((command) => {
+    switch (command.do) {
+      case 'forward':
+        return `forward to ${command.to}${command.bytes === undefined ? '' : ' in part'}`;
+      case 'answer':
+        return `answer ${answerInShort(command.text)}`;
+      case 'drop':
+        return `drop ${command.reason}`;
+      case 'report':
+        return `report ${command.report.what} ${command.report.reason}`;
+      case 'emit':
+        return eventInShort(command);
+      case 'terminate':
+        return `terminate ${command.code}`;
+      case 'hold':
+      case 'ask':
+      case 'release':
+      case 'discard':
+        return `${command.do} ${command.callId}`;
+      case 'stream':
+      case 'finish':
+      case 'break':
+        return `${command.do} to ${command.to}`;
+      case 'swallow':
+        return 'swallow';
+    }
+  });
+}
+
+function answerInShort(text: string): string {
+  const answer = parsed(text);
+  const code = under(answer, 'error', 'code');
+  if (typeof code === 'number') return `${JSON.stringify(under(answer, 'id'))} ${code}`;
+  const isError = under(answer, 'result', 'isError') === true;
+  return `${JSON.stringify(under(answer, 'id'))} ${isError ? 'isError' : 'other'}`;
+}
+
+function eventInShort(command: Extract<Command, { do: 'emit' }>): string {
+  switch (command.type) {
+    case 'tool_call_start':
+      return `start ${command.body.call.tool_name}`;
+    case 'tool_call_decision':
+      return `decision ${command.body.decision.action} ${command.body.decision.explain.reason_code}`;
+    case 'tool_call_end':
+      return `end ${command.body.status}`;
+    default:
+      return command.type;
+  }
+}
+
+/** The events of one type among commands. */
+function eventsOf<T extends Emit['type']>(
+  commands: readonly Command[],
+  type: T,
+): readonly EventBody<T>[] {
+  const isWanted = (command: Command): command is Command & { readonly body: EventBody<T> } =>
+    command.do === 'emit' && command.type === type;
+  const found: EventBody<T>[] = [];
+  for (const command of commands) if (isWanted(command)) found.push(command.body);
+  return found;
+}
+
+/** The answers among commands, read. */
+function answersOf(commands: readonly Command[]): readonly unknown[] {
+  return commands.flatMap((command) => (command.do === 'answer' ? [parsed(command.text)] : []));
+}
+
+export type { Play };
+export { answersOf, bytesOf, call, eventsOf, initialize, inShort, play, request, result, toyHash };

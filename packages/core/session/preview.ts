@@ -1,0 +1,55 @@
+// What an event shows of arguments and results: redacted, then cut.
+import type { Context } from './context.ts';
+import type { Range } from './peek/types.ts';
+
+/** A secret at the edge of what is cut would be cut too, and no longer recognised. */
+const MARGIN = 4_096;
+
+interface Preview {
+  readonly truncated: boolean;
+  readonly text?: string;
+}
+
+const NOT_INSPECTED: Preview = { truncated: true };
+
+/** A preview of a text that is already there. */
+function previewOf(context: Context, text: string): Preview {
+  const bytesMax = context.limits.previewBytesMax;
+  if (bytesMax === 0) return NOT_INSPECTED;
+  const cut = text.length > bytesMax + MARGIN;
+  return shown(context, cut ? text.slice(0, bytesMax + MARGIN) : text, cut);
+}
+
+/** A preview of a part of a message; only what may be shown is decoded. */
+function previewOfBytes(context: Context, bytes: Uint8Array, { start, end }: Range): Preview {
+  const bytesMax = context.limits.previewBytesMax;
+  if (bytesMax === 0) return NOT_INSPECTED;
+  let until = Math.min(end, start + bytesMax + MARGIN);
+  const cut = until < end;
+  // Never through the middle of a character.
+  while (cut && until > start && ((bytes[until] ?? 0) & 0xc0) === 0x80) until--;
+  return shown(context, context.decode(bytes, start, until), cut);
+}
+
+function shown(context: Context, text: string, cut: boolean): Preview {
+  const redacted = context.redact(text);
+  const safe = cut ? redacted.slice(0, Math.max(0, redacted.length - MARGIN)) : redacted;
+  const whole = fitted(safe, context.limits.previewBytesMax);
+  return { truncated: cut || whole.length < safe.length, text: whole };
+}
+
+/** As much of a text as takes that many bytes in UTF-8. */
+function fitted(text: string, bytesMax: number): string {
+  if (text.length * 3 <= bytesMax) return text;
+  let bytes = 0;
+  for (let at = 0; at < text.length; ) {
+    const point = text.codePointAt(at) ?? 0;
+    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    if (bytes > bytesMax) return text.slice(0, at);
+    at += point < 0x10000 ? 1 : 2;
+  }
+  return text;
+}
+
+export type { Preview };
+export { fitted, NOT_INSPECTED, previewOf, previewOfBytes };

@@ -1,0 +1,368 @@
+import {
+  check,
+  DECISION,
+  ERROR_DATA,
+  eventWriter,
+  parseEventLine,
+  type Rule,
+} from '@subluminal/contracts';
+
+import { describe, expect, it } from 'vitest';
+import { verifies } from '../../../test/requirements.ts';
+import {
+  breaker,
+  budget,
+  deny,
+  rateLimit,
+  snapshotOf,
+} from '../policy/decide/scenario.test-support.ts';
+import { leanBody } from './events.ts';
+import { under } from './json.test-support.ts';
+import {
+  answersOf,
+  call,
+  eventsOf,
+  initialize,
+  inShort,
+  play,
+  request,
+  result,
+  toyHash,
+} from './playbook.test-support.ts';
+import type { Command } from './types.ts';
+
+const noWrite = deny('no-write', { tool_name: { glob: ['write*'] } });
+const HINT: Rule = {
+  ...deny('hint', { args: { numeric_range: { limit: { min: 101 } } } }),
+  kind: 'deny',
+  effect: {
+    action: 'BLOCK',
+    hint: { hint_text: 'At most 100.', suggest: { clamp: { limit: { max: 100 } } } },
+  },
+};
+
+describe('a call that may pass', () => {
+  it('is put on record, forwarded as it came, and ended by its answer', async () => {
+    verifies('T-A1.2', 'IP-1.5', 'IP-1.6', 'IP-1.7', 'IP-7.1');
+    const { says, session } = await play();
+    const sent = says('agent', call(1, 'read', { path: '/a' }), 1_000);
+    expect(inShort(sent)).toEqual([
+      'start read',
+      'decision ALLOW DEFAULT_ALLOW',
+      'forward to server',
+    ]);
+    const [started] = eventsOf(sent, 'tool_call_start');
+    expect(started?.call).toEqual({
+      call_id: 'call-1',
+      server_name: 'files',
+      tool_name: 'read',
+      args_hash: toyHash('{"path":"/a"}'),
+      transport: 'mcp_stdio',
+      bytes_in: JSON.stringify(call(1, 'read', { path: '/a' })).length,
+      preview: { truncated: false, args_preview: '{"path":"/a"}' },
+      seq: 1,
+    });
+    const answered = says('server', result(1, { content: [] }), 1_042);
+    expect(inShort(answered)).toEqual(['end OK', 'forward to agent']);
+    expect(eventsOf(answered, 'tool_call_end')[0]).toMatchObject({
+      call: { call_id: 'call-1' },
+      latency_ms: 42,
+      preview: { truncated: false, result_preview: '{"content":[]}' },
+    });
+    expect(session.summary()).toMatchObject({ calls_total: 1, calls_allowed: 1, errors_total: 0 });
+  });
+
+  it('has one hash whatever the order and spacing of its arguments', async () => {
+    verifies('IP-7.4', 'T-A2.3');
+    const { says } = await play();
+    const hash = (text: string, id: number) => {
+      const head = `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"t"`;
+      return eventsOf(says('agent', `${head}${text}}}`), 'tool_call_start')[0]?.call.args_hash;
+    };
+    expect(hash(',"arguments":{"b":1.0,"a":2}', 1)).toBe(hash(',"arguments": {"a":2, "b":1}', 2));
+    expect(hash('', 3)).toBe(hash(',"arguments":{}', 4));
+    expect(hash(',"arguments":null', 5)).toBe(hash(',"arguments":{}', 6));
+  });
+
+  it('ends in error when the tool or the server says so', async () => {
+    verifies('IP-1.7');
+    const { says, session } = await play();
+    says('agent', call(1, 'a'));
+    says('agent', call(2, 'b'));
+    const tool = says('server', result(1, { isError: true, content: [] }));
+    expect(eventsOf(tool, 'tool_call_end')[0]).toMatchObject({
+      status: 'ERROR',
+      error: { class: 'upstream_error' },
+    });
+    const rpc = says('server', {
+      jsonrpc: '2.0',
+      id: 2,
+      error: { code: -32001, message: 'No "such" file' },
+    });
+    expect(eventsOf(rpc, 'tool_call_end')[0]?.error).toEqual({
+      class: 'upstream_error',
+      message: 'No "such" file',
+      code: -32001,
+    });
+    expect(session.summary().errors_total).toBe(2);
+  });
+
+  it('shows previews redacted and cut, and never half a secret', async () => {
+    verifies('IP-1.10');
+    const redact = (text: string) => text.replaceAll('SECRETSECRET', '***');
+    const limits = { previewBytesMax: 64 };
+    const { says } = await play([], { config: { redact, limits } });
+    const shown = (text: string, id: number) =>
+      eventsOf(says('agent', call(id, 't', { text })), 'tool_call_start')[0]?.call.preview;
+    expect(shown('SECRETSECRET', 1)).toEqual({ truncated: false, args_preview: '{"text":"***"}' });
+    const long = shown(`${'é'.repeat(100)}SECRETSECRET`, 2);
+    expect(long?.truncated).toBe(true);
+    expect(Buffer.byteLength(long?.args_preview ?? '')).toBeLessThanOrEqual(64);
+  });
+
+  it('shows nothing of a secret that the edge of the preview has cut', async () => {
+    verifies('IP-1.10');
+    const secret = 'SECRET'.repeat(300);
+    const redact = (text: string) => text.replaceAll(secret, '***');
+    const { says } = await play([], { config: { redact, limits: { previewBytesMax: 64 } } });
+    const text = secret.repeat(5);
+    const sent = says('agent', call(1, 't', { text }));
+    expect(eventsOf(sent, 'tool_call_start')[0]?.call.preview.args_preview).not.toMatch(/SECRET/);
+    const answered = says('server', result(1, { content: [{ type: 'text', text }] }));
+    expect(eventsOf(answered, 'tool_call_end')[0]?.preview.result_preview).not.toMatch(/SECRET/);
+  });
+
+  it('writes events that contract A takes, with and without previews', async () => {
+    verifies('IP-1.5', 'IP-1.6', 'IP-1.7', 'T-A2.3');
+    const { says, session } = await play([HINT, noWrite], { mode: 'control' });
+    const all = [
+      ...says('agent', call(1, 'read', { limit: 5 })),
+      ...says('server', result(1)),
+      ...says('agent', call(2, 'write_file')),
+      ...says('agent', call(3, 'read', { limit: 500 })),
+      ...says(
+        'agent',
+        '{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"t","arguments":{"a":1,"a":2}}}',
+      ),
+      ...says('agent', call(5, '')),
+      ...says('agent', call(6, 'open')),
+      ...session.serverExited({ started: true, code: 1 }, 5),
+      ...session.usePolicy(await snapshotOf([])),
+    ];
+    const source = { host_id: 'h', proc_id: 'p', shim_id: 's' };
+    const writer = eventWriter({
+      run_id: 'r',
+      agent_id: 'a',
+      client: 'claude',
+      env: 'dev',
+      source,
+    });
+    const emits = all.filter(
+      (command): command is Extract<Command, { do: 'emit' }> => command.do === 'emit',
+    );
+    expect(emits.length).toBeGreaterThan(15);
+    for (const emit of emits.flatMap((one) => [one, leanBody(one)])) {
+      const line = writer.line(emit.type, emit.body, '2026-01-01T00:00:00.000Z');
+      expect(parseEventLine(line)).toMatchObject({ ok: true, event: { type: emit.type } });
+    }
+  });
+});
+
+describe('a call that is refused', () => {
+  it('is answered by a well-formed error and never forwarded', async () => {
+    verifies('T-A1.3', 'IP-3.2', 'IP-3.2.1', 'IP-3.2.2', 'IP-7.2');
+    const { says, session } = await play([noWrite]);
+    const sent = says('agent', call('x"1', 'write_file'));
+    expect(inShort(sent)).toEqual([
+      'start write_file',
+      'decision BLOCK DENYLIST_MATCH',
+      'end ERROR',
+      'answer "x\\"1" -32081',
+      'drop refused',
+    ]);
+    const [answer] = answersOf(sent);
+    expect(check(ERROR_DATA, under(answer, 'error', 'data'))).toEqual([]);
+    expect(answer).toMatchObject({
+      jsonrpc: '2.0',
+      error: {
+        data: {
+          subluminal: { action: 'BLOCK', rule_id: 'no-write', run_id: 'run', call_id: 'call-1' },
+        },
+      },
+    });
+    expect(session.summary()).toMatchObject({ calls_blocked: 1, calls_allowed: 0 });
+    expect(session.openRequests('agent')).toBe(0);
+  });
+
+  it('gets the code of its era', async () => {
+    verifies('IP-3.2.1');
+    const { says, told } = await play([noWrite]);
+    const [opens, opened] = initialize('2025-11-25');
+    says('agent', opens);
+    says('server', opened);
+    expect(told('agent', call(1, 'write'))).toContain('answer 1 -32081');
+    const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
+    const modern = request(2, 'tools/call', { name: 'write', arguments: {}, _meta: meta });
+    expect(told('agent', modern)).toContain('answer 2 -31081');
+  });
+
+  it('is throttled with the time to wait', async () => {
+    verifies('IP-3.2.3');
+    const rule = rateLimit('rate', { capacity: 1, on_limit: 'THROTTLE', backoff_ms: 250 });
+    const { says, session } = await play([rule]);
+    says('agent', call(1, 'a'));
+    const [answer] = answersOf(says('agent', call(2, 'a')));
+    expect(answer).toMatchObject({
+      error: { code: -32082, data: { subluminal: { backoff_ms: 250 } } },
+    });
+    expect(session.summary()).toMatchObject({ calls_throttled: 1, calls_allowed: 1 });
+  });
+
+  it('brings its hint, as an answer and as an event', async () => {
+    verifies('IP-3.2.4', 'IP-3.3');
+    const { says } = await play([HINT], { mode: 'control' });
+    const sent = says('agent', call(1, 'search', { limit: 500, q: 'x' }));
+    const hint = {
+      hint_text: 'At most 100.',
+      suggested_args: { limit: 100, q: 'x' },
+      hint_kind: 'ARG_FIX',
+    };
+    expect(answersOf(sent)[0]).toMatchObject({
+      error: { code: -32083, data: { subluminal: { hint } } },
+    });
+    expect(eventsOf(sent, 'hint_issued')[0]).toMatchObject({ call: { call_id: 'call-1' }, hint });
+  });
+
+  it('is told to the model when the bundle wants that', async () => {
+    verifies('IP-3.2');
+    const { says } = await play([HINT], { mode: 'control', hint_delivery: 'tool_result' });
+    const [answer] = answersOf(says('agent', call(1, 'search', { limit: 500 })));
+    expect(answer).toMatchObject({ id: 1, result: { isError: true, content: [{ type: 'text' }] } });
+    expect(JSON.stringify(under(answer, 'result', 'content'))).toContain('At most 100.');
+    expect(check(ERROR_DATA, under(answer, 'result', 'structuredContent'))).toEqual([]);
+    expect(under(answer, 'result')).not.toHaveProperty('resultType');
+    const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
+    const params = { name: 'search', arguments: { limit: 500 }, _meta: meta };
+    expect(answersOf(says('agent', request(2, 'tools/call', params)))[0]).toMatchObject({
+      result: { resultType: 'complete' },
+    });
+  });
+
+  it('ends the run, and every later call after that', async () => {
+    verifies('IP-3.1');
+    const { told } = await play([budget('cap', { limit_calls: 1, on_exceed: 'TERMINATE_RUN' })]);
+    told('agent', call(1, 'a'));
+    expect(told('agent', call(2, 'a'))).toEqual([
+      'start a',
+      'decision TERMINATE_RUN BUDGET_EXCEEDED',
+      'end ERROR',
+      'answer 2 -32084',
+      'drop refused',
+      expect.stringMatching(/^terminate /),
+    ]);
+    expect(told('agent', call(3, 'a'))).toContain('answer 3 -32084');
+  });
+
+  it.each([
+    ['a key twice', '{"name":"t","arguments":{"a":1,"a":2}}'],
+    ['a list', '{"name":"t","arguments":[1]}'],
+    ['no name', '{"arguments":{}}'],
+    ['an empty name', '{"name":"","arguments":{}}'],
+    ['a name that is no text', '{"name":7,"arguments":{}}'],
+    ['a name that is too long', `{"name":"${'n'.repeat(1_025)}","arguments":{}}`],
+    ['a name that is far too long', `{"name":"${'n'.repeat(70_000)}","arguments":{}}`],
+    ['nesting too deep', `{"name":"t","arguments":{"a":${'['.repeat(300)}${']'.repeat(300)}}}`],
+  ])('for invalid params: %s', async (_, params) => {
+    verifies('T-A1.3', 'F-014');
+    const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+    const { says } = await play();
+    const sent = says('agent', message);
+    expect(inShort(sent).slice(1)).toEqual([
+      'decision BLOCK INVALID_CALL',
+      'end ERROR',
+      'answer 1 -32602',
+      'drop refused',
+    ]);
+    const { told } = await play([], { profile: 'development' });
+    expect(told('agent', message).slice(1)).toEqual([
+      'decision ALLOW WOULD_BLOCK',
+      'forward to server',
+    ]);
+  });
+
+  it('is dropped when it has no id, and forwarded when it may pass', async () => {
+    verifies('IP-7.4');
+    const { told } = await play([noWrite]);
+    const notice = (name: string) => ({ jsonrpc: '2.0', method: 'tools/call', params: { name } });
+    expect(told('agent', notice('write')).slice(2)).toEqual([
+      'end ERROR',
+      'report DROPPED call_without_id',
+      'drop refused',
+    ]);
+    expect(told('agent', notice('read')).slice(2)).toEqual(['end OK', 'forward to server']);
+  });
+});
+
+describe('profiles and modes', () => {
+  it('lets a denied call pass in development, and says what was spared', async () => {
+    verifies('EC-STDIO-033', 'F-023');
+    const { says } = await play([noWrite], { profile: 'development' });
+    const sent = says('agent', call(1, 'write'));
+    expect(inShort(sent)).toEqual([
+      'start write',
+      'decision ALLOW WOULD_BLOCK',
+      'forward to server',
+    ]);
+    const [decided] = eventsOf(sent, 'tool_call_decision');
+    expect(decided?.decision.would).toMatchObject({ action: 'BLOCK', rule_id: 'no-write' });
+    expect(check(DECISION.fields.would.shape, decided?.decision.would)).toEqual([]);
+  });
+
+  it('takes another policy between two calls and keeps what was counted', async () => {
+    const rule = budget('cap', { limit_calls: 2 });
+    const { told, session } = await play([rule]);
+    told('agent', call(1, 'a'));
+    expect(inShort(session.usePolicy(await snapshotOf([rule, noWrite])))).toEqual([
+      'policy_loaded',
+    ]);
+    expect(told('agent', call(2, 'write'))).toContain('answer 2 -32081');
+    expect(told('agent', call(3, 'a'))).toContain('decision BLOCK BUDGET_EXCEEDED');
+  });
+});
+
+describe('breakers', () => {
+  const rule = breaker('errors', { error_threshold: 2, window_ms: 1_000 });
+
+  it('hear of failed answers, open, and are told of once per window', async () => {
+    verifies('IP-1.7');
+    const { says, told } = await play([rule]);
+    for (const id of [1, 2]) {
+      says('agent', call(id, 'a'), 0);
+      says('server', result(id, { isError: true }), 10);
+    }
+    const tripped = says('agent', call(3, 'a'), 20);
+    expect(inShort(tripped)).toContain('decision BLOCK BREAKER_ERRORS');
+    expect(eventsOf(tripped, 'breaker_trip')[0]?.breaker).toEqual({
+      rule_id: 'errors',
+      scope: 'run',
+      cause: 'errors',
+      count: 2,
+      window_ms: 1_000,
+      action: 'BLOCK',
+      call_id: 'call-3',
+      server_name: 'files',
+      tool_name: 'a',
+    });
+    expect(told('agent', call(4, 'a'), 30)).not.toContain('breaker_trip');
+    expect(told('agent', call(5, 'a'), 2_000)).toContain('forward to server');
+  });
+
+  it('count a call that was never answered', async () => {
+    const limits = { orphanMs: 100 };
+    const { says, told, session } = await play([rule], { config: { limits } });
+    says('agent', call(1, 'a'), 0);
+    says('agent', call(2, 'a'), 0);
+    session.tick(100);
+    expect(told('agent', call(3, 'a'), 101)).toContain('decision BLOCK BREAKER_ERRORS');
+  });
+});

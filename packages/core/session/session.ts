@@ -1,0 +1,121 @@
+// An MCP session as a pure machine: a message and the time go in, commands come out. It does no
+// I/O and has no clock; the same inputs always give the same commands.
+import { carryState } from '../policy/decide/state.ts';
+import type { PolicyState, Snapshot } from '../policy/index.ts';
+import { fromAgent } from './agent.ts';
+import { resolveHeld } from './approvals.ts';
+import { type Context, contextOf, report, type Step, stepOf } from './context.ts';
+import { agentClosed, openCount, serverExited, tick } from './ends.ts';
+import { closeLarge, feedLarge, openLarge } from './large.ts';
+import { peek } from './peek/peek.ts';
+import type { Seen } from './peek/types.ts';
+import { fromServer } from './server.ts';
+import type {
+  ApprovalAnswer,
+  Command,
+  LargeEnd,
+  ServerExit,
+  SessionConfig,
+  SessionSummary,
+  Side,
+} from './types.ts';
+
+type Commands = readonly Command[];
+
+interface Session {
+  /** One whole line of the agent, with or without its newline. */
+  fromAgent(line: Uint8Array, nowMs: number): Commands;
+  fromServer(line: Uint8Array, nowMs: number): Commands;
+  /** The first part of a line that is too long to inspect: its parts are streamed or swallowed. */
+  largeHead(from: Side, head: Uint8Array, nowMs: number): Commands;
+  /** A further part of it. */
+  largePiece(from: Side, piece: Uint8Array): void;
+  /** Its end; the commands come before the newline that would make it a message. */
+  largeEnd(from: Side, end: LargeEnd, nowMs: number): Commands;
+  /** The last line of an input that ended without a newline. */
+  partial(from: Side, line: Uint8Array, nowMs: number): Commands;
+  /** Time has passed. Call it every second or so. */
+  tick(nowMs: number): Commands;
+  /** A person has answered, or cannot be asked. */
+  approval(callId: string, answer: ApprovalAnswer, nowMs: number): Commands;
+  serverExited(exit: ServerExit, nowMs: number): Commands;
+  agentClosed(nowMs: number): Commands;
+  /** Another policy, from the next call on. What was counted is carried over. */
+  usePolicy(snapshot: Snapshot): Commands;
+  summary(): SessionSummary;
+  /** What the policy has counted so far. */
+  policyState(): PolicyState;
+  /** The requests of a side that wait for their answer. */
+  openRequests(side: Side): number;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+function createSession(config: SessionConfig): Session {
+  const context = contextOf(config);
+  const line = (from: Side, bytes: Uint8Array, nowMs: number): Commands => {
+    const step = stepOf(from, bytes, nowMs);
+    const govern = from === 'agent' ? fromAgent : fromServer;
+    govern(context, step, look(context, bytes));
+    return step.out;
+  };
+  const after = (nowMs: number, act: (step: Step) => void, from: Side = 'agent'): Commands => {
+    const step = stepOf(from, NO_BYTES, nowMs);
+    act(step);
+    return step.out;
+  };
+  return {
+    fromAgent: (bytes, nowMs) => line('agent', bytes, nowMs),
+    fromServer: (bytes, nowMs) => line('server', bytes, nowMs),
+    largeHead(from, head, nowMs) {
+      const step = stepOf(from, head, nowMs);
+      openLarge(context, step);
+      return step.out;
+    },
+    largePiece: (from, piece) => feedLarge(context, from, piece),
+    largeEnd: (from, end, nowMs) => after(nowMs, (step) => closeLarge(context, step, end), from),
+    partial: (from, bytes, nowMs) => {
+      const step = stepOf(from, bytes, nowMs);
+      const detail = 'The input ended in the middle of a line.';
+      report(step, { what: 'DROPPED', reason: 'partial', detail });
+      step.out.push({ do: 'drop', reason: 'partial' });
+      return step.out;
+    },
+    tick: (nowMs) => after(nowMs, (step) => tick(context, step)),
+    approval: (callId, end, nowMs) =>
+      after(nowMs, (step) => resolveHeld(context, step, { callId, end })),
+    serverExited: (exit, nowMs) => after(nowMs, (step) => serverExited(context, step, exit)),
+    agentClosed: (nowMs) => after(nowMs, (step) => agentClosed(context, step)),
+    usePolicy: (snapshot) => usePolicy(context, snapshot),
+    summary: () => summaryOf(context),
+    policyState: () => context.state,
+    openRequests: (side) => openCount(context, side),
+  };
+}
+
+/** With a native check of UTF-8, long strings that nothing is decided on need not be read. */
+function look({ config }: Context, bytes: Uint8Array): Seen {
+  if (config.isUtf8 === undefined) return peek(bytes);
+  // What is not UTF-8 is read byte by byte, to find where.
+  return peek(bytes, { skim: config.isUtf8(bytes) });
+}
+
+function usePolicy(context: Context, snapshot: Snapshot): Commands {
+  context.state = carryState(context.state, snapshot);
+  context.snapshot = snapshot;
+  const body = { policy: snapshot.ref, mode: snapshot.document.mode, reload: true };
+  return [{ do: 'emit', type: 'policy_loaded', durability: 'durable', body }];
+}
+
+function summaryOf({ counts }: Context): SessionSummary {
+  return {
+    calls_total: counts.total,
+    calls_allowed: counts.allowed,
+    calls_blocked: counts.blocked,
+    calls_throttled: counts.throttled,
+    errors_total: counts.errors,
+  };
+}
+
+export type { Session };
+export { createSession };

@@ -1,0 +1,186 @@
+// What goes into a session and what comes out of it. Plain data.
+import type { CallRef, EventBody, Profile, Transport } from '@subluminal/contracts';
+import type { Identity, PolicyState, Snapshot } from '../policy/index.ts';
+import type { Sha256 } from '../ports.ts';
+import type { Decode } from './peek/text.ts';
+import type { InvalidReason } from './peek/types.ts';
+
+type Side = 'agent' | 'server';
+
+type ReportReason =
+  | InvalidReason
+  | 'batch'
+  | 'too_large'
+  | 'partial'
+  | 'unsolicited_answer'
+  | 'id_in_use'
+  | 'too_many_open'
+  | 'not_inspectable'
+  | 'call_without_id'
+  | 'no_server'
+  | 'orphan';
+
+/** Something that an operator should hear of. */
+interface Report {
+  /** `WOULD_…`: what the development profile let pass. */
+  readonly what: 'REJECTED' | 'DROPPED' | 'WOULD_REJECT' | 'WOULD_DROP' | 'NOTICED';
+  readonly from: Side;
+  readonly reason: ReportReason;
+  /** In words; safe to show. */
+  readonly detail: string;
+  readonly bytes: number;
+  /** A few bytes around the fault, in hex. */
+  readonly sample?: string;
+}
+
+interface ApprovalWanted {
+  readonly wait: 'hold' | 'hint';
+  readonly timeout_ms: number;
+  readonly rule_id: string;
+  readonly summary: string;
+  readonly call: CallRef;
+  /** The arguments for the person who decides; redacted and cut. */
+  readonly args_preview?: string;
+}
+
+type EmittedType =
+  | 'tool_call_start'
+  | 'tool_call_decision'
+  | 'tool_call_end'
+  | 'hint_issued'
+  | 'breaker_trip'
+  | 'policy_loaded';
+
+/** `preview` may be written without its preview under pressure; see `leanBody`. */
+type Emit = {
+  [T in EmittedType]: {
+    readonly do: 'emit';
+    readonly type: T;
+    readonly body: EventBody<T>;
+    readonly durability: 'durable' | 'preview';
+  };
+}[EmittedType];
+
+/** What the outside must do, in this order. */
+type Command =
+  /** Write the bytes of this message; `bytes` only when they are not all of it. */
+  | { readonly do: 'forward'; readonly to: Side; readonly bytes?: Uint8Array }
+  /** Write a line of ours; it brings its newline. */
+  | { readonly do: 'answer'; readonly to: 'agent'; readonly text: string }
+  /** Write nothing of this message. */
+  | { readonly do: 'drop'; readonly reason: ReportReason | 'refused' | 'cancelled' }
+  | { readonly do: 'report'; readonly report: Report }
+  | Emit
+  | { readonly do: 'terminate'; readonly code: string; readonly message: string }
+  /** Keep these bytes under the call's id until `release` or `discard`, and ask a person. */
+  | {
+      readonly do: 'hold';
+      readonly callId: string;
+      readonly approval: ApprovalWanted;
+      readonly bytes: Uint8Array;
+    }
+  /** Ask a person; the call itself has been answered, its retry may pass. */
+  | { readonly do: 'ask'; readonly callId: string; readonly approval: ApprovalWanted }
+  | { readonly do: 'release'; readonly callId: string }
+  | { readonly do: 'discard'; readonly callId: string }
+  /** A large message: pass its parts on as they come … */
+  | { readonly do: 'stream'; readonly to: Side }
+  /** … or read them and write nothing. */
+  | { readonly do: 'swallow' }
+  /** The end of a streamed message: write its newline … */
+  | { readonly do: 'finish'; readonly to: Side }
+  /** … or make sure that nobody takes it for a message: see `BROKEN_LINE_END`. */
+  | { readonly do: 'break'; readonly to: Side };
+
+interface SessionLimits {
+  /** Longer previews are cut; 0 for none. */
+  readonly previewBytesMax: number;
+  /** How many requests of one side may be open. */
+  readonly openMax: number;
+  /** How long a request may be open before it counts as lost. */
+  readonly orphanMs: number;
+  readonly batchItemsMax: number;
+  /** How often a held call tells its caller that it still waits. */
+  readonly progressMs: number;
+}
+
+interface SessionConfig {
+  readonly serverName: string;
+  readonly transport?: Transport;
+  readonly profile: Profile;
+  readonly snapshot: Snapshot;
+  /** What the run has counted so far. */
+  readonly state?: PolicyState;
+  readonly identity: Identity;
+  /** Gives the id of the next call; unique. */
+  readonly callId: () => string;
+  /** Gives the place of the next call in the run; the session counts by itself without it. */
+  readonly seq?: () => number;
+  readonly sha256: Sha256;
+  readonly decode?: Decode;
+  /** A native check of UTF-8; with it, long strings need not be read byte by byte. */
+  readonly isUtf8?: (bytes: Uint8Array) => boolean;
+  /** Takes secrets out of previews and messages. */
+  readonly redact?: (text: string) => string;
+  /** Approval rules that a person has satisfied for exactly this call. */
+  readonly approvedFor?: (call: CallRef) => readonly string[];
+  /** What counters of run scope cover; the shim alone, unless a hub counts. */
+  readonly counterScope?: 'run' | 'shim';
+  readonly limits?: Partial<SessionLimits>;
+}
+
+/** How the server went away. */
+interface ServerExit {
+  /** False when it never ran. */
+  readonly started: boolean;
+  readonly code?: number | null;
+  readonly signal?: string | null;
+  /** Why it did not start; safe to show. */
+  readonly message?: string;
+}
+
+interface SessionSummary {
+  readonly calls_total: number;
+  readonly calls_allowed: number;
+  readonly calls_blocked: number;
+  readonly calls_throttled: number;
+  readonly errors_total: number;
+}
+
+/** How a large message ended. */
+interface LargeEnd {
+  readonly bytesTotal: number;
+  /** SHA-256 over all of its bytes but the newline. */
+  readonly streamHash: string;
+  /** `too_large`: beyond the cap; `cut`: the input ended before the newline. */
+  readonly outcome: 'complete' | 'too_large' | 'cut';
+}
+
+type ApprovalAnswer = 'approved' | 'rejected' | 'unavailable';
+
+/** A line that was streamed and must not count ends like this: no JSON object can. */
+const BROKEN_LINE_END = ']\n';
+
+const DEFAULT_LIMITS: SessionLimits = {
+  previewBytesMax: 16_384,
+  openMax: 10_000,
+  orphanMs: 600_000,
+  batchItemsMax: 1_000,
+  progressMs: 5_000,
+};
+
+export type {
+  ApprovalAnswer,
+  ApprovalWanted,
+  Command,
+  Emit,
+  LargeEnd,
+  Report,
+  ReportReason,
+  ServerExit,
+  SessionConfig,
+  SessionLimits,
+  SessionSummary,
+  Side,
+};
+export { BROKEN_LINE_END, DEFAULT_LIMITS };

@@ -1,0 +1,11 @@
+export type { FindOptions, FoundPolicy } from './find-policy.ts';
+export { findPolicy } from './find-policy.ts';
+export type { Env, HomePaths } from './home.ts';
+export { ensureHome, ensurePrivateFolder, homePaths, userHome } from './home.ts';
+export type { LoadOptions, LoadResult, Origin } from './load.ts';
+export { loadConfig } from './load.ts';
+export type { ConfigCode, ConfigProblem } from './problem.ts';
+export { formatConfigProblem } from './problem.ts';
+export type { Config, Setting, SettingKey, SinkTarget } from './settings.ts';
+export { SETTING_KEYS, SETTINGS } from './settings.ts';
+export { describeType } from './values.ts';

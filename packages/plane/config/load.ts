@@ -1,0 +1,253 @@
+// The configuration: defaults, then config.toml, then the environment, then flags; the later wins.
+import { readFileSync, statSync } from 'node:fs';
+import { type Env, type HomePaths, homePaths, userHome } from './home.ts';
+import { locate } from './locate.ts';
+import { type ConfigProblem, shown, systemCode } from './problem.ts';
+import { type Config, isSettingKey, SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
+import { type Places, type Read, readText, readValue, type Value } from './values.ts';
+
+interface LoadOptions {
+  readonly env: Env;
+  /** What the command line gave, by the names of the flags. */
+  readonly flags?: { readonly [flag: string]: string | undefined };
+  /** What relative paths in the environment and in flags start from. */
+  readonly cwd: string;
+}
+
+/** Where a value came from. */
+type Origin = 'default' | 'file' | 'env' | 'flag';
+
+type LoadResult =
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      readonly origins: { readonly [K in SettingKey]: Origin };
+      readonly paths: HomePaths;
+    }
+  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
+
+/** One thing that somebody wrote for a setting. */
+interface Written {
+  readonly key: SettingKey;
+  readonly origin: Origin;
+  readonly where: string;
+  readonly read: Read;
+}
+
+interface FileText {
+  readonly path: string;
+  readonly text: string;
+}
+
+type FileContent =
+  | { readonly kind: 'none' }
+  | ({ readonly kind: 'text' } & FileText)
+  | { readonly kind: 'problem'; readonly problem: ConfigProblem };
+
+const FILE_BYTES_MAX = 1_048_576;
+const DEPTH_MAX = 16;
+const PROBLEMS_MAX = 100;
+
+async function loadConfig(options: LoadOptions): Promise<LoadResult> {
+  const paths = homePaths(options.env);
+  const shared = { home: paths.home, userHome: userHome(options.env) };
+  const fromFile = await readFileSettings(paths.config, { ...shared, base: paths.home });
+  const fromHere = readEnvironment(options, { ...shared, base: options.cwd });
+  const chosen = [...fromFile.written, ...fromHere];
+  const written = [...defaults(shared, new Set(chosen.map(({ key }) => key))), ...chosen];
+  const faults = written.flatMap(({ where, key, read }) =>
+    read.ok ? [] : [{ where, key, ...read }],
+  );
+  const found = [...fromFile.problems, ...(await Promise.all(faults.map(valueProblem)))];
+  found.push(...(await patternProblems(written)));
+  if (found.length > 0) return { ok: false, problems: found.slice(0, PROBLEMS_MAX) };
+  return { ok: true, ...settle(written), paths };
+}
+
+/** What holds for the settings that nobody has chosen. */
+function defaults(
+  shared: Omit<Places, 'base'>,
+  chosen: ReadonlySet<SettingKey>,
+): readonly Written[] {
+  const places = { ...shared, base: shared.home };
+  return SETTING_KEYS.filter((key) => !chosen.has(key)).map((key) => {
+    const { type, fallback } = SETTINGS[key];
+    const read: Read =
+      fallback === null ? { ok: true, value: null } : readValue(type, fallback, places);
+    return { key, origin: 'default', where: `the default of ${key}`, read };
+  });
+}
+
+/** Empty variables count as unset, as everywhere. */
+function readEnvironment({ env, flags = {} }: LoadOptions, places: Places): readonly Written[] {
+  const texts = SETTING_KEYS.flatMap((key) => {
+    const setting = SETTINGS[key];
+    const flag = setting.flag === null ? undefined : flags[setting.flag];
+    return [
+      { key, origin: 'env' as const, where: setting.env, text: env[setting.env] || undefined },
+      { key, origin: 'flag' as const, where: `--${setting.flag}`, text: flag },
+    ];
+  });
+  return texts.flatMap(({ text, ...rest }) =>
+    text === undefined ? [] : [{ ...rest, read: readText(SETTINGS[rest.key].type, text, places) }],
+  );
+}
+
+/** The last value of each setting. */
+function settle(written: readonly Written[]) {
+  const values: Partial<Record<SettingKey, Value>> = {};
+  const origins: Partial<Record<SettingKey, Origin>> = {};
+  for (const { key, origin, read } of written) {
+    if (!read.ok) continue;
+    values[key] = read.value;
+    origins[key] = origin;
+  }
+  if (!isConfig(values) || !isComplete(origins)) throw new Error('a setting has no value');
+  return { config: values, origins };
+}
+
+/** The readers give each kind of setting its type, so what is left to see is that all are there. */
+function isConfig(values: Partial<Record<SettingKey, Value>>): values is Config {
+  return isComplete(values);
+}
+
+function isComplete<V>(map: Partial<Record<SettingKey, V>>): map is Record<SettingKey, V> {
+  return SETTING_KEYS.every((key) => Object.hasOwn(map, key));
+}
+
+async function readFileSettings(
+  path: string,
+  places: Places,
+): Promise<{ readonly written: readonly Written[]; readonly problems: readonly ConfigProblem[] }> {
+  const content = readConfigFile(path);
+  if (content.kind === 'none') return { written: [], problems: [] };
+  if (content.kind === 'problem') return { written: [], problems: [content.problem] };
+  // Only who has a file pays for its parser.
+  const { parse, TomlError } = await import('smol-toml');
+  try {
+    const leaves = leavesOf(parse(content.text, { maxDepth: DEPTH_MAX }));
+    const written: Written[] = [];
+    const problems: Promise<ConfigProblem>[] = [];
+    for (const { path: keyPath, value } of leaves) {
+      const key = keyPath.join('.');
+      const where = whereOf(content, keyPath);
+      if (!isSettingKey(key)) problems.push(unknownKey(key, where));
+      else
+        written.push({
+          key,
+          origin: 'file',
+          where,
+          read: readValue(SETTINGS[key].type, value, places),
+        });
+    }
+    return { written, problems: await Promise.all(problems.slice(0, PROBLEMS_MAX)) };
+  } catch (cause) {
+    if (!(cause instanceof TomlError)) throw cause;
+    const where = `${path}:${cause.line}:${cause.column}`;
+    const message = shown(cause.message.split('\n')[0]?.replace(/^Invalid TOML document: /, ''));
+    const fix = 'Correct the text at that place; most often it is a missing quote.';
+    return { written: [], problems: [{ code: 'SUB_CONFIG_SYNTAX', where, message, fix }] };
+  }
+}
+
+function readConfigFile(path: string): FileContent {
+  try {
+    if (statSync(path).size > FILE_BYTES_MAX) {
+      return unreadable(path, `is larger than ${FILE_BYTES_MAX} bytes`, 'Give a smaller file.');
+    }
+    const bytes = readFileSync(path);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { kind: 'text', path, text };
+  } catch (cause) {
+    if (cause instanceof TypeError) {
+      return unreadable(path, 'is not valid UTF-8', 'Save the file as UTF-8.');
+    }
+    const code = systemCode(cause);
+    if (code === 'ENOENT') return { kind: 'none' };
+    return unreadable(path, `cannot be read (${code})`, 'Check its permissions.');
+  }
+}
+
+function unreadable(where: string, message: string, fix: string): FileContent {
+  return { kind: 'problem', problem: { code: 'SUB_FILE_READ', where, message, fix } };
+}
+
+interface Leaf {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/** Every value that stands under a key; tables are walked through, lists are values. */
+function leavesOf(table: object, path: readonly string[] = []): readonly Leaf[] {
+  return Object.entries(table).flatMap(([name, value]: [string, unknown]) => {
+    const here = [...path, name];
+    const isTable =
+      typeof value === 'object' &&
+      value !== null &&
+      !Array.isArray(value) &&
+      !(value instanceof Date);
+    if (!isTable) return [{ path: here, value }];
+    // An empty table of a wrong name is a mistake, too.
+    if (Object.keys(value).length === 0 && !isSection(here.join('.'))) {
+      return [{ path: here, value }];
+    }
+    return here.length >= DEPTH_MAX ? [] : leavesOf(value, here);
+  });
+}
+
+function isSection(name: string): boolean {
+  return SETTING_KEYS.some((key) => key.startsWith(`${name}.`));
+}
+
+function whereOf({ path, text }: FileText, keyPath: readonly string[]): string {
+  const { line, column } = locate(text, keyPath);
+  return `${path}:${line}:${column}`;
+}
+
+async function unknownKey(key: string, where: string): Promise<ConfigProblem> {
+  const fix = await suggestion(key, SETTING_KEYS, 'See docs/reference/config.md for all keys.');
+  return { code: 'SUB_CONFIG_KEY', where, message: `unknown key \`${shown(key)}\``, fix };
+}
+
+async function valueProblem(fault: {
+  readonly key: SettingKey;
+  readonly where: string;
+  readonly message: string;
+  readonly choices: readonly string[];
+}): Promise<ConfigProblem> {
+  const { key, where, message, choices } = fault;
+  const word = /, got (.*)$/s.exec(message)?.[1] ?? '';
+  const other = `Write such a value, or set ${SETTINGS[key].env}.`;
+  const fix = await suggestion(word, choices, other);
+  return { code: 'SUB_CONFIG_VALUE', where, message: `\`${key}\`: ${message}`, fix };
+}
+
+/** Only who made a mistake pays for the help. */
+async function suggestion(word: string, known: readonly string[], other: string): Promise<string> {
+  if (known.length === 0) return other;
+  const { nearest } = await import('@subluminal/core/policy');
+  const near = nearest(word, known) ?? nearest(word.split('.').at(-1) ?? '', known);
+  return near === undefined ? other : `Did you mean \`${near}\`?`;
+}
+
+/** What RE2 refuses; the engine is loaded only when there is something to check. */
+async function patternProblems(written: readonly Written[]): Promise<readonly ConfigProblem[]> {
+  const lists = written.flatMap(({ key, where, read }) =>
+    read.ok && Array.isArray(read.value)
+      ? read.value.map((pattern: unknown) => ({ key, where, pattern: String(pattern) }))
+      : [],
+  );
+  if (lists.length === 0) return [];
+  const { loadPatternChecks } = await import('@subluminal/core/policy');
+  const checks = await loadPatternChecks();
+  return lists.flatMap(({ key, where, pattern }): readonly ConfigProblem[] => {
+    const fault = checks.regex(pattern);
+    if (fault === undefined) return [];
+    const reason = shown(typeof fault === 'string' ? fault : fault.message);
+    const message = `\`${key}\`: \`${shown(pattern)}\` does not compile: ${reason}`;
+    return [{ code: 'SUB_CONFIG_VALUE', where, message, fix: 'Write it in RE2 syntax.' }];
+  });
+}
+
+export type { LoadOptions, LoadResult, Origin };
+export { loadConfig };

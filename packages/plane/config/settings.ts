@@ -1,0 +1,182 @@
+// Every setting there is: where it is written, what it takes, what holds without it. Reading,
+// checking and docs/reference/config.md all follow this table.
+import { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES, type Profile } from '@subluminal/contracts';
+
+type SettingType =
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'choice'; readonly values: readonly string[] }
+  | { readonly kind: 'path'; readonly bytesMax: number }
+  | { readonly kind: 'sink' }
+  | { readonly kind: 'patterns' };
+
+interface Setting {
+  readonly type: SettingType;
+  /** As a person would write it; null for none. */
+  readonly fallback: string | number | boolean | readonly string[] | null;
+  readonly env: string;
+  readonly flag: string | null;
+  readonly doc: string;
+}
+
+type SinkTarget =
+  | { readonly kind: 'ledger' }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'off' };
+
+/** What each setting comes to. */
+interface Config {
+  readonly 'limits.max_inspect_bytes': number;
+  readonly 'limits.max_preview_bytes': number;
+  readonly 'limits.max_message_bytes': number;
+  readonly 'limits.request_timeout_ms': number;
+  readonly 'limits.queue_bytes': number;
+  readonly 'shutdown.grace_ms': number;
+  readonly 'shutdown.term_grace_ms': number;
+  readonly 'events.sink': SinkTarget;
+  readonly 'ledger.path': string;
+  readonly 'ledger.socket': string;
+  readonly 'ledger.retention_days': number;
+  readonly 'ledger.retention_previews_days': number;
+  readonly 'policy.path': string | null;
+  readonly profile: Profile;
+  readonly 'previews.enabled': boolean;
+  readonly 'redact.extra_patterns': readonly string[];
+}
+
+type SettingKey = keyof Config;
+
+const MIB = 1_048_576;
+const DAYS_MAX = 36_500;
+const PATH_BYTES_MAX = 4_096;
+/** The shortest that a system allows for a Unix socket, its closing zero left out. */
+const SOCKET_BYTES_MAX = 103;
+const PATTERNS_MAX = 100;
+const PATTERN_LENGTH_MAX = 1_000;
+
+const integer = (min: number, max: number): SettingType => ({ kind: 'integer', min, max });
+const path = (bytesMax = PATH_BYTES_MAX): SettingType => ({ kind: 'path', bytesMax });
+
+const SETTINGS: { readonly [K in SettingKey]: Setting } = {
+  'limits.max_inspect_bytes': {
+    type: integer(1_024, 64 * MIB),
+    fallback: MAX_INSPECT_BYTES,
+    env: 'SUB_MAX_INSPECT_BYTES',
+    flag: null,
+    doc: 'A larger message streams through with its hash and is decided on its tool name alone.',
+  },
+  'limits.max_preview_bytes': {
+    type: integer(0, 65_536),
+    fallback: MAX_PREVIEW_BYTES,
+    env: 'SUB_MAX_PREVIEW_BYTES',
+    flag: null,
+    doc: 'How much of the arguments and of the result an event shows.',
+  },
+  'limits.max_message_bytes': {
+    type: integer(1_024, 1_024 * MIB),
+    fallback: 10 * MIB,
+    env: 'SUB_MAX_MESSAGE_BYTES',
+    flag: null,
+    doc: 'A larger message is refused in the profile `production`.',
+  },
+  'limits.request_timeout_ms': {
+    type: integer(1_000, 86_400_000),
+    fallback: 300_000,
+    env: 'SUB_REQUEST_TIMEOUT_MS',
+    flag: null,
+    doc: 'A request without an answer for so long is reported as an orphan.',
+  },
+  'limits.queue_bytes': {
+    type: integer(65_536, 1_024 * MIB),
+    fallback: 8 * MIB,
+    env: 'SUB_QUEUE_BYTES',
+    flag: null,
+    doc: 'Events that wait for the ledger in memory; beyond it previews go, and the rest waits on disk.',
+  },
+  'shutdown.grace_ms': {
+    type: integer(0, 600_000),
+    fallback: 5_000,
+    env: 'SUB_GRACE_MS',
+    flag: null,
+    doc: 'How long a server may take to end after its input has ended.',
+  },
+  'shutdown.term_grace_ms': {
+    type: integer(0, 600_000),
+    fallback: 2_000,
+    env: 'SUB_TERM_GRACE_MS',
+    flag: null,
+    doc: 'How long it may take after SIGTERM; then it is killed.',
+  },
+  'events.sink': {
+    type: { kind: 'sink' },
+    fallback: 'ledger',
+    env: 'SUB_EVENTS',
+    flag: 'events',
+    doc: 'Where events go: `ledger`, `file:PATH` or `off`.',
+  },
+  'ledger.path': {
+    type: path(),
+    fallback: '$SUB_HOME/ledger.db',
+    env: 'SUB_LEDGER_PATH',
+    flag: null,
+    doc: 'The database of the ledger.',
+  },
+  'ledger.socket': {
+    type: path(SOCKET_BYTES_MAX),
+    fallback: '$SUB_HOME/run/ledger.sock',
+    env: 'SUB_LEDGER_SOCKET',
+    flag: null,
+    doc: 'The Unix socket of the ledger.',
+  },
+  'ledger.retention_days': {
+    type: integer(1, DAYS_MAX),
+    fallback: 90,
+    env: 'SUB_RETENTION_DAYS',
+    flag: null,
+    doc: 'How long `sub ledger prune` keeps runs.',
+  },
+  'ledger.retention_previews_days': {
+    type: integer(0, DAYS_MAX),
+    fallback: 30,
+    env: 'SUB_RETENTION_PREVIEWS_DAYS',
+    flag: null,
+    doc: 'How long `sub ledger prune` keeps previews.',
+  },
+  'policy.path': {
+    type: path(),
+    fallback: null,
+    env: 'SUB_POLICY',
+    flag: 'policy',
+    doc: 'The bundle. Without it, one is looked for in the project and in the home.',
+  },
+  profile: {
+    type: { kind: 'choice', values: ['production', 'development'] },
+    fallback: 'production',
+    env: 'SUB_PROFILE',
+    flag: 'profile',
+    doc: '`production` enforces decisions, `development` only records them.',
+  },
+  'previews.enabled': {
+    type: { kind: 'boolean' },
+    fallback: true,
+    env: 'SUB_PREVIEWS',
+    flag: null,
+    doc: 'Whether events show arguments and results, redacted and shortened.',
+  },
+  'redact.extra_patterns': {
+    type: { kind: 'patterns' },
+    fallback: [],
+    env: 'SUB_REDACT_EXTRA_PATTERNS',
+    flag: null,
+    doc: 'Regular expressions (RE2) whose matches are redacted, on top of the known secret formats. In the environment, a JSON list.',
+  },
+};
+
+const SETTING_KEYS: readonly SettingKey[] = Object.keys(SETTINGS).filter(isSettingKey);
+
+function isSettingKey(key: string): key is SettingKey {
+  return Object.hasOwn(SETTINGS, key);
+}
+
+export type { Config, Setting, SettingKey, SettingType, SinkTarget };
+export { isSettingKey, PATTERN_LENGTH_MAX, PATTERNS_MAX, SETTING_KEYS, SETTINGS };

@@ -1,0 +1,138 @@
+// From what a person wrote to what a setting means.
+import { isAbsolute, join, resolve } from 'node:path';
+import { shown } from './problem.ts';
+import { PATTERN_LENGTH_MAX, PATTERNS_MAX, type SettingType, type SinkTarget } from './settings.ts';
+
+interface Places {
+  /** What `$SUB_HOME` stands for. */
+  readonly home: string;
+  /** What `~` stands for. */
+  readonly userHome: string;
+  /** What a relative path starts from. */
+  readonly base: string;
+}
+
+type Value = number | boolean | string | null | SinkTarget | readonly string[];
+
+type Read =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly message: string; readonly choices: readonly string[] };
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['on', true],
+  ['yes', true],
+  ['false', false],
+  ['0', false],
+  ['off', false],
+  ['no', false],
+]);
+
+/** A value of the file, where types are written as such. */
+function readValue(type: SettingType, value: unknown, places: Places): Read {
+  switch (type.kind) {
+    case 'integer':
+      if (typeof value !== 'number' || !Number.isSafeInteger(value)) return wrong(type, value);
+      return value >= type.min && value <= type.max ? ok(value) : wrong(type, value);
+    case 'boolean':
+      return typeof value === 'boolean' ? ok(value) : wrong(type, value);
+    case 'choice':
+      if (typeof value !== 'string') return wrong(type, value);
+      return type.values.includes(value) ? ok(value) : wrong(type, value, type.values);
+    case 'path': {
+      if (typeof value !== 'string' || !isPath(value)) return wrong(type, value);
+      const path = expand(value, places);
+      return Buffer.byteLength(path) <= type.bytesMax ? ok(path) : wrong(type, path);
+    }
+    case 'sink':
+      return readSink(type, value, places);
+    case 'patterns':
+      return isPatterns(value) ? ok(value) : wrong(type, value);
+  }
+}
+
+/** A value of the environment or a flag, where everything is text. */
+function readText(type: SettingType, text: string, places: Places): Read {
+  switch (type.kind) {
+    case 'integer':
+      return /^\d[\d_]{0,20}$/.test(text)
+        ? readValue(type, Number(text.replaceAll('_', '')), places)
+        : wrong(type, text);
+    case 'boolean': {
+      const value = BOOLEANS.get(text.toLowerCase());
+      return value === undefined ? wrong(type, text) : ok(value);
+    }
+    case 'patterns':
+      return readValue(type, parsed(text), places);
+    case 'choice':
+    case 'path':
+    case 'sink':
+      return readValue(type, text, places);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function readSink(type: SettingType, value: unknown, places: Places): Read {
+  if (value === 'ledger' || value === 'off') return ok({ kind: value });
+  if (typeof value !== 'string') return wrong(type, value);
+  const path = value.startsWith('file:') ? value.slice('file:'.length) : '';
+  if (isPath(path)) return ok({ kind: 'file', path: expand(path, places) });
+  return wrong(type, value, ['ledger', 'off']);
+}
+
+function isPatterns(value: unknown): value is readonly string[] {
+  return (
+    Array.isArray(value) &&
+    value.length <= PATTERNS_MAX &&
+    value.every(
+      (item) => typeof item === 'string' && item !== '' && item.length <= PATTERN_LENGTH_MAX,
+    )
+  );
+}
+
+function isPath(value: string): boolean {
+  return value !== '' && !value.includes('\0');
+}
+
+function expand(path: string, { home, userHome, base }: Places): string {
+  if (path.startsWith('$SUB_HOME/')) return join(home, path.slice('$SUB_HOME/'.length));
+  if (path.startsWith('~/')) return join(userHome, path.slice(2));
+  return isAbsolute(path) ? path : resolve(base, path);
+}
+
+function ok(value: Value): Read {
+  return { ok: true, value };
+}
+
+function wrong(type: SettingType, value: unknown, choices: readonly string[] = []): Read {
+  return { ok: false, message: `expected ${describeType(type)}, got ${shown(value)}`, choices };
+}
+
+/** A type in words, for messages and for the reference. */
+function describeType(type: SettingType): string {
+  switch (type.kind) {
+    case 'integer':
+      return `a whole number from ${type.min} to ${type.max}`;
+    case 'boolean':
+      return 'true or false';
+    case 'choice':
+      return type.values.map((value) => `\`${value}\``).join(' or ');
+    case 'path':
+      return `a path of at most ${type.bytesMax} bytes`;
+    case 'sink':
+      return '`ledger`, `file:PATH` or `off`';
+    case 'patterns':
+      return `a list of at most ${PATTERNS_MAX} regular expressions`;
+  }
+}
+
+export type { Places, Read, Value };
+export { describeType, readText, readValue };

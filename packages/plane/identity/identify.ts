@@ -1,0 +1,142 @@
+// Who acts, where and for whom: what every event of this process repeats.
+
+import { dirname, join } from 'node:path';
+import type { Client, Env as EnvName, Producer, Profile, Workload } from '@subluminal/contracts';
+import { type AgentProcess, agentProcess } from './agent-process.ts';
+import { type CiJob, ciJob, type Env } from './ci.ts';
+import { createOnce } from './create-once.ts';
+import { pod } from './kubernetes.ts';
+import { type RunId, runIdOf } from './run-id.ts';
+import { shortText } from './short-text.ts';
+import { type System, thisSystem } from './system.ts';
+
+interface IdentifyOptions {
+  readonly env: Env;
+  readonly cwd: string;
+  /** `$SUB_HOME/run` and `$SUB_HOME/host-id`. */
+  readonly paths: { readonly run: string; readonly hostId: string };
+  readonly nowMs: number;
+  readonly profile?: Profile;
+  readonly system?: System;
+}
+
+interface Identified {
+  readonly producer: Producer;
+  /** Who made up the run: the one that did tells of its start. */
+  readonly runOrigin: RunId['origin'];
+  /** What was set but cannot be, each with its fix. */
+  readonly warnings: readonly string[];
+}
+
+const CLIENTS: readonly Client[] = ['claude', 'codex', 'headless', 'custom', 'unknown'];
+const ENVS: readonly EnvName[] = ['dev', 'ci', 'prod', 'unknown'];
+const LEVELS_MAX = 64;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function identify(options: IdentifyOptions): Identified {
+  const { env, paths, nowMs, profile, system = thisSystem() } = options;
+  const warnings: string[] = [];
+  const warn = (text: string) => warnings.push(text);
+  const agent = agentProcess(system);
+  const job = ciJob(env);
+  const workload = workloadOf({ ...options, system }, job);
+  const run = runIdOf({
+    given: shortText(env['SUB_RUN_ID']),
+    agent,
+    runDir: paths.run,
+    system,
+    nowMs,
+    warn,
+  });
+  const client = clientOf(env, agent, warn);
+  const principal = shortText(env['SUB_PRINCIPAL']) ?? principalOf(workload, job, system);
+  const producer: Producer = {
+    run_id: run.id,
+    agent_id: shortText(env['SUB_AGENT_ID']) ?? client,
+    client,
+    env: envOf(env, job, warn),
+    source: {
+      host_id: hostId(paths.hostId, system, warn),
+      proc_id: system.uuid(),
+      shim_id: system.uuid(),
+    },
+    ...(principal === undefined ? {} : { principal }),
+    ...(Object.keys(workload).length === 0 ? {} : { workload }),
+    ...(profile === undefined ? {} : { profile }),
+  };
+  return { producer, runOrigin: run.origin, warnings };
+}
+
+function clientOf(env: Env, agent: AgentProcess | undefined, warn: Warn): Client {
+  const given = env['SUB_CLIENT'];
+  if (!given) return agent?.client ?? 'unknown';
+  const known = CLIENTS.find((name) => name === given);
+  if (known === undefined) warn(`SUB_CLIENT is none of ${CLIENTS.join(', ')}; taken as custom.`);
+  return known ?? 'custom';
+}
+
+function envOf(env: Env, job: CiJob | undefined, warn: Warn): EnvName {
+  const given = env['SUB_ENV'];
+  if (!given) return job === undefined ? 'dev' : 'ci';
+  const known = ENVS.find((name) => name === given);
+  if (known === undefined) warn(`SUB_ENV is none of ${ENVS.join(', ')}; taken as unknown.`);
+  return known ?? 'unknown';
+}
+
+type Warn = (text: string) => void;
+
+/** Where it runs: a CI job, a pod or both; else the desk of a person. */
+function workloadOf(
+  { env, cwd, system }: IdentifyOptions & { readonly system: System },
+  job: CiJob | undefined,
+): Workload {
+  const cluster = pod(env, system);
+  if (job !== undefined || cluster !== undefined) return { ...job?.workload, ...cluster };
+  const user = system.userName();
+  const repo = shortText(gitRoot(cwd, system));
+  return {
+    ...(user ? { user } : {}),
+    ...(repo === undefined ? {} : { repo_path: repo }),
+  };
+}
+
+function gitRoot(cwd: string, system: System): string | undefined {
+  let folder = cwd;
+  for (let level = 0; level < LEVELS_MAX; level++) {
+    if (system.exists(join(folder, '.git'))) return folder;
+    if (dirname(folder) === folder) return undefined;
+    folder = dirname(folder);
+  }
+  return undefined;
+}
+
+/** Who started it: the actor of the job, the account of the pod, or the user at this machine. */
+function principalOf(
+  { namespace, service_account: account }: Workload,
+  job: CiJob | undefined,
+  system: System,
+): string | undefined {
+  if (job !== undefined) return shortText(job.actor);
+  if (namespace !== undefined && account !== undefined) {
+    return `system:serviceaccount:${namespace}:${account}`;
+  }
+  const user = system.userName();
+  return user ? shortText(`${user}@${system.hostName()}`) : undefined;
+}
+
+/** One random id per machine, made by whoever needs it first. */
+function hostId(path: string, system: System, warn: Warn): string {
+  const fresh = system.uuid();
+  try {
+    const id = createOnce(path, `${fresh}\n`, system.uuid()).text.trim();
+    if (UUID.test(id)) return id;
+    warn(`${path} holds no id of this machine. Remove the file.`);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    warn(`the id of this machine cannot be kept: ${reason}. Check SUB_HOME.`);
+  }
+  return fresh;
+}
+
+export type { Identified, IdentifyOptions };
+export { identify };

@@ -1,0 +1,77 @@
+// What identity is read from: files, processes, and who runs this one. Passed in, so that tests
+// see nothing of the machine they run on.
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { hostname, userInfo } from 'node:os';
+import { uuidv7 } from 'uuidv7';
+
+interface System {
+  readonly platform: string;
+  readonly pid: number;
+  readonly ppid: number;
+  /** The start of a small file, or undefined when it cannot be read. */
+  readFile(path: string): string | undefined;
+  exists(path: string): boolean;
+  /** What `ps` prints, or undefined when there is no such process. */
+  ps(args: readonly string[]): string | undefined;
+  userName(): string | undefined;
+  hostName(): string;
+  /** Random, for what only has to be unique. */
+  uuid(): string;
+  /** Sorts by time. */
+  uuidByTime(): string;
+}
+
+const FILE_BYTES_MAX = 65_536;
+const PS_TIMEOUT_MS = 2_000;
+
+function thisSystem(): System {
+  return {
+    platform: process.platform,
+    pid: process.pid,
+    ppid: process.ppid,
+    readFile: readStart,
+    exists: existsSync,
+    ps: runPs,
+    userName: readUserName,
+    hostName: hostname,
+    uuid: randomUUID,
+    uuidByTime: uuidv7,
+  };
+}
+
+/** Files of /proc have no size, so a buffer decides how much is read. */
+function readStart(path: string): string | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, 'r');
+    const bytes = Buffer.alloc(FILE_BYTES_MAX);
+    return bytes.toString('utf8', 0, readSync(fd, bytes));
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function runPs(args: readonly string[]): string | undefined {
+  try {
+    const options = { encoding: 'utf8', timeout: PS_TIMEOUT_MS, stdio: 'pipe' } as const;
+    return execFileSync('ps', args, { ...options, env: { ...process.env, LC_ALL: 'C' } });
+  } catch {
+    return undefined;
+  }
+}
+
+/** In a container the user id may have no name. */
+function readUserName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
+
+export type { System };
+export { thisSystem };

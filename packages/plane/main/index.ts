@@ -1,0 +1,2 @@
+export type { ShimOptions } from './shim/start.ts';
+export { startShim } from './shim/start.ts';

@@ -1,0 +1,62 @@
+// A policy from disk, as written or as compiled. Loaded only when there is one: a shim that only
+// observes pays for neither YAML nor CEL.
+import { readFileSync } from 'node:fs';
+import type { Profile } from '@subluminal/contracts';
+import {
+  compileBundle,
+  formatProblem,
+  loadPatternChecks,
+  openSnapshot,
+  parseBundle,
+  type Snapshot,
+} from '@subluminal/core/policy';
+import { harmless } from '@subluminal/core/visible';
+import { sha256 } from '../../crypto/index.ts';
+
+type LoadedPolicy =
+  | { readonly ok: true; readonly snapshot: Snapshot }
+  | { readonly ok: false; readonly message: string };
+
+const FILE_BYTES_MAX = 8_388_608;
+const PROBLEMS_SHOWN_MAX = 5;
+
+/** Reads a bundle or a snapshot file; the message of a failure says where and how to mend it. */
+async function readPolicy(path: string, profile: Profile): Promise<LoadedPolicy> {
+  try {
+    const bytes = readFileSync(path);
+    if (bytes.length > FILE_BYTES_MAX) return refused(`${path} is larger than 8 MiB.`);
+    const sealed = snapshotIn(bytes);
+    if (sealed !== undefined) {
+      const opened = await openSnapshot(sealed, { sha256, profile });
+      return opened.ok ? opened : refused(`${path}: ${opened.message} [${opened.code}]`);
+    }
+    const parsed = parseBundle({ file: path, bytes }, { checks: await loadPatternChecks() });
+    if (parsed.ok) {
+      return { ok: true, snapshot: await compileBundle(parsed.bundle, { sha256, profile }) };
+    }
+    const shown = parsed.problems.slice(0, PROBLEMS_SHOWN_MAX).map(formatProblem);
+    const rest = parsed.problems.length - shown.length;
+    return refused([...shown, ...(rest > 0 ? [`… and ${rest} more.`] : [])].join('\n'));
+  } catch (cause) {
+    return refused(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+/** A snapshot file is JSON with a snapshot in it; everything else is a bundle. */
+function snapshotIn(bytes: Buffer): unknown {
+  if (bytes[0] !== 0x7b) return undefined;
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    const isSnapshot = typeof value === 'object' && value !== null && 'snapshot' in value;
+    return isSnapshot ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(message: string): LoadedPolicy {
+  return { ok: false, message: message.split('\n').map(harmless).join('\n') };
+}
+
+export type { LoadedPolicy };
+export { readPolicy };

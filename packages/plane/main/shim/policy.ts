@@ -1,0 +1,52 @@
+// Which policy a shim works by, now and after the file has changed.
+import { unwatchFile, watchFile } from 'node:fs';
+import type { Bundle, Profile } from '@subluminal/contracts';
+import { compileBundle, type Snapshot } from '@subluminal/core/policy';
+import { sha256 } from '../../crypto/index.ts';
+import type { LoadedPolicy } from './policy-file.ts';
+
+/** Without a policy nothing is decided, and everything is recorded. */
+const OBSERVE: Bundle = {
+  policy_id: 'none',
+  version: '0',
+  mode: 'observe',
+  defaults: { decision_on_error: 'ALLOW' },
+  selectors: {},
+  rules: [],
+};
+
+const LOOK_EVERY_MS = 500;
+
+async function loadPolicy(path: string | null, profile: Profile): Promise<LoadedPolicy> {
+  if (path === null) {
+    return { ok: true, snapshot: await compileBundle(OBSERVE, { sha256, profile }) };
+  }
+  const { readPolicy } = await import('./policy-file.ts');
+  return readPolicy(path, profile);
+}
+
+interface PolicyWatch {
+  readonly path: string;
+  readonly profile: Profile;
+  readonly changed: (snapshot: Snapshot) => void;
+  /** The file is broken now; the old policy stays. */
+  readonly broken: (message: string) => void;
+}
+
+/** Looks at the file by polling: editors replace files, and a watch on the old one sees nothing. */
+function watchPolicy({ path, profile, changed, broken }: PolicyWatch): { stop(): void } {
+  let reading = false;
+  const look = (): void => {
+    if (reading) return;
+    reading = true;
+    void loadPolicy(path, profile)
+      .then((loaded) => (loaded.ok ? changed(loaded.snapshot) : broken(loaded.message)))
+      .finally(() => {
+        reading = false;
+      });
+  };
+  watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, look);
+  return { stop: () => unwatchFile(path, look) };
+}
+
+export { loadPolicy, watchPolicy };

@@ -1,0 +1,26 @@
+// What is taken out of previews: known formats of secrets, and what the user names.
+import { createRedactor, type ExtraPattern } from '@subluminal/core/scan';
+
+type Redaction =
+  | { readonly ok: true; readonly redact: (text: string) => string }
+  | { readonly ok: false; readonly message: string };
+
+/** Builds the redactor; RE2 is loaded only when there are patterns of the user's. */
+async function loadRedactor(patterns: readonly string[]): Promise<Redaction> {
+  const extra: ExtraPattern[] = [];
+  if (patterns.length > 0) {
+    const { compileRegex } = await import('@subluminal/core/regex');
+    for (const [index, source] of patterns.entries()) {
+      const compiled = compileRegex(source, 'text');
+      if (!compiled.ok) {
+        const message = `redact.extra_patterns[${index}] is no expression: ${compiled.message}`;
+        return { ok: false, message };
+      }
+      extra.push({ name: `pattern-${index + 1}`, find: compiled.find });
+    }
+  }
+  const { plain } = createRedactor({ extra });
+  return { ok: true, redact: (text) => plain(text, { truncated: true }) };
+}
+
+export { loadRedactor };

@@ -1,0 +1,242 @@
+// Events on their way to the ledger: by its socket while it listens, by the spool when it does
+// not. Each line has a number; the ledger takes each number once, so a line may go both ways.
+import type { EventLine } from '@subluminal/core/ports';
+import { Link } from './link.ts';
+import {
+  type PromptSink,
+  type PromptSinkStats,
+  reasonOf,
+  type Warn,
+  warnOnStderr,
+} from './prompt-sink.ts';
+import { type Entry, Ring } from './ring.ts';
+import { isProducer } from './spool-name.ts';
+import { SpoolWriter, type SpoolWriterOptions } from './spool-writer.ts';
+import { Waiters } from './waiters.ts';
+
+interface LedgerSinkLimits {
+  /** What may wait in memory for the ledger's word. */
+  readonly queueBytes: number;
+  /** A file of the spool is complete at this size. */
+  readonly spoolFileBytes: number;
+  /** Beyond this much on disk, previews are left out. */
+  readonly spoolPreviewBytes: number;
+}
+
+interface LedgerSinkOptions {
+  readonly socketPath: string;
+  readonly spoolDir: string;
+  /** The shim's id: the numbers of the lines count within it. */
+  readonly producer: string;
+  readonly limits?: Partial<LedgerSinkLimits>;
+  readonly warn?: Warn;
+  /** The way to the disk, for tests of a full one. */
+  readonly writeSpool?: SpoolWriterOptions['write'];
+}
+
+const SPOOL_REST_MS = 500;
+const HELLO = 'subluminal.ingest.v1';
+const LIMITS: LedgerSinkLimits = {
+  queueBytes: 8 * 1024 * 1024,
+  spoolFileBytes: 8 * 1024 * 1024,
+  spoolPreviewBytes: 64 * 1024 * 1024,
+};
+
+class LedgerSink implements PromptSink {
+  readonly #limits: LedgerSinkLimits;
+  readonly #warn: Warn;
+  readonly #ring = new Ring();
+  readonly #waiters = new Waiters();
+  readonly #link: Link;
+  readonly #spool: SpoolWriter;
+  readonly #spoolDir: string;
+  #seq = 0;
+  #spooled = 0;
+  #previewsDropped = 0;
+  #linesLost = 0;
+  #isScheduled = false;
+  #isClosed = false;
+  #hasWarned = false;
+  #spoolRestsUntilMs = 0;
+
+  constructor(options: LedgerSinkOptions) {
+    const { producer, spoolDir, socketPath, writeSpool } = options;
+    if (!isProducer(producer)) throw new Error('a producer is named by letters, digits and dashes');
+    this.#limits = { ...LIMITS, ...options.limits };
+    this.#warn = options.warn ?? warnOnStderr;
+    this.#spoolDir = spoolDir;
+    this.#spool = new SpoolWriter({
+      dir: spoolDir,
+      producer,
+      fileBytesMax: this.#limits.spoolFileBytes,
+      ...(writeSpool === undefined ? {} : { write: writeSpool }),
+    });
+    this.#link = new Link({
+      socketPath,
+      hello: JSON.stringify({ hello: HELLO, producer }),
+      events: {
+        onOpen: () => this.#opened(),
+        onAck: (count) => this.#confirmed(count),
+        onDrain: () => this.#settle(false),
+        onLost: () => this.#lost(),
+      },
+    });
+    this.#link.connect();
+  }
+
+  write(event: EventLine): void {
+    if (this.#isClosed) {
+      this.#linesLost++;
+      return;
+    }
+    this.#ring.add(++this.#seq, event);
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    process.nextTick(this.#tick);
+  }
+
+  push(): void {
+    this.#settle(true);
+  }
+
+  async flush(timeoutMs: number): Promise<void> {
+    const seq = this.#seq;
+    this.#settle(false);
+    if (this.#ring.isSettled(seq)) return;
+    const isDone = await this.#waiters.wait(() => this.#ring.isSettled(seq), timeoutMs);
+    if (isDone) return;
+    this.#spoolRestsUntilMs = 0;
+    this.#copy(this.#ring.unsafe());
+  }
+
+  async close(timeoutMs: number): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#spoolRestsUntilMs = 0;
+    this.#settle(false);
+    // A copy on disk is enough, but a ledger that is about to answer spares itself the file.
+    const isEmpty = () => this.#ring.count === 0;
+    if (!isEmpty()) await this.#waiters.wait(isEmpty, timeoutMs);
+    this.#copy(this.#ring.unsafe());
+    if (this.#ring.count > 0) this.#spool.keep();
+    this.#tidySpool();
+    this.#link.end();
+  }
+
+  stats(): PromptSinkStats {
+    return {
+      queued: this.#ring.count,
+      spooled: this.#spooled,
+      previewsDropped: this.#previewsDropped,
+      linesLost: this.#linesLost,
+    };
+  }
+
+  readonly #tick = (): void => {
+    this.#isScheduled = false;
+    this.#settle(false);
+  };
+
+  /** Brings the unsent lines to the kernel or, where it doesn't take them, to the disk. */
+  #settle(isUrgent: boolean): void {
+    if (this.#ring.unsentCount === 0) return;
+    if (this.#ring.length > this.#limits.queueBytes) this.#relieve();
+    const { state } = this.#link;
+    if (state === 'open' && !this.#link.isClogged) this.#send();
+    else if (state === 'open') this.#copy(this.#ring.unsent());
+    else if (state !== 'connecting') this.#evict();
+    else if (isUrgent) this.#copy(this.#ring.unsent());
+    this.#waiters.check();
+  }
+
+  #send(): void {
+    const count = this.#ring.unsentCount;
+    if (count === 0) return;
+    const unsent = this.#ring.unsent();
+    this.#link.write(this.#ring.send(), count);
+    // What the kernel had no room for would die with this process.
+    if (this.#link.isClogged) this.#copy(unsent);
+  }
+
+  /** Previews go first. What still doesn't fit waits on disk instead of in memory. */
+  #relieve(): void {
+    this.#previewsDropped += this.#ring.leanUnsent();
+    if (this.#ring.length > this.#limits.queueBytes) this.#evict();
+  }
+
+  /** Moves the unsent lines to the disk. */
+  #evict(): void {
+    if (this.#copy(this.#ring.unsent())) {
+      this.#spool.keep();
+      this.#ring.forgetUnsent(-1);
+      return;
+    }
+    this.#previewsDropped += this.#ring.leanUnsent();
+    this.#linesLost += this.#ring.forgetUnsent(this.#limits.queueBytes);
+  }
+
+  /** Puts lines on disk and keeps them in memory; false when the disk takes nothing. */
+  #copy(entries: readonly Entry[]): boolean {
+    if (this.#spool.bytes > this.#limits.spoolPreviewBytes) {
+      this.#previewsDropped += this.#ring.leanUnsent();
+    }
+    const unsafe = entries.filter(({ safe }) => !safe);
+    const lastSeq = unsafe.at(-1)?.seq;
+    if (lastSeq === undefined) return true;
+    if (performance.now() < this.#spoolRestsUntilMs) return false;
+    try {
+      this.#spool.append(unsafe.map(({ text }) => text).join(''), lastSeq);
+    } catch (cause) {
+      // All that waits would be tried again with each new line.
+      this.#spoolRestsUntilMs = performance.now() + SPOOL_REST_MS;
+      this.#complain(cause);
+      return false;
+    }
+    for (const entry of unsafe) entry.safe = true;
+    this.#spooled += unsafe.length;
+    return true;
+  }
+
+  #opened(): void {
+    this.#tidySpool();
+    this.#settle(false);
+  }
+
+  #confirmed(count: number): void {
+    this.#ring.confirm(count);
+    // Not while it presses: each answer would make a file of its own.
+    const isCalm = this.#ring.length <= this.#limits.queueBytes / 2;
+    if (this.#spool.lastSeq > 0 && isCalm) this.#tidySpool();
+    this.#waiters.check();
+  }
+
+  #lost(): void {
+    this.#ring.unsend();
+    this.#settle(true);
+  }
+
+  /** Hands the file over, or takes it back when the socket has brought all of it. */
+  #tidySpool(): void {
+    try {
+      if (this.#spool.isOnlyCopy) this.#spool.finish();
+      else if (this.#ring.headSeq > this.#spool.lastSeq) this.#spool.discard();
+    } catch (cause) {
+      this.#complain(cause);
+    }
+  }
+
+  #complain(cause: unknown): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    const fix = 'Free some space or check its permissions.';
+    this.#warn(`events cannot be kept in ${this.#spoolDir} (${reasonOf(cause)}). ${fix}`);
+  }
+}
+
+/** A sink for `events.sink = "ledger"`; it connects in the background. */
+function ledgerSink(options: LedgerSinkOptions): PromptSink {
+  return new LedgerSink(options);
+}
+
+export type { LedgerSinkLimits, LedgerSinkOptions };
+export { ledgerSink };

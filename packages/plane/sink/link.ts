@@ -1,0 +1,127 @@
+// One connection after the other to the ledger's socket, in the background.
+import { connect, type Socket } from 'node:net';
+
+interface LinkEvents {
+  onOpen(): void;
+  /** The ledger has committed this many more of the lines that were sent. */
+  onAck(count: number): void;
+  onDrain(): void;
+  /** There is no connection, or no longer. */
+  onLost(): void;
+}
+
+interface LinkOptions {
+  readonly socketPath: string;
+  /** The first line of every connection. */
+  readonly hello: string;
+  readonly events: LinkEvents;
+}
+
+type LinkState = 'connecting' | 'open' | 'lost' | 'ended';
+
+const RETRY_MIN_MS = 50;
+const RETRY_MAX_MS = 2_000;
+const CONNECT_TIMEOUT_MS = 1_000;
+/** An answer is a few bytes; whoever sends more without a newline is no ledger. */
+const ANSWER_LENGTH_MAX = 65_536;
+
+class Link {
+  state: LinkState = 'lost';
+  readonly #options: LinkOptions;
+  #socket: Socket | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #retryMs = RETRY_MIN_MS;
+  #answer = '';
+  #sent = 0;
+  #acked = 0;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  /** Whether bytes wait in this process because the kernel has no room for them. */
+  get isClogged(): boolean {
+    return (this.#socket?.writableLength ?? 0) > 0;
+  }
+
+  connect(): void {
+    if (this.state !== 'lost') return;
+    clearTimeout(this.#timer);
+    this.state = 'connecting';
+    this.#answer = '';
+    this.#sent = 0;
+    this.#acked = 0;
+    const socket = connect(this.#options.socketPath);
+    this.#socket = socket;
+    // Events wait for the process, the process doesn't wait for events: close() does, for a while.
+    socket.unref();
+    socket.setEncoding('utf8');
+    socket.setTimeout(CONNECT_TIMEOUT_MS, () => socket.destroy());
+    socket.on('connect', () => this.#opened(socket));
+    socket.on('data', (text) => this.#received(String(text)));
+    socket.on('drain', () => this.#options.events.onDrain());
+    // The reason is of no use here: `close` follows, and the lines go elsewhere.
+    socket.on('error', () => socket.destroy());
+    socket.on('end', () => socket.destroy());
+    socket.on('close', () => this.#closed(socket));
+  }
+
+  /** The kernel takes the bytes at once, unless it has no room: see `isClogged`. */
+  write(text: string, lines: number): void {
+    this.#sent += lines;
+    this.#socket?.write(text);
+  }
+
+  /** Lets the other side read what is on its way, and never comes back. */
+  end(): void {
+    this.state = 'ended';
+    clearTimeout(this.#timer);
+    this.#socket?.destroySoon();
+  }
+
+  #opened(socket: Socket): void {
+    if (this.state !== 'connecting') return;
+    socket.setTimeout(0);
+    this.state = 'open';
+    socket.write(`${this.#options.hello}\n`);
+    this.#options.events.onOpen();
+  }
+
+  #closed(socket: Socket): void {
+    if (socket !== this.#socket || this.state === 'ended') return;
+    this.#socket = undefined;
+    this.state = 'lost';
+    // Many shims lose the same ledger at the same time: they shall not all come back at once.
+    const waitMs = this.#retryMs * (0.5 + Math.random());
+    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MAX_MS);
+    this.#timer = setTimeout(() => this.connect(), waitMs);
+    this.#timer.unref();
+    this.#options.events.onLost();
+  }
+
+  #received(text: string): void {
+    const lines = (this.#answer + text).split('\n');
+    this.#answer = lines.pop() ?? '';
+    if (this.#answer.length > ANSWER_LENGTH_MAX) this.#socket?.destroy();
+    // Each counts from the start of the connection, so the last one says it all.
+    const acked = lines.map(ackOf).findLast((count) => count !== undefined);
+    if (acked === undefined) return;
+    if (acked < this.#acked || acked > this.#sent) {
+      this.#socket?.destroy();
+      return;
+    }
+    const more = acked - this.#acked;
+    this.#acked = acked;
+    this.#retryMs = RETRY_MIN_MS;
+    if (more > 0) this.#options.events.onAck(more);
+  }
+}
+
+/** N of `{"ack":N}`; other answers are of a later version. */
+function ackOf(line: string): number | undefined {
+  const digits = /^\s*\{\s*"ack"\s*:\s*(\d{1,15})\s*[,}]/.exec(line)?.[1];
+  return digits === undefined ? undefined : Number.parseInt(digits, 10);
+}
+
+export type { LinkEvents, LinkState };
+export { Link };

@@ -1,0 +1,146 @@
+// What the ledger could not take, on disk. All of it is synchronous on purpose: when append()
+// returns, a kill of this process loses nothing of it.
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { completeName, partName } from './spool-name.ts';
+
+interface SpoolWriterOptions {
+  readonly dir: string;
+  readonly producer: string;
+  readonly fileBytesMax: number;
+  /** The way to the disk, for tests of a full one. */
+  readonly write?: (fd: number, bytes: Uint8Array) => number;
+}
+
+interface Part {
+  readonly fd: number;
+  readonly path: string;
+  readonly number: number;
+  size: number;
+  lastSeq: number;
+  /** It holds a line that waits nowhere else. */
+  isOnlyCopy: boolean;
+}
+
+/** Names in use are stepped over; so many of them means that something else is wrong. */
+const NAMES_TRIED_MAX = 1_000;
+
+class SpoolWriter {
+  readonly #options: SpoolWriterOptions;
+  readonly #write: (fd: number, bytes: Uint8Array) => number;
+  #part: Part | undefined;
+  #number = 0;
+  /** All that was ever written and not taken back. */
+  bytes = 0;
+
+  constructor(options: SpoolWriterOptions) {
+    this.#options = options;
+    this.#write = options.write ?? writeSync;
+  }
+
+  /** The last line of the file that is being written. */
+  get lastSeq(): number {
+    return this.#part?.lastSeq ?? 0;
+  }
+
+  /** Puts whole lines on disk, all of them or none. Throws what the system says. */
+  append(text: string, lastSeq: number): void {
+    const bytes = Buffer.from(text, 'utf8');
+    const part = this.#openPart();
+    try {
+      this.#writeAll(part.fd, bytes);
+    } catch (cause) {
+      // A torn line would swallow the one behind it.
+      ftruncateSync(part.fd, part.size);
+      if (part.size === 0) this.discard();
+      throw cause;
+    }
+    part.size += bytes.length;
+    part.lastSeq = lastSeq;
+    this.bytes += bytes.length;
+    if (part.size >= this.#options.fileBytesMax) this.finish();
+  }
+
+  /** From now on, what was appended is nowhere else. */
+  keep(): void {
+    if (this.#part !== undefined) this.#part.isOnlyCopy = true;
+  }
+
+  get isOnlyCopy(): boolean {
+    return this.#part?.isOnlyCopy === true;
+  }
+
+  /** Makes the file complete, so that the ledger takes it. Throws what the system says. */
+  finish(): void {
+    const part = this.#part;
+    if (part === undefined) return;
+    this.#part = undefined;
+    closeSync(part.fd);
+    const { dir, producer } = this.#options;
+    renameSync(part.path, join(dir, completeName({ producer, number: part.number })));
+  }
+
+  /** Takes back what meanwhile got into the ledger by the socket. */
+  discard(): void {
+    const part = this.#part;
+    if (part === undefined) return;
+    this.#part = undefined;
+    this.bytes -= part.size;
+    closeSync(part.fd);
+    unlinkSync(part.path);
+  }
+
+  #openPart(): Part {
+    if (this.#part !== undefined) {
+      // A ledger that took this process for dead has removed the file under us.
+      if (fstatSync(this.#part.fd).nlink > 0) return this.#part;
+      closeSync(this.#part.fd);
+      this.#part = undefined;
+    }
+    mkdirSync(this.#options.dir, { recursive: true, mode: 0o700 });
+    for (let tried = 0; tried < NAMES_TRIED_MAX; tried++) {
+      const part = this.#tryPart(++this.#number);
+      if (part !== undefined) {
+        this.#part = part;
+        return part;
+      }
+    }
+    throw new Error(`no free name in ${this.#options.dir}`);
+  }
+
+  /** A new file of this number, unless the number is taken. */
+  #tryPart(number: number): Part | undefined {
+    const { dir, producer } = this.#options;
+    if (existsSync(join(dir, completeName({ producer, number })))) return undefined;
+    const path = join(dir, partName({ producer, number, pid: process.pid }));
+    try {
+      const fd = openSync(path, 'ax', 0o600);
+      return { fd, path, number, size: 0, lastSeq: 0, isOnlyCopy: false };
+    } catch (cause) {
+      if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') return undefined;
+      throw cause;
+    }
+  }
+
+  #writeAll(fd: number, bytes: Uint8Array): void {
+    let at = 0;
+    while (at < bytes.length) {
+      const written = this.#write(fd, at === 0 ? bytes : bytes.subarray(at));
+      if (written <= 0) throw new Error('the disk takes nothing');
+      at += written;
+    }
+  }
+}
+
+export type { SpoolWriterOptions };
+export { SpoolWriter };

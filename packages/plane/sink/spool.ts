@@ -1,0 +1,200 @@
+// The reader's half of the spool, for the ledger: which files may be taken, and what is in them.
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, readdir, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readName } from './spool-name.ts';
+
+interface SpoolFile {
+  readonly path: string;
+  readonly producer: string;
+  readonly number: number;
+  /** False for what a process left behind that is gone: its last line may be torn. */
+  readonly isComplete: boolean;
+}
+
+interface SpoolLine {
+  /** The line's number within its producer. */
+  readonly seq: number;
+  readonly line: string;
+}
+
+interface SpoolBatch {
+  readonly lines: readonly SpoolLine[];
+  /** Lines of this batch that are none, or longer than a line may be. */
+  readonly damaged: number;
+  /** How far into the file this batch reaches. */
+  readonly endOffset: number;
+}
+
+interface ListOptions {
+  /** Whether a process of this id runs. */
+  readonly isRunning?: (pid: number) => boolean;
+  readonly nowMs?: number;
+}
+
+interface ReadOptions {
+  readonly linesMax?: number;
+  readonly lineBytesMax?: number;
+}
+
+const FILES_MAX = 10_000;
+/** A process id may be given again; nobody leaves a line waiting for so long. */
+const IDLE_MAX_MS = 60 * 60_000;
+const BATCH_LINES_MAX = 1_000;
+const BATCH_BYTES = 1024 * 1024;
+const LINE_BYTES_MAX = 32 * 1024 * 1024;
+const NEWLINE = 10;
+const LINE = /^(\d{1,15}) (\{.*\})$/s;
+
+/** The files to take, those of one producer in the order they were written. */
+async function listSpool(dir: string, options: ListOptions = {}): Promise<readonly SpoolFile[]> {
+  const found: SpoolFile[] = [];
+  for (const name of (await namesIn(dir)).slice(0, FILES_MAX)) {
+    const parsed = readName(name);
+    if (parsed === undefined) continue;
+    const path = join(dir, name);
+    const stats = await lstat(path).catch(() => undefined);
+    // A link could lead the ledger anywhere.
+    if (stats?.isFile() !== true) continue;
+    const { producer, number, pid } = parsed;
+    if (pid !== undefined && !isAbandoned(pid, stats, options)) continue;
+    found.push({ path, producer, number, isComplete: pid === undefined });
+  }
+  return found.toSorted(
+    (left, right) => compare(left.producer, right.producer) || left.number - right.number,
+  );
+}
+
+async function namesIn(dir: string): Promise<readonly string[]> {
+  try {
+    return await readdir(dir);
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return [];
+    throw cause;
+  }
+}
+
+function isAbandoned(pid: number, { mtimeMs }: Stats, options: ListOptions): boolean {
+  const { isRunning = isProcessRunning, nowMs = Date.now() } = options;
+  return !isRunning(pid) || nowMs - mtimeMs > IDLE_MAX_MS;
+}
+
+function isProcessRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    // Someone else's process is a process, too.
+    return cause instanceof Error && 'code' in cause && cause.code === 'EPERM';
+  }
+}
+
+function compare(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+/** The lines of a file in batches, in order. What is no line is counted and left out. */
+async function* readSpool(file: SpoolFile, options: ReadOptions = {}): AsyncGenerator<SpoolBatch> {
+  const { linesMax = BATCH_LINES_MAX, lineBytesMax = LINE_BYTES_MAX } = options;
+  const handle = await open(file.path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const lines = new LineSplitter(lineBytesMax);
+    const chunk = Buffer.allocUnsafe(BATCH_BYTES);
+    for (;;) {
+      const { bytesRead } = await handle.read(chunk, 0, chunk.length);
+      if (bytesRead === 0) break;
+      yield* batchesOf(lines.split(chunk.subarray(0, bytesRead)), linesMax, lines.endOffset);
+    }
+    // The end of a torn line is somewhere else, or nowhere.
+    if (lines.hasRest) yield { lines: [], damaged: 1, endOffset: lines.endOffset };
+  } finally {
+    await handle.close();
+  }
+}
+
+function* batchesOf(
+  texts: readonly string[],
+  linesMax: number,
+  endOffset: number,
+): Generator<SpoolBatch> {
+  for (let at = 0; at < texts.length; at += linesMax) {
+    const parsed = texts.slice(at, at + linesMax).map(readSpoolLine);
+    const lines = parsed.filter((line) => line !== undefined);
+    yield { lines, damaged: parsed.length - lines.length, endOffset };
+  }
+}
+
+/** `SEQ<space>JSON`, as it also stands on the wire. */
+function readSpoolLine(text: string): SpoolLine | undefined {
+  const [, seq, line] = LINE.exec(text) ?? [];
+  if (seq === undefined || line === undefined) return undefined;
+  return { seq: Number.parseInt(seq, 10), line };
+}
+
+/** Cuts bytes at newlines; a line beyond the limit becomes an empty, and thereby damaged one. */
+class LineSplitter {
+  /** Bytes of whole lines that were given out. */
+  endOffset = 0;
+  readonly #lineBytesMax: number;
+  #parts: Buffer[] = [];
+  #length = 0;
+
+  constructor(lineBytesMax: number) {
+    this.#lineBytesMax = lineBytesMax;
+  }
+
+  get hasRest(): boolean {
+    return this.#length > 0;
+  }
+
+  split(chunk: Buffer): readonly string[] {
+    const texts: string[] = [];
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
+      this.#add(chunk.subarray(from, at));
+      texts.push(this.#length > this.#lineBytesMax ? '' : Buffer.concat(this.#parts).toString());
+      this.endOffset += this.#length + 1;
+      this.#parts = [];
+      this.#length = 0;
+      from = at + 1;
+    }
+    // The chunk is used again for what comes next.
+    this.#add(Buffer.from(chunk.subarray(from)));
+    return texts;
+  }
+
+  #add(part: Buffer): void {
+    this.#length += part.length;
+    if (this.#length <= this.#lineBytesMax) this.#parts.push(part);
+    else this.#parts = [];
+  }
+}
+
+/**
+ * Removes a file whose lines are committed up to this offset; false when there is more by now,
+ * because its writer was alive after all.
+ */
+async function dropSpool(file: SpoolFile, endOffset: number): Promise<boolean> {
+  const stats = await stat(file.path).catch(() => undefined);
+  if (stats === undefined) return true;
+  const isTornOnly = !file.isComplete && (await isTorn(file, endOffset));
+  if (stats.size > endOffset && !file.isComplete && !isTornOnly) return false;
+  await unlink(file.path);
+  return true;
+}
+
+/** Whether nothing but an unfinished line stands behind the offset. */
+async function isTorn(file: SpoolFile, offset: number): Promise<boolean> {
+  const handle = await open(file.path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const chunk = Buffer.allocUnsafe(BATCH_BYTES);
+    const { bytesRead } = await handle.read(chunk, 0, chunk.length, offset);
+    return !chunk.subarray(0, bytesRead).includes(NEWLINE);
+  } finally {
+    await handle.close();
+  }
+}
+
+export type { ListOptions, ReadOptions, SpoolBatch, SpoolFile, SpoolLine };
+export { dropSpool, listSpool, readSpool };

@@ -1,0 +1,129 @@
+// Starts a tool server in a process group of its own, with pipes on stdin and stdout.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { type Family, readProcess, SHIM_MARK } from './processes.ts';
+
+interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly cwd?: string;
+  /** Marks all descendants; unique per shim. */
+  readonly shimId: string;
+}
+
+interface RunningServer {
+  readonly pid: number;
+  readonly family: Family;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly child: ChildProcess;
+}
+
+type StartFault =
+  | 'not_found'
+  | 'no_access'
+  | 'not_a_program'
+  | 'no_folder'
+  | 'bad_arguments'
+  | 'no_resources';
+
+type SpawnResult =
+  | { readonly kind: 'started'; readonly server: RunningServer }
+  | {
+      readonly kind: 'failed';
+      readonly fault: StartFault;
+      /** The system's own word, like `ENOENT`. */
+      readonly code: string;
+      /** One sentence with the cause and what to do. */
+      readonly message: string;
+    };
+
+const SHIM_ID = /^[A-Za-z0-9_-]{1,128}$/;
+
+const FAULTS: { readonly [code: string]: StartFault } = {
+  ENOENT: 'not_found',
+  EACCES: 'no_access',
+  EPERM: 'no_access',
+  ENOEXEC: 'not_a_program',
+  ENOTDIR: 'not_found',
+  ELOOP: 'not_found',
+  E2BIG: 'bad_arguments',
+  ERR_INVALID_ARG_VALUE: 'bad_arguments',
+  ERR_INVALID_ARG_TYPE: 'bad_arguments',
+};
+
+const ADVICE: { readonly [fault in StartFault]: string } = {
+  not_found: 'there is no such command, or its interpreter is missing; check the name and PATH',
+  no_access: 'it is no executable file; check its permissions',
+  not_a_program: 'it is not a program for this system',
+  no_folder: 'the working folder does not exist',
+  bad_arguments: 'its arguments or environment are too large or hold a NUL byte',
+  no_resources: 'the system refused to start another process; check its limits',
+};
+
+/** Starts the server. Never rejects: what keeps it from starting is a result. */
+function spawnServer(command: ServerCommand): Promise<SpawnResult> {
+  if (!SHIM_ID.test(command.shimId)) throw new TypeError('shimId: letters, digits, _ and - only');
+  return new Promise((resolve) => {
+    let child: ChildProcess;
+    try {
+      child = start(command);
+    } catch (cause) {
+      resolve(failed(command, cause));
+      return;
+    }
+    child.once('error', (cause) => resolve(failed(command, cause)));
+    // The streams' own readers and writers act on errors; nothing here may crash on one.
+    child.on('error', ignore);
+    child.stdin?.on('error', ignore);
+    child.stdout?.on('error', ignore);
+    child.once('spawn', () => resolve({ kind: 'started', server: running(command, child) }));
+  });
+}
+
+function start({ command, args, env, cwd, shimId }: ServerCommand): ChildProcess {
+  return spawn(command, args, {
+    // Its own session: a Ctrl+C on the terminal reaches the shim alone, which ends it in order.
+    detached: true,
+    // The server's stderr is ours: nothing between that could change it, block it or grow.
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...env, [SHIM_MARK]: shimId },
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+}
+
+function running({ shimId }: ServerCommand, child: ChildProcess): RunningServer {
+  const { pid, stdin, stdout } = child;
+  if (pid === undefined || stdin === null || stdout === null) {
+    throw new Error('a spawned server has a pid and pipes');
+  }
+  // Until its exit is taken note of, the pid is the server's: this start time is never another's.
+  const family = { pgid: pid, shimId, startTicks: readProcess(pid)?.startTicks };
+  return { pid, family, stdin, stdout, child };
+}
+
+function failed(command: ServerCommand, cause: unknown): SpawnResult {
+  const code = codeOf(cause);
+  const fault = isFolderMissing(command, code) ? 'no_folder' : (FAULTS[code] ?? 'no_resources');
+  const name = JSON.stringify(command.command.slice(0, 256));
+  const message = `The server ${name} can't start (${code}): ${ADVICE[fault]}.`;
+  return { kind: 'failed', fault, code, message };
+}
+
+/** The system says ENOENT for a missing folder too. */
+function isFolderMissing({ cwd }: ServerCommand, code: string): boolean {
+  if (cwd === undefined || (code !== 'ENOENT' && code !== 'ENOTDIR')) return false;
+  return statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true;
+}
+
+function codeOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' ? code : 'UNKNOWN';
+}
+
+function ignore(): void {}
+
+export type { RunningServer, ServerCommand, SpawnResult, StartFault };
+export { spawnServer };

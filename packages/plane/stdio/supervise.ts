@@ -1,0 +1,221 @@
+// Watches over a running server and ends it in order: close its stdin, wait, SIGTERM, wait,
+// SIGKILL, then whatever escaped. It is over when nothing of it runs and its exit was taken note of.
+
+import { Socket } from 'node:net';
+import { type Guard, startGuard } from './guard.ts';
+import { endOf, exitCodeFor, type Force, type Outcome, type StopReason } from './outcome.ts';
+import { strike, survivorsOf } from './processes.ts';
+import type { RunningServer } from './spawn.ts';
+import { listen, type StopSignal } from './triggers.ts';
+
+interface SuperviseOptions {
+  readonly server: RunningServer;
+  /** From closing the server's stdin to SIGTERM. */
+  readonly graceMs?: number;
+  /** From SIGTERM to SIGKILL. */
+  readonly termMs?: number;
+  /** How long SIGKILL is tried on what remains. */
+  readonly killMs?: number;
+  /** How long the server's last output may wait for a reader that takes nothing. */
+  readonly drainMs?: number;
+  /** Closes the server's stdin after what still waits to be written; else it is just ended. */
+  readonly closeInput?: () => void;
+  /** Called once, when the end begins. */
+  readonly onStop?: (reason: StopReason) => void;
+  /** There is no shell to guard with: if this process is killed, a server that ignores EOF stays. */
+  readonly onUnguarded?: () => void;
+}
+
+interface Supervisor {
+  /** Begins the end; later calls change nothing. */
+  stop(reason: StopReason): void;
+  reason(): StopReason | undefined;
+  guardPid(): number | undefined;
+  readonly done: Promise<Outcome>;
+}
+
+interface Watch {
+  readonly server: RunningServer;
+  readonly times: Times;
+  guard: Guard | undefined;
+  reason: StopReason | undefined;
+  force: Force;
+  readonly signals: Set<StopSignal>;
+  /** Ends the current wait early. */
+  wake: () => void;
+}
+
+type Times = Required<Pick<SuperviseOptions, 'graceMs' | 'termMs' | 'killMs' | 'drainMs'>>;
+
+const DEFAULTS: Times = { graceMs: 5_000, termMs: 2_000, killMs: 5_000, drainMs: 5_000 };
+
+const POLL_MS = 50;
+// What a dead server leaves behind has nobody to serve: a moment to end by itself is enough.
+const ORPHAN_GRACE_MS = 250;
+// A server that exits closes its stdout a moment before: don't mistake the one for the other.
+const EXIT_AFTER_CLOSE_MS = 250;
+
+/** Takes charge of the server until nothing of it is left. */
+function supervise(options: SuperviseOptions): Supervisor {
+  const { server, onStop } = options;
+  const watch: Watch = {
+    server,
+    times: { ...DEFAULTS, ...timesOf(options) },
+    guard: undefined,
+    reason: undefined,
+    force: 'none',
+    signals: new Set(),
+    wake: () => {},
+  };
+  let begin: (reason: StopReason) => void = () => {};
+  const stopped = new Promise<StopReason>((resolve) => {
+    begin = resolve;
+  });
+  const stop = (reason: StopReason): void => {
+    if (watch.reason !== undefined) return;
+    watch.reason = reason;
+    onStop?.(reason);
+    begin(reason);
+  };
+  // The server's first bytes come before the guard's start; its stdin's end is a guard till then.
+  const arm = setImmediate(() => {
+    watch.guard = startGuard(server.family, watch.times);
+    if (watch.guard.pid() === undefined) options.onUnguarded?.();
+  });
+  listen({
+    signal: (signal) => onSignal(watch, signal, stop),
+    parentGone: () => stop({ kind: 'parent_gone' }),
+  });
+  watchServer(watch, stop);
+  const done = stopped.then(async (reason) => {
+    const closeInput = options.closeInput ?? (() => server.stdin.end());
+    closeInput();
+    const left = await end(watch, reason);
+    clearImmediate(arm);
+    await watch.guard?.dismiss();
+    const exit = endOf(server.child) ?? { code: null, signal: null };
+    const exitCode = exitCodeFor(reason, exit, watch.force);
+    return { reason, exitCode, server: exit, force: watch.force, left };
+  });
+  return { stop, reason: () => watch.reason, guardPid: () => watch.guard?.pid(), done };
+}
+
+function timesOf({ graceMs, termMs, killMs, drainMs }: SuperviseOptions): Partial<Times> {
+  return {
+    ...(graceMs === undefined ? {} : { graceMs }),
+    ...(termMs === undefined ? {} : { termMs }),
+    ...(killMs === undefined ? {} : { killMs }),
+    ...(drainMs === undefined ? {} : { drainMs }),
+  };
+}
+
+/** The first signal of a kind moves the end one step on; a repeated one wants it at once. */
+function onSignal(watch: Watch, signal: StopSignal, stop: (reason: StopReason) => void): void {
+  const isRepeated = watch.signals.has(signal);
+  watch.signals.add(signal);
+  if (watch.reason === undefined) {
+    stop({ kind: 'signal', signal });
+    return;
+  }
+  watch.force = isRepeated || watch.force !== 'none' ? 'kill' : 'term';
+  watch.wake();
+}
+
+function watchServer(watch: Watch, stop: (reason: StopReason) => void): void {
+  const { child, stdin, stdout } = watch.server;
+  const ended = (): void => {
+    stop({ kind: 'server_ended' });
+    watch.wake();
+  };
+  if (endOf(child) === undefined) child.once('exit', ended);
+  else ended();
+  const pipeClosed = (): void => {
+    if (endOf(child) !== undefined || watch.reason !== undefined) return;
+    const timer = setTimeout(() => stop({ kind: 'server_closed_pipe' }), EXIT_AFTER_CLOSE_MS);
+    child.once('exit', () => clearTimeout(timer));
+  };
+  stdout.once('close', pipeClosed);
+  stdin.once('close', pipeClosed);
+}
+
+/** The sequence itself; returns the pids that nothing could end. */
+async function end(watch: Watch, reason: StopReason): Promise<readonly number[]> {
+  const { server, times } = watch;
+  const graceMs = reason.kind === 'server_ended' ? ORPHAN_GRACE_MS : times.graceMs;
+  const isGone =
+    (await goneWithin(watch, 'none', Math.min(graceMs, times.graceMs))) ||
+    (await termThenWait(watch)) ||
+    (await killUntilGone(watch));
+  await drain(watch);
+  return isGone ? [] : survivorsOf(server.family);
+}
+
+async function termThenWait(watch: Watch): Promise<boolean> {
+  if (watch.force === 'kill') return false;
+  watch.force = 'term';
+  watch.guard?.termSent();
+  strike(watch.server.family, 'SIGTERM');
+  return goneWithin(watch, 'term', watch.times.termMs);
+}
+
+async function killUntilGone(watch: Watch): Promise<boolean> {
+  watch.force = 'kill';
+  const deadlineMs = performance.now() + watch.times.killMs;
+  // Again and again: a process may fork between the look and the blow.
+  while (performance.now() < deadlineMs) {
+    strike(watch.server.family, 'SIGKILL');
+    if (await goneWithin(watch, 'kill', POLL_MS)) return true;
+  }
+  return false;
+}
+
+/** True when nothing is left; false when time is up or the next step is wanted. */
+async function goneWithin(watch: Watch, force: Force, timeoutMs: number): Promise<boolean> {
+  const { child, family } = watch.server;
+  const deadlineMs = performance.now() + timeoutMs;
+  for (;;) {
+    const hasEnded = endOf(child) !== undefined;
+    if (hasEnded && survivorsOf(family).length === 0) return true;
+    const leftMs = deadlineMs - performance.now();
+    if (leftMs <= 0 || watch.force !== force) return false;
+    // The server's own exit wakes us; what it left behind has to be looked for.
+    await rest(watch, hasEnded ? Math.min(POLL_MS, leftMs) : leftMs);
+  }
+}
+
+function rest(watch: Watch, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, timeoutMs);
+    watch.wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
+}
+
+/** Lets the last output through to a reader that takes it, then lets go of the pipes. */
+async function drain(watch: Watch): Promise<void> {
+  const { child, stdin, stdout } = watch.server;
+  stdin.destroy();
+  const isReaderGone =
+    watch.reason?.kind === 'output_closed' || watch.reason?.kind === 'parent_gone';
+  stdout.once('close', () => watch.wake());
+  let quietMs = 0;
+  let before = bytesRead(watch);
+  while (!stdout.closed && !isReaderGone && quietMs < watch.times.drainMs) {
+    if (watch.force === 'kill' && watch.signals.size > 0) break;
+    await rest(watch, POLL_MS);
+    const now = bytesRead(watch);
+    quietMs = now === before ? quietMs + POLL_MS : 0;
+    before = now;
+  }
+  if (!stdout.closed) stdout.destroy();
+  child.unref();
+}
+
+function bytesRead({ server: { stdout } }: Watch): number {
+  return stdout instanceof Socket ? stdout.bytesRead : 0;
+}
+
+export type { SuperviseOptions, Supervisor };
+export { supervise };

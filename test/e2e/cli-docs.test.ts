@@ -1,0 +1,101 @@
+// The commands that the docs show, run as they stand, give what the docs show.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureBuilt, ROOT } from './sub.ts';
+
+interface Shown {
+  readonly commands: readonly string[];
+  readonly output: string;
+}
+
+const SUB = `"${process.execPath}" "${ROOT}packages/cli/bin/sub.mjs"`;
+const TUTORIAL = readFileSync(`${ROOT}docs/start/policy-in-five-minutes.md`, 'utf8');
+const ELLIPSIS = /^…\n/m;
+
+let folder = '';
+beforeAll(() => {
+  ensureBuilt();
+  folder = mkdtempSync(join(tmpdir(), 'sub-docs-'));
+  writeFileSync(join(folder, 'policy.yaml'), blockOf('yaml'));
+  writeFileSync(join(folder, 'calls.json'), blockOf('json'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function blockOf(language: string): string {
+  return new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(TUTORIAL)?.[1] ?? '';
+}
+
+/** Every block that shows a command behind `$` and what it prints. */
+function shownIn(page: string): readonly Shown[] {
+  const blocks = [...page.matchAll(/```\n(\$ .*?)```/gs)].map(([, text = '']) => text);
+  return blocks.map((text) => {
+    const lines = text.split('\n');
+    const commands = lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2));
+    return { commands, output: lines.filter((line) => !line.startsWith('$ ')).join('\n') };
+  });
+}
+
+function run(command: string, cwd: string) {
+  const real = command.replace(/(?:npx --no-install )?\bsub (?=policy )/, `${SUB} `);
+  const { NO_COLOR: _no, FORCE_COLOR: _force, ...env } = process.env;
+  return spawnSync('sh', ['-c', real], { cwd, env, encoding: 'utf8' });
+}
+
+/** A line with an ellipsis stands for whatever is left out. */
+function expectShown(actual: string, output: string): void {
+  let rest = actual;
+  for (const part of output.split(ELLIPSIS)) {
+    const at = rest.indexOf(part);
+    expect(at, `${JSON.stringify(part)} in\n${rest}`).toBeGreaterThanOrEqual(0);
+    rest = rest.slice(at + part.length);
+  }
+}
+
+describe('the tutorial', () => {
+  test('works in a folder that git ignores', () => {
+    expect(TUTORIAL).toContain('mkdir -p try\ncd try\n');
+    const ignored = spawnSync(
+      'git',
+      ['check-ignore', 'try/policy.yaml', 'try/policy.key', 'a.key'],
+      {
+        cwd: ROOT,
+        encoding: 'utf8',
+      },
+    );
+    expect(ignored.stdout.trim().split('\n')).toHaveLength(3);
+  });
+
+  test.each(shownIn(TUTORIAL))('$commands', ({ commands, output }) => {
+    const ended = commands.map((command) => run(command, folder));
+    expectShown(ended.map(({ stdout }) => stdout).join(''), output);
+  });
+
+  test('has an exercise with a typo that is understood', () => {
+    const [, wrong = '', right = ''] = /Write `(.+?)` in place of `(.+?)`/.exec(TUTORIAL) ?? [];
+    expect(blockOf('yaml')).toContain(right);
+    writeFileSync(join(folder, 'typo.yaml'), blockOf('yaml').replace(right, wrong));
+    const { status, stdout } = run('sub policy lint typo.yaml', folder);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(new RegExp(`^typo\\.yaml:\\d+:\\d+: error: .*did you mean .*${right}`));
+  });
+});
+
+test.each([
+  ['README.md', 'explain'],
+  ['docs/reference/cli.md', 'replay'],
+])('%s shows what `%s` prints', (page, command) => {
+  const shown = shownIn(readFileSync(ROOT + page, 'utf8'));
+  const found = shown.find(({ commands }) => commands[0]?.includes(`policy ${command} examples/`));
+  if (found === undefined) throw new Error(`${page} shows no ${command}`);
+  expectShown(run(found.commands[0] ?? '', ROOT).stdout, found.output);
+});
+
+test('the docs run the command in the one way that works in a checkout', () => {
+  for (const page of ['README.md', 'CONTRIBUTING.md', 'docs/guides/policy-in-ci.md']) {
+    expect(readFileSync(ROOT + page, 'utf8')).not.toMatch(/npx sub\b/);
+  }
+  expect(TUTORIAL).not.toMatch(/npx sub\b/);
+});
