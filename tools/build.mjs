@@ -40,6 +40,8 @@ const settings = {
   write: false,
   format: 'esm',
   platform: 'node',
+  // It finds its prebuilt binary beside itself, so it stays where it is installed.
+  external: ['@photostructure/sqlite'],
   target: 'node20.19',
   splitting: true,
   chunkNames: `${CHUNKS}/[name]-[hash]`,

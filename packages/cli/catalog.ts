@@ -1,5 +1,7 @@
 import { version } from './catalog/about.ts';
+import { LEDGER_COMMANDS } from './catalog/ledger.ts';
 import { POLICY_COMMANDS } from './catalog/policy.ts';
+import { shim } from './catalog/shim.ts';
 import manifest from './package.json' with { type: 'json' };
 import type { Catalog } from './program.ts';
 
@@ -13,8 +15,18 @@ const CATALOG: Catalog = {
       summary: 'check, compile, compare and try policies',
       description: 'Everything that can be done with a policy without running an agent.',
     },
+    {
+      name: 'ledger',
+      summary: 'check the ledger and thin it out',
+      description: 'What can be done with the ledger as a whole.',
+    },
+    {
+      name: 'export',
+      summary: 'take runs out of the ledger as files',
+      description: 'What the ledger holds, as files.',
+    },
   ],
-  commands: [...POLICY_COMMANDS, version],
+  commands: [shim, ...LEDGER_COMMANDS, ...POLICY_COMMANDS, version],
 };
 
 export { CATALOG };

@@ -1,5 +1,6 @@
 // The built `sub shim` from outside: a real client, a real server, real pipes.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { watch } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +9,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { type Event, parseErrorData, parseEventLine } from '@subluminal/contracts';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ensureBuilt, ROOT, SUB } from '../e2e/sub.ts';
+import { ended, ensureBuilt, ROOT, SUB, startSub } from '../e2e/sub.ts';
 import { verifies } from '../requirements.ts';
 
 const EVERYTHING = fileURLToPath(
@@ -177,6 +178,46 @@ describe('a server that cannot start', () => {
       /no such command|could not be started/,
     );
   });
+});
+
+describe('the end of a session', () => {
+  /** A server that goes neither by the end of its input nor by SIGTERM. */
+  const STUBBORN = `
+    process.on('SIGTERM', () => {});
+    process.stdin.resume();
+    require('node:fs').writeFileSync(process.argv[1], String(process.pid));
+    setInterval(() => {}, 1000);
+  `;
+
+  it.each([
+    ['the end of its input', undefined, 0],
+    ['SIGTERM', 'SIGTERM', 143],
+    ['SIGINT', 'SIGINT', 130],
+    ['SIGHUP', 'SIGHUP', 129],
+  ] as const)('by %s leaves nothing running', async (_how, signal, code) => {
+    verifies('T-A1.4', 'T-A1.5');
+    const pidFile = join(folder, 'pid');
+    const times = { SUB_GRACE_MS: '100', SUB_TERM_GRACE_MS: '100' };
+    const env = { HOME: folder, SUB_HOME: join(folder, 'home'), ...times };
+    const [, , ...args] = shimmed([process.execPath, '-e', STUBBORN, pidFile]);
+    const shim = startSub(args, { cwd: folder, env });
+    const over = ended(shim);
+    const pid = await pidIn(pidFile);
+    if (signal === undefined) shim.stdin?.end();
+    else shim.kill(signal);
+    expect((await over).code).toBe(code);
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+
+  async function pidIn(file: string): Promise<number> {
+    const changes = watch(folder, { signal: AbortSignal.timeout(20_000) })[Symbol.asyncIterator]();
+    for (let change = changes.next(); ; change = changes.next()) {
+      const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+      if (text !== '') return Number(text);
+      if ((await change).done === true) break;
+    }
+    throw new Error('the server did not start');
+  }
 });
 
 it('starts without loading what a policy of names does not need', () => {

@@ -14,52 +14,52 @@ const INTERFACE_PACK = [
   },
   {
     id: 'IP-0.3',
-    state: 'planned',
+    state: 'done',
     text: 'Ids are case-sensitive; a run id is unique everywhere and sorts by time, a call id is unique in its run.',
   },
   {
     id: 'IP-1.1',
-    state: 'planned',
+    state: 'done',
     text: 'Events travel as JSON Lines: one UTF-8 object per line, ended by a newline.',
   },
   {
     id: 'IP-1.2',
-    state: 'planned',
+    state: 'done',
     text: 'The five required event types are emitted, and the optional ones have fixed names.',
   },
   {
     id: 'IP-1.3',
-    state: 'planned',
+    state: 'done',
     text: 'Each event carries version, type, UTC time, run, agent, client, environment and source.',
   },
   {
     id: 'IP-1.3.1',
-    state: 'planned',
+    state: 'done',
     text: 'Events say who started the run and where it runs, and a reader does without either.',
   },
   {
     id: 'IP-1.4',
-    state: 'planned',
+    state: 'done',
     text: '`run_start` names when the run began, its mode and its policy by id, version and hash.',
   },
   {
     id: 'IP-1.5',
-    state: 'planned',
+    state: 'done',
     text: "`tool_call_start` has the call's ids, names, transport, hash, size, preview and place in the run.",
   },
   {
     id: 'IP-1.6',
-    state: 'planned',
+    state: 'done',
     text: '`tool_call_decision` has action, rule, severity, reason and policy, and what its action needs besides.',
   },
   {
     id: 'IP-1.7',
-    state: 'planned',
+    state: 'done',
     text: '`tool_call_end` has status, latency, size and preview, and on failure an error without secrets.',
   },
   {
     id: 'IP-1.8',
-    state: 'planned',
+    state: 'done',
     text: '`run_end` has the final status and totals of calls, blocks, throttles, errors and time.',
   },
   {
@@ -79,7 +79,7 @@ const INTERFACE_PACK = [
   },
   {
     id: 'IP-1.10',
-    state: 'planned',
+    state: 'done',
     text: 'Messages above 1 MiB pass whole with a truncated preview; previews hold at most 16 KiB.',
   },
   {
@@ -149,32 +149,32 @@ const INTERFACE_PACK = [
   },
   {
     id: 'IP-3.2',
-    state: 'planned',
+    state: 'done',
     text: 'A refused call is answered at once, always in the same machine-readable form.',
   },
   {
     id: 'IP-3.2.1',
-    state: 'planned',
+    state: 'done',
     text: 'A refusal is a JSON-RPC error with a reserved code, a short message and structured data.',
   },
   {
     id: 'IP-3.2.2',
-    state: 'planned',
+    state: 'done',
     text: '`error.data.subluminal` names version, action, rule, reason, run, call, tool, hash and policy.',
   },
   {
     id: 'IP-3.2.3',
-    state: 'planned',
+    state: 'done',
     text: 'A throttled call is told how long to wait.',
   },
   {
     id: 'IP-3.2.4',
-    state: 'planned',
+    state: 'done',
     text: 'A hinted call gets text, corrected arguments or null, retry advice and the kind of hint.',
   },
   {
     id: 'IP-3.3',
-    state: 'planned',
+    state: 'done',
     text: 'Each hint given is also recorded as a `hint_issued` event.',
   },
   {
@@ -194,7 +194,7 @@ const INTERFACE_PACK = [
   },
   {
     id: 'IP-6.2',
-    state: 'planned',
+    state: 'done',
     text: 'A payload above the inspection limit arrives intact, is marked truncated and uses bounded memory.',
   },
   {

@@ -89,12 +89,12 @@ const PRODUCT = [
   },
   {
     id: 'SL-10.1',
-    state: 'planned',
+    state: 'done',
     text: 'A refusal gives the agent what it needs to recover and go on.',
   },
   {
     id: 'SL-10.2',
-    state: 'planned',
+    state: 'done',
     text: 'A hint is answered at once with rule, reason, text, corrected arguments and retry advice.',
   },
   {

@@ -9,27 +9,27 @@ const TRACKS = [
   },
   {
     id: 'T-A1.1',
-    state: 'planned',
+    state: 'done',
     text: 'JSON-RPC over MCP stdio is parsed correctly.',
   },
   {
     id: 'T-A1.2',
-    state: 'planned',
+    state: 'done',
     text: 'Server, tool and arguments are taken from each `tools/call`.',
   },
   {
     id: 'T-A1.3',
-    state: 'planned',
+    state: 'done',
     text: 'A blocked call is answered by a well-formed JSON-RPC error.',
   },
   {
     id: 'T-A1.4',
-    state: 'planned',
+    state: 'done',
     text: 'SIGINT, SIGTERM and end of input are handled for the server process too.',
   },
   {
     id: 'T-A1.5',
-    state: 'planned',
+    state: 'done',
     text: 'Signals reach the server, and everything exits without leaving a zombie.',
   },
   {

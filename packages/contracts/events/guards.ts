@@ -81,7 +81,6 @@ export {
   mustBe,
   mustBePlain,
   mustCount,
-  mustFit,
   mustFitWritten,
   mustFlag,
   mustHash,

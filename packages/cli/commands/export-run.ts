@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { exportRun, type RunExport, type StoreReader } from '@subluminal/plane/ledger';
+import type { ExportRunInput } from '../catalog/ledger.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { findLedger, withReader } from '../ledger/home.ts';
+import { errorCode } from '../read-file.ts';
+import { harmless, jsonText, plural } from '../text.ts';
+import { unwritable } from '../write-file.ts';
+
+const FILES = ['events.jsonl', 'policy.json', 'summary.json', 'summary.md'] as const;
+/** Previews may hold what is nobody else's business. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+const FLUSH_LENGTH = 262_144;
+const POLICIES_MAX = 1_000;
+
+async function run({ args, options }: ExportRunInput, io: Io): Promise<Outcome> {
+  const { out } = options;
+  if (out === undefined || out === '') {
+    return failure('SUB_USAGE', 'no folder is given.', 'Name one with -o.');
+  }
+  const taken = options.force ? undefined : FILES.find((name) => existsSync(join(out, name)));
+  if (taken !== undefined) {
+    const message = `${join(out, taken)} exists already, and is not overwritten.`;
+    return failure('SUB_FILE_WRITE', message, 'Choose another folder, or add --force.');
+  }
+  const home = await findLedger();
+  if (isFailure(home)) return home;
+  const written = await withReader(home, (reader) => writeRun(reader, { runId: args.id, out }));
+  if (isFailure(written)) return written;
+  const { run_id, status, events_total, totals } = written.summary;
+  const facts = { run_id, status, out: resolve(out), files: FILES, events: events_total, totals };
+  const text = `Wrote ${FILES.join(', ')} of ${args.id} to ${out}: ${plural(totals.calls_total, 'call')}, ${totals.calls_blocked + totals.calls_throttled} refused.`;
+  io.out.write(options.json ? jsonText(facts) : `${harmless(text)}\n`);
+  return done(EXIT.fine);
+}
+
+interface Wish {
+  readonly runId: string;
+  readonly out: string;
+}
+
+async function writeRun(reader: StoreReader, wish: Wish): Promise<RunExport | Failure> {
+  const policies = await reader.policies(POLICIES_MAX);
+  return reader.snapshot(async (view) => {
+    const exported = await exportRun(view, wish.runId);
+    if (exported === undefined) {
+      const message = `the ledger has no run \`${wish.runId}\`.`;
+      return failure('SUB_LEDGER_QUERY', message, 'See `sub query --runs`.');
+    }
+    const { policy } = exported;
+    const known = policies.find(({ rules_hash }) => rules_hash === policy?.policy_hash);
+    const rules: unknown = known?.rules_json ? JSON.parse(known.rules_json) : null;
+    const wrong = await writeFiles(exported, wish.out, policy && { ...policy, rules });
+    return wrong ?? exported;
+  });
+}
+
+/** All files are complete before the first of them appears under its name. */
+async function writeFiles(
+  exported: RunExport,
+  out: string,
+  policy: unknown,
+): Promise<Failure | undefined> {
+  const next = join(out, `.${randomBytes(6).toString('hex')}`);
+  try {
+    await mkdir(next, { recursive: true, mode: FOLDER_MODE });
+    const texts = {
+      'policy.json': `${JSON.stringify(policy, null, 2)}\n`,
+      'summary.json': `${JSON.stringify(exported.summary, null, 2)}\n`,
+      'summary.md': exported.markdown,
+    };
+    for (const [name, text] of Object.entries(texts)) {
+      await writeFile(join(next, name), text, { mode: FILE_MODE });
+    }
+    await writeLines(await open(join(next, 'events.jsonl'), 'wx', FILE_MODE), exported);
+    for (const name of FILES) await rename(join(next, name), join(out, name));
+    return undefined;
+  } catch (cause) {
+    return unwritable(out, errorCode(cause));
+  } finally {
+    await rm(next, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+async function writeLines(handle: FileHandle, exported: RunExport): Promise<void> {
+  try {
+    let text = '';
+    for await (const line of exported.lines()) {
+      text += `${line}\n`;
+      if (text.length < FLUSH_LENGTH) continue;
+      await handle.write(text);
+      text = '';
+    }
+    if (text !== '') await handle.write(text);
+  } finally {
+    await handle.close();
+  }
+}
+
+export { run };

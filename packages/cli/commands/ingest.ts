@@ -1,0 +1,186 @@
+import { createReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { type ParsedEvent, parseEventLine } from '@subluminal/contracts';
+import type { IncomingLine, Ledger } from '@subluminal/plane/ledger';
+import { dropSpool, listSpool, readSpool } from '@subluminal/plane/sink';
+import type { IngestInput } from '../catalog/ledger.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { findLedger, withWriter } from '../ledger/home.ts';
+import { type LineBatch, lineBatches } from '../ledger/lines.ts';
+import { STDIO, unreadable } from '../read-file.ts';
+import { harmless, jsonText, plural, shortened } from '../text.ts';
+
+interface Reason {
+  readonly file: string;
+  readonly line: number;
+  readonly reason: string;
+}
+
+/** What became of the lines so far. */
+interface Tally {
+  accepted: number;
+  known: number;
+  rejected: number;
+  /** The last lines of files that were not finished. */
+  cut: number;
+  readonly reasons: Reason[];
+}
+
+const REASONS_MAX = 5;
+const REASON_LENGTH_MAX = 200;
+
+async function run({ args, options }: IngestInput, io: Io): Promise<Outcome> {
+  if (args.file.filter((file) => file === STDIO).length > 1) {
+    return failure('SUB_USAGE', 'standard input can be read only once.', 'Give - once.');
+  }
+  // Before a ledger is made for nothing.
+  for (const file of args.file) {
+    const wrong = await readable(file);
+    if (wrong !== undefined) return wrong;
+  }
+  const home = await findLedger();
+  if (isFailure(home)) return home;
+  const tally: Tally = { accepted: 0, known: 0, rejected: 0, cut: 0, reasons: [] };
+  const taken = await withWriter(home, { io, create: true }, async (ledger) => {
+    for (const file of args.file) {
+      const wrong = await takeSource(ledger, { file, io, tally });
+      if (wrong !== undefined) return wrong;
+    }
+    return undefined;
+  });
+  if (isFailure(taken)) return taken;
+  io.out.write(options.json ? jsonText({ ledger: home.file, ...tally }) : textOf(tally, home.file));
+  return done(tally.rejected > 0 ? EXIT.findings : EXIT.fine);
+}
+
+interface Source {
+  readonly file: string;
+  readonly io: Io;
+  readonly tally: Tally;
+}
+
+async function readable(file: string): Promise<Failure | undefined> {
+  if (file === STDIO) return undefined;
+  if (file === '') return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
+  try {
+    if (!(await stat(file)).isDirectory()) await (await open(file, 'r')).close();
+    return undefined;
+  } catch (cause) {
+    return unreadable(file, cause);
+  }
+}
+
+async function takeSource(ledger: Ledger, source: Source): Promise<Failure | undefined> {
+  const { file, io } = source;
+  if (file === STDIO) {
+    if (io.stdinIsTerminal) io.err.write('sub: reading standard input; end it with Ctrl-D.\n');
+    return takeLines(ledger, io.stdin, { ...source, file: '<stdin>' });
+  }
+  const info = await stat(file).catch(() => undefined);
+  if (info?.isDirectory() === true) return takeSpool(ledger, source);
+  return takeLines(ledger, createReadStream(file), source);
+}
+
+async function takeLines(
+  ledger: Ledger,
+  chunks: AsyncIterable<Uint8Array>,
+  source: Source,
+): Promise<Failure | undefined> {
+  const batches = lineBatches(chunks);
+  for (;;) {
+    let next: IteratorResult<LineBatch, undefined>;
+    try {
+      next = await batches.next();
+    } catch (cause) {
+      return unreadable(source.file, cause);
+    }
+    if (next.done === true) return undefined;
+    await takeBatch(ledger, next.value, source);
+  }
+}
+
+async function takeBatch(ledger: Ledger, batch: LineBatch, { file, tally }: Source): Promise<void> {
+  for (const line of batch.tooLong) reject(tally, { file, line, reason: 'the line is too long' });
+  const { cut } = batch;
+  const isCut = cut !== undefined && reasonOf(cut.line) !== undefined;
+  if (isCut) tally.cut += 1;
+  const last = cut === undefined || isCut ? undefined : cut;
+  const lines = last === undefined ? batch.lines : [...batch.lines, last];
+  const { rejected } = await store(ledger, lines, tally);
+  tally.rejected += rejected;
+  if (rejected === 0) return;
+  for (const [index, { line }] of batch.lines.entries()) {
+    if (tally.reasons.length >= REASONS_MAX) return;
+    const reason = reasonOf(line);
+    if (reason !== undefined) explain(tally, { file, line: batch.numbers[index] ?? 0, reason });
+  }
+}
+
+async function store(ledger: Ledger, lines: readonly IncomingLine[], tally: Tally) {
+  if (lines.length === 0) return { rejected: 0 };
+  const { accepted, duplicates, rejected } = await ledger.ingest(lines);
+  tally.accepted += accepted;
+  tally.known += duplicates;
+  return { rejected };
+}
+
+/** What a shim kept because it found no ledger. Its lines have numbers of their own. */
+async function takeSpool(ledger: Ledger, { file, tally }: Source): Promise<undefined> {
+  for (const spooled of await listSpool(file)) {
+    const { path, producer } = spooled;
+    let endOffset = 0;
+    for await (const batch of readSpool(spooled)) {
+      const lines = batch.lines.map((line) => ({ producer, ...line }));
+      const { rejected } = await store(ledger, lines, tally);
+      tally.rejected += rejected;
+      for (const { seq, line } of rejected > 0 ? lines : []) {
+        const reason = reasonOf(line);
+        if (reason !== undefined) explain(tally, { file: path, line: seq, reason });
+      }
+      for (let count = 0; count < batch.damaged; count++) {
+        reject(tally, { file: path, line: 0, reason: 'a line is damaged' });
+      }
+      endOffset = batch.endOffset;
+    }
+    // On disk before the only other copy goes.
+    await ledger.seal();
+    await dropSpool(spooled, endOffset);
+  }
+  return undefined;
+}
+
+function reject(tally: Tally, reason: Reason): void {
+  tally.rejected += 1;
+  explain(tally, reason);
+}
+
+function explain({ reasons }: Tally, reason: Reason): void {
+  if (reasons.length < REASONS_MAX) reasons.push(reason);
+}
+
+/** Why the ledger does not take a line; undefined when it does. */
+function reasonOf(line: string): string | undefined {
+  const parsed: ParsedEvent = parseEventLine(line);
+  if (parsed.ok || parsed.kind === 'unknown_type') return undefined;
+  const [first] = parsed.mismatches;
+  if (first === undefined) return 'not an event';
+  const place = first.path.length === 0 ? '' : `${first.path.join('.')}: `;
+  return shortened(`${place}expected ${first.expected}, got ${first.got}`, REASON_LENGTH_MAX);
+}
+
+function textOf({ accepted, known, rejected, cut, reasons }: Tally, ledger: string): string {
+  const lines = [
+    `${plural(accepted, 'event')} taken into ${ledger}, ${known} known already, ${rejected} rejected.`,
+    ...reasons.map(({ file, line, reason }) => `  ${file}:${line}: ${reason}`),
+    ...(rejected > reasons.length ? [`  … and ${rejected - reasons.length} more.`] : []),
+    ...(cut > 0
+      ? [`${plural(cut, 'unfinished last line')} left out; give the file again later.`]
+      : []),
+  ];
+  return `${lines.map(harmless).join('\n')}\n`;
+}
+
+export { run };

@@ -1,0 +1,198 @@
+import type {
+  CallFilter,
+  CallRow,
+  Page,
+  RunFilter,
+  RunRow,
+  StoreReader,
+} from '@subluminal/plane/ledger';
+import { CALL_STATUSES, type QueryInput, RUN_STATUSES } from '../catalog/ledger.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { findLedger, withReader } from '../ledger/home.ts';
+import { momentMs } from '../ledger/moment.ts';
+import { csvText, tableText } from '../ledger/table.ts';
+import { CALL_VIEW, RUN_VIEW, type View } from '../ledger/views.ts';
+import { jsonText } from '../text.ts';
+
+type Options = QueryInput['options'];
+
+interface Span {
+  readonly fromMs?: number;
+  readonly toMs?: number;
+}
+
+interface Paging {
+  readonly limit: number;
+  readonly after: string | undefined;
+}
+
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 10_000;
+const PAGE_MAX = 1_000;
+/** A search for text gives short pages, so their number is bounded as well. */
+const PAGES_MAX = 10_000;
+const CALLS_ONLY = ['server', 'tool', 'decision', 'rule', 'args-hash', 'text'] as const;
+
+async function run({ options }: QueryInput, io: Io): Promise<Outcome> {
+  if (options.json && options.csv)
+    return usage('--json and --csv exclude each other.', 'Give one.');
+  const span = spanOf(options);
+  if (isFailure(span)) return span;
+  const limit = limitOf(options.limit);
+  if (isFailure(limit)) return limit;
+  const wrong = options.runs ? wrongForRuns(options) : wrongForCalls(options);
+  if (wrong !== undefined) return wrong;
+  const home = await findLedger();
+  if (isFailure(home)) return home;
+  const paging = { limit, after: options.after };
+  const answered = await withReader(home, async (reader) => {
+    if (options.runs)
+      return printed(
+        { page: await runsOf(reader, { options, span, paging }), view: RUN_VIEW },
+        options,
+        io,
+      );
+    const filter = callFilter(options, span);
+    const page = await gather((request) => reader.calls(filter, request), paging);
+    return printed({ page, view: CALL_VIEW }, options, io);
+  });
+  return isFailure(answered) ? answered : done(EXIT.fine);
+}
+
+function usage(message: string, fix: string): Failure {
+  return failure('SUB_USAGE', message, fix);
+}
+
+function spanOf({ since, until }: Options): Span | Failure {
+  const nowMs = Date.now();
+  const fromMs = since === undefined ? undefined : momentMs(since, nowMs);
+  const toMs = until === undefined ? undefined : momentMs(until, nowMs);
+  for (const [name, given, ms] of [
+    ['since', since, fromMs],
+    ['until', until, toMs],
+  ] as const) {
+    if (given !== undefined && ms === undefined) {
+      return usage(
+        `--${name} \`${given}\` is no time.`,
+        'Write 2026-01-31T12:00:00Z, or 15m, 2h, 3d.',
+      );
+    }
+  }
+  return { ...(fromMs !== undefined && { fromMs }), ...(toMs !== undefined && { toMs }) };
+}
+
+function limitOf(text: string | undefined): number | Failure {
+  if (text === undefined) return LIMIT_DEFAULT;
+  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= LIMIT_MAX) return limit;
+  return usage(`--limit \`${text}\` is no count from 1 to ${LIMIT_MAX}.`, 'Write such a number.');
+}
+
+function wrongForRuns(options: Options): Failure | undefined {
+  const stray = CALLS_ONLY.find((name) => options[name] !== undefined);
+  if (stray !== undefined) return usage(`--${stray} is about calls.`, 'Leave out --runs.');
+  const { status } = options;
+  if (status === undefined || isOneOf(RUN_STATUSES, status)) return undefined;
+  return usage(`no run ends with ${status}.`, `Write one of ${RUN_STATUSES.join(', ')}.`);
+}
+
+function wrongForCalls({ status }: Options): Failure | undefined {
+  if (status === undefined || isOneOf(CALL_STATUSES, status)) return undefined;
+  return usage(`no call ends with ${status}.`, `Write one of ${CALL_STATUSES.join(', ')}.`);
+}
+
+function isOneOf<V extends string>(values: readonly V[], value: string): value is V {
+  return values.some((one) => one === value);
+}
+
+function callFilter(options: Options, span: Span): CallFilter {
+  const { run: runId, agent, server, tool, decision, status, rule, text } = options;
+  const argsHash = options['args-hash'];
+  return {
+    ...span,
+    ...(runId !== undefined && { runId }),
+    ...(agent !== undefined && { agentId: agent }),
+    ...(server !== undefined && { serverName: server }),
+    ...(tool !== undefined && { toolName: tool }),
+    ...(decision !== undefined && { decision }),
+    ...(status !== undefined && isOneOf(CALL_STATUSES, status) && { status }),
+    ...(rule !== undefined && { ruleId: rule }),
+    ...(argsHash !== undefined && { argsHash }),
+    ...(text !== undefined && { text }),
+  };
+}
+
+interface RunsWish {
+  readonly options: Options;
+  readonly span: Span;
+  readonly paging: Paging;
+}
+
+async function runsOf(
+  reader: StoreReader,
+  { options, span, paging }: RunsWish,
+): Promise<Page<RunRow>> {
+  const { agent, status, run: runId } = options;
+  if (runId !== undefined) {
+    const found = await reader.run(runId);
+    return { rows: found === undefined ? [] : [found], next: null };
+  }
+  const filter: RunFilter = {
+    ...span,
+    ...(agent !== undefined && { agentId: agent }),
+    ...(status !== undefined && isOneOf(RUN_STATUSES, status) && { status }),
+  };
+  return gather((request) => reader.runs(filter, request), paging);
+}
+
+type Ask<R> = (request: { readonly limit: number; readonly cursor?: string }) => Promise<Page<R>>;
+
+/** Pages until there are enough rows. */
+async function gather<R>(ask: Ask<R>, { limit, after }: Paging): Promise<Page<R>> {
+  const rows: R[] = [];
+  let next = after ?? null;
+  for (let pages = 0; pages < PAGES_MAX; pages++) {
+    const pageLimit = Math.min(PAGE_MAX, limit - rows.length);
+    const page = await ask({ limit: pageLimit, ...(next !== null && { cursor: next }) });
+    rows.push(...page.rows);
+    next = page.next;
+    if (next === null || rows.length >= limit) break;
+  }
+  return { rows, next };
+}
+
+interface Answer<R extends CallRow | RunRow> {
+  readonly page: Page<R>;
+  readonly view: View<R>;
+}
+
+function printed<R extends CallRow | RunRow>(
+  { page, view }: Answer<R>,
+  options: Options,
+  io: Io,
+): void {
+  const { rows, next } = page;
+  if (options.json) {
+    io.out.write(jsonText({ [view.name]: rows, next }));
+    return;
+  }
+  if (options.csv) {
+    const names = Object.keys(view.csv);
+    const cells = rows.map((row) => Object.values(view.csv).map((read) => read(row)));
+    io.out.write(csvText(names, cells));
+  } else if (rows.length === 0) {
+    io.out.write(`No ${view.name} fit.\n`);
+  } else {
+    const paint = (line: string, index: number) => {
+      const row = rows[index];
+      return row === undefined ? line : view.paint(line, row, io.out.colors);
+    };
+    io.out.write(tableText(view.columns, rows.map(view.cells), paint));
+  }
+  if (next !== null) io.err.write(`sub: there is more; go on with --after ${next}\n`);
+}
+
+export { run };

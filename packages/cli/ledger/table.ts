@@ -1,0 +1,57 @@
+// Rows for people and for spreadsheets. Every cell is hostile text.
+import { displayWidth, harmless, shortened } from '../text.ts';
+
+type Cell = string | number | boolean | null;
+
+interface Column {
+  readonly title: string;
+  readonly right?: boolean;
+  readonly lengthMax?: number;
+}
+
+const CELL_LENGTH_MAX = 40;
+const GAP = '  ';
+/** What a spreadsheet would run as a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** Aligned columns; `paint` may colour a whole line. */
+function tableText(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  paint: (line: string, index: number) => string,
+): string {
+  const shown = rows.map((row) => columns.map((column, index) => shownCell(row[index], column)));
+  const titles = columns.map(({ title }) => title);
+  const widths = columns.map((_, index) =>
+    Math.max(...[titles, ...shown].map((row) => displayWidth(row[index] ?? ''))),
+  );
+  const line = (row: readonly string[]) => {
+    const cells = row.map((text, index) => {
+      const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - displayWidth(text)));
+      return columns[index]?.right === true ? space + text : text + space;
+    });
+    return cells.join(GAP).trimEnd();
+  };
+  const lines = shown.map((row, index) => paint(line(row), index));
+  return `${[line(titles), ...lines].join('\n')}\n`;
+}
+
+function shownCell(cell: Cell | undefined, { lengthMax = CELL_LENGTH_MAX }: Column): string {
+  if (cell === null || cell === undefined || cell === '') return '-';
+  return shortened(harmless(shortened(String(cell), lengthMax)), lengthMax);
+}
+
+/** RFC 4180, with a quote in front of what a spreadsheet would take for a formula. */
+function csvText(titles: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  return [titles, ...rows].map((row) => `${row.map(csvCell).join(',')}\r\n`).join('');
+}
+
+function csvCell(cell: Cell): string {
+  if (cell === null) return '';
+  if (typeof cell !== 'string') return String(cell);
+  const text = harmless(FORMULA.test(cell) ? `'${cell}` : cell);
+  return /[",\s]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+export type { Cell, Column };
+export { csvText, tableText };

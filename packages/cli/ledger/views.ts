@@ -1,0 +1,120 @@
+// What is shown of a call and of a run.
+import type { CallRow, RunRow } from '@subluminal/plane/ledger';
+import type { Colors } from '../io.ts';
+import type { Cell, Column } from './table.ts';
+
+interface View<R> {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  readonly cells: (row: R) => readonly Cell[];
+  readonly paint: (line: string, row: R, colors: Colors) => string;
+  /** Every column of the CSV form, in order. */
+  readonly csv: { readonly [name: string]: (row: R) => Cell };
+}
+
+function timeText(ms: number | null): string {
+  return ms === null ? '' : new Date(ms).toISOString();
+}
+
+const CALL_VIEW: View<CallRow> = {
+  name: 'calls',
+  columns: [
+    { title: 'TIME' },
+    { title: 'DECISION' },
+    { title: 'STATUS' },
+    { title: 'MS', right: true },
+    { title: 'SERVER', lengthMax: 24 },
+    { title: 'TOOL' },
+    { title: 'RULE', lengthMax: 32 },
+    { title: 'REASON', lengthMax: 32 },
+    { title: 'RUN' },
+  ],
+  cells: (row) => [
+    timeText(row.created_at_ms),
+    // What would have been refused is marked: observe mode and development let it pass.
+    row.would_action === null || row.would_action === row.decision
+      ? row.decision
+      : `${row.decision ?? ''} (${row.would_action})`,
+    row.status ?? 'PENDING',
+    row.latency_ms,
+    row.server_name,
+    row.tool_name,
+    row.rule_id ?? row.would_rule_id,
+    row.reason_code,
+    row.run_id,
+  ],
+  paint: (line, row, colors) => {
+    if (row.decision !== null && row.decision !== 'ALLOW') return colors.red(line);
+    return row.status !== null && row.status !== 'OK' ? colors.yellow(line) : line;
+  },
+  csv: {
+    time: (row) => timeText(row.created_at_ms),
+    run_id: (row) => row.run_id,
+    call_id: (row) => row.call_id,
+    agent_id: (row) => row.agent_id,
+    server_name: (row) => row.server_name,
+    tool_name: (row) => row.tool_name,
+    args_hash: (row) => row.args_hash,
+    decision: (row) => row.decision,
+    would_action: (row) => row.would_action,
+    rule_id: (row) => row.rule_id,
+    reason_code: (row) => row.reason_code,
+    summary: (row) => row.summary,
+    status: (row) => row.status,
+    latency_ms: (row) => row.latency_ms,
+    bytes_in: (row) => row.bytes_in,
+    bytes_out: (row) => row.bytes_out,
+    error_class: (row) => row.error_class,
+    error_message: (row) => row.error_message,
+  },
+};
+
+const RUN_VIEW: View<RunRow> = {
+  name: 'runs',
+  columns: [
+    { title: 'STARTED' },
+    { title: 'RUN' },
+    { title: 'AGENT' },
+    { title: 'STATUS' },
+    { title: 'CALLS', right: true },
+    { title: 'REFUSED', right: true },
+    { title: 'ERRORS', right: true },
+    { title: 'POLICY' },
+  ],
+  cells: (row) => [
+    timeText(row.started_at_ms ?? row.first_at_ms),
+    row.run_id,
+    row.agent_id,
+    row.status ?? 'RUNNING',
+    row.calls.total,
+    row.calls.blocked + row.calls.throttled,
+    row.calls.errors,
+    row.policy_id === null ? null : `${row.policy_id} ${row.policy_version ?? ''}`,
+  ],
+  paint: (line, row, colors) => {
+    if (row.status === 'FAILED' || row.status === 'TERMINATED') return colors.red(line);
+    return row.calls.blocked + row.calls.throttled > 0 ? colors.yellow(line) : line;
+  },
+  csv: {
+    started_at: (row) => timeText(row.started_at_ms ?? row.first_at_ms),
+    ended_at: (row) => timeText(row.ended_at_ms),
+    run_id: (row) => row.run_id,
+    agent_id: (row) => row.agent_id,
+    client: (row) => row.client,
+    env: (row) => row.env,
+    principal: (row) => row.principal,
+    status: (row) => row.status,
+    mode: (row) => row.mode,
+    policy_id: (row) => row.policy_id,
+    policy_version: (row) => row.policy_version,
+    policy_hash: (row) => row.policy_hash,
+    calls: (row) => row.calls.total,
+    allowed: (row) => row.calls.allowed,
+    blocked: (row) => row.calls.blocked,
+    throttled: (row) => row.calls.throttled,
+    errors: (row) => row.calls.errors,
+  },
+};
+
+export type { View };
+export { CALL_VIEW, RUN_VIEW };

@@ -1,0 +1,52 @@
+// Events at the end of the chain, with the rows that they make.
+import type { Event } from '@subluminal/contracts';
+import { digestOf, linkHash } from './chain.ts';
+import { OWN_PRODUCER, type OwnRecord, ownLine, readPolicy } from './own-events.ts';
+import { emptyProjection, projectEvent, projectPolicy } from './project.ts';
+import { factsOf, type LineFacts } from './read-line.ts';
+import type { EventRow, StoreTransaction, Tip } from './store.ts';
+
+interface NewEvent extends LineFacts {
+  readonly producer: string;
+  /** The ledger's own events are numbered by their place. */
+  readonly producerSeq: number | undefined;
+  readonly line: string;
+  readonly event: Event | undefined;
+}
+
+/** Appends after `tip` and returns the new one. */
+async function append(
+  transaction: StoreTransaction,
+  tip: Tip,
+  events: readonly NewEvent[],
+): Promise<Tip> {
+  const rows: EventRow[] = [];
+  const projection = emptyProjection();
+  let { seq, hash } = tip;
+  for (const { producer, line, event, type, tsMs, runId, producerSeq: given } of events) {
+    seq += 1;
+    const producerSeq = given ?? seq;
+    hash = linkHash(hash, { seq, producer, producerSeq, digest: digestOf(line) });
+    rows.push({ seq, producer, producerSeq, line, digest: null, hash, type, tsMs, runId });
+    if (event !== undefined) projectEvent(projection, event, { seq, atMs: tsMs ?? 0 });
+    const policy = producer === OWN_PRODUCER ? readPolicy(line) : undefined;
+    if (policy !== undefined) projectPolicy(projection, policy);
+  }
+  await transaction.addEvents(rows);
+  await transaction.merge(projection);
+  return { seq, hash };
+}
+
+function ownEvent(record: OwnRecord, nowMs: number): NewEvent {
+  const line = ownLine(record, nowMs);
+  return {
+    producer: OWN_PRODUCER,
+    producerSeq: undefined,
+    line,
+    event: undefined,
+    ...factsOf(line),
+  };
+}
+
+export type { NewEvent };
+export { append, ownEvent };

@@ -1,0 +1,47 @@
+// A past run as a trace bundle, read from the ledger page by page.
+import type { PolicyRef } from '@subluminal/contracts';
+import type { ChainReader } from '../store.ts';
+import { summaryMarkdown } from './markdown.ts';
+import { RunSummarizer, type RunSummary } from './summary.ts';
+
+interface RunExport {
+  readonly summary: RunSummary;
+  /** `summary.md`. */
+  readonly markdown: string;
+  /** Which policy the run began with; its rules are among the ledger's policies, if recorded. */
+  readonly policy: PolicyRef | null;
+  /** `events.jsonl`, line by line, without newlines. */
+  lines(): AsyncIterable<string>;
+}
+
+const PAGE_EVENTS = 1_000;
+
+/** Undefined when the ledger has no event of the run. */
+async function exportRun(reader: ChainReader, runId: string): Promise<RunExport | undefined> {
+  const summarizer = new RunSummarizer();
+  let events = 0;
+  for await (const line of linesOf(reader, runId)) {
+    summarizer.addLine(line);
+    events += 1;
+  }
+  if (events === 0) return undefined;
+  const summary = summarizer.finish();
+  return {
+    summary,
+    markdown: summaryMarkdown(summary),
+    policy: summary.policy,
+    lines: () => linesOf(reader, runId),
+  };
+}
+
+async function* linesOf(reader: ChainReader, runId: string): AsyncGenerator<string, undefined> {
+  for (let afterSeq = 0; ; ) {
+    const rows = await reader.events({ afterSeq, limit: PAGE_EVENTS, runId });
+    for (const { line } of rows) if (line !== null) yield line;
+    if (rows.length < PAGE_EVENTS) return undefined;
+    afterSeq = rows.at(-1)?.seq ?? afterSeq;
+  }
+}
+
+export type { RunExport };
+export { exportRun };

@@ -1,0 +1,281 @@
+// What a run did, from its events alone: for trace bundles, with or without a ledger. Pure.
+import {
+  type Action,
+  type Event,
+  type EventOf,
+  type PolicyRef,
+  parseEventLine,
+} from '@subluminal/contracts';
+
+interface Violation {
+  readonly ts: string;
+  readonly call_id: string;
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly action: Action;
+  readonly rule_id: string | null;
+  readonly severity: string;
+  readonly reason_code: string;
+  readonly summary: string;
+}
+
+interface FailedCall {
+  readonly ts: string;
+  readonly call_id: string;
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly status: string;
+  readonly class: string;
+  readonly message: string;
+}
+
+interface ToolTally {
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly calls: number;
+  readonly refused: number;
+  readonly errors: number;
+}
+
+/** `summary.json` of a trace bundle. Lists are bounded; the totals count everything. */
+interface RunSummary {
+  readonly format: 'subluminal.summary.v1';
+  readonly run_id: string | null;
+  readonly agent_id: string | null;
+  readonly client: string | null;
+  readonly env: string | null;
+  readonly principal: string | null;
+  /** Null while the run has no end on record. */
+  readonly status: string | null;
+  readonly mode: string | null;
+  readonly policy: PolicyRef | null;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  /** As contract A has them in `run_end`. */
+  readonly totals: {
+    readonly calls_total: number;
+    readonly calls_allowed: number;
+    readonly calls_blocked: number;
+    readonly calls_throttled: number;
+    readonly errors_total: number;
+    readonly duration_ms: number;
+  };
+  readonly calls_undecided: number;
+  readonly decisions: { readonly [A in Action]: number };
+  /** Rules that decided, the most frequent first. */
+  readonly rules: readonly { readonly rule_id: string; readonly count: number }[];
+  readonly tools: readonly ToolTally[];
+  readonly violations_total: number;
+  /** Decisions other than ALLOW. */
+  readonly violations: readonly Violation[];
+  readonly spared_total: number;
+  /** What observe mode or the development profile let pass. */
+  readonly spared: readonly Violation[];
+  /** Allowed calls that did not end well. */
+  readonly errors: readonly FailedCall[];
+  readonly events_total: number;
+  /** Lines that are no events, and events of types that this version does not know. */
+  readonly lines_malformed: number;
+  readonly events_unknown: number;
+  /** True when there were more calls, tools or rules than are kept track of. */
+  readonly incomplete: boolean;
+}
+
+const LISTED_MAX = 1_000;
+const NAMES_MAX = 1_000;
+const CALLS_MAX = 1_000_000;
+const DECIDED = 2;
+const STARTED = 1;
+
+interface MutableTally {
+  server_name: string;
+  tool_name: string;
+  calls: number;
+  refused: number;
+  errors: number;
+}
+
+/** Takes the lines of one run in any order; lines of other runs are the caller's mistake. */
+class RunSummarizer {
+  #first: Event | undefined;
+  #firstMs = Number.POSITIVE_INFINITY;
+  #lastMs = Number.NEGATIVE_INFINITY;
+  #start: EventOf<'run_start'> | undefined;
+  #end: EventOf<'run_end'> | undefined;
+  readonly #calls = new Map<string, number>();
+  readonly #decisions: { [A in Action]: number } = {
+    ALLOW: 0,
+    BLOCK: 0,
+    THROTTLE: 0,
+    REJECT_WITH_HINT: 0,
+    TERMINATE_RUN: 0,
+  };
+  readonly #rules = new Map<string, number>();
+  readonly #tools = new Map<string, MutableTally>();
+  readonly #violations: Violation[] = [];
+  readonly #spared: Violation[] = [];
+  readonly #errors: FailedCall[] = [];
+  readonly #totals = { violations: 0, spared: 0, errors: 0, events: 0, malformed: 0, unknown: 0 };
+  #undecided = 0;
+  #incomplete = false;
+
+  addLine(line: string): void {
+    const parsed = parseEventLine(line);
+    if (parsed.ok) this.add(parsed.event);
+    else if (parsed.kind === 'unknown_type') this.#totals.unknown += 1;
+    else this.#totals.malformed += 1;
+  }
+
+  add(event: Event): void {
+    this.#totals.events += 1;
+    this.#first ??= event;
+    const atMs = Date.parse(event.ts);
+    this.#firstMs = Math.min(this.#firstMs, atMs);
+    this.#lastMs = Math.max(this.#lastMs, atMs);
+    if (event.type === 'run_start') this.#start ??= event;
+    else if (event.type === 'run_end') this.#end = event;
+    else if (event.type === 'tool_call_start') this.#addCall(event, STARTED);
+    else if (event.type === 'tool_call_decision') this.#addDecision(event);
+    else if (event.type === 'tool_call_end') this.#addEnd(event);
+  }
+
+  finish(): RunSummary {
+    const [first, start, end] = [this.#first, this.#start, this.#end];
+    const { violations, spared, events, malformed, unknown } = this.#totals;
+    return {
+      format: 'subluminal.summary.v1',
+      run_id: first?.run_id ?? null,
+      agent_id: first?.agent_id ?? null,
+      client: first?.client ?? null,
+      env: first?.env ?? null,
+      principal: first?.principal ?? null,
+      status: end?.run.status ?? null,
+      mode: start?.run.mode ?? null,
+      policy: start?.run.policy ?? null,
+      started_at: start?.run.started_at ?? isoOf(this.#firstMs),
+      ended_at: end?.run.ended_at ?? null,
+      totals: this.#callTotals(),
+      calls_undecided: this.#undecided,
+      decisions: { ...this.#decisions },
+      rules: Array.from(this.#rules, ([rule_id, count]) => ({ rule_id, count })).toSorted(
+        (left, right) => right.count - left.count,
+      ),
+      tools: [...this.#tools.values()].toSorted((left, right) => right.calls - left.calls),
+      violations_total: violations,
+      violations: this.#violations,
+      spared_total: spared,
+      spared: this.#spared,
+      errors: this.#errors,
+      events_total: events,
+      lines_malformed: malformed,
+      events_unknown: unknown,
+      incomplete: this.#incomplete,
+    };
+  }
+
+  #callTotals(): RunSummary['totals'] {
+    const { ALLOW, BLOCK, THROTTLE, REJECT_WITH_HINT, TERMINATE_RUN } = this.#decisions;
+    const blocked = BLOCK + REJECT_WITH_HINT + TERMINATE_RUN;
+    const startMs =
+      this.#start === undefined ? this.#firstMs : Date.parse(this.#start.run.started_at);
+    const endMs = this.#end === undefined ? this.#lastMs : Date.parse(this.#end.run.ended_at);
+    const spanMs = endMs - startMs;
+    return {
+      calls_total: ALLOW + blocked + THROTTLE + this.#undecided,
+      calls_allowed: ALLOW,
+      calls_blocked: blocked,
+      calls_throttled: THROTTLE,
+      errors_total: this.#totals.errors,
+      duration_ms: Number.isFinite(spanMs) ? Math.max(0, spanMs) : 0,
+    };
+  }
+
+  /** What was already known of the call. A call is counted once, however often it is spoken of. */
+  #addCall(event: EventOf<'tool_call_start' | 'tool_call_decision'>, flag: number): number {
+    const { call_id } = event.call;
+    const known = this.#calls.get(call_id) ?? 0;
+    if (known === 0 && this.#calls.size >= CALLS_MAX) this.#incomplete = true;
+    else this.#calls.set(call_id, known | flag);
+    if (known === 0) {
+      const tool = this.#toolOf(event.call);
+      if (tool !== undefined) tool.calls += 1;
+    }
+    if (flag === STARTED && known === 0) this.#undecided += 1;
+    if (flag === DECIDED && known === STARTED) this.#undecided -= 1;
+    return known;
+  }
+
+  #addDecision(event: EventOf<'tool_call_decision'>): void {
+    const known = this.#addCall(event, DECIDED);
+    if ((known & DECIDED) !== 0) return;
+    const { action, rule_id, would, severity } = event.decision;
+    this.#decisions[action] += 1;
+    if (rule_id !== null) this.#countRule(rule_id);
+    if (action !== 'ALLOW') {
+      const { reason_code, summary } = event.decision.explain;
+      this.#totals.violations += 1;
+      const tool = this.#toolOf(event.call);
+      if (tool !== undefined) tool.refused += 1;
+      const what = { action, rule_id, severity, reason_code, summary };
+      if (this.#violations.length < LISTED_MAX) this.#violations.push(violationOf(event, what));
+    } else if (would !== undefined && would.action !== 'ALLOW') {
+      this.#totals.spared += 1;
+      if (this.#spared.length < LISTED_MAX)
+        this.#spared.push(violationOf(event, { ...would, severity }));
+    }
+  }
+
+  /** A refused call ends with an error of ours; only what the server did wrong counts here. */
+  #addEnd({ ts, call, status, error }: EventOf<'tool_call_end'>): void {
+    if (status === 'OK' || error?.class === 'policy_block') return;
+    this.#totals.errors += 1;
+    const tool = this.#toolOf(call);
+    if (tool !== undefined) tool.errors += 1;
+    if (this.#errors.length >= LISTED_MAX) return;
+    const { call_id, server_name, tool_name } = call;
+    const words = { class: error?.class ?? 'unknown', message: error?.message ?? '' };
+    this.#errors.push({ ts, call_id, server_name, tool_name, status, ...words });
+  }
+
+  #countRule(ruleId: string): void {
+    const known = this.#rules.get(ruleId);
+    if (known === undefined && this.#rules.size >= NAMES_MAX) this.#incomplete = true;
+    else this.#rules.set(ruleId, (known ?? 0) + 1);
+  }
+
+  #toolOf({ server_name, tool_name }: { server_name: string; tool_name: string }) {
+    const key = `${server_name.length}:${server_name}${tool_name}`;
+    const known = this.#tools.get(key);
+    if (known !== undefined) return known;
+    if (this.#tools.size >= NAMES_MAX) {
+      this.#incomplete = true;
+      return undefined;
+    }
+    const made = { server_name, tool_name, calls: 0, refused: 0, errors: 0 };
+    this.#tools.set(key, made);
+    return made;
+  }
+}
+
+function violationOf(
+  { ts, call }: EventOf<'tool_call_decision'>,
+  what: Pick<Violation, 'action' | 'rule_id' | 'severity' | 'reason_code' | 'summary'>,
+): Violation {
+  const { call_id, server_name, tool_name } = call;
+  const { action, rule_id, severity, reason_code, summary } = what;
+  return { ts, call_id, server_name, tool_name, action, rule_id, severity, reason_code, summary };
+}
+
+function isoOf(ms: number): string | null {
+  return Number.isFinite(ms) ? new Date(ms).toISOString() : null;
+}
+
+/** The summary of all lines at once. */
+function summarize(lines: Iterable<string>): RunSummary {
+  const summarizer = new RunSummarizer();
+  for (const line of lines) summarizer.addLine(line);
+  return summarizer.finish();
+}
+
+export type { FailedCall, RunSummary, Violation };
+export { RunSummarizer, summarize };

@@ -1,0 +1,282 @@
+// The ledger: takes events in, chains and signs them. One writer; readers need only the store.
+import type { Signer } from '@subluminal/core/ports';
+import { append, type NewEvent, ownEvent } from './append.ts';
+import { sameBytes } from './chain.ts';
+import { LedgerError } from './errors.ts';
+import { followingHead, formatWitness, type Head, type HeadKind, signHead } from './head.ts';
+import { type IngestResult, ingestBatch, readBatch } from './ingest.ts';
+import { checkWitness, type RollbackChoice } from './open.ts';
+import type { PolicyRecord } from './own-events.ts';
+import { PROJECTION_VERSION } from './project.ts';
+import { type PruneRequest, type PruneResult, pruneOnce } from './prune.ts';
+import type { IncomingLine } from './read-line.ts';
+import { rebuildProjections } from './rebuild.ts';
+import type { Store, StoreTransaction, Tip, TransactionOptions } from './store.ts';
+import type { Witness } from './witness.ts';
+
+interface LedgerOptions {
+  readonly store: Store;
+  /** Signs the heads. */
+  readonly signer: Signer;
+  /** Keeps the last head outside the store. */
+  readonly witness: Witness;
+  readonly nowMs: () => number;
+  /** A head at the latest after so many events, and so long after an event. */
+  readonly headEvery?: { readonly events: number; readonly ms: number };
+  /** What to do with a store that is older than the witness; `refuse`. */
+  readonly onRollback?: RollbackChoice;
+  /** For what goes wrong without stopping anything. */
+  readonly onWarning?: (message: string) => void;
+}
+
+interface Ledger {
+  readonly store: Store;
+  /** All or nothing; what cannot be read is set aside and does not hold up the rest. */
+  ingest(lines: readonly IncomingLine[]): Promise<IngestResult>;
+  /** Keeps the rules of a policy, which events only refer to. */
+  recordPolicy(policy: PolicyRecord): Promise<void>;
+  /** Signs what is there. Undefined when nothing is. */
+  seal(): Promise<Head | undefined>;
+  prune(request: PruneRequest): Promise<PruneResult>;
+  /** Makes all rows anew from the events. */
+  rebuild(): Promise<void>;
+  /** Signs, and gives the store up. */
+  close(): Promise<void>;
+}
+
+const POLICIES_LOOKED_AT = 1_000;
+const HEAD_EVERY = { events: 5_000, ms: 10_000 };
+
+async function openLedger(options: LedgerOptions): Promise<Ledger> {
+  const writer = new Writer(options);
+  await writer.open();
+  return writer;
+}
+
+class Writer implements Ledger {
+  readonly store: Store;
+  readonly #options: LedgerOptions;
+  readonly #every: { readonly events: number; readonly ms: number };
+  #ledgerId = '';
+  /** What this process knows to be the end; anything else was written by somebody else. */
+  #tip: Tip | undefined;
+  #head: Head | undefined;
+  /** No head yet since the start. */
+  #fresh = true;
+  #timer: NodeJS.Timeout | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: LedgerOptions) {
+    this.store = options.store;
+    this.#options = options;
+    this.#every = options.headEvery ?? HEAD_EVERY;
+  }
+
+  async open(): Promise<void> {
+    const { witness, onRollback = 'refuse' } = this.#options;
+    const kept = await witness.read();
+    await this.#write({ durable: true }, async (transaction) => {
+      this.#ledgerId = await transaction.ledgerId();
+      this.#tip = await transaction.tip();
+      this.#head = await transaction.lastHead();
+      const state = { ledgerId: this.#ledgerId, tip: this.#tip, head: this.#head };
+      const { records, warning } = checkWitness(state, kept, onRollback);
+      if (warning !== undefined) this.#warn(warning);
+      if ((await transaction.meta('projection')) !== PROJECTION_VERSION) {
+        await rebuildProjections(transaction);
+        await transaction.setMeta('projection', PROJECTION_VERSION);
+      }
+      if (records.length === 0) return undefined;
+      const nowMs = this.#options.nowMs();
+      const own = records.map((record) => ownEvent(record, nowMs));
+      return { tip: await append(transaction, this.#tip, own), kind: 'open' };
+    });
+  }
+
+  async ingest(lines: readonly IncomingLine[]): Promise<IngestResult> {
+    const batch = readBatch(lines);
+    return this.#inTurn(async () => {
+      const kind = this.#dueHead(batch.events.length);
+      let result: IngestResult | undefined;
+      await this.#write({ durable: kind !== undefined }, async (transaction, tip) => {
+        const done = await ingestBatch(transaction, { tip, batch, nowMs: this.#options.nowMs() });
+        result = done.result;
+        return { tip: done.tip, kind: done.tip.seq > tip.seq ? kind : undefined };
+      });
+      this.#wakeLater();
+      if (result === undefined) throw new Error('the transaction did not run');
+      return result;
+    });
+  }
+
+  recordPolicy(policy: PolicyRecord): Promise<void> {
+    return this.#inTurn(async () => {
+      if (await this.#knowsPolicy(policy)) return;
+      const event = ownEvent({ type: 'ledger_policy', policy }, this.#options.nowMs());
+      await this.#appendOwn([event]);
+      this.#wakeLater();
+    });
+  }
+
+  seal(): Promise<Head | undefined> {
+    return this.#inTurn(() => this.#seal('interval'));
+  }
+
+  prune(request: PruneRequest): Promise<PruneResult> {
+    return this.#inTurn(async () => {
+      let total: PruneResult = { runs: 0, events: 0 };
+      for (let more = true; more; ) {
+        const nowMs = this.#options.nowMs();
+        await this.#write({ durable: true }, async (transaction, tip) => {
+          const done = await pruneOnce(transaction, { tip, request, nowMs });
+          more = done.more;
+          total = { runs: total.runs + done.runs, events: total.events + done.events };
+          return done.tip === undefined ? undefined : { tip: done.tip, kind: this.#headKind() };
+        });
+      }
+      if (total.events > 0) await this.store.compact();
+      return total;
+    });
+  }
+
+  rebuild(): Promise<void> {
+    return this.#inTurn(() =>
+      this.#write({}, async (transaction) => {
+        await rebuildProjections(transaction);
+        return undefined;
+      }),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#closed) return;
+      clearTimeout(this.#timer);
+      try {
+        if (!this.#fresh || this.#unsealed() > 0) await this.#seal('close');
+      } finally {
+        this.#closed = true;
+        await this.store.close();
+      }
+    });
+  }
+
+  /** One after the other, so that each finds the tip that the one before left. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Every run tells of its policy; the rules are kept once. */
+  async #knowsPolicy({ policy_id, version, rules_hash }: PolicyRecord): Promise<boolean> {
+    const known = await this.store.policies(POLICIES_LOOKED_AT);
+    return known.some(
+      (one) =>
+        one.policy_id === policy_id &&
+        one.version === version &&
+        one.rules_hash === rules_hash &&
+        one.rules_json !== null,
+    );
+  }
+
+  async #seal(kind: HeadKind): Promise<Head | undefined> {
+    const closing = kind === 'close';
+    if (this.#unsealed() === 0 && !(closing && this.#head?.kind !== 'close')) return this.#head;
+    await this.#write({ durable: true }, async (_, tip) =>
+      tip.seq === 0 ? undefined : { tip, kind: closing ? kind : this.#headKind() },
+    );
+    return this.#head;
+  }
+
+  async #appendOwn(events: readonly NewEvent[]): Promise<void> {
+    const kind = this.#dueHead(events.length);
+    await this.#write({ durable: kind !== undefined }, async (transaction, tip) => ({
+      tip: await append(transaction, tip, events),
+      kind,
+    }));
+  }
+
+  /** One transaction; the tip and the head in memory move on only when it is committed. */
+  async #write(
+    options: TransactionOptions,
+    work: (
+      transaction: StoreTransaction,
+      tip: Tip,
+    ) => Promise<{ readonly tip: Tip; readonly kind: HeadKind | undefined } | undefined>,
+  ): Promise<void> {
+    if (this.#closed) throw new LedgerError('SUB_LEDGER_IO', 'It is closed.');
+    const done = await this.store.transaction(async (transaction) => {
+      const tip = await transaction.tip();
+      this.#requireTip(tip);
+      const result = await work(transaction, tip);
+      if (result?.kind === undefined) return { tip: result?.tip, head: undefined };
+      const head = this.#makeHead(result.tip, result.kind);
+      await transaction.addHead(head);
+      return { tip: result.tip, head };
+    }, options);
+    if (done.tip !== undefined) this.#tip = done.tip;
+    if (done.head !== undefined) await this.#headWritten(done.head);
+  }
+
+  #requireTip(found: Tip): void {
+    const known = this.#tip;
+    if (known === undefined) return;
+    if (known.seq === found.seq && sameBytes(known.hash, found.hash)) return;
+    const detail = `Its last event is ${found.seq}, but this process wrote ${known.seq}.`;
+    throw new LedgerError('SUB_LEDGER_TAMPERED', detail);
+  }
+
+  #makeHead(tip: Tip, kind: HeadKind): Head {
+    const next = { kind, seq: tip.seq, hash: tip.hash, nowMs: this.#options.nowMs() };
+    const unsigned = followingHead(this.#ledgerId, this.#head, next);
+    return signHead(this.#ledgerId, unsigned, this.#options.signer);
+  }
+
+  /** The head is safe in the store; without its witness only the cut-off end would go unnoticed. */
+  async #headWritten(head: Head): Promise<void> {
+    this.#head = head;
+    this.#fresh = false;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    try {
+      await this.#options.witness.write(formatWitness({ ledgerId: this.#ledgerId, head }));
+    } catch (cause) {
+      this.#warn(`The last head could not be kept beside the ledger: ${String(cause)}`);
+    }
+  }
+
+  #unsealed(): number {
+    return (this.#tip?.seq ?? 0) - (this.#head?.seq ?? 0);
+  }
+
+  #headKind(): HeadKind {
+    return this.#fresh ? 'open' : 'interval';
+  }
+
+  /** The first events after a start are signed with them, so that a clean end stays recognisable. */
+  #dueHead(added: number): HeadKind | undefined {
+    if (this.#fresh) return 'open';
+    return this.#unsealed() + added >= this.#every.events ? 'interval' : undefined;
+  }
+
+  #wakeLater(): void {
+    if (this.#timer !== undefined || this.#unsealed() === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.seal().catch((cause: unknown) => {
+        this.#warn(`The ledger could not be signed: ${String(cause)}`);
+        this.#wakeLater();
+      });
+    }, this.#every.ms);
+    this.#timer.unref();
+  }
+
+  #warn(message: string): void {
+    this.#options.onWarning?.(message);
+  }
+}
+
+export type { Ledger, LedgerOptions };
+export { openLedger };

@@ -1,0 +1,92 @@
+// What the ledger itself has to say, as events in its own chain. Nobody else may use its name.
+import { isObject } from '@subluminal/contracts';
+
+const OWN_PRODUCER = 'subluminal.ledger';
+
+interface PolicyRecord {
+  readonly policy_id: string;
+  readonly version: string;
+  readonly rules_hash: string;
+  readonly mode: string | null;
+  readonly rules_json: string | null;
+  readonly created_at_ms: number;
+}
+
+/** After each prune: everything that is pruned by now, as one hash. */
+interface PruneRecord {
+  readonly reason: string;
+  /** How many events this prune changed. */
+  readonly events: number;
+  /** How many are pruned in all, and the hash of what is left of them. */
+  readonly count: number;
+  readonly hash: string;
+  /** The running hash after some of them, as [seq, hash], to find the place of a change. */
+  readonly marks: readonly (readonly [seq: number, hash: string])[];
+}
+
+/** Events that a crash left without a head, found and signed by the next writer. */
+interface RecoveryRecord {
+  readonly from_seq: number;
+  readonly to_seq: number;
+}
+
+/** The ledger went on although it was older than the last signed head. */
+interface RollbackRecord {
+  readonly lost_head: unknown;
+  readonly found_seq: number;
+}
+
+type OwnRecord =
+  | { readonly type: 'ledger_policy'; readonly policy: PolicyRecord }
+  | { readonly type: 'ledger_prune'; readonly prune: PruneRecord }
+  | { readonly type: 'ledger_recovered'; readonly recovered: RecoveryRecord }
+  | { readonly type: 'ledger_rollback'; readonly rollback: RollbackRecord };
+
+function ownLine(record: OwnRecord, nowMs: number): string {
+  const { type, ...body } = record;
+  return JSON.stringify({ v: '0.2.0', type, ts: new Date(nowMs).toISOString(), ...body });
+}
+
+/** Undefined for a line that the ledger would not have written. */
+function readPrune(line: string): PruneRecord | undefined {
+  const prune = readBody(line, 'ledger_prune', 'prune');
+  if (prune === undefined) return undefined;
+  const { reason, events, count, hash, marks } = prune;
+  if (typeof reason !== 'string' || typeof hash !== 'string') return undefined;
+  if (!Number.isSafeInteger(events) || !Number.isSafeInteger(count)) return undefined;
+  if (!Array.isArray(marks) || !marks.every(isMark)) return undefined;
+  return { reason, events: Number(events), count: Number(count), hash, marks };
+}
+
+function isMark(value: unknown): value is readonly [number, string] {
+  return Array.isArray(value) && Number.isSafeInteger(value[0]) && typeof value[1] === 'string';
+}
+
+function readPolicy(line: string): PolicyRecord | undefined {
+  const policy = readBody(line, 'ledger_policy', 'policy');
+  if (policy === undefined) return undefined;
+  const { policy_id, version, rules_hash, mode, rules_json, created_at_ms } = policy;
+  if (typeof policy_id !== 'string' || typeof version !== 'string') return undefined;
+  if (typeof rules_hash !== 'string' || !Number.isSafeInteger(created_at_ms)) return undefined;
+  return {
+    policy_id,
+    version,
+    rules_hash,
+    mode: typeof mode === 'string' ? mode : null,
+    rules_json: typeof rules_json === 'string' ? rules_json : null,
+    created_at_ms: Number(created_at_ms),
+  };
+}
+
+function readBody(line: string, type: string, field: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    const body = isObject(value) && value['type'] === type ? value[field] : undefined;
+    return isObject(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export type { OwnRecord, PolicyRecord, PruneRecord };
+export { OWN_PRODUCER, ownLine, readPolicy, readPrune };

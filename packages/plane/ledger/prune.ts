@@ -1,0 +1,225 @@
+// Retention that keeps the chain whole: a pruned event leaves its hash and the digest of its line,
+// and a signed record covers all that is left of all pruned events.
+import { isObject } from '@subluminal/contracts';
+import { append, type NewEvent, ownEvent } from './append.ts';
+import { digestOf, GENESIS, hex, remainsHash } from './chain.ts';
+import { LedgerError } from './errors.ts';
+import {
+  OWN_PRODUCER,
+  type PolicyRecord,
+  type PruneRecord,
+  readPolicy,
+  readPrune,
+} from './own-events.ts';
+import type { EventRow, PrunedEvent, StoreTransaction, TableRow, Tip } from './store.ts';
+
+interface PruneRequest {
+  /** Runs whose last event is older. */
+  readonly olderThanMs?: number;
+  /** All but so many of the newest runs; with `olderThanMs`, those that are both. */
+  readonly keepRuns?: number;
+  /** `previews` leaves the events without what arguments and results looked like; `all`. */
+  readonly what?: 'all' | 'previews';
+}
+
+interface PruneResult {
+  readonly runs: number;
+  readonly events: number;
+}
+
+interface PruneState {
+  readonly tip: Tip;
+  readonly request: PruneRequest;
+  readonly nowMs: number;
+}
+
+interface Pruned extends PruneResult {
+  /** Undefined when nothing was there to prune. */
+  readonly tip: Tip | undefined;
+  readonly more: boolean;
+}
+
+const RUNS_PER_TURN = 500;
+const STRAYS_PER_TURN = 10_000;
+const PAGE_EVENTS = 2_000;
+const MARKS_MAX = 64;
+
+/** As much as one transaction takes. Whole runs only, so that the rows still agree with the events. */
+async function pruneOnce(transaction: StoreTransaction, state: PruneState): Promise<Pruned> {
+  const { request, nowMs, tip } = state;
+  const previews = request.what === 'previews';
+  const said = await ownWords(transaction);
+  requireRecorded(await remainsOf(transaction), said.prune);
+  const runIds = await transaction.staleRuns({
+    ...(request.olderThanMs !== undefined && { beforeMs: request.olderThanMs }),
+    ...(request.keepRuns !== undefined && { keepRuns: request.keepRuns }),
+    withPreviews: previews,
+    limit: RUNS_PER_TURN,
+  });
+  let events = 0;
+  for (const runId of runIds) events += await pruneRun(transaction, runId, previews);
+  if (previews) await transaction.dropPreviews(runIds);
+  else await transaction.dropRuns(runIds);
+  const strays = previews ? 0 : await pruneStrays(transaction, request);
+  events += strays;
+  const more = runIds.length === RUNS_PER_TURN || strays === STRAYS_PER_TURN;
+  if (events === 0) return { runs: runIds.length, events, tip: undefined, more };
+  const after = await remainsOf(transaction);
+  const prune: PruneRecord = { reason: reasonOf(request), events, ...after };
+  const own = [
+    ...(previews ? [] : await policyEvents(transaction, said.policies, nowMs)),
+    ownEvent({ type: 'ledger_prune', prune }, nowMs),
+  ];
+  return { runs: runIds.length, events, tip: await append(transaction, tip, own), more };
+}
+
+async function pruneRun(
+  transaction: StoreTransaction,
+  runId: string,
+  previews: boolean,
+): Promise<number> {
+  let changed = 0;
+  for (let afterSeq = 0; ; ) {
+    const rows = await transaction.events({ afterSeq, limit: PAGE_EVENTS, runId });
+    const replaced = rows
+      .filter(({ producer }) => producer !== OWN_PRODUCER)
+      .flatMap((row) => (previews ? withoutPreview(row) : withoutLine(row)));
+    await transaction.replaceLines(replaced);
+    changed += replaced.length;
+    if (rows.length < PAGE_EVENTS) return changed;
+    afterSeq = rows.at(-1)?.seq ?? afterSeq;
+  }
+}
+
+async function pruneStrays(
+  transaction: StoreTransaction,
+  { olderThanMs, keepRuns }: PruneRequest,
+): Promise<number> {
+  if (olderThanMs === undefined || keepRuns !== undefined) return 0;
+  const rows = await transaction.strayEvents({ beforeMs: olderThanMs, limit: STRAYS_PER_TURN });
+  await transaction.replaceLines(rows.flatMap(withoutLine));
+  return rows.length;
+}
+
+function withoutLine({ seq, line, digest }: EventRow): readonly PrunedEvent[] {
+  return line === null ? [] : [{ seq, digest: digest ?? digestOf(line), line: null }];
+}
+
+function withoutPreview({ seq, line, digest }: EventRow): readonly PrunedEvent[] {
+  const lean = line === null ? undefined : leanLine(line);
+  if (line === null || lean === undefined) return [];
+  return [{ seq, digest: digest ?? digestOf(line), line: lean }];
+}
+
+/** The line with a mark where its preview was; undefined when it has none. */
+function leanLine(line: string): string | undefined {
+  const value: unknown = JSON.parse(line);
+  if (!isObject(value)) return undefined;
+  const holder = value['type'] === 'tool_call_start' ? value['call'] : value;
+  if (!isObject(holder) || !isObject(holder['preview'])) return undefined;
+  const { args_preview, result_preview, ...rest } = holder['preview'];
+  if (args_preview === undefined && result_preview === undefined) return undefined;
+  holder['preview'] = { ...rest, pruned: true };
+  return JSON.stringify(value);
+}
+
+type RemainsRecord = Pick<PruneRecord, 'count' | 'hash' | 'marks'>;
+
+/** What is left of everything that was ever pruned, as one hash. */
+async function remainsOf(transaction: StoreTransaction): Promise<RemainsRecord> {
+  let hash = GENESIS;
+  let count = 0;
+  let marks: (readonly [number, string])[] = [];
+  let step = 1;
+  for (let afterSeq = 0; ; ) {
+    const rows = await transaction.events({ afterSeq, limit: PAGE_EVENTS, pruned: true });
+    for (const { seq, line } of rows) {
+      hash = remainsHash(hash, { seq, line });
+      count += 1;
+      if (count % step === 0) marks.push([seq, hex(hash)]);
+      if (marks.length > MARKS_MAX) {
+        marks = marks.filter((_, index) => index % 2 === 1);
+        step *= 2;
+      }
+    }
+    if (rows.length < PAGE_EVENTS) return { count, hash: hex(hash), marks };
+    afterSeq = rows.at(-1)?.seq ?? afterSeq;
+  }
+}
+
+/** What the ledger itself has said so far about pruning and policies. */
+interface OwnWords {
+  readonly prune: PruneRecord | undefined;
+  /** The policies that it has told of, as lines without their time. */
+  readonly policies: ReadonlySet<string>;
+}
+
+async function ownWords(transaction: StoreTransaction): Promise<OwnWords> {
+  let prune: PruneRecord | undefined;
+  const policies = new Set<string>();
+  for (let afterSeq = 0; ; ) {
+    const request = { afterSeq, limit: PAGE_EVENTS, producer: OWN_PRODUCER };
+    const rows = await transaction.events(request);
+    for (const { line } of rows) {
+      if (line === null) continue;
+      prune = readPrune(line) ?? prune;
+      const policy = readPolicy(line);
+      if (policy !== undefined) policies.add(policyKey(policy));
+    }
+    if (rows.length < PAGE_EVENTS) return { prune, policies };
+    afterSeq = rows.at(-1)?.seq ?? afterSeq;
+  }
+}
+
+function policyKey(policy: PolicyRecord): string {
+  return hex(digestOf(JSON.stringify(policy)));
+}
+
+/** What was changed since the last record must not be covered by the next one. */
+function requireRecorded(found: RemainsRecord, last: PruneRecord | undefined): void {
+  if (found.count === (last?.count ?? 0) && found.hash === (last?.hash ?? hex(GENESIS))) return;
+  throw new LedgerError('SUB_LEDGER_TAMPERED', 'What was pruned is not what the record says.');
+}
+
+/** Policies that only pruned events told of would be lost: the ledger tells of them itself. */
+async function policyEvents(
+  transaction: StoreTransaction,
+  told: ReadonlySet<string>,
+  nowMs: number,
+): Promise<readonly NewEvent[]> {
+  const events: NewEvent[] = [];
+  for (let after: TableRow | undefined; ; ) {
+    const request = { table: 'policy_versions', limit: PAGE_EVENTS } as const;
+    const rows = await transaction.rows(after === undefined ? request : { ...request, after });
+    for (const row of rows) {
+      const policy = policyOf(row);
+      if (!told.has(policyKey(policy))) {
+        events.push(ownEvent({ type: 'ledger_policy', policy }, nowMs));
+      }
+    }
+    after = rows.at(-1);
+    if (rows.length < PAGE_EVENTS) return events;
+  }
+}
+
+function policyOf(row: TableRow): PolicyRecord {
+  const text = (column: string) => String(row[column] ?? '');
+  const optional = (column: string) => (row[column] === null ? null : text(column));
+  return {
+    policy_id: text('policy_id'),
+    version: text('version'),
+    rules_hash: text('rules_hash'),
+    mode: optional('mode'),
+    rules_json: optional('rules_json'),
+    created_at_ms: Number(row['created_at']),
+  };
+}
+
+function reasonOf({ olderThanMs, keepRuns, what = 'all' }: PruneRequest): string {
+  const age = olderThanMs === undefined ? [] : [`before ${new Date(olderThanMs).toISOString()}`];
+  const newest = keepRuns === undefined ? [] : [`all but the newest ${keepRuns} runs`];
+  return [what, ...age, ...newest].join(', ');
+}
+
+export type { PruneRequest, PruneResult };
+export { pruneOnce };

@@ -1,0 +1,207 @@
+// What can be asked of a ledger, in words that every engine understands.
+import type { Action, CallStatus } from '@subluminal/contracts';
+import { LedgerError } from './errors.ts';
+
+interface CallFilter {
+  readonly runId?: string;
+  readonly agentId?: string;
+  readonly serverName?: string;
+  readonly toolName?: string;
+  /** `REFUSED` is every decision but ALLOW. */
+  readonly decision?: Action | 'REFUSED';
+  /** `PENDING` has no end on record; `FAILED` is every status but OK. */
+  readonly status?: CallStatus | 'PENDING' | 'FAILED';
+  readonly ruleId?: string;
+  readonly argsHash?: string;
+  /** From this time on, and before that one. */
+  readonly fromMs?: number;
+  readonly toMs?: number;
+  /** Part of a name, a summary, an error or a preview; ASCII letters match in either case. */
+  readonly text?: string;
+}
+
+interface RunFilter {
+  readonly agentId?: string;
+  /** `RUNNING` has no end on record. */
+  readonly status?: 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED' | 'RUNNING';
+  readonly fromMs?: number;
+  readonly toMs?: number;
+}
+
+interface PageRequest {
+  /** From 1 to 1,000; 50. */
+  readonly limit?: number;
+  /** What the page before gave as `next`. */
+  readonly cursor?: string;
+}
+
+interface Page<T> {
+  /** Newest first. */
+  readonly rows: readonly T[];
+  /**
+   * Ask again with it; null at the end. A search for text looks at a bounded number of calls at a
+   * time, so a page may be short, even empty, and still have a next one.
+   */
+  readonly next: string | null;
+}
+
+interface CallRow {
+  readonly id: number;
+  readonly run_id: string;
+  readonly call_id: string;
+  readonly agent_id: string;
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly args_hash: string;
+  readonly transport: string | null;
+  readonly call_seq: number | null;
+  readonly risk_class: readonly string[];
+  readonly decision: string | null;
+  readonly rule_id: string | null;
+  readonly severity: string | null;
+  readonly reason_code: string | null;
+  readonly summary: string | null;
+  readonly would_action: string | null;
+  readonly would_rule_id: string | null;
+  readonly status: string | null;
+  readonly latency_ms: number | null;
+  readonly bytes_in: number | null;
+  readonly bytes_out: number | null;
+  readonly error_class: string | null;
+  readonly error_message: string | null;
+  readonly preview_truncated: boolean;
+  readonly created_at_ms: number;
+}
+
+interface CallHint {
+  readonly hint_text: string;
+  readonly suggested_args_json: string | null;
+  readonly retry_advice: string | null;
+  readonly hint_kind: string | null;
+  readonly created_at_ms: number;
+}
+
+interface CallDetail extends CallRow {
+  readonly args_preview: string | null;
+  readonly result_preview: string | null;
+  readonly redaction_flags: number;
+  readonly hint: CallHint | null;
+}
+
+interface RunRow {
+  readonly run_id: string;
+  readonly agent_id: string | null;
+  readonly client: string | null;
+  readonly env: string | null;
+  readonly principal: string | null;
+  readonly started_at_ms: number | null;
+  readonly ended_at_ms: number | null;
+  readonly first_at_ms: number;
+  readonly last_at_ms: number;
+  readonly status: string | null;
+  readonly mode: string | null;
+  readonly policy_id: string | null;
+  readonly policy_version: string | null;
+  readonly policy_hash: string | null;
+  readonly metadata_json: string | null;
+  readonly summary_json: string | null;
+  readonly calls: CallCounts;
+}
+
+interface CallCounts {
+  readonly total: number;
+  readonly allowed: number;
+  /** Every decision but ALLOW and THROTTLE. */
+  readonly blocked: number;
+  readonly throttled: number;
+  readonly undecided: number;
+  /** Allowed calls that did not end well. */
+  readonly errors: number;
+}
+
+interface Stats {
+  readonly calls: CallCounts;
+  readonly runs: number;
+  readonly events: number;
+  readonly decisions: readonly Tally<'decision'>[];
+  readonly statuses: readonly Tally<'status'>[];
+  /** The most frequent first, at most 50. */
+  readonly tools: readonly (Tally<'server_name'> & { readonly tool_name: string })[];
+  readonly rules: readonly Tally<'rule_id'>[];
+}
+type Tally<Name extends string> = { readonly [N in Name]: string | null } & {
+  readonly count: number;
+};
+
+interface PolicyVersion {
+  readonly policy_id: string;
+  readonly version: string;
+  readonly rules_hash: string;
+  readonly mode: string | null;
+  readonly rules_json: string | null;
+  readonly created_at_ms: number;
+}
+
+/** Where a page ends: the time and the id of its last row. */
+interface Position {
+  readonly atMs: number;
+  readonly id: string;
+}
+
+const LIMIT_MAX = 1_000;
+const LIMIT_DEFAULT = 50;
+const TEXT_LENGTH_MAX = 200;
+const CURSOR_LENGTH_MAX = 100_000;
+
+function limitOf({ limit = LIMIT_DEFAULT }: PageRequest): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit;
+  throw new LedgerError('SUB_LEDGER_QUERY', `The limit goes from 1 to ${LIMIT_MAX}.`);
+}
+
+function cursorOf({ atMs, id }: Position): string {
+  return Buffer.from(JSON.stringify([atMs, id]), 'utf8').toString('base64url');
+}
+
+function positionOf({ cursor }: PageRequest): Position | undefined {
+  if (cursor === undefined) return undefined;
+  const position = cursor.length <= CURSOR_LENGTH_MAX ? readCursor(cursor) : undefined;
+  if (position !== undefined) return position;
+  throw new LedgerError('SUB_LEDGER_QUERY', 'The cursor is not one that a page gave.');
+}
+
+function readCursor(cursor: string): Position | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    const parts: readonly unknown[] = Array.isArray(value) ? value : [];
+    const [atMs, id] = parts;
+    return Number.isSafeInteger(atMs) && typeof id === 'string'
+      ? { atMs: Number(atMs), id }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The pattern that finds a text anywhere, with `\` before what a pattern would read as a sign. */
+function likePattern(text: string): string {
+  if (text.length === 0 || text.length > TEXT_LENGTH_MAX) {
+    throw new LedgerError('SUB_LEDGER_QUERY', `A text has 1 to ${TEXT_LENGTH_MAX} characters.`);
+  }
+  return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+}
+
+export type {
+  CallCounts,
+  CallDetail,
+  CallFilter,
+  CallHint,
+  CallRow,
+  Page,
+  PageRequest,
+  PolicyVersion,
+  Position,
+  RunFilter,
+  RunRow,
+  Stats,
+};
+export { cursorOf, likePattern, limitOf, positionOf };

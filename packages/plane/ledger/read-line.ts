@@ -1,0 +1,89 @@
+// From a line as received to an event that can be stored, or the reason why not.
+import { type Event, isObject, type Mismatch, parseEventLine } from '@subluminal/contracts';
+
+interface IncomingLine {
+  readonly producer: string;
+  /** The ordinal of the line with its producer. */
+  readonly seq: number;
+  readonly line: string;
+}
+
+interface LineFacts {
+  readonly type: string;
+  readonly tsMs: number | null;
+  readonly runId: string | null;
+}
+
+type ReadLine =
+  | ({ readonly ok: true; readonly line: string; readonly event: Event | undefined } & LineFacts)
+  | { readonly ok: false; readonly reason: string };
+
+const PRODUCER_LENGTH_MAX = 256;
+const SURROGATE = /[\uD800-\uDFFF]/;
+/** Behind an even number of backslashes, or it is a backslash and some letters. */
+const ESCAPED_NUL = /(?<!\\)((?:\\\\)*)\\u0000/g;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
+
+/** Why a line cannot be filed at all, whatever it says. */
+function keyProblem({ producer, seq }: Omit<IncomingLine, 'line'>): string | undefined {
+  if (producer === '' || producer.length > PRODUCER_LENGTH_MAX) {
+    return `the producer's name must have 1 to ${PRODUCER_LENGTH_MAX} characters`;
+  }
+  if (storable(producer) !== producer) return "the producer's name is not valid text";
+  if (!Number.isSafeInteger(seq) || seq < 0) return 'the number of the line is not a count';
+  return undefined;
+}
+
+/** Reads one line. An event of an unknown type is fine: it is kept, and means nothing yet. */
+function readLine(received: string): ReadLine {
+  // What is stored is UTF-8: what does not fit in there must not be hashed or read either.
+  const line = wellFormed(received);
+  const parsed = parseEventLine(withoutNul(line));
+  if (parsed.ok) {
+    const { type, ts, run_id } = parsed.event;
+    const runId = wellFormed(run_id);
+    return { ok: true, line, event: parsed.event, type, tsMs: Date.parse(ts), runId };
+  }
+  if (parsed.kind === 'unknown_type') return { ok: true, line, event: undefined, ...factsOf(line) };
+  return { ok: false, reason: `${parsed.code}: ${wordsOf(parsed.mismatches[0])}` };
+}
+
+/** Type, time and run of a line that is known to be a JSON object with a type. */
+function factsOf(line: string): LineFacts {
+  const value: unknown = JSON.parse(withoutNul(line));
+  const fields = isObject(value) ? value : {};
+  const { type, ts, run_id: runId } = fields;
+  const tsMs = typeof ts === 'string' && TIME.test(ts) ? Date.parse(ts) : Number.NaN;
+  return {
+    type: typeof type === 'string' ? type : '',
+    tsMs: Number.isNaN(tsMs) ? null : tsMs,
+    runId: typeof runId === 'string' && runId !== '' ? wellFormed(runId) : null,
+  };
+}
+
+function wellFormed(text: string): string {
+  return SURROGATE.test(text) ? Buffer.from(text, 'utf8').toString('utf8') : text;
+}
+
+/**
+ * The line with U+FFFD in place of an escaped NUL, which no database keeps in a text. The line is
+ * stored as it came; what is read from it must fit.
+ */
+function withoutNul(line: string): string {
+  return line.includes(String.raw`\u0000`) ? line.replaceAll(ESCAPED_NUL, '$1\\ufffd') : line;
+}
+
+/** Any text as databases can keep it. */
+function storable(text: string): string {
+  return wellFormed(text).replaceAll('\0', '\uFFFD');
+}
+
+function wordsOf(mismatch: Mismatch | undefined): string {
+  if (mismatch === undefined) return 'not an event';
+  const { path, expected, got } = mismatch;
+  const place = path.length === 0 ? '' : `${path.join('.')}: `;
+  return `${place}expected ${expected}, got ${got}`;
+}
+
+export type { IncomingLine, LineFacts, ReadLine };
+export { factsOf, keyProblem, readLine, storable, withoutNul };

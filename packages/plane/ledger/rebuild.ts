@@ -1,0 +1,19 @@
+// All rows anew from the events: they are the source, the rows only an answer kept ready.
+import { emptyProjection, projectRow } from './project.ts';
+import type { StoreTransaction } from './store.ts';
+
+const PAGE_EVENTS = 2_000;
+
+async function rebuildProjections(transaction: StoreTransaction): Promise<void> {
+  await transaction.clearProjections();
+  for (let afterSeq = 0; ; ) {
+    const rows = await transaction.events({ afterSeq, limit: PAGE_EVENTS });
+    const projection = emptyProjection();
+    for (const row of rows) projectRow(projection, row);
+    await transaction.merge(projection);
+    if (rows.length < PAGE_EVENTS) return;
+    afterSeq = rows.at(-1)?.seq ?? afterSeq;
+  }
+}
+
+export { rebuildProjections };

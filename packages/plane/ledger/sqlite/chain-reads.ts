@@ -1,0 +1,139 @@
+// What verifying and pruning read, over one connection.
+import { GENESIS } from '../chain.ts';
+import { LedgerError } from '../errors.ts';
+import { type Head, isHead } from '../head.ts';
+import type {
+  ChainReader,
+  EventRow,
+  EventsRequest,
+  ProjectionCounts,
+  RowsRequest,
+  TableRow,
+  Tip,
+} from '../store.ts';
+import { TABLES } from '../tables.ts';
+import {
+  anyCell,
+  bytesCell,
+  bytesOrNull,
+  integerCell,
+  integerOrNull,
+  rowOf,
+  textCell,
+  textOrNull,
+} from './cells.ts';
+import type { Connection } from './connection.ts';
+
+const EVENT_COLUMNS =
+  'e.seq, p.name AS producer, e.producer_seq, e.hash, e.digest, e.type, e.ts, e.run_id, e.line';
+const HEAD_COLUMNS = 'n, kind, seq, hash, count, created_at, prev, key_id, signature';
+
+/** All methods answer at once; they are async because a server's would be. */
+function chainReads(connection: Connection): ChainReader {
+  return {
+    ledgerId: async () => ledgerIdOf(connection),
+    tip: async () => tipOf(connection),
+    lastHead: async () => headsOf(connection, 'ORDER BY n DESC LIMIT 1')[0],
+    heads: async (afterN, limit) =>
+      headsOf(connection, 'WHERE n > ? ORDER BY n LIMIT ?', afterN, limit),
+    events: async (request) => eventsOf(connection, request),
+    counts: async () => countsOf(connection),
+    rows: async (request) => rowsOf(connection, request),
+  };
+}
+
+function ledgerIdOf(connection: Connection): string {
+  const row = connection.get("SELECT value FROM meta WHERE key = 'ledger_id'");
+  return textCell(rowOf(row), 'value');
+}
+
+function tipOf(connection: Connection): Tip {
+  const row = connection.get('SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1');
+  if (row === undefined) return { seq: 0, hash: GENESIS };
+  const cells = rowOf(row);
+  return { seq: integerCell(cells, 'seq'), hash: bytesCell(cells, 'hash') };
+}
+
+function headsOf(connection: Connection, rest: string, ...values: number[]): readonly Head[] {
+  const found = connection.all(`SELECT ${HEAD_COLUMNS} FROM heads ${rest}`, ...values);
+  return found.map((row) => {
+    const { created_at: createdAtMs, key_id: keyId, ...others } = rowOf(row);
+    const head: unknown = { ...others, createdAtMs, keyId };
+    if (isHead(head)) return head;
+    throw new LedgerError('SUB_LEDGER_CORRUPT', 'A head cannot be read.');
+  });
+}
+
+function eventsOf(connection: Connection, request: EventsRequest): readonly EventRow[] {
+  const { afterSeq, limit, runId, pruned, producer } = request;
+  const where = ['e.seq > ?'];
+  const values: (string | number)[] = [afterSeq];
+  if (runId !== undefined) {
+    where.push('e.run_id = ?');
+    values.push(runId);
+  }
+  if (producer !== undefined) {
+    where.push('e.producer_id = (SELECT id FROM producers WHERE name = ?)');
+    values.push(producer);
+  }
+  if (pruned === true) where.push('e.digest IS NOT NULL');
+  // The join must not lose an event whose producer was removed: that is for verify to see.
+  const sql = `SELECT ${EVENT_COLUMNS}
+    FROM events e LEFT JOIN producers p ON p.id = e.producer_id
+    WHERE ${where.join(' AND ')} ORDER BY e.seq LIMIT ?`;
+  return connection.all(sql, ...values, limit).map(eventOf);
+}
+
+function eventOf(value: unknown): EventRow {
+  const row = rowOf(value);
+  return {
+    seq: integerCell(row, 'seq'),
+    producer: textOrNull(row, 'producer') ?? '',
+    producerSeq: integerCell(row, 'producer_seq'),
+    line: textOrNull(row, 'line'),
+    digest: bytesOrNull(row, 'digest'),
+    hash: bytesCell(row, 'hash'),
+    type: textOrNull(row, 'type'),
+    tsMs: integerOrNull(row, 'ts'),
+    runId: textOrNull(row, 'run_id'),
+  };
+}
+
+function countsOf(connection: Connection): ProjectionCounts {
+  const count = (table: string) => {
+    const sql = `SELECT count(*) AS rows, COALESCE(sum(events), 0) AS events FROM ${table}`;
+    const row = rowOf(connection.get(sql));
+    return { rows: integerCell(row, 'rows'), events: integerCell(row, 'events') };
+  };
+  const [runs, calls] = [count('runs'), count('tool_calls')];
+  return {
+    runs: runs.rows,
+    runEvents: runs.events,
+    calls: calls.rows,
+    callEvents: calls.events,
+  };
+}
+
+function rowsOf(connection: Connection, request: RowsRequest): readonly TableRow[] {
+  const table = TABLES.find(({ name }) => name === request.table);
+  if (table === undefined) throw new Error(`no table ${request.table}`);
+  const columns = Object.keys(table.columns);
+  // The id of a call is its place in the file, so that order costs nothing.
+  const keys = table.name === 'tool_calls' ? ['id'] : keysOf(table.columns);
+  const { after, limit } = request;
+  const from =
+    after === undefined ? '' : `WHERE (${keys.join(', ')}) > (${keys.map(() => '?').join(', ')})`;
+  const sql = `SELECT ${columns.join(', ')} FROM ${table.name} ${from}
+    ORDER BY ${keys.join(', ')} LIMIT ?`;
+  const values = after === undefined ? [] : keys.map((key) => after[key] ?? null);
+  return connection.all(sql, ...values, limit).map((value) => {
+    const row = rowOf(value);
+    return Object.fromEntries(columns.map((column) => [column, anyCell(row, column)]));
+  });
+}
+
+function keysOf(columns: { readonly [column: string]: string }): readonly string[] {
+  return Object.keys(columns).filter((column) => columns[column] === 'key');
+}
+
+export { chainReads, EVENT_COLUMNS, eventOf };

@@ -1,0 +1,155 @@
+// One open database, with its prepared statements.
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { LedgerError } from '../errors.ts';
+import { cannotOpen, ledgerError, translated } from './failure.ts';
+import {
+  type Database,
+  loadSqlite,
+  type SqliteModule,
+  type SqlValue,
+  type Statement,
+} from './load.ts';
+
+interface Connection {
+  readonly file: string;
+  exec(sql: string): void;
+  /** Rows of a prepared statement. */
+  all(sql: string, ...values: SqlValue[]): readonly unknown[];
+  get(sql: string, ...values: SqlValue[]): unknown;
+  /** How many rows it changed. */
+  run(sql: string, ...values: SqlValue[]): number;
+  readonly db: Database;
+  close(): void;
+}
+
+const BUSY_TIMEOUT_MS = 5_000;
+/** Combinations of filters make many statements; the oldest are prepared again. */
+const STATEMENTS_MAX = 256;
+const CACHE_KIB = 32 * 1024;
+const CHECKPOINT_PAGES = 4_000;
+const LOG_BYTES_MAX = 64 * 1024 * 1024;
+
+interface ConnectOptions {
+  readonly readOnly: boolean;
+  /** Holds for the file as a whole; a write beyond it fails as a full disk does. */
+  readonly bytesMax?: number;
+  readonly synchronous?: 'off' | 'normal' | 'full';
+}
+
+/** Opens a file that exists. */
+async function connect(file: string, options: ConnectOptions): Promise<Connection> {
+  const sqlite = await loadSqlite();
+  return translated(file, () => {
+    try {
+      return connection(file, openDatabase(sqlite, file, options));
+    } catch (cause) {
+      if (!options.readOnly || !cannotOpen(cause) || hasLog(file)) throw cause;
+      // A reader shares memory with the writer by a file beside the ledger. Where none can be made,
+      // on a backup that may only be read, nobody writes: the file is then taken as it is.
+      const frozen = `${pathToFileURL(file).href}?immutable=1`;
+      return connection(file, openDatabase(sqlite, frozen, options));
+    }
+  });
+}
+
+function hasLog(file: string): boolean {
+  return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+function openDatabase(sqlite: SqliteModule, location: string, options: ConnectOptions): Database {
+  const db = new sqlite.DatabaseSync(location, {
+    readOnly: options.readOnly,
+    timeout: BUSY_TIMEOUT_MS,
+    enableForeignKeyConstraints: true,
+  });
+  try {
+    setUp(db, options);
+    // The first look into the file, so that what is wrong with it shows here.
+    db.prepare('PRAGMA schema_version').get();
+  } catch (cause) {
+    db.close();
+    throw cause;
+  }
+  return db;
+}
+
+function setUp(db: Database, { readOnly, bytesMax, synchronous = 'normal' }: ConnectOptions): void {
+  db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+  db.exec('PRAGMA temp_store = MEMORY');
+  // A damaged or forged schema must not run anything.
+  db.exec('PRAGMA trusted_schema = OFF');
+  if (readOnly) return;
+  // A commit survives the death of the process; a power cut may take the last ones. Commits with a
+  // signed head are FULL and take everything before them along.
+  db.exec(`PRAGMA synchronous = ${synchronous}`);
+  // What is moved or deleted is overwritten: pruned text must not stay in the file.
+  db.exec('PRAGMA secure_delete = ON');
+  // Only a new file takes it: pages that pruning frees can be given back.
+  db.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  db.exec('PRAGMA journal_mode = WAL');
+  // Pages that many commits touch are copied into the file once per checkpoint, not once per MB.
+  db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  db.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`);
+  if (bytesMax !== undefined) limitPages(db, bytesMax);
+}
+
+function limitPages(db: Database, bytesMax: number): void {
+  const row: unknown = db.prepare('PRAGMA page_size').get();
+  const pageBytes =
+    typeof row === 'object' && row !== null && 'page_size' in row ? row.page_size : 0;
+  const pages = Math.max(1, Math.floor(bytesMax / Number(pageBytes)));
+  db.exec(`PRAGMA max_page_count = ${pages}`);
+}
+
+function connection(file: string, db: Database): Connection {
+  const statements = new Map<string, Statement>();
+  const prepare = (sql: string): Statement => {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    const made = db.prepare(sql);
+    if (statements.size >= STATEMENTS_MAX) statements.delete(statements.keys().next().value ?? '');
+    statements.set(sql, made);
+    return made;
+  };
+  return {
+    file,
+    db,
+    exec: (sql) => translated(file, () => db.exec(sql)),
+    all: (sql, ...values) => translated(file, () => prepare(sql).all(...values)),
+    get: (sql, ...values) => translated(file, () => prepare(sql).get(...values)),
+    // Called for every event: no closure.
+    run: (sql, ...values) => {
+      try {
+        return Number(prepare(sql).run(...values).changes);
+      } catch (cause) {
+        throw ledgerError(file, cause);
+      }
+    },
+    close: () => {
+      statements.clear();
+      // A statement that is not collected yet keeps a closed connection and its view alive.
+      if (db.isTransaction) db.exec('ROLLBACK');
+      db.close();
+    },
+  };
+}
+
+/** Makes the file and its folder for this user alone, and keeps an existing file to that. */
+function prepareFile(file: string): void {
+  translated(file, () => {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    // SQLite gives the log and the shared memory beside it the rights of the file.
+    closeSync(openSync(file, 'a', 0o600));
+    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+  });
+}
+
+function requireFile(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile()) return;
+  throw new LedgerError('SUB_LEDGER_MISSING', file);
+}
+
+export type { Connection };
+export { BUSY_TIMEOUT_MS, connect, prepareFile, requireFile };

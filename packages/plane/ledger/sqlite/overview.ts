@@ -1,0 +1,187 @@
+// Runs, totals, policies and rejects.
+import {
+  type CallCounts,
+  type CallFilter,
+  cursorOf,
+  limitOf,
+  type Page,
+  type PageRequest,
+  type PolicyVersion,
+  positionOf,
+  type RunFilter,
+  type RunRow,
+  type Stats,
+} from '../query.ts';
+import type { RejectRow } from '../store.ts';
+import { integerCell, integerOrNull, type RawRow, rowOf, textCell, textOrNull } from './cells.ts';
+import type { Connection } from './connection.ts';
+
+const TALLIES_MAX = 50;
+const RUNS_IN_RANGE = 'SELECT count(*) AS count FROM runs WHERE first_at >= ? AND first_at < ?';
+const COUNTS = `count(*) AS total,
+  count(*) FILTER (WHERE decision = 'ALLOW') AS allowed,
+  count(*) FILTER (WHERE decision NOT IN ('ALLOW', 'THROTTLE')) AS blocked,
+  count(*) FILTER (WHERE decision = 'THROTTLE') AS throttled,
+  count(*) FILTER (WHERE decision IS NULL) AS undecided,
+  count(*) FILTER (WHERE decision = 'ALLOW' AND status <> 'OK') AS errors`;
+
+function searchRuns(connection: Connection, filter: RunFilter, request: PageRequest): Page<RunRow> {
+  const limit = limitOf(request);
+  const after = positionOf(request);
+  const { agentId, status, fromMs, toMs } = filter;
+  const where: string[] = ['1'];
+  const values: (string | number)[] = [];
+  const add = (sql: string, ...bound: (string | number)[]) => {
+    where.push(sql);
+    values.push(...bound);
+  };
+  if (agentId !== undefined) add('agent_id = ?', agentId);
+  if (status === 'RUNNING') add('status IS NULL');
+  else if (status !== undefined) add('status = ?', status);
+  if (fromMs !== undefined) add('first_at >= ?', fromMs);
+  if (toMs !== undefined) add('first_at < ?', toMs);
+  if (after !== undefined) add('(first_at, run_id) < (?, ?)', after.atMs, after.id);
+  const sql = `SELECT * FROM runs WHERE ${where.join(' AND ')}
+    ORDER BY first_at DESC, run_id DESC LIMIT ?`;
+  const rows = connection.all(sql, ...values, limit).map((row) => runOf(connection, rowOf(row)));
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  const next = last === undefined ? null : cursorOf({ atMs: last.first_at_ms, id: last.run_id });
+  return { rows, next };
+}
+
+function findRun(connection: Connection, runId: string): RunRow | undefined {
+  const row = connection.get('SELECT * FROM runs WHERE run_id = ?', runId);
+  return row === undefined ? undefined : runOf(connection, rowOf(row));
+}
+
+function runOf(connection: Connection, row: RawRow): RunRow {
+  const run_id = textCell(row, 'run_id');
+  const counts = connection.get(`SELECT ${COUNTS} FROM tool_calls WHERE run_id = ?`, run_id);
+  return {
+    run_id,
+    agent_id: textOrNull(row, 'agent_id'),
+    client: textOrNull(row, 'client'),
+    env: textOrNull(row, 'env'),
+    principal: textOrNull(row, 'principal'),
+    started_at_ms: integerOrNull(row, 'started_at'),
+    ended_at_ms: integerOrNull(row, 'ended_at'),
+    first_at_ms: integerCell(row, 'first_at'),
+    last_at_ms: integerCell(row, 'last_at'),
+    status: textOrNull(row, 'status'),
+    mode: textOrNull(row, 'mode'),
+    policy_id: textOrNull(row, 'policy_id'),
+    policy_version: textOrNull(row, 'policy_version'),
+    policy_hash: textOrNull(row, 'policy_hash'),
+    metadata_json: textOrNull(row, 'metadata_json'),
+    summary_json: textOrNull(row, 'summary_json'),
+    calls: countsOf(rowOf(counts)),
+  };
+}
+
+function countsOf(row: RawRow): CallCounts {
+  const count = (name: string) => integerOrNull(row, name) ?? 0;
+  return {
+    total: count('total'),
+    allowed: count('allowed'),
+    blocked: count('blocked'),
+    throttled: count('throttled'),
+    undecided: count('undecided'),
+    errors: count('errors'),
+  };
+}
+
+/** Each answer comes from one index alone. */
+function statsOf(connection: Connection, filter: Pick<CallFilter, 'fromMs' | 'toMs'>): Stats {
+  const { fromMs = Number.MIN_SAFE_INTEGER, toMs = Number.MAX_SAFE_INTEGER } = filter;
+  const range = 'created_at >= ? AND created_at < ?';
+  const tally = (columns: string, index: string, extra = '') =>
+    connection
+      .all(
+        `SELECT ${columns}, count(*) AS count FROM tool_calls INDEXED BY ${index}
+          WHERE ${extra} ${range} GROUP BY ${columns} ORDER BY count DESC LIMIT ?`,
+        fromMs,
+        toMs,
+        TALLIES_MAX,
+      )
+      .map(rowOf);
+  const groups = tally('decision, status', 'calls_decision_status');
+  return {
+    calls: sumOf(groups),
+    runs: numberOf(connection, RUNS_IN_RANGE, fromMs, toMs),
+    events: numberOf(connection, 'SELECT COALESCE(max(seq), 0) AS count FROM events'),
+    decisions: countsBy(groups, 'decision').map(([decision, count]) => ({ decision, count })),
+    statuses: countsBy(groups, 'status').map(([status, count]) => ({ status, count })),
+    tools: tally('server_name, tool_name', 'calls_server_tool').map((row) => ({
+      server_name: textCell(row, 'server_name'),
+      tool_name: textCell(row, 'tool_name'),
+      count: integerCell(row, 'count'),
+    })),
+    rules: tally('rule_id', 'calls_rule', 'rule_id IS NOT NULL AND').map((row) => ({
+      rule_id: textCell(row, 'rule_id'),
+      count: integerCell(row, 'count'),
+    })),
+  };
+}
+
+function numberOf(connection: Connection, sql: string, ...values: number[]): number {
+  return integerCell(rowOf(connection.get(sql, ...values)), 'count');
+}
+
+/** The most frequent first. */
+function countsBy(
+  groups: readonly RawRow[],
+  column: string,
+): readonly (readonly [value: string | null, count: number])[] {
+  const counts = new Map<string | null, number>();
+  for (const row of groups) {
+    const value = textOrNull(row, column);
+    counts.set(value, (counts.get(value) ?? 0) + integerCell(row, 'count'));
+  }
+  return [...counts].toSorted(([, left], [, right]) => right - left);
+}
+
+function sumOf(groups: readonly RawRow[]): CallCounts {
+  const sum = (test: (decision: string | null, status: string | null) => boolean) =>
+    groups
+      .filter((row) => test(textOrNull(row, 'decision'), textOrNull(row, 'status')))
+      .reduce((total, row) => total + integerCell(row, 'count'), 0);
+  const plain = new Set<string | null>(['ALLOW', 'THROTTLE', null]);
+  return {
+    total: sum(() => true),
+    allowed: sum((decision) => decision === 'ALLOW'),
+    blocked: sum((decision) => !plain.has(decision)),
+    throttled: sum((decision) => decision === 'THROTTLE'),
+    undecided: sum((decision) => decision === null),
+    errors: sum((decision, status) => decision === 'ALLOW' && status !== null && status !== 'OK'),
+  };
+}
+
+function policiesOf(connection: Connection, limit: number): readonly PolicyVersion[] {
+  const sql = 'SELECT * FROM policy_versions ORDER BY created_at DESC LIMIT ?';
+  return connection.all(sql, limit).map((value) => {
+    const row = rowOf(value);
+    return {
+      policy_id: textCell(row, 'policy_id'),
+      version: textCell(row, 'version'),
+      rules_hash: textCell(row, 'rules_hash'),
+      mode: textOrNull(row, 'mode'),
+      rules_json: textOrNull(row, 'rules_json'),
+      created_at_ms: integerCell(row, 'created_at'),
+    };
+  });
+}
+
+function rejectsOf(connection: Connection, limit: number): readonly RejectRow[] {
+  return connection.all('SELECT * FROM rejects ORDER BY id DESC LIMIT ?', limit).map((value) => {
+    const row = rowOf(value);
+    return {
+      producer: textCell(row, 'producer'),
+      producerSeq: integerCell(row, 'producer_seq'),
+      reason: textCell(row, 'reason'),
+      line: textCell(row, 'line'),
+      createdAtMs: integerCell(row, 'created_at'),
+    };
+  });
+}
+
+export { findRun, policiesOf, rejectsOf, searchRuns, statsOf };

@@ -1,0 +1,149 @@
+// The schema, as the steps that lead to it. A step that was released never changes.
+
+const FIRST = `
+CREATE TABLE meta (
+  key TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The source of truth. The line stands last: it alone is long.
+CREATE TABLE producers (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE events (
+  seq INTEGER PRIMARY KEY,
+  producer_id INTEGER NOT NULL REFERENCES producers (id),
+  producer_seq INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  digest BLOB,
+  type TEXT,
+  ts INTEGER,
+  run_id TEXT,
+  line TEXT
+) STRICT;
+CREATE UNIQUE INDEX events_producer ON events (producer_id, producer_seq);
+CREATE INDEX events_run ON events (run_id) WHERE run_id IS NOT NULL;
+CREATE INDEX events_pruned ON events (seq) WHERE digest IS NOT NULL;
+
+CREATE TABLE heads (
+  n INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  hash TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  prev TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  signature TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE rejects (
+  id INTEGER PRIMARY KEY,
+  producer TEXT NOT NULL,
+  producer_seq INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  line TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  UNIQUE (producer, producer_seq)
+) STRICT;
+
+-- What the events say, ready to be asked for.
+CREATE TABLE runs (
+  run_id TEXT PRIMARY KEY,
+  agent_id TEXT,
+  client TEXT,
+  env TEXT,
+  principal TEXT,
+  started_at INTEGER,
+  ended_at INTEGER,
+  status TEXT,
+  mode TEXT,
+  policy_id TEXT,
+  policy_version TEXT,
+  policy_hash TEXT,
+  metadata_json TEXT,
+  summary_json TEXT,
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  events INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_time ON runs (first_at);
+CREATE INDEX runs_agent ON runs (agent_id, first_at);
+CREATE INDEX runs_last ON runs (last_at);
+
+CREATE TABLE tool_calls (
+  id INTEGER PRIMARY KEY,
+  run_id TEXT NOT NULL,
+  call_id TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  server_name TEXT NOT NULL,
+  tool_name TEXT NOT NULL,
+  args_hash TEXT NOT NULL,
+  transport TEXT,
+  call_seq INTEGER,
+  bytes_in INTEGER,
+  risk_json TEXT,
+  decision TEXT,
+  rule_id TEXT,
+  severity TEXT,
+  reason_code TEXT,
+  summary TEXT,
+  would_action TEXT,
+  would_rule_id TEXT,
+  status TEXT,
+  latency_ms INTEGER,
+  bytes_out INTEGER,
+  error_class TEXT,
+  error_message TEXT,
+  preview_truncated INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  events INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX calls_key ON tool_calls (run_id, call_id);
+CREATE INDEX calls_run ON tool_calls (run_id, created_at);
+CREATE INDEX calls_server_tool ON tool_calls (server_name, tool_name, created_at);
+CREATE INDEX calls_tool ON tool_calls (tool_name, created_at);
+CREATE INDEX calls_decision_status ON tool_calls (decision, status, created_at);
+CREATE INDEX calls_args ON tool_calls (args_hash, created_at);
+CREATE INDEX calls_agent ON tool_calls (agent_id, created_at);
+CREATE INDEX calls_time ON tool_calls (created_at);
+-- Most calls are allowed and end well; the others are what people look for.
+CREATE INDEX calls_refused ON tool_calls (created_at, decision) WHERE decision <> 'ALLOW';
+CREATE INDEX calls_failed ON tool_calls (created_at, status)
+  WHERE status IS NULL OR status <> 'OK';
+CREATE INDEX calls_rule ON tool_calls (rule_id, created_at) WHERE rule_id IS NOT NULL;
+
+CREATE TABLE previews (
+  id INTEGER PRIMARY KEY REFERENCES tool_calls (id) ON DELETE CASCADE,
+  call_id TEXT NOT NULL,
+  redaction_flags INTEGER NOT NULL,
+  args_preview TEXT,
+  result_preview TEXT
+) STRICT;
+
+CREATE TABLE hints (
+  run_id TEXT NOT NULL,
+  call_id TEXT NOT NULL,
+  hint_text TEXT NOT NULL,
+  suggested_args_json TEXT,
+  retry_advice TEXT,
+  hint_kind TEXT,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (run_id, call_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE policy_versions (
+  policy_id TEXT NOT NULL,
+  version TEXT NOT NULL,
+  rules_hash TEXT NOT NULL,
+  mode TEXT,
+  rules_json TEXT,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (policy_id, version, rules_hash)
+) STRICT, WITHOUT ROWID;
+`;
+
+const MIGRATIONS: readonly string[] = [FIRST];
+
+export { MIGRATIONS };

@@ -1,0 +1,254 @@
+// Calls by any combination of filters, newest first. The filter that narrows most picks the index;
+// all values are bound.
+import {
+  type CallDetail,
+  type CallFilter,
+  type CallHint,
+  type CallRow,
+  cursorOf,
+  likePattern,
+  limitOf,
+  type Page,
+  type PageRequest,
+  type Position,
+  positionOf,
+} from '../query.ts';
+import { integerCell, integerOrNull, type RawRow, rowOf, textCell, textOrNull } from './cells.ts';
+import type { Connection } from './connection.ts';
+
+/** How many calls one page of a search for text looks at. */
+const WINDOW_CALLS = 50_000;
+
+interface Condition {
+  /** The index that serves the condition in the order of time. */
+  readonly index?: string;
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+interface Search {
+  readonly index: string;
+  readonly where: readonly string[];
+  readonly values: readonly (string | number)[];
+}
+
+const COLUMNS = `c.id, c.run_id, c.call_id, c.agent_id, c.server_name, c.tool_name, c.args_hash,
+  c.transport, c.call_seq, c.bytes_in, c.risk_json, c.decision, c.rule_id, c.severity,
+  c.reason_code, c.summary, c.would_action, c.would_rule_id, c.status, c.latency_ms, c.bytes_out,
+  c.error_class, c.error_message, c.preview_truncated, c.created_at`;
+const NEWEST_FIRST = 'ORDER BY c.created_at DESC, c.id DESC';
+const TEXT_COLUMNS = [
+  'c.tool_name',
+  'c.server_name',
+  'c.summary',
+  'c.error_message',
+  'p.args_preview',
+  'p.result_preview',
+];
+
+function searchCalls(
+  connection: Connection,
+  filter: CallFilter,
+  request: PageRequest,
+): Page<CallRow> {
+  const limit = limitOf(request);
+  const search = within(searchOf(filter), filter, positionOf(request));
+  if (filter.text !== undefined)
+    return searchText(connection, search, { text: filter.text, limit });
+  const rows = select(connection, search, limit).map(callOf);
+  return { rows, next: rows.length < limit ? null : nextOf(rows.at(-1)) };
+}
+
+/** Looks for the text in a window of calls; the next page goes on behind it. */
+function searchText(
+  connection: Connection,
+  search: Search,
+  { text, limit }: { readonly text: string; readonly limit: number },
+): Page<CallRow> {
+  const last = windowEnd(connection, search);
+  const pattern = likePattern(text);
+  const like = TEXT_COLUMNS.map((column) => String.raw`${column} LIKE ? ESCAPE '\'`).join(' OR ');
+  const bounded = last === undefined ? search : notBefore(search, last);
+  const found = {
+    ...bounded,
+    where: [...bounded.where, `(${like})`],
+    values: [...bounded.values, ...TEXT_COLUMNS.map(() => pattern)],
+  };
+  const rows = select(connection, found, limit).map(callOf);
+  if (rows.length === limit) return { rows, next: nextOf(rows.at(-1)) };
+  return { rows, next: last === undefined ? null : cursorOf(last) };
+}
+
+function select(connection: Connection, search: Search, limit: number): readonly RawRow[] {
+  const sql = `SELECT ${COLUMNS} FROM tool_calls c INDEXED BY ${search.index}
+    LEFT JOIN previews p ON p.id = c.id
+    WHERE ${search.where.join(' AND ')} ${NEWEST_FIRST} LIMIT ?`;
+  return connection.all(sql, ...search.values, limit).map(rowOf);
+}
+
+/** The last call of the window, or undefined when the window reaches the end. */
+function windowEnd(connection: Connection, search: Search): Position | undefined {
+  const sql = `SELECT c.created_at, c.id FROM tool_calls c INDEXED BY ${search.index}
+    WHERE ${search.where.join(' AND ')} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`;
+  const row = connection.get(sql, ...search.values, WINDOW_CALLS - 1);
+  return row === undefined ? undefined : positionOfRow(rowOf(row));
+}
+
+function positionOfRow(row: RawRow): Position {
+  return { atMs: integerCell(row, 'created_at'), id: String(integerCell(row, 'id')) };
+}
+
+function nextOf(row: CallRow | undefined): string | null {
+  return row === undefined ? null : cursorOf({ atMs: row.created_at_ms, id: String(row.id) });
+}
+
+/** The conditions of a filter; the first that has an index leads, the others only check. */
+function searchOf(filter: CallFilter): Search {
+  const conditions = conditionsOf(filter);
+  const leader = conditions.find(({ index }) => index !== undefined);
+  return {
+    index: leader?.index ?? 'calls_time',
+    where: ['1', ...conditions.map(({ sql }) => sql)],
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+/** In the order in which they narrow. */
+function conditionsOf(filter: CallFilter): readonly Condition[] {
+  const { argsHash, runId, ruleId, serverName, toolName, agentId } = filter;
+  const server = equals('c.server_name', serverName);
+  return [
+    ...equals('c.args_hash', argsHash, 'calls_args'),
+    ...equals('c.run_id', runId, 'calls_run'),
+    ...equals('c.rule_id', ruleId, 'calls_rule'),
+    ...decided(filter.decision),
+    ...ended(filter.status),
+    ...equals(
+      'c.tool_name',
+      toolName,
+      serverName === undefined ? 'calls_tool' : 'calls_server_tool',
+    ),
+    ...server,
+    ...equals('c.agent_id', agentId, 'calls_agent'),
+  ];
+}
+
+function equals(column: string, value: string | undefined, index?: string): readonly Condition[] {
+  if (value === undefined) return [];
+  return [{ sql: `${column} = ?`, values: [value], ...(index !== undefined && { index }) }];
+}
+
+/** Repeats the words of the partial index, so that SQLite knows it may use it. */
+function decided(decision: CallFilter['decision']): readonly Condition[] {
+  if (decision === undefined) return [];
+  // Nearly all calls are allowed: the order of time finds them soonest.
+  if (decision === 'ALLOW') return [{ sql: '+c.decision = ?', values: [decision] }];
+  const refused = { index: 'calls_refused', sql: "c.decision <> 'ALLOW'", values: [] };
+  return decision === 'REFUSED' ? [refused] : [refused, ...equals('c.decision', decision)];
+}
+
+function ended(status: CallFilter['status']): readonly Condition[] {
+  if (status === undefined) return [];
+  if (status === 'OK') return [{ sql: '+c.status = ?', values: [status] }];
+  const index = 'calls_failed';
+  if (status === 'PENDING') return [{ index, sql: 'c.status IS NULL', values: [] }];
+  const failed = { index, sql: "c.status <> 'OK'", values: [] };
+  return status === 'FAILED' ? [failed] : [failed, ...equals('c.status', status)];
+}
+
+function within(search: Search, filter: CallFilter, after: Position | undefined): Search {
+  const where = [...search.where];
+  const values = [...search.values];
+  if (filter.fromMs !== undefined) {
+    where.push('c.created_at >= ?');
+    values.push(filter.fromMs);
+  }
+  if (filter.toMs !== undefined) {
+    where.push('c.created_at < ?');
+    values.push(filter.toMs);
+  }
+  if (after !== undefined) {
+    where.push('(c.created_at, c.id) < (?, ?)');
+    values.push(after.atMs, Number(after.id));
+  }
+  return { ...search, where, values };
+}
+
+function notBefore(search: Search, last: Position): Search {
+  return {
+    ...search,
+    where: [...search.where, '(c.created_at, c.id) >= (?, ?)'],
+    values: [...search.values, last.atMs, Number(last.id)],
+  };
+}
+
+function findCall(connection: Connection, runId: string, callId: string): CallDetail | undefined {
+  const sql = `SELECT ${COLUMNS}, p.args_preview, p.result_preview, p.redaction_flags
+    FROM tool_calls c LEFT JOIN previews p ON p.id = c.id WHERE c.run_id = ? AND c.call_id = ?`;
+  const found = connection.get(sql, runId, callId);
+  if (found === undefined) return undefined;
+  const row = rowOf(found);
+  return {
+    ...callOf(row),
+    args_preview: textOrNull(row, 'args_preview'),
+    result_preview: textOrNull(row, 'result_preview'),
+    redaction_flags: integerOrNull(row, 'redaction_flags') ?? 0,
+    hint: findHint(connection, runId, callId),
+  };
+}
+
+function findHint(connection: Connection, runId: string, callId: string): CallHint | null {
+  const sql = 'SELECT * FROM hints WHERE run_id = ? AND call_id = ?';
+  const found = connection.get(sql, runId, callId);
+  if (found === undefined) return null;
+  const row = rowOf(found);
+  return {
+    hint_text: textCell(row, 'hint_text'),
+    suggested_args_json: textOrNull(row, 'suggested_args_json'),
+    retry_advice: textOrNull(row, 'retry_advice'),
+    hint_kind: textOrNull(row, 'hint_kind'),
+    created_at_ms: integerCell(row, 'created_at'),
+  };
+}
+
+function callOf(row: RawRow): CallRow {
+  return {
+    id: integerCell(row, 'id'),
+    run_id: textCell(row, 'run_id'),
+    call_id: textCell(row, 'call_id'),
+    agent_id: textCell(row, 'agent_id'),
+    server_name: textCell(row, 'server_name'),
+    tool_name: textCell(row, 'tool_name'),
+    args_hash: textCell(row, 'args_hash'),
+    transport: textOrNull(row, 'transport'),
+    call_seq: integerOrNull(row, 'call_seq'),
+    risk_class: classesOf(textOrNull(row, 'risk_json')),
+    decision: textOrNull(row, 'decision'),
+    rule_id: textOrNull(row, 'rule_id'),
+    severity: textOrNull(row, 'severity'),
+    reason_code: textOrNull(row, 'reason_code'),
+    summary: textOrNull(row, 'summary'),
+    would_action: textOrNull(row, 'would_action'),
+    would_rule_id: textOrNull(row, 'would_rule_id'),
+    status: textOrNull(row, 'status'),
+    latency_ms: integerOrNull(row, 'latency_ms'),
+    bytes_in: integerOrNull(row, 'bytes_in'),
+    bytes_out: integerOrNull(row, 'bytes_out'),
+    error_class: textOrNull(row, 'error_class'),
+    error_message: textOrNull(row, 'error_message'),
+    preview_truncated: integerCell(row, 'preview_truncated') !== 0,
+    created_at_ms: integerCell(row, 'created_at'),
+  };
+}
+
+function classesOf(json: string | null): readonly string[] {
+  if (json === null) return [];
+  try {
+    const value: unknown = JSON.parse(json);
+    return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
+export { findCall, searchCalls };

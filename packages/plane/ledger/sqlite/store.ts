@@ -1,0 +1,199 @@
+// A ledger in one SQLite file.
+import { randomUUID } from 'node:crypto';
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Store, StoreReader, StoreTransaction } from '../store.ts';
+import { chainReads } from './chain-reads.ts';
+import {
+  BUSY_TIMEOUT_MS,
+  type Connection,
+  connect,
+  prepareFile,
+  requireFile,
+} from './connection.ts';
+import { translated } from './failure.ts';
+import { lockWriter, type WriterLock } from './lock.ts';
+import { checkedVersion, migrate } from './migrate.ts';
+import { findRun, policiesOf, rejectsOf, searchRuns, statsOf } from './overview.ts';
+import { MIGRATIONS } from './schema.ts';
+import { findCall, searchCalls } from './search.ts';
+import { sqliteTransaction } from './transaction.ts';
+
+const CHECKPOINT_WAIT_MS = 200;
+
+type Synchronous = 'off' | 'normal' | 'full';
+
+interface SqliteOptions {
+  readonly file: string;
+  /** The file may not grow beyond it. */
+  readonly bytesMax?: number;
+  /**
+   * `full` syncs every commit, not only those with a head: for machines that lose power. `off`
+   * syncs none: for a store that may be lost.
+   */
+  readonly synchronous?: Synchronous;
+}
+
+/** Opens the ledger for its one writer; makes it when it is not there. */
+async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { file, bytesMax, synchronous = 'normal' } = options;
+  const lock = await lockWriter(file);
+  try {
+    prepareFile(file);
+    const limit = bytesMax === undefined ? {} : { bytesMax };
+    const writer = await connect(file, { readOnly: false, synchronous, ...limit });
+    try {
+      translated(file, () => migrate(writer.db, { file, migrations: MIGRATIONS }));
+      writer.run("INSERT INTO meta VALUES ('ledger_id', ?) ON CONFLICT DO NOTHING", randomUUID());
+      const reader = await connect(file, { readOnly: true });
+      return storeOf({ writer, reader, lock, synchronous });
+    } catch (cause) {
+      writer.close();
+      throw cause;
+    }
+  } catch (cause) {
+    lock.release();
+    throw cause;
+  }
+}
+
+/** Opens an existing ledger to look at, also while its writer runs. */
+async function openSqliteReader({ file }: Pick<SqliteOptions, 'file'>): Promise<StoreReader> {
+  requireFile(file);
+  const reader = await connect(file, { readOnly: true });
+  try {
+    translated(file, () => checkedVersion(reader.db, { file, migrations: MIGRATIONS }));
+  } catch (cause) {
+    reader.close();
+    throw cause;
+  }
+  return { ...readsOf(reader), close: async () => reader.close() };
+}
+
+function readsOf(reader: Connection): Omit<StoreReader, 'close'> {
+  return {
+    ...chainReads(reader),
+    calls: async (filter, page) => searchCalls(reader, filter, page),
+    call: async (runId, callId) => findCall(reader, runId, callId),
+    runs: async (filter, page) => searchRuns(reader, filter, page),
+    run: async (runId) => findRun(reader, runId),
+    stats: async (filter) => statsOf(reader, filter),
+    policies: async (limit) => policiesOf(reader, limit),
+    rejects: async (limit) => rejectsOf(reader, limit),
+    snapshot: (work) => snapshot(reader.file, work),
+    scratch: () => scratch(reader.file),
+  };
+}
+
+/** A connection of its own, so that what others read meanwhile is not held back. */
+async function snapshot<T>(
+  file: string,
+  work: (reader: ReturnType<typeof chainReads>) => Promise<T>,
+): Promise<T> {
+  const connection = await connect(file, { readOnly: true });
+  try {
+    connection.exec('BEGIN');
+    const reads = chainReads(connection);
+    // The view begins with the first read.
+    await reads.tip();
+    return await work(reads);
+  } finally {
+    connection.close();
+  }
+}
+
+/** Beside the ledger, where there is room for something of its size; else among temporary files. */
+async function scratch(file: string): Promise<Store> {
+  const base = isWritable(dirname(file)) ? dirname(file) : tmpdir();
+  const folder = mkdtempSync(join(base, '.ledger-scratch-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const store = await openSqliteStore({ file: join(folder, 'ledger.db'), synchronous: 'off' });
+    return { ...store, close: () => store.close().finally(remove) };
+  } catch (cause) {
+    remove();
+    throw cause;
+  }
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Parts {
+  readonly writer: Connection;
+  readonly reader: Connection;
+  readonly lock: WriterLock;
+  readonly synchronous: Synchronous;
+}
+
+function storeOf({ writer, reader, lock, synchronous }: Parts): Store {
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = last.then(work, work);
+    last = result.catch(() => undefined);
+    return result;
+  };
+  return {
+    ...readsOf(reader),
+    transaction: (work, options = {}) =>
+      inTurn(() => {
+        const level = synchronous === 'normal' && options.durable === true ? 'full' : synchronous;
+        return transact(writer, work, level);
+      }),
+    compact: () => inTurn(async () => compact(writer)),
+    close: () =>
+      inTurn(async () => {
+        reader.close();
+        try {
+          // Everything into the one file: a copy of it is then the whole ledger.
+          checkpoint(writer);
+        } catch {
+          // The log holds what did not fit; the next writer reads it.
+        } finally {
+          writer.close();
+          lock.release();
+        }
+      }),
+  };
+}
+
+async function transact<T>(
+  writer: Connection,
+  work: (transaction: StoreTransaction) => Promise<T>,
+  level: Synchronous,
+): Promise<T> {
+  // It cannot change inside of a transaction.
+  writer.exec(`PRAGMA synchronous = ${level}`);
+  writer.exec('BEGIN IMMEDIATE');
+  try {
+    const result = await work(sqliteTransaction(writer));
+    writer.exec('COMMIT');
+    return result;
+  } catch (cause) {
+    // A full disk has already rolled back.
+    if (writer.db.isTransaction) writer.exec('ROLLBACK');
+    throw cause;
+  }
+}
+
+function compact(writer: Connection): void {
+  writer.exec('PRAGMA incremental_vacuum');
+  checkpoint(writer);
+}
+
+/** Empties the log into the file, as far as readers let it; the next one gets the rest. */
+function checkpoint(writer: Connection): void {
+  writer.exec(`PRAGMA busy_timeout = ${CHECKPOINT_WAIT_MS}`);
+  writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  writer.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+}
+
+export type { SqliteOptions };
+export { openSqliteReader, openSqliteStore };

@@ -1,0 +1,259 @@
+// The inside of one write, over the writer's connection.
+import type { Head } from '../head.ts';
+import { OWN_PRODUCER } from '../own-events.ts';
+import {
+  type CallChange,
+  type CallRowDelta,
+  callRow,
+  type Projection,
+  runRow,
+} from '../project.ts';
+import type {
+  EventRow,
+  LineKey,
+  PrunedEvent,
+  RejectRow,
+  StaleRequest,
+  StoreTransaction,
+} from '../store.ts';
+import { FLAGS, HINTS, POLICY_VERSIONS, PREVIEWS, RUNS, TABLES, TOOL_CALLS } from '../tables.ts';
+import { integerCell, integerOrNull, rowOf, textCell } from './cells.ts';
+import { chainReads, EVENT_COLUMNS, eventOf } from './chain-reads.ts';
+import type { Connection } from './connection.ts';
+import { insert, type Upsert, update, upsert } from './upsert.ts';
+
+const RUN = upsert(RUNS);
+const ADD_CALL = insert(TOOL_CALLS);
+const ADD_PREVIEW = insert(PREVIEWS);
+const CALL = upsert(TOOL_CALLS, 'RETURNING id');
+const PREVIEW = upsert(PREVIEWS);
+const HINT = upsert(HINTS);
+const POLICY = upsert(POLICY_VERSIONS);
+/** What a decision, an end or both change of a call that is already there. */
+const LATER = {
+  decision: later('decision'),
+  end: later('status'),
+  both: later('decision', 'status'),
+};
+const ADD_EVENT = `INSERT INTO events
+  (seq, producer_id, producer_seq, hash, digest, type, ts, run_id, line)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+function later(...leaders: readonly string[]): Upsert {
+  const { sql, values } = update(TOOL_CALLS, leaders);
+  return {
+    sql: `${sql} WHERE run_id = ? AND call_id = ? AND created_at <= ? RETURNING id`,
+    values,
+  };
+}
+
+function sqliteTransaction(connection: Connection): StoreTransaction {
+  return {
+    ...chainReads(connection),
+    known: async (keys) => knownOf(connection, keys),
+    addEvents: async (rows) => addEvents(connection, rows),
+    addHead: async (head) => addHead(connection, head),
+    addRejects: async (rows, rowsMax) => addRejects(connection, rows, rowsMax),
+    merge: async (projection) => merge(connection, projection),
+    meta: async (key) => metaOf(connection, key),
+    setMeta: async (key, value) => setMeta(connection, key, value),
+    clearProjections: async () => clearProjections(connection),
+    staleRuns: async (request) => staleRuns(connection, request),
+    strayEvents: async ({ beforeMs, limit }) => strayEvents(connection, beforeMs, limit),
+    replaceLines: async (rows) => replaceLines(connection, rows),
+    dropRuns: async (runIds) => dropRuns(connection, runIds),
+    dropPreviews: async (runIds) => dropPreviews(connection, runIds),
+  };
+}
+
+/** Lines mostly arrive in order: what is beyond the last one of its producer is new. */
+function knownOf(connection: Connection, keys: readonly LineKey[]): readonly boolean[] {
+  const producers = new Map<string, { readonly id: number; readonly seqMax: number }>();
+  return keys.map(({ producer, producerSeq }) => {
+    const known = producers.get(producer) ?? lastOf(connection, producer);
+    producers.set(producer, known);
+    if (producerSeq > known.seqMax) return false;
+    const sql = 'SELECT 1 FROM events WHERE producer_id = ? AND producer_seq = ?';
+    return connection.get(sql, known.id, producerSeq) !== undefined;
+  });
+}
+
+function lastOf(connection: Connection, producer: string) {
+  const id = producerId(connection, producer);
+  if (id === undefined) return { id: -1, seqMax: -1 };
+  const sql = 'SELECT max(producer_seq) AS seq FROM events WHERE producer_id = ?';
+  return { id, seqMax: integerOrNull(rowOf(connection.get(sql, id)), 'seq') ?? -1 };
+}
+
+function producerId(connection: Connection, name: string): number | undefined {
+  const row = connection.get('SELECT id FROM producers WHERE name = ?', name);
+  return row === undefined ? undefined : integerCell(rowOf(row), 'id');
+}
+
+function addProducer(connection: Connection, name: string): number {
+  const row = connection.get('INSERT INTO producers (name) VALUES (?) RETURNING id', name);
+  return integerCell(rowOf(row), 'id');
+}
+
+function addEvents(connection: Connection, rows: readonly EventRow[]): void {
+  const ids = new Map<string, number>();
+  for (const row of rows) {
+    const { seq, producer, producerSeq, hash, digest, type, tsMs, runId, line } = row;
+    const id =
+      ids.get(producer) ?? producerId(connection, producer) ?? addProducer(connection, producer);
+    ids.set(producer, id);
+    connection.run(ADD_EVENT, seq, id, producerSeq, hash, digest, type, tsMs, runId, line);
+  }
+}
+
+function addHead(connection: Connection, head: Head): void {
+  const { n, kind, seq, hash, count, createdAtMs, prev, keyId, signature } = head;
+  const sql = `INSERT INTO heads (n, kind, seq, hash, count, created_at, prev, key_id, signature)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  connection.run(sql, n, kind, seq, hash, count, createdAtMs, prev, keyId, signature);
+}
+
+function addRejects(connection: Connection, rows: readonly RejectRow[], rowsMax: number): void {
+  const sql = `INSERT INTO rejects (producer, producer_seq, reason, line, created_at)
+    VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+  for (const { producer, producerSeq, reason, line, createdAtMs } of rows) {
+    connection.run(sql, producer, producerSeq, reason, line, createdAtMs);
+  }
+  connection.run('DELETE FROM rejects WHERE id <= (SELECT max(id) FROM rejects) - ?', rowsMax);
+}
+
+function merge(connection: Connection, projection: Projection): void {
+  for (const run of projection.runs.values()) {
+    connection.run(RUN.sql, ...RUN.values(runRow(run)));
+  }
+  for (const change of projection.calls.values()) mergeCall(connection, change);
+  for (const hint of projection.hints.values()) connection.run(HINT.sql, ...HINT.values(hint));
+  for (const policy of projection.policies.values()) {
+    connection.run(POLICY.sql, ...POLICY.values(policy));
+  }
+}
+
+function mergeCall(connection: Connection, change: CallChange): void {
+  const row = callRow(change);
+  const id =
+    addCall(connection, change, row) ??
+    mergeLater(connection, change, row) ??
+    mergeWhole(connection, row);
+  const { preview } = change;
+  if (preview === undefined) return;
+  const values = PREVIEW.values({ ...preview, id });
+  // A new call has no preview yet.
+  const isNew = id === change.id && connection.run(ADD_PREVIEW.sql, ...values) === 1;
+  if (!isNew) connection.run(PREVIEW.sql, ...values);
+}
+
+/** A call begins with its start: then it is most likely new. Undefined when it is not. */
+function addCall(
+  connection: Connection,
+  { start, id }: CallChange,
+  row: CallRowDelta,
+): number | undefined {
+  if (start === undefined) return undefined;
+  return connection.run(ADD_CALL.sql, ...ADD_CALL.values(row)) === 1 ? id : undefined;
+}
+
+/**
+ * Only what a decision or an end brings. Undefined when the call is not there yet, this is the
+ * earliest that was heard of it, or it says anew what the start says.
+ */
+function mergeLater(
+  connection: Connection,
+  { start, decision, end }: CallChange,
+  row: CallRowDelta,
+): number | undefined {
+  if (start !== undefined || (row.risk_json ?? null) !== null) return undefined;
+  if (end === undefined) return changeCall(connection, LATER.decision, row);
+  return changeCall(connection, decision === undefined ? LATER.end : LATER.both, row);
+}
+
+function changeCall(connection: Connection, by: Upsert, row: CallRowDelta): number | undefined {
+  const { run_id = null, call_id = null, created_at = null } = row;
+  const changed = connection.get(by.sql, ...by.values(row), run_id, call_id, created_at);
+  return changed === undefined ? undefined : integerCell(rowOf(changed), 'id');
+}
+
+function mergeWhole(connection: Connection, row: CallRowDelta): number {
+  return integerCell(rowOf(connection.get(CALL.sql, ...CALL.values(row))), 'id');
+}
+
+function metaOf(connection: Connection, key: string): string | undefined {
+  const row = connection.get('SELECT value FROM meta WHERE key = ?', key);
+  return row === undefined ? undefined : textCell(rowOf(row), 'value');
+}
+
+function setMeta(connection: Connection, key: string, value: string): void {
+  const sql = `INSERT INTO meta (key, value) VALUES (?, ?)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+  connection.run(sql, key, value);
+}
+
+function clearProjections(connection: Connection): void {
+  for (const { name } of TABLES.toReversed()) connection.run(`DELETE FROM ${name}`);
+}
+
+function staleRuns(connection: Connection, request: StaleRequest): readonly string[] {
+  const { beforeMs, keepRuns, withPreviews, limit } = request;
+  const where: string[] = [];
+  const values: number[] = [];
+  if (beforeMs !== undefined) {
+    where.push('last_at < ?');
+    values.push(beforeMs);
+  }
+  if (keepRuns !== undefined) {
+    where.push(`run_id NOT IN (SELECT run_id FROM runs ORDER BY last_at DESC, run_id LIMIT ?)`);
+    values.push(keepRuns);
+  }
+  if (where.length === 0) return [];
+  if (withPreviews === true) {
+    where.push(`EXISTS (SELECT 1 FROM tool_calls c JOIN previews p ON p.id = c.id
+      WHERE c.run_id = runs.run_id AND (p.args_preview IS NOT NULL OR p.result_preview IS NOT NULL))`);
+  }
+  const sql = `SELECT run_id FROM runs WHERE ${where.join(' AND ')} ORDER BY last_at LIMIT ?`;
+  return connection.all(sql, ...values, limit).map((row) => textCell(rowOf(row), 'run_id'));
+}
+
+/** What came without a run that we know of; the ledger's own events stay. */
+function strayEvents(connection: Connection, beforeMs: number, limit: number): readonly EventRow[] {
+  const sql = `SELECT ${EVENT_COLUMNS} FROM events e JOIN producers p ON p.id = e.producer_id
+    WHERE e.line IS NOT NULL AND COALESCE(e.ts, 0) < ? AND p.name <> ?
+      AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.run_id = e.run_id)
+    ORDER BY e.seq LIMIT ?`;
+  return connection.all(sql, beforeMs, OWN_PRODUCER, limit).map(eventOf);
+}
+
+function replaceLines(connection: Connection, rows: readonly PrunedEvent[]): void {
+  const shorten = 'UPDATE events SET digest = ?, line = ? WHERE seq = ?';
+  const remove =
+    'UPDATE events SET digest = ?, line = NULL, type = NULL, ts = NULL, run_id = NULL WHERE seq = ?';
+  for (const { seq, digest, line } of rows) {
+    if (line === null) connection.run(remove, digest, seq);
+    else connection.run(shorten, digest, line, seq);
+  }
+}
+
+function dropRuns(connection: Connection, runIds: readonly string[]): void {
+  for (const runId of runIds) {
+    // The previews go with their calls.
+    for (const table of ['tool_calls', 'hints', 'runs']) {
+      connection.run(`DELETE FROM ${table} WHERE run_id = ?`, runId);
+    }
+  }
+}
+
+function dropPreviews(connection: Connection, runIds: readonly string[]): void {
+  const sql = `UPDATE previews SET
+      redaction_flags = redaction_flags
+        | CASE WHEN args_preview IS NULL THEN 0 ELSE ${FLAGS.argsPruned} END
+        | CASE WHEN result_preview IS NULL THEN 0 ELSE ${FLAGS.resultPruned} END,
+      args_preview = NULL, result_preview = NULL
+    WHERE id IN (SELECT id FROM tool_calls WHERE run_id = ?)
+      AND (args_preview IS NOT NULL OR result_preview IS NOT NULL)`;
+  for (const runId of runIds) connection.run(sql, runId);
+}
+
+export { sqliteTransaction };

@@ -1,0 +1,69 @@
+// What verifying can say.
+
+type FindingKind =
+  | 'changed' // a row is not what was written
+  | 'removed' // a row that was written is gone
+  | 'added' // a row that nobody signed for
+  | 'head' // a head does not hold
+  | 'pruned' // what was pruned is not what the record says
+  | 'projection' // a row of a table is not what the events make
+  | 'rollback' // the ledger went on from an older state, and says so
+  | 'recovered' // events were taken over after a crash, before anybody had signed them
+  | 'witness' // the head outside the ledger is missing or unreadable
+  | 'unreadable';
+
+interface Finding {
+  readonly kind: FindingKind;
+  /** A `warning` is worth knowing, and no proof that anything is wrong. */
+  readonly level: 'error' | 'warning';
+  /** The first and the last event concerned; null when it is not about events. */
+  readonly fromSeq: number | null;
+  readonly toSeq: number | null;
+  readonly message: string;
+}
+
+const FINDINGS_MAX = 100;
+
+/** Gathers findings, a bounded number of them. */
+class Findings {
+  readonly list: Finding[] = [];
+  #total = 0;
+  #errors = 0;
+
+  error(kind: FindingKind, place: Place, message: string): void {
+    this.#errors += 1;
+    this.#add('error', { kind, place, message });
+  }
+
+  warning(kind: FindingKind, place: Place, message: string): void {
+    this.#add('warning', { kind, place, message });
+  }
+
+  get errors(): number {
+    return this.#errors;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  #add(
+    level: Finding['level'],
+    { kind, place, message }: { kind: FindingKind; place: Place; message: string },
+  ): void {
+    this.#total += 1;
+    if (this.list.length >= FINDINGS_MAX) return;
+    const [fromSeq, toSeq] = place;
+    this.list.push({ kind, level, fromSeq, toSeq, message });
+  }
+}
+
+type Place = readonly [fromSeq: number | null, toSeq: number | null];
+const NOWHERE: Place = [null, null];
+
+function at(seq: number): Place {
+  return [seq, seq];
+}
+
+export type { Finding, FindingKind, Place };
+export { at, Findings, NOWHERE };
