@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { verifies } from '../../../../test/requirements.ts';
 import { POLICY, Shim } from '../testing/events.ts';
 import { anyHistory } from '../testing/random-events.ts';
 import { summaryMarkdown } from './markdown.ts';
@@ -31,7 +30,6 @@ function lines(shim: Shim): readonly string[] {
 
 describe('the summary of a run', () => {
   it('counts calls by decision, rule and tool, and lists what was refused and what failed', () => {
-    verifies('T-H.2');
     const summary = summarize(lines(new Shim('a')));
     expect(summary).toMatchObject({
       run_id: 'run-1',

@@ -18,10 +18,10 @@ import type { Connection } from './connection.ts';
 
 /** How many calls one page of a search for text looks at. */
 const WINDOW_CALLS = 50_000;
+/** So many calls are sorted or checked in no time. */
+const RARE_CALLS_MAX = 20_000;
 
 interface Condition {
-  /** The index that serves the condition in the order of time. */
-  readonly index?: string;
   readonly sql: string;
   readonly values: readonly (string | number)[];
 }
@@ -52,7 +52,7 @@ function searchCalls(
   request: PageRequest,
 ): Page<CallRow> {
   const limit = limitOf(request);
-  const search = within(searchOf(filter), filter, positionOf(request));
+  const search = within(searchOf(connection, filter), filter, positionOf(request));
   if (filter.text !== undefined)
     return searchText(connection, search, { text: filter.text, limit });
   const rows = select(connection, search, limit).map(callOf);
@@ -102,57 +102,69 @@ function nextOf(row: CallRow | undefined): string | null {
   return row === undefined ? null : cursorOf({ atMs: row.created_at_ms, id: String(row.id) });
 }
 
-/** The conditions of a filter; the first that has an index leads, the others only check. */
-function searchOf(filter: CallFilter): Search {
+function searchOf(connection: Connection, filter: CallFilter): Search {
   const conditions = conditionsOf(filter);
-  const leader = conditions.find(({ index }) => index !== undefined);
   return {
-    index: leader?.index ?? 'calls_time',
+    index: leaderOf(connection, filter),
     where: ['1', ...conditions.map(({ sql }) => sql)],
     values: conditions.flatMap(({ values }) => values),
   };
 }
 
-/** In the order in which they narrow. */
+/** The index of the filter that narrows most; the other filters only check. */
+function leaderOf(connection: Connection, filter: CallFilter): string {
+  const { argsHash, runId, ruleId, serverName, toolName, agentId, decision, status } = filter;
+  if (argsHash !== undefined) return 'calls_args';
+  if (runId !== undefined) return 'calls_run';
+  if (ruleId !== undefined) return 'calls_rule';
+  if (toolName !== undefined && isRare(connection, 'tool_name', toolName)) return 'calls_tool';
+  if (decision !== undefined && decision !== 'ALLOW') return 'calls_refused';
+  if (status !== undefined && status !== 'OK') return 'calls_failed';
+  if (toolName !== undefined) return serverName === undefined ? 'calls_tool' : 'calls_server_tool';
+  if (agentId !== undefined) return 'calls_agent';
+  // This index is not in the order of time: few calls are sorted quickly, many are soon met.
+  if (serverName !== undefined && isRare(connection, 'server_name', serverName)) {
+    return 'calls_server_tool';
+  }
+  return 'calls_time';
+}
+
+const RARE_INDEX = { tool_name: 'calls_tool', server_name: 'calls_server_tool' } as const;
+
+function isRare(connection: Connection, column: keyof typeof RARE_INDEX, value: string): boolean {
+  const sql = `SELECT 1 FROM tool_calls INDEXED BY ${RARE_INDEX[column]} WHERE ${column} = ?
+    LIMIT 1 OFFSET ?`;
+  return connection.get(sql, value, RARE_CALLS_MAX) === undefined;
+}
+
 function conditionsOf(filter: CallFilter): readonly Condition[] {
-  const { argsHash, runId, ruleId, serverName, toolName, agentId } = filter;
-  const server = equals('c.server_name', serverName);
   return [
-    ...equals('c.args_hash', argsHash, 'calls_args'),
-    ...equals('c.run_id', runId, 'calls_run'),
-    ...equals('c.rule_id', ruleId, 'calls_rule'),
+    ...equals('c.args_hash', filter.argsHash),
+    ...equals('c.run_id', filter.runId),
+    ...equals('c.rule_id', filter.ruleId),
     ...decided(filter.decision),
     ...ended(filter.status),
-    ...equals(
-      'c.tool_name',
-      toolName,
-      serverName === undefined ? 'calls_tool' : 'calls_server_tool',
-    ),
-    ...server,
-    ...equals('c.agent_id', agentId, 'calls_agent'),
+    ...equals('c.tool_name', filter.toolName),
+    ...equals('c.server_name', filter.serverName),
+    ...equals('c.agent_id', filter.agentId),
   ];
 }
 
-function equals(column: string, value: string | undefined, index?: string): readonly Condition[] {
-  if (value === undefined) return [];
-  return [{ sql: `${column} = ?`, values: [value], ...(index !== undefined && { index }) }];
+function equals(column: string, value: string | undefined): readonly Condition[] {
+  return value === undefined ? [] : [{ sql: `${column} = ?`, values: [value] }];
 }
 
-/** Repeats the words of the partial index, so that SQLite knows it may use it. */
+/** Repeats the words of the partial index, so that SQLite knows that it may use it. */
 function decided(decision: CallFilter['decision']): readonly Condition[] {
-  if (decision === undefined) return [];
-  // Nearly all calls are allowed: the order of time finds them soonest.
-  if (decision === 'ALLOW') return [{ sql: '+c.decision = ?', values: [decision] }];
-  const refused = { index: 'calls_refused', sql: "c.decision <> 'ALLOW'", values: [] };
+  if (decision === undefined || decision === 'ALLOW') return equals('c.decision', decision);
+  const refused = { sql: "c.decision <> 'ALLOW'", values: [] };
   return decision === 'REFUSED' ? [refused] : [refused, ...equals('c.decision', decision)];
 }
 
 function ended(status: CallFilter['status']): readonly Condition[] {
-  if (status === undefined) return [];
-  if (status === 'OK') return [{ sql: '+c.status = ?', values: [status] }];
-  const index = 'calls_failed';
-  if (status === 'PENDING') return [{ index, sql: 'c.status IS NULL', values: [] }];
-  const failed = { index, sql: "c.status <> 'OK'", values: [] };
+  if (status === undefined || status === 'OK') return equals('c.status', status);
+  if (status === 'PENDING') return [{ sql: 'c.status IS NULL', values: [] }];
+  const failed = { sql: "c.status <> 'OK'", values: [] };
   return status === 'FAILED' ? [failed] : [failed, ...equals('c.status', status)];
 }
 

@@ -278,6 +278,8 @@ function querySuite(openStore: OpenStore): void {
       [{ runId: 'run-1' }, ['bad-1', 'no-1', 'ok-1']],
       [{ agentId: 'agent-1', status: 'OK' }, ['ok-3', 'ok-1']],
       [{ serverName: 'server-0', decision: 'REFUSED' }, ['no-2', 'no-0']],
+      [{ serverName: 'server-1' }, ['bad-3', 'no-3', 'ok-3', 'bad-1', 'no-1', 'ok-1']],
+      [{ serverName: 'server-2' }, []],
       [{ toolName: 'tool-2' }, ['bad-2', 'no-2', 'ok-2']],
       [{ serverName: 'server-0', toolName: 'tool-2' }, ['bad-2', 'no-2', 'ok-2']],
       [{ serverName: 'server-1', toolName: 'tool-2' }, []],
