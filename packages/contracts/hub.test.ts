@@ -83,6 +83,9 @@ describe('the API of the hub', () => {
       'POST /governance/evaluate',
       'GET /governance/task/{task_id}',
       'POST /governance/heartbeat',
+      'POST /governance/policy',
+      'POST /governance/result',
+      'POST /governance/terminate',
       'GET /metrics',
     ]);
   });

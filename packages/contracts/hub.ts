@@ -4,6 +4,7 @@ import { CLIENT, ENV, WORKLOAD } from './events/envelope.ts';
 import { COUNTER_SCOPE } from './events/types.ts';
 import { type Parsed, parseAs } from './parse.ts';
 import {
+  array,
   boolean,
   either,
   formatted,
@@ -11,6 +12,7 @@ import {
   integer,
   json,
   nullable,
+  number,
   type ObjectShape,
   oneOf,
   open,
@@ -18,6 +20,7 @@ import {
   required,
   string,
 } from './shape.ts';
+import { SNAPSHOT_FILE } from './snapshot.ts';
 
 /** How a shim waits for its hub before the first message (F-016a). */
 const HUB_READINESS = { attemptsMax: 20, backoffFirstMs: 50, backoffMaxMs: 2_000 } as const;
@@ -60,9 +63,34 @@ const EVALUATE_REQUEST = open({
   tool_name: optional(string(), 'Since 0.2.0: the tool, as the server calls it.'),
   args_hash: optional(formatted('sha256'), 'Since 0.2.0: the hash of the canonical arguments.'),
   call_decision: optional(DECISION, 'Since 0.2.0: what the shim decided by itself.'),
+  policy_hash: optional(formatted('sha256'), 'Since 0.2.0: the policy to decide by.'),
+  bytes_in: optional(integer({ min: 0 }), 'Since 0.2.0: the size of the message.'),
 });
 
 const HUB_DECISION = oneOf('forward', 'deny', 'pending_approval');
+
+/** What one matching rule had to say; see `sub policy explain`. */
+const TRACE_STEP = open({
+  rule_id: required(string(), 'The rule.'),
+  kind: required(
+    oneOf('allow', 'deny', 'budget', 'rate_limit', 'breaker', 'dedupe', 'tag', 'approval'),
+    'Its kind.',
+  ),
+  outcome: required(
+    oneOf('decided', 'would_decide', 'counted', 'tagged', 'asks', 'approved', 'failed'),
+    'What it did.',
+  ),
+  tally: required(
+    nullable(
+      open({
+        count: required(number(), 'What its counter stands at.'),
+        limit: required(number(), 'Where it ends.'),
+      }),
+    ),
+    'Its counter, if it has one.',
+  ),
+  note: required(nullable(string({ lengthMin: 0 })), 'Why it failed, when it did.'),
+});
 
 const ANSWER_FIELDS = {
   decision: required(HUB_DECISION, 'What the shim does with the message.'),
@@ -76,6 +104,12 @@ const ANSWER_FIELDS = {
   shutdown: required(boolean(), 'True: finish what is in flight and stop.'),
   call_decision: optional(DECISION, 'Since 0.2.0: the decision as contract C has it.'),
   counter_scope: optional(COUNTER_SCOPE, 'Since 0.2.0: what the counters covered.'),
+  risk_class: optional(array(string()), 'Since 0.2.0: the risk classes the call ended up with.'),
+  trace: optional(array(TRACE_STEP), 'Since 0.2.0: what each matching rule said.'),
+  needs_policy: optional(
+    boolean(),
+    'Since 0.2.0: the hub does not have that policy; send it, then ask again.',
+  ),
 } as const;
 
 const PENDING_NEEDS = [{ field: 'decision', is: 'pending_approval', needs: ['task_id'] }] as const;
@@ -95,10 +129,39 @@ const TASK_RESPONSE = open(
   PENDING_NEEDS,
 );
 
+/** The counts of one shim, as `run_end` has them for the run. */
+const SHIM_SUMMARY = open({
+  calls_total: required(integer({ min: 0 }), 'All calls.'),
+  calls_allowed: required(integer({ min: 0 }), 'Calls that were forwarded.'),
+  calls_blocked: required(integer({ min: 0 }), 'Calls that were refused.'),
+  calls_throttled: required(integer({ min: 0 }), 'Calls that were told to wait.'),
+  errors_total: required(integer({ min: 0 }), 'Forwarded calls that failed.'),
+});
+
 const HEARTBEAT_REQUEST = open({
   server_id: required(string(), 'The server behind the shim.'),
   run_id: optional(string(), 'Since 0.2.0: the run.'),
   shim_id: optional(string(), 'Since 0.2.0: the shim.'),
+  summary: optional(SHIM_SUMMARY, 'Since 0.2.0: what the shim has counted so far.'),
+  leaving: optional(boolean(), 'Since 0.2.0: the shim ends; this is its last word.'),
+});
+
+const POLICY_RESPONSE = open({
+  accepted: required(boolean(), 'Whether the hub can decide by it now.'),
+  reason: optional(nullable(string({ lengthMin: 0 })), 'Why not.'),
+});
+
+const RESULT_REQUEST = open({
+  run_id: required(string(), 'The run.'),
+  call_id: required(string(), 'The call, as it was evaluated.'),
+  result: required(oneOf('ok', 'error'), 'How the server answered it.'),
+});
+
+const TERMINATE_REQUEST = open({
+  run_id: required(string(), 'The run that ends.'),
+  code: required(string(), 'The code of the rule that ended it.'),
+  message: required(string({ lengthMin: 0 }), 'The reason for a person.'),
+  server_id: optional(string(), 'The server whose call ended it.'),
 });
 
 const HEARTBEAT_RESPONSE = open({
@@ -146,6 +209,27 @@ const HUB_ENDPOINTS = {
     response: HEARTBEAT_RESPONSE,
     doc: 'That an idle shim lives, and whether it should stop.',
   },
+  policy: {
+    method: 'POST',
+    path: '/governance/policy',
+    request: SNAPSHOT_FILE,
+    response: POLICY_RESPONSE,
+    doc: 'Since 0.2.0: a compiled policy that calls will be evaluated by.',
+  },
+  result: {
+    method: 'POST',
+    path: '/governance/result',
+    request: RESULT_REQUEST,
+    response: HEARTBEAT_RESPONSE,
+    doc: 'Since 0.2.0: how an evaluated call ended, for circuit breakers.',
+  },
+  terminate: {
+    method: 'POST',
+    path: '/governance/terminate',
+    request: TERMINATE_REQUEST,
+    response: HEARTBEAT_RESPONSE,
+    doc: 'Since 0.2.0: a rule has ended the run: every shim of it stops.',
+  },
   metrics: { method: 'GET', path: '/metrics', response: 'text', doc: 'Counters for Prometheus.' },
 } as const satisfies { readonly [name: string]: HubEndpoint };
 
@@ -155,6 +239,10 @@ type TaskResponse = Infer<typeof TASK_RESPONSE>;
 type HeartbeatRequest = Infer<typeof HEARTBEAT_REQUEST>;
 type HeartbeatResponse = Infer<typeof HEARTBEAT_RESPONSE>;
 type HealthResponse = Infer<typeof HEALTH_RESPONSE>;
+type PolicyResponse = Infer<typeof POLICY_RESPONSE>;
+type ResultRequest = Infer<typeof RESULT_REQUEST>;
+type TerminateRequest = Infer<typeof TERMINATE_REQUEST>;
+type ShimSummary = Infer<typeof SHIM_SUMMARY>;
 
 function parseEvaluateRequest(value: unknown): Parsed<EvaluateRequest> {
   return parseAs<typeof EVALUATE_REQUEST>(EVALUATE_REQUEST, value);
@@ -180,6 +268,18 @@ function parseHealthResponse(value: unknown): Parsed<HealthResponse> {
   return parseAs<typeof HEALTH_RESPONSE>(HEALTH_RESPONSE, value);
 }
 
+function parsePolicyResponse(value: unknown): Parsed<PolicyResponse> {
+  return parseAs<typeof POLICY_RESPONSE>(POLICY_RESPONSE, value);
+}
+
+function parseResultRequest(value: unknown): Parsed<ResultRequest> {
+  return parseAs<typeof RESULT_REQUEST>(RESULT_REQUEST, value);
+}
+
+function parseTerminateRequest(value: unknown): Parsed<TerminateRequest> {
+  return parseAs<typeof TERMINATE_REQUEST>(TERMINATE_REQUEST, value);
+}
+
 export type {
   EvaluateRequest,
   EvaluateResponse,
@@ -187,7 +287,11 @@ export type {
   HeartbeatRequest,
   HeartbeatResponse,
   HubEndpoint,
+  PolicyResponse,
+  ResultRequest,
+  ShimSummary,
   TaskResponse,
+  TerminateRequest,
 };
 export {
   HUB_APPROVAL_TIMEOUT_MS,
@@ -200,5 +304,8 @@ export {
   parseHealthResponse,
   parseHeartbeatRequest,
   parseHeartbeatResponse,
+  parsePolicyResponse,
+  parseResultRequest,
   parseTaskResponse,
+  parseTerminateRequest,
 };

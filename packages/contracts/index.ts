@@ -57,7 +57,11 @@ export type {
   HeartbeatRequest,
   HeartbeatResponse,
   HubEndpoint,
+  PolicyResponse,
+  ResultRequest,
+  ShimSummary,
   TaskResponse,
+  TerminateRequest,
 } from './hub.ts';
 export {
   HUB_APPROVAL_TIMEOUT_MS,
@@ -70,7 +74,10 @@ export {
   parseHealthResponse,
   parseHeartbeatRequest,
   parseHeartbeatResponse,
+  parsePolicyResponse,
+  parseResultRequest,
   parseTaskResponse,
+  parseTerminateRequest,
 } from './hub.ts';
 export type { Parsed } from './parse.ts';
 export { parseAs, parseDecision, parseErrorData } from './parse.ts';

@@ -22,7 +22,14 @@ const PACKAGES: { readonly [name: string]: PackageLayout } = {
   },
   plane: {
     below: ['contracts', 'core'],
-    thirdParty: ['@photostructure/sqlite', 'smol-toml', 'uuidv7'],
+    thirdParty: [
+      '@hono/node-server',
+      '@photostructure/sqlite',
+      'hono',
+      'smol-toml',
+      'uuidv7',
+      'ws',
+    ],
     pure: false,
     wiring: 'main',
   },

@@ -91,6 +91,10 @@ const EVENT_BODIES = {
     policy: required(POLICY_REF, 'The policy now in force.'),
     mode: required(MODE, 'How far it goes.'),
     reload: optional(boolean(), 'Whether it replaced another one while running.'),
+    document: optional(
+      record(json()),
+      'Since 0.2.0: the compiled policy itself, as its hash covers it; left out when it is large.',
+    ),
   },
   secret_injection: { secret: required(SECRET_INJECTION, 'Which secret, never its value.') },
   shim_health: { health: required(SHIM_HEALTH, 'How the shim is doing.') },
