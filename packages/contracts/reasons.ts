@@ -21,6 +21,8 @@ const REASONS = {
     'The server or tool name is empty, longer than 1,024 characters, or has control characters in it.',
   INVALID_CALL: 'The arguments are not valid JSON, have a key twice, or the call is malformed.',
   RUN_TERMINATED: 'The run was ended earlier; nothing more passes.',
+  HUB_UNAVAILABLE:
+    'The process that counts for all servers of the run could not be asked, so the call is stopped.',
   WOULD_BLOCK: 'The call passes, but an enforcing policy would have stopped it.',
 } as const;
 

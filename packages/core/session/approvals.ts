@@ -117,11 +117,22 @@ function resolved(
   const asking = first.decision.rule_id ?? '';
   const approved = end === 'approved' ? [...(read.call.approved ?? []), asking] : [];
   const call = end === 'approved' ? withApproved(read.call, approved) : read.call;
+  if (read.shared) return sharedEnd(held.decided, end);
   const outcome = decide(context.snapshot, call, context.state, nowMs);
   const { rule_id, severity, approval } = outcome.decision;
   if (end === 'approved' || approval === undefined) return { read: { ...read, call }, outcome, id };
   const decision: Decision = { action: 'BLOCK', rule_id, severity, ...REFUSED[end] };
   return { read, outcome: { ...outcome, decision }, id };
+}
+
+/** The hub decided it, and must decide it again before it may pass: then it is a new call. */
+function sharedEnd(decided: DecidedCall, end: HeldEnd): DecidedCall {
+  const { rule_id, severity } = decided.outcome.decision;
+  const why = REFUSED[end === 'approved' ? 'unavailable' : end];
+  return {
+    ...decided,
+    outcome: { ...decided.outcome, decision: { action: 'BLOCK', rule_id, severity, ...why } },
+  };
 }
 
 function withApproved(call: Call, approved: readonly string[]): Call {

@@ -110,4 +110,4 @@ function assembled(parts: readonly Uint8Array[]): Uint8Array {
   return line;
 }
 
-export { governBatch };
+export { governBatch, itemsOf };

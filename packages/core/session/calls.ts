@@ -8,6 +8,7 @@ import { carryOut, type ReadCall, recordDecision, recordStart } from './carry-ou
 import { type Context, type Step, sizeOf } from './context.ts';
 import type { SeenNotification, SeenParams, SeenRequest } from './peek/types.ts';
 import { previewOf } from './preview.ts';
+import { answerFor, asksHub, sharedOutcome } from './shared.ts';
 
 interface ReadArgs {
   readonly hash: string;
@@ -52,8 +53,8 @@ class LazyCall implements Call {
 /** Decides a call and carries the decision out. */
 function governCall(context: Context, step: Step, seen: SeenRequest | SeenNotification): void {
   const id = seen.kind === 'request' ? seen.id : undefined;
-  const read = readCall(context, step.bytes, seen.params);
-  const outcome = outcomeOf(context, read, step.nowMs);
+  const read = readCall(context, step, seen.params);
+  const outcome = outcomeOf(context, step, read);
   const decided = { read, outcome, id };
   const { approval } = outcome.decision;
   recordStart(context, step, decided);
@@ -62,23 +63,37 @@ function governCall(context: Context, step: Step, seen: SeenRequest | SeenNotifi
   carryOut(context, step, decided);
 }
 
-function readCall(context: Context, bytes: Uint8Array, params: SeenParams): ReadCall {
-  const { config } = context;
-  const args = readArgs(context, bytes, params);
-  const { tool_name, fault } = nameOf(params.name);
-  const { hash: args_hash, text } = args;
-  const ref = { call_id: config.callId(), server_name: config.serverName, tool_name, args_hash };
-  const call = new LazyCall({ context, ref, text, bytesIn: sizeOf(bytes) });
+function readCall(context: Context, step: Step, params: SeenParams): ReadCall {
+  const { bytes } = step;
+  const { call, ref, text, fault } = lookAt(context, step, params);
   const token = params.progressToken;
   return {
     call,
     ref,
     seq: nextSeq(context),
     preview: previewOf(context, text),
-    fault: fault ?? args.fault,
+    fault,
+    shared: fault === undefined && asksHub(context, ref),
     progressToken: token && context.decode(bytes, token.start, token.end),
     version: params.metaVersion ?? context.version,
   };
+}
+
+/** What a call asks for. Nothing is counted by looking. */
+function lookAt(
+  context: Context,
+  step: Step,
+  params: SeenParams,
+): { call: Call; ref: CallRef; text: string; fault: string | undefined } {
+  const { config } = context;
+  const { bytes } = step;
+  const args = readArgs(context, bytes, params);
+  const { tool_name, fault } = nameOf(params.name);
+  const { hash: args_hash, text } = args;
+  const call_id = answerFor(step)?.callId ?? config.callId();
+  const ref = { call_id, server_name: config.serverName, tool_name, args_hash };
+  const call = new LazyCall({ context, ref, text, bytesIn: sizeOf(bytes) });
+  return { call, ref, text, fault: fault ?? args.fault };
 }
 
 /** The arguments as they were written. Without any, or with null, a call has no arguments. */
@@ -119,8 +134,10 @@ function nextSeq(context: Context): number {
   return context.config.seq?.() ?? ++context.seq;
 }
 
-function outcomeOf(context: Context, read: ReadCall, nowMs: number): Outcome<PolicyState> {
-  if (read.fault === undefined) return decide(context.snapshot, read.call, context.state, nowMs);
+function outcomeOf(context: Context, step: Step, read: ReadCall): Outcome<PolicyState> {
+  const { snapshot, state } = context;
+  if (read.shared) return sharedOutcome(context, step);
+  if (read.fault === undefined) return decide(snapshot, read.call, state, step.nowMs);
   const refused = { rule_id: null, reason_code: 'INVALID_CALL', summary: read.fault } as const;
   const base = { rule_id: null, severity: 'warn' } as const;
   const decision: Decision = context.enforcing
@@ -135,4 +152,4 @@ function outcomeOf(context: Context, read: ReadCall, nowMs: number): Outcome<Pol
   return { decision, state: context.state, trace: [], risk_class: [] };
 }
 
-export { approvedFor, governCall, nameOf, nextSeq, outcomeOf };
+export { approvedFor, governCall, lookAt, nameOf, nextSeq, outcomeOf };

@@ -21,6 +21,8 @@ interface ReadCall {
   readonly progressToken: string | undefined;
   readonly version: string | undefined;
   readonly streamHash?: string;
+  /** The hub decides it. */
+  readonly shared: boolean;
 }
 
 interface DecidedCall {
@@ -60,7 +62,7 @@ function carryOut(context: Context, step: Step, decided: DecidedCall): void {
     context.asked.agent.add(id.json, {
       method: 'tools/call',
       sinceMs: step.nowMs,
-      call: { ref, call: slim(call), trace: outcome.trace },
+      call: { ref, call: slim(call), trace: outcome.trace, shared: read.shared },
       heldAs: undefined,
       settled: false,
     });

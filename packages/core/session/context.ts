@@ -9,6 +9,7 @@ import { OpenRequests } from './pending.ts';
 import {
   type Command,
   DEFAULT_LIMITS,
+  type HubAnswer,
   type Report,
   type ServerExit,
   type SessionConfig,
@@ -59,6 +60,8 @@ interface Step {
   readonly forward: Command;
   /** The size of a message whose bytes have gone by. */
   readonly bytesTotal?: number;
+  /** What the hub said about the calls in this message. */
+  readonly answers?: readonly HubAnswer[] | undefined;
 }
 
 const MODERN_SINCE = '2026-07-28';

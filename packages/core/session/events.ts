@@ -52,7 +52,6 @@ function emitDecision(
 ): void {
   const { ref, outcome } = decided;
   const { decision, risk_class } = outcome;
-  const { config } = context;
   step.out.push({
     do: 'emit',
     type: 'tool_call_decision',
@@ -60,7 +59,7 @@ function emitDecision(
     body: {
       call: risk_class.length > 0 ? { ...ref, risk_class } : ref,
       decision: toldDecision(context, decision),
-      counter_scope: config.counterScope ?? 'shim',
+      counter_scope: context.config.hub === true ? 'run' : 'shim',
     },
   });
   emitBreaker(context, step, decided);
@@ -111,12 +110,22 @@ function endCall(context: Context, step: Step, ended: Ended & { readonly open: O
   const failed = ended.status === 'ERROR' || ended.status === 'TIMEOUT';
   if (failed) {
     context.counts.errors++;
-    const { call, trace } = open;
-    const result = { call, trace, result: 'error', nowMs: step.nowMs } as const;
-    // The policy may have changed meanwhile: a breaker that is still there hears of the error.
-    context.state = recordResult(context.snapshot, result, context.state);
+    recordFailure(context, step, open);
   }
   emitEnd(step, open.ref, ended);
+}
+
+/** Breakers hear of the error, wherever they count. */
+function recordFailure(context: Context, step: Step, open: OpenCall): void {
+  const { call, trace, ref } = open;
+  if (open.shared) {
+    if (!trace.some(({ kind }) => kind === 'breaker')) return;
+    step.out.push({ do: 'result', callId: ref.call_id, result: 'error' });
+    return;
+  }
+  const result = { call, trace, result: 'error', nowMs: step.nowMs } as const;
+  // The policy may have changed meanwhile: a breaker that is still there hears of the error.
+  context.state = recordResult(context.snapshot, result, context.state);
 }
 
 /** A breaker that stays open is told of once per window, not once per call. */

@@ -43,7 +43,7 @@ function send({ session }: Play, side: Side, message: unknown) {
   };
   for (let at = 0; at < line.length; at += 64) {
     for (const framed of splitter.feed(line.subarray(at, at + 64))) {
-      if (framed.kind === 'head') out.push(...session.largeHead(side, framed.bytes, 0));
+      if (framed.kind === 'head') out.push(...session.largeHead(side, framed.bytes, { nowMs: 0 }));
       else if (framed.kind === 'piece') session.largePiece(side, framed.bytes);
       else if (framed.kind === 'end') end('complete', framed.bytesTotal);
       else if (framed.kind === 'too_large') end('too_large', framed.bytesTotal);

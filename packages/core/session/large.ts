@@ -1,5 +1,6 @@
 // Messages that are too large to inspect. What they are is read as they go by; a call is decided
 // on its head, and everything about it is told at its end, when its hash is known.
+import type { CallRef } from '@subluminal/contracts';
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
 import { admits, openRequest } from './agent.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_REQUEST } from './answers.ts';
@@ -14,7 +15,8 @@ import { TOOLS_CALL } from './peek/peek.ts';
 import type { MessageId, Seen, SeenRequest } from './peek/types.ts';
 import { NOT_INSPECTED } from './preview.ts';
 import { fromServer, settleAnswer } from './server.ts';
-import type { Command, LargeEnd, Side } from './types.ts';
+import { answerFor, asksHub, placeOf } from './shared.ts';
+import type { Command, LargeEnd, Question, Side } from './types.ts';
 
 interface LargeMessage {
   readonly outline: Outline;
@@ -59,21 +61,37 @@ function isOpaque(from: Side, soFar: OutlineSoFar): boolean {
   return method === undefined || (method === TOOLS_CALL && name === undefined);
 }
 
-function decideHead(context: Context, step: Step, soFar: OutlineSoFar): DecidedHead {
+/** What the head tells of a call. Nothing is counted by looking. */
+function lookAtHead(
+  context: Context,
+  step: Step,
+  soFar: OutlineSoFar,
+): { call: Call; ref: CallRef; fault: string | undefined } {
   const { config } = context;
   const { tool_name, fault } = nameOf(soFar.name);
-  const { serverName: server_name } = config;
+  const { serverName: server_name, identity } = config;
   const args_hash = headHash(context, step.bytes, soFar.argsStart);
-  const ref = { call_id: config.callId(), server_name, tool_name, args_hash };
+  const call_id = answerFor(step)?.callId ?? config.callId();
+  const ref = { call_id, server_name, tool_name, args_hash };
   const bytes_in = step.bytes.length;
-  const call: Call = {
-    identity: config.identity,
-    server_name,
-    tool_name,
-    args_hash,
-    bytes_in,
-    approved: approvedFor(context, ref),
-  };
+  const approved = approvedFor(context, ref);
+  const call: Call = { identity, server_name, tool_name, args_hash, bytes_in, approved };
+  return { call, ref, fault };
+}
+
+/** The call that the head of a large message shows, if it does and the hub must decide it. */
+function headQuestion(context: Context, step: Step): Question | undefined {
+  const outline = new Outline();
+  outline.feed(step.bytes);
+  const soFar = outline.soFar();
+  if (!isCall(step, soFar)) return undefined;
+  const { call, ref, fault } = lookAtHead(context, step, soFar);
+  if (fault !== undefined || !asksHub(context, ref)) return undefined;
+  return { at: placeOf(step), ref, call };
+}
+
+function decideHead(context: Context, step: Step, soFar: OutlineSoFar): DecidedHead {
+  const { call, ref, fault } = lookAtHead(context, step, soFar);
   const read: ReadCall = {
     call,
     ref,
@@ -82,8 +100,9 @@ function decideHead(context: Context, step: Step, soFar: OutlineSoFar): DecidedH
     fault,
     progressToken: undefined,
     version: soFar.metaVersion ?? context.version,
+    shared: fault === undefined && asksHub(context, ref),
   };
-  const outcome = outcomeOf(context, read, step.nowMs);
+  const outcome = outcomeOf(context, step, read);
   // Counted now: further calls may come before this one has ended.
   context.state = outcome.state;
   return { read, outcome };
@@ -181,8 +200,8 @@ function recordLost(
     end.outcome === 'complete'
       ? 'Invalid call: the message is not valid.'
       : 'Invalid call: the message is too large, or its end is missing.';
-  const read = { ...withHash(context, head, end).read, fault: message };
-  const decided = { read, outcome: outcomeOf(context, read, step.nowMs), id: undefined };
+  const read = { ...withHash(context, head, end).read, fault: message, shared: false };
+  const decided = { read, outcome: outcomeOf(context, step, read), id: undefined };
   recordStart(context, step, decided);
   recordDecision(context, step, decided);
   const error = { class: 'policy_block', message } as const;
@@ -262,4 +281,4 @@ function feedLarge(context: Context, from: Side, bytes: Uint8Array): void {
 }
 
 export type { LargeMessage };
-export { closeLarge, feedLarge, openLarge };
+export { closeLarge, feedLarge, headQuestion, openLarge };

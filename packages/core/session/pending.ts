@@ -7,6 +7,8 @@ interface OpenCall {
   readonly ref: CallRef;
   readonly call: Call;
   readonly trace: readonly TraceStep[];
+  /** The hub decided it, and keeps its counters. */
+  readonly shared: boolean;
 }
 
 interface Open {

@@ -101,6 +101,8 @@ function inShort(commands: readonly Command[]): readonly string[] {
         return eventInShort(command);
       case 'terminate':
         return `terminate ${command.code}`;
+      case 'result':
+        return `result ${command.callId} ${command.result}`;
       case 'hold':
       case 'ask':
       case 'release':
@@ -155,4 +157,16 @@ function answersOf(commands: readonly Command[]): readonly unknown[] {
 }
 
 export type { Play };
-export { answersOf, bytesOf, call, eventsOf, initialize, inShort, play, request, result, toyHash };
+export {
+  answersOf,
+  bytesOf,
+  call,
+  eventsOf,
+  initialize,
+  inShort,
+  lineOf,
+  play,
+  request,
+  result,
+  toyHash,
+};

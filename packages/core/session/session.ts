@@ -6,14 +6,17 @@ import { fromAgent } from './agent.ts';
 import { resolveHeld } from './approvals.ts';
 import { type Context, contextOf, report, type Step, stepOf } from './context.ts';
 import { agentClosed, openCount, serverExited, tick } from './ends.ts';
-import { closeLarge, feedLarge, openLarge } from './large.ts';
+import { closeLarge, feedLarge, headQuestion, openLarge } from './large.ts';
 import { peek } from './peek/peek.ts';
 import type { Seen } from './peek/types.ts';
+import { questionsIn } from './questions.ts';
 import { fromServer } from './server.ts';
 import type {
   ApprovalAnswer,
   Command,
+  HubAnswer,
   LargeEnd,
+  Question,
   ServerExit,
   SessionConfig,
   SessionSummary,
@@ -23,11 +26,13 @@ import type {
 type Commands = readonly Command[];
 
 interface Session {
+  /** What the hub must be asked before this line or head goes in; with a hub only. */
+  questions(kind: 'line' | 'head', bytes: Uint8Array, nowMs: number): readonly Question[];
   /** One whole line of the agent, with or without its newline. */
-  fromAgent(line: Uint8Array, nowMs: number): Commands;
+  fromAgent(line: Uint8Array, nowMs: number, answers?: readonly HubAnswer[]): Commands;
   fromServer(line: Uint8Array, nowMs: number): Commands;
   /** The first part of a line that is too long to inspect: its parts are streamed or swallowed. */
-  largeHead(from: Side, head: Uint8Array, nowMs: number): Commands;
+  largeHead(from: Side, head: Uint8Array, when: Moment): Commands;
   /** A further part of it. */
   largePiece(from: Side, piece: Uint8Array): void;
   /** Its end; the commands come before the newline that would make it a message. */
@@ -49,26 +54,40 @@ interface Session {
   openRequests(side: Side): number;
 }
 
+/** When something came in, and what the hub said of it. */
+interface Moment {
+  readonly nowMs: number;
+  readonly answers?: readonly HubAnswer[] | undefined;
+}
+
 const NO_BYTES = new Uint8Array(0);
 
 function createSession(config: SessionConfig): Session {
   const context = contextOf(config);
-  const line = (from: Side, bytes: Uint8Array, nowMs: number): Commands => {
-    const step = stepOf(from, bytes, nowMs);
-    const govern = from === 'agent' ? fromAgent : fromServer;
-    govern(context, step, look(context, bytes));
-    return step.out;
-  };
   const after = (nowMs: number, act: (step: Step) => void, from: Side = 'agent'): Commands => {
     const step = stepOf(from, NO_BYTES, nowMs);
     act(step);
     return step.out;
   };
   return {
-    fromAgent: (bytes, nowMs) => line('agent', bytes, nowMs),
-    fromServer: (bytes, nowMs) => line('server', bytes, nowMs),
-    largeHead(from, head, nowMs) {
-      const step = stepOf(from, head, nowMs);
+    questions: (kind, bytes, nowMs) => {
+      const step = stepOf('agent', bytes, nowMs);
+      if (kind === 'line') return questionsIn(context, step, look(context, bytes));
+      const question = headQuestion(context, step);
+      return question === undefined ? [] : [question];
+    },
+    fromAgent: (bytes, nowMs, answers) => {
+      const step = answered(stepOf('agent', bytes, nowMs), answers);
+      fromAgent(context, step, look(context, bytes));
+      return step.out;
+    },
+    fromServer: (bytes, nowMs) => {
+      const step = stepOf('server', bytes, nowMs);
+      fromServer(context, step, look(context, bytes));
+      return step.out;
+    },
+    largeHead: (from, head, { nowMs, answers }) => {
+      const step = answered(stepOf(from, head, nowMs), answers);
       openLarge(context, step);
       return step.out;
     },
@@ -91,6 +110,10 @@ function createSession(config: SessionConfig): Session {
     policyState: () => context.state,
     openRequests: (side) => openCount(context, side),
   };
+}
+
+function answered(step: Step, answers: readonly HubAnswer[] | undefined): Step {
+  return answers === undefined ? step : { ...step, answers };
 }
 
 /** With a native check of UTF-8, long strings that nothing is decided on need not be read. */

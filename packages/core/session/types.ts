@@ -1,6 +1,6 @@
 // What goes into a session and what comes out of it. Plain data.
 import type { CallRef, EventBody, Profile, Transport } from '@subluminal/contracts';
-import type { Identity, PolicyState, Snapshot } from '../policy/index.ts';
+import type { Call, Identity, Outcome, PolicyState, Snapshot } from '../policy/index.ts';
 import type { Sha256 } from '../ports.ts';
 import type { Decode } from './peek/text.ts';
 import type { InvalidReason } from './peek/types.ts';
@@ -31,6 +31,21 @@ interface Report {
   readonly bytes: number;
   /** A few bytes around the fault, in hex. */
   readonly sample?: string;
+}
+
+/** A call that the hub must decide, because it counts what other servers of the run count too. */
+interface Question {
+  /** Where its message stands in the buffer of the line. */
+  readonly at: number;
+  readonly ref: CallRef;
+  readonly call: Call;
+}
+
+/** What the hub said; without an outcome, it could not be asked. */
+interface HubAnswer {
+  readonly at: number;
+  readonly callId: string;
+  readonly outcome: Omit<Outcome<PolicyState>, 'state'> | undefined;
 }
 
 interface ApprovalWanted {
@@ -72,6 +87,8 @@ type Command =
   | { readonly do: 'report'; readonly report: Report }
   | Emit
   | { readonly do: 'terminate'; readonly code: string; readonly message: string }
+  /** Tell the hub how a call that it decided has ended. */
+  | { readonly do: 'result'; readonly callId: string; readonly result: 'error' }
   /** Keep these bytes under the call's id until `release` or `discard`, and ask a person. */
   | {
       readonly do: 'hold';
@@ -124,8 +141,8 @@ interface SessionConfig {
   readonly redact?: (text: string) => string;
   /** Approval rules that a person has satisfied for exactly this call. */
   readonly approvedFor?: (call: CallRef) => readonly string[];
-  /** What counters of run scope cover; the shim alone, unless a hub counts. */
-  readonly counterScope?: 'run' | 'shim';
+  /** Whether a hub counts for all servers of the run: see `questions`. Else this session does. */
+  readonly hub?: boolean;
   readonly limits?: Partial<SessionLimits>;
 }
 
@@ -174,7 +191,9 @@ export type {
   ApprovalWanted,
   Command,
   Emit,
+  HubAnswer,
   LargeEnd,
+  Question,
   Report,
   ReportReason,
   ServerExit,

@@ -1,5 +1,5 @@
 // What shares a counter.
-import type { Scope } from '@subluminal/contracts';
+import type { Rule, Scope } from '@subluminal/contracts';
 import type { Call } from '../types.ts';
 import { keyName } from './table.ts';
 
@@ -50,6 +50,24 @@ function callKey(scope: Scope, { call, keys }: At): string {
   return keys.serverToolCall;
 }
 
+/** Whether a rule counts calls of several servers together: one process cannot know them all. */
+function countsAcrossServers(rule: Rule): boolean {
+  switch (rule.kind) {
+    case 'budget':
+      return rule.effect.budget.scope !== 'server_tool';
+    case 'rate_limit':
+      return rule.effect.rate_limit.scope !== 'server_tool';
+    case 'breaker': {
+      const { scope, error_threshold } = rule.effect.breaker;
+      return scope === 'tool' || (scope === 'run' && error_threshold !== undefined);
+    }
+    case 'dedupe':
+      return rule.effect.dedupe.scope === 'tool';
+    default:
+      return false;
+  }
+}
+
 function toolText(call: Call): string {
   return `tool ${keyName(call.tool_name)}`;
 }
@@ -61,4 +79,4 @@ function serverToolText(call: Call): string {
 }
 
 export type { At };
-export { at, callKey, scopeKey };
+export { at, callKey, countsAcrossServers, scopeKey };

@@ -67,7 +67,7 @@ class StdioLane implements Lane {
       }
       case 'head':
         this.#hash = createHash('sha256').update(framed.bytes);
-        return this.#carryOut(session.largeHead(from, framed.bytes, now()), framed.bytes);
+        return this.#carryOut(session.largeHead(from, framed.bytes, { nowMs: now() }), framed.bytes);
       case 'piece':
         return this.#piece(framed.bytes);
       case 'end':

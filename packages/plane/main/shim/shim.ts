@@ -213,7 +213,6 @@ function sessionOf(parts: ShimParts): Session {
     isUtf8,
     decode,
     redact: parts.redact,
-    counterScope: 'shim',
     limits: { previewBytesMax: limits.previewBytesMax, orphanMs: limits.orphanMs },
   });
 }

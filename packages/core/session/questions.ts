@@ -1,0 +1,31 @@
+// What the hub must be asked before a message goes in. Looking changes nothing.
+import { itemsOf } from './batch.ts';
+import { lookAt } from './calls.ts';
+import { type Context, type Step, takesBatches } from './context.ts';
+import { peek, TOOLS_CALL } from './peek/peek.ts';
+import type { Seen } from './peek/types.ts';
+import { asksHub, placeOf } from './shared.ts';
+import type { Question } from './types.ts';
+
+function questionsIn(context: Context, step: Step, seen: Seen): readonly Question[] {
+  if (seen.kind === 'batch') return questionsOfBatch(context, step);
+  if (seen.kind !== 'request' && seen.kind !== 'notification') return [];
+  if (seen.method !== TOOLS_CALL) return [];
+  const { call, ref, fault } = lookAt(context, step, seen.params);
+  if (fault !== undefined || !asksHub(context, ref)) return [];
+  return [{ at: placeOf(step), ref, call }];
+}
+
+function questionsOfBatch(context: Context, step: Step): readonly Question[] {
+  if (!takesBatches(context)) return [];
+  const found = itemsOf(step.bytes, context.limits.batchItemsMax);
+  if (!found.ok) return [];
+  return found.items.flatMap(({ start, end }) => {
+    const bytes = step.bytes.subarray(start, end);
+    const seen = peek(bytes);
+    // A batch in a batch is refused when it goes in.
+    return seen.kind === 'batch' ? [] : questionsIn(context, { ...step, bytes }, seen);
+  });
+}
+
+export { questionsIn };

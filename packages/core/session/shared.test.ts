@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { budget, deny } from '../policy/decide/scenario.test-support.ts';
+import {
+  answersOf,
+  call,
+  initialize,
+  inShort,
+  lineOf,
+  play,
+  result,
+} from './playbook.test-support.ts';
+import type { HubAnswer, Question } from './types.ts';
+
+const shared = budget('cap', { limit_calls: 1 });
+const own = {
+  ...budget('own', { limit_calls: 1, scope: 'server_tool' }),
+  match: { tool_name: { glob: ['own_*'] } },
+};
+const withHub = { config: { hub: true } };
+
+const NOT_ASKED = undefined;
+const ALLOWED: HubAnswer['outcome'] = {
+  decision: {
+    action: 'ALLOW',
+    rule_id: null,
+    severity: 'info',
+    reason_code: 'DEFAULT_ALLOW',
+    summary: 'It passes.',
+  },
+  trace: [],
+  risk_class: ['write_like'],
+};
+const REFUSED: HubAnswer['outcome'] = {
+  ...ALLOWED,
+  decision: {
+    action: 'BLOCK',
+    rule_id: 'cap',
+    severity: 'warn',
+    reason_code: 'BUDGET_EXCEEDED',
+    summary: 'It is used up.',
+  },
+};
+
+function answer(
+  questions: readonly Question[],
+  ...outcomes: readonly HubAnswer['outcome'][]
+): readonly HubAnswer[] {
+  return questions.map(({ at, ref }, index) => ({
+    at,
+    callId: ref.call_id,
+    outcome: outcomes[index],
+  }));
+}
+
+describe('a call that counts for the whole run', () => {
+  it('is a question for the hub, with everything that decides it', async () => {
+    const { session } = await play([shared], withHub);
+    const line = lineOf(call(1, 'pay', { sum: 5 }));
+    const [question, ...others] = session.questions('line', line, 0);
+    expect(others).toEqual([]);
+    expect(question?.ref).toMatchObject({
+      call_id: 'call-1',
+      server_name: 'files',
+      tool_name: 'pay',
+    });
+    expect(question?.call.args).toEqual({ sum: 5 });
+    expect(session.summary().calls_total).toBe(0);
+  });
+
+  it('does as the hub says, under the id that the hub knows', async () => {
+    const { session } = await play([shared], withHub);
+    const line = lineOf(call(1, 'pay'));
+    const questions = session.questions('line', line, 0);
+    const passed = session.fromAgent(line, 0, answer(questions, ALLOWED));
+    expect(inShort(passed)).toEqual([
+      'start pay',
+      'decision ALLOW DEFAULT_ALLOW',
+      'forward to server',
+    ]);
+    expect(passed[1]).toMatchObject({
+      body: { call: { call_id: 'call-1' }, counter_scope: 'run' },
+    });
+    const second = lineOf(call(2, 'pay'));
+    const refused = session.fromAgent(
+      second,
+      1,
+      answer(session.questions('line', second, 1), REFUSED),
+    );
+    expect(inShort(refused)).toContain('decision BLOCK BUDGET_EXCEEDED');
+    expect(answersOf(refused)).toMatchObject([{ id: 2, error: { code: -32081 } }]);
+  });
+
+  it('is refused when the hub cannot be asked, and passes in development', async () => {
+    const closed = await play([shared], withHub);
+    expect(closed.told('agent', call(1, 'pay'))).toContain('decision BLOCK HUB_UNAVAILABLE');
+    const line = lineOf(call(2, 'pay'));
+    const unanswered = answer(closed.session.questions('line', line, 0), NOT_ASKED);
+    expect(inShort(closed.session.fromAgent(line, 0, unanswered))).toContain(
+      'decision BLOCK HUB_UNAVAILABLE',
+    );
+    const open = await play([shared], { ...withHub, profile: 'development' });
+    const passed = open.says('agent', call(1, 'pay'));
+    expect(inShort(passed)).toContain('forward to server');
+    expect(passed[1]).toMatchObject({
+      body: { decision: { would: { reason_code: 'HUB_UNAVAILABLE' } } },
+    });
+  });
+
+  it('tells the hub of an error when a breaker listens there', async () => {
+    const { session, told } = await play([shared], withHub);
+    const failing = {
+      ...ALLOWED,
+      trace: [{ rule_id: 'b', kind: 'breaker', outcome: 'counted', tally: null, note: null }],
+    } as const;
+    const line = lineOf(call(1, 'pay'));
+    session.fromAgent(line, 0, answer(session.questions('line', line, 0), failing));
+    expect(told('server', result(1, { isError: true }))).toContain('result call-1 error');
+  });
+
+  it('is asked about in a batch and by the head of a large message too', async () => {
+    const { session, says } = await play([shared], withHub);
+    const [hello, welcome] = initialize('2025-03-26');
+    says('agent', hello);
+    says('server', welcome);
+    const batch = lineOf([
+      call(1, 'pay'),
+      { jsonrpc: '2.0', id: 9, method: 'ping' },
+      call(2, 'pay'),
+    ]);
+    const questions = session.questions('line', batch, 0);
+    expect(questions).toHaveLength(2);
+    const done = session.fromAgent(batch, 0, answer(questions, ALLOWED, REFUSED));
+    expect(inShort(done)).toContain('forward to server in part');
+    expect(answersOf(done)).toMatchObject([{ id: 2, error: { code: -32081 } }]);
+    const head = lineOf(call(3, 'pay', { data: 'x'.repeat(2_000) })).subarray(0, 1_000);
+    const asked = session.questions('head', head, 0);
+    expect(asked.map(({ call: { args } }) => args)).toEqual([undefined]);
+    const opened = session.largeHead('agent', head, { nowMs: 0, answers: answer(asked, REFUSED) });
+    expect(inShort(opened)).toEqual(['swallow']);
+  });
+});
+
+describe('a call that does not', () => {
+  it.each([
+    ['no rule counts', [deny('no', { tool_name: { glob: ['rm'] } })], 'read'],
+    ['only rules of its own server count', [own], 'own_call'],
+  ])('is decided here when %s', async (_why, rules, tool) => {
+    const { session, told } = await play(rules, withHub);
+    expect(session.questions('line', lineOf(call(1, tool)), 0)).toEqual([]);
+    expect(told('agent', call(1, tool))).toContain('forward to server');
+  });
+
+  it.each([
+    ['a malformed call', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: '' } }],
+    ['another request', { jsonrpc: '2.0', id: 1, method: 'tools/list' }],
+    ['a batch that is refused', [call(1, 'pay')]],
+    ['no message', 'nonsense'],
+  ])('is no question: %s', async (_what, message) => {
+    const { session } = await play([shared], withHub);
+    expect(session.questions('line', lineOf(message), 0)).toEqual([]);
+  });
+
+  it('needs no hub where there is none', async () => {
+    const { session, told } = await play([shared]);
+    expect(session.questions('line', lineOf(call(1, 'pay')), 0)).toEqual([]);
+    expect(told('agent', call(1, 'pay'))).toContain('forward to server');
+    expect(told('agent', call(2, 'pay'))).toContain('decision BLOCK BUDGET_EXCEEDED');
+  });
+});
+
+it('asks about exactly the calls whose counters another server could change', async () => {
+  const { session } = await play([shared, own], withHub);
+  const line = lineOf(call(1, 'own_call'));
+  // One rule of the run is enough: then the hub keeps all counters of this tool.
+  expect(session.questions('line', line, 0)).toHaveLength(1);
+});

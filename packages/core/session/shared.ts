@@ -1,0 +1,52 @@
+// Calls that count together with those of other servers of the run: the hub decides them.
+import type { CallRef, Decision } from '@subluminal/contracts';
+import { candidatesFor } from '../policy/compile/snapshot.ts';
+import { countsAcrossServers } from '../policy/decide/scope.ts';
+import type { Outcome, PolicyState } from '../policy/index.ts';
+import type { Context, Step } from './context.ts';
+import type { HubAnswer } from './types.ts';
+
+const UNANSWERED = {
+  rule_id: null,
+  reason_code: 'HUB_UNAVAILABLE',
+  summary: 'The hub of this run, which counts for all of its servers, could not be asked.',
+} as const;
+
+/** Which rules can match follows from the names alone, so a counter is kept in one place only. */
+function asksHub({ config, snapshot }: Context, { server_name, tool_name }: CallRef): boolean {
+  if (config.hub !== true) return false;
+  return candidatesFor(snapshot, server_name, tool_name).some(({ rule }) =>
+    countsAcrossServers(rule),
+  );
+}
+
+/** Where a message stands: the same in the question and when the answer comes. */
+function placeOf({ bytes }: Step): number {
+  return bytes.byteOffset;
+}
+
+function answerFor(step: Step): HubAnswer | undefined {
+  if (step.answers === undefined) return undefined;
+  const at = placeOf(step);
+  return step.answers.find((answer) => answer.at === at);
+}
+
+/** What the hub decided. Where it said nothing, the profile decides. */
+function sharedOutcome(context: Context, step: Step): Outcome<PolicyState> {
+  const { state, enforcing } = context;
+  const answer = answerFor(step);
+  if (answer?.outcome !== undefined) return { ...answer.outcome, state };
+  const decision: Decision = enforcing
+    ? { action: 'BLOCK', severity: 'critical', ...UNANSWERED }
+    : {
+        action: 'ALLOW',
+        rule_id: null,
+        severity: 'warn',
+        reason_code: 'WOULD_BLOCK',
+        summary: `Would be refused: ${UNANSWERED.summary}`,
+        would: { action: 'BLOCK', ...UNANSWERED },
+      };
+  return { decision, state, trace: [], risk_class: [] };
+}
+
+export { answerFor, asksHub, placeOf, sharedOutcome };
