@@ -1,50 +1,43 @@
-// The HTTP API of the ledger daemon: what a UI asks, and what it gets. Read only.
-import { ACTION, POLICY_REF } from './decision.ts';
+// The HTTP API of the ledger daemon: what a UI may ask, and what it gets. Read only.
+import {
+  API_CALL,
+  API_CALL_DETAIL,
+  API_CALLS_PAGE,
+  API_ERROR,
+  API_EVENT_LINE,
+  API_HEALTH,
+  API_PAGE_LIMIT,
+  API_POLICIES,
+  API_POLICIES_LIMIT,
+  API_RUN,
+  API_RUN_SUMMARY,
+  API_RUNS_PAGE,
+  API_STATS,
+  API_STREAM_MESSAGE,
+  CURSOR_LENGTH_MAX,
+  SEQ,
+  TIME_MS,
+} from './api-answers.ts';
+import { ACTION } from './decision.ts';
 import { CALL_STATUS } from './events/call.ts';
-import { EVENT_LINE_LENGTH_MAX } from './events/parse.ts';
-import { EVENT, RUN_STATUS } from './events/types.ts';
 import { type Parsed, parseAs } from './parse.ts';
 import {
-  array,
-  boolean,
   closed,
   formatted,
   type Infer,
   integer,
-  json,
-  nullable,
   type ObjectShape,
   oneOf,
-  open,
   optional,
-  record,
-  required,
-  STRING_LENGTH_MAX,
   string,
 } from './shape.ts';
 
-/** How many rows one page has at most, and without being asked. */
-const API_PAGE_LIMIT = { max: 1_000, fallback: 50 } as const;
-/** A policy may be large, so fewer of them travel at once. */
-const API_POLICIES_LIMIT = { max: 100, fallback: 50 } as const;
 /** What a browser offers as the subprotocol of the stream, beside `bearer.TOKEN`. */
 const API_STREAM_PROTOCOL = 'subluminal.v1';
-
+/** The longest text that can be searched for. */
 const TEXT_LENGTH_MAX = 200;
-const CURSOR_LENGTH_MAX = 100_000;
-/** So many signs of violations, errors, tools or rules a summary lists. */
-const LISTED_MAX = 1_000;
 
-const count = integer({ min: 0 });
-const timeMs = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
-/** What producers wrote: any text, also an empty one. */
-const words = string({ lengthMin: 0 });
-const wordsOrNull = nullable(words);
-const countOrNull = nullable(count);
-/** JSON as text, as the ledger keeps it. */
-const jsonText = nullable(string({ lengthMin: 0, lengthMax: EVENT_LINE_LENGTH_MAX }));
-const name = string({ lengthMax: STRING_LENGTH_MAX });
-const seq = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+const name = string();
 
 const PAGE_FIELDS = {
   limit: optional(integer({ min: 1, max: API_PAGE_LIMIT.max }), 'How many rows; 50.'),
@@ -55,8 +48,8 @@ const PAGE_FIELDS = {
 } as const;
 
 const RANGE_FIELDS = {
-  from_ms: optional(timeMs, 'From this time on.'),
-  to_ms: optional(timeMs, 'Before this time.'),
+  from_ms: optional(TIME_MS, 'From this time on.'),
+  to_ms: optional(TIME_MS, 'Before this time.'),
 } as const;
 
 const NO_QUERY = closed({});
@@ -64,7 +57,7 @@ const NO_QUERY = closed({});
 const RUNS_QUERY = closed({
   agent_id: optional(name, 'The agent.'),
   status: optional(
-    oneOf(...RUN_STATUS.values, 'RUNNING'),
+    oneOf('SUCCEEDED', 'FAILED', 'TERMINATED', 'CANCELLED', 'RUNNING'),
     'How the run ended; `RUNNING` has no end on record.',
   ),
   ...RANGE_FIELDS,
@@ -95,14 +88,14 @@ const CALLS_QUERY = closed({
 
 const STATS_QUERY = closed(RANGE_FIELDS);
 
-const EVENTS_QUERY = closed({ after: optional(seq, 'Only events behind this seq.') });
+const EVENTS_QUERY = closed({ after: optional(SEQ, 'Only events behind this seq.') });
 
 const POLICIES_QUERY = closed({
   limit: optional(integer({ min: 1, max: API_POLICIES_LIMIT.max }), 'How many; 50.'),
 });
 
 const STREAM_QUERY = closed({
-  after: optional(seq, 'First everything behind this seq; without it only what is new.'),
+  after: optional(SEQ, 'First everything behind this seq; without it only what is new.'),
   run: optional(name, 'Only events of this run.'),
   agent: optional(name, 'Only events of this agent.'),
   server: optional(name, 'Only events that name this server.'),
@@ -110,135 +103,150 @@ const STREAM_QUERY = closed({
   decision: optional(DECISION_FILTER, 'Only decisions, and of them only these.'),
 });
 
-const API_HEALTH = open({
-  status: required(oneOf('ok'), 'That it answers.'),
-  version: required(words, 'The version of the product.'),
-  v: required(formatted('pack_version'), 'The version of the interface pack.'),
-  ledger_id: required(words, 'Which ledger this is.'),
-  tip_seq: required(seq, 'The seq of the last event; 0 when there is none.'),
-  streams: required(count, 'How many streams are open.'),
-  started_at_ms: required(timeMs, 'When the API was opened.'),
-  now_ms: required(timeMs, 'What time it is there.'),
-});
+type ApiRunsQuery = Infer<typeof RUNS_QUERY>;
+type ApiCallsQuery = Infer<typeof CALLS_QUERY>;
+type ApiStatsQuery = Infer<typeof STATS_QUERY>;
+type ApiEventsQuery = Infer<typeof EVENTS_QUERY>;
+type ApiPoliciesQuery = Infer<typeof POLICIES_QUERY>;
+type ApiStreamQuery = Infer<typeof STREAM_QUERY>;
 
-const CALL_COUNTS = open({
-  total: required(count, 'All calls.'),
-  allowed: required(count, 'Calls that were forwarded.'),
-  blocked: required(count, 'Every decision but ALLOW and THROTTLE.'),
-  throttled: required(count, 'Calls that were told to wait.'),
-  undecided: required(count, 'Calls without a decision on record.'),
-  errors: required(count, 'Allowed calls that did not end well.'),
-});
-
-const API_RUN = open({
-  run_id: required(words, 'The run.'),
-  agent_id: required(wordsOrNull, 'The agent.'),
-  client: required(wordsOrNull, 'The agent client.'),
-  env: required(wordsOrNull, 'The environment.'),
-  principal: required(wordsOrNull, 'Who started it.'),
-  started_at_ms: required(nullable(integer()), 'When it said that it began.'),
-  ended_at_ms: required(nullable(integer()), 'When it said that it ended.'),
-  first_at_ms: required(integer(), 'Its first event.'),
-  last_at_ms: required(integer(), 'Its last event.'),
-  status: required(wordsOrNull, 'How it ended; null while there is no end on record.'),
-  mode: required(wordsOrNull, 'How far its policy went.'),
-  policy_id: required(wordsOrNull, 'Its policy.'),
-  policy_version: required(wordsOrNull, 'The version of it.'),
-  policy_hash: required(wordsOrNull, 'The hash of it.'),
-  metadata_json: required(jsonText, 'What else `run_start` said, as JSON.'),
-  summary_json: required(jsonText, 'The summary of `run_end`, as JSON.'),
-  calls: required(CALL_COUNTS, 'Its calls.'),
-});
-
-const CALL_FIELDS = {
-  id: required(count, 'Grows with the time at which the ledger first heard of the call.'),
-  run_id: required(words, 'The run.'),
-  call_id: required(words, 'The call; unique within the run.'),
-  agent_id: required(words, 'The agent.'),
-  server_name: required(words, 'The server.'),
-  tool_name: required(words, 'The tool.'),
-  args_hash: required(words, 'The hash of the canonical arguments.'),
-  transport: required(wordsOrNull, 'The adapter it came by.'),
-  call_seq: required(countOrNull, 'Its place in the run.'),
-  risk_class: required(array(words), 'Its risk classes.'),
-  decision: required(wordsOrNull, 'What was decided.'),
-  rule_id: required(wordsOrNull, 'The rule that decided.'),
-  severity: required(wordsOrNull, 'How much it matters.'),
-  reason_code: required(wordsOrNull, 'A stable reason.'),
-  summary: required(wordsOrNull, 'The reason for a person.'),
-  would_action: required(wordsOrNull, 'What an enforcing policy would have done.'),
-  would_rule_id: required(wordsOrNull, 'The rule that would have decided.'),
-  status: required(wordsOrNull, 'How it ended.'),
-  latency_ms: required(countOrNull, 'From request to answer.'),
-  bytes_in: required(countOrNull, 'The size of the request.'),
-  bytes_out: required(countOrNull, 'The size of the answer.'),
-  error_class: required(wordsOrNull, 'Where a failure comes from.'),
-  error_message: required(wordsOrNull, 'What went wrong.'),
-  preview_truncated: required(boolean(), 'Whether a preview is not the whole.'),
-  created_at_ms: required(integer(), 'Its first event.'),
-} as const;
-
-const API_CALL = open(CALL_FIELDS);
-
-const CALL_HINT = open({
-  hint_text: required(words, 'What the agent should do instead.'),
-  suggested_args_json: required(jsonText, 'Corrected arguments, as JSON.'),
-  retry_advice: required(wordsOrNull, 'When and how to try again.'),
-  hint_kind: required(wordsOrNull, 'What kind of correction this is.'),
-  created_at_ms: required(integer(), 'When it was given.'),
-});
-
-const API_CALL_DETAIL = open({
-  ...CALL_FIELDS,
-  args_preview: required(wordsOrNull, 'The arguments, redacted and cut.'),
-  result_preview: required(wordsOrNull, 'The result, redacted and cut.'),
-  redaction_flags: required(
-    count,
-    'Why a preview is not whole: 1 and 2 cut, 4 and 8 left out, 16 and 32 pruned; arguments, result.',
-  ),
-  hint: required(nullable(CALL_HINT), 'The hint it was refused with.'),
-});
-
-const next = required(
-  nullable(string({ lengthMax: CURSOR_LENGTH_MAX })),
-  'The cursor of the next page; null at the end.',
-);
-const API_RUNS_PAGE = open({
-  rows: required(array(API_RUN, { itemsMax: API_PAGE_LIMIT.max }), 'Newest first.'),
-  next,
-});
-const API_CALLS_PAGE = open({
-  rows: required(array(API_CALL, { itemsMax: API_PAGE_LIMIT.max }), 'Newest first.'),
-  next,
-});
-
-const TALLIES_MAX = 50;
-function tallies<N extends string>(field: N, doc: string) {
-  const fields = { [field]: required(wordsOrNull, doc) } as {
-    readonly [K in N]: ReturnType<typeof required<typeof wordsOrNull>>;
-  };
-  return open({ ...fields, count: required(count, 'How many calls.') });
+/** The parameters of an endpoint: each at most once, none that is not here. */
+interface ApiQuery<T> {
+  readonly shape: ObjectShape;
+  parse(value: unknown): Parsed<T>;
 }
 
-const API_STATS = open({
-  calls: required(CALL_COUNTS, 'All calls.'),
-  runs: required(count, 'All runs.'),
-  events: required(count, 'All events.'),
-  decisions: required(array(tallies('decision', 'The decision.')), 'Calls by decision.'),
-  statuses: required(array(tallies('status', 'The status.')), 'Calls by status.'),
-  tools: required(
-    array(
-      open({
-        server_name: required(wordsOrNull, 'The server.'),
-        tool_name: required(words, 'The tool.'),
-        count: required(count, 'How many calls.'),
-      }),
-      { itemsMax: TALLIES_MAX },
-    ),
-    'The most frequent first.',
-  ),
-  rules: required(
-    array(tallies('rule_id', 'The rule.'), { itemsMax: TALLIES_MAX }),
-    'The most frequent first.',
-  ),
-});
+/** Each spelled out: the compiler gives up on inferring through a type parameter. */
+const QUERIES = {
+  none: query(NO_QUERY, (value) => parseAs<typeof NO_QUERY>(NO_QUERY, value)),
+  runs: query(RUNS_QUERY, (value) => parseAs<typeof RUNS_QUERY>(RUNS_QUERY, value)),
+  calls: query(CALLS_QUERY, (value) => parseAs<typeof CALLS_QUERY>(CALLS_QUERY, value)),
+  stats: query(STATS_QUERY, (value) => parseAs<typeof STATS_QUERY>(STATS_QUERY, value)),
+  events: query(EVENTS_QUERY, (value) => parseAs<typeof EVENTS_QUERY>(EVENTS_QUERY, value)),
+  policies: query(POLICIES_QUERY, (value) => parseAs<typeof POLICIES_QUERY>(POLICIES_QUERY, value)),
+  stream: query(STREAM_QUERY, (value) => parseAs<typeof STREAM_QUERY>(STREAM_QUERY, value)),
+} as const;
+
+function query<T>(shape: ObjectShape, parse: (value: unknown) => Parsed<T>): ApiQuery<T> {
+  return { shape, parse };
+}
+
+interface ApiEndpoint {
+  readonly path: string;
+  /** Names in braces are part of the path, percent-encoded. */
+  readonly query: ApiQuery<unknown>;
+  /** `lines` is one `answer` per line; `stream` is one per WebSocket message. */
+  readonly kind: 'json' | 'lines' | 'stream';
+  readonly answer: ObjectShape;
+  readonly doc: string;
+}
+
+const API_ENDPOINTS = {
+  health: {
+    path: '/api/v1/health',
+    query: QUERIES.none,
+    kind: 'json',
+    answer: API_HEALTH,
+    doc: 'That it answers, and how far the ledger is.',
+  },
+  runs: {
+    path: '/api/v1/runs',
+    query: QUERIES.runs,
+    kind: 'json',
+    answer: API_RUNS_PAGE,
+    doc: 'Runs, newest first.',
+  },
+  run: {
+    path: '/api/v1/runs/{run_id}',
+    query: QUERIES.none,
+    kind: 'json',
+    answer: API_RUN,
+    doc: 'One run.',
+  },
+  summary: {
+    path: '/api/v1/runs/{run_id}/summary',
+    query: QUERIES.none,
+    kind: 'json',
+    answer: API_RUN_SUMMARY,
+    doc: 'What a run did.',
+  },
+  events: {
+    path: '/api/v1/runs/{run_id}/events',
+    query: QUERIES.events,
+    kind: 'lines',
+    answer: API_EVENT_LINE,
+    doc: 'The events of a run, in the order of the ledger.',
+  },
+  calls: {
+    path: '/api/v1/calls',
+    query: QUERIES.calls,
+    kind: 'json',
+    answer: API_CALLS_PAGE,
+    doc: 'Calls, newest first.',
+  },
+  call: {
+    path: '/api/v1/calls/{run_id}/{call_id}',
+    query: QUERIES.none,
+    kind: 'json',
+    answer: API_CALL_DETAIL,
+    doc: 'One call, with previews and hint.',
+  },
+  stats: {
+    path: '/api/v1/stats',
+    query: QUERIES.stats,
+    kind: 'json',
+    answer: API_STATS,
+    doc: 'Totals.',
+  },
+  policies: {
+    path: '/api/v1/policies',
+    query: QUERIES.policies,
+    kind: 'json',
+    answer: API_POLICIES,
+    doc: 'Policies that were in force, newest first.',
+  },
+  stream: {
+    path: '/api/v1/stream',
+    query: QUERIES.stream,
+    kind: 'stream',
+    answer: API_STREAM_MESSAGE,
+    doc: 'Events as they are committed.',
+  },
+} as const satisfies { readonly [name: string]: ApiEndpoint };
+
+type ApiHealth = Infer<typeof API_HEALTH>;
+type ApiRun = Infer<typeof API_RUN>;
+type ApiRunsPage = Infer<typeof API_RUNS_PAGE>;
+type ApiRunSummary = Infer<typeof API_RUN_SUMMARY>;
+type ApiEventLine = Infer<typeof API_EVENT_LINE>;
+type ApiCall = Infer<typeof API_CALL>;
+type ApiCallsPage = Infer<typeof API_CALLS_PAGE>;
+type ApiCallDetail = Infer<typeof API_CALL_DETAIL>;
+type ApiStats = Infer<typeof API_STATS>;
+type ApiPolicies = Infer<typeof API_POLICIES>;
+type ApiStreamMessage = Infer<typeof API_STREAM_MESSAGE>;
+type ApiError = Infer<typeof API_ERROR>;
+
+export type {
+  ApiCall,
+  ApiCallDetail,
+  ApiCallsPage,
+  ApiCallsQuery,
+  ApiEndpoint,
+  ApiError,
+  ApiEventLine,
+  ApiEventsQuery,
+  ApiHealth,
+  ApiPolicies,
+  ApiPoliciesQuery,
+  ApiQuery,
+  ApiRun,
+  ApiRunSummary,
+  ApiRunsPage,
+  ApiRunsQuery,
+  ApiStats,
+  ApiStatsQuery,
+  ApiStreamMessage,
+  ApiStreamQuery,
+};
+export { API_ENDPOINTS, API_ERROR, API_PAGE_LIMIT, API_POLICIES_LIMIT, API_STREAM_PROTOCOL };

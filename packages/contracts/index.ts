@@ -1,4 +1,33 @@
 export type {
+  ApiCall,
+  ApiCallDetail,
+  ApiCallsPage,
+  ApiCallsQuery,
+  ApiEndpoint,
+  ApiError,
+  ApiEventLine,
+  ApiEventsQuery,
+  ApiHealth,
+  ApiPolicies,
+  ApiPoliciesQuery,
+  ApiQuery,
+  ApiRun,
+  ApiRunSummary,
+  ApiRunsPage,
+  ApiRunsQuery,
+  ApiStats,
+  ApiStatsQuery,
+  ApiStreamMessage,
+  ApiStreamQuery,
+} from './api.ts';
+export {
+  API_ENDPOINTS,
+  API_ERROR,
+  API_PAGE_LIMIT,
+  API_POLICIES_LIMIT,
+  API_STREAM_PROTOCOL,
+} from './api.ts';
+export type {
   ArgsMatch,
   Bundle,
   HintRecipe,
@@ -85,7 +114,7 @@ export type { ReasonCode } from './reasons.ts';
 export { REASONS } from './reasons.ts';
 export type { Era, RefusalError, RefusalInput, RefusedCall } from './refusal.ts';
 export { refusal } from './refusal.ts';
-export type { Infer, JsonObject, JsonValue, Shape } from './shape.ts';
+export type { Infer, JsonObject, JsonValue, ObjectShape, Shape } from './shape.ts';
 export { STRING_LENGTH_MAX } from './shape.ts';
 export type { SnapshotDocument, SnapshotFile } from './snapshot.ts';
 export { SNAPSHOT_FILE, SNAPSHOT_FORMAT } from './snapshot.ts';

@@ -3,7 +3,7 @@ export { normalizeBundle } from './compile/normalize.ts';
 export type { SnapshotError } from './compile/seal.ts';
 export { openSnapshot, sealSnapshot } from './compile/seal.ts';
 export type { CompileOptions, Snapshot } from './compile/snapshot.ts';
-export { compileBundle } from './compile/snapshot.ts';
+export { compileBundle, documentOf } from './compile/snapshot.ts';
 export { decide, recordResult } from './decide/decide.ts';
 export type { PolicyState } from './decide/state.ts';
 export { carryState, initialState } from './decide/state.ts';

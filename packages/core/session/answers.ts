@@ -39,8 +39,9 @@ function refusalLine(refused: RefusedBy): string {
   const result = {
     ...(era === 'modern' && { resultType: 'complete' }),
     content: [{ type: 'text', text: error.message }],
-    structuredContent: error.data,
     isError: true,
+    // Not `structuredContent`: clients hold that against the tool's own output schema.
+    _meta: error.data,
   };
   return `{"jsonrpc":"2.0","id":${id.json},"result":${JSON.stringify(result)}}\n`;
 }

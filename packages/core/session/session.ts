@@ -46,7 +46,7 @@ interface Session {
   serverExited(exit: ServerExit, nowMs: number): Commands;
   agentClosed(nowMs: number): Commands;
   /** Another policy, from the next call on. What was counted is carried over. */
-  usePolicy(snapshot: Snapshot): Commands;
+  usePolicy(snapshot: Snapshot): void;
   summary(): SessionSummary;
   /** What the policy has counted so far. */
   policyState(): PolicyState;
@@ -123,11 +123,9 @@ function look({ config }: Context, bytes: Uint8Array): Seen {
   return peek(bytes, { skim: config.isUtf8(bytes) });
 }
 
-function usePolicy(context: Context, snapshot: Snapshot): Commands {
+function usePolicy(context: Context, snapshot: Snapshot): void {
   context.state = carryState(context.state, snapshot);
   context.snapshot = snapshot;
-  const body = { policy: snapshot.ref, mode: snapshot.document.mode, reload: true };
-  return [{ do: 'emit', type: 'policy_loaded', durability: 'durable', body }];
 }
 
 function summaryOf({ counts }: Context): SessionSummary {

@@ -63,8 +63,7 @@ type EmittedType =
   | 'tool_call_decision'
   | 'tool_call_end'
   | 'hint_issued'
-  | 'breaker_trip'
-  | 'policy_loaded';
+  | 'breaker_trip';
 
 /** `preview` may be written without its preview under pressure; see `leanBody`. */
 type Emit = {

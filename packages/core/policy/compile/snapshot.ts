@@ -1,5 +1,12 @@
 // A policy as compiled: the stored document, and the same thing ready to decide.
-import type { Bundle, PolicyRef, Profile, Rule, SnapshotDocument } from '@subluminal/contracts';
+import type {
+  Bundle,
+  JsonObject,
+  PolicyRef,
+  Profile,
+  Rule,
+  SnapshotDocument,
+} from '@subluminal/contracts';
 import { canonicalize } from '../../canon/index.ts';
 import type { Sha256 } from '../../ports.ts';
 import { type Engines, enginesFor } from './engines.ts';
@@ -88,6 +95,19 @@ function candidatesFor(
   return found;
 }
 
+/** The document as plain JSON, for whoever keeps a copy; undefined when it is longer than that. */
+function documentOf({ document }: Snapshot, lengthMax: number): JsonObject | undefined {
+  const text = JSON.stringify(document);
+  if (text.length > lengthMax) return undefined;
+  const plain: unknown = JSON.parse(text);
+  if (isJsonObject(plain)) return plain;
+  throw new Error('a snapshot is an object');
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The canonical text that the hash and the signature cover. */
 function canonicalText(document: SnapshotDocument): string {
   const written = canonicalize(JSON.stringify(document));
@@ -96,4 +116,4 @@ function canonicalText(document: SnapshotDocument): string {
 }
 
 export type { CompiledRule, CompileOptions, Layout, Snapshot };
-export { candidatesFor, canonicalText, compileBundle, compileDocument };
+export { candidatesFor, canonicalText, compileBundle, compileDocument, documentOf };

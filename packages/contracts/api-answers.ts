@@ -1,0 +1,312 @@
+// What the HTTP API of the ledger daemon answers, as shapes.
+import { ACTION, POLICY_REF } from './decision.ts';
+import { EVENT_LINE_LENGTH_MAX } from './events/parse.ts';
+import { EVENT } from './events/types.ts';
+import {
+  array,
+  boolean,
+  formatted,
+  integer,
+  json,
+  nullable,
+  oneOf,
+  open,
+  record,
+  required,
+  string,
+} from './shape.ts';
+
+/** How many rows one page has at most, and without being asked. */
+const API_PAGE_LIMIT = { max: 1_000, fallback: 50 } as const;
+/** A policy may be large, so fewer of them travel at once. */
+const API_POLICIES_LIMIT = { max: 100, fallback: 50 } as const;
+
+const CURSOR_LENGTH_MAX = 100_000;
+/** How many violations, errors, tools or rules a summary lists. */
+const LISTED_MAX = 1_000;
+
+const count = integer({ min: 0 });
+const SEQ = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+const TIME_MS = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+/** What producers wrote: any text, also an empty one. */
+const words = string({ lengthMin: 0 });
+const wordsOrNull = nullable(words);
+const countOrNull = nullable(count);
+/** JSON as text, as the ledger keeps it. */
+const jsonText = nullable(string({ lengthMin: 0, lengthMax: EVENT_LINE_LENGTH_MAX }));
+
+const API_HEALTH = open({
+  status: required(oneOf('ok'), 'That it answers.'),
+  version: required(words, 'The version of the product.'),
+  v: required(formatted('pack_version'), 'The version of the interface pack.'),
+  ledger_id: required(words, 'Which ledger this is.'),
+  tip_seq: required(SEQ, 'The seq of the last event; 0 when there is none.'),
+  streams: required(count, 'How many streams are open.'),
+  started_at_ms: required(TIME_MS, 'When the API was opened.'),
+  now_ms: required(TIME_MS, 'What time it is there.'),
+});
+
+const CALL_COUNTS = open({
+  total: required(count, 'All calls.'),
+  allowed: required(count, 'Calls that were forwarded.'),
+  blocked: required(count, 'Every decision but ALLOW and THROTTLE.'),
+  throttled: required(count, 'Calls that were told to wait.'),
+  undecided: required(count, 'Calls without a decision on record.'),
+  errors: required(count, 'Allowed calls that did not end well.'),
+});
+
+const API_RUN = open({
+  run_id: required(words, 'The run.'),
+  agent_id: required(wordsOrNull, 'The agent.'),
+  client: required(wordsOrNull, 'The agent client.'),
+  env: required(wordsOrNull, 'The environment.'),
+  principal: required(wordsOrNull, 'Who started it.'),
+  started_at_ms: required(nullable(integer()), 'When it said that it began.'),
+  ended_at_ms: required(nullable(integer()), 'When it said that it ended.'),
+  first_at_ms: required(integer(), 'Its first event.'),
+  last_at_ms: required(integer(), 'Its last event.'),
+  status: required(wordsOrNull, 'How it ended; null while there is no end on record.'),
+  mode: required(wordsOrNull, 'How far its policy went.'),
+  policy_id: required(wordsOrNull, 'Its policy.'),
+  policy_version: required(wordsOrNull, 'The version of it.'),
+  policy_hash: required(wordsOrNull, 'The hash of it.'),
+  metadata_json: required(jsonText, 'What else `run_start` said, as JSON.'),
+  summary_json: required(jsonText, 'The summary of `run_end`, as JSON.'),
+  calls: required(CALL_COUNTS, 'Its calls.'),
+});
+
+const CALL_FIELDS = {
+  id: required(count, 'Grows with the time at which the ledger first heard of the call.'),
+  run_id: required(words, 'The run.'),
+  call_id: required(words, 'The call; unique within the run.'),
+  agent_id: required(words, 'The agent.'),
+  server_name: required(words, 'The server.'),
+  tool_name: required(words, 'The tool.'),
+  args_hash: required(words, 'The hash of the canonical arguments.'),
+  transport: required(wordsOrNull, 'The adapter it came by.'),
+  call_seq: required(countOrNull, 'Its place in the run.'),
+  risk_class: required(array(words), 'Its risk classes.'),
+  decision: required(wordsOrNull, 'What was decided.'),
+  rule_id: required(wordsOrNull, 'The rule that decided.'),
+  severity: required(wordsOrNull, 'How much it matters.'),
+  reason_code: required(wordsOrNull, 'A stable reason.'),
+  summary: required(wordsOrNull, 'The reason for a person.'),
+  would_action: required(wordsOrNull, 'What an enforcing policy would have done.'),
+  would_rule_id: required(wordsOrNull, 'The rule that would have decided.'),
+  status: required(wordsOrNull, 'How it ended.'),
+  latency_ms: required(countOrNull, 'From request to answer.'),
+  bytes_in: required(countOrNull, 'The size of the request.'),
+  bytes_out: required(countOrNull, 'The size of the answer.'),
+  error_class: required(wordsOrNull, 'Where a failure comes from.'),
+  error_message: required(wordsOrNull, 'What went wrong.'),
+  preview_truncated: required(boolean(), 'Whether a preview is not the whole.'),
+  created_at_ms: required(integer(), 'Its first event.'),
+} as const;
+
+const API_CALL = open(CALL_FIELDS);
+
+const CALL_HINT = open({
+  hint_text: required(words, 'What the agent should do instead.'),
+  suggested_args_json: required(jsonText, 'Corrected arguments, as JSON.'),
+  retry_advice: required(wordsOrNull, 'When and how to try again.'),
+  hint_kind: required(wordsOrNull, 'What kind of correction this is.'),
+  created_at_ms: required(integer(), 'When it was given.'),
+});
+
+const API_CALL_DETAIL = open({
+  ...CALL_FIELDS,
+  args_preview: required(wordsOrNull, 'The arguments, redacted and cut.'),
+  result_preview: required(wordsOrNull, 'The result, redacted and cut.'),
+  redaction_flags: required(
+    count,
+    'Why a preview is not whole: 1 and 2 cut, 4 and 8 left out, 16 and 32 pruned; arguments, result.',
+  ),
+  hint: required(nullable(CALL_HINT), 'The hint it was refused with.'),
+});
+
+const next = required(
+  nullable(string({ lengthMax: CURSOR_LENGTH_MAX })),
+  'The cursor of the next page; null at the end.',
+);
+const API_RUNS_PAGE = open({
+  rows: required(array(API_RUN, { itemsMax: API_PAGE_LIMIT.max }), 'Newest first.'),
+  next,
+});
+const API_CALLS_PAGE = open({
+  rows: required(array(API_CALL, { itemsMax: API_PAGE_LIMIT.max }), 'Newest first.'),
+  next,
+});
+
+/** How many tools and rules the statistics list. */
+const TALLIES_MAX = 50;
+const callsCounted = required(count, 'How many calls.');
+
+const API_STATS = open({
+  calls: required(CALL_COUNTS, 'All calls.'),
+  runs: required(count, 'All runs.'),
+  events: required(count, 'All events of the ledger, whatever the time.'),
+  decisions: required(
+    array(open({ decision: required(wordsOrNull, 'The decision.'), count: callsCounted })),
+    'Calls by decision.',
+  ),
+  statuses: required(
+    array(open({ status: required(wordsOrNull, 'The status.'), count: callsCounted })),
+    'Calls by status.',
+  ),
+  tools: required(
+    array(
+      open({
+        server_name: required(wordsOrNull, 'The server.'),
+        tool_name: required(words, 'The tool.'),
+        count: callsCounted,
+      }),
+      { itemsMax: TALLIES_MAX },
+    ),
+    'The most frequent first.',
+  ),
+  rules: required(
+    array(open({ rule_id: required(wordsOrNull, 'The rule.'), count: callsCounted }), {
+      itemsMax: TALLIES_MAX,
+    }),
+    'The most frequent first.',
+  ),
+});
+
+const API_POLICIES = open({
+  rows: required(
+    array(
+      open({
+        policy_id: required(words, 'The policy.'),
+        version: required(words, 'Its version.'),
+        rules_hash: required(words, 'The hash of its compiled snapshot.'),
+        mode: required(wordsOrNull, 'How far it goes.'),
+        rules_json: required(jsonText, 'Its rules as JSON, when they were recorded.'),
+        created_at_ms: required(integer(), 'When it was first seen.'),
+      }),
+      { itemsMax: API_POLICIES_LIMIT.max },
+    ),
+    'Newest first.',
+  ),
+});
+
+const NAMED_CALL = {
+  ts: required(words, 'When.'),
+  call_id: required(words, 'The call.'),
+  server_name: required(words, 'The server.'),
+  tool_name: required(words, 'The tool.'),
+} as const;
+
+const VIOLATION = open({
+  ...NAMED_CALL,
+  action: required(ACTION, 'What was decided, or would have been.'),
+  rule_id: required(wordsOrNull, 'The rule.'),
+  severity: required(words, 'How much it matters.'),
+  reason_code: required(words, 'A stable reason.'),
+  summary: required(words, 'The reason for a person.'),
+});
+
+const FAILED_CALL = open({
+  ...NAMED_CALL,
+  status: required(words, 'How it ended.'),
+  class: required(words, 'Where the failure comes from.'),
+  message: required(words, 'What went wrong.'),
+});
+
+const listed = { itemsMax: LISTED_MAX } as const;
+
+/** `summary.json` of a trace bundle, made from the events of the run alone. */
+const API_RUN_SUMMARY = open({
+  format: required(oneOf('subluminal.summary.v1'), 'The format.'),
+  run_id: required(wordsOrNull, 'The run.'),
+  agent_id: required(wordsOrNull, 'The agent.'),
+  client: required(wordsOrNull, 'The agent client.'),
+  env: required(wordsOrNull, 'The environment.'),
+  principal: required(wordsOrNull, 'Who started it.'),
+  status: required(wordsOrNull, 'How it ended; null while there is no end on record.'),
+  mode: required(wordsOrNull, 'How far its policy went.'),
+  policy: required(nullable(POLICY_REF), 'The policy it began with.'),
+  started_at: required(wordsOrNull, 'When it began.'),
+  ended_at: required(wordsOrNull, 'When it ended.'),
+  totals: required(
+    open({
+      calls_total: required(count, 'All calls.'),
+      calls_allowed: required(count, 'Calls that were forwarded.'),
+      calls_blocked: required(count, 'Calls that were refused, but for THROTTLE.'),
+      calls_throttled: required(count, 'Calls that were told to wait.'),
+      errors_total: required(count, 'Forwarded calls that failed.'),
+      duration_ms: required(count, 'From start to end.'),
+    }),
+    'As `run_end` has them.',
+  ),
+  calls_undecided: required(count, 'Calls without a decision on record.'),
+  decisions: required(record(count), 'Calls by action.'),
+  rules: required(
+    array(open({ rule_id: required(words, 'The rule.'), count: callsCounted }), listed),
+    'The most frequent first.',
+  ),
+  tools: required(
+    array(
+      open({
+        server_name: required(words, 'The server.'),
+        tool_name: required(words, 'The tool.'),
+        calls: required(count, 'Its calls.'),
+        refused: required(count, 'Those that were refused.'),
+        errors: required(count, 'Those that failed.'),
+      }),
+      listed,
+    ),
+    'The most frequent first.',
+  ),
+  violations_total: required(count, 'Decisions other than ALLOW.'),
+  violations: required(array(VIOLATION, listed), 'The first of them.'),
+  spared_total: required(count, 'What observe mode or the development profile let pass.'),
+  spared: required(array(VIOLATION, listed), 'The first of them.'),
+  errors: required(array(FAILED_CALL, listed), 'Allowed calls that did not end well.'),
+  events_total: required(count, 'All events that were read.'),
+  lines_malformed: required(count, 'Lines that are no events.'),
+  events_unknown: required(count, 'Events of a type that this version does not know.'),
+  incomplete: required(boolean(), 'Whether there was more than is kept track of.'),
+});
+
+/** One line of the events of a run; the event may be of a type that this version does not know. */
+const API_EVENT_LINE = open({
+  seq: required(SEQ, 'Its place in the ledger.'),
+  event: required(record(json()), 'The event, as contract A has it.'),
+});
+
+/** One message of the stream. */
+const API_STREAM_MESSAGE = open({
+  seq: required(SEQ, 'Its place in the ledger.'),
+  event: required(EVENT, 'The event.'),
+});
+
+const API_ERROR = open({
+  error: required(
+    open({
+      code: required(string(), 'A stable code; docs/reference/errors.md has them all.'),
+      message: required(string(), 'What is wrong, with the parameter if it is one.'),
+      fix: required(string(), 'What helps.'),
+    }),
+    'Why there is no answer.',
+  ),
+});
+
+export {
+  API_CALL,
+  API_CALL_DETAIL,
+  API_CALLS_PAGE,
+  API_ERROR,
+  API_EVENT_LINE,
+  API_HEALTH,
+  API_PAGE_LIMIT,
+  API_POLICIES,
+  API_POLICIES_LIMIT,
+  API_RUN,
+  API_RUN_SUMMARY,
+  API_RUNS_PAGE,
+  API_STATS,
+  API_STREAM_MESSAGE,
+  CURSOR_LENGTH_MAX,
+  SEQ,
+  TIME_MS,
+};
