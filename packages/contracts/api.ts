@@ -1,6 +1,6 @@
 // The HTTP API of the ledger daemon: what a UI may ask, and what it gets. Read only.
 import {
-  API_CALL,
+  type API_CALL,
   API_CALL_DETAIL,
   API_CALLS_PAGE,
   API_ERROR,
@@ -113,7 +113,7 @@ type ApiStreamQuery = Infer<typeof STREAM_QUERY>;
 /** The parameters of an endpoint: each at most once, none that is not here. */
 interface ApiQuery<T> {
   readonly shape: ObjectShape;
-  parse(value: unknown): Parsed<T>;
+  readonly parse: (value: unknown) => Parsed<T>;
 }
 
 /** Each spelled out: the compiler gives up on inferring through a type parameter. */

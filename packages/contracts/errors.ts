@@ -1,6 +1,7 @@
 // Every error code of the product: what it means, where it comes from, what helps. Data only;
 // docs/reference/errors.md has a section for each, and a test holds the two together.
 import { API_ERRORS } from './errors-api.ts';
+import { RUN_ERRORS } from './errors-run.ts';
 import { SECRET_ERRORS } from './errors-secrets.ts';
 
 interface ErrorEntry {
@@ -275,24 +276,7 @@ const ERRORS = {
     fix: 'Mend what the message names; `sub policy lint` checks a policy.',
   },
   ...SECRET_ERRORS,
-  // The hub.
-  SUB_HUB_LISTEN: {
-    title: 'The hub of a run cannot listen.',
-    cause:
-      'Its port or socket is in use or may not be made, its folder is open to others, or its token is too weak.',
-    fix: 'Mend what the message names; without a chosen port, a free one is taken.',
-  },
-  SUB_HUB_ENDPOINT: {
-    title: 'The address of the hub cannot be used.',
-    cause:
-      'A hub is reached by `unix:/path`, or by `http://127.0.0.1:PORT` with a token; calls are told to no other machine.',
-    fix: 'Give the address that the hub has printed, and its token.',
-  },
-  SUB_HUB_DOWN: {
-    title: 'The hub of the run does not answer.',
-    cause: 'It has not started, has ended, or hangs, so the counters of the run are out of reach.',
-    fix: 'Start the run again; look at what ended `sub run` or `sub wrap`.',
-  },
+  ...RUN_ERRORS,
   // The ledger.
   SUB_LEDGER_MISSING: {
     title: 'There is no ledger.',

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { API_ENDPOINTS, type ApiEndpoint } from './api.ts';
+
+const PAGE = readFileSync(new URL('../../docs/reference/http-api.md', import.meta.url), 'utf8');
+const ENDPOINTS: readonly ApiEndpoint[] = Object.values(API_ENDPOINTS);
+
+describe('docs/reference/http-api.md', () => {
+  it.each(ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as const))(
+    'has the parameters of %s, and no other',
+    (path, { query }) => {
+      const row = PAGE.split('\n').find((line) => line.startsWith(`| \`${path}\` |`));
+      const names = [...(row?.split('|')[2]?.matchAll(/`(\w+)`/g) ?? [])].map(([, name]) => name);
+      expect(row).toBeDefined();
+      expect(new Set(names)).toEqual(new Set(Object.keys(query.shape.fields)));
+    },
+  );
+});
+
+describe('the parameters of the API', () => {
+  it('are closed: a misspelt filter must not show everything', () => {
+    for (const { path, query } of ENDPOINTS) {
+      expect(query.parse({}).ok, path).toBe(true);
+      expect(query.parse({ nothing: 1 }).ok, path).toBe(false);
+    }
+  });
+
+  it('are read as their shapes say', () => {
+    const { calls, stream } = API_ENDPOINTS;
+    expect(calls.query.parse({ decision: 'REFUSED', status: 'PENDING', limit: 1_000 }).ok).toBe(
+      true,
+    );
+    expect(calls.query.parse({ limit: 1_001 }).ok).toBe(false);
+    expect(calls.query.parse({ args_hash: 'x' }).ok).toBe(false);
+    expect(stream.query.parse({ after: 0, decision: 'BLOCK' }).ok).toBe(true);
+    expect(stream.query.parse({ after: -1 }).ok).toBe(false);
+  });
+});

@@ -1,0 +1,188 @@
+// A shim's way to the hub of its run.
+import {
+  type EvaluateRequest,
+  type HeartbeatRequest,
+  HUB_HEARTBEAT_INTERVAL_MS,
+  HUB_READINESS,
+  HUB_TIMEOUTS,
+  MAX_INSPECT_BYTES,
+  parseHeartbeatResponse,
+  type ResultRequest,
+  type ShimSummary,
+  type SnapshotFile,
+  type TerminateRequest,
+} from '@subluminal/contracts';
+import { ask, unavailable } from './ask.ts';
+import { readEndpoint, type Target } from './endpoint.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { Line } from './line.ts';
+import { waitForHub } from './ready.ts';
+import type {
+  Evaluated,
+  HubClient,
+  HubClientLimits,
+  HubClientMade,
+  HubClientOptions,
+  HubReadiness,
+} from './types.ts';
+
+/** As much as a hub takes. */
+const BODY_BYTES_MAX = 8 * MAX_INSPECT_BYTES + 2 * 1024 * 1024;
+
+const LIMITS: HubClientLimits = {
+  heartbeatMs: HUB_HEARTBEAT_INTERVAL_MS,
+  heartbeatRetryMs: 1_000,
+  missesMax: 3,
+  ...HUB_TIMEOUTS.evaluate,
+  readiness: HUB_READINESS,
+  queueMax: 10_000,
+  requestBytesMax: BODY_BYTES_MAX,
+  responseBytesMax: BODY_BYTES_MAX,
+};
+
+/** Each request of these has the same answer. */
+type Told =
+  | { readonly to: 'heartbeat'; readonly body: HeartbeatRequest }
+  | { readonly to: 'result'; readonly body: ResultRequest }
+  | { readonly to: 'terminate'; readonly body: TerminateRequest };
+
+class ShimHubClient implements HubClient {
+  readonly #options: HubClientOptions;
+  readonly #limits: HubClientLimits;
+  /** Calls and their results share a connection: a result counts before the next call does. */
+  readonly #calls: Line;
+  /** All else goes by another, so that a call never waits for a heartbeat. */
+  readonly #rest: Line;
+  readonly #heartbeat: Heartbeat;
+  /** Calls that a breaker of the hub waits to hear of. */
+  readonly #watched = new Set<string>();
+  readonly #closing = new AbortController();
+  #hasSeenShutdown = false;
+  #leaving: Promise<boolean> | undefined;
+
+  constructor(options: HubClientOptions, target: Target) {
+    const limits = { ...LIMITS, ...options.limits };
+    this.#options = options;
+    this.#limits = limits;
+    this.#calls = new Line({ target, ...limits });
+    this.#rest = new Line({ target, ...limits });
+    this.#heartbeat = new Heartbeat({
+      ...limits,
+      send: () => this.#tell(this.#rest, this.#beat({ summary: options.summary() })),
+      onLost: (reason) => options.onLost?.(reason),
+    });
+  }
+
+  ready(): Promise<HubReadiness> {
+    const { readiness, totalMs } = this.#limits;
+    return waitForHub(this.#rest, { readiness, totalMs, signal: this.#closing.signal });
+  }
+
+  start(): void {
+    this.#heartbeat.start();
+  }
+
+  async evaluate(request: EvaluateRequest, snapshotFile: () => SnapshotFile): Promise<Evaluated> {
+    const { totalMs, queueMax } = this.#limits;
+    const { turns } = this.#calls;
+    if (turns.waiting >= queueMax) return unavailable('too many calls wait for the hub');
+    const untilMs = performance.now() + totalMs;
+    const asked = { request, snapshotFile, untilMs, policyMs: totalMs };
+    try {
+      const evaluated = await turns.run(() => ask(this.#calls, asked));
+      if (evaluated.kind === 'answer') this.#note(request.call_id, evaluated.response);
+      return evaluated;
+    } catch (cause) {
+      const what = cause instanceof Error ? cause.message : String(cause);
+      return unavailable(`the hub could not be asked: ${what}`);
+    }
+  }
+
+  result(callId: string, result: ResultRequest['result']): void {
+    if (!this.#watched.delete(callId)) return;
+    const body = { run_id: this.#options.runId, call_id: callId, result };
+    this.#tellAndWarn(this.#calls, { to: 'result', body });
+  }
+
+  terminate({ code, message }: { readonly code: string; readonly message: string }): void {
+    const { runId: run_id, serverId: server_id } = this.#options;
+    this.#tellAndWarn(this.#rest, { to: 'terminate', body: { run_id, code, message, server_id } });
+  }
+
+  leave(summary: ShimSummary, timeoutMs: number): Promise<boolean> {
+    this.#leaving ??= this.#leave(summary, timeoutMs);
+    return this.#leaving;
+  }
+
+  close(): void {
+    this.#heartbeat.stop();
+    this.#closing.abort();
+    this.#calls.close();
+    this.#rest.close();
+  }
+
+  async #leave(summary: ShimSummary, timeoutMs: number): Promise<boolean> {
+    this.#heartbeat.stop();
+    const goodbye = this.#calls.turns
+      .idle()
+      .then(() => this.#tell(this.#rest, this.#beat({ summary, leaving: true })));
+    const late = new Promise<string>((resolve) => {
+      setTimeout(resolve, timeoutMs, 'too late').unref();
+    });
+    return (await Promise.race([goodbye, late])) === undefined;
+  }
+
+  #beat(more: Pick<HeartbeatRequest, 'summary' | 'leaving'>): Told {
+    const { runId: run_id, shimId: shim_id, serverId: server_id } = this.#options;
+    return { to: 'heartbeat', body: { server_id, run_id, shim_id, ...more } };
+  }
+
+  /** Remembers what a later result is for, and heeds the hub. */
+  #note(callId: string | undefined, response: Answered): void {
+    if (response.shutdown) this.#shutdown();
+    const { decision, trace = [] } = response;
+    const isWatched = decision === 'forward' && trace.some(({ kind }) => kind === 'breaker');
+    if (!isWatched || callId === undefined) return;
+    for (const oldest of this.#watched) {
+      if (this.#watched.size < this.#limits.queueMax) break;
+      this.#watched.delete(oldest);
+    }
+    this.#watched.add(callId);
+  }
+
+  #tellAndWarn(line: Line, told: Told): void {
+    void this.#tell(line, told).then((problem) => {
+      if (problem !== undefined)
+        this.#options.warn?.(`the hub was not told (${told.to}): ${problem}`);
+    });
+  }
+
+  /** Sends it when its turn has come; gives the reason when it did not get through. */
+  async #tell(line: Line, { to, body }: Told): Promise<string | undefined> {
+    const { totalMs, queueMax } = this.#limits;
+    if (line.turns.waiting >= queueMax) return 'too much waits for the hub';
+    const untilMs = performance.now() + totalMs;
+    const message = { to, body: JSON.stringify(body), untilMs, parse: parseHeartbeatResponse };
+    const read = await line.turns.run(() => line.send(message));
+    if (!read.ok) return read.reason;
+    if (read.value.shutdown) this.#shutdown();
+    return undefined;
+  }
+
+  #shutdown(): void {
+    if (this.#hasSeenShutdown || this.#closing.signal.aborted) return;
+    this.#hasSeenShutdown = true;
+    this.#options.onShutdown?.();
+  }
+}
+
+type Answered = Extract<Evaluated, { readonly kind: 'answer' }>['response'];
+
+/** A client of the hub at that address; an address that may not be used is told, not thrown. */
+function createHubClient(options: HubClientOptions): HubClientMade {
+  const read = readEndpoint(options.endpoint, options.token);
+  if (read.ok) return { kind: 'client', client: new ShimHubClient(options, read.target) };
+  return { kind: 'refused', code: 'SUB_HUB_ENDPOINT', message: read.message };
+}
+
+export { createHubClient };

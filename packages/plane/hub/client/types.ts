@@ -1,0 +1,90 @@
+// What a shim sees of its hub.
+import type {
+  EvaluateRequest,
+  EvaluateResponse,
+  ShimSummary,
+  SnapshotFile,
+} from '@subluminal/contracts';
+
+interface HubClientLimits {
+  readonly heartbeatMs: number;
+  /** The pause after a heartbeat that failed; shorter, so that a loss is noticed soon. */
+  readonly heartbeatRetryMs: number;
+  /** So many heartbeats in a row must fail before the hub counts as lost. */
+  readonly missesMax: number;
+  readonly connectMs: number;
+  readonly totalMs: number;
+  readonly readiness: {
+    readonly attemptsMax: number;
+    readonly backoffFirstMs: number;
+    readonly backoffMaxMs: number;
+  };
+  /** Calls and results that wait for their turn. */
+  readonly queueMax: number;
+  readonly requestBytesMax: number;
+  readonly responseBytesMax: number;
+}
+
+interface HubClientOptions {
+  /** `unix:/path` or `http://127.0.0.1:PORT`. */
+  readonly endpoint: string;
+  /** Needed with `http:`. */
+  readonly token?: string;
+  readonly runId: string;
+  readonly shimId: string;
+  readonly serverId: string;
+  /** What the shim has counted so far; goes with each heartbeat. */
+  readonly summary: () => ShimSummary;
+  /** The hub wants its shims to finish and stop. Called once. */
+  readonly onShutdown?: () => void;
+  /** The hub is gone. Called once, and again when it had come back and is gone again. */
+  readonly onLost?: (reason: string) => void;
+  /** What an operator should hear of, such as a result that could not be reported. */
+  readonly warn?: (text: string) => void;
+  readonly limits?: Partial<HubClientLimits>;
+}
+
+/** `unavailable`: nobody has decided; the profile says what that means. */
+type Evaluated =
+  | { readonly kind: 'answer'; readonly response: EvaluateResponse }
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+type HubReadiness =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'unavailable'; readonly code: 'SUB_HUB_DOWN'; readonly reason: string };
+
+interface HubClient {
+  /** Polls until the hub is healthy, with growing pauses, or gives up. */
+  ready(): Promise<HubReadiness>;
+  /** Registers the shim with a first heartbeat, and goes on with one every few seconds. */
+  start(): void;
+  /**
+   * Asks for one call. Calls are asked one after the other, in the order of this method being
+   * called. The hub is given the policy when it does not have it. Never rejects.
+   */
+  evaluate(request: EvaluateRequest, snapshotFile: () => SnapshotFile): Promise<Evaluated>;
+  /**
+   * Tells how a call has ended, before any later call is asked for. Sent only for calls that the
+   * hub has decided and that a breaker watches.
+   */
+  result(callId: string, result: 'ok' | 'error'): void;
+  /** Tells the hub that a rule has ended the run. */
+  terminate(reason: { readonly code: string; readonly message: string }): void;
+  /** Flushes what is on its way and says goodbye; false when that did not get through in time. */
+  leave(summary: ShimSummary, timeoutMs: number): Promise<boolean>;
+  /** Drops everything at once. What still waits is `unavailable`. */
+  close(): void;
+}
+
+type HubClientMade =
+  | { readonly kind: 'client'; readonly client: HubClient }
+  | { readonly kind: 'refused'; readonly code: 'SUB_HUB_ENDPOINT'; readonly message: string };
+
+export type {
+  Evaluated,
+  HubClient,
+  HubClientLimits,
+  HubClientMade,
+  HubClientOptions,
+  HubReadiness,
+};

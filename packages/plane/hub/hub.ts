@@ -1,0 +1,239 @@
+// What the shims of one run share: counters, an end of the run, and knowing of each other.
+import {
+  type Decision,
+  type EvaluateRequest,
+  type EvaluateResponse,
+  type HeartbeatRequest,
+  type HeartbeatResponse,
+  HUB_HEARTBEAT_INTERVAL_MS,
+  isObject,
+  type PolicyResponse,
+  type Profile,
+  type ResultRequest,
+  type ShimSummary,
+  type TerminateRequest,
+} from '@subluminal/contracts';
+import {
+  type Call,
+  decide,
+  type PolicyState,
+  recordResult,
+  type Snapshot,
+  type TraceStep,
+} from '@subluminal/core/policy';
+import { Policies, type Policy } from './policies.ts';
+import { type AskedCall, readCall } from './read-call.ts';
+import { type Recent, recent } from './recent.ts';
+import { Shims } from './shims.ts';
+import type { Hub, HubLimits, HubOptions, Reply, ShimStatus } from './types.ts';
+
+const LIMITS: HubLimits = {
+  policiesMax: 64,
+  policyIdsMax: 64,
+  answersMax: 1_024,
+  watchedMax: 10_000,
+  shimsMax: 1_024,
+  silentMs: 4 * HUB_HEARTBEAT_INTERVAL_MS,
+};
+
+/** Suggested arguments can be large; all kept answers together may hold this much of them. */
+const ANSWERS_LENGTH_MAX = 16 * 1024 * 1024;
+const ANSWER_LENGTH = 1_024;
+
+/** An answer that was given, and to which question. */
+interface Given {
+  readonly question: string;
+  readonly response: EvaluateResponse;
+}
+
+/** A forwarded call that a breaker waits to hear of. */
+interface Watched {
+  readonly policy: Policy;
+  readonly snapshot: Snapshot;
+  readonly call: Call;
+  readonly trace: readonly TraceStep[];
+}
+
+class RunHub implements Hub {
+  readonly #options: HubOptions;
+  readonly #policies: Policies;
+  readonly #shims: Shims;
+  readonly #given: Recent<Given>;
+  readonly #watched: Recent<Watched>;
+  #stopping = false;
+  #terminated: TerminateRequest | null = null;
+  /** The same, as states hold it. */
+  #termination: PolicyState['terminated'] = null;
+
+  constructor(options: HubOptions) {
+    const limits = { ...LIMITS, ...options.limits };
+    const { sha256, verifier, nowMs } = options;
+    this.#options = options;
+    this.#policies = new Policies({
+      sha256,
+      ...(verifier !== undefined && { verifier }),
+      ...limits,
+    });
+    this.#shims = new Shims({ nowMs, ...limits });
+    this.#given = recent({ entriesMax: limits.answersMax, weightMax: ANSWERS_LENGTH_MAX });
+    this.#watched = recent({ entriesMax: limits.watchedMax });
+  }
+
+  get stopping(): boolean {
+    return this.#stopping;
+  }
+
+  evaluate(request: EvaluateRequest): Reply<EvaluateResponse> {
+    const read = readCall(request, this.#options.runId);
+    if (!read.ok) return refused(400, read.message);
+    const { asked } = read;
+    const question = questionOf(asked, request.profile);
+    const given = this.#given.get(asked.callId);
+    if (given !== undefined) {
+      if (given.question !== question) return refused(409, 'this call_id was of another call');
+      // A shim whose connection broke asks again: the call counts once.
+      return answer({ ...given.response, shutdown: this.#stopping });
+    }
+    const policy = this.#policies.find(asked.policyHash);
+    if (policy === undefined) {
+      return answer({ decision: 'deny', needs_policy: true, shutdown: this.#stopping });
+    }
+    const response = this.#decide(asked, policy, policy.snapshot[request.profile]);
+    this.#given.add(asked.callId, { question, response }, lengthOf(response));
+    return answer(response);
+  }
+
+  async policy(file: unknown): Promise<Reply<PolicyResponse>> {
+    const hash = isObject(file) ? file['policy_hash'] : undefined;
+    if (typeof hash !== 'string') return refused(400, '`policy_hash` is missing');
+    const taken = await this.#policies.take(file, hash);
+    if (taken.ok) return answer({ accepted: true });
+    return answer({ accepted: false, reason: taken.reason });
+  }
+
+  result({ run_id, call_id, result }: ResultRequest): Reply<HeartbeatResponse> {
+    if (run_id !== this.#options.runId) return otherRun();
+    const watched = this.#watched.take(call_id);
+    if (watched !== undefined && result === 'error') {
+      const { policy, snapshot, call, trace } = watched;
+      const { counters } = policy;
+      const ended = { call, result, trace, nowMs: this.#options.nowMs() };
+      counters.keep(recordResult(snapshot, ended, counters.for(snapshot)));
+    }
+    return answer({ shutdown: this.#stopping });
+  }
+
+  heartbeat(request: HeartbeatRequest): Reply<HeartbeatResponse> {
+    const { run_id } = request;
+    if (run_id !== undefined && run_id !== this.#options.runId) return otherRun();
+    if (!this.#shims.heard(request)) return refused(503, 'the run has too many shims');
+    return answer({ shutdown: this.#stopping });
+  }
+
+  terminate(request: TerminateRequest): Reply<HeartbeatResponse> {
+    if (request.run_id !== this.#options.runId) return otherRun();
+    this.#end(request, '');
+    return answer({ shutdown: this.#stopping });
+  }
+
+  summary(): ShimSummary {
+    return this.#shims.summary();
+  }
+
+  shims(): readonly ShimStatus[] {
+    return this.#shims.list();
+  }
+
+  terminated(): TerminateRequest | null {
+    return this.#terminated;
+  }
+
+  shutdown(): void {
+    this.#stopping = true;
+  }
+
+  whenLeft(timeoutMs: number): Promise<boolean> {
+    return this.#shims.whenLeft(timeoutMs);
+  }
+
+  /** From the question to the counted answer without a pause: nothing can come in between. */
+  #decide({ callId, call }: AskedCall, policy: Policy, snapshot: Snapshot): EvaluateResponse {
+    const { counters } = policy;
+    const state = { ...counters.for(snapshot), terminated: this.#termination };
+    const outcome = decide(snapshot, call, state, this.#options.nowMs());
+    const decision = named(outcome.decision);
+    // A call that waits for a person is decided again, and counted when it passes.
+    if (decision.approval?.wait !== 'hold') counters.keep(outcome.state);
+    // Before the run is ended by it: this answer is the one that says so to the agent.
+    const response: EvaluateResponse = {
+      decision: decision.action === 'ALLOW' ? 'forward' : 'deny',
+      policy_id: snapshot.ref.policy_id,
+      reason: decision.summary,
+      shutdown: this.#stopping,
+      call_decision: decision,
+      counter_scope: 'run',
+      risk_class: outcome.risk_class,
+      trace: outcome.trace,
+    };
+    if (response.decision === 'forward' && outcome.trace.some(({ kind }) => kind === 'breaker')) {
+      const { args: _large, ...rest } = call;
+      this.#watched.add(callId, { policy, snapshot, call: rest, trace: outcome.trace });
+    }
+    const ended = outcome.state.terminated;
+    if (ended !== null && this.#termination === null) {
+      const { terminate_code: code, terminate_message: message, rule_id } = ended;
+      const { runId: run_id } = this.#options;
+      this.#end({ run_id, code, message, server_id: call.server_name }, rule_id);
+    }
+    return response;
+  }
+
+  /** Ends the run for every policy; the first reason stays. */
+  #end(request: TerminateRequest, ruleId: string): void {
+    if (this.#terminated !== null) return;
+    const { code, message } = request;
+    this.#stopping = true;
+    this.#terminated = request;
+    this.#termination = {
+      rule_id: ruleId,
+      terminate_code: code,
+      terminate_message: message === '' ? code : message,
+    };
+    this.#options.onTerminate?.(request);
+  }
+}
+
+/** Two calls that are the same in this are the same call. */
+function questionOf({ policyHash, call }: AskedCall, profile: Profile): string {
+  const { server_name, tool_name, args_hash } = call;
+  return JSON.stringify([policyHash, profile, server_name, tool_name, args_hash]);
+}
+
+/** Who ended the run may not be a rule that we know. */
+function named(decision: Decision): Decision {
+  return decision.rule_id === '' ? { ...decision, rule_id: null } : decision;
+}
+
+function lengthOf({ call_decision }: EvaluateResponse): number {
+  const suggested = call_decision?.hint?.suggested_args ?? null;
+  return ANSWER_LENGTH + (suggested === null ? 0 : JSON.stringify(suggested).length);
+}
+
+function answer<T>(response: T): Reply<T> {
+  return { kind: 'answer', response };
+}
+
+function refused(status: 400 | 409 | 503, message: string): Reply<never> {
+  return { kind: 'refused', status, message };
+}
+
+function otherRun(): Reply<never> {
+  return refused(400, 'this is the hub of another run');
+}
+
+/** A hub without sockets: requests in, answers out. */
+function createHub(options: HubOptions): Hub {
+  return new RunHub(options);
+}
+
+export { createHub };

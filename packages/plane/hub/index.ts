@@ -1,0 +1,24 @@
+// The hub and its client; a shim loads only `./client/index.ts`.
+export { createHubClient } from './client/client.ts';
+export type {
+  Evaluated,
+  HubClient,
+  HubClientLimits,
+  HubClientMade,
+  HubClientOptions,
+  HubReadiness,
+} from './client/types.ts';
+export { createHub } from './hub.ts';
+export { openHub } from './open.ts';
+export type {
+  Hub,
+  HubControl,
+  HubLimits,
+  HubListen,
+  HubOpened,
+  HubOptions,
+  OpenHubOptions,
+  RunningHub,
+  ServerLimits,
+  ShimStatus,
+} from './types.ts';

@@ -1,0 +1,93 @@
+// The policies that the shims of a run decide by: each compiled once, found by its hash.
+import type { Profile } from '@subluminal/contracts';
+import { openSnapshot, type Snapshot } from '@subluminal/core/policy';
+import type { Sha256, Verifier } from '@subluminal/core/ports';
+import { Counters } from './counters.ts';
+
+interface PoliciesOptions {
+  readonly sha256: Sha256;
+  readonly verifier?: Verifier;
+  readonly policiesMax: number;
+  readonly policyIdsMax: number;
+}
+
+/** One version of a policy, and what the policy has counted. */
+interface Policy {
+  readonly snapshot: { readonly [P in Profile]: Snapshot };
+  readonly counters: Counters;
+}
+
+type Taken = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
+class Policies {
+  readonly #options: PoliciesOptions;
+  readonly #byHash = new Map<string, Policy>();
+  readonly #countersById = new Map<string, Counters>();
+  readonly #opening = new Map<string, Promise<Taken>>();
+
+  constructor(options: PoliciesOptions) {
+    this.#options = options;
+  }
+
+  find(hash: string): Policy | undefined {
+    const found = this.#byHash.get(hash);
+    if (found === undefined) return undefined;
+    this.#byHash.delete(hash);
+    this.#byHash.set(hash, found);
+    return found;
+  }
+
+  /** Verifies, compiles and keeps a sealed snapshot. */
+  async take(file: unknown, hash: string): Promise<Taken> {
+    // Shims that start together send the same policy at the same time.
+    const opening = this.#opening.get(hash);
+    if (opening !== undefined && (await opening).ok) return { ok: true };
+    if (this.#byHash.has(hash)) return { ok: true };
+    const mine = this.#open(file);
+    this.#opening.set(hash, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#opening.get(hash) === mine) this.#opening.delete(hash);
+    }
+  }
+
+  async #open(file: unknown): Promise<Taken> {
+    const { sha256, verifier } = this.#options;
+    const opened = await openSnapshot(file, {
+      sha256,
+      ...(verifier !== undefined && { verifier }),
+    });
+    if (!opened.ok) return { ok: false, reason: `${opened.message} [${opened.code}]` };
+    const { snapshot } = opened;
+    const counters = this.#countersFor(snapshot);
+    if (counters === undefined) {
+      const reason = `the run has ${this.#countersById.size} policies already`;
+      return { ok: false, reason };
+    }
+    const production: Snapshot = { ...snapshot, profile: 'production' };
+    const development: Snapshot = { ...snapshot, profile: 'development' };
+    this.#byHash.set(snapshot.ref.policy_hash, {
+      snapshot: { production, development },
+      counters,
+    });
+    for (const oldest of this.#byHash.keys()) {
+      if (this.#byHash.size <= this.#options.policiesMax) break;
+      this.#byHash.delete(oldest);
+    }
+    return { ok: true };
+  }
+
+  #countersFor(snapshot: Snapshot): Counters | undefined {
+    const { policy_id } = snapshot.ref;
+    const known = this.#countersById.get(policy_id);
+    if (known !== undefined) return known;
+    if (this.#countersById.size >= this.#options.policyIdsMax) return undefined;
+    const fresh = new Counters(snapshot);
+    this.#countersById.set(policy_id, fresh);
+    return fresh;
+  }
+}
+
+export type { Policy };
+export { Policies };

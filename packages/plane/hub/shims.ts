@@ -1,0 +1,143 @@
+// Which shims the run has, as far as their heartbeats tell.
+import type { HeartbeatRequest, ShimSummary } from '@subluminal/contracts';
+import type { ShimStatus } from './types.ts';
+
+interface ShimsOptions {
+  readonly nowMs: () => number;
+  readonly shimsMax: number;
+  readonly silentMs: number;
+}
+
+interface Shim {
+  readonly shimId: string;
+  readonly serverId: string;
+  lastSeenMs: number;
+  summary: ShimSummary | null;
+  hasLeft: boolean;
+}
+
+const NOTHING: ShimSummary = {
+  calls_total: 0,
+  calls_allowed: 0,
+  calls_blocked: 0,
+  calls_throttled: 0,
+  errors_total: 0,
+};
+
+/** A shim that falls silent says nothing more, so somebody has to look. */
+const LOOK_EVERY_MS = 250;
+
+class Shims {
+  readonly #options: ShimsOptions;
+  readonly #shims = new Map<string, Shim>();
+  /** What those had counted that are no longer in the list. */
+  #forgotten: ShimSummary = NOTHING;
+  readonly #checks = new Set<() => void>();
+
+  constructor(options: ShimsOptions) {
+    this.#options = options;
+  }
+
+  /** False when there are too many shims to take one more. */
+  heard(request: HeartbeatRequest): boolean {
+    const shim = this.#find(request);
+    if (shim === undefined) return false;
+    // What comes late must not bring back who has said goodbye.
+    if (shim.hasLeft) return true;
+    shim.lastSeenMs = this.#options.nowMs();
+    if (request.summary !== undefined) shim.summary = request.summary;
+    if (request.leaving === true) shim.hasLeft = true;
+    for (const check of this.#checks) check();
+    return true;
+  }
+
+  list(): readonly ShimStatus[] {
+    return [...this.#shims.values()].map((shim) => ({
+      shimId: shim.shimId,
+      serverId: shim.serverId,
+      lastSeenMs: shim.lastSeenMs,
+      summary: shim.summary,
+      state: this.#stateOf(shim),
+    }));
+  }
+
+  summary(): ShimSummary {
+    let total = this.#forgotten;
+    for (const { summary } of this.#shims.values()) total = add(total, summary);
+    return total;
+  }
+
+  whenLeft(timeoutMs: number): Promise<boolean> {
+    if (this.#allLeft()) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const settle = (left: boolean): void => {
+        clearTimeout(deadline);
+        clearInterval(looking);
+        this.#checks.delete(check);
+        resolve(left);
+      };
+      const check = (): void => {
+        if (this.#allLeft()) settle(true);
+      };
+      const deadline = setTimeout(() => settle(this.#allLeft()), timeoutMs);
+      const looking = setInterval(check, LOOK_EVERY_MS);
+      this.#checks.add(check);
+    });
+  }
+
+  #allLeft(): boolean {
+    for (const shim of this.#shims.values()) if (this.#stateOf(shim) === 'live') return false;
+    return true;
+  }
+
+  #stateOf(shim: Shim): ShimStatus['state'] {
+    if (shim.hasLeft) return 'left';
+    const silentMs = this.#options.nowMs() - shim.lastSeenMs;
+    return silentMs > this.#options.silentMs ? 'silent' : 'live';
+  }
+
+  #find({ shim_id, server_id }: HeartbeatRequest): Shim | undefined {
+    // A shim that gives no id is known by its server; one that starts again is another shim.
+    const key = shim_id === undefined ? `server ${server_id}` : `shim ${shim_id}`;
+    const known = this.#shims.get(key);
+    if (known !== undefined && !(known.hasLeft && shim_id === undefined)) return known;
+    if (known !== undefined) this.#forget(key, known);
+    if (this.#shims.size >= this.#options.shimsMax && !this.#makeRoom()) return undefined;
+    const fresh: Shim = {
+      shimId: shim_id ?? server_id,
+      serverId: server_id,
+      lastSeenMs: this.#options.nowMs(),
+      summary: null,
+      hasLeft: false,
+    };
+    this.#shims.set(key, fresh);
+    return fresh;
+  }
+
+  #makeRoom(): boolean {
+    for (const [key, shim] of this.#shims) {
+      if (this.#stateOf(shim) === 'live') continue;
+      this.#forget(key, shim);
+      return true;
+    }
+    return false;
+  }
+
+  #forget(key: string, shim: Shim): void {
+    this.#shims.delete(key);
+    this.#forgotten = add(this.#forgotten, shim.summary);
+  }
+}
+
+function add(one: ShimSummary, other: ShimSummary | null): ShimSummary {
+  if (other === null) return one;
+  return {
+    calls_total: one.calls_total + other.calls_total,
+    calls_allowed: one.calls_allowed + other.calls_allowed,
+    calls_blocked: one.calls_blocked + other.calls_blocked,
+    calls_throttled: one.calls_throttled + other.calls_throttled,
+    errors_total: one.errors_total + other.errors_total,
+  };
+}
+
+export { Shims };

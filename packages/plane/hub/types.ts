@@ -1,0 +1,127 @@
+// What a hub is made from, and what its host can ask of it.
+import type {
+  EvaluateRequest,
+  EvaluateResponse,
+  HeartbeatRequest,
+  HeartbeatResponse,
+  PolicyResponse,
+  ResultRequest,
+  ShimSummary,
+  TerminateRequest,
+} from '@subluminal/contracts';
+import type { Sha256, Verifier } from '@subluminal/core/ports';
+
+interface HubLimits {
+  /** Compiled policies that are kept; the one that was not used for longest goes first. */
+  readonly policiesMax: number;
+  /** Policies that count apart. One more is refused: forgetting a count would lift a limit. */
+  readonly policyIdsMax: number;
+  /** Answers that are kept for a shim that asks again with the same `call_id`. */
+  readonly answersMax: number;
+  /** Calls that wait for their result, because a breaker watches them. */
+  readonly watchedMax: number;
+  readonly shimsMax: number;
+  /** A shim that was not heard of for so long counts as gone. */
+  readonly silentMs: number;
+}
+
+interface HubOptions {
+  readonly runId: string;
+  /** Milliseconds that never go back. */
+  readonly nowMs: () => number;
+  readonly sha256: Sha256;
+  /** With it, only policies that a trusted key has signed are taken. */
+  readonly verifier?: Verifier;
+  /** Called once, when a rule or a shim has ended the run. */
+  readonly onTerminate?: (request: TerminateRequest) => void;
+  readonly limits?: Partial<HubLimits>;
+}
+
+/** What the core says to a request: an answer, or why there is none. */
+type Reply<T> =
+  | { readonly kind: 'answer'; readonly response: T }
+  | { readonly kind: 'refused'; readonly status: 400 | 409 | 503; readonly message: string };
+
+interface ShimStatus {
+  readonly shimId: string;
+  readonly serverId: string;
+  readonly lastSeenMs: number;
+  readonly summary: ShimSummary | null;
+  /** `silent`: not heard of for too long, and never said goodbye. */
+  readonly state: 'live' | 'silent' | 'left';
+}
+
+/** What the host of a hub may ask and do. */
+interface HubControl {
+  /** All shims of the run together, those that have left included. */
+  summary(): ShimSummary;
+  shims(): readonly ShimStatus[];
+  /** Why the run was ended; null while it was not. */
+  terminated(): TerminateRequest | null;
+  /** From now on every answer tells the shims to finish and stop. */
+  shutdown(): void;
+  /** True when no shim is left (at once when there never was one), false when time is up. */
+  whenLeft(timeoutMs: number): Promise<boolean>;
+}
+
+/** A hub without its sockets. */
+interface Hub extends HubControl {
+  readonly stopping: boolean;
+  /** Decides one call, at once: what arrives first counts first. */
+  evaluate(request: EvaluateRequest): Reply<EvaluateResponse>;
+  /** Takes a sealed snapshot, as it came in. */
+  policy(file: unknown): Promise<Reply<PolicyResponse>>;
+  result(request: ResultRequest): Reply<HeartbeatResponse>;
+  heartbeat(request: HeartbeatRequest): Reply<HeartbeatResponse>;
+  terminate(request: TerminateRequest): Reply<HeartbeatResponse>;
+}
+
+type HubListen =
+  /** The folder must be private (0700) already; the socket becomes 0600. */
+  | { readonly kind: 'unix'; readonly path: string }
+  /** On 127.0.0.1 only; a free port unless one is given. */
+  | { readonly kind: 'tcp'; readonly token: string; readonly port?: number };
+
+interface ServerLimits {
+  readonly bodyBytesMax: number;
+  /** Bodies that are being read, all together. */
+  readonly bodiesBytesMax: number;
+  readonly requestsMax: number;
+  readonly connectionsMax: number;
+  /** How long a client may take to send its headers, and the whole of a request. */
+  readonly headersMs: number;
+  readonly requestMs: number;
+  readonly idleMs: number;
+  /** How long `close` waits for requests in flight. */
+  readonly closeMs: number;
+}
+
+interface OpenHubOptions extends HubOptions {
+  readonly listen: HubListen;
+  readonly serverLimits?: Partial<ServerLimits>;
+}
+
+interface RunningHub extends HubControl {
+  /** What a shim is given: `unix:/path` or `http://127.0.0.1:PORT`. */
+  readonly endpoint: string;
+  /** Stops listening and ends every connection; nothing is left behind. */
+  close(): Promise<void>;
+}
+
+type HubOpened =
+  | { readonly kind: 'open'; readonly hub: RunningHub }
+  | { readonly kind: 'failed'; readonly code: 'SUB_HUB_LISTEN'; readonly message: string };
+
+export type {
+  Hub,
+  HubControl,
+  HubLimits,
+  HubListen,
+  HubOpened,
+  HubOptions,
+  OpenHubOptions,
+  Reply,
+  RunningHub,
+  ServerLimits,
+  ShimStatus,
+};
