@@ -6,6 +6,7 @@ export type { LoadOptions, LoadResult, Origin } from './load.ts';
 export { loadConfig } from './load.ts';
 export type { ConfigCode, ConfigProblem } from './problem.ts';
 export { formatConfigProblem } from './problem.ts';
+export type { SecretBinding, SecretSource, ServerConfig, Servers } from './servers.ts';
 export type { Config, Setting, SettingKey, SinkTarget } from './settings.ts';
 export { SETTING_KEYS, SETTINGS } from './settings.ts';
 export { describeType } from './values.ts';

@@ -3,7 +3,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { type Env, type HomePaths, homePaths, userHome } from './home.ts';
 import { locate } from './locate.ts';
 import { type ConfigProblem, shown, systemCode } from './problem.ts';
+import { readServers, type Servers } from './servers.ts';
 import { type Config, isSettingKey, SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
+import { suggestion } from './suggestion.ts';
 import { type Places, type Read, readText, readValue, type Value } from './values.ts';
 
 interface LoadOptions {
@@ -23,6 +25,8 @@ type LoadResult =
       readonly config: Config;
       readonly origins: { readonly [K in SettingKey]: Origin };
       readonly paths: HomePaths;
+      /** What the file says about single servers; none of it comes from anywhere else. */
+      readonly servers: Servers;
     }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
@@ -32,6 +36,12 @@ interface Written {
   readonly origin: Origin;
   readonly where: string;
   readonly read: Read;
+}
+
+interface FileSettings {
+  readonly written: readonly Written[];
+  readonly servers: Servers;
+  readonly problems: readonly ConfigProblem[];
 }
 
 interface FileText {
@@ -61,7 +71,7 @@ async function loadConfig(options: LoadOptions): Promise<LoadResult> {
   const found = [...fromFile.problems, ...(await Promise.all(faults.map(valueProblem)))];
   found.push(...(await patternProblems(written)));
   if (found.length > 0) return { ok: false, problems: found.slice(0, PROBLEMS_MAX) };
-  return { ok: true, ...settle(written), paths };
+  return { ok: true, ...settle(written), paths, servers: fromFile.servers };
 }
 
 /** What holds for the settings that nobody has chosen. */
@@ -115,39 +125,45 @@ function isComplete<V>(map: Partial<Record<SettingKey, V>>): map is Record<Setti
   return SETTING_KEYS.every((key) => Object.hasOwn(map, key));
 }
 
-async function readFileSettings(
-  path: string,
-  places: Places,
-): Promise<{ readonly written: readonly Written[]; readonly problems: readonly ConfigProblem[] }> {
+async function readFileSettings(path: string, places: Places): Promise<FileSettings> {
   const content = readConfigFile(path);
-  if (content.kind === 'none') return { written: [], problems: [] };
-  if (content.kind === 'problem') return { written: [], problems: [content.problem] };
+  if (content.kind === 'none') return nothing([]);
+  if (content.kind === 'problem') return nothing([content.problem]);
   // Only who has a file pays for its parser.
   const { parse, TomlError } = await import('smol-toml');
   try {
-    const leaves = leavesOf(parse(content.text, { maxDepth: DEPTH_MAX }));
-    const written: Written[] = [];
-    const problems: Promise<ConfigProblem>[] = [];
-    for (const { path: keyPath, value } of leaves) {
-      const key = keyPath.join('.');
-      const where = whereOf(content, keyPath);
-      if (!isSettingKey(key)) problems.push(unknownKey(key, where));
-      else
-        written.push({
-          key,
-          origin: 'file',
-          where,
-          read: readValue(SETTINGS[key].type, value, places),
-        });
-    }
-    return { written, problems: await Promise.all(problems.slice(0, PROBLEMS_MAX)) };
+    const { servers, ...settings } = parse(content.text, { maxDepth: DEPTH_MAX });
+    const read = readSettings(content, leavesOf(settings), places);
+    const named = await readServers(servers, (keyPath) => whereOf(content, keyPath));
+    const unknown = await Promise.all(read.unknown.slice(0, PROBLEMS_MAX).map(unknownKey));
+    const problems = [...unknown, ...named.problems];
+    return { written: read.written, servers: named.servers, problems };
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const where = `${path}:${cause.line}:${cause.column}`;
     const message = shown(cause.message.split('\n')[0]?.replace(/^Invalid TOML document: /, ''));
     const fix = 'Correct the text at that place; most often it is a missing quote.';
-    return { written: [], problems: [{ code: 'SUB_CONFIG_SYNTAX', where, message, fix }] };
+    return nothing([{ code: 'SUB_CONFIG_SYNTAX', where, message, fix }]);
   }
+}
+
+function nothing(problems: readonly ConfigProblem[]): FileSettings {
+  return { written: [], servers: new Map(), problems };
+}
+
+function readSettings(content: FileText, leaves: readonly Leaf[], places: Places) {
+  const written: Written[] = [];
+  const unknown: UnknownKey[] = [];
+  for (const { path, value } of leaves) {
+    const key = path.join('.');
+    const where = whereOf(content, path);
+    if (!isSettingKey(key)) unknown.push({ key, where });
+    else {
+      const read = readValue(SETTINGS[key].type, value, places);
+      written.push({ key, origin: 'file', where, read });
+    }
+  }
+  return { written, unknown };
 }
 
 function readConfigFile(path: string): FileContent {
@@ -204,8 +220,15 @@ function whereOf({ path, text }: FileText, keyPath: readonly string[]): string {
   return `${path}:${line}:${column}`;
 }
 
-async function unknownKey(key: string, where: string): Promise<ConfigProblem> {
-  const fix = await suggestion(key, SETTING_KEYS, 'See docs/reference/config.md for all keys.');
+interface UnknownKey {
+  readonly key: string;
+  readonly where: string;
+}
+
+async function unknownKey({ key, where }: UnknownKey): Promise<ConfigProblem> {
+  const other = 'See docs/reference/config.md for all keys.';
+  const [table = ''] = key.split('.');
+  const fix = await suggestion(key, SETTING_KEYS, await suggestion(table, ['servers'], other));
   return { code: 'SUB_CONFIG_KEY', where, message: `unknown key \`${shown(key)}\``, fix };
 }
 
@@ -220,14 +243,6 @@ async function valueProblem(fault: {
   const other = `Write such a value, or set ${SETTINGS[key].env}.`;
   const fix = await suggestion(word, choices, other);
   return { code: 'SUB_CONFIG_VALUE', where, message: `\`${key}\`: ${message}`, fix };
-}
-
-/** Only who made a mistake pays for the help. */
-async function suggestion(word: string, known: readonly string[], other: string): Promise<string> {
-  if (known.length === 0) return other;
-  const { nearest } = await import('@subluminal/core/policy');
-  const near = nearest(word, known) ?? nearest(word.split('.').at(-1) ?? '', known);
-  return near === undefined ? other : `Did you mean \`${near}\`?`;
 }
 
 /** What RE2 refuses; the engine is loaded only when there is something to check. */

@@ -12,8 +12,12 @@ const TABLE = new RegExp(String.raw`^([ \t]*\[{1,2}[ \t]*)(${NAME})[ \t]*\]{1,2}
 const KEY = new RegExp(String.raw`^([ \t]*)(${NAME})[ \t]*=`);
 const LINES_MAX = 100_000;
 
-/** Lines and columns count from 1. */
+/**
+ * Lines and columns count from 1. An element of a list of tables stands in the path by its index,
+ * from 0.
+ */
 function locate(text: string, path: readonly string[]): Place {
+  const lists = new Map<string, number>();
   let table: readonly string[] = [];
   let best: Place = { line: 1, column: 1 };
   let bestLength = 0;
@@ -23,15 +27,31 @@ function locate(text: string, path: readonly string[]): Place {
     if (match === null) continue;
     const [, indent = '', name = ''] = match;
     const words = wordsOf(name);
-    if (header !== null) table = words;
-    const here = header === null ? [...table, ...words] : words;
-    const isPrefix = here.every((word, at) => word === path[at]);
-    if (isPrefix && here.length > bestLength) {
+    if (header !== null) table = opened(words, indent.includes('[['), lists);
+    const here = header === null ? [...table, ...words] : table;
+    // The first element of a list is also the place of the list.
+    const known = here.at(-1) === '0' ? here.slice(0, path.length) : here;
+    const isPrefix = known.every((word, at) => word === path[at]);
+    if (isPrefix && known.length > bestLength) {
       best = { line: index + 1, column: indent.length + 1 };
-      bestLength = here.length;
+      bestLength = known.length;
     }
   }
   return best;
+}
+
+/** The path of a table; `[[name]]` opens the next element of a list, and later names go into it. */
+function opened(words: readonly string[], isElement: boolean, lists: Map<string, number>) {
+  const path: string[] = [];
+  for (const [at, word] of words.entries()) {
+    path.push(word);
+    const key = JSON.stringify(path);
+    const isLast = at === words.length - 1;
+    if (isLast && isElement) lists.set(key, (lists.get(key) ?? -1) + 1);
+    const index = lists.get(key);
+    if (index !== undefined) path.push(String(index));
+  }
+  return path;
 }
 
 function wordsOf(name: string): readonly string[] {

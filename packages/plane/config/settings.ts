@@ -8,6 +8,7 @@ type SettingType =
   | { readonly kind: 'choice'; readonly values: readonly string[] }
   | { readonly kind: 'path'; readonly bytesMax: number }
   | { readonly kind: 'sink' }
+  | { readonly kind: 'listen' }
   | { readonly kind: 'patterns' };
 
 interface Setting {
@@ -36,6 +37,9 @@ interface Config {
   readonly 'events.sink': SinkTarget;
   readonly 'ledger.path': string;
   readonly 'ledger.socket': string;
+  /** `off`, or `HOST:PORT` of this machine alone. */
+  readonly 'ledger.http': string;
+  readonly 'ledger.idle_exit_ms': number;
   readonly 'ledger.retention_days': number;
   readonly 'ledger.retention_previews_days': number;
   readonly 'policy.path': string | null;
@@ -128,19 +132,33 @@ const SETTINGS: { readonly [K in SettingKey]: Setting } = {
     flag: null,
     doc: 'The Unix socket of the ledger.',
   },
+  'ledger.http': {
+    type: { kind: 'listen' },
+    fallback: '127.0.0.1:0',
+    env: 'SUB_LEDGER_HTTP',
+    flag: null,
+    doc: 'Where `sub ledgerd` serves its HTTP API; port 0 takes a free one. `$SUB_HOME/run/ledger.json` says which, and holds the token.',
+  },
+  'ledger.idle_exit_ms': {
+    type: integer(100, 86_400_000),
+    fallback: 60_000,
+    env: 'SUB_LEDGER_IDLE_EXIT_MS',
+    flag: null,
+    doc: 'A `sub ledgerd` that was started by a shim or a command ends when nobody has needed it for so long.',
+  },
   'ledger.retention_days': {
     type: integer(1, DAYS_MAX),
     fallback: 90,
     env: 'SUB_RETENTION_DAYS',
     flag: null,
-    doc: 'How long `sub ledger prune` keeps runs.',
+    doc: 'How long `sub ledgerd` and `sub ledger prune` keep runs.',
   },
   'ledger.retention_previews_days': {
     type: integer(0, DAYS_MAX),
     fallback: 30,
     env: 'SUB_RETENTION_PREVIEWS_DAYS',
     flag: null,
-    doc: 'How long `sub ledger prune` keeps previews.',
+    doc: 'How long `sub ledgerd` and `sub ledger prune` keep previews.',
   },
   'policy.path': {
     type: path(),

@@ -18,6 +18,7 @@ type Read =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly message: string; readonly choices: readonly string[] };
 
+const PORT_MAX = 65_535;
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
   ['1', true],
@@ -47,6 +48,8 @@ function readValue(type: SettingType, value: unknown, places: Places): Read {
     }
     case 'sink':
       return readSink(type, value, places);
+    case 'listen':
+      return typeof value === 'string' && isListen(value) ? ok(value) : wrong(type, value, ['off']);
     case 'patterns':
       return isPatterns(value) ? ok(value) : wrong(type, value);
   }
@@ -68,6 +71,7 @@ function readText(type: SettingType, text: string, places: Places): Read {
     case 'choice':
     case 'path':
     case 'sink':
+    case 'listen':
       return readValue(type, text, places);
   }
 }
@@ -86,6 +90,13 @@ function readSink(type: SettingType, value: unknown, places: Places): Read {
   const path = value.startsWith('file:') ? value.slice('file:'.length) : '';
   if (isPath(path)) return ok({ kind: 'file', path: expand(path, places) });
   return wrong(type, value, ['ledger', 'off']);
+}
+
+/** Only addresses of this machine: nobody else shall ask the ledger. */
+function isListen(value: string): boolean {
+  if (value === 'off') return true;
+  const port = /^(?:127\.0\.0\.1|localhost|\[::1\]):(\d{1,5})$/.exec(value)?.[1];
+  return port !== undefined && Number(port) <= PORT_MAX;
 }
 
 function isPatterns(value: unknown): value is readonly string[] {
@@ -129,6 +140,8 @@ function describeType(type: SettingType): string {
       return `a path of at most ${type.bytesMax} bytes`;
     case 'sink':
       return '`ledger`, `file:PATH` or `off`';
+    case 'listen':
+      return '`127.0.0.1:PORT`, `[::1]:PORT`, `localhost:PORT` or `off`';
     case 'patterns':
       return `a list of at most ${PATTERNS_MAX} regular expressions`;
   }

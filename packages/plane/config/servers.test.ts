@@ -1,0 +1,222 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from './load.ts';
+import { formatConfigProblem } from './problem.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'sub-servers-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+function load(text: string) {
+  writeFileSync(join(dir, 'config.toml'), text);
+  return loadConfig({ env: { SUB_HOME: dir, HOME: '/users/ada' }, cwd: '/job' });
+}
+
+async function servers(text: string) {
+  const result = await load(text);
+  if (!result.ok) throw new Error(result.problems.map(formatConfigProblem).join('\n'));
+  return result.servers;
+}
+
+async function problems(text: string): Promise<string[]> {
+  const result = await load(text);
+  if (result.ok) throw new Error('expected problems');
+  return result.problems.map((problem) => formatConfigProblem(problem).replaceAll(`${dir}/`, ''));
+}
+
+const HEAD = '[[servers.github.secret_bindings]]\n';
+
+/** A good binding, some of its lines replaced; '' leaves one out. */
+function binding(lines: { readonly [key: string]: string } = {}): string {
+  const all = { inject_as: '"TOKEN"', secret_ref: '"my_token"', source: '"env"', ...lines };
+  const kept = Object.entries(all).filter(([, value]) => value !== '');
+  return HEAD + kept.map(([key, value]) => `${key} = ${value}\n`).join('');
+}
+
+describe('secret bindings', () => {
+  it('are read by server, in order', async () => {
+    const found = await servers(`
+      profile = "development"
+      [[servers.github.secret_bindings]]
+      inject_as = "GITHUB_TOKEN"
+      secret_ref = "github_token"
+      source = "env"
+      [[servers.github.secret_bindings]]
+      inject_as = "KEY"
+      secret_ref = "~/keys/app.pem"
+      source = "file"
+      redact = false
+      [servers."my files"]
+    `);
+    expect([...found]).toEqual([
+      [
+        'github',
+        {
+          secretBindings: [
+            { injectAs: 'GITHUB_TOKEN', secretRef: 'github_token', source: 'env', redact: true },
+            { injectAs: 'KEY', secretRef: '~/keys/app.pem', source: 'file', redact: false },
+          ],
+        },
+      ],
+      ['my files', { secretBindings: [] }],
+    ]);
+  });
+
+  it('are none without a file and without the table', async () => {
+    expect((await servers('')).size).toBe(0);
+    const without = await loadConfig({ env: { SUB_HOME: join(dir, 'none') }, cwd: '/job' });
+    expect(without.ok && without.servers.size).toBe(0);
+  });
+
+  it('belong to servers of any name, those of the language too', async () => {
+    const found = await servers(
+      '[servers.constructor]\n[[servers.__proto__.secret_bindings]]\n' +
+        'inject_as = "A"\nsecret_ref = "b"\nsource = "file"\n',
+    );
+    expect([...found.keys()]).toEqual(['constructor', '__proto__']);
+    expect(found.get('__proto__')?.secretBindings).toHaveLength(1);
+    expect(found.get('toString')).toBeUndefined();
+  });
+
+  it.each(['github_token', 'npm-token', 'app.key', '$SUB_HOME/x', '/etc/token', '~/a b/token'])(
+    'may refer to a file as %s',
+    async (ref) => {
+      const found = await servers(binding({ secret_ref: `"${ref}"`, source: '"file"' }));
+      expect(found.get('github')?.secretBindings).toMatchObject([{ secretRef: ref }]);
+    },
+  );
+});
+
+describe('says where and how to mend', () => {
+  const second = `${binding()}${binding({ inject_as: '"token"' })}`;
+  it.each([
+    ['an unknown key', `${binding()}redakt = true`, '5:1', 'Did you mean `redact`?'],
+    ['a value in the file', `${binding()}value = "hunter2!"`, '5:1', 'unknown key `value`'],
+    ['an unknown key of a server', '[servers.x]\nsecrets = 1', '2:1', '`secret_bindings`'],
+    ['a misspelt table', '[[server.x.secret_bindings]]\na = 1', '1:3', 'mean `servers`?'],
+    ['servers that are none', 'servers = 1', '1:1', '`servers` is not a table'],
+    ['a server that is none', 'servers.x = 1', '1:1', '`servers.x` is not a table'],
+    ['a server without a name', '[servers.""]', '1:2', 'no name of a server'],
+    ['a name with a control character', '[servers."a\\u001bb"]', '1:1', 'no name of a server'],
+    ['a name too long', `[servers.${'x'.repeat(257)}]`, '1:2', 'no name of a server'],
+    ['a table instead of a list', '[servers.x.secret_bindings]', '1:2', 'not a list'],
+    ['a binding that is none', 'servers.x.secret_bindings = [1]', '1:1', 'not a table'],
+    ['no name for the server', binding({ inject_as: '' }), '1:3', 'no `inject_as`'],
+    ['no reference', binding({ secret_ref: '' }), '1:3', 'no `secret_ref`'],
+    ['no source', binding({ source: '' }), '1:3', 'no `source`'],
+    ['a name that is none', binding({ inject_as: '"A=B"' }), '2:1', 'no name of a variable'],
+    ['a name with a NUL', binding({ inject_as: '"A\\u0000"' }), '2:1', 'no name of a variable'],
+    ['a long name', binding({ inject_as: `"${'A'.repeat(129)}"` }), '2:1', 'no name of a'],
+    ['a misspelt source', binding({ source: '"fil"' }), '4:1', 'Did you mean `file`?'],
+    ['the keychain', binding({ source: '"keychain"' }), '4:1', 'cannot be read yet'],
+    ['a source of a wrong type', binding({ source: '1' }), '4:1', 'expected `env` or `file`'],
+    ['redact of a wrong type', `${binding()}redact = "no"`, '5:1', 'neither true nor false'],
+    ['a reference with a sign', binding({ secret_ref: '"a-b"' }), '3:1', 'no name of a variable'],
+    ['a reference upwards', binding({ secret_ref: '"../x"', source: '"file"' }), '3:1', 'no path'],
+    ['a hidden file', binding({ secret_ref: '".x"', source: '"file"' }), '3:1', 'no path'],
+    ['a relative path', binding({ secret_ref: '"a/b"', source: '"file"' }), '3:1', 'no path'],
+    ['a reserved reference', binding({ secret_ref: '"path"' }), '3:1', 'how the server runs'],
+    ['the same name twice', second, '6:1', 'stands twice'],
+  ])('%s', async (_, text, place, words) => {
+    const found = await problems(text);
+    expect(found).toEqual([expect.stringContaining(words)]);
+    expect(found[0]?.slice(0, `config.toml:${place}:`.length)).toBe(`config.toml:${place}:`);
+  });
+
+  it.each([
+    'PATH',
+    'Path',
+    'LD_PRELOAD',
+    'DYLD_INSERT_LIBRARIES',
+    'NODE_OPTIONS',
+    'PYTHONPATH',
+    'BASH_ENV',
+    'JAVA_TOOL_OPTIONS',
+    'HOME',
+    'GIT_SSH_COMMAND',
+    'SUB_RUN_ID',
+    'SUB_ANYTHING',
+  ])('%s, which no secret may be injected as', async (name) => {
+    expect(await problems(binding({ inject_as: `"${name}"` }))).toEqual([
+      expect.stringContaining('it holds no secret'),
+    ]);
+  });
+
+  it.each(['NODE_AUTH_TOKEN', 'PYTHON_TOKEN', 'SUBSTACK_KEY', 'LDAP_PASSWORD', 'GIT_TOKEN'])(
+    'nothing about %s',
+    async (name) => {
+      expect((await servers(binding({ inject_as: `"${name}"` }))).size).toBe(1);
+    },
+  );
+
+  it('too many bindings', async () => {
+    const many = Array.from({ length: 65 }, (_, at) => binding({ inject_as: `"T${at}"` }));
+    expect(await problems(many.join(''))).toEqual([expect.stringContaining('at most 64')]);
+  });
+
+  it('too many servers', async () => {
+    const many = Array.from({ length: 257 }, (_, at) => `[servers.s${at}]\n`);
+    expect(await problems(many.join(''))).toEqual([expect.stringContaining('at most 256')]);
+  });
+});
+
+it('reads anything, or says what is wrong with it', async () => {
+  const word = fc.constantFrom(
+    ...[
+      '[servers.x]',
+      '[[servers.x.secret_bindings]]',
+      'servers',
+      '.',
+      'inject_as',
+      '=',
+      '\n',
+      '\n',
+    ],
+    ...[
+      'secret_ref',
+      'source',
+      'redact',
+      '"A"',
+      '"env"',
+      '"file"',
+      'true',
+      '1',
+      '{',
+      '}',
+      '[',
+      ']',
+    ],
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(word, { maxLength: 30 }), async (words) => {
+      const result = await load(words.join(' '));
+      const told = result.ok ? [] : result.problems;
+      expect(result.ok || told.every(({ where, fix }) => where !== '' && fix !== '')).toBe(true);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+describe('a secret that stands where its name should', () => {
+  const token = ['ghp', '_', 'x7Kq2mN9pR4sT6vW8yZ1bC3dF5gH7jL9qX2a'].join('');
+  it.each([
+    ['a known format', token, '"env"'],
+    ['a known format in a file', token, '"file"'],
+    ['a password', 'correct horse/battery!', '"file"'],
+  ])('is refused and not repeated: %s', async (_, secret, source) => {
+    const found = await problems(binding({ secret_ref: `"${secret}"`, source }));
+    expect(found).toHaveLength(1);
+    expect(found.join('\n')).toContain('`secret_ref`');
+    expect(found.join('\n')).not.toContain(secret);
+  });
+
+  it('is not repeated from any other key', async () => {
+    const found = await problems(`${binding({ source: '' })}password = "${token}"`);
+    expect(found.join('\n')).not.toContain(token);
+  });
+});

@@ -1,0 +1,185 @@
+// From references to what a server is started with. Values are given out by functions alone, so
+// that no dump of a result, as text or as JSON, can show one.
+import { isAbsolute, join } from 'node:path';
+import type { SecretProblem } from './problem.ts';
+import { type Fetched, readSecretFile } from './secret-file.ts';
+
+interface SecretBinding {
+  readonly injectAs: string;
+  readonly secretRef: string;
+  readonly source: 'env' | 'file';
+  readonly redact: boolean;
+}
+
+interface BoundServer {
+  readonly secretBindings: readonly SecretBinding[];
+}
+
+type Env = { readonly [name: string]: string | undefined };
+
+interface ResolveOptions {
+  readonly serverName: string;
+  /** All that have bindings: what is bound to one server is kept from the others. */
+  readonly servers: ReadonlyMap<string, BoundServer>;
+  /** The environment that the shim was started with. */
+  readonly env: Env;
+  /** `$SUB_HOME`. */
+  readonly home: string;
+  /** What `~` stands for. */
+  readonly userHome: string;
+}
+
+/** What the event `secret_injection` says about one binding. */
+interface Injection {
+  readonly inject_as: string;
+  readonly secret_ref: string;
+  readonly source: 'env' | 'file';
+  readonly success: boolean;
+  readonly server_name: string;
+}
+
+/** A value to take out of all that is recorded; the name is its reference. */
+interface SecretValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+interface ResolvedSecrets {
+  /** One for each binding of the server, in order. */
+  readonly injected: readonly Injection[];
+  /** What could not be injected, and why. */
+  readonly problems: readonly SecretProblem[];
+  /** The environment for the server: with its secrets, without what they were taken from. */
+  readonly serverEnv: () => Env;
+  /** What the redactor must know. */
+  readonly secretValues: () => readonly SecretValue[];
+}
+
+interface Outcome {
+  readonly binding: SecretBinding;
+  readonly fetched: Fetched;
+}
+
+/** The redactor looks for values of these lengths and for so many of them, and for no others. */
+const LENGTH_MIN = 4;
+const LENGTH_MAX = 65_536;
+const VALUES_MAX = 128;
+
+/** Fetches the secrets of one server. What is missing is told, never guessed. */
+function resolveBindings(options: ResolveOptions): ResolvedSecrets {
+  const { serverName, servers, env } = options;
+  const outcomes = (servers.get(serverName)?.secretBindings ?? []).map(
+    (binding): Outcome => ({ binding, fetched: usable(binding, fetch(binding, options)) }),
+  );
+  const serverEnv = environment(outcomes, { env, taken: takenNames(servers) });
+  const values = toRedact(outcomes, options);
+  return {
+    injected: outcomes.map(({ binding, fetched }) => ({
+      inject_as: binding.injectAs,
+      secret_ref: binding.secretRef,
+      source: binding.source,
+      success: fetched.ok,
+      server_name: serverName,
+    })),
+    problems: outcomes.flatMap(problemOf),
+    serverEnv: () => serverEnv,
+    secretValues: () => values,
+  };
+}
+
+function fetch({ secretRef, source }: SecretBinding, options: ResolveOptions): Fetched {
+  if (source === 'file') return readSecretFile(pathOf(secretRef, options));
+  const names = variablesOf(secretRef);
+  const value = names.map((name) => options.env[name]).find((text) => text);
+  if (value !== undefined) return { ok: true, value };
+  const message = `neither ${names.join(' nor ')} is set`;
+  const told = names.length > 1 ? message : `${names.join()} is not set`;
+  const fix = 'Set it where the agent starts the shim, or bind the secret from a file.';
+  return { ok: false, isMissing: true, message: told, fix };
+}
+
+/** The variable of that name, else the one in upper case: `github_token` is GITHUB_TOKEN, too. */
+function variablesOf(secretRef: string): readonly string[] {
+  return [...new Set([secretRef, secretRef.toUpperCase()])];
+}
+
+function pathOf(secretRef: string, { home, userHome }: ResolveOptions): string {
+  if (secretRef.startsWith('$SUB_HOME/')) return join(home, secretRef.slice('$SUB_HOME/'.length));
+  if (secretRef.startsWith('~/')) return join(userHome, secretRef.slice(2));
+  return isAbsolute(secretRef) ? secretRef : join(home, 'secrets', secretRef);
+}
+
+/** What cannot be found again in a text must not be injected as something that is. */
+function usable({ redact }: SecretBinding, fetched: Fetched): Fetched {
+  if (!fetched.ok) return fetched;
+  const { value } = fetched;
+  const unusable = { ok: false, isMissing: false } as const;
+  if (value.trim() === '') {
+    return { ...unusable, message: 'it is empty', fix: 'Write the secret there.' };
+  }
+  if (redact && value.trim().length < LENGTH_MIN) {
+    const fix = 'Use a longer secret, or set `redact = false` when it may be recorded.';
+    return { ...unusable, message: `it is too short to be redacted`, fix };
+  }
+  if (value.length <= LENGTH_MAX) return fetched;
+  return { ...unusable, message: 'it is too long', fix: `Give at most ${LENGTH_MAX} characters.` };
+}
+
+/** Every variable that some server's secret comes from. */
+function takenNames(servers: ResolveOptions['servers']): readonly string[] {
+  return [...servers.values()].flatMap(({ secretBindings }) =>
+    secretBindings.flatMap(({ source, secretRef }) =>
+      source === 'env' ? variablesOf(secretRef) : [],
+    ),
+  );
+}
+
+/** First everything goes that is bound, then what was found is set: nothing of the agent's stays in its place. */
+function environment(
+  outcomes: readonly Outcome[],
+  { env, taken }: { readonly env: Env; readonly taken: readonly string[] },
+): Env {
+  const gone = new Set([...taken, ...outcomes.map(({ binding }) => binding.injectAs)]);
+  const kept = Object.entries(env).filter(([name]) => !gone.has(name));
+  const added = outcomes.flatMap(({ binding, fetched }) =>
+    fetched.ok ? [[binding.injectAs, fetched.value] as const] : [],
+  );
+  return Object.fromEntries([...kept, ...added]);
+}
+
+/** What was fetched, and what the agent may hold of any server's: it could send that here. */
+function toRedact(
+  outcomes: readonly Outcome[],
+  { servers, env }: ResolveOptions,
+): readonly SecretValue[] {
+  const own = outcomes.flatMap(({ binding, fetched }) =>
+    binding.redact && fetched.ok ? [{ name: binding.secretRef, value: fetched.value }] : [],
+  );
+  const held = [...servers.values()].flatMap(({ secretBindings }) =>
+    secretBindings.flatMap(({ source, secretRef, redact }) => {
+      if (source !== 'env' || !redact) return [];
+      const values = variablesOf(secretRef).flatMap((name) => env[name] ?? []);
+      return values.filter(isFindable).map((value) => ({ name: secretRef, value }));
+    }),
+  );
+  // Its own come first: they may not fall to the limit.
+  const each = new Map<string, SecretValue>();
+  for (const secret of [...own, ...held]) {
+    if (!each.has(secret.value)) each.set(secret.value, secret);
+  }
+  return [...each.values()].slice(0, VALUES_MAX);
+}
+
+function isFindable(value: string): boolean {
+  return value.trim().length >= LENGTH_MIN && value.length <= LENGTH_MAX;
+}
+
+function problemOf({ binding, fetched }: Outcome): readonly SecretProblem[] {
+  if (fetched.ok) return [];
+  const { injectAs, secretRef } = binding;
+  const code = fetched.isMissing ? 'SUB_SECRET_MISSING' : 'SUB_SECRET_UNUSABLE';
+  return [{ code, injectAs, secretRef, message: fetched.message, fix: fetched.fix }];
+}
+
+export type { BoundServer, Injection, ResolvedSecrets, ResolveOptions, SecretBinding, SecretValue };
+export { resolveBindings };
