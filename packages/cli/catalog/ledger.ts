@@ -128,7 +128,7 @@ const prune = createCommand({
   ],
   exitCodes: {
     0: 'it was removed, or nothing was that old; with --dry-run: it was counted',
-    2: 'wrong flags, no --yes, or a ledger that is missing or locked',
+    2: 'wrong flags, no --yes, or a ledger that is missing or cannot be written',
     70: INTERNAL,
   },
   load: () => import('../commands/ledger-prune.ts'),
@@ -157,13 +157,47 @@ const exportRun = createCommand({
   load: () => import('../commands/export-run.ts'),
 });
 
-const LEDGER_COMMANDS = [ingest, query, verify, prune, exportRun];
+const LEDGERD_ARGS = {};
+const LEDGERD_OPTIONS = {
+  foreground: flag('serve in this process until a signal ends it, and say what happens'),
+  auto: flag('as a shim starts it: serve in this process, and end when nobody needs it any more'),
+  status: flag('say whether one runs, and what it has done'),
+  stop: flag('end the one that runs, and wait for it'),
+  json: jsonFlag,
+};
 
+const ledgerd = createCommand({
+  path: ['ledgerd'],
+  summary: 'start, stop or ask the daemon that takes events in',
+  description:
+    'Starts the daemon that writes to the ledger, in the background. A shim that finds none starts one by itself, which ends when nobody has needed it for a while; one that was started by this command stays until `--stop`.',
+  args: LEDGERD_ARGS,
+  options: LEDGERD_OPTIONS,
+  examples: ['sub ledgerd', 'sub ledgerd --status --json', 'sub ledgerd --stop'],
+  exitCodes: {
+    0: 'it runs, or ran and has ended; with --stop: none runs any more',
+    1: 'with --status: none runs',
+    2: 'wrong flags, or it could not be started, served or stopped',
+    70: INTERNAL,
+  },
+  load: () => import('../commands/ledgerd.ts'),
+});
+
+const LEDGER_COMMANDS = [ledgerd, ingest, query, verify, prune, exportRun];
+
+type LedgerdInput = Input<typeof LEDGERD_ARGS, typeof LEDGERD_OPTIONS>;
 type IngestInput = Input<typeof INGEST_ARGS, typeof INGEST_OPTIONS>;
 type QueryInput = Input<typeof QUERY_ARGS, typeof QUERY_OPTIONS>;
 type LedgerVerifyInput = Input<typeof VERIFY_ARGS, typeof VERIFY_OPTIONS>;
 type LedgerPruneInput = Input<typeof PRUNE_ARGS, typeof PRUNE_OPTIONS>;
 type ExportRunInput = Input<typeof EXPORT_ARGS, typeof EXPORT_OPTIONS>;
 
-export type { ExportRunInput, IngestInput, LedgerPruneInput, LedgerVerifyInput, QueryInput };
+export type {
+  ExportRunInput,
+  IngestInput,
+  LedgerdInput,
+  LedgerPruneInput,
+  LedgerVerifyInput,
+  QueryInput,
+};
 export { CALL_STATUSES, LEDGER_COMMANDS, RUN_STATUSES };

@@ -8,6 +8,7 @@ import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
+import { freshen } from '../ledger/fresh.ts';
 import { findLedger, withReader } from '../ledger/home.ts';
 import { errorCode } from '../read-file.ts';
 import { harmless, jsonText, plural } from '../text.ts';
@@ -32,6 +33,7 @@ async function run({ args, options }: ExportRunInput, io: Io): Promise<Outcome> 
   }
   const home = await findLedger();
   if (isFailure(home)) return home;
+  await freshen(home, io);
   const written = await withReader(home, (reader) => writeRun(reader, { runId: args.id, out }));
   if (isFailure(written)) return written;
   const { run_id, status, events_total, totals } = written.summary;
@@ -56,8 +58,9 @@ async function writeRun(reader: StoreReader, wish: Wish): Promise<RunExport | Fa
     }
     const { policy } = exported;
     const known = policies.find(({ rules_hash }) => rules_hash === policy?.policy_hash);
-    const rules: unknown = known?.rules_json ? JSON.parse(known.rules_json) : null;
-    const wrong = await writeFiles(exported, wish.out, policy && { ...policy, rules });
+    // With the rules it is a snapshot, which `sub policy` reads.
+    const snapshot: unknown = known?.rules_json ? JSON.parse(known.rules_json) : null;
+    const wrong = await writeFiles(exported, wish.out, policy && { ...policy, snapshot });
     return wrong ?? exported;
   });
 }

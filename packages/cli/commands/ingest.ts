@@ -1,16 +1,17 @@
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { type ParsedEvent, parseEventLine } from '@subluminal/contracts';
-import type { IncomingLine, Ledger } from '@subluminal/plane/ledger';
+import type { NumberedLine } from '@subluminal/plane/ingest';
 import { dropSpool, listSpool, readSpool } from '@subluminal/plane/sink';
 import type { IngestInput } from '../catalog/ledger.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
-import { findLedger, withWriter } from '../ledger/home.ts';
+import { findLedger } from '../ledger/home.ts';
 import { type LineBatch, lineBatches } from '../ledger/lines.ts';
-import { STDIO, unreadable } from '../read-file.ts';
+import { changeLedger, type LedgerWriter } from '../ledger/writer.ts';
+import { errorCode, STDIO, unreadable } from '../read-file.ts';
 import { harmless, jsonText, plural, shortened } from '../text.ts';
 
 interface Reason {
@@ -44,7 +45,7 @@ async function run({ args, options }: IngestInput, io: Io): Promise<Outcome> {
   const home = await findLedger();
   if (isFailure(home)) return home;
   const tally: Tally = { accepted: 0, known: 0, rejected: 0, cut: 0, reasons: [] };
-  const taken = await withWriter(home, { io, create: true }, async (ledger) => {
+  const taken = await changeLedger(home, { io, create: true }, async (ledger) => {
     for (const file of args.file) {
       const wrong = await takeSource(ledger, { file, io, tally });
       if (wrong !== undefined) return wrong;
@@ -73,7 +74,7 @@ async function readable(file: string): Promise<Failure | undefined> {
   }
 }
 
-async function takeSource(ledger: Ledger, source: Source): Promise<Failure | undefined> {
+async function takeSource(ledger: LedgerWriter, source: Source): Promise<Failure | undefined> {
   const { file, io } = source;
   if (file === STDIO) {
     if (io.stdinIsTerminal) io.err.write('sub: reading standard input; end it with Ctrl-D.\n');
@@ -85,7 +86,7 @@ async function takeSource(ledger: Ledger, source: Source): Promise<Failure | und
 }
 
 async function takeLines(
-  ledger: Ledger,
+  ledger: LedgerWriter,
   chunks: AsyncIterable<Uint8Array>,
   source: Source,
 ): Promise<Failure | undefined> {
@@ -102,7 +103,11 @@ async function takeLines(
   }
 }
 
-async function takeBatch(ledger: Ledger, batch: LineBatch, { file, tally }: Source): Promise<void> {
+async function takeBatch(
+  ledger: LedgerWriter,
+  batch: LineBatch,
+  { file, tally }: Source,
+): Promise<void> {
   for (const line of batch.tooLong) reject(tally, { file, line, reason: 'the line is too long' });
   const { cut } = batch;
   const isCut = cut !== undefined && reasonOf(cut.line) !== undefined;
@@ -119,7 +124,7 @@ async function takeBatch(ledger: Ledger, batch: LineBatch, { file, tally }: Sour
   }
 }
 
-async function store(ledger: Ledger, lines: readonly IncomingLine[], tally: Tally) {
+async function store(ledger: LedgerWriter, lines: readonly NumberedLine[], tally: Tally) {
   if (lines.length === 0) return { rejected: 0 };
   const { accepted, duplicates, rejected } = await ledger.ingest(lines);
   tally.accepted += accepted;
@@ -128,7 +133,7 @@ async function store(ledger: Ledger, lines: readonly IncomingLine[], tally: Tall
 }
 
 /** What a shim kept because it found no ledger. Its lines have numbers of their own. */
-async function takeSpool(ledger: Ledger, { file, tally }: Source): Promise<undefined> {
+async function takeSpool(ledger: LedgerWriter, { file, tally }: Source): Promise<undefined> {
   for (const spooled of await listSpool(file)) {
     const { path, producer } = spooled;
     let endOffset = 0;
@@ -147,9 +152,14 @@ async function takeSpool(ledger: Ledger, { file, tally }: Source): Promise<undef
     }
     // On disk before the only other copy goes.
     await ledger.seal();
-    await dropSpool(spooled, endOffset);
+    // The daemon may have been faster.
+    await dropSpool(spooled, endOffset).catch(ignoreMissing);
   }
   return undefined;
+}
+
+function ignoreMissing(cause: unknown): void {
+  if (errorCode(cause) !== 'ENOENT') throw cause;
 }
 
 function reject(tally: Tally, reason: Reason): void {

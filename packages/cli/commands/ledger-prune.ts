@@ -1,12 +1,15 @@
 import type { Config } from '@subluminal/plane/config';
-import type { Ledger, PruneRequest } from '@subluminal/plane/ledger';
+import type { PruneWish } from '@subluminal/plane/ingest';
+import { retentionRequests } from '@subluminal/plane/main/ledgerd';
 import type { LedgerPruneInput } from '../catalog/ledger.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
-import { findLedger, withWriter } from '../ledger/home.ts';
+import { freshen } from '../ledger/fresh.ts';
+import { findLedger } from '../ledger/home.ts';
 import { momentMs } from '../ledger/moment.ts';
+import { changeLedger } from '../ledger/writer.ts';
 import { jsonText, plural } from '../text.ts';
 
 type Options = LedgerPruneInput['options'];
@@ -18,9 +21,6 @@ interface Step {
   readonly events: number | null;
 }
 
-const DAY_MS = 86_400_000;
-const COUNTED_MAX = 1_000_000;
-
 async function run({ options }: LedgerPruneInput, io: Io): Promise<Outcome> {
   if (options.yes && options['dry-run']) {
     return failure('SUB_USAGE', '--yes and --dry-run exclude each other.', 'Give one.');
@@ -29,10 +29,12 @@ async function run({ options }: LedgerPruneInput, io: Io): Promise<Outcome> {
   if (isFailure(home)) return home;
   const requests = requestsOf(options, home.config);
   if (isFailure(requests)) return requests;
-  const steps = await withWriter(home, { io, create: false }, async (ledger) => {
+  await freshen(home, io);
+  const steps = await changeLedger(home, { io, create: false }, async (writer) => {
     const all: Step[] = [];
     for (const request of requests) {
-      all.push(options.yes ? await remove(ledger, request) : await count(ledger, request));
+      const counts = await (options.yes ? writer.prune(request) : writer.count(request));
+      all.push({ what: request.what ?? 'all', ...counts });
     }
     return all;
   });
@@ -48,15 +50,13 @@ async function run({ options }: LedgerPruneInput, io: Io): Promise<Outcome> {
   return done(EXIT.fine);
 }
 
-function requestsOf(options: Options, config: Config): readonly PruneRequest[] | Failure {
+function requestsOf(options: Options, config: Config): readonly PruneWish[] | Failure {
   const { 'older-than': age, 'keep-runs': keep } = options;
   const nowMs = Date.now();
   const previews = { what: 'previews' } as const;
   if (age === undefined && keep === undefined) {
-    const before = (days: number) => ({ olderThanMs: nowMs - days * DAY_MS });
-    const lean = { ...before(config['ledger.retention_previews_days']), ...previews };
-    const whole = before(config['ledger.retention_days']);
-    return options['previews-only'] ? [lean] : [whole, lean];
+    const all = retentionRequests(config, nowMs);
+    return options['previews-only'] ? all.filter(({ what }) => what === 'previews') : all;
   }
   const olderThanMs = age === undefined ? undefined : momentMs(age, nowMs);
   if (age !== undefined && olderThanMs === undefined) {
@@ -72,24 +72,6 @@ function requestsOf(options: Options, config: Config): readonly PruneRequest[] |
       ...(options['previews-only'] && previews),
     },
   ];
-}
-
-async function remove(ledger: Ledger, request: PruneRequest): Promise<Step> {
-  const { runs, events } = await ledger.prune(request);
-  return { what: request.what ?? 'all', runs, events };
-}
-
-async function count(ledger: Ledger, request: PruneRequest): Promise<Step> {
-  const { olderThanMs, keepRuns, what = 'all' } = request;
-  const stale = await ledger.store.transaction((transaction) =>
-    transaction.staleRuns({
-      ...(olderThanMs !== undefined && { beforeMs: olderThanMs }),
-      ...(keepRuns !== undefined && { keepRuns }),
-      withPreviews: what === 'previews',
-      limit: COUNTED_MAX,
-    }),
-  );
-  return { what, runs: stale.length, events: null };
 }
 
 function phrase({ what, runs }: Step): string {

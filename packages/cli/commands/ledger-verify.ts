@@ -4,6 +4,7 @@ import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { isFailure } from '../failure.ts';
 import type { Colors, Io } from '../io.ts';
+import { freshen } from '../ledger/fresh.ts';
 import { findLedger, findVerifier, withReader } from '../ledger/home.ts';
 import { harmless, jsonText, plural } from '../text.ts';
 
@@ -12,6 +13,7 @@ const SHOWN_MAX = 10;
 async function run({ options }: LedgerVerifyInput, io: Io): Promise<Outcome> {
   const home = await findLedger();
   if (isFailure(home)) return home;
+  await freshen(home, io);
   const verifier = await findVerifier(home.paths.ledgerKey);
   if (isFailure(verifier)) return verifier;
   const { witness } = home;

@@ -11,6 +11,7 @@ import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
+import { freshen } from '../ledger/fresh.ts';
 import { findLedger, withReader } from '../ledger/home.ts';
 import { momentMs } from '../ledger/moment.ts';
 import { csvText, tableText } from '../ledger/table.ts';
@@ -47,6 +48,7 @@ async function run({ options }: QueryInput, io: Io): Promise<Outcome> {
   if (wrong !== undefined) return wrong;
   const home = await findLedger();
   if (isFailure(home)) return home;
+  await freshen(home, io);
   const paging = { limit, after: options.after };
   const answered = await withReader(home, async (reader) => {
     if (options.runs)

@@ -1,5 +1,5 @@
 export type { LedgerCode } from './errors.ts';
-export { LEDGER_ERRORS, LedgerError } from './errors.ts';
+export { LedgerError } from './errors.ts';
 export type { FailedCall, RunExport, RunSummary, Violation } from './export/index.ts';
 export { exportRun, RunSummarizer, summarize, summaryMarkdown } from './export/index.ts';
 export type { Head, WitnessedHead } from './head.ts';
@@ -8,7 +8,7 @@ export type { IngestResult } from './ingest.ts';
 export { BATCH_LINES_MAX } from './ingest.ts';
 export type { Ledger, LedgerOptions } from './ledger.ts';
 export { openLedger } from './ledger.ts';
-export type { PolicyRecord } from './own-events.ts';
+export { OWN_PRODUCER } from './own-events.ts';
 export type { PruneRequest, PruneResult } from './prune.ts';
 export type {
   CallCounts,

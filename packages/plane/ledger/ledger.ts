@@ -1,12 +1,11 @@
 // The ledger: takes events in, chains and signs them. One writer; readers need only the store.
 import type { Signer } from '@subluminal/core/ports';
-import { append, type NewEvent, ownEvent } from './append.ts';
+import { append, ownEvent } from './append.ts';
 import { sameBytes } from './chain.ts';
 import { LedgerError } from './errors.ts';
 import { followingHead, formatWitness, type Head, type HeadKind, signHead } from './head.ts';
 import { type IngestResult, ingestBatch, readBatch } from './ingest.ts';
 import { checkWitness, type RollbackChoice } from './open.ts';
-import type { PolicyRecord } from './own-events.ts';
 import { PROJECTION_VERSION } from './project.ts';
 import { type PruneRequest, type PruneResult, pruneOnce } from './prune.ts';
 import type { IncomingLine } from './read-line.ts';
@@ -33,8 +32,6 @@ interface Ledger {
   readonly store: Store;
   /** All or nothing; what cannot be read is set aside and does not hold up the rest. */
   ingest(lines: readonly IncomingLine[]): Promise<IngestResult>;
-  /** Keeps the rules of a policy, which events only refer to. */
-  recordPolicy(policy: PolicyRecord): Promise<void>;
   /** Signs what is there. Undefined when nothing is. */
   seal(): Promise<Head | undefined>;
   prune(request: PruneRequest): Promise<PruneResult>;
@@ -44,7 +41,6 @@ interface Ledger {
   close(): Promise<void>;
 }
 
-const POLICIES_LOOKED_AT = 1_000;
 const HEAD_EVERY = { events: 5_000, ms: 10_000 };
 
 async function openLedger(options: LedgerOptions): Promise<Ledger> {
@@ -110,15 +106,6 @@ class Writer implements Ledger {
     });
   }
 
-  recordPolicy(policy: PolicyRecord): Promise<void> {
-    return this.#inTurn(async () => {
-      if (await this.#knowsPolicy(policy)) return;
-      const event = ownEvent({ type: 'ledger_policy', policy }, this.#options.nowMs());
-      await this.#appendOwn([event]);
-      this.#wakeLater();
-    });
-  }
-
   seal(): Promise<Head | undefined> {
     return this.#inTurn(() => this.#seal('interval'));
   }
@@ -169,18 +156,6 @@ class Writer implements Ledger {
     return result;
   }
 
-  /** Every run tells of its policy; the rules are kept once. */
-  async #knowsPolicy({ policy_id, version, rules_hash }: PolicyRecord): Promise<boolean> {
-    const known = await this.store.policies(POLICIES_LOOKED_AT);
-    return known.some(
-      (one) =>
-        one.policy_id === policy_id &&
-        one.version === version &&
-        one.rules_hash === rules_hash &&
-        one.rules_json !== null,
-    );
-  }
-
   async #seal(kind: HeadKind): Promise<Head | undefined> {
     const closing = kind === 'close';
     if (this.#unsealed() === 0 && !(closing && this.#head?.kind !== 'close')) return this.#head;
@@ -188,14 +163,6 @@ class Writer implements Ledger {
       tip.seq === 0 ? undefined : { tip, kind: closing ? kind : this.#headKind() },
     );
     return this.#head;
-  }
-
-  async #appendOwn(events: readonly NewEvent[]): Promise<void> {
-    const kind = this.#dueHead(events.length);
-    await this.#write({ durable: kind !== undefined }, async (transaction, tip) => ({
-      tip: await append(transaction, tip, events),
-      kind,
-    }));
   }
 
   /** One transaction; the tip and the head in memory move on only when it is committed. */

@@ -1,5 +1,7 @@
 // From events to rows: what each event adds to the tables. Pure; the order of seq is the order here.
 import { type Event, type EventOf, type PolicyRef, parseEventLine } from '@subluminal/contracts';
+import { canonicalize } from '@subluminal/core/canon';
+import { digestOf, hex } from './chain.ts';
 import { OWN_PRODUCER, type PolicyRecord, readPolicy } from './own-events.ts';
 import { withoutNul } from './read-line.ts';
 import type { EventRow } from './store.ts';
@@ -64,7 +66,7 @@ interface Projection {
 }
 
 /** Goes up when the same events make other rows than before; ledgers are then rebuilt. */
-const PROJECTION_VERSION = '1';
+const PROJECTION_VERSION = '2';
 
 /** The event types that change a row of `tool_calls`. */
 const CALL_TYPES: ReadonlySet<string> = new Set([
@@ -85,8 +87,10 @@ function projectEvent(into: Projection, event: Event, { seq, atMs }: When): void
       return addPolicy(into, event.run.policy, { mode: event.run.mode, created_at: atMs });
     case 'run_end':
       return addRunEnd(run, event);
-    case 'policy_loaded':
-      return addPolicy(into, event.policy, { mode: event.mode, created_at: atMs });
+    case 'policy_loaded': {
+      const rules_json = rulesOf(event);
+      return addPolicy(into, event.policy, { mode: event.mode, rules_json, created_at: atMs });
+    }
     case 'tool_call_start':
       return addStart(callOf(into, event, { seq, atMs }), event);
     case 'tool_call_decision':
@@ -319,6 +323,14 @@ function addHint(into: Projection, { run_id }: Event, hint: HintParts): void {
   const created_at = Math.min(Number(into.hints.get(key)?.created_at ?? atMs), atMs);
   const fields = { hint_text, suggested_args_json, retry_advice, hint_kind, created_at };
   into.hints.set(key, { run_id, call_id, ...fields });
+}
+
+/** The policy itself, when it is the one that its hash names; whoever wrote the line may lie. */
+function rulesOf({ document, policy }: EventOf<'policy_loaded'>): string | null {
+  if (document === undefined) return null;
+  const written = canonicalize(JSON.stringify(document));
+  if (!written.ok) return null;
+  return hex(digestOf(written.canonical)) === policy.policy_hash ? written.canonical : null;
 }
 
 interface PolicyFields {

@@ -12,10 +12,12 @@ import {
 import type { IncomingLine } from '../read-line.ts';
 
 const T0_MS = Date.parse('2026-01-31T12:00:00.000Z');
+/** In the order of its canonical form. */
+const POLICY_DOCUMENT = { mode: 'guardrails', policy_id: 'team', rules: [] };
 const POLICY = {
   policy_id: 'team',
   policy_version: '1.2.0',
-  policy_hash: createHash('sha256').update('team').digest('hex'),
+  policy_hash: createHash('sha256').update(JSON.stringify(POLICY_DOCUMENT)).digest('hex'),
 };
 const ALLOWED: Decision = {
   action: 'ALLOW',
@@ -119,4 +121,4 @@ class Shim {
   }
 }
 
-export { POLICY, Shim, T0_MS };
+export { POLICY, POLICY_DOCUMENT, Shim, T0_MS };

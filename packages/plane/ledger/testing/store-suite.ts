@@ -8,7 +8,7 @@ import type { IncomingLine } from '../read-line.ts';
 import type { Store, StoreReader, TableRow } from '../store.ts';
 import { TABLES } from '../tables.ts';
 import { verifyLedger } from '../verify/verify.ts';
-import { POLICY, Shim, T0_MS } from './events.ts';
+import { POLICY, POLICY_DOCUMENT, Shim, T0_MS } from './events.ts';
 import { memoryWitness } from './memory-witness.ts';
 import { anyHistory, HINT } from './random-events.ts';
 import { signer, verifier } from './temp-ledger.ts';
@@ -418,14 +418,20 @@ function querySuite(openStore: OpenStore): void {
     const { policy_id, policy_version: version, policy_hash: rules_hash } = POLICY;
     const known = { policy_id, version, rules_hash, mode: 'guardrails' };
     expect(await ledger.store.policies(10)).toMatchObject([{ ...known, rules_json: null }]);
-    const recorded = { ...known, rules_json: '{"rules":[]}', created_at_ms: T0_MS };
-    await ledger.recordPolicy(recorded);
-    const { seq } = await ledger.store.tip();
-    await ledger.recordPolicy(recorded);
-    expect((await ledger.store.tip()).seq).toBe(seq);
-    expect(await ledger.store.policies(10)).toMatchObject([
-      { ...known, rules_json: '{"rules":[]}' },
-    ]);
+    const shim = new Shim('policy');
+    const told = { policy: POLICY, mode: 'guardrails' } as const;
+    // Not what the hash names: the rules could be anybody's.
+    const forged = { ...POLICY_DOCUMENT, mode: 'observe' };
+    await ledger.ingest([shim.line('policy_loaded', { ...told, document: forged })]);
+    expect(await ledger.store.policies(10)).toMatchObject([{ ...known, rules_json: null }]);
+    const reordered = Object.fromEntries(Object.entries(POLICY_DOCUMENT).toReversed());
+    await ledger.ingest([shim.line('policy_loaded', { ...told, document: reordered })]);
+    const rules_json = '{"mode":"guardrails","policy_id":"team","rules":[]}';
+    expect(await ledger.store.policies(10)).toMatchObject([{ ...known, rules_json }]);
+    await expectProven(ledger.store);
+    // They stay when what told of them is pruned.
+    await ledger.prune({ keepRuns: 0 });
+    expect(await ledger.store.policies(10)).toMatchObject([{ ...known, rules_json }]);
     await expectProven(ledger.store);
     await ledger.close();
   });

@@ -1,0 +1,93 @@
+// Changing the ledger: by the daemon while one runs, because it is then the only writer; else here.
+import { ERROR_CODES, errorEntry, type SubCode } from '@subluminal/contracts';
+import {
+  type Answer,
+  answers,
+  createLedgerClient,
+  type LedgerClient,
+  type NumberedLine,
+  type PruneCounts,
+  type PruneWish,
+  type TakenCounts,
+} from '@subluminal/plane/ingest';
+import type { Ledger } from '@subluminal/plane/ledger';
+import { countStale } from '@subluminal/plane/main/ledgerd';
+import { type Failure, failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { type LedgerHome, withWriter } from './home.ts';
+
+interface LedgerWriter {
+  ingest(lines: readonly NumberedLine[]): Promise<TakenCounts>;
+  /** Everything so far is on disk when it resolves. */
+  seal(): Promise<void>;
+  prune(wish: PruneWish): Promise<PruneCounts>;
+  /** What `prune` would do. */
+  count(wish: PruneWish): Promise<PruneCounts>;
+}
+
+interface ChangeWish {
+  readonly io: Io;
+  /** Make the ledger when there is none. */
+  readonly create: boolean;
+}
+
+/** What the daemon would not do. */
+class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: SubCode;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = ERROR_CODES.find((one) => one === code) ?? 'SUB_LEDGER_IO';
+  }
+}
+
+async function changeLedger<T>(
+  home: LedgerHome,
+  wish: ChangeWish,
+  work: (writer: LedgerWriter) => Promise<T>,
+): Promise<T | Failure> {
+  const socketPath = home.config['ledger.socket'];
+  const byDaemon = () => refusalsOf(() => work(remoteWriter(createLedgerClient({ socketPath }))));
+  if (await answers(socketPath)) return byDaemon();
+  const changed = await withWriter(home, wish, (ledger) => work(ownWriter(ledger)));
+  // One may have started just now.
+  const isLocked = isFailure(changed) && changed.code === 'SUB_LEDGER_LOCKED';
+  return isLocked && (await answers(socketPath)) ? byDaemon() : changed;
+}
+
+function ownWriter(ledger: Ledger): LedgerWriter {
+  return {
+    ingest: (lines) => ledger.ingest(lines),
+    seal: async () => void (await ledger.seal()),
+    prune: (wish) => ledger.prune(wish),
+    count: (wish) => countStale(ledger, wish),
+  };
+}
+
+function remoteWriter(client: LedgerClient): LedgerWriter {
+  return {
+    ingest: async (lines) => resultOf(await client.ingest(lines)),
+    seal: async () => void resultOf(await client.ingest([], { durable: true })),
+    prune: async (wish) => resultOf(await client.prune(wish)),
+    count: async (wish) => resultOf(await client.prune(wish, { dryRun: true })),
+  };
+}
+
+function resultOf<T>(answer: Answer<T>): T {
+  if (answer.ok) return answer.result;
+  throw new Refusal(answer.code, answer.message);
+}
+
+async function refusalsOf<T>(work: () => Promise<T>): Promise<T | Failure> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof Refusal)) throw cause;
+    const { code, message } = cause;
+    return failure(code, message.endsWith('.') ? message : `${message}.`, errorEntry(code).fix);
+  }
+}
+
+export type { LedgerWriter };
+export { changeLedger };

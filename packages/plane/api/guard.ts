@@ -1,0 +1,105 @@
+// Who may ask at all: the right address, no page of another site, the token.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { API_STREAM_PROTOCOL } from '@subluminal/contracts';
+import type { Problem } from './problem.ts';
+
+interface GuardOptions {
+  readonly token: string;
+  readonly port: number;
+  readonly origins: readonly string[];
+}
+
+type Guard = (request: IncomingMessage) => Problem | undefined;
+
+/** Anything longer is no token of ours. */
+const CREDENTIAL_LENGTH_MAX = 1_024;
+const BEARER = /^Bearer +([^\s]+)$/i;
+const BEARER_PROTOCOL = 'bearer.';
+
+function guardOf({ token, port, origins }: GuardOptions): Guard {
+  const hosts = hostsOf(port);
+  const digest = digestOf(token);
+  return (request) => {
+    const host = only(request, 'host')?.toLowerCase();
+    if (host === undefined || !hosts.has(host)) {
+      return { status: 403, code: 'SUB_API_HOST', detail: 'See the header Host.' };
+    }
+    const isForeign = request.headers.origin !== undefined && !isOwn(request, { host, origins });
+    if (isForeign) return { status: 403, code: 'SUB_API_HOST', detail: 'See the header Origin.' };
+    const given = credentialOf(request);
+    if (given === undefined || !timingSafeEqual(digestOf(given), digest)) {
+      const headers = { 'www-authenticate': 'Bearer realm="subluminal"' };
+      return { status: 401, code: 'SUB_API_TOKEN', headers };
+    }
+    return targetProblem(request);
+  };
+}
+
+/** Names that cannot be made to point elsewhere by whoever owns a domain. */
+function hostsOf(port: number): ReadonlySet<string> {
+  const names = ['127.0.0.1', 'localhost', '[::1]'];
+  const withPort = names.map((name) => `${name}:${port}`);
+  return new Set(port === 80 ? [...withPort, ...names] : withPort);
+}
+
+function isOwn(
+  request: IncomingMessage,
+  own: { readonly host: string; readonly origins: readonly string[] },
+): boolean {
+  const origin = only(request, 'origin');
+  return origin !== undefined && (origin === `http://${own.host}` || own.origins.includes(origin));
+}
+
+/** The one value of a header; undefined when it is missing or stands there twice. */
+function only({ headersDistinct }: IncomingMessage, name: string): string | undefined {
+  const values = headersDistinct[name] ?? [];
+  return values.length === 1 ? values[0] : undefined;
+}
+
+/** Hashed, so that two texts of any length are compared in the same time. */
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text, 'utf8').digest();
+}
+
+function credentialOf(request: IncomingMessage): string | undefined {
+  const { authorization } = request.headers;
+  const given =
+    authorization === undefined
+      ? protocolsOf(request)
+          .find((protocol) => protocol.startsWith(BEARER_PROTOCOL))
+          ?.slice(BEARER_PROTOCOL.length)
+      : BEARER.exec(only(request, 'authorization') ?? '')?.[1];
+  return given === undefined || given.length > CREDENTIAL_LENGTH_MAX ? undefined : given;
+}
+
+/** A browser cannot set headers of a WebSocket, so the token may come as a protocol. */
+function protocolsOf(request: IncomingMessage): readonly string[] {
+  if (request.headers.upgrade === undefined) return [];
+  const offered = request.headers['sec-websocket-protocol'] ?? '';
+  const protocols = offered.split(',').map((protocol) => protocol.trim());
+  return protocols.includes(API_STREAM_PROTOCOL) ? protocols : [];
+}
+
+function targetProblem({ method, url = '', headers }: IncomingMessage): Problem | undefined {
+  if (method !== 'GET') {
+    const detail = 'The API takes GET only.';
+    return { status: 405, code: 'SUB_API_REQUEST', detail, headers: { allow: 'GET' } };
+  }
+  const hasBody =
+    headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+  if (hasBody) return { status: 400, code: 'SUB_API_REQUEST', detail: 'The API takes no body.' };
+  if (url.startsWith('/') && isDecodable(url.split('?', 1)[0] ?? '')) return undefined;
+  return { status: 400, code: 'SUB_API_REQUEST', detail: 'The path is not well-formed.' };
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    return !decodeURIComponent(text).includes('\0');
+  } catch {
+    return false;
+  }
+}
+
+export type { Guard };
+export { guardOf };

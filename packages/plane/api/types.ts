@@ -1,0 +1,161 @@
+// What the API needs of the rest of the daemon. The reader of a ledger's store and its
+// `RunSummarizer` fit as they are; whoever wires them together shows that to the compiler.
+import type {
+  Action,
+  ApiCall,
+  ApiCallDetail,
+  ApiPolicies,
+  ApiRun,
+  ApiRunSummary,
+  ApiStats,
+  CallStatus,
+  Event,
+  SubCode,
+} from '@subluminal/contracts';
+
+interface RunFilter {
+  readonly agentId?: string;
+  readonly status?: 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED' | 'RUNNING';
+  readonly fromMs?: number;
+  readonly toMs?: number;
+}
+
+interface CallFilter {
+  readonly runId?: string;
+  readonly agentId?: string;
+  readonly serverName?: string;
+  readonly toolName?: string;
+  readonly decision?: Action | 'REFUSED';
+  readonly status?: CallStatus | 'PENDING' | 'FAILED';
+  readonly ruleId?: string;
+  readonly argsHash?: string;
+  readonly fromMs?: number;
+  readonly toMs?: number;
+  readonly text?: string;
+}
+
+interface PageRequest {
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+interface Page<T> {
+  readonly rows: readonly T[];
+  readonly next: string | null;
+}
+
+interface StoredEvent {
+  readonly seq: number;
+  /** Null once it was pruned. */
+  readonly line: string | null;
+}
+
+interface EventsRequest {
+  readonly afterSeq: number;
+  readonly limit: number;
+  readonly runId?: string;
+}
+
+/** What is read of the ledger. Whatever was announced by the feed must be there to read. */
+interface ApiReader {
+  ledgerId(): Promise<string>;
+  tip(): Promise<{ readonly seq: number }>;
+  /** In the order of seq. */
+  events(request: EventsRequest): Promise<readonly StoredEvent[]>;
+  runs(filter: RunFilter, page: PageRequest): Promise<Page<ApiRun>>;
+  run(runId: string): Promise<ApiRun | undefined>;
+  calls(filter: CallFilter, page: PageRequest): Promise<Page<ApiCall>>;
+  call(runId: string, callId: string): Promise<ApiCallDetail | undefined>;
+  stats(filter: { readonly fromMs?: number; readonly toMs?: number }): Promise<ApiStats>;
+  policies(limit: number): Promise<ApiPolicies['rows']>;
+}
+
+interface FeedItem {
+  readonly seq: number;
+  readonly event: Event;
+}
+
+/** Announces events once they are committed: each once, in the order of seq. */
+interface Feed {
+  subscribe(listener: (events: readonly FeedItem[]) => void): () => void;
+  /** The seq of the last committed event. */
+  tip(): number;
+}
+
+/** Takes the lines of one run and says what it did. */
+interface Summarizer {
+  addLine(line: string): void;
+  finish(): ApiRunSummary;
+}
+
+interface ApiOptions {
+  readonly reader: ApiReader;
+  readonly feed: Feed;
+  readonly summarizer: () => Summarizer;
+  /** 32 to 512 letters, digits, `-`, `.`, `_`, `~`. */
+  readonly token: string;
+  /** `127.0.0.1`, `::1` or `localhost`, which is the first. */
+  readonly host?: string;
+  /** 0 lets the system choose. */
+  readonly port?: number;
+  /** Of the product, for `health`. */
+  readonly version: string;
+  readonly nowMs: () => number;
+  /** Other origins that may ask, like `http://localhost:5173`. */
+  readonly origins?: readonly string[];
+  /** For what goes wrong without stopping anything. It never holds a token. */
+  readonly onWarning?: (message: string) => void;
+  /** Tests make them smaller. */
+  readonly limits?: Partial<ApiLimits>;
+}
+
+interface ApiLimits {
+  /** All connections together. */
+  readonly connectionsMax: number;
+  readonly streamsMax: number;
+  /** Request line and headers; room for the longest cursor. */
+  readonly headerBytesMax: number;
+  /** From the first byte of a request to its last. */
+  readonly requestMs: number;
+  readonly keepAliveMs: number;
+  /** A client that takes nothing for so long is cut off. */
+  readonly stallMs: number;
+  /** How often a stream is asked whether somebody is still there. */
+  readonly pingMs: number;
+  /** What may wait in memory for one stream before it is fed from the store. */
+  readonly streamBytesMax: number;
+  /** How long `close` waits for answers under way. */
+  readonly closeMs: number;
+  /** A summary is made of so many events at most. */
+  readonly summaryEventsMax: number;
+}
+
+interface Api {
+  /** Like `http://127.0.0.1:43210`. */
+  readonly url: string;
+  /** Ends all connections. The reader and the feed stay open. */
+  close(): Promise<void>;
+}
+
+type OpenApiResult =
+  | { readonly ok: true; readonly api: Api }
+  | {
+      readonly ok: false;
+      readonly code: SubCode;
+      readonly message: string;
+      readonly fix: string;
+    };
+
+export type {
+  Api,
+  ApiLimits,
+  ApiOptions,
+  ApiReader,
+  CallFilter,
+  Feed,
+  FeedItem,
+  OpenApiResult,
+  RunFilter,
+  StoredEvent,
+  Summarizer,
+};

@@ -1,0 +1,160 @@
+// Talks to a running `sub ledgerd`. Light: the shim and every command may import it.
+import { connect } from 'node:net';
+import { type Event, parseEventLine } from '@subluminal/contracts';
+import { ask, type Reply } from './ask.ts';
+import { LineReader } from './lines.ts';
+import {
+  type Answer,
+  FOLLOW_HELLO,
+  isObject,
+  type LedgerStatus,
+  LINE_BYTES_MAX,
+  type NumberedLine,
+  type PruneCounts,
+  type PruneWish,
+  type Refused,
+  type TakenCounts,
+} from './protocol.ts';
+
+interface FollowOptions {
+  /** Everything behind this event. */
+  readonly after?: number;
+  /** Without `after`: so many of the last events first; 0. */
+  readonly backlog?: number;
+  readonly signal: AbortSignal;
+}
+
+interface FollowedEvent {
+  /** Its place in the ledger. They go up, not always by one: the ledger has events of its own. */
+  readonly seq: number;
+  readonly event: Event;
+}
+
+interface LedgerClient {
+  /**
+   * True when everything that had reached the socket or the spool is committed; false when nobody
+   * listens or the time is up.
+   */
+  sync(timeoutMs: number): Promise<boolean>;
+  /** Undefined when nobody listens. */
+  status(timeoutMs?: number): Promise<LedgerStatus | undefined>;
+  prune(request: PruneWish, options?: { readonly dryRun?: boolean }): Promise<Answer<PruneCounts>>;
+  /** Lines with the names of their producers, each taken once. */
+  ingest(
+    lines: readonly NumberedLine[],
+    options?: { readonly durable?: boolean },
+  ): Promise<Answer<TakenCounts>>;
+  /** True when the daemon has ended, or when none was there. */
+  stop(timeoutMs: number): Promise<boolean>;
+  /** Events in order, as they are committed. Ends with the daemon, or with the signal. */
+  follow(options: FollowOptions): AsyncIterable<FollowedEvent>;
+}
+
+const STATUS_TIMEOUT_MS = 2_000;
+const WORK_TIMEOUT_MS = 600_000;
+/** The event and a few words around it. */
+const FOLLOWED_BYTES_MAX = LINE_BYTES_MAX + 1_024;
+
+function createLedgerClient({ socketPath }: { readonly socketPath: string }): LedgerClient {
+  const work = { socketPath, timeoutMs: WORK_TIMEOUT_MS };
+  return {
+    sync: async (timeoutMs) => isOk(await ask({ socketPath, timeoutMs, request: { do: 'sync' } })),
+    status: async (timeoutMs = STATUS_TIMEOUT_MS) => {
+      const reply = await ask({ socketPath, timeoutMs, request: { do: 'status' } });
+      const status = reply.kind === 'answer' ? reply.value['status'] : undefined;
+      return isStatus(status) ? status : undefined;
+    },
+    prune: async (request, { dryRun = false } = {}) => {
+      const asked = { do: 'prune', request, dry_run: dryRun } as const;
+      return resultOf(await ask({ ...work, request: asked }), isPruneCounts);
+    },
+    ingest: async (lines, { durable = false } = {}) => {
+      const asked = { do: 'ingest', lines, durable } as const;
+      return resultOf(await ask({ ...work, request: asked }), isTakenCounts);
+    },
+    stop: async (timeoutMs) => {
+      const request = { do: 'stop' } as const;
+      const reply = await ask({ socketPath, timeoutMs, request, untilEnd: true });
+      return reply.kind === 'nobody' || isOk(reply);
+    },
+    follow: (options) => follow(socketPath, options),
+  };
+}
+
+function isOk(reply: Reply): boolean {
+  return reply.kind === 'answer' && reply.value['ok'] === true;
+}
+
+function resultOf<T>(reply: Reply, is: (value: unknown) => value is T): Answer<T> {
+  if (reply.kind === 'timeout') return refused('SUB_LEDGER_BUSY', 'the daemon does not answer');
+  if (reply.kind === 'nobody') return refused('SUB_LEDGER_IO', 'the daemon is not there any more');
+  const { ok, result, code, error } = reply.value;
+  if (ok === true && is(result)) return { ok: true, result };
+  const known = typeof code === 'string' ? code : 'SUB_LEDGER_IO';
+  return refused(known, typeof error === 'string' ? error : 'the daemon gave no answer we know');
+}
+
+function refused(code: string, message: string): Refused {
+  return { ok: false, code, message };
+}
+
+function isStatus(value: unknown): value is LedgerStatus {
+  if (!isObject(value)) return false;
+  const { pid, version, started_at, connections, events_committed, http } = value;
+  return (
+    [pid, connections, events_committed].every(Number.isSafeInteger) &&
+    typeof version === 'string' &&
+    typeof started_at === 'string' &&
+    (http === undefined || (isObject(http) && typeof http['url'] === 'string'))
+  );
+}
+
+function isPruneCounts(value: unknown): value is PruneCounts {
+  if (!isObject(value) || !Number.isSafeInteger(value['runs'])) return false;
+  return value['events'] === null || Number.isSafeInteger(value['events']);
+}
+
+function isTakenCounts(value: unknown): value is TakenCounts {
+  if (!isObject(value)) return false;
+  return ['accepted', 'duplicates', 'rejected'].every((name) => Number.isSafeInteger(value[name]));
+}
+
+async function* follow(
+  socketPath: string,
+  { after, backlog, signal }: FollowOptions,
+): AsyncGenerator<FollowedEvent, undefined> {
+  if (signal.aborted) return undefined;
+  const socket = connect(socketPath);
+  const stop = () => socket.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  const lines = new LineReader(FOLLOWED_BYTES_MAX);
+  try {
+    socket.write(`${JSON.stringify({ hello: FOLLOW_HELLO, after, backlog })}\n`);
+    // Read only as fast as the events are taken: the daemon waits for us, and for nobody else.
+    const chunks: AsyncIterable<Buffer> = socket;
+    for await (const chunk of chunks) {
+      const found: FollowedEvent[] = [];
+      lines.read(chunk, (line) => {
+        const followed = typeof line === 'string' ? readFollowed(line) : undefined;
+        if (followed !== undefined) found.push(followed);
+      });
+      yield* found;
+    }
+  } catch {
+    // The daemon is gone, or was told to stop: there is nothing more to follow.
+  } finally {
+    signal.removeEventListener('abort', stop);
+    socket.destroy();
+  }
+  return undefined;
+}
+
+/** `{"seq":N,"event":{…}}`; undefined for an event of a type that this version does not know. */
+function readFollowed(line: string): FollowedEvent | undefined {
+  const parts = /^\{"seq":(\d{1,15}),"event":(\{.*\})\}$/s.exec(line);
+  const parsed = parts?.[2] === undefined ? undefined : parseEventLine(parts[2]);
+  return parsed?.ok === true ? { seq: Number(parts?.[1]), event: parsed.event } : undefined;
+}
+
+export type { FollowedEvent, FollowOptions, LedgerClient };
+export { createLedgerClient };

@@ -1,0 +1,208 @@
+// Lines of all connections on their way into the ledger, in batches. The queue is bounded: when it
+// is full, nothing more is read from the sockets. What is in it is never dropped.
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import type { IngestLedger } from './ports.ts';
+import type { NumberedLine, TakenCounts } from './protocol.ts';
+
+/** Whoever sent lines, and wants to know when they are safe. */
+interface Sender {
+  /** So many more of its lines, in order, are committed. */
+  committed(count: number): void;
+}
+
+interface IntakeOptions {
+  readonly ledger: IngestLedger;
+  readonly warn: (message: string) => void;
+  /** Events were added to the ledger. */
+  readonly onAdded: (count: number) => void;
+  /** The ledger will never take anything again. */
+  readonly onFinal: (code: string, message: string) => void;
+  readonly limits?: Partial<IntakeLimits>;
+}
+
+interface IntakeLimits {
+  readonly queueLines: number;
+  readonly queueLength: number;
+  readonly batchLines: number;
+  readonly batchLength: number;
+}
+
+const LIMITS: IntakeLimits = {
+  queueLines: 10_000,
+  queueLength: 16 * 1024 * 1024,
+  batchLines: 2_000,
+  batchLength: 8 * 1024 * 1024,
+};
+const RETRY_MIN_MS = 50;
+const RETRY_MAX_MS = 5_000;
+/** No line has it: what came without a number is filed under this one, with the rejects. */
+const NO_NUMBER = -1;
+
+/** Thrown to those who wait when the intake ends before their lines are committed. */
+class IntakeEnded extends Error {
+  override readonly name = 'IntakeEnded';
+}
+
+class Intake {
+  readonly #options: IntakeOptions;
+  readonly #limits: IntakeLimits;
+  readonly #ended = new AbortController();
+  #lines: NumberedLine[] = [];
+  #senders: Sender[] = [];
+  #length = 0;
+  #added = 0;
+  #settled = 0;
+  #isRunning = false;
+  #waiting: { readonly until: number; readonly resolve: () => void }[] = [];
+  #forRoom: (() => void)[] = [];
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+    this.#limits = { ...LIMITS, ...options.limits };
+  }
+
+  get isFull(): boolean {
+    const { queueLines, queueLength } = this.#limits;
+    return this.#lines.length >= queueLines || this.#length >= queueLength;
+  }
+
+  add(line: NumberedLine, sender: Sender): void {
+    // Nobody was told that it is safe.
+    if (this.#ended.signal.aborted) return;
+    this.#lines.push(line);
+    this.#senders.push(sender);
+    this.#length += line.line.length;
+    this.#added += 1;
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    void this.#run();
+  }
+
+  /** Calls back once, when there is room again. */
+  whenRoom(callback: () => void): void {
+    if (this.isFull) this.#forRoom.push(callback);
+    else callback();
+  }
+
+  /** Resolves when everything that was added so far is committed, or can't be any more. */
+  settled(): Promise<void> {
+    const until = this.#added;
+    if (this.#settled >= until || this.#ended.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => void this.#waiting.push({ until, resolve }));
+  }
+
+  /** Puts lines into the ledger at once, beside the queue; tries until they are in. */
+  async commit(lines: readonly NumberedLine[]): Promise<TakenCounts> {
+    const { ledger, warn, onAdded } = this.#options;
+    const { signal } = this.#ended;
+    for (let waitMs = RETRY_MIN_MS; ; waitMs = Math.min(2 * waitMs, RETRY_MAX_MS)) {
+      if (signal.aborted) throw new IntakeEnded();
+      try {
+        const counts = await ledger.ingest(lines);
+        if (counts.accepted > 0) onAdded(counts.accepted);
+        return counts;
+      } catch (cause) {
+        const judged = ledger.judge(cause);
+        if (judged.kind === 'defect') return this.#commitHalves(lines, judged.message);
+        if (waitMs === RETRY_MIN_MS) warn(judged.message);
+        if (judged.kind === 'final') this.#giveUp(judged.code, judged.message);
+        await pause(waitMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Gives up what is not committed. */
+  end(): void {
+    this.#ended.abort();
+    this.#lines = [];
+    this.#senders = [];
+    this.#length = 0;
+    this.#settled = this.#added;
+    this.#wake();
+  }
+
+  #giveUp(code: string, message: string): void {
+    this.end();
+    this.#options.onFinal(code, message);
+  }
+
+  /** One line may not hold up the others: it is found by halves, and set aside. */
+  async #commitHalves(lines: readonly NumberedLine[], message: string): Promise<TakenCounts> {
+    const [first] = lines;
+    if (first !== undefined && lines.length === 1) return this.#setAside(first, message);
+    const middle = Math.ceil(lines.length / 2);
+    const left = await this.commit(lines.slice(0, middle));
+    const right = await this.commit(lines.slice(middle));
+    return {
+      accepted: left.accepted + right.accepted,
+      duplicates: left.duplicates + right.duplicates,
+      rejected: left.rejected + right.rejected,
+    };
+  }
+
+  /** Under a number that no line has, the ledger keeps it with the rejects. */
+  async #setAside(line: NumberedLine, message: string): Promise<TakenCounts> {
+    const { ledger, warn } = this.#options;
+    warn(`a line cannot be stored: ${message}`);
+    try {
+      return await ledger.ingest([{ ...line, seq: NO_NUMBER }]);
+    } catch {
+      // Then it is not the line.
+      this.#giveUp('SUB_INTERNAL', message);
+      throw new IntakeEnded();
+    }
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#lines.length > 0) {
+        // What is readable now goes into the same batch, and is read before anything is answered.
+        await nextTurn();
+        const { lines, senders } = this.#take();
+        if (lines.length === 0) continue;
+        await this.commit(lines);
+        this.#settled += lines.length;
+        tell(senders);
+        this.#wake();
+      }
+    } catch (cause) {
+      if (!(cause instanceof IntakeEnded)) throw cause;
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  /** The oldest lines, as many as one batch takes. */
+  #take(): { readonly lines: readonly NumberedLine[]; readonly senders: readonly Sender[] } {
+    const { batchLength } = this.#limits;
+    const linesMax = Math.min(this.#limits.batchLines, this.#options.ledger.batchLinesMax);
+    let count = 0;
+    let length = 0;
+    while (count < this.#lines.length && count < linesMax && length < batchLength) {
+      length += this.#lines[count]?.line.length ?? 0;
+      count += 1;
+    }
+    this.#length -= length;
+    return { lines: this.#lines.splice(0, count), senders: this.#senders.splice(0, count) };
+  }
+
+  #wake(): void {
+    const ready = this.#waiting.filter(({ until }) => this.#settled >= until);
+    this.#waiting = this.#waiting.filter(({ until }) => this.#settled < until);
+    for (const { resolve } of ready) resolve();
+    if (this.isFull) return;
+    const forRoom = this.#forRoom;
+    this.#forRoom = [];
+    for (const callback of forRoom) callback();
+  }
+}
+
+/** Each sender once per batch. */
+function tell(senders: readonly Sender[]): void {
+  const counts = new Map<Sender, number>();
+  for (const sender of senders) counts.set(sender, (counts.get(sender) ?? 0) + 1);
+  for (const [sender, count] of counts) sender.committed(count);
+}
+
+export type { IntakeLimits, Sender };
+export { Intake, IntakeEnded, NO_NUMBER };

@@ -1,0 +1,136 @@
+// One connection, whatever it turns out to speak: its bytes, its lines, its end.
+import type { Socket } from 'node:net';
+import { LineReader, TOO_LONG } from './lines.ts';
+
+/** What a protocol makes of a connection. */
+interface Talk {
+  /** A line; undefined for one that was too long. */
+  line(text: string | undefined): void;
+  /** The other side will send nothing more. */
+  ended(): void;
+  /** The connection is gone. */
+  closed(): void;
+}
+
+interface PeerOptions {
+  readonly socket: Socket;
+  readonly talk: Talk;
+  readonly lineBytesMax: number;
+  readonly onClose: () => void;
+}
+
+class Peer {
+  /** Whether it may send lines for the ledger: until its first line says otherwise. */
+  maySendLines = true;
+  /** Bytes that were read. */
+  bytesRead = 0;
+  /** Reading waits for room. */
+  isPaused = false;
+  #talk: Talk;
+  readonly #socket: Socket;
+  readonly #lines: LineReader;
+  #isDeaf = false;
+  #latest: string | undefined;
+
+  constructor({ socket, talk, lineBytesMax, onClose }: PeerOptions) {
+    this.#socket = socket;
+    this.#talk = talk;
+    this.#lines = new LineReader(lineBytesMax);
+    forgiveWrites(socket, () => {
+      this.#isDeaf = true;
+    });
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.on('end', () => this.#talk.ended());
+    // `close` follows.
+    socket.on('error', () => undefined);
+    socket.on('drain', () => this.#writeLatest());
+    socket.on('close', () => {
+      this.#isDeaf = true;
+      this.#talk.closed();
+      onClose();
+    });
+  }
+
+  /** From now on it speaks this, with lines of so many bytes. */
+  speak(talk: Talk, lineBytesMax: number): void {
+    this.#talk = talk;
+    this.#lines.bytesMax = lineBytesMax;
+  }
+
+  pause(): void {
+    this.isPaused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    this.#socket.resume();
+  }
+
+  write(text: string): void {
+    if (!this.#isDeaf) this.#socket.write(text);
+  }
+
+  /** Resolves when everything written is with the kernel, or nobody is there any more. */
+  drained(): Promise<void> {
+    if (this.#isDeaf || this.#socket.writableLength === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#socket.off('drain', done);
+        this.#socket.off('close', done);
+        resolve();
+      };
+      this.#socket.on('drain', done);
+      this.#socket.on('close', done);
+    });
+  }
+
+  /** Of texts that supersede each other only the last one is kept for a peer that does not read. */
+  writeLatest(text: string): void {
+    this.#latest = text;
+    this.#writeLatest();
+  }
+
+  /** Says the last words, and lets go when they have been heard. */
+  end(text = ''): void {
+    if (this.#isDeaf) this.#socket.destroy();
+    else this.#socket.end(text, () => this.#socket.destroy());
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #read(chunk: Buffer): void {
+    this.bytesRead += chunk.length;
+    this.#lines.read(chunk, (line) => this.#talk.line(line === TOO_LONG ? undefined : line));
+  }
+
+  #writeLatest(): void {
+    const text = this.#latest;
+    if (text === undefined || this.#isDeaf || this.#socket.writableLength > 0) return;
+    this.#latest = undefined;
+    this.#socket.write(text);
+  }
+}
+
+/**
+ * A write to a peer that was killed fails, and Node then destroys the socket together with all that
+ * the peer had sent and nobody has read yet. So a failed write is taken as a written one: reading
+ * goes on to the end, which is near.
+ */
+function forgiveWrites(socket: Socket, onFailed: () => void): void {
+  // oxlint-disable no-underscore-dangle -- That is how a stream's implementation is called.
+  const write = socket._write.bind(socket);
+  const writev = socket._writev?.bind(socket);
+  const forgiving = (done: () => void) => (cause?: Error | null) => {
+    if (cause) onFailed();
+    done();
+  };
+  socket._write = (chunk, encoding, done) => write(chunk, encoding, forgiving(done));
+  if (writev) socket._writev = (chunks, done) => writev(chunks, forgiving(done));
+  // oxlint-enable no-underscore-dangle
+}
+
+export type { Talk };
+export { Peer };

@@ -1,0 +1,178 @@
+// What is spoken on the ledger's socket: lines of text, the first of which says the protocol.
+
+const INGEST_HELLO = 'subluminal.ingest.v1';
+const CONTROL_HELLO = 'subluminal.control.v1';
+const FOLLOW_HELLO = 'subluminal.follow.v1';
+
+/** As the spool: no line is longer. */
+const LINE_BYTES_MAX = 32 * 1024 * 1024;
+/** A request may carry a batch of lines, quoted. */
+const REQUEST_BYTES_MAX = 3 * LINE_BYTES_MAX;
+
+interface LedgerStatus {
+  readonly pid: number;
+  readonly version: string;
+  /** RFC 3339. */
+  readonly started_at: string;
+  /** Connections that are open, this one included. */
+  readonly connections: number;
+  /** Events that this daemon has put into the ledger since it started. */
+  readonly events_committed: number;
+  /** Where the HTTP API listens, when it does. */
+  readonly http?: { readonly url: string };
+}
+
+interface PruneWish {
+  /** Runs whose last event is older. */
+  readonly olderThanMs?: number;
+  /** All but so many of the newest runs; with `olderThanMs`, those that are both. */
+  readonly keepRuns?: number;
+  readonly what?: 'all' | 'previews';
+}
+
+interface PruneCounts {
+  readonly runs: number;
+  /** Null where nothing was removed, only counted. */
+  readonly events: number | null;
+}
+
+interface NumberedLine {
+  readonly producer: string;
+  /** The number of the line with its producer. */
+  readonly seq: number;
+  readonly line: string;
+}
+
+interface TakenCounts {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: number;
+}
+
+/** Why a request was not done. */
+interface Refused {
+  readonly ok: false;
+  /** A SUB_* code. */
+  readonly code: string;
+  readonly message: string;
+}
+
+type Answer<T> = { readonly ok: true; readonly result: T } | Refused;
+
+type Request =
+  | { readonly do: 'sync' }
+  | { readonly do: 'status' }
+  | { readonly do: 'stop' }
+  | { readonly do: 'prune'; readonly request: PruneWish; readonly dry_run?: boolean }
+  | {
+      readonly do: 'ingest';
+      readonly lines: readonly NumberedLine[];
+      /** On disk, and signed, when the answer comes. */
+      readonly durable?: boolean;
+    };
+
+type Hello =
+  | { readonly kind: 'ingest'; readonly producer: string }
+  | { readonly kind: 'control' }
+  | { readonly kind: 'follow'; readonly after?: number; readonly backlog?: number };
+
+function readHello(line: string): Hello | undefined {
+  const value = readObject(line);
+  if (value === undefined) return undefined;
+  const { hello, producer, after, backlog } = value;
+  if (hello === CONTROL_HELLO) return { kind: 'control' };
+  if (hello === INGEST_HELLO) {
+    return typeof producer === 'string' && producer !== ''
+      ? { kind: 'ingest', producer }
+      : undefined;
+  }
+  if (hello !== FOLLOW_HELLO || !isCountOrNone(after) || !isCountOrNone(backlog)) return undefined;
+  return {
+    kind: 'follow',
+    ...(after !== undefined && { after }),
+    ...(backlog !== undefined && { backlog }),
+  };
+}
+
+function readRequest(line: string): Request | undefined {
+  const value = readObject(line);
+  switch (value?.['do']) {
+    case 'sync':
+    case 'status':
+    case 'stop':
+      return { do: value['do'] };
+    case 'prune': {
+      const request = readWish(value['request']);
+      if (request === undefined) return undefined;
+      return { do: 'prune', request, dry_run: value['dry_run'] === true };
+    }
+    case 'ingest': {
+      const { lines } = value;
+      if (!Array.isArray(lines) || !lines.every(isNumberedLine)) return undefined;
+      return { do: 'ingest', lines, durable: value['durable'] === true };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function readWish(value: unknown): PruneWish | undefined {
+  if (!isObject(value)) return undefined;
+  const { olderThanMs, keepRuns, what } = value;
+  if (!isNumberOrNone(olderThanMs) || !isCountOrNone(keepRuns)) return undefined;
+  if (what !== undefined && what !== 'all' && what !== 'previews') return undefined;
+  return {
+    ...(olderThanMs !== undefined && { olderThanMs }),
+    ...(keepRuns !== undefined && { keepRuns }),
+    ...(what !== undefined && { what }),
+  };
+}
+
+function isNumberedLine(value: unknown): value is NumberedLine {
+  if (!isObject(value)) return false;
+  const { producer, seq, line } = value;
+  return typeof producer === 'string' && typeof seq === 'number' && typeof line === 'string';
+}
+
+function isNumberOrNone(value: unknown): value is number | undefined {
+  return value === undefined || (typeof value === 'number' && Number.isFinite(value));
+}
+
+function isCountOrNone(value: unknown): value is number | undefined {
+  return value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0);
+}
+
+function readObject(line: string): { readonly [name: string]: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export type {
+  Answer,
+  Hello,
+  LedgerStatus,
+  NumberedLine,
+  PruneCounts,
+  PruneWish,
+  Refused,
+  Request,
+  TakenCounts,
+};
+export {
+  CONTROL_HELLO,
+  FOLLOW_HELLO,
+  isObject,
+  LINE_BYTES_MAX,
+  REQUEST_BYTES_MAX,
+  readHello,
+  readObject,
+  readRequest,
+};

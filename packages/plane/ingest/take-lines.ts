@@ -1,0 +1,80 @@
+// A shim's connection: numbered lines come in, counts of what is committed go back.
+import { type Intake, NO_NUMBER, type Sender } from './intake.ts';
+import type { Peer, Talk } from './peer.ts';
+import { LINE_BYTES_MAX, type NumberedLine } from './protocol.ts';
+
+const DIGITS_MAX = 15;
+const ZERO = 48;
+const NINE = 57;
+
+interface TakerOptions {
+  readonly peer: Peer;
+  readonly intake: Intake;
+  readonly producer: string;
+  readonly onClosed: () => void;
+}
+
+class LineTaker implements Talk, Sender {
+  readonly #peer: Peer;
+  readonly #intake: Intake;
+  readonly #producer: string;
+  readonly #onClosed: () => void;
+  #received = 0;
+  #committed = 0;
+  #hasEnded = false;
+
+  constructor({ peer, intake, producer, onClosed }: TakerOptions) {
+    this.#peer = peer;
+    this.#intake = intake;
+    this.#producer = producer;
+    this.#onClosed = onClosed;
+  }
+
+  line(text: string | undefined): void {
+    this.#received += 1;
+    this.#intake.add(numbered(this.#producer, text), this);
+    if (!this.#intake.isFull || this.#peer.isPaused) return;
+    this.#peer.pause();
+    this.#intake.whenRoom(() => this.#peer.resume());
+  }
+
+  committed(count: number): void {
+    this.#committed += count;
+    this.#peer.writeLatest(`{"ack":${this.#committed}}\n`);
+    this.#letGo();
+  }
+
+  ended(): void {
+    this.#hasEnded = true;
+    this.#letGo();
+  }
+
+  closed(): void {
+    this.#hasEnded = true;
+    this.#onClosed();
+  }
+
+  #letGo(): void {
+    if (this.#hasEnded && this.#committed === this.#received) this.#peer.end();
+  }
+}
+
+/** `SEQ<space>JSON`. What is none of that goes on, too: the ledger keeps it with the rejects. */
+function numbered(producer: string, text: string | undefined): NumberedLine {
+  if (text === undefined) {
+    return { producer, seq: NO_NUMBER, line: `a line of more than ${LINE_BYTES_MAX} bytes` };
+  }
+  const space = text.indexOf(' ');
+  let seq = 0;
+  for (let at = 0; at < space; at++) {
+    const code = text.charCodeAt(at);
+    if (code < ZERO || code > NINE || at >= DIGITS_MAX) {
+      return { producer, seq: NO_NUMBER, line: text };
+    }
+    seq = seq * 10 + code - ZERO;
+  }
+  if (space <= 0) return { producer, seq: NO_NUMBER, line: text };
+  return { producer, seq, line: text.slice(space + 1) };
+}
+
+export { LineTaker };

@@ -1,0 +1,87 @@
+// Events as they are committed, for those who listen in this process.
+import { type Event, parseEventLine } from '@subluminal/contracts';
+import type { IngestServer } from '../../ingest/index.ts';
+import type { StoreReader } from '../../ledger/index.ts';
+
+interface FeedItem {
+  readonly seq: number;
+  readonly event: Event;
+}
+
+type Listener = (events: readonly FeedItem[]) => void;
+
+const PAGE_EVENTS = 500;
+
+class LedgerFeed {
+  readonly #reader: StoreReader;
+  readonly #server: IngestServer;
+  readonly #log: (message: string) => void;
+  readonly #listeners = new Map<Listener, () => void>();
+  #tip: number;
+  #isReading = false;
+  #isBehind = false;
+
+  constructor(reader: StoreReader, server: IngestServer, log: (message: string) => void) {
+    this.#reader = reader;
+    this.#server = server;
+    this.#log = log;
+    this.#tip = 0;
+  }
+
+  /** From here on; what was committed before is history. */
+  async begin(): Promise<void> {
+    this.#tip = (await this.#reader.tip()).seq;
+    this.#server.onAdded(() => this.#moved());
+    // What came while the tip was read.
+    this.#moved();
+  }
+
+  tip(): number {
+    return this.#tip;
+  }
+
+  /** Whoever listens keeps the daemon running. */
+  subscribe(listener: Listener): () => void {
+    const release = this.#server.hold();
+    this.#listeners.set(listener, release);
+    return () => {
+      this.#listeners.delete(listener);
+      release();
+    };
+  }
+
+  #moved(): void {
+    this.#isBehind = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    this.#read()
+      .catch((cause: unknown) => this.#log(`events could not be announced: ${String(cause)}`))
+      .finally(() => {
+        this.#isReading = false;
+      });
+  }
+
+  async #read(): Promise<void> {
+    while (this.#isBehind) {
+      this.#isBehind = false;
+      // Nobody listens: only the place is kept.
+      if (this.#listeners.size === 0) {
+        this.#tip = (await this.#reader.tip()).seq;
+        continue;
+      }
+      const rows = await this.#reader.events({ afterSeq: this.#tip, limit: PAGE_EVENTS });
+      const last = rows.at(-1);
+      if (last === undefined) continue;
+      this.#isBehind = true;
+      this.#tip = last.seq;
+      const items = rows.flatMap(({ seq, line }) => {
+        const parsed = line === null ? undefined : parseEventLine(line);
+        return parsed?.ok === true ? [{ seq, event: parsed.event }] : [];
+      });
+      for (const listener of this.#listeners.keys()) listener(items);
+    }
+  }
+}
+
+export type { FeedItem };
+export { LedgerFeed };

@@ -1,0 +1,111 @@
+// The ledger that a user has: where it is, and how it is opened with its key and its witness.
+import { existsSync } from 'node:fs';
+import {
+  type Config,
+  ensurePrivateFolder,
+  type HomePaths,
+  loadConfig,
+} from '../../config/index.ts';
+import {
+  fileWitness,
+  type Ledger,
+  LedgerError,
+  openLedger,
+  openSqliteReader,
+  openSqliteStore,
+  type StoreReader,
+  type Witness,
+} from '../../ledger/index.ts';
+import { configFault, faultsOf, type HomeFault, isHomeFault } from './fault.ts';
+import { findSigner } from './key.ts';
+
+interface LedgerHome {
+  readonly config: Config;
+  readonly paths: HomePaths;
+  readonly file: string;
+  /** Keeps the last head outside the database. */
+  readonly witness: Witness;
+}
+
+interface Whereabouts {
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly cwd: string;
+}
+
+/** Where the ledger is, by the configuration. Nothing is opened or made. */
+async function findLedger(where: Whereabouts): Promise<LedgerHome | HomeFault> {
+  const loaded = await loadConfig(where);
+  if (!loaded.ok) return configFault(loaded.problems);
+  const { config, paths } = loaded;
+  const file = config['ledger.path'];
+  return { config, paths, file, witness: fileWitness(`${file.replace(/\.db$/, '')}.head`) };
+}
+
+/** Runs `work` on the ledger that is there, for looking at only. */
+async function withReader<T>(
+  { file }: LedgerHome,
+  work: (reader: StoreReader) => Promise<T>,
+): Promise<T | HomeFault> {
+  return faultsOf(file, async () => {
+    const reader = await openSqliteReader({ file });
+    try {
+      return await work(reader);
+    } finally {
+      await reader.close();
+    }
+  });
+}
+
+interface WriterWish {
+  /** Make the ledger when there is none. */
+  readonly create: boolean;
+  readonly warn: (message: string) => void;
+}
+
+/** Opens the ledger for its one writer. */
+async function openWriter(home: LedgerHome, wish: WriterWish): Promise<Ledger | HomeFault> {
+  return faultsOf(home.file, async () => {
+    const { file, paths } = home;
+    if (!wish.create && !existsSync(file)) throw new LedgerError('SUB_LEDGER_MISSING', file);
+    const unsafe = ensurePrivateFolder(paths.home);
+    return unsafe === undefined ? openSigned(home, wish.warn) : configFault([unsafe]);
+  });
+}
+
+async function openSigned(
+  { file, paths, witness }: LedgerHome,
+  onWarning: (message: string) => void,
+): Promise<Ledger | HomeFault> {
+  const store = await openSqliteStore({ file });
+  let ledger: Ledger | undefined;
+  try {
+    // Behind the lock of the store, so that two who start at once do not make two keys.
+    const isUnsigned = (await store.lastHead()) === undefined;
+    const signer = await findSigner(paths.ledgerKey, isUnsigned);
+    if (isHomeFault(signer)) return signer;
+    ledger = await openLedger({ store, signer, witness, nowMs: Date.now, onWarning });
+    return ledger;
+  } finally {
+    if (ledger === undefined) await store.close();
+  }
+}
+
+/** Runs `work` as the one writer of the ledger, and signs what it leaves. */
+async function withWriter<T>(
+  home: LedgerHome,
+  wish: WriterWish,
+  work: (ledger: Ledger) => Promise<T>,
+): Promise<T | HomeFault> {
+  return faultsOf(home.file, async () => {
+    const ledger = await openWriter(home, wish);
+    if (isHomeFault(ledger)) return ledger;
+    try {
+      return await work(ledger);
+    } finally {
+      await ledger.close();
+    }
+  });
+}
+
+export type { LedgerHome, Whereabouts, WriterWish };
+export { findLedger, openWriter, withReader, withWriter };

@@ -1,0 +1,105 @@
+// The HTTP API beside the socket. Where it listens, and with which token, stands in a private file.
+import { randomBytes } from 'node:crypto';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { IngestServer } from '../../ingest/index.ts';
+import { type Ledger, RunSummarizer, type StoreReader } from '../../ledger/index.ts';
+import { LedgerFeed } from './feed.ts';
+import type { LedgerHome } from './home.ts';
+
+interface HttpOptions {
+  readonly home: LedgerHome;
+  readonly ledger: Ledger;
+  readonly server: IngestServer;
+  readonly version: string;
+  readonly log: (message: string) => void;
+}
+
+interface Http {
+  close(): Promise<void>;
+}
+
+const TOKEN_BYTES = 32;
+const PRIVATE_MODE = 0o600;
+const NONE: Http = { close: () => Promise.resolve() };
+
+/** Nothing, when it is off or cannot be served: the ledger works without. */
+async function openHttp({ home, ledger, server, version, log }: HttpOptions): Promise<Http> {
+  const address = addressOf(home.config['ledger.http']);
+  if (address === undefined) return NONE;
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const feed = new LedgerFeed(ledger.store, server, log);
+  await feed.begin();
+  // Loaded only by a daemon that serves it.
+  const { openApi } = await import('../../api/index.ts');
+  const opened = await openApi({
+    reader: watched(ledger.store, () => server.touch()),
+    feed,
+    summarizer: () => new RunSummarizer(),
+    token,
+    ...address,
+    version,
+    nowMs: Date.now,
+    onWarning: log,
+  });
+  if (!opened.ok) {
+    log(`the HTTP API is not served: ${opened.message} ${opened.fix}`);
+    return NONE;
+  }
+  const { api } = opened;
+  const file = join(home.paths.run, 'ledger.json');
+  try {
+    await writePrivately(file, `${JSON.stringify({ pid: process.pid, url: api.url, token })}\n`);
+  } catch (cause) {
+    // Nobody could learn the token.
+    log(`the HTTP API is not served: ${file} cannot be written (${String(cause)})`);
+    await api.close();
+    return NONE;
+  }
+  server.setHttp({ url: api.url });
+  return {
+    close: async () => {
+      await removeOwn(file, token);
+      await api.close();
+    },
+  };
+}
+
+function addressOf(text: string): { readonly host: string; readonly port: number } | undefined {
+  const [, host, port] = /^\[?([^[\]]+?)\]?:(\d+)$/.exec(text) ?? [];
+  return host === undefined ? undefined : { host, port: Number(port) };
+}
+
+/** A daemon that is asked by HTTP is not idle. */
+function watched(reader: StoreReader, touch: () => void): StoreReader {
+  const after = <A extends readonly unknown[], R>(read: (...args: A) => R) => {
+    return (...args: A): R => {
+      touch();
+      return read(...args);
+    };
+  };
+  return {
+    ...reader,
+    events: after((request) => reader.events(request)),
+    runs: after((filter, page) => reader.runs(filter, page)),
+    run: after((runId) => reader.run(runId)),
+    calls: after((filter, page) => reader.calls(filter, page)),
+    call: after((runId, callId) => reader.call(runId, callId)),
+    stats: after((filter) => reader.stats(filter)),
+    policies: after((limit) => reader.policies(limit)),
+  };
+}
+
+async function writePrivately(file: string, text: string): Promise<void> {
+  const next = `${file}.${randomBytes(6).toString('hex')}.part`;
+  await writeFile(next, text, { flag: 'wx', mode: PRIVATE_MODE });
+  await rename(next, file);
+}
+
+/** Another daemon may have written its own meanwhile. */
+async function removeOwn(file: string, token: string): Promise<void> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  if (text.includes(token)) await rm(file, { force: true });
+}
+
+export { openHttp };

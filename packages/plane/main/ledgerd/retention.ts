@@ -1,0 +1,32 @@
+// What the configuration says about old runs, once a day.
+import type { Config } from '../../config/index.ts';
+import type { Ledger, PruneRequest } from '../../ledger/index.ts';
+
+const DAY_MS = 86_400_000;
+/** Many daemons a day may start; one of them looks. */
+const META_KEY = 'retention_at';
+
+/** Whole runs first: what is gone has no previews left to remove. */
+function retentionRequests(config: Config, nowMs: number): readonly PruneRequest[] {
+  const before = (days: number) => ({ olderThanMs: nowMs - days * DAY_MS });
+  return [
+    before(config['ledger.retention_days']),
+    { ...before(config['ledger.retention_previews_days']), what: 'previews' },
+  ];
+}
+
+/** Prunes when the last time is a day ago; says how many runs were touched. */
+async function keepRetention(ledger: Ledger, config: Config, nowMs: number): Promise<number> {
+  const { store } = ledger;
+  const last = await store.transaction((transaction) => transaction.meta(META_KEY));
+  const sinceMs = nowMs - Number(last ?? Number.NEGATIVE_INFINITY);
+  if (sinceMs >= 0 && sinceMs < DAY_MS) return 0;
+  let runs = 0;
+  for (const request of retentionRequests(config, nowMs)) {
+    runs += (await ledger.prune(request)).runs;
+  }
+  await store.transaction((transaction) => transaction.setMeta(META_KEY, String(nowMs)));
+  return runs;
+}
+
+export { DAY_MS, keepRetention, retentionRequests };
