@@ -3,8 +3,10 @@
 import { parseArgs } from 'node:util';
 import { startShim } from '@subluminal/plane/main';
 
-const USAGE = 'sub shim --server-name NAME [--policy FILE] [--profile NAME] -- COMMAND [ARGS…]';
+const USAGE =
+  'sub shim --server-name NAME [--policy FILE] [--profile NAME] [--governance-endpoint URL] -- COMMAND [ARGS…]';
 const EXIT_USAGE = 2;
+const EXIT_INTERNAL = 70;
 
 const OPTIONS = {
   'server-name': { type: 'string' },
@@ -12,6 +14,7 @@ const OPTIONS = {
   policy: { type: 'string' },
   profile: { type: 'string' },
   events: { type: 'string' },
+  'governance-endpoint': { type: 'string' },
 } as const;
 
 type Wanted =
@@ -61,5 +64,18 @@ function refuse(message: string, code: string): number {
   return EXIT_USAGE;
 }
 
+/** A defect of ours: one line, and the end. What guards the server ends it when we are gone. */
+function crash(cause: unknown): never {
+  const isDebug = process.env['SUB_DEBUG'] === '1' && cause instanceof Error;
+  const [line = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+  const more = isDebug ? `\n${cause.stack ?? ''}` : '';
+  process.stderr.write(`sub: internal error: ${JSON.stringify(line)} [SUB_INTERNAL]${more}\n`);
+  process.exit(EXIT_INTERNAL);
+}
+
+// Nobody may read what we say there: that is no reason to stop.
+process.stderr.on('error', () => undefined);
+process.on('uncaughtException', crash);
+process.on('unhandledRejection', crash);
 // Everything has been flushed when this is known, and a handle that lingers must not keep us.
 process.exit(await main(process.argv.slice(3)));

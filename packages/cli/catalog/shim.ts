@@ -10,11 +10,15 @@ const shim = createCommand({
     'used, then that of the user; without any, everything passes and is recorded.',
   args: { command: many('the command of the server and its arguments, behind `--`') },
   options: {
-    'server-name': text('NAME', 'the name of the server, as policies and events call it'),
-    'server-id': text('NAME', 'another spelling of --server-name'),
-    policy: text('FILE', 'the policy: a bundle or a compiled snapshot'),
-    profile: text('NAME', 'production enforces, development only says what it would have done'),
-    events: text('WHERE', 'where events go: ledger, file:PATH or off'),
+    'server-name': text('name', 'the name of the server, as policies and events call it'),
+    'server-id': text('name', 'another spelling of --server-name'),
+    policy: text('file', 'the policy: a bundle or a compiled snapshot'),
+    profile: text('name', 'production enforces, development only says what it would have done'),
+    'governance-endpoint': text(
+      'url',
+      'the hub that counts for all servers of the run: unix:PATH or http://127.0.0.1:PORT',
+    ),
+    events: text('where', 'where events go: ledger, file:PATH or off'),
   },
   examples: [
     'sub shim --server-name files -- npx -y @modelcontextprotocol/server-filesystem .',
@@ -25,6 +29,7 @@ const shim = createCommand({
     1: 'the server could not be started',
     2: 'wrong flags, or a broken policy or configuration',
     3: 'the policy ended the run',
+    70: 'a defect in sub itself',
   },
   // Reached only when `sub shim` was not taken by the launcher, which never happens.
   load: (): Promise<never> => Promise.reject(new Error('sub shim starts by itself')),

@@ -17,6 +17,7 @@ interface ReadArgs {
 }
 
 const NAME_LENGTH_MAX = 1_024;
+const NAMES_MAX = 256;
 const NO_ARGS = '{}';
 const NONE: readonly string[] = [];
 const FAULT_LENGTH_MAX = 200;
@@ -32,11 +33,17 @@ class LazyCall implements Call {
   private readonly text: string;
   private parsed: JsonObject | undefined;
 
-  constructor(given: { context: Context; ref: CallRef; text: string; bytesIn: number }) {
-    const { context, ref, text, bytesIn } = given;
+  constructor(given: {
+    context: Context;
+    ref: CallRef;
+    tool: string;
+    text: string;
+    bytesIn: number;
+  }) {
+    const { context, ref, tool, text, bytesIn } = given;
     this.identity = context.config.identity;
     this.server_name = ref.server_name;
-    this.tool_name = ref.tool_name;
+    this.tool_name = tool;
     this.args_hash = ref.args_hash;
     this.bytes_in = bytesIn;
     this.approved = approvedFor(context, ref);
@@ -73,7 +80,7 @@ function readCall(context: Context, step: Step, params: SeenParams): ReadCall {
     seq: nextSeq(context),
     preview: previewOf(context, text),
     fault,
-    shared: fault === undefined && asksHub(context, ref),
+    shared: fault === undefined && asksHub(context, call),
     progressToken: token && context.decode(bytes, token.start, token.end),
     version: params.metaVersion ?? context.version,
   };
@@ -88,11 +95,12 @@ function lookAt(
   const { config } = context;
   const { bytes } = step;
   const args = readArgs(context, bytes, params);
-  const { tool_name, fault } = nameOf(params.name);
+  const { tool_name: tool, fault } = nameOf(params.name);
   const { hash: args_hash, text } = args;
   const call_id = answerFor(step)?.callId ?? config.callId();
+  const tool_name = shownName(context, tool);
   const ref = { call_id, server_name: config.serverName, tool_name, args_hash };
-  const call = new LazyCall({ context, ref, text, bytesIn: sizeOf(bytes) });
+  const call = new LazyCall({ context, ref, tool, text, bytesIn: sizeOf(bytes) });
   return { call, ref, text, fault: fault ?? args.fault };
 }
 
@@ -114,6 +122,16 @@ function nameOf(name: string | undefined): { tool_name: string; fault: string | 
   if (name.length <= NAME_LENGTH_MAX) return { tool_name: name, fault: undefined };
   const fault = `Invalid call: the tool's name is longer than ${NAME_LENGTH_MAX} characters.`;
   return { tool_name: name.slice(0, NAME_LENGTH_MAX), fault };
+}
+
+/** A name is decided on as it is, and shown without the secrets that an agent may put there. */
+function shownName({ names, redact }: Context, name: string): string {
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  const shown = redact(name) || '(none)';
+  if (names.size >= NAMES_MAX) names.clear();
+  names.set(name, shown);
+  return shown;
 }
 
 function objectOf(text: string): JsonObject {
@@ -152,4 +170,4 @@ function outcomeOf(context: Context, step: Step, read: ReadCall): Outcome<Policy
   return { decision, state: context.state, trace: [], risk_class: [] };
 }
 
-export { approvedFor, governCall, lookAt, nameOf, nextSeq, outcomeOf };
+export { approvedFor, governCall, lookAt, nameOf, nextSeq, outcomeOf, shownName };

@@ -42,6 +42,8 @@ interface Context {
   told:
     | { readonly decision: Decision; readonly policy: PolicyRef; readonly event: EventDecision }
     | undefined;
+  /** Names of tools, and how events show them. */
+  readonly names: Map<string, string>;
   /** When each breaker was last told of. */
   readonly tripped: Map<string, number>;
   readonly large: { [S in Side]: LargeMessage | undefined };
@@ -84,6 +86,7 @@ function contextOf(config: SessionConfig): Context {
     asked: { agent: new OpenRequests(limits.openMax), server: new OpenRequests(limits.openMax) },
     held: new Map(),
     told: undefined,
+    names: new Map(),
     tripped: new Map(),
     large: { agent: undefined, server: undefined },
     counts: { total: 0, allowed: 0, blocked: 0, throttled: 0, errors: 0 },

@@ -64,7 +64,9 @@ function emitDecision(
   });
   emitBreaker(context, step, decided);
   if (decision.action !== 'REJECT_WITH_HINT' || decision.hint === undefined) return;
-  const body = { call: { call_id: ref.call_id }, hint: decision.hint };
+  const { hint } = withoutSecrets(context, decision);
+  if (hint === undefined) return;
+  const body = { call: { call_id: ref.call_id }, hint };
   step.out.push({ do: 'emit', type: 'hint_issued', durability: 'durable', body });
 }
 
@@ -72,9 +74,18 @@ function toldDecision(context: Context, decision: Decision): EventDecision {
   const { told, snapshot } = context;
   const policy = snapshot.ref;
   if (told?.decision === decision && told.policy === policy) return told.event;
-  const event = eventDecision(decision, policy);
+  const event = eventDecision(withoutSecrets(context, decision), policy);
   context.told = { decision, policy, event };
   return event;
+}
+
+/** Suggested arguments are made from those of the agent; what has a secret in it is not recorded. */
+function withoutSecrets({ redact }: Context, decision: Decision): Decision {
+  const { hint } = decision;
+  if (hint === undefined || hint.suggested_args === null) return decision;
+  const text = JSON.stringify(hint.suggested_args);
+  if (redact(text) === text) return decision;
+  return { ...decision, hint: { ...hint, suggested_args: null } };
 }
 
 const NO_PREVIEW: Preview = { truncated: false };

@@ -4,7 +4,7 @@ import type { CallRef } from '@subluminal/contracts';
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
 import { admits, openRequest } from './agent.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_REQUEST } from './answers.ts';
-import { approvedFor, nameOf, nextSeq, outcomeOf } from './calls.ts';
+import { approvedFor, nameOf, nextSeq, outcomeOf, shownName } from './calls.ts';
 import { carryOut, type ReadCall, recordDecision, recordStart } from './carry-out.ts';
 import { type Context, other, type Step } from './context.ts';
 import { emitEnd } from './events.ts';
@@ -72,7 +72,7 @@ function lookAtHead(
   const { serverName: server_name, identity } = config;
   const args_hash = headHash(context, step.bytes, soFar.argsStart);
   const call_id = answerFor(step)?.callId ?? config.callId();
-  const ref = { call_id, server_name, tool_name, args_hash };
+  const ref = { call_id, server_name, tool_name: shownName(context, tool_name), args_hash };
   const bytes_in = step.bytes.length;
   const approved = approvedFor(context, ref);
   const call: Call = { identity, server_name, tool_name, args_hash, bytes_in, approved };
@@ -86,7 +86,7 @@ function headQuestion(context: Context, step: Step): Question | undefined {
   const soFar = outline.soFar();
   if (!isCall(step, soFar)) return undefined;
   const { call, ref, fault } = lookAtHead(context, step, soFar);
-  if (fault !== undefined || !asksHub(context, ref)) return undefined;
+  if (fault !== undefined || !asksHub(context, call)) return undefined;
   return { at: placeOf(step), ref, call };
 }
 
@@ -100,7 +100,7 @@ function decideHead(context: Context, step: Step, soFar: OutlineSoFar): DecidedH
     fault,
     progressToken: undefined,
     version: soFar.metaVersion ?? context.version,
-    shared: fault === undefined && asksHub(context, ref),
+    shared: fault === undefined && asksHub(context, call),
   };
   const outcome = outcomeOf(context, step, read);
   // Counted now: further calls may come before this one has ended.
@@ -133,13 +133,11 @@ function closeLarge(context: Context, step: Step, end: LargeEnd): void {
   const out: Command[] = [];
   const inner = { ...step, out, forward: passed, bytesTotal: end.bytesTotal };
   settleLarge(context, inner, { large, end });
-  let broken = large.streamed;
+  // To drop what has been streamed already is to break it off, before a word of ours may follow.
+  if (large.streamed && !out.includes(passed)) step.out.push({ do: 'break', to });
   for (const command of out) {
-    if (command === passed) broken = false;
-    // To drop what has been streamed already is to break it off.
     if (command !== passed || large.streamed) step.out.push(command);
   }
-  if (broken) step.out.push({ do: 'break', to });
 }
 
 interface Ended {

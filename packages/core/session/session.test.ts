@@ -132,6 +132,28 @@ describe('a call that may pass', () => {
     expect(eventsOf(answered, 'tool_call_end')[0]?.preview.result_preview).not.toMatch(/SECRET/);
   });
 
+  it('shows no secret in the name of a tool, which is decided on as it is', async () => {
+    verifies('IP-6.4');
+    const redact = (text: string) => text.replaceAll('hunter22', '***');
+    const rule = deny('no', { tool_name: { glob: ['read_hunter22'] } });
+    const { says } = await play([rule], { config: { redact } });
+    const refused = says('agent', call(1, 'read_hunter22'));
+    expect(inShort(refused)).toContain('decision BLOCK DENYLIST_MATCH');
+    expect(JSON.stringify(refused)).not.toContain('hunter22');
+    expect(eventsOf(refused, 'tool_call_decision')[0]?.call.tool_name).toBe('read_***');
+  });
+
+  it('records no suggestion that has a secret in it, and still gives it', async () => {
+    verifies('IP-6.4');
+    const redact = (text: string) => text.replaceAll('hunter22', '***');
+    const { says } = await play([HINT], { mode: 'control', config: { redact } });
+    const hinted = says('agent', call(1, 'read', { limit: 500, token: 'hunter22' }));
+    const events = hinted.filter((command) => command.do === 'emit');
+    expect(JSON.stringify(events)).not.toContain('hunter22');
+    expect(eventsOf(hinted, 'hint_issued')[0]?.hint.suggested_args).toBeNull();
+    expect(JSON.stringify(answersOf(hinted))).toContain('hunter22');
+  });
+
   it('writes events that contract A takes, with and without previews', async () => {
     verifies('IP-1.5', 'IP-1.6', 'IP-1.7', 'T-A2.3');
     const { says, session } = await play([HINT, noWrite], { mode: 'control' });

@@ -1,8 +1,8 @@
 // Calls that count together with those of other servers of the run: the hub decides them.
-import type { CallRef, Decision } from '@subluminal/contracts';
+import type { Decision } from '@subluminal/contracts';
 import { candidatesFor } from '../policy/compile/snapshot.ts';
 import { countsAcrossServers } from '../policy/decide/scope.ts';
-import type { Outcome, PolicyState } from '../policy/index.ts';
+import type { Call, Outcome, PolicyState } from '../policy/index.ts';
 import type { Context, Step } from './context.ts';
 import type { HubAnswer } from './types.ts';
 
@@ -13,7 +13,7 @@ const UNANSWERED = {
 } as const;
 
 /** Which rules can match follows from the names alone, so a counter is kept in one place only. */
-function asksHub({ config, snapshot }: Context, { server_name, tool_name }: CallRef): boolean {
+function asksHub({ config, snapshot }: Context, { server_name, tool_name }: Call): boolean {
   if (config.hub !== true) return false;
   return candidatesFor(snapshot, server_name, tool_name).some(({ rule }) =>
     countsAcrossServers(rule),

@@ -13,6 +13,7 @@ import { type Entry, Ring } from './ring.ts';
 import { isProducer } from './spool-name.ts';
 import { SpoolWriter, type SpoolWriterOptions } from './spool-writer.ts';
 import { Waiters } from './waiters.ts';
+import { Wire } from './wire.ts';
 
 interface LedgerSinkLimits {
   /** What may wait in memory for the ledger's word. */
@@ -30,6 +31,8 @@ interface LedgerSinkOptions {
   readonly producer: string;
   readonly limits?: Partial<LedgerSinkLimits>;
   readonly warn?: Warn;
+  /** Nobody listens, or no longer; told each time that a connection fails. */
+  readonly onNobody?: (() => void) | undefined;
   /** The way to the disk, for tests of a full one. */
   readonly writeSpool?: SpoolWriterOptions['write'];
 }
@@ -48,8 +51,10 @@ class LedgerSink implements PromptSink {
   readonly #ring = new Ring();
   readonly #waiters = new Waiters();
   readonly #link: Link;
+  readonly #wire = new Wire();
   readonly #spool: SpoolWriter;
   readonly #spoolDir: string;
+  readonly #onNobody: (() => void) | undefined;
   #seq = 0;
   #spooled = 0;
   #previewsDropped = 0;
@@ -65,6 +70,7 @@ class LedgerSink implements PromptSink {
     this.#limits = { ...LIMITS, ...options.limits };
     this.#warn = options.warn ?? warnOnStderr;
     this.#spoolDir = spoolDir;
+    this.#onNobody = options.onNobody;
     this.#spool = new SpoolWriter({
       dir: spoolDir,
       producer,
@@ -149,13 +155,17 @@ class LedgerSink implements PromptSink {
     this.#waiters.check();
   }
 
+  /** Piece by piece: the kernel has what it took, and only the rest needs a copy. */
   #send(): void {
-    const count = this.#ring.unsentCount;
-    if (count === 0) return;
-    const unsent = this.#ring.unsent();
-    this.#link.write(this.#ring.send(), count);
-    // What the kernel had no room for would die with this process.
-    if (this.#link.isClogged) this.#copy(unsent);
+    while (this.#ring.unsentCount > 0) {
+      const sent = this.#ring.send(this.#wire);
+      this.#link.write(this.#wire.take(), sent.length);
+      if (!this.#link.isClogged) continue;
+      // What the kernel had no room for would die with this process.
+      this.#wire.keep();
+      this.#copy([...sent, ...this.#ring.unsent()]);
+      return;
+    }
   }
 
   /** Previews go first. What still doesn't fit waits on disk instead of in memory. */
@@ -213,6 +223,7 @@ class LedgerSink implements PromptSink {
   #lost(): void {
     this.#ring.unsend();
     this.#settle(true);
+    this.#onNobody?.();
   }
 
   /** Hands the file over, or takes it back when the socket has brought all of it. */

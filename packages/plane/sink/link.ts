@@ -67,9 +67,9 @@ class Link {
   }
 
   /** The kernel takes the bytes at once, unless it has no room: see `isClogged`. */
-  write(text: string, lines: number): void {
+  write(bytes: Buffer, lines: number): void {
     this.#sent += lines;
-    this.#socket?.write(text);
+    this.#socket?.write(bytes);
   }
 
   /** Lets the other side read what is on its way, and never comes back. */

@@ -1,6 +1,7 @@
 // The lines of one producer that the ledger has not confirmed yet, oldest first: those that were
 // sent on the current connection, then those that were not.
 import type { EventLine } from '@subluminal/core/ports';
+import type { Wire } from './wire.ts';
 
 interface Entry {
   readonly seq: number;
@@ -71,14 +72,14 @@ class Ring {
     return true;
   }
 
-  /** The unsent lines as one text, from now on taken as sent. */
-  send(): string {
-    let text = '';
-    for (let at = this.#unsent; at < this.#entries.length; at++) {
-      text += this.#entries[at]?.text ?? '';
+  /** Puts the next unsent lines on the wire, as many as it takes, and counts them as sent. */
+  send(wire: Wire): readonly Entry[] {
+    const first = this.#unsent;
+    for (; this.#unsent < this.#entries.length; this.#unsent++) {
+      const entry = this.#entries[this.#unsent];
+      if (entry !== undefined && !wire.add(entry.text)) break;
     }
-    this.#unsent = this.#entries.length;
-    return text;
+    return this.#entries.slice(first, this.#unsent);
   }
 
   /** The connection is gone, and what it carried may be too. */

@@ -1,7 +1,7 @@
 // Which fields of a long message are picked out, and what they mean.
 import { decodeUtf8 } from '../../policy/read/utf8.ts';
 import type { Draft } from './draft.ts';
-import { idOf } from './id.ts';
+import { ID_BYTES_MAX, idOf } from './id.ts';
 import type { InvalidReason } from './types.ts';
 
 /** The objects of a message whose members are looked at. */
@@ -73,7 +73,8 @@ interface Read {
 
 function noteTop(draft: Draft, key: string, { bytes, value }: Read): void {
   if (key === 'jsonrpc') draft.version = value === '2.0';
-  else if (key === 'id') draft.id = idOf(bytes, 0, bytes.length) ?? null;
+  else if (key === 'id')
+    draft.id = (bytes.length <= ID_BYTES_MAX && idOf(bytes, 0, bytes.length)) || null;
   else draft.method = typeof value === 'string' && value !== '' ? value : null;
 }
 

@@ -1,7 +1,7 @@
 // Which message a line holds, found without building it.
 import { LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../canon/units.ts';
 import { type Draft, emptyDraft, settle } from './draft.ts';
-import { idOf } from './id.ts';
+import { ID_BYTES_MAX, idOf } from './id.ts';
 import { isWord, readMembers, scopeOf } from './members.ts';
 import { END, readString, Scan, skipValue } from './scan.ts';
 import { asciiBytes, decodeText, stringText } from './text.ts';
@@ -133,6 +133,7 @@ function readId(scan: Scan, draft: Draft): boolean {
   if (!read) return false;
   // Once an id has come twice, it stays unknown.
   draft.id = draft.id === null ? null : (idOf(scan.bytes, start, scan.at) ?? null);
+  if (scan.at - start > ID_BYTES_MAX) scan.complain('id');
   return true;
 }
 

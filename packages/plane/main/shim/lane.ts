@@ -4,12 +4,22 @@ import {
   BROKEN_LINE_END,
   type Command,
   type Framed,
+  type HubAnswer,
   type LargeEnd,
   lineSplitter,
+  type Question,
   type Session,
   type Side,
 } from '@subluminal/core/session';
 import type { ChunkWriter } from '../../stdio/index.ts';
+
+/** The hub of the run, as the agent's lane needs it. */
+interface HubAsker {
+  ask(questions: readonly Question[]): Promise<readonly HubAnswer[]>;
+  /** Nothing overtakes a call that waits for its answer: the source is held meanwhile. */
+  hold(): void;
+  release(): void;
+}
 
 interface LaneOptions {
   readonly from: Side;
@@ -21,12 +31,17 @@ interface LaneOptions {
   readonly act: (command: Command) => void;
   /** Everything of one chunk has been carried out: hand over its events. */
   readonly settled: () => void;
+  /** A long line is over: what waited for its end may be written. */
+  readonly streamed?: () => void;
+  readonly hub?: HubAsker | undefined;
 }
 
 interface Lane {
+  /** Whether a long line is on its way: nothing else may be written where it goes. */
+  readonly isStreaming: boolean;
   feed(chunk: Uint8Array): void;
-  /** The input has ended. */
-  end(): void;
+  /** The input has ended; `over` is called when all of it has been carried out. */
+  end(over?: () => void): void;
 }
 
 const NEWLINE = Buffer.from('\n');
@@ -39,6 +54,9 @@ class StdioLane implements Lane {
   /** Where the parts of a long line go while it lasts. */
   #streaming: Side | undefined;
   #hash: Hash | undefined;
+  /** With a hub: what came in while an answer was awaited, in order. */
+  readonly #waiting: (Framed | { readonly kind: 'over'; readonly act: () => void })[] = [];
+  #isAsking = false;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -46,28 +64,77 @@ class StdioLane implements Lane {
     this.#splitter = lineSplitter({ ...options.limits, allocate });
   }
 
+  get isStreaming(): boolean {
+    return this.#streaming !== undefined;
+  }
+
   feed(chunk: Uint8Array): void {
-    for (const framed of this.#splitter.feed(chunk)) this.#take(framed);
+    this.#takeAll(this.#splitter.feed(chunk));
+  }
+
+  end(over: () => void = () => {}): void {
+    this.#takeAll(this.#splitter.end());
+    if (!this.#isAsking) return over();
+    this.#waiting.push({ kind: 'over', act: over });
+  }
+
+  #takeAll(all: Iterable<Framed>): void {
+    if (this.#options.hub === undefined) {
+      for (const framed of all) this.#take(framed);
+    } else {
+      this.#waiting.push(...all);
+      this.#drain(this.#options.hub);
+    }
     this.#options.settled();
   }
 
-  end(): void {
-    for (const framed of this.#splitter.end()) this.#take(framed);
-    this.#options.settled();
+  /** Takes what waits, until the hub must be asked or nothing is left. */
+  #drain(hub: HubAsker): void {
+    while (!this.#isAsking) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      if (next.kind === 'over') next.act();
+      else this.#askOrTake(hub, next);
+    }
   }
 
-  #take(framed: Framed): void {
+  #askOrTake(hub: HubAsker, framed: Framed): void {
+    const questions = this.#questions(framed);
+    if (questions.length === 0) return this.#take(framed);
+    this.#isAsking = true;
+    hub.hold();
+    void hub.ask(questions).then((answers) => {
+      this.#isAsking = false;
+      this.#take(framed, answers);
+      this.#drain(hub);
+      this.#options.settled();
+      hub.release();
+    });
+  }
+
+  #questions(framed: Framed): readonly Question[] {
+    const { session, now } = this.#options;
+    if (framed.kind !== 'line' && framed.kind !== 'head') return [];
+    return session.questions(framed.kind, framed.bytes, now());
+  }
+
+  #take(framed: Framed, answers?: readonly HubAnswer[]): void {
     const { from, session, now } = this.#options;
     switch (framed.kind) {
       case 'line': {
         const { bytes } = framed;
         const commands =
-          from === 'agent' ? session.fromAgent(bytes, now()) : session.fromServer(bytes, now());
+          from === 'agent'
+            ? session.fromAgent(bytes, now(), answers)
+            : session.fromServer(bytes, now());
         return this.#carryOut(commands, bytes);
       }
       case 'head':
         this.#hash = createHash('sha256').update(framed.bytes);
-        return this.#carryOut(session.largeHead(from, framed.bytes, { nowMs: now() }), framed.bytes);
+        return this.#carryOut(
+          session.largeHead(from, framed.bytes, { nowMs: now(), answers }),
+          framed.bytes,
+        );
       case 'piece':
         return this.#piece(framed.bytes);
       case 'end':
@@ -89,9 +156,14 @@ class StdioLane implements Lane {
   #large(bytesTotal: number, outcome: LargeEnd['outcome']): void {
     const { from, session, now } = this.#options;
     const streamHash = (this.#hash ?? createHash('sha256')).digest('hex');
-    this.#carryOut(session.largeEnd(from, { bytesTotal, streamHash, outcome }, now()), NEWLINE);
-    this.#streaming = undefined;
     this.#hash = undefined;
+    this.#carryOut(session.largeEnd(from, { bytesTotal, streamHash, outcome }, now()), NEWLINE);
+  }
+
+  #endStream(to: Side, last: Buffer): void {
+    this.#options.outs[to].write(last);
+    this.#streaming = undefined;
+    this.#options.streamed?.();
   }
 
   #carryOut(commands: readonly Command[], bytes: Uint8Array): void {
@@ -109,10 +181,10 @@ class StdioLane implements Lane {
           this.#streaming = undefined;
           break;
         case 'finish':
-          outs[command.to].write(NEWLINE);
+          this.#endStream(command.to, NEWLINE);
           break;
         case 'break':
-          outs[command.to].write(BROKEN);
+          this.#endStream(command.to, BROKEN);
           break;
         default:
           act(command);
@@ -132,5 +204,5 @@ function asBuffer(bytes: Uint8Array): Buffer {
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-export type { Lane };
+export type { HubAsker, Lane };
 export { asBuffer, createLane };

@@ -36,13 +36,17 @@ interface PolicyWatch {
 /** Looks at the file by polling: editors replace files, and a watch on the old one sees nothing. */
 function watchPolicy({ path, profile, changed, broken }: PolicyWatch): { stop(): void } {
   let reading = false;
+  let again = false;
   const look = (): void => {
+    // A change while the last one is still being read must not be missed.
+    again = reading;
     if (reading) return;
     reading = true;
     void loadPolicy(path, profile)
       .then((loaded) => (loaded.ok ? changed(loaded.snapshot) : broken(loaded.message)))
       .finally(() => {
         reading = false;
+        if (again) look();
       });
   };
   watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, look);

@@ -1,12 +1,15 @@
 // What is taken out of previews: known formats of secrets, and what the user names.
-import { createRedactor, type ExtraPattern } from '@subluminal/core/scan';
+import { createRedactor, type ExtraPattern, type SecretValue } from '@subluminal/core/scan';
 
 type Redaction =
   | { readonly ok: true; readonly redact: (text: string) => string }
   | { readonly ok: false; readonly message: string };
 
 /** Builds the redactor; RE2 is loaded only when there are patterns of the user's. */
-async function loadRedactor(patterns: readonly string[]): Promise<Redaction> {
+async function loadRedactor(
+  patterns: readonly string[],
+  values: readonly SecretValue[],
+): Promise<Redaction> {
   const extra: ExtraPattern[] = [];
   if (patterns.length > 0) {
     const { compileRegex } = await import('@subluminal/core/regex');
@@ -19,7 +22,11 @@ async function loadRedactor(patterns: readonly string[]): Promise<Redaction> {
       extra.push({ name: `pattern-${index + 1}`, find: compiled.find });
     }
   }
-  const { plain } = createRedactor({ extra });
+  const { plain, refused } = createRedactor({ extra, values });
+  if (refused.length > 0) {
+    const names = refused.map(({ name }) => name).join(', ');
+    return { ok: false, message: `these secrets cannot be redacted: ${names}` };
+  }
   return { ok: true, redact: (text) => plain(text, { truncated: true }) };
 }
 

@@ -1,64 +1,37 @@
 // `sub shim`: stands between an agent and one MCP server on stdio.
-import { isUtf8 } from 'node:buffer';
-import { eventWriter, type PolicyRef, type Producer, type Profile } from '@subluminal/contracts';
-import type { Snapshot } from '@subluminal/core/policy';
-import { type Command, createSession, type Session } from '@subluminal/core/session';
-import { uuidv7 } from 'uuidv7';
-import { sha256 } from '../../crypto/index.ts';
-import type { PromptSink } from '../../sink/index.ts';
+import { eventWriter } from '@subluminal/contracts';
+import type { Command, ServerExit } from '@subluminal/core/session';
 import {
+  type ChunkReader,
   type ChunkWriter,
   createWriter,
   openAgentEnds,
   type RunningServer,
   readChunks,
-  type SpawnResult,
   type Supervisor,
   supervise,
 } from '../../stdio/index.ts';
-import { createRecorder, type Recorder } from './events.ts';
-import { asBuffer, createLane } from './lane.ts';
-import { createLog, type Log } from './log.ts';
+import { createAnswers } from './answers.ts';
+import { createRecorder } from './events.ts';
+import type { HubLink } from './hub.ts';
+import { createLane, type HubAsker } from './lane.ts';
+import { createLog } from './log.ts';
 import { watchPolicy } from './policy.ts';
-
-interface ShimParts {
-  readonly serverName: string;
-  readonly spawned: SpawnResult;
-  readonly snapshot: Snapshot;
-  readonly policyPath: string | null;
-  readonly profile: Profile;
-  readonly producer: Producer;
-  /** Whether this shim tells when the run begins and ends. */
-  readonly tellsRun: boolean;
-  readonly sink: PromptSink;
-  readonly redact: (text: string) => string;
-  readonly limits: {
-    readonly inspectBytesMax: number;
-    readonly messageBytesMax: number;
-    readonly previewBytesMax: number;
-    readonly orphanMs: number;
-    readonly graceMs: number;
-    readonly termMs: number;
-  };
-}
-
-/** What the parts of a running shim share. */
-interface Shim {
-  readonly parts: ShimParts;
-  readonly session: Session;
-  readonly recorder: Recorder;
-  readonly log: Log;
-  readonly toAgent: ChunkWriter;
-  readonly now: () => number;
-  readonly startedAt: number;
-  stop: (exitCode: number) => void;
-  terminated: boolean;
-}
+import { recordEnd, recordPolicy, recordStart, watchHealth } from './record.ts';
+import {
+  carryOut,
+  perform,
+  type Shim,
+  type ShimParts,
+  sessionOf,
+  TERMINATED_EXIT,
+} from './running.ts';
 
 const TICK_MS = 1_000;
 const FLUSH_MS = 5_000;
 const DRAIN_MS = 2_000;
-const TERMINATED_EXIT = 3;
+/** Who closes the output and lives is told of as such. */
+const EXIT_MS = 250;
 
 /** Runs until the agent, the server or a signal ends it; gives the exit code. */
 async function runShim(parts: ShimParts): Promise<number> {
@@ -69,32 +42,45 @@ async function runShim(parts: ShimParts): Promise<number> {
     log.warn(text),
   );
   let broken = (): void => {};
+  const toAgent = createWriter(output, { onBroken: () => broken() });
   const shim: Shim = {
     parts,
     session: sessionOf(parts),
     recorder,
     log,
-    toAgent: createWriter(output, { onBroken: () => broken() }),
+    toAgent,
+    answers: createAnswers(toAgent),
     now,
     startedAt: now(),
+    parent: process.ppid,
+    snapshot: parts.snapshot,
     stop: () => {},
     terminated: false,
   };
   recordStart(shim);
   const watch = watchPolicyOf(shim);
+  const health = watchHealth(shim);
   const ticking = setInterval(() => carryOut(shim, shim.session.tick(now())), TICK_MS);
   ticking.unref();
   const { spawned } = parts;
+  parts.hub?.start({
+    snapshot: () => shim.snapshot,
+    summary: () => shim.session.summary(),
+    onShutdown: () => shim.stop(0),
+  });
   const exitCode =
     spawned.kind === 'started'
       ? await serve(shim, spawned.server, { input, onBroken: (act) => (broken = act) })
       : await refuseAll(shim, spawned.message, { input, onBroken: (act) => (broken = act) });
   clearInterval(ticking);
   watch?.stop();
+  health.stop();
   carryOut(shim, shim.session.agentClosed(now()));
   await shim.toAgent.close(DRAIN_MS);
   recordEnd(shim, exitCode);
+  // The hub hears last that all is on record: whoever waits for this shim may then read it.
   await parts.sink.close(FLUSH_MS);
+  await parts.hub?.leave(shim.session.summary());
   return exitCode;
 }
 
@@ -115,26 +101,32 @@ async function serve(shim: Shim, server: RunningServer, agent: AgentSide): Promi
   const act = (command: Command) => perform(shim, command);
   const settled = () => parts.sink.push();
   const shared = { session, outs, limits, now, act, settled };
-  const up = createLane({ from: 'agent', ...shared });
-  const down = createLane({ from: 'server', ...shared });
+  const hub = askerOf(parts.hub, () => fromAgent);
+  const up = createLane({ from: 'agent', ...shared, hub });
+  const down = createLane({ from: 'server', ...shared, streamed: () => shim.answers.flush() });
   const fromAgent = readChunks(agent.input, {
     chunk: (chunk) => up.feed(chunk),
-    end: () => {
-      up.end();
-      supervisor.stop({ kind: 'input_closed' });
-    },
+    end: () => up.end(() => supervisor.stop({ kind: 'input_closed' })),
   });
   const fromServer = readChunks(server.stdout, {
     chunk: (chunk) => down.feed(chunk),
     end: () => {
       down.end();
-      carryOut(shim, session.serverExited(exitOf(server), now()));
+      void exitOf(server).then((exit) => over(shim, exit));
     },
   });
+  shim.answers.yieldTo(down, fromAgent);
   toServer.holds(fromAgent);
   // Refusals go to the agent too, so a full agent holds its own requests back as well.
   toAgent.holds(fromServer, fromAgent);
   return finished(shim, { supervisor, server, stop: () => fromAgent.stop() });
+}
+
+function askerOf(link: HubLink | undefined, source: () => ChunkReader): HubAsker | undefined {
+  if (link === undefined) return undefined;
+  const hold = () => source().hold();
+  const release = () => source().release();
+  return { ask: (questions) => link.ask(questions), hold, release };
 }
 
 async function finished(
@@ -144,17 +136,25 @@ async function finished(
   const outcome = await running.supervisor.done;
   running.stop();
   const { code, signal } = outcome.server;
-  carryOut(shim, shim.session.serverExited({ started: true, code, signal }, shim.now()));
+  over(shim, { started: true, code, signal });
+  shim.answers.flush();
   if (outcome.left.length > 0) {
     shim.log.warn('processes of the server could not be ended', { pids: outcome.left });
   }
   return shim.terminated ? TERMINATED_EXIT : outcome.exitCode;
 }
 
+/** Who went first? A call of an agent that is gone was given up, not lost. */
+function over(shim: Shim, exit: ServerExit): void {
+  const { session, now } = shim;
+  if (process.ppid !== shim.parent) carryOut(shim, session.agentClosed(now()));
+  carryOut(shim, session.serverExited(exit, now()));
+}
+
 /** The server could not start: every request hears why, until the agent leaves. */
 function refuseAll(shim: Shim, message: string, agent: AgentSide): Promise<number> {
   const { session, toAgent, now, parts } = shim;
-  shim.log.warn('the server could not be started', { reason: message });
+  shim.log.warn('the server could not be started', { reason: parts.redact(message) });
   carryOut(shim, session.serverExited({ started: false, message }, now()));
   const nowhere = createSinkhole();
   const lane = createLane({
@@ -165,9 +165,11 @@ function refuseAll(shim: Shim, message: string, agent: AgentSide): Promise<numbe
     now,
     act: (command) => perform(shim, command),
     settled: () => parts.sink.push(),
+    hub: askerOf(parts.hub, () => reader),
   });
+  let reader: ChunkReader;
   return new Promise((resolve) => {
-    const reader = readChunks(agent.input, {
+    reader = readChunks(agent.input, {
       chunk: (chunk) => lane.feed(chunk),
       end: () => resolve(1),
     });
@@ -192,67 +194,6 @@ function createSinkhole(): ChunkWriter {
   };
 }
 
-function sessionOf(parts: ShimParts): Session {
-  const { producer, limits } = parts;
-  const { run_id, agent_id, client, env, principal, workload } = producer;
-  const identity = {
-    run_id,
-    agent_id,
-    client,
-    env,
-    ...(principal !== undefined && { principal }),
-    ...(workload !== undefined && { workload: { ...workload } }),
-  };
-  return createSession({
-    serverName: parts.serverName,
-    profile: parts.profile,
-    snapshot: parts.snapshot,
-    identity,
-    callId: uuidv7,
-    sha256,
-    isUtf8,
-    decode,
-    redact: parts.redact,
-    limits: { previewBytesMax: limits.previewBytesMax, orphanMs: limits.orphanMs },
-  });
-}
-
-function decode(bytes: Uint8Array, start: number, end: number): string {
-  return asBuffer(bytes).toString('utf8', start, end);
-}
-
-/** Commands that come from time or from an end, not from a message. */
-function carryOut(shim: Shim, commands: readonly Command[]): void {
-  for (const command of commands) perform(shim, command);
-  shim.parts.sink.push();
-}
-
-function perform(shim: Shim, command: Command): void {
-  switch (command.do) {
-    case 'answer':
-      shim.toAgent.write(Buffer.from(command.text));
-      return;
-    case 'emit':
-      shim.recorder.emit(command);
-      return;
-    case 'report': {
-      const { detail, ...facts } = command.report;
-      shim.log.warn(detail, facts);
-      return;
-    }
-    case 'terminate':
-      shim.terminated = true;
-      shim.log.warn(command.message, { code: command.code });
-      shim.stop(TERMINATED_EXIT);
-      return;
-    case 'hold':
-      // Nobody can be asked yet: the call is refused at once instead of waiting for nothing.
-      carryOut(shim, shim.session.approval(command.callId, 'unavailable', shim.now()));
-      return;
-    default:
-  }
-}
-
 function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
   const { policyPath: path, profile } = shim.parts;
   if (path === null) return undefined;
@@ -263,47 +204,33 @@ function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
     changed: (snapshot) => {
       if (snapshot.ref.policy_hash === hash) return;
       hash = snapshot.ref.policy_hash;
-      carryOut(shim, shim.session.usePolicy(snapshot));
+      shim.snapshot = snapshot;
+      shim.session.usePolicy(snapshot);
+      recordPolicy(shim, snapshot, true);
+      shim.parts.sink.push();
     },
     broken: (message) =>
       shim.log.warn('the policy is broken; the last good one stays', { message }),
   });
 }
 
-function recordStart({ parts, recorder }: Shim): void {
-  const { snapshot } = parts;
-  const policy: PolicyRef = snapshot.ref;
-  if (parts.tellsRun) {
-    const started_at = new Date().toISOString();
-    recorder.record('run_start', { run: { started_at, mode: snapshot.document.mode, policy } });
-  }
-  recorder.record('policy_loaded', { policy, mode: snapshot.document.mode, reload: false });
-  parts.sink.push();
-}
-
-function recordEnd(
-  { parts, recorder, session, terminated, now, startedAt }: Shim,
-  exitCode: number,
-): void {
-  if (!parts.tellsRun) return;
-  const status = terminated ? 'TERMINATED' : exitCode === 0 ? 'SUCCEEDED' : 'FAILED';
-  const duration_ms = Math.max(0, Math.round(now() - startedAt));
-  recorder.record('run_end', {
-    run: {
-      ended_at: new Date().toISOString(),
-      status,
-      summary: { ...session.summary(), duration_ms },
-    },
+/** How the server went. Its output may end a moment before it does, or long before. */
+function exitOf({ child }: RunningServer): Promise<ServerExit> {
+  return new Promise((resolve) => {
+    const tell = (): void => {
+      clearTimeout(timer);
+      const { exitCode: code, signalCode: signal } = child;
+      resolve({
+        started: true,
+        ...(code !== null && { code }),
+        ...(signal !== null && { signal }),
+      });
+    };
+    const timer = setTimeout(tell, EXIT_MS);
+    timer.unref();
+    if (child.exitCode !== null || child.signalCode !== null) tell();
+    else child.once('exit', tell);
   });
-}
-
-function exitOf(server: RunningServer): { started: true; code?: number; signal?: string } {
-  const { exitCode, signalCode } = server.child ?? {};
-  return {
-    started: true,
-    ...(typeof exitCode === 'number' && { code: exitCode }),
-    ...(typeof signalCode === 'string' && { signal: signalCode }),
-  };
 }
 
 /** Milliseconds that never go back, starting from the time of the wall. */
@@ -312,5 +239,4 @@ function monotonic(): () => number {
   return () => Math.floor(offset + performance.now());
 }
 
-export type { ShimParts };
 export { runShim };

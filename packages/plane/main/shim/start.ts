@@ -6,15 +6,22 @@ import {
   findPolicy,
   formatConfigProblem,
   type HomePaths,
+  homePaths,
+  type LoadResult,
   loadConfig,
   userHome,
 } from '../../config/index.ts';
-import { identify } from '../../identity/index.ts';
+import { type Identified, identify } from '../../identity/index.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index.ts';
 import { type SpawnResult, spawnServer } from '../../stdio/index.ts';
+import { formatSecretProblem, type ResolvedSecrets, resolveBindings } from '../../vault/index.ts';
+import { withAgentFile } from '../run/agent-file.ts';
+import type { HubLink } from './hub.ts';
+import { ledgerStarter } from './ledger.ts';
 import { loadPolicy } from './policy.ts';
 import { loadRedactor } from './redact.ts';
-import { runShim, type ShimParts } from './shim.ts';
+import type { ShimParts } from './running.ts';
+import { runShim } from './shim.ts';
 
 interface ShimOptions {
   readonly serverName: string;
@@ -33,8 +40,11 @@ type Started =
 const SERVER_NAME_LENGTH_MAX = 256;
 
 /** Runs a shim to its end. A fault before the first byte is returned, not thrown. */
-async function startShim(options: ShimOptions): Promise<Started> {
-  const { serverName, env, cwd, flags } = options;
+async function startShim(given: ShimOptions): Promise<Started> {
+  // Clients may start their servers with almost no environment; the run is found all the same.
+  const env = withAgentFile(given.env, homePaths(given.env).run);
+  const options = { ...given, env };
+  const { serverName, cwd, flags } = options;
   if (serverName.length > SERVER_NAME_LENGTH_MAX) {
     return refused(`a server name has at most ${SERVER_NAME_LENGTH_MAX} characters`);
   }
@@ -46,41 +56,84 @@ async function startShim(options: ShimOptions): Promise<Started> {
   const { profile } = config;
   if (problem !== undefined && profile === 'production')
     return refused(formatConfigProblem(problem));
-  const { producer, runOrigin, warnings } = identify({
-    env,
-    cwd,
-    paths,
-    nowMs: Date.now(),
-    profile,
-  });
-  for (const warning of warnings) process.stderr.write(`sub: ${warning}\n`);
+  const identified = identify({ env, cwd, paths, nowMs: Date.now(), profile });
+  for (const warning of identified.warnings) warn(warning);
+  const parts = await gather(options, { ...loaded, ...identified });
+  return typeof parts === 'string' ? refused(parts) : { ok: true, exitCode: await runShim(parts) };
+}
+
+type Loaded = Extract<LoadResult, { readonly ok: true }> & Identified;
+
+/** Everything a shim is made of, the server last: a fault before it leaves nothing behind. */
+async function gather(options: ShimOptions, loaded: Loaded): Promise<ShimParts | string> {
+  const { serverName, env, cwd } = options;
+  const { config, paths, producer, runOrigin } = loaded;
+  const { profile } = config;
   const policyPath = config['policy.path'] ?? foundPolicy(cwd, paths, env);
   const policy = await loadPolicy(policyPath, profile);
-  if (!policy.ok) return refused(policy.message);
-  const redaction = await loadRedactor(config['redact.extra_patterns']);
-  if (!redaction.ok) return refused(redaction.message);
-  const sink = sinkOf(config, paths, producer);
-  if (typeof sink === 'string') return refused(sink);
-  // The server starts last: a fault before it leaves nothing behind.
-  const spawned = await spawn(options, producer);
-  const exitCode = await runShim({
+  if (!policy.ok) return policy.message;
+  const secrets = secretsFor(options, loaded);
+  if (typeof secrets === 'string') return secrets;
+  const redaction = await loadRedactor(config['redact.extra_patterns'], secrets.secretValues());
+  if (!redaction.ok) return redaction.message;
+  const hub = await hubOf(options, loaded);
+  if (typeof hub === 'string') return hub;
+  const sink = sinkOf(options, loaded);
+  if (typeof sink === 'string') return sink;
+  return {
     serverName,
-    spawned,
+    spawned: await spawn(options, producer, secrets),
     snapshot: policy.snapshot,
     policyPath,
     profile,
     producer,
     tellsRun: runOrigin === 'given' ? env['SUB_RUN_HOSTED'] !== '1' : runOrigin !== 'joined',
     sink,
+    hub,
+    injected: secrets.injected,
     redact: redaction.redact,
     limits: limitsOf(config, profile),
-  });
-  return { ok: true, exitCode };
+  };
 }
 
-function spawn(options: ShimOptions, producer: Producer): Promise<SpawnResult> {
-  const { command, args, env, cwd } = options;
+/** The secrets of this server; in production it does not start without one of them. */
+function secretsFor(
+  { serverName, env }: ShimOptions,
+  { servers, paths, config }: Loaded,
+): ResolvedSecrets | string {
+  const { home } = paths;
+  const secrets = resolveBindings({ serverName, servers, env, home, userHome: userHome(env) });
+  const problems = secrets.problems.map(formatSecretProblem);
+  if (problems.length > 0 && config.profile === 'production') return problems.join('\n');
+  for (const problem of problems) warn(problem);
+  return secrets;
+}
+
+async function hubOf(
+  { serverName, env, flags }: ShimOptions,
+  { producer, config }: Loaded,
+): Promise<HubLink | string | undefined> {
+  const endpoint = flags['governance-endpoint'] || env['SUB_GOVERNANCE_ENDPOINT'];
+  if (!endpoint) return undefined;
+  const token = env['SUB_GOVERNANCE_TOKEN'];
+  const { linkHub } = await import('./hub.ts');
+  const { profile } = config;
+  const linked = linkHub({ endpoint, token, producer, serverName, profile, warn });
+  return linked.ok ? linked.link : linked.message;
+}
+
+function spawn(
+  { command, args, cwd }: ShimOptions,
+  producer: Producer,
+  secrets: ResolvedSecrets,
+): Promise<SpawnResult> {
+  // The way to the hub is the shim's alone: a server has no business there.
+  const { SUB_GOVERNANCE_ENDPOINT: _, SUB_GOVERNANCE_TOKEN: __, ...env } = secrets.serverEnv();
   return spawnServer({ command, args, env, cwd, shimId: producer.source.shim_id });
+}
+
+function warn(text: string): void {
+  process.stderr.write(`sub: ${text}\n`);
 }
 
 function foundPolicy(cwd: string, { home }: HomePaths, env: ShimOptions['env']): string | null {
@@ -88,7 +141,8 @@ function foundPolicy(cwd: string, { home }: HomePaths, env: ShimOptions['env']):
   return found.kind === 'found' ? found.path : null;
 }
 
-function sinkOf(config: Config, paths: HomePaths, producer: Producer): PromptSink | string {
+function sinkOf({ env }: ShimOptions, loaded: Loaded): PromptSink | string {
+  const { config, paths, producer } = loaded;
   const target = config['events.sink'];
   switch (target.kind) {
     case 'off':
@@ -103,6 +157,7 @@ function sinkOf(config: Config, paths: HomePaths, producer: Producer): PromptSin
         spoolDir: paths.spool,
         producer: producer.source.shim_id,
         limits: { queueBytes: config['limits.queue_bytes'] },
+        onNobody: ledgerStarter({ env, paths, config }, warn),
       });
   }
 }

@@ -1,0 +1,28 @@
+// The folder of a trace bundle, made before the agent starts: what cannot be kept is told first.
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Refused, refused } from './options.ts';
+
+const EVENTS_FILE = 'events.jsonl';
+const FILES = [EVENTS_FILE, 'policy.json', 'summary.json', 'summary.md'] as const;
+const FOLDER_MODE = 0o700;
+
+/** A bundle that is there stays, unless it is to go. */
+function prepareBundle(dir: string, force: boolean): Refused | undefined {
+  const taken = FILES.find((name) => existsSync(join(dir, name)));
+  if (taken !== undefined && !force) {
+    const message = `${join(dir, taken)} exists already, and is not overwritten.`;
+    return refused('SUB_FILE_WRITE', message, 'Choose another folder, or add --force.');
+  }
+  try {
+    mkdirSync(dir, { recursive: true, mode: FOLDER_MODE });
+    for (const name of FILES) rmSync(join(dir, name), { force: true });
+    return undefined;
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    const message = `the folder ${dir} cannot be made (${code}).`;
+    return refused('SUB_FILE_WRITE', message, 'Check the path and its permissions.');
+  }
+}
+
+export { EVENTS_FILE, prepareBundle };

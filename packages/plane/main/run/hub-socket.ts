@@ -1,0 +1,110 @@
+// Where the hub of a run listens, and what hubs that were killed have left behind.
+import { lstatSync, mkdtempSync, readdirSync, rmSync, type Stats } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { sha256 } from '../../crypto/index.ts';
+
+interface HubSocket {
+  readonly path: string;
+  /** Removes the folder that was made for it. */
+  release(): void;
+}
+
+/** The shortest that a system allows for a Unix socket, its closing zero left out. */
+const PATH_BYTES_MAX = 103;
+const NAME = /^hub-[0-9a-f]{16}\.sock$/;
+const FOLDER = 'sub-hub-';
+const SOCKET = 'hub.sock';
+const LOOK_MS = 1_000;
+/** A socket that is being made is not yet listening. */
+const YOUNG_MS = 10_000;
+const ENTRIES_MAX = 500;
+
+/** The same for every host of a run, so that a second one finds the first. */
+function socketPathOf(runDir: string, runId: string): string {
+  return join(runDir, `hub-${sha256(runId).slice(0, 16)}.sock`);
+}
+
+/** The events of a run that are only handed on; removed with the socket. */
+function transitPathOf(runDir: string, runId: string): string {
+  return besides(socketPathOf(runDir, runId));
+}
+
+function besides(socketPath: string): string {
+  return socketPath.replace(/\.sock$/, '.jsonl');
+}
+
+/** In the home, or in a private folder of the system's when the path there is too long. */
+function hubSocket(runDir: string, runId: string): HubSocket {
+  const path = socketPathOf(runDir, runId);
+  // The hub itself makes the socket and removes it.
+  if (Buffer.byteLength(path) <= PATH_BYTES_MAX) return { path, release: () => {} };
+  const folder = mkdtempSync(join(shortTmpdir(), FOLDER));
+  const release = (): void => rmSync(folder, { recursive: true, force: true });
+  return { path: join(folder, SOCKET), release };
+}
+
+function shortTmpdir(): string {
+  const folder = tmpdir();
+  const length = Buffer.byteLength(join(folder, `${FOLDER}XXXXXX`, SOCKET));
+  return length <= PATH_BYTES_MAX ? folder : '/tmp';
+}
+
+/** Whether somebody listens; what does not answer in time is taken as somebody. */
+function isListening(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const finish = (listening: boolean): void => {
+      socket.destroy();
+      resolve(listening);
+    };
+    socket.setTimeout(LOOK_MS, () => finish(true));
+    socket.on('connect', () => finish(true));
+    socket.on('error', (cause: NodeJS.ErrnoException) => {
+      finish(cause.code !== 'ECONNREFUSED' && cause.code !== 'ENOENT');
+    });
+  });
+}
+
+/** Removes the sockets of hosts that are gone. */
+async function dropStaleSockets(runDir: string, nowMs: number): Promise<void> {
+  for (const name of namesIn(runDir).filter((one) => NAME.test(one))) {
+    const path = join(runDir, name);
+    if (!(await isStale(path, nowMs))) continue;
+    rmSync(path, { force: true });
+    rmSync(besides(path), { force: true });
+  }
+  const folder = shortTmpdir();
+  for (const name of namesIn(folder).filter((one) => one.startsWith(FOLDER))) {
+    const path = join(folder, name, SOCKET);
+    if (await isStale(path, nowMs)) rmSync(dirname(path), { recursive: true, force: true });
+  }
+}
+
+async function isStale(path: string, nowMs: number): Promise<boolean> {
+  const stats = ownStats(path);
+  if (stats?.isSocket() !== true || nowMs - stats.mtimeMs < YOUNG_MS) return false;
+  return !(await isListening(path));
+}
+
+/** Undefined for what is not ours, too. */
+function ownStats(path: string): Stats | undefined {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats?.uid === process.getuid?.() ? stats : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).slice(0, ENTRIES_MAX);
+  } catch {
+    return [];
+  }
+}
+
+export type { HubSocket };
+export { dropStaleSockets, hubSocket, isListening, socketPathOf, transitPathOf };

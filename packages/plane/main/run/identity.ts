@@ -1,0 +1,102 @@
+// Which run this is and who acts in it, and how the agent and its shims are told.
+import { basename } from 'node:path';
+import type { Client, Producer } from '@subluminal/contracts';
+import { uuidv7 } from 'uuidv7';
+import { identify } from '../../identity/index.ts';
+import { isListening, socketPathOf } from './hub-socket.ts';
+import type { RunOptions } from './options.ts';
+
+interface RunIdentity {
+  readonly producer: Producer;
+  /** The run that this one was started from. */
+  readonly parentRunId?: string;
+  readonly warnings: readonly string[];
+}
+
+type Env = RunOptions['env'];
+
+const ID = /^[\x21-\x7e]{1,256}$/;
+const CLIENTS = /^(claude|codex)(?:$|[-_.])/;
+
+async function identifyRun(options: RunOptions): Promise<RunIdentity> {
+  const { env, cwd, paths, config, identity, command } = options;
+  const chosen = await chooseRun(env, paths.run);
+  const isNested = chosen.parentRunId !== undefined;
+  const client = identity.client ?? (isNested ? undefined : env['SUB_CLIENT']);
+  // What the outer run is called says nothing about the inner one's agent.
+  const agentId = identity.agentId ?? (isNested ? undefined : env['SUB_AGENT_ID']);
+  const { producer, warnings } = identify({
+    env: {
+      ...env,
+      SUB_RUN_ID: chosen.id,
+      SUB_CLIENT: client || clientOf(command[0] ?? ''),
+      SUB_AGENT_ID: agentId,
+      SUB_ENV: identity.env ?? env['SUB_ENV'],
+      SUB_PRINCIPAL: identity.principal ?? env['SUB_PRINCIPAL'],
+    },
+    cwd,
+    paths,
+    nowMs: Date.now(),
+    profile: config.profile,
+  });
+  return {
+    producer,
+    ...(isNested && { parentRunId: chosen.parentRunId }),
+    warnings: [...chosen.warnings, ...warnings],
+  };
+}
+
+interface ChosenRun {
+  readonly id: string;
+  readonly parentRunId?: string;
+  readonly warnings: readonly string[];
+}
+
+/** The run that is given, unless somebody hosts it already: then it is the parent of a new one. */
+async function chooseRun(env: Env, runDir: string): Promise<ChosenRun> {
+  const given = env['SUB_RUN_ID'];
+  if (!given) return { id: uuidv7(), warnings: [] };
+  if (!ID.test(given)) {
+    const warning =
+      'SUB_RUN_ID is no id (1 to 256 ASCII characters, no spaces); the run has its own.';
+    return { id: uuidv7(), warnings: [warning] };
+  }
+  const isHosted =
+    env['SUB_RUN_HOSTED'] === '1' || (await isListening(socketPathOf(runDir, given)));
+  return isHosted
+    ? { id: uuidv7(), parentRunId: given, warnings: [] }
+    : { id: given, warnings: [] };
+}
+
+function clientOf(command: string): Client {
+  const name = CLIENTS.exec(basename(command).toLowerCase())?.[1];
+  return name === 'claude' || name === 'codex' ? name : 'custom';
+}
+
+interface AgentEnvWish {
+  readonly producer: Producer;
+  readonly endpoint: string;
+  /** Where shims write their events; undefined where the configuration says it already. */
+  readonly eventsPath: string | undefined;
+}
+
+/** The environment of the agent, which its shims inherit. */
+function agentEnv({ env, told }: RunOptions, wish: AgentEnvWish): NodeJS.ProcessEnv {
+  const { producer, endpoint, eventsPath } = wish;
+  return {
+    ...env,
+    SUB_RUN_ID: producer.run_id,
+    SUB_AGENT_ID: producer.agent_id,
+    SUB_ENV: producer.env,
+    SUB_CLIENT: producer.client,
+    ...(producer.principal !== undefined && { SUB_PRINCIPAL: producer.principal }),
+    SUB_RUN_HOSTED: '1',
+    SUB_GOVERNANCE_ENDPOINT: endpoint,
+    ...(told.policyPath !== undefined && { SUB_POLICY: told.policyPath }),
+    ...(told.profile !== undefined && { SUB_PROFILE: told.profile }),
+    ...(eventsPath !== undefined && { SUB_EVENTS: `file:${eventsPath}` }),
+  };
+}
+
+export type { RunIdentity };
+export { agentEnv, identifyRun };

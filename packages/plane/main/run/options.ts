@@ -1,0 +1,87 @@
+// What a run is made from, and what comes of it.
+import type { Client, Env as EnvName, ShimSummary, SubCode } from '@subluminal/contracts';
+import type { Snapshot } from '@subluminal/core/policy';
+import type { Config, HomePaths } from '../../config/index.ts';
+import type { RunSummary } from '../../ledger/export/index.ts';
+
+interface RunOptions {
+  /** The agent and its arguments. */
+  readonly command: readonly string[];
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly cwd: string;
+  readonly config: Config;
+  readonly paths: HomePaths;
+  /** The policy that the run begins with; null without one. */
+  readonly snapshot: Snapshot | null;
+  /** What the command line gave, and the agent's shims have to be told. */
+  readonly told: { readonly policyPath?: string; readonly profile?: string };
+  readonly identity: {
+    readonly agentId?: string;
+    readonly env?: EnvName;
+    readonly client?: Client;
+    readonly principal?: string;
+  };
+  readonly meta: { readonly [key: string]: string };
+  readonly events: {
+    /** An absolute path. */
+    readonly file?: string;
+    /** Hands whole lines over; false when nobody takes them any more. */
+    readonly follow?: (bytes: Uint8Array) => Promise<boolean>;
+  };
+  readonly bundle?: { readonly dir: string; readonly force: boolean };
+  /** A terminal tells the agent of Ctrl-C by itself. */
+  readonly isTerminal: boolean;
+  /** Tells the person in front of the machine, on one line. */
+  readonly tell: (text: string) => void;
+}
+
+interface Refused {
+  readonly kind: 'refused';
+  readonly exitCode: number;
+  readonly code: SubCode;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** How the agent ended. */
+interface AgentEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Who wanted it to end before it did by itself. */
+  readonly asked: 'signal' | 'policy' | null;
+}
+
+type RunStatus = 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED';
+
+/** What the run did: from all of its events, or only as the hub has counted. */
+type Account =
+  | { readonly kind: 'events'; readonly summary: RunSummary }
+  | { readonly kind: 'counted'; readonly totals: ShimSummary; readonly reason: string };
+
+/** Where the events of the run are now. */
+type TracePlace =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'bundle'; readonly path: string }
+  | { readonly kind: 'ledger' }
+  /** They were handed over, or nobody wanted them. */
+  | { readonly kind: 'none' };
+
+interface Ended {
+  readonly kind: 'ended';
+  readonly runId: string;
+  readonly agent: AgentEnd;
+  readonly status: RunStatus;
+  readonly account: Account;
+  readonly trace: TracePlace;
+  /** What went wrong on the way, each with what it means. */
+  readonly warnings: readonly string[];
+}
+
+type RunResult = Refused | Ended;
+
+function refused(code: SubCode, message: string, fix: string): Refused {
+  return { kind: 'refused', exitCode: 2, code, message, fix };
+}
+
+export type { Account, AgentEnd, Ended, Refused, RunOptions, RunResult, RunStatus, TracePlace };
+export { refused };

@@ -1,0 +1,245 @@
+// `sub run`: hosts the hub of a run, starts the agent under it, and tells how it ended.
+import { type EventWriter, eventWriter, type TerminateRequest } from '@subluminal/contracts';
+import type { Snapshot } from '@subluminal/core/policy';
+import { ensurePrivateFolder } from '../../config/index.ts';
+import { sha256 } from '../../crypto/index.ts';
+import { openHub, type RunningHub } from '../../hub/index.ts';
+import { loadPolicy } from '../shim/policy.ts';
+import { keepAgent, startAgent } from './agent.ts';
+import { writeAgentFile } from './agent-file.ts';
+import { prepareBundle } from './bundle-folder.ts';
+import { followFile } from './follow.ts';
+import { dropStaleSockets, type HubSocket, hubSocket } from './hub-socket.ts';
+import { agentEnv, identifyRun, type RunIdentity } from './identity.ts';
+import { locateCommand } from './locate.ts';
+import {
+  type AgentEnd,
+  type Refused,
+  type RunOptions,
+  type RunResult,
+  refused,
+} from './options.ts';
+import { shimsLeave } from './shims.ts';
+import { listenForSignals, type Signals } from './signals.ts';
+import { openTrace, type Trace } from './trace.ts';
+
+/** What the parts of a running run share. */
+interface Run {
+  readonly options: RunOptions;
+  readonly identity: RunIdentity;
+  readonly snapshot: Snapshot;
+  readonly hub: RunningHub;
+  readonly terminations: Terminations;
+  readonly trace: Trace;
+  readonly signals: Signals;
+  readonly writer: EventWriter;
+  readonly startedMs: number;
+}
+
+/** A policy may end the run before there is somebody to end it for. */
+interface Terminations {
+  request: TerminateRequest | undefined;
+  act: () => void;
+}
+
+const EXIT_NOT_EXECUTABLE = 126;
+const EXIT_NOT_FOUND = 127;
+/** On top of what a shim gives its server: reading, flushing and saying goodbye. */
+const GOODBYE_MS = 1_000;
+
+/** Runs the agent to its end. What keeps it from starting is returned, and leaves nothing behind. */
+async function startRun(options: RunOptions): Promise<RunResult> {
+  const [command = ''] = options.command;
+  const located = locateCommand(command, options);
+  if (located !== 'found') return notStarted(command, located);
+  for (const folder of [options.paths.home, options.paths.run, options.paths.spool]) {
+    const problem = ensurePrivateFolder(folder);
+    if (problem === undefined) continue;
+    return refused(problem.code, `${problem.where}: ${problem.message}.`, problem.fix);
+  }
+  const signals = listenForSignals();
+  const startedMs = performance.now();
+  const [identity, snapshot] = await Promise.all([identifyRun(options), snapshotOf(options)]);
+  for (const warning of identity.warnings) options.tell(warning);
+  const terminations: Terminations = { request: undefined, act: () => {} };
+  const socket = hubSocket(options.paths.run, identity.producer.run_id);
+  try {
+    const hub = await openRunHub(identity, socket, terminations);
+    if ('kind' in hub) return hub;
+    try {
+      const trace = openRunTrace(options, identity);
+      if (trace.kind === 'refused') return trace;
+      const writer = eventWriter(identity.producer);
+      const parts = { options, identity, snapshot, hub, terminations, trace };
+      const run = { ...parts, signals, writer, startedMs };
+      return await hostRun(run).finally(() => trace.release());
+    } finally {
+      await hub.close();
+    }
+  } finally {
+    socket.release();
+  }
+}
+
+/** Without a policy nothing is decided, as in a shim. */
+async function snapshotOf({ snapshot, config }: RunOptions): Promise<Snapshot> {
+  if (snapshot !== null) return snapshot;
+  const loaded = await loadPolicy(null, config.profile);
+  if (!loaded.ok) throw new Error(loaded.message);
+  return loaded.snapshot;
+}
+
+function notStarted(command: string, why: 'not_found' | 'not_executable'): Refused {
+  const name = JSON.stringify(command.slice(0, 256));
+  return why === 'not_found'
+    ? {
+        ...refused('SUB_AGENT_START', `there is no command ${name}.`, 'Check the name and PATH.'),
+        exitCode: EXIT_NOT_FOUND,
+      }
+    : {
+        ...refused(
+          'SUB_AGENT_START',
+          `${name} cannot be executed.`,
+          'Check that it is a program and may be run.',
+        ),
+        exitCode: EXIT_NOT_EXECUTABLE,
+      };
+}
+
+async function openRunHub(
+  { producer }: RunIdentity,
+  socket: HubSocket,
+  terminations: Terminations,
+): Promise<RunningHub | Refused> {
+  const opened = await openHub({
+    runId: producer.run_id,
+    listen: { kind: 'unix', path: socket.path },
+    nowMs: monotonic(),
+    sha256,
+    onTerminate: (request) => {
+      terminations.request = request;
+      terminations.act();
+    },
+  });
+  if (opened.kind === 'open') return opened.hub;
+  return refused(opened.code, opened.message, 'Check SUB_HOME and its permissions.');
+}
+
+function openRunTrace(options: RunOptions, { producer }: RunIdentity): Trace | Refused {
+  const { bundle } = options;
+  const problem = bundle === undefined ? undefined : prepareBundle(bundle.dir, bundle.force);
+  return problem ?? openTrace(options, producer.run_id, producer.source.shim_id);
+}
+
+async function hostRun(run: Run): Promise<RunResult> {
+  const { options, identity, snapshot, trace, hub, writer, startedMs } = run;
+  const { run_id: runId } = identity.producer;
+  recordStart(run);
+  const { file } = trace;
+  const { follow } = options.events;
+  const follower = file && follow && followFile(file.path, file.fromByte, follow);
+  const agent = await runAgent(run);
+  const { finishRun } = await import('./finish.ts');
+  const { status, account, warnings } = await finishRun({
+    options,
+    runId,
+    snapshot,
+    trace,
+    writer,
+    counted: hub.summary(),
+    agent: 'kind' in agent ? { code: agent.exitCode, signal: null, asked: null } : agent,
+    startedMs,
+    isTerminated: hub.terminated() !== null,
+  });
+  await follower?.finish();
+  if ('kind' in agent) return agent;
+  return { kind: 'ended', runId, agent, status, account, trace: trace.place, warnings };
+}
+
+function recordStart({ options, identity, snapshot, trace, writer }: Run): void {
+  const { document, ref } = snapshot;
+  const started_at = new Date().toISOString();
+  const { parentRunId } = identity;
+  const meta = {
+    ...options.meta,
+    ...(parentRunId !== undefined && { parent_run_id: parentRunId }),
+  };
+  const run = {
+    started_at,
+    mode: document.mode,
+    policy: ref,
+    ...(Object.keys(meta).length > 0 && { meta }),
+  };
+  trace.sink.write({ line: writer.line('run_start', { run }, started_at), kind: 'durable' });
+  trace.sink.push();
+}
+
+/** From the agent's start until nothing of it is left, its shims included. */
+async function runAgent(run: Run): Promise<AgentEnd | Refused> {
+  const { options, identity, hub, trace, signals } = run;
+  const { config, cwd, isTerminal, paths } = options;
+  const { producer } = identity;
+  const [command = '', ...args] = options.command;
+  const { endpoint } = hub;
+  const env = agentEnv(options, { producer, endpoint, eventsPath: trace.eventsPath });
+  const started = await startAgent({ command, args, env, cwd });
+  if (started.kind === 'failed') return startFailed(command, started.code);
+  const { child, pid } = started;
+  const family = { endpoint, agentPid: pid };
+  const file = writeAgentFile(paths.run, pid, env);
+  const graceMs = config['shutdown.grace_ms'];
+  const keeper = keepAgent({ child, family, signals, isTerminal, graceMs });
+  endOnTermination(run, () => keeper.terminate());
+  // Nobody waits for these, and the agent is already on its way.
+  dropStaleSockets(paths.run, Date.now()).catch(() => undefined);
+  loadEnd(trace).catch(() => undefined);
+  if (trace.place.kind === 'ledger') wakeLedger(options).catch(() => undefined);
+  const end = await keeper.done;
+  const leaveMs = graceMs + config['shutdown.term_grace_ms'] + GOODBYE_MS;
+  const haveLeft = await shimsLeave({ hub, family, leaveMs });
+  if (!haveLeft) options.tell('a shim did not end with the agent, and was ended.');
+  file?.remove();
+  return end;
+}
+
+/** An agent may run for days, and `sub` be updated meanwhile: the end must not miss its own files. */
+async function loadEnd({ place }: Trace): Promise<void> {
+  await import('./finish.ts');
+  if (place.kind !== 'ledger') return;
+  await Promise.all([import('../../ledger/index.ts'), import('../ledgerd/start.ts')]);
+}
+
+async function wakeLedger({ env, paths, config }: RunOptions): Promise<void> {
+  const { startLedgerd } = await import('../ledgerd/start.ts');
+  const { createLedgerClient } = await import('../../ingest/index.ts');
+  const status = await createLedgerClient({ socketPath: config['ledger.socket'] }).status();
+  if (status === undefined) startLedgerd({ env, paths, config });
+}
+
+function startFailed(command: string, code: string): Refused {
+  if (code === 'ENOENT') return notStarted(command, 'not_found');
+  const name = JSON.stringify(command.slice(0, 256));
+  const message = `${name} cannot be started (${code}).`;
+  const fix = 'Check that it is a program for this system, and the limits of the system.';
+  return { ...refused('SUB_AGENT_START', message, fix), exitCode: EXIT_NOT_EXECUTABLE };
+}
+
+function endOnTermination({ terminations, options }: Run, end: () => void): void {
+  const act = (): void => {
+    const { request } = terminations;
+    if (request === undefined) return;
+    const where = request.server_id === undefined ? '' : ` (server ${request.server_id})`;
+    options.tell(`the policy ends the run: ${request.message} [${request.code}]${where}`);
+    end();
+  };
+  terminations.act = act;
+  act();
+}
+
+/** Milliseconds that never go back, starting from the time of the wall. */
+function monotonic(): () => number {
+  const offset = Date.now() - performance.now();
+  return () => Math.floor(offset + performance.now());
+}
+
+export { startRun };

@@ -1,0 +1,99 @@
+// What a shim tells of itself: its beginning, its health and its end.
+import { documentOf, type Snapshot } from '@subluminal/core/policy';
+import type { Shim } from './running.ts';
+
+/** A longer policy is told of by its hash alone. */
+const DOCUMENT_LENGTH_MAX = 262_144;
+const HEALTH_EVERY_MS = 60_000;
+const LOOK_EVERY_MS = 10_000;
+
+function recordStart(shim: Shim): void {
+  const { parts, recorder, snapshot } = shim;
+  const { document, ref: policy } = snapshot;
+  if (parts.tellsRun) {
+    const started_at = new Date().toISOString();
+    recorder.record('run_start', { run: { started_at, mode: document.mode, policy } });
+  }
+  recordPolicy(shim, snapshot, false);
+  for (const secret of parts.injected) recorder.record('secret_injection', { secret });
+  parts.sink.push();
+}
+
+/** The policy goes along, so that a trace can be read and replayed on another machine. */
+function recordPolicy({ recorder }: Shim, snapshot: Snapshot, reload: boolean): void {
+  const { ref: policy, document } = snapshot;
+  const written = documentOf(snapshot, DOCUMENT_LENGTH_MAX);
+  recorder.record('policy_loaded', {
+    policy,
+    mode: document.mode,
+    reload,
+    ...(written !== undefined && { document: written }),
+  });
+}
+
+function recordEnd(shim: Shim, exitCode: number): void {
+  const { parts, recorder, session, terminated, now, startedAt } = shim;
+  if (!parts.tellsRun) return;
+  const status = terminated ? 'TERMINATED' : exitCode === 0 ? 'SUCCEEDED' : 'FAILED';
+  const duration_ms = Math.max(0, Math.round(now() - startedAt));
+  recorder.record('run_end', {
+    run: {
+      ended_at: new Date().toISOString(),
+      status,
+      summary: { ...session.summary(), duration_ms },
+    },
+  });
+}
+
+/** Tells how the shim does when that changes, and now and then while it works. */
+function watchHealth(shim: Shim): { stop(): void } {
+  let told: Status = 'ok';
+  let toldAtMs = shim.now();
+  let callsTold = 0;
+  let before = shim.parts.sink.stats();
+  const look = (): void => {
+    const status = statusOf(shim, before);
+    before = shim.parts.sink.stats();
+    const calls = shim.session.summary().calls_total;
+    const isDue = calls > callsTold && shim.now() - toldAtMs >= HEALTH_EVERY_MS;
+    if (status === told && !isDue) return;
+    [told, toldAtMs, callsTold] = [status, shim.now(), calls];
+    recordHealth(shim, status);
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  timer.unref();
+  return {
+    stop() {
+      clearInterval(timer);
+      // A shim that was never ill goes without a word.
+      if (told !== 'ok' || statusOf(shim, before) !== 'ok') recordHealth(shim, 'stopping');
+    },
+  };
+}
+
+type Status = 'ok' | 'degraded';
+type Stats = ReturnType<Shim['parts']['sink']['stats']>;
+
+/** Ill is who loses lines or previews, and who cannot reach its hub. */
+function statusOf({ parts }: Shim, before: Stats): Status {
+  const { previewsDropped, linesLost } = parts.sink.stats();
+  const loses = previewsDropped > before.previewsDropped || linesLost > before.linesLost;
+  return loses || parts.hub?.isThere() === false ? 'degraded' : 'ok';
+}
+
+function recordHealth(shim: Shim, status: Status | 'stopping'): void {
+  const { queued, spooled, previewsDropped } = shim.parts.sink.stats();
+  shim.recorder.record('shim_health', {
+    health: {
+      status,
+      uptime_ms: Math.max(0, Math.round(shim.now() - shim.startedAt)),
+      calls_in_flight: shim.session.openRequests('agent'),
+      events_queued: queued,
+      events_spooled: spooled,
+      previews_dropped: previewsDropped,
+    },
+  });
+  shim.parts.sink.push();
+}
+
+export { recordEnd, recordPolicy, recordStart, watchHealth };

@@ -1,0 +1,137 @@
+// What the parts of a running shim share, and how commands of its session are carried out.
+import { isUtf8 } from 'node:buffer';
+import type { Producer, Profile } from '@subluminal/contracts';
+import type { Snapshot } from '@subluminal/core/policy';
+import { type Command, createSession, type Session } from '@subluminal/core/session';
+import { uuidv7 } from 'uuidv7';
+import { sha256 } from '../../crypto/index.ts';
+import type { PromptSink } from '../../sink/index.ts';
+import type { ChunkWriter, SpawnResult } from '../../stdio/index.ts';
+import type { Answers } from './answers.ts';
+import type { Recorder } from './events.ts';
+import type { HubLink } from './hub.ts';
+import { asBuffer } from './lane.ts';
+import type { Log } from './log.ts';
+
+/** One secret that the server was to get; never its value. */
+interface Injection {
+  readonly inject_as: string;
+  readonly secret_ref: string;
+  readonly source: 'env' | 'file';
+  readonly success: boolean;
+  readonly server_name: string;
+}
+
+interface ShimParts {
+  readonly serverName: string;
+  readonly spawned: SpawnResult;
+  readonly snapshot: Snapshot;
+  readonly policyPath: string | null;
+  readonly profile: Profile;
+  readonly producer: Producer;
+  /** Whether this shim tells when the run begins and ends. */
+  readonly tellsRun: boolean;
+  readonly sink: PromptSink;
+  readonly hub: HubLink | undefined;
+  readonly injected: readonly Injection[];
+  readonly redact: (text: string) => string;
+  readonly limits: {
+    readonly inspectBytesMax: number;
+    readonly messageBytesMax: number;
+    readonly previewBytesMax: number;
+    readonly orphanMs: number;
+    readonly graceMs: number;
+    readonly termMs: number;
+  };
+}
+
+interface Shim {
+  readonly parts: ShimParts;
+  readonly session: Session;
+  readonly recorder: Recorder;
+  readonly log: Log;
+  readonly toAgent: ChunkWriter;
+  readonly answers: Answers;
+  readonly now: () => number;
+  readonly startedAt: number;
+  /** The process that started this one; when it is another, the agent is gone. */
+  readonly parent: number;
+  /** The policy in force. */
+  snapshot: Snapshot;
+  stop: (exitCode: number) => void;
+  terminated: boolean;
+}
+
+const TERMINATED_EXIT = 3;
+
+function sessionOf(parts: ShimParts): Session {
+  const { producer, limits } = parts;
+  const { run_id, agent_id, client, env, principal, workload } = producer;
+  const identity = {
+    run_id,
+    agent_id,
+    client,
+    env,
+    ...(principal !== undefined && { principal }),
+    ...(workload !== undefined && { workload: { ...workload } }),
+  };
+  return createSession({
+    serverName: parts.serverName,
+    profile: parts.profile,
+    snapshot: parts.snapshot,
+    identity,
+    callId: uuidv7,
+    sha256,
+    isUtf8,
+    decode,
+    redact: parts.redact,
+    hub: parts.hub !== undefined,
+    limits: { previewBytesMax: limits.previewBytesMax, orphanMs: limits.orphanMs },
+  });
+}
+
+function decode(bytes: Uint8Array, start: number, end: number): string {
+  return asBuffer(bytes).toString('utf8', start, end);
+}
+
+/** Commands that come from time or from an end, not from a message. */
+function carryOut(shim: Shim, commands: readonly Command[]): void {
+  for (const command of commands) perform(shim, command);
+  shim.parts.sink.push();
+}
+
+function perform(shim: Shim, command: Command): void {
+  const { parts, log, recorder, session } = shim;
+  switch (command.do) {
+    case 'answer':
+      shim.answers.write(command.text);
+      return;
+    case 'emit':
+      recorder.emit(command);
+      return;
+    case 'report': {
+      const { detail, ...facts } = command.report;
+      log.warn(detail, facts);
+      return;
+    }
+    case 'result':
+      parts.hub?.result(command.callId, command.result);
+      return;
+    case 'terminate': {
+      const { code, message } = command;
+      shim.terminated = true;
+      log.warn(message, { code });
+      parts.hub?.terminate({ code, message });
+      shim.stop(TERMINATED_EXIT);
+      return;
+    }
+    case 'hold':
+      // Nobody can be asked yet: the call is refused at once instead of waiting for nothing.
+      carryOut(shim, session.approval(command.callId, 'unavailable', shim.now()));
+      return;
+    default:
+  }
+}
+
+export type { Injection, Shim, ShimParts };
+export { carryOut, perform, sessionOf, TERMINATED_EXIT };
