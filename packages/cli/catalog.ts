@@ -1,6 +1,8 @@
-import { version } from './catalog/about.ts';
+import { ABOUT_COMMANDS } from './catalog/about.ts';
 import { LEDGER_COMMANDS } from './catalog/ledger.ts';
+import { OBSERVE_COMMANDS } from './catalog/observe.ts';
 import { POLICY_COMMANDS } from './catalog/policy.ts';
+import { run } from './catalog/run.ts';
 import { shim } from './catalog/shim.ts';
 import manifest from './package.json' with { type: 'json' };
 import type { Catalog } from './program.ts';
@@ -26,7 +28,14 @@ const CATALOG: Catalog = {
       description: 'What the ledger holds, as files.',
     },
   ],
-  commands: [shim, ...LEDGER_COMMANDS, ...POLICY_COMMANDS, version],
+  commands: [
+    shim,
+    run,
+    ...LEDGER_COMMANDS,
+    ...OBSERVE_COMMANDS,
+    ...POLICY_COMMANDS,
+    ...ABOUT_COMMANDS,
+  ],
 };
 
 export { CATALOG };

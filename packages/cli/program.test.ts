@@ -13,6 +13,7 @@ const command = createCommand({
   args: { box: one('the box'), thing: many('what goes in') },
   options: {
     fast: flag('hurry'),
+    'no-lid': flag('leave it open'),
     'tape-color': text('color', 'the tape', 't'),
     label: texts('text', 'labels'),
     size: choice(['small', 'large'], 'how big'),
@@ -37,13 +38,13 @@ const parse = (...argv: string[]) => parseArguments(argv, catalog, style);
 test('gives a command its arguments and options by name', async () => {
   const intent = parse(
     ...['box', 'pack', 'red', 'apple', '-', '--fast', '-t', 'blue'],
-    ...['--label', 'a', '--label', 'b', '--size', 'large'],
+    ...['--no-lid', '--label', 'a', '--label', 'b', '--size', 'large'],
   );
   if (intent.kind !== 'run') throw new Error(`it did not run: ${intent.kind}`);
   await intent.command.start(intent.values, {} as never);
   expect(received).toEqual({
     args: { box: 'red', thing: ['apple', '-'] },
-    options: { fast: true, 'tape-color': 'blue', label: ['a', 'b'], size: 'large' },
+    options: { fast: true, 'no-lid': true, 'tape-color': 'blue', label: ['a', 'b'], size: 'large' },
   });
 });
 
@@ -51,7 +52,7 @@ test('fills in what was not given', async () => {
   const intent = parse('box', 'pack', 'red', 'apple');
   if (intent.kind !== 'run') throw new Error(`it did not run: ${intent.kind}`);
   await intent.command.start(intent.values, {} as never);
-  expect(received).toMatchObject({ options: { fast: false, label: [] } });
+  expect(received).toMatchObject({ options: { fast: false, 'no-lid': false, label: [] } });
 });
 
 test.each([

@@ -174,7 +174,9 @@ function leafOf(command: Command, parse: Parse): Commander {
     for (const [index, name] of Object.keys(command.args).entries()) {
       args.set(name, processedArgs[index]);
     }
-    const options = Object.keys(command.options).map((name) => [name, given[camel(name)]] as const);
+    const options = Object.keys(command.options).map(
+      (name) => [name, valueOf(name, given)] as const,
+    );
     const values = { args: Object.fromEntries(args), options: Object.fromEntries(options) };
     parse.chosen = { kind: 'run', command, values };
   });
@@ -200,6 +202,12 @@ function optionOf(name: string, spec: OptionSpec): Option {
     case 'choice':
       return new Option(`--${name} <${name}>`, spec.doc).choices(spec.values);
   }
+}
+
+/** Commander reads `--no-x` as an `x` that is false. */
+function valueOf(name: string, given: { readonly [name: string]: unknown }): unknown {
+  const positive = /^no-(.+)$/.exec(name)?.[1];
+  return positive === undefined ? given[camel(name)] : given[camel(positive)] === false;
 }
 
 function camel(name: string): string {

@@ -1,5 +1,5 @@
 import { type Event, type ParsedEvent, parseEventLine } from '@subluminal/contracts';
-import { formatReplay, replay } from '@subluminal/core/policy';
+import { formatReplay, type ReplayResult, replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import type { ReplayInput } from '../catalog/policy.ts';
 import { done, type Outcome } from '../command.ts';
@@ -33,9 +33,13 @@ async function run({ args, options }: ReplayInput, io: Io): Promise<Outcome> {
   const reading: Reading = { failure: undefined };
   const compare = options.compare ?? 'action';
   const result = replay(policy.snapshot, eventsOf(file, reading, io), { sha256, compare });
-  if (reading.failure !== undefined) return reading.failure;
+  return reading.failure ?? printReplay(result, options.json, io);
+}
+
+/** The result, and whether any call is treated otherwise than it was. */
+function printReplay(result: ReplayResult, json: boolean, io: Io): Outcome {
   const text = () => `${painted(formatReplay(result), io.out.colors)}\n`;
-  io.out.write(options.json ? jsonText(result) : text());
+  io.out.write(json ? jsonText(result) : text());
   const { stricter, looser } = result.summary.verdicts;
   return done(stricter + looser > 0 ? EXIT.findings : EXIT.fine);
 }
@@ -90,4 +94,4 @@ function painted(text: string, colors: Colors): string {
   return text.split('\n').map(paint).join('\n');
 }
 
-export { run };
+export { printReplay, run };

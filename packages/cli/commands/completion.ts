@@ -1,0 +1,33 @@
+import { type CompletionInput, SHELLS } from '../catalog/about.ts';
+import { CATALOG } from '../catalog.ts';
+import { done, type Outcome } from '../command.ts';
+import { bashScript } from '../completion/bash.ts';
+import { fishScript } from '../completion/fish.ts';
+import { type Place, placesOf } from '../completion/places.ts';
+import { zshScript } from '../completion/zsh.ts';
+import { EXIT } from '../exit-codes.ts';
+import { failure } from '../failure.ts';
+import { guessed } from '../guess.ts';
+import type { Io } from '../io.ts';
+
+type Shell = (typeof SHELLS)[number];
+
+const SCRIPTS: { readonly [S in Shell]: (places: readonly Place[]) => string } = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+};
+
+async function run({ args }: CompletionInput, io: Io): Promise<Outcome> {
+  const shell = SHELLS.find((name) => name === args.shell);
+  if (shell === undefined) {
+    const guess = guessed(args.shell, SHELLS);
+    const fix =
+      guess === undefined ? `Name one of ${SHELLS.join(', ')}.` : `Did you mean ${guess}?`;
+    return failure('SUB_USAGE', `\`${args.shell}\` is no shell that is known here.`, fix);
+  }
+  io.out.write(SCRIPTS[shell](placesOf(CATALOG)));
+  return done(EXIT.fine);
+}
+
+export { run };

@@ -1,0 +1,70 @@
+import { homePaths, loadConfig, userHome } from '@subluminal/plane/config';
+import type { DoctorInput } from '../catalog/about.ts';
+import { done, type Outcome } from '../command.ts';
+import type { Level, Machine } from '../doctor/check.ts';
+import { type Checked, checkAll } from '../doctor/checks.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { Colors, Io } from '../io.ts';
+import manifest from '../package.json' with { type: 'json' };
+import { harmless, jsonText, plural } from '../text.ts';
+
+const MARKS: { readonly [L in Level]: string } = { ok: '✔', warn: '!', broken: '✘' };
+
+async function run({ options }: DoctorInput, io: Io): Promise<Outcome> {
+  const checked = await checkAll(await thisMachine());
+  const isBroken = checked.some(({ finding }) => finding.level === 'broken');
+  io.out.write(options.json ? jsonText(documentOf(checked)) : textOf(checked, io.out.colors));
+  return done(isBroken ? EXIT.findings : EXIT.fine);
+}
+
+async function thisMachine(): Promise<Machine> {
+  const { env } = process;
+  const cwd = process.cwd();
+  return {
+    env,
+    cwd,
+    userHome: userHome(env),
+    paths: homePaths(env),
+    loaded: await loadConfig({ env, cwd }),
+    nowMs: Date.now(),
+    versions: { node: process.versions.node, sub: manifest.version },
+    launcher: process.argv[1],
+  };
+}
+
+function documentOf(checked: readonly Checked[]) {
+  return {
+    ok: checked.every(({ finding }) => finding.level !== 'broken'),
+    checks: checked.map(({ id, finding: { level, text, fix = null, more = [] } }) => ({
+      id,
+      level,
+      text,
+      fix,
+      more,
+    })),
+  };
+}
+
+function textOf(checked: readonly Checked[], colors: Colors): string {
+  const width = Math.max(...checked.map(({ id }) => id.length));
+  const lines = checked.flatMap(({ id, finding: { level, text, fix, more = [] } }) => [
+    `${painted(level, colors)(`${MARKS[level]} ${id.padEnd(width)}`)}  ${harmless(text)}`,
+    ...more.map((line) => `${' '.repeat(width + 4)}${harmless(line)}`),
+    ...(fix === undefined ? [] : [`${' '.repeat(width + 4)}${colors.dim(`→ ${harmless(fix)}`)}`]),
+  ]);
+  return `${[...lines, '', summaryOf(checked)].join('\n')}\n`;
+}
+
+function summaryOf(checked: readonly Checked[]): string {
+  const count = (level: Level) => checked.filter(({ finding }) => finding.level === level).length;
+  const [broken, warnings] = [count('broken'), count('warn')];
+  if (broken === 0 && warnings === 0) return 'All is well.';
+  return `${plural(broken, 'broken part')}, ${plural(warnings, 'warning')}.`;
+}
+
+function painted(level: Level, colors: Colors): (text: string) => string {
+  if (level === 'ok') return colors.green;
+  return level === 'warn' ? colors.yellow : colors.red;
+}
+
+export { run };

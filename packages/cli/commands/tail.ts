@@ -1,0 +1,120 @@
+import { parseEventLine } from '@subluminal/contracts';
+import type { StoreReader } from '@subluminal/plane/ledger';
+import type { TailInput } from '../catalog/observe.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { findRun, LAST } from '../ledger/find-run.ts';
+import { freshen } from '../ledger/fresh.ts';
+import { findLedger, type LedgerHome, withReader } from '../ledger/home.ts';
+import { type Beginning, beginningOf, NOTHING } from '../tail/begin.ts';
+import { daemonOf } from '../tail/daemon.ts';
+import type { TailFilter } from '../tail/filter.ts';
+import { followOn } from '../tail/follow.ts';
+import { Screen } from '../tail/screen.ts';
+import { type TailWish, wishOf } from '../tail/wish.ts';
+
+interface Start extends Beginning {
+  readonly filter: TailFilter;
+}
+
+const PAGE_EVENTS = 1_000;
+
+async function run({ options }: TailInput, io: Io): Promise<Outcome> {
+  const wish = wishOf(options, Date.now());
+  if (isFailure(wish)) return wish;
+  const home = await findLedger();
+  if (isFailure(home)) return home;
+  const follows = !options['no-follow'];
+  if (!follows) await freshen(home, io);
+  const start = await startOf(home, wish, follows);
+  if (isFailure(start)) return start;
+  return untilSignal(async (signal) => {
+    const { filter } = start;
+    const { backlog } = wish;
+    const screen = new Screen({ filter, backlog, json: options.json, io, signal });
+    const past = start.tipSeq === 0 ? undefined : await showPast(home, start, screen);
+    if (past !== undefined) return past;
+    if (!follows) await screen.rest();
+    await screen.endPast();
+    const ended = follows ? await follow(home, start, screen) : done(EXIT.fine);
+    if (follows && !isFailure(ended)) await screen.rest();
+    return ended;
+  });
+}
+
+/** Ctrl-C is how a tail ends: no error. A second one is not waited with. */
+async function untilSignal(work: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
+  const stop = new AbortController();
+  const end = () => stop.abort();
+  process.once('SIGINT', end);
+  process.once('SIGTERM', end);
+  try {
+    return await work(stop.signal);
+  } finally {
+    process.off('SIGINT', end);
+    process.off('SIGTERM', end);
+  }
+}
+
+/** Without a ledger everything is still to come, unless a run of it was asked for. */
+async function startOf(
+  home: LedgerHome,
+  wish: TailWish,
+  follows: boolean,
+): Promise<Start | Failure> {
+  const start = await withReader(home, (reader) => lookUp(reader, wish, follows));
+  const isNew = isFailure(start) && start.code === 'SUB_LEDGER_MISSING' && follows;
+  return isNew && wish.filter.runId !== LAST ? { ...NOTHING, filter: wish.filter } : start;
+}
+
+async function lookUp(
+  reader: StoreReader,
+  { filter, backlog }: TailWish,
+  follows: boolean,
+): Promise<Start | Failure> {
+  const { runId } = filter;
+  // A run that is followed may not have begun yet.
+  const isKnown = runId !== undefined && (runId === LAST || !follows);
+  const found = isKnown ? await findRun(reader, runId) : runId;
+  if (isFailure(found)) return found;
+  const own = found === undefined ? filter : { ...filter, runId: found };
+  return { ...(await beginningOf(reader, { filter: own, backlog })), filter: own };
+}
+
+/** What the ledger holds already. */
+async function showPast(
+  home: LedgerHome,
+  start: Start,
+  screen: Screen,
+): Promise<Failure | undefined> {
+  return withReader(home, async (reader) => {
+    for (let { afterSeq } = start; afterSeq < start.tipSeq && !screen.isEnded; ) {
+      const rows = await reader.events({ afterSeq, limit: PAGE_EVENTS });
+      for (const { seq, line } of rows) {
+        const parsed = line === null || seq > start.tipSeq ? undefined : parseEventLine(line);
+        if (parsed?.ok === true) await screen.show(parsed.event);
+      }
+      afterSeq = rows.at(-1)?.seq ?? start.tipSeq;
+    }
+    return undefined;
+  });
+}
+
+/** What comes, until somebody ends it. */
+async function follow(home: LedgerHome, { tipSeq }: Start, screen: Screen): Promise<Outcome> {
+  const daemon = daemonOf(home);
+  const trouble = await daemon.ensure();
+  if (trouble !== undefined) {
+    return failure('SUB_LEDGER_IO', trouble, 'Run `sub doctor` to see what is wrong.');
+  }
+  const { signal } = screen;
+  const onTrouble = (message: string) => screen.warn(message);
+  for await (const { event } of followOn(daemon, { after: tipSeq, signal, onTrouble })) {
+    await screen.show(event);
+  }
+  return done(EXIT.fine);
+}
+
+export { run };

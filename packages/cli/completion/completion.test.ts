@@ -1,0 +1,155 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CATALOG } from '../catalog.ts';
+import { choice, createCommand, flag, many, one, text } from '../command.ts';
+import type { Catalog } from '../program.ts';
+import { bashScript } from './bash.ts';
+import { fishScript } from './fish.ts';
+import { placesOf } from './places.ts';
+import { zshScript } from './zsh.ts';
+
+const PLACES = placesOf(CATALOG);
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sub-completion-'));
+  writeFileSync(join(folder, 'sub.bash'), bashScript(PLACES));
+  mkdirSync(join(folder, 'here'));
+  for (const name of ['policy.yaml', 'policy two.yaml', 'query']) {
+    writeFileSync(join(folder, 'here', name), '');
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function has(program: string): boolean {
+  return spawnSync(program, ['--version']).status === 0;
+}
+
+/** What bash would offer at the end of these words; the last one is being written. */
+function offered(...words: readonly string[]): readonly string[] {
+  const script = `
+    source "$1"; shift
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+    spec="$(complete -p sub)"; handler="\${spec#*-F }"; handler="\${handler%% *}"
+    "$handler" sub "\${COMP_WORDS[COMP_CWORD]}" "\${COMP_WORDS[COMP_CWORD-1]}"
+    ((\${#COMPREPLY[@]})) && printf '%s\\n' "\${COMPREPLY[@]}"
+    true`;
+  const file = join(folder, 'sub.bash');
+  const ended = spawnSync('bash', ['-c', script, 'bash', file, 'sub', ...words], {
+    cwd: join(folder, 'here'),
+    encoding: 'utf8',
+  });
+  expect(ended).toMatchObject({ status: 0, stderr: '' });
+  return ended.stdout.split('\n').filter((line) => line !== '');
+}
+
+describe.skipIf(!has('bash'))('in bash', () => {
+  test('commands and groups are offered, and what is in a group', () => {
+    expect(offered('')).toEqual(expect.arrayContaining(['tail', 'query', 'policy', 'help']));
+    expect(offered('ta')).toEqual(['tail']);
+    expect(offered('policy', 'l')).toEqual(['lint']);
+    expect(offered('--no-color', 'policy', 'key')).toEqual(['keygen']);
+  });
+
+  test('options are those of the command, and nothing but them', () => {
+    expect(offered('tail', '--no-')).toEqual(['--no-follow', '--no-color']);
+    expect(offered('policy', 'lint', '--s')).toEqual(['--strict']);
+    expect(offered('version', '--s')).toEqual([]);
+  });
+
+  test('choices are offered behind their option, also behind a sign of equality', () => {
+    expect(offered('tail', '--decision', 'B')).toEqual(['BLOCK']);
+    expect(offered('policy', 'diff', '--fail-on', '')).toEqual(['critical', 'warn', 'any']);
+    expect(offered('policy', 'diff', '--fail-on', '=')).toEqual(['critical', 'warn', 'any']);
+    expect(offered('policy', 'diff', '--fail-on', '=', 'w')).toEqual(['warn']);
+    expect(offered('completion', '')).toEqual(['bash', 'zsh', 'fish']);
+  });
+
+  test('files are offered where files are read, whatever their names', () => {
+    const policies = ['policy.yaml', 'policy two.yaml'];
+    expect(offered('policy', 'lint', 'po')).toEqual(expect.arrayContaining(policies));
+    expect(offered('replay', 'last', '--policy', 'po')).toHaveLength(2);
+    expect(offered('query', '--run', '')).toEqual([]);
+    // A file that is called like a command does not lead elsewhere.
+    expect(offered('policy', 'lint', 'query', '--st')).toEqual(['--strict']);
+  });
+
+  test('behind two dashes stands a command of others', () => {
+    expect(offered('shim', '--', 'bas')).toContain('bash');
+    expect(offered('shim', '--', 'cat', 'policy.')).toEqual(['policy.yaml']);
+  });
+
+  test('every command is found, with all of its options', () => {
+    for (const { path, options } of CATALOG.commands) {
+      const flags = Object.keys(options).map((name) => `--${name}`);
+      expect(offered(...path, '--')).toEqual(expect.arrayContaining(flags));
+    }
+  });
+});
+
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
+
+describe.each(Object.entries(SCRIPTS))('the script of %s', (shell, script) => {
+  test('is one that the shell can read', (context) => {
+    if (!has(shell)) context.skip();
+    const ended = spawnSync(shell, ['-n'], { input: script(PLACES), encoding: 'utf8' });
+    expect(ended).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test('has every command and every option', () => {
+    const lines = script(PLACES);
+    for (const { path, options } of CATALOG.commands) {
+      expect(lines).toContain(path.join(' '));
+      for (const name of Object.keys(options)) expect(lines).toContain(name);
+    }
+  });
+});
+
+describe('what a document says', () => {
+  const catalog = (doc: string, words = ['a', 'b']): Catalog => ({
+    version: '1.0.0',
+    description: 'A test.',
+    groups: [],
+    commands: [
+      createCommand({
+        path: ['go'],
+        summary: doc,
+        description: doc,
+        args: { file: many('files'), id: one('an id') },
+        options: { fast: flag(doc), how: choice(words, doc), out: text('dir', doc, 'o') },
+        examples: [],
+        exitCodes: {},
+        load: (): Promise<never> => Promise.reject(new Error('it is not run')),
+      }),
+    ],
+  });
+
+  test('cannot break out of its quotes', () => {
+    const places = placesOf(catalog("it's `$(touch x)`\\"));
+    expect(zshScript(places)).toContain("'--fast:it'\\''s `$(touch x)`\\'");
+    expect(fishScript(places)).toContain("-l fast -d 'it\\'s `$(touch x)`\\\\'");
+    expect(bashScript(places)).not.toContain('touch');
+  });
+
+  test('is refused where it becomes code', () => {
+    expect(() => placesOf(catalog('fine', ['$(touch x)']))).toThrow('cannot be completed');
+  });
+
+  test('tells what a value is', () => {
+    const [, go] = placesOf(catalog('fine'));
+    expect(go).toMatchObject({
+      path: ['go'],
+      argument: { kind: 'files' },
+      options: [
+        { flags: ['--fast'] },
+        { flags: ['--how'], value: { kind: 'words', words: ['a', 'b'] } },
+        { flags: ['--out', '-o'], value: { kind: 'files' } },
+        { flags: ['--no-color'] },
+        { flags: ['--help', '-h'] },
+      ],
+    });
+  });
+});

@@ -1,0 +1,72 @@
+// The completion of fish, from version 3.0 on.
+import type { CompletedOption, Place, Value } from './places.ts';
+
+function fishScript(places: readonly Place[]): string {
+  const paths = places.map(({ path }) => path.join(' ')).filter((path) => path !== '');
+  return [
+    '# fish completion of sub; `sub completion fish` prints it.',
+    'function __sub_at --description "whether the words so far are this command"',
+    "    set -l at ''",
+    '    for word in (commandline -opc)[2..-1]',
+    '        if test "$word" = \'--\'',
+    '            return 1',
+    '        end',
+    '        switch (string trim -- "$at $word")',
+    `            case ${paths.map(quoted).join(' ')}`,
+    '                set at (string trim -- "$at $word")',
+    '        end',
+    '    end',
+    '    test "$at" = "$argv[1]"',
+    'end',
+    "complete -c sub -n 'not contains -- -- (commandline -opc)' -f",
+    ...places.flatMap(placeLines),
+    '',
+  ].join('\n');
+}
+
+function placeLines({ path, commands, options, argument }: Place): readonly string[] {
+  const start = `complete -c sub -n ${quoted(`__sub_at ${doubled(path.join(' '))}`)}`;
+  return [
+    ...commands.map(({ name, doc }) => `${start} -a ${name} -d ${quoted(doc)}`),
+    ...options.map((option) => `${start}${optionText(option)}`),
+    ...argumentLines(start, argument, commands.length > 0),
+  ];
+}
+
+function argumentLines(start: string, argument: Value, isGroup: boolean): readonly string[] {
+  if (isGroup || argument.kind === 'text') return [];
+  return [
+    argument.kind === 'files' ? `${start} -F` : `${start} -a ${quoted(argument.words.join(' '))}`,
+  ];
+}
+
+function optionText({ flags, doc, value }: CompletedOption): string {
+  const names = flags.map((flag) =>
+    flag.startsWith('--') ? ` -l ${flag.slice(2)}` : ` -s ${flag.slice(1)}`,
+  );
+  return `${names.join('')}${valueText(value)} -d ${quoted(doc)}`;
+}
+
+function valueText(value: Value | undefined): string {
+  switch (value?.kind) {
+    case undefined:
+      return '';
+    case 'words':
+      return ` -x -a ${quoted(value.words.join(' '))}`;
+    case 'files':
+      return ' -r -F';
+    case 'text':
+      return ' -x';
+  }
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
+
+/** Inside of what is quoted already. */
+function doubled(text: string): string {
+  return `"${text}"`;
+}
+
+export { fishScript };

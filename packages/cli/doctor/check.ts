@@ -1,0 +1,55 @@
+// A check is data: a name, and what it finds. It looks, and changes nothing.
+import type { Env, HomePaths, LoadResult } from '@subluminal/plane/config';
+
+type Level = 'ok' | 'warn' | 'broken';
+
+interface Finding {
+  readonly level: Level;
+  readonly text: string;
+  /** What to do about it; there when the level is not `ok`. */
+  readonly fix?: string;
+  /** One line each, where there is more to tell than fits on one. */
+  readonly more?: readonly string[];
+}
+
+/** What is looked at. Handed in, so that a test can look at another machine than its own. */
+interface Machine {
+  readonly env: Env;
+  readonly cwd: string;
+  readonly userHome: string;
+  readonly paths: HomePaths;
+  readonly loaded: LoadResult;
+  readonly nowMs: number;
+  readonly versions: { readonly node: string; readonly sub: string };
+  /** The launcher that was called. */
+  readonly launcher: string | undefined;
+}
+
+interface Check {
+  readonly id: string;
+  readonly run: (machine: Machine) => Promise<Finding>;
+}
+
+function ok(text: string): Finding {
+  return { level: 'ok', text };
+}
+
+function warn(text: string, fix: string): Finding {
+  return { level: 'warn', text, fix };
+}
+
+function broken(text: string, fix: string): Finding {
+  return { level: 'broken', text, fix };
+}
+
+/** A setting; its default when the configuration cannot be read, which another check tells. */
+function ledgerPlaces({ loaded, paths }: Machine): {
+  readonly file: string;
+  readonly socket: string;
+} {
+  if (!loaded.ok) return { file: paths.ledger, socket: paths.socket };
+  return { file: loaded.config['ledger.path'], socket: loaded.config['ledger.socket'] };
+}
+
+export type { Check, Finding, Level, Machine };
+export { broken, ledgerPlaces, ok, warn };

@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Finding, Machine } from './check.ts';
+import { jsonServers, tomlServers } from './client-file.ts';
+import { clients } from './clients.ts';
+import { machineIn, put } from './machine.test-support.ts';
+
+let folder = '';
+let machine: Machine;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sub-clients-'));
+  machine = await machineIn(folder);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const look = (): Promise<Finding> => clients.run(machine);
+const plain = { command: 'npx', args: ['-y', 'server-github'], env: { TOKEN: 'hunter2' } };
+const governed = { command: 'sub', args: ['shim', '--server-name', 'a', '--', 'git-mcp'] };
+
+test('finds nothing where there is nothing', async () => {
+  expect(await look()).toEqual({ level: 'ok', text: 'no configuration of a known client here' });
+});
+
+test('counts the servers of every client and how many go through sub', async () => {
+  const claude = {
+    mcpServers: { a: plain, b: governed },
+    projects: { '/x': { mcpServers: { c: governed }, history: ['mcpServers'] } },
+  };
+  put(join(machine.userHome, '.claude.json'), JSON.stringify(claude));
+  put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: {} }));
+  put(join(machine.userHome, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: { d: plain } }));
+  put(
+    join(machine.cwd, '.vscode', 'mcp.json'),
+    `{ // comments are fine\n "servers": { "e": ${JSON.stringify(governed)}, }, }`,
+  );
+  put(
+    join(machine.userHome, '.codex', 'config.toml'),
+    '[mcp_servers.f]\ncommand = "sub"\nargs = ["shim", "--", "x"]\n',
+  );
+  expect(await look()).toEqual({
+    level: 'warn',
+    text: [
+      'Claude Code: 2 of 3 servers governed',
+      'Claude Code, this project: 0 of 0 servers governed',
+      'Codex: 1 of 1 server governed',
+      'Cursor: 0 of 1 server governed',
+      'VS Code, this project: 1 of 1 server governed',
+    ].join('; '),
+    fix: 'Put `sub shim --server-name NAME --` in front of the command of each server.',
+  });
+});
+
+test('is content when all are governed', async () => {
+  put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { a: governed } }));
+  expect(await look()).toMatchObject({ level: 'ok' });
+});
+
+test('tells nothing of what the files hold', async () => {
+  put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { 'my-server': plain } }));
+  const said = JSON.stringify(await look());
+  for (const word of ['hunter2', 'my-server', 'server-github', 'TOKEN']) {
+    expect(said).not.toContain(word);
+  }
+});
+
+test('says when a file cannot be read', async () => {
+  put(join(machine.cwd, '.mcp.json'), '{ "mcpServers": ');
+  expect(await look()).toMatchObject({
+    level: 'warn',
+    text: 'Claude Code, this project: the file cannot be read',
+  });
+});
+
+describe('a server is governed', () => {
+  test.each([
+    [['sub', 'shim', '--server-name', 'a', '--', 'x'], true],
+    [['/usr/local/bin/sub', 'shim', '--', 'x'], true],
+    [['node', '/src/bin/sub.mjs', 'shim', '--', 'x'], true],
+    [['npx', '--no-install', 'sub', 'shim', '--', 'x'], true],
+    [['C:\\tools\\sub.cmd', 'shim', '--', 'x'], true],
+    [['x', '--', 'sub', 'shim'], false],
+    [['sub', 'run', '--', 'x'], false],
+    [['submarine', 'shim'], false],
+    [[], false],
+  ])('%j: %s', async ([command, ...args], is) => {
+    const server = command === undefined ? { url: 'https://example.com' } : { command, args };
+    put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { a: server } }));
+    expect((await look()).level).toBe(is ? 'ok' : 'warn');
+  });
+});
+
+describe('servers in a file', () => {
+  test('are found in JSON with comments, and strings are left alone', () => {
+    const text =
+      '{/* a */"mcpServers": {"x": {"command": "a//b", "args": ["c,]", "/*d*/",]}}} // e';
+    expect(jsonServers(text)).toEqual([['a//b', 'c,]', '/*d*/']]);
+  });
+
+  test.each([['[]'], ['null'], ['"x"'], ['{'], ['']])('are none in %s', (text) => {
+    expect(jsonServers(text)).toBeUndefined();
+  });
+
+  test('are found in TOML, whatever stands around them', () => {
+    const text = `
+model = "x"
+[mcp_servers.one] # the first
+command = 'sub'
+args = [
+  "shim", # [not the end
+  "--server-name", "a]b",
+]
+startup_timeout_sec = 5
+[mcp_servers.one.env]
+command = "none of ours"
+[mcp_servers."two words"]
+args = ["y"]
+command = "x\\ty"
+[other]
+command = "z"
+`;
+    expect(tomlServers(text)).toEqual([
+      ['sub', 'shim', '--server-name', 'a]b'],
+      ['y', 'x\ty'],
+    ]);
+  });
+});

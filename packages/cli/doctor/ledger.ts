@@ -1,0 +1,109 @@
+// The ledger's file: whether it can be read, what it holds, and whether its end is what was signed.
+import { existsSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import {
+  fileWitness,
+  type Head,
+  LedgerError,
+  openSqliteReader,
+  parseWitness,
+  type StoreReader,
+} from '@subluminal/plane/ledger';
+import { plural } from '../text.ts';
+import { broken, type Check, type Finding, ledgerPlaces, ok, warn } from './check.ts';
+import { sizeText } from './words.ts';
+
+const NONE = 'there is none yet; it is made when something is recorded';
+
+const ledger: Check = {
+  id: 'ledger',
+  run: async (machine) => {
+    const { file } = ledgerPlaces(machine);
+    return withLedger(file, async (reader) => {
+      const { seq } = await reader.tip();
+      const schema = await schemaOf(file);
+      const size = [file, `${file}-wal`].reduce((sum, path) => sum + sizeOf(path), 0);
+      return ok(`${file}, ${plural(seq, 'event')}, ${sizeText(size)}, schema ${schema}`);
+    });
+  },
+};
+
+const head: Check = {
+  id: 'head',
+  run: async (machine) => {
+    const { file } = ledgerPlaces(machine);
+    const path = `${file.replace(/\.db$/, '')}.head`;
+    return withLedger(file, async (reader) => {
+      const kept = await fileWitness(path).read();
+      return judged(reader, { path, kept });
+    });
+  },
+};
+
+const VERIFY = 'Run `sub ledger verify` to see what was changed.';
+
+/** The last head against its witness outside, and against the event that it was signed over. */
+async function judged(
+  reader: StoreReader,
+  { path, kept }: { readonly path: string; readonly kept: string | undefined },
+): Promise<Finding> {
+  const last = await reader.lastHead();
+  if (last === undefined) return ok('nothing was signed yet');
+  if (kept === undefined) return warn(`${path} is missing`, VERIFY);
+  const witnessed = parseWitness(kept);
+  if (witnessed === undefined) return broken(`${path} cannot be read`, VERIFY);
+  const isOther = witnessed.ledgerId !== (await reader.ledgerId());
+  if (isOther) return broken(`${path} belongs to another ledger`, VERIFY);
+  // The daemon may have signed on between the two readings.
+  if (witnessed.head.n > last.n + 1) {
+    return broken('the ledger is older than its last signed head', VERIFY);
+  }
+  if (!(await isSignedEvent(reader, last))) {
+    return broken(`event ${last.seq} is not the one that was signed`, VERIFY);
+  }
+  const ageSeq = (await reader.tip()).seq - last.seq;
+  return ok(`head ${last.n} covers event ${last.seq}, ${plural(ageSeq, 'event')} came after it`);
+}
+
+async function isSignedEvent(reader: StoreReader, { seq, hash }: Head): Promise<boolean> {
+  const [event] = await reader.events({ afterSeq: seq - 1, limit: 1 });
+  return event?.seq === seq && Buffer.from(event.hash).toString('hex') === hash;
+}
+
+async function withLedger(
+  file: string,
+  look: (reader: StoreReader) => Promise<Finding>,
+): Promise<Finding> {
+  if (!existsSync(file)) return ok(NONE);
+  try {
+    const reader = await openSqliteReader({ file });
+    try {
+      return await look(reader);
+    } finally {
+      await reader.close();
+    }
+  } catch (cause) {
+    if (!(cause instanceof LedgerError)) throw cause;
+    return broken(`${cause.message} [${cause.code}]`, cause.fix);
+  }
+}
+
+const SCHEMA_OFFSET = 60;
+
+/** `user_version`, as the header of an SQLite file has it. */
+async function schemaOf(file: string): Promise<number> {
+  const handle = await open(file, 'r');
+  try {
+    const header = Buffer.alloc(100);
+    await handle.read(header, 0, header.length, 0);
+    return header.readUInt32BE(SCHEMA_OFFSET);
+  } finally {
+    await handle.close();
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+export { head, ledger };

@@ -1,0 +1,36 @@
+import type { Event } from '@subluminal/contracts';
+import { expect, test } from 'vitest';
+import { shownBy, type TailFilter } from './filter.ts';
+import { CallFold } from './fold.ts';
+import { blocked, end, localTs, runStart } from './recorded.test-support.ts';
+
+const EVENTS: readonly Event[] = [
+  runStart(),
+  blocked({}, { call_id: 'blocked' }, { ts: localTs(1) }),
+  blocked({ action: 'THROTTLE', backoff_ms: 1 }, { call_id: 'throttled' }, { ts: localTs(2) }),
+  end({}, { call_id: 'unknown' }, { ts: localTs(3) }),
+  end({}, { call_id: 'fetch', tool_name: 'fetch' }, { ts: localTs(4) }),
+  end({}, { call_id: 'files', server_name: 'files' }, { ts: localTs(5) }),
+  runStart({ run_id: 'run-2', ts: localTs(6) }),
+  blocked({}, { call_id: 'other' }, { run_id: 'run-2', agent_id: 'bob', ts: localTs(7) }),
+];
+
+test.each<[string, TailFilter, readonly string[]]>([
+  [
+    'everything without a filter',
+    {},
+    ['run_start', 'blocked', 'throttled', 'unknown', 'fetch', 'files', 'run_start', 'other'],
+  ],
+  ['a run with its notices', { runId: 'run-2' }, ['run_start', 'other']],
+  ['an agent', { agentId: 'bob' }, ['other']],
+  ['a decision', { decision: 'THROTTLE' }, ['throttled']],
+  ['every refusal', { decision: 'REFUSED' }, ['blocked', 'throttled', 'other']],
+  ['a tool', { toolName: 'fetch' }, ['fetch']],
+  ['a server', { serverName: 'files' }, ['files']],
+  ['what fits all filters', { runId: 'run-1', decision: 'BLOCK' }, ['blocked']],
+  ['what happened since', { fromMs: Date.parse(localTs(5)) }, ['files', 'run_start', 'other']],
+])('shows %s', (_, filter, wanted) => {
+  const fold = new CallFold();
+  const shown = EVENTS.flatMap((one) => fold.push(one)).filter(shownBy(filter));
+  expect(shown.map((one) => (one.kind === 'call' ? one.call_id : one.event.type))).toEqual(wanted);
+});

@@ -1,0 +1,52 @@
+// What of the stream is shown.
+import type { Action } from '@subluminal/contracts';
+import type { Folded, FoldedCall, Notice } from './fold.ts';
+
+interface TailFilter {
+  readonly runId?: string;
+  readonly agentId?: string;
+  readonly serverName?: string;
+  readonly toolName?: string;
+  /** `REFUSED` is every decision but ALLOW. */
+  readonly decision?: Action | 'REFUSED';
+  /** Only what happened from this time on. */
+  readonly fromMs?: number;
+}
+
+/** Filters about calls leave calls only; those about runs leave what happens in those runs. */
+function shownBy(filter: TailFilter): (folded: Folded) => boolean {
+  const { serverName, toolName, decision } = filter;
+  const isAboutCalls = [serverName, toolName, decision].some((wanted) => wanted !== undefined);
+  return (folded) =>
+    folded.kind === 'call'
+      ? isInRun(folded, filter) && isSince(lastOf(folded), filter) && isCall(folded, filter)
+      : !isAboutCalls && isInRun(folded.event, filter) && isSince(folded.event.ts, filter);
+}
+
+function isInRun({ run_id, agent_id }: FoldedCall | Notice, filter: TailFilter): boolean {
+  const { runId = run_id, agentId = agent_id } = filter;
+  return run_id === runId && agent_id === agentId;
+}
+
+function isCall(call: FoldedCall, filter: TailFilter): boolean {
+  const { serverName = call.server_name, toolName = call.tool_name } = filter;
+  return call.server_name === serverName && call.tool_name === toolName && isDecided(call, filter);
+}
+
+/** A call without a decision is neither allowed nor refused. */
+function isDecided({ decision }: FoldedCall, { decision: wanted }: TailFilter): boolean {
+  if (wanted === undefined) return true;
+  return wanted === 'REFUSED' ? decision !== null && decision !== 'ALLOW' : decision === wanted;
+}
+
+function lastOf({ ended_at, decided_at, started_at }: FoldedCall): string {
+  return ended_at ?? decided_at ?? started_at ?? '';
+}
+
+/** A time that cannot be read hides nothing. */
+function isSince(ts: string, { fromMs }: TailFilter): boolean {
+  return fromMs === undefined || !(Date.parse(ts) < fromMs);
+}
+
+export type { TailFilter };
+export { lastOf, shownBy };

@@ -1,0 +1,215 @@
+// From events to calls: three or four events become one call, told when it is decided and ended. What
+// is remembered is bounded in number and in length, however many calls never end.
+import type { Action, CallStatus, Event, EventOf } from '@subluminal/contracts';
+
+interface FoldedCall {
+  readonly kind: 'call';
+  readonly run_id: string;
+  readonly agent_id: string;
+  readonly call_id: string;
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly args_hash: string;
+  /** Null where the event was before the first one that was seen. */
+  readonly started_at: string | null;
+  readonly decided_at: string | null;
+  /** Null for a call that was refused, or that still runs. */
+  readonly ended_at: string | null;
+  readonly decision: Action | null;
+  readonly rule_id: string | null;
+  readonly reason_code: string | null;
+  /** The hint of a refusal with one, else the reason for a person. */
+  readonly summary: string | null;
+  readonly hint: string | null;
+  readonly backoff_ms: number | null;
+  /** What an enforcing policy would have done. */
+  readonly would: { readonly action: Action; readonly rule_id: string | null } | null;
+  readonly status: CallStatus | null;
+  readonly latency_ms: number | null;
+  readonly error: string | null;
+}
+
+/** What happens beside the calls and is worth a line. */
+type Notice = EventOf<
+  'run_start' | 'run_end' | 'policy_loaded' | 'breaker_trip' | 'secret_injection' | 'shim_health'
+>;
+
+type Folded = FoldedCall | { readonly kind: 'notice'; readonly event: Notice };
+
+interface FoldLimits {
+  readonly pendingMax: number;
+  readonly toldMax: number;
+}
+
+const LIMITS: FoldLimits = { pendingMax: 10_000, toldMax: 10_000 };
+const NAME_LENGTH_MAX = 1_024;
+const TEXT_LENGTH_MAX = 4_096;
+
+type Draft = { -readonly [K in keyof FoldedCall]: FoldedCall[K] };
+type CallEvent = EventOf<'tool_call_start' | 'tool_call_decision' | 'tool_call_end'>;
+
+interface Pending {
+  readonly call: Draft;
+  readonly shimId: string;
+}
+
+class CallFold {
+  readonly #limits: FoldLimits;
+  /** Calls that were not told yet, the oldest first. */
+  readonly #pending = new Map<string, Pending>();
+  /** Calls that were told when they were refused: their end adds nothing. */
+  readonly #told = new Set<string>();
+
+  constructor(limits: Partial<FoldLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  /** What can be told now. */
+  push(event: Event): readonly Folded[] {
+    switch (event.type) {
+      case 'tool_call_start':
+      case 'tool_call_decision':
+      case 'tool_call_end':
+        return this.#onCall(event);
+      case 'run_end':
+        return [...this.#leftBy(event), notice(event)];
+      case 'policy_loaded':
+        return event.reload === true ? [notice(event)] : [];
+      case 'shim_health':
+        return event.health.status === 'degraded' ? [notice(event)] : [];
+      case 'run_start':
+      case 'breaker_trip':
+      case 'secret_injection':
+        return [notice(event)];
+      case 'hint_issued':
+        // The decision has brought it already.
+        return [];
+    }
+  }
+
+  /** Calls that still wait for their decision or their end. */
+  rest(): readonly FoldedCall[] {
+    const calls = [...this.#pending.values()].map(({ call }) => call);
+    this.#pending.clear();
+    return calls;
+  }
+
+  #onCall(event: CallEvent): readonly Folded[] {
+    const key = keyOf(event);
+    if (this.#told.has(key)) {
+      if (event.type === 'tool_call_end') this.#told.delete(key);
+      return [];
+    }
+    const known = this.#pending.get(key);
+    const call = known?.call ?? draftOf(event);
+    addTo(call, event);
+    if (call.ended_at !== null || isRefused(call)) {
+      this.#pending.delete(key);
+      if (call.ended_at === null) this.#remember(key);
+      return [call];
+    }
+    if (known !== undefined) return [];
+    const given = this.#makeRoom();
+    this.#pending.set(key, { call, shimId: event.source.shim_id });
+    return given;
+  }
+
+  /** A call that never ends must not stay for ever: it is told as it stands. */
+  #makeRoom(): readonly Folded[] {
+    const [oldest] = this.#pending;
+    if (oldest === undefined || this.#pending.size < this.#limits.pendingMax) return [];
+    this.#pending.delete(oldest[0]);
+    return [oldest[1].call];
+  }
+
+  #remember(key: string): void {
+    const [oldest] = this.#told;
+    if (oldest !== undefined && this.#told.size >= this.#limits.toldMax) this.#told.delete(oldest);
+    this.#told.add(key);
+  }
+
+  /** A run has a shim per server; those of the others may still go on. */
+  #leftBy({ run_id, source }: EventOf<'run_end'>): readonly FoldedCall[] {
+    const left = [...this.#pending].filter(
+      ([, { call, shimId }]) => call.run_id === run_id && shimId === source.shim_id,
+    );
+    for (const [key] of left) this.#pending.delete(key);
+    return left.map(([, { call }]) => call);
+  }
+}
+
+function notice(event: Notice): Folded {
+  return { kind: 'notice', event };
+}
+
+/** Ids may hold any character: the length says where the first ends. */
+function keyOf({ run_id, call }: CallEvent): string {
+  return `${run_id.length} ${run_id}${call.call_id}`;
+}
+
+function isRefused({ decision }: FoldedCall): boolean {
+  return decision !== null && decision !== 'ALLOW';
+}
+
+function draftOf({ run_id, agent_id, call }: CallEvent): Draft {
+  return {
+    kind: 'call',
+    run_id: bounded(run_id, NAME_LENGTH_MAX),
+    agent_id: bounded(agent_id, NAME_LENGTH_MAX),
+    call_id: bounded(call.call_id, NAME_LENGTH_MAX),
+    server_name: bounded(call.server_name, NAME_LENGTH_MAX),
+    tool_name: bounded(call.tool_name, NAME_LENGTH_MAX),
+    args_hash: call.args_hash,
+    started_at: null,
+    decided_at: null,
+    ended_at: null,
+    decision: null,
+    rule_id: null,
+    reason_code: null,
+    summary: null,
+    hint: null,
+    backoff_ms: null,
+    would: null,
+    status: null,
+    latency_ms: null,
+    error: null,
+  };
+}
+
+function addTo(call: Draft, event: CallEvent): void {
+  switch (event.type) {
+    case 'tool_call_start':
+      call.started_at = event.ts;
+      return;
+    case 'tool_call_decision':
+      addDecision(call, event);
+      return;
+    case 'tool_call_end':
+      call.ended_at = event.ts;
+      call.status = event.status;
+      call.latency_ms = event.latency_ms;
+      call.error = event.error ? bounded(event.error.message, TEXT_LENGTH_MAX) : null;
+  }
+}
+
+function addDecision(call: Draft, { ts, decision }: EventOf<'tool_call_decision'>): void {
+  const { action, rule_id, explain, hint, terminate, backoff_ms, would } = decision;
+  call.decided_at = ts;
+  call.decision = action;
+  call.rule_id = rule_id === null ? null : bounded(rule_id, NAME_LENGTH_MAX);
+  call.reason_code = bounded(explain.reason_code, NAME_LENGTH_MAX);
+  call.summary = bounded(terminate?.terminate_message ?? explain.summary, TEXT_LENGTH_MAX);
+  call.hint = hint === undefined ? null : bounded(hint.hint_text, TEXT_LENGTH_MAX);
+  call.backoff_ms = backoff_ms ?? null;
+  call.would =
+    would === undefined
+      ? null
+      : { action: would.action, rule_id: would.rule_id && bounded(would.rule_id, NAME_LENGTH_MAX) };
+}
+
+function bounded(text: string, lengthMax: number): string {
+  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`;
+}
+
+export type { Folded, FoldedCall, FoldLimits, Notice };
+export { CallFold };

@@ -1,0 +1,77 @@
+// The stream of events across restarts of the daemon: what was seen is not shown again, and what
+// came in between is not left out, because every connection goes on behind the last event.
+import type { Event } from '@subluminal/contracts';
+
+interface Followed {
+  readonly seq: number;
+  readonly event: Event;
+}
+
+interface FollowSource {
+  /** Sees to it that a daemon runs; says why none does. */
+  ensure(): Promise<string | undefined>;
+  /** The last event of the ledger; undefined when that cannot be known. */
+  tip(): Promise<number | undefined>;
+  /** Ends with the daemon or with the signal. */
+  follow(request: {
+    readonly after: number;
+    readonly signal: AbortSignal;
+  }): AsyncIterable<Followed>;
+}
+
+interface FollowWish {
+  readonly after: number;
+  readonly signal: AbortSignal;
+  /** Told once per interruption. */
+  readonly onTrouble: (message: string) => void;
+}
+
+const RETRY_MIN_MS = 50;
+const RETRY_MAX_MS = 2_000;
+
+async function* followOn(
+  source: FollowSource,
+  wish: FollowWish,
+): AsyncGenerator<Followed, undefined> {
+  const { signal } = wish;
+  let last = wish.after;
+  let retryMs = RETRY_MIN_MS;
+  let isTold = false;
+  while (!signal.aborted) {
+    const trouble = await source.ensure();
+    if (trouble === undefined) {
+      // Another ledger was put in its place: what it holds has not been seen.
+      const tip = await source.tip();
+      if (tip !== undefined && tip < last) last = 0;
+      for await (const followed of source.follow({ after: last, signal })) {
+        if (followed.seq <= last) continue;
+        last = followed.seq;
+        retryMs = RETRY_MIN_MS;
+        isTold = false;
+        yield followed;
+      }
+    } else if (!isTold) {
+      isTold = true;
+      wish.onTrouble(trouble);
+    }
+    await pause(retryMs, signal);
+    retryMs = Math.min(RETRY_MAX_MS, retryMs * 2);
+  }
+  return undefined;
+}
+
+function pause(waitMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const finish = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', finish);
+      resolve();
+    };
+    const timer = setTimeout(finish, waitMs);
+    signal.addEventListener('abort', finish, { once: true });
+  });
+}
+
+export type { Followed, FollowSource };
+export { followOn };

@@ -1,0 +1,211 @@
+import type { Event } from '@subluminal/contracts';
+import * as fc from 'fast-check';
+import picocolors from 'picocolors';
+import { describe, expect, test } from 'vitest';
+import { createTailRenderer, type LineOptions } from './lines.ts';
+import {
+  blocked,
+  decision,
+  end,
+  event,
+  localTs,
+  type Parts,
+  POLICY,
+  runEnd,
+  runStart,
+  start,
+} from './recorded.test-support.ts';
+import { cellsOf } from './width.ts';
+
+const colors = picocolors.createColors(false);
+const nowMs = Date.parse(localTs(0));
+
+function renderer(options: Partial<LineOptions> = {}) {
+  return createTailRenderer({ colors, width: 140, nowMs, ...options });
+}
+
+function shown(events: readonly Event[], options: Partial<LineOptions> = {}) {
+  const tail = renderer(options);
+  return events.flatMap((one) => tail.push(one));
+}
+
+const at = { ts: localTs(7, 45) };
+
+test('shows a call that passed, one that was stopped and one that failed in the same columns', () => {
+  const hint = {
+    hint_text: 'Open a pull request instead.',
+    suggested_args: null,
+    retry_advice: null,
+    hint_kind: 'SAFETY',
+  };
+  const broken = {
+    status: 'ERROR',
+    latency_ms: 1_240,
+    error: { class: 'upstream_error', message: 'no remote' },
+  };
+  const call = (call_id: string, tool_name = 'push'): Parts => ({ call_id, tool_name });
+  expect(
+    shown([
+      decision(),
+      end({}, {}, at),
+      blocked({}, call('c2'), at),
+      blocked({ action: 'REJECT_WITH_HINT', rule_id: 'review', hint }, call('c3'), at),
+      blocked({ action: 'THROTTLE', backoff_ms: 2_000 }, call('c4'), at),
+      blocked(
+        {
+          action: 'TERMINATE_RUN',
+          terminate: { terminate_code: 'X', terminate_message: 'Enough.' },
+        },
+        call('c5'),
+        at,
+      ),
+      decision({}, call('c6', 'fetch')),
+      end(broken, call('c6', 'fetch'), at),
+      end({}, call('c7'), at),
+    ]),
+  ).toEqual([
+    '12:00:07.045  ✔ ALLOW      git/push                    12 ms  run-1',
+    '12:00:07.045  ✘ BLOCK      git/push                           run-1      no-push  Nobody pushes here.',
+    '12:00:07.045  ✘ HINT       git/push                           run-1      review   Open a pull request instead.',
+    '12:00:07.045  ✘ THROTTLE   git/push                           run-1      no-push  wait 2.0 s: Nobody pushes here.',
+    '12:00:07.045  ✘ TERMINATE  git/push                           run-1      no-push  Enough.',
+    '12:00:07.045  ✔ ALLOW      git/fetch                   1.2 s  run-1               ERROR: no remote',
+    '12:00:07.045  · ended      git/push                    12 ms  run-1',
+  ]);
+});
+
+test('marks what an enforcing policy would have stopped', () => {
+  const would = { action: 'BLOCK', rule_id: 'no-push', reason_code: 'X', summary: 'No.' };
+  const explain = { reason_code: 'WOULD_BLOCK', summary: 'An enforcing policy would stop this.' };
+  expect(shown([decision({ would, explain }), end()])).toEqual([
+    '12:00:00.000  ! ALLOW      git/push                    12 ms  run-1      no-push  would BLOCK: An enforcing policy would stop this.',
+  ]);
+});
+
+test('shows runs, reloads and breakers on lines of their own', () => {
+  const breaker = {
+    rule_id: 'loop',
+    scope: 'run',
+    cause: 'repeats',
+    count: 3,
+    window_ms: 1_000,
+    action: 'BLOCK',
+    server_name: 'git',
+    tool_name: 'push',
+  };
+  const secret = { inject_as: 'TOKEN', secret_ref: 'gh', source: 'env', success: false };
+  expect(
+    shown([
+      runStart(),
+      event('policy_loaded', { policy: POLICY, mode: 'control', reload: true }),
+      event('breaker_trip', { breaker }),
+      event('secret_injection', { secret }),
+      runEnd(),
+    ]),
+  ).toEqual([
+    '12:00:00.000  ▶ run run-1 of ada (claude, dev), guardrails by team 1.0.0',
+    '12:00:00.000  ↻ policy reloaded: team 1.0.0 (aaaaaaaaaaaa…), control',
+    '12:00:00.000  ! breaker loop tripped at git/push: 3 repeats in 1000 ms, BLOCK',
+    '12:00:00.000  ! secret gh is missing: TOKEN was not set (from env)',
+    '12:00:00.000  ■ run run-1 SUCCEEDED: 3 calls, 2 allowed, 1 blocked, 0 throttled, 1 error, 2.5 s',
+  ]);
+});
+
+test('shows what still waits when nothing more will come', () => {
+  const tail = renderer();
+  expect([tail.push(start()), tail.push(decision({}, { call_id: 'c1' }))].flat()).toEqual([]);
+  expect(tail.rest()).toEqual([
+    '12:00:00.000  … waiting    git/push                           run-1',
+  ]);
+  expect(tail.rest()).toEqual([]);
+});
+
+test('tells the day when it is another one', () => {
+  const yesterday = { ts: new Date(2026, 0, 30, 23, 59, 59).toISOString() };
+  const today = { ts: localTs(1) };
+  const lines = shown([end({}, {}, yesterday), end({}, { call_id: 'c2' }, today)]);
+  expect(lines.map((line) => line.slice(0, 16))).toEqual([
+    '── 2026-01-30 ──',
+    '23:59:59.000  · ',
+    '── 2026-01-31 ──',
+    '12:00:01.000  · ',
+  ]);
+});
+
+test('shortens the id of a run to its end, which tells runs apart', () => {
+  const [line] = shown([end({}, {}, { run_id: '0198c0de-7a11-7000-8000-0123456789ab' })]);
+  expect(line).toContain('…456789ab');
+});
+
+test('learns how wide the names are, and keeps what it has learnt', () => {
+  const long = { call_id: 'c1', server_name: 'filesystem', tool_name: 'read_text_file' };
+  const lines = shown([end({}, long), end({}, { call_id: 'c2' })]);
+  expect(lines.map((line) => line.indexOf('12 ms'))).toEqual([56, 56]);
+});
+
+describe('in a terminal', () => {
+  const hostile = fc.string({
+    unit: fc.oneof(
+      fc.constantFrom('日', 'Ａ', '🙂', '\u001b[2J', '\n', '\u202e', '::x', 'y'),
+      fc.string({ minLength: 1, maxLength: 1, unit: 'binary' }),
+    ),
+    minLength: 1,
+    maxLength: 80,
+  });
+  const anyEvents = fc
+    .record({
+      tool_name: hostile,
+      server_name: hostile,
+      rule_id: hostile,
+      summary: hostile,
+      run_id: hostile,
+    })
+    .map(({ tool_name, server_name, rule_id, summary, run_id }) => [
+      runStart({ run_id, agent_id: summary }),
+      blocked(
+        { rule_id, explain: { summary, reason_code: 'X' } },
+        { tool_name, server_name },
+        { run_id },
+      ),
+    ]);
+
+  test('no line is wider than it, or acts on it', () => {
+    fc.assert(
+      fc.property(anyEvents, fc.integer({ min: 1, max: 200 }), (events, width) => {
+        for (const line of shown(events, { width })) {
+          expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+          expect(cellsOf(line)).toBeLessThanOrEqual(width);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('each line asks anew how wide it is', () => {
+    let width = 200;
+    const tail = renderer({ width: () => width });
+    const summary = 'word '.repeat(30);
+    const explain = { summary, reason_code: 'X' };
+    expect(tail.push(blocked({ explain }))[0]?.length).toBeGreaterThan(150);
+    width = 80;
+    expect(tail.push(blocked({ explain }, { call_id: 'c2' }))[0]?.length).toBeLessThanOrEqual(80);
+  });
+
+  test('a narrow one leaves out what matters least', () => {
+    expect(shown([blocked()], { width: 80 })).toEqual([
+      '12:00:00  ✘ BLOCK      git/push                   no-push  Nobody pushes here.',
+    ]);
+    expect(shown([blocked()], { width: 50 })).toEqual([
+      '✘ BLOCK      git/push          Nobody pushes here.',
+    ]);
+  });
+});
+
+test('says with colours nothing that it does not say without', () => {
+  const loud = picocolors.createColors(true);
+  const events = [runStart(), end(), blocked({}, { call_id: 'c2' }), runEnd()];
+  const codes = /\u001b\[[0-9;]*m/g;
+  const coloured = shown(events, { colors: loud });
+  expect(coloured.join('')).toMatch(codes);
+  expect(coloured.map((line) => line.replace(codes, '').trimEnd())).toEqual(shown(events));
+});

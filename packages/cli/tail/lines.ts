@@ -1,0 +1,188 @@
+// One line per call, in columns, and one for what happens beside the calls. Used by `sub tail` and
+// by whoever shows a run as it goes.
+import type { Action, Event } from '@subluminal/contracts';
+import type { Colors } from '../io.ts';
+import { type Cells, layoutFor, type Seen } from './columns.ts';
+import { lastOf } from './filter.ts';
+import { CallFold, type Folded, type FoldedCall } from './fold.ts';
+import { noticeText } from './notice.ts';
+import { fitted, padded } from './width.ts';
+
+interface LineOptions {
+  readonly colors: Colors;
+  /** How wide the terminal is; asked before each line where it may change. */
+  readonly width: number | (() => number);
+  /** A line tells the day when it is another one than this, or than that of the line before. */
+  readonly nowMs: number;
+}
+
+interface TailRenderer {
+  /** The lines that this event completes, without their ends; most often none or one. */
+  push(event: Event): readonly string[];
+  /** What still waits, when nothing more will come. */
+  rest(): readonly string[];
+}
+
+type Paint = (text: string) => string;
+
+interface Look {
+  readonly mark: string;
+  readonly word: string;
+  readonly paint: (colors: Colors) => Paint;
+}
+
+const LOOKS: { readonly [A in Action]: Look } = {
+  ALLOW: { mark: '✔', word: 'ALLOW', paint: ({ green }) => green },
+  BLOCK: { mark: '✘', word: 'BLOCK', paint: ({ red }) => red },
+  THROTTLE: { mark: '✘', word: 'THROTTLE', paint: ({ yellow }) => yellow },
+  REJECT_WITH_HINT: { mark: '✘', word: 'HINT', paint: ({ yellow }) => yellow },
+  TERMINATE_RUN: { mark: '✘', word: 'TERMINATE', paint: ({ red }) => red },
+};
+/** The decision was before the first event that was seen. */
+const UNKNOWN: Look = { mark: '·', word: 'ended', paint: ({ dim }) => dim };
+const PENDING: Look = { mark: '…', word: 'waiting', paint: ({ dim }) => dim };
+const SPARED = '!';
+const GAP = '  ';
+
+/** From events to lines, for whoever shows a run as it goes. */
+function createTailRenderer(options: LineOptions): TailRenderer {
+  const fold = new CallFold();
+  const teller = new LineTeller(options);
+  const told = (folded: readonly Folded[]) => folded.flatMap((one) => teller.tell(one));
+  return { push: (event) => told(fold.push(event)), rest: () => told(fold.rest()) };
+}
+
+class LineTeller {
+  readonly #options: LineOptions;
+  readonly #seen: Seen = { tool: 0, rule: 0 };
+  #day: string;
+
+  constructor(options: LineOptions) {
+    this.#options = options;
+    this.#day = dayOf(new Date(options.nowMs));
+  }
+
+  tell(folded: Folded): readonly string[] {
+    const { width, colors } = this.#options;
+    const cells = Math.max(1, typeof width === 'number' ? width : width());
+    const at = new Date(folded.kind === 'call' ? lastOf(folded) : folded.event.ts);
+    const line =
+      folded.kind === 'call'
+        ? callLine(folded, { at, cells, colors, seen: this.#seen })
+        : noticeLine(folded, { at, cells, colors });
+    const day = dayOf(at);
+    if (day === this.#day) return [line];
+    this.#day = day;
+    return [colors.dim(fitted(`── ${day} ──`, cells)), line];
+  }
+}
+
+interface Where {
+  readonly at: Date;
+  readonly cells: number;
+  readonly colors: Colors;
+}
+
+function callLine(
+  call: FoldedCall,
+  { at, cells, colors, seen }: Where & { readonly seen: Seen },
+): string {
+  const look = lookOf(call);
+  const spared = call.would !== null && call.decision === 'ALLOW';
+  const paint = spared ? colors.yellow : look.paint(colors);
+  const rule = call.rule_id ?? call.would?.rule_id ?? '';
+  const name = `${call.server_name}/${call.tool_name}`;
+  const layout = layoutFor({ cells, name, rule }, seen);
+  const { text, isBad } = detailOf(call);
+  const parts: readonly (readonly [string, keyof Cells, Paint])[] = [
+    [timeText(at, layout.time), 'time', colors.dim],
+    [`${spared ? SPARED : look.mark} ${look.word}`, 'decision', paint],
+    [name, 'tool', plain],
+    [latencyText(call.latency_ms), 'latency', isBad ? colors.red : colors.dim],
+    [shortRun(call.run_id), 'run', colors.dim],
+    [rule, 'rule', plain],
+    [text, 'detail', isBad ? colors.red : plain],
+  ];
+  return joined(parts, layout);
+}
+
+function joined(
+  parts: readonly (readonly [text: string, column: keyof Cells, paint: Paint])[],
+  layout: Cells,
+): string {
+  const shown = parts.filter(([, column]) => layout[column] > 0);
+  const cells = shown.map(([text, column, paint]) => {
+    if (column === 'detail') return text === '' ? '' : paint(fitted(text, layout.detail));
+    return paint(padded(text, layout[column], column === 'latency' ? 'right' : 'left'));
+  });
+  return cells.join(GAP).trimEnd();
+}
+
+function plain(text: string): string {
+  return text;
+}
+
+function noticeLine(
+  { event }: Extract<Folded, { kind: 'notice' }>,
+  { at, cells, colors }: Where,
+): string {
+  const { mark, text, isBad } = noticeText(event);
+  const { time } = layoutFor({ cells, name: '', rule: '' }, { tool: 0, rule: 0 });
+  const head = time === 0 ? '' : `${timeText(at, time)}${GAP}`;
+  const paint = isBad ? colors.yellow : colors.dim;
+  return paint(fitted(`${head}${mark} ${text}`, cells));
+}
+
+function lookOf({ decision, ended_at }: FoldedCall): Look {
+  if (decision === null) return ended_at === null ? PENDING : UNKNOWN;
+  return decision === 'ALLOW' && ended_at === null ? PENDING : LOOKS[decision];
+}
+
+/** Why, for a person: what the agent was told, what would have been done, or what went wrong. */
+function detailOf(call: FoldedCall): { readonly text: string; readonly isBad: boolean } {
+  const { decision, status, error, would, hint, summary, backoff_ms } = call;
+  if (decision === 'REJECT_WITH_HINT') return { text: hint ?? summary ?? '', isBad: false };
+  if (decision === 'THROTTLE') {
+    const wait = backoff_ms === null ? '' : `wait ${latencyText(backoff_ms)}: `;
+    return { text: `${wait}${summary ?? ''}`, isBad: false };
+  }
+  if (decision !== null && decision !== 'ALLOW') return { text: summary ?? '', isBad: false };
+  if (status !== null && status !== 'OK') {
+    return { text: error === null ? status : `${status}: ${error}`, isBad: true };
+  }
+  if (would === null) return { text: '', isBad: false };
+  return { text: `would ${LOOKS[would.action].word}: ${summary ?? ''}`, isBad: false };
+}
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+
+/** Short enough for a column: 12 ms, 1.2 s, 3 min. */
+function latencyText(latencyMs: number | null): string {
+  if (latencyMs === null) return '';
+  if (latencyMs < SECOND_MS) return `${latencyMs} ms`;
+  if (latencyMs < MINUTE_MS) return `${(latencyMs / SECOND_MS).toFixed(1)} s`;
+  return `${Math.round(latencyMs / MINUTE_MS)} min`;
+}
+
+const RUN_LENGTH_MAX = 9;
+
+/** The end of an id: ids that sort by time begin alike. */
+function shortRun(runId: string): string {
+  return runId.length <= RUN_LENGTH_MAX ? runId : `…${runId.slice(1 - RUN_LENGTH_MAX)}`;
+}
+
+/** The local time, with or without its milliseconds. */
+function timeText(at: Date, cells: number): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  const seconds = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  return `${seconds}.${String(at.getMilliseconds()).padStart(3, '0')}`.slice(0, cells);
+}
+
+function dayOf(at: Date): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+export type { LineOptions, TailRenderer };
+export { createTailRenderer, LineTeller };

@@ -1,0 +1,81 @@
+// What happens beside the calls, in words.
+import type { EventOf } from '@subluminal/contracts';
+import { plural } from '../text.ts';
+import type { Notice } from './fold.ts';
+
+interface NoticeText {
+  readonly mark: string;
+  readonly text: string;
+  /** Somebody may have to look after it. */
+  readonly isBad: boolean;
+}
+
+/** Hostile as it comes; whoever prints it makes it harmless. */
+function noticeText(event: Notice): NoticeText {
+  switch (event.type) {
+    case 'run_start':
+      return runStarted(event);
+    case 'run_end':
+      return runEnded(event);
+    case 'policy_loaded': {
+      const { policy_id, policy_version, policy_hash } = event.policy;
+      const named = `${policy_id} ${policy_version} (${policy_hash.slice(0, 12)}…)`;
+      return calm('↻', `policy reloaded: ${named}, ${event.mode}`);
+    }
+    case 'breaker_trip': {
+      const { rule_id, cause, count, window_ms, action, server_name, tool_name } = event.breaker;
+      const where = tool_name === undefined ? '' : ` at ${server_name ?? '?'}/${tool_name}`;
+      return bad(
+        '!',
+        `breaker ${rule_id} tripped${where}: ${count} ${cause} in ${window_ms} ms, ${action}`,
+      );
+    }
+    case 'secret_injection': {
+      const { secret_ref, inject_as, source, success, server_name } = event.secret;
+      const into = server_name === undefined ? inject_as : `${inject_as} of ${server_name}`;
+      return success
+        ? calm('·', `secret ${secret_ref} given as ${into} (from ${source})`)
+        : bad('!', `secret ${secret_ref} is missing: ${into} was not set (from ${source})`);
+    }
+    case 'shim_health': {
+      const { status, events_spooled = 0, previews_dropped = 0 } = event.health;
+      const lost = `${plural(events_spooled, 'event')} spooled, ${plural(previews_dropped, 'preview')} dropped`;
+      return bad('!', `a shim is ${status}: ${lost}`);
+    }
+  }
+}
+
+function runStarted({ run_id, agent_id, client, env, run }: EventOf<'run_start'>): NoticeText {
+  const { policy_id, policy_version } = run.policy;
+  return calm(
+    '▶',
+    `run ${run_id} of ${agent_id} (${client}, ${env}), ${run.mode} by ${policy_id} ${policy_version}`,
+  );
+}
+
+function runEnded({ run_id, run }: EventOf<'run_end'>): NoticeText {
+  const { calls_total, calls_allowed, calls_blocked, calls_throttled, errors_total } = run.summary;
+  const parts = [
+    plural(calls_total, 'call'),
+    `${calls_allowed} allowed`,
+    `${calls_blocked} blocked`,
+    `${calls_throttled} throttled`,
+    plural(errors_total, 'error'),
+    `${(run.summary.duration_ms / 1_000).toFixed(1)} s`,
+  ];
+  const text = `run ${run_id} ${run.status}: ${parts.join(', ')}`;
+  return run.status === 'SUCCEEDED' || run.status === 'CANCELLED'
+    ? calm('■', text)
+    : bad('■', text);
+}
+
+function calm(mark: string, text: string): NoticeText {
+  return { mark, text, isBad: false };
+}
+
+function bad(mark: string, text: string): NoticeText {
+  return { mark, text, isBad: true };
+}
+
+export type { NoticeText };
+export { noticeText };

@@ -1,0 +1,16 @@
+// What `sub tail` prints: lines for people, or JSON for programs.
+import { harmlessJson } from '@subluminal/core/visible';
+import type { Folded } from './fold.ts';
+import { type LineOptions, LineTeller } from './lines.ts';
+
+interface Printer {
+  tell(folded: Folded): readonly string[];
+}
+
+function createPrinter({ json, ...options }: LineOptions & { readonly json: boolean }): Printer {
+  if (!json) return new LineTeller(options);
+  return { tell: (folded) => [harmlessJson(JSON.stringify(folded))] };
+}
+
+export type { Printer };
+export { createPrinter };

@@ -1,0 +1,91 @@
+// From events to what stands on the terminal: folded, filtered, and written as fast as it is read.
+import { once } from 'node:events';
+import type { Event } from '@subluminal/contracts';
+import type { Io } from '../io.ts';
+import { harmless } from '../text.ts';
+import { Backlog } from './backlog.ts';
+import { shownBy, type TailFilter } from './filter.ts';
+import { CallFold, type Folded } from './fold.ts';
+import { createPrinter, type Printer } from './printer.ts';
+
+interface ScreenOptions {
+  readonly filter: TailFilter;
+  /** How many of the last calls are shown first; all of them where a time was given. */
+  readonly backlog: number;
+  readonly json: boolean;
+  readonly io: Io;
+  readonly signal: AbortSignal;
+}
+
+class Screen {
+  readonly signal: AbortSignal;
+  readonly #io: Io;
+  readonly #fold = new CallFold();
+  readonly #printer: Printer;
+  readonly #fits: (folded: Folded) => boolean;
+  #past: Backlog | undefined;
+  #isPast = true;
+
+  constructor({ filter, backlog, json, io, signal }: ScreenOptions) {
+    this.signal = signal;
+    this.#io = io;
+    this.#fits = shownBy(filter);
+    this.#past = filter.fromMs === undefined ? new Backlog(backlog) : undefined;
+    // A terminal may change its size.
+    const width = () => process.stdout.columns ?? io.out.columns;
+    this.#printer = createPrinter({ json, width, colors: io.out.colors, nowMs: Date.now() });
+  }
+
+  get isEnded(): boolean {
+    return this.signal.aborted;
+  }
+
+  async show(event: Event): Promise<void> {
+    await this.#put(this.#fold.push(event));
+  }
+
+  /** All that was there has been shown; from now on it is live. */
+  async endPast(): Promise<void> {
+    const kept = this.#past?.take() ?? [];
+    this.#past = undefined;
+    this.#isPast = false;
+    await this.#write(kept);
+  }
+
+  /** What still waits. */
+  async rest(): Promise<void> {
+    await this.#put(this.#fold.rest());
+  }
+
+  warn(message: string): void {
+    this.#io.err.write(`sub: ${harmless(message)}\n`);
+  }
+
+  async #put(folded: readonly Folded[]): Promise<void> {
+    const shown = folded.filter((one) => this.#fits(one) && !(this.#isPast && isHeadless(one)));
+    if (this.#past === undefined) await this.#write(shown);
+    else for (const one of shown) this.#past.add(one);
+  }
+
+  async #write(folded: readonly Folded[]): Promise<void> {
+    for (const one of folded) {
+      for (const line of this.#printer.tell(one)) this.#io.out.write(`${line}\n`);
+      await drained(this.signal);
+    }
+  }
+}
+
+/** The end of a call that began before all that is looked at: it is none of the last ones. */
+function isHeadless(folded: Folded): boolean {
+  return folded.kind === 'call' && folded.started_at === null && folded.decided_at === null;
+}
+
+/** Who reads slowly is waited for: the rest stays in the ledger, not in memory. */
+async function drained(signal: AbortSignal): Promise<void> {
+  if (!process.stdout.writableNeedDrain || signal.aborted) return;
+  await once(process.stdout, 'drain', { signal }).catch((cause: unknown) => {
+    if (!signal.aborted) throw cause;
+  });
+}
+
+export { Screen };
