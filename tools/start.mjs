@@ -1,29 +1,48 @@
-// `npm start`: the product's main job, on an example of its own.
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
-import { ROOT } from './setup/paths.mjs';
+// `npm start`: the product's main job, on an example of its own. `--keep` keeps its files.
+import { parseArgs } from 'node:util';
+import { createCast } from './demo/cast.mjs';
+import { DemoFailed, play } from './demo/demo.mjs';
+import { createScreen } from './demo/screen.mjs';
+import { setStage } from './demo/stage.mjs';
+import { StoryBroken } from './demo/story.mjs';
 
-const ARGS = [
-  'policy',
-  'explain',
-  'examples/policies/starter.yaml',
-  '--call',
-  'examples/calls/delete-repo.json',
-];
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
-const command = [join('packages', 'cli', 'bin', 'sub.mjs'), ...ARGS, ...process.argv.slice(2)];
-// A reader that has seen enough (`| head`) is no error.
-process.stdout.on('error', () => process.exit(0));
-process.stdout.write(
-  'Three tool calls of an agent, decided by examples/policies/starter.yaml:\n\n',
-);
-const { status } = spawnSync(process.execPath, command, { cwd: ROOT, stdio: 'inherit' });
-// 1 says that a call was refused, which is what the example is there to show.
-process.exitCode = status === 1 ? 0 : (status ?? 1);
-if (process.exitCode === 0) {
-  process.stdout.write(
-    '\nChange the policy or examples/calls/delete-repo.json and run `npm start` again, or:\n' +
-      '  npx --no-install sub policy lint examples/policies/starter.yaml\n' +
-      '  npx --no-install sub help policy\n',
-  );
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args) {
+  const wish = readArgs(args);
+  if (wish === undefined) return 2;
+  const stage = setStage();
+  const cast = createCast();
+  const screen = createScreen(process.stdout, process.env);
+  const interrupted = onSignals(process);
+  try {
+    const played = play({ cast, stage, screen, keep: wish.keep }).then(() => 0);
+    return await Promise.race([played, interrupted]);
+  } catch (cause) {
+    if (!(cause instanceof DemoFailed || cause instanceof StoryBroken)) throw cause;
+    process.stderr.write(`start: the demo did not end as it should: ${cause.message}\n`);
+    return 1;
+  } finally {
+    await cast.end();
+    if (!wish.keep) stage.clear();
+  }
+}
+
+function readArgs(args) {
+  try {
+    return parseArgs({ args, options: { keep: { type: 'boolean', default: false } } }).values;
+  } catch (cause) {
+    process.stderr.write(`start: ${cause.message}\nUsage: npm start [-- --keep]\n`);
+    return undefined;
+  }
+}
+
+/** Resolves to the exit code of the first signal. A reader that has gone (`| head`) is no error. */
+function onSignals({ stdout }) {
+  return new Promise((resolve) => {
+    for (const [signal, code] of Object.entries(SIGNALS)) process.on(signal, () => resolve(code));
+    stdout.on('error', () => resolve(0));
+  });
 }
