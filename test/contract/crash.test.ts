@@ -153,7 +153,7 @@ async function decisions(world: World): Promise<ReadonlyMap<string, string | nul
 }
 
 it(`loses no decision and leaves nothing behind, whoever dies (seed ${SEED})`, async () => {
-  verifies('SL-11.4');
+  verifies('SL-11.4', 'T-I', 'T-I.3');
   const folder = mkdtempSync(join(tmpdir(), 'sub-crash-'));
   const env = { HOME: folder, SUB_HOME: join(folder, 'home'), SUB_GRACE_MS: '500' };
   const world: World = { folder, env, mark: `CRASH_MARK=${randomUUID()}`, daemon: undefined };

@@ -115,7 +115,7 @@ describe('a server behind the shim', () => {
   });
 
   it('gets a large message whole, and its event says that it was not read', async () => {
-    verifies('IP-6.2', 'IP-1.10');
+    verifies('IP-6.2', 'IP-1.10', 'SL-7.6');
     const governed = await connect(shimmed());
     const message = 'x'.repeat(3_000_000);
     const answer = await governed.callTool({ name: 'echo', arguments: { message } });

@@ -89,7 +89,7 @@ describe.skipIf(process.platform !== 'linux')('the end of a session', () => {
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ] as const)('by %s ends server and children in order', async (signal, code) => {
-    verifies('EC-STDIO-012', 'EC-STDIO-013', 'F-011', 'F-018', 'F-021', 'T-I.2');
+    verifies('EC-STDIO-012', 'EC-STDIO-013', 'F-011', 'F-018', 'F-021', 'SL-7.5', 'T-I.2');
     const rig = await startHousehold();
     rig.say(call(1, 'slow'));
     await rig.server.heard.next();

@@ -91,7 +91,7 @@ const STAGED = [
 
 describe('the handshake', () => {
   it('has the same result, capabilities and instructions', async () => {
-    verifies('T-A1.1', 'F-017');
+    verifies('T-A1.1', 'F-017', 'SL-7.2');
     const told = await expectSame(({ client, got }) =>
       Promise.resolve({
         answer: got[0],
@@ -118,7 +118,7 @@ describe('tools', () => {
   });
 
   it.each(TOOLS)('answer the same: %s %j', async (name, args) => {
-    verifies('T-A1.2', 'F-012', 'F-017');
+    verifies('T-A1', 'T-A1.2', 'F-012', 'F-017', 'SL-7.1');
     await expectSame(({ client }) => client.callTool({ name, arguments: args }));
   });
 

@@ -96,7 +96,7 @@ function call(id: number, tool: string): string {
 
 describe('sub tail', () => {
   test('starts the ledger where there is none, and shows calls while the session goes on', async () => {
-    verifies('T-E.2');
+    verifies('T-E', 'T-E.2');
     writeFileSync(join(folder, 'policy.yaml'), POLICY);
     writeFileSync(join(folder, 'server.cjs'), SERVER);
     const tail = started('tail');

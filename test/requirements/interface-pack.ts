@@ -74,7 +74,7 @@ const INTERFACE_PACK = [
   },
   {
     id: 'IP-1.9.2',
-    state: 'planned',
+    state: 'done',
     text: 'A payload too large to inspect gets a rolling SHA-256 of its raw bytes.',
   },
   {
@@ -139,7 +139,7 @@ const INTERFACE_PACK = [
   },
   {
     id: 'IP-2.6',
-    state: 'planned',
+    state: 'done',
     text: 'A snapshot has id, version, hash, compiled matchers and all defaults, and reloads without a restart.',
   },
   {
@@ -179,12 +179,12 @@ const INTERFACE_PACK = [
   },
   {
     id: 'IP-4.1',
-    state: 'planned',
+    state: 'done',
     text: 'Secrets are bound per server and injected at spawn; only metadata about them is ever recorded.',
   },
   {
     id: 'IP-5',
-    state: 'planned',
+    state: 'done',
     text: '`sub run` sets the SUB_* identity variables, and shims stamp them on every event.',
   },
   {
@@ -199,27 +199,27 @@ const INTERFACE_PACK = [
   },
   {
     id: 'IP-6.3',
-    state: 'planned',
+    state: 'done',
     text: 'Killing the agent ends the shim and its server within the grace period.',
   },
   {
     id: 'IP-6.4',
-    state: 'planned',
+    state: 'done',
     text: 'Injected secrets appear in no preview, error message or ledger field.',
   },
   {
     id: 'IP-7.1',
-    state: 'planned',
+    state: 'done',
     text: 'An adapter hands the core server, tool, arguments, size and transport, and obeys the decision.',
   },
   {
     id: 'IP-7.2',
-    state: 'planned',
+    state: 'done',
     text: 'Adapters parse, answer, forward and supervise; the core decides, counts, injects and emits.',
   },
   {
     id: 'IP-7.3',
-    state: 'planned',
+    state: 'done',
     text: 'Each adapter has its fixed transport value, beginning with `mcp_stdio`.',
   },
   {

@@ -19,12 +19,12 @@ const PRODUCT = [
   },
   {
     id: 'SL-7.1',
-    state: 'planned',
+    state: 'done',
     text: 'A shim speaks MCP both ways, decides, injects, emits, ends cleanly and never buffers without bound.',
   },
   {
     id: 'SL-7.2',
-    state: 'planned',
+    state: 'done',
     text: 'Tools and servers keep the names that they had without the shim.',
   },
   {
@@ -34,17 +34,17 @@ const PRODUCT = [
   },
   {
     id: 'SL-7.4',
-    state: 'planned',
+    state: 'done',
     text: 'The server gets the real secrets, the agent never does, and no log shows them.',
   },
   {
     id: 'SL-7.5',
-    state: 'planned',
+    state: 'done',
     text: 'Signals, end of input and a dead parent all end shim and server, leaving no process behind.',
   },
   {
     id: 'SL-7.6',
-    state: 'planned',
+    state: 'done',
     text: 'Large messages are forwarded raw and recorded by size and rolling hash, never held whole.',
   },
   {
@@ -54,12 +54,12 @@ const PRODUCT = [
   },
   {
     id: 'SL-8.1',
-    state: 'planned',
+    state: 'done',
     text: 'Every run and call carries agent, run, principal, environment and workload.',
   },
   {
     id: 'SL-8.2',
-    state: 'planned',
+    state: 'done',
     text: 'Identity comes from `sub run` on a desktop, the runner in CI and the pod in Kubernetes.',
   },
   {
@@ -104,17 +104,17 @@ const PRODUCT = [
   },
   {
     id: 'SL-11.1',
-    state: 'planned',
+    state: 'done',
     text: 'The local ledger is append-only, durable and searchable, and takes several shims at once.',
   },
   {
     id: 'SL-11.2',
-    state: 'planned',
+    state: 'done',
     text: "The ledger is a SQLite file in WAL mode under the product's home folder.",
   },
   {
     id: 'SL-11.3',
-    state: 'planned',
+    state: 'done',
     text: 'Runs, calls, previews, hints and policy versions have tables, with indexes for common questions.',
   },
   {

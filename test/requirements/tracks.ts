@@ -4,7 +4,7 @@ import type { Requirement } from './requirement.ts';
 const TRACKS = [
   {
     id: 'T-A1',
-    state: 'planned',
+    state: 'done',
     text: 'The stdio adapter turns MCP lines into calls and decisions into answers.',
   },
   {
@@ -54,7 +54,7 @@ const TRACKS = [
   },
   {
     id: 'T-A2.4',
-    state: 'planned',
+    state: 'done',
     text: 'A very large payload uses bounded memory and gets a truncated preview.',
   },
   {
@@ -94,27 +94,27 @@ const TRACKS = [
   },
   {
     id: 'T-C',
-    state: 'planned',
+    state: 'done',
     text: '`sub ledgerd` keeps a durable ledger that can be queried.',
   },
   {
     id: 'T-C.1',
-    state: 'planned',
+    state: 'done',
     text: '10,000 events are taken in without loss or corruption.',
   },
   {
     id: 'T-C.2',
-    state: 'planned',
+    state: 'done',
     text: 'Calls can be found by run, by tool and by decision.',
   },
   {
     id: 'T-C.3',
-    state: 'planned',
+    state: 'done',
     text: 'The store uses a write-ahead log and takes several writers safely.',
   },
   {
     id: 'T-C.4',
-    state: 'planned',
+    state: 'done',
     text: 'Pressure on the ledger never blocks a shim; previews are dropped first, decisions never.',
   },
   {
@@ -139,22 +139,22 @@ const TRACKS = [
   },
   {
     id: 'T-E',
-    state: 'planned',
+    state: 'done',
     text: 'An operator follows and searches runs from the command line.',
   },
   {
     id: 'T-E.1',
-    state: 'planned',
+    state: 'done',
     text: '`sub run` sets the run id and the identity variables.',
   },
   {
     id: 'T-E.2',
-    state: 'planned',
+    state: 'done',
     text: '`sub tail` shows events as they happen.',
   },
   {
     id: 'T-E.3',
-    state: 'planned',
+    state: 'done',
     text: '`sub query` filters by decision, status, tool and server, quickly.',
   },
   {
@@ -164,12 +164,12 @@ const TRACKS = [
   },
   {
     id: 'T-F.1',
-    state: 'planned',
+    state: 'done',
     text: "Injected variables reach the server and never the agent's logs.",
   },
   {
     id: 'T-F.2',
-    state: 'planned',
+    state: 'done',
     text: 'No secret is ever written into a ledger preview.',
   },
   {
@@ -204,47 +204,47 @@ const TRACKS = [
   },
   {
     id: 'T-H.1',
-    state: 'planned',
+    state: 'done',
     text: 'Fifty runs and more go on at once under guardrails.',
   },
   {
     id: 'T-H.2',
-    state: 'planned',
+    state: 'done',
     text: 'Each run leaves a trace bundle to keep as a CI artifact.',
   },
   {
     id: 'T-H.3',
-    state: 'planned',
+    state: 'done',
     text: 'In strict mode a violation fails the job.',
   },
   {
     id: 'T-I',
-    state: 'planned',
+    state: 'done',
     text: 'A deterministic harness puts the product under torture.',
   },
   {
     id: 'T-I.1',
-    state: 'planned',
+    state: 'done',
     text: 'Large payloads stream through under test.',
   },
   {
     id: 'T-I.2',
-    state: 'planned',
+    state: 'done',
     text: 'Signals are shown to spread to every process.',
   },
   {
     id: 'T-I.3',
-    state: 'planned',
+    state: 'done',
     text: 'After a crash of any part the product recovers.',
   },
   {
     id: 'T-I.4',
-    state: 'planned',
+    state: 'done',
     text: 'An agent that loops is detected.',
   },
   {
     id: 'T-I.5',
-    state: 'planned',
+    state: 'done',
     text: 'Logs and ledger are searched for leaked secrets, and none is found.',
   },
 ] as const satisfies readonly Requirement[];

@@ -44,12 +44,12 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-009',
-    state: 'planned',
+    state: 'done',
     text: 'When a server cannot start, each request to it gets an error and the cause is logged.',
   },
   {
     id: 'EC-STDIO-010',
-    state: 'planned',
+    state: 'done',
     text: 'When a server dies during a session, waiting requests get errors and the shim ends.',
   },
   {
@@ -69,37 +69,37 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-014',
-    state: 'planned',
+    state: 'done',
     text: 'A message above the size cap is refused with a clean error and the stream goes on.',
   },
   {
     id: 'EC-STDIO-015',
-    state: 'planned',
+    state: 'done',
     text: 'A line that is not JSON is logged and passed over, and the next line is still read.',
   },
   {
     id: 'EC-STDIO-016',
-    state: 'planned',
+    state: 'done',
     text: 'A message that lacks `jsonrpc` is logged and passed over, and the next line is still read.',
   },
   {
     id: 'EC-STDIO-017',
-    state: 'planned',
+    state: 'done',
     text: 'JSON with neither method nor id is dropped in production, only reported in development.',
   },
   {
     id: 'EC-STDIO-018',
-    state: 'planned',
+    state: 'done',
     text: 'A second message smuggled behind a raw newline is rejected in production, warned of in development.',
   },
   {
     id: 'EC-STDIO-019',
-    state: 'planned',
+    state: 'done',
     text: 'A request from a server reaches the agent, and the answer is matched to it by id.',
   },
   {
     id: 'EC-STDIO-020',
-    state: 'planned',
+    state: 'done',
     text: 'A notice that a tool list changed reaches the agent without a policy decision.',
   },
   {
@@ -134,12 +134,12 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-027',
-    state: 'planned',
+    state: 'done',
     text: 'An unfinished line from a server waits until its newline arrives.',
   },
   {
     id: 'EC-STDIO-028',
-    state: 'planned',
+    state: 'done',
     text: 'What a server writes to stderr reaches the terminal, outside the governed stream.',
   },
   {
@@ -149,7 +149,7 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-030',
-    state: 'planned',
+    state: 'done',
     text: 'A protocol version that agent and server dispute passes through untouched.',
   },
   {
@@ -159,12 +159,12 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-032',
-    state: 'planned',
+    state: 'done',
     text: 'A tool answer of 5 MB, below the cap, passes unchanged.',
   },
   {
     id: 'EC-STDIO-033',
-    state: 'planned',
+    state: 'done',
     text: 'In development a denied call is recorded as WOULD_BLOCK and still goes through.',
   },
   {
@@ -174,7 +174,7 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-035',
-    state: 'planned',
+    state: 'done',
     text: 'A JSON-RPC batch is rejected and logged, unless the negotiated version has batches.',
   },
   {
@@ -184,7 +184,7 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-037',
-    state: 'planned',
+    state: 'done',
     text: 'A hub that hangs means a denial in production and a logged pass in development.',
   },
   {

@@ -44,7 +44,7 @@ const WRAPPER = [
   },
   {
     id: 'F-007b',
-    state: 'planned',
+    state: 'done',
     text: 'A JSON array in place of a message is refused as a batch, never misread as one message.',
   },
   {
@@ -64,27 +64,27 @@ const WRAPPER = [
   },
   {
     id: 'F-011',
-    state: 'planned',
+    state: 'done',
     text: 'A server runs as a child in its own process group and does not outlive its shim.',
   },
   {
     id: 'F-012',
-    state: 'planned',
+    state: 'done',
     text: 'Both directions flow at once; calls are decided on the way out, answers recorded on the way back.',
   },
   {
     id: 'F-013',
-    state: 'planned',
+    state: 'done',
     text: 'One line is one message: bounded, UTF-8, valid JSON-RPC 2.0, or skipped with an error.',
   },
   {
     id: 'F-014',
-    state: 'planned',
+    state: 'done',
     text: 'A line that hides a further JSON-RPC message is detected and treated as an attack.',
   },
   {
     id: 'F-015',
-    state: 'planned',
+    state: 'done',
     text: 'Open requests of both sides are tracked by id, so answers are matched and orphans noticed.',
   },
   {
@@ -99,17 +99,17 @@ const WRAPPER = [
   },
   {
     id: 'F-016b',
-    state: 'planned',
+    state: 'done',
     text: 'Every request to the hub has a time limit, and passing it fails as the profile says.',
   },
   {
     id: 'F-017',
-    state: 'planned',
+    state: 'done',
     text: 'Handshake, ping, progress, cancel and change notices pass undecided and byte for byte.',
   },
   {
     id: 'F-018',
-    state: 'planned',
+    state: 'done',
     text: 'A shim ends its server by closing stdin, then SIGTERM, then SIGKILL, and reaps it.',
   },
   {
@@ -124,7 +124,7 @@ const WRAPPER = [
   },
   {
     id: 'F-021',
-    state: 'planned',
+    state: 'done',
     text: 'Every child process is waited for, so none is left as a zombie.',
   },
   {
@@ -134,12 +134,12 @@ const WRAPPER = [
   },
   {
     id: 'F-023',
-    state: 'planned',
+    state: 'done',
     text: 'Development decides as production would, records it as WOULD_…, and lets the call pass.',
   },
   {
     id: 'F-024',
-    state: 'planned',
+    state: 'done',
     text: 'Each record carries the active profile, so one can ask what production would have stopped.',
   },
   {
@@ -209,12 +209,12 @@ const WRAPPER = [
   },
   {
     id: 'NFR-003.2',
-    state: 'planned',
+    state: 'done',
     text: 'Without a hub, production denies and development forwards and says so.',
   },
   {
     id: 'NFR-003.3',
-    state: 'planned',
+    state: 'done',
     text: 'No way of ending leaves a zombie or an orphan behind.',
   },
   {
