@@ -378,6 +378,34 @@ describe('size', () => {
     expect(other.map((one) => jsonOf(String(one)))).toMatchObject([{ id: 2, error: {} }]);
   });
 
+  it('hides nothing behind a carriage return, where some servers end a line', async () => {
+    verifies('F-014', 'EC-STDIO-018');
+    const rig = await startServed({ policy: DENIES });
+    const hidden = call(9, 'denied').trimEnd().replaceAll('"', '\\"');
+    rig.say(call(1, 'put', `{"data":"${text(3 * MIB)}","q":"\r${hidden}\r"}`));
+    expect(await nextJson(rig.heard)).toMatchObject({ id: 1, error: { code: -32600 } });
+    const reached = String(await rig.server.heard.next());
+    expect(reached).not.toContain('denied');
+    expect(() => jsonOf(reached)).toThrow();
+    await expectStillWorks(rig);
+  });
+
+  it('that stalls does not keep others from their answers', async () => {
+    verifies('F-012');
+    const rig = await startServed({ policy: DENIES });
+    rig.say(call(1, 'fetch'));
+    await rig.server.heard.next();
+    const line = answer(1, `{"content":[{"type":"text","text":"${text(3 * MIB)}"}]}`);
+    await rig.server.write(line.slice(0, 2 * MIB));
+    rig.say(call(2, 'denied'));
+    const broken = String(await rig.heard.next());
+    expect(() => jsonOf(broken)).toThrow();
+    expect(await nextJson(rig.heard)).toMatchObject({ id: 2, error: { code: -32081 } });
+    await rig.server.write(line.slice(2 * MIB));
+    expect(await nextJson(rig.heard)).toMatchObject({ id: 1, error: { code: -32603 } });
+    await expectStillWorks(rig);
+  });
+
   it('above the cap passes in development', async () => {
     const env = { SUB_MAX_INSPECT_BYTES: '1024', SUB_MAX_MESSAGE_BYTES: '4096' };
     const rig = await startServed({ env, profile: 'development' });

@@ -343,7 +343,9 @@ describe('all in all', () => {
       return JSON.stringify(normal(rest)).replace(/"progressToken":\d+/, '"progressToken":0');
     });
     return texts
-      .filter((text) => !/-level message|level-message|"pollInterval"|SUB_HOME/.test(text))
+      .filter(
+        (text) => !/-level message|level-message|"pollInterval"|SUB_SHIM_ID|SUB_HOME/.test(text),
+      )
       .toSorted();
   }
 

@@ -44,7 +44,7 @@ function send({ session }: Play, side: Side, message: unknown) {
   for (let at = 0; at < line.length; at += 64) {
     for (const framed of splitter.feed(line.subarray(at, at + 64))) {
       if (framed.kind === 'head') out.push(...session.largeHead(side, framed.bytes, { nowMs: 0 }));
-      else if (framed.kind === 'piece') session.largePiece(side, framed.bytes);
+      else if (framed.kind === 'piece') out.push(...session.largePiece(side, framed.bytes));
       else if (framed.kind === 'end') end('complete', framed.bytesTotal);
       else if (framed.kind === 'too_large') end('too_large', framed.bytesTotal);
       else throw new Error(framed.kind);
@@ -59,6 +59,62 @@ const idLast = (id: unknown, name: string, args: unknown) => ({
   params: { name, arguments: args },
   jsonrpc: '2.0',
   id,
+});
+
+describe('a carriage return in a large message', () => {
+  const hidden = JSON.stringify(call(7, 'rm'));
+  const withReturn = (blob: string) =>
+    `{"method":"tools/call","params":{"name":"put","arguments":{"a":"${BLOB}","b":${blob}}},"jsonrpc":"2.0","id":1}`;
+
+  it.each([
+    ['inside of a string', `"x\r${hidden.replaceAll('"', '\\"')}\r"`],
+    ['between values', `[\r${hidden}\r]`],
+    ['alone', '[\r]'],
+  ])('breaks it off before what stands behind it has passed: %s', async (_where, blob) => {
+    verifies('F-014', 'EC-STDIO-018');
+    const one = await play();
+    const sent = inShort(send(one, 'agent', withReturn(blob)));
+    expect(sent.slice(0, 2)).toEqual(['stream to server', 'break to server']);
+    expect(sent).toContain('report REJECTED smuggled');
+    expect(sent).toContain('answer 1 -32600');
+    expect(sent).not.toContain('finish to server');
+  });
+
+  it('is not even begun when its head has one', async () => {
+    const one = await play();
+    const sent = inShort(
+      send(one, 'agent', `{"a":\r1,${JSON.stringify(call(1, 'put', BLOB)).slice(1)}`),
+    );
+    expect(sent[0]).toBe('swallow');
+    expect(sent).toContain('report REJECTED smuggled');
+  });
+
+  it('is told of in development, and passes', async () => {
+    const one = await play([], { profile: 'development' });
+    const sent = inShort(send(one, 'agent', withReturn('[\r1]')));
+    expect(sent).toContain('report WOULD_REJECT smuggled');
+    expect(sent.at(-1)).toBe('finish to server');
+  });
+
+  it('may stand before the newline', async () => {
+    const one = await play();
+    expect(inShort(send(one, 'agent', `${withReturn('1')}\r`)).at(-1)).toBe('finish to server');
+  });
+});
+
+it('a large answer that does not go on is broken off, and its request is answered', async () => {
+  const one = await play();
+  one.told('agent', call(1, 'get'));
+  const line = bytesOf(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text: BLOB } }));
+  const { session } = one;
+  expect(inShort(session.largeHead('server', line.subarray(0, 300), { nowMs: 0 }))).toEqual([
+    'stream to agent',
+  ]);
+  expect(inShort(session.largeStalled('server'))).toEqual(['break to agent']);
+  expect(session.largeStalled('server')).toEqual([]);
+  expect(session.largePiece('server', line.subarray(300))).toEqual([]);
+  const end = { outcome: 'complete', bytesTotal: line.length, streamHash: toyHash('x') } as const;
+  expect(inShort(session.largeEnd('server', end, 5))).toContain('answer 1 -32603');
 });
 
 describe('a large call', () => {

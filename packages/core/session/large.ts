@@ -20,7 +20,14 @@ import type { Command, LargeEnd, Question, Side } from './types.ts';
 
 interface LargeMessage {
   readonly outline: Outline;
-  readonly streamed: boolean;
+  /** Its parts are passed on; false once it was broken off. */
+  streamed: boolean;
+  /** A carriage return that must turn out to stand before the newline. */
+  returned: boolean;
+  /** What some servers take for the end of a line stands in the middle of it. */
+  hidden: boolean;
+  /** It was broken off because it did not go on. */
+  stalled: boolean;
   /** The call that its head has shown it to be. */
   readonly call: DecidedHead | undefined;
   /** Its head did not show what it is, so it could not pass. */
@@ -44,13 +51,32 @@ function openLarge(context: Context, step: Step): void {
   const opaque = isOpaque(step.from, soFar);
   const allowed = call === undefined || call.outcome.decision.action === 'ALLOW';
   const gone = step.from === 'agent' && context.exit !== undefined;
-  const streamed = !gone && allowed && !(opaque && context.enforcing);
-  context.large[step.from] = { outline, streamed, call, opaque };
+  const { hidden, returned } = findReturn(step.bytes, false);
+  const streamed = !gone && allowed && !((opaque || hidden) && context.enforcing);
+  const stalled = false;
+  const large = { outline, streamed, call, opaque, hidden, returned, stalled };
+  context.large[step.from] = large;
   step.out.push(streamed ? { do: 'stream', to: other(step.from) } : { do: 'swallow' });
 }
 
 function isCall({ from }: Step, { method, name }: OutlineSoFar): boolean {
   return from === 'agent' && method === TOOLS_CALL && name !== undefined;
+}
+
+const RETURN = 0x0d;
+
+/**
+ * Some servers end a line at a carriage return. Behind it could stand a message of its own, which
+ * would be with the server before the end of this one is known: JSON needs none there.
+ */
+function findReturn(
+  bytes: Uint8Array,
+  returned: boolean,
+): { readonly hidden: boolean; readonly returned: boolean } {
+  const at = bytes.indexOf(RETURN);
+  const last = bytes.length - 1;
+  if (bytes.length === 0) return { hidden: false, returned };
+  return { hidden: returned || (at !== -1 && at < last), returned: at === last };
 }
 
 /** What must not pass before it is known what it is. */
@@ -147,7 +173,12 @@ interface Ended {
 
 function settleLarge(context: Context, step: Step, { large, end }: Ended): void {
   const seen = large.outline.finish();
-  if (end.outcome !== 'complete') {
+  if (large.hidden) {
+    if (large.call !== undefined) recordLost(context, step, { head: large.call, end });
+    const fault = { kind: 'invalid', reason: 'smuggled', offset: 0 } as const;
+    return malformed(context, step, { ...fault, ...knownOf(seen) });
+  }
+  if (end.outcome !== 'complete' || large.stalled) {
     if (large.call !== undefined) recordLost(context, step, { head: large.call, end });
     return refuseLarge(context, step, { seen, end });
   }
@@ -211,9 +242,9 @@ function refuseLarge(
   step: Step,
   { seen, end }: { readonly seen: Seen; readonly end: LargeEnd },
 ): void {
-  const cut = end.outcome === 'cut';
+  const cut = end.outcome !== 'too_large';
   const detail = cut
-    ? 'The input ended in the middle of a message.'
+    ? 'A message ended in the middle, or did not go on.'
     : `A message is larger than the limit; ${end.bytesTotal} bytes of it were read.`;
   const { id, asks } = knownOf(seen);
   const reason = cut ? 'partial' : 'too_large';
@@ -273,10 +304,31 @@ function settleRequest(context: Context, step: Step, seen: SeenRequest): void {
   step.out.push({ do: 'answer', to: 'agent', text });
 }
 
-/** The next part of a large message. */
-function feedLarge(context: Context, from: Side, bytes: Uint8Array): void {
-  context.large[from]?.outline.feed(bytes);
+/** The next part of a large message; what must not pass is broken off before it is passed on. */
+function feedLarge(context: Context, step: Step): void {
+  const large = context.large[step.from];
+  if (large === undefined) return;
+  large.outline.feed(step.bytes);
+  const { hidden, returned } = findReturn(step.bytes, large.returned);
+  large.returned = returned;
+  if (!hidden) return;
+  large.hidden = true;
+  if (context.enforcing) breakOff(step, large);
+}
+
+/** Nobody knows whether the rest of it will ever come, and others wait. */
+function stallLarge(context: Context, step: Step): void {
+  const large = context.large[step.from];
+  if (large === undefined || !large.streamed) return;
+  large.stalled = true;
+  breakOff(step, large);
+}
+
+function breakOff(step: Step, large: LargeMessage): void {
+  if (!large.streamed) return;
+  large.streamed = false;
+  step.out.push({ do: 'break', to: other(step.from) });
 }
 
 export type { LargeMessage };
-export { closeLarge, feedLarge, headQuestion, openLarge };
+export { closeLarge, feedLarge, headQuestion, openLarge, stallLarge };

@@ -6,7 +6,7 @@ import { fromAgent } from './agent.ts';
 import { resolveHeld } from './approvals.ts';
 import { type Context, contextOf, report, type Step, stepOf } from './context.ts';
 import { agentClosed, openCount, serverExited, tick } from './ends.ts';
-import { closeLarge, feedLarge, headQuestion, openLarge } from './large.ts';
+import { closeLarge, feedLarge, headQuestion, openLarge, stallLarge } from './large.ts';
 import { peek } from './peek/peek.ts';
 import type { Seen } from './peek/types.ts';
 import { questionsIn } from './questions.ts';
@@ -33,8 +33,10 @@ interface Session {
   fromServer(line: Uint8Array, nowMs: number): Commands;
   /** The first part of a line that is too long to inspect: its parts are streamed or swallowed. */
   largeHead(from: Side, head: Uint8Array, when: Moment): Commands;
-  /** A further part of it. */
-  largePiece(from: Side, piece: Uint8Array): void;
+  /** A further part of it; the commands come before it is passed on. */
+  largePiece(from: Side, piece: Uint8Array): Commands;
+  /** It has not gone on for too long, while others wait to be heard. */
+  largeStalled(from: Side): Commands;
   /** Its end; the commands come before the newline that would make it a message. */
   largeEnd(from: Side, end: LargeEnd, nowMs: number): Commands;
   /** The last line of an input that ended without a newline. */
@@ -91,7 +93,12 @@ function createSession(config: SessionConfig): Session {
       openLarge(context, step);
       return step.out;
     },
-    largePiece: (from, piece) => feedLarge(context, from, piece),
+    largePiece: (from, piece) => {
+      const step = stepOf(from, piece, 0);
+      feedLarge(context, step);
+      return step.out;
+    },
+    largeStalled: (from) => after(0, (step) => stallLarge(context, step), from),
     largeEnd: (from, end, nowMs) => after(nowMs, (step) => closeLarge(context, step, end), from),
     partial: (from, bytes, nowMs) => {
       const step = stepOf(from, bytes, nowMs);

@@ -43,6 +43,7 @@ interface Config {
   readonly 'ledger.retention_days': number;
   readonly 'ledger.retention_previews_days': number;
   readonly 'policy.path': string | null;
+  readonly 'policy.reload': 'any' | 'tighten' | 'off';
   readonly profile: Profile;
   readonly 'previews.enabled': boolean;
   readonly 'redact.extra_patterns': readonly string[];
@@ -166,6 +167,13 @@ const SETTINGS: { readonly [K in SettingKey]: Setting } = {
     env: 'SUB_POLICY',
     flag: 'policy',
     doc: 'The bundle. Without it, one is looked for in the project and in the home.',
+  },
+  'policy.reload': {
+    type: { kind: 'choice', values: ['any', 'tighten', 'off'] },
+    fallback: 'any',
+    env: 'SUB_POLICY_RELOAD',
+    flag: null,
+    doc: 'Which changes of the file take effect while a shim runs: `any`, only those that let nothing more pass (`tighten`), or none (`off`).',
   },
   profile: {
     type: { kind: 'choice', values: ['production', 'development'] },

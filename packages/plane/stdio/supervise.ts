@@ -201,12 +201,16 @@ async function drain(watch: Watch): Promise<void> {
     watch.reason?.kind === 'output_closed' || watch.reason?.kind === 'parent_gone';
   stdout.once('close', () => watch.wake());
   let quietMs = 0;
+  let totalMs = 0;
   let before = bytesRead(watch);
-  while (!stdout.closed && !isReaderGone && quietMs < watch.times.drainMs) {
+  // What escaped may hold the pipe and write for ever: there is an end to our patience.
+  const { drainMs } = watch.times;
+  while (!stdout.closed && !isReaderGone && quietMs < drainMs && totalMs < 2 * drainMs) {
     if (watch.force === 'kill' && watch.signals.size > 0) break;
     await rest(watch, POLL_MS);
     const now = bytesRead(watch);
     quietMs = now === before ? quietMs + POLL_MS : 0;
+    totalMs += POLL_MS;
     before = now;
   }
   if (!stdout.closed) stdout.destroy();

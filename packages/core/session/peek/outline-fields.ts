@@ -75,7 +75,12 @@ function noteTop(draft: Draft, key: string, { bytes, value }: Read): void {
   if (key === 'jsonrpc') draft.version = value === '2.0';
   else if (key === 'id')
     draft.id = (bytes.length <= ID_BYTES_MAX && idOf(bytes, 0, bytes.length)) || null;
-  else draft.method = typeof value === 'string' && value !== '' ? value : null;
+  else draft.method = typeof value === 'string' && isMethod(value) ? value : null;
+}
+
+/** A lenient server could read it without what we cannot see. */
+function isMethod(text: string): boolean {
+  return text !== '' && !/[\u0000-\u001f\u007f]/.test(text);
 }
 
 function noteInner(draft: Draft, key: string, { bytes, value }: Read): void {

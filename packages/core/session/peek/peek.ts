@@ -145,7 +145,8 @@ function readMethod(scan: Scan, draft: Draft): boolean {
     return true;
   }
   return text(scan, TEXT_BYTES_MAX, (value) => {
-    if (value !== '') draft.method = value;
+    // A lenient server could read it without what we cannot see.
+    if (value !== '' && !CONTROL.test(value)) draft.method = value;
   });
 }
 
@@ -165,6 +166,8 @@ function readResult(scan: Scan, draft: Draft): boolean {
   if (read) draft.result = { start, end: scan.at };
   return read;
 }
+
+const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /** Reads a string that matters; another value is skipped and leaves its field unset. */
 function text(scan: Scan, bytesMax: number, take: (value: string) => void): boolean {

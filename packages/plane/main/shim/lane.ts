@@ -39,6 +39,10 @@ interface LaneOptions {
 interface Lane {
   /** Whether a long line is on its way: nothing else may be written where it goes. */
   readonly isStreaming: boolean;
+  /** How much of long lines has come so far. */
+  readonly bytesStreamed: number;
+  /** Gives a long line up that does not go on; the rest of it is dropped. */
+  breakOff(): void;
   feed(chunk: Uint8Array): void;
   /** The input has ended; `over` is called when all of it has been carried out. */
   end(over?: () => void): void;
@@ -54,6 +58,7 @@ class StdioLane implements Lane {
   /** Where the parts of a long line go while it lasts. */
   #streaming: Side | undefined;
   #hash: Hash | undefined;
+  #bytesStreamed = 0;
   /** With a hub: what came in while an answer was awaited, in order. */
   readonly #waiting: (Framed | { readonly kind: 'over'; readonly act: () => void })[] = [];
   #isAsking = false;
@@ -66,6 +71,15 @@ class StdioLane implements Lane {
 
   get isStreaming(): boolean {
     return this.#streaming !== undefined;
+  }
+
+  get bytesStreamed(): number {
+    return this.#bytesStreamed;
+  }
+
+  breakOff(): void {
+    const { from, session } = this.#options;
+    this.#carryOut(session.largeStalled(from), NEWLINE);
   }
 
   feed(chunk: Uint8Array): void {
@@ -149,7 +163,9 @@ class StdioLane implements Lane {
   #piece(bytes: Uint8Array): void {
     const { from, session, outs } = this.#options;
     this.#hash?.update(bytes);
-    session.largePiece(from, bytes);
+    this.#bytesStreamed += bytes.length;
+    // What must not pass is broken off first.
+    this.#carryOut(session.largePiece(from, bytes), bytes);
     if (this.#streaming !== undefined) outs[this.#streaming].write(asBuffer(bytes));
   }
 

@@ -1,4 +1,5 @@
 // What the shim tells the person in front of the machine: JSON lines on stderr, few and bounded.
+import { harmlessJson } from '@subluminal/core/visible';
 
 interface Log {
   warn(text: string, facts?: { readonly [name: string]: unknown }): void;
@@ -17,7 +18,7 @@ function createLog(server: string, now: () => number): Log {
       if (current !== minute) [minute, lines] = [current, 0];
       if (++lines > LINES_PER_MINUTE_MAX) return;
       const line = { level: 'warn', component: 'shim', server, message: text, ...facts };
-      process.stderr.write(`${JSON.stringify(line)}\n`);
+      process.stderr.write(`${harmlessJson(JSON.stringify(line))}\n`);
     },
   };
 }

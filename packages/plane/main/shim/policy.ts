@@ -28,7 +28,7 @@ async function loadPolicy(path: string | null, profile: Profile): Promise<Loaded
 interface PolicyWatch {
   readonly path: string;
   readonly profile: Profile;
-  readonly changed: (snapshot: Snapshot) => void;
+  readonly changed: (snapshot: Snapshot) => Promise<void>;
   /** The file is broken now; the old policy stays. */
   readonly broken: (message: string) => void;
 }

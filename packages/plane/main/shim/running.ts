@@ -27,6 +27,7 @@ interface ShimParts {
   readonly spawned: SpawnResult;
   readonly snapshot: Snapshot;
   readonly policyPath: string | null;
+  readonly policyReload: 'any' | 'tighten' | 'off';
   readonly profile: Profile;
   readonly producer: Producer;
   /** Whether this shim tells when the run begins and ends. */
@@ -110,7 +111,8 @@ function perform(shim: Shim, command: Command): void {
       recorder.emit(command);
       return;
     case 'report': {
-      const { detail, ...facts } = command.report;
+      // A sample of the bytes could hold a part of a secret.
+      const { detail, sample: _, ...facts } = command.report;
       log.warn(detail, facts);
       return;
     }

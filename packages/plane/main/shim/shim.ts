@@ -1,5 +1,6 @@
 // `sub shim`: stands between an agent and one MCP server on stdio.
 import { eventWriter } from '@subluminal/contracts';
+import type { Snapshot } from '@subluminal/core/policy';
 import type { Command, ServerExit } from '@subluminal/core/session';
 import {
   type ChunkReader,
@@ -195,15 +196,15 @@ function createSinkhole(): ChunkWriter {
 }
 
 function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
-  const { policyPath: path, profile } = shim.parts;
-  if (path === null) return undefined;
-  let hash = shim.parts.snapshot.ref.policy_hash;
+  const { policyPath: path, policyReload, profile } = shim.parts;
+  if (path === null || policyReload === 'off') return undefined;
   return watchPolicy({
     path,
     profile,
-    changed: (snapshot) => {
-      if (snapshot.ref.policy_hash === hash) return;
-      hash = snapshot.ref.policy_hash;
+    changed: async (snapshot) => {
+      if (snapshot.ref.policy_hash === shim.snapshot.ref.policy_hash) return;
+      const refusal = policyReload === 'any' ? undefined : await loosening(shim, snapshot);
+      if (refusal !== undefined) return shim.log.warn(refusal);
       shim.snapshot = snapshot;
       shim.session.usePolicy(snapshot);
       recordPolicy(shim, snapshot, true);
@@ -212,6 +213,13 @@ function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
     broken: (message) =>
       shim.log.warn('the policy is broken; the last good one stays', { message }),
   });
+}
+
+async function loosening(shim: Shim, snapshot: Snapshot): Promise<string | undefined> {
+  const { firstLoosening } = await import('./reload.ts');
+  const found = firstLoosening(shim.snapshot, snapshot);
+  if (found === undefined) return undefined;
+  return `the changed policy would let more pass (${found}); the last one stays until the next start`;
 }
 
 /** How the server went. Its output may end a moment before it does, or long before. */

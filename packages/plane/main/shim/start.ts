@@ -1,5 +1,8 @@
 // From a command line to a running shim: configuration, identity, policy and server, side by side.
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Producer, Profile } from '@subluminal/contracts';
+import { uuidv7 } from 'uuidv7';
 import {
   type Config,
   ensurePrivateFolder,
@@ -9,6 +12,7 @@ import {
   homePaths,
   type LoadResult,
   loadConfig,
+  SETTINGS,
   userHome,
 } from '../../config/index.ts';
 import { type Identified, identify } from '../../identity/index.ts';
@@ -38,6 +42,19 @@ type Started =
   | { readonly ok: false; readonly message: string };
 
 const SERVER_NAME_LENGTH_MAX = 256;
+/** What is said to the shim alone: a server has no business with the run, the hub or the ledger. */
+const OURS: ReadonlySet<string> = new Set([
+  ...Object.values(SETTINGS).map(({ env }) => env),
+  'SUB_HOME',
+  'SUB_RUN_ID',
+  'SUB_RUN_HOSTED',
+  'SUB_AGENT_ID',
+  'SUB_ENV',
+  'SUB_CLIENT',
+  'SUB_PRINCIPAL',
+  'SUB_GOVERNANCE_ENDPOINT',
+  'SUB_GOVERNANCE_TOKEN',
+]);
 
 /** Runs a shim to its end. A fault before the first byte is returned, not thrown. */
 async function startShim(given: ShimOptions): Promise<Started> {
@@ -85,6 +102,7 @@ async function gather(options: ShimOptions, loaded: Loaded): Promise<ShimParts |
     spawned: await spawn(options, producer, secrets),
     snapshot: policy.snapshot,
     policyPath,
+    policyReload: config['policy.reload'],
     profile,
     producer,
     tellsRun: runOrigin === 'given' ? env['SUB_RUN_HOSTED'] !== '1' : runOrigin !== 'joined',
@@ -114,7 +132,13 @@ async function hubOf(
   { producer, config }: Loaded,
 ): Promise<HubLink | string | undefined> {
   const endpoint = flags['governance-endpoint'] || env['SUB_GOVERNANCE_ENDPOINT'];
-  if (!endpoint) return undefined;
+  if (!endpoint) {
+    if (env['SUB_RUN_HOSTED'] !== '1' || config.profile !== 'production') return undefined;
+    return 'the run has a hub, but SUB_GOVERNANCE_ENDPOINT does not say where; let `sub run` start the agent';
+  }
+  const [, path] = /^unix:(.*)$/.exec(endpoint) ?? [];
+  const problem = path === undefined ? undefined : openToOthers(path, config);
+  if (problem !== undefined) return problem;
   const token = env['SUB_GOVERNANCE_TOKEN'];
   const { linkHub } = await import('./hub.ts');
   const { profile } = config;
@@ -127,9 +151,21 @@ function spawn(
   producer: Producer,
   secrets: ResolvedSecrets,
 ): Promise<SpawnResult> {
-  // The way to the hub is the shim's alone: a server has no business there.
-  const { SUB_GOVERNANCE_ENDPOINT: _, SUB_GOVERNANCE_TOKEN: __, ...env } = secrets.serverEnv();
+  const kept = Object.entries(secrets.serverEnv()).filter(([name]) => !OURS.has(name));
+  const env = Object.fromEntries(kept);
   return spawnServer({ command, args, env, cwd, shimId: producer.source.shim_id });
+}
+
+const WRITABLE_BY_OTHERS = 0o022;
+
+/** Whoever can write to its folder can put a socket of their own there, and read everything. */
+function openToOthers(socketPath: string, { profile }: Config): string | undefined {
+  const folder = dirname(socketPath);
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats === undefined || profile !== 'production') return undefined;
+  const isOurs = stats.uid === process.getuid?.() || stats.uid === 0;
+  if (isOurs && (stats.mode & WRITABLE_BY_OTHERS) === 0) return undefined;
+  return `others can write to ${folder}, where the socket ${socketPath} is; use a folder of your own`;
 }
 
 function warn(text: string): void {
@@ -142,7 +178,7 @@ function foundPolicy(cwd: string, { home }: HomePaths, env: ShimOptions['env']):
 }
 
 function sinkOf({ env }: ShimOptions, loaded: Loaded): PromptSink | string {
-  const { config, paths, producer } = loaded;
+  const { config, paths } = loaded;
   const target = config['events.sink'];
   switch (target.kind) {
     case 'off':
@@ -151,14 +187,18 @@ function sinkOf({ env }: ShimOptions, loaded: Loaded): PromptSink | string {
       const opened = fileSink(target.path, { queueBytes: config['limits.queue_bytes'] });
       return opened.ok ? opened.sink : `${opened.message} ${opened.fix}`;
     }
-    case 'ledger':
+    case 'ledger': {
+      const problem = openToOthers(config['ledger.socket'], config);
+      if (problem !== undefined) return problem;
       return ledgerSink({
         socketPath: config['ledger.socket'],
         spoolDir: paths.spool,
-        producer: producer.source.shim_id,
+        // A name that the server does not know: it may reach the same socket.
+        producer: uuidv7(),
         limits: { queueBytes: config['limits.queue_bytes'] },
         onNobody: ledgerStarter({ env, paths, config }, warn),
       });
+    }
   }
 }
 

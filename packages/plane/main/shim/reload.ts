@@ -1,0 +1,11 @@
+// Whether a changed policy lets more pass than the one in force. Loaded only when somebody asks.
+import { diffBundles, type Snapshot } from '@subluminal/core/policy';
+
+/** The first change that loosens, or of which that cannot be ruled out, in words. */
+function firstLoosening(before: Snapshot, after: Snapshot): string | undefined {
+  const { changes } = diffBundles(before.document, after.document);
+  const found = changes.find(({ effect }) => effect !== 'tightens' && effect !== 'none');
+  return found === undefined ? undefined : `${found.path}: ${found.summary}`;
+}
+
+export { firstLoosening };
