@@ -10,6 +10,7 @@ import { malformed, reject } from './malformed.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
 import type { Open } from './pending.ts';
+import { recordRefused } from './refused.ts';
 
 function fromAgent(context: Context, step: Step, seen: Seen): void {
   switch (seen.kind) {
@@ -60,7 +61,7 @@ function admits(context: Context, step: Step, seen: SeenRequest): boolean {
     const detail = 'A request uses an id whose first request is still open.';
     const fault = { reason: 'id_in_use', detail } as const;
     if (context.enforcing) {
-      reject(context, step, { ...fault, id, asks: true, code: INVALID_REQUEST });
+      reject(context, step, { ...fault, id, asks: true, code: INVALID_REQUEST, method });
       return false;
     }
     report(step, { what: 'WOULD_REJECT', ...fault });
@@ -69,6 +70,7 @@ function admits(context: Context, step: Step, seen: SeenRequest): boolean {
   if (context.asked.agent.hasRoom()) return true;
   const detail = 'Too many requests are open at once.';
   const told = { reason: 'too_many_open', detail } as const;
+  if (method === TOOLS_CALL) recordRefused(context, step, detail);
   report(step, { what: 'REJECTED', ...told });
   const error = { code: INTERNAL_ERROR, message: detail };
   step.out.push({ do: 'answer', to: 'agent', text: errorLine(id, error) });

@@ -7,6 +7,7 @@ import { peek } from './peek/peek.ts';
 import { END, Scan, skipValue } from './peek/scan.ts';
 import type { InvalidReason, MessageId, Range, Seen } from './peek/types.ts';
 import { INVALID_WORDS } from './peek/types.ts';
+import { recordRefused } from './refused.ts';
 import type { Command } from './types.ts';
 
 type Govern = (context: Context, step: Step, seen: Seen) => void;
@@ -52,10 +53,11 @@ function refuseBatch(context: Context, step: Step, found: Items): void {
   if (first === undefined || !context.enforcing) {
     return reject(context, step, { ...told, id: first });
   }
+  recordRefused(context, step, detail);
   report(step, { what: 'REJECTED', reason: 'batch', detail });
   for (const id of [first, ...others]) {
     const out: Command[] = [];
-    reject(context, { ...step, out }, { ...told, id });
+    reject(context, { ...step, out }, { ...told, id, recorded: true });
     step.out.push(...out.filter((command) => command.do === 'answer'));
   }
   step.out.push({ do: 'drop', reason: 'batch' });

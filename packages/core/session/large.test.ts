@@ -176,12 +176,21 @@ describe('a large call', () => {
     const one = await play();
     expect(inShort(send(one, 'agent', late))).toEqual([
       'swallow',
+      'start (unreadable)',
+      'decision BLOCK INVALID_CALL',
+      'end ERROR',
       'report REJECTED not_inspectable',
       'answer 7 -32600',
       'drop not_inspectable',
     ]);
     const lenient = await play([], { profile: 'development' });
-    expect(inShort(send(lenient, 'agent', late))).toEqual(['stream to server', 'finish to server']);
+    expect(inShort(send(lenient, 'agent', late))).toEqual([
+      'stream to server',
+      'start (unreadable)',
+      'decision ALLOW WOULD_BLOCK',
+      'end ERROR',
+      'finish to server',
+    ]);
   });
 
   it('cannot change its name behind the head', async () => {
@@ -323,6 +332,9 @@ describe('other large messages', () => {
     const one = await play();
     expect(inShort(send(one, 'agent', [request(1, 'x', { blob: BLOB })]))).toEqual([
       'swallow',
+      'start (unreadable)',
+      'decision BLOCK INVALID_CALL',
+      'end ERROR',
       'report DROPPED batch',
       'drop batch',
     ]);

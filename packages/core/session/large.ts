@@ -7,13 +7,13 @@ import { errorLine, INTERNAL_ERROR, INVALID_REQUEST } from './answers.ts';
 import { approvedFor, nameOf, nextSeq, outcomeOf, shownName } from './calls.ts';
 import { carryOut, type ReadCall, recordDecision, recordStart } from './carry-out.ts';
 import { type Context, other, type Step } from './context.ts';
-import { emitEnd } from './events.ts';
 import { exitWords } from './exit-words.ts';
 import { malformed, reject } from './malformed.ts';
 import { Outline, type OutlineSoFar } from './peek/outline.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { MessageId, Seen, SeenRequest } from './peek/types.ts';
 import { NOT_INSPECTED } from './preview.ts';
+import { hashedText, recordEnded, recordRefused } from './refused.ts';
 import { fromServer, settleAnswer } from './server.ts';
 import { answerFor, asksHub, placeOf } from './shared.ts';
 import type { Command, LargeEnd, Question, Side } from './types.ts';
@@ -38,9 +38,6 @@ interface DecidedHead {
   readonly read: ReadCall;
   readonly outcome: Outcome<PolicyState>;
 }
-
-/** Enough of the head to tell two uploads apart, and quick to hash. */
-const HASHED_BYTES_MAX = 65_536;
 
 /** The first part of a large message: says whether its parts are passed on. */
 function openLarge(context: Context, step: Step): void {
@@ -140,13 +137,7 @@ function decideHead(context: Context, step: Step, soFar: OutlineSoFar): DecidedH
  */
 function headHash({ config }: Context, head: Uint8Array, argsStart: number): string {
   const start = argsStart === -1 ? head.length : argsStart;
-  const seen = head.subarray(start, start + HASHED_BYTES_MAX);
-  let text = '';
-  for (let at = 0; at < seen.length; at += 1_024) {
-    const part = seen.subarray(at, at + 1_024);
-    text += String.fromCharCode(...part);
-  }
-  return config.sha256(text);
+  return config.sha256(hashedText(head.subarray(start)));
 }
 
 /** A large message is over: now it is told of, and its last byte may pass or not. */
@@ -173,21 +164,22 @@ interface Ended {
 
 function settleLarge(context: Context, step: Step, { large, end }: Ended): void {
   const seen = large.outline.finish();
+  const recorded = large.call !== undefined;
   if (large.hidden) {
     if (large.call !== undefined) recordLost(context, step, { head: large.call, end });
     const fault = { kind: 'invalid', reason: 'smuggled', offset: 0 } as const;
-    return malformed(context, step, { ...fault, ...knownOf(seen) });
+    return malformed(context, step, { ...fault, ...knownOf(seen), recorded });
   }
   if (end.outcome !== 'complete' || large.stalled) {
     if (large.call !== undefined) recordLost(context, step, { head: large.call, end });
-    return refuseLarge(context, step, { seen, end });
+    return refuseLarge(context, step, { seen, end, recorded });
   }
   if (large.call !== undefined && seen.kind !== 'invalid') {
     return settleCall(context, step, { head: large.call, seen, end });
   }
   if (seen.kind === 'invalid') {
     if (large.call !== undefined) recordLost(context, step, { head: large.call, end });
-    return malformed(context, step, seen);
+    return malformed(context, step, { ...seen, recorded });
   }
   if (seen.kind === 'batch' || (large.opaque && context.enforcing)) {
     return refuseOpaque(context, step, seen);
@@ -229,42 +221,55 @@ function recordLost(
     end.outcome === 'complete'
       ? 'Invalid call: the message is not valid.'
       : 'Invalid call: the message is too large, or its end is missing.';
-  const read = { ...withHash(context, head, end).read, fault: message, shared: false };
-  const decided = { read, outcome: outcomeOf(context, step, read), id: undefined };
-  recordStart(context, step, decided);
-  recordDecision(context, step, decided);
-  const error = { class: 'policy_block', message } as const;
-  emitEnd(step, read.ref, { status: 'ERROR', sinceMs: step.nowMs, bytesOut: 0, error });
+  recordEnded(context, step, {
+    ...withHash(context, head, end).read,
+    fault: message,
+    shared: false,
+  });
 }
 
 function refuseLarge(
   context: Context,
   step: Step,
-  { seen, end }: { readonly seen: Seen; readonly end: LargeEnd },
+  refused: { readonly seen: Seen; readonly end: LargeEnd; readonly recorded: boolean },
 ): void {
+  const { seen, end, recorded } = refused;
   const cut = end.outcome !== 'too_large';
   const detail = cut
     ? 'A message ended in the middle, or did not go on.'
     : `A message is larger than the limit; ${end.bytesTotal} bytes of it were read.`;
-  const { id, asks } = knownOf(seen);
   const reason = cut ? 'partial' : 'too_large';
+  const told = { reason, detail, code: INVALID_REQUEST, recorded, ...knownOf(seen) } as const;
   // No profile forwards what was not read to its end.
-  reject(context, step, { reason, detail, id, asks, code: INVALID_REQUEST, always: true });
+  reject(context, step, { ...told, always: true });
 }
 
-function knownOf(seen: Seen): { id: MessageId | undefined; asks: boolean } {
-  if (seen.kind === 'invalid') return { id: seen.id, asks: seen.asks };
-  if (seen.kind === 'request' || seen.kind === 'response') {
-    return { id: seen.id, asks: seen.kind === 'request' };
-  }
-  return { id: undefined, asks: false };
+interface Known {
+  readonly id: MessageId | undefined;
+  readonly asks: boolean;
+  readonly method: string | undefined;
 }
+
+function knownOf(seen: Seen): Known {
+  switch (seen.kind) {
+    case 'invalid':
+    case 'request':
+      return { id: seen.id, asks: seen.kind === 'request' || seen.asks, method: seen.method };
+    case 'response':
+      return { id: seen.id, asks: false, method: undefined };
+    case 'notification':
+      return { id: undefined, asks: true, method: seen.method };
+    case 'batch':
+      return { id: undefined, asks: true, method: undefined };
+  }
+}
+
+const OPAQUE = 'A message is too large to inspect, and its beginning does not show what it is.';
 
 function refuseOpaque(context: Context, step: Step, seen: Seen): void {
-  const detail = 'A message is too large to inspect, and its beginning does not show what it is.';
-  const { id, asks } = knownOf(seen);
+  const detail = OPAQUE;
   const reason = seen.kind === 'batch' ? 'batch' : 'not_inspectable';
-  reject(context, step, { reason, detail, id, asks, code: INVALID_REQUEST });
+  reject(context, step, { reason, detail, code: INVALID_REQUEST, ...knownOf(seen) });
 }
 
 function settleFromServer(
@@ -295,6 +300,8 @@ function settleFromAgent(context: Context, step: Step, seen: Seen): void {
 
 function settleRequest(context: Context, step: Step, seen: SeenRequest): void {
   if (!admits(context, step, seen)) return;
+  // Development lets a call pass whose head did not show it; it is on record all the same.
+  if (seen.method === TOOLS_CALL) recordRefused(context, step, OPAQUE);
   if (context.exit === undefined) {
     openRequest(context, step, seen);
     step.out.push(step.forward);

@@ -5,12 +5,55 @@ import {
   answersOf,
   bytesOf,
   call,
+  eventsOf,
   initialize,
   inShort,
   play,
   request,
   result,
 } from './playbook.test-support.ts';
+
+/** What may have been a call is on record as one that was refused. */
+const RECORD = ['start (unreadable)', 'decision BLOCK INVALID_CALL', 'end ERROR'];
+const ABOUT_RECORD = /^(?:start \(unreadable\)|decision \S+ \S+|end ERROR)$/;
+
+function withoutRecord(told: readonly string[]): readonly string[] {
+  return told.filter((one) => !ABOUT_RECORD.test(one));
+}
+
+describe('what may have been a call', () => {
+  it.each([
+    [
+      'a call with a key twice',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"tools/call"}',
+    ],
+    ['no JSON', 'not json'],
+    ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}}]'],
+    ['an id that is none', '{"jsonrpc":"2.0","id":[1],"method":"tools/call"}'],
+  ])('is recorded as refused, and counted: %s', async (_what, line) => {
+    const { says, session } = await play();
+    const sent = says('agent', line);
+    expect(inShort(sent).slice(0, 3)).toEqual(RECORD);
+    const [decided] = eventsOf(sent, 'tool_call_decision');
+    expect(decided?.decision).toMatchObject({ explain: { reason_code: 'INVALID_CALL' } });
+    expect(session.summary()).toMatchObject({ calls_total: 1, calls_blocked: 1 });
+  });
+
+  it.each([
+    ['another method', '{"jsonrpc":"2.0","id":[1],"method":"ping"}'],
+    ['an answer', '{"id":1,"result":{}}'],
+  ])('is not: %s', async (_what, line) => {
+    const { told, session } = await play();
+    expect(told('agent', line)).toEqual(withoutRecord(told('agent', line)));
+    expect(session.summary().calls_total).toBe(0);
+  });
+
+  it('is recorded as spared in development', async () => {
+    const { says } = await play([], { profile: 'development' });
+    const [decided] = eventsOf(says('agent', 'not json'), 'tool_call_decision');
+    expect(decided?.decision).toMatchObject({ action: 'ALLOW', would: { action: 'BLOCK' } });
+  });
+});
 
 describe('malformed lines of the agent', () => {
   it.each([
@@ -30,13 +73,13 @@ describe('malformed lines of the agent', () => {
   ])('are answered when their id is known: %s', async (line, reason, code) => {
     verifies('F-013', 'F-014', 'EC-STDIO-015', 'EC-STDIO-016', 'EC-STDIO-017', 'EC-STDIO-018');
     const { told } = await play();
-    expect(told('agent', line)).toEqual([
+    expect(withoutRecord(told('agent', line))).toEqual([
       `report REJECTED ${reason}`,
       `answer 1 ${code}`,
       `drop ${reason}`,
     ]);
     const lenient = await play([], { profile: 'development' });
-    expect(lenient.told('agent', line)).toEqual([
+    expect(withoutRecord(lenient.told('agent', line))).toEqual([
       `report WOULD_REJECT ${reason}`,
       'forward to server',
     ]);
@@ -52,9 +95,10 @@ describe('malformed lines of the agent', () => {
   ])('are dropped when nobody could be answered: %s', async (line, reason) => {
     verifies('F-013', 'EC-STDIO-015', 'EC-STDIO-017');
     const { told } = await play();
-    expect(told('agent', line)).toEqual([`report DROPPED ${reason}`, `drop ${reason}`]);
+    const dropped = withoutRecord(told('agent', line));
+    expect(dropped).toEqual([`report DROPPED ${reason}`, `drop ${reason}`]);
     const lenient = await play([], { profile: 'development' });
-    expect(lenient.told('agent', line)).toEqual([
+    expect(withoutRecord(lenient.told('agent', line))).toEqual([
       `report WOULD_DROP ${reason}`,
       'forward to server',
     ]);
@@ -139,20 +183,24 @@ describe('batches', () => {
       verifies('F-007b', 'EC-STDIO-035');
       const { told } = await agreed(version);
       expect(told('agent', batch)).toEqual([
+        ...RECORD,
         'report REJECTED batch',
         'answer 1 -32600',
         'answer 2 -32600',
         'answer 3 -32600',
         'drop batch',
       ]);
-      expect(told('agent', '[1,2')).toEqual(['report DROPPED batch', 'drop batch']);
+      expect(told('agent', '[1,2')).toEqual([...RECORD, 'report DROPPED batch', 'drop batch']);
       expect(told('server', [result(1)])).toEqual(['report DROPPED batch', 'drop batch']);
     },
   );
 
   it('pass unread in development', async () => {
     const { told } = await play([], { profile: 'development' });
-    expect(told('agent', batch)).toEqual(['report WOULD_REJECT batch', 'forward to server']);
+    expect(withoutRecord(told('agent', batch))).toEqual([
+      'report WOULD_REJECT batch',
+      'forward to server',
+    ]);
   });
 
   it('are governed one by one where 2025-03-26 was negotiated', async () => {

@@ -2,7 +2,9 @@
 import { errorLine, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from './answers.ts';
 import { type Context, report, type Step } from './context.ts';
 import { endCall } from './events.ts';
+import { TOOLS_CALL } from './peek/peek.ts';
 import { INVALID_WORDS, type MessageId, type SeenInvalid } from './peek/types.ts';
+import { recordRefused } from './refused.ts';
 import type { ReportReason } from './types.ts';
 
 interface Fault {
@@ -15,16 +17,22 @@ interface Fault {
   readonly offset?: number;
   /** Whatever the profile: this cannot pass. */
   readonly always?: boolean;
+  /** Its method; without one it may have been a call. */
+  readonly method?: string | undefined;
+  /** The call that it was is on record already. */
+  readonly recorded?: boolean;
 }
 
+type Malformed = SeenInvalid & { readonly recorded?: boolean };
+
 /** A line that is not valid. Development lets it pass and says what production would do. */
-function malformed(context: Context, step: Step, seen: SeenInvalid): void {
-  const { reason, offset, id, asks } = seen;
+function malformed(context: Context, step: Step, seen: Malformed): void {
+  const { reason, offset, id, asks, method, recorded = false } = seen;
   const side = step.from === 'agent' ? 'the agent' : 'the server';
   const detail = `A line from ${side} was refused: ${INVALID_WORDS[reason]}.`;
   const unreadable = reason === 'json' || reason === 'utf8' || reason === 'depth';
   const code = unreadable ? PARSE_ERROR : INVALID_REQUEST;
-  reject(context, step, { reason, detail, id, asks, code, offset });
+  reject(context, step, { reason, detail, id, asks, code, offset, method, recorded });
 }
 
 /** Answers a message where somebody waits, drops it otherwise, and tells of it in any case. */
@@ -32,6 +40,7 @@ function reject(context: Context, step: Step, fault: Fault): void {
   const { reason, detail, offset } = fault;
   const waits =
     step.from === 'agent' ? agentWaits(context, fault) : settleBroken(context, step, fault);
+  if (mayBeCall(step, fault)) recordRefused(context, step, fault.detail);
   if (!context.enforcing && fault.always !== true) {
     report(step, { what: waits ? 'WOULD_REJECT' : 'WOULD_DROP', reason, detail }, offset);
     step.out.push(step.forward);
@@ -44,6 +53,13 @@ function reject(context: Context, step: Step, fault: Fault): void {
     step.out.push({ do: 'answer', to: 'agent', text });
   }
   step.out.push({ do: 'drop', reason });
+}
+
+/** Whatever cannot be told from a call is one, for the record: else it would hide a refusal. */
+function mayBeCall({ from }: Step, { asks, method, recorded, reason }: Fault): boolean {
+  if (from !== 'agent' || !asks || recorded === true || reason === 'unsolicited_answer')
+    return false;
+  return method === undefined || method === TOOLS_CALL;
 }
 
 function agentWaits(context: Context, { id, asks, reason }: Fault): boolean {

@@ -79,7 +79,7 @@ function shapeFault(draft: Draft): InvalidReason | undefined {
 function invalid(draft: Draft, { reason, offset }: Fault): Seen {
   const id = draft.id ?? undefined;
   const asks = draft.result === undefined && !draft.error;
-  return { kind: 'invalid', reason, offset, id, asks };
+  return { kind: 'invalid', reason, offset, id, asks, method: draft.method ?? undefined };
 }
 
 function paramsOf(draft: Draft): SeenParams {

@@ -80,6 +80,8 @@ interface SeenInvalid {
   readonly id: MessageId | undefined;
   /** Whether it would have been a request, had it been valid. */
   readonly asks: boolean;
+  /** Its method, as far as it could be told. */
+  readonly method: string | undefined;
 }
 
 type Seen = SeenRequest | SeenNotification | SeenResponse | SeenBatch | SeenInvalid;

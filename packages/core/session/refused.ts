@@ -1,0 +1,51 @@
+// Calls that were refused before they could be read. They are on record like any other.
+import { outcomeOf } from './calls.ts';
+import { type ReadCall, recordDecision, recordStart } from './carry-out.ts';
+import { type Context, type Step, sizeOf } from './context.ts';
+import { emitEnd } from './events.ts';
+import { NOT_INSPECTED } from './preview.ts';
+
+const UNREADABLE = '(unreadable)';
+/** Enough to tell two of them apart, and quick to hash. */
+const HASHED_BYTES_MAX = 65_536;
+
+/** Puts a message on record that may have been a call, and why it did not pass. */
+function recordRefused(context: Context, step: Step, why: string): void {
+  const { config, version } = context;
+  const { identity, serverName: server_name } = config;
+  const args_hash = config.sha256(hashedText(step.bytes));
+  const bytes_in = step.bytesTotal ?? sizeOf(step.bytes);
+  const ref = { call_id: config.callId(), server_name, tool_name: UNREADABLE, args_hash };
+  const read: ReadCall = {
+    call: { identity, server_name, tool_name: UNREADABLE, args_hash, bytes_in },
+    ref,
+    seq: config.seq?.() ?? ++context.seq,
+    preview: NOT_INSPECTED,
+    fault: why,
+    progressToken: undefined,
+    version,
+    shared: false,
+  };
+  recordEnded(context, step, read);
+}
+
+/** The whole of a call that never was one: its start, its refusal and its end. */
+function recordEnded(context: Context, step: Step, read: ReadCall): void {
+  const decided = { read, outcome: outcomeOf(context, step, read), id: undefined };
+  recordStart(context, step, decided);
+  recordDecision(context, step, decided);
+  const error = { class: 'policy_block', message: read.fault ?? '' } as const;
+  emitEnd(step, read.ref, { status: 'ERROR', sinceMs: step.nowMs, bytesOut: 0, error });
+}
+
+/** The bytes as a text, each as the character of its number. */
+function hashedText(bytes: Uint8Array): string {
+  const seen = bytes.subarray(0, HASHED_BYTES_MAX);
+  let text = '';
+  for (let at = 0; at < seen.length; at += 1_024) {
+    text += String.fromCharCode(...seen.subarray(at, at + 1_024));
+  }
+  return text;
+}
+
+export { hashedText, recordEnded, recordRefused };
