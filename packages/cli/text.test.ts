@@ -49,6 +49,16 @@ test('counts wide characters twice and combining ones not at all', () => {
   expect(displayWidth('e\u0301')).toBe(1);
 });
 
+test.each([
+  ['ＡＢ！', 6],
+  ['「々〇」', 8],
+  ['￥１', 4],
+  ['ｱﾊﾟ', 3],
+  ['か\u3099', 2],
+])('measures %j by the form of its letters: %i cells', (text, cells) => {
+  expect(displayWidth(text)).toBe(cells);
+});
+
 test('wraps at spaces, keeps every word, and ignores colours when it measures', () => {
   expect(wrapped('one two three', 7)).toEqual(['one two', 'three']);
   expect(wrapped('\u001b[31mone\u001b[39m two three', 7)).toEqual([

@@ -12,15 +12,18 @@ function shortened(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, Math.max(0, lengthMax - 1))}…`;
 }
 
+/** By their script, or by their form: CJK punctuation and the full-width letters. */
 const WIDE =
-  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}]/u;
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
+/** Of those scripts, but made for one cell. */
+const HALF_WIDTH = /[\uff61-\uffdc]/;
 
 /** How many cells of a terminal a harmless text takes. */
 function displayWidth(text: string): number {
   let width = 0;
   for (const char of text) {
     if (/\p{M}/u.test(char)) continue;
-    width += WIDE.test(char) ? 2 : 1;
+    width += WIDE.test(char) && !HALF_WIDTH.test(char) ? 2 : 1;
   }
   return width;
 }

@@ -46,6 +46,12 @@ const API_HEALTH = open({
   now_ms: required(TIME_MS, 'What time it is there.'),
 });
 
+const API_TAKEN = open({
+  accepted: required(count, 'Events that are in the ledger now.'),
+  duplicates: required(count, 'Events that were there already.'),
+  rejected: required(count, 'Lines that are no events.'),
+});
+
 const CALL_COUNTS = open({
   total: required(count, 'All calls.'),
   allowed: required(count, 'Calls that were forwarded.'),
@@ -306,6 +312,7 @@ export {
   API_RUNS_PAGE,
   API_STATS,
   API_STREAM_MESSAGE,
+  API_TAKEN,
   CURSOR_LENGTH_MAX,
   SEQ,
   TIME_MS,

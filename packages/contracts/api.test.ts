@@ -19,9 +19,10 @@ describe('docs/reference/http-api.md', () => {
 
 describe('the parameters of the API', () => {
   it('are closed: a misspelt filter must not show everything', () => {
-    for (const { path, query } of ENDPOINTS) {
-      expect(query.parse({}).ok, path).toBe(true);
-      expect(query.parse({ nothing: 1 }).ok, path).toBe(false);
+    for (const { path, query, body } of ENDPOINTS) {
+      const needed = body === undefined ? {} : { producer: 'p', seq: 0 };
+      expect(query.parse(needed).ok, path).toBe(true);
+      expect(query.parse({ ...needed, nothing: 1 }).ok, path).toBe(false);
     }
   });
 
@@ -34,5 +35,9 @@ describe('the parameters of the API', () => {
     expect(calls.query.parse({ args_hash: 'x' }).ok).toBe(false);
     expect(stream.query.parse({ after: 0, decision: 'BLOCK' }).ok).toBe(true);
     expect(stream.query.parse({ after: -1 }).ok).toBe(false);
+    const { query } = API_ENDPOINTS.ingest;
+    for (const wrong of [{}, { producer: 'p' }, { seq: 1 }, { producer: '', seq: 1 }]) {
+      expect(query.parse(wrong).ok).toBe(false);
+    }
   });
 });

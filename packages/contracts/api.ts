@@ -1,4 +1,5 @@
-// The HTTP API of the ledger daemon: what a UI may ask, and what it gets. Read only.
+// The HTTP API of the ledger daemon: what a UI may ask, and what it gets; and how events come in
+// from those who cannot use the socket. Nothing that is recorded can be changed by it.
 import {
   type API_CALL,
   API_CALL_DETAIL,
@@ -14,6 +15,7 @@ import {
   API_RUNS_PAGE,
   API_STATS,
   API_STREAM_MESSAGE,
+  API_TAKEN,
   CURSOR_LENGTH_MAX,
   SEQ,
   TIME_MS,
@@ -29,6 +31,7 @@ import {
   type ObjectShape,
   oneOf,
   optional,
+  required,
   string,
 } from './shape.ts';
 
@@ -36,6 +39,7 @@ import {
 const API_STREAM_PROTOCOL = 'subluminal.v1';
 /** The longest text that can be searched for. */
 const TEXT_LENGTH_MAX = 200;
+const PRODUCER_LENGTH_MAX = 256;
 
 const name = string();
 
@@ -103,6 +107,11 @@ const STREAM_QUERY = closed({
   decision: optional(DECISION_FILTER, 'Only decisions, and of them only these.'),
 });
 
+const INGEST_QUERY = closed({
+  producer: required(string({ lengthMax: PRODUCER_LENGTH_MAX }), 'Whose lines they are.'),
+  seq: required(SEQ, 'The number of the first line; the others follow. Each is taken once.'),
+});
+
 type ApiRunsQuery = Infer<typeof RUNS_QUERY>;
 type ApiCallsQuery = Infer<typeof CALLS_QUERY>;
 type ApiStatsQuery = Infer<typeof STATS_QUERY>;
@@ -124,6 +133,7 @@ const QUERIES = {
   stats: query(STATS_QUERY, (value) => parseAs<typeof STATS_QUERY>(STATS_QUERY, value)),
   events: query(EVENTS_QUERY, (value) => parseAs<typeof EVENTS_QUERY>(EVENTS_QUERY, value)),
   policies: query(POLICIES_QUERY, (value) => parseAs<typeof POLICIES_QUERY>(POLICIES_QUERY, value)),
+  ingest: query(INGEST_QUERY, (value) => parseAs<typeof INGEST_QUERY>(INGEST_QUERY, value)),
   stream: query(STREAM_QUERY, (value) => parseAs<typeof STREAM_QUERY>(STREAM_QUERY, value)),
 } as const;
 
@@ -138,6 +148,8 @@ interface ApiEndpoint {
   /** `lines` is one `answer` per line; `stream` is one per WebSocket message. */
   readonly kind: 'json' | 'lines' | 'stream';
   readonly answer: ObjectShape;
+  /** JSON lines that are sent along, by POST; all others are asked by GET. */
+  readonly body?: { readonly bytesMax: number; readonly linesMax: number };
   readonly doc: string;
 }
 
@@ -204,6 +216,14 @@ const API_ENDPOINTS = {
     kind: 'json',
     answer: API_POLICIES,
     doc: 'Policies that were in force, newest first.',
+  },
+  ingest: {
+    path: '/api/v1/ingest',
+    query: QUERIES.ingest,
+    body: { bytesMax: 8 * 1024 * 1024, linesMax: 5_000 },
+    kind: 'json',
+    answer: API_TAKEN,
+    doc: 'Takes events in.',
   },
   stream: {
     path: '/api/v1/stream',

@@ -281,7 +281,7 @@ const ERRORS = {
   SUB_LEDGER_MISSING: {
     title: 'There is no ledger.',
     cause: 'The file does not exist yet, because nothing was recorded under this home folder.',
-    fix: 'Take events in with `sub ingest`, or set SUB_HOME to the folder that holds the ledger.',
+    fix: 'Run an agent through Subluminal first, take events in with `sub ingest`, or set SUB_HOME to the folder that holds the ledger.',
   },
   SUB_LEDGER_LOCKED: {
     title: 'Another process writes to the ledger.',

@@ -16,7 +16,18 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runLedgerd } from '@subluminal/plane/main/ledgerd';
+import { ledgerSink } from '@subluminal/plane/sink';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+} from 'vitest';
 import { verifies } from '../requirements.ts';
 import { CallEvents, wireText } from './call-events.ts';
 import { type Ended, ended, ensureBuilt, runSub, startSub } from './sub.ts';
@@ -25,6 +36,7 @@ interface Status {
   readonly running: boolean;
   readonly pid: number;
   readonly events_committed: number;
+  readonly stays: boolean;
   readonly http?: { readonly url: string };
 }
 
@@ -114,7 +126,7 @@ describe('sub ledgerd', () => {
     expect(started.stdout).toMatch(/^The daemon runs now \(pid \d+\), HTTP API on http:\/\/127/);
     const again = await sub('ledgerd');
     expect(again).toMatchObject({ code: 0 });
-    expect(again.stdout).toMatch(/^The daemon runs \(pid \d+, version /);
+    expect(again.stdout).toMatch(/^The daemon runs \(pid \d+, version .*\nIt stays until `/);
     const before = await status();
     expect(before).toMatchObject({ running: true, events_committed: 0 });
     await send(new CallEvents('a'), 10);
@@ -252,6 +264,18 @@ describe('by need', () => {
     expect(await json('ledger', 'verify')).toMatchObject({ ok: true, events: 60, signed_seq: 60 });
   });
 
+  test('a question finds what shims that still run have written while nobody listened', async () => {
+    const socketPath = join(home, 'run', 'ledger.sock');
+    const sink = ledgerSink({ socketPath, spoolDir: join(home, 'spool'), producer: 'live' });
+    onTestFinished(() => sink.close(1_000));
+    for (const { line } of new CallEvents('live').call('c')) sink.write({ kind: 'durable', line });
+    await sink.flush(1_000);
+    expect(readdirSync(join(home, 'spool'))).toEqual([expect.stringMatching(/\.part$/)]);
+    const asked = await sub('query', '--json');
+    expect(asked).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(asked.stdout)).toMatchObject({ calls: [{ run_id: 'run-live' }] });
+  });
+
   test('without anything new, no daemon is started to answer', async () => {
     await record(new CallEvents('a'));
     expect(await sub('query')).toMatchObject({ code: 0, stderr: '' });
@@ -282,6 +306,103 @@ describe('by need', () => {
     );
     expect(await sub('ingest', file)).toMatchObject({ code: 0 });
   }
+});
+
+describe('one that was started by need', () => {
+  /** A question about what waits on disk starts it. */
+  async function startByNeed(): Promise<number> {
+    spool(new CallEvents('a'), 1);
+    expect(await sub('query')).toMatchObject({ code: 0, stderr: '' });
+    const { pid, stays } = await status();
+    expect(stays).toBe(false);
+    return pid;
+  }
+
+  test('stays when the user asks for one, and says so', async () => {
+    const pid = await startByNeed();
+    expect((await sub('ledgerd', '--status')).stdout).toContain('It ends when nobody');
+    const asked = await sub('ledgerd');
+    expect(asked.stdout).toMatch(/\(pid \d+.*\nIt was started by need, and was told to stay\.\n/);
+    expect(await status()).toMatchObject({ pid, stays: true });
+    expect((await sub('ledgerd')).stdout).not.toContain('by need');
+  });
+
+  test('makes room for one in the foreground, which a supervisor keeps', async () => {
+    await startByNeed();
+    const child = startSub(['ledgerd', '--foreground'], { cwd: folder, env: environment() });
+    const end = ended(child);
+    await until(async () => (await status()).pid === child.pid);
+    expect(await status()).toMatchObject({ stays: true });
+    // One that was chosen is left alone.
+    const second = await sub('ledgerd', '--foreground');
+    expect(second).toMatchObject({
+      code: 0,
+      stderr: 'sub ledgerd: one runs already for this home.\n',
+    });
+    child.kill('SIGTERM');
+    expect(await end).toMatchObject({ code: 0 });
+  });
+});
+
+describe('one of another version', () => {
+  /** In this process, with a version of its own. */
+  async function serveAs(version: string, auto: boolean): Promise<void> {
+    const ending = new AbortController();
+    const where = { env: environment(), cwd: '/', signal: ending.signal };
+    const end = runLedgerd({ ...where, auto, version, log: () => undefined });
+    closers.push(async () => {
+      ending.abort();
+      await end;
+    });
+    await until(async () => (await status()).running);
+  }
+  const closers: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0)) await close();
+  });
+
+  test('is told of, and replaced when it is older and nobody chose it', async () => {
+    await serveAs('0.0.1', true);
+    const told = (await sub('ledgerd', '--status')).stdout;
+    expect(told).toContain('version 0.0.1)');
+    expect(told).toMatch(/^This is version \d/m);
+    const replaced = await sub('ledgerd');
+    expect(replaced.stdout).toMatch(
+      /^The daemon runs now .*\nIt replaces one of version 0\.0\.1\.\n$/,
+    );
+    const { pid, stays } = await status();
+    expect(stays).toBe(true);
+    expect(pid).not.toBe(process.pid);
+  });
+
+  test.each([
+    ['0.0.1', false],
+    ['999.0.0', true],
+  ])('%s is left alone when it was chosen or is newer', async (version, auto) => {
+    await serveAs(version, auto);
+    const asked = await sub('ledgerd');
+    expect(asked.stdout).toContain(`version ${version})`);
+    expect(asked.stdout).toMatch(/^This is version \d/m);
+    expect(await status()).toMatchObject({ pid: process.pid, stays: true });
+  });
+});
+
+describe('a ledger that somebody else writes to', () => {
+  test('is waited for', async () => {
+    const file = join(folder, 'events.jsonl');
+    writeFileSync(file, `${new CallEvents('b').call('c')[0]?.line ?? ''}\n`);
+    const first = startSub(['ingest', '-'], { cwd: folder, env: environment() });
+    const firstEnd = ended(first);
+    await until(() => existsSync(join(home, 'ledger.db-wal')));
+    const second = sub('ingest', file);
+    // By need, between the two: it waits as well.
+    const third = sub('ledgerd');
+    first.stdin?.end(`${new CallEvents('a').call('c')[0]?.line ?? ''}\n`);
+    expect(await firstEnd).toMatchObject({ code: 0 });
+    expect(await second).toMatchObject({ code: 0, stderr: '' });
+    expect(await third).toMatchObject({ code: 0 });
+    expect(await json('ledger', 'verify')).toMatchObject({ ok: true, events: 2 });
+  });
 });
 
 describe('while it runs', () => {

@@ -20,6 +20,7 @@ type Options = LedgerdInput['options'];
 
 const START_MS = 20_000;
 const STOP_MS = 30_000;
+const TAKE_OVER_TRIES = 3;
 const ENDING_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /** Nobody reads the log of a daemon in the background as it grows. */
 const LOG_LENGTH_MAX = 1_048_576;
@@ -35,18 +36,44 @@ async function run({ options }: LedgerdInput, io: Io): Promise<Outcome> {
   if (options.foreground || options.auto) return serve(options, io);
   const home = await findLedger();
   if (isFailure(home)) return home;
-  const client = createLedgerClient({ socketPath: home.config['ledger.socket'] });
   if (options.stop) return stop(home, options, io);
-  const before = await client.status();
-  if (options.status) return told(before, { options, io, isNew: false });
-  if (before !== undefined) return told(before, { options, io, isNew: false });
+  if (!options.status) return start(home, options, io);
+  const status = await clientOf(home).status();
+  say(options, io, status === undefined ? NOBODY : { status, notes: notesOf(status) });
+  return done(status === undefined ? EXIT.findings : EXIT.fine);
+}
+
+/** Sees to it that one runs, is not older than this command when nobody chose it, and stays. */
+async function start(home: LedgerHome, options: Options, io: Io): Promise<Outcome> {
+  const client = clientOf(home);
   const { config, paths } = home;
-  await ensureLedgerd({ env: process.env, paths, config, stays: true }, START_MS);
-  const started = await client.status();
-  if (started !== undefined) return told(started, { options, io, isNew: true });
-  const reason = lastWords(join(paths.run, 'ledgerd.log'));
-  const fix = 'Run `sub ledgerd --foreground` to see more.';
-  return failure('SUB_LEDGER_IO', `the daemon did not start${reason}.`, fix);
+  const before = await client.status();
+  const isOld = before !== undefined && !before.stays && isOlder(before.version);
+  if (isOld && !(await client.stop(STOP_MS))) return notEnded(before.pid);
+  if (before === undefined || isOld) {
+    await ensureLedgerd({ env: process.env, paths, config, stays: true }, START_MS);
+  }
+  const status = await client.status();
+  if (status === undefined) {
+    const reason = lastWords(join(paths.run, 'ledgerd.log'));
+    const fix = 'Run `sub ledgerd --foreground` to see more.';
+    return failure('SUB_LEDGER_IO', `the daemon did not start${reason}.`, fix);
+  }
+  const isNew = status.pid !== before?.pid;
+  // A shim or a command has started this one: from now on it is the user's.
+  const isKept = !status.stays && (await client.stay());
+  const now = isKept ? { ...status, stays: true } : status;
+  const notes = [
+    ...(isNew && isOld ? [`It replaces one of version ${before.version}.`] : []),
+    ...(isKept && !isNew ? ['It was started by need, and was told to stay.'] : []),
+    ...(isNew ? [] : notesOf(now)),
+  ];
+  say(options, io, { status: now, isNew, notes });
+  return done(EXIT.fine);
+}
+
+function clientOf({ config }: LedgerHome) {
+  return createLedgerClient({ socketPath: config['ledger.socket'] });
 }
 
 async function serve({ auto }: Options, io: Io): Promise<Outcome> {
@@ -55,20 +82,34 @@ async function serve({ auto }: Options, io: Io): Promise<Outcome> {
   const ending = new AbortController();
   const end = () => ending.abort();
   for (const signal of ENDING_SIGNALS) process.on(signal, end);
-  const result = await runLedgerd({
+  const serving = {
     env: process.env,
     cwd: process.cwd(),
     auto,
     version: manifest.version,
     log: logger(io, auto),
     signal: ending.signal,
-  });
+  };
+  let result = await runLedgerd(serving);
+  for (let tries = 0; result.kind === 'already' && tries < TAKE_OVER_TRIES; tries++) {
+    // Whoever supervises this process wants it to be the one that serves.
+    if (auto || !(await endUnchosen())) break;
+    result = await runLedgerd(serving);
+  }
   for (const signal of ENDING_SIGNALS) process.off(signal, end);
   if (isHomeFault(result)) return failure(result.code, result.message, result.fix);
   if (result.kind === 'already' && !auto) {
     io.err.write('sub ledgerd: one runs already for this home.\n');
   }
   return done(EXIT.fine);
+}
+
+/** Ends the one that runs when it was started by need; false when it is to stay. */
+async function endUnchosen(): Promise<boolean> {
+  const home = await findLedger();
+  if (isFailure(home)) return false;
+  const status = await clientOf(home).status();
+  return status === undefined || (!status.stays && (await clientOf(home).stop(STOP_MS)));
 }
 
 function logger(io: Io, isBounded: boolean): (message: string) => void {
@@ -81,33 +122,36 @@ function logger(io: Io, isBounded: boolean): (message: string) => void {
 }
 
 async function stop(home: LedgerHome, { json }: Options, io: Io): Promise<Outcome> {
-  const client = createLedgerClient({ socketPath: home.config['ledger.socket'] });
+  const client = clientOf(home);
   const before = await client.status();
-  if (before !== undefined && !(await client.stop(STOP_MS))) {
-    const message = `the daemon (pid ${before.pid}) has not ended in ${STOP_MS / 1_000} s.`;
-    return failure('SUB_LEDGER_BUSY', message, 'Look at run/ledgerd.log, or end the process.');
-  }
+  if (before !== undefined && !(await client.stop(STOP_MS))) return notEnded(before.pid);
   const pid = before?.pid ?? null;
   const text = pid === null ? 'No daemon runs.' : `The daemon (pid ${pid}) has ended.`;
   io.out.write(json ? jsonText({ running: false, stopped: pid }) : `${text}\n`);
   return done(EXIT.fine);
 }
 
-interface Told {
-  readonly options: Options;
-  readonly io: Io;
-  readonly isNew: boolean;
+function notEnded(pid: number): Outcome {
+  const message = `the daemon (pid ${pid}) has not ended in ${STOP_MS / 1_000} s.`;
+  return failure('SUB_LEDGER_BUSY', message, 'Look at run/ledgerd.log, or end the process.');
 }
 
-function told(status: LedgerStatus | undefined, { options, io, isNew }: Told): Outcome {
-  if (options.json) {
-    io.out.write(
-      jsonText(status === undefined ? { running: false } : { running: true, ...status }),
-    );
-  } else {
-    io.out.write(`${harmless(status === undefined ? 'No daemon runs.' : textOf(status, isNew))}\n`);
+interface Said {
+  readonly status: LedgerStatus | undefined;
+  readonly isNew?: boolean;
+  readonly notes: readonly string[];
+}
+
+const NOBODY: Said = { status: undefined, notes: [] };
+
+function say({ json }: Options, io: Io, { status, isNew = false, notes }: Said): void {
+  if (json) {
+    const document = status === undefined ? { running: false } : { running: true, ...status };
+    io.out.write(jsonText(document));
+    return;
   }
-  return done(status === undefined ? EXIT.findings : EXIT.fine);
+  const first = status === undefined ? 'No daemon runs.' : textOf(status, isNew);
+  io.out.write([first, ...notes].map((line) => `${harmless(line)}\n`).join(''));
 }
 
 function textOf(status: LedgerStatus, isNew: boolean): string {
@@ -116,6 +160,30 @@ function textOf(status: LedgerStatus, isNew: boolean): string {
   if (isNew) return `The daemon runs now (pid ${pid})${api}.`;
   const work = `${plural(events_committed, 'event')} taken, ${plural(connections, 'connection')}`;
   return `The daemon runs (pid ${pid}, version ${version}) since ${started_at}: ${work}${api}.`;
+}
+
+function notesOf({ version, stays }: LedgerStatus): readonly string[] {
+  const isOther = version !== manifest.version;
+  return [
+    stays
+      ? 'It stays until `sub ledgerd --stop`.'
+      : 'It ends when nobody has needed it for a while; `sub ledgerd` lets it stay.',
+    ...(isOther
+      ? [`This is version ${manifest.version}: \`sub ledgerd --stop\`, then \`sub ledgerd\`.`]
+      : []),
+  ];
+}
+
+const VERSION = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})/;
+
+/** Older than this command; what has no number we know is not. */
+function isOlder(version: string): boolean {
+  const [theirs, ours] = [version, manifest.version].map((text) =>
+    VERSION.exec(text)?.slice(1).map(Number),
+  );
+  if (theirs === undefined || ours === undefined) return false;
+  const at = ours.findIndex((number, index) => number !== theirs[index]);
+  return at >= 0 && (theirs[at] ?? 0) < (ours[at] ?? 0);
 }
 
 /** The end of the log, as a cause. */

@@ -1,4 +1,5 @@
 // Changing the ledger: by the daemon while one runs, because it is then the only writer; else here.
+import { setTimeout as pause } from 'node:timers/promises';
 import { ERROR_CODES, errorEntry, type SubCode } from '@subluminal/contracts';
 import {
   type Answer,
@@ -29,7 +30,12 @@ interface ChangeWish {
   readonly io: Io;
   /** Make the ledger when there is none. */
   readonly create: boolean;
+  /** How long another writer may keep us waiting; 5 s. */
+  readonly lockMs?: number;
 }
+
+const LOCK_MS = 5_000;
+const LOCK_POLL_MS = 50;
 
 /** What the daemon would not do. */
 class Refusal extends Error {
@@ -48,12 +54,18 @@ async function changeLedger<T>(
   work: (writer: LedgerWriter) => Promise<T>,
 ): Promise<T | Failure> {
   const socketPath = home.config['ledger.socket'];
-  const byDaemon = () => refusalsOf(() => work(remoteWriter(createLedgerClient({ socketPath }))));
-  if (await answers(socketPath)) return byDaemon();
-  const changed = await withWriter(home, wish, (ledger) => work(ownWriter(ledger)));
-  // One may have started just now.
-  const isLocked = isFailure(changed) && changed.code === 'SUB_LEDGER_LOCKED';
-  return isLocked && (await answers(socketPath)) ? byDaemon() : changed;
+  const deadlineMs = performance.now() + (wish.lockMs ?? LOCK_MS);
+  for (;;) {
+    if (await answers(socketPath)) {
+      return refusalsOf(() => work(remoteWriter(createLedgerClient({ socketPath }))));
+    }
+    const changed = await withWriter(home, wish, (ledger) => work(ownWriter(ledger)));
+    // A daemon that starts or ends, or another command, holds the ledger for a moment. Nothing was
+    // done yet: whoever does not get the ledger does not get to work.
+    const isLocked = isFailure(changed) && changed.code === 'SUB_LEDGER_LOCKED';
+    if (!isLocked || performance.now() > deadlineMs) return changed;
+    await pause(LOCK_POLL_MS);
+  }
 }
 
 function ownWriter(ledger: Ledger): LedgerWriter {

@@ -1,6 +1,7 @@
 // How wide the columns are. Lines are printed as calls end, so a column can only learn from the
 // calls before: it grows with what it has seen, up to a limit, and never shrinks.
-import { cellsOf, fitted } from './width.ts';
+import { displayWidth } from '../text.ts';
+import { fitted } from './width.ts';
 
 /** Cells per column; 0 leaves the column out. */
 interface Cells {
@@ -42,8 +43,8 @@ const NARROW = 60;
 function layoutFor({ cells, name, rule }: Wanted, seen: Seen): Cells {
   // A quarter of the line at most, so that one long name does not push the reasons out.
   const quarter = Math.floor(cells / 4);
-  seen.tool = Math.max(seen.tool, cellsOf(fitted(name, TOOL.max)));
-  seen.rule = Math.max(seen.rule, cellsOf(fitted(rule, RULE.max)));
+  seen.tool = Math.max(seen.tool, displayWidth(fitted(name, TOOL.max)));
+  seen.rule = Math.max(seen.rule, displayWidth(fitted(rule, RULE.max)));
   const besideDecision = Math.max(0, cells - DECISION - GAP);
   const isWide = cells >= WIDE;
   const isNarrow = cells < NARROW;

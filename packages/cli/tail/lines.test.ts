@@ -2,6 +2,7 @@ import type { Event } from '@subluminal/contracts';
 import * as fc from 'fast-check';
 import picocolors from 'picocolors';
 import { describe, expect, test } from 'vitest';
+import { displayWidth } from '../text.ts';
 import { createTailRenderer, type LineOptions } from './lines.ts';
 import {
   blocked,
@@ -15,7 +16,6 @@ import {
   runStart,
   start,
 } from './recorded.test-support.ts';
-import { cellsOf } from './width.ts';
 
 const colors = picocolors.createColors(false);
 const nowMs = Date.parse(localTs(0));
@@ -174,7 +174,7 @@ describe('in a terminal', () => {
       fc.property(anyEvents, fc.integer({ min: 1, max: 200 }), (events, width) => {
         for (const line of shown(events, { width })) {
           expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
-          expect(cellsOf(line)).toBeLessThanOrEqual(width);
+          expect(displayWidth(line)).toBeLessThanOrEqual(width);
         }
       }),
       { numRuns: 500 },

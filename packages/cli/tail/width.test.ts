@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cellsOf, fitted, padded } from './width.ts';
+import { displayWidth } from '../text.ts';
+import { fitted, padded } from './width.ts';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
@@ -36,10 +37,10 @@ test('is never wider than asked, and never acts on a terminal', () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: 1, max: 40 }), (text, cells) => {
       const shown = fitted(text, cells);
-      expect(cellsOf(shown)).toBeLessThanOrEqual(cells);
+      expect(displayWidth(shown)).toBeLessThanOrEqual(cells);
       expect(shown).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
-      expect(cellsOf(padded(text, cells))).toBe(cells);
-      expect(cellsOf(padded(text, cells, 'right'))).toBe(cells);
+      expect(displayWidth(padded(text, cells))).toBe(cells);
+      expect(displayWidth(padded(text, cells, 'right'))).toBe(cells);
     }),
   );
 });

@@ -9,12 +9,6 @@ const MARKS_PER_CELL_MAX = 8;
 const LENGTH_MAX = 8_192;
 /** One of our escapes, or a character with the marks on it. */
 const UNIT = /\\u\{[0-9a-f]+\}|\P{M}\p{M}*|\p{M}/gu;
-/** Two cells by their form, whatever their script: CJK punctuation, and the full-width forms. */
-const FULL_WIDTH = /[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/g;
-
-function cellsOf(text: string): number {
-  return displayWidth(text) + (text.match(FULL_WIDTH)?.length ?? 0);
-}
 
 /** Harmless, and at most so many cells wide; no escape and no wide character is shown in part. */
 function fitted(text: string, cellsMax: number): string {
@@ -22,15 +16,15 @@ function fitted(text: string, cellsMax: number): string {
   const lengthMax = Math.min(LENGTH_MAX, cellsMax * MARKS_PER_CELL_MAX);
   const isWhole = text.length <= lengthMax;
   const shown = harmless(isWhole ? text : text.slice(0, lengthMax));
-  return isWhole && cellsOf(shown) <= cellsMax ? shown : cut(shown, cellsMax);
+  return isWhole && displayWidth(shown) <= cellsMax ? shown : cut(shown, cellsMax);
 }
 
 function cut(text: string, cellsMax: number): string {
-  const room = cellsMax - cellsOf(CUT);
+  const room = cellsMax - displayWidth(CUT);
   let cells = 0;
   let end = 0;
   for (const [unit] of text.matchAll(UNIT)) {
-    cells += cellsOf(unit);
+    cells += displayWidth(unit);
     if (cells > room) break;
     end += unit.length;
   }
@@ -40,8 +34,8 @@ function cut(text: string, cellsMax: number): string {
 /** Fitted, and filled up with spaces to exactly that width. */
 function padded(text: string, cells: number, side: 'left' | 'right' = 'left'): string {
   const shown = fitted(text, cells);
-  const space = ' '.repeat(Math.max(0, cells - cellsOf(shown)));
+  const space = ' '.repeat(Math.max(0, cells - displayWidth(shown)));
   return side === 'left' ? shown + space : space + shown;
 }
 
-export { cellsOf, fitted, padded };
+export { fitted, padded };

@@ -70,7 +70,8 @@ describe('the answers', () => {
       policies: '/api/v1/policies',
     };
     const endpoints: readonly [string, ApiEndpoint][] = Object.entries(API_ENDPOINTS);
-    for (const [name, { kind, answer }] of endpoints.filter(([one]) => one !== 'stream')) {
+    const asked = endpoints.filter(([one]) => one !== 'stream' && one !== 'ingest');
+    for (const [name, { kind, answer }] of asked) {
       const path = paths[name as keyof typeof paths] ?? '';
       const { status, headers, text } = await client.ask(path);
       expect(status, name).toBe(200);

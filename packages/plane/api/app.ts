@@ -12,6 +12,7 @@ import {
 } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import { type Context, Hono } from 'hono';
+import { readLines } from './ingest.ts';
 import { readParameters } from './parameters.ts';
 import { bodyOf, JSON_TYPE, ledgerProblem, type Problem } from './problem.ts';
 import { runLines, runSummary } from './run-events.ts';
@@ -34,6 +35,7 @@ function appOf(options: AppOptions): Hono<Env> {
   addOverview(app, options);
   addRuns(app, options);
   addCalls(app, options);
+  addIngest(app, options);
   app.get(API_ENDPOINTS.stream.path, (asked) => {
     const detail = 'The stream is a WebSocket.';
     const headers = { upgrade: 'websocket', connection: 'Upgrade' };
@@ -118,6 +120,16 @@ function addCalls(app: Hono<Env>, { reader }: AppOptions): void {
     withQuery(asked, call.query, async () =>
       found(asked, await reader.call(id(asked, 'run_id'), id(asked, 'call_id'))),
     ),
+  );
+}
+
+function addIngest(app: Hono<Env>, { take }: AppOptions): void {
+  const { ingest } = API_ENDPOINTS;
+  app.post(ingest.path, (asked) =>
+    withQuery(asked, ingest.query, async (query) => {
+      const read = await readLines(asked.env.incoming, query);
+      return read.ok ? json(asked, await take(read.lines)) : refuse(asked, read.problem);
+    }),
   );
 }
 

@@ -1,7 +1,7 @@
 // Who may ask at all: the right address, no page of another site, the token.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import { API_STREAM_PROTOCOL } from '@subluminal/contracts';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { API_ENDPOINTS, API_STREAM_PROTOCOL } from '@subluminal/contracts';
 import type { Problem } from './problem.ts';
 
 interface GuardOptions {
@@ -82,15 +82,41 @@ function protocolsOf(request: IncomingMessage): readonly string[] {
 }
 
 function targetProblem({ method, url = '', headers }: IncomingMessage): Problem | undefined {
-  if (method !== 'GET') {
-    const detail = 'The API takes GET only.';
-    return { status: 405, code: 'SUB_API_REQUEST', detail, headers: { allow: 'GET' } };
+  const [path = ''] = url.split('?', 1);
+  const { ingest } = API_ENDPOINTS;
+  const takes = path === ingest.path ? 'POST' : 'GET';
+  if (method !== takes) {
+    const detail = `This address takes ${takes} only.`;
+    return { status: 405, code: 'SUB_API_REQUEST', detail, headers: { allow: takes } };
   }
-  const hasBody =
-    headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
-  if (hasBody) return { status: 400, code: 'SUB_API_REQUEST', detail: 'The API takes no body.' };
-  if (url.startsWith('/') && isDecodable(url.split('?', 1)[0] ?? '')) return undefined;
+  if (takes === 'POST') return bodyProblem(headers, ingest.body.bytesMax);
+  if (hasBody(headers)) {
+    return { status: 400, code: 'SUB_API_REQUEST', detail: 'This address takes no body.' };
+  }
+  if (url.startsWith('/') && isDecodable(path)) return undefined;
   return { status: 400, code: 'SUB_API_REQUEST', detail: 'The path is not well-formed.' };
+}
+
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+}
+
+/** A type that no form of a web page can send. */
+const LINES = /^application\/x-ndjson(?: *; *charset=utf-8)?$/i;
+
+function bodyProblem(headers: IncomingHttpHeaders, bytesMax: number): Problem | undefined {
+  const isPlain = headers['content-encoding'] === undefined;
+  if (!isPlain || !LINES.test(headers['content-type'] ?? '')) {
+    const detail = 'The body must be application/x-ndjson, without an encoding.';
+    return { status: 415, code: 'SUB_API_REQUEST', detail };
+  }
+  if (Number(headers['content-length'] ?? 0) <= bytesMax) return undefined;
+  return tooLarge(bytesMax);
+}
+
+function tooLarge(bytesMax: number): Problem {
+  const detail = `The body has more than ${bytesMax} bytes.`;
+  return { status: 413, code: 'SUB_API_LIMIT', detail };
 }
 
 function isDecodable(text: string): boolean {
@@ -102,4 +128,4 @@ function isDecodable(text: string): boolean {
 }
 
 export type { Guard };
-export { guardOf };
+export { guardOf, tooLarge };

@@ -283,7 +283,12 @@ describe('opening', () => {
     const live = await liveLedger();
     const summarizer = () => new RunSummarizer();
     const fixed = { token: TOKEN, version: '1', nowMs: () => T0_MS, summarizer };
-    return { reader: live.ledger.store, feed: live, ...fixed };
+    return {
+      reader: live.ledger.store,
+      feed: live,
+      take: (lines) => live.ledger.ingest(lines),
+      ...fixed,
+    };
   };
 
   it.each(['0.0.0.0', '::', '', 'example.com', '127.0.0.2', '192.0.2.1', 'LOCALHOST', 'toString'])(

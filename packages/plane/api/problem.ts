@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { type ApiError, ERROR_CODES, errorEntry, type SubCode } from '@subluminal/contracts';
 
 interface Problem {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 426 | 431 | 500 | 503;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 413 | 415 | 426 | 431 | 500 | 503;
   readonly code: SubCode;
   /** Beyond the title of the code. */
   readonly detail?: string;
@@ -29,15 +29,19 @@ function bodyOf({ code, detail = '' }: Problem): string {
   return JSON.stringify(body);
 }
 
+/** The sender is in the middle of its body: a closed connection would hide the answer from it. */
+const IN_THE_BODY: ReadonlySet<number> = new Set([413, 415]);
+
 /** Answers, and ends the connection: what else it would say is not worth reading. */
 function sendProblem(response: ServerResponse, problem: Problem): void {
   const body = bodyOf(problem);
+  const isHeardOut = IN_THE_BODY.has(problem.status);
   response.writeHead(problem.status, {
     ...SECURITY_HEADERS,
     ...problem.headers,
     'content-type': JSON_TYPE,
     'content-length': Buffer.byteLength(body),
-    connection: 'close',
+    ...(!isHeardOut && { connection: 'close' }),
   });
   response.end(body);
 }

@@ -88,8 +88,22 @@ interface Summarizer {
   finish(): ApiRunSummary;
 }
 
+interface NumberedLine {
+  readonly producer: string;
+  readonly seq: number;
+  readonly line: string;
+}
+
+interface Taken {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: number;
+}
+
 interface ApiOptions {
   readonly reader: ApiReader;
+  /** Takes lines in, each once; committed when it resolves. */
+  readonly take: (lines: readonly NumberedLine[]) => Promise<Taken>;
   readonly feed: Feed;
   readonly summarizer: () => Summarizer;
   /** 32 to 512 letters, digits, `-`, `.`, `_`, `~`. */
@@ -154,6 +168,7 @@ export type {
   CallFilter,
   Feed,
   FeedItem,
+  NumberedLine,
   OpenApiResult,
   RunFilter,
   StoredEvent,

@@ -44,6 +44,8 @@ interface LedgerClient {
     lines: readonly NumberedLine[],
     options?: { readonly durable?: boolean },
   ): Promise<Answer<TakenCounts>>;
+  /** From now on it ends only when told to; false when nobody listens, or it is too old for that. */
+  stay(timeoutMs?: number): Promise<boolean>;
   /** True when the daemon has ended, or when none was there. */
   stop(timeoutMs: number): Promise<boolean>;
   /** Events in order, as they are committed. Ends with the daemon, or with the signal. */
@@ -62,7 +64,8 @@ function createLedgerClient({ socketPath }: { readonly socketPath: string }): Le
     status: async (timeoutMs = STATUS_TIMEOUT_MS) => {
       const reply = await ask({ socketPath, timeoutMs, request: { do: 'status' } });
       const status = reply.kind === 'answer' ? reply.value['status'] : undefined;
-      return isStatus(status) ? status : undefined;
+      // One of an older version does not say; nobody should end what may be meant to stay.
+      return isStatus(status) ? { ...status, stays: status.stays ?? true } : undefined;
     },
     prune: async (request, { dryRun = false } = {}) => {
       const asked = { do: 'prune', request, dry_run: dryRun } as const;
@@ -72,6 +75,8 @@ function createLedgerClient({ socketPath }: { readonly socketPath: string }): Le
       const asked = { do: 'ingest', lines, durable } as const;
       return resultOf(await ask({ ...work, request: asked }), isTakenCounts);
     },
+    stay: async (timeoutMs = STATUS_TIMEOUT_MS) =>
+      isOk(await ask({ socketPath, timeoutMs, request: { do: 'stay' } })),
     stop: async (timeoutMs) => {
       const request = { do: 'stop' } as const;
       const reply = await ask({ socketPath, timeoutMs, request, untilEnd: true });
@@ -98,13 +103,16 @@ function refused(code: string, message: string): Refused {
   return { ok: false, code, message };
 }
 
-function isStatus(value: unknown): value is LedgerStatus {
+type AnyStatus = Omit<LedgerStatus, 'stays'> & Partial<Pick<LedgerStatus, 'stays'>>;
+
+function isStatus(value: unknown): value is AnyStatus {
   if (!isObject(value)) return false;
-  const { pid, version, started_at, connections, events_committed, http } = value;
+  const { pid, version, started_at, connections, events_committed, stays, http } = value;
   return (
     [pid, connections, events_committed].every(Number.isSafeInteger) &&
     typeof version === 'string' &&
     typeof started_at === 'string' &&
+    (stays === undefined || typeof stays === 'boolean') &&
     (http === undefined || (isObject(http) && typeof http['url'] === 'string'))
   );
 }

@@ -1,16 +1,24 @@
 // Requests to the daemon itself, one answer per line.
 import type { Peer, Talk } from './peer.ts';
 import type { IngestLedger } from './ports.ts';
-import { type LedgerStatus, type Request, readRequest } from './protocol.ts';
+import {
+  type LedgerStatus,
+  type NumberedLine,
+  type Request,
+  readRequest,
+  type TakenCounts,
+} from './protocol.ts';
 
 /** What can be asked of the daemon. */
 interface Controls {
   readonly ledger: IngestLedger;
   sync(): Promise<void>;
   status(): Promise<LedgerStatus>;
+  /** It no longer ends by itself. */
+  stay(): void;
   /** Ends the daemon; the connection of the one who asked is kept until then. */
   stop(asker: Peer): void;
-  added(count: number): void;
+  take(lines: readonly NumberedLine[]): Promise<TakenCounts>;
 }
 
 class Controller implements Talk {
@@ -63,6 +71,9 @@ class Controller implements Talk {
         return { ok: true };
       case 'status':
         return { ok: true, status: await controls.status() };
+      case 'stay':
+        controls.stay();
+        return { ok: true };
       case 'stop':
         this.#isStopping = true;
         controls.stop(this.#peer);
@@ -75,9 +86,7 @@ class Controller implements Talk {
         return { ok: true, result };
       }
       case 'ingest': {
-        if (request.lines.length > ledger.batchLinesMax) throw new RangeError('too many lines');
-        const result = await ledger.ingest(request.lines);
-        controls.added(result.accepted);
+        const result = await controls.take(request.lines);
         if (request.durable === true) await ledger.seal();
         return { ok: true, result };
       }

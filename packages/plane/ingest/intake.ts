@@ -28,10 +28,10 @@ interface IntakeLimits {
 }
 
 const LIMITS: IntakeLimits = {
-  queueLines: 10_000,
-  queueLength: 16 * 1024 * 1024,
+  queueLines: 5_000,
+  queueLength: 4 * 1024 * 1024,
   batchLines: 2_000,
-  batchLength: 8 * 1024 * 1024,
+  batchLength: 2 * 1024 * 1024,
 };
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 5_000;

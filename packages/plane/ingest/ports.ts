@@ -37,6 +37,8 @@ interface SpoolBatch {
 /** One file of the spool. */
 interface SpoolFile {
   readonly path: string;
+  /** Whose lines are in it. */
+  readonly producer: string;
   read(): AsyncIterable<SpoolBatch>;
   /** Removes it, unless there is more behind the offset. */
   drop(endOffset: number): Promise<void>;

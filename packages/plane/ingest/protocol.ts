@@ -18,6 +18,8 @@ interface LedgerStatus {
   readonly connections: number;
   /** Events that this daemon has put into the ledger since it started. */
   readonly events_committed: number;
+  /** Until it is told to end; otherwise it ends when nobody has needed it for a while. */
+  readonly stays: boolean;
   /** Where the HTTP API listens, when it does. */
   readonly http?: { readonly url: string };
 }
@@ -62,6 +64,8 @@ type Answer<T> = { readonly ok: true; readonly result: T } | Refused;
 type Request =
   | { readonly do: 'sync' }
   | { readonly do: 'status' }
+  /** Do not end by yourself. */
+  | { readonly do: 'stay' }
   | { readonly do: 'stop' }
   | { readonly do: 'prune'; readonly request: PruneWish; readonly dry_run?: boolean }
   | {
@@ -99,6 +103,7 @@ function readRequest(line: string): Request | undefined {
   switch (value?.['do']) {
     case 'sync':
     case 'status':
+    case 'stay':
     case 'stop':
       return { do: value['do'] };
     case 'prune': {

@@ -7,7 +7,14 @@ import { Intake, type IntakeLimits } from './intake.ts';
 import { listen } from './listen.ts';
 import { Peer, type Talk } from './peer.ts';
 import type { IngestLedger, IngestSpool } from './ports.ts';
-import { type LedgerStatus, LINE_BYTES_MAX, REQUEST_BYTES_MAX, readHello } from './protocol.ts';
+import {
+  type LedgerStatus,
+  LINE_BYTES_MAX,
+  type NumberedLine,
+  REQUEST_BYTES_MAX,
+  readHello,
+  type TakenCounts,
+} from './protocol.ts';
 import { allRead } from './quiet.ts';
 import { Sweeper } from './sweeper.ts';
 import { LineTaker } from './take-lines.ts';
@@ -32,6 +39,8 @@ interface IngestOptions {
 interface IngestServer {
   /** What had reached the sockets and the spool is committed when it resolves. */
   sync(): Promise<void>;
+  /** Lines that came another way than by the socket; all or nothing, committed when it resolves. */
+  take(lines: readonly NumberedLine[]): Promise<TakenCounts>;
   status(): LedgerStatus;
   setHttp(http: { readonly url: string } | undefined): void;
   /** Something used the daemon in another way: it is not idle. */
@@ -53,6 +62,8 @@ type Opened =
   | { readonly kind: 'failed'; readonly code: string };
 
 const SWEEP_MS = 30_000;
+/** A shim that has just come completes what it had on disk, also when it has nothing more to say. */
+const AFTER_HELLO_MS = [50, 1_000] as const;
 const HELLO_BYTES_MAX = 65_536;
 const HELLO_MS = 10_000;
 const CONNECTIONS_MAX = 4_096;
@@ -87,6 +98,7 @@ class Daemon implements IngestServer {
   #bound: Bound | undefined;
   #http: { readonly url: string } | undefined;
   #committed = 0;
+  #stays: boolean;
   #isClosing = false;
   #asker: Peer | undefined;
   #sweepTimer: NodeJS.Timeout | undefined;
@@ -95,6 +107,7 @@ class Daemon implements IngestServer {
   constructor(options: IngestOptions) {
     this.#options = options;
     const { ledger, spool, warn, onFinal, limits = {} } = options;
+    this.#stays = options.idle === undefined;
     const onAdded = (count: number) => this.#added(count);
     this.#intake = new Intake({ ledger, warn, onFinal, onAdded, limits });
     const onWork = () => this.touch();
@@ -137,6 +150,19 @@ class Daemon implements IngestServer {
     await this.#sweeper.sweep();
   }
 
+  async take(lines: readonly NumberedLine[]): Promise<TakenCounts> {
+    const { ledger } = this.#options;
+    if (lines.length > ledger.batchLinesMax) throw new RangeError('too many lines');
+    const release = this.hold();
+    try {
+      const counts = await ledger.ingest(lines);
+      this.#added(counts.accepted);
+      return counts;
+    } finally {
+      release();
+    }
+  }
+
   status(): LedgerStatus {
     return {
       pid: process.pid,
@@ -144,6 +170,7 @@ class Daemon implements IngestServer {
       started_at: this.#startedAt,
       connections: this.#peers.size,
       events_committed: this.#committed,
+      stays: this.#stays,
       ...(this.#http && { http: this.#http }),
     };
   }
@@ -156,7 +183,7 @@ class Daemon implements IngestServer {
     const { idle } = this.#options;
     clearTimeout(this.#idleTimer);
     const isUsed = this.#peers.size > 0 || this.#holders.size > 0;
-    if (idle === undefined || isUsed || this.#isClosing) return;
+    if (idle === undefined || this.#stays || isUsed || this.#isClosing) return;
     this.#idleTimer = setTimeout(idle.onIdle, idle.afterMs);
   }
 
@@ -212,8 +239,10 @@ class Daemon implements IngestServer {
         // A shim that has gone may have left something on disk.
         const onClosed = () => void (this.#isClosing || this.#sweeper.sweep());
         const { producer } = hello;
-        const taker = new LineTaker({ peer, intake: this.#intake, producer, onClosed });
+        const before = () => this.#sweeper.takeOf(producer);
+        const taker = new LineTaker({ peer, intake: this.#intake, producer, before, onClosed });
         peer.speak(taker, LINE_BYTES_MAX);
+        this.#sweepSoon();
         return true;
       }
       case 'control':
@@ -226,6 +255,12 @@ class Daemon implements IngestServer {
         void this.#feed(peer, follower, hello);
         return true;
       }
+    }
+  }
+
+  #sweepSoon(): void {
+    for (const waitMs of AFTER_HELLO_MS) {
+      setTimeout(() => void (this.#isClosing || this.#sweeper.sweep()), waitMs).unref();
     }
   }
 
@@ -252,11 +287,15 @@ class Daemon implements IngestServer {
         await this.#options.ready;
         return this.status();
       },
+      stay: () => {
+        this.#stays = true;
+        this.touch();
+      },
       stop: (asker: Peer) => {
         this.#asker = asker;
         this.#options.onStop();
       },
-      added: (count: number) => this.#added(count),
+      take: (lines: readonly NumberedLine[]) => this.take(lines),
     };
   }
 

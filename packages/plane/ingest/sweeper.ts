@@ -1,6 +1,7 @@
 // What shims left on disk while nobody listened, into the ledger. A file goes when it is safe there.
 import { type Intake, IntakeEnded } from './intake.ts';
 import type { IngestLedger, IngestSpool, SpoolFile } from './ports.ts';
+import { shared } from './shared.ts';
 
 interface SweeperOptions {
   readonly spool: IngestSpool;
@@ -16,48 +17,53 @@ const FILES_PER_SEAL = 64;
 
 class Sweeper {
   readonly #options: SweeperOptions;
-  #current: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  readonly #list = shared(() => this.#options.spool.list());
+  readonly #takes = new Set<Promise<void>>();
   #isStopped = false;
+  /** Takes everything that is there now. */
+  readonly sweep = shared(() => this.#guarded(() => this.#sweep()));
 
   constructor(options: SweeperOptions) {
     this.#options = options;
   }
 
-  /** Takes everything that is there now. Those who ask meanwhile share the next one. */
-  sweep(): Promise<void> {
-    if (this.#isStopped) return this.#current ?? Promise.resolve();
-    if (this.#current === undefined) {
-      this.#current = this.#sweep().finally(() => {
-        this.#current = undefined;
-      });
-      return this.#current;
-    }
-    this.#next ??= this.#current.then(() => {
-      this.#next = undefined;
-      return this.sweep();
+  /** Takes what this producer has left, beside a sweep that may be far from it. */
+  async takeOf(producer: string): Promise<void> {
+    const take = this.#guarded(async () => {
+      const files = await this.#list();
+      await this.#takeAll(files.filter((file) => file.producer === producer));
     });
-    return this.#next;
+    this.#takes.add(take);
+    await take;
+    this.#takes.delete(take);
   }
 
   /** Resolves when nothing is under way; nothing is begun any more. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    await this.#current;
+    await Promise.all([this.sweep(), ...this.#takes]);
   }
 
   async #sweep(): Promise<void> {
-    const { spool, warn, onWork } = this.#options;
+    if (!this.#isStopped) await this.#takeAll(await this.#list());
+  }
+
+  async #takeAll(files: readonly SpoolFile[]): Promise<void> {
+    const { onWork } = this.#options;
+    for (let at = 0; at < files.length && !this.#isStopped; at += FILES_PER_SEAL) {
+      onWork();
+      await this.#takeFiles(files.slice(at, at + FILES_PER_SEAL));
+      onWork();
+    }
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
     try {
-      const files = await spool.list();
-      if (files.length > 0) onWork();
-      for (let at = 0; at < files.length && !this.#isStopped; at += FILES_PER_SEAL) {
-        await this.#takeFiles(files.slice(at, at + FILES_PER_SEAL));
-        onWork();
-      }
+      await work();
     } catch (cause) {
       // They stay where they are, and the next sweep finds them.
-      if (!(cause instanceof IntakeEnded)) warn(`the spool cannot be taken in: ${String(cause)}`);
+      if (cause instanceof IntakeEnded) return;
+      this.#options.warn(`the spool cannot be taken in: ${String(cause)}`);
     }
   }
 
@@ -70,7 +76,7 @@ class Sweeper {
     if (taken.length === 0) return;
     // On disk before the only other copy goes.
     await this.#options.ledger.seal();
-    for (const { file, endOffset } of taken) await file.drop(endOffset);
+    for (const { file, endOffset } of taken) await file.drop(endOffset).catch(ignoreMissing);
   }
 
   /** How far the file was taken; undefined when it is gone or cannot be read. */
@@ -87,12 +93,21 @@ class Sweeper {
       return endOffset;
     } catch (cause) {
       if (cause instanceof IntakeEnded) throw cause;
-      const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
       // Somebody else has taken it in.
+      const code = codeOf(cause);
       if (code !== 'ENOENT') warn(`${file.path} cannot be read (${code})`);
       return undefined;
     }
   }
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+}
+
+/** Somebody else was faster. */
+function ignoreMissing(cause: unknown): void {
+  if (codeOf(cause) !== 'ENOENT') throw cause;
 }
 
 export { Sweeper };

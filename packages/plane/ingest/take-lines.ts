@@ -11,6 +11,8 @@ interface TakerOptions {
   readonly peer: Peer;
   readonly intake: Intake;
   readonly producer: string;
+  /** What comes before the first line: the producer may have left older ones on disk. */
+  readonly before: () => Promise<void>;
   readonly onClosed: () => void;
 }
 
@@ -18,21 +20,31 @@ class LineTaker implements Talk, Sender {
   readonly #peer: Peer;
   readonly #intake: Intake;
   readonly #producer: string;
+  readonly #before: () => Promise<void>;
   readonly #onClosed: () => void;
+  /** The first lines, until it is their turn: no more than one read from the socket holds. */
+  #held: NumberedLine[] | undefined = [];
   #received = 0;
   #committed = 0;
   #hasEnded = false;
 
-  constructor({ peer, intake, producer, onClosed }: TakerOptions) {
+  constructor({ peer, intake, producer, before, onClosed }: TakerOptions) {
     this.#peer = peer;
     this.#intake = intake;
     this.#producer = producer;
+    this.#before = before;
     this.#onClosed = onClosed;
   }
 
   line(text: string | undefined): void {
     this.#received += 1;
-    this.#intake.add(numbered(this.#producer, text), this);
+    const line = numbered(this.#producer, text);
+    if (this.#held === undefined) this.#add(line);
+    else if (this.#held.push(line) === 1) void this.#begin();
+  }
+
+  #add(line: NumberedLine): void {
+    this.#intake.add(line, this);
     if (!this.#intake.isFull || this.#peer.isPaused) return;
     this.#peer.pause();
     this.#intake.whenRoom(() => this.#peer.resume());
@@ -52,6 +64,19 @@ class LineTaker implements Talk, Sender {
   closed(): void {
     this.#hasEnded = true;
     this.#onClosed();
+  }
+
+  /**
+   * Only now: a shim says hello, completes its file and then sends, so that with its first line the
+   * file is there to be found.
+   */
+  async #begin(): Promise<void> {
+    this.#peer.pause();
+    await this.#before();
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const line of held) this.#intake.add(line, this);
+    this.#intake.whenRoom(() => this.#peer.resume());
   }
 
   #letGo(): void {

@@ -84,6 +84,11 @@ class LiveLedger implements Feed {
   async open(options: Partial<ApiOptions> = {}): Promise<ApiClient> {
     const opened = await openApi({
       reader: this.ledger.store,
+      take: async (lines) => {
+        const taken = await this.ledger.ingest(lines);
+        await this.announce();
+        return taken;
+      },
       feed: this,
       summarizer: () => new RunSummarizer(),
       token: TOKEN,
@@ -135,8 +140,8 @@ class ApiClient {
   }
 
   /** The answer as JSON; fails when it is not what was expected. */
-  async json(path: string, status = 200): Promise<unknown> {
-    const answer = await this.ask(path);
+  async json(path: string, status = 200, options: AskOptions = {}): Promise<unknown> {
+    const answer = await this.ask(path, options);
     if (answer.status !== status) throw new Error(`${answer.status}: ${answer.text}`);
     return JSON.parse(answer.text);
   }

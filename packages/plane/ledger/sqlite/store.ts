@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { LedgerError } from '../errors.ts';
 import type { Store, StoreReader, StoreTransaction } from '../store.ts';
 import { chainReads } from './chain-reads.ts';
 import {
@@ -33,18 +34,20 @@ interface SqliteOptions {
    * syncs none: for a store that may be lost.
    */
   readonly synchronous?: Synchronous;
+  /** The steps of the schema; tests add some. */
+  readonly migrations?: readonly string[];
 }
 
 /** Opens the ledger for its one writer; makes it when it is not there. */
 async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const { file, bytesMax, synchronous = 'normal' } = options;
+  const { file, bytesMax, synchronous = 'normal', migrations = MIGRATIONS } = options;
   const lock = await lockWriter(file);
   try {
     prepareFile(file);
     const limit = bytesMax === undefined ? {} : { bytesMax };
     const writer = await connect(file, { readOnly: false, synchronous, ...limit });
     try {
-      translated(file, () => migrate(writer.db, { file, migrations: MIGRATIONS }));
+      translated(file, () => migrate(writer.db, { file, migrations }));
       writer.run("INSERT INTO meta VALUES ('ledger_id', ?) ON CONFLICT DO NOTHING", randomUUID());
       const reader = await connect(file, { readOnly: true });
       return storeOf({ writer, reader, lock, synchronous });
@@ -59,16 +62,39 @@ async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 }
 
 /** Opens an existing ledger to look at, also while its writer runs. */
-async function openSqliteReader({ file }: Pick<SqliteOptions, 'file'>): Promise<StoreReader> {
+async function openSqliteReader(
+  options: Pick<SqliteOptions, 'file' | 'migrations'>,
+): Promise<StoreReader> {
+  const reader = (await connectReader(options)) ?? (await upgraded(options));
+  return { ...readsOf(reader), close: async () => reader.close() };
+}
+
+/** Undefined when the ledger has an older schema than ours. */
+async function connectReader({
+  file,
+  migrations = MIGRATIONS,
+}: Pick<SqliteOptions, 'file' | 'migrations'>): Promise<Connection | undefined> {
   requireFile(file);
   const reader = await connect(file, { readOnly: true });
   try {
-    translated(file, () => checkedVersion(reader.db, { file, migrations: MIGRATIONS }));
+    const version = translated(file, () => checkedVersion(reader.db, { file, migrations }));
+    // Whoever made the file did not get any further.
+    if (version === 0) throw new LedgerError('SUB_LEDGER_MISSING', file);
+    if (version === migrations.length) return reader;
   } catch (cause) {
     reader.close();
     throw cause;
   }
-  return { ...readsOf(reader), close: async () => reader.close() };
+  reader.close();
+  return undefined;
+}
+
+/** Our questions are about the newest schema, and only a writer can lead a ledger there. */
+async function upgraded(options: Pick<SqliteOptions, 'file' | 'migrations'>): Promise<Connection> {
+  await (await openSqliteStore(options)).close();
+  const reader = await connectReader(options);
+  if (reader === undefined) throw new Error('the schema is older than it was just made');
+  return reader;
 }
 
 function readsOf(reader: Connection): Omit<StoreReader, 'close'> {

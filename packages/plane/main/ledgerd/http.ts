@@ -34,6 +34,7 @@ async function openHttp({ home, ledger, server, version, log }: HttpOptions): Pr
   const { openApi } = await import('../../api/index.ts');
   const opened = await openApi({
     reader: watched(ledger.store, () => server.touch()),
+    take: (lines) => server.take(lines),
     feed,
     summarizer: () => new RunSummarizer(),
     token,

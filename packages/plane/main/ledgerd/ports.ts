@@ -59,6 +59,7 @@ function spoolPort(folder: string): IngestSpool {
       const files = await listSpool(folder);
       return files.map((file) => ({
         path: file.path,
+        producer: file.producer,
         read: async function* () {
           for await (const { lines, endOffset } of readSpool(file)) {
             yield { lines: lines.map((line) => ({ producer: file.producer, ...line })), endOffset };

@@ -9,6 +9,7 @@ import { verifies } from '../../../../test/requirements.ts';
 import type { IngestLedger } from '../../ingest/index.ts';
 import { LedgerError } from '../../ledger/index.ts';
 import { Shim } from '../../ledger/testing/events.ts';
+import { LedgerHome } from '../../ledger/testing/temp-ledger.ts';
 import { ledgerSink } from '../../sink/index.ts';
 import { startDaemon, type TestDaemon, Wire } from './testing/daemon.ts';
 
@@ -242,6 +243,49 @@ describe('the spool', () => {
     const next = await startDaemon({ home: daemon.home });
     while ((await stored(next, 'd')).length === 0) await new Promise(setImmediate);
     expect(await stored(next, 'd')).toEqual(upTo(15));
+  });
+
+  it('of a shim that comes is taken before what the shim then sends', async () => {
+    const home = new LedgerHome();
+    const [socketPath, spoolDir] = [join(home.folder, 'l.sock'), join(home.folder, 'spool')];
+    const shims = upTo(5).map((at) => new Shim(`early-${at}`));
+    const sinks = shims.map(({ producer }) => ledgerSink({ socketPath, spoolDir, producer }));
+    const write = () => {
+      for (const [at, shim] of shims.entries()) {
+        for (const { line } of calls(shim, 1)) sinks[at]?.write({ kind: 'durable', line });
+      }
+    };
+    const isSpooled = () => sinks.every((sink) => sink.stats().spooled > 0);
+    while (!isSpooled()) {
+      write();
+      await new Promise(setImmediate);
+    }
+    const daemon = await startDaemon({ home });
+    // Some of it while they are not back yet, some when they are, and some behind that.
+    const isBack = () => sinks.every((sink, at) => sink.stats().spooled < (shims[at]?.count ?? 0));
+    for (let more = 0; more < 20 || !isBack(); more++) {
+      write();
+      await new Promise(setImmediate);
+    }
+    for (const sink of sinks) await sink.close(5_000);
+    expect(await daemon.client.sync(10_000)).toBe(true);
+    for (const { producer, count } of shims) {
+      expect(await stored(daemon, producer)).toEqual(upTo(count).map((at) => at + 1));
+    }
+    expect(readdirSync(spoolDir)).toEqual([]);
+  });
+
+  it('of a shim that comes is taken also when the shim has nothing more to say', async () => {
+    const home = new LedgerHome();
+    const [socketPath, spoolDir] = [join(home.folder, 'l.sock'), join(home.folder, 'spool')];
+    const sink = ledgerSink({ socketPath, spoolDir, producer: 'idle' });
+    onTestFinished(() => sink.close(1_000));
+    for (const { line } of calls(new Shim('idle'), 2)) sink.write({ kind: 'durable', line });
+    await sink.flush(1_000);
+    const daemon = await startDaemon({ home });
+    await expect.poll(() => stored(daemon, 'idle'), { timeout: 10_000 }).toHaveLength(6);
+    await expect.poll(() => readdirSync(spoolDir)).toEqual([]);
+    expect(daemon.warnings).toEqual([]);
   });
 
   it('keeps a file until the ledger has taken it', async () => {

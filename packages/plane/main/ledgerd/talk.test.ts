@@ -49,6 +49,7 @@ describe('control', () => {
       version: '1.2.3',
       connections: 1,
       events_committed: 3,
+      stays: true,
       http: { url: 'http://127.0.0.1:1' },
     });
   });
@@ -57,6 +58,7 @@ describe('control', () => {
     const client = createLedgerClient({ socketPath: join(new LedgerHome().folder, 'none.sock') });
     expect(await client.status()).toBeUndefined();
     expect(await client.sync(1_000)).toBe(false);
+    expect(await client.stay()).toBe(false);
     expect(await client.stop(1_000)).toBe(true);
     expect(await client.prune({})).toMatchObject({ ok: false, code: 'SUB_LEDGER_IO' });
     const signal = new AbortController().signal;
@@ -282,6 +284,19 @@ describe('the socket', () => {
     expect(idle).toEqual([]);
     release();
     await ended;
-    expect(await daemon.client.status()).toMatchObject({ events_committed: shim.count });
+    expect(await daemon.client.status()).toMatchObject({
+      events_committed: shim.count,
+      stays: false,
+    });
+  });
+
+  it('does not end by itself once it was told to stay', async () => {
+    const idle: string[] = [];
+    const daemon = await startDaemon({ idle: { afterMs: 30, onIdle: () => idle.push('idle') } });
+    expect(await daemon.client.stay()).toBe(true);
+    // Its clock starts anew with each one who leaves.
+    expect(await daemon.client.status()).toMatchObject({ stays: true });
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(idle).toEqual([]);
   });
 });
