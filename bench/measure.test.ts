@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   environmentWarnings,
   goalLine,
+  leastLine,
   type Measurement,
   measure,
   measureAsync,
@@ -163,4 +164,6 @@ test('warns of an environment that slows down every start', () => {
 test('says whether a goal was met', () => {
   expect(goalLine('p99 in µs', 19.96, 20)).toBe('  goal met     p99 in µs: 20.0, at most 20\n');
   expect(goalLine('p99 in µs', 20.4, 20)).toBe('  goal MISSED  p99 in µs: 20.4, at most 20\n');
+  expect(leastLine('×', 0.251, 0.25)).toBe('  goal met     ×: 0.251, at least 0.25\n');
+  expect(leastLine('×', 0.2, 0.25)).toBe('  goal MISSED  ×: 0.200, at least 0.25\n');
 });

@@ -212,6 +212,12 @@ function goalLine(what: string, value: number, goalMax: number): string {
   return `  goal ${verdict}  ${what}: ${value.toPrecision(3)}, at most ${goalMax}\n`;
 }
 
+/** The same where more is better. */
+function leastLine(what: string, value: number, goalMin: number): string {
+  const verdict = value >= goalMin ? 'met   ' : 'MISSED';
+  return `  goal ${verdict}  ${what}: ${value.toPrecision(3)}, at least ${goalMin}\n`;
+}
+
 function micros(ns: number): string {
   const value = ns / 1000;
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
@@ -277,6 +283,7 @@ export type {
 export {
   environmentWarnings,
   goalLine,
+  leastLine,
   measure,
   measureAsync,
   percentile,

@@ -78,4 +78,4 @@ process.stderr.on('error', () => undefined);
 process.on('uncaughtException', crash);
 process.on('unhandledRejection', crash);
 // Everything has been flushed when this is known, and a handle that lingers must not keep us.
-process.exit(await main(process.argv.slice(3)));
+void main(process.argv.slice(3)).then((code) => process.exit(code));

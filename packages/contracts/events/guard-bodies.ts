@@ -34,6 +34,7 @@ import {
   mustFlag,
   mustHash,
   mustText,
+  type Utf8Bytes,
 } from './guards.ts';
 import { COUNTER_SCOPE, EVENT_BODIES, type EventBodies, type EventType } from './types.ts';
 
@@ -41,6 +42,7 @@ import { COUNTER_SCOPE, EVENT_BODIES, type EventBodies, type EventType } from '.
 interface InspectLimits {
   readonly inspectBytesMax: number;
   readonly previewBytesMax: number;
+  readonly utf8Bytes?: Utf8Bytes | undefined;
 }
 
 /** Each returns what to write: a copy whose fields were read once, so that none can change. */
@@ -225,7 +227,8 @@ function guardPreviewText(text: string | undefined, bytes: number, limits: Inspe
   if (bytes > limits.inspectBytesMax) {
     throw new MalformedEvent('preview', `absent or ${TRUNCATED_PREVIEW} above that limit`);
   }
-  if (typeof text !== 'string' || !fitsBytes(text, limits.previewBytesMax)) {
+  const { previewBytesMax, utf8Bytes } = limits;
+  if (typeof text !== 'string' || !fitsBytes(text, previewBytesMax, utf8Bytes)) {
     throw new MalformedEvent('preview', `a text of at most ${limits.previewBytesMax} bytes`);
   }
 }

@@ -339,6 +339,55 @@ describe('eventWriter', () => {
     expect(() => eventWriter(PRODUCED_BY, { previewBytesMax: 10_000_000 })).toThrow('previewBytes');
   });
 
+  it('writes the same decision again and again as it wrote it first', () => {
+    const decision = eventDecision(ALLOWED, POLICY);
+    const expected = (call_id: string) =>
+      JSON.stringify({
+        ...{ v: '0.2.0', type: 'tool_call_decision', ts: TS, ...PRODUCED_BY },
+        ...{ call: { ...REF, call_id, risk_class: ['write_like'] }, decision },
+        counter_scope: 'run',
+      });
+    for (const call_id of ['c1', 'c2', 'c"3']) {
+      const call = { ...REF, call_id, risk_class: ['write_like'] };
+      const body = { call, decision, counter_scope: 'run' } as const;
+      expect(writer.line('tool_call_decision', body, TS)).toBe(expected(call_id));
+    }
+    const body = { call: REF, decision, counter_scope: 'nobody' };
+    expect(() => write('tool_call_decision', body)).toThrow('counter_scope');
+  });
+
+  it('writes a decision that was changed as it is now', () => {
+    const decision = { ...eventDecision(ALLOWED, POLICY) };
+    const first = writer.line('tool_call_decision', { call: REF, decision }, TS);
+    decision.severity = 'critical';
+    const second = writer.line('tool_call_decision', { call: REF, decision }, TS);
+    expect(first).toContain('"severity":"info"');
+    expect(second).toContain('"severity":"critical"');
+  });
+
+  it('refuses a wrong time also right behind a good one', () => {
+    writer.line('tool_call_end', ENDED, TS);
+    expect(() => writer.line('tool_call_end', ENDED, 'now')).toThrow('`ts`');
+    expect(parseEventLine(writer.line('tool_call_end', ENDED, TS)).ok).toBe(true);
+  });
+
+  it('takes the count of bytes of whoever has a faster one', () => {
+    const counted: string[] = [];
+    const utf8Bytes = (text: string) => {
+      counted.push(text);
+      return Buffer.byteLength(text);
+    };
+    const native = eventWriter(PRODUCED_BY, { utf8Bytes });
+    const end = (result_preview: string) =>
+      native.line('tool_call_end', { ...ENDED, preview: { truncated: true, result_preview } }, TS);
+    const fits = 'a'.repeat(MAX_PREVIEW_BYTES);
+    expect(end(fits)).toBe(
+      write('tool_call_end', { ...ENDED, preview: { truncated: true, result_preview: fits } }),
+    );
+    expect(counted).toEqual([fits]);
+    expect(() => end('€'.repeat(MAX_PREVIEW_BYTES / 2))).toThrow('preview');
+  });
+
   it('leaves suggested arguments out when the line would be too long', () => {
     const suggested_args = { text: 'x'.repeat(EVENT_LINE_LENGTH_MAX) };
     const hint = { ...HINT, suggested_args };

@@ -7,6 +7,7 @@ import { PRODUCER, type Producer } from './envelope.ts';
 import { GUARDS, type InspectLimits } from './guard-bodies.ts';
 import { MalformedEvent, mustBePlain, mustFitWritten } from './guards.ts';
 import { EVENT_LINE_LENGTH_MAX } from './parse.ts';
+import { type QuickBodies, quickBodies } from './quick-bodies.ts';
 import { EVENT_BODIES, type EventBodies, type EventBody, type EventType } from './types.ts';
 
 interface EventWriter {
@@ -27,19 +28,36 @@ function eventWriter(producer: Producer, limits: Partial<InspectLimits> = {}): E
   if (!(previewBytesMax >= 0 && previewBytesMax <= STRING_LENGTH_MAX)) {
     throw new MalformedEvent('previewBytesMax', `from 0 to ${STRING_LENGTH_MAX}`);
   }
-  const inspect: InspectLimits = { inspectBytesMax, previewBytesMax };
+  const inspect: InspectLimits = { inspectBytesMax, previewBytesMax, utf8Bytes: limits.utf8Bytes };
   const shared = `","${JSON.stringify(written).slice(2, -1)},`;
+  const quick = quickBodies(inspect);
+  let lastTs = '';
 
   return {
     line(type, body, ts) {
+      // Many events share their millisecond.
+      if (ts !== lastTs) {
+        if (!RFC3339.test(ts)) throw new MalformedEvent('ts', FORMATS.rfc3339.words);
+        lastTs = ts;
+      }
+      const head = `{"v":"${PACK_VERSION}","type":"${type}","ts":"${ts}${shared}`;
+      const rest = quick.body(type, body);
+      if (rest !== undefined && head.length + rest.length <= EVENT_LINE_LENGTH_MAX) {
+        return head + rest;
+      }
       guardFields(type, body);
       const checked = GUARDS[type](body, inspect);
-      if (!RFC3339.test(ts)) throw new MalformedEvent('ts', FORMATS.rfc3339.words);
-      const head = `{"v":"${PACK_VERSION}","type":"${type}","ts":"${ts}${shared}`;
+      remember(quick, body, checked);
       const text = head + JSON.stringify(checked).slice(1);
       return text.length <= EVENT_LINE_LENGTH_MAX ? text : shorter(head, type, checked);
     },
   };
+}
+
+/** The decision of most calls is one and the same: it is checked and spelled out once. */
+function remember(quick: QuickBodies, body: object, checked: object): void {
+  if (!('decision' in body) || !('decision' in checked)) return;
+  quick.remember(body.decision, JSON.stringify(checked.decision));
 }
 
 /** A body with a field of the envelope's name would make a line with that key twice. */

@@ -18,7 +18,7 @@ export type { Position, Problem } from './problem.ts';
 export { formatProblem, nearest } from './problem.ts';
 export type { ParsedBundle, ParseResult } from './read/parse.ts';
 export { parseBundle } from './read/parse.ts';
-export { loadPatternChecks } from './read/pattern-checks.ts';
+export { loadPatternChecks, parseWithEngines } from './read/pattern-checks.ts';
 export type { PatternChecks } from './read/patterns.ts';
 export { formatReplay } from './replay/format.ts';
 export { replay } from './replay/replay.ts';

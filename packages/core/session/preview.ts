@@ -34,13 +34,15 @@ function previewOfBytes(context: Context, bytes: Uint8Array, { start, end }: Ran
 function shown(context: Context, text: string, cut: boolean): Preview {
   const redacted = context.redact(text);
   const safe = cut ? redacted.slice(0, Math.max(0, redacted.length - MARGIN)) : redacted;
-  const whole = fitted(safe, context.limits.previewBytesMax);
+  const whole = fitted(safe, context.limits.previewBytesMax, context.config.utf8Bytes);
   return { truncated: cut || whole.length < safe.length, text: whole };
 }
 
 /** As much of a text as takes that many bytes in UTF-8. */
-function fitted(text: string, bytesMax: number): string {
+function fitted(text: string, bytesMax: number, utf8Bytes?: (text: string) => number): string {
   if (text.length * 3 <= bytesMax) return text;
+  if (text.length <= bytesMax && utf8Bytes !== undefined && utf8Bytes(text) <= bytesMax)
+    return text;
   let bytes = 0;
   for (let at = 0; at < text.length; ) {
     const point = text.codePointAt(at) ?? 0;

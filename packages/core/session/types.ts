@@ -136,6 +136,8 @@ interface SessionConfig {
   readonly decode?: Decode;
   /** A native check of UTF-8; with it, long strings need not be read byte by byte. */
   readonly isUtf8?: (bytes: Uint8Array) => boolean;
+  /** A native count of the bytes that a text takes in UTF-8. */
+  readonly utf8Bytes?: (text: string) => number;
   /** Takes secrets out of previews and messages. */
   readonly redact?: (text: string) => string;
   /** Approval rules that a person has satisfied for exactly this call. */

@@ -38,6 +38,8 @@ interface LedgerSinkOptions {
 }
 
 const SPOOL_REST_MS = 500;
+/** Below this part of the queue, confirmed lines may stay in memory for a moment. */
+const CALM_PART = 16;
 const HELLO = 'subluminal.ingest.v1';
 const LIMITS: LedgerSinkLimits = {
   queueBytes: 8 * 1024 * 1024,
@@ -109,6 +111,7 @@ class LedgerSink implements PromptSink {
     const seq = this.#seq;
     this.#settle(false);
     if (this.#ring.isSettled(seq)) return;
+    this.#link.attend();
     const isDone = await this.#waiters.wait(() => this.#ring.isSettled(seq), timeoutMs);
     if (isDone) return;
     this.#spoolRestsUntilMs = 0;
@@ -122,6 +125,7 @@ class LedgerSink implements PromptSink {
     this.#settle(false);
     // A copy on disk is enough, but a ledger that is about to answer spares itself the file.
     const isEmpty = () => this.#ring.count === 0;
+    this.#link.attend();
     if (!isEmpty()) await this.#waiters.wait(isEmpty, timeoutMs);
     this.#copy(this.#ring.unsafe());
     if (this.#ring.count > 0) this.#spool.keep();
@@ -146,6 +150,7 @@ class LedgerSink implements PromptSink {
   /** Brings the unsent lines to the kernel or, where it doesn't take them, to the disk. */
   #settle(isUrgent: boolean): void {
     if (this.#ring.unsentCount === 0) return;
+    if (this.#ring.length > this.#limits.queueBytes / CALM_PART) this.#link.attend();
     if (this.#ring.length > this.#limits.queueBytes) this.#relieve();
     const { state } = this.#link;
     if (state === 'open' && !this.#link.isClogged) this.#send();
@@ -212,12 +217,14 @@ class LedgerSink implements PromptSink {
     this.#settle(false);
   }
 
-  #confirmed(count: number): void {
+  /** True when the ledger's next word can wait: nobody waits for it, and memory is free. */
+  #confirmed(count: number): boolean {
     this.#ring.confirm(count);
     // Not while it presses: each answer would make a file of its own.
     const isCalm = this.#ring.length <= this.#limits.queueBytes / 2;
     if (this.#spool.lastSeq > 0 && isCalm) this.#tidySpool();
     this.#waiters.check();
+    return this.#waiters.isEmpty && this.#ring.length < this.#limits.queueBytes / CALM_PART;
   }
 
   #lost(): void {

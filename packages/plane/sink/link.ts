@@ -3,8 +3,9 @@ import { connect, type Socket } from 'node:net';
 
 interface LinkEvents {
   onOpen(): void;
-  /** The ledger has committed this many more of the lines that were sent. */
-  onAck(count: number): void;
+  /** The ledger has committed this many more of the lines that were sent; true when its next word
+   * is not urgent. */
+  onAck(count: number): boolean;
   onDrain(): void;
   /** There is no connection, or no longer. */
   onLost(): void;
@@ -24,12 +25,16 @@ const RETRY_MAX_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 1_000;
 /** An answer is a few bytes; whoever sends more without a newline is no ledger. */
 const ANSWER_LENGTH_MAX = 65_536;
+const READ_BYTES = 4_096;
+/** Each answer wakes the process: those of so much time are read together. */
+const REST_MS = 50;
 
 class Link {
   state: LinkState = 'lost';
   readonly #options: LinkOptions;
   #socket: Socket | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #rest: NodeJS.Timeout | undefined;
   #retryMs = RETRY_MIN_MS;
   #answer = '';
   #sent = 0;
@@ -51,14 +56,23 @@ class Link {
     this.#answer = '';
     this.#sent = 0;
     this.#acked = 0;
-    const socket = connect(this.#options.socketPath);
+    const socket: Socket = connect({
+      path: this.#options.socketPath,
+      onread: {
+        buffer: Buffer.allocUnsafe(READ_BYTES),
+        callback: (length, bytes) => {
+          const text = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('latin1');
+          if (!this.#received(text)) return true;
+          this.#rest = setTimeout(() => socket.resume(), REST_MS).unref();
+          return false;
+        },
+      },
+    });
     this.#socket = socket;
     // Events wait for the process, the process doesn't wait for events: close() does, for a while.
     socket.unref();
-    socket.setEncoding('utf8');
     socket.setTimeout(CONNECT_TIMEOUT_MS, () => socket.destroy());
     socket.on('connect', () => this.#opened(socket));
-    socket.on('data', (text) => this.#received(String(text)));
     socket.on('drain', () => this.#options.events.onDrain());
     // The reason is of no use here: `close` follows, and the lines go elsewhere.
     socket.on('error', () => socket.destroy());
@@ -72,10 +86,19 @@ class Link {
     this.#socket?.write(bytes);
   }
 
+  /** Somebody waits for the ledger's word: it is read as it comes. */
+  attend(): void {
+    if (this.#rest === undefined) return;
+    clearTimeout(this.#rest);
+    this.#rest = undefined;
+    this.#socket?.resume();
+  }
+
   /** Lets the other side read what is on its way, and never comes back. */
   end(): void {
     this.state = 'ended';
     clearTimeout(this.#timer);
+    this.attend();
     this.#socket?.destroySoon();
   }
 
@@ -99,21 +122,22 @@ class Link {
     this.#options.events.onLost();
   }
 
-  #received(text: string): void {
+  /** Whether there is time until the next answer. */
+  #received(text: string): boolean {
     const lines = (this.#answer + text).split('\n');
     this.#answer = lines.pop() ?? '';
     if (this.#answer.length > ANSWER_LENGTH_MAX) this.#socket?.destroy();
     // Each counts from the start of the connection, so the last one says it all.
     const acked = lines.map(ackOf).findLast((count) => count !== undefined);
-    if (acked === undefined) return;
+    if (acked === undefined) return false;
     if (acked < this.#acked || acked > this.#sent) {
       this.#socket?.destroy();
-      return;
+      return false;
     }
     const more = acked - this.#acked;
     this.#acked = acked;
     this.#retryMs = RETRY_MIN_MS;
-    if (more > 0) this.#options.events.onAck(more);
+    return more > 0 && this.#options.events.onAck(more);
   }
 }
 

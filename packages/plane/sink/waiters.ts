@@ -9,6 +9,10 @@ interface Waiter {
 class Waiters {
   readonly #waiting = new Set<Waiter>();
 
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
   /** Resolves with true when it is done, with false when time is up. */
   wait(isDone: () => boolean, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 // Lines as bytes for the socket, in memory that is used again as soon as the kernel has them.
 
 /** What goes to the kernel at once: less than its buffer has room for when it is empty. */
-const PIECE_BYTES = 65_536;
+const PIECE_BYTES = 131_072;
 
 class Wire {
   #bytes: Buffer | undefined;

@@ -56,9 +56,12 @@ function callTest(rule: Rule, engines: Engines): CompiledMatch['call'] {
   return (input) => {
     if (classes && !classes.some((name) => input.riskSet.has(name))) return 'no';
     if (hours && !hours.includes(utcHour(input.nowMs))) return 'no';
-    const { args } = input.call;
-    if (needsArgs && args === undefined) return 'uninspected';
-    if (args !== undefined && !predicates.every((fits) => fits(args))) return 'no';
+    if (needsArgs) {
+      // Looked at only where it matters: a call parses its arguments on first use.
+      const { args } = input.call;
+      if (args === undefined) return 'uninspected';
+      if (!predicates.every((fits) => fits(args))) return 'no';
+    }
     return when === undefined ? 'yes' : conditionResult(when.test, input);
   };
 }

@@ -1,7 +1,9 @@
 // The engines that will run a bundle's patterns, as the checks that its parser wants.
 import { compileGlob } from '../compile/glob.ts';
 import { conditionWords } from './condition-fix.ts';
+import { type ParseResult, parseBundle } from './parse.ts';
 import type { PatternChecks } from './patterns.ts';
+import type { Source } from './source.ts';
 
 /** Loads the engines; they are heavy, so only who reads bundles as written pays for them. */
 async function loadPatternChecks(): Promise<PatternChecks> {
@@ -22,6 +24,20 @@ async function loadPatternChecks(): Promise<PatternChecks> {
   };
 }
 
+/**
+ * Parses a bundle as it is, and once more with the engines if it has patterns for them: a bundle
+ * that only matches names never loads them.
+ */
+async function parseWithEngines(source: Source): Promise<ParseResult> {
+  let isAsked = false;
+  const asked = (): undefined => {
+    isAsked = true;
+  };
+  const glob: PatternChecks['glob'] = (pattern) => faultOf(compileGlob(pattern));
+  const parsed = parseBundle(source, { checks: { glob, regex: asked, when: asked } });
+  return isAsked ? parseBundle(source, { checks: await loadPatternChecks() }) : parsed;
+}
+
 type Compiled = { readonly ok: true } | Fault;
 interface Fault {
   readonly ok: false;
@@ -34,4 +50,4 @@ function faultOf(compiled: Compiled): Omit<Fault, 'ok'> | undefined {
   return { message: compiled.message, offset: compiled.offset };
 }
 
-export { loadPatternChecks };
+export { loadPatternChecks, parseWithEngines };

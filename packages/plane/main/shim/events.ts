@@ -21,27 +21,43 @@ function createRecorder(
   sink: EventSink,
   warn: (text: string) => void,
 ): Recorder {
-  const write = (
-    make: () => string,
-    rest: Omit<Parameters<EventSink['write']>[0], 'line'>,
-  ): void => {
-    try {
-      sink.write({ line: make(), ...rest });
-    } catch (cause) {
-      // A malformed event is our own fault; it must not take the call down with it.
-      if (!(cause instanceof MalformedEvent)) throw cause;
-      warn(`an event could not be written: ${cause.message}`);
-    }
+  const clock = wallClock();
+  const line = ({ type, body }: Emit, ts: string) => writer.line(type, body, ts);
+  // A malformed event is our own fault; it must not take the call down with it.
+  const complain = (cause: unknown): void => {
+    if (!(cause instanceof MalformedEvent)) throw cause;
+    warn(`an event could not be written: ${cause.message}`);
   };
   return {
     emit(event) {
-      const ts = new Date().toISOString();
-      const line = (one: Emit) => writer.line(one.type, one.body, ts);
-      write(() => line(event), { kind: event.durability, lean: () => line(leanBody(event)) });
+      const ts = clock();
+      try {
+        const text = line(event, ts);
+        if (event.durability === 'durable') sink.write({ line: text, kind: 'durable' });
+        else sink.write({ line: text, kind: 'preview', lean: () => line(leanBody(event), ts) });
+      } catch (cause) {
+        complain(cause);
+      }
     },
     record(type, body) {
-      write(() => writer.line(type, body, new Date().toISOString()), { kind: 'durable' });
+      try {
+        sink.write({ line: writer.line(type, body, clock()), kind: 'durable' });
+      } catch (cause) {
+        complain(cause);
+      }
     },
+  };
+}
+
+/** The time as events have it; spelled out anew only when it has changed. */
+function wallClock(): () => string {
+  let lastMs = Number.NaN;
+  let text = '';
+  return () => {
+    const nowMs = Date.now();
+    if (nowMs !== lastMs) text = new Date(nowMs).toISOString();
+    lastMs = nowMs;
+    return text;
   };
 }
 

@@ -1,13 +1,12 @@
 // A policy from disk, as written or as compiled. Loaded only when there is one: a shim that only
 // observes pays for neither YAML nor CEL.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Profile } from '@subluminal/contracts';
 import {
   compileBundle,
   formatProblem,
-  loadPatternChecks,
   openSnapshot,
-  parseBundle,
+  parseWithEngines,
   type Snapshot,
 } from '@subluminal/core/policy';
 import { harmless } from '@subluminal/core/visible';
@@ -23,14 +22,15 @@ const PROBLEMS_SHOWN_MAX = 5;
 /** Reads a bundle or a snapshot file; the message of a failure says where and how to mend it. */
 async function readPolicy(path: string, profile: Profile): Promise<LoadedPolicy> {
   try {
+    if (statSync(path).size > FILE_BYTES_MAX) return tooLarge(path);
     const bytes = readFileSync(path);
-    if (bytes.length > FILE_BYTES_MAX) return refused(`${path} is larger than 8 MiB.`);
+    if (bytes.length > FILE_BYTES_MAX) return tooLarge(path);
     const sealed = snapshotIn(bytes);
     if (sealed !== undefined) {
       const opened = await openSnapshot(sealed, { sha256, profile });
       return opened.ok ? opened : refused(`${path}: ${opened.message} [${opened.code}]`);
     }
-    const parsed = parseBundle({ file: path, bytes }, { checks: await loadPatternChecks() });
+    const parsed = await parseWithEngines({ file: path, bytes });
     if (parsed.ok) {
       return { ok: true, snapshot: await compileBundle(parsed.bundle, { sha256, profile }) };
     }
@@ -38,7 +38,7 @@ async function readPolicy(path: string, profile: Profile): Promise<LoadedPolicy>
     const rest = parsed.problems.length - shown.length;
     return refused([...shown, ...(rest > 0 ? [`… and ${rest} more.`] : [])].join('\n'));
   } catch (cause) {
-    return refused(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
+    return refused(`${path}${wordsOf(cause)}`);
   }
 }
 
@@ -51,6 +51,27 @@ function snapshotIn(bytes: Buffer): unknown {
     return isSnapshot ? value : undefined;
   } catch {
     return undefined;
+  }
+}
+
+function tooLarge(path: string): LoadedPolicy {
+  return refused(`${path} is larger than 8 MiB. Give a smaller file. [SUB_FILE_READ]`);
+}
+
+/** Why a file could not be read, as the end of a sentence about it. */
+function wordsOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return ' does not exist. Check the path. [SUB_FILE_READ]';
+    case 'EISDIR':
+      return ' is a directory. Name a file in it. [SUB_FILE_READ]';
+    case 'EACCES':
+    case 'EPERM':
+      return ' may not be read. Check its permissions. [SUB_FILE_READ]';
+    default:
+      return `: ${cause instanceof Error ? cause.message : String(cause)}`;
   }
 }
 

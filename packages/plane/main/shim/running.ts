@@ -84,6 +84,7 @@ function sessionOf(parts: ShimParts): Session {
     callId: uuidv7,
     sha256,
     isUtf8,
+    utf8Bytes: (text) => Buffer.byteLength(text),
     decode,
     redact: parts.redact,
     hub: parts.hub !== undefined,

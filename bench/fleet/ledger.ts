@@ -1,0 +1,109 @@
+// The ledger of a fleet: served by `sub ledgerd`, and asked by the commands that a person has.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { NODE, SUB } from '../stdio/ways.ts';
+
+interface Recorded {
+  readonly calls: number;
+  /** Calls that have a start, a decision and an end. */
+  readonly whole: number;
+  readonly runs: number;
+  /** Runs that have all of their calls. */
+  readonly runsWhole: number;
+}
+
+interface Verified {
+  readonly exitCode: number | null;
+  readonly events: number;
+}
+
+const PAGE = 10_000;
+const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Serves until it is told to stop. */
+async function serveLedger(env: NodeJS.ProcessEnv): Promise<{ stop(): Promise<void> }> {
+  const child = spawn(NODE, [SUB, 'ledgerd', '--foreground'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  await firstLine(child);
+  return {
+    async stop() {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** It says so when it serves, on whichever output. */
+function firstLine(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    for (const input of [child.stdout, child.stderr]) {
+      if (input !== null) createInterface({ input }).on('line', () => resolve());
+    }
+    child.once('exit', (code) => reject(new Error(`ledgerd ended: ${code}`)));
+  });
+}
+
+function recorded(env: NodeJS.ProcessEnv, callsPerRun: number): Recorded {
+  const perRun = new Map<string, number>();
+  let [calls, whole] = [0, 0];
+  for (let after = ''; ; ) {
+    const page = query(env, ['--limit', String(PAGE), ...(after === '' ? [] : ['--after', after])]);
+    for (const call of listIn(page, 'calls')) {
+      calls++;
+      if (textIn(call, 'decision') === 'ALLOW' && textIn(call, 'status') === 'OK') whole++;
+      const run = textIn(call, 'run_id');
+      perRun.set(run, (perRun.get(run) ?? 0) + 1);
+    }
+    after = textIn(page, 'next');
+    if (after === '') break;
+  }
+  const runs = listIn(query(env, ['--runs', '--limit', String(PAGE)]), 'runs');
+  const runsWhole = runs.filter(
+    (run) =>
+      textIn(run, 'status') === 'SUCCEEDED' && perRun.get(textIn(run, 'run_id')) === callsPerRun,
+  );
+  return { calls, whole, runs: runs.length, runsWhole: runsWhole.length };
+}
+
+function verify(env: NodeJS.ProcessEnv): Verified {
+  const { status, stdout } = sub(env, ['ledger', 'verify', '--deep', '--json']);
+  const events: unknown = field(parsed(stdout), 'events');
+  return { exitCode: status, events: typeof events === 'number' ? events : Number.NaN };
+}
+
+function query(env: NodeJS.ProcessEnv, args: readonly string[]): unknown {
+  return parsed(sub(env, ['query', '--json', ...args]).stdout);
+}
+
+function sub(env: NodeJS.ProcessEnv, args: readonly string[]) {
+  const options = { env, encoding: 'utf8', maxBuffer: OUTPUT_BYTES_MAX } as const;
+  return spawnSync(NODE, [SUB, ...args], options);
+}
+
+function parsed(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return value;
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? (Object.entries(value).find(([key]) => key === name)?.[1] as unknown)
+    : undefined;
+}
+
+function listIn(value: unknown, name: string): readonly unknown[] {
+  const list = field(value, name);
+  return Array.isArray(list) ? list : [];
+}
+
+function textIn(value: unknown, name: string): string {
+  const text = field(value, name);
+  return typeof text === 'string' ? text : '';
+}
+
+export type { Recorded, Verified };
+export { recorded, serveLedger, verify };
