@@ -1,10 +1,10 @@
 // `sub shim` by the short way: no command line library, no colours, nothing that a shim that must
 // start in an instant does not need. Its help is with the other commands' (catalog/shim.ts).
 import { parseArgs } from 'node:util';
+import { harmless } from '@subluminal/core/visible';
 import { startShim } from '@subluminal/plane/main';
 
-const USAGE =
-  'sub shim --server-name NAME [--policy FILE] [--profile NAME] [--governance-endpoint URL] -- COMMAND [ARGS…]';
+const HELP = 'Run `sub shim --help` to see what it takes.';
 const EXIT_USAGE = 2;
 const EXIT_INTERNAL = 70;
 
@@ -39,13 +39,30 @@ function readArguments(argv: readonly string[]): Wanted {
     if (command.length === 0) return { ok: false, message: 'no command stands behind `--`' };
     return { ok: true, serverName, command, flags };
   } catch (cause) {
-    return { ok: false, message: cause instanceof Error ? cause.message : String(cause) };
+    return { ok: false, message: faultOf(cause) };
+  }
+}
+
+/** What is wrong with the command line, in our own words. */
+function faultOf(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const code = cause instanceof Error && 'code' in cause ? cause.code : '';
+  const [, name = ''] = /'(-[^ '=]*|[^']*)/.exec(message) ?? [];
+  switch (code) {
+    case 'ERR_PARSE_ARGS_UNKNOWN_OPTION':
+      return `unknown option \`${name}\``;
+    case 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE':
+      return `\`${name}\` needs a value`;
+    case 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL':
+      return `\`${name}\` stands before \`--\`; the server's command stands behind it`;
+    default:
+      return message;
   }
 }
 
 async function main(argv: readonly string[]): Promise<number> {
   const wanted = readArguments(argv);
-  if (!wanted.ok) return refuse(`${wanted.message}. Usage: ${USAGE}`, 'SUB_USAGE');
+  if (!wanted.ok) return refuse(`${wanted.message}. ${HELP}`, 'SUB_USAGE');
   const { serverName, flags } = wanted;
   const [command = '', ...args] = wanted.command;
   const started = await startShim({
@@ -60,7 +77,10 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 function refuse(message: string, code: string): number {
-  process.stderr.write(`sub: ${message} [${code}]\n`);
+  const text = message.split('\n').map(harmless).join('\n');
+  // What found the fault has named it already.
+  const named = /\[SUB_[A-Z_]+\]$/.test(text) ? '' : ` [${code}]`;
+  process.stderr.write(`sub: ${text}${named}\n`);
   return EXIT_USAGE;
 }
 

@@ -106,7 +106,7 @@ describe('a policy file that changes', () => {
     verifies('IP-2.6');
     const rig = await startServed({ policy: DENIES });
     rmSync(rig.policyPath);
-    await rig.told(/ENOENT/);
+    await rig.told(/does not exist/);
     await expectRefused(rig, 1, 'denied');
     writeFileSync(rig.policyPath, denying('other', '2'));
     await loaded(rig, '2');

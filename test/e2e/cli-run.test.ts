@@ -1,5 +1,5 @@
 // One agent from its start to its end under the built `sub run`, with real clients and servers.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import {
@@ -14,6 +14,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,6 +76,8 @@ function run(args: readonly string[], env: Env = {}): Promise<Ended> {
 interface Plan {
   readonly servers: readonly string[];
   readonly calls: readonly (readonly [server: string, tool: string, args: object])[];
+  /** Its servers get the environment that the SDK gives by itself. */
+  readonly bare?: boolean;
   readonly together?: boolean;
   readonly linger?: boolean;
   readonly exit?: number;
@@ -304,7 +307,7 @@ describe('how it ends', () => {
     const flags = ['--policy', 'policy.yaml', '--events', 'e', '--bundle', 'b'];
     const { code, stderr } = await run([...flags, ...plan]);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/the policy ends the run: .*\[BUDGET_EXCEEDED\]/);
+    expect(stderr).toMatch(/the run ends, as server (?:one|two) asked: .*\[BUDGET_EXCEEDED\]/);
     const end = endOf(eventsIn(read('e'))).run;
     expect(end).toMatchObject({ status: 'TERMINATED', summary: { calls_total: 2 } });
     expect(JSON.parse(read('b/summary.json'))).toMatchObject({ status: 'TERMINATED' });
@@ -318,7 +321,9 @@ describe('the ledger', () => {
     const done = await run(plan);
     expect(done.code).toBe(0);
     const [, runId = ''] =
-      /run (\S+): 3 calls, 0 refused\. Trace: sub query/.exec(done.stderr) ?? [];
+      /run (\S+): 3 calls, 0 refused \(no policy: everything passed\)\. Trace: sub query/.exec(
+        done.stderr,
+      ) ?? [];
     const found = await sub('query', '--runs', '--json');
     expect(JSON.parse(found.stdout)).toMatchObject({
       runs: [{ run_id: runId, status: 'SUCCEEDED', calls: { total: 3, allowed: 3 } }],
@@ -328,6 +333,8 @@ describe('the ledger', () => {
     const events = eventsIn(read('out/events.jsonl'));
     expect(endOf(events).run.summary).toMatchObject({ calls_total: 3, calls_allowed: 3 });
     expect(startOf(events).run_id).toBe(runId);
+    // Nobody listened when the run began: it stands before its calls all the same.
+    expect([events[0]?.type, events.at(-1)?.type]).toEqual(['run_start', 'run_end']);
     await sub('ledgerd', '--stop');
   });
 
@@ -360,13 +367,199 @@ describe('--strict', () => {
   });
 
   test('fails when nobody can tell', async () => {
-    const { code, stderr } = await run(['--strict', '--', 'true'], { SUB_EVENTS: 'off' });
+    const { code, stderr } = await run(['--strict', '--events', 'off', '--', 'true']);
     expect(code).toBe(3);
     expect(stderr).toContain('whether there were violations is not known: no events were kept');
   });
 });
 
+describe('a server that nobody governed', () => {
+  test('is told of when no shim has come, and fails a strict run', async () => {
+    const plain = await run(['--events', 'e', '--', 'true']);
+    expect(plain.code).toBe(0);
+    expect(plain.stderr).toContain('(no server of this run went through Subluminal). Trace');
+    const strict = await run(['--strict', '--quiet', '--events', 'e', '--', 'true']);
+    expect(strict.code).toBe(3);
+    expect(strict.stderr).toMatch(/^sub: strict: no server of this run went through Subluminal\./);
+    const allowed = ['--strict', '--allow-no-server', '--events', 'e', '--', 'sh', '-c', 'exit 4'];
+    expect((await run(allowed)).code).toBe(4);
+  });
+});
+
+describe('servers with almost no environment', () => {
+  /** Not below the home of the user, which is all that a server is told. */
+  const elsewhere = () => ({ SUB_HOME: join(folder, 'elsewhere'), SUB_PREVIEWS: 'off' });
+  const left = () =>
+    ['elsewhere', 'home/.subluminal'].flatMap((home) => {
+      const dir = join(folder, home, 'run');
+      return existsSync(dir) ? readdirSync(dir).filter((name) => !name.startsWith('ledger')) : [];
+    });
+
+  test('are of the run, with its policy, its hub, its settings and its place for events', async () => {
+    verifies('IP-5', 'IP-1.8');
+    write('policy.yaml', budget(2, 'BLOCK'));
+    const calls = [...echo('one', 2), ...echo('two', 2)];
+    const plan = agent({ servers: ['one', 'two'], calls, bare: true });
+    const flags = ['--strict', '--policy', 'policy.yaml', '--events', 'e'];
+    const { code, stdout, stderr } = await run([...flags, ...plan], elsewhere());
+    expect(outcomes(stdout).toSorted()).toEqual(['BLOCK', 'BLOCK', 'ok', 'ok']);
+    expect(code).toBe(3);
+    expect(stderr).toContain('4 calls, 2 refused. Trace');
+    const events = eventsIn(read('e'));
+    expect(endOf(events).run.summary).toMatchObject({ calls_total: 4, calls_blocked: 2 });
+    expect(new Set(events.map(({ run_id }) => run_id)).size).toBe(1);
+    expect(read('e')).not.toContain('args_preview');
+    expect(readdirSync(join(folder, 'home', '.subluminal'))).toEqual(['run']);
+    expect(left()).toEqual([]);
+  });
+
+  test('find the policy that `sub run` has found, from whatever folder they are started', async () => {
+    write('policy.yaml', deny('guardrails'));
+    const [, ...command] = agent({ servers: ['one'], calls: [sum('one')], bare: true });
+    const away = ['--', 'sh', '-c', 'cd / && "$0" "$@"', ...command];
+    const { stdout } = await run(['--events', 'e', ...away], elsewhere());
+    expect(outcomes(stdout)).toEqual(['BLOCK']);
+  });
+
+  test('do not start when what tells of the run is damaged', async () => {
+    const [, ...command] = agent({ servers: ['one'], calls: echo('one'), bare: true });
+    // One is of `sub run`, the other of its agent, which is quicker than the file.
+    const spoil =
+      'cd "$HOME"/.subluminal/run; until [ "$(ls | wc -l)" = 2 ]; do sleep 0.05; done; for f in *; do : > $f; done; "$0" "$@"';
+    const done = await run(['--strict', '--events', 'e', '--', 'sh', '-c', spoil, ...command]);
+    expect(done.code).toBe(3);
+    expect(done.stderr).toContain('no server of this run went through Subluminal');
+    expect(eventsIn(read('e')).map(({ type }) => type)).toEqual(['run_start', 'run_end']);
+  });
+
+  test('are of the run also when its home was given by a relative path', async () => {
+    mkdirSync(join(folder, 'away'));
+    const [, ...command] = agent({ servers: ['one'], calls: echo('one') });
+    const away = ['--', 'sh', '-c', 'cd away && echo "home $SUB_HOME" && "$0" "$@"', ...command];
+    const env = { SUB_HOME: 'elsewhere', SUB_EVENTS: 'file:e', SUB_POLICY: 'policy.yaml' };
+    write('policy.yaml', deny('guardrails'));
+    const { code, stdout } = await run(away, env);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`home ${join(folder, 'elsewhere')}\n`);
+    expect(endOf(eventsIn(read('e'))).run.summary).toMatchObject({ calls_total: 1 });
+    expect(readdirSync(join(folder, 'away'))).toEqual([]);
+  });
+});
+
+describe('a full disk', () => {
+  /** A limit on the size of a file, in blocks of 512 bytes: what is beyond fails. */
+  function limited(blocks: number, args: readonly string[]): Promise<Ended> {
+    const words = ['-c', `ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, SUB, 'run'];
+    const env = { ...process.env, ...ownEnv() };
+    const child = spawn('sh', [...words, ...args], { cwd: folder, env });
+    return ended(child);
+  }
+  const meta = ['--meta', `long=${'x'.repeat(1_000)}`];
+
+  test('keeps the agent from starting when the run cannot be written down', async () => {
+    const done = await limited(0, ['--events', 'off', '--', 'touch', 'started']);
+    expect(done.code).toBe(2);
+    expect(done.stderr).toContain('[SUB_FILE_WRITE]');
+    expect(existsSync(join(folder, 'started'))).toBe(false);
+    expect(leftInHome()).toEqual([]);
+  });
+
+  test('keeps the agent from starting when the file for its events takes nothing', async () => {
+    const done = await limited(3, [...meta, '--bundle', 'b', '--', 'touch', 'started']);
+    expect(done.code).toBe(2);
+    expect(done.stderr).toContain('[SUB_FILE_WRITE]');
+    expect(existsSync(join(folder, 'started'))).toBe(false);
+  });
+
+  test.each(['--events', '--bundle'])('fails a run whose %s has gaps', async (flag) => {
+    const { code, stderr } = await limited(4, [...meta, flag, 'kept', '--', 'true']);
+    expect(stderr).toMatch(/kept\S* is not whole: its last event could not be written/);
+    expect(code).toBe(2);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'is told of when events for the ledger are lost',
+    async (t) => {
+      const disk = join(folder, 'home', 'sub');
+      mkdirSync(disk, { mode: 0o700 });
+      const mount = ['-t', 'tmpfs', '-o', 'size=256k,mode=700', 'tmpfs', disk];
+      if (spawnSync('mount', mount).status !== 0) t.skip();
+      try {
+        const [, ...command] = agent({ servers: ['one'], calls: echo('one', 9) });
+        const fill = `dd if=/dev/zero of=${disk}/fill bs=1k 2>/dev/null; "$0" "$@"`;
+        const { stderr } = await run(['--', 'sh', '-c', fill, ...command]);
+        expect(stderr).toMatch(/(?:were|may be) lost/);
+        expect(stderr).not.toContain('wait in the spool');
+      } finally {
+        for (const pid of bearing([mark, folder])) process.kill(pid, 'SIGKILL');
+        spawnSync('umount', ['-l', disk]);
+      }
+    },
+  );
+});
+
+describe('an agent that writes to its trace', () => {
+  test.each([
+    ['calls a refusal an approval', 's/"BLOCK"/"ALLOW"/g'],
+    ['leaves a call out', '/get-sum/d'],
+    ['adds a call', '/tool_call_decision/{p;s/"call_id":"[^"]*"/"call_id":"x"/}'],
+  ])('is found out when it %s', async (_, script) => {
+    write('policy.yaml', deny('guardrails'));
+    const [, ...command] = agent({ servers: ['one'], calls: [...echo('one'), sum('one')] });
+    const change = `"$0" "$@"; sed '${script}' e > changed; cat changed > e`;
+    const flags = ['--policy', 'policy.yaml', '--events', 'e'];
+    const lie = ['--', 'sh', '-c', change, ...command];
+    const strict = await run(['--strict', ...flags, ...lie]);
+    expect(strict.code).toBe(3);
+    expect(strict.stderr).toContain('2 calls, 1 refused (as the hub counted: ');
+    expect(strict.stderr).toContain('strict: whether there were violations is not known: ');
+    rmSync(join(folder, 'e'));
+    expect((await run([...flags, ...lie])).code).toBe(2);
+  });
+
+  test('is found out when it kills a shim before that has told its counts', async () => {
+    const plan = agent({ servers: ['one'], calls: echo('one'), linger: true });
+    const child = start(['--strict', '--events', 'e', ...plan]);
+    const done = ended(child);
+    await said(child, 'agent:');
+    for (const pid of bearing([mark])) {
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+      if (words.includes('\0shim\0--server-name\0')) process.kill(pid, 'SIGKILL');
+    }
+    child.kill('SIGTERM');
+    const { code, stderr } = await done;
+    expect(code).toBe(3);
+    expect(stderr).toContain('the shim of server one ended without telling its counts');
+  });
+});
+
+describe('an end that no rule has asked for', () => {
+  test('is told with the one that did', async () => {
+    const show = 'echo "hub $SUB_GOVERNANCE_ENDPOINT $SUB_RUN_ID."; sleep 600';
+    const child = start(['--events', 'e', '--', 'sh', '-c', show]);
+    const done = ended(child);
+    let text = '';
+    child.stdout?.on('data', (chunk: string) => (text += chunk));
+    const found = () => /hub unix:(\S+) (\S+)\./.exec(text) ?? undefined;
+    const [, socketPath = '', run_id = ''] = await until(found, 'the hub');
+    const asked = request({ socketPath, path: '/governance/terminate', method: 'POST' });
+    asked.on('error', () => undefined);
+    asked.setHeader('content-type', 'application/json');
+    asked.end(JSON.stringify({ run_id, code: 'ENOUGH', message: 'go home', server_id: 'mallory' }));
+    const { code, stderr } = await done;
+    expect(code).toBe(3);
+    expect(stderr).toContain('the run ends, as server mallory asked: go home [ENOUGH]');
+  });
+});
+
 describe('--events', () => {
+  test.each(['off', 'ledger'])('%s means what it means for a shim', async (sink) => {
+    const show = ['--', 'sh', '-c', 'echo "to $SUB_EVENTS"'];
+    const { code, stdout } = await run(['--events', sink, ...show], { SUB_EVENTS: 'file:other' });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `to ${sink}\n` });
+    expect(readdirSync(folder)).toEqual(['home']);
+  });
+
   test('prints whole lines while the agent runs, between what the agent prints', async () => {
     const plan = agent({ servers: ['one'], calls: echo('one', 3) });
     const done = await run(['--events', '-', ...plan]);
@@ -469,6 +662,10 @@ describe('what cannot start', () => {
     [['--meta', 'novalue', '--', 'true'], 2, 'SUB_USAGE'],
     [['--meta', 'parent_run_id=x', '--', 'true'], 2, 'SUB_USAGE'],
     [['--policy', 'missing.yaml', '--', 'true'], 2, 'SUB_FILE_READ'],
+    [['--policy', '-', '--', 'true'], 2, 'SUB_USAGE'],
+    [['--events', 'off', '--', 'true'], 2, 'SUB_USAGE'],
+    [['--events', 'ledger', '--', 'true'], 2, 'SUB_USAGE'],
+    [['--allow-no-server', '--', 'true'], 2, 'SUB_USAGE'],
   ])('%j: exit code %i, %s, and nothing is left behind', async (args, code, name) => {
     write('plain', 'no program');
     const done = await run(['--bundle', 'b', ...args]);
@@ -487,6 +684,55 @@ describe('what cannot start', () => {
     expect(done.code).toBe(2);
     expect(done.stderr).toContain(problem);
     expect(existsSync(join(folder, 'started'))).toBe(false);
+  });
+});
+
+test('each problem of the configuration has a line of its own', async () => {
+  const { code, stderr } = await run(['--', 'true'], { SUB_PROFILE: 'x', SUB_PREVIEWS: 'y' });
+  expect(code).toBe(2);
+  expect(stderr.match(/^sub: SUB_\w+: .* \[SUB_CONFIG_VALUE\]$/gm)).toHaveLength(2);
+});
+
+describe('a run that nobody hosts', () => {
+  /** A server that ends with its input, behind a shim that this process has started. */
+  function shim(...flags: readonly string[]) {
+    const server = ['--', 'sh', '-c', 'echo up >&2; cat'];
+    const args = ['shim', '--server-name', 'one', '--events', 'file:e', ...flags, ...server];
+    const child = startSub(args, { cwd: folder, env: ownEnv() });
+    const done = ended(child);
+    const isUp = new Promise<void>((resolve) => child.stderr?.once('data', () => resolve()));
+    return { done, isUp, end: () => (child.stdin?.end(), done) };
+  }
+  const told = () =>
+    eventsIn(read('e')).filter(({ type }) => type === 'run_start' || type === 'run_end');
+
+  test('begins with the first shim that starts, not with one that cannot', async () => {
+    write('broken.yaml', 'nonsense');
+    expect((await shim('--policy', 'broken.yaml').done).code).toBe(2);
+    expect(leftInHome()).toEqual([]);
+    await shim().end();
+    expect(told().map(({ type }) => type)).toEqual(['run_start', 'run_end']);
+    expect(leftInHome()).toEqual([]);
+  });
+
+  test('ends with its last shim; the next one begins another', async () => {
+    const first = shim();
+    await first.isUp;
+    const second = shim();
+    await second.isUp;
+    await first.end();
+    const third = shim();
+    await third.isUp;
+    await second.end();
+    expect(told().map(({ type }) => type)).toEqual(['run_start']);
+    await third.end();
+    expect(told().map(({ type }) => type)).toEqual(['run_start', 'run_end']);
+    await shim().end();
+    const [begun, over, again, ...rest] = told().map(({ type, run_id }) => ({ type, run_id }));
+    expect(over).toEqual({ type: 'run_end', run_id: begun?.run_id });
+    expect(rest).toEqual([{ type: 'run_end', run_id: again?.run_id }]);
+    expect(again?.run_id).not.toBe(begun?.run_id);
+    expect(leftInHome()).toEqual([]);
   });
 });
 

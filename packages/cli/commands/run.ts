@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Snapshot } from '@subluminal/core/policy';
 import {
   type Config,
+  type ConfigProblem,
   findPolicy,
-  formatConfigProblem,
   type HomePaths,
   loadConfig,
   userHome,
@@ -34,20 +34,20 @@ async function run({ args, options }: RunInput, io: Io): Promise<Outcome> {
   if (wrong !== undefined) return wrong;
   const read = readMeta(options.meta);
   if (read.kind === 'failure') return read;
-  const settings = await loadSettings(options);
+  const settings = await loadSettings(options, io);
   if (isFailure(settings)) return settings;
-  const snapshot = await loadSnapshot(settings, options, io);
-  if (isFailure(snapshot)) return snapshot;
+  const policy = await findSnapshot(settings, options, io);
+  if (isFailure(policy)) return policy;
   outliveReaders();
   const tell = (text: string): void => io.err.write(`sub: ${harmless(text)}\n`);
   const result = await startRun({
-    ...runOptions(options),
+    ...runOptions(options, policy?.path),
     command: args.command,
     env: process.env,
     cwd: process.cwd(),
     config: settings.config,
     paths: settings.paths,
-    snapshot,
+    snapshot: policy?.snapshot ?? null,
     meta: read.meta,
     isTerminal: [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY),
     tell,
@@ -58,7 +58,7 @@ async function run({ args, options }: RunInput, io: Io): Promise<Outcome> {
   }
   for (const warning of result.warnings) tell(warning);
   for (const line of closingLines(result, options)) tell(line);
-  return done(exitCodeOf(result, options.strict));
+  return done(exitCodeOf(result, options));
 }
 
 /** What the parser of the command line lets pass. */
@@ -79,10 +79,31 @@ function wrongCall(command: readonly string[], options: Options): Failure | unde
     if (options[name] !== '') continue;
     return failure('SUB_USAGE', `--${name} is empty.`, 'Name a file or a folder.');
   }
+  if (options.policy === STDIO) {
+    // Each shim reads it for itself, and again when it changes.
+    return failure('SUB_USAGE', '--policy must be a file.', 'Save the policy, and name its file.');
+  }
+  return wrongTogether(options);
+}
+
+function wrongTogether(options: Options): Failure | undefined {
   if (options.force && options.bundle === undefined) {
     return failure('SUB_USAGE', '--force goes with --bundle.', 'Leave it out.');
   }
+  if (options['allow-no-server'] && !options.strict) {
+    return failure('SUB_USAGE', '--allow-no-server goes with --strict.', 'Leave it out.');
+  }
+  const sink = sinkOf(options.events);
+  if (sink !== undefined && options.bundle !== undefined) {
+    const message = `--events ${sink} leaves nothing for --bundle.`;
+    return failure('SUB_USAGE', message, `Leave one out; a file of that name is ./${sink}.`);
+  }
   return undefined;
+}
+
+/** The words that `sub shim` takes, too. */
+function sinkOf(events: string | undefined): 'ledger' | 'off' | undefined {
+  return events === 'ledger' || events === 'off' ? events : undefined;
 }
 
 interface Meta {
@@ -117,25 +138,37 @@ interface Settings {
   readonly paths: HomePaths;
 }
 
-async function loadSettings({ policy, profile }: Options): Promise<Settings | Failure> {
+async function loadSettings(options: Options, io: Io): Promise<Settings | Failure> {
+  const { policy, profile } = options;
   const loaded = await loadConfig({
     env: process.env,
-    flags: { policy, profile },
+    flags: { policy, profile, events: sinkOf(options.events) },
     cwd: process.cwd(),
   });
   if (loaded.ok) return { config: loaded.config, paths: loaded.paths };
-  const [first, ...others] = loaded.problems;
-  if (first === undefined) throw new Error('a configuration failed without a problem');
-  const more = others.map((problem) => ` ${formatConfigProblem(problem)}`).join('');
-  return failure(first.code, `${first.where}: ${first.message}.${more}`, first.fix);
+  const problems = loaded.problems.map(problemOf);
+  const last = problems.at(-1);
+  if (last === undefined) throw new Error('a configuration failed without a problem');
+  // One line each; the last is told as every failure is.
+  for (const problem of problems.slice(0, -1)) reportFailure(problem, io, false);
+  return last;
 }
 
-/** The policy that the shims will find as well, or null; what is wrong with it is printed. */
-async function loadSnapshot(
+function problemOf({ code, where, message, fix }: ConfigProblem): Failure {
+  return failure(code, `${where}: ${message}.`, fix);
+}
+
+interface FoundSnapshot {
+  readonly path: string;
+  readonly snapshot: Snapshot;
+}
+
+/** The policy of the run, or null without one; what is wrong with it is printed. */
+async function findSnapshot(
   { config, paths }: Settings,
   { policy }: Options,
   io: Io,
-): Promise<Snapshot | null | Failure> {
+): Promise<FoundSnapshot | null | Failure> {
   const cwd = process.cwd();
   const found = findPolicy({ cwd, home: paths.home, userHome: userHome(process.env) });
   const path = policy ?? config['policy.path'] ?? (found.kind === 'found' ? found.path : undefined);
@@ -143,14 +176,17 @@ async function loadSnapshot(
   // Only who has a policy pays for what reads it.
   const { loadPolicy } = await import('../load-policy.ts');
   const loaded = await loadPolicy(path, { io, profile: config.profile });
-  return isFailure(loaded) ? loaded : loaded.snapshot;
+  return isFailure(loaded) ? loaded : { path: resolve(path), snapshot: loaded.snapshot };
 }
 
-function runOptions(options: Options): Pick<RunOptions, 'told' | 'identity' | 'events' | 'bundle'> {
-  const { 'agent-id': agentId, env, client, principal, policy, profile, events, bundle } = options;
+type Chosen = Pick<RunOptions, 'told' | 'identity' | 'events' | 'bundle'>;
+
+function runOptions(options: Options, policyPath: string | undefined): Chosen {
+  const { 'agent-id': agentId, env, client, principal, profile, bundle } = options;
   return {
     told: {
-      ...(policy !== undefined && { policyPath: resolve(policy) }),
+      // Also one that was found here: from the folder that the agent goes to, it may not be.
+      ...(policyPath !== undefined && { policyPath }),
       ...(profile !== undefined && { profile }),
     },
     identity: {
@@ -159,17 +195,17 @@ function runOptions(options: Options): Pick<RunOptions, 'told' | 'identity' | 'e
       ...(client !== undefined && { client }),
       ...(principal !== undefined && { principal }),
     },
-    events: {
-      ...(events === STDIO && { follow: print }),
-      ...(events !== undefined && events !== STDIO && { file: pathOf(events) }),
-    },
+    events: eventsOf(options.events),
     ...(bundle !== undefined && { bundle: { dir: resolve(bundle), force: options.force } }),
   };
 }
 
-/** As `sub shim` wants it written, too. */
-function pathOf(events: string): string {
-  return resolve(events.replace(/^file:/, ''));
+function eventsOf(events: string | undefined): RunOptions['events'] {
+  if (events === undefined) return {};
+  if (events === STDIO) return { follow: print };
+  const sink = sinkOf(events);
+  // As `sub shim` wants a file written, too.
+  return sink === undefined ? { file: resolve(events.replace(/^file:/, '')) } : { sink };
 }
 
 /**

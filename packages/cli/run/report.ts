@@ -1,45 +1,52 @@
 // What `sub run` says at the end, and the exit code it ends with.
 import { constants } from 'node:os';
-import type { Account, AgentEnd, Ended, TracePlace } from '@subluminal/plane/main/run';
+import type { AgentEnd, Ended, TracePlace } from '@subluminal/plane/main/run';
 import { EXIT } from '../exit-codes.ts';
 import { plural } from '../text.ts';
 
 /** As a shim ends whose policy has ended the run. */
 const EXIT_STOPPED = 3;
 const SHOWN_MAX = 3;
+const NO_SERVER = 'no server of this run went through Subluminal';
 
-/** The policy weighs most, then what --strict found, then what the agent said itself. */
-function exitCodeOf({ status, account, agent }: Ended, isStrict: boolean): number {
-  if (status === 'TERMINATED') return EXIT_STOPPED;
-  if (isStrict && violationsOf(account) !== 0) return EXIT_STOPPED;
-  return agentCode(agent);
+interface Wish {
+  readonly strict: boolean;
+  readonly 'allow-no-server': boolean;
+}
+
+/** The policy weighs most, then what --strict found, a trace with gaps, and what the agent said. */
+function exitCodeOf(ended: Ended, wish: Wish): number {
+  if (ended.status === 'TERMINATED') return EXIT_STOPPED;
+  if (wish.strict && strictLines(ended, wish).length > 0) return EXIT_STOPPED;
+  return ended.isWhole ? agentCode(ended.agent) : EXIT.usage;
 }
 
 function agentCode({ code, signal }: AgentEnd): number {
   return signal === null ? (code ?? EXIT.findings) : 128 + constants.signals[signal];
 }
 
-/** Undefined when nobody knows. */
-function violationsOf(account: Account): number | undefined {
-  if (account.kind === 'counted') return undefined;
-  const { violations_total, spared_total } = account.summary;
-  return violations_total + spared_total;
-}
-
-function closingLines(
-  ended: Ended,
-  { strict, quiet }: { readonly strict: boolean; readonly quiet: boolean },
-): readonly string[] {
+function closingLines(ended: Ended, wish: Wish & { readonly quiet: boolean }): readonly string[] {
   const { runId, account, trace } = ended;
   const lines: string[] = [];
-  if (strict) lines.push(...strictLines(account));
-  if (quiet) return lines;
+  if (wish.strict) lines.push(...strictLines(ended, wish));
+  if (wish.quiet) return lines;
   const totals = account.kind === 'events' ? account.summary.totals : account.totals;
   const refused = totals.calls_blocked + totals.calls_throttled;
   const counts = `${plural(totals.calls_total, 'call')}, ${refused} refused`;
-  const doubt = account.kind === 'counted' ? ` (as the hub counted: ${account.reason})` : '';
-  lines.push(`run ${runId}: ${counts}${doubt}.${whereOf(trace, ended)}`);
+  const notes = notesOn(ended);
+  const words = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
+  lines.push(`run ${runId}: ${counts}${words}.${whereOf(trace, ended)}`);
   return lines;
+}
+
+/** What somebody who reads only the counts would take wrong. */
+function notesOn({ account, shims, hasPolicy }: Ended): readonly string[] {
+  const notes: string[] = [];
+  if (account.kind === 'counted') notes.push(`as the hub counted: ${account.reason}`);
+  if (account.kind === 'at_least') notes.push(`at least: ${account.reason}`);
+  if (shims === 0) notes.push(NO_SERVER);
+  else if (!hasPolicy) notes.push('no policy: everything passed');
+  return notes;
 }
 
 function whereOf(trace: TracePlace, { runId, account }: Ended): string {
@@ -55,13 +62,18 @@ function whereOf(trace: TracePlace, { runId, account }: Ended): string {
   }
 }
 
-function strictLines(account: Account): readonly string[] {
-  const count = violationsOf(account);
-  if (count === 0) return [];
-  if (account.kind === 'counted') {
+/** Why --strict fails the run; empty when it does not. */
+function strictLines({ account, shims }: Ended, wish: Wish): readonly string[] {
+  if (account.kind !== 'events') {
     return [`strict: whether there were violations is not known: ${account.reason}.`];
   }
-  const { violations, spared } = account.summary;
+  // Its calls may have gone around every shim: nobody can tell.
+  if (shims === 0 && !wish['allow-no-server']) {
+    return [`strict: ${NO_SERVER}. If it needs none, add --allow-no-server.`];
+  }
+  const { violations, violations_total, spared, spared_total } = account.summary;
+  const count = violations_total + spared_total;
+  if (count === 0) return [];
   const tallies = new Map<string, number>();
   for (const { rule_id, reason_code, server_name, tool_name, action } of [
     ...violations,
@@ -72,7 +84,7 @@ function strictLines(account: Account): readonly string[] {
   }
   const shown = [...tallies].slice(0, SHOWN_MAX).map(([what, times]) => `${what} ×${times}`);
   const more = tallies.size > SHOWN_MAX ? `, and ${tallies.size - SHOWN_MAX} more` : '';
-  return [`strict: ${plural(count ?? 0, 'violation')}: ${shown.join(', ')}${more}.`];
+  return [`strict: ${plural(count, 'violation')}: ${shown.join(', ')}${more}.`];
 }
 
 export { closingLines, exitCodeOf };

@@ -19,6 +19,7 @@ const SECRET_INJECTION_WRITTEN = closed(SECRET_INJECTION_FIELDS);
 
 const SHIM_HEALTH = open({
   status: required(oneOf('ok', 'degraded', 'stopping'), 'In a word.'),
+  reason: optional(string(), 'Why it is not ok.'),
   uptime_ms: required(count, 'Since the shim started.'),
   calls_in_flight: optional(count, 'Calls that wait for their answer.'),
   events_queued: optional(count, 'Events that wait for the ledger.'),

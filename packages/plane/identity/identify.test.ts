@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -35,20 +36,22 @@ interface Fake {
   readonly ticks?: number;
 }
 
-/** A Linux machine with these processes and files. */
+let count = 0;
+const SHIM: Fake = { id: 99, parent: 42, name: 'node' };
+
+/** A Linux machine with these processes and files, as a shim on it sees it. */
 function machine(processes: readonly Fake[] = [], files: { [path: string]: string } = {}): System {
   const all = { '/proc/sys/kernel/random/boot_id': 'b00710ad-1', ...files };
   const known = new Map(Object.entries(all));
-  for (const { id, parent, name, command = [name], ticks = 5_000 + id } of processes) {
+  for (const { id, parent, name, command = [name], ticks = 5_000 + id } of [SHIM, ...processes]) {
     const rest = Array.from({ length: 17 }, () => '0').join(' ');
     known.set(`/proc/${id}/stat`, `${id} (${name}) S ${parent} ${rest} ${ticks} 0 0\n`);
     known.set(`/proc/${id}/cmdline`, `${command.join('\0')}\0`);
   }
-  let count = 0;
   const uuid = () => `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`;
   return {
     platform: 'linux',
-    pid: 99,
+    pid: SHIM.id,
     ppid: 42,
     readFile: (path) => known.get(path),
     exists: (path) => path === '/src/app/.git',
@@ -61,6 +64,7 @@ function machine(processes: readonly Fake[] = [], files: { [path: string]: strin
 }
 
 const AGENT: Fake = { id: 42, parent: 1, name: 'agent' };
+const RUN_FILE = 'agent-42-5042-b00710ad.json';
 
 function who(options: Partial<IdentifyOptions> = {}) {
   return identify({
@@ -71,6 +75,13 @@ function who(options: Partial<IdentifyOptions> = {}) {
     system: machine([AGENT]),
     ...options,
   });
+}
+
+const SHIMS = [100, 101, 102, 103].map((id) => ({ ...SHIM, id }));
+
+/** One of several shims of the same agent. */
+function shim(pid: number) {
+  return who({ system: { ...machine([AGENT, ...SHIMS]), pid } });
 }
 
 describe('on a desktop', () => {
@@ -189,7 +200,7 @@ describe('the client', () => {
     const ps = () => '  1 Sat Nov 15 23:45:01 2026 /usr/local/bin/claude --flag\n';
     const { producer } = who({ system: { ...machine(), platform: 'darwin', ps } });
     expect(producer.client).toBe('claude');
-    expect(readdirSync(join(dir, 'run'))).toEqual(['agent-42-Sat-Nov-15-23-45-01-2026.json']);
+    expect(readdirSync(join(dir, 'run'))).toContain('agent-42-Sat-Nov-15-23-45-01-2026.json');
   });
 });
 
@@ -342,9 +353,43 @@ describe('the run', () => {
     expect(second.producer.run_id).toBe(first.producer.run_id);
     expect(second.producer.source.shim_id).not.toBe(first.producer.source.shim_id);
     expect(second.producer.source.host_id).toBe(first.producer.source.host_id);
-    const [name = ''] = readdirSync(join(dir, 'run'));
-    expect(name).toBe('agent-42-5042-b00710ad.json');
-    expect(statSync(join(dir, 'run', name)).mode & 0o777).toBe(0o600);
+    const names = readdirSync(join(dir, 'run')).toSorted();
+    expect(names).toEqual([RUN_FILE, 'agent-42-5042-b00710ad.shim-99-5099-b00710ad.json']);
+    for (const name of names) expect(statSync(join(dir, 'run', name)).mode & 0o777).toBe(0o600);
+  });
+
+  test('goes on while one of its shims lives, and the last to leave ends it', () => {
+    const [first, second] = [shim(100), shim(101)];
+    expect(second.producer.run_id).toBe(first.producer.run_id);
+    expect(first.leave()).toBe(false);
+    const third = shim(102);
+    expect(third).toMatchObject({
+      runOrigin: 'joined',
+      producer: { run_id: first.producer.run_id },
+    });
+    expect(second.leave()).toBe(false);
+    expect(third.leave()).toBe(true);
+    // Asked again, it says the same.
+    expect([first.leave(), third.leave()]).toEqual([false, true]);
+    expect(readdirSync(join(dir, 'run'))).toEqual([]);
+    const next = shim(103);
+    expect(next.runOrigin).toBe('created');
+    expect(next.producer.run_id).not.toBe(first.producer.run_id);
+  });
+
+  test('does not go on for a shim that was killed', () => {
+    const last = who();
+    const dead = 'agent-42-5042-b00710ad.shim-98-1-b00710ad.json';
+    writeFileSync(join(dir, 'run', dead), '{}');
+    expect(last.leave()).toBe(true);
+    expect(readdirSync(join(dir, 'run'))).toEqual([]);
+  });
+
+  test('is not ended by a shim of the run before', () => {
+    const old = shim(100);
+    writeFileSync(join(dir, 'run', RUN_FILE), '{"run_id":"next"}');
+    expect(old.leave()).toBe(false);
+    expect(readFileSync(join(dir, 'run', RUN_FILE), 'utf8')).toContain('next');
   });
 
   test('is another one for another process of the same id', () => {
@@ -359,10 +404,8 @@ describe('the run', () => {
     who({ system: machine([script, parent]) });
     const command = { ...script, command: ['bash', '-c', 'sub shim'] };
     who({ system: machine([command, parent]) });
-    expect(readdirSync(join(dir, 'run')).map((name) => name.slice(0, 9))).toEqual([
-      'agent-41-',
-      'agent-42-',
-    ]);
+    const names = readdirSync(join(dir, 'run')).filter((name) => !name.includes('.shim-'));
+    expect(names.map((name) => name.slice(0, 9)).toSorted()).toEqual(['agent-41-', 'agent-42-']);
   });
 
   test.each<[string, readonly Fake[]]>([
@@ -374,13 +417,14 @@ describe('the run', () => {
   });
 
   test.each(['', 'null', '{"run_id":5}', '{"run_id":"a b"}', '{'])(
-    'is its own when the file holds %j',
+    'is not known when the file holds %j, and that is said',
     (content) => {
       mkdirSync(join(dir, 'run'));
-      writeFileSync(join(dir, 'run', 'agent-42-5042-b00710ad.json'), content);
-      const { runOrigin, warnings } = who();
+      writeFileSync(join(dir, 'run', RUN_FILE), content);
+      const { runOrigin, problem } = who();
       expect(runOrigin).toBe('alone');
-      expect(warnings).toEqual([expect.stringContaining('Remove the file')]);
+      expect(problem).toContain(RUN_FILE);
+      expect(readdirSync(join(dir, 'run'))).toEqual([RUN_FILE]);
     },
   );
 
@@ -399,6 +443,8 @@ describe('the run', () => {
       'agent-7-1-b00710ad.json',
       'agent-8-2-x.json',
       'agent-42-1-b00710ad.json',
+      'agent-42-1-b00710ad.shim-3-4-b00710ad.json',
+      'agent-42-1-b00710ad.json.0f0e0d0c-draft',
       'ledger.sock',
     ];
     for (const name of names) {
@@ -409,32 +455,38 @@ describe('the run', () => {
     const alive: Fake = { id: 7, parent: 1, name: 'agent', ticks: 1 };
     who({ system: machine([AGENT, alive]) });
     expect(readdirSync(join(dir, 'run')).toSorted()).toEqual([
-      'agent-42-5042-b00710ad.json',
+      RUN_FILE,
+      'agent-42-5042-b00710ad.shim-99-5099-b00710ad.json',
       'agent-7-1-b00710ad.json',
       'agent-9-3-x.json',
       'ledger.sock',
     ]);
   });
 
-  test('is one for real processes that start at the same time', async () => {
+  test('is one for real processes that start and end at the same time', async () => {
     verifies('IP-0.3');
     const program = await bundleProgram(
       dir,
       `import { identify } from '../identity/index.ts';
        const [home] = process.argv.slice(2);
-       const { producer, runOrigin } = identify({ env: {}, cwd: home, nowMs: Date.now(), paths: { run: home + '/run', hostId: home + '/host-id' } });
-       console.log(JSON.stringify({ run: producer.run_id, host: producer.source.host_id, shim: producer.source.shim_id, runOrigin }));`,
+       const { producer, runOrigin, leave } = identify({ env: {}, cwd: home, nowMs: Date.now(), paths: { run: home + '/run', hostId: home + '/host-id' } });
+       process.stdout.write('here\\n');
+       process.stdin.on('end', () => console.log(JSON.stringify({ run: producer.run_id, host: producer.source.host_id, shim: producer.source.shim_id, runOrigin, isLast: leave() }))).resume();`,
     );
     const children = Array.from({ length: 8 }, () => spawn(process.execPath, [program, dir]));
-    const outputs = await Promise.all(children.map((child) => text(child.stdout)));
-    const results = outputs.map((output) => JSON.parse(output) as { [name: string]: string });
+    const outputs = children.map((child) => text(child.stdout));
+    await Promise.all(children.map((child) => once(child.stdout, 'data')));
+    for (const child of children) child.stdin.end();
+    const lines = (await Promise.all(outputs)).map((output) => output.split('\n')[1] ?? '');
+    const results = lines.map((line) => JSON.parse(line) as { [name: string]: string | boolean });
     const distinct = (name: string) => new Set(results.map((result) => result[name])).size;
     expect(distinct('run')).toBe(1);
     expect(distinct('host')).toBe(1);
     expect(distinct('shim')).toBe(8);
     expect(results.filter(({ runOrigin }) => runOrigin === 'created')).toHaveLength(1);
+    expect(results.filter(({ isLast }) => isLast)).toHaveLength(1);
     expect(results[0]?.['run']).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
-    expect(readdirSync(join(dir, 'run'))).toHaveLength(1);
+    expect(readdirSync(join(dir, 'run'))).toEqual([]);
   });
 });
 

@@ -26,6 +26,10 @@ interface Identified {
   readonly runOrigin: RunId['origin'];
   /** What was set but cannot be, each with its fix. */
   readonly warnings: readonly string[];
+  /** Why the run cannot be known although there is one. */
+  readonly problem?: string;
+  /** Gives the place in the run back; true when nobody is left in it to tell of its end. */
+  readonly leave: () => boolean;
 }
 
 const CLIENTS: readonly Client[] = ['claude', 'codex', 'headless', 'custom', 'unknown'];
@@ -64,7 +68,8 @@ function identify(options: IdentifyOptions): Identified {
     ...(Object.keys(workload).length === 0 ? {} : { workload }),
     ...(profile === undefined ? {} : { profile }),
   };
-  return { producer, runOrigin: run.origin, warnings };
+  const { origin: runOrigin, problem, leave } = run;
+  return { producer, runOrigin, warnings, ...(problem !== undefined && { problem }), leave };
 }
 
 function clientOf(env: Env, agent: AgentProcess | undefined, warn: Warn): Client {

@@ -1,4 +1,11 @@
+export {
+  AGENT_FILE_BYTES_MAX,
+  agentFileName,
+  dropStaleFiles,
+  readAgentFile,
+} from './agent-files.ts';
 export type { Identified, IdentifyOptions } from './identify.ts';
 export { identify } from './identify.ts';
+export { processInfo } from './process-info.ts';
 export type { System } from './system.ts';
 export { thisSystem } from './system.ts';

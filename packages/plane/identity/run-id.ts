@@ -1,7 +1,16 @@
 // The run that this shim belongs to. `sub run` says it; without, the shims that one agent process
-// starts agree on one through a file named after that process.
-import { readdirSync, statSync, unlinkSync } from 'node:fs';
+// starts agree on one through a file named after that process. Such a run lasts while one of them
+// lives: each has a place beside the file, and the last to leave ends the run.
+import { linkSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  agentFileName,
+  drop,
+  dropStaleFiles,
+  hasShims,
+  placeName,
+  readAgentFile,
+} from './agent-files.ts';
 import type { AgentProcess } from './agent-process.ts';
 import { createOnce } from './create-once.ts';
 import { processInfo } from './process-info.ts';
@@ -11,6 +20,10 @@ interface RunId {
   readonly id: string;
   /** `given` by SUB_RUN_ID, `created` here, `joined` from another shim, or `alone` without a file. */
   readonly origin: 'given' | 'created' | 'joined' | 'alone';
+  /** The file of the run is damaged: whoever is alone for this reason may be without its policy. */
+  readonly problem?: string;
+  /** Gives the place in the run back; true when nobody is left in it. */
+  readonly leave: () => boolean;
 }
 
 interface RunIdOptions {
@@ -23,34 +36,86 @@ interface RunIdOptions {
   readonly warn: (text: string) => void;
 }
 
-const FILE = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
 const ID = /^[\x21-\x7e]{1,256}$/;
-const FILES_MAX = 500;
-/** Another container with the same home may not see the process, but it still lives. */
-const KEPT_MS = 60 * 60_000;
+const nobodyLeft = (): boolean => true;
 
 function runIdOf(options: RunIdOptions): RunId {
-  const { given, agent, system, runDir, warn } = options;
-  if (given !== undefined) return { id: given, origin: 'given' };
+  const { given, agent, system } = options;
+  if (given !== undefined) return { id: given, origin: 'given', leave: nobodyLeft };
+  const shim = processInfo(system.pid, system);
+  if (agent === undefined || shim === undefined) {
+    return { id: system.uuidByTime(), origin: 'alone', leave: nobodyLeft };
+  }
+  const { runDir } = options;
+  const path = join(runDir, agentFileName(agent.process));
+  const place = join(runDir, placeName(agent.process, shim));
+  return takePart(options, { path, place, agent: agent.process });
+}
+
+interface Part {
+  /** The file of the run. */
+  readonly path: string;
+  /** The place of this shim. */
+  readonly place: string;
+  readonly agent: AgentProcess['process'];
+}
+
+function takePart(options: RunIdOptions, part: Part): RunId {
+  const { system, runDir, warn } = options;
+  const { path, place } = part;
   const fresh = system.uuidByTime();
-  if (agent === undefined) return { id: fresh, origin: 'alone' };
-  const { pid, start } = agent.process;
-  const path = join(runDir, `agent-${pid}-${start}.json`);
+  const alone = { id: fresh, origin: 'alone', leave: nobodyLeft } as const;
   try {
+    mkdirSync(runDir, { recursive: true, mode: 0o700 });
+    // The place comes first: who wants to end the run sees it.
+    writeFileSync(place, '{}\n', { mode: 0o600 });
     const text = `${JSON.stringify({ run_id: fresh })}\n`;
     const once = createOnce(path, text, system.uuid());
     const id = readId(once.text);
     if (id === undefined) {
-      warn(`${path} names no run; this server has a run of its own. Remove the file.`);
-      return { id: fresh, origin: 'alone' };
+      drop(place);
+      return { ...alone, problem: `${path} names no run. Remove the file` };
     }
-    if (once.isOurs) dropStale(options);
-    return { id, origin: once.isOurs ? 'created' : 'joined' };
+    if (once.isOurs) dropStaleFiles(options);
+    let isLast: boolean | undefined;
+    const leave = () => (isLast ??= leaveRun(options, { ...part, id }));
+    return { id, origin: once.isOurs ? 'created' : 'joined', leave };
   } catch (cause) {
+    drop(place);
     const reason = cause instanceof Error ? cause.message : String(cause);
     warn(`the servers of this agent cannot share a run: ${reason}. Check SUB_HOME.`);
-    return { id: fresh, origin: 'alone' };
+    return alone;
   }
+}
+
+/** True for the one that ends the run, exactly one however many leave at once. */
+function leaveRun({ runDir, system }: RunIdOptions, part: Part & { readonly id: string }): boolean {
+  const { path, place, agent, id } = part;
+  drop(place);
+  const taken = `${path}.${system.uuid()}`;
+  try {
+    if (hasShims(runDir, agent, system) || readIdAt(path) !== id) return false;
+    renameSync(path, taken);
+  } catch (cause) {
+    // Gone: another one was quicker. Whatever else keeps us from it keeps the others from it, too.
+    return !(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT');
+  }
+  try {
+    // Between the look and the grip somebody may have come in, or begun the next run.
+    const isOver = readIdAt(taken) === id && !hasShims(runDir, agent, system);
+    if (!isOver) linkSync(taken, path);
+    return isOver;
+  } catch {
+    // There is a new file: the next run has begun, and ours is over.
+    return true;
+  } finally {
+    drop(taken);
+  }
+}
+
+function readIdAt(path: string): string | undefined {
+  const text = readAgentFile(path);
+  return text === undefined ? undefined : readId(text);
 }
 
 function readId(text: string): string | undefined {
@@ -61,23 +126,6 @@ function readId(text: string): string | undefined {
     return typeof id === 'string' && ID.test(id) ? id : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** Removes the files of agents that are gone. */
-function dropStale({ runDir, system, nowMs }: RunIdOptions): void {
-  for (const name of readdirSync(runDir).slice(0, FILES_MAX)) {
-    const [, pid, start] = FILE.exec(name) ?? [];
-    if (pid === undefined) continue;
-    const path = join(runDir, name);
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined || nowMs - stats.mtimeMs < KEPT_MS) continue;
-    if (processInfo(Number(pid), system)?.start === start) continue;
-    try {
-      unlinkSync(path);
-    } catch {
-      // Another shim was quicker.
-    }
   }
 }
 

@@ -1,19 +1,32 @@
 // Some clients start their servers with almost no environment. For them the run is written down
-// under the agent's process, where a shim that was told nothing finds it.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+// under the processes of `sub run` and of the agent, where a shim that was told nothing finds it:
+// in the home of the run, and in the home that is found from HOME alone.
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import { type System, thisSystem } from '../../identity/index.ts';
-import { processInfo } from '../../identity/process-info.ts';
+import { homePaths, SETTINGS } from '../../config/index.ts';
+import {
+  AGENT_FILE_BYTES_MAX,
+  agentFileName,
+  processInfo,
+  readAgentFile,
+  type System,
+  thisSystem,
+} from '../../identity/index.ts';
 
 type Env = { readonly [name: string]: string | undefined };
 
-interface AgentFile {
-  remove(): void;
-}
-
-/** What `sub run` itself has set; whatever else is called SUB_* may be a secret. */
-const TOLD = [
+/** Every setting, and what `sub run` itself says; whatever else is called SUB_* may be a secret. */
+const TOLD: readonly string[] = [
+  'SUB_HOME',
   'SUB_RUN_ID',
   'SUB_AGENT_ID',
   'SUB_ENV',
@@ -21,66 +34,140 @@ const TOLD = [
   'SUB_PRINCIPAL',
   'SUB_RUN_HOSTED',
   'SUB_GOVERNANCE_ENDPOINT',
-  'SUB_POLICY',
-  'SUB_PROFILE',
-  'SUB_EVENTS',
-] as const;
-/** What readers take. */
-const TEXT_LENGTH_MAX = 4_096;
-const ANCESTORS_MAX = 16;
+  ...Object.values(SETTINGS).map(({ env }) => env),
+];
+const ANCESTORS_MAX = 64;
+const WRITABLE_BY_OTHERS = 0o022;
 
-function writeAgentFile(runDir: string, pid: number, env: Env): AgentFile | undefined {
-  const path = pathOf(runDir, pid, thisSystem());
-  if (path === undefined) return undefined;
-  const run = { run_id: env['SUB_RUN_ID'] };
-  const told = TOLD.flatMap((name) =>
-    env[name] === undefined ? [] : [[name, env[name]] as const],
-  );
-  const whole = JSON.stringify({ ...run, env: Object.fromEntries(told) });
+type Written =
+  | { readonly kind: 'written' }
+  /** The system does not tell when a process has started, or the process is gone. */
+  | { readonly kind: 'unknown_process' }
+  | { readonly kind: 'failed'; readonly path: string; readonly code: string };
+
+interface AgentFiles {
+  /** Writes the run down for one process more, whole or not at all. */
+  write(dir: string, pid: number): Written;
+  /** Removes all that was written. */
+  remove(): void;
+}
+
+/** Undefined when there is more to tell than readers take. */
+function agentFiles(env: Env, system: System = thisSystem()): AgentFiles | undefined {
+  const told = TOLD.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
+  const text = `${JSON.stringify({ run_id: env['SUB_RUN_ID'], env: Object.fromEntries(told) })}\n`;
+  if (Buffer.byteLength(text) > AGENT_FILE_BYTES_MAX) return undefined;
+  const paths = new Set<string>();
+  return {
+    write(dir, pid) {
+      const info = processInfo(pid, system);
+      if (info === undefined) return { kind: 'unknown_process' };
+      const path = join(dir, agentFileName(info));
+      try {
+        writeWhole(path, text, system.uuid());
+        paths.add(path);
+        return { kind: 'written' };
+      } catch (cause) {
+        const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+        return { kind: 'failed', path, code };
+      }
+    },
+    remove() {
+      for (const path of paths) rmSync(path, { force: true });
+    },
+  };
+}
+
+/** A full disk must not leave half of it under the name that shims look for. */
+function writeWhole(path: string, text: string, suffix: string): void {
+  const draft = `${path}.${suffix}`;
   try {
-    const text = whole.length < TEXT_LENGTH_MAX ? whole : JSON.stringify(run);
-    writeFileSync(path, `${text}\n`, { mode: 0o600 });
-    return { remove: () => rmSync(path, { force: true }) };
-  } catch {
-    // It only helps where the environment does not reach.
-    return undefined;
+    const fd = openSync(draft, 'wx', 0o600);
+    try {
+      writeFileSync(fd, text);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
   }
+}
+
+interface Found {
+  readonly env: Env;
+  /** There is a file, but nobody knows what it says: the run may have a policy that we do not have. */
+  readonly problem?: string;
 }
 
 /** The environment of a shim, with what its agent's run has told where nothing else did. */
-function withAgentFile(env: Env, runDir: string, system: System = thisSystem()): Env {
-  if (env['SUB_RUN_ID']) return env;
-  let pid = system.ppid;
-  for (let level = 0; level < ANCESTORS_MAX && pid > 1; level++) {
-    const path = pathOf(runDir, pid, system);
-    const told = path === undefined ? undefined : readTold(path);
-    if (told !== undefined) return { ...told, ...env };
-    pid = processInfo(pid, system)?.ppid ?? 0;
+function withAgentFile(env: Env, system: System = thisSystem()): Found {
+  const given = env['SUB_RUN_ID'];
+  if (given && env['SUB_GOVERNANCE_ENDPOINT']) return { env };
+  const own = homePaths(env).run;
+  const dirs = [...new Set([own, fallbackRunDir(env)])].filter(isPrivate);
+  let info = dirs.length === 0 ? undefined : processInfo(system.ppid, system);
+  for (let level = 0; level < ANCESTORS_MAX && info !== undefined; level++) {
+    const name = agentFileName(info);
+    for (const path of dirs.map((dir) => join(dir, name))) {
+      const told = readTold(path);
+      if (told === undefined) continue;
+      if (typeof told === 'string') return { env, problem: told };
+      // A shim that was given another run than its ancestors is of that one.
+      return given && given !== told['SUB_RUN_ID'] ? { env } : { env: { ...told, ...setIn(env) } };
+    }
+    info = info.ppid > 1 ? processInfo(info.ppid, system) : undefined;
   }
-  return env;
+  return { env };
 }
 
-/** Named after the process as it is now: another one with its number has another name. */
-function pathOf(runDir: string, pid: number, system: System): string | undefined {
-  const info = processInfo(pid, system);
-  return info && join(runDir, `agent-${pid}-${info.start}.json`);
+/** The folder that a shim finds without SUB_HOME. */
+function fallbackRunDir(env: Env): string {
+  return homePaths({ HOME: env['HOME'] }).run;
 }
 
-/** Undefined for the file of a shim, too: that names a run, but nobody hosts it. */
-function readTold(path: string): Env | undefined {
+/** Empty variables count as unset, as everywhere. */
+function setIn(env: Env): Env {
+  return Object.fromEntries(Object.entries(env).filter(([, word]) => word !== ''));
+}
+
+/** What others may write to says nothing: `sub run` does not write there either. */
+function isPrivate(dir: string): boolean {
   try {
-    const value: unknown = JSON.parse(readFileSync(path, 'utf8').slice(0, TEXT_LENGTH_MAX));
-    const told = isObject(value) ? value['env'] : undefined;
-    if (!isObject(told) || typeof told['SUB_RUN_ID'] !== 'string') return undefined;
+    const stats = lstatSync(dir);
+    const ownId = process.getuid?.();
+    if (!stats.isDirectory()) return false;
+    return ownId === undefined || (stats.uid === ownId && (stats.mode & WRITABLE_BY_OTHERS) === 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined without a file and for the file of a shim, which nobody hosts; a text says what is wrong. */
+function readTold(path: string): Env | string | undefined {
+  try {
+    const text = readAgentFile(path);
+    if (text === undefined) return undefined;
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value) || typeof value['run_id'] !== 'string') return damaged(path);
+    const told = value['env'];
+    if (told === undefined) return undefined;
+    if (!isObject(told) || typeof told['SUB_RUN_ID'] !== 'string') return damaged(path);
     const words = TOLD.flatMap((name) => {
       const word = told[name];
       return typeof word === 'string' ? [[name, word] as const] : [];
     });
     return Object.fromEntries(words);
-  } catch {
-    return undefined;
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return damaged(path);
+    return `${path}, which tells of the run, cannot be read (${cause instanceof Error ? cause.message : String(cause)})`;
   }
 }
 
-export type { AgentFile };
-export { withAgentFile, writeAgentFile };
+function damaged(path: string): string {
+  return `${path}, which tells of the run, is damaged. End the agent and start it again; if no \`sub run\` has started it, remove the file`;
+}
+
+export type { AgentFiles };
+export { agentFiles, fallbackRunDir, withAgentFile };

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { PolicyRef } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import { type RunSummary, summaryMarkdown } from '../../ledger/export/index.ts';
-import type { LoadedPolicy } from './account.ts';
 import { EVENTS_FILE } from './bundle-folder.ts';
+import type { LoadedPolicy } from './gather.ts';
 import { linesBehind } from './lines.ts';
 import type { Trace } from './trace.ts';
 
@@ -56,10 +56,10 @@ async function copyEvents(path: string, { trace, runId }: BundleContent): Promis
       if (!isOf(line, runId)) continue;
       text += `${line}\n`;
       if (text.length < FLUSH_LENGTH) continue;
-      await target.write(text);
+      await target.appendFile(text);
       text = '';
     }
-    if (text !== '') await target.write(text);
+    if (text !== '') await target.appendFile(text);
   } finally {
     await target.close();
   }

@@ -1,11 +1,14 @@
 // The end of a run: what it did, its last event, and the bundle. Loaded when the agent has started,
 // so that nothing of it keeps the agent waiting.
+import { statSync } from 'node:fs';
 import type { EventWriter, ShimSummary } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
-import { accountOf, gatherEvents, type Read } from './account.ts';
+import { accountOf, gatherEvents, type Heard } from './account.ts';
 import { writeBundle } from './bundle.ts';
-import type { Account, AgentEnd, RunOptions, RunStatus } from './options.ts';
-import type { Trace } from './trace.ts';
+import type { Gathered, LoadedPolicy } from './gather.ts';
+import { linesBehind } from './lines.ts';
+import type { Account, AgentEnd, Ended, RunOptions, RunStatus } from './options.ts';
+import { endLastLine, type Trace } from './trace.ts';
 
 interface FinishOptions {
   readonly options: RunOptions;
@@ -13,41 +16,78 @@ interface FinishOptions {
   readonly snapshot: Snapshot;
   readonly trace: Trace;
   readonly writer: EventWriter;
-  readonly counted: ShimSummary;
+  readonly heard: Heard;
   readonly agent: AgentEnd;
   readonly startedMs: number;
   readonly isTerminated: boolean;
 }
 
-interface Finished {
-  readonly status: RunStatus;
-  readonly account: Account;
-  readonly warnings: readonly string[];
-}
+type Finished = Pick<Ended, 'status' | 'account' | 'isWhole' | 'hasPolicy' | 'warnings'>;
 
 const FLUSH_MS = 5_000;
 /** What a person or a job control sends; whatever else kills an agent is a failure of its own. */
 const CANCELLING: ReadonlySet<string> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']);
 
 async function finishRun(finish: FinishOptions): Promise<Finished> {
-  const { options, runId, trace, writer, counted } = finish;
+  const { options, runId, trace, writer, heard, startedMs } = finish;
   await trace.sink.flush(FLUSH_MS);
   const read = await gatherEvents({ runId, trace, options });
-  const account = accountOf(read, counted);
+  const account = accountOf(read, heard, trace.isLossy());
   const status = statusOf(finish, account);
-  const line = endLine(writer, { account, status, startedMs: finish.startedMs });
-  trace.sink.write({ line, kind: 'durable' });
-  trace.sink.push();
-  await trace.sink.close(FLUSH_MS);
-  if (!read.ok) return { status, account, warnings: [] };
-  read.gathered.summarizer.addLine(line);
-  const warnings = await keepBundle(finish, read);
-  if (account.kind === 'counted') return { status, account, warnings };
-  return {
-    status,
-    account: { kind: 'events', summary: read.gathered.summarizer.finish() },
-    warnings,
-  };
+  const line = endLine(writer, { account, status, startedMs });
+  const isWritten = await writeEnd(trace, line);
+  const gathered = read.kind === 'none' ? undefined : read.gathered;
+  gathered?.summarizer.addLine(line);
+  const lacks = lacksOf(trace, { account, isWritten, torn: gathered?.torn ?? 0 });
+  const bundle = await keepBundle(finish, gathered);
+  const isWhole = lacks.length === 0 && bundle.length === 0;
+  const hasPolicy = options.snapshot !== null || (gathered?.policies ?? []).some(isPolicy);
+  const rest = { status, isWhole, hasPolicy, warnings: [...lacks, ...bundle] };
+  if (account.kind !== 'events' || gathered === undefined) return { ...rest, account };
+  return { ...rest, account: { kind: 'events', summary: gathered.summarizer.finish() } };
+}
+
+/** A shim without a policy works by one that decides nothing. */
+function isPolicy({ policy_id, policy_version }: LoadedPolicy): boolean {
+  return policy_id !== 'none' || policy_version !== '0';
+}
+
+/** False when the last line is not where it should be: then others may be missing, too. */
+async function writeEnd(trace: Trace, line: string): Promise<boolean> {
+  const { file, sink } = trace;
+  const before = file === undefined ? 0 : endOf(file.path);
+  sink.write({ line, kind: 'durable' });
+  sink.push();
+  await sink.close(FLUSH_MS);
+  if (file === undefined) return !trace.isLossy();
+  try {
+    for await (const one of linesBehind(file.path, before)) if (one === line) return true;
+  } catch {
+    // Not there at all.
+  }
+  return false;
+}
+
+/** Where the next line begins. */
+function endOf(path: string): number {
+  endLastLine(path);
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+interface Doubts {
+  readonly account: Account;
+  readonly isWritten: boolean;
+  readonly torn: number;
+}
+
+/** What is missing in a file that was asked for. What the ledger lacks is said with the counts. */
+function lacksOf({ file, place }: Trace, { account, isWritten, torn }: Doubts): readonly string[] {
+  if (file === undefined) return [];
+  const where = place.kind === 'none' ? 'what was printed' : file.path;
+  if (!isWritten) return [`${where} is not whole: its last event could not be written.`];
+  if (torn > 0) return [`${where} is not whole: ${torn} of its lines are torn.`];
+  if (account.kind !== 'counted') return [];
+  return [`${where} cannot be relied on: ${account.reason}.`];
 }
 
 function statusOf({ agent, isTerminated }: FinishOptions, account: Account): RunStatus {
@@ -81,10 +121,11 @@ function totalsOf(account: Account): ShimSummary {
 
 async function keepBundle(
   { options, runId, snapshot, trace }: FinishOptions,
-  { gathered }: Extract<Read, { readonly ok: true }>,
+  gathered: Gathered | undefined,
 ): Promise<readonly string[]> {
   const { bundle } = options;
   if (bundle === undefined) return [];
+  if (gathered === undefined) return [`there is no bundle in ${bundle.dir}: its events are gone.`];
   const { policies, summarizer } = gathered;
   try {
     const summary = summarizer.finish();

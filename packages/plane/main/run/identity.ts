@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import type { Client, Producer } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
+import { type Config, SETTING_KEYS, SETTINGS } from '../../config/index.ts';
 import { identify } from '../../identity/index.ts';
 import { isListening, socketPathOf } from './hub-socket.ts';
 import type { RunOptions } from './options.ts';
@@ -81,10 +82,13 @@ interface AgentEnvWish {
 }
 
 /** The environment of the agent, which its shims inherit. */
-function agentEnv({ env, told }: RunOptions, wish: AgentEnvWish): NodeJS.ProcessEnv {
+function agentEnv(options: RunOptions, wish: AgentEnvWish): NodeJS.ProcessEnv {
+  const { env, told, paths, config, events } = options;
   const { producer, endpoint, eventsPath } = wish;
   return {
     ...env,
+    ...absolutePaths(env, config),
+    SUB_HOME: paths.home,
     SUB_RUN_ID: producer.run_id,
     SUB_AGENT_ID: producer.agent_id,
     SUB_ENV: producer.env,
@@ -94,8 +98,23 @@ function agentEnv({ env, told }: RunOptions, wish: AgentEnvWish): NodeJS.Process
     SUB_GOVERNANCE_ENDPOINT: endpoint,
     ...(told.policyPath !== undefined && { SUB_POLICY: told.policyPath }),
     ...(told.profile !== undefined && { SUB_PROFILE: told.profile }),
+    ...(events.sink !== undefined && { SUB_EVENTS: events.sink }),
     ...(eventsPath !== undefined && { SUB_EVENTS: `file:${eventsPath}` }),
   };
+}
+
+/** An agent may work in another folder, and its shims must not find other files there. */
+function absolutePaths(env: Env, config: Config): Env {
+  const paths: { [name: string]: string } = {};
+  for (const key of SETTING_KEYS) {
+    const { env: name } = SETTINGS[key];
+    if (!env[name]) continue;
+    const value = config[key];
+    if (SETTINGS[key].type.kind === 'path' && typeof value === 'string') paths[name] = value;
+  }
+  const sink = config['events.sink'];
+  if (env['SUB_EVENTS'] && sink.kind === 'file') paths['SUB_EVENTS'] = `file:${sink.path}`;
+  return paths;
 }
 
 export type { RunIdentity };

@@ -25,6 +25,8 @@ interface RunOptions {
   readonly events: {
     /** An absolute path. */
     readonly file?: string;
+    /** Said on the command line, so the shims have to be told. */
+    readonly sink?: 'ledger' | 'off';
     /** Hands whole lines over; false when nobody takes them any more. */
     readonly follow?: (bytes: Uint8Array) => Promise<boolean>;
   };
@@ -53,10 +55,17 @@ interface AgentEnd {
 
 type RunStatus = 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED';
 
-/** What the run did: from all of its events, or only as the hub has counted. */
+/**
+ * What the run did: from all of its events, or only as the hub has counted, because the events are
+ * missing or say otherwise. Where not even the hub has heard all, the counts are the least there was.
+ */
 type Account =
   | { readonly kind: 'events'; readonly summary: RunSummary }
-  | { readonly kind: 'counted'; readonly totals: ShimSummary; readonly reason: string };
+  | {
+      readonly kind: 'counted' | 'at_least';
+      readonly totals: ShimSummary;
+      readonly reason: string;
+    };
 
 /** Where the events of the run are now. */
 type TracePlace =
@@ -73,6 +82,12 @@ interface Ended {
   readonly status: RunStatus;
   readonly account: Account;
   readonly trace: TracePlace;
+  /** Whether all that was to be kept of the run is kept, as far as that is known. */
+  readonly isWhole: boolean;
+  /** How many shims the hub has heard of. */
+  readonly shims: number;
+  /** False when neither the run nor one of its shims had a policy. */
+  readonly hasPolicy: boolean;
   /** What went wrong on the way, each with what it means. */
   readonly warnings: readonly string[];
 }

@@ -6,7 +6,11 @@ import { processesOf, signalAll } from './processes.ts';
 
 const started: ChildProcess[] = [];
 afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL');
+  // With all that it has started: each leads a group of its own.
+  for (const { pid, exitCode, signalCode } of started.splice(0)) {
+    if (pid !== undefined && exitCode === null && signalCode === null)
+      process.kill(-pid, 'SIGKILL');
+  }
 });
 
 /** A process that has started when it has said so. */
@@ -47,6 +51,21 @@ describe.runIf(process.platform === 'linux')('the processes of a run', () => {
     await start(shim, { SUB_GOVERNANCE_ENDPOINT: 'unix:/x/other' });
     await start(node, { SUB_GOVERNANCE_ENDPOINT: endpoint, SUB_SHIM_ID: 'of-the-shim' });
     expect(processesOf({ endpoint, agentPid: 0 })).toEqual({ agents: [], shims: [own] });
+  });
+
+  test('have the shims that were told nothing, but not those below another run', async () => {
+    const endpoint = `unix:/x/${randomUUID()}`;
+    const shim = [process.execPath, ['-e', UP, '/x/sub.mjs', 'shim']];
+    const launch = `const { spawn } = require('node:child_process');
+      spawn(...${JSON.stringify(shim)}, { env: {} }).stdout.on('data', () => process.stdout.write('up'));`;
+    const agent = [process.execPath, '-e', launch];
+    const own = await start(agent, { SUB_GOVERNANCE_ENDPOINT: endpoint });
+    const other = await start(agent, { SUB_GOVERNANCE_ENDPOINT: 'unix:/x/other' });
+    const below = (pid: number) => processesOf({ endpoint, agentPid: pid }).shims;
+    const [bare = 0, ...more] = below(own);
+    expect(more).toEqual([]);
+    // The agent of the other run is taken for ours here, what it has started is not.
+    expect(below(other)).toEqual([bare]);
   });
 
   test('end when they are signalled; one that is gone is no failure', async () => {

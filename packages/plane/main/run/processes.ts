@@ -17,8 +17,8 @@ interface RunProcess {
   readonly ppid: number;
   /** A shim ends its server itself; it is asked to, never struck down with the rest. */
   readonly isShim: boolean;
-  /** It was told of the hub. */
-  readonly isMarked: boolean;
+  /** Whose hub it was told of: some clients tell their servers nothing. */
+  readonly mark: 'ours' | 'other' | 'none';
 }
 
 const HAS_PROC = process.platform === 'linux';
@@ -38,16 +38,19 @@ function processesOf(family: RunFamily): {
   for (const one of all) children.set(one.ppid, [...(children.get(one.ppid) ?? []), one]);
   const agents = new Set<number>();
   const shims = new Set<number>();
-  const queue = all.filter(({ pid, isMarked }) => isMarked || pid === family.agentPid);
-  for (let one = queue.pop(); one !== undefined; one = queue.pop()) {
+  const roots = all.filter(({ pid, mark }) => mark === 'ours' || pid === family.agentPid);
+  const queue = roots.map((one) => ({ one, isOther: false }));
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    const { one } = next;
     if (one.pid === process.pid || agents.has(one.pid) || shims.has(one.pid)) continue;
+    // Those of a run inside of this one are that one's business.
+    const isOther = one.mark === 'other' || (one.mark === 'none' && next.isOther);
     if (one.isShim) {
-      // Those of a run inside of this one are that one's business.
-      if (one.isMarked || !HAS_PROC) shims.add(one.pid);
+      if (!isOther) shims.add(one.pid);
       continue;
     }
     agents.add(one.pid);
-    queue.push(...(children.get(one.pid) ?? []));
+    for (const child of children.get(one.pid) ?? []) queue.push({ one: child, isOther });
   }
   return { agents: [...agents], shims: [...shims] };
 }
@@ -63,17 +66,21 @@ function fromProc({ endpoint, agentPid }: RunFamily): readonly RunProcess[] {
     const marks = marksOf(pid, endpoint);
     if (marks.isServer && pid !== agentPid) continue;
     const args = readText(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
-    found.push({ pid, ppid, isShim: isShim(args), isMarked: marks.isMarked });
+    found.push({ pid, ppid, isShim: isShim(args), mark: marks.mark });
   }
   return found;
 }
 
-function marksOf(pid: number, endpoint: string): { isMarked: boolean; isServer: boolean } {
+function marksOf(
+  pid: number,
+  endpoint: string,
+): { readonly mark: RunProcess['mark']; readonly isServer: boolean } {
   const environment = `\0${readText(`/proc/${pid}/environ`) ?? ''}`;
-  const isMarked = environment.includes(`\0${RUN_MARK}=${endpoint}\0`);
+  const hub = new RegExp(`\0${RUN_MARK}=([^\0]*)`).exec(environment)?.[1];
+  const mark = hub === undefined ? 'none' : hub === endpoint ? 'ours' : 'other';
   const shim = new RegExp(`\0${SHIM_MARK}=([^\0]*)`).exec(environment)?.[1];
   // This run itself may have been started by a server.
-  return { isMarked, isServer: shim !== undefined && shim !== process.env[SHIM_MARK] };
+  return { mark, isServer: shim !== undefined && shim !== process.env[SHIM_MARK] };
 }
 
 function fromPs(): readonly RunProcess[] {
@@ -87,7 +94,7 @@ function fromPs(): readonly RunProcess[] {
   return (stdout ?? '').split('\n').flatMap((line) => {
     const [pid = '', ppid = '', state = 'Z', ...args] = line.trim().split(/\s+/);
     if (pid === '' || state.startsWith('Z')) return [];
-    return [{ pid: Number(pid), ppid: Number(ppid), isShim: isShim(args), isMarked: false }];
+    return [{ pid: Number(pid), ppid: Number(ppid), isShim: isShim(args), mark: 'none' }];
   });
 }
 

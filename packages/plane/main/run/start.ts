@@ -6,7 +6,6 @@ import { sha256 } from '../../crypto/index.ts';
 import { openHub, type RunningHub } from '../../hub/index.ts';
 import { loadPolicy } from '../shim/policy.ts';
 import { keepAgent, startAgent } from './agent.ts';
-import { writeAgentFile } from './agent-file.ts';
 import { prepareBundle } from './bundle-folder.ts';
 import { followFile } from './follow.ts';
 import { dropStaleSockets, type HubSocket, hubSocket } from './hub-socket.ts';
@@ -22,6 +21,7 @@ import {
 import { shimsLeave } from './shims.ts';
 import { listenForSignals, type Signals } from './signals.ts';
 import { openTrace, type Trace } from './trace.ts';
+import { dropOldFiles, type WrittenDown, writeRunDown } from './write-down.ts';
 
 /** What the parts of a running run share. */
 interface Run {
@@ -128,35 +128,54 @@ async function openRunHub(
 function openRunTrace(options: RunOptions, { producer }: RunIdentity): Trace | Refused {
   const { bundle } = options;
   const problem = bundle === undefined ? undefined : prepareBundle(bundle.dir, bundle.force);
-  return problem ?? openTrace(options, producer.run_id, producer.source.shim_id);
+  return problem ?? openTrace(options, producer.run_id);
 }
 
 async function hostRun(run: Run): Promise<RunResult> {
+  const { options, identity, trace, hub } = run;
+  const { producer } = identity;
+  const env = agentEnv(options, { producer, endpoint: hub.endpoint, eventsPath: trace.eventsPath });
+  const files = writeRunDown(options, env);
+  if ('kind' in files) return files;
+  try {
+    const problem = await recordStart(run);
+    if (problem !== undefined) return problem;
+    const { file } = trace;
+    const { follow } = options.events;
+    const follower = file && follow && followFile(file.path, file.fromByte, follow);
+    const agent = await runAgent(run, { env, files });
+    const result = await endRun(run, agent);
+    await follower?.finish();
+    return result;
+  } finally {
+    files.remove();
+  }
+}
+
+async function endRun(run: Run, agent: AgentEnd | Refused): Promise<RunResult> {
   const { options, identity, snapshot, trace, hub, writer, startedMs } = run;
   const { run_id: runId } = identity.producer;
-  recordStart(run);
-  const { file } = trace;
-  const { follow } = options.events;
-  const follower = file && follow && followFile(file.path, file.fromByte, follow);
-  const agent = await runAgent(run);
   const { finishRun } = await import('./finish.ts');
-  const { status, account, warnings } = await finishRun({
+  const shims = hub.shims();
+  const unended = shims.filter(({ state }) => state !== 'left');
+  const finished = await finishRun({
     options,
     runId,
     snapshot,
     trace,
     writer,
-    counted: hub.summary(),
+    heard: { totals: hub.summary(), unended: unended.map(({ serverId }) => serverId) },
     agent: 'kind' in agent ? { code: agent.exitCode, signal: null, asked: null } : agent,
     startedMs,
     isTerminated: hub.terminated() !== null,
   });
-  await follower?.finish();
   if ('kind' in agent) return agent;
-  return { kind: 'ended', runId, agent, status, account, trace: trace.place, warnings };
+  return { kind: 'ended', runId, agent, trace: trace.place, shims: shims.length, ...finished };
 }
 
-function recordStart({ options, identity, snapshot, trace, writer }: Run): void {
+/** Before the agent does anything. A file that was asked for and takes nothing keeps it from starting. */
+async function recordStart(run: Run): Promise<Refused | undefined> {
+  const { options, identity, snapshot, trace, writer } = run;
   const { document, ref } = snapshot;
   const started_at = new Date().toISOString();
   const { parentRunId } = identity;
@@ -164,41 +183,46 @@ function recordStart({ options, identity, snapshot, trace, writer }: Run): void 
     ...options.meta,
     ...(parentRunId !== undefined && { parent_run_id: parentRunId }),
   };
-  const run = {
+  const begun = {
     started_at,
     mode: document.mode,
     policy: ref,
     ...(Object.keys(meta).length > 0 && { meta }),
   };
-  trace.sink.write({ line: writer.line('run_start', { run }, started_at), kind: 'durable' });
-  trace.sink.push();
+  const isTaken = await trace.begin(writer.line('run_start', { run: begun }, started_at));
+  if (isTaken || trace.file === undefined) return undefined;
+  const message = `the events of the run cannot be written to ${trace.file.path}.`;
+  return refused('SUB_FILE_WRITE', message, 'Free some space, or name another place.');
+}
+
+interface Told {
+  readonly env: NodeJS.ProcessEnv;
+  readonly files: WrittenDown;
 }
 
 /** From the agent's start until nothing of it is left, its shims included. */
-async function runAgent(run: Run): Promise<AgentEnd | Refused> {
-  const { options, identity, hub, trace, signals } = run;
+async function runAgent(run: Run, { env, files }: Told): Promise<AgentEnd | Refused> {
+  const { options, hub, trace, signals } = run;
   const { config, cwd, isTerminal, paths } = options;
-  const { producer } = identity;
   const [command = '', ...args] = options.command;
   const { endpoint } = hub;
-  const env = agentEnv(options, { producer, endpoint, eventsPath: trace.eventsPath });
   const started = await startAgent({ command, args, env, cwd });
   if (started.kind === 'failed') return startFailed(command, started.code);
   const { child, pid } = started;
   const family = { endpoint, agentPid: pid };
-  const file = writeAgentFile(paths.run, pid, env);
+  files.addAgent(pid);
   const graceMs = config['shutdown.grace_ms'];
   const keeper = keepAgent({ child, family, signals, isTerminal, graceMs });
   endOnTermination(run, () => keeper.terminate());
   // Nobody waits for these, and the agent is already on its way.
   dropStaleSockets(paths.run, Date.now()).catch(() => undefined);
+  dropOldFiles(options);
   loadEnd(trace).catch(() => undefined);
   if (trace.place.kind === 'ledger') wakeLedger(options).catch(() => undefined);
   const end = await keeper.done;
   const leaveMs = graceMs + config['shutdown.term_grace_ms'] + GOODBYE_MS;
   const haveLeft = await shimsLeave({ hub, family, leaveMs });
   if (!haveLeft) options.tell('a shim did not end with the agent, and was ended.');
-  file?.remove();
   return end;
 }
 
@@ -228,8 +252,9 @@ function endOnTermination({ terminations, options }: Run, end: () => void): void
   const act = (): void => {
     const { request } = terminations;
     if (request === undefined) return;
-    const where = request.server_id === undefined ? '' : ` (server ${request.server_id})`;
-    options.tell(`the policy ends the run: ${request.message} [${request.code}]${where}`);
+    // Whether a rule has said so is not told, and any program of the user can.
+    const who = request.server_id === undefined ? 'somebody' : `server ${request.server_id}`;
+    options.tell(`the run ends, as ${who} asked: ${request.message} [${request.code}]`);
     end();
   };
   terminations.act = act;

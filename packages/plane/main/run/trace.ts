@@ -1,6 +1,15 @@
 // Where the events of a run go: one file that all of its shims append to, the ledger, or nowhere.
-import { appendFileSync, closeSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  fstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { uuidv7 } from 'uuidv7';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index.ts';
 import { EVENTS_FILE } from './bundle-folder.ts';
 import { transitPathOf } from './hub-socket.ts';
@@ -15,9 +24,16 @@ interface Trace {
   readonly file?: { readonly path: string; readonly fromByte: number };
   /** What the shims are told; undefined where the configuration says it already. */
   readonly eventsPath: string | undefined;
+  /** Puts the first line on record, before anybody else has a chance to. False when nothing takes it. */
+  begin(line: string): Promise<boolean>;
+  /** Some of our own lines are nowhere, because nothing takes them. */
+  isLossy(): boolean;
   /** Removes what nobody asked for. */
   release(): void;
 }
+
+/** A ledger that listens answers at once; where none does, the spool has the line. */
+const BEGIN_MS = 1_000;
 
 interface Wanted {
   readonly path: string;
@@ -26,22 +42,60 @@ interface Wanted {
   readonly isTransit: boolean;
 }
 
-function openTrace(options: RunOptions, runId: string, shimId: string): Trace | Refused {
-  const { config, paths } = options;
+function openTrace(options: RunOptions, runId: string): Trace | Refused {
+  const { config } = options;
   const file = wantedFile(options, runId);
-  if (file !== undefined) return fileTrace(file, config['limits.queue_bytes']);
-  const rest = { kind: 'trace', eventsPath: undefined, release: () => {} } as const;
-  if (config['events.sink'].kind === 'off') {
-    return { ...rest, sink: offSink(), place: { kind: 'none' } };
-  }
-  const sink = ledgerSink({
-    socketPath: config['ledger.socket'],
-    spoolDir: paths.spool,
-    producer: shimId,
-    limits: { queueBytes: config['limits.queue_bytes'] },
-    warn: options.tell,
-  });
-  return { ...rest, sink, place: { kind: 'ledger' } };
+  if (file !== undefined) return fileTrace(file, options);
+  if (config['events.sink'].kind === 'ledger') return ledgerTrace(options);
+  return {
+    kind: 'trace',
+    sink: offSink(),
+    place: { kind: 'none' },
+    eventsPath: undefined,
+    begin: () => Promise.resolve(true),
+    isLossy: () => false,
+    release: () => {},
+  };
+}
+
+function ledgerTrace({ config, paths, tell }: RunOptions): Trace {
+  let hasComplained = false;
+  const open = () =>
+    ledgerSink({
+      socketPath: config['ledger.socket'],
+      spoolDir: paths.spool,
+      // A name that the agent does not know: it may reach the same socket.
+      producer: uuidv7(),
+      limits: { queueBytes: config['limits.queue_bytes'] },
+      warn: (text) => {
+        if (!hasComplained) tell(text);
+        hasComplained = true;
+      },
+    });
+  const sink = open();
+  const sinks = [sink];
+  const lacks = (one: PromptSink): boolean => {
+    const { linesLost, queued } = one.stats();
+    return linesLost > 0 || (hasComplained && queued > 0);
+  };
+  return {
+    kind: 'trace',
+    sink,
+    place: { kind: 'ledger' },
+    eventsPath: undefined,
+    async begin(line) {
+      // By a sink of its own, which is closed: the ledger has the line then, or finds a complete
+      // file of the spool, and takes that before the first shim comes.
+      const first = open();
+      sinks.push(first);
+      first.write({ line, kind: 'durable' });
+      first.push();
+      await first.close(BEGIN_MS);
+      return !lacks(first);
+    },
+    isLossy: () => sinks.some(lacks),
+    release: () => {},
+  };
 }
 
 /** The file that was asked for, or the one that what was asked for needs. */
@@ -65,22 +119,34 @@ function wantedFile({ events, bundle, config, paths }: RunOptions, runId: string
   return { path, place: { kind: 'file', path }, isTold: false, isTransit: false } satisfies Wanted;
 }
 
-function fileTrace(wanted: Wanted, queueBytes: number): Trace | Refused {
+function fileTrace(wanted: Wanted, { config, tell }: RunOptions): Trace | Refused {
   const { path, place } = wanted;
   const stats = statOf(path);
   if (stats !== undefined && !stats.isFile()) {
     const message = `events cannot be written to ${path}: it is no file.`;
     return refused('SUB_FILE_WRITE', message, 'Name a file; `--events -` prints them.');
   }
-  const opened = fileSink(path, { queueBytes });
+  let hasComplained = false;
+  const warn = (text: string): void => {
+    hasComplained = true;
+    tell(text);
+  };
+  const opened = fileSink(path, { queueBytes: config['limits.queue_bytes'], warn });
   if (!opened.ok) return refused(opened.code, opened.message, opened.fix);
-  if (stats !== undefined) endLastLine(path, stats.size);
+  if (stats !== undefined) endLastLine(path);
+  const { sink } = opened;
   return {
     kind: 'trace',
-    sink: opened.sink,
+    sink,
     place,
     file: { path, fromByte: stats?.size ?? 0 },
     eventsPath: wanted.isTold ? path : undefined,
+    begin(line) {
+      sink.write({ line, kind: 'durable' });
+      sink.push();
+      return Promise.resolve(!hasComplained);
+    },
+    isLossy: () => hasComplained,
     release: () => {
       if (wanted.isTransit) rmSync(path, { force: true });
     },
@@ -96,13 +162,15 @@ function statOf(path: string) {
   }
 }
 
-/** A writer that was killed may have left half a line; ours must not become its other half. */
-function endLastLine(path: string, size: number): void {
-  if (size === 0) return;
+/** A writer that was killed, or a full disk, may have left half a line; ours must not become its
+ * other half. */
+function endLastLine(path: string): void {
   const last = Buffer.alloc(1);
   try {
     const fd = openSync(path, 'r');
     try {
+      const { size } = fstatSync(fd);
+      if (size === 0) return;
       readSync(fd, last, 0, 1, size - 1);
     } finally {
       closeSync(fd);
@@ -110,8 +178,12 @@ function endLastLine(path: string, size: number): void {
   } catch {
     // It may be written but not read: then nobody knows, and an empty line harms nobody.
   }
-  if (last[0] !== NEWLINE) appendFileSync(path, '\n');
+  try {
+    if (last[0] !== NEWLINE) appendFileSync(path, '\n');
+  } catch {
+    // The sink says what is wrong, and whether our line is there is looked at in the end.
+  }
 }
 
 export type { Trace };
-export { openTrace };
+export { endLastLine, openTrace };

@@ -64,7 +64,7 @@ function linkHub(options: HubLinkOptions): Linked {
     },
     warn,
   });
-  if (made.kind === 'refused') return { ok: false, message: made.message };
+  if (made.kind === 'refused') return { ok: false, message: `${made.message} [${made.code}]` };
   const { client } = made;
   const link: HubLink = {
     start(given) {

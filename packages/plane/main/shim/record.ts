@@ -81,11 +81,12 @@ function statusOf({ parts }: Shim, before: Stats): Status {
   return loses || parts.hub?.isThere() === false ? 'degraded' : 'ok';
 }
 
-function recordHealth(shim: Shim, status: Status | 'stopping'): void {
+function recordHealth(shim: Shim, status: Status | 'stopping', reason?: string): void {
   const { queued, spooled, previewsDropped } = shim.parts.sink.stats();
   shim.recorder.record('shim_health', {
     health: {
       status,
+      ...(reason !== undefined && { reason }),
       uptime_ms: Math.max(0, Math.round(shim.now() - shim.startedAt)),
       calls_in_flight: shim.session.openRequests('agent'),
       events_queued: queued,
@@ -96,4 +97,4 @@ function recordHealth(shim: Shim, status: Status | 'stopping'): void {
   shim.parts.sink.push();
 }
 
-export { recordEnd, recordPolicy, recordStart, watchHealth };
+export { recordEnd, recordHealth, recordPolicy, recordStart, watchHealth };

@@ -18,7 +18,7 @@ import type { HubLink } from './hub.ts';
 import { createLane, type HubAsker } from './lane.ts';
 import { createLog } from './log.ts';
 import { watchPolicy } from './policy.ts';
-import { recordEnd, recordPolicy, recordStart, watchHealth } from './record.ts';
+import { recordEnd, recordHealth, recordPolicy, recordStart, watchHealth } from './record.ts';
 import {
   carryOut,
   perform,
@@ -29,7 +29,8 @@ import {
 } from './running.ts';
 
 const TICK_MS = 1_000;
-const FLUSH_MS = 5_000;
+/** Clients kill a server that takes longer than a few seconds to end. */
+const FLUSH_MS = 1_500;
 const DRAIN_MS = 2_000;
 /** Who closes the output and lives is told of as such. */
 const EXIT_MS = 250;
@@ -195,6 +196,9 @@ function createSinkhole(): ChunkWriter {
   };
 }
 
+const BROKEN = 'the policy is broken; the last good one stays';
+const LOOSENED = 'the changed policy would let more pass; the last one stays until the next start';
+
 function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
   const { policyPath: path, policyReload, profile } = shim.parts;
   if (path === null || policyReload === 'off') return undefined;
@@ -204,14 +208,20 @@ function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
     changed: async (snapshot) => {
       if (snapshot.ref.policy_hash === shim.snapshot.ref.policy_hash) return;
       const refusal = policyReload === 'any' ? undefined : await loosening(shim, snapshot);
-      if (refusal !== undefined) return shim.log.warn(refusal);
+      if (refusal !== undefined) {
+        shim.log.warn(refusal);
+        return recordHealth(shim, 'degraded', LOOSENED);
+      }
       shim.snapshot = snapshot;
       shim.session.usePolicy(snapshot);
       recordPolicy(shim, snapshot, true);
       shim.parts.sink.push();
     },
-    broken: (message) =>
-      shim.log.warn('the policy is broken; the last good one stays', { message }),
+    broken: (reason) => {
+      shim.log.warn(BROKEN, { reason });
+      // Not the reason itself: it may quote the file.
+      recordHealth(shim, 'degraded', BROKEN);
+    },
   });
 }
 

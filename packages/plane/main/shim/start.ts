@@ -9,7 +9,6 @@ import {
   findPolicy,
   formatConfigProblem,
   type HomePaths,
-  homePaths,
   type LoadResult,
   loadConfig,
   SETTINGS,
@@ -59,7 +58,7 @@ const OURS: ReadonlySet<string> = new Set([
 /** Runs a shim to its end. A fault before the first byte is returned, not thrown. */
 async function startShim(given: ShimOptions): Promise<Started> {
   // Clients may start their servers with almost no environment; the run is found all the same.
-  const env = withAgentFile(given.env, homePaths(given.env).run);
+  const { env, problem: unknownRun } = withAgentFile(given.env);
   const options = { ...given, env };
   const { serverName, cwd, flags } = options;
   if (serverName.length > SERVER_NAME_LENGTH_MAX) {
@@ -73,18 +72,36 @@ async function startShim(given: ShimOptions): Promise<Started> {
   const { profile } = config;
   if (problem !== undefined && profile === 'production')
     return refused(formatConfigProblem(problem));
-  const identified = identify({ env, cwd, paths, nowMs: Date.now(), profile });
-  for (const warning of identified.warnings) warn(warning);
-  const parts = await gather(options, { ...loaded, ...identified });
-  return typeof parts === 'string' ? refused(parts) : { ok: true, exitCode: await runShim(parts) };
+  if (unknownRun !== undefined && profile === 'production') return refused(unknownRun);
+  if (unknownRun !== undefined) warn(unknownRun);
+  const parts = await gather(options, loaded);
+  return typeof parts === 'string' ? refused(parts) : { ok: true, exitCode: await run(parts, env) };
 }
 
-type Loaded = Extract<LoadResult, { readonly ok: true }> & Identified;
+type Loaded = Extract<LoadResult, { readonly ok: true }>;
+type Gathered = Omit<ShimParts, 'tellsRun'> & { readonly identified: Identified };
+
+/** The first shim of a run tells of its start, the last one of its end; a host does both itself. */
+function run({ identified, ...parts }: Gathered, env: ShimOptions['env']): Promise<number> {
+  const { runOrigin, leave } = identified;
+  const isHosted = runOrigin === 'given' && env['SUB_RUN_HOSTED'] === '1';
+  let hasBegun = false;
+  const running = runShim({
+    ...parts,
+    get tellsRun() {
+      if (isHosted) return false;
+      return hasBegun ? leave() : runOrigin !== 'joined';
+    },
+  });
+  // What `runShim` does before it first waits is its beginning.
+  hasBegun = true;
+  return running.finally(leave);
+}
 
 /** Everything a shim is made of, the server last: a fault before it leaves nothing behind. */
-async function gather(options: ShimOptions, loaded: Loaded): Promise<ShimParts | string> {
+async function gather(options: ShimOptions, loaded: Loaded): Promise<Gathered | string> {
   const { serverName, env, cwd } = options;
-  const { config, paths, producer, runOrigin } = loaded;
+  const { config, paths } = loaded;
   const { profile } = config;
   const policyPath = config['policy.path'] ?? foundPolicy(cwd, paths, env);
   const policy = await loadPolicy(policyPath, profile);
@@ -93,19 +110,27 @@ async function gather(options: ShimOptions, loaded: Loaded): Promise<ShimParts |
   if (typeof secrets === 'string') return secrets;
   const redaction = await loadRedactor(config['redact.extra_patterns'], secrets.secretValues());
   if (!redaction.ok) return redaction.message;
-  const hub = await hubOf(options, loaded);
-  if (typeof hub === 'string') return hub;
   const sink = sinkOf(options, loaded);
   if (typeof sink === 'string') return sink;
+  // As late as can be: who takes part in a run and then does not start leaves it without its start.
+  const identified = identify({ env, cwd, paths, nowMs: Date.now(), profile });
+  for (const warning of identified.warnings) warn(warning);
+  const { producer } = identified;
+  const unknownRun = profile === 'production' ? identified.problem : undefined;
+  const hub = unknownRun ?? (await hubOf(options, { config, producer }));
+  if (typeof hub === 'string') {
+    identified.leave();
+    return hub;
+  }
   return {
     serverName,
+    identified,
     spawned: await spawn(options, producer, secrets),
     snapshot: policy.snapshot,
     policyPath,
     policyReload: config['policy.reload'],
     profile,
     producer,
-    tellsRun: runOrigin === 'given' ? env['SUB_RUN_HOSTED'] !== '1' : runOrigin !== 'joined',
     sink,
     hub,
     injected: secrets.injected,
@@ -129,7 +154,7 @@ function secretsFor(
 
 async function hubOf(
   { serverName, env, flags }: ShimOptions,
-  { producer, config }: Loaded,
+  { producer, config }: { readonly producer: Producer; readonly config: Config },
 ): Promise<HubLink | string | undefined> {
   const endpoint = flags['governance-endpoint'] || env['SUB_GOVERNANCE_ENDPOINT'];
   if (!endpoint) {

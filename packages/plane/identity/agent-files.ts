@@ -1,0 +1,101 @@
+// The files of a run folder that are named after the process of an agent: who else has its number
+// later has another name. `sub run` and the shims of an agent find each other by them.
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type ProcessInfo, processInfo } from './process-info.ts';
+import type { System } from './system.ts';
+
+type ProcessName = Pick<ProcessInfo, 'pid' | 'start'>;
+
+interface StaleOptions {
+  readonly runDir: string;
+  readonly system: System;
+  readonly nowMs: number;
+}
+
+/** What a file of an agent may hold. Writers refuse to write more, readers to read more. */
+const AGENT_FILE_BYTES_MAX = 1_048_576;
+const FILE = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.[A-Za-z0-9.-]{1,200}$/;
+const PLACE = /^shim-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
+const FILES_MAX = 500;
+/** Another container with the same home may not see the process, but it still lives. */
+const KEPT_MS = 60 * 60_000;
+
+function agentFileName({ pid, start }: ProcessName): string {
+  return `agent-${pid}-${start}.json`;
+}
+
+/** The place of a shim in the run of an agent. */
+function placeName({ pid, start }: ProcessName, shim: ProcessName): string {
+  return `agent-${pid}-${start}.shim-${shim.pid}-${shim.start}.json`;
+}
+
+/** Whether a shim that lives has a place in the run of this agent. Places of dead ones are removed. */
+function hasShims(runDir: string, agent: ProcessName, system: System): boolean {
+  const prefix = `agent-${agent.pid}-${agent.start}.`;
+  let isOneAlive = false;
+  for (const name of readdirSync(runDir).filter((one) => one.startsWith(prefix))) {
+    const [, pid, start] = PLACE.exec(name.slice(prefix.length)) ?? [];
+    if (pid === undefined) continue;
+    if (processInfo(Number(pid), system)?.start === start) isOneAlive = true;
+    else drop(join(runDir, name));
+  }
+  return isOneAlive;
+}
+
+/** The whole text, undefined when there is no such file. Throws what the system says. */
+function readAgentFile(path: string): string | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, 'r');
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    throw cause;
+  }
+  try {
+    const { size } = fstatSync(fd);
+    if (size > AGENT_FILE_BYTES_MAX) throw new Error('the file is too long');
+    const bytes = Buffer.alloc(size);
+    return bytes.toString('utf8', 0, readSync(fd, bytes));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Removes the files of agents that are gone. */
+function dropStaleFiles({ runDir, system, nowMs }: StaleOptions): void {
+  for (const name of readdirSync(runDir).slice(0, FILES_MAX)) {
+    const [, pid, start] = FILE.exec(name) ?? [];
+    if (pid === undefined) continue;
+    const path = join(runDir, name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined || nowMs - stats.mtimeMs < KEPT_MS) continue;
+    if (processInfo(Number(pid), system)?.start !== start) drop(path);
+  }
+}
+
+function drop(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Another one was quicker.
+  }
+}
+
+export {
+  AGENT_FILE_BYTES_MAX,
+  agentFileName,
+  drop,
+  dropStaleFiles,
+  hasShims,
+  placeName,
+  readAgentFile,
+};

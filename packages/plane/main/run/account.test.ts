@@ -1,0 +1,78 @@
+import type { ShimSummary } from '@subluminal/contracts';
+import { describe, expect, test } from 'vitest';
+import { RunSummarizer } from '../../ledger/export/index.ts';
+import { Shim } from '../../ledger/testing/events.ts';
+import { accountOf, type Read } from './account.ts';
+
+const TWO: ShimSummary = {
+  calls_total: 2,
+  calls_allowed: 2,
+  calls_blocked: 0,
+  calls_throttled: 0,
+  errors_total: 0,
+};
+
+/** The events of calls that were allowed and went well. */
+function read(kind: 'all' | 'on_disk', calls: number, errors = 0): Read {
+  const summarizer = new RunSummarizer();
+  const shim = new Shim('one');
+  for (let at = 0; at < calls; at++) {
+    for (const { line } of shim.call(`call-${at}`)) summarizer.addLine(line);
+  }
+  return { kind, gathered: { summarizer, policies: [], errors, torn: 0 } };
+}
+
+const all = { totals: TWO, unended: [] };
+
+describe('the account of a run', () => {
+  test('is that of its events when the hub says the same', () => {
+    expect(accountOf(read('all', 2), all, false)).toMatchObject({
+      kind: 'events',
+      summary: { totals: TWO },
+    });
+  });
+
+  test.each<[string, Partial<ShimSummary>]>([
+    ['the events of 1 calls are missing', { calls_total: 3 }],
+    ['calls_blocked: 0 instead of 1', { calls_allowed: 2, calls_blocked: 1 }],
+    ['calls_throttled: 0 instead of 1', { calls_throttled: 1 }],
+    ['calls_allowed: 2 instead of 1', { calls_allowed: 1, calls_blocked: 1 }],
+    ['calls_total: 2 instead of 1', { calls_total: 1 }],
+    ['errors_total: 0 instead of 1', { errors_total: 1 }],
+  ])('is the one of the hub when the events say otherwise: %s', (reason, change) => {
+    const totals = { ...TWO, ...change };
+    const account = accountOf(read('all', 2), { totals, unended: [] }, false);
+    expect(account).toMatchObject({ kind: 'counted', totals });
+    expect(account).toHaveProperty('reason', expect.stringContaining(reason));
+  });
+
+  test('does not call an error what was only given up', () => {
+    expect(accountOf(read('all', 2, 0), all, false).kind).toBe('events');
+    expect(accountOf(read('all', 2, 1), all, false).kind).toBe('counted');
+  });
+
+  test('is the most that is known when a shim has not told its counts', () => {
+    const totals = { ...TWO, calls_total: 1, calls_allowed: 1 };
+    const account = accountOf(read('all', 2), { totals, unended: ['files'] }, false);
+    expect(account).toMatchObject({ kind: 'at_least', totals: TWO });
+    expect(account).toHaveProperty('reason', expect.stringContaining('server files'));
+  });
+
+  test.each<[number, readonly string[], boolean, string]>([
+    [2, [], false, 'its events wait in the spool'],
+    [1, [], false, 'the events of 1 calls were lost'],
+    [2, [], true, 'events were lost'],
+    [2, ['files'], false, 'events may be lost'],
+  ])('without a ledger says where %i calls are, %j and %j', (calls, unended, isLossy, words) => {
+    const account = accountOf(read('on_disk', calls), { totals: TWO, unended }, isLossy);
+    expect(account).toHaveProperty(
+      'reason',
+      expect.stringMatching(`^no ledger answers, and .*${words}$`),
+    );
+  });
+
+  test('is the one of the hub when there are no events', () => {
+    const account = accountOf({ kind: 'none', reason: 'no events were kept' }, all, false);
+    expect(account).toEqual({ kind: 'counted', totals: TWO, reason: 'no events were kept' });
+  });
+});
