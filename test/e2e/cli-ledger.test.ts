@@ -126,6 +126,45 @@ describe('sub ingest', () => {
     expect(readdirSync(spool)).toEqual([]);
   });
 
+  test('takes a bundle in by its events, and says what is neither that nor a spool', async () => {
+    await sub('ingest', 'events.jsonl');
+    await sub('export', 'run', RUN, '-o', 'bundle');
+    rmSync(join(folder, 'home'), { recursive: true });
+    expect(await json('ingest', 'bundle')).toMatchObject({ accepted: LINES.length, rejected: 0 });
+    expect(readdirSync(join(folder, 'bundle'))).toContain('events.jsonl');
+    mkdirSync(join(folder, 'other'));
+    expect(await json('ingest', 'other')).toMatchObject({ accepted: 0 });
+    writeFileSync(join(folder, 'other', 'events.jsonl'), SESSION);
+    const told = await sub('ingest', 'other');
+    expect(told).toMatchObject({ code: 2, stdout: '' });
+    expect(told.stderr).toContain('other is neither a spool nor a bundle. Name the files');
+  });
+
+  test('takes several in at once, one after the other', async () => {
+    const runs = ['a', 'b', 'c', 'd'];
+    for (const run of runs) {
+      writeFileSync(join(folder, `${run}.jsonl`), SESSION.replaceAll(RUN, run));
+    }
+    const taken = await Promise.all(runs.map((run) => sub('ingest', `${run}.jsonl`)));
+    expect(taken.map(({ code, stderr }) => [code, stderr])).toEqual(runs.map(() => [0, '']));
+    expect(await json('ledger', 'verify')).toMatchObject({ ok: true, events: 4 * LINES.length });
+  });
+
+  test('says that a line has the number of another', async () => {
+    const [first = '', second = ''] = LINES;
+    mkdirSync(join(folder, 'spool'));
+    writeFileSync(join(folder, 'spool', 'shim-1.jsonl'), `1 ${first}\n`, { mode: 0o600 });
+    await sub('ingest', 'spool');
+    writeFileSync(join(folder, 'spool', 'shim-2.jsonl'), `1 ${second}\n`, { mode: 0o600 });
+    const told = await sub('ingest', 'spool');
+    expect(told.code).toBe(1);
+    expect(told.stdout).toContain('1 line came under a number that another line has');
+    expect(told.stderr).toContain('number 1 of shim');
+    const verified = await sub('ledger', 'verify');
+    expect(verified.code).toBe(0);
+    expect(verified.stdout).toMatch(/warning: conflict: 1 line was set aside on \d{4}-/);
+  });
+
   test('makes no ledger for a file that cannot be read', async () => {
     const missing = await sub('ingest', 'evnts.jsonl');
     expect(missing.code).toBe(2);
@@ -160,6 +199,7 @@ describe('without a ledger', () => {
     ['query'],
     ['ledger', 'verify'],
     ['ledger', 'prune', '--keep-runs', '1'],
+    ['ledger', 'accept'],
     ['export', 'run', RUN, '-o', 'out'],
   ])('sub %s %s says how to get one', async (...args) => {
     const told = await sub(...args.filter((word) => word !== undefined));
@@ -295,12 +335,86 @@ describe('sub ledger verify', () => {
     expect((await sub('ledger', 'verify')).code).toBe(1);
   });
 
-  test('does not sign a ledger anew whose key is gone', async () => {
+  test('compares the rows that are shown, unless it shall be quick', async () => {
+    tamper("UPDATE tool_calls SET decision = 'ALLOW' WHERE decision <> 'ALLOW'");
+    const told = await sub('ledger', 'verify');
+    expect(told.code).toBe(1);
+    expect(told.stdout).toMatch(/✘ .*projection: tool_calls: .* has decision "ALLOW"/);
+    const quick = await sub('ledger', 'verify', '--quick');
+    expect(quick.code).toBe(0);
+    expect(quick.stdout).toMatch(
+      /✔ .*: no event was changed, removed or added; rows were only counted\./,
+    );
+    expect((await sub('ledger', 'verify', '--quick', '--deep')).code).toBe(2);
+  });
+
+  test('never says that nothing was removed over what was pruned', async () => {
+    await sub('ledger', 'prune', '--keep-runs', '0', '--yes');
+    const told = await sub('ledger', 'verify');
+    expect(told.code).toBe(0);
+    expect(told.stdout).toMatch(
+      /nothing was changed or added, and nothing removed but what was pruned\.\n {2}pruned: \d{4}-.*Z, 50 events of 1 run, on request \(all, all but the newest 0 runs\)/,
+    );
+    expect(await json('ledger', 'verify')).toMatchObject({
+      prunes: { total: 1, last: [{ runs: 1, events: 50, by: 'request' }] },
+    });
+  });
+
+  test('compares with a copy of the head that was kept elsewhere', async () => {
+    const head = join(folder, 'home', 'ledger.head');
+    writeFileSync(join(folder, 'kept.head'), readFileSync(head));
+    expect((await sub('ledger', 'verify', '--head', 'kept.head')).code).toBe(0);
+    // Another history, and another key to sign it with.
+    rmSync(join(folder, 'home'), { recursive: true });
+    await sub('ingest', 'events.jsonl');
+    expect((await sub('ledger', 'verify')).code).toBe(0);
+    const told = await sub('ledger', 'verify', '--head', 'kept.head');
+    expect(told.code).toBe(1);
+    expect(told.stdout).toContain('kept outside the ledger');
+    expect((await sub('ledger', 'verify', '--head', 'events.jsonl')).code).toBe(2);
+  });
+
+  test('is not content without the key, and nothing is signed anew then', async () => {
     rmSync(join(folder, 'home', 'ledger.key'));
-    expect((await sub('ledger', 'verify')).stdout).toContain('signatures not checked');
+    const told = await sub('ledger', 'verify');
+    expect(told.code).toBe(1);
+    expect(told.stdout).toContain('✘');
+    expect(told.stdout).toContain('key: the key is missing');
     const { code, stderr } = await sub('ingest', 'events.jsonl');
     expect(code).toBe(2);
     expect(stderr).toContain('ledger.key is missing');
+  });
+});
+
+describe('a ledger without its heads', () => {
+  beforeEach(async () => {
+    await sub('ingest', 'events.jsonl');
+    tamper("DELETE FROM heads; DELETE FROM meta WHERE key = 'signed_head'");
+    rmSync(join(folder, 'home', 'ledger.head'));
+  });
+
+  test('is not taken for one that nobody touched, nor signed by the next who writes', async () => {
+    const told = await sub('ledger', 'verify');
+    expect(told.code).toBe(1);
+    expect(told.stdout).toMatch(/✘ .*: unsigned: events 1 to 50 are not signed by anybody/);
+    const refused = await sub('ingest', 'events.jsonl');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/no signed head at all.*sub ledger accept.*TAMPERED\]/);
+    expect((await sub('ledger', 'verify')).code).toBe(1);
+  });
+
+  test('is gone on with only on purpose, which stays on record', async () => {
+    const asked = await sub('ledger', 'accept');
+    expect(asked.code).toBe(2);
+    expect(asked.stderr).toMatch(/no signed head at all.*--yes/);
+    expect((await sub('ledger', 'verify')).code).toBe(1);
+    expect(await json('ledger', 'accept', '--yes')).toMatchObject({ accepted: true });
+    expect(await json('ledger', 'accept', '--yes')).toEqual({ accepted: false });
+    expect((await sub('ingest', 'events.jsonl')).code).toBe(0);
+    const told = await sub('ledger', 'verify');
+    expect(told.code).toBe(0);
+    expect(told.stdout).toMatch(/warning: rollback: event 51 tells .* no signed head at all/);
+    expect(told.stdout).toMatch(/warning: recovered: event 52 tells that events 1 to 50/);
   });
 });
 

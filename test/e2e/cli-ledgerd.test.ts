@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -102,6 +102,13 @@ function isRunning(pid: number): boolean {
   }
 }
 
+/** One that has ended may be on record until its parent asks. */
+function isAlive(pid: number): boolean {
+  if (!isRunning(pid) || !existsSync('/proc/self/stat')) return isRunning(pid);
+  const text = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'utf8') : ') Z';
+  return !text.includes(') Z');
+}
+
 /** Sends whole calls as a shim does, and waits until they are committed. */
 function send(events: CallEvents, calls: number): Promise<void> {
   const lines = events.calls(calls);
@@ -136,7 +143,7 @@ describe('sub ledgerd', () => {
       code: 0,
       stdout: `The daemon (pid ${before.pid}) has ended.\n`,
     });
-    await until(() => !isRunning(before.pid));
+    expect(isAlive(before.pid)).toBe(false);
     expect(readdirSync(join(home, 'run'))).toEqual(['ledgerd.log']);
     expect(await sub('ledgerd', '--status')).toMatchObject({
       code: 1,
@@ -235,6 +242,74 @@ describe('sub ledgerd', () => {
     const both = await sub('ledgerd', '--stop', '--status');
     expect(both.code).toBe(2);
     expect(both.stderr).toContain('SUB_USAGE');
+  });
+
+  test('can be asked and ended though the configuration is broken', async () => {
+    await sub('ledgerd');
+    const { pid } = await status();
+    writeFileSync(join(home, 'config.toml'), 'profile = "x"\nnonsense = 1\n', { mode: 0o600 });
+    const asked = await sub('ledgerd', '--status');
+    expect(asked.code).toBe(0);
+    expect(asked.stdout).toContain(`pid ${pid}`);
+    expect(asked.stderr).toContain('So the daemon is looked for on');
+    const stopped = await sub('ledgerd', '--stop');
+    expect(stopped).toMatchObject({ code: 0, stdout: `The daemon (pid ${pid}) has ended.\n` });
+    // Everything else says each problem in a line of its own.
+    const { code, stderr } = await sub('query');
+    expect(code).toBe(2);
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^sub: .*config\.toml:\d+:\d+: .* \[SUB_CONFIG_\w+\]$/),
+      expect.stringMatching(/^sub: .*config\.toml:\d+:\d+: .* \[SUB_CONFIG_\w+\]$/),
+    ]);
+  });
+
+  test('says that the port of the HTTP API is taken', async () => {
+    const other = createServer();
+    onTestFinished(() => void other.close());
+    await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { readonly port: number };
+    const env = environment({ SUB_LEDGER_HTTP: `127.0.0.1:${port}` });
+    const started = await runSub(['ledgerd'], { cwd: folder, env });
+    expect(started.code).toBe(0);
+    expect(started.stdout).toMatch(/^The daemon runs now .*\nThe HTTP API is not served: .*in use/);
+    expect((await sub('ledgerd', '--status')).stdout).toContain('The HTTP API is not served: ');
+    expect(await status()).toMatchObject({
+      http_error: expect.stringContaining(`${port}`) as string,
+    });
+  });
+
+  test('counts lines that came under the number of another', async () => {
+    await sub('ledgerd');
+    await send(new CallEvents('a'), 1);
+    // The same numbers, another time.
+    await send(new CallEvents('a'), 1);
+    expect(await status()).toMatchObject({ events_committed: 3, conflicts: 3 });
+    expect((await sub('ledgerd', '--status')).stdout).toContain('3 lines were set aside');
+    expect((await sub('doctor')).stdout).toContain('3 lines set aside');
+  });
+
+  test('does not take over a ledger that lost what was signed', async () => {
+    await sub('ledgerd');
+    await send(new CallEvents('a'), 10);
+    await sub('ledgerd', '--stop');
+    rmSync(join(home, 'ledger.head'));
+    const failed = await sub('ledgerd');
+    expect(failed.code).toBe(2);
+    expect(failed.stderr).toMatch(/`ledger\.head` is missing/);
+    expect(await sub('ledger', 'verify')).toMatchObject({ code: 1 });
+    expect(await sub('ledger', 'accept', '--yes')).toMatchObject({ code: 0 });
+    expect(await sub('ledgerd')).toMatchObject({ code: 0 });
+    expect(await json('ledger', 'verify')).toMatchObject({ ok: true });
+  });
+
+  test('signs what it has written before it is proven', async () => {
+    await sub('ledgerd');
+    for (const name of ['a', 'b', 'c']) await send(new CallEvents(name), 5);
+    expect(await json('ledger', 'verify')).toMatchObject({
+      ok: true,
+      signed_seq: 45,
+      findings: [],
+    });
   });
 
   test('says why it cannot start', async () => {

@@ -1,5 +1,5 @@
 // The ledger: taking events in, asking it, checking it, thinning it out and taking runs out of it.
-import { choice, createCommand, flag, type Input, many, one, text } from '../command.ts';
+import { choice, createCommand, flag, type Input, many, one, text, texts } from '../command.ts';
 
 const INTERNAL = 'a defect in sub itself';
 const NO_LEDGER = 'wrong flags, or a ledger that is missing, locked or cannot be read';
@@ -7,7 +7,7 @@ const jsonFlag = flag('print one JSON document instead of text');
 
 const INGEST_ARGS = {
   file: many(
-    'files of events, one JSON object per line; - reads standard input; a folder is a spool',
+    'files of events, one JSON object per line; - reads standard input; a folder is a spool or a bundle',
   ),
 };
 const INGEST_OPTIONS = { json: jsonFlag };
@@ -16,7 +16,7 @@ const ingest = createCommand({
   path: ['ingest'],
   summary: 'take recorded events into the ledger',
   description:
-    'Takes the events that a shim left in a file (`--events file:PATH`) into the ledger, and makes the ledger when there is none. Events that are there already are not taken twice, so a file that has grown can be given again. A folder is taken as the spool of a shim that found no ledger; what was taken is removed from it.',
+    'Takes the events that a shim left in a file (`--events file:PATH`) into the ledger, and makes the ledger when there is none. Events that are there already are not taken twice, so a file that has grown can be given again. A folder that `sub run --bundle` or `sub export run` has written is taken by its events.jsonl; any other is taken as the spool of a shim that found no ledger, and what was taken is removed from it.',
   args: INGEST_ARGS,
   options: INGEST_OPTIONS,
   examples: [
@@ -47,14 +47,14 @@ const RUN_STATUSES = ['SUCCEEDED', 'FAILED', 'TERMINATED', 'CANCELLED', 'RUNNING
 const QUERY_ARGS = {};
 const QUERY_OPTIONS = {
   runs: flag('list runs instead of calls'),
-  run: text('id', 'only this run'),
+  run: text('id', 'only this run; last is the newest that the ledger has'),
   agent: text('id', 'only this agent'),
   server: text('name', 'only this server'),
   tool: text('name', 'only this tool'),
   decision: choice(DECISIONS, 'only this decision; REFUSED is every one but ALLOW'),
   status: choice(
     [...new Set([...CALL_STATUSES, ...RUN_STATUSES])],
-    'only this end; FAILED is every one but OK, PENDING and RUNNING have none yet',
+    'only this end; FAILED is every one but OK, also of refused calls; PENDING and RUNNING have none yet',
   ),
   rule: text('id', 'only what this rule decided'),
   since: text('time', 'from this time on: 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago'),
@@ -70,12 +70,13 @@ const QUERY_OPTIONS = {
 const query = createCommand({
   path: ['query'],
   summary: 'find calls and runs in the ledger',
-  description: 'Lists the calls that fit all filters, or the runs, the newest first.',
+  description:
+    'Lists the calls that fit all filters, or the runs, the newest first. A call that was refused ends with ERROR for its agent and is listed as REFUSED; the ERRORS of a run are calls that passed and failed.',
   args: QUERY_ARGS,
   options: QUERY_OPTIONS,
   examples: [
     'sub query --decision REFUSED --since 2h',
-    'sub query --server files --tool write_file --json',
+    'sub query --run last --server files --tool write_file --json',
     'sub query --runs',
   ],
   exitCodes: { 0: 'the answer was printed, also when it is empty', 2: NO_LEDGER, 70: INTERNAL },
@@ -84,7 +85,9 @@ const query = createCommand({
 
 const VERIFY_ARGS = {};
 const VERIFY_OPTIONS = {
-  deep: flag('also make every row anew from its events, and compare'),
+  quick: flag('only count the rows instead of making each anew from its events to compare'),
+  deep: flag('compare the rows; that is the default'),
+  head: texts('file', 'a copy of ledger.head that was kept elsewhere'),
   json: jsonFlag,
 };
 
@@ -92,17 +95,39 @@ const verify = createCommand({
   path: ['ledger', 'verify'],
   summary: 'prove that the ledger is what was written',
   description:
-    'Checks the hash chain over all events and the signed heads, and names the first row that was changed, removed or added.',
+    'Checks the hash chain over all events, the signed heads, `ledger.head` and every row that was made from the events, and names the first that was changed, removed or added. What is not signed yet and what was pruned is told.',
   args: VERIFY_ARGS,
   options: VERIFY_OPTIONS,
-  examples: ['sub ledger verify', 'sub ledger verify --deep --json'],
+  examples: ['sub ledger verify', 'sub ledger verify --quick --json'],
   exitCodes: {
-    0: 'nothing was changed, removed or added',
-    1: 'something was; the first row is named',
+    0: 'nothing was changed, removed or added, up to the last signed event',
+    1: 'something was, or the key or ledger.head is missing; the first is named',
     2: NO_LEDGER,
     70: INTERNAL,
   },
   load: () => import('../commands/ledger-verify.ts'),
+});
+
+const ACCEPT_ARGS = {};
+const ACCEPT_OPTIONS = {
+  yes: flag('do it; without this nothing is changed'),
+  json: jsonFlag,
+};
+
+const accept = createCommand({
+  path: ['ledger', 'accept'],
+  summary: 'go on with a ledger that is not what was signed',
+  description:
+    'A ledger that was put back to an older state, cut or changed is not written to any more. This goes on with what is there, signs it, and records in the ledger for good that it did so, and why.',
+  args: ACCEPT_ARGS,
+  options: ACCEPT_OPTIONS,
+  examples: ['sub ledger accept', 'sub ledger accept --yes'],
+  exitCodes: {
+    0: 'it was accepted, or there was nothing to accept',
+    2: 'no --yes, or a ledger that is missing, locked or cannot be written',
+    70: INTERNAL,
+  },
+  load: () => import('../commands/ledger-accept.ts'),
 });
 
 const PRUNE_ARGS = {};
@@ -134,7 +159,7 @@ const prune = createCommand({
   load: () => import('../commands/ledger-prune.ts'),
 });
 
-const EXPORT_ARGS = { id: one('the id of the run, as `sub query --runs` lists it') };
+const EXPORT_ARGS = { id: one('the id of the run, as `sub query --runs` lists it; or last') };
 const EXPORT_OPTIONS = {
   out: text('dir', 'the folder for the files; it is made', 'o'),
   force: flag('overwrite files that are there'),
@@ -148,7 +173,10 @@ const exportRun = createCommand({
     'Writes events.jsonl, policy.json, summary.json and summary.md of one run into a folder.',
   args: EXPORT_ARGS,
   options: EXPORT_OPTIONS,
-  examples: ['sub export run 0198c0de-7a11-7000-8000-000000000001 -o trace'],
+  examples: [
+    'sub export run last -o trace',
+    'sub export run 0198c0de-7a11-7000-8000-000000000001 -o trace',
+  ],
   exitCodes: {
     0: 'the files were written',
     2: 'wrong flags, no such run, files that exist, or a ledger that is missing',
@@ -183,18 +211,20 @@ const ledgerd = createCommand({
   load: () => import('../commands/ledgerd.ts'),
 });
 
-const LEDGER_COMMANDS = [ledgerd, ingest, query, verify, prune, exportRun];
+const LEDGER_COMMANDS = [ledgerd, ingest, query, verify, prune, accept, exportRun];
 
 type LedgerdInput = Input<typeof LEDGERD_ARGS, typeof LEDGERD_OPTIONS>;
 type IngestInput = Input<typeof INGEST_ARGS, typeof INGEST_OPTIONS>;
 type QueryInput = Input<typeof QUERY_ARGS, typeof QUERY_OPTIONS>;
 type LedgerVerifyInput = Input<typeof VERIFY_ARGS, typeof VERIFY_OPTIONS>;
+type LedgerAcceptInput = Input<typeof ACCEPT_ARGS, typeof ACCEPT_OPTIONS>;
 type LedgerPruneInput = Input<typeof PRUNE_ARGS, typeof PRUNE_OPTIONS>;
 type ExportRunInput = Input<typeof EXPORT_ARGS, typeof EXPORT_OPTIONS>;
 
 export type {
   ExportRunInput,
   IngestInput,
+  LedgerAcceptInput,
   LedgerdInput,
   LedgerPruneInput,
   LedgerVerifyInput,

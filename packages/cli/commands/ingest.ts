@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { open, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type ParsedEvent, parseEventLine } from '@subluminal/contracts';
 import type { NumberedLine } from '@subluminal/plane/ingest';
 import { dropSpool, listSpool, readSpool } from '@subluminal/plane/sink';
@@ -30,6 +31,8 @@ interface Tally {
   readonly reasons: Reason[];
 }
 
+/** A file that a shim has left. */
+const SPOOLED = /-\d{1,9}\.jsonl(?:\.\d{1,9}\.part)?$/;
 const REASONS_MAX = 5;
 const REASON_LENGTH_MAX = 200;
 
@@ -38,16 +41,18 @@ async function run({ args, options }: IngestInput, io: Io): Promise<Outcome> {
     return failure('SUB_USAGE', 'standard input can be read only once.', 'Give - once.');
   }
   // Before a ledger is made for nothing.
+  const places: Place[] = [];
   for (const file of args.file) {
-    const wrong = await readable(file);
-    if (wrong !== undefined) return wrong;
+    const place = await findPlace(file);
+    if (isFailure(place)) return place;
+    places.push(place);
   }
   const home = await findLedger();
   if (isFailure(home)) return home;
   const tally: Tally = { accepted: 0, known: 0, rejected: 0, cut: 0, reasons: [] };
   const taken = await changeLedger(home, { io, create: true }, async (ledger) => {
-    for (const file of args.file) {
-      const wrong = await takeSource(ledger, { file, io, tally });
+    for (const place of places) {
+      const wrong = await takeSource(ledger, { ...place, io, tally });
       if (wrong !== undefined) return wrong;
     }
     return undefined;
@@ -57,32 +62,47 @@ async function run({ args, options }: IngestInput, io: Io): Promise<Outcome> {
   return done(tally.rejected > 0 ? EXIT.findings : EXIT.fine);
 }
 
-interface Source {
+interface Place {
+  readonly kind: 'stdin' | 'file' | 'spool';
   readonly file: string;
+}
+
+interface Source extends Place {
   readonly io: Io;
   readonly tally: Tally;
 }
 
-async function readable(file: string): Promise<Failure | undefined> {
-  if (file === STDIO) return undefined;
+async function findPlace(file: string): Promise<Place | Failure> {
+  if (file === STDIO) return { kind: 'stdin', file: '<stdin>' };
   if (file === '') return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
   try {
-    if (!(await stat(file)).isDirectory()) await (await open(file, 'r')).close();
-    return undefined;
+    if ((await stat(file)).isDirectory()) return folderOf(file, await readdir(file));
+    await (await open(file, 'r')).close();
+    return { kind: 'file', file };
   } catch (cause) {
     return unreadable(file, cause);
   }
 }
 
-async function takeSource(ledger: LedgerWriter, source: Source): Promise<Failure | undefined> {
-  const { file, io } = source;
-  if (file === STDIO) {
-    if (io.stdinIsTerminal) io.err.write('sub: reading standard input; end it with Ctrl-D.\n');
-    return takeLines(ledger, io.stdin, { ...source, file: '<stdin>' });
+/** A bundle has its summary beside its events. A spool has files of its own names, or none. */
+function folderOf(folder: string, names: readonly string[]): Place | Failure {
+  if (names.includes('summary.json') && names.includes('events.jsonl')) {
+    return { kind: 'file', file: join(folder, 'events.jsonl') };
   }
-  const info = await stat(file).catch(() => undefined);
-  if (info?.isDirectory() === true) return takeSpool(ledger, source);
-  return takeLines(ledger, createReadStream(file), source);
+  const shown = names.filter((name) => !name.startsWith('.'));
+  if (shown.length === 0 || shown.some((name) => SPOOLED.test(name))) {
+    return { kind: 'spool', file: folder };
+  }
+  const message = `${folder} is neither a spool nor a bundle.`;
+  return failure('SUB_FILE_READ', message, 'Name the files of events in it.');
+}
+
+async function takeSource(ledger: LedgerWriter, source: Source): Promise<Failure | undefined> {
+  const { kind, file, io } = source;
+  if (kind === 'spool') return takeSpool(ledger, source);
+  if (kind === 'file') return takeLines(ledger, createReadStream(file), source);
+  if (io.stdinIsTerminal) io.err.write('sub: reading standard input; end it with Ctrl-D.\n');
+  return takeLines(ledger, io.stdin, source);
 }
 
 async function takeLines(
@@ -125,11 +145,11 @@ async function takeBatch(
 }
 
 async function store(ledger: LedgerWriter, lines: readonly NumberedLine[], tally: Tally) {
-  if (lines.length === 0) return { rejected: 0 };
-  const { accepted, duplicates, rejected } = await ledger.ingest(lines);
+  if (lines.length === 0) return { rejected: 0, conflicts: 0 };
+  const { accepted, duplicates, rejected, conflicts = 0 } = await ledger.ingest(lines);
   tally.accepted += accepted;
   tally.known += duplicates;
-  return { rejected };
+  return { rejected, conflicts };
 }
 
 /** What a shim kept because it found no ledger. Its lines have numbers of their own. */
@@ -139,8 +159,12 @@ async function takeSpool(ledger: LedgerWriter, { file, tally }: Source): Promise
     let endOffset = 0;
     for await (const batch of readSpool(spooled)) {
       const lines = batch.lines.map((line) => ({ producer, ...line }));
-      const { rejected } = await store(ledger, lines, tally);
+      const { rejected, conflicts } = await store(ledger, lines, tally);
       tally.rejected += rejected;
+      if (conflicts > 0) {
+        const reason = `${plural(conflicts, 'line')} came under a number that another line has`;
+        explain(tally, { file: path, line: lines[0]?.seq ?? 0, reason });
+      }
       for (const { seq, line } of rejected > 0 ? lines : []) {
         const reason = reasonOf(line);
         if (reason !== undefined) explain(tally, { file: path, line: seq, reason });

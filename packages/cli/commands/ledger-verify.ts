@@ -1,32 +1,79 @@
-import { type Finding, type VerifyReport, verifyLedger } from '@subluminal/plane/ledger';
+import { answers, createLedgerClient } from '@subluminal/plane/ingest';
+import {
+  type Finding,
+  parseWitness,
+  type VerifyReport,
+  verifyLedger,
+  type WitnessedHead,
+} from '@subluminal/plane/ledger';
 import type { LedgerVerifyInput } from '../catalog/ledger.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isFailure } from '../failure.ts';
-import type { Colors, Io } from '../io.ts';
+import { type Failure, failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
 import { freshen } from '../ledger/fresh.ts';
-import { findLedger, findVerifier, withReader } from '../ledger/home.ts';
-import { harmless, jsonText, plural } from '../text.ts';
+import { findLedger, findVerifier, type LedgerHome, withReader } from '../ledger/home.ts';
+import { firstError, verifyText } from '../ledger/verify-text.ts';
+import { readFileBytes } from '../read-file.ts';
+import { jsonText } from '../text.ts';
 
-const SHOWN_MAX = 10;
+const HEAD_BYTES_MAX = 65_536;
 
 async function run({ options }: LedgerVerifyInput, io: Io): Promise<Outcome> {
+  if (options.deep && options.quick) {
+    return failure('SUB_USAGE', '--deep and --quick exclude each other.', 'Give one.');
+  }
+  const kept = await keptHeads(options.head, io);
+  if (isFailure(kept)) return kept;
   const home = await findLedger();
   if (isFailure(home)) return home;
   await freshen(home, io);
+  const isWritten = await signed(home);
   const verifier = await findVerifier(home.paths.ledgerKey);
   if (isFailure(verifier)) return verifier;
   const { witness } = home;
-  const report = await withReader(home, (reader) =>
-    verifyLedger(reader, { verifier, witness, deep: options.deep }),
-  );
-  if (isFailure(report)) return report;
+  const asked = { verifier, witness, kept, isWritten, deep: !options.quick };
+  const report = await withReader(home, (reader) => verifyLedger(reader, asked));
+  if (isFailure(report)) return roomFor(report);
   io.out.write(
     options.json
       ? jsonText(documentOf(report, home.file))
-      : textOf(report, { file: home.file, colors: io.out.colors }),
+      : verifyText(report, { file: home.file, colors: io.out.colors }),
   );
   return done(report.ok ? EXIT.fine : EXIT.findings);
+}
+
+/** Copies of `ledger.head` that were kept where the ledger's owner cannot change them. */
+async function keptHeads(
+  files: readonly string[],
+  io: Io,
+): Promise<readonly WitnessedHead[] | Failure> {
+  const heads: WitnessedHead[] = [];
+  for (const file of files) {
+    const read = await readFileBytes(file, { io, bytesMax: HEAD_BYTES_MAX });
+    if (isFailure(read)) return read;
+    const head = parseWitness(Buffer.from(read.bytes).toString('utf8'));
+    if (head === undefined) {
+      return failure('SUB_USAGE', `${file} is no copy of ledger.head.`, 'Name such a copy.');
+    }
+    heads.push(head);
+  }
+  return heads;
+}
+
+/** Lets a daemon that runs sign what it has written; true when one runs. */
+async function signed({ config }: LedgerHome): Promise<boolean> {
+  const socketPath = config['ledger.socket'];
+  if (!(await answers(socketPath))) return false;
+  // When it cannot, the last events are reported as not signed.
+  await createLedgerClient({ socketPath }).ingest([], { durable: true });
+  return true;
+}
+
+function roomFor(cause: Failure): Failure {
+  if (cause.code !== 'SUB_LEDGER_FULL') return cause;
+  const fix = 'Free some space: the rows are made anew beside the ledger. --quick needs no room.';
+  return { ...cause, fix };
 }
 
 function documentOf(report: VerifyReport, file: string) {
@@ -37,8 +84,13 @@ function documentOf(report: VerifyReport, file: string) {
     ledger_id: report.ledgerId,
     events: report.events,
     pruned: report.pruned,
+    prunes: {
+      total: report.prunes.total,
+      last: report.prunes.last.map(({ seq, atMs, ...rest }) => ({ seq, at_ms: atMs, ...rest })),
+    },
     heads: report.heads,
     signed_seq: report.signedSeq,
+    key_id: report.keyId,
     tip: report.tip,
     signatures: report.signatures,
     rows: report.projections,
@@ -50,55 +102,6 @@ function documentOf(report: VerifyReport, file: string) {
 
 function findingOf({ kind, level, fromSeq, toSeq, message }: Finding) {
   return { kind, level, from_seq: fromSeq, to_seq: toSeq, message };
-}
-
-/** The one with the lowest event; what is not about an event comes last. */
-function firstError({ findings }: VerifyReport): Finding | undefined {
-  const place = ({ fromSeq }: Finding) => fromSeq ?? Number.POSITIVE_INFINITY;
-  const errors = findings.filter(({ level }) => level === 'error');
-  return errors.reduce<Finding | undefined>(
-    (best, one) => (best === undefined || place(one) < place(best) ? one : best),
-    undefined,
-  );
-}
-
-function textOf(
-  report: VerifyReport,
-  { file, colors }: { readonly file: string; readonly colors: Colors },
-): string {
-  const { findings, findingsTotal } = report;
-  const first = firstError(report);
-  const head =
-    first === undefined
-      ? colors.green(`✔ ${harmless(file)}: nothing was changed, removed or added.`)
-      : colors.red(`✘ ${harmless(file)}: ${wordsOf(first)}`);
-  const others = findings.filter((one) => one !== first);
-  const shown = others.slice(0, SHOWN_MAX);
-  const more = findingsTotal - shown.length - (first === undefined ? 0 : 1);
-  const lines = [
-    head,
-    ...shown.map((one) => `  ${one.level}: ${wordsOf(one)}`),
-    ...(more > 0 ? [`  … and ${more} more.`] : []),
-    `  ${factsOf(report)}`,
-  ];
-  return `${lines.join('\n')}\n`;
-}
-
-function wordsOf({ kind, message, fromSeq, toSeq }: Finding): string {
-  const place =
-    fromSeq === null || message.includes(String(fromSeq))
-      ? ''
-      : ` (event ${fromSeq}${toSeq === null || toSeq === fromSeq ? '' : `–${toSeq}`})`;
-  return harmless(`${kind}: ${message}${place}`);
-}
-
-function factsOf(report: VerifyReport): string {
-  const { events, pruned, heads, signedSeq, signatures, projections } = report;
-  const gone = pruned === 0 ? '' : ` (${pruned} pruned)`;
-  const signed = `${plural(heads, 'signed head')} up to event ${signedSeq}`;
-  const checked =
-    signatures === 'checked' ? 'signatures checked' : 'signatures not checked: no ledger.key';
-  return `${plural(events, 'event')}${gone}, ${signed}, ${checked}, rows ${projections}.`;
 }
 
 export { run };

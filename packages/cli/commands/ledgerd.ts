@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { homePaths } from '@subluminal/plane/config';
 import { createLedgerClient, type LedgerStatus } from '@subluminal/plane/ingest';
 import {
   ensureLedgerd,
@@ -10,16 +11,20 @@ import {
 import type { LedgerdInput } from '../catalog/ledger.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { failure, isFailure } from '../failure.ts';
+import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
-import { findLedger } from '../ledger/home.ts';
+import { isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
+import { failureOf, findLedger, warn } from '../ledger/home.ts';
+import { processEnded } from '../ledger/process-end.ts';
 import manifest from '../package.json' with { type: 'json' };
-import { harmless, jsonText, plural } from '../text.ts';
+import { harmless, jsonText } from '../text.ts';
 
 type Options = LedgerdInput['options'];
 
 const START_MS = 20_000;
 const STOP_MS = 30_000;
+/** From the end of its work to the end of its process. */
+const EXIT_MS = 10_000;
 const TAKE_OVER_TRIES = 3;
 const ENDING_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /** Nobody reads the log of a daemon in the background as it grows. */
@@ -35,12 +40,19 @@ async function run({ options }: LedgerdInput, io: Io): Promise<Outcome> {
   }
   if (options.foreground || options.auto) return serve(options, io);
   const home = await findLedger();
-  if (isFailure(home)) return home;
-  if (options.stop) return stop(home, options, io);
-  if (!options.status) return start(home, options, io);
-  const status = await clientOf(home).status();
+  if (!options.stop && !options.status) return isFailure(home) ? home : start(home, options, io);
+  const socketPath = isFailure(home) ? usualSocket(home, io) : home.config['ledger.socket'];
+  if (options.stop) return stop(socketPath, options, io);
+  const status = await createLedgerClient({ socketPath }).status();
   say(options, io, status === undefined ? NOBODY : { status, notes: notesOf(status) });
   return done(status === undefined ? EXIT.findings : EXIT.fine);
+}
+
+/** A broken configuration must not keep anybody from ending the daemon. */
+function usualSocket({ code, message }: Failure, io: Io): string {
+  const socketPath = process.env['SUB_LEDGER_SOCKET'] || homePaths(process.env).socket;
+  warn(io, `${message} [${code}] So the daemon is looked for on ${resolve(socketPath)}.`);
+  return resolve(socketPath);
 }
 
 /** Sees to it that one runs, is not older than this command when nobody chose it, and stays. */
@@ -97,7 +109,7 @@ async function serve({ auto }: Options, io: Io): Promise<Outcome> {
     result = await runLedgerd(serving);
   }
   for (const signal of ENDING_SIGNALS) process.off(signal, end);
-  if (isHomeFault(result)) return failure(result.code, result.message, result.fix);
+  if (isHomeFault(result)) return failureOf(result);
   if (result.kind === 'already' && !auto) {
     io.err.write('sub ledgerd: one runs already for this home.\n');
   }
@@ -121,10 +133,14 @@ function logger(io: Io, isBounded: boolean): (message: string) => void {
   };
 }
 
-async function stop(home: LedgerHome, { json }: Options, io: Io): Promise<Outcome> {
-  const client = clientOf(home);
+async function stop(socketPath: string, { json }: Options, io: Io): Promise<Outcome> {
+  const client = createLedgerClient({ socketPath });
   const before = await client.status();
-  if (before !== undefined && !(await client.stop(STOP_MS))) return notEnded(before.pid);
+  if (before !== undefined) {
+    const hasEnded = await client.stop(STOP_MS);
+    // The ledger is closed and signed; the process follows.
+    if (!hasEnded || !(await processEnded(before.pid, EXIT_MS))) return notEnded(before.pid);
+  }
   const pid = before?.pid ?? null;
   const text = pid === null ? 'No daemon runs.' : `The daemon (pid ${pid}) has ended.`;
   io.out.write(json ? jsonText({ running: false, stopped: pid }) : `${text}\n`);
@@ -132,7 +148,7 @@ async function stop(home: LedgerHome, { json }: Options, io: Io): Promise<Outcom
 }
 
 function notEnded(pid: number): Outcome {
-  const message = `the daemon (pid ${pid}) has not ended in ${STOP_MS / 1_000} s.`;
+  const message = `the daemon (pid ${pid}) has not ended in time.`;
   return failure('SUB_LEDGER_BUSY', message, 'Look at run/ledgerd.log, or end the process.');
 }
 
@@ -150,40 +166,9 @@ function say({ json }: Options, io: Io, { status, isNew = false, notes }: Said):
     io.out.write(jsonText(document));
     return;
   }
-  const first = status === undefined ? 'No daemon runs.' : textOf(status, isNew);
-  io.out.write([first, ...notes].map((line) => `${harmless(line)}\n`).join(''));
-}
-
-function textOf(status: LedgerStatus, isNew: boolean): string {
-  const { pid, version, started_at, connections, events_committed, http } = status;
-  const api = http === undefined ? '' : `, HTTP API on ${http.url}`;
-  if (isNew) return `The daemon runs now (pid ${pid})${api}.`;
-  const work = `${plural(events_committed, 'event')} taken, ${plural(connections, 'connection')}`;
-  return `The daemon runs (pid ${pid}, version ${version}) since ${started_at}: ${work}${api}.`;
-}
-
-function notesOf({ version, stays }: LedgerStatus): readonly string[] {
-  const isOther = version !== manifest.version;
-  return [
-    stays
-      ? 'It stays until `sub ledgerd --stop`.'
-      : 'It ends when nobody has needed it for a while; `sub ledgerd` lets it stay.',
-    ...(isOther
-      ? [`This is version ${manifest.version}: \`sub ledgerd --stop\`, then \`sub ledgerd\`.`]
-      : []),
-  ];
-}
-
-const VERSION = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})/;
-
-/** Older than this command; what has no number we know is not. */
-function isOlder(version: string): boolean {
-  const [theirs, ours] = [version, manifest.version].map((text) =>
-    VERSION.exec(text)?.slice(1).map(Number),
-  );
-  if (theirs === undefined || ours === undefined) return false;
-  const at = ours.findIndex((number, index) => number !== theirs[index]);
-  return at >= 0 && (theirs[at] ?? 0) < (ours[at] ?? 0);
+  const lines =
+    status === undefined ? ['No daemon runs.'] : [statusText(status, isNew), ...troublesOf(status)];
+  io.out.write([...lines, ...notes].map((line) => `${harmless(line)}\n`).join(''));
 }
 
 /** The end of the log, as a cause. */

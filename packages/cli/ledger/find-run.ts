@@ -5,6 +5,7 @@ import { type Failure, failure } from '../failure.ts';
 /** Stands for the run that began last. */
 const LAST = 'last';
 
+/** The run, or why there is none. */
 async function findRun(reader: StoreReader, name: string): Promise<string | Failure> {
   if (name !== LAST) {
     const found = await reader.run(name);

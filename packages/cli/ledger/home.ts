@@ -31,24 +31,35 @@ interface WriterWish {
   readonly io: Io;
   /** Make the ledger when there is none. */
   readonly create: boolean;
+  /** Go on with a ledger that does not follow from what was signed, and record that. */
+  readonly acceptsRollback?: boolean;
 }
 
 /** Runs `work` as the one writer of the ledger, and signs what it leaves. */
 async function withWriter<T>(
   home: LedgerHome,
-  { io, create }: WriterWish,
+  { io, create, acceptsRollback = false }: WriterWish,
   work: (ledger: Ledger) => Promise<T>,
 ): Promise<T | Failure> {
-  return told(await write(home, { create, warn: (text) => warn(io, text) }, work));
+  const wish = { create, acceptsRollback, warn: (text: string) => warn(io, text) };
+  return told(await write(home, wish, work));
 }
 
-/** Undefined without a key: then signatures cannot be checked. */
+/** Undefined without a key: then nothing can be proven. */
 async function findVerifier(path: string): Promise<Verifier | Failure | undefined> {
   return told(await findKey(path));
 }
 
 function told<T>(value: T | HomeFault): T | Failure {
-  return isHomeFault(value) ? failure(value.code, value.message, value.fix) : value;
+  return isHomeFault(value) ? failureOf(value) : value;
+}
+
+/** What can be mended, for whoever reports it; several things are a line each, in their order. */
+function failureOf({ code, message, fix, others = [] }: HomeFault): Failure {
+  for (const one of others) {
+    process.stderr.write(`sub: ${harmless(one.message)} ${harmless(one.fix)} [${one.code}]\n`);
+  }
+  return failure(code, message, fix);
 }
 
 function warn(io: Io, message: string): void {
@@ -56,4 +67,4 @@ function warn(io: Io, message: string): void {
 }
 
 export type { LedgerHome };
-export { findLedger, findVerifier, warn, withReader, withWriter };
+export { failureOf, findLedger, findVerifier, warn, withReader, withWriter };

@@ -16,6 +16,10 @@ function timeText(ms: number | null): string {
   return ms === null ? '' : new Date(ms).toISOString();
 }
 
+function isRefused({ decision }: CallRow): boolean {
+  return decision !== null && decision !== 'ALLOW';
+}
+
 const CALL_VIEW: View<CallRow> = {
   name: 'calls',
   columns: [
@@ -35,7 +39,8 @@ const CALL_VIEW: View<CallRow> = {
     row.would_action === null || row.would_action === row.decision
       ? row.decision
       : `${row.decision ?? ''} (${row.would_action})`,
-    row.status ?? 'PENDING',
+    // For its agent a refusal is an error, but none of the server's: nobody asked the server.
+    isRefused(row) ? 'REFUSED' : (row.status ?? 'PENDING'),
     row.latency_ms,
     row.server_name,
     row.tool_name,
@@ -44,7 +49,7 @@ const CALL_VIEW: View<CallRow> = {
     row.run_id,
   ],
   paint: (line, row, colors) => {
-    if (row.decision !== null && row.decision !== 'ALLOW') return colors.red(line);
+    if (isRefused(row)) return colors.red(line);
     return row.status !== null && row.status !== 'OK' ? colors.yellow(line) : line;
   },
   csv: {

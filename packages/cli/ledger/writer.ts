@@ -1,6 +1,11 @@
 // Changing the ledger: by the daemon while one runs, because it is then the only writer; else here.
 import { setTimeout as pause } from 'node:timers/promises';
-import { ERROR_CODES, errorEntry, type SubCode } from '@subluminal/contracts';
+import {
+  ERROR_CODES,
+  EVENT_LINE_LENGTH_MAX,
+  errorEntry,
+  type SubCode,
+} from '@subluminal/contracts';
 import {
   type Answer,
   answers,
@@ -36,6 +41,9 @@ interface ChangeWish {
 
 const LOCK_MS = 5_000;
 const LOCK_POLL_MS = 50;
+/** A batch of short lines is well below what a request may have; see its maker. */
+const SHORT_LENGTH = 262_144;
+const QUOTED_BYTES_MAX = 26 * 1_048_576;
 
 /** What the daemon would not do. */
 class Refusal extends Error {
@@ -79,11 +87,22 @@ function ownWriter(ledger: Ledger): LedgerWriter {
 
 function remoteWriter(client: LedgerClient): LedgerWriter {
   return {
-    ingest: async (lines) => resultOf(await client.ingest(lines)),
+    ingest: async (lines) => {
+      // No event is that long: what a request has no room for need not be sent.
+      const sent = lines.filter(({ line }) => quotedBytes(line) <= QUOTED_BYTES_MAX);
+      const counts = resultOf(await client.ingest(sent));
+      return { ...counts, rejected: counts.rejected + lines.length - sent.length };
+    },
     seal: async () => void resultOf(await client.ingest([], { durable: true })),
     prune: async (wish) => resultOf(await client.prune(wish)),
     count: async (wish) => resultOf(await client.prune(wish, { dryRun: true })),
   };
+}
+
+/** At most, as it stands in a request; cheap for all that is not long. */
+function quotedBytes(line: string): number {
+  if (line.length > EVENT_LINE_LENGTH_MAX) return Number.POSITIVE_INFINITY;
+  return line.length < SHORT_LENGTH ? 0 : Buffer.byteLength(JSON.stringify(line));
 }
 
 function resultOf<T>(answer: Answer<T>): T {

@@ -65,7 +65,8 @@ function createLedgerClient({ socketPath }: { readonly socketPath: string }): Le
       const reply = await ask({ socketPath, timeoutMs, request: { do: 'status' } });
       const status = reply.kind === 'answer' ? reply.value['status'] : undefined;
       // One of an older version does not say; nobody should end what may be meant to stay.
-      return isStatus(status) ? { ...status, stays: status.stays ?? true } : undefined;
+      if (!isStatus(status)) return undefined;
+      return { ...status, stays: status.stays ?? true, conflicts: status.conflicts ?? 0 };
     },
     prune: async (request, { dryRun = false } = {}) => {
       const asked = { do: 'prune', request, dry_run: dryRun } as const;
@@ -103,16 +104,20 @@ function refused(code: string, message: string): Refused {
   return { ok: false, code, message };
 }
 
-type AnyStatus = Omit<LedgerStatus, 'stays'> & Partial<Pick<LedgerStatus, 'stays'>>;
+type Newer = 'stays' | 'conflicts';
+type AnyStatus = Omit<LedgerStatus, Newer> & Partial<Pick<LedgerStatus, Newer>>;
 
 function isStatus(value: unknown): value is AnyStatus {
   if (!isObject(value)) return false;
   const { pid, version, started_at, connections, events_committed, stays, http } = value;
+  const { conflicts, http_error } = value;
   return (
     [pid, connections, events_committed].every(Number.isSafeInteger) &&
     typeof version === 'string' &&
     typeof started_at === 'string' &&
     (stays === undefined || typeof stays === 'boolean') &&
+    (conflicts === undefined || Number.isSafeInteger(conflicts)) &&
+    (http_error === undefined || typeof http_error === 'string') &&
     (http === undefined || (isObject(http) && typeof http['url'] === 'string'))
   );
 }

@@ -26,6 +26,8 @@ class Controller implements Talk {
   readonly #controls: Controls;
   #last: Promise<void> = Promise.resolve();
   #waiting = 0;
+  /** Of the requests that wait. */
+  #length = 0;
   #hasEnded = false;
   #isStopping = false;
 
@@ -36,6 +38,8 @@ class Controller implements Talk {
 
   line(text: string | undefined): void {
     this.#waiting += 1;
+    this.#length += text?.length ?? 0;
+    this.#peer.holds(this.#length);
     // One after the other; what is not read yet waits with the one who asks.
     this.#peer.pause();
     this.#last = this.#last.then(() => this.#answer(text));
@@ -58,6 +62,8 @@ class Controller implements Talk {
         : await this.#do(request).catch((cause: unknown) => this.#refusal(cause));
     this.#peer.write(`${JSON.stringify(answer)}\n`);
     this.#waiting -= 1;
+    this.#length -= text?.length ?? 0;
+    this.#peer.holds(this.#length);
     if (this.#waiting === 0) this.#peer.resume();
     this.#letGo();
   }

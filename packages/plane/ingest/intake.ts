@@ -13,8 +13,8 @@ interface Sender {
 interface IntakeOptions {
   readonly ledger: IngestLedger;
   readonly warn: (message: string) => void;
-  /** Events were added to the ledger. */
-  readonly onAdded: (count: number) => void;
+  /** Lines were committed, or set aside. */
+  readonly onTaken: (counts: TakenCounts) => void;
   /** The ledger will never take anything again. */
   readonly onFinal: (code: string, message: string) => void;
   readonly limits?: Partial<IntakeLimits>;
@@ -93,13 +93,13 @@ class Intake {
 
   /** Puts lines into the ledger at once, beside the queue; tries until they are in. */
   async commit(lines: readonly NumberedLine[]): Promise<TakenCounts> {
-    const { ledger, warn, onAdded } = this.#options;
+    const { ledger, warn, onTaken } = this.#options;
     const { signal } = this.#ended;
     for (let waitMs = RETRY_MIN_MS; ; waitMs = Math.min(2 * waitMs, RETRY_MAX_MS)) {
       if (signal.aborted) throw new IntakeEnded();
       try {
         const counts = await ledger.ingest(lines);
-        if (counts.accepted > 0) onAdded(counts.accepted);
+        onTaken(counts);
         return counts;
       } catch (cause) {
         const judged = ledger.judge(cause);

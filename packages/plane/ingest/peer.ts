@@ -1,5 +1,6 @@
 // One connection, whatever it turns out to speak: its bytes, its lines, its end.
 import type { Socket } from 'node:net';
+import type { Budget, Holder } from './budget.ts';
 import { LineReader, TOO_LONG } from './lines.ts';
 
 /** What a protocol makes of a connection. */
@@ -16,10 +17,14 @@ interface PeerOptions {
   readonly socket: Socket;
   readonly talk: Talk;
   readonly lineBytesMax: number;
+  /** Of what all peers hold. */
+  readonly budget: Budget;
+  /** Too much is held, by this one more than by any other. */
+  readonly onDropped: () => void;
   readonly onClose: () => void;
 }
 
-class Peer {
+class Peer implements Holder {
   /** Whether it may send lines for the ledger: until its first line says otherwise. */
   maySendLines = true;
   /** Bytes that were read. */
@@ -29,12 +34,19 @@ class Peer {
   #talk: Talk;
   readonly #socket: Socket;
   readonly #lines: LineReader;
+  readonly #budget: Budget;
+  readonly #onDropped: () => void;
+  /** What it has asked for, until it is answered. */
+  #askedBytes = 0;
+  #isGone = false;
   #isDeaf = false;
   #latest: string | undefined;
 
-  constructor({ socket, talk, lineBytesMax, onClose }: PeerOptions) {
+  constructor({ socket, talk, lineBytesMax, budget, onDropped, onClose }: PeerOptions) {
     this.#socket = socket;
     this.#talk = talk;
+    this.#budget = budget;
+    this.#onDropped = onDropped;
     this.#lines = new LineReader(lineBytesMax);
     forgiveWrites(socket, () => {
       this.#isDeaf = true;
@@ -46,6 +58,8 @@ class Peer {
     socket.on('drain', () => this.#writeLatest());
     socket.on('close', () => {
       this.#isDeaf = true;
+      this.#isGone = true;
+      this.#budget.gone(this);
       this.#talk.closed();
       onClose();
     });
@@ -55,6 +69,22 @@ class Peer {
   speak(talk: Talk, lineBytesMax: number): void {
     this.#talk = talk;
     this.#lines.bytesMax = lineBytesMax;
+  }
+
+  get heldBytes(): number {
+    return this.#isGone ? 0 : this.#lines.heldBytes + this.#askedBytes;
+  }
+
+  /** So much of what it sent is being worked on. */
+  holds(bytes: number): void {
+    this.#askedBytes = bytes;
+    this.#budget.changed(this);
+  }
+
+  drop(): void {
+    this.#isGone = true;
+    this.#onDropped();
+    this.#socket.destroy();
   }
 
   pause(): void {
@@ -103,7 +133,10 @@ class Peer {
 
   #read(chunk: Buffer): void {
     this.bytesRead += chunk.length;
+    if (this.#isGone) return;
+    const before = this.#lines.heldBytes;
     this.#lines.read(chunk, (line) => this.#talk.line(line === TOO_LONG ? undefined : line));
+    if (this.#lines.heldBytes !== before) this.#budget.changed(this);
   }
 
   #writeLatest(): void {

@@ -6,8 +6,10 @@ const FOLLOW_HELLO = 'subluminal.follow.v1';
 
 /** As the spool: no line is longer. */
 const LINE_BYTES_MAX = 32 * 1024 * 1024;
-/** A request may carry a batch of lines, quoted. */
-const REQUEST_BYTES_MAX = 3 * LINE_BYTES_MAX;
+/** A request may carry a batch of lines, quoted: the longest event, and some more. */
+const REQUEST_BYTES_MAX = 56 * 1024 * 1024;
+/** What a date can say. */
+const MOMENT_MS_MAX = 8.64e15;
 
 interface LedgerStatus {
   readonly pid: number;
@@ -20,8 +22,12 @@ interface LedgerStatus {
   readonly events_committed: number;
   /** Until it is told to end; otherwise it ends when nobody has needed it for a while. */
   readonly stays: boolean;
+  /** Lines that it has set aside since, because another line had their number. */
+  readonly conflicts: number;
   /** Where the HTTP API listens, when it does. */
   readonly http?: { readonly url: string };
+  /** Why it does not, when it should. */
+  readonly http_error?: string;
 }
 
 interface PruneWish {
@@ -49,6 +55,8 @@ interface TakenCounts {
   readonly accepted: number;
   readonly duplicates: number;
   readonly rejected: number;
+  /** Those of the rejected whose number another line has; left out when there is none. */
+  readonly conflicts?: number;
 }
 
 /** Why a request was not done. */
@@ -124,7 +132,7 @@ function readRequest(line: string): Request | undefined {
 function readWish(value: unknown): PruneWish | undefined {
   if (!isObject(value)) return undefined;
   const { olderThanMs, keepRuns, what } = value;
-  if (!isNumberOrNone(olderThanMs) || !isCountOrNone(keepRuns)) return undefined;
+  if (!isMomentOrNone(olderThanMs) || !isCountOrNone(keepRuns)) return undefined;
   if (what !== undefined && what !== 'all' && what !== 'previews') return undefined;
   return {
     ...(olderThanMs !== undefined && { olderThanMs }),
@@ -139,8 +147,8 @@ function isNumberedLine(value: unknown): value is NumberedLine {
   return typeof producer === 'string' && typeof seq === 'number' && typeof line === 'string';
 }
 
-function isNumberOrNone(value: unknown): value is number | undefined {
-  return value === undefined || (typeof value === 'number' && Number.isFinite(value));
+function isMomentOrNone(value: unknown): value is number | undefined {
+  return value === undefined || (typeof value === 'number' && Math.abs(value) <= MOMENT_MS_MAX);
 }
 
 function isCountOrNone(value: unknown): value is number | undefined {

@@ -1,6 +1,7 @@
 // The daemon's socket: who connects, what they speak, and the orderly end of it all.
 import type { Server, Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Budget } from './budget.ts';
 import { Controller } from './control.ts';
 import { Follower } from './follow.ts';
 import { Intake, type IntakeLimits } from './intake.ts';
@@ -32,6 +33,8 @@ interface IngestOptions {
   /** No connection and nothing in the spool for so long. */
   readonly idle?: { readonly afterMs: number; readonly onIdle: () => void };
   readonly limits?: Partial<IntakeLimits>;
+  /** What all connections may hold of lines without an end; 128 MiB. */
+  readonly heldBytesMax?: number;
   /** Until then nothing is said of the daemon's state. */
   readonly ready?: Promise<unknown>;
 }
@@ -42,7 +45,8 @@ interface IngestServer {
   /** Lines that came another way than by the socket; all or nothing, committed when it resolves. */
   take(lines: readonly NumberedLine[]): Promise<TakenCounts>;
   status(): LedgerStatus;
-  setHttp(http: { readonly url: string } | undefined): void;
+  /** Where the HTTP API is served, or why it is not. */
+  setHttp(http: HttpState): void;
   /** Something used the daemon in another way: it is not idle. */
   touch(): void;
   /** Somebody uses it until the result is called. */
@@ -56,6 +60,8 @@ interface IngestServer {
   close(timeoutMs: number, last: () => Promise<void>): Promise<void>;
 }
 
+type HttpState = { readonly url: string } | { readonly error: string };
+
 type Opened =
   | { readonly kind: 'open'; readonly server: IngestServer }
   | { readonly kind: 'taken' }
@@ -67,6 +73,9 @@ const AFTER_HELLO_MS = [50, 1_000] as const;
 const HELLO_BYTES_MAX = 65_536;
 const HELLO_MS = 10_000;
 const CONNECTIONS_MAX = 4_096;
+const DROPPED =
+  'too much was held for lines that did not end: the connection that held most was closed';
+const DROPPED_QUIET_MS = 60_000;
 const SILENCE: Talk = {
   line: () => undefined,
   ended: () => undefined,
@@ -95,11 +104,14 @@ class Daemon implements IngestServer {
   readonly #listeners = new Set<() => void>();
   readonly #holders = new Set<symbol>();
   readonly #startedAt = new Date().toISOString();
+  readonly #budget: Budget;
   #bound: Bound | undefined;
-  #http: { readonly url: string } | undefined;
+  #http: HttpState | undefined;
   #committed = 0;
+  #conflicts = 0;
   #stays: boolean;
   #isClosing = false;
+  #quietUntilMs = 0;
   #asker: Peer | undefined;
   #sweepTimer: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -108,8 +120,9 @@ class Daemon implements IngestServer {
     this.#options = options;
     const { ledger, spool, warn, onFinal, limits = {} } = options;
     this.#stays = options.idle === undefined;
-    const onAdded = (count: number) => this.#added(count);
-    this.#intake = new Intake({ ledger, warn, onFinal, onAdded, limits });
+    this.#budget = new Budget(options.heldBytesMax);
+    const onTaken = (counts: TakenCounts) => this.#taken(counts);
+    this.#intake = new Intake({ ledger, warn, onFinal, onTaken, limits });
     const onWork = () => this.touch();
     this.#sweeper = new Sweeper({ spool, ledger, intake: this.#intake, warn, onWork });
   }
@@ -136,6 +149,8 @@ class Daemon implements IngestServer {
         ended: () => peer.end(),
         closed: () => clearTimeout(timer),
       },
+      budget: this.#budget,
+      onDropped: () => this.#dropped(),
       onClose: () => {
         this.#peers.delete(peer);
         this.touch();
@@ -156,7 +171,7 @@ class Daemon implements IngestServer {
     const release = this.hold();
     try {
       const counts = await ledger.ingest(lines);
-      this.#added(counts.accepted);
+      this.#taken(counts);
       return counts;
     } finally {
       release();
@@ -171,11 +186,12 @@ class Daemon implements IngestServer {
       connections: this.#peers.size,
       events_committed: this.#committed,
       stays: this.#stays,
-      ...(this.#http && { http: this.#http }),
+      conflicts: this.#conflicts,
+      ...httpOf(this.#http),
     };
   }
 
-  setHttp(http: { readonly url: string } | undefined): void {
+  setHttp(http: HttpState): void {
     this.#http = http;
   }
 
@@ -258,6 +274,14 @@ class Daemon implements IngestServer {
     }
   }
 
+  /** Whoever does this does it often. */
+  #dropped(): void {
+    const nowMs = performance.now();
+    if (nowMs < this.#quietUntilMs) return;
+    this.#quietUntilMs = nowMs + DROPPED_QUIET_MS;
+    this.#options.warn(DROPPED);
+  }
+
   #sweepSoon(): void {
     for (const waitMs of AFTER_HELLO_MS) {
       setTimeout(() => void (this.#isClosing || this.#sweeper.sweep()), waitMs).unref();
@@ -299,12 +323,18 @@ class Daemon implements IngestServer {
     };
   }
 
-  #added(count: number): void {
-    if (count === 0) return;
-    this.#committed += count;
+  #taken({ accepted, conflicts = 0 }: TakenCounts): void {
+    this.#conflicts += conflicts;
+    if (accepted === 0) return;
+    this.#committed += accepted;
     for (const follower of this.#followers) follower.moved();
     for (const listener of this.#listeners) listener();
   }
+}
+
+function httpOf(http: HttpState | undefined): Pick<LedgerStatus, 'http' | 'http_error'> {
+  if (http === undefined) return {};
+  return 'url' in http ? { http } : { http_error: http.error };
 }
 
 function refuse(peer: Peer, error: string): void {

@@ -31,34 +31,31 @@ const NO_HEAD = '0'.repeat(64);
 const KINDS: ReadonlySet<unknown> = new Set<HeadKind>(['open', 'interval', 'close']);
 const HEX_HASH = /^[0-9a-f]{64}$/;
 
+/** Those who sign by `v2` seal what they keep outside; `v1` was before that. */
+type HeadVersion = 'v1' | 'v2';
+
 /** What is signed. The ledger's id keeps a head from passing for one of another ledger. */
-function headText(ledgerId: string, head: Unsigned): string {
+function headText(ledgerId: string, head: Unsigned, version: HeadVersion): string {
   const { n, kind, seq, hash, count, createdAtMs, prev } = head;
-  return JSON.stringify([
-    'subluminal.head.v1',
-    ledgerId,
-    n,
-    kind,
-    seq,
-    hash,
-    count,
-    createdAtMs,
-    prev,
-  ]);
+  const tag = `subluminal.head.${version}`;
+  return JSON.stringify([tag, ledgerId, n, kind, seq, hash, count, createdAtMs, prev]);
 }
 
 function signHead(ledgerId: string, head: Unsigned, signer: Signer): Head {
-  return { ...head, keyId: signer.keyId, signature: signer.sign(headText(ledgerId, head)) };
+  return { ...head, keyId: signer.keyId, signature: signer.sign(headText(ledgerId, head, 'v2')) };
 }
 
-function headHolds(ledgerId: string, head: Head, verifier: Verifier): boolean {
+/** By which version it was signed; undefined when it was not, by any key that is trusted. */
+function headHolds(ledgerId: string, head: Head, verifier: Verifier): HeadVersion | undefined {
   const signature = { keyId: head.keyId, value: head.signature };
-  return verifier.verify(headText(ledgerId, head), signature);
+  return (['v2', 'v1'] as const).find((version) =>
+    verifier.verify(headText(ledgerId, head, version), signature),
+  );
 }
 
 /** What the next head refers to. */
 function headHash(ledgerId: string, head: Head): string {
-  const text = `${headText(ledgerId, head)}\n${head.keyId}\n${head.signature}`;
+  const text = `${headText(ledgerId, head, 'v1')}\n${head.keyId}\n${head.signature}`;
   return createHash('sha256').update(text, 'utf8').digest('hex');
 }
 
@@ -83,29 +80,6 @@ function followingHead(ledgerId: string, last: Head | undefined, next: NextHead)
   };
 }
 
-/** A head with the ledger that it belongs to, as it stands in `ledger.head` or is kept elsewhere. */
-interface WitnessedHead {
-  readonly ledgerId: string;
-  readonly head: Head;
-}
-
-function formatWitness({ ledgerId, head }: WitnessedHead): string {
-  return `${JSON.stringify({ format: 'subluminal.head.v1', ledger_id: ledgerId, head })}\n`;
-}
-
-/** Reads what `formatWitness` wrote; undefined when it is anything else. */
-function parseWitness(text: string): WitnessedHead | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(value) || value['format'] !== 'subluminal.head.v1') return undefined;
-  const { ledger_id: ledgerId, head } = value;
-  return typeof ledgerId === 'string' && isHead(head) ? { ledgerId, head } : undefined;
-}
-
 function isHead(value: unknown): value is Head {
   if (!isObject(value)) return false;
   const numbers = ['n', 'seq', 'count', 'createdAtMs'].map((name) => value[name]);
@@ -119,14 +93,5 @@ function isHead(value: unknown): value is Head {
   );
 }
 
-export type { Head, HeadKind, WitnessedHead };
-export {
-  followingHead,
-  formatWitness,
-  headHash,
-  headHolds,
-  isHead,
-  NO_HEAD,
-  parseWitness,
-  signHead,
-};
+export type { Head, HeadKind, HeadVersion };
+export { followingHead, headHash, headHolds, isHead, NO_HEAD, signHead };

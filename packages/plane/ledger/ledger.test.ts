@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { parseWitness } from './head.ts';
 import { Shim, T0_MS } from './testing/events.ts';
 import { memoryWitness } from './testing/memory-witness.ts';
 import { LedgerHome } from './testing/temp-ledger.ts';
+import { parseWitness } from './witnessed.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -81,10 +81,19 @@ describe('heads', () => {
     expect(warnings.join()).toContain('no room');
     await ledger.close();
     rmSync(home.headFile, { recursive: true });
+    // But the next writer cannot know any more that nothing was cut off.
+    await expect(home.open()).rejects.toMatchObject({
+      code: 'SUB_LEDGER_TAMPERED',
+      message: expect.stringContaining('`ledger.head` is missing') as unknown,
+    });
     writeFileSync(home.headFile, 'garbage');
-    const next = await home.open({ onWarning: (text) => warnings.push(text) });
-    expect(warnings.at(-1)).toContain('cannot be read');
+    await expect(home.open()).rejects.toMatchObject({
+      message: expect.stringContaining('`ledger.head` cannot be read') as unknown,
+    });
+    const next = await home.open({ onRollback: 'record' });
     await next.close();
+    await home.record(new Shim('b').call('a'));
+    expect(await home.verify()).toMatchObject({ ok: true, findings: [{ kind: 'rollback' }] });
   });
 });
 

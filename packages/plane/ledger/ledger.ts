@@ -3,15 +3,16 @@ import type { Signer } from '@subluminal/core/ports';
 import { append, ownEvent } from './append.ts';
 import { sameBytes } from './chain.ts';
 import { LedgerError } from './errors.ts';
-import { followingHead, formatWitness, type Head, type HeadKind, signHead } from './head.ts';
+import { followingHead, type Head, type HeadKind, signHead } from './head.ts';
 import { type IngestResult, ingestBatch, readBatch } from './ingest.ts';
-import { checkWitness, type RollbackChoice } from './open.ts';
+import { checkOpening, type RollbackChoice } from './open.ts';
 import { PROJECTION_VERSION } from './project.ts';
 import { type PruneRequest, type PruneResult, pruneOnce } from './prune.ts';
 import type { IncomingLine } from './read-line.ts';
 import { rebuildProjections } from './rebuild.ts';
 import type { Store, StoreTransaction, Tip, TransactionOptions } from './store.ts';
 import type { Witness } from './witness.ts';
+import { formatWitness, NOTED_HEAD, sealed, signerAsVerifier } from './witnessed.ts';
 
 interface LedgerOptions {
   readonly store: Store;
@@ -22,7 +23,7 @@ interface LedgerOptions {
   readonly nowMs: () => number;
   /** A head at the latest after so many events, and so long after an event. */
   readonly headEvery?: { readonly events: number; readonly ms: number };
-  /** What to do with a store that is older than the witness; `refuse`. */
+  /** What to do with a store that does not follow from what was signed; `refuse`. */
   readonly onRollback?: RollbackChoice;
   /** For what goes wrong without stopping anything. */
   readonly onWarning?: (message: string) => void;
@@ -70,15 +71,16 @@ class Writer implements Ledger {
   }
 
   async open(): Promise<void> {
-    const { witness, onRollback = 'refuse' } = this.#options;
+    const { witness, signer, onRollback = 'refuse' } = this.#options;
     const kept = await witness.read();
+    const verifier = signerAsVerifier(signer);
     await this.#write({ durable: true }, async (transaction) => {
       this.#ledgerId = await transaction.ledgerId();
       this.#tip = await transaction.tip();
       this.#head = await transaction.lastHead();
+      const noted = await transaction.meta(NOTED_HEAD);
       const state = { ledgerId: this.#ledgerId, tip: this.#tip, head: this.#head };
-      const { records, warning } = checkWitness(state, kept, onRollback);
-      if (warning !== undefined) this.#warn(warning);
+      const records = checkOpening({ ...state, noted, kept, verifier }, onRollback);
       if ((await transaction.meta('projection')) !== PROJECTION_VERSION) {
         await rebuildProjections(transaction);
         await transaction.setMeta('projection', PROJECTION_VERSION);
@@ -95,13 +97,15 @@ class Writer implements Ledger {
     return this.#inTurn(async () => {
       const kind = this.#dueHead(batch.events.length);
       let result: IngestResult | undefined;
+      let conflict: string | undefined;
       await this.#write({ durable: kind !== undefined }, async (transaction, tip) => {
         const done = await ingestBatch(transaction, { tip, batch, nowMs: this.#options.nowMs() });
-        result = done.result;
+        ({ result, conflict } = done);
         return { tip: done.tip, kind: done.tip.seq > tip.seq ? kind : undefined };
       });
       this.#wakeLater();
       if (result === undefined) throw new Error('the transaction did not run');
+      if (conflict !== undefined) this.#warn(conflict);
       return result;
     });
   }
@@ -180,8 +184,10 @@ class Writer implements Ledger {
       const result = await work(transaction, tip);
       if (result?.kind === undefined) return { tip: result?.tip, head: undefined };
       const head = this.#makeHead(result.tip, result.kind);
+      const text = formatWitness(sealed(this.#ledgerId, head, this.#options.signer));
       await transaction.addHead(head);
-      return { tip: result.tip, head };
+      await transaction.setMeta(NOTED_HEAD, text);
+      return { tip: result.tip, head: { head, text } };
     }, options);
     if (done.tip !== undefined) this.#tip = done.tip;
     if (done.head !== undefined) await this.#headWritten(done.head);
@@ -202,13 +208,19 @@ class Writer implements Ledger {
   }
 
   /** The head is safe in the store; without its witness only the cut-off end would go unnoticed. */
-  async #headWritten(head: Head): Promise<void> {
+  async #headWritten({
+    head,
+    text,
+  }: {
+    readonly head: Head;
+    readonly text: string;
+  }): Promise<void> {
     this.#head = head;
     this.#fresh = false;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     try {
-      await this.#options.witness.write(formatWitness({ ledgerId: this.#ledgerId, head }));
+      await this.#options.witness.write(text);
     } catch (cause) {
       this.#warn(`The last head could not be kept beside the ledger: ${String(cause)}`);
     }

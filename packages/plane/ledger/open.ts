@@ -1,8 +1,11 @@
-// Whether a ledger may go on from where it is found.
+// Whether a ledger may go on from where it is found. A writer signs what it finds, so it must not
+// take over what nobody can have written: signed once, a forgery would look like the rest.
+import type { Verifier } from '@subluminal/core/ports';
 import { LedgerError } from './errors.ts';
-import { type Head, parseWitness } from './head.ts';
+import { type Head, headHolds } from './head.ts';
 import type { OwnRecord } from './own-events.ts';
 import type { Tip } from './store.ts';
+import { isSameHead, parseWitness, sealHolds, type WitnessedHead } from './witnessed.ts';
 
 /** `record` goes on, and says so in the ledger for good. */
 type RollbackChoice = 'refuse' | 'record';
@@ -11,43 +14,104 @@ interface Found {
   readonly ledgerId: string;
   readonly tip: Tip;
   readonly head: Head | undefined;
+  /** What the ledger itself notes as its last head. */
+  readonly noted: string | undefined;
+  /** `ledger.head`. */
+  readonly kept: string | undefined;
+  /** Knows what this writer has signed. */
+  readonly verifier: Verifier;
 }
 
-interface OpenCheck {
-  /** What the ledger must say about itself before anything else. */
-  readonly records: readonly OwnRecord[];
-  readonly warning?: string;
+/** The same, read. */
+interface Read extends Omit<Found, 'noted' | 'kept'> {
+  readonly note: WitnessedHead | undefined;
+  readonly beside: WitnessedHead | 'missing' | 'unreadable';
 }
 
-/** Compares the store with the last head that was kept outside of it. */
-function checkWitness(found: Found, kept: string | undefined, choice: RollbackChoice): OpenCheck {
-  const witnessed = kept === undefined ? undefined : parseWitness(kept);
-  const warning =
-    kept !== undefined && witnessed === undefined ? 'ledger.head cannot be read.' : undefined;
-  const { ledgerId, tip, head } = found;
-  const other = witnessed !== undefined && witnessed.ledgerId !== ledgerId;
-  const wanted = Math.max(head?.seq ?? 0, other ? 0 : (witnessed?.head.seq ?? 0));
-  const older = (head?.n ?? 0) < (other ? 0 : (witnessed?.head.n ?? 0)) || tip.seq < wanted;
+interface Trouble {
+  readonly code: 'SUB_LEDGER_ROLLED_BACK' | 'SUB_LEDGER_TAMPERED';
+  readonly detail: string;
+}
+
+/** What the ledger must say about itself before anything else; throws when it may not go on. */
+function checkOpening(found: Found, choice: RollbackChoice): readonly OwnRecord[] {
+  const read = readFound(found);
+  const { tip, head, ledgerId, beside, note } = read;
+  const trouble = olderThan(read, witnessOf(beside)) ?? olderThan(read, note) ?? strangeEnd(read);
+  const wrong = trouble ?? strangeWitness(read);
+  if (wrong !== undefined && choice === 'refuse') throw new LedgerError(wrong.code, wrong.detail);
   const records: OwnRecord[] = [];
-  if (other || older) {
-    if (choice === 'refuse') throw rolledBack(found, witnessed?.head ?? head, other);
-    const lost_head = witnessed ?? { ledgerId, head };
-    records.push({ type: 'ledger_rollback', rollback: { lost_head, found_seq: tip.seq } });
+  if (wrong !== undefined) {
+    const lost_head = witnessOf(beside) ?? note ?? { ledgerId, head: head ?? null };
+    const rollback = { lost_head, found_seq: tip.seq, reason: wrong.detail };
+    records.push({ type: 'ledger_rollback', rollback });
+  } else if (witnessOf(beside) !== undefined && witnessOf(beside)?.seal === undefined) {
+    records.push({ type: 'ledger_unsealed', unsealed: { head_n: head?.n ?? 0 } });
   }
   const signed = head?.seq ?? 0;
   if (tip.seq > signed) {
     const recovered = { from_seq: signed + 1, to_seq: tip.seq };
     records.push({ type: 'ledger_recovered', recovered });
   }
-  return { records, ...(warning !== undefined && { warning }) };
+  return records;
 }
 
-function rolledBack({ tip, ledgerId }: Found, lost: Head | undefined, other: boolean): LedgerError {
-  const detail = other
-    ? `\`ledger.head\` belongs to another ledger than ${ledgerId}.`
-    : `It ends with event ${tip.seq}, but event ${lost?.seq ?? 0} was signed.`;
-  return new LedgerError('SUB_LEDGER_ROLLED_BACK', detail);
+function readFound({ noted, kept, ...rest }: Found): Read {
+  const note = noted === undefined ? undefined : parseWitness(noted);
+  const beside = kept === undefined ? 'missing' : (parseWitness(kept) ?? 'unreadable');
+  return { ...rest, note, beside };
+}
+
+function witnessOf(beside: Read['beside']): WitnessedHead | undefined {
+  return typeof beside === 'string' ? undefined : beside;
+}
+
+/** The store ends before what was signed. */
+function olderThan(
+  { ledgerId, tip, head }: Read,
+  witness: WitnessedHead | undefined,
+): Trouble | undefined {
+  const code = 'SUB_LEDGER_ROLLED_BACK';
+  if (witness !== undefined && witness.ledgerId !== ledgerId) {
+    return { code, detail: `\`ledger.head\` belongs to another ledger than ${ledgerId}.` };
+  }
+  const signedSeq = Math.max(head?.seq ?? 0, witness?.head.seq ?? 0);
+  if ((head?.n ?? 0) >= (witness?.head.n ?? 0) && tip.seq >= signedSeq) return undefined;
+  return { code, detail: `It ends with event ${tip.seq}, but event ${signedSeq} was signed.` };
+}
+
+/** Events are written together with a head where none was, and where the last one closed. */
+function strangeEnd({ tip, head }: Read): Trouble | undefined {
+  const code = 'SUB_LEDGER_TAMPERED';
+  if (head === undefined && tip.seq > 0) {
+    return { code, detail: `It has ${tip.seq} events, and no signed head at all.` };
+  }
+  if (head?.kind !== 'close' || tip.seq <= head.seq) return undefined;
+  const detail = `It was closed after event ${head.seq}, and ends with event ${tip.seq}.`;
+  return { code, detail };
+}
+
+/** What stands in `ledger.head` was put there with the key. */
+function strangeWitness({ ledgerId, head, note, beside, verifier }: Read): Trouble | undefined {
+  const code = 'SUB_LEDGER_TAMPERED';
+  if (beside === 'unreadable') return { code, detail: '`ledger.head` cannot be read.' };
+  if (beside === 'missing') {
+    if (head === undefined && note === undefined) return undefined;
+    // A crash between the first head and its first witness: only the note is there.
+    const isFirst = head?.n === 1 && note !== undefined && sealHolds(note, verifier);
+    if (isFirst && isSameHead(ledgerId, head, note.head)) return undefined;
+    return {
+      code,
+      detail: `\`ledger.head\` is missing, though ${head?.n ?? 0} heads were signed.`,
+    };
+  }
+  if (beside.seal === undefined) {
+    const isNew = head !== undefined && headHolds(ledgerId, head, verifier) === 'v2';
+    return isNew ? { code, detail: '`ledger.head` has no seal.' } : undefined;
+  }
+  if (sealHolds(beside, verifier)) return undefined;
+  return { code, detail: 'The seal of `ledger.head` is not one of `ledger.key`.' };
 }
 
 export type { RollbackChoice };
-export { checkWitness };
+export { checkOpening };

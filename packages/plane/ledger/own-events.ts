@@ -15,6 +15,9 @@ interface PolicyRecord {
 /** After each prune: everything that is pruned by now, as one hash. */
 interface PruneRecord {
   readonly reason: string;
+  /** Whoever asked for it; records of before say nothing of it, nor of the runs. */
+  readonly by?: 'retention' | 'request';
+  readonly runs?: number;
   /** How many events this prune changed. */
   readonly events: number;
   /** How many are pruned in all, and the hash of what is left of them. */
@@ -30,17 +33,33 @@ interface RecoveryRecord {
   readonly to_seq: number;
 }
 
-/** The ledger went on although it was older than the last signed head. */
+/** The ledger went on although it did not follow from what was signed. */
 interface RollbackRecord {
   readonly lost_head: unknown;
   readonly found_seq: number;
+  readonly reason: string;
+}
+
+/** `ledger.head` was not put there by a version that seals it. */
+interface UnsealedRecord {
+  readonly head_n: number;
+}
+
+/** Lines that came under numbers that other lines had. */
+interface ConflictRecord {
+  readonly lines: number;
+  /** The first of them. */
+  readonly producer: string;
+  readonly producer_seq: number;
 }
 
 type OwnRecord =
   | { readonly type: 'ledger_policy'; readonly policy: PolicyRecord }
   | { readonly type: 'ledger_prune'; readonly prune: PruneRecord }
+  | { readonly type: 'ledger_conflict'; readonly conflict: ConflictRecord }
   | { readonly type: 'ledger_recovered'; readonly recovered: RecoveryRecord }
-  | { readonly type: 'ledger_rollback'; readonly rollback: RollbackRecord };
+  | { readonly type: 'ledger_rollback'; readonly rollback: RollbackRecord }
+  | { readonly type: 'ledger_unsealed'; readonly unsealed: UnsealedRecord };
 
 function ownLine(record: OwnRecord, nowMs: number): string {
   const { type, ...body } = record;
@@ -55,7 +74,16 @@ function readPrune(line: string): PruneRecord | undefined {
   if (typeof reason !== 'string' || typeof hash !== 'string') return undefined;
   if (!Number.isSafeInteger(events) || !Number.isSafeInteger(count)) return undefined;
   if (!Array.isArray(marks) || !marks.every(isMark)) return undefined;
-  return { reason, events: Number(events), count: Number(count), hash, marks };
+  const { by, runs } = prune;
+  return {
+    reason,
+    ...((by === 'retention' || by === 'request') && { by }),
+    ...(Number.isSafeInteger(runs) && { runs: Number(runs) }),
+    events: Number(events),
+    count: Number(count),
+    hash,
+    marks,
+  };
 }
 
 function isMark(value: unknown): value is readonly [number, string] {
@@ -78,6 +106,26 @@ function readPolicy(line: string): PolicyRecord | undefined {
   };
 }
 
+function readRecovery(
+  line: string,
+): { readonly fromSeq: number; readonly toSeq: number } | undefined {
+  const { from_seq, to_seq } = readBody(line, 'ledger_recovered', 'recovered') ?? {};
+  if (!Number.isSafeInteger(from_seq) || !Number.isSafeInteger(to_seq)) return undefined;
+  return { fromSeq: Number(from_seq), toSeq: Number(to_seq) };
+}
+
+/** How many lines it tells of; at least the one that it was written for. */
+function readConflict(line: string): number {
+  const lines = readBody(line, 'ledger_conflict', 'conflict')?.['lines'];
+  return Number.isSafeInteger(lines) ? Math.max(1, Number(lines)) : 1;
+}
+
+/** Why the ledger should not have gone on; empty in records of before. */
+function readRollback(line: string): string {
+  const reason = readBody(line, 'ledger_rollback', 'rollback')?.['reason'];
+  return typeof reason === 'string' ? reason : '';
+}
+
 function readBody(line: string, type: string, field: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(line);
@@ -89,4 +137,4 @@ function readBody(line: string, type: string, field: string): Record<string, unk
 }
 
 export type { OwnRecord, PolicyRecord, PruneRecord };
-export { OWN_PRODUCER, ownLine, readPolicy, readPrune };
+export { OWN_PRODUCER, ownLine, readConflict, readPolicy, readPrune, readRecovery, readRollback };

@@ -20,6 +20,8 @@ interface PruneRequest {
   readonly keepRuns?: number;
   /** `previews` leaves the events without what arguments and results looked like; `all`. */
   readonly what?: 'all' | 'previews';
+  /** Who wants it; `request` is anybody who asks. */
+  readonly by?: 'retention' | 'request';
 }
 
 interface PruneResult {
@@ -65,7 +67,8 @@ async function pruneOnce(transaction: StoreTransaction, state: PruneState): Prom
   const more = runIds.length === RUNS_PER_TURN || strays === STRAYS_PER_TURN;
   if (events === 0) return { runs: runIds.length, events, tip: undefined, more };
   const after = await remainsOf(transaction);
-  const prune: PruneRecord = { reason: reasonOf(request), events, ...after };
+  const by = request.by ?? 'request';
+  const prune = { reason: reasonOf(request), by, runs: runIds.length, events, ...after };
   const own = [
     ...(previews ? [] : await policyEvents(transaction, said.policies, nowMs)),
     ownEvent({ type: 'ledger_prune', prune }, nowMs),

@@ -76,6 +76,8 @@ interface ChainReader {
   /** Seq 0 and the genesis hash when there is no event. */
   tip(): Promise<Tip>;
   lastHead(): Promise<Head | undefined>;
+  /** A small text about the ledger as a whole. */
+  meta(key: string): Promise<string | undefined>;
   heads(afterN: number, limit: number): Promise<readonly Head[]>;
   /** In the order of seq. */
   events(request: EventsRequest): Promise<readonly EventRow[]>;
@@ -104,6 +106,9 @@ interface LineKey {
   readonly producerSeq: number;
 }
 
+/** What is left of a line. */
+type StoredLine = Pick<EventRow, 'line' | 'digest'>;
+
 /** What becomes of one event when it is pruned. */
 interface PrunedEvent {
   readonly seq: number;
@@ -123,15 +128,13 @@ interface StaleRequest {
 
 /** The inside of one transaction: all of it happens, or none. */
 interface StoreTransaction extends ChainReader {
-  /** For each key, whether an event of it is stored. */
-  known(keys: readonly LineKey[]): Promise<readonly boolean[]>;
+  /** For each key, what is stored of its event; undefined where none is. */
+  stored(keys: readonly LineKey[]): Promise<readonly (StoredLine | undefined)[]>;
   addEvents(rows: readonly EventRow[]): Promise<void>;
   addHead(head: Head): Promise<void>;
-  /** Keeps the newest `rowsMax`. */
+  /** Keeps the newest `rowsMax`; of one key the first, but rather one of a conflict. */
   addRejects(rows: readonly RejectRow[], rowsMax: number): Promise<void>;
   merge(projection: Projection): Promise<void>;
-  /** A small text about the ledger as a whole. */
-  meta(key: string): Promise<string | undefined>;
   setMeta(key: string, value: string): Promise<void>;
   clearProjections(): Promise<void>;
   /** The oldest runs first. */
@@ -174,6 +177,7 @@ export type {
   RowsRequest,
   StaleRequest,
   Store,
+  StoredLine,
   StoreReader,
   StoreTransaction,
   TableRow,

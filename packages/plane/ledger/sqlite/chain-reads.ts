@@ -34,6 +34,7 @@ function chainReads(connection: Connection): ChainReader {
     ledgerId: async () => ledgerIdOf(connection),
     tip: async () => tipOf(connection),
     lastHead: async () => headsOf(connection, 'ORDER BY n DESC LIMIT 1')[0],
+    meta: async (key) => metaOf(connection, key),
     heads: async (afterN, limit) =>
       headsOf(connection, 'WHERE n > ? ORDER BY n LIMIT ?', afterN, limit),
     events: async (request) => eventsOf(connection, request),
@@ -45,6 +46,11 @@ function chainReads(connection: Connection): ChainReader {
 function ledgerIdOf(connection: Connection): string {
   const row = connection.get("SELECT value FROM meta WHERE key = 'ledger_id'");
   return textCell(rowOf(row), 'value');
+}
+
+function metaOf(connection: Connection, key: string): string | undefined {
+  const row = connection.get('SELECT value FROM meta WHERE key = ?', key);
+  return row === undefined ? undefined : textCell(rowOf(row), 'value');
 }
 
 function tipOf(connection: Connection): Tip {

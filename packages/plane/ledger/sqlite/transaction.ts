@@ -8,16 +8,18 @@ import {
   type Projection,
   runRow,
 } from '../project.ts';
+import { CONFLICT_REASON } from '../same-line.ts';
 import type {
   EventRow,
   LineKey,
   PrunedEvent,
   RejectRow,
   StaleRequest,
+  StoredLine,
   StoreTransaction,
 } from '../store.ts';
 import { FLAGS, HINTS, POLICY_VERSIONS, PREVIEWS, RUNS, TABLES, TOOL_CALLS } from '../tables.ts';
-import { integerCell, integerOrNull, rowOf, textCell } from './cells.ts';
+import { bytesOrNull, integerCell, integerOrNull, rowOf, textCell, textOrNull } from './cells.ts';
 import { chainReads, EVENT_COLUMNS, eventOf } from './chain-reads.ts';
 import type { Connection } from './connection.ts';
 import { insert, type Upsert, update, upsert } from './upsert.ts';
@@ -50,12 +52,11 @@ function later(...leaders: readonly string[]): Upsert {
 function sqliteTransaction(connection: Connection): StoreTransaction {
   return {
     ...chainReads(connection),
-    known: async (keys) => knownOf(connection, keys),
+    stored: async (keys) => storedOf(connection, keys),
     addEvents: async (rows) => addEvents(connection, rows),
     addHead: async (head) => addHead(connection, head),
     addRejects: async (rows, rowsMax) => addRejects(connection, rows, rowsMax),
     merge: async (projection) => merge(connection, projection),
-    meta: async (key) => metaOf(connection, key),
     setMeta: async (key, value) => setMeta(connection, key, value),
     clearProjections: async () => clearProjections(connection),
     staleRuns: async (request) => staleRuns(connection, request),
@@ -67,14 +68,20 @@ function sqliteTransaction(connection: Connection): StoreTransaction {
 }
 
 /** Lines mostly arrive in order: what is beyond the last one of its producer is new. */
-function knownOf(connection: Connection, keys: readonly LineKey[]): readonly boolean[] {
+function storedOf(
+  connection: Connection,
+  keys: readonly LineKey[],
+): readonly (StoredLine | undefined)[] {
   const producers = new Map<string, { readonly id: number; readonly seqMax: number }>();
   return keys.map(({ producer, producerSeq }) => {
     const known = producers.get(producer) ?? lastOf(connection, producer);
     producers.set(producer, known);
-    if (producerSeq > known.seqMax) return false;
-    const sql = 'SELECT 1 FROM events WHERE producer_id = ? AND producer_seq = ?';
-    return connection.get(sql, known.id, producerSeq) !== undefined;
+    if (producerSeq > known.seqMax) return undefined;
+    const sql = 'SELECT line, digest FROM events WHERE producer_id = ? AND producer_seq = ?';
+    const found = connection.get(sql, known.id, producerSeq);
+    if (found === undefined) return undefined;
+    const row = rowOf(found);
+    return { line: textOrNull(row, 'line'), digest: bytesOrNull(row, 'digest') };
   });
 }
 
@@ -114,8 +121,11 @@ function addHead(connection: Connection, head: Head): void {
 }
 
 function addRejects(connection: Connection, rows: readonly RejectRow[], rowsMax: number): void {
+  // Whoever took a number may also have had a line of that number set aside before.
   const sql = `INSERT INTO rejects (producer, producer_seq, reason, line, created_at)
-    VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+    VALUES (?, ?, ?, ?, ?) ON CONFLICT (producer, producer_seq) DO UPDATE
+    SET reason = excluded.reason, line = excluded.line, created_at = excluded.created_at
+    WHERE excluded.reason = '${CONFLICT_REASON}' AND rejects.reason <> excluded.reason`;
   for (const { producer, producerSeq, reason, line, createdAtMs } of rows) {
     connection.run(sql, producer, producerSeq, reason, line, createdAtMs);
   }
@@ -179,11 +189,6 @@ function changeCall(connection: Connection, by: Upsert, row: CallRowDelta): numb
 
 function mergeWhole(connection: Connection, row: CallRowDelta): number {
   return integerCell(rowOf(connection.get(CALL.sql, ...CALL.values(row))), 'id');
-}
-
-function metaOf(connection: Connection, key: string): string | undefined {
-  const row = connection.get('SELECT value FROM meta WHERE key = ?', key);
-  return row === undefined ? undefined : textCell(rowOf(row), 'value');
 }
 
 function setMeta(connection: Connection, key: string, value: string): void {

@@ -39,6 +39,9 @@ function verifier() {
   return made.verifier;
 }
 
+/** Before heads were sealed, anybody could have put an older one in `ledger.head`. */
+const UNSEALED = [{ kind: 'witness', level: 'warning' }];
+
 interface Steps {
   readonly migrations?: readonly string[];
 }
@@ -98,11 +101,13 @@ describe('a ledger of schema 1', () => {
     const home = await oldHome();
     await expectAll(home);
     const before = await verified(home);
-    expect(before).toMatchObject({ ok: true, events: OLD_EVENTS, pruned: 7, findings: [] });
+    expect(before).toMatchObject({ ok: true, events: OLD_EVENTS, pruned: 7, findings: UNSEALED });
     await record(home, 'c');
     await expectAll(home);
     const after = await verified(home);
-    expect(after).toMatchObject({ ok: true, events: OLD_EVENTS + 3, findings: [] });
+    // What it found, the ledger says for good.
+    expect(after).toMatchObject({ ok: true, events: OLD_EVENTS + 4, findings: UNSEALED });
+    expect(after.findings[0]?.fromSeq).toBe(OLD_EVENTS + 1);
     expect(await schemaOf(home)).toBe(MIGRATIONS.length);
   });
 
@@ -116,14 +121,17 @@ describe('a ledger of schema 1', () => {
       expect(rows).toMatchObject([{ turn: 3 }, { turn: 2 }, { turn: 3 }]);
     });
     const report = await verified(home, { migrations: LATER });
-    expect(report).toMatchObject({ ok: true, events: OLD_EVENTS + 3, findings: [] });
+    expect(report).toMatchObject({ ok: true, events: OLD_EVENTS + 4, findings: UNSEALED });
   });
 
   it('is led on by whoever looks at it first, when nobody writes', async () => {
     const home = await oldHome();
     await expectAll(home, { migrations: LATER });
     expect(await schemaOf(home)).toBe(LATER.length);
-    expect(await verified(home, { migrations: LATER })).toMatchObject({ ok: true, findings: [] });
+    expect(await verified(home, { migrations: LATER })).toMatchObject({
+      ok: true,
+      findings: UNSEALED,
+    });
   });
 
   it('is not read by a later version while an earlier one writes to it', async () => {
@@ -141,7 +149,10 @@ describe('a ledger of schema 1', () => {
     await expect(openSqliteStore({ file: home.file, migrations })).rejects.toThrow('NONSENSE');
     expect(await schemaOf(home)).toBe(1);
     await expectAll(home);
-    expect(await verified(home)).toMatchObject({ ok: true, findings: [] });
+    expect(await verified(home)).toMatchObject({
+      ok: true,
+      findings: UNSEALED,
+    });
   });
 });
 
@@ -157,7 +168,10 @@ describe('a ledger of a later schema', () => {
     };
     await expect(openSqliteStore({ file: home.file })).rejects.toMatchObject(newer);
     await expect(openSqliteReader({ file: home.file })).rejects.toMatchObject(newer);
-    expect(await verified(home, { migrations: LATER })).toMatchObject({ ok: true, findings: [] });
+    expect(await verified(home, { migrations: LATER })).toMatchObject({
+      ok: true,
+      findings: UNSEALED,
+    });
   });
 });
 

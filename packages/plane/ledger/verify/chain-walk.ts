@@ -1,11 +1,12 @@
 // Every event in its place: recomputes the chain row by row and names the first row that breaks it.
 import { EVENT } from '@subluminal/contracts';
 import { digestOf, GENESIS, hex, linkHash, remainsHash, sameBytes } from '../chain.ts';
-import { OWN_PRODUCER, type PruneRecord, readPrune } from '../own-events.ts';
+import { OWN_PRODUCER, type PruneRecord } from '../own-events.ts';
 import { CALL_TYPES } from '../project.ts';
 import { factsOf } from '../read-line.ts';
 import type { EventRow } from '../store.ts';
-import { at, type Findings } from './finding.ts';
+import { at, eventsText, type Findings } from './finding.ts';
+import { OwnWords, type PruneReport } from './own-words.ts';
 
 interface WalkCounts {
   readonly events: number;
@@ -27,7 +28,7 @@ class ChainWalk {
   #should: Uint8Array | undefined;
   #remains: Uint8Array = GENESIS;
   #firstPruned: number | undefined;
-  #record: PruneRecord | undefined;
+  readonly #own: OwnWords;
   /** The running hash of the remains at each pruned row that a record could mark, by its seq. */
   #remainsAt = new Map<number, string>();
   #step = 1;
@@ -36,6 +37,12 @@ class ChainWalk {
   constructor(findings: Findings, signedSeq: number) {
     this.#findings = findings;
     this.#signedSeq = signedSeq;
+    this.#own = new OwnWords(findings, signedSeq);
+  }
+
+  /** What was pruned, as the ledger has told of it. */
+  get prunes(): PruneReport {
+    return this.#own.prunes;
   }
 
   get counts(): WalkCounts {
@@ -58,8 +65,9 @@ class ChainWalk {
 
   /** The record of everything pruned must be the last one that was signed. */
   finish(): void {
+    this.#own.finish();
     const { pruned } = this.#counts;
-    const record = this.#record;
+    const { record } = this.#own;
     const found = hex(this.#remains);
     if (record === undefined) {
       if (pruned === 0) return;
@@ -77,8 +85,8 @@ class ChainWalk {
       return;
     }
     const [from, to] = [this.#lastSeq + 1, seq - 1];
-    const what = from === to ? `event ${from} was` : `events ${from} to ${to} were`;
-    this.#findings.error('removed', [from, to], `${what} removed`);
+    const message = eventsText(from, to, ['was removed', 'were removed']);
+    this.#findings.error('removed', [from, to], message);
   }
 
   #checkLink(row: EventRow, gap: boolean): void {
@@ -131,25 +139,10 @@ class ChainWalk {
       const message = `event ${seq} is filed under a type, time or run that its line does not have`;
       this.#findings.error('changed', at(seq), message);
     }
-    if (producer === OWN_PRODUCER) this.#readOwn(seq, facts.type, line);
+    if (producer === OWN_PRODUCER) this.#own.add({ seq, type: facts.type, tsMs: facts.tsMs, line });
     else if (Object.hasOwn(EVENT.cases, facts.type)) {
       this.#counts.runEvents += 1;
       if (CALL_TYPES.has(facts.type)) this.#counts.callEvents += 1;
-    }
-  }
-
-  #readOwn(seq: number, type: string, line: string): void {
-    // What is not signed yet proves nothing.
-    if (type === 'ledger_prune' && seq <= this.#signedSeq) {
-      this.#record = readPrune(line) ?? this.#record;
-    }
-    if (type === 'ledger_recovered') {
-      const message = `event ${seq} tells of events that were taken over unsigned after a crash`;
-      this.#findings.warning('recovered', at(seq), message);
-    }
-    if (type === 'ledger_rollback') {
-      const message = `event ${seq} tells that the ledger went on from an older state`;
-      this.#findings.warning('rollback', at(seq), message);
     }
   }
 

@@ -9,13 +9,16 @@ type FindingKind =
   | 'projection' // a row of a table is not what the events make
   | 'rollback' // the ledger went on from an older state, and says so
   | 'recovered' // events were taken over after a crash, before anybody had signed them
-  | 'witness' // the head outside the ledger is missing or unreadable
+  | 'unsigned' // events that no head covers
+  | 'witness' // the head outside the ledger is missing, unreadable or not the last one
+  | 'key' // signatures that nobody could check
+  | 'conflict' // two lines came under one number
   | 'unreadable';
 
 interface Finding {
   readonly kind: FindingKind;
-  /** A `warning` is worth knowing, and no proof that anything is wrong. */
-  readonly level: 'error' | 'warning';
+  /** A `warning` is worth knowing, and no proof that anything is wrong; a `note` is as it should be. */
+  readonly level: 'error' | 'warning' | 'note';
   /** The first and the last event concerned; null when it is not about events. */
   readonly fromSeq: number | null;
   readonly toSeq: number | null;
@@ -37,6 +40,10 @@ class Findings {
 
   warning(kind: FindingKind, place: Place, message: string): void {
     this.#add('warning', { kind, place, message });
+  }
+
+  note(kind: FindingKind, place: Place, message: string): void {
+    this.#add('note', { kind, place, message });
   }
 
   get errors(): number {
@@ -65,5 +72,10 @@ function at(seq: number): Place {
   return [seq, seq];
 }
 
+/** `event 7 was`, `events 7 to 9 were`. */
+function eventsText(from: number, to: number, [one, many]: readonly [string, string]): string {
+  return from === to ? `event ${from} ${one}` : `events ${from} to ${to} ${many}`;
+}
+
 export type { Finding, FindingKind, Place };
-export { at, Findings, NOWHERE };
+export { at, eventsText, Findings, NOWHERE };

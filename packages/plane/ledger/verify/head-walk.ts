@@ -1,9 +1,10 @@
 // Every head in its place: signed, following the one before, and true about the events.
 import type { Verifier } from '@subluminal/core/ports';
 import { hex } from '../chain.ts';
-import { type Head, headHash, headHolds, NO_HEAD, type WitnessedHead } from '../head.ts';
+import { type Head, headHash, headHolds, NO_HEAD } from '../head.ts';
 import type { ChainReader, EventRow } from '../store.ts';
-import { type Findings, NOWHERE } from './finding.ts';
+import { isSameHead, type WitnessedHead } from '../witnessed.ts';
+import { eventsText, type Findings, NOWHERE } from './finding.ts';
 
 const PAGE_HEADS = 500;
 
@@ -14,6 +15,8 @@ interface HeadWalkOptions {
   readonly verifier: Verifier | undefined;
   /** Heads that were kept elsewhere. */
   readonly witnesses: readonly WitnessedHead[];
+  /** Somebody writes: the last events need not be signed yet. */
+  readonly isWritten: boolean;
 }
 
 /** Walks along with the events: heads and events both grow in seq. */
@@ -82,7 +85,7 @@ class HeadWalk {
       const which = last === undefined ? 'the first head' : `head ${last.n} or head ${head.n}`;
       findings.error('head', NOWHERE, `${which} was changed`);
     }
-    if (verifier !== undefined && !headHolds(ledgerId, head, verifier)) {
+    if (verifier !== undefined && headHolds(ledgerId, head, verifier) === undefined) {
       findings.error('head', NOWHERE, `the signature of head ${head.n} does not hold`);
     }
     if (head.seq < (last?.seq ?? 0) || head.count !== head.seq) {
@@ -103,20 +106,32 @@ class HeadWalk {
     this.#options.findings.error('changed', [from, head.seq], message);
   }
 
-  /** After the last head of a clean end, nothing may follow. */
+  /** Behind the last head, only what a crash or a writer at work leaves may follow. */
   #checkEnd(lastSeq: number): void {
+    const { findings, isWritten } = this.#options;
     const last = this.#last;
-    if (last?.kind !== 'close' || lastSeq <= last.seq) return;
-    const message = `events ${last.seq + 1} to ${lastSeq} were added after the ledger was closed`;
-    this.#options.findings.error('added', [last.seq + 1, lastSeq], message);
+    const from = (last?.seq ?? 0) + 1;
+    if (lastSeq < from) return;
+    const place = [from, lastSeq] as const;
+    if (last === undefined) {
+      const what = eventsText(from, lastSeq, ['is', 'are']);
+      const message = `${what} not signed by anybody: every head is gone, or the events were written by somebody without the key`;
+      findings.error('unsigned', place, message);
+    } else if (last.kind === 'close') {
+      const what = eventsText(from, lastSeq, ['was', 'were']);
+      findings.error('added', place, `${what} added after the ledger was closed`);
+    } else {
+      const message = eventsText(from, lastSeq, ['is not signed yet', 'are not signed yet']);
+      if (isWritten) findings.note('unsigned', place, message);
+      else findings.warning('unsigned', place, `${message}: the last writer did not end orderly`);
+    }
   }
 
   #compare(head: Head): void {
     const { ledgerId, findings } = this.#options;
     const awaited = this.#awaited.get(head.n) ?? [];
     this.#awaited.delete(head.n);
-    const hash = headHash(ledgerId, head);
-    if (awaited.every((other) => headHash(ledgerId, other) === hash)) return;
+    if (awaited.every((other) => isSameHead(ledgerId, head, other))) return;
     const message = `head ${head.n} is not the one that was kept outside the ledger`;
     findings.error('head', [null, head.seq], message);
   }
@@ -128,7 +143,8 @@ class HeadWalk {
       const message = `head ${head.n} was kept outside the ledger, but belongs to another ledger`;
       findings.error('removed', NOWHERE, message);
     }
-    for (const head of [...this.#awaited.values()].flat()) {
+    for (const [head] of this.#awaited.values()) {
+      if (head === undefined) continue;
       const from = Math.min((this.#last?.seq ?? 0) + 1, head.seq);
       const lost = head.seq > lastSeq ? `events ${lastSeq + 1} to ${head.seq} were` : 'a head was';
       const message = `${lost} removed from the end, or the ledger was replaced by an older one: head ${head.n} was kept outside`;

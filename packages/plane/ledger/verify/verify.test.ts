@@ -1,11 +1,11 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { digestOf, linkHash } from '../chain.ts';
-import { parseWitness } from '../head.ts';
 import { factsOf } from '../read-line.ts';
 import type { Database } from '../sqlite/load.ts';
 import { Shim, T0_MS } from '../testing/events.ts';
 import { LedgerHome } from '../testing/temp-ledger.ts';
+import { parseWitness } from '../witnessed.ts';
 
 /** Ten calls in one run, closed: events 1 to 32. */
 async function filled(): Promise<LedgerHome> {
@@ -57,17 +57,12 @@ describe('verifying an untouched ledger', () => {
     const ledger = await home.open();
     await ledger.ingest(shim.call('a'));
     await ledger.ingest(shim.call('b'));
-    const open = await home.verify({ deep: true });
-    expect(open).toMatchObject({ ok: true, events: 6, signedSeq: 3, findings: [] });
+    const open = await home.verify({ deep: true, isWritten: true });
+    expect(open).toMatchObject({ ok: true, events: 6, signedSeq: 3 });
+    expect(open.findings).toMatchObject([{ kind: 'unsigned', level: 'note' }]);
     await ledger.close();
     for (const id of ['c', 'd']) await home.record(shim.call(id));
     expect(await home.verify({ deep: true })).toMatchObject({ ok: true, events: 12, heads: 6 });
-  });
-
-  it('says that it did not check signatures when it has no key', async () => {
-    const home = await filled();
-    const report = await home.verify({ verifier: undefined });
-    expect(report).toMatchObject({ ok: true, signatures: 'unchecked' });
   });
 });
 
@@ -214,7 +209,7 @@ describe('verifying heads', () => {
     expect((await home.verify()).findings[0]).toMatchObject({ kind: 'removed' });
   });
 
-  it('proves nothing about the end without a head outside, and says so', async () => {
+  it('proves nothing about the end without a head outside, and is not content', async () => {
     const home = new LedgerHome();
     const shim = new Shim('shim-a');
     await home.record(shim.call('a'));
@@ -226,9 +221,10 @@ describe('verifying heads', () => {
       db.exec('DELETE FROM heads WHERE seq > 3');
       db.exec('DELETE FROM tool_calls WHERE id > 3');
       db.exec('UPDATE runs SET events = 3');
+      db.exec("DELETE FROM meta WHERE key = 'signed_head'");
     });
     const alone = await home.verify();
-    expect(alone).toMatchObject({ ok: true, findings: [{ kind: 'witness', level: 'warning' }] });
+    expect(alone).toMatchObject({ ok: false, findings: [{ kind: 'witness', level: 'error' }] });
     expect(kept).toBeDefined();
     const helped = await home.verify({ kept: kept === undefined ? [] : [kept] });
     expect(helped.findings).toContainEqual(
@@ -289,6 +285,26 @@ describe('verifying what was pruned', () => {
     const home = await pruned(what);
     const report = await home.verify({ deep: true });
     expect(report).toMatchObject({ ok: true, pruned: what === 'all' ? 120 : 80, findings: [] });
+  });
+
+  it('tells of each time, of whoever wanted it, and what went', async () => {
+    const home = await pruned('previews');
+    const ledger = await home.open();
+    await ledger.prune({ olderThanMs: T0_MS + 500, by: 'retention' });
+    for (let more = 0; more < 12; more++) {
+      await ledger.ingest(new Shim(`x${more}`, { run: `x${more}` }, T0_MS - 9_000).call('c'));
+      await ledger.prune({ olderThanMs: T0_MS - 5_000 });
+    }
+    await ledger.close();
+    const { prunes } = await home.verify({ deep: true });
+    expect(prunes.total).toBe(14);
+    expect(prunes.last).toHaveLength(10);
+    expect(prunes.last.at(-1)).toMatchObject({ by: 'request', runs: 1, events: 3, atMs: T0_MS });
+    const first = await pruned('all');
+    expect((await first.verify()).prunes).toMatchObject({
+      total: 1,
+      last: [{ seq: 241, by: 'request', runs: 1, events: 120 }],
+    });
   });
 
   it('finds a line that was removed as if it had been pruned', async () => {

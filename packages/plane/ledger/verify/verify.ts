@@ -3,21 +3,24 @@
 // What can be proven: every event up to the last signed head is in its place with every byte, and
 // no other is there; nothing was cut off that the head outside the ledger (`ledger.head`, or one
 // kept elsewhere) was signed over; after a clean end nothing was added. What cannot: that events
-// after the last head of a crashed writer are all there; and that the whole ledger was not put back
-// to an older state together with `ledger.head` — keep heads elsewhere for that.
+// after the last head of a crashed writer are all there, which the report says; and that the whole
+// ledger was not put back to an older state together with an older copy of `ledger.head`, or written
+// anew with another key — keep heads elsewhere for that.
 import type { Verifier } from '@subluminal/core/ports';
 import { hex } from '../chain.ts';
 import { LedgerError } from '../errors.ts';
-import { headHolds, parseWitness, type WitnessedHead } from '../head.ts';
 import type { ChainReader, Store, StoreReader } from '../store.ts';
 import type { Witness } from '../witness.ts';
+import { NOTED_HEAD, type WitnessedHead } from '../witnessed.ts';
 import { ChainWalk } from './chain-walk.ts';
 import { type Finding, Findings, NOWHERE } from './finding.ts';
 import { HeadWalk } from './head-walk.ts';
+import type { PruneReport } from './own-words.ts';
 import { addToScratch, checkCounts, compareTables } from './projection-check.ts';
+import { checkLag, readWitnesses } from './witnesses.ts';
 
 interface VerifyOptions {
-  /** Without it, signatures are not checked, and the report says so. */
+  /** Without it, signatures cannot be checked: where there are some, that is an error. */
   readonly verifier?: Verifier | undefined;
   /** The head beside the ledger. */
   readonly witness?: Witness;
@@ -25,6 +28,8 @@ interface VerifyOptions {
   readonly kept?: readonly WitnessedHead[];
   /** Rebuilds all rows from the events and compares them. */
   readonly deep?: boolean;
+  /** Somebody writes meanwhile: that the last events are not signed yet is then as it should be. */
+  readonly isWritten?: boolean;
 }
 
 interface VerifyReport {
@@ -35,9 +40,12 @@ interface VerifyReport {
   readonly heads: number;
   /** The last event that a head covers. */
   readonly signedSeq: number;
+  /** Who signed the last head. */
+  readonly keyId: string | null;
   readonly tip: { readonly seq: number; readonly hash: string };
   readonly signatures: 'checked' | 'unchecked';
   readonly projections: 'counted' | 'compared';
+  readonly prunes: PruneReport;
   /** In the order in which they were found, at most 100. */
   readonly findings: readonly Finding[];
   readonly findingsTotal: number;
@@ -49,13 +57,25 @@ async function verifyLedger(
   store: StoreReader,
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
-  // Before the snapshot: what the witness has seen, the snapshot has seen as well.
-  const kept = await options.witness?.read();
+  const { witness } = options;
+  const first = await verifyOnce(store, options);
+  // The first witness of a new ledger may have come just after we looked for it.
+  const isLate = first.text === undefined && (await witness?.read()) !== undefined;
+  return isLate ? (await verifyOnce(store, options)).report : first.report;
+}
+
+async function verifyOnce(
+  store: StoreReader,
+  options: VerifyOptions,
+): Promise<{ readonly report: VerifyReport; readonly text: string | undefined }> {
   const scratch = options.deep === true ? await store.scratch() : undefined;
   try {
-    return await store.snapshot((reader) =>
-      verifySnapshot(reader, { ...options, text: kept, scratch }),
+    // Before the snapshot: what the witness has seen, the snapshot has seen as well.
+    const text = await options.witness?.read();
+    const report = await store.snapshot((reader) =>
+      verifySnapshot(reader, { ...options, text, scratch }),
     );
+    return { report, text };
   } finally {
     await scratch?.close();
   }
@@ -70,18 +90,26 @@ async function verifySnapshot(
   reader: ChainReader,
   options: SnapshotOptions,
 ): Promise<VerifyReport> {
-  const { verifier, scratch } = options;
+  const { verifier, scratch, witness, isWritten = false, kept = [] } = options;
   const findings = new Findings();
   const ledgerId = await reader.ledgerId();
   const tip = await reader.tip();
   const lastHead = await readLastHead(reader, findings);
   const signedSeq = lastHead?.seq ?? 0;
-  const witnesses = readWitnesses(options, { findings, heads: lastHead?.n ?? 0 });
+  if (verifier === undefined && lastHead !== undefined) {
+    const message = `the key is missing: nobody can tell who signed the ${lastHead.n} heads`;
+    findings.error('key', NOWHERE, message);
+  }
+  const noted = await reader.meta(NOTED_HEAD);
+  const beside = witness === undefined ? null : options.text;
+  const told = { findings, ledgerId, lastHead, verifier, noted, beside, kept };
   const chain = new ChainWalk(findings, signedSeq);
-  const heads = new HeadWalk({ reader, findings, ledgerId, verifier, witnesses });
+  const witnesses = readWitnesses(told);
+  const heads = new HeadWalk({ reader, findings, ledgerId, verifier, witnesses, isWritten });
   if (await walk(reader, { chain, heads, scratch, findings })) {
     chain.finish();
     await heads.finish(chain.lastSeq);
+    await checkLag({ findings, lastHead, witness });
     await checkCounts(reader, chain.counts, findings);
     if (scratch !== undefined) await compareTables(reader, scratch, findings);
   }
@@ -90,8 +118,10 @@ async function verifySnapshot(
     ledgerId,
     events: chain.counts.events,
     pruned: chain.counts.pruned,
+    prunes: chain.prunes,
     heads: lastHead?.n ?? 0,
     signedSeq,
+    keyId: lastHead?.keyId ?? null,
     tip: { seq: tip.seq, hash: hex(tip.hash) },
     signatures: verifier === undefined ? 'unchecked' : 'checked',
     projections: scratch === undefined ? 'counted' : 'compared',
@@ -142,26 +172,6 @@ async function readLastHead(reader: ChainReader, findings: Findings) {
     findings.error('unreadable', NOWHERE, `the last head cannot be read: ${cause.message}`);
     return undefined;
   }
-}
-
-/** The head beside the ledger, and those that were handed in; only those that hold count. */
-function readWitnesses(
-  { text, witness, kept = [], verifier }: SnapshotOptions,
-  { findings, heads }: { readonly findings: Findings; readonly heads: number },
-): readonly WitnessedHead[] {
-  const beside = text === undefined ? undefined : parseWitness(text);
-  if (witness !== undefined && beside === undefined && (heads > 0 || text !== undefined)) {
-    const what = text === undefined ? 'missing' : 'unreadable';
-    const message = `the head beside the ledger is ${what}: events removed from the end would go unnoticed`;
-    findings.warning('witness', NOWHERE, message);
-  }
-  const all = beside === undefined ? kept : [beside, ...kept];
-  return all.filter((one) => {
-    if (verifier === undefined || headHolds(one.ledgerId, one.head, verifier)) return true;
-    const message = `the signature of head ${one.head.n}, kept outside the ledger, does not hold`;
-    findings.error('witness', NOWHERE, message);
-    return false;
-  });
 }
 
 export type { VerifyOptions, VerifyReport };

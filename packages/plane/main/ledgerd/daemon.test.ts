@@ -1,5 +1,6 @@
 // The daemon as a whole, in this process: one per home, its retention, its HTTP API.
 import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLedgerClient } from '../../ingest/index.ts';
@@ -174,5 +175,18 @@ describe('the HTTP API', () => {
     const daemon = await serve(home, { SUB_LEDGER_HTTP: 'off' });
     expect(await daemon.client.status()).not.toHaveProperty('http');
     expect(existsSync(join(home, 'run', 'ledger.json'))).toBe(false);
+  });
+
+  it('says why it is not served', async () => {
+    const other = createServer();
+    onTestFinished(() => void other.close());
+    await new Promise<void>((resolve) => void other.listen(0, '::1', resolve));
+    const { port } = other.address() as { readonly port: number };
+    const daemon = await serve(tempFolder(), { SUB_LEDGER_HTTP: `[::1]:${port}` });
+    const { http, http_error } = (await daemon.client.status()) ?? {};
+    expect(http).toBeUndefined();
+    expect(http_error).toContain(`[::1]:${port}`);
+    expect(daemon.log.join()).toContain(`is not served: `);
+    expect(daemon.log.join()).not.toContain('u{3a}');
   });
 });

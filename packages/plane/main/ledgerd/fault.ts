@@ -1,6 +1,6 @@
 // What the user can mend about the ledger of a home.
 import type { SubCode } from '@subluminal/contracts';
-import { type ConfigProblem, formatConfigProblem } from '../../config/index.ts';
+import type { ConfigProblem } from '../../config/index.ts';
 import { LedgerError } from '../../ledger/index.ts';
 
 interface HomeFault {
@@ -8,6 +8,8 @@ interface HomeFault {
   readonly code: SubCode;
   readonly message: string;
   readonly fix: string;
+  /** What else is wrong, and comes before it. */
+  readonly others?: readonly HomeFault[];
 }
 
 function homeFault(code: SubCode, message: string, fix: string): HomeFault {
@@ -18,11 +20,13 @@ function isHomeFault(value: unknown): value is HomeFault {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'fault';
 }
 
-function configFault([first, ...others]: readonly ConfigProblem[]): HomeFault {
-  if (first === undefined) throw new Error('a configuration failed without a problem');
-  const { code, where, message } = first;
-  const more = others.map((problem) => ` ${formatConfigProblem(problem)}`).join('');
-  return homeFault(code, `${where}: ${message}.${more}`, first.fix);
+function configFault(problems: readonly ConfigProblem[]): HomeFault {
+  const faults = problems.map(({ code, where, message, fix }) =>
+    homeFault(code, `${where}: ${message}.`, fix),
+  );
+  const last = faults.at(-1);
+  if (last === undefined) throw new Error('a configuration failed without a problem');
+  return faults.length === 1 ? last : { ...last, others: faults.slice(0, -1) };
 }
 
 function ledgerFault({ code, message, fix }: LedgerError, file: string): HomeFault {

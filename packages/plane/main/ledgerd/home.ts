@@ -60,6 +60,8 @@ interface WriterWish {
   /** Make the ledger when there is none. */
   readonly create: boolean;
   readonly warn: (message: string) => void;
+  /** Go on with a ledger that does not follow from what was signed, and record that. */
+  readonly acceptsRollback?: boolean;
 }
 
 /** Opens the ledger for its one writer. */
@@ -68,22 +70,23 @@ async function openWriter(home: LedgerHome, wish: WriterWish): Promise<Ledger | 
     const { file, paths } = home;
     if (!wish.create && !existsSync(file)) throw new LedgerError('SUB_LEDGER_MISSING', file);
     const unsafe = ensurePrivateFolder(paths.home);
-    return unsafe === undefined ? openSigned(home, wish.warn) : configFault([unsafe]);
+    return unsafe === undefined ? openSigned(home, wish) : configFault([unsafe]);
   });
 }
 
 async function openSigned(
   { file, paths, witness }: LedgerHome,
-  onWarning: (message: string) => void,
+  { warn: onWarning, acceptsRollback = false }: WriterWish,
 ): Promise<Ledger | HomeFault> {
   const store = await openSqliteStore({ file });
   let ledger: Ledger | undefined;
   try {
     // Behind the lock of the store, so that two who start at once do not make two keys.
-    const isUnsigned = (await store.lastHead()) === undefined;
-    const signer = await findSigner(paths.ledgerKey, isUnsigned);
+    const isNew = (await store.lastHead()) === undefined && (await store.tip()).seq === 0;
+    const signer = await findSigner(paths.ledgerKey, isNew);
     if (isHomeFault(signer)) return signer;
-    ledger = await openLedger({ store, signer, witness, nowMs: Date.now, onWarning });
+    const onRollback = acceptsRollback ? 'record' : 'refuse';
+    ledger = await openLedger({ store, signer, witness, nowMs: Date.now, onWarning, onRollback });
     return ledger;
   } finally {
     if (ledger === undefined) await store.close();

@@ -43,19 +43,20 @@ async function openHttp({ home, ledger, server, version, log }: HttpOptions): Pr
     nowMs: Date.now,
     onWarning: log,
   });
-  if (!opened.ok) {
-    log(`the HTTP API is not served: ${opened.message} ${opened.fix}`);
+  const unserved = (why: string): Http => {
+    log(`the HTTP API is not served: ${why}`);
+    server.setHttp({ error: why });
     return NONE;
-  }
+  };
+  if (!opened.ok) return unserved(bracketed(`${opened.message} ${opened.fix}`, address.host));
   const { api } = opened;
   const file = join(home.paths.run, 'ledger.json');
   try {
     await writePrivately(file, `${JSON.stringify({ pid: process.pid, url: api.url, token })}\n`);
   } catch (cause) {
     // Nobody could learn the token.
-    log(`the HTTP API is not served: ${file} cannot be written (${String(cause)})`);
     await api.close();
-    return NONE;
+    return unserved(`${file} cannot be written (${String(cause)})`);
   }
   server.setHttp({ url: api.url });
   return {
@@ -69,6 +70,13 @@ async function openHttp({ home, ledger, server, version, log }: HttpOptions): Pr
 function addressOf(text: string): { readonly host: string; readonly port: number } | undefined {
   const [, host, port] = /^\[?([^[\]]+?)\]?:(\d+)$/.exec(text) ?? [];
   return host === undefined ? undefined : { host, port: Number(port) };
+}
+
+/** An address with colons as URLs have it: without brackets, it is made harmless beyond recognition. */
+function bracketed(text: string, host: string): string {
+  if (!host.includes(':')) return text;
+  const spelled = host.replace(/^:(?=:)/, String.raw`\u{3a}`);
+  return text.replaceAll(`${spelled}:`, `[${host}]:`).replaceAll(` ${host}:`, ` [${host}]:`);
 }
 
 /** A daemon that is asked by HTTP is not idle. */

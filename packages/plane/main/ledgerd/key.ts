@@ -13,12 +13,12 @@ type KeyText =
 const PRIVATE_MODE = 0o600;
 
 /** The key of the ledger. A new ledger gets one; an old one without its key is not signed anew. */
-async function findSigner(path: string, isUnsigned: boolean): Promise<Signer | HomeFault> {
+async function findSigner(path: string, isNew: boolean): Promise<Signer | HomeFault> {
   const found = await readKey(path);
   if (found.kind === 'fault') return found;
   if (found.kind === 'text') return signerOf(path, found.pem);
-  if (!isUnsigned) {
-    const message = `${path} is missing, and the ledger was signed with it.`;
+  if (!isNew) {
+    const message = `${path} is missing, and the ledger has events that were signed with it.`;
     return homeFault('SUB_FILE_READ', message, 'Put the key back, or move the ledger away.');
   }
   const pem = createKeyPair().privatePem;
@@ -36,7 +36,7 @@ function signerOf(path: string, pem: string): Signer | HomeFault {
   return made.ok ? made.signer : badKey(path);
 }
 
-/** Undefined without a key: then signatures cannot be checked. */
+/** Undefined without a key: then nothing can be proven. */
 async function findVerifier(path: string): Promise<Verifier | HomeFault | undefined> {
   const found = await readKey(path);
   if (found.kind === 'none') return undefined;

@@ -23,7 +23,7 @@ async function keepRetention(ledger: Ledger, config: Config, nowMs: number): Pro
   if (sinceMs >= 0 && sinceMs < DAY_MS) return 0;
   let runs = 0;
   for (const request of retentionRequests(config, nowMs)) {
-    runs += (await ledger.prune(request)).runs;
+    runs += (await ledger.prune({ ...request, by: 'retention' })).runs;
   }
   await store.transaction((transaction) => transaction.setMeta(META_KEY, String(nowMs)));
   return runs;

@@ -50,6 +50,7 @@ describe('control', () => {
       connections: 1,
       events_committed: 3,
       stays: true,
+      conflicts: 0,
       http: { url: 'http://127.0.0.1:1' },
     });
   });
@@ -85,18 +86,31 @@ describe('control', () => {
       'x',
       '{"do":"fly"}',
       '{"do":"prune","request":{"keepRuns":-1}}',
+      '{"do":"prune","request":{"olderThanMs":1e300}}',
+      '{"do":"prune","request":{"olderThanMs":-8640000000000001}}',
     ];
     wire.socket.write(`${asked.join('\n')}\n{"do":"status"}\n`);
-    const lines = await wire.until((all) => all.length >= 5);
-    expect(lines.map((line) => (JSON.parse(line) as { ok: boolean }).ok)).toEqual([
-      true,
-      false,
-      false,
-      false,
-      true,
-    ]);
+    const lines = await wire.until((all) => all.length > asked.length);
+    const codes = lines.map((line) => {
+      const { ok, code } = JSON.parse(line) as { ok: boolean; code?: string };
+      return ok || code;
+    });
+    expect(codes).toEqual([true, ...asked.slice(1).map(() => 'SUB_USAGE'), true]);
     wire.socket.end();
     await wire.ended();
+  });
+
+  it('counts lines whose number another line has, and warns of them', async () => {
+    const daemon = await startDaemon();
+    const [first] = new Shim('a').call('c');
+    const [other] = new Shim('a').call('d');
+    const wire = Wire.ingest(daemon.socketPath, 'a');
+    wire.send([first, other].filter((line) => line !== undefined));
+    await wire.acked(2);
+    expect(await daemon.client.status()).toMatchObject({ events_committed: 1, conflicts: 1 });
+    const again = other === undefined ? [] : [other];
+    expect(await daemon.client.ingest(again)).toMatchObject({ result: { conflicts: 1 } });
+    expect(await daemon.client.status()).toMatchObject({ conflicts: 2 });
   });
 
   it('refuses what says no protocol, in one line', async () => {
@@ -298,5 +312,48 @@ describe('the socket', () => {
     expect(await daemon.client.status()).toMatchObject({ stays: true });
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect(idle).toEqual([]);
+  });
+});
+
+describe('lines that do not end', () => {
+  const PART = 'x'.repeat(60_000);
+
+  it('take no more than their share: who holds most is let go, the others are served', async () => {
+    const daemon = await startDaemon({ heldBytesMax: 1_000_000 });
+    const greedy = new Wire(daemon.socketPath, CONTROL);
+    const closed = new Promise<void>((resolve) => void greedy.socket.on('close', resolve));
+    const modest = Wire.ingest(daemon.socketPath, 'a');
+    const [first] = new Shim('a').call('c');
+    const text = `0 ${first?.line ?? ''}`;
+    modest.socket.write(text.slice(0, 100));
+    for (let part = 0; part < 20; part++) greedy.socket.write(PART);
+    await closed;
+    expect(daemon.warnings.join()).toContain('lines that did not end');
+    modest.socket.write(`${text.slice(100)}\n`);
+    await modest.acked(1);
+  });
+
+  it('count together, however small each is', async () => {
+    const daemon = await startDaemon({ heldBytesMax: 1_000_000 });
+    const wires = Array.from({ length: 30 }, () => new Wire(daemon.socketPath, CONTROL));
+    for (const { socket } of wires) socket.write(PART);
+    await Promise.race(wires.map((wire) => wire.ended()));
+    expect(await daemon.client.status()).toMatchObject({ pid: process.pid });
+  });
+
+  it('are whole in the end, in whatever pieces they come', async () => {
+    const daemon = await startDaemon();
+    const shim = new Shim('a');
+    const long = JSON.stringify({ type: 'of_tomorrow', text: 'ä'.repeat(50_000) });
+    const lines = [shim.raw(long), shim.decision('c')];
+    const bytes = Buffer.from(lines.map(({ seq, line }) => `${seq} ${line}\n`).join(''));
+    const wire = Wire.ingest(daemon.socketPath, 'a');
+    for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 7 + 3) % 20_011) {
+      const piece = bytes.subarray(at, at + size);
+      await new Promise((resolve) => void wire.socket.write(piece, resolve));
+    }
+    await wire.acked(2);
+    const rows = await daemon.ledger.store.events({ afterSeq: 0, limit: 9 });
+    expect(rows.map(({ line }) => line)).toEqual(lines.map(({ line }) => line));
   });
 });
