@@ -1,4 +1,8 @@
-// The shapes in which a known value turns up in text.
+// The shapes in which a known value turns up in text, exactly as they stand. What escapes, separators
+// and cuts make of them is found by pieces.
+import type { Units } from './bytes.ts';
+import { BASE64, digitsOf, hexOf, textOf, utf8, written } from './bytes.ts';
+import { ENCODED_MIN } from './forms.ts';
 
 /** One shape of a value. */
 interface Shape {
@@ -10,7 +14,11 @@ interface Shape {
   readonly after?: number;
 }
 
-const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+/** The encodings of more bytes are long enough, however many of their digits are signs. */
+const SHORT_MAX = 64;
+const ASCII = /^[\0-\x7f]*$/;
+/** A shorter value may be a word that text has in another case. */
+const ANY_CASE_FROM = 12;
 /** What encoders keep: RFC 3986, JavaScript's for components, for forms, and for whole addresses. */
 const KEPT = [
   /[A-Za-z0-9._~-]/,
@@ -20,52 +28,31 @@ const KEPT = [
   /[A-Za-z0-9._~!'()*;,/?:@&=+$#-]/,
 ];
 
-function utf8(text: string): number[] {
-  const bytes: number[] = [];
-  for (const char of text) {
-    const point = char.codePointAt(0) ?? 0;
-    if (point < 0x80) bytes.push(point);
-    else if (point < 0x800) bytes.push(0xc0 | (point >> 6), 0x80 | (point & 63));
-    else if (point < 0x1_0000) {
-      bytes.push(0xe0 | (point >> 12), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
-    } else {
-      bytes.push(0xf0 | (point >> 18), 0x80 | ((point >> 12) & 63));
-      bytes.push(0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
-    }
-  }
-  return bytes;
+/** The encodings that are too short to be looked for by pieces. */
+function shortShapes(bytes: Units): Shape[] {
+  if (bytes.units.length > SHORT_MAX) return [];
+  const hex = { text: textOf(written(bytes, (byte) => hexOf(byte, 2))), anyCase: true };
+  return [hex, ...base64Shapes(bytes)].filter(
+    ({ text }) => text.replaceAll(/[^A-Za-z0-9]/g, '').length < ENCODED_MIN,
+  );
 }
 
-const hexOf = (number: number, width: number) => number.toString(16).padStart(width, '0');
-
-/** The digits that only these bytes decide when `offset` other bytes stand before them. */
-function base64Core(bytes: readonly number[], offset: number): Shape {
-  const first = Math.ceil((offset * 8) / 6);
-  const bits = (offset + bytes.length) * 8;
-  const last = Math.floor(bits / 6);
-  let text = '';
-  for (let digit = first; digit < last; digit++) {
-    const bit = digit * 6 - offset * 8;
-    const high = bytes[bit >> 3] ?? 0;
-    const low = bytes[(bit >> 3) + 1] ?? 0;
-    text += BASE64[(((high << 8) | low) >> (10 - (bit & 7))) & 63];
-  }
-  return { text, before: offset === 0 ? 0 : 1, after: bits % 6 === 0 ? 0 : 1 };
-}
-
-function base64Shapes(bytes: readonly number[]): Shape[] {
-  return [0, 1, 2].flatMap((offset) => {
-    const core = base64Core(bytes, offset);
+function base64Shapes(bytes: Units): Shape[] {
+  return BASE64.offsets.flatMap((offset) => {
+    const text = textOf(digitsOf(bytes, BASE64, offset));
+    const isWhole = (offset + bytes.units.length) % 3 === 0;
+    const core = { text, before: offset === 0 ? 0 : 1, after: isWhole ? 0 : 1 };
     return [
       core,
-      { ...core, text: core.text.replaceAll('+', '-').replaceAll('/', '_') },
-      { ...core, text: core.text.replaceAll('/', '\\/') },
+      { ...core, text: text.replaceAll('+', '-').replaceAll('/', '_') },
+      { ...core, text: text.replaceAll('/', '\\/') },
     ];
   });
 }
 
-/** Percent-encoded: every byte, or what each of the usual encoders does not keep, in either case. */
-function percentShapes(bytes: readonly number[]): Shape[] {
+/** Percent-encoded: what each of the usual encoders does not keep, in either case. */
+function percentShapes({ units }: Units): Shape[] {
+  const bytes = Array.from(units);
   const every = bytes.map((byte) => `%${hexOf(byte, 2)}`);
   const some = KEPT.flatMap((kept) => {
     const parts = bytes.map((byte, at) => {
@@ -76,7 +63,7 @@ function percentShapes(bytes: readonly number[]): Shape[] {
     const lower = parts.join('');
     return [upper, lower].flatMap((text) => [text, text.replaceAll('%20', '+')]);
   });
-  return [...some.map((text) => ({ text })), { text: every.join(''), anyCase: true }];
+  return some.map((text) => ({ text }));
 }
 
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
@@ -109,17 +96,21 @@ function jsonShapes(value: string): Shape[] {
   ].map((text) => ({ text }));
 }
 
-/** The value itself, and every encoding in which it is looked for. */
+/** The value as it stands; a longer one in any case, where that is a matter of ASCII only. */
+function wholeShape(value: string): Shape {
+  if (value.length < ANY_CASE_FROM || !ASCII.test(value)) return { text: value };
+  return { text: value.toLowerCase(), anyCase: true };
+}
+
+/** The value itself, and its encodings as they stand in text. */
 function shapesOf(value: string): Shape[] {
   const bytes = utf8(value);
   const reversed = [...value].toReversed().join('');
   return [
-    { text: value },
+    wholeShape(value),
     ...jsonShapes(value),
-    { text: escaped(value, () => true), anyCase: true },
-    { text: bytes.map((byte) => hexOf(byte, 2)).join(''), anyCase: true },
     ...percentShapes(bytes),
-    ...base64Shapes(bytes),
+    ...shortShapes(bytes),
     { text: reversed },
     { text: inJson(reversed) },
   ];
@@ -134,4 +125,4 @@ function halvesOf(value: string): Shape[] {
 }
 
 export type { Shape };
-export { halvesOf, shapesOf };
+export { halvesOf, shapesOf, wholeShape };

@@ -1,5 +1,10 @@
 // Finds every keyword in one pass over the text (Aho-Corasick), so that clean text costs one table
-// look-up per unit. Units are folded to one byte and lower case: a hit is a candidate, never a proof.
+// look-up per unit; on request the seeds of pieces too, since reading the units is most of the work.
+// Units are folded to one byte and lower case: a hit is a candidate, never a proof.
+import { isEscape } from './escapes.ts';
+import type { Probe, ProbeTables } from './probe.ts';
+import { hashOf, nextKey } from './probe.ts';
+import { BACKSLASH, isEscapeLetter, LEAD } from './squeeze.ts';
 import type { Rule } from './types.ts';
 
 interface Keyword {
@@ -9,9 +14,13 @@ interface Keyword {
   readonly exact?: string;
 }
 
+type OnHit = (rule: number, at: number) => void;
+
 interface Prefilter {
   /** Calls `onHit` with the rule's index and the place where its keyword begins. */
-  readonly scan: (text: string, onHit: (rule: number, at: number) => void) => void;
+  readonly scan: (text: string, onHit: OnHit) => void;
+  /** The same, and looks for seeds; says whether there are escapes that hide letters. */
+  readonly scanBoth: (text: string, onHit: OnHit, probe: Probe) => boolean;
 }
 
 interface Trie {
@@ -96,19 +105,68 @@ function createPrefilter(rules: readonly Rule[]): Prefilter {
   const table = tableOf(trie, classes);
   const { of, count } = classes;
 
+  /** Tells of the keywords of a row of the table that end at a place. */
+  const teller = (text: string, onHit: OnHit) => (end: number, row: number) => {
+    for (const { rule, length, exact } of trie.keywords[row / count] ?? []) {
+      const start = end - length;
+      if (exact === undefined || text.startsWith(exact, start)) onHit(rule, start);
+    }
+  };
+
   return {
     scan(text, onHit) {
+      const tell = teller(text, onHit);
       let state = 0;
       for (let at = 0; at < text.length; at++) {
         state = table[(state >> 1) + (of[text.charCodeAt(at) & BYTE] ?? 0)] ?? 0;
-        if ((state & 1) === 0) continue;
-        for (const { rule, length, exact } of trie.keywords[(state >> 1) / count] ?? []) {
-          const start = at + 1 - length;
-          if (exact === undefined || text.startsWith(exact, start)) onHit(rule, start);
-        }
+        if ((state & 1) !== 0) tell(at + 1, state >> 1);
       }
     },
+
+    scanBoth(text, onHit, probe) {
+      const { hits, seeds, leads }: Passed = { hits: [], seeds: [], leads: [] };
+      pass(text, { of, table, ...probe.tables }, { hits, seeds, leads });
+      const tell = teller(text, onHit);
+      for (let at = 0; at < hits.length; at += 2) tell(hits[at] ?? 0, hits[at + 1] ?? 0);
+      for (let at = 0; at < seeds.length; at += 2) probe.onSeed(seeds[at + 1] ?? 0, seeds[at] ?? 0);
+      return leads.some((at) => isEscape(text, at));
+    },
   };
+}
+
+interface Tables extends ProbeTables {
+  readonly of: Uint8Array;
+  readonly table: Int32Array;
+}
+
+interface Passed {
+  /** Where keywords end, each with its row of the table; where seeds end, each with its key. */
+  readonly hits: number[];
+  readonly seeds: number[];
+  /** Where escapes may begin. */
+  readonly leads: number[];
+}
+
+/** Collects and calls nobody, and ends with its loop: so the compiler keeps what it made of it. */
+function pass(text: string, tables: Tables, { hits, seeds, leads }: Passed): void {
+  const { of, table, codes, marks, mask } = tables;
+  let state = 0;
+  let key = 0;
+  let passed = -1;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    state = table[(state >> 1) + (of[unit & 0xff] ?? 0)] ?? 0;
+    if ((state & 1) !== 0) hits.push(at + 1, state >> 1);
+    const code = codes[unit & 0xff] ?? 0;
+    if (code < LEAD) {
+      if (at === passed) continue;
+      key = nextKey(key, code);
+      if (marks[hashOf(key, mask)] !== 0) seeds.push(at, key);
+    } else if (code <= BACKSLASH) {
+      leads.push(at);
+      if (code === BACKSLASH && isEscapeLetter(text.charCodeAt(at + 1))) passed = at + 1;
+    }
+  }
 }
 
 export type { Prefilter };

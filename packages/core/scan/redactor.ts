@@ -1,13 +1,14 @@
 // Takes secrets out of what is shown or stored: injected values, known formats, the user's patterns.
 import { ASSIGNMENT } from './assignment.ts';
 import { FORMATS } from './formats.ts';
+import { quoteNumbers } from './numbers.ts';
 import type { Prefilter } from './prefilter.ts';
 import { createPrefilter } from './prefilter.ts';
 import type { Finding } from './ranges.ts';
 import { merged, onEscapes } from './ranges.ts';
-import type { ExtraPattern, Range, Rule, SecretValue } from './types.ts';
-import type { RefusedValue } from './values.ts';
-import { cutValue, INJECTED, valueRules } from './values.ts';
+import type { ExtraPattern, Range, Rule, Scanned, SecretValue } from './types.ts';
+import type { RefusedValue, ValueSearch } from './values.ts';
+import { INJECTED, valueRules } from './values.ts';
 
 interface RedactorConfig {
   readonly values?: readonly SecretValue[];
@@ -34,16 +35,11 @@ interface Redactor {
 }
 
 interface Rules {
-  readonly values: readonly Rule[];
+  readonly search: ValueSearch | undefined;
   readonly all: readonly Rule[];
   readonly extra: readonly ExtraPattern[];
   readonly names: ReadonlySet<string>;
   readonly prefilter: () => Prefilter;
-}
-
-interface Task {
-  readonly text: string;
-  readonly truncated: boolean;
 }
 
 const MARK = '[REDACTED:';
@@ -62,12 +58,12 @@ function markerName(name: string): string {
 }
 
 function createRedactor({ values = [], extra = [] }: RedactorConfig): Redactor {
-  const { rules: known, refused } = valueRules(values);
+  const { rules: known, refused, search } = valueRules(values);
   const own = extra.map(({ name, find }) => ({ name: markerName(name), find }));
   const all = [...known, ...FORMATS, ASSIGNMENT];
   let prefilter: Prefilter | undefined;
   const rules: Rules = {
-    values: known,
+    search,
     all,
     extra: own,
     names: new Set([INJECTED, ...all.map(({ name }) => name), ...own.map(({ name }) => name)]),
@@ -79,7 +75,7 @@ function createRedactor({ values = [], extra = [] }: RedactorConfig): Redactor {
   return { redact, plain: (text, options) => redact(text, options).text, refused };
 }
 
-function redactAll(rules: Rules, { text, truncated }: Task): Redacted {
+function redactAll(rules: Rules, { text, truncated }: Scanned): Redacted {
   const found = new Set<string>();
   let clean = text;
   for (let round = 0; round < ROUNDS_MAX; round++) {
@@ -91,7 +87,7 @@ function redactAll(rules: Rules, { text, truncated }: Task): Redacted {
   return { text: clean, found: [...found] };
 }
 
-function findingsIn(rules: Rules, task: Task): Finding[] {
+function findingsIn(rules: Rules, task: Scanned): readonly Finding[] {
   const findings = ruleFindings(rules, task);
   for (const { name, find } of rules.extra) {
     for (const range of find(task.text)) {
@@ -99,13 +95,9 @@ function findingsIn(rules: Rules, task: Task): Finding[] {
       if (isRange(range, task.text)) findings.push(findingOf(range, name, rules.all.length - 1.5));
     }
   }
-  const cut = task.truncated ? cutValue(task.text, rules.values) : undefined;
-  if (cut !== undefined) {
-    findings.push(findingOf({ start: cut, end: task.text.length }, INJECTED, 0));
-  }
   if (findings.length === 0) return findings;
   const wide = findings.map((finding) => ({ ...finding, ...onEscapes(task.text, finding) }));
-  return merged(wide, markersIn(task.text, rules.names));
+  return quoteNumbers(task.text, merged(wide, markersIn(task.text, rules.names)));
 }
 
 function findingOf({ start, end }: Range, rule: string, rank: number): Finding {
@@ -122,10 +114,12 @@ function isRange({ start, end }: Range, text: string): boolean {
   );
 }
 
-function ruleFindings({ all, prefilter }: Rules, { text, truncated }: Task): Finding[] {
+function ruleFindings(rules: Rules, task: Scanned): Finding[] {
+  const { all, search, prefilter } = rules;
+  const { text, truncated } = task;
   const findings: Finding[] = [];
   let readTo: Int32Array | undefined;
-  prefilter().scan(text, (index, at) => {
+  const onHit = (index: number, at: number) => {
     readTo ??= new Int32Array(all.length);
     const rule = all[index];
     if (rule === undefined || at < (readTo[index] ?? 0)) return;
@@ -136,7 +130,17 @@ function ruleFindings({ all, prefilter }: Rules, { text, truncated }: Task): Fin
     const { start, end, quote } = match;
     const finding = findingOf({ start, end }, rule.name, index);
     findings.push(quote === undefined ? finding : { ...finding, quote });
-  });
+  };
+  if (search === undefined) {
+    prefilter().scan(text, onHit);
+    return findings;
+  }
+  const onValue = (range: Range) => {
+    if (findings.length < FINDINGS_MAX) findings.push(findingOf(range, INJECTED, 0));
+  };
+  const hasEscapes = prefilter().scanBoth(text, onHit, search.probe(task, onValue));
+  search.findHidden(task, hasEscapes, onValue);
+  search.findCut(task, onValue);
   return findings;
 }
 

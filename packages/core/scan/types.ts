@@ -12,12 +12,16 @@ interface Match extends Range {
   readonly quote?: string;
 }
 
-interface Place {
+/** A text to look through. */
+interface Scanned {
   readonly text: string;
-  /** Where the keyword begins. */
-  readonly at: number;
   /** The text was cut, so a secret may end too early. */
   readonly truncated: boolean;
+}
+
+interface Place extends Scanned {
+  /** Where the keyword begins. */
+  readonly at: number;
 }
 
 interface Rule {
@@ -43,4 +47,4 @@ interface SecretValue {
   readonly value: string;
 }
 
-export type { ExtraPattern, Match, Place, Range, Rule, SecretValue };
+export type { ExtraPattern, Match, Place, Range, Rule, Scanned, SecretValue };

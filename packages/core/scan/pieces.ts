@@ -1,0 +1,109 @@
+// Looks for injected values where exact shapes don't find them: in pieces, broken by separators, in
+// other case, and behind escapes.
+import { isSparse } from './density.ts';
+import type { Finder } from './finder.ts';
+import { createFinder, scanUnits } from './finder.ts';
+import type { Form } from './forms.ts';
+import { ENCODED_MIN, encodedForms, plainForm, reversedForm } from './forms.ts';
+import type { Probe } from './probe.ts';
+import { isRandom, randomZones } from './randomness.ts';
+import type { Needle } from './seeds.ts';
+import { PIECE_MIN, zoneMap } from './seeds.ts';
+import { LETTERS, UNITS } from './squeeze.ts';
+import type { Range, Scanned } from './types.ts';
+import type { View } from './unescape.ts';
+import { LEVELS_MAX, sourceRange, unescaped, unescapeOnce } from './unescape.ts';
+
+type OnRange = (range: Range) => void;
+
+interface PieceSearch {
+  /** For the pass over the text that others make too. */
+  readonly probe: (task: Scanned, onPiece: OnRange) => Probe;
+  /** What that pass can't see; `hasEscapes` is what it returned. */
+  readonly findHidden: (task: Scanned, hasEscapes: boolean, onPiece: OnRange) => void;
+}
+
+type ViewScan = (task: Scanned, probe: Probe, onRange: OnRange) => boolean;
+
+interface PieceConfig {
+  readonly values: readonly string[];
+  /** Looks for more in text whose escapes were undone, in one pass with the probe. */
+  readonly scanView: ViewScan;
+}
+
+interface Finders {
+  readonly letters: Finder;
+  /** Only where a value has many signs. */
+  readonly units: Finder | undefined;
+}
+
+/** The value, and what becomes of it when the escapes around it are undone with its own. */
+function spellings(value: string): string[] {
+  return [...new Set([value, unescaped(value)])];
+}
+
+function needlesOf(value: string): Needle[] {
+  const found = randomZones(value);
+  const zones = zoneMap(value.length, found);
+  const plain = found.length > 0 || isRandom(value) ? [plainForm, reversedForm] : [];
+  const needle = (form: Form, codesMin: number) => ({ form, zones, codesMin });
+  return [
+    ...plain.map((formOf) => needle(formOf(value), PIECE_MIN)),
+    ...encodedForms(value).map((form) => needle(form, ENCODED_MIN)),
+  ];
+}
+
+function findersOf(values: readonly string[]): Finders {
+  const all = [...new Set(values.flatMap(spellings))];
+  const sparse = all.filter((value) => isSparse(value, randomZones(value)));
+  const units = sparse.flatMap((value) =>
+    [plainForm(value), reversedForm(value)].map((form) => ({
+      form,
+      zones: zoneMap(value.length, randomZones(value)),
+      codesMin: form.pieceLength,
+    })),
+  );
+  return {
+    letters: createFinder(all.flatMap(needlesOf), LETTERS),
+    units: units.length === 0 ? undefined : createFinder(units, UNITS),
+  };
+}
+
+function createPieceSearch({ values, scanView }: PieceConfig): PieceSearch {
+  let made: Finders | undefined;
+  // Built when the first text comes: a start-up should not wait for it.
+  const finders = () => (made ??= findersOf(values));
+  return {
+    probe: (task, onPiece) => finders().letters.probe(task, onPiece),
+    findHidden(task, hasEscapes, onPiece) {
+      const { letters, units } = finders();
+      const { truncated } = task;
+      const views: View[] = [];
+      const mapped: OnRange = (range) => onPiece(backThrough(views, range, truncated));
+      let mayHide = scanSigns(units, task, mapped) || hasEscapes;
+      for (let { text } = task; mayHide && views.length < LEVELS_MAX; ) {
+        const view = unescapeOnce({ text, truncated });
+        if (view === undefined) break;
+        views.push(view);
+        ({ text } = view);
+        const inner = { text, truncated };
+        mayHide = scanView(inner, letters.probe(inner, mapped), mapped);
+        mayHide = scanSigns(units, inner, mapped) || mayHide;
+      }
+    },
+  };
+}
+
+/** In values with many signs every backslash counts. */
+function scanSigns(units: Finder | undefined, task: Scanned, onPiece: OnRange): boolean {
+  if (units === undefined) return false;
+  scanUnits(task.text, units.probe(task, onPiece));
+  return task.text.includes('\\');
+}
+
+function backThrough(views: readonly View[], piece: Range, truncated: boolean): Range {
+  return views.reduceRight((range, view) => sourceRange(view, range, truncated), piece);
+}
+
+export type { PieceSearch, ViewScan };
+export { createPieceSearch };

@@ -1,0 +1,109 @@
+// How a unit of text is read when pieces are looked for. Between letters and digits everything is
+// passed over, except what encloses: a piece never reaches out of a JSON string or a bracket.
+
+interface Alphabet {
+  /** The code of each unit, by its lower byte, or one of the marks below. */
+  readonly codes: Uint8Array;
+}
+
+interface Squeezed {
+  readonly codes: readonly number[];
+  /** Where each code's unit stands in the text. */
+  readonly places: readonly number[];
+}
+
+/** Ends a piece. */
+const BREAK = 0;
+/** Codes from here on are passed over: `%` and `&`, the backslash, and the rest. */
+const LEAD = 253;
+const BACKSLASH = 254;
+const SKIP = 255;
+
+const isUpper = (unit: number) => unit >= 0x41 && unit <= 0x5a;
+const lower = (unit: number) => (isUpper(unit) ? unit + 0x20 : unit);
+
+function plainCode(unit: number): number {
+  if (unit >= 0x30 && unit <= 0x39) return unit - 0x2f;
+  const letter = lower(unit);
+  if (letter >= 0x61 && letter <= 0x7a) return letter - 0x56;
+  if (unit >= 0x80) return SKIP;
+  const char = String.fromCharCode(unit);
+  if (char === '\\') return BACKSLASH;
+  if (char === '%' || char === '&') return LEAD;
+  return '"\'`[]{}()<>'.includes(char) ? BREAK : SKIP;
+}
+
+/** Letters and digits, upper and lower case alike. */
+const LETTERS: Alphabet = {
+  codes: Uint8Array.from({ length: 256 }, (_, unit) => plainCode(unit)),
+};
+
+/** Every unit counts, for values with many signs; upper and lower case alike. */
+const UNITS: Alphabet = {
+  codes: Uint8Array.from({ length: 256 }, (_, unit) => {
+    const low = lower(unit);
+    return low === BREAK || low >= LEAD ? 1 : low;
+  }),
+};
+
+function codeAt({ codes }: Alphabet, text: string, at: number): number {
+  return codes[text.charCodeAt(at) & 0xff] ?? SKIP;
+}
+
+/** The letter of `\n`, `\r`, `\t`, `\b` and `\f` is no letter of the text. */
+function isEscapeLetter(unit: number): boolean {
+  return unit === 0x6e || unit === 0x72 || unit === 0x74 || unit === 0x62 || unit === 0x66;
+}
+
+/** The next place with a code that counts, or the text's end. */
+function placeFrom(alphabet: Alphabet, text: string, from: number): number {
+  let at = from;
+  for (; at < text.length; at++) {
+    const code = codeAt(alphabet, text, at);
+    if (code < LEAD) return at;
+    if (code === BACKSLASH && isEscapeLetter(text.charCodeAt(at + 1))) at++;
+  }
+  return text.length;
+}
+
+/** The last place with a code that counts, or -1. */
+function placeTo(alphabet: Alphabet, text: string, to: number): number {
+  const hasEscapes = alphabet === LETTERS;
+  for (let at = to; at >= 0; at--) {
+    if (codeAt(alphabet, text, at) >= LEAD) continue;
+    const escaped = hasEscapes && text[at - 1] === '\\' && isEscapeLetter(text.charCodeAt(at));
+    if (!escaped) return at;
+  }
+  return -1;
+}
+
+/** The codes that count, and where each stands. */
+function squeeze({ codes }: Alphabet, units: ArrayLike<number>): Squeezed {
+  const kept: number[] = [];
+  const places: number[] = [];
+  let before = 0;
+  for (let at = 0; at < units.length; at++) {
+    const unit = units[at] ?? 0;
+    const code = codes[unit & 0xff] ?? SKIP;
+    const isPassed = code >= LEAD || (before === BACKSLASH && isEscapeLetter(unit));
+    before = code;
+    if (isPassed) continue;
+    kept.push(code);
+    places.push(at);
+  }
+  return { codes: kept, places };
+}
+
+export type { Alphabet };
+export {
+  BACKSLASH,
+  BREAK,
+  codeAt,
+  isEscapeLetter,
+  LEAD,
+  LETTERS,
+  placeFrom,
+  placeTo,
+  squeeze,
+  UNITS,
+};
