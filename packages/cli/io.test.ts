@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wantsColor } from './io.ts';
+import { columnsIn, wantsColor } from './io.ts';
 
 const cases = [
   { name: 'a terminal gets colours', isTerminal: true, want: true },
@@ -21,4 +21,16 @@ const cases = [
 
 test.each(cases)('$name', ({ isTerminal = false, flag = false, env = {}, want }) => {
   expect(wantsColor({ isTerminal, noColorFlag: flag, env })).toBe(want);
+});
+
+test.each([
+  ['80', 80],
+  ['1', 1],
+  ['0', undefined],
+  ['', undefined],
+  ['wide', undefined],
+  ['-5', undefined],
+  ['99999', undefined],
+])('COLUMNS=%s is a width of %s', (COLUMNS, columns) => {
+  expect(columnsIn({ COLUMNS })).toBe(columns);
 });

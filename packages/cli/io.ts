@@ -6,8 +6,13 @@ type Colors = ReturnType<typeof picocolors.createColors>;
 interface Output {
   readonly write: (text: string) => void;
   readonly colors: Colors;
-  /** How wide the terminal is; without bounds where there is none, so that nothing is wrapped. */
+  /**
+   * How wide the terminal is, or COLUMNS where there is none; without bounds where neither says it,
+   * so that nothing is wrapped.
+   */
   readonly columns: number;
+  /** A person is expected to read it. */
+  readonly isTerminal: boolean;
 }
 
 interface Io {
@@ -32,6 +37,15 @@ function wantsColor({ isTerminal, noColorFlag, env }: ColorWish): boolean {
   return isTerminal && env['TERM'] !== 'dumb';
 }
 
+const COLUMNS_MAX = 10_000;
+
+/** What COLUMNS says; undefined when that is no width. */
+function columnsIn(env: ColorWish['env']): number | undefined {
+  const text = env['COLUMNS'] ?? '';
+  const columns = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return columns >= 1 && columns <= COLUMNS_MAX ? columns : undefined;
+}
+
 /** The terminal that this process has. */
 function processIo(noColorFlag: boolean): Io {
   const { stdout, stderr, stdin, env } = process;
@@ -40,7 +54,8 @@ function processIo(noColorFlag: boolean): Io {
     colors: picocolors.createColors(
       wantsColor({ isTerminal: stream.isTTY === true, noColorFlag, env }),
     ),
-    columns: stream.columns ?? Number.POSITIVE_INFINITY,
+    columns: stream.columns ?? columnsIn(env) ?? Number.POSITIVE_INFINITY,
+    isTerminal: stream.isTTY === true,
   });
   return {
     out: output(stdout),
@@ -51,4 +66,4 @@ function processIo(noColorFlag: boolean): Io {
 }
 
 export type { Colors, Io, Output };
-export { processIo, wantsColor };
+export { columnsIn, processIo, wantsColor };

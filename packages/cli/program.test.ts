@@ -27,11 +27,21 @@ const command = createCommand({
     },
   }),
 });
+const pick = createCommand({
+  path: ['pick'],
+  summary: 'pick one',
+  description: 'Picks one.',
+  args: {},
+  options: {},
+  examples: ['sub pick'],
+  exitCodes: { 0: 'picked' },
+  load: async () => ({ run: async () => done(0) }),
+});
 const catalog: Catalog = {
   version: '1.2.3',
   description: 'A test.',
   groups: [{ name: 'box', summary: 'boxes', description: 'Boxes.' }],
-  commands: [command],
+  commands: [command, pick],
 };
 const parse = (...argv: string[]) => parseArguments(argv, catalog, style);
 
@@ -59,6 +69,8 @@ test.each([
   [['bx'], 'Did you mean box?'],
   [['box', 'pak', 'a', 'b'], 'Did you mean pack?'],
   [['pack'], 'Did you mean `sub box pack`?'],
+  // `pick` is spelt alike, but `pack` is a command.
+  [['pack', 'x'], 'Did you mean `sub box pack`?'],
   [['box', 'pack', 'a', 'b', '--fsat'], 'Did you mean --fast?'],
   [['box', 'pack', 'a'], 'Run `sub box pack --help`'],
   [['box', 'pack', 'a', 'b', '--size', 'huge'], 'Run `sub box pack --help`'],

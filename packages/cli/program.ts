@@ -64,7 +64,8 @@ function intentOfExit({ code, message }: CommanderError, parse: Parse): Intent {
     return { kind: 'print', text: parse.printed };
   }
   const [first = '', second = ''] = message.replace(/^error: /, '').split('\n');
-  const guess = /^\((Did you mean .+\?)\)$/.exec(second)?.[1] ?? elsewhere(first, parse.catalog);
+  // A name that is right somewhere else is a better guess than one that is only spelt alike.
+  const guess = elsewhere(first, parse.catalog) ?? /^\((Did you mean .+\?)\)$/.exec(second)?.[1];
   const help = `Run \`${parse.failedAt ?? 'sub'} --help\` to see what it takes.`;
   const wrong = failure('SUB_USAGE', `${first.replace(/\.$/, '')}.`, guess ?? help);
   const offered = guess === undefined ? offeredIn(first) : undefined;
@@ -147,9 +148,15 @@ function noColor(): Option {
 function subcommandTerm(commander: Commander): string {
   const args = commander.registeredArguments.map((argument) => {
     const name = argument.name() + (argument.variadic ? '...' : '');
-    return argument.required ? ` <${name}>` : ` [${name}]`;
+    if (!argument.required) return ` [${name}]`;
+    return isCommandLine(argument.name(), argument.variadic) ? ` -- <${name}>` : ` <${name}>`;
   });
   return commander.name() + args.join('');
+}
+
+/** The words of another program have options of their own: they stand behind `--`. */
+function isCommandLine(name: string, isMany: boolean): boolean {
+  return isMany && name === 'command';
 }
 
 function pathOf(commander: Commander): string {
@@ -164,6 +171,7 @@ function leafOf(command: Command, parse: Parse): Commander {
     .addHelpText('after', () => afterHelp(command, parse.style.colors));
   for (const [name, { doc, many }] of Object.entries(command.args)) {
     leaf.argument(many ? `<${name}...>` : `<${name}>`, doc);
+    if (isCommandLine(name, many)) leaf.usage(`[options] -- <${name}...>`);
   }
   for (const [name, spec] of Object.entries(command.options)) leaf.addOption(optionOf(name, spec));
   leaf.addOption(noColor());

@@ -38,7 +38,7 @@ async function explained(rules: readonly Rule[], repeat: number, mode?: Bundle['
 }
 
 const render = (one: Awaited<ReturnType<typeof explained>>[number], columns = 200) =>
-  renderExplained(one, { write: () => undefined, colors, columns });
+  renderExplained(one, { write: () => undefined, colors, columns, isTerminal: false });
 
 test('calls that come out the same are shown once, with all that was counted', async () => {
   const [passed, stopped, ...more] = await explained([BUDGET], 5);
@@ -103,7 +103,10 @@ test('a narrow terminal gives the reason lines of its own', async () => {
 test('the head marks a mode that is not the mode of the policy', async () => {
   const policy = { kind: 'policy', name: 'f', snapshot: await compiled([], 'observe') } as const;
   const head = (modeOverridden: boolean) =>
-    renderHead({ ...policy, modeOverridden }, { write: () => undefined, colors, columns: 80 });
+    renderHead(
+      { ...policy, modeOverridden },
+      { write: () => undefined, colors, columns: 80, isTerminal: false },
+    );
   expect(head(false)).toContain('· mode observe ·');
   expect(head(true)).toContain('· mode overridden to observe ·');
 });

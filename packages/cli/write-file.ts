@@ -61,11 +61,18 @@ async function occupied(path: string): Promise<Failure | undefined> {
   return unwritable(path, known.isDirectory() ? 'EISDIR' : 'EEXIST');
 }
 
+/** What cannot be written whole is taken away again: it is ours, because it was not there before. */
 async function createFile(path: string, text: string, mode: number): Promise<void> {
-  await withFile(await open(path, 'wx', mode), async (handle) => {
-    await handle.writeFile(text);
-    await handle.sync();
-  });
+  const handle = await open(path, 'wx', mode);
+  try {
+    await withFile(handle, async () => {
+      await handle.writeFile(text);
+      await handle.sync();
+    });
+  } catch (cause) {
+    await rm(path, { force: true });
+    throw cause;
+  }
 }
 
 /** Pipes and devices cannot be replaced. */
@@ -112,6 +119,7 @@ function unwritable(path: string, code: string): Failure {
       return because('may not be written.', 'Check the permissions of its folder.');
     case 'ENOSPC':
     case 'EDQUOT':
+    case 'EFBIG':
       return because('does not fit: the disk is full.', 'Free some space.');
     default:
       return because(`cannot be written (${code}).`, 'Check the path.');

@@ -11,7 +11,7 @@ const API_ERRORS = {
     title: 'The request was meant for another site.',
     cause:
       'Its Host or Origin is not the one of this API, as when a web page reaches for it through a name of its own.',
-    fix: 'Use the address that `sub ledgerd` gives, and open the UI from there.',
+    fix: 'Use the address that `sub ledgerd` gives.',
   },
   SUB_API_TOKEN: {
     title: 'The token is missing or wrong.',

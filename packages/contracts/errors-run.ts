@@ -16,7 +16,7 @@ const RUN_ERRORS = {
   SUB_HUB_DOWN: {
     title: 'The hub of the run does not answer.',
     cause: 'It has not started, has ended, or hangs, so the counters of the run are out of reach.',
-    fix: 'Start the run again; look at what ended `sub run` or `sub wrap`.',
+    fix: 'Start the run again; look at what ended `sub run`.',
   },
   SUB_AGENT_START: {
     title: 'The agent did not start.',

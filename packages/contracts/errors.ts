@@ -246,10 +246,16 @@ const ERRORS = {
     cause: 'The line is longer than a consumer reads.',
     fix: 'Send smaller previews and metadata.',
   },
+  SUB_EVENT_CONFLICT: {
+    title: 'Two lines have the same number.',
+    cause:
+      'A sender numbers its lines, and the ledger keeps one line for each number. Another one came under a number that was taken: somebody may have written in the name of that sender.',
+    fix: 'Look who can reach the socket of the ledger; `sub ledger verify` tells how often and when.',
+  },
   // The shim and its configuration.
   SUB_CONFIG_SYNTAX: {
     title: 'The configuration cannot be read.',
-    cause: 'The file config.toml is not valid TOML, too large, or not readable.',
+    cause: 'The file config.toml is not valid TOML.',
     fix: 'Correct it at the place given, or move it away.',
   },
   SUB_CONFIG_KEY: {
@@ -296,7 +302,7 @@ const ERRORS = {
   SUB_LEDGER_FULL: {
     title: 'The ledger cannot grow.',
     cause: 'The disk is full, or the file has reached the size that the configuration allows.',
-    fix: 'Free some space or prune old runs with `sub ledger prune`; nothing that was stored is lost.',
+    fix: 'Free some space elsewhere on the disk, or move the ledger to another one; `sub ledger prune` needs some room itself before it gives space back. Nothing that was stored is lost.',
   },
   SUB_LEDGER_READ_ONLY: {
     title: 'The ledger cannot be written.',
@@ -322,12 +328,13 @@ const ERRORS = {
     title: 'The ledger is older than its last signed head.',
     cause:
       'The database was replaced, restored from a backup, or cut; `ledger.head` knows of more.',
-    fix: 'Restore the database that belongs to `ledger.head`; or accept the loss, which is then recorded in the ledger for good.',
+    fix: 'Restore the database that belongs to `ledger.head`; or accept the loss with `sub ledger accept`, which records it in the ledger for good.',
   },
   SUB_LEDGER_TAMPERED: {
     title: 'The ledger was changed by something else.',
-    cause: 'What is stored does not follow from what this process wrote or from what was signed.',
-    fix: 'Run `sub ledger verify` to see the first row that is wrong.',
+    cause:
+      'What is stored does not follow from what this process wrote or from what was signed: events without a head, a ledger without its `ledger.head`, events behind the end.',
+    fix: 'Run `sub ledger verify` to see what is wrong. Then restore a backup; or go on with what is there by `sub ledger accept`, which records that in the ledger for good.',
   },
   SUB_LEDGER_QUERY: {
     title: 'A question to the ledger is malformed.',

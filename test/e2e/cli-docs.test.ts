@@ -1,6 +1,6 @@
 // The commands that the docs show, run as they stand, give what the docs show.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -98,4 +98,37 @@ test('the docs run the command in the one way that works in a checkout', () => {
     expect(readFileSync(ROOT + page, 'utf8')).not.toMatch(/npx sub\b/);
   }
   expect(TUTORIAL).not.toMatch(/npx sub\b/);
+});
+
+describe('README.md', () => {
+  const README = readFileSync(`${ROOT}README.md`, 'utf8');
+
+  test('names files that exist, in its commands and in its links', () => {
+    const links = [...README.matchAll(/\]\(([^)#:]+)\)/g)].map(([, path = '']) => path);
+    const given = [...README.matchAll(/--(?:policy|call) (\S+)/g)].map(([, path = '']) => path);
+    expect(given.length).toBeGreaterThan(1);
+    expect([...links, ...given].filter((path) => !existsSync(ROOT + path))).toEqual([]);
+  });
+
+  test('leads to every page for users', () => {
+    const pages = ['start', 'concepts', 'guides', 'operating', 'reference'].flatMap((section) =>
+      readdirSync(`${ROOT}docs/${section}`).map((name) => `docs/${section}/${name}`),
+    );
+    expect(pages.filter((page) => !README.includes(`(${page})`))).toEqual([]);
+  });
+
+  test('names commands that exist', () => {
+    const listed = (words: string) => {
+      const { stdout } = spawnSync('sh', ['-c', `${SUB} ${words} --help`], { encoding: 'utf8' });
+      return [...stdout.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name);
+    };
+    const top = new Set(listed(''));
+    const below = new Set(listed('policy'));
+    const used = [...README.matchAll(/(?:npx --no-install |`)sub ([a-z]+)(?: ([a-z]+))?/g)];
+    expect(used.length).toBeGreaterThan(5);
+    const unknown = used.filter(
+      ([, word, next]) => !top.has(word) || (word === 'policy' && !below.has(next)),
+    );
+    expect(unknown.map(([text]) => text)).toEqual([]);
+  });
 });

@@ -90,14 +90,14 @@ test('ends with 1 when something is broken, and says what', async () => {
   expect(level(found, 'node')).toBe('ok');
 });
 
-test('counts servers, and prints nothing that stands in the files of others', async () => {
+test('names servers, and prints nothing else that stands in the files of others', async () => {
   const servers = {
-    'private-name': { command: 'npx', args: ['-y', 'secret-server'], env: { KEY: 'hunter2' } },
+    plain: { command: 'npx', args: ['-y', 'secret-server'], env: { KEY: 'hunter2' } },
     governed: { command: 'sub', args: ['shim', '--server-name', 'x', '--', 'secret-server'] },
   };
   writeFileSync(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: servers }));
   const { code, stdout } = await sub('doctor');
   expect(code).toBe(0);
-  expect(stdout).toMatch(/! clients .*1 of 2 servers governed/);
-  expect(stdout).not.toMatch(/hunter2|private-name|secret-server/);
+  expect(stdout).toMatch(/! clients .*1 of 2 servers governed, not plain\n/);
+  expect(stdout).not.toMatch(/hunter2|secret-server/);
 });

@@ -288,7 +288,9 @@ describe.concurrent('snapshots', () => {
     const result = await sub('policy', 'compile', 'broken.yaml', '-o', 'out.json');
     expect(result).toMatchObject({ code: 1, stdout: '' });
     expect(result.stderr).toContain('unknown kind');
-    expect(result.stderr).toMatch(/\nsub: broken\.yaml: 1 error; nothing was written\.\n$/);
+    expect(result.stderr).toMatch(
+      /\nsub: broken\.yaml has 1 error; nothing was written\. .* \[SUB_BUNDLE_UNKNOWN_KIND\]\n$/,
+    );
     expect(existsSync(join(folder, 'out.json'))).toBe(false);
   });
 

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { ended, ensureBuilt, ROOT, runSub, startSub } from './sub.ts';
@@ -89,6 +90,24 @@ function started(...args: readonly string[]) {
   return { child, end, until, lines: () => text.trimEnd().split('\n') };
 }
 
+interface Warning {
+  readonly reason?: string;
+}
+
+/** Gives the next warning of a shim whose reason is the one that is waited for. */
+function warnings({ stderr }: ChildProcess) {
+  if (stderr === null) throw new Error('the shim has no output');
+  const lines: AsyncIterator<string, undefined> = createInterface(stderr)[Symbol.asyncIterator]();
+  return async (isIt: (reason: string) => boolean): Promise<Warning> => {
+    for (;;) {
+      const { value } = await lines.next();
+      if (value === undefined) throw new Error('the shim has ended');
+      const warning = JSON.parse(value) as Warning;
+      if (isIt(warning.reason ?? '')) return warning;
+    }
+  };
+}
+
 function call(id: number, tool: string): string {
   const params = { name: tool, arguments: {} };
   return `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })}\n`;
@@ -121,6 +140,34 @@ describe('sub tail', () => {
       expect.stringMatching(/^[\d:.]{12} ✘ BLOCK git\/push …\S+ no-push Nobody pushes here\.$/),
       expect.stringMatching(/^[\d:.]{12} ■ run \S+ SUCCEEDED: 2 calls, 1 allowed, 1 blocked, /),
     ]);
+  });
+
+  test('shows a policy that was reloaded, and whose; one that is broken is told by the shim', async () => {
+    writeFileSync(join(folder, 'policy.yaml'), POLICY);
+    writeFileSync(join(folder, 'server.cjs'), SERVER);
+    const tail = started('tail');
+    await followers(1);
+    const shim = started(
+      ...['shim', '--server-name', 'git', '--policy', 'policy.yaml'],
+      ...['--', process.execPath, 'server.cjs'],
+    );
+    shim.child.stdin?.write(call(1, 'log'));
+    await tail.until('git/log');
+    writeFileSync(join(folder, 'policy.yaml'), POLICY.replace('1.0.0', '1.1.0'));
+    await tail.until('↻ policy reloaded for git: e2e 1.1.0 (');
+    const said = warnings(shim.child);
+    writeFileSync(join(folder, 'policy.yaml'), 'policy_id: [');
+    const message = 'the policy is broken; the last good one stays';
+    const broken = await said((reason) => /policy\.yaml:1:13: error: /.test(reason));
+    expect(broken).toMatchObject({ server: 'git', message });
+    rmSync(join(folder, 'policy.yaml'));
+    const gone = await said((reason) => reason.endsWith('Check the path. [SUB_FILE_READ]'));
+    expect(gone).toMatchObject({ message });
+    expect(gone.reason).toContain('policy.yaml does not exist. ');
+    shim.child.stdin?.write(call(2, 'push'));
+    await tail.until('✘ BLOCK      git/push');
+    shim.child.stdin?.end();
+    await tail.until('■ run');
   });
 
   test('goes on when the daemon is restarted, without a gap and without a repeat', async () => {

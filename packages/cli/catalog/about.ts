@@ -25,7 +25,7 @@ const doctor = createCommand({
   path: ['doctor'],
   summary: 'check that everything is in place, and say what to do where it is not',
   description:
-    'Looks at Node, the build, the home folder, the configuration, the policy, the ledger and its daemon, the spool, and whether the servers of agent clients go through sub. It changes nothing and starts nothing, and prints no value of any configuration.',
+    'Looks at Node, the build, the home folder, the configuration, the policy, the secrets of servers, the ledger and its daemon, the spool, and whether the servers of agent clients go through sub. It changes nothing and starts nothing, and prints no value of any configuration.',
   args: DOCTOR_ARGS,
   options: DOCTOR_OPTIONS,
   examples: ['sub doctor', 'sub doctor --json'],

@@ -29,3 +29,14 @@ test.each(named)('the help of `$name` has its parts in the same order', ({ comma
   expect(parts).not.toContain(-1);
   expect(parts).toEqual(parts.toSorted((left, right) => left - right));
 });
+
+test('what stands behind `--` is shown behind `--`', () => {
+  const style = { colors: picocolors.createColors(false), columns: 100 };
+  const helpOf = (...argv: readonly string[]) => {
+    const intent = parseArguments([...argv, '--help'], CATALOG, style);
+    return intent.kind === 'print' ? intent.text : '';
+  };
+  expect(helpOf('run')).toMatch(/^Usage: sub run \[options\] -- <command\.\.\.>\n/);
+  expect(helpOf('shim')).toMatch(/^Usage: sub shim \[options\] -- <command\.\.\.>\n/);
+  expect(helpOf()).toMatch(/^ {2}shim -- <command\.\.\.> /m);
+});

@@ -18,8 +18,8 @@ const lint = createCommand({
   examples: ['sub policy lint policy.yaml', 'sub policy lint --strict --json policies/*.yaml'],
   exitCodes: {
     0: 'no errors (with --strict: no warnings either); notes never fail',
-    1: 'there are errors, or warnings with --strict',
-    2: 'wrong flags, or a file that cannot be read or is no bundle at all',
+    1: 'there are errors, also in a file that is empty or no text; or warnings with --strict',
+    2: 'wrong flags, or a file that cannot be read or is of another kind: a snapshot, a call, a key',
     70: INTERNAL,
   },
   load: () => import('../commands/policy-lint.ts'),

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { makeFolders } from '@subluminal/plane/config';
 import { exportRun, type RunExport, type StoreReader } from '@subluminal/plane/ledger';
 import type { ExportRunInput } from '../catalog/ledger.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
+import { findRun } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, withReader } from '../ledger/home.ts';
 import { errorCode } from '../read-file.ts';
@@ -17,7 +19,6 @@ import { unwritable } from '../write-file.ts';
 const FILES = ['events.jsonl', 'policy.json', 'summary.json', 'summary.md'] as const;
 /** Previews may hold what is nobody else's business. */
 const FILE_MODE = 0o600;
-const FOLDER_MODE = 0o700;
 const FLUSH_LENGTH = 262_144;
 const POLICIES_MAX = 1_000;
 
@@ -34,26 +35,29 @@ async function run({ args, options }: ExportRunInput, io: Io): Promise<Outcome> 
   const home = await findLedger();
   if (isFailure(home)) return home;
   await freshen(home, io);
-  const written = await withReader(home, (reader) => writeRun(reader, { runId: args.id, out }));
+  const written = await withReader(home, (reader) => writeRun(reader, { run: args.id, out }));
   if (isFailure(written)) return written;
   const { run_id, status, events_total, totals } = written.summary;
   const facts = { run_id, status, out: resolve(out), files: FILES, events: events_total, totals };
-  const text = `Wrote ${FILES.join(', ')} of ${args.id} to ${out}: ${plural(totals.calls_total, 'call')}, ${totals.calls_blocked + totals.calls_throttled} refused.`;
+  const text = `Wrote ${FILES.join(', ')} of ${run_id} to ${out}: ${plural(totals.calls_total, 'call')}, ${totals.calls_blocked + totals.calls_throttled} refused.`;
   io.out.write(options.json ? jsonText(facts) : `${harmless(text)}\n`);
   return done(EXIT.fine);
 }
 
 interface Wish {
-  readonly runId: string;
+  /** Its id, or `last`. */
+  readonly run: string;
   readonly out: string;
 }
 
 async function writeRun(reader: StoreReader, wish: Wish): Promise<RunExport | Failure> {
+  const runId = await findRun(reader, wish.run);
+  if (isFailure(runId)) return runId;
   const policies = await reader.policies(POLICIES_MAX);
   return reader.snapshot(async (view) => {
-    const exported = await exportRun(view, wish.runId);
+    const exported = await exportRun(view, runId);
     if (exported === undefined) {
-      const message = `the ledger has no run \`${wish.runId}\`.`;
+      const message = `the ledger has no run \`${runId}\`.`;
       return failure('SUB_LEDGER_QUERY', message, 'See `sub query --runs`.');
     }
     const { policy } = exported;
@@ -73,7 +77,7 @@ async function writeFiles(
 ): Promise<Failure | undefined> {
   const next = join(out, `.${randomBytes(6).toString('hex')}`);
   try {
-    await mkdir(next, { recursive: true, mode: FOLDER_MODE });
+    makeFolders(resolve(next));
     const texts = {
       'policy.json': `${JSON.stringify(policy, null, 2)}\n`,
       'summary.json': `${JSON.stringify(exported.summary, null, 2)}\n`,

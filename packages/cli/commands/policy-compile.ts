@@ -5,7 +5,7 @@ import { sha256, signerFromPem } from '@subluminal/plane/crypto';
 import type { CompileInput } from '../catalog/policy.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
+import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { printProblems, readBundle } from '../load-policy.ts';
 import { KEY_BYTES_MAX, readFileBytes, STDIO } from '../read-file.ts';
@@ -22,9 +22,11 @@ async function run({ args, options }: CompileInput, io: Io): Promise<Outcome> {
   if (!parsed.ok) {
     if (options.json) io.out.write(jsonText({ ok: false, problems }));
     printProblems(problems, { file, io });
-    const errors = problems.filter(({ level }) => level === 'error').length;
-    const summary = `sub: ${file.name}: ${plural(errors, 'error')}; nothing was written.`;
-    io.err.write(`${harmless(summary)}\n`);
+    const errors = problems.filter(({ level }) => level === 'error');
+    const message = `${file.name} has ${plural(errors.length, 'error')}; nothing was written.`;
+    const fix = errors.length === 1 ? 'Correct it first.' : 'Correct them first.';
+    const failed = failure('SUB_BUNDLE_SYNTAX', message, fix);
+    reportFailure({ ...failed, code: errors[0]?.code ?? failed.code }, io, false);
     return done(EXIT.findings);
   }
   if (problems.some(({ level }) => level === 'warning')) {

@@ -25,18 +25,22 @@ async function run({ args, options }: LintInput, io: Io): Promise<Outcome> {
   }
   const failures = linted.filter((read) => isFailure(read));
   if (options.json) io.out.write(jsonText(reportOf(linted)));
-  else printText(linted, io);
+  else for (const one of linted) if (!isFailure(one)) io.out.write(textOf(one, io));
   for (const failed of failures) reportFailure(failed, io, false);
+  if (!options.json && linted.length > 1) io.out.write(totalOf(linted, failures.length));
   if (failures.length > 0) return done(EXIT.usage);
   const failing = options.strict ? ['error', 'warning'] : ['error'];
   const failed = problemsOf(linted).some(({ level }) => failing.includes(level));
   return done(failed ? EXIT.findings : EXIT.fine);
 }
 
-function printText(linted: readonly Linted[], io: Io): void {
-  for (const bundle of linted) if (!isFailure(bundle)) io.out.write(textOf(bundle, io));
-  if (linted.length < 2) return;
-  io.out.write(`${plural(linted.length, 'file')}: ${summaryOf(problemsOf(linted))}\n`);
+/** One line over all files. What could not be read has no problems that anybody knows of. */
+function totalOf(linted: readonly Linted[], unread: number): string {
+  const found = summaryOf(problemsOf(linted));
+  if (unread === 0) return `${plural(linted.length, 'file')}: ${found}\n`;
+  const read = linted.length - unread;
+  const rest = read === 0 ? '' : `; ${found} in ${read === 1 ? 'the other' : `the other ${read}`}`;
+  return `${plural(linted.length, 'file')}: ${unread} not read${rest}\n`;
 }
 
 function problemsOf(linted: readonly Linted[]): readonly Problem[] {

@@ -11,8 +11,9 @@ import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
+import { findRun } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';
-import { findLedger, withReader } from '../ledger/home.ts';
+import { findLedger, warn, withReader } from '../ledger/home.ts';
 import { momentMs } from '../ledger/moment.ts';
 import { csvText, tableText } from '../ledger/table.ts';
 import { CALL_VIEW, RUN_VIEW, type View } from '../ledger/views.ts';
@@ -46,22 +47,32 @@ async function run({ options }: QueryInput, io: Io): Promise<Outcome> {
   if (isFailure(limit)) return limit;
   const wrong = options.runs ? wrongForRuns(options) : wrongForCalls(options);
   if (wrong !== undefined) return wrong;
+  if (options.run === '') return usage('--run is empty.', 'Give an id, or last.');
   const home = await findLedger();
   if (isFailure(home)) return home;
   await freshen(home, io);
   const paging = { limit, after: options.after };
   const answered = await withReader(home, async (reader) => {
-    if (options.runs)
-      return printed(
-        { page: await runsOf(reader, { options, span, paging }), view: RUN_VIEW },
-        options,
-        io,
-      );
-    const filter = callFilter(options, span);
-    const page = await gather((request) => reader.calls(filter, request), paging);
-    return printed({ page, view: CALL_VIEW }, options, io);
+    const runId = await runOf(reader, options.run, io);
+    const wish: Wish = { options, span, paging, ...(runId !== undefined && { runId }) };
+    return options.runs
+      ? printed({ page: await runsOf(reader, wish), view: RUN_VIEW }, options, io)
+      : printed({ page: await callsOf(reader, wish), view: CALL_VIEW }, options, io);
   });
   return isFailure(answered) ? answered : done(EXIT.fine);
+}
+
+/** Nothing fits a run that is not there, which is an answer; but it is hardly what was meant. */
+async function runOf(
+  reader: StoreReader,
+  name: string | undefined,
+  io: Io,
+): Promise<string | undefined> {
+  if (name === undefined) return undefined;
+  const found = await findRun(reader, name);
+  if (!isFailure(found)) return found;
+  warn(io, `${found.message} ${found.fix}`);
+  return name;
 }
 
 function usage(message: string, fix: string): Failure {
@@ -83,6 +94,10 @@ function spanOf({ since, until }: Options): Span | Failure {
       );
     }
   }
+  if (fromMs !== undefined && toMs !== undefined && toMs <= fromMs) {
+    const message = `--until \`${until ?? ''}\` is not after --since \`${since ?? ''}\`.`;
+    return usage(message, 'Give the earlier time to --since.');
+  }
   return { ...(fromMs !== undefined && { fromMs }), ...(toMs !== undefined && { toMs }) };
 }
 
@@ -101,7 +116,13 @@ function wrongForRuns(options: Options): Failure | undefined {
   return usage(`no run ends with ${status}.`, `Write one of ${RUN_STATUSES.join(', ')}.`);
 }
 
-function wrongForCalls({ status }: Options): Failure | undefined {
+const SHA256 = /^[0-9a-f]{64}$/;
+
+function wrongForCalls({ status, 'args-hash': hash }: Options): Failure | undefined {
+  if (hash !== undefined && !SHA256.test(hash)) {
+    const fix = 'Write 64 digits of 0-9 and a-f, as `sub query --json` has them.';
+    return usage(`--args-hash \`${hash}\` is no SHA-256.`, fix);
+  }
   if (status === undefined || isOneOf(CALL_STATUSES, status)) return undefined;
   return usage(`no call ends with ${status}.`, `Write one of ${CALL_STATUSES.join(', ')}.`);
 }
@@ -110,8 +131,8 @@ function isOneOf<V extends string>(values: readonly V[], value: string): value i
   return values.some((one) => one === value);
 }
 
-function callFilter(options: Options, span: Span): CallFilter {
-  const { run: runId, agent, server, tool, decision, status, rule, text } = options;
+function callFilter({ options, span, runId }: Wish): CallFilter {
+  const { agent, server, tool, decision, status, rule, text } = options;
   const argsHash = options['args-hash'];
   return {
     ...span,
@@ -127,17 +148,23 @@ function callFilter(options: Options, span: Span): CallFilter {
   };
 }
 
-interface RunsWish {
+interface Wish {
   readonly options: Options;
   readonly span: Span;
   readonly paging: Paging;
+  readonly runId?: string;
+}
+
+function callsOf(reader: StoreReader, wish: Wish): Promise<Page<CallRow>> {
+  const filter = callFilter(wish);
+  return gather((request) => reader.calls(filter, request), wish.paging);
 }
 
 async function runsOf(
   reader: StoreReader,
-  { options, span, paging }: RunsWish,
+  { options, span, paging, runId }: Wish,
 ): Promise<Page<RunRow>> {
-  const { agent, status, run: runId } = options;
+  const { agent, status } = options;
   if (runId !== undefined) {
     const found = await reader.run(runId);
     return { rows: found === undefined ? [] : [found], next: null };

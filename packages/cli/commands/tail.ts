@@ -109,6 +109,7 @@ async function follow(home: LedgerHome, { tipSeq }: Start, screen: Screen): Prom
   if (trouble !== undefined) {
     return failure('SUB_LEDGER_IO', trouble, 'Run `sub doctor` to see what is wrong.');
   }
+  screen.sayThatItWaits();
   const { signal } = screen;
   const onTrouble = (message: string) => screen.warn(message);
   for await (const { event } of followOn(daemon, { after: tipSeq, signal, onTrouble })) {

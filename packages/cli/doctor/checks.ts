@@ -8,7 +8,8 @@ import { head, ledger } from './ledger.ts';
 import { runFiles, spool } from './leftovers.ts';
 import { config, policy } from './policy.ts';
 import { build, environment, node } from './runtime.ts';
-import { codeOf } from './words.ts';
+import { secrets } from './secrets.ts';
+import { codeOf, pathOf } from './words.ts';
 
 const CHECKS: readonly Check[] = [
   node,
@@ -19,6 +20,7 @@ const CHECKS: readonly Check[] = [
   disk,
   config,
   policy,
+  secrets,
   ledger,
   head,
   daemon,
@@ -40,12 +42,23 @@ async function checkAll(
 ): Promise<readonly Checked[]> {
   const found: Checked[] = [];
   for (const { id, run } of checks) {
-    const finding = await run(machine).catch((cause: unknown) =>
-      broken(`this could not be checked: ${codeOf(cause)}`, 'Look at what it names.'),
-    );
+    const finding = await run(machine).catch(unchecked);
     found.push({ id, finding });
   }
   return found;
+}
+
+/** What the system refuses says where; anything else is ours to mend. */
+function unchecked(cause: unknown): Finding {
+  const path = pathOf(cause);
+  if (path === undefined) {
+    const fix = 'This is a defect in sub: report it with these words.';
+    return broken(`this could not be checked: ${codeOf(cause)}`, fix);
+  }
+  return broken(
+    `this could not be checked: ${path} gives ${codeOf(cause)}`,
+    `Look at ${path} and the folders above it: whose they are, and who may read them.`,
+  );
 }
 
 export type { Checked };

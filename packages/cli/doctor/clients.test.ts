@@ -42,10 +42,10 @@ test('counts the servers of every client and how many go through sub', async () 
   expect(await look()).toEqual({
     level: 'warn',
     text: [
-      'Claude Code: 2 of 3 servers governed',
+      'Claude Code: 2 of 3 servers governed, not a',
       'Claude Code, this project: 0 of 0 servers governed',
       'Codex: 1 of 1 server governed',
-      'Cursor: 0 of 1 server governed',
+      'Cursor: 0 of 1 server governed, not d',
       'VS Code, this project: 1 of 1 server governed',
     ].join('; '),
     fix: 'Put `sub shim --server-name NAME --` in front of the command of each server.',
@@ -57,12 +57,34 @@ test('is content when all are governed', async () => {
   expect(await look()).toMatchObject({ level: 'ok' });
 });
 
-test('tells nothing of what the files hold', async () => {
-  put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { 'my-server': plain } }));
+test('tells the names of servers, and nothing else of what the files hold', async () => {
+  const remote = { url: 'https://example.com/?key=hunter3', headers: { Authorization: 'hunter4' } };
+  const mcpServers = { 'my-server': plain, ['n'.repeat(100)]: plain, far: remote };
+  put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers }));
   const said = JSON.stringify(await look());
-  for (const word of ['hunter2', 'my-server', 'server-github', 'TOKEN']) {
+  expect(said).toContain(`not my-server, ${'n'.repeat(39)}…, not yet far (by address)`);
+  for (const word of ['hunter', 'server-github', 'TOKEN', 'example.com', 'Authorization']) {
     expect(said).not.toContain(word);
   }
+});
+
+test('does not ask for a shim where no shim can stand', async () => {
+  const remote = { type: 'http', url: 'https://example.com/mcp' };
+  put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { a: governed, b: remote } }));
+  const { level, text, fix } = await look();
+  expect({ level, text }).toEqual({
+    level: 'warn',
+    text: 'Claude Code, this project: 1 of 2 servers governed, not yet b (by address)',
+  });
+  expect(fix).toMatch(/^Calls to servers with an address are neither decided nor recorded/);
+  expect(fix).not.toContain('--server-name');
+});
+
+test('names so many servers, and counts the rest', async () => {
+  const names = Array.from({ length: 11 }, (_, index) => `s${index}`);
+  const mcpServers = Object.fromEntries(names.map((name) => [name, plain]));
+  put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers }));
+  expect((await look()).text).toMatch(/not s0, .*, s7 and 3 more$/);
 });
 
 test('says when a file cannot be read', async () => {
@@ -95,7 +117,7 @@ describe('servers in a file', () => {
   test('are found in JSON with comments, and strings are left alone', () => {
     const text =
       '{/* a */"mcpServers": {"x": {"command": "a//b", "args": ["c,]", "/*d*/",]}}} // e';
-    expect(jsonServers(text)).toEqual([['a//b', 'c,]', '/*d*/']]);
+    expect(jsonServers(text)).toEqual([{ name: 'x', command: ['a//b', 'c,]', '/*d*/'] }]);
   });
 
   test.each([['[]'], ['null'], ['"x"'], ['{'], ['']])('are none in %s', (text) => {
@@ -121,8 +143,8 @@ command = "x\\ty"
 command = "z"
 `;
     expect(tomlServers(text)).toEqual([
-      ['sub', 'shim', '--server-name', 'a]b'],
-      ['y', 'x\ty'],
+      { name: 'one', command: ['sub', 'shim', '--server-name', 'a]b'] },
+      { name: 'two words', command: ['y', 'x\ty'] },
     ]);
   });
 });

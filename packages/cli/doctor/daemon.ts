@@ -22,9 +22,16 @@ const daemon: Check = {
         'Stop that process, or set ledger.socket to another path.',
       );
     }
-    const { pid, version, started_at, connections } = status;
+    const { pid, version, started_at, connections, conflicts } = status;
     const age = ageText(machine.nowMs - Date.parse(started_at));
     const text = `runs as ${pid} for ${age}, ${plural(connections - 1, 'connection')}`;
+    if (conflicts > 0) {
+      const lines = plural(conflicts, 'line');
+      return warn(
+        `${text}, ${lines} set aside because another had the same number`,
+        'Run `sub ledger verify` to see when; somebody may write in the name of a shim.',
+      );
+    }
     if (version === machine.versions.sub) return ok(`${text}, version ${version}`);
     return warn(
       `${text}, version ${version}, but this is ${machine.versions.sub}`,

@@ -1,6 +1,6 @@
 // The product's folder: whose it is, who may look into it, and whether there is room.
 import { constants, lstatSync, type Stats } from 'node:fs';
-import { access, statfs } from 'node:fs/promises';
+import { access, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { broken, type Check, type Finding, ledgerPlaces, type Machine, ok, warn } from './check.ts';
 import { codeOf, sizeText } from './words.ts';
@@ -8,23 +8,30 @@ import { codeOf, sizeText } from './words.ts';
 const home: Check = {
   id: 'home',
   run: async ({ paths }) => {
-    const stats = lstatSync(paths.home, { throwIfNoEntry: false });
-    if (stats === undefined) return ok(`${paths.home} is not there yet; it is made when needed`);
-    const unsafe = unsafeFolder(paths.home, stats);
-    if (unsafe !== undefined) return unsafe;
-    try {
-      await access(paths.home, constants.W_OK | constants.X_OK);
-    } catch (cause) {
-      return broken(
-        `${paths.home} cannot be written to (${codeOf(cause)})`,
-        'Give yourself the right to write there, or set SUB_HOME to another folder.',
-      );
+    const stats = statsOf(paths.home);
+    if (stats === undefined) {
+      const text = `${paths.home} is not there yet; it is made when needed`;
+      return (await unwritable(existing(dirname(paths.home)))) ?? ok(text);
     }
+    const unsafe = unsafeFolder(paths.home, stats) ?? (await unwritable(paths.home));
+    if (unsafe !== undefined) return unsafe;
     return isOpen(stats)
       ? warn(`${paths.home} can be looked into by others`, `Run: chmod 700 ${paths.home}`)
       : ok(paths.home);
   },
 };
+
+/** Whether something can be made in a folder that is there. */
+async function unwritable(folder: string): Promise<Finding | undefined> {
+  const fix = 'Give yourself the right to write there, or set SUB_HOME to another folder.';
+  try {
+    if (!(await stat(folder)).isDirectory()) return broken(`${folder} is not a folder`, fix);
+    await access(folder, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (cause) {
+    return broken(`${folder} cannot be written to (${codeOf(cause)})`, fix);
+  }
+}
 
 /** What every command refuses: others could put their own policy there. */
 function unsafeFolder(path: string, stats: Stats): Finding | undefined {
@@ -50,7 +57,7 @@ const files: Check = {
   id: 'files',
   run: async (machine) => {
     const there = privatePaths(machine).flatMap((path) => {
-      const stats = lstatSync(path, { throwIfNoEntry: false });
+      const stats = statsOf(path);
       return stats === undefined ? [] : [{ path, stats }];
     });
     const open = there.filter(({ stats }) => isOpen(stats));
@@ -93,10 +100,20 @@ const LEVELS_MAX = 64;
 function existing(folder: string): string {
   let at = folder;
   for (let levels = 0; levels < LEVELS_MAX && dirname(at) !== at; levels++) {
-    if (lstatSync(at, { throwIfNoEntry: false }) !== undefined) return at;
+    if (statsOf(at) !== undefined) return at;
     at = dirname(at);
   }
   return at;
+}
+
+/** Undefined when there is nothing, also where a file stands in the place of a folder. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOTDIR') return undefined;
+    throw cause;
+  }
 }
 
 export { disk, files, home };

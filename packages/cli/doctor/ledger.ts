@@ -1,6 +1,5 @@
 // The ledger's file: whether it can be read, what it holds, and whether its end is what was signed.
-import { existsSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import {
   fileWitness,
   type Head,
@@ -9,6 +8,7 @@ import {
   parseWitness,
   type StoreReader,
 } from '@subluminal/plane/ledger';
+import { findVerifier, isHomeFault } from '@subluminal/plane/main/ledgerd';
 import { plural } from '../text.ts';
 import { broken, type Check, type Finding, ledgerPlaces, ok, warn } from './check.ts';
 import { sizeText } from './words.ts';
@@ -21,9 +21,8 @@ const ledger: Check = {
     const { file } = ledgerPlaces(machine);
     return withLedger(file, async (reader) => {
       const { seq } = await reader.tip();
-      const schema = await schemaOf(file);
       const size = [file, `${file}-wal`].reduce((sum, path) => sum + sizeOf(path), 0);
-      return ok(`${file}, ${plural(seq, 'event')}, ${sizeText(size)}, schema ${schema}`);
+      return ok(`${file}, ${plural(seq, 'event')}, ${sizeText(size)}`);
     });
   },
 };
@@ -34,21 +33,34 @@ const head: Check = {
     const { file } = ledgerPlaces(machine);
     const path = `${file.replace(/\.db$/, '')}.head`;
     return withLedger(file, async (reader) => {
-      const kept = await fileWitness(path).read();
-      return judged(reader, { path, kept });
+      const last = await reader.lastHead();
+      if (last === undefined) return ok('nothing was signed yet');
+      const noKey = await keyFault(machine.paths.ledgerKey);
+      return noKey ?? judged(reader, { path, last, kept: await fileWitness(path).read() });
     });
   },
 };
 
 const VERIFY = 'Run `sub ledger verify` to see what was changed.';
 
+/** A ledger that was signed is not written to without its key. */
+async function keyFault(path: string): Promise<Finding | undefined> {
+  const found = await findVerifier(path);
+  if (found === undefined) {
+    const text = `${path} is missing, and the ledger was signed with it: nothing more is recorded`;
+    return broken(text, 'Put the key back, or move the ledger away.');
+  }
+  return isHomeFault(found) ? broken(`${found.message} [${found.code}]`, found.fix) : undefined;
+}
+
+interface Signed {
+  readonly path: string;
+  readonly last: Head;
+  readonly kept: string | undefined;
+}
+
 /** The last head against its witness outside, and against the event that it was signed over. */
-async function judged(
-  reader: StoreReader,
-  { path, kept }: { readonly path: string; readonly kept: string | undefined },
-): Promise<Finding> {
-  const last = await reader.lastHead();
-  if (last === undefined) return ok('nothing was signed yet');
+async function judged(reader: StoreReader, { path, last, kept }: Signed): Promise<Finding> {
   if (kept === undefined) return warn(`${path} is missing`, VERIFY);
   const witnessed = parseWitness(kept);
   if (witnessed === undefined) return broken(`${path} cannot be read`, VERIFY);
@@ -74,7 +86,8 @@ async function withLedger(
   file: string,
   look: (reader: StoreReader) => Promise<Finding>,
 ): Promise<Finding> {
-  if (!existsSync(file)) return ok(NONE);
+  // What may not be looked at is not missing.
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return ok(NONE);
   try {
     const reader = await openSqliteReader({ file });
     try {
@@ -85,20 +98,6 @@ async function withLedger(
   } catch (cause) {
     if (!(cause instanceof LedgerError)) throw cause;
     return broken(`${cause.message} [${cause.code}]`, cause.fix);
-  }
-}
-
-const SCHEMA_OFFSET = 60;
-
-/** `user_version`, as the header of an SQLite file has it. */
-async function schemaOf(file: string): Promise<number> {
-  const handle = await open(file, 'r');
-  try {
-    const header = Buffer.alloc(100);
-    await handle.read(header, 0, header.length, 0);
-    return header.readUInt32BE(SCHEMA_OFFSET);
-  } finally {
-    await handle.close();
   }
 }
 

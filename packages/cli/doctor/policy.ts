@@ -79,6 +79,7 @@ const NOWHERE: Output = {
   write: () => undefined,
   colors: picocolors.createColors(false),
   columns: 80,
+  isTerminal: false,
 };
 /** What is wrong with the policy is told in one line here, not where it stands. */
 const SILENT: Io = {

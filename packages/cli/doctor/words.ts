@@ -34,4 +34,10 @@ function codeOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-export { ageText, codeOf, sizeText };
+/** The file that a failed system call was about. */
+function pathOf(cause: unknown): string | undefined {
+  const path = cause instanceof Error && 'path' in cause ? cause.path : undefined;
+  return typeof path === 'string' && path !== '' ? path : undefined;
+}
+
+export { ageText, codeOf, pathOf, sizeText };

@@ -159,3 +159,22 @@ test('notices are the beginnings and ends of runs, and what a person should know
     'run_end',
   ]);
 });
+
+test('remembers the servers of so many shims', () => {
+  const shim = (shim_id: string) => ({ source: { host_id: 'h', proc_id: 'p', shim_id } });
+  const reloaded = (shim_id: string) =>
+    event('policy_loaded', { policy: POLICY, mode: 'control', reload: true }, shim(shim_id));
+  const secret = { inject_as: 'A', secret_ref: 'a', source: 'env', success: true };
+  const events = [
+    end({}, { server_name: 'git' }, shim('one')),
+    event('secret_injection', { secret: { ...secret, server_name: 'files' } }, shim('two')),
+    reloaded('one'),
+    reloaded('two'),
+  ];
+  const names = (shimsMax: number) =>
+    told(events, { shimsMax }).flatMap((one) =>
+      one.kind === 'notice' && one.event.type === 'policy_loaded' ? [one.server_name] : [],
+    );
+  expect(names(2)).toEqual(['git', 'files']);
+  expect(names(1)).toEqual([null, 'files']);
+});

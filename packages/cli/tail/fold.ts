@@ -34,14 +34,22 @@ type Notice = EventOf<
   'run_start' | 'run_end' | 'policy_loaded' | 'breaker_trip' | 'secret_injection' | 'shim_health'
 >;
 
-type Folded = FoldedCall | { readonly kind: 'notice'; readonly event: Notice };
+interface FoldedNotice {
+  readonly kind: 'notice';
+  readonly event: Notice;
+  /** The server of the shim that told it; null when nothing that names it was seen. */
+  readonly server_name: string | null;
+}
+
+type Folded = FoldedCall | FoldedNotice;
 
 interface FoldLimits {
   readonly pendingMax: number;
   readonly toldMax: number;
+  readonly shimsMax: number;
 }
 
-const LIMITS: FoldLimits = { pendingMax: 10_000, toldMax: 10_000 };
+const LIMITS: FoldLimits = { pendingMax: 10_000, toldMax: 10_000, shimsMax: 1_000 };
 const NAME_LENGTH_MAX = 1_024;
 const TEXT_LENGTH_MAX = 4_096;
 
@@ -59,6 +67,8 @@ class CallFold {
   readonly #pending = new Map<string, Pending>();
   /** Calls that were told when they were refused: their end adds nothing. */
   readonly #told = new Set<string>();
+  /** The server that each shim stands in front of. */
+  readonly #servers = new Map<string, string>();
 
   constructor(limits: Partial<FoldLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits };
@@ -66,21 +76,22 @@ class CallFold {
 
   /** What can be told now. */
   push(event: Event): readonly Folded[] {
+    this.#learn(event);
     switch (event.type) {
       case 'tool_call_start':
       case 'tool_call_decision':
       case 'tool_call_end':
         return this.#onCall(event);
       case 'run_end':
-        return [...this.#leftBy(event), notice(event)];
+        return [...this.#leftBy(event), this.#notice(event)];
       case 'policy_loaded':
-        return event.reload === true ? [notice(event)] : [];
+        return event.reload === true ? [this.#notice(event)] : [];
       case 'shim_health':
-        return event.health.status === 'degraded' ? [notice(event)] : [];
+        return event.health.status === 'degraded' ? [this.#notice(event)] : [];
       case 'run_start':
       case 'breaker_trip':
       case 'secret_injection':
-        return [notice(event)];
+        return [this.#notice(event)];
       case 'hint_issued':
         // The decision has brought it already.
         return [];
@@ -92,6 +103,23 @@ class CallFold {
     const calls = [...this.#pending.values()].map(({ call }) => call);
     this.#pending.clear();
     return calls;
+  }
+
+  /** Only calls and secrets name a server; all else is known by the shim that tells it. */
+  #learn(event: Event): void {
+    const name = serverOf(event);
+    const shimId = event.source.shim_id;
+    if (name === undefined || this.#servers.has(shimId)) return;
+    const [oldest] = this.#servers;
+    if (oldest !== undefined && this.#servers.size >= this.#limits.shimsMax) {
+      this.#servers.delete(oldest[0]);
+    }
+    this.#servers.set(shimId, bounded(name, NAME_LENGTH_MAX));
+  }
+
+  #notice(event: Notice): FoldedNotice {
+    const server_name = this.#servers.get(event.source.shim_id) ?? null;
+    return { kind: 'notice', event, server_name };
   }
 
   #onCall(event: CallEvent): readonly Folded[] {
@@ -138,8 +166,17 @@ class CallFold {
   }
 }
 
-function notice(event: Notice): Folded {
-  return { kind: 'notice', event };
+function serverOf(event: Event): string | undefined {
+  switch (event.type) {
+    case 'tool_call_start':
+    case 'tool_call_decision':
+    case 'tool_call_end':
+      return event.call.server_name;
+    case 'secret_injection':
+      return event.secret.server_name;
+    default:
+      return undefined;
+  }
 }
 
 /** Ids may hold any character: the length says where the first ends. */
@@ -211,5 +248,5 @@ function bounded(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`;
 }
 
-export type { Folded, FoldedCall, FoldLimits, Notice };
+export type { Folded, FoldedCall, FoldedNotice, FoldLimits, Notice };
 export { CallFold };

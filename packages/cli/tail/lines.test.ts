@@ -82,6 +82,33 @@ test('marks what an enforcing policy would have stopped', () => {
   ]);
 });
 
+test('says once that a call would have been refused', () => {
+  const would = { action: 'BLOCK', rule_id: 'no-push', reason_code: 'X', summary: 'No.' };
+  const explain = { reason_code: 'X', summary: 'Would be refused: Nobody pushes here.' };
+  const [line = ''] = shown([decision({ would, explain }), end()]);
+  expect(line).toMatch(/ would BLOCK: Nobody pushes here\.$/);
+});
+
+test('names the server whose shim has reloaded its policy, once it is known', () => {
+  const shim = (shim_id: string) => ({ source: { host_id: 'h', proc_id: 'p', shim_id } });
+  const reloaded = (shim_id: string) =>
+    event('policy_loaded', { policy: POLICY, mode: 'control', reload: true }, shim(shim_id));
+  const lines = shown([
+    reloaded('one'),
+    end({}, { server_name: 'git' }, shim('one')),
+    end({}, { server_name: 'files', call_id: 'c2' }, shim('two')),
+    reloaded('one'),
+    reloaded('two'),
+    reloaded('three'),
+  ]);
+  expect(lines.filter((line) => line.includes('↻')).map((line) => line.slice(14))).toEqual([
+    '↻ policy reloaded: team 1.0.0 (aaaaaaaaaaaa…), control',
+    '↻ policy reloaded for git: team 1.0.0 (aaaaaaaaaaaa…), control',
+    '↻ policy reloaded for files: team 1.0.0 (aaaaaaaaaaaa…), control',
+    '↻ policy reloaded: team 1.0.0 (aaaaaaaaaaaa…), control',
+  ]);
+});
+
 test('shows runs, reloads and breakers on lines of their own', () => {
   const breaker = {
     rule_id: 'loop',
@@ -189,6 +216,16 @@ describe('in a terminal', () => {
     expect(tail.push(blocked({ explain }))[0]?.length).toBeGreaterThan(150);
     width = 80;
     expect(tail.push(blocked({ explain }, { call_id: 'c2' }))[0]?.length).toBeLessThanOrEqual(80);
+  });
+
+  test('one without room for the whole id of a run still has room for what became of it', () => {
+    const run_id = '01a1e211-146a-787d-9bae-e158e2c8f9c4';
+    const ended = (width: number) => shown([runEnd({ run_id })], { width });
+    expect(ended(140)).toEqual([expect.stringContaining(`■ run ${run_id} SUCCEEDED: `)]);
+    expect(ended(100)).toEqual([
+      '12:00:00  ■ run …e2c8f9c4 SUCCEEDED: 3 calls, 2 allowed, 1 blocked, 0 throttled, 1 error, 2.5 s',
+    ]);
+    expect(ended(50)).toEqual(['■ run …e2c8f9c4 SUCCEEDED: 3 calls, 2 allowed, 1 …']);
   });
 
   test('a narrow one leaves out what matters least', () => {

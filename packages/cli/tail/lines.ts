@@ -4,7 +4,7 @@ import type { Action, Event } from '@subluminal/contracts';
 import type { Colors } from '../io.ts';
 import { type Cells, layoutFor, type Seen } from './columns.ts';
 import { lastOf } from './filter.ts';
-import { CallFold, type Folded, type FoldedCall } from './fold.ts';
+import { CallFold, type Folded, type FoldedCall, type FoldedNotice } from './fold.ts';
 import { noticeText } from './notice.ts';
 import { fitted, padded } from './width.ts';
 
@@ -122,13 +122,14 @@ function plain(text: string): string {
   return text;
 }
 
-function noticeLine(
-  { event }: Extract<Folded, { kind: 'notice' }>,
-  { at, cells, colors }: Where,
-): string {
-  const { mark, text, isBad } = noticeText(event);
+function noticeLine({ event, server_name }: FoldedNotice, { at, cells, colors }: Where): string {
   const { time } = layoutFor({ cells, name: '', rule: '' }, { tool: 0, rule: 0 });
   const head = time === 0 ? '' : `${timeText(at, time)}${GAP}`;
+  const told = (runName: string) => noticeText(event, { runName, serverName: server_name });
+  const whole = told(event.run_id);
+  // What became of a run says more than the whole of its id.
+  const isTooLong = head.length + whole.mark.length + 1 + whole.text.length > cells;
+  const { mark, text, isBad } = isTooLong ? told(shortRun(event.run_id)) : whole;
   const paint = isBad ? colors.yellow : colors.dim;
   return paint(fitted(`${head}${mark} ${text}`, cells));
 }
@@ -137,6 +138,9 @@ function lookOf({ decision, ended_at }: FoldedCall): Look {
   if (decision === null) return ended_at === null ? PENDING : UNKNOWN;
   return decision === 'ALLOW' && ended_at === null ? PENDING : LOOKS[decision];
 }
+
+/** How a decision that was not enforced begins its summary; the line has said that already. */
+const SPARED_WORDS = /^Would be refused: /;
 
 /** Why, for a person: what the agent was told, what would have been done, or what went wrong. */
 function detailOf(call: FoldedCall): { readonly text: string; readonly isBad: boolean } {
@@ -151,7 +155,8 @@ function detailOf(call: FoldedCall): { readonly text: string; readonly isBad: bo
     return { text: error === null ? status : `${status}: ${error}`, isBad: true };
   }
   if (would === null) return { text: '', isBad: false };
-  return { text: `would ${LOOKS[would.action].word}: ${summary ?? ''}`, isBad: false };
+  const reason = (summary ?? '').replace(SPARED_WORDS, '');
+  return { text: `would ${LOOKS[would.action].word}: ${reason}`, isBad: false };
 }
 
 const SECOND_MS = 1_000;

@@ -10,17 +10,25 @@ interface NoticeText {
   readonly isBad: boolean;
 }
 
+interface Names {
+  /** The id of the run, as long as there is room for. */
+  readonly runName: string;
+  /** The server of the shim that told it; null when no call of it was seen. */
+  readonly serverName: string | null;
+}
+
 /** Hostile as it comes; whoever prints it makes it harmless. */
-function noticeText(event: Notice): NoticeText {
+function noticeText(event: Notice, { runName, serverName }: Names): NoticeText {
   switch (event.type) {
     case 'run_start':
-      return runStarted(event);
+      return runStarted(event, runName);
     case 'run_end':
-      return runEnded(event);
+      return runEnded(event, runName);
     case 'policy_loaded': {
       const { policy_id, policy_version, policy_hash } = event.policy;
       const named = `${policy_id} ${policy_version} (${policy_hash.slice(0, 12)}…)`;
-      return calm('↻', `policy reloaded: ${named}, ${event.mode}`);
+      const where = serverName === null ? '' : ` for ${serverName}`;
+      return calm('↻', `policy reloaded${where}: ${named}, ${event.mode}`);
     }
     case 'breaker_trip': {
       const { rule_id, cause, count, window_ms, action, server_name, tool_name } = event.breaker;
@@ -38,22 +46,24 @@ function noticeText(event: Notice): NoticeText {
         : bad('!', `secret ${secret_ref} is missing: ${into} was not set (from ${source})`);
     }
     case 'shim_health': {
-      const { status, events_spooled = 0, previews_dropped = 0 } = event.health;
+      const { status, reason, events_spooled = 0, previews_dropped = 0 } = event.health;
       const lost = `${plural(events_spooled, 'event')} spooled, ${plural(previews_dropped, 'preview')} dropped`;
-      return bad('!', `a shim is ${status}: ${lost}`);
+      const whose = serverName === null ? 'a shim' : `the shim of ${serverName}`;
+      return bad('!', `${whose} is ${status}: ${reason ?? lost}`);
     }
   }
 }
 
-function runStarted({ run_id, agent_id, client, env, run }: EventOf<'run_start'>): NoticeText {
+function runStarted(event: EventOf<'run_start'>, runName: string): NoticeText {
+  const { agent_id, client, env, run } = event;
   const { policy_id, policy_version } = run.policy;
   return calm(
     '▶',
-    `run ${run_id} of ${agent_id} (${client}, ${env}), ${run.mode} by ${policy_id} ${policy_version}`,
+    `run ${runName} of ${agent_id} (${client}, ${env}), ${run.mode} by ${policy_id} ${policy_version}`,
   );
 }
 
-function runEnded({ run_id, run }: EventOf<'run_end'>): NoticeText {
+function runEnded({ run }: EventOf<'run_end'>, runName: string): NoticeText {
   const { calls_total, calls_allowed, calls_blocked, calls_throttled, errors_total } = run.summary;
   const parts = [
     plural(calls_total, 'call'),
@@ -63,7 +73,7 @@ function runEnded({ run_id, run }: EventOf<'run_end'>): NoticeText {
     plural(errors_total, 'error'),
     `${(run.summary.duration_ms / 1_000).toFixed(1)} s`,
   ];
-  const text = `run ${run_id} ${run.status}: ${parts.join(', ')}`;
+  const text = `run ${runName} ${run.status}: ${parts.join(', ')}`;
   return run.status === 'SUCCEEDED' || run.status === 'CANCELLED'
     ? calm('■', text)
     : bad('■', text);

@@ -25,6 +25,7 @@ class Screen {
   readonly #fits: (folded: Folded) => boolean;
   #past: Backlog | undefined;
   #isPast = true;
+  #hasShown = false;
 
   constructor({ filter, backlog, json, io, signal }: ScreenOptions) {
     this.signal = signal;
@@ -52,6 +53,12 @@ class Screen {
     await this.#write(kept);
   }
 
+  /** A person who sees nothing may think that nothing works. */
+  sayThatItWaits(): void {
+    if (this.#hasShown || this.isEnded || !this.#io.err.isTerminal) return;
+    this.warn('waiting for calls; Ctrl-C ends.');
+  }
+
   /** What still waits. */
   async rest(): Promise<void> {
     await this.#put(this.#fold.rest());
@@ -69,6 +76,7 @@ class Screen {
 
   async #write(folded: readonly Folded[]): Promise<void> {
     for (const one of folded) {
+      this.#hasShown = true;
       for (const line of this.#printer.tell(one)) this.#io.out.write(`${line}\n`);
       await drained(this.signal);
     }

@@ -2,12 +2,13 @@ import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findPolicy } from './find-policy.ts';
@@ -23,7 +24,24 @@ describe('the home', () => {
   test('is SUB_HOME, else a folder in the home of the user', () => {
     expect(homePaths({ SUB_HOME: '/x', HOME: '/h' }).config).toBe('/x/config.toml');
     expect(homePaths({ HOME: '/h' }).socket).toBe('/h/.subluminal/run/ledger.sock');
-    expect(homePaths({}).home).toBe(join(homedir(), '.subluminal'));
+    expect(homePaths({}).home).toBe(join(userInfo().homedir, '.subluminal'));
+  });
+
+  test('is not in the current folder when HOME is empty', () => {
+    expect(homePaths({ HOME: '' }).home).toBe(join(userInfo().homedir, '.subluminal'));
+  });
+
+  test.runIf(process.platform === 'linux')('is not tried for ever where none can be made', () => {
+    // Node itself never comes back from this one, asked for all folders at once.
+    const problem = ensurePrivateFolder('/proc/nowhere/deep/home');
+    expect(problem).toMatchObject({ code: 'SUB_FILE_WRITE', where: '/proc/nowhere/deep/home' });
+    expect(problem?.message).toMatch(/^cannot be created \(E[A-Z]+\)$/);
+  });
+
+  test('is not made below more folders than anybody has', () => {
+    const deep = join(dir, ...Array.from({ length: 100 }, () => 'x'));
+    expect(ensurePrivateFolder(deep)).toMatchObject({ code: 'SUB_FILE_WRITE' });
+    expect(readdirSync(dir)).toEqual([]);
   });
 
   test('is made on demand, for its owner alone', () => {
@@ -54,7 +72,7 @@ describe('the home', () => {
     writeFileSync(join(dir, 'file'), '');
     const below = ensurePrivateFolder(join(dir, 'file', 'home'));
     expect(below).toMatchObject({ code: 'SUB_FILE_WRITE', message: 'cannot be created (ENOTDIR)' });
-    expect(ensurePrivateFolder(join(dir, 'file'))).toMatchObject({ code: 'SUB_FILE_WRITE' });
+    expect(ensurePrivateFolder(join(dir, 'file'))).toMatchObject(refused);
   });
 });
 

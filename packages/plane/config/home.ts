@@ -1,7 +1,7 @@
 // The product's folder, and what is where in it.
 import { lstatSync, mkdirSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { userInfo } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { type ConfigProblem, systemCode } from './problem.ts';
 
 interface HomePaths {
@@ -36,8 +36,18 @@ function homePaths(env: Env): HomePaths {
   };
 }
 
+/** An empty HOME counts as unset: it would be the current folder, whichever that is. */
 function userHome(env: Env): string {
-  return resolve(env['HOME'] || homedir());
+  return resolve(env['HOME'] || accountHome());
+}
+
+/** As the system has it on record. A user who is on no record has the root, and may rarely write there. */
+function accountHome(): string {
+  try {
+    return userInfo().homedir || '/';
+  } catch {
+    return '/';
+  }
 }
 
 /**
@@ -46,7 +56,7 @@ function userHome(env: Env): string {
  */
 function ensurePrivateFolder(path: string): ConfigProblem | undefined {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolders(path);
     const stats = lstatSync(path);
     const ownId = process.getuid?.();
     if (!stats.isDirectory()) {
@@ -67,6 +77,35 @@ function ensurePrivateFolder(path: string): ConfigProblem | undefined {
   }
 }
 
+const LEVELS_MAX = 64;
+
+/**
+ * Makes the folders that are missing, for their owner alone. One at a time: asked for all at once,
+ * Node tries for ever where a file system takes no new folders (/proc).
+ */
+function makeFolders(path: string): void {
+  const missing: string[] = [];
+  let at = path;
+  while (missing.length < LEVELS_MAX && !isThere(at) && dirname(at) !== at) {
+    missing.push(at);
+    at = dirname(at);
+  }
+  for (const folder of missing.toReversed()) makeFolder(folder);
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Somebody else may have made it just now. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (cause) {
+    if (systemCode(cause) !== 'EEXIST') throw cause;
+  }
+}
+
 function unsafe(where: string, message: string, fix: string): ConfigProblem {
   return { code: 'SUB_HOME_UNSAFE', where, message, fix };
 }
@@ -77,4 +116,4 @@ function ensureHome({ home }: HomePaths): ConfigProblem | undefined {
 }
 
 export type { Env, HomePaths };
-export { ensureHome, ensurePrivateFolder, homePaths, userHome };
+export { ensureHome, ensurePrivateFolder, homePaths, makeFolders, userHome };

@@ -115,6 +115,8 @@ describe('says where and how to mend', () => {
       '3:1',
       'Did you mean `limits.max_inspect_bytes`?',
     ],
+    ['a table that is none', 'limits = 3', '1:1', '`limits` is a table of settings'],
+    ['a table that is a list', 'limits = [3]', '1:1', 'Write [limits], and `'],
     ['an unknown key without a table', 'grace = 5', '1:1', 'unknown key `grace`'],
     [
       'an unknown table',

@@ -227,6 +227,17 @@ interface UnknownKey {
 
 async function unknownKey({ key, where }: UnknownKey): Promise<ConfigProblem> {
   const other = 'See docs/reference/config.md for all keys.';
+  if (isSection(key)) {
+    const first = SETTING_KEYS.find((one) => one.startsWith(`${key}.`)) ?? key;
+    const name = first.slice(key.length + 1);
+    const message = `\`${key}\` is a table of settings, not a setting`;
+    return {
+      code: 'SUB_CONFIG_KEY',
+      where,
+      message,
+      fix: `Write [${key}], and \`${name} = …\` below it.`,
+    };
+  }
   const [table = ''] = key.split('.');
   const fix = await suggestion(key, SETTING_KEYS, await suggestion(table, ['servers'], other));
   return { code: 'SUB_CONFIG_KEY', where, message: `unknown key \`${shown(key)}\``, fix };

@@ -1,0 +1,57 @@
+// The secrets that are bound to servers: whether they can be given. Their values are never told.
+import { resolveBindings, type SecretProblem } from '@subluminal/plane/vault';
+import { plural } from '../text.ts';
+import { broken, type Check, type Machine, ok, warn } from './check.ts';
+
+interface Bound {
+  readonly server: string;
+  readonly source: 'env' | 'file';
+  /** Undefined when it can be given. */
+  readonly problem: SecretProblem | undefined;
+}
+
+const secrets: Check = {
+  id: 'secrets',
+  run: async (machine) => {
+    if (!machine.loaded.ok) {
+      const fix = 'Correct the configuration first.';
+      return warn('the configuration cannot be read, so nobody knows what is bound', fix);
+    }
+    const bound = boundIn(machine);
+    if (bound.length === 0) return ok('none is bound to a server');
+    const wrong = bound.filter(({ problem }) => problem !== undefined);
+    if (wrong.length === 0) return ok(`${plural(bound.length, 'secret')} can be given`);
+    const text = `${wrong.length} of ${plural(bound.length, 'secret')} cannot be given`;
+    const fix = 'Do what is listed; in production, a server does not start without its secrets.';
+    // A variable may be set where the agent starts; a file is the same everywhere.
+    const isGrave = wrong.some(({ source }) => source === 'file');
+    const finding = isGrave ? broken(text, fix) : warn(`${text} from here`, fix);
+    return { ...finding, more: wrong.map(words) };
+  },
+};
+
+function boundIn({ loaded, env, paths, userHome }: Machine): readonly Bound[] {
+  if (!loaded.ok) return [];
+  const { servers } = loaded;
+  return [...servers].flatMap(([server, { secretBindings }]) => {
+    const { problems } = resolveBindings({
+      serverName: server,
+      servers,
+      env,
+      home: paths.home,
+      userHome,
+    });
+    const problemOf = new Map(problems.map((problem) => [problem.injectAs, problem]));
+    return secretBindings.map(({ injectAs, source }) => {
+      return { server, source, problem: problemOf.get(injectAs) };
+    });
+  });
+}
+
+function words({ server, problem }: Bound): string {
+  if (problem === undefined) return server;
+  const { code, injectAs, secretRef, message, fix } = problem;
+  return `${server}: secret \`${secretRef}\` for ${injectAs}: ${message}. ${fix} [${code}]`;
+}
+
+export { secrets };
