@@ -34,7 +34,10 @@ const head: Check = {
     const path = `${file.replace(/\.db$/, '')}.head`;
     return withLedger(file, async (reader) => {
       const last = await reader.lastHead();
-      if (last === undefined) return ok('nothing was signed yet');
+      if (last === undefined) {
+        const { seq } = await reader.tip();
+        return seq === 0 ? ok('nothing was signed yet') : broken('no event is signed', VERIFY);
+      }
       const noKey = await keyFault(machine.paths.ledgerKey);
       return noKey ?? judged(reader, { path, last, kept: await fileWitness(path).read() });
     });
