@@ -119,7 +119,7 @@ const PRODUCT = [
   },
   {
     id: 'SL-11.4',
-    state: 'planned',
+    state: 'done',
     text: 'Events arrive by socket, localhost HTTP or JSON Lines; in a burst previews go before decisions.',
   },
   {

@@ -34,7 +34,7 @@ interface Hit {
 const HASH_BITS_MIN = 14;
 const HASH_BITS_MAX = 22;
 /** So rare are seeds by chance. */
-const MARKS_PER_SEED = 16;
+const MARKS_PER_SEED = 32;
 const BITS_PER_BUCKET = 3;
 
 function indexOf(seeds: Seeds, alphabet: Alphabet): Index {

@@ -163,8 +163,10 @@ function pass(text: string, tables: Tables, { hits, seeds, leads }: Passed): voi
       key = nextKey(key, code);
       if (marks[hashOf(key, mask)] !== 0) seeds.push(at, key);
     } else if (code <= BACKSLASH) {
-      leads.push(at);
-      if (code === BACKSLASH && isEscapeLetter(text.charCodeAt(at + 1))) passed = at + 1;
+      const next = text.charCodeAt(at + 1);
+      if (code === BACKSLASH && isEscapeLetter(next)) passed = at + 1;
+      // What JSON is full of hides nothing: \", \\ and \/.
+      else if (next !== 0x22 && next !== 0x5c && next !== 0x2f) leads.push(at);
     }
   }
 }

@@ -1,7 +1,7 @@
 // Chooses the seeds: runs of six codes, so placed that every piece which is long enough has one.
 import type { Form } from './forms.ts';
 import { nextKey, SEED_LENGTH } from './probe.ts';
-import type { Alphabet } from './squeeze.ts';
+import type { Alphabet, Squeezed } from './squeeze.ts';
 import { BREAK, squeeze } from './squeeze.ts';
 import type { Range } from './types.ts';
 
@@ -29,14 +29,32 @@ interface Seeds {
 }
 
 interface Draft {
-  readonly codes: number[];
-  readonly tells: number[];
-  readonly wholes: boolean[];
+  readonly codes: Uint8Array[];
+  readonly tells: Uint8Array[];
   readonly keys: number[];
   readonly ends: number[];
   readonly leasts: number[];
+  readonly wholes: boolean[];
   readonly shared: boolean[];
   readonly perKey: Map<number, number>;
+  length: number;
+}
+
+interface Seed {
+  readonly key: number;
+  readonly end: number;
+  readonly least: number;
+  readonly isWhole: boolean;
+  readonly shared: boolean;
+}
+
+/** A needle on its way into the draft. */
+interface Sown extends Squeezed {
+  readonly form: Form;
+  /** The zone of each code, from 1 on. */
+  readonly zoneOf: (at: number) => number;
+  /** All codes are in one zone. */
+  readonly isOne: boolean;
 }
 
 /** Fewer codes than this tell nothing. */
@@ -46,6 +64,7 @@ const WHOLE_MAX = 64;
 /** More seeds with the same codes add work and find little. */
 const SAME_KEY_MAX = 64;
 const ZONES_MAX = 65_535;
+const BREAKS = Uint8Array.of(BREAK);
 
 /** The number of the zone at each place, from 1 on. */
 function zoneMap(length: number, zones: readonly Range[]): Uint16Array {
@@ -58,106 +77,129 @@ function zoneMap(length: number, zones: readonly Range[]): Uint16Array {
 
 function sow(needles: readonly Needle[], alphabet: Alphabet): Seeds {
   const draft: Draft = {
-    codes: [BREAK],
-    tells: [0],
-    wholes: [],
+    codes: [BREAKS],
+    tells: [BREAKS],
     keys: [],
     ends: [],
     leasts: [],
+    wholes: [],
     shared: [],
     perKey: new Map(),
+    length: 1,
   };
   for (const needle of needles) sowNeedle(draft, needle, alphabet);
-  const { codes, tells } = draft;
-  return { ...draft, codes: Uint8Array.from(codes), tells: Uint8Array.from(tells) };
+  const { codes, tells, length } = draft;
+  return { ...draft, codes: joined(codes, length), tells: joined(tells, length) };
+}
+
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 /** Seeds the whole form at the beginning of its first run, and its zones all along. */
-function sowNeedle(draft: Draft, needle: Needle, alphabet: Alphabet): void {
-  const { form, zones, codesMin } = needle;
-  const { codes, places } = squeeze(alphabet, form.units);
-  const base = draft.codes.length;
-  // Most values are one zone, and where each code comes from need not be asked.
+function sowNeedle(draft: Draft, { form, zones, codesMin }: Needle, alphabet: Alphabet): void {
+  const squeezed = squeeze(alphabet, form.units);
+  const { codes, placeOf } = squeezed;
   const isOne = zones.every((zone) => zone === 1);
-  const zoneOf = (at: number) => (isOne ? 1 : (zones[form.originOf(places[at] ?? 0)] ?? 0));
-  const stride = leastIn(form, places) - SEED_LENGTH + 1;
-  let [key, run, next, isWholeDone] = [0, 0, 0, false];
-  for (let at = 0; at < codes.length; at++) {
-    const code = codes[at] ?? BREAK;
-    const zone = zoneOf(at);
-    draft.codes.push(code);
-    draft.tells.push(zone === 0 ? 0 : 1);
-    key = nextKey(key, code);
-    run = code === BREAK ? 0 : run + 1;
-    if (run === codesMin && !isWholeDone) {
-      addWhole(draft, form, { start: base + at + 1 - run, codes, from: at + 1 - run });
-      isWholeDone = true;
-    }
-    if (run < SEED_LENGTH) continue;
-    const first = zoneOf(at - SEED_LENGTH + 1);
-    // Outside a zone nothing is due, so that the next zone begins with a seed.
-    if (zone === 0 || zone !== first || run === SEED_LENGTH) next = at;
-    if (zone === 0 || zone !== first || at < next) continue;
-    next = at + stride;
-    if ((draft.perKey.get(key) ?? 0) >= SAME_KEY_MAX) continue;
-    const least = stride + SEED_LENGTH - 1;
-    add(draft, { key, end: base + at, least, isWhole: false, shared: form.shared });
-  }
-  draft.codes.push(BREAK);
-  draft.tells.push(0);
-}
-
-interface Seed {
-  readonly key: number;
-  readonly end: number;
-  readonly least: number;
-  readonly isWhole: boolean;
-  readonly shared: boolean;
+  const zoneOf = (at: number) => zones[form.originOf(placeOf(at))] ?? 0;
+  const sown = { ...squeezed, form, zoneOf, isOne };
+  addWhole(draft, sown, codesMin);
+  const tells = new Uint8Array(codes.length);
+  if (isOne) tells.fill(1);
+  else if (zones.some(Boolean))
+    for (let at = 0; at < tells.length; at++) tells[at] = Number(zoneOf(at) > 0);
+  const least = leastIn(sown);
+  if (isOne && !squeezed.isBroken) addEverywhere(draft, sown, least);
+  else if (tells.includes(1)) addInZones(draft, sown, least);
+  draft.codes.push(codes, BREAKS);
+  draft.tells.push(tells, BREAKS);
+  draft.length += codes.length + 1;
 }
 
 function add(draft: Draft, { key, end, least, isWhole, shared }: Seed): void {
   draft.keys.push(key);
-  draft.ends.push(end);
+  draft.ends.push(draft.length + end);
   draft.leasts.push(least);
   draft.wholes.push(isWhole);
   draft.shared.push(shared);
   draft.perKey.set(key, (draft.perKey.get(key) ?? 0) + 1);
 }
 
-interface Run {
-  readonly codes: readonly number[];
-  /** Where the run begins among these codes, and in the draft. */
-  readonly from: number;
-  readonly start: number;
+function isFull({ perKey }: Draft, key: number): boolean {
+  return (perKey.get(key) ?? 0) >= SAME_KEY_MAX;
+}
+
+/** A seed where every one may stand, so close that `least` codes in a row hold one. */
+function addEverywhere(draft: Draft, { codes, form }: Sown, least: number): void {
+  const { shared } = form;
+  for (let end = SEED_LENGTH - 1; end < codes.length; end += least - SEED_LENGTH + 1) {
+    const key = keyAt(codes, end);
+    if (!isFull(draft, key)) add(draft, { key, end, least, isWhole: false, shared });
+  }
+}
+
+function keyAt(codes: Uint8Array, end: number): number {
+  let key = 0;
+  for (let at = end - SEED_LENGTH + 1; at <= end; at++) key = nextKey(key, codes[at] ?? BREAK);
+  return key;
+}
+
+/** The same, in the zones only and never over a break. */
+function addInZones(draft: Draft, { codes, form, zoneOf }: Sown, least: number): void {
+  let [run, zone, next] = [0, 0, 0];
+  for (let end = 0; end < codes.length; end++) {
+    const here = codes[end] === BREAK ? 0 : zoneOf(end);
+    run = here === 0 ? 0 : here === zone ? run + 1 : 1;
+    zone = here;
+    if (run === SEED_LENGTH) next = end;
+    if (run < SEED_LENGTH || end < next) continue;
+    next = end + least - SEED_LENGTH + 1;
+    const key = keyAt(codes, end);
+    if (!isFull(draft, key)) add(draft, { key, end, least, isWhole: false, shared: form.shared });
+  }
 }
 
 /** At its beginning, since a cut text shows that; further on when too many begin alike. */
-function addWhole(draft: Draft, { shared }: Form, { codes, from, start }: Run): void {
-  const broken = codes.indexOf(BREAK, from);
-  const length = Math.min(WHOLE_MAX, (broken < 0 ? codes.length : broken) - from);
-  let key = 0;
-  let chosen: Seed | undefined;
-  for (let at = 0; at < length; at++) {
-    key = nextKey(key, codes[from + at] ?? BREAK);
-    if (at < SEED_LENGTH - 1) continue;
-    const isFree = (draft.perKey.get(key) ?? 0) < SAME_KEY_MAX;
-    if (chosen === undefined || isFree) {
-      chosen = { key, end: start + at, least: length, isWhole: true, shared };
-    }
-    if (isFree) break;
+function addWhole(draft: Draft, { codes, form }: Sown, codesMin: number): void {
+  const start = startOfRun(codes, codesMin);
+  if (start === undefined) return;
+  const broken = codes.indexOf(BREAK, start);
+  const least = Math.min(WHOLE_MAX, (broken < 0 ? codes.length : broken) - start);
+  const { shared } = form;
+  const first = start + SEED_LENGTH - 1;
+  let end = first;
+  while (end < start + least - 1 && isFull(draft, keyAt(codes, end))) end++;
+  if (isFull(draft, keyAt(codes, end))) end = first;
+  add(draft, { key: keyAt(codes, end), end, least, isWhole: true, shared });
+}
+
+/** Where the first run of so many codes begins. */
+function startOfRun(codes: Uint8Array, lengthMin: number): number | undefined {
+  let start = 0;
+  for (let broken = codes.indexOf(BREAK); broken >= 0; broken = codes.indexOf(BREAK, start)) {
+    if (broken - start >= lengthMin) return start;
+    start = broken + 1;
   }
-  if (chosen !== undefined) add(draft, chosen);
+  return codes.length - start >= lengthMin ? start : undefined;
 }
 
 /** As many codes as every piece of the form's length has, but never so few that they tell nothing. */
-function leastIn({ units, pieceLength }: Form, places: readonly number[]): number {
-  if (places.length === units.length) return pieceLength;
+function leastIn({ codes, placeOf, form }: Sown): number {
+  const { units, pieceLength } = form;
+  if (codes.length === units.length) return pieceLength;
+  const placeAt = (at: number) => (at < codes.length ? placeOf(at) : units.length);
   let least = pieceLength;
   let first = 0;
   let behind = 0;
   for (let start = 0; start + pieceLength <= units.length; start++) {
-    while ((places[first] ?? units.length) < start) first++;
-    while ((places[behind] ?? units.length) < start + pieceLength) behind++;
+    while (placeAt(first) < start) first++;
+    while (placeAt(behind) < start + pieceLength) behind++;
     least = Math.min(least, behind - first);
   }
   return Math.max(PIECE_MIN, least);

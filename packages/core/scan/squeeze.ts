@@ -7,9 +7,11 @@ interface Alphabet {
 }
 
 interface Squeezed {
-  readonly codes: readonly number[];
-  /** Where each code's unit stands in the text. */
-  readonly places: readonly number[];
+  readonly codes: Uint8Array;
+  /** Where each code's unit stands. */
+  readonly placeOf: (at: number) => number;
+  /** Whether some codes end pieces. */
+  readonly isBroken: boolean;
 }
 
 /** Ends a piece. */
@@ -79,22 +81,30 @@ function placeTo(alphabet: Alphabet, text: string, to: number): number {
 
 /** The codes that count, and where each stands. */
 function squeeze({ codes }: Alphabet, units: ArrayLike<number>): Squeezed {
-  const kept: number[] = [];
-  const places: number[] = [];
+  const kept = new Uint8Array(units.length);
+  // Most forms have nothing to pass over, and need no places.
+  let places: Int32Array | undefined;
+  let count = 0;
   let before = 0;
+  let isBroken = false;
   for (let at = 0; at < units.length; at++) {
     const unit = units[at] ?? 0;
     const code = codes[unit & 0xff] ?? SKIP;
     const isPassed = code >= LEAD || (before === BACKSLASH && isEscapeLetter(unit));
     before = code;
-    if (isPassed) continue;
-    kept.push(code);
-    places.push(at);
+    if (isPassed) {
+      places ??= Int32Array.from({ length: units.length }, (_, place) => place);
+      continue;
+    }
+    if (code === BREAK) isBroken = true;
+    if (places !== undefined) places[count] = at;
+    kept[count++] = code;
   }
-  return { codes: kept, places };
+  const placeOf = (at: number) => (places === undefined ? at : (places[at] ?? 0));
+  return { codes: kept.subarray(0, count), placeOf, isBroken };
 }
 
-export type { Alphabet };
+export type { Alphabet, Squeezed };
 export {
   BACKSLASH,
   BREAK,
