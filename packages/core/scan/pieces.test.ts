@@ -387,6 +387,12 @@ describe('other text', () => {
     expect(redactorOf(value).plain(text)).toBe(text);
   });
 
+  it('of an address stays where its token goes', () => {
+    const { plain } = redactorOf('https://api.example.com/v1/Zq7tYw2eR9xLmK4p');
+    const text = 'see api.example.com/v1/ and Zq7tYw2eR9xL, or tYw2eR9xLmK4p';
+    expect(plain(text)).toBe(`see api.example.com/v1/ and ${MARK}, or ${MARK}`);
+  });
+
   it('between pieces stays', () => {
     const { plain } = redactorOf(TOKEN);
     expect(plain(`{"a":"${TOKEN.slice(0, 14)}","b":"${TOKEN.slice(14)}"}`)).toBe(

@@ -87,6 +87,13 @@ describe('injected values', () => {
     expect(createRedactor({ values: many }).refused).toEqual([
       { name: 's128', reason: 'too_many' },
     ]);
+    const large = Array.from({ length: 17 }, (_, at) => ({
+      name: `s${at}`,
+      value: `${at}`.repeat(65_536).slice(0, 65_536),
+    }));
+    expect(createRedactor({ values: large }).refused).toEqual([
+      { name: 's16', reason: 'too_many' },
+    ]);
     const long = [{ name: 'blob', value: 'x'.repeat(65_537) }];
     expect(createRedactor({ values: long }).refused).toEqual([
       { name: 'blob', reason: 'too_long' },

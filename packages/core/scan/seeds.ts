@@ -53,8 +53,6 @@ interface Sown extends Squeezed {
   readonly form: Form;
   /** The zone of each code, from 1 on. */
   readonly zoneOf: (at: number) => number;
-  /** All codes are in one zone. */
-  readonly isOne: boolean;
 }
 
 /** Fewer codes than this tell nothing. */
@@ -88,8 +86,9 @@ function sow(needles: readonly Needle[], alphabet: Alphabet): Seeds {
     length: 1,
   };
   for (const needle of needles) sowNeedle(draft, needle, alphabet);
-  const { codes, tells, length } = draft;
-  return { ...draft, codes: joined(codes, length), tells: joined(tells, length) };
+  const { keys, ends, leasts, wholes, shared, length } = draft;
+  const codes = joined(draft.codes, length);
+  return { codes, tells: joined(draft.tells, length), keys, ends, leasts, wholes, shared };
 }
 
 function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
@@ -106,9 +105,10 @@ function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
 function sowNeedle(draft: Draft, { form, zones, codesMin }: Needle, alphabet: Alphabet): void {
   const squeezed = squeeze(alphabet, form.units);
   const { codes, placeOf } = squeezed;
+  // Most values are one zone, and where each code comes from need not be asked.
   const isOne = zones.every((zone) => zone === 1);
   const zoneOf = (at: number) => zones[form.originOf(placeOf(at))] ?? 0;
-  const sown = { ...squeezed, form, zoneOf, isOne };
+  const sown = { ...squeezed, form, zoneOf };
   addWhole(draft, sown, codesMin);
   const tells = new Uint8Array(codes.length);
   if (isOne) tells.fill(1);
