@@ -1,4 +1,5 @@
 // Writes the run down for those of its shims that are told nothing, before the agent starts.
+import { rmdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ensurePrivateFolder } from '../../config/index.ts';
 import { dropStaleFiles, thisSystem } from '../../identity/index.ts';
@@ -50,8 +51,21 @@ function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): WrittenDown 
         }
       }
     },
-    remove: () => files.remove(),
+    remove: () => {
+      files.remove();
+      if (fallback !== undefined) removeEmpty(fallback);
+    },
   };
+}
+
+/** Folders that were made for this run alone go with it; those with anything in them stay. */
+function removeEmpty(runDir: string): void {
+  try {
+    rmdirSync(runDir);
+    rmdirSync(dirname(runDir));
+  } catch {
+    // Somebody else needs them.
+  }
 }
 
 /** The folder that is found without SUB_HOME, where that is another one and can be used. */
