@@ -386,7 +386,7 @@ describe('size', () => {
     expect(await nextJson(rig.heard)).toMatchObject({ id: 1, error: { code: -32600 } });
     const reached = String(await rig.server.heard.next());
     expect(reached).not.toContain('denied');
-    expect(() => jsonOf(reached)).toThrow();
+    expect(() => jsonOf(reached)).toThrow(SyntaxError);
     await expectStillWorks(rig);
   });
 
@@ -399,7 +399,7 @@ describe('size', () => {
     await rig.server.write(line.slice(0, 2 * MIB));
     rig.say(call(2, 'denied'));
     const broken = String(await rig.heard.next());
-    expect(() => jsonOf(broken)).toThrow();
+    expect(() => jsonOf(broken)).toThrow(SyntaxError);
     expect(await nextJson(rig.heard)).toMatchObject({ id: 2, error: { code: -32081 } });
     await rig.server.write(line.slice(2 * MIB));
     expect(await nextJson(rig.heard)).toMatchObject({ id: 1, error: { code: -32603 } });

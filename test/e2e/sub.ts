@@ -26,13 +26,7 @@ function ensureBuilt(): void {
   if (built.status !== 0) throw new Error(`the build failed:\n${built.stderr}`);
 }
 
-const OURS = new Set([
-  'NO_COLOR',
-  'FORCE_COLOR',
-  'SUB_DEBUG',
-  'NODE_EXTRA_CA_CERTS',
-  'COLUMNS',
-]);
+const OURS = new Set(['NO_COLOR', 'FORCE_COLOR', 'SUB_DEBUG', 'NODE_EXTRA_CA_CERTS', 'COLUMNS']);
 
 /** Starts `sub` without the settings of whoever runs the tests: colours, and slow certificates. */
 function startSub(args: readonly string[], { cwd, env = {} }: SubOptions): ChildProcess {
