@@ -97,7 +97,7 @@ function isMember(pid: number, pgid: number): boolean {
   return process.platform !== 'linux' || readProcess(pid)?.pgid === pgid;
 }
 
-function signalOne(target: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+function signalOne(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal);
   } catch {
@@ -122,4 +122,4 @@ function readText(path: string): string | undefined {
 }
 
 export type { Family, ProcessFacts };
-export { grouped, readProcess, SHIM_MARK, strike, survivorsOf };
+export { grouped, listProcesses, readProcess, readText, SHIM_MARK, signalOne, strike, survivorsOf };

@@ -1,10 +1,9 @@
 // The processes that a run has started. Linux tells by the mark in their environment and by their
 // parents; elsewhere `ps` tells by parents only, so what was left by its parent there is out of reach.
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { SHIM_MARK } from '../../stdio/index.ts';
-import { readProcess } from '../../stdio/processes.ts';
+import { listProcesses, readProcess, readText, signalOne } from '../../stdio/processes.ts';
 
 interface RunFamily {
   /** Where the hub listens: only what this very `sub run` has started was told so. */
@@ -59,7 +58,7 @@ function fromProc({ endpoint, agentPid }: RunFamily): readonly RunProcess[] {
   const found: RunProcess[] = [];
   // A descendant is never older than this process: that spares most of the machine a look.
   const since = readProcess(process.pid)?.startTicks ?? 0;
-  for (const name of namesInProc()) {
+  for (const name of listProcesses()) {
     const facts = readProcess(Number(name));
     if (facts === undefined || !facts.running || facts.startTicks < since) continue;
     const { pid, ppid } = facts;
@@ -106,29 +105,7 @@ function isShim(args: readonly string[]): boolean {
 }
 
 function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // Gone meanwhile, or not ours to signal: the next look tells which.
-    }
-  }
-}
-
-function namesInProc(): readonly string[] {
-  try {
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    return [];
-  }
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return undefined;
-  }
+  for (const pid of pids) signalOne(pid, signal);
 }
 
 export type { RunFamily };
