@@ -1,0 +1,39 @@
+// What the tests of every engine share.
+import { expect } from 'vitest';
+import { type Ledger, type LedgerOptions, openLedger } from '../ledger.ts';
+import type { CallRow } from '../query.ts';
+import type { Store, StoreReader, TableRow } from '../store.ts';
+import { TABLES } from '../tables.ts';
+import { verifyLedger } from '../verify/verify.ts';
+import { T0_MS } from './events.ts';
+import { memoryWitness } from './memory-witness.ts';
+import { signer, verifier } from './temp-ledger.ts';
+
+type OpenStore = () => Promise<Store>;
+
+const DAY_MS = 86_400_000;
+
+async function open(openStore: OpenStore, options: Partial<LedgerOptions> = {}): Promise<Ledger> {
+  const fixed = { signer: signer(), witness: memoryWitness(), nowMs: () => T0_MS };
+  return openLedger({ store: await openStore(), ...fixed, ...options });
+}
+
+async function tables(store: StoreReader): Promise<{ [name: string]: readonly TableRow[] }> {
+  const rows = TABLES.map(async ({ name }) => [
+    name,
+    await store.rows({ table: name, limit: 1_000 }),
+  ]);
+  return Object.fromEntries(await Promise.all(rows)) as { [name: string]: readonly TableRow[] };
+}
+
+async function expectProven(store: StoreReader): Promise<void> {
+  const report = await verifyLedger(store, { verifier: verifier(), deep: true });
+  expect(report.findings.filter(({ level }) => level === 'error')).toEqual([]);
+}
+
+function ids(page: { readonly rows: readonly CallRow[] }): readonly string[] {
+  return page.rows.map(({ call_id }) => call_id);
+}
+
+export type { OpenStore };
+export { DAY_MS, expectProven, ids, open, tables };
