@@ -1,6 +1,5 @@
 // From a line of the stream to an event, for consumers.
-import { isObject, type Mismatch } from '../check.ts';
-import { parseAs } from '../parse.ts';
+import { check, isObject, type Mismatch } from '../check.ts';
 import { EVENT, type Event } from './types.ts';
 
 /** Room for 1 MiB of suggested arguments, however they grow in writing; longer is not read. */
@@ -23,10 +22,12 @@ function parseEvent(value: unknown): ParsedEvent {
   if (typeof type === 'string' && !Object.hasOwn(EVENT.cases, type)) {
     return { ok: false, kind: 'unknown_type', type };
   }
-  const parsed = parseAs<typeof EVENT>(EVENT, value);
-  if (parsed.ok) return { ok: true, event: parsed.value };
-  const { mismatches } = parsed;
-  return { ok: false, kind: 'malformed', code: 'SUB_EVENT_MALFORMED', mismatches };
+  const mismatches = check(EVENT, value);
+  if (mismatches.length > 0) {
+    return { ok: false, kind: 'malformed', code: 'SUB_EVENT_MALFORMED', mismatches };
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `check` has just shown it.
+  return { ok: true, event: value as Event };
 }
 
 /** Reads one line of the stream, with or without its newline. */

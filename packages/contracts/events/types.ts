@@ -118,9 +118,20 @@ const EVENT = variant('type', {
   breaker_trip: eventOf('breaker_trip', EVENT_BODIES.breaker_trip),
 });
 
-type Event = Infer<typeof EVENT>;
 type EventType = keyof typeof EVENT_BODIES;
 type EventOf<T extends EventType> = Infer<(typeof EVENT)['cases'][T]>;
+/** Case by case: all of `EVENT` at once is so deep that the compiler gives up on some days. */
+type Event =
+  | EventOf<'run_start'>
+  | EventOf<'tool_call_start'>
+  | EventOf<'tool_call_decision'>
+  | EventOf<'tool_call_end'>
+  | EventOf<'run_end'>
+  | EventOf<'hint_issued'>
+  | EventOf<'policy_loaded'>
+  | EventOf<'secret_injection'>
+  | EventOf<'shim_health'>
+  | EventOf<'breaker_trip'>;
 type BodyOf<F extends Fields> = Infer<ObjectShape<F>>;
 /** Spelled out: the compiler gives up on a mapped type that is indexed by a type parameter. */
 interface EventBodies {
