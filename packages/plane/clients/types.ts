@@ -1,0 +1,160 @@
+// What an agent client is to us: where it keeps its servers, and how a change of that is planned.
+
+const CLIENT_IDS = [
+  'claude-code',
+  'claude-desktop',
+  'codex',
+  'cursor',
+  'vscode',
+  'windsurf',
+  'zed',
+  'custom',
+] as const;
+type ClientId = (typeof CLIENT_IDS)[number];
+
+/** Where to look: one user, one project, one machine. */
+interface Place {
+  readonly platform: NodeJS.Platform;
+  /** An absolute path, from HOME unless told otherwise. */
+  readonly userHome: string;
+  /** The folder of the project, absolute. */
+  readonly project: string;
+  readonly env: { readonly [name: string]: string | undefined };
+}
+
+type Format = 'json' | 'jsonc' | 'toml';
+type Scope = 'user' | 'project';
+
+/** A file that a client reads its servers from, whether it exists or not. */
+interface ConfigFile {
+  readonly client: ClientId;
+  readonly scope: Scope;
+  /** As the client finds it; may be a link. */
+  readonly path: string;
+  readonly format: Format;
+}
+
+/** From the top of a document to one of its values. */
+type ValuePath = readonly (string | number)[];
+
+/** One server of a config file. Nothing of its environment is kept: that is where secrets are. */
+interface ServerEntry {
+  readonly name: string;
+  /** Claude Code keeps servers for single projects in the file of the user. */
+  readonly project?: string;
+  readonly path: ValuePath;
+  readonly transport: 'stdio' | 'remote' | 'unknown';
+  readonly isDisabled: boolean;
+  /** Where the command and its arguments stand; `args` may not be there. */
+  readonly at: { readonly command: ValuePath; readonly args: ValuePath };
+  /** As written, nothing expanded; undefined where there is none. */
+  readonly command: string | undefined;
+  readonly args: readonly string[] | undefined;
+  /** The command behind the shim, when the entry starts one already. */
+  readonly governed: Governed | undefined;
+}
+
+interface Governed {
+  readonly serverName: string | undefined;
+  /** What stands between `shim` and `--`. */
+  readonly flags: readonly string[];
+  /** The session of `sub wrap` that has put it there. */
+  readonly wrapId: string | undefined;
+  readonly command: readonly string[];
+}
+
+/** How an entry is made to start a shim. */
+interface ShimCall {
+  /** Absolute and free of links: the runtime, and the script of `sub`. */
+  readonly program: readonly string[];
+  /** Behind `--server-name NAME`: `--policy`, `--profile`, `--wrap`. */
+  readonly flags: readonly string[];
+}
+
+/** A replacement in a text; the offsets are those of a string. */
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** What was done to one entry: enough to take it back from a file that others have changed since. */
+interface EntryChange {
+  readonly name: string;
+  readonly project?: string;
+  readonly at: { readonly command: ValuePath; readonly args: ValuePath };
+  readonly before: EntryValues;
+  readonly after: EntryValues;
+}
+
+interface EntryValues {
+  readonly command: ValueText;
+  /** Null where the entry had no arguments. */
+  readonly args: ValueText | null;
+}
+
+/** A value, and how it was written. */
+interface ValueText {
+  readonly value: string | readonly string[];
+  readonly text: string;
+}
+
+/** The config of a client after a change, and how to undo it. */
+interface Rewritten {
+  readonly text: string;
+  readonly changes: readonly EntryChange[];
+}
+
+interface ConfigProblem {
+  readonly kind: 'problem';
+  readonly path: string;
+  /** Ends with a full stop. */
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** A config as it was read: the servers in it, and what they were read from. */
+interface ReadConfig {
+  readonly kind: 'config';
+  readonly file: ConfigFile;
+  readonly text: string;
+  readonly entries: readonly ServerEntry[];
+}
+
+interface Client {
+  readonly id: ClientId;
+  /** For people. */
+  readonly title: string;
+  /** Other words for it on the command line. */
+  readonly aliases: readonly string[];
+  /** Whether a command line starts it (F-001). */
+  isStartedBy(command: readonly string[]): boolean;
+  /** Every file it may have, those that win last. */
+  files(place: Place): readonly ConfigFile[];
+  /** Whether there is a trace of it on this machine, a config or a folder of its own. */
+  detect(place: Place): boolean;
+  read(file: ConfigFile, text: string): ReadConfig | ConfigProblem;
+  /** Makes the chosen entries start a shim; those that do already stay as they are. */
+  plan(config: ReadConfig, chosen: readonly ServerEntry[], call: ShimCall): Rewritten;
+}
+
+export type {
+  Client,
+  ClientId,
+  ConfigFile,
+  ConfigProblem,
+  Edit,
+  EntryChange,
+  EntryValues,
+  Format,
+  Governed,
+  Place,
+  ReadConfig,
+  Rewritten,
+  Scope,
+  ServerEntry,
+  ShimCall,
+  ValuePath,
+  ValueText,
+};
+export { CLIENT_IDS };
