@@ -26,6 +26,7 @@ const PACKAGES: { readonly [name: string]: PackageLayout } = {
       '@hono/node-server',
       '@photostructure/sqlite',
       'hono',
+      'jsonc-parser',
       'smol-toml',
       'uuidv7',
       'ws',

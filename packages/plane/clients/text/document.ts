@@ -1,0 +1,110 @@
+// A config file as data and as text at once: which value stands where.
+
+import type { Format, ValuePath } from '../types.ts';
+import { readJson } from './json.ts';
+import { readToml, standsAlone } from './toml.ts';
+import { LIMITS, lineColumn, nodeAt, type Span, type TextNode, Unreadable } from './tree.ts';
+
+interface Document {
+  readonly text: string;
+  readonly format: Format;
+  /** Plain data; dates of TOML are those of its parser. */
+  readonly value: unknown;
+  /** The value at the path, own properties only. */
+  valueAt(path: ValuePath): unknown;
+  /** Where the value stands; undefined where it has no text of its own (a TOML table of lines). */
+  spanAt(path: ValuePath): Span | undefined;
+  /** For edits. */
+  readonly root: TextNode;
+}
+
+interface Broken {
+  readonly kind: 'broken';
+  /** Counted from 1. */
+  readonly line: number;
+  readonly column: number;
+  /** A sentence; holds nothing of the file, where secrets may stand. */
+  readonly message: string;
+}
+
+type ReadDocument = { readonly kind: 'document'; readonly document: Document } | Broken;
+
+/** A change looks at the same few texts again and again: what was read of them last is kept. */
+const KEPT_MAX = 3;
+const KEPT_LENGTH_MAX = 4_194_304;
+const kept: { readonly text: string; readonly how: string; readonly read: ReadDocument }[] = [];
+
+/**
+ * Reads a config. A key that is there twice makes it ambiguous, hence broken; with `inside`, only
+ * where that lies on the way to one of these paths or below it.
+ */
+function readDocument(text: string, format: Format, inside?: readonly ValuePath[]): ReadDocument {
+  const how = JSON.stringify([format, inside]);
+  const at = kept.findIndex((one) => one.how === how && one.text === text);
+  const [found = { text, how, read: readAnew(text, format, inside) }] =
+    at === -1 ? [] : kept.splice(at, 1);
+  if (text.length <= KEPT_LENGTH_MAX) kept.unshift(found);
+  kept.length = Math.min(kept.length, KEPT_MAX);
+  return found.read;
+}
+
+function readAnew(text: string, format: Format, inside?: readonly ValuePath[]): ReadDocument {
+  if (text.length > LIMITS.bytesMax || Buffer.byteLength(text) > LIMITS.bytesMax) {
+    return { kind: 'broken', line: 1, column: 1, message: 'The file is larger than 32 MiB.' };
+  }
+  try {
+    const { root, value } = readAs(text, format, inside);
+    return { kind: 'document', document: makeDocument({ text, format, root, value }) };
+  } catch (cause) {
+    if (!(cause instanceof Unreadable)) throw cause;
+    return { kind: 'broken', ...lineColumn(text, cause.offset), message: cause.message };
+  }
+}
+
+function readAs(
+  text: string,
+  format: Format,
+  inside: readonly ValuePath[] | undefined,
+): { root: TextNode; value: unknown } {
+  if (format === 'toml') return readToml(text);
+  return readJson(text, {
+    allowsComments: format === 'jsonc',
+    allowsTwice: (path) => inside !== undefined && !inside.some((other) => areInLine(path, other)),
+  });
+}
+
+/** Whether one of the paths leads through the other. */
+function areInLine(a: ValuePath, b: ValuePath): boolean {
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at += 1) if (a[at] !== b[at]) return false;
+  return true;
+}
+
+function makeDocument(parts: Pick<Document, 'text' | 'format' | 'root' | 'value'>): Document {
+  return {
+    ...parts,
+    valueAt: (path) => valueAt(parts.value, path),
+    spanAt: (path) => {
+      const span = nodeAt(parts.root, path)?.span;
+      if (span === undefined || parts.format !== 'toml') return span;
+      const isRight = standsAlone(
+        parts.text.slice(span.start, span.end),
+        valueAt(parts.value, path),
+      );
+      return isRight ? span : undefined;
+    },
+  };
+}
+
+function valueAt(top: unknown, path: ValuePath): unknown {
+  let value = top;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (Array.isArray(value) !== (typeof step === 'number')) return undefined;
+    value = Object.getOwnPropertyDescriptor(value, step)?.value;
+  }
+  return value;
+}
+
+export type { Broken, Document, ReadDocument };
+export { readDocument };

@@ -1,0 +1,113 @@
+// Where the values of a document stand in its text, the same for every format.
+
+import type { ValuePath } from '../types.ts';
+
+/** Offsets in the text; the end is behind the last character. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+type TextNode = ScalarNode | ListNode | TableNode;
+
+interface ScalarNode {
+  readonly kind: 'scalar';
+  readonly span: Span;
+}
+
+interface ListNode {
+  readonly kind: 'list';
+  /** None for a TOML array of tables: it is written in several places. */
+  span: Span | undefined;
+  readonly items: TextNode[];
+  hasTrailingComma: boolean;
+}
+
+interface TableNode {
+  readonly kind: 'table';
+  /** None for a TOML table of lines. */
+  span: Span | undefined;
+  readonly members: Map<string, Member>;
+}
+
+interface Member {
+  readonly node: TextNode;
+  /** None where only a header or a longer dotted key names it. */
+  readonly key: KeyPlace | undefined;
+}
+
+interface KeyPlace {
+  readonly start: number;
+  /** Where the last part of a dotted key starts; else the start. */
+  readonly lastStart: number;
+  readonly end: number;
+  /** What stands around it between braces; none for a line of TOML. */
+  readonly between: Between | undefined;
+}
+
+interface Between {
+  /** Where the brace or the comma before it stands. */
+  readonly before: number;
+  /** Where the comma behind it stands. */
+  comma: number | undefined;
+}
+
+const LIMITS = {
+  bytesMax: 32 * 1024 * 1024,
+  depthMax: 100,
+  valuesMax: 250_000,
+} as const;
+
+/** What can't be read: stops a reader, which turns it into an answer. */
+class Unreadable extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+function makeTable(span?: Span): TableNode {
+  return { kind: 'table', span, members: new Map() };
+}
+
+function makeList(span?: Span): ListNode {
+  return { kind: 'list', span, items: [], hasTrailingComma: false };
+}
+
+function childOf(node: TextNode, step: string | number): TextNode | undefined {
+  if (node.kind === 'table' && typeof step === 'string') return node.members.get(step)?.node;
+  if (node.kind === 'list' && typeof step === 'number') return node.items[step];
+  return undefined;
+}
+
+function nodeAt(root: TextNode, path: ValuePath): TextNode | undefined {
+  let node: TextNode | undefined = root;
+  for (const step of path) {
+    if (node === undefined) return undefined;
+    node = childOf(node, step);
+  }
+  return node;
+}
+
+function memberAt(root: TextNode, path: ValuePath): Member | undefined {
+  const last = path.at(-1);
+  const parent = nodeAt(root, path.slice(0, -1));
+  if (parent?.kind !== 'table' || typeof last !== 'string') return undefined;
+  return parent.members.get(last);
+}
+
+/** Counted from 1; a mark of the byte order at the start is no column. */
+function lineColumn(text: string, offset: number): { line: number; column: number } {
+  let line = 1;
+  let lineStart = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) {
+    line += 1;
+    lineStart = at + 1;
+  }
+  return { line, column: Math.max(1, offset - lineStart + 1) };
+}
+
+export type { Between, KeyPlace, ListNode, Member, ScalarNode, Span, TableNode, TextNode };
+export { LIMITS, lineColumn, makeList, makeTable, memberAt, nodeAt, Unreadable };
