@@ -52,9 +52,20 @@ interface ServerEntry {
   readonly args: readonly string[] | undefined;
   /** The command behind the shim, when the entry starts one already. */
   readonly governed: Governed | undefined;
+  /** What its command, arguments, environment and folder refer to, by name. */
+  readonly variables: readonly Variable[];
+}
+
+/** A reference such as `${NAME}`. What it stands for, and its default, are not kept. */
+interface Variable {
+  readonly syntax: 'plain' | 'env' | 'input';
+  readonly name: string;
+  readonly hasDefault: boolean;
 }
 
 interface Governed {
+  /** What stands before `shim`. It may be a `sub` that is not this one. */
+  readonly program: readonly string[];
   readonly serverName: string | undefined;
   /** What stands between `shim` and `--`. */
   readonly flags: readonly string[];
@@ -119,6 +130,13 @@ interface ReadConfig {
   readonly file: ConfigFile;
   readonly text: string;
   readonly entries: readonly ServerEntry[];
+  /** Servers, of whatever file, that this one switches off in single projects. */
+  readonly switchedOff: readonly SwitchedOff[];
+}
+
+interface SwitchedOff {
+  readonly project: string;
+  readonly name: string;
 }
 
 interface Client {
@@ -154,7 +172,9 @@ export type {
   Scope,
   ServerEntry,
   ShimCall,
+  SwitchedOff,
   ValuePath,
   ValueText,
+  Variable,
 };
 export { CLIENT_IDS };

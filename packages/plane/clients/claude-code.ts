@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { isObject } from '@subluminal/contracts';
+import { createClient } from './client.ts';
+import type { Container, JsonObject } from './entries.ts';
+import { listed, movable } from './paths.ts';
+import { foldersAbove, realPath } from './project.ts';
+import type { ConfigFile, Place, Scope, SwitchedOff } from './types.ts';
+
+const PROJECT_FILE = '.mcp.json';
+
+const claudeCode = createClient({
+  id: 'claude-code',
+  title: 'Claude Code',
+  aliases: ['claude'],
+  commands: ['claude', 'claude-code'],
+  packages: ['@anthropic-ai/claude-code'],
+  files: (place) =>
+    listed({ client: 'claude-code', format: 'json' }, [
+      ['user', join(movable(place, 'CLAUDE_CONFIG_DIR', place.userHome), '.claude.json')],
+      ...foldersAbove(realPath(place.project)).flatMap(projectFile),
+      ['project', join(place.project, PROJECT_FILE)],
+    ]),
+  folders: (place) => [folderOf(place)],
+  inside: [['mcpServers'], ['projects']],
+  containers: (root, file) => [{ path: ['mcpServers'] }, ...projectContainers(root, file)],
+  switchedOff: (root) =>
+    projectsOf(root).flatMap(([project, settings]): readonly SwitchedOff[] =>
+      [...offIn(settings)].map((name) => ({ project, name })),
+    ),
+});
+
+/** Those of the folders above count too, and the nearest wins. */
+function projectFile(folder: string): readonly (readonly [Scope, string])[] {
+  const path = join(folder, PROJECT_FILE);
+  return existsSync(path) ? [['project', path]] : [];
+}
+
+function folderOf(place: Place): string {
+  return movable(place, 'CLAUDE_CONFIG_DIR', join(place.userHome, '.claude'));
+}
+
+/** The file of the user also holds servers that are for one project only. */
+function projectContainers(root: JsonObject, { scope }: ConfigFile): readonly Container[] {
+  if (scope !== 'user') return [];
+  return projectsOf(root).map(([project, settings]) => ({
+    path: ['projects', project, 'mcpServers'],
+    project,
+    off: offIn(settings),
+  }));
+}
+
+function projectsOf({ projects }: JsonObject): readonly (readonly [string, JsonObject])[] {
+  return isObject(projects)
+    ? Object.entries(projects).flatMap(([path, one]) =>
+        isObject(one) ? [[path, one] as const] : [],
+      )
+    : [];
+}
+
+/** By the menu of the client: the first is for its own servers, the second for `.mcp.json`. */
+function offIn(settings: JsonObject): ReadonlySet<string> {
+  const names = ['disabledMcpServers', 'disabledMcpjsonServers'].flatMap((key): unknown[] => {
+    const list = settings[key];
+    return Array.isArray(list) ? list : [];
+  });
+  return new Set(names.filter((name) => typeof name === 'string'));
+}
+
+export { claudeCode };

@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { createClient } from './client.ts';
+import { applicationData, listed } from './paths.ts';
+import type { Place } from './types.ts';
+
+const claudeDesktop = createClient({
+  id: 'claude-desktop',
+  title: 'Claude Desktop',
+  aliases: ['claude-app'],
+  commands: ['claude-desktop'],
+  apps: ['claude'],
+  files: (place) =>
+    listed({ client: 'claude-desktop', format: 'json' }, [
+      ['user', join(folderOf(place), 'claude_desktop_config.json')],
+    ]),
+  folders: (place) => [folderOf(place)],
+  inside: [['mcpServers']],
+  containers: () => [{ path: ['mcpServers'] }],
+});
+
+function folderOf(place: Place): string {
+  return join(applicationData(place), 'Claude');
+}
+
+export { claudeDesktop };

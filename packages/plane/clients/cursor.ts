@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { createClient } from './client.ts';
+import { listed } from './paths.ts';
+
+const cursor = createClient({
+  id: 'cursor',
+  title: 'Cursor',
+  aliases: [],
+  commands: ['cursor', 'cursor-agent'],
+  apps: ['cursor'],
+  files: ({ userHome, project }) =>
+    listed({ client: 'cursor', format: 'jsonc' }, [
+      ['user', join(userHome, '.cursor', 'mcp.json')],
+      ['project', join(project, '.cursor', 'mcp.json')],
+    ]),
+  folders: ({ userHome }) => [join(userHome, '.cursor')],
+  inside: [['mcpServers']],
+  containers: () => [{ path: ['mcpServers'] }],
+});
+
+export { cursor };

@@ -1,0 +1,17 @@
+// Any other client, by the path of its config (`--config-path`).
+import { createClient } from './client.ts';
+
+const KEYS: readonly string[] = ['mcpServers', 'servers', 'context_servers', 'mcp_servers'];
+
+const custom = createClient({
+  id: 'custom',
+  title: 'the client',
+  aliases: [],
+  commands: [],
+  files: () => [],
+  folders: () => [],
+  inside: KEYS.map((key) => [key]),
+  containers: () => KEYS.map((key) => ({ path: [key] })),
+});
+
+export { custom };

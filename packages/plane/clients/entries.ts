@@ -1,0 +1,89 @@
+// One server of a config, whatever the client: what it starts, and where that stands.
+import { isObject } from '@subluminal/contracts';
+import { governedOf } from './govern.ts';
+import type { ServerEntry, ValuePath } from './types.ts';
+import { variablesIn } from './variables.ts';
+
+type JsonObject = { readonly [name: string]: unknown };
+
+/** Where servers stand in a document, by name. */
+interface Container {
+  readonly path: ValuePath;
+  readonly project?: string;
+  /** Names that the client keeps switched off. */
+  readonly off?: ReadonlySet<string>;
+}
+
+const REMOTE_TYPES: ReadonlySet<string> = new Set([
+  'http',
+  'sse',
+  'streamable-http',
+  'streamable_http',
+  'streamableHttp',
+  'ws',
+  'websocket',
+]);
+const ADDRESS_KEYS: readonly string[] = ['url', 'serverUrl', 'httpUrl'];
+/** What a shim takes; it would refuse to start under a name that is longer. */
+const NAME_LENGTH_MAX = 256;
+
+function entryOf(name: string, value: unknown, { path, project, off }: Container): ServerEntry {
+  const own: ValuePath = [...path, name];
+  const server = isObject(value) ? value : {};
+  const { command, args, at } = commandIn(server, own);
+  return {
+    name,
+    ...(project === undefined ? {} : { project }),
+    path: own,
+    transport: transportOf(name, server, { command, args }),
+    isDisabled:
+      server['disabled'] === true || server['enabled'] === false || off?.has(name) === true,
+    at,
+    command: typeof command === 'string' ? command : undefined,
+    args: isTexts(args) ? args : undefined,
+    governed:
+      typeof command === 'string' ? governedOf(command, isTexts(args) ? args : []) : undefined,
+    variables: variablesIn(command, args, server['env'], server['cwd']),
+  };
+}
+
+interface Started {
+  readonly command: unknown;
+  readonly args: unknown;
+}
+
+/** Older settings of Zed keep both in an object of their own: `{ command: { path, args } }`. */
+function commandIn(server: JsonObject, own: ValuePath): Started & Pick<ServerEntry, 'at'> {
+  const { command, args } = server;
+  if (!isObject(command)) {
+    return { command, args, at: { command: [...own, 'command'], args: [...own, 'args'] } };
+  }
+  const inner: ValuePath = [...own, 'command'];
+  return {
+    command: command['path'],
+    args: command['args'],
+    at: { command: [...inner, 'path'], args: [...inner, 'args'] },
+  };
+}
+
+/** Unknown is what we can't put a shim in front of, and don't know how the client reaches. */
+function transportOf(
+  name: string,
+  server: JsonObject,
+  { command, args }: Started,
+): ServerEntry['transport'] {
+  const { type } = server;
+  if (typeof type === 'string' && REMOTE_TYPES.has(type)) return 'remote';
+  if (typeof command === 'string' && command !== '') {
+    const canBeNamed = name !== '' && name.length <= NAME_LENGTH_MAX;
+    return canBeNamed && (args === undefined || isTexts(args)) ? 'stdio' : 'unknown';
+  }
+  return ADDRESS_KEYS.some((key) => typeof server[key] === 'string') ? 'remote' : 'unknown';
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+export type { Container, JsonObject };
+export { entryOf };

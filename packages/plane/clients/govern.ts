@@ -1,0 +1,80 @@
+// An entry that starts `sub shim`: how one is made, and how one is told from others.
+import type { Governed, ShimCall } from './types.ts';
+
+/** What the entry starts from now on: the program and all its arguments. */
+function governCommand(
+  entryName: string,
+  original: readonly string[],
+  { program, flags }: ShimCall,
+): readonly string[] {
+  // A value that looks like an option has to stand in the same word as its option.
+  const name = entryName.startsWith('-')
+    ? [`--server-name=${entryName}`]
+    : ['--server-name', entryName];
+  return [...program, 'shim', ...name, ...flags, '--', ...original];
+}
+
+const SUB_NAMES: ReadonlySet<string> = new Set(['sub', 'sub.mjs', 'sub.js', 'sub.cmd', 'sub.exe']);
+/** What may start `sub`. Anything else in front of it could be a program of its own. */
+const LAUNCHERS: ReadonlySet<string> = new Set([
+  'node',
+  'nodejs',
+  'bun',
+  'bunx',
+  'npx',
+  'npm',
+  'pnpm',
+  'pnpx',
+  'yarn',
+]);
+/** Between the launcher and `sub`: options without a value of their own, and `npm exec --`. */
+const BETWEEN = /^(?:-[A-Za-z]|--[A-Za-z][A-Za-z-]*(?:=\d+)?|exec|dlx|x|run|--)$/;
+const BETWEEN_MAX = 16;
+
+/**
+ * `sub shim …`, however `sub` itself is started; what stands behind `--` is the server's own.
+ * Undefined when the command starts no shim.
+ */
+function governedOf(
+  command: string | undefined,
+  args: readonly string[] = [],
+): Governed | undefined {
+  if (command === undefined) return undefined;
+  const words = [command, ...args];
+  const sub = words.findIndex((word) => SUB_NAMES.has(baseName(word)));
+  if (sub === -1 || words[sub + 1] !== 'shim' || !isLaunch(words.slice(0, sub))) return undefined;
+  const own = words.slice(sub + 2);
+  const end = own.indexOf('--');
+  const flags = end === -1 ? own : own.slice(0, end);
+  return {
+    program: words.slice(0, sub + 1),
+    serverName: flagOf(flags, 'server-name') ?? flagOf(flags, 'server-id'),
+    flags,
+    wrapId: flagOf(flags, 'wrap'),
+    command: end === -1 ? [] : own.slice(end + 1),
+  };
+}
+
+function isLaunch([launcher, ...between]: readonly string[]): boolean {
+  if (launcher === undefined) return true;
+  const name = baseName(launcher).replace(/\.(?:exe|cmd)$/, '');
+  return (
+    LAUNCHERS.has(name) &&
+    between.length <= BETWEEN_MAX &&
+    between.every((word) => BETWEEN.test(word))
+  );
+}
+
+/** The last one counts, as it does for the shim. */
+function flagOf(flags: readonly string[], name: string): string | undefined {
+  const at = flags.findLastIndex((word) => word === `--${name}` || word.startsWith(`--${name}=`));
+  const word = flags[at];
+  return word === `--${name}` ? flags[at + 1] : word?.slice(name.length + 3);
+}
+
+/** Of a path of whatever platform. */
+function baseName(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+}
+
+export { baseName, governCommand, governedOf };

@@ -1,0 +1,31 @@
+export type { FoundClient } from './all.ts';
+export { CLIENTS, clientOf, clientStartedBy, findClient } from './all.ts';
+export { fileAt } from './client.ts';
+export type { EffectiveServer } from './effective.ts';
+export { effectiveServers } from './effective.ts';
+export { governCommand, governedOf } from './govern.ts';
+export { isForProject } from './project.ts';
+export type {
+  Client,
+  ClientId,
+  ConfigFile,
+  ConfigProblem,
+  Edit,
+  EntryChange,
+  EntryValues,
+  Format,
+  Governed,
+  Place,
+  ReadConfig,
+  Rewritten,
+  Scope,
+  ServerEntry,
+  ShimCall,
+  SwitchedOff,
+  ValuePath,
+  ValueText,
+  Variable,
+} from './types.ts';
+export { CLIENT_IDS } from './types.ts';
+export type { Expanded } from './variables.ts';
+export { expanded, unresolved } from './variables.ts';

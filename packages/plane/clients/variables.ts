@@ -1,0 +1,112 @@
+// References to the environment in a config (F-004). They stay in the file as they are, because
+// the client expands them itself; here they are only looked at, to say what would be missing.
+import type { Client, ClientId, ServerEntry, Variable } from './types.ts';
+
+type Env = { readonly [name: string]: string | undefined };
+type KnownAs = Pick<Client, 'id'>;
+type Syntax = Variable['syntax'];
+
+/** Codex, Zed and Claude Desktop hand over what is written. */
+const SYNTAXES: { readonly [id in ClientId]: readonly Syntax[] } = {
+  'claude-code': ['plain'],
+  'claude-desktop': [],
+  codex: [],
+  cursor: ['env'],
+  vscode: ['env', 'input'],
+  windsurf: ['env'],
+  zed: [],
+  custom: ['plain', 'env', 'input'],
+};
+
+const REFERENCE = /\$\{([^{}]{1,1024})\}/g;
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Names that editors give a meaning of their own, in the place of a variable. */
+const PREDEFINED: ReadonlySet<string> = new Set([
+  'cwd',
+  'execPath',
+  'pathSeparator',
+  'userHome',
+  'workspaceFolder',
+  'workspaceFolderBasename',
+  'workspaceRoot',
+]);
+const VARIABLES_MAX = 1_000;
+const DEPTH_MAX = 4;
+
+interface Reference extends Variable {
+  readonly fallback: string | undefined;
+}
+
+function parseReference(inner: string): Reference | undefined {
+  const [, prefix, rest = ''] = /^(?:(env|input):)?([^]*)$/.exec(inner) ?? [];
+  if (prefix === 'input') {
+    return { syntax: 'input', name: rest, hasDefault: false, fallback: undefined };
+  }
+  if (prefix === 'env') {
+    return { syntax: 'env', name: rest, hasDefault: false, fallback: undefined };
+  }
+  const cut = rest.indexOf(':-');
+  const name = cut === -1 ? rest : rest.slice(0, cut);
+  if (!NAME.test(name) || PREDEFINED.has(name)) return undefined;
+  const fallback = cut === -1 ? undefined : rest.slice(cut + 2);
+  return { syntax: 'plain', name, hasDefault: fallback !== undefined, fallback };
+}
+
+/** Every reference in a value and in what it holds, each once. */
+function variablesIn(...values: readonly unknown[]): readonly Variable[] {
+  const found = new Map<string, Variable>();
+  for (const text of textsIn(values, 0)) {
+    for (const [whole, inner = ''] of text.matchAll(REFERENCE)) {
+      const reference = parseReference(inner);
+      if (reference === undefined || found.size >= VARIABLES_MAX) continue;
+      const { syntax, name, hasDefault } = reference;
+      found.set(whole, { syntax, name, hasDefault });
+    }
+  }
+  return [...found.values()];
+}
+
+function textsIn(value: unknown, depth: number): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return [];
+  return Object.values(value).flatMap((inner) => textsIn(inner, depth + 1));
+}
+
+/** The variables that the client would look up and find neither a value nor a default for. */
+function unresolved(entry: ServerEntry, { id }: KnownAs, env: Env): readonly string[] {
+  const missing = entry.variables.filter(
+    ({ syntax, name, hasDefault }) =>
+      // What `${input:…}` stands for is asked by the client.
+      syntax !== 'input' &&
+      SYNTAXES[id].includes(syntax) &&
+      !hasDefault &&
+      !Object.hasOwn(env, name),
+  );
+  return [...new Set(missing.map(({ name }) => name))];
+}
+
+interface Expanded {
+  readonly command: string | undefined;
+  readonly args: readonly string[] | undefined;
+}
+
+/**
+ * What the client would start: for checks, in memory only. The result may hold secrets and must
+ * not be printed or written. A reference without a value stays as it is.
+ */
+function expanded({ command, args }: ServerEntry, { id }: KnownAs, env: Env): Expanded {
+  const expand = (text: string): string =>
+    text.replace(REFERENCE, (whole, inner: string) => {
+      const reference = parseReference(inner);
+      if (reference === undefined || !SYNTAXES[id].includes(reference.syntax)) return whole;
+      if (reference.syntax === 'input') return whole;
+      return env[reference.name] ?? reference.fallback ?? whole;
+    });
+  return {
+    command: command === undefined ? undefined : expand(command),
+    args: args?.map(expand),
+  };
+}
+
+export type { Expanded };
+export { expanded, unresolved, variablesIn };

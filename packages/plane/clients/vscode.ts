@@ -1,0 +1,63 @@
+import { type Dirent, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { createClient } from './client.ts';
+import { applicationData, listed } from './paths.ts';
+import type { Place, Scope } from './types.ts';
+
+const PRODUCTS: readonly string[] = ['Code', 'Code - Insiders'];
+const PROFILES_MAX = 64;
+
+const vscode = createClient({
+  id: 'vscode',
+  title: 'VS Code',
+  aliases: ['code', 'vs-code'],
+  commands: ['code', 'code-insiders'],
+  apps: ['visual studio code', 'visual studio code - insiders'],
+  files: (place) =>
+    listed({ client: 'vscode', format: 'jsonc' }, [
+      ...userFolders(place).flatMap((folder) => filesIn('user', folder)),
+      ...filesIn('project', join(place.project, '.vscode')),
+    ]),
+  folders: productFolders,
+  inside: [['servers'], ['mcp'], ['mcp.servers']],
+  // The settings were the place of servers before there was a file for them, and are still read.
+  containers: (_root, { path }) =>
+    basename(path) === 'settings.json'
+      ? [{ path: ['mcp', 'servers'] }, { path: ['mcp.servers'] }]
+      : [{ path: ['servers'] }],
+});
+
+function filesIn(scope: Scope, folder: string): readonly (readonly [Scope, string])[] {
+  return [
+    [scope, join(folder, 'settings.json')],
+    [scope, join(folder, 'mcp.json')],
+  ];
+}
+
+function productFolders(place: Place): readonly string[] {
+  return PRODUCTS.map((product) => join(applicationData(place), product));
+}
+
+/** The default profile, and those that the user has made. */
+function userFolders(place: Place): readonly string[] {
+  return productFolders(place).flatMap((product) => {
+    const folder = join(product, 'User');
+    return [folder, ...profilesIn(join(folder, 'profiles'))];
+  });
+}
+
+function profilesIn(folder: string): readonly string[] {
+  let found: readonly Dirent[] = [];
+  try {
+    found = readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+  return found
+    .filter((one) => one.isDirectory())
+    .map(({ name }) => join(folder, name))
+    .toSorted()
+    .slice(0, PROFILES_MAX);
+}
+
+export { vscode };

@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import { createClient } from './client.ts';
+import { listed } from './paths.ts';
+import type { Place } from './types.ts';
+
+/** The second is its preview. */
+const PRODUCTS: readonly string[] = ['windsurf', 'windsurf-next'];
+
+const windsurf = createClient({
+  id: 'windsurf',
+  title: 'Windsurf',
+  aliases: [],
+  commands: PRODUCTS,
+  apps: ['windsurf', 'windsurf - next'],
+  files: (place) =>
+    listed(
+      { client: 'windsurf', format: 'jsonc' },
+      foldersOf(place).map((folder) => ['user', join(folder, 'mcp_config.json')]),
+    ),
+  folders: foldersOf,
+  inside: [['mcpServers']],
+  containers: () => [{ path: ['mcpServers'] }],
+});
+
+function foldersOf({ userHome }: Place): readonly string[] {
+  return PRODUCTS.map((product) => join(userHome, '.codeium', product));
+}
+
+export { windsurf };
