@@ -1,0 +1,200 @@
+// Changes a config, so that at every moment it is either what it was or what it shall be, and a
+// record is there first that tells how to undo it.
+import { rmSync } from 'node:fs';
+import type { ConfigFile, ConfigProblem, EntryChange, Rewritten } from '../types.ts';
+import { type Before, lookBefore, putBack } from './before.ts';
+import { type ConfigBytes, draftPath, readConfigFile, replaceConfigFile } from './config-file.ts';
+import { type Held, type Lock, takeLock } from './lock.ts';
+import { keyOf, type Owner, type Store, thisProcess } from './ports.ts';
+import { problem } from './problem.ts';
+import { digestOf, dropRecord, originalPath, writeRecord } from './record.ts';
+import type { ChangeKind, ConfigRecord } from './record-text.ts';
+import type { OnStep } from './step.ts';
+import type { EntryPlace } from './take-out.ts';
+
+interface ApplyRequest extends Store {
+  readonly file: ConfigFile;
+  readonly kind: ChangeKind;
+  /**
+   * Plans the change of the config as it is without any edit of ours. `governed` names the entries
+   * that an earlier change of ours governs: those that are not chosen again are set free.
+   */
+  rewrite(baseText: string, governed: readonly EntryPlace[]): Rewritten | ConfigProblem;
+  /** Of a wrap; this process unless told otherwise. */
+  readonly owner?: Owner;
+  readonly wrapId?: string;
+  /** One that was taken before, and stays with whoever took it. */
+  readonly lock?: Lock;
+  readonly onStep?: OnStep;
+}
+
+interface Applied {
+  readonly kind: 'applied';
+  readonly path: string;
+  readonly target: string;
+  readonly before: string;
+  readonly after: string;
+  readonly changes: readonly EntryChange[];
+  /** Where the config is kept as it was. */
+  readonly backup: string;
+  /** Whole sentences. */
+  readonly warnings: readonly string[];
+  /** Kept by a wrap until its config is restored; undefined for an import. */
+  readonly lock: Lock | undefined;
+}
+
+/** The config says already what it should. */
+interface Unchanged {
+  readonly kind: 'unchanged';
+  readonly path: string;
+  readonly text: string;
+  readonly warnings: readonly string[];
+  readonly lock: Lock | undefined;
+}
+
+interface HeldConfig extends Held {
+  readonly path: string;
+}
+
+type ApplyResult = Applied | Unchanged | HeldConfig | ConfigProblem;
+
+const TRIES_MAX = 3;
+
+function applyChange(request: ApplyRequest): ApplyResult {
+  const { path } = request.file;
+  const config = readExisting(path);
+  if (config.kind !== 'read') return config;
+  const lock = request.lock ?? takeLock(config.target, request);
+  if (lock.kind === 'held') return { ...lock, path };
+  if (lock.kind === 'problem') return lock;
+  let isKept = request.lock !== undefined;
+  try {
+    request.onStep?.('locked');
+    const result = applyLocked(request, lock);
+    const isDone = result.kind === 'applied' || result.kind === 'unchanged';
+    if (!isDone) return result;
+    isKept ||= request.kind === 'wrap';
+    return { ...result, lock: request.kind === 'wrap' ? lock : undefined };
+  } finally {
+    if (!isKept) lock.release();
+  }
+}
+
+function readExisting(path: string): ConfigBytes | ConfigProblem {
+  const config = readConfigFile(path);
+  if (config.kind !== 'missing') return config;
+  return problem(path, `${path} does not exist.`, 'Check the path, or start the client once.');
+}
+
+function applyLocked(request: ApplyRequest, lock: Lock): ApplyResult {
+  for (let tried = 0; tried < TRIES_MAX; tried++) {
+    const result = attempt(request, lock);
+    if (result.kind !== 'changed') return result;
+  }
+  return busy(request.file.path);
+}
+
+function busy(path: string): ConfigProblem {
+  const fix = 'Close the client (or editor) that writes it, and try again.';
+  return problem(path, `Another program keeps writing ${path}.`, fix);
+}
+
+interface Planned {
+  readonly kind: 'planned';
+  readonly config: ConfigBytes;
+  readonly before: Before;
+  readonly rewritten: Rewritten;
+}
+
+/** Reads the config and works out its next content; nothing is written. */
+function planOn(request: ApplyRequest, key: string): Planned | HeldConfig | ConfigProblem {
+  const { file, kind } = request;
+  const config = readExisting(file.path);
+  if (config.kind !== 'read') return config;
+  // A link that leads elsewhere since the lock was taken: that is another config.
+  if (keyOf(config.target, request.ports) !== key) return busy(file.path);
+  request.onStep?.('read');
+  const before = lookBefore(config, key, request);
+  if (before.kind === 'held') return { ...before, path: file.path };
+  if (before.kind === 'problem') return before;
+  // An import is meant to last: a session on top of it would take it away with itself.
+  if (kind === 'wrap' && before.old?.record.kind === 'import' && before.text !== config.text) {
+    const refused = request.rewrite(config.text, before.governed);
+    return 'kind' in refused ? refused : imported(file);
+  }
+  const rewritten = request.rewrite(before.text, before.governed);
+  return 'kind' in rewritten ? rewritten : { kind: 'planned', config, before, rewritten };
+}
+
+function imported({ path, client }: ConfigFile): ConfigProblem {
+  const fix = `Start the agent with \`sub run\`, or undo the import first: sub restore ${client}`;
+  return problem(path, `${path} is governed by \`sub import\` already.`, fix);
+}
+
+function attempt(request: ApplyRequest, lock: Lock): ApplyResult | { readonly kind: 'changed' } {
+  const { file, onStep } = request;
+  const planned = planOn(request, lock.key);
+  if (planned.kind !== 'planned') return planned;
+  const { config, before, rewritten } = planned;
+  onStep?.('planned');
+  if (before.old !== undefined) rmSync(before.old.record.draft, { force: true });
+  if (rewritten.text === config.text) return unchanged(request, lock, planned);
+  const record = recordOf(request, planned);
+  const base = Buffer.from(before.text);
+  const failed = writeRecord({ key: lock.key, record, base, onStep }, request);
+  if (failed !== undefined) {
+    putBack(before, lock.key, request);
+    return failed;
+  }
+  const bytes = Buffer.from(rewritten.text);
+  const replaced = replaceConfigFile({ config, bytes, draft: record.draft, onStep });
+  if (replaced.kind !== 'replaced') {
+    putBack(before, lock.key, request);
+    return replaced;
+  }
+  onStep?.('done');
+  return {
+    kind: 'applied',
+    path: file.path,
+    target: config.target,
+    before: config.text,
+    after: rewritten.text,
+    changes: rewritten.changes,
+    backup: originalPath(lock.key, request.paths),
+    warnings: before.warnings,
+    lock: undefined,
+  };
+}
+
+function unchanged(request: ApplyRequest, lock: Lock, { before, config }: Planned): ApplyResult {
+  const { path } = request.file;
+  const isFree = before.old !== undefined && before.text === config.text;
+  const failed = isFree ? dropRecord(lock.key, request.paths) : undefined;
+  const { warnings } = before;
+  return failed ?? { kind: 'unchanged', path, text: config.text, warnings, lock: undefined };
+}
+
+function recordOf(request: ApplyRequest, { config, before, rewritten }: Planned): ConfigRecord {
+  const { file, kind, ports, wrapId } = request;
+  const owner = kind === 'wrap' ? (request.owner ?? thisProcess(ports)) : undefined;
+  const isFirst = before.text === config.text;
+  return {
+    v: 1,
+    kind,
+    client: file.client,
+    path: file.path,
+    target: config.target,
+    format: file.format,
+    created_at: ports.now().toISOString(),
+    base: digestOf(Buffer.from(before.text), ports),
+    after: digestOf(Buffer.from(rewritten.text), ports),
+    ...(isFirst ? {} : { from: digestOf(config.bytes, ports), earlier: before.earlier }),
+    changes: rewritten.changes,
+    ...(owner === undefined ? {} : { owner }),
+    ...(wrapId === undefined ? {} : { wrap_id: wrapId }),
+    draft: draftPath(config.target, ports.uuid()),
+  };
+}
+
+export type { Applied, ApplyRequest, ApplyResult, HeldConfig, Unchanged };
+export { applyChange, busy, TRIES_MAX };

@@ -1,0 +1,130 @@
+// Files that are there whole or not at all, in folders that are ours alone.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import type { ConfigProblem } from '../types.ts';
+import { problem, quoted, systemCode, systemProblem } from './problem.ts';
+
+const LEVELS_MAX = 64;
+const WRITABLE_BY_OTHERS = 0o022;
+
+/** Makes a folder for its owner alone. One that others may write to could hold anything: refused. */
+function ensureFolder(path: string): ConfigProblem | undefined {
+  try {
+    makeFolders(path);
+    return folderProblem(path);
+  } catch (cause) {
+    return systemProblem(path, 'created', cause);
+  }
+}
+
+/** None where there is no folder. */
+function folderProblem(path: string): ConfigProblem | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  const ownId = process.getuid?.();
+  const fix = 'Set SUB_HOME to a folder of your own.';
+  if (!stats.isDirectory()) return problem(path, `${path} is not a folder.`, fix);
+  if (ownId === undefined) return undefined;
+  if (stats.uid !== ownId) return problem(path, `${path} belongs to another user.`, fix);
+  if ((stats.mode & WRITABLE_BY_OTHERS) === 0) return undefined;
+  return problem(path, `${path} can be written to by others.`, `Run: chmod go-w ${quoted(path)}`);
+}
+
+/** One at a time: asked for all at once, Node tries for ever where no new folders are taken. */
+function makeFolders(path: string): void {
+  const missing: string[] = [];
+  let at = path;
+  while (missing.length < LEVELS_MAX && !isThere(at) && dirname(at) !== at) {
+    missing.push(at);
+    at = dirname(at);
+  }
+  for (const folder of missing.toReversed()) {
+    try {
+      mkdirSync(folder, { mode: 0o700 });
+    } catch (cause) {
+      if (systemCode(cause) !== 'EEXIST') throw cause;
+    }
+  }
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Makes names in a folder last; file systems that cannot do so are not asked twice. */
+function syncFolder(path: string): void {
+  const fd = openSync(path, constants.O_RDONLY);
+  try {
+    fsyncSync(fd);
+  } catch (cause) {
+    if (!['EINVAL', 'ENOTSUP', 'EBADF', 'EPERM'].includes(systemCode(cause) ?? '')) throw cause;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Replaces a file of ours, by way of a draft beside it that only the holder of the lock writes. */
+function writeOwn(path: string, bytes: Uint8Array): void {
+  const draft = `${path}.draft`;
+  try {
+    rmSync(draft, { force: true });
+    const fd = openSync(draft, 'wx', 0o600);
+    try {
+      writeFileSync(fd, bytes);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(draft, path);
+  } catch (cause) {
+    rmSync(draft, { force: true });
+    throw cause;
+  }
+  syncFolder(dirname(path));
+}
+
+/** Undefined when it is none of the kind that we write, or there is none. */
+function readOwn(path: string, bytesMax: number): Buffer | undefined {
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      return fstatSync(fd).isFile() ? readBounded(fd, bytesMax) : undefined;
+    } finally {
+      closeSync(fd);
+    }
+  } catch (cause) {
+    if (['ENOENT', 'ELOOP'].includes(systemCode(cause) ?? '')) return undefined;
+    throw cause;
+  }
+}
+
+const CHUNK_BYTES = 1_048_576;
+
+/** Undefined when there is more than that. The size that a file claims is only a first guess. */
+function readBounded(fd: number, bytesMax: number): Buffer | undefined {
+  if (fstatSync(fd).size > bytesMax) return undefined;
+  const chunks: Buffer[] = [];
+  let total = 0;
+  while (total <= bytesMax) {
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytesMax + 1 - total));
+    const count = readSync(fd, chunk, 0, chunk.length, null);
+    if (count === 0) return Buffer.concat(chunks, total);
+    chunks.push(chunk.subarray(0, count));
+    total += count;
+  }
+  return undefined;
+}
+
+export { ensureFolder, folderProblem, isThere, readBounded, readOwn, syncFolder, writeOwn };

@@ -1,0 +1,126 @@
+// One process at a time changes a config. A lock is a file of its own in the home, so that editors
+// which replace the config do not break it.
+//
+// Everybody who wants the lock puts down a claim under a name of its own, which tells who it is,
+// and then looks at the claims of others: without any that is alive, the lock is taken. Of two that
+// come at once, the later sees the earlier, so never both have it. A claim of a dead process is
+// removed by whoever sees it: its name is unique, so what is removed is never a living one's.
+import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConfigProblem } from '../types.ts';
+import { ensureFolder } from './files.ts';
+import { isAlive, keyOf, type Owner, type Store, thisProcess } from './ports.ts';
+import { problem, systemProblem } from './problem.ts';
+
+interface Lock {
+  readonly kind: 'locked';
+  readonly key: string;
+  /** May be called again. */
+  release(): void;
+}
+
+interface Held {
+  readonly kind: 'held';
+  readonly by: { readonly pid: number };
+}
+
+interface Claim {
+  readonly name: string;
+  readonly owner: Owner;
+}
+
+const CLAIM = /^config-([0-9a-f]{32})\.([0-9a-f-]{36})\.(\d{1,10})\.([A-Za-z0-9-]{1,64})\.lock$/;
+const TRIES_MAX = 6;
+const POLLS_MAX = 10;
+const POLL_MS = 3;
+
+/** Of the real path of a config. */
+function takeLock(target: string, store: Store): Lock | Held | ConfigProblem {
+  return takeLockOf(keyOf(target, store.ports), store);
+}
+
+function takeLockOf(key: string, store: Store): Lock | Held | ConfigProblem {
+  const { run } = store.paths;
+  const owner = thisProcess(store.ports);
+  if (owner === undefined) return unknownProcess(run);
+  const unsafe = ensureFolder(run);
+  if (unsafe !== undefined) return unsafe;
+  try {
+    return contend(key, owner, store);
+  } catch (cause) {
+    return systemProblem(run, 'locked', cause);
+  }
+}
+
+/** Nobody could tell later whether the lock is a dead process's. */
+function unknownProcess(run: string): ConfigProblem {
+  return problem(
+    run,
+    'The system does not tell when this process has started.',
+    'On Linux /proc must be mounted, elsewhere `ps` must work.',
+  );
+}
+
+function contend(key: string, owner: Owner, store: Store): Lock | Held {
+  let by = owner.pid;
+  for (let tried = 0; tried < TRIES_MAX; tried++) {
+    if (tried > 0) pause(1 + Math.random() * POLL_MS * 2 * tried);
+    const name = `config-${key}.${store.ports.uuid()}.${owner.pid}.${owner.start}.lock`;
+    if (!CLAIM.test(name)) throw new Error(`not the name of a lock: ${name}`);
+    const path = join(store.paths.run, name);
+    const release = (): void => rmSync(path, { force: true });
+    closeSync(openSync(path, 'wx', 0o600));
+    let winner: Claim | undefined;
+    try {
+      winner = firstRival(name, store);
+    } catch (cause) {
+      release();
+      throw cause;
+    }
+    if (winner === undefined) return { kind: 'locked', key, release };
+    release();
+    by = winner.owner.pid;
+  }
+  return { kind: 'held', by: { pid: by } };
+}
+
+/**
+ * Who stands in our way. Rivals that come later in order give way to us when they see us, unless
+ * they have the lock already: so those are waited for, a little.
+ */
+function firstRival(own: string, store: Store): Claim | undefined {
+  for (let polled = 0; ; polled++) {
+    const [first] = rivals(own, store);
+    if (first === undefined || first.name < own || polled >= POLLS_MAX) return first;
+    pause(POLL_MS);
+  }
+}
+
+/** The living ones, first to last; the claims of the dead are removed. */
+function rivals(own: string, { ports, paths }: Store): readonly Claim[] {
+  const prefix = own.slice(0, own.indexOf('.') + 1);
+  const claims = readdirSync(paths.run)
+    .filter((name) => name.startsWith(prefix) && name !== own)
+    .toSorted()
+    .flatMap(claimOf);
+  return claims.filter((claim) => {
+    if (isAlive(claim.owner, ports)) return true;
+    rmSync(join(paths.run, claim.name), { force: true });
+    return false;
+  });
+}
+
+function claimOf(name: string): readonly Claim[] {
+  const [, , , pid, start] = CLAIM.exec(name) ?? [];
+  return pid === undefined || start === undefined
+    ? []
+    : [{ name, owner: { pid: Number(pid), start } }];
+}
+
+/** Blocks: a config must be put back even where nothing asynchronous runs any more. */
+function pause(timeMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, timeMs);
+}
+
+export type { Held, Lock };
+export { takeLock, takeLockOf };

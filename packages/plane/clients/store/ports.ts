@@ -1,0 +1,53 @@
+// What the store asks of the rest of the machine, and where it keeps its things.
+
+interface StorePorts {
+  /** Lowercase hex. */
+  readonly sha256: (bytes: Uint8Array) => string;
+  /** Differs between two processes that had the same id; letters, digits and dashes. */
+  readonly processStart: (pid: number) => string | undefined;
+  readonly uuid: () => string;
+  readonly now: () => Date;
+  readonly pid: number;
+}
+
+/** Folders of the home; they are made when they are missing. */
+interface StorePaths {
+  readonly backups: string;
+  readonly run: string;
+}
+
+interface Store {
+  readonly ports: StorePorts;
+  readonly paths: StorePaths;
+}
+
+/** A process, told apart from all others that had its id. */
+interface Owner {
+  readonly pid: number;
+  readonly start: string;
+}
+
+/** What a config's record and its locks are named after. */
+function keyOf(target: string, ports: StorePorts): string {
+  return ports.sha256(Buffer.from(target)).slice(0, 32);
+}
+
+/** A process that the system will not tell about counts as alive: its config is not ours to touch. */
+function isAlive({ pid, start }: Owner, ports: StorePorts): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ESRCH') return false;
+  }
+  const seen = ports.processStart(pid);
+  return seen === undefined || seen === start;
+}
+
+/** This process; undefined where the system does not tell when a process has started. */
+function thisProcess(ports: StorePorts): Owner | undefined {
+  const start = ports.processStart(ports.pid);
+  return start === undefined ? undefined : { pid: ports.pid, start };
+}
+
+export type { Owner, Store, StorePaths, StorePorts };
+export { isAlive, keyOf, thisProcess };

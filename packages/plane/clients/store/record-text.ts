@@ -1,0 +1,153 @@
+// A record as it stands in its file. What does not fit is damaged: nothing in it is guessed.
+import { basename, dirname, isAbsolute } from 'node:path';
+import { isObject } from '@subluminal/contracts';
+import {
+  CLIENT_IDS,
+  type ClientId,
+  type EntryChange,
+  type EntryValues,
+  type Format,
+  type ValuePath,
+  type ValueText,
+} from '../types.ts';
+import type { Owner } from './ports.ts';
+
+/** Of bytes, so that they are known again. */
+interface Digest {
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+type ChangeKind = 'import' | 'wrap';
+
+interface ConfigRecord {
+  readonly v: 1;
+  readonly kind: ChangeKind;
+  readonly client: ClientId;
+  /** As the client finds it. */
+  readonly path: string;
+  readonly target: string;
+  readonly format: Format;
+  readonly created_at: string;
+  /** The config without our edits: what the backup holds. */
+  readonly base: Digest;
+  readonly after: Digest;
+  /** What the config was when the change began, if that was not the base: then it held older edits. */
+  readonly from?: Digest;
+  readonly changes: readonly EntryChange[];
+  /** Those older edits, as long as a kill may have left them in place. */
+  readonly earlier?: readonly EntryChange[];
+  /** The living `sub wrap`. */
+  readonly owner?: Owner;
+  readonly wrap_id?: string;
+  /** The temporary file beside the config, whether it is there or not. */
+  readonly draft: string;
+}
+
+const CHANGES_MAX = 100_000;
+const PATH_LENGTH_MAX = 32;
+const FORMATS: readonly string[] = ['json', 'jsonc', 'toml'] satisfies readonly Format[];
+const CLIENTS: readonly string[] = CLIENT_IDS;
+
+function recordText(record: ConfigRecord): string {
+  return `${JSON.stringify(record, null, 2)}\n`;
+}
+
+function parseRecord(text: string): ConfigRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is ConfigRecord {
+  if (!isObject(value) || value['v'] !== 1) return false;
+  const { kind, client, path, target, format, draft } = value;
+  return (
+    (kind === 'import' || kind === 'wrap') &&
+    typeof client === 'string' &&
+    CLIENTS.includes(client) &&
+    isPath(path) &&
+    isPath(target) &&
+    typeof format === 'string' &&
+    FORMATS.includes(format) &&
+    isPath(draft) &&
+    isDraftOf(draft, target) &&
+    isPlain(value)
+  );
+}
+
+function isPlain(value: { readonly [key: string]: unknown }): boolean {
+  const { created_at: createdAt, base, after, from, changes, earlier, owner } = value;
+  const wrapId = value['wrap_id'];
+  return (
+    typeof createdAt === 'string' &&
+    isDigest(base) &&
+    isDigest(after) &&
+    (from === undefined || isDigest(from)) &&
+    isChanges(changes) &&
+    (earlier === undefined || isChanges(earlier)) &&
+    (owner === undefined || isOwner(owner)) &&
+    (wrapId === undefined || typeof wrapId === 'string')
+  );
+}
+
+/** Only what is named like a draft of that config is ever removed as one. */
+function isDraftOf(draft: string, target: string): boolean {
+  const prefix = `.${basename(target)}.subluminal-`;
+  const name = basename(draft);
+  if (dirname(draft) !== dirname(target) || !name.startsWith(prefix)) return false;
+  return /^[0-9a-f-]{36}$/.test(name.slice(prefix.length));
+}
+
+function isPath(value: unknown): value is string {
+  return typeof value === 'string' && isAbsolute(value) && !value.includes('\0');
+}
+
+function isDigest(value: unknown): value is Digest {
+  if (!isObject(value)) return false;
+  const { sha256, bytes } = value;
+  return typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) && Number.isSafeInteger(bytes);
+}
+
+function isOwner(value: unknown): value is Owner {
+  if (!isObject(value)) return false;
+  const { pid, start } = value;
+  return Number.isSafeInteger(pid) && Number(pid) > 0 && typeof start === 'string';
+}
+
+function isChanges(value: unknown): value is readonly EntryChange[] {
+  return Array.isArray(value) && value.length <= CHANGES_MAX && value.every(isChange);
+}
+
+function isChange(value: unknown): value is EntryChange {
+  if (!isObject(value)) return false;
+  const { name, project, at, before, after } = value;
+  if (typeof name !== 'string' || !isObject(at)) return false;
+  if (project !== undefined && typeof project !== 'string') return false;
+  return (
+    isValuePath(at['command']) && isValuePath(at['args']) && isValues(before) && isValues(after)
+  );
+}
+
+function isValuePath(value: unknown): value is ValuePath {
+  if (!Array.isArray(value) || value.length === 0 || value.length > PATH_LENGTH_MAX) return false;
+  return value.every((step) => typeof step === 'string' || Number.isSafeInteger(step));
+}
+
+function isValues(value: unknown): value is EntryValues {
+  if (!isObject(value)) return false;
+  return isValueText(value['command']) && (value['args'] === null || isValueText(value['args']));
+}
+
+function isValueText(value: unknown): value is ValueText {
+  if (!isObject(value) || typeof value['text'] !== 'string') return false;
+  const plain = value['value'];
+  if (typeof plain === 'string') return true;
+  return Array.isArray(plain) && plain.every((word) => typeof word === 'string');
+}
+
+export type { ChangeKind, ConfigRecord, Digest };
+export { parseRecord, recordText };

@@ -1,0 +1,110 @@
+// Puts right what killed processes have left: configs of dead sessions, records of changes that
+// never happened, drafts beside configs.
+import { rmSync, statSync } from 'node:fs';
+import type { ConfigProblem } from '../types.ts';
+import { readConfigFile } from './config-file.ts';
+import { isThere } from './files.ts';
+import { type Lock, takeLockOf } from './lock.ts';
+import { isAlive, type Store } from './ports.ts';
+import { systemProblem } from './problem.ts';
+import {
+  dropRecord,
+  type FoundRecord,
+  isOf,
+  type NoRecord,
+  readRecord,
+  recordFolder,
+  recordKeys,
+} from './record.ts';
+import type { ConfigRecord } from './record-text.ts';
+import { type Restored, restoreRecord } from './restore.ts';
+
+type Repaired =
+  /** The config of a dead session. */
+  | ({ readonly what: 'restored' } & Restored)
+  /** A record of a change that is not in the config. */
+  | { readonly what: 'dropped'; readonly path: string }
+  /** A draft of a killed change. */
+  | { readonly what: 'swept'; readonly path: string; readonly draft: string }
+  | { readonly what: 'problem'; readonly problem: ConfigProblem };
+
+/** Costs one look at a folder when nothing was ever changed. */
+function repairAll(store: Store): readonly Repaired[] {
+  try {
+    return recordKeys(store.paths).flatMap((key) => repairOne(key, store));
+  } catch (cause) {
+    return [wrong(systemProblem(store.paths.backups, 'read', cause))];
+  }
+}
+
+function repairOne(key: string, store: Store): readonly Repaired[] {
+  const found = readRecord(key, store.paths);
+  if (found.kind === 'problem') return [wrong(found)];
+  if (!isSuspect(found, store)) return [];
+  const lock = takeLockOf(key, store);
+  if (lock.kind === 'problem') return [wrong(lock)];
+  // Somebody is at work there, and will clean up.
+  if (lock.kind === 'held') return [];
+  try {
+    return repairLocked(key, lock, store);
+  } catch (cause) {
+    return [wrong(systemProblem(recordFolder(key, store.paths), 'repaired', cause))];
+  } finally {
+    lock.release();
+  }
+}
+
+function wrong(problem: ConfigProblem): Repaired {
+  return { what: 'problem', problem };
+}
+
+/** Whether it is worth a lock. */
+function isSuspect(found: FoundRecord | NoRecord, store: Store): boolean {
+  if (found.kind === 'none') return true;
+  const { record } = found;
+  if (record.owner !== undefined && isAlive(record.owner, store.ports)) return false;
+  return record.kind === 'wrap' || isThere(record.draft) || isBase(record, store);
+}
+
+function isBase({ target, base }: ConfigRecord, { ports }: Store): boolean {
+  // The size is cheap to ask for, and configs can be large.
+  if (statSync(target, { throwIfNoEntry: false })?.size !== base.bytes) return false;
+  const config = readConfigFile(target);
+  return config.kind === 'read' && isOf(base, config.bytes, ports.sha256);
+}
+
+/** Looks again: until the lock was ours, anything could happen. */
+function repairLocked(key: string, lock: Lock, store: Store): readonly Repaired[] {
+  const found = readRecord(key, store.paths);
+  if (found.kind === 'problem') return [wrong(found)];
+  if (found.kind === 'none') {
+    // The config is changed only while there is a record, so nobody needs this backup.
+    const failed = dropRecord(key, store.paths);
+    return failed === undefined ? [] : [wrong(failed)];
+  }
+  if (!isSuspect(found, store)) return [];
+  const { record } = found;
+  const swept = sweep(record);
+  if (record.kind !== 'wrap' && !isBase(record, store)) return swept;
+  const result = restoreRecord(found, { ...store, lock });
+  switch (result.kind) {
+    case 'restored':
+      return [...swept, { what: 'restored', ...result }];
+    case 'untouched':
+      return [...swept, { what: 'dropped', path: record.path }];
+    case 'problem':
+      return [...swept, wrong(result)];
+    case 'held':
+    case 'none':
+      return swept;
+  }
+}
+
+function sweep({ path, draft }: ConfigRecord): readonly Repaired[] {
+  if (!isThere(draft)) return [];
+  rmSync(draft, { force: true });
+  return [{ what: 'swept', path, draft }];
+}
+
+export type { Repaired };
+export { repairAll };

@@ -1,0 +1,177 @@
+// Makes entries start their own command again. Pure: a text in, a text out, and checked by reading it.
+import { governedOf } from '../govern.ts';
+import { type Document, readDocument } from '../text/document.ts';
+import { applyEdits, removeValue, replaceValue } from '../text/edits.ts';
+import { sameData } from '../text/same.ts';
+import type { Edit, EntryValues, Format, ValuePath, ValueText } from '../types.ts';
+
+/** One entry of a config. */
+interface EntryPlace {
+  readonly name: string;
+  readonly project?: string;
+  readonly at: { readonly command: ValuePath; readonly args: ValuePath };
+}
+
+/** An entry, and what was written there; nothing is known of one that we only found. */
+interface Way extends EntryPlace {
+  readonly pairs: readonly { readonly before: EntryValues; readonly after: EntryValues }[];
+}
+
+interface TakeOut {
+  readonly text: string;
+  readonly format: Format;
+  readonly ways: readonly Way[];
+}
+
+type Taken =
+  | {
+      readonly kind: 'taken';
+      readonly text: string;
+      readonly taken: readonly EntryPlace[];
+      readonly left: readonly EntryPlace[];
+    }
+  /** Two sentences. */
+  | { readonly kind: 'refused'; readonly why: string; readonly fix: string };
+
+/** What an entry is to hold. */
+interface Goal {
+  readonly way: Way;
+  readonly command: Wanted;
+  /** Null where it is to have none. */
+  readonly args: Wanted | null;
+}
+
+interface Wanted {
+  readonly value: string | readonly string[];
+  /** How it was written before, for as long as what stands there is written as we did. */
+  readonly written?: { readonly ours: string; readonly before: string };
+}
+
+type Verdict = Goal | 'same' | 'gone' | 'foreign';
+
+function takeOut({ text, format, ways }: TakeOut): Taken {
+  if (ways.length === 0) return { kind: 'taken', text, taken: [], left: [] };
+  const inside = ways.flatMap(({ at }) => [at.command, at.args]);
+  const read = readDocument(text, format, inside);
+  if (read.kind === 'broken') {
+    const why = `it is broken at line ${read.line}, column ${read.column}: ${read.message}`;
+    return { kind: 'refused', why, fix: 'Correct the file and try again.' };
+  }
+  const { document } = read;
+  const verdicts = ways.map((way) => ({ way, verdict: judge(document, way) }));
+  const goals = verdicts.flatMap(({ verdict }) => (typeof verdict === 'string' ? [] : [verdict]));
+  const next = edited(document, goals, inside);
+  if (next === undefined) {
+    const why = 'the result would not be what it should.';
+    return { kind: 'refused', why, fix: 'Correct the entries by hand.' };
+  }
+  const left = verdicts.flatMap(({ way, verdict }) =>
+    verdict === 'foreign' ? [placeOf(way)] : [],
+  );
+  return { kind: 'taken', text: next, taken: goals.map(({ way }) => placeOf(way)), left };
+}
+
+function placeOf({ name, project, at }: Way): EntryPlace {
+  return { name, ...(project === undefined ? {} : { project }), at };
+}
+
+function judge(document: Document, way: Way): Verdict {
+  const { at, pairs } = way;
+  const command = document.valueAt(at.command);
+  const args = document.valueAt(at.args);
+  if (command === undefined) return 'gone';
+  if (pairs.some(({ before }) => holds({ command, args }, before))) return 'same';
+  const pair = pairs.find(({ after }) => holds({ command, args }, after));
+  if (pair !== undefined) return goalOf(way, pair.before, pair.after);
+  return behindShim(way, command, args) ?? 'foreign';
+}
+
+function holds(
+  { command, args }: { readonly command: unknown; readonly args: unknown },
+  values: EntryValues,
+): boolean {
+  return sameData(command, values.command.value) && sameData(args, values.args?.value ?? undefined);
+}
+
+function goalOf(way: Way, before: EntryValues, after: EntryValues): Goal {
+  const args = before.args === null ? null : wanted(before.args, after.args);
+  return { way, command: wanted(before.command, after.command), args };
+}
+
+function wanted(before: ValueText, after: ValueText | null): Wanted {
+  if (after === null) return { value: before.value };
+  return { value: before.value, written: { ours: after.text, before: before.text } };
+}
+
+/** Others have changed the entry, yet it still starts a shim: what stands behind `--` is the server. */
+function behindShim(way: Way, command: unknown, args: unknown): Goal | undefined {
+  if (typeof command !== 'string' || !isWords(args)) return undefined;
+  const [program, ...rest] = governedOf(command, args)?.command ?? [];
+  if (program === undefined) return undefined;
+  const hadNone = way.pairs.some(({ before }) => before.args === null);
+  const isBare = rest.length === 0 && (hadNone || way.pairs.length === 0);
+  return { way, command: { value: program }, args: isBare ? null : { value: rest } };
+}
+
+function isWords(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((word) => typeof word === 'string');
+}
+
+/** Values first, then what is to go: two edits of one entry could otherwise touch each other. */
+function edited(
+  document: Document,
+  goals: readonly Goal[],
+  inside: readonly ValuePath[],
+): string | undefined {
+  const wants = goals.flatMap(({ way, command, args }) => [
+    { path: way.at.command, wanted: command },
+    ...(args === null ? [] : [{ path: way.at.args, wanted: args }]),
+  ]);
+  const gone = goals.flatMap(({ way, args }) => (args === null ? [way.at.args] : []));
+  let expected: unknown = document.value;
+  for (const { path, wanted: want } of wants) expected = withValue(expected, path, want.value);
+  for (const path of gone) expected = withValue(expected, path, undefined);
+  if (wants.some(({ path }) => document.spanAt(path) === undefined)) return undefined;
+  const edits = wants.map(({ path, wanted: want }) => editOf(document, path, want));
+  const between = reread(applyEdits(document.text, edits), document, inside);
+  if (between === undefined || gone.some((path) => between.spanAt(path) === undefined)) {
+    return undefined;
+  }
+  const removals = gone.map((path) => removeValue(between, path));
+  const last = reread(applyEdits(between.text, removals), document, inside);
+  return last !== undefined && sameData(last.value, expected) ? last.text : undefined;
+}
+
+function editOf(document: Document, path: ValuePath, { value, written }: Wanted): Edit {
+  const span = document.spanAt(path);
+  if (span !== undefined && written?.ours === document.text.slice(span.start, span.end)) {
+    return { start: span.start, end: span.end, text: written.before };
+  }
+  return replaceValue(document, path, typeof value === 'string' ? value : [...value]);
+}
+
+function reread(
+  text: string,
+  { format }: Document,
+  inside: readonly ValuePath[],
+): Document | undefined {
+  const read = readDocument(text, format, inside);
+  return read.kind === 'document' ? read.document : undefined;
+}
+
+/** A copy in which one value is another, or not there. */
+function withValue(holder: unknown, [key, ...rest]: ValuePath, value: unknown): unknown {
+  if (key === undefined) return value;
+  if (typeof holder !== 'object' || holder === null) return holder;
+  if (Array.isArray(holder)) {
+    return holder.map((one: unknown, index) => (index === key ? withValue(one, rest, value) : one));
+  }
+  const name = String(key);
+  const entries = Object.entries(holder).filter(([one]) => one !== name);
+  const inner: unknown = Object.getOwnPropertyDescriptor(holder, name)?.value;
+  const next = withValue(inner, rest, value);
+  return Object.fromEntries(next === undefined ? entries : [...entries, [name, next]]);
+}
+
+export type { EntryPlace, Taken, Way };
+export { takeOut };
