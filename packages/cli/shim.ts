@@ -15,7 +15,14 @@ const OPTIONS = {
   profile: { type: 'string' },
   events: { type: 'string' },
   'governance-endpoint': { type: 'string' },
+  'log-level': { type: 'string' },
+  verbose: { type: 'boolean' },
+  wrap: { type: 'string' },
 } as const;
+/** Part of the name of a file, so nothing else gets in. */
+const WRAP_ID = /^[a-z0-9-]{1,64}$/;
+
+const WRONG_WRAP = '--wrap takes an id of 1 to 64 small letters, digits and dashes';
 
 type Wanted =
   | {
@@ -32,8 +39,10 @@ function readArguments(argv: readonly string[]): Wanted {
   if (end === -1) return { ok: false, message: 'the command of the server must stand behind `--`' };
   try {
     const { values } = parseArgs({ args: argv.slice(0, end), options: OPTIONS, strict: true });
-    const { 'server-name': name, 'server-id': id, ...flags } = values;
+    const { 'server-name': name, 'server-id': id, verbose = false, ...given } = values;
     const serverName = name ?? id;
+    const flags = verbose ? { 'log-level': 'debug', ...given } : given;
+    if (!WRAP_ID.test(flags.wrap ?? 'none')) return { ok: false, message: WRONG_WRAP };
     if (!serverName) return { ok: false, message: '--server-name is missing' };
     const command = argv.slice(end + 1);
     if (command.length === 0) return { ok: false, message: 'no command stands behind `--`' };

@@ -1,6 +1,7 @@
 // Every error code of the product: what it means, where it comes from, what helps. Data only;
 // docs/reference/errors.md has a section for each, and a test holds the two together.
 import { API_ERRORS } from './errors-api.ts';
+import { CLIENT_ERRORS } from './errors-clients.ts';
 import { RUN_ERRORS } from './errors-run.ts';
 import { SECRET_ERRORS } from './errors-secrets.ts';
 
@@ -283,6 +284,7 @@ const ERRORS = {
   },
   ...SECRET_ERRORS,
   ...RUN_ERRORS,
+  ...CLIENT_ERRORS,
   // The ledger.
   SUB_LEDGER_MISSING: {
     title: 'There is no ledger.',

@@ -96,3 +96,29 @@ describe('the API of the hub', () => {
     expect(HUB_TIMEOUTS.task).toEqual({ connectMs: 500, totalMs: 5_000 });
   });
 });
+
+describe('the counts of a shim', () => {
+  const COUNTS = {
+    profile: 'production',
+    server_state: 'running',
+    messages: [{ direction: 'agent_to_server', method: 'tools/call', count: 3 }],
+    decisions: [{ decision: 'forward', count: 2 }],
+    framing_errors: [{ error_type: 'json', count: 1 }],
+  };
+  const parse = (counts: object) => parseHeartbeatRequest({ server_id: 'github', counts });
+
+  it('go with a heartbeat, or do not', () => {
+    expect(parse(COUNTS).ok).toBe(true);
+    expect(parseHeartbeatRequest({ server_id: 'github' }).ok).toBe(true);
+  });
+
+  it.each([
+    ['a negative count', { decisions: [{ decision: 'forward', count: -1 }] }],
+    ['half a message', { messages: [{ direction: 'up', method: 'ping', count: 0.5 }] }],
+    ['a long label', { framing_errors: [{ error_type: 'x'.repeat(65), count: 1 }] }],
+    ['many labels', { decisions: Array.from({ length: 65 }, () => COUNTS.decisions[0]) }],
+    ['a state that is none', { server_state: 'asleep' }],
+  ])('are bounded: %s', (_what, wrong) => {
+    expect(parse({ ...COUNTS, ...wrong }).ok).toBe(false);
+  });
+});

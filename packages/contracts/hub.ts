@@ -2,6 +2,7 @@
 import { DECISION, PROFILE } from './decision.ts';
 import { CLIENT, ENV, WORKLOAD } from './events/envelope.ts';
 import { COUNTER_SCOPE } from './events/types.ts';
+import { DIRECTION, SHIM_COUNTS } from './hub-counts.ts';
 import { type Parsed, parseAs } from './parse.ts';
 import {
   array,
@@ -48,7 +49,7 @@ const IDENTITY = open({
 
 const EVALUATE_REQUEST = open({
   server_id: required(string(), 'The server behind the shim, as it is configured.'),
-  direction: required(oneOf('agent_to_server', 'server_to_agent'), 'Which way it goes.'),
+  direction: required(DIRECTION, 'Which way it goes.'),
   method: required(
     string({ lengthMin: 0 }),
     'The JSON-RPC method; of a response, what it answers.',
@@ -143,6 +144,7 @@ const HEARTBEAT_REQUEST = open({
   run_id: optional(string(), 'Since 0.2.0: the run.'),
   shim_id: optional(string(), 'Since 0.2.0: the shim.'),
   summary: optional(SHIM_SUMMARY, 'Since 0.2.0: what the shim has counted so far.'),
+  counts: optional(SHIM_COUNTS, 'Since 0.2.0: what the shim has counted for the metrics.'),
   leaving: optional(boolean(), 'Since 0.2.0: the shim ends; this is its last word.'),
 });
 

@@ -18,6 +18,8 @@ interface RigOptions {
   readonly policy?: string;
   readonly profile?: 'production' | 'development';
   readonly env?: { readonly [name: string]: string };
+  /** More flags of the shim. */
+  readonly flags?: readonly string[];
   /** The command of the server; a puppet unless given. */
   readonly command?: readonly string[];
   /** An agent process between the test and the shim. */
@@ -133,6 +135,7 @@ function spawnShim(options: RigOptions, place: Place): ChildProcess {
     ...(policy === undefined ? [] : ['--policy', place.policyPath]),
     ...(profile === undefined ? [] : ['--profile', profile]),
     ...['--events', `file:${place.eventsPath}`],
+    ...(options.flags ?? []),
   ];
   const above = agent === undefined ? [] : [process.execPath, AGENT, agent];
   const [program = '', ...args] = [...above, ...shim, ...flags, '--', ...command];

@@ -1,14 +1,10 @@
-// A shim and the hub of its run: what happens when the hub is not there, hangs, or ends the run.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
-import { createServer as createSocket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// A shim asks the hub of its run: what happens when there is no answer.
 import { parseErrorData } from '@subluminal/contracts';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ensureBuilt } from '../e2e/sub.ts';
 import { verifies } from '../requirements.ts';
-import { expectNothingLeft, hangUp, QUICK, startRig, startServed } from './driver.ts';
+import { expectNothingLeft, hangUp, startRig, startServed } from './driver.ts';
+import { listenAs, sayWell } from './hubs.ts';
 import { nextJson } from './lines.ts';
 import { answer, bundle, call } from './messages.ts';
 
@@ -27,28 +23,17 @@ const UNAVAILABLE = {
   error: { code: -32081, data: { subluminal: { reason_code: 'HUB_UNAVAILABLE' } } },
 };
 
-function socketFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sub-hub-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-function listenAs(listener: RequestListener): string {
-  const path = join(socketFolder(), 'hub.sock');
-  const server = createServer(listener).listen(path);
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `unix:${path}`;
-}
-
-describe('a hub that is not there', () => {
-  const nobody = { SUB_GOVERNANCE_ENDPOINT: 'unix:/nonexistent/hub.sock' };
+describe('a hub that answers no call', () => {
+  /** It lives, but what it is asked for gets lost. */
+  const mute = () =>
+    listenAs((request, response) => {
+      if (request.url === '/governance/evaluate') request.socket.destroy();
+      else sayWell(request, response);
+    });
 
   it('stops what counts for the run in production, and nothing else', async () => {
     verifies('NFR-003.2');
-    const rig = await startServed({ policy: COUNTS, env: nobody });
+    const rig = await startServed({ policy: COUNTS, env: { SUB_GOVERNANCE_ENDPOINT: mute() } });
     rig.say(call(1, 'counted'));
     const refused = await nextJson(rig.heard);
     expect(refused).toMatchObject({ id: 1, ...UNAVAILABLE });
@@ -62,7 +47,8 @@ describe('a hub that is not there', () => {
 
   it('is only told of in development', async () => {
     verifies('NFR-003.2');
-    const rig = await startServed({ policy: COUNTS, env: nobody, profile: 'development' });
+    const env = { SUB_GOVERNANCE_ENDPOINT: mute() };
+    const rig = await startServed({ policy: COUNTS, env, profile: 'development' });
     rig.say(call(1, 'counted'));
     expect(String(await rig.server.heard.next())).toBe(call(1, 'counted'));
     await rig.told(/hub of this run could not be asked/);
@@ -73,7 +59,9 @@ describe('a hub that is not there', () => {
     const would = { action: 'BLOCK', reason_code: 'HUB_UNAVAILABLE' };
     expect(decided).toMatchObject({ decision: { action: 'ALLOW', would } });
   });
+});
 
+describe('a hub', () => {
   it.each([
     ['another machine', 'http://192.0.2.1:80', /127\.0\.0\.1/],
     ['no address', 'hub', /unix:/],
@@ -87,11 +75,10 @@ describe('a hub that is not there', () => {
 
 it('a hub that hangs is a refusal in the end', async () => {
   verifies('EC-STDIO-037', 'F-016b');
-  const path = join(socketFolder(), 'deaf.sock');
-  const deaf = createSocket((socket) => socket.on('error', () => undefined)).listen(path);
-  onTestFinished(() => void deaf.close());
-  const endpoint = { SUB_GOVERNANCE_ENDPOINT: `unix:${path}` };
-  const rig = await startServed({ policy: COUNTS, env: endpoint });
+  const endpoint = listenAs((request, response) => {
+    if (request.url !== '/governance/evaluate') sayWell(request, response);
+  });
+  const rig = await startServed({ policy: COUNTS, env: { SUB_GOVERNANCE_ENDPOINT: endpoint } });
   rig.say(call(1, 'counted') + call(2, 'free'));
   expect(await nextJson(rig.heard)).toMatchObject({ id: 1, ...UNAVAILABLE });
   // What came behind it waited its turn, and was not lost.
@@ -99,21 +86,9 @@ it('a hub that hangs is a refusal in the end', async () => {
   rig.shim.kill('SIGKILL');
 });
 
-it('a hub that ends the run ends its shims', async () => {
-  const endpoint = listenAs((request, response) => {
-    request.resume();
-    response.setHeader('content-type', 'application/json');
-    const stops = request.url === '/governance/heartbeat';
-    response.end(stops ? '{"shutdown":true}' : '{"status":"stopping"}');
-  });
-  const rig = await startRig({ env: { ...QUICK, SUB_GOVERNANCE_ENDPOINT: endpoint } });
-  expect((await rig.exit).code).toBe(0);
-  await expectNothingLeft(rig);
-});
-
 it('the server does not learn the way to the hub', async () => {
   const env = {
-    SUB_GOVERNANCE_ENDPOINT: 'unix:/nonexistent',
+    SUB_GOVERNANCE_ENDPOINT: listenAs(sayWell),
     SUB_GOVERNANCE_TOKEN: 'x'.repeat(32),
   };
   const rig = await startServed({ env });

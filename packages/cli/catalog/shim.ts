@@ -1,5 +1,5 @@
 // `sub shim` as the other commands see it: for the help. It starts by the short way, shim.ts.
-import { createCommand, many, text } from '../command.ts';
+import { createCommand, flag, many, text } from '../command.ts';
 
 const shim = createCommand({
   path: ['shim'],
@@ -19,15 +19,21 @@ const shim = createCommand({
       'the hub that counts for all servers of the run: unix:PATH or http://127.0.0.1:PORT',
     ),
     events: text('where', 'where events go: ledger, file:PATH or off'),
+    'log-level': text('level', 'what goes to stderr as JSON lines: error, warn, info or debug'),
+    verbose: flag('the same as --log-level debug'),
+    wrap: text(
+      'id',
+      'the session of `sub wrap` that the config was written for; set by `sub wrap`',
+    ),
   },
   examples: [
     'sub shim --server-name files -- npx -y @modelcontextprotocol/server-filesystem .',
     'sub shim --server-name git --policy policy.yaml --events file:events.jsonl -- git-mcp',
   ],
   exitCodes: {
-    0: 'the agent closed the session',
+    0: 'the agent closed the session, or the hub of the run has ended',
     1: 'the server could not be started',
-    2: 'wrong flags, or a broken policy or configuration',
+    2: 'wrong flags, a broken policy or configuration, or a hub that is not there',
     3: 'the policy ended the run',
     70: 'a defect in sub itself',
   },

@@ -44,6 +44,7 @@ function recordDecision(context: Context, step: Step, decided: DecidedCall): voi
   const { decision, state } = decided.outcome;
   context.state = state;
   emitDecision(context, step, { ref: decided.read.ref, outcome: decided.outcome });
+  context.config.decided?.(decided.read.ref, decision, decided.id?.json);
   if (decision.action === 'ALLOW') counts.allowed++;
   else if (decision.action === 'THROTTLE') counts.throttled++;
   else counts.blocked++;

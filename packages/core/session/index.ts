@@ -5,6 +5,7 @@ export type { PeekOptions } from './peek/peek.ts';
 export { peek } from './peek/peek.ts';
 export type { Decode } from './peek/text.ts';
 export type { InvalidReason, MessageId, Range, Seen } from './peek/types.ts';
+export { UNREADABLE } from './refused.ts';
 export type { Session } from './session.ts';
 export { createSession } from './session.ts';
 export type {

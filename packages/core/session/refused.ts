@@ -5,6 +5,7 @@ import { type Context, type Step, sizeOf } from './context.ts';
 import { emitEnd } from './events.ts';
 import { NOT_INSPECTED } from './preview.ts';
 
+/** The tool of a call that could not be read. */
 const UNREADABLE = '(unreadable)';
 /** Enough to tell two of them apart, and quick to hash. */
 const HASHED_BYTES_MAX = 65_536;
@@ -48,4 +49,4 @@ function hashedText(bytes: Uint8Array): string {
   return text;
 }
 
-export { hashedText, recordEnded, recordRefused };
+export { hashedText, recordEnded, recordRefused, UNREADABLE };

@@ -24,6 +24,7 @@ import type {
 } from './types.ts';
 
 type Commands = readonly Command[];
+type Counted = NonNullable<SessionConfig['counted']>;
 
 interface Session {
   /** What the hub must be asked before this line or head goes in; with a hub only. */
@@ -80,17 +81,22 @@ function createSession(config: SessionConfig): Session {
     },
     fromAgent: (bytes, nowMs, answers) => {
       const step = answered(stepOf('agent', bytes, nowMs), answers);
-      fromAgent(context, step, look(context, bytes));
+      const seen = look(context, bytes);
+      if (config.counted !== undefined) count(config.counted, 'agent', seen);
+      fromAgent(context, step, seen);
       return step.out;
     },
     fromServer: (bytes, nowMs) => {
       const step = stepOf('server', bytes, nowMs);
-      fromServer(context, step, look(context, bytes));
+      const seen = look(context, bytes);
+      if (config.counted !== undefined) count(config.counted, 'server', seen);
+      fromServer(context, step, seen);
       return step.out;
     },
     largeHead: (from, head, { nowMs, answers }) => {
       const step = answered(stepOf(from, head, nowMs), answers);
       openLarge(context, step);
+      config.counted?.(from, largeMethod(context, from));
       return step.out;
     },
     largePiece: (from, piece) => {
@@ -117,6 +123,19 @@ function createSession(config: SessionConfig): Session {
     policyState: () => context.state,
     openRequests: (side) => openCount(context, side),
   };
+}
+
+/** A batch counts as one message, whatever is in it. */
+function count(counted: Counted, from: Side, seen: Seen): void {
+  const hasMethod = seen.kind === 'request' || seen.kind === 'notification';
+  counted(from, hasMethod ? seen.method : seen.kind);
+}
+
+/** What the head of a large message shows it to be. */
+function largeMethod({ large }: Context, from: Side): string {
+  const { method, answers, batch } = large[from]?.outline.soFar() ?? {};
+  if (batch === true) return 'batch';
+  return answers === true ? 'response' : (method ?? 'other');
 }
 
 function answered(step: Step, answers: readonly HubAnswer[] | undefined): Step {

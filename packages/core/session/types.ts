@@ -1,5 +1,5 @@
 // What goes into a session and what comes out of it. Plain data.
-import type { CallRef, EventBody, Profile, Transport } from '@subluminal/contracts';
+import type { CallRef, Decision, EventBody, Profile, Transport } from '@subluminal/contracts';
 import type { Call, Identity, Outcome, PolicyState, Snapshot } from '../policy/index.ts';
 import type { Sha256 } from '../ports.ts';
 import type { Decode } from './peek/text.ts';
@@ -144,6 +144,10 @@ interface SessionConfig {
   readonly approvedFor?: (call: CallRef) => readonly string[];
   /** Whether a hub counts for all servers of the run: see `questions`. Else this session does. */
   readonly hub?: boolean;
+  /** Hears of each message: its method, or what it is where it has none. It must be quick. */
+  readonly counted?: (from: Side, method: string) => void;
+  /** Hears of each decision, with the id of its request as JSON. It must be quick. */
+  readonly decided?: (ref: CallRef, decision: Decision, messageId: string | undefined) => void;
   readonly limits?: Partial<SessionLimits>;
 }
 

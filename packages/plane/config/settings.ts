@@ -34,6 +34,8 @@ interface Config {
   readonly 'limits.queue_bytes': number;
   readonly 'shutdown.grace_ms': number;
   readonly 'shutdown.term_grace_ms': number;
+  readonly 'hub.ready_timeout_ms': number;
+  readonly 'log.level': 'error' | 'warn' | 'info' | 'debug';
   readonly 'events.sink': SinkTarget;
   readonly 'ledger.path': string;
   readonly 'ledger.socket': string;
@@ -111,6 +113,20 @@ const SETTINGS: { readonly [K in SettingKey]: Setting } = {
     env: 'SUB_TERM_GRACE_MS',
     flag: null,
     doc: 'How long it may take after SIGTERM; then it is killed.',
+  },
+  'hub.ready_timeout_ms': {
+    type: integer(0, 600_000),
+    fallback: 30_000,
+    env: 'SUB_HUB_READY_TIMEOUT_MS',
+    flag: null,
+    doc: 'How long a shim waits for the hub of its run before it reads the first message. It asks at most 20 times.',
+  },
+  'log.level': {
+    type: { kind: 'choice', values: ['error', 'warn', 'info', 'debug'] },
+    fallback: 'warn',
+    env: 'SUB_LOG_LEVEL',
+    flag: 'log-level',
+    doc: 'What a shim writes to stderr, as JSON lines: `info` adds a line for each decided call, `debug` one for each message.',
   },
   'events.sink': {
     type: { kind: 'sink' },

@@ -24,6 +24,7 @@ import {
 import { Policies, type Policy } from './policies.ts';
 import { type AskedCall, readCall } from './read-call.ts';
 import { type Recent, recent } from './recent.ts';
+import type { ServerTotals } from './server-totals.ts';
 import { Shims } from './shims.ts';
 import type { Hub, HubLimits, HubOptions, Reply, ShimStatus } from './types.ts';
 
@@ -142,6 +143,10 @@ class RunHub implements Hub {
 
   shims(): readonly ShimStatus[] {
     return this.#shims.list();
+  }
+
+  totals(): ServerTotals {
+    return this.#shims.totals();
   }
 
   terminated(): TerminateRequest | null {

@@ -1,5 +1,6 @@
-// What Prometheus may know of a hub. Labels come from fixed lists: no name of a tool, a server or
-// a run gets in, so the text stays small and tells nothing of the calls.
+// What Prometheus may know of a hub. Labels come from fixed lists, and from the names of servers:
+// no name of a tool or a run gets in, so the text stays small and tells nothing of the calls.
+import { serverMetrics } from './server-metrics.ts';
 import type { Hub } from './types.ts';
 
 const CALLS = ['forward', 'deny', 'needs_policy'] as const;
@@ -29,7 +30,7 @@ class Metrics {
     this.#refused.set(status, (this.#refused.get(status) ?? 0) + 1);
   }
 
-  text(hub: Pick<Hub, 'shims' | 'terminated'>): string {
+  text(hub: Pick<Hub, 'shims' | 'terminated' | 'totals'>): string {
     const shims = hub.shims();
     const inState = (wanted: string) => shims.filter(({ state }) => state === wanted).length;
     const lines = [
@@ -44,6 +45,7 @@ class Metrics {
       ...STATUSES.map((status) =>
         sample('refused_requests_total', { status: String(status) }, this.#refused.get(status)),
       ),
+      ...serverMetrics(hub.totals()),
     ];
     return `${lines.join('\n')}\n`;
   }

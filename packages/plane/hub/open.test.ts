@@ -261,7 +261,7 @@ describe('the endpoints', () => {
         'subluminal_hub_evaluate_seconds_count 4',
       ]),
     );
-    expect(before.text).toMatch(/^(?:(?:# (?:HELP|TYPE) |subluminal_hub_).+\n)+$/);
+    expect(before.text).toMatch(/^(?:(?:# (?:HELP|TYPE) |subluminal_|thoughtgate_stdio_).+\n)+$/);
     await post('/governance/terminate', { run_id: RUN, code: 'LOOP', message: 'x' });
     expect(hub.terminated()).toMatchObject({ code: 'LOOP' });
     expect((await fetchFrom({ path: '/metrics' })).text).toContain('subluminal_hub_terminated 1');

@@ -1,5 +1,6 @@
 // Which shims the run has, as far as their heartbeats tell.
-import type { HeartbeatRequest, ShimSummary } from '@subluminal/contracts';
+import type { HeartbeatRequest, ShimCounts, ShimSummary } from '@subluminal/contracts';
+import { type ServerState, ServerTotals } from './server-totals.ts';
 import type { ShimStatus } from './types.ts';
 
 interface ShimsOptions {
@@ -13,6 +14,7 @@ interface Shim {
   readonly serverId: string;
   lastSeenMs: number;
   summary: ShimSummary | null;
+  counts: ShimCounts | null;
   hasLeft: boolean;
 }
 
@@ -32,6 +34,7 @@ class Shims {
   readonly #shims = new Map<string, Shim>();
   /** What those had counted that are no longer in the list. */
   #forgotten: ShimSummary = NOTHING;
+  readonly #forgottenTotals = new ServerTotals();
   readonly #checks = new Set<() => void>();
 
   constructor(options: ShimsOptions) {
@@ -46,6 +49,7 @@ class Shims {
     if (shim.hasLeft) return true;
     shim.lastSeenMs = this.#options.nowMs();
     if (request.summary !== undefined) shim.summary = request.summary;
+    if (request.counts !== undefined) shim.counts = request.counts;
     if (request.leaving === true) shim.hasLeft = true;
     for (const check of this.#checks) check();
     return true;
@@ -65,6 +69,22 @@ class Shims {
     let total = this.#forgotten;
     for (const { summary } of this.#shims.values()) total = add(total, summary);
     return total;
+  }
+
+  /** What all shims have counted, by server. */
+  totals(): ServerTotals {
+    const totals = this.#forgottenTotals.copy();
+    for (const shim of this.#shims.values()) {
+      totals.addState(shim.serverId, this.#serverStateOf(shim));
+      if (shim.counts !== null) totals.add(shim.serverId, shim.counts);
+    }
+    return totals;
+  }
+
+  #serverStateOf(shim: Shim): ServerState {
+    const state = this.#stateOf(shim);
+    if (state === 'left') return 'stopped';
+    return state === 'silent' ? 'lost' : (shim.counts?.server_state ?? 'running');
   }
 
   whenLeft(timeoutMs: number): Promise<boolean> {
@@ -108,6 +128,7 @@ class Shims {
       serverId: server_id,
       lastSeenMs: this.#options.nowMs(),
       summary: null,
+      counts: null,
       hasLeft: false,
     };
     this.#shims.set(key, fresh);
@@ -126,6 +147,7 @@ class Shims {
   #forget(key: string, shim: Shim): void {
     this.#shims.delete(key);
     this.#forgotten = add(this.#forgotten, shim.summary);
+    if (shim.counts !== null) this.#forgottenTotals.add(shim.serverId, shim.counts);
   }
 }
 

@@ -10,6 +10,7 @@ import type {
   TerminateRequest,
 } from '@subluminal/contracts';
 import type { Sha256, Verifier } from '@subluminal/core/ports';
+import type { ServerTotals } from './server-totals.ts';
 
 interface HubLimits {
   /** Compiled policies that are kept; the one that was not used for longest goes first. */
@@ -67,6 +68,8 @@ interface HubControl {
 /** A hub without its sockets. */
 interface Hub extends HubControl {
   readonly stopping: boolean;
+  /** What the shims have counted, by server. */
+  totals(): ServerTotals;
   /** Decides one call, at once: what arrives first counts first. */
   evaluate(request: EvaluateRequest): Reply<EvaluateResponse>;
   /** Takes a sealed snapshot, as it came in. */

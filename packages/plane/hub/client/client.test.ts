@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { EvaluateRequest, SnapshotFile } from '@subluminal/contracts';
+import type { EvaluateRequest, ShimCounts, SnapshotFile } from '@subluminal/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Crew, TOKEN } from '../testing/crew.ts';
 import {
@@ -13,7 +13,7 @@ import {
   summaryOf,
 } from '../testing/scenario.ts';
 import { createHubClient } from './client.ts';
-import type { HubClient } from './types.ts';
+import type { HubClient, Loss } from './types.ts';
 
 let crew: Crew;
 
@@ -377,6 +377,12 @@ describe('a hub that is gone', () => {
     expect(attempts).toBe(4);
   });
 
+  it('is given up on when time is up, however few attempts that were', async () => {
+    const readiness = { attemptsMax: 1_000, backoffFirstMs: 600_000, backoffMaxMs: 600_000 };
+    const client = crew.client({ limits: { readiness, readyMs: 50 } });
+    expect(await client.ready()).toMatchObject({ kind: 'unavailable', code: 'SUB_HUB_DOWN' });
+  });
+
   it('is not waited for when it is stopping, or does not know us', async () => {
     const hub = await crew.hub({ listen: { kind: 'tcp', token: TOKEN } });
     const { endpoint } = hub;
@@ -398,7 +404,7 @@ describe('a hub that is gone', () => {
 });
 
 describe('heartbeats', () => {
-  const fast = { heartbeatMs: 10, heartbeatRetryMs: 5 };
+  const fast = { heartbeatMs: 10, heartbeatRetryMs: 5, goneRetryMs: 5 };
 
   it('register the shim at once and bring what it has counted', async () => {
     const hub = await crew.hub();
@@ -424,12 +430,12 @@ describe('heartbeats', () => {
   });
 
   it('notice that the hub is gone, once for each time', async () => {
-    let lost = told<string>();
+    let lost = told<Loss>();
     let beats = 0;
     const client = crew.client({
       limits: { ...fast, missesMax: 3 },
       summary: () => summaryOf(++beats),
-      onLost: (reason) => lost.tell(reason),
+      onLost: (loss) => lost.tell(loss),
     });
     const more = async (count: number) => {
       const enough = beats + count;
@@ -439,7 +445,10 @@ describe('heartbeats', () => {
     client.start();
     while (first.shims().length === 0) await new Promise(setImmediate);
     await first.close();
-    expect(await lost.first).toContain('cannot be reached');
+    expect(await lost.first).toEqual({
+      reason: matching(/cannot be reached \((?:ENOENT|ECONNREFUSED)\)/),
+      isGone: true,
+    });
     await more(5);
     expect(lost.said).toHaveLength(1);
     lost = told();
@@ -453,10 +462,50 @@ describe('heartbeats', () => {
   });
 
   it('of another run than the hub of that address count as a loss', async () => {
-    const lost = told<string>();
+    const lost = told<Loss>();
     await crew.hub();
     crew.client({ runId: 'run-2', limits: fast, onLost: lost.tell }).start();
-    expect(await lost.first).toContain('another run');
+    expect(await lost.first).toEqual({ reason: matching(/another run/), isGone: false });
+  });
+
+  it('that are not answered in time mean a slow hub, not one that is gone', async () => {
+    const lost = told<Loss>();
+    await impostor(() => undefined);
+    const limits = { ...fast, totalMs: 20, missesMax: 2 };
+    crew.client({ limits, onLost: lost.tell }).start();
+    expect(await lost.first).toEqual({ reason: matching(/in time/), isGone: false });
+  });
+
+  it('tell of a hub that was slow and then is gone a second time', async () => {
+    const lost = told<Loss>();
+    const slow = await impostor(() => undefined);
+    const limits = { ...fast, totalMs: 20, missesMax: 2 };
+    crew.client({ limits, onLost: lost.tell }).start();
+    expect(await lost.first).toMatchObject({ isGone: false });
+    slow.close();
+    while (lost.said.length < 2) await new Promise(setImmediate);
+    expect(lost.said[1]).toMatchObject({ isGone: true });
+  });
+
+  it('bring what the shim has counted for the metrics, the goodbye too', async () => {
+    const hub = await crew.hub();
+    let count = 0;
+    const counts = (): ShimCounts => ({
+      profile: 'production',
+      server_state: 'running',
+      messages: [{ direction: 'agent_to_server', method: 'ping', count: ++count }],
+      decisions: [],
+      framing_errors: [],
+    });
+    const client = crew.client({ counts });
+    client.start();
+    while (hub.shims().length === 0) await new Promise(setImmediate);
+    expect(await client.leave(summaryOf(0), 1_000)).toBe(true);
+    const text = await crew.metrics();
+    expect(text).toContain(
+      'subluminal_messages_total{server_id="server",direction="agent_to_server",method="ping"} 2',
+    );
+    expect(text).toContain('subluminal_server_state{server_id="server",state="stopped"} 1');
   });
 });
 

@@ -15,7 +15,7 @@ import {
 import { ask, unavailable } from './ask.ts';
 import { readEndpoint, type Target } from './endpoint.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { Line } from './line.ts';
+import { Line, type Unread } from './line.ts';
 import { waitForHub } from './ready.ts';
 import type {
   Evaluated,
@@ -32,13 +32,17 @@ const BODY_BYTES_MAX = 8 * MAX_INSPECT_BYTES + 2 * 1024 * 1024;
 const LIMITS: HubClientLimits = {
   heartbeatMs: HUB_HEARTBEAT_INTERVAL_MS,
   heartbeatRetryMs: 1_000,
+  goneRetryMs: 200,
   missesMax: 3,
   ...HUB_TIMEOUTS.evaluate,
   readiness: HUB_READINESS,
+  readyMs: 60_000,
   queueMax: 10_000,
   requestBytesMax: BODY_BYTES_MAX,
   responseBytesMax: BODY_BYTES_MAX,
 };
+
+const FULL: Unread = { reason: 'too much waits for the hub', status: 0, gone: false };
 
 /** Each request of these has the same answer. */
 type Told =
@@ -68,14 +72,17 @@ class ShimHubClient implements HubClient {
     this.#rest = new Line({ target, ...limits });
     this.#heartbeat = new Heartbeat({
       ...limits,
-      send: () => this.#tell(this.#rest, this.#beat({ summary: options.summary() })),
-      onLost: (reason) => options.onLost?.(reason),
+      send: async () => {
+        const unread = await this.#tell(this.#rest, this.#beat({ summary: options.summary() }));
+        return unread && { reason: unread.reason, isGone: unread.gone };
+      },
+      onLost: (loss) => options.onLost?.(loss),
     });
   }
 
   ready(): Promise<HubReadiness> {
-    const { readiness, totalMs } = this.#limits;
-    return waitForHub(this.#rest, { readiness, totalMs, signal: this.#closing.signal });
+    const { readiness, readyMs, totalMs } = this.#limits;
+    return waitForHub(this.#rest, { readiness, readyMs, totalMs, signal: this.#closing.signal });
   }
 
   start(): void {
@@ -126,15 +133,17 @@ class ShimHubClient implements HubClient {
     const goodbye = this.#calls.turns
       .idle()
       .then(() => this.#tell(this.#rest, this.#beat({ summary, leaving: true })));
-    const late = new Promise<string>((resolve) => {
-      setTimeout(resolve, timeoutMs, 'too late').unref();
+    const late = new Promise<'late'>((resolve) => {
+      setTimeout(resolve, timeoutMs, 'late').unref();
     });
     return (await Promise.race([goodbye, late])) === undefined;
   }
 
   #beat(more: Pick<HeartbeatRequest, 'summary' | 'leaving'>): Told {
     const { runId: run_id, shimId: shim_id, serverId: server_id } = this.#options;
-    return { to: 'heartbeat', body: { server_id, run_id, shim_id, ...more } };
+    const counts = this.#options.counts?.();
+    const body = { server_id, run_id, shim_id, ...more, ...(counts !== undefined && { counts }) };
+    return { to: 'heartbeat', body };
   }
 
   /** Remembers what a later result is for, and heeds the hub. */
@@ -151,20 +160,20 @@ class ShimHubClient implements HubClient {
   }
 
   #tellAndWarn(line: Line, told: Told): void {
-    void this.#tell(line, told).then((problem) => {
-      if (problem !== undefined)
-        this.#options.warn?.(`the hub was not told (${told.to}): ${problem}`);
+    void this.#tell(line, told).then((unread) => {
+      if (unread !== undefined)
+        this.#options.warn?.(`the hub was not told (${told.to}): ${unread.reason}`);
     });
   }
 
   /** Sends it when its turn has come; gives the reason when it did not get through. */
-  async #tell(line: Line, { to, body }: Told): Promise<string | undefined> {
+  async #tell(line: Line, { to, body }: Told): Promise<Unread | undefined> {
     const { totalMs, queueMax } = this.#limits;
-    if (line.turns.waiting >= queueMax) return 'too much waits for the hub';
+    if (line.turns.waiting >= queueMax) return FULL;
     const untilMs = performance.now() + totalMs;
     const message = { to, body: JSON.stringify(body), untilMs, parse: parseHeartbeatResponse };
     const read = await line.turns.run(() => line.send(message));
-    if (!read.ok) return read.reason;
+    if (!read.ok) return read;
     if (read.value.shutdown) this.#shutdown();
     return undefined;
   }

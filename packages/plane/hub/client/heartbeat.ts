@@ -1,19 +1,26 @@
 // Shows the hub that the shim lives, and notices when the hub does not.
+import type { Loss } from './types.ts';
 
 interface HeartbeatOptions {
   readonly heartbeatMs: number;
   readonly heartbeatRetryMs: number;
+  readonly goneRetryMs: number;
   readonly missesMax: number;
   /** Why it did not get through; undefined when it did. */
-  readonly send: () => Promise<string | undefined>;
-  readonly onLost: (reason: string) => void;
+  readonly send: () => Promise<Loss | undefined>;
+  readonly onLost: (loss: Loss) => void;
 }
+
+/** One refusal may come from a system that is short of something; the second is believed. */
+const REFUSALS_MAX = 2;
 
 class Heartbeat {
   readonly #options: HeartbeatOptions;
   #timer: NodeJS.Timeout | undefined;
   #state: 'idle' | 'beating' | 'stopped' = 'idle';
   #misses = 0;
+  /** How often in a row nobody was there. */
+  #refusals = 0;
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
@@ -31,15 +38,25 @@ class Heartbeat {
   }
 
   async #beat(): Promise<void> {
-    const { heartbeatMs, heartbeatRetryMs, missesMax, send, onLost } = this.#options;
-    const problem = await send();
+    const { missesMax, send, onLost } = this.#options;
+    const loss = await send();
     if (this.#isStopped()) return;
-    this.#misses = problem === undefined ? 0 : this.#misses + 1;
+    this.#misses = loss === undefined ? 0 : this.#misses + 1;
+    this.#refusals = loss?.isGone === true ? this.#refusals + 1 : 0;
     // Scheduled first: whatever the listener does, the hub may come back.
-    const pauseMs = problem === undefined ? heartbeatMs : Math.min(heartbeatMs, heartbeatRetryMs);
-    this.#timer = setTimeout(() => void this.#beat(), pauseMs);
+    this.#timer = setTimeout(() => void this.#beat(), this.#pauseMs(loss));
     this.#timer.unref();
-    if (problem !== undefined && this.#misses === missesMax) onLost(problem);
+    if (loss === undefined) return;
+    if (this.#refusals === REFUSALS_MAX) onLost(loss);
+    // Who is gone has been told of already.
+    else if (this.#misses === missesMax && this.#refusals < REFUSALS_MAX)
+      onLost({ ...loss, isGone: false });
+  }
+
+  #pauseMs(loss: Loss | undefined): number {
+    const { heartbeatMs, heartbeatRetryMs, goneRetryMs } = this.#options;
+    if (loss === undefined) return heartbeatMs;
+    return Math.min(heartbeatMs, this.#refusals === 1 ? goneRetryMs : heartbeatRetryMs);
   }
 
   #isStopped(): boolean {

@@ -8,10 +8,15 @@ interface LineOptions extends WireOptions {
   readonly requestBytesMax: number;
 }
 
-type Read<T> =
-  | { readonly ok: true; readonly value: T }
-  /** `status` is 0 when there was no answer at all. */
-  | { readonly ok: false; readonly reason: string; readonly status: number };
+type Read<T> = { readonly ok: true; readonly value: T } | (Unread & { readonly ok: false });
+
+interface Unread {
+  readonly reason: string;
+  /** 0 when there was no answer at all. */
+  readonly status: number;
+  /** Nobody listens there: the process of the hub has ended, or has not begun. */
+  readonly gone: boolean;
+}
 
 interface Message<T> {
   readonly to: keyof typeof HUB_ENDPOINTS;
@@ -53,7 +58,7 @@ class Line {
 }
 
 function read<T>(exchanged: Exchanged, parse: Message<T>['parse']): Read<T> {
-  if (exchanged.kind === 'failed') return unread(exchanged.reason);
+  if (exchanged.kind === 'failed') return { ...unread(exchanged.reason), gone: exchanged.gone };
   const { status, text } = exchanged;
   const value = jsonOf(text);
   if (status !== 200) return unread(`the hub answered ${status}${saidIn(value)}`, status);
@@ -78,9 +83,9 @@ function saidIn(value: unknown): string {
   return typeof error.message === 'string' ? `: ${visible(error.message, REASON_LENGTH_MAX)}` : '';
 }
 
-function unread(reason: string, status = 0): Read<never> {
-  return { ok: false, reason, status };
+function unread(reason: string, status = 0): Unread & { readonly ok: false } {
+  return { ok: false, reason, status, gone: false };
 }
 
-export type { LineOptions, Read };
+export type { LineOptions, Read, Unread };
 export { Line, REASON_LENGTH_MAX };

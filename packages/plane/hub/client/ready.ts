@@ -5,6 +5,8 @@ import type { HubClientLimits, HubReadiness } from './types.ts';
 
 interface Waiting {
   readonly readiness: HubClientLimits['readiness'];
+  readonly readyMs: number;
+  /** How long one attempt may take. */
   readonly totalMs: number;
   readonly signal: AbortSignal;
 }
@@ -15,9 +17,10 @@ const NEVER: ReadonlySet<number> = new Set([401, 403]);
 /** Asks for its health with growing pauses, a bounded number of times. */
 async function waitForHub(
   line: Line,
-  { readiness, totalMs, signal }: Waiting,
+  { readiness, readyMs, totalMs, signal }: Waiting,
 ): Promise<HubReadiness> {
   const { attemptsMax, backoffFirstMs, backoffMaxMs } = readiness;
+  const endMs = performance.now() + readyMs;
   let pauseMs = backoffFirstMs;
   let reason = '';
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
@@ -26,7 +29,7 @@ async function waitForHub(
     if (read.ok && read.value.status === 'ok') return { kind: 'ready' };
     reason = read.ok ? 'the hub is stopping' : read.reason;
     if (read.ok || NEVER.has(read.status) || signal.aborted) break;
-    if (attempt === attemptsMax) break;
+    if (attempt === attemptsMax || performance.now() + pauseMs >= endMs) break;
     await pause(pauseMs, signal);
     pauseMs = Math.min(2 * pauseMs, backoffMaxMs);
   }

@@ -2,6 +2,7 @@
 import type {
   EvaluateRequest,
   EvaluateResponse,
+  ShimCounts,
   ShimSummary,
   SnapshotFile,
 } from '@subluminal/contracts';
@@ -10,6 +11,8 @@ interface HubClientLimits {
   readonly heartbeatMs: number;
   /** The pause after a heartbeat that failed; shorter, so that a loss is noticed soon. */
   readonly heartbeatRetryMs: number;
+  /** The pause before looking again whether nobody listens any more. */
+  readonly goneRetryMs: number;
   /** So many heartbeats in a row must fail before the hub counts as lost. */
   readonly missesMax: number;
   readonly connectMs: number;
@@ -19,10 +22,19 @@ interface HubClientLimits {
     readonly backoffFirstMs: number;
     readonly backoffMaxMs: number;
   };
+  /** How long the hub is waited for, however few attempts that were. */
+  readonly readyMs: number;
   /** Calls and results that wait for their turn. */
   readonly queueMax: number;
   readonly requestBytesMax: number;
   readonly responseBytesMax: number;
+}
+
+/** Why the hub cannot be reached. */
+interface Loss {
+  readonly reason: string;
+  /** Nobody listens there any more; else it may only be slow. */
+  readonly isGone: boolean;
 }
 
 interface HubClientOptions {
@@ -35,10 +47,15 @@ interface HubClientOptions {
   readonly serverId: string;
   /** What the shim has counted so far; goes with each heartbeat. */
   readonly summary: () => ShimSummary;
+  /** The same for its metrics; goes with each heartbeat, and with the goodbye. */
+  readonly counts?: () => ShimCounts | undefined;
   /** The hub wants its shims to finish and stop. Called once. */
   readonly onShutdown?: () => void;
-  /** The hub is gone. Called once, and again when it had come back and is gone again. */
-  readonly onLost?: (reason: string) => void;
+  /**
+   * The hub does not answer. Called once, again when it turns out to be gone, and again when it had
+   * come back and is lost again.
+   */
+  readonly onLost?: (loss: Loss) => void;
   /** What an operator should hear of, such as a result that could not be reported. */
   readonly warn?: (text: string) => void;
   readonly limits?: Partial<HubClientLimits>;
@@ -87,4 +104,5 @@ export type {
   HubClientMade,
   HubClientOptions,
   HubReadiness,
+  Loss,
 };

@@ -19,11 +19,21 @@ interface Sent {
 
 type Exchanged =
   | { readonly kind: 'response'; readonly status: number; readonly text: string }
-  /** `stale`: a kept connection had been closed by the other side before it answered. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly stale: boolean };
+  /**
+   * `stale`: a kept connection had been closed by the other side before it answered.
+   * `gone`: nobody listens there.
+   */
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      readonly stale: boolean;
+      readonly gone: boolean;
+    };
 
 /** What a connection says that the other side has closed meanwhile. */
 const STALE_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
+/** What the system says when the process that listened has ended. */
+const GONE_CODES: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOENT']);
 
 class Wire {
   readonly #options: WireOptions;
@@ -125,11 +135,12 @@ function failedBy(request: ClientRequest, error: Error): Exchanged {
   const code = 'code' in error ? error.code : undefined;
   const stale = request.reusedSocket && STALE_CODES.has(code);
   const name = typeof code === 'string' ? code : 'error';
-  return { kind: 'failed', reason: `the hub cannot be reached (${name})`, stale };
+  const gone = GONE_CODES.has(code);
+  return { kind: 'failed', reason: `the hub cannot be reached (${name})`, stale, gone };
 }
 
 function failed(reason: string): Exchanged {
-  return { kind: 'failed', reason, stale: false };
+  return { kind: 'failed', reason, stale: false, gone: false };
 }
 
 export type { Exchanged, WireOptions };

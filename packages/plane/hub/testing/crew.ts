@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -61,6 +62,15 @@ class Crew {
     this.atEnd(() => child.kill('SIGKILL'));
     await once(child.stdout, 'data');
     return child;
+  }
+
+  /** What Prometheus gets. */
+  async metrics(): Promise<string> {
+    const asked = request({ agent: false, socketPath: this.socketPath, path: '/metrics' }).end();
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    let text = '';
+    for await (const chunk of response.setEncoding('utf8')) text += String(chunk);
+    return text;
   }
 
   async end(): Promise<void> {

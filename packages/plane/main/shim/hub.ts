@@ -1,16 +1,30 @@
 // The shim's way to the hub of its run. Loaded only where there is one.
-import type { EvaluateRequest, Producer, Profile, ShimSummary } from '@subluminal/contracts';
+import type {
+  EvaluateRequest,
+  Producer,
+  Profile,
+  ShimCounts,
+  ShimSummary,
+} from '@subluminal/contracts';
 import { type Snapshot, sealSnapshot } from '@subluminal/core/policy';
 import type { HubAnswer, Question } from '@subluminal/core/session';
-import { createHubClient, type Evaluated, type HubClient } from '../../hub/client/index.ts';
+import { visible } from '@subluminal/core/visible';
+import {
+  createHubClient,
+  type Evaluated,
+  type HubClient,
+  type HubReadiness,
+  type Loss,
+} from '../../hub/client/index.ts';
 
-interface HubLinkOptions {
+interface HubReachOptions {
   /** `unix:/path` or `http://127.0.0.1:PORT`. */
   readonly endpoint: string;
   readonly token: string | undefined;
-  readonly producer: Producer;
   readonly serverName: string;
   readonly profile: Profile;
+  /** How long it is waited for at first. */
+  readonly readyMs: number;
   readonly warn: (text: string) => void;
 }
 
@@ -18,6 +32,7 @@ interface HubLinkOptions {
 interface HubLinkPeer {
   readonly snapshot: () => Snapshot;
   readonly summary: () => ShimSummary;
+  readonly counts: () => ShimCounts;
   /** The run is over: finish and stop. */
   readonly onShutdown: () => void;
 }
@@ -32,11 +47,23 @@ interface HubLink {
   leave(summary: ShimSummary): Promise<void>;
 }
 
-type Linked =
-  | { readonly ok: true; readonly link: HubLink }
+/** A hub that is being waited for. */
+interface HubReach {
+  /** Why it cannot be reached; undefined when it is there. Never rejects. */
+  readonly problem: Promise<string | undefined>;
+  /** The link, now that it is known who asks. */
+  link(producer: Producer): HubLink;
+  /** Nobody needs it after all. */
+  drop(): void;
+}
+
+type Reached =
+  | { readonly ok: true; readonly reach: HubReach }
   | { readonly ok: false; readonly message: string };
 
 const LEAVE_MS = 2_000;
+const ENDPOINT_LENGTH_MAX = 200;
+const ALIVE_MS = 1_000;
 const NOTHING: ShimSummary = {
   calls_total: 0,
   calls_allowed: 0,
@@ -45,62 +72,103 @@ const NOTHING: ShimSummary = {
   errors_total: 0,
 };
 
-/** Makes the link; nobody is waited for. */
-function linkHub(options: HubLinkOptions): Linked {
-  const { endpoint, token, producer, serverName, warn } = options;
-  let peer: HubLinkPeer | undefined;
-  let there = true;
+/** What is known of this shim so far: the hub is called before all of it is. */
+interface Known {
+  producer?: Producer;
+  peer?: HubLinkPeer;
+  isThere: boolean;
+}
+
+/** Calls the hub at once, so that it answers while the shim still gets ready. */
+function reachHub(options: HubReachOptions): Reached {
+  const { endpoint, token, serverName, readyMs, warn } = options;
+  const known: Known = { isThere: true };
   const made = createHubClient({
     endpoint,
     ...(token !== undefined && { token }),
-    runId: producer.run_id,
-    shimId: producer.source.shim_id,
-    serverId: serverName,
-    summary: () => peer?.summary() ?? NOTHING,
-    onShutdown: () => peer?.onShutdown(),
-    onLost: (reason) => {
-      there = false;
-      warn(`the hub of this run is gone: ${reason}`);
+    get runId() {
+      return known.producer?.run_id ?? '';
     },
+    get shimId() {
+      return known.producer?.source.shim_id ?? '';
+    },
+    serverId: serverName,
+    summary: () => known.peer?.summary() ?? NOTHING,
+    counts: () => known.peer?.counts(),
+    onShutdown: () => known.peer?.onShutdown(),
+    onLost: (loss) => lost(options, known, loss),
+    limits: { readyMs },
     warn,
   });
   if (made.kind === 'refused') return { ok: false, message: `${made.message} [${made.code}]` };
   const { client } = made;
-  const link: HubLink = {
+  // Nothing else may keep the process alive yet.
+  const alive = setInterval(() => {}, ALIVE_MS);
+  const problem = client.ready().then((ready) => {
+    clearInterval(alive);
+    return problemOf(options, known, ready);
+  });
+  const link = (producer: Producer): HubLink => {
+    known.producer = producer;
+    return linkOf({ client, options, known, producer });
+  };
+  return { ok: true, reach: { problem, link, drop: () => client.close() } };
+}
+
+function problemOf(
+  { endpoint }: HubReachOptions,
+  known: Known,
+  ready: HubReadiness,
+): string | undefined {
+  if (ready.kind === 'ready') return undefined;
+  known.isThere = false;
+  return `the hub of this run at ${visible(endpoint, ENDPOINT_LENGTH_MAX)} is not there: ${ready.reason} [${ready.code}]`;
+}
+
+/** Where decisions count, a shim does not outlive its hub; a slow one is another matter. */
+function lost({ profile, warn }: HubReachOptions, known: Known, { reason, isGone }: Loss): void {
+  known.isThere = false;
+  if (!isGone) return warn(`the hub of this run does not answer: ${reason}`);
+  if (profile !== 'production') return warn(`the hub of this run is gone, and we go on: ${reason}`);
+  warn(`the hub of this run is gone, so this shim ends: ${reason} [SUB_HUB_DOWN]`);
+  known.peer?.onShutdown();
+}
+
+interface Linking {
+  readonly client: HubClient;
+  readonly options: HubReachOptions;
+  readonly known: Known;
+  readonly producer: Producer;
+}
+
+function linkOf(linking: Linking): HubLink {
+  const { client, known } = linking;
+  return {
     start(given) {
-      peer = given;
+      known.peer = given;
       client.start();
     },
     ask: async (questions) => {
-      const answers = await Promise.all(
-        questions.map((question) => askOne({ client, options, question, peer })),
-      );
-      there = answers.every(({ outcome }) => outcome !== undefined);
+      const answers = await Promise.all(questions.map((question) => askOne(linking, question)));
+      known.isThere = answers.every(({ outcome }) => outcome !== undefined);
       return answers;
     },
     result: (callId, result) => client.result(callId, result),
     terminate: (reason) => client.terminate(reason),
-    isThere: () => there,
+    isThere: () => known.isThere,
     leave: async (summary) => {
       await client.leave(summary, LEAVE_MS);
       client.close();
     },
   };
-  return { ok: true, link };
 }
 
-interface Asked {
-  readonly client: HubClient;
-  readonly options: HubLinkOptions;
-  readonly question: Question;
-  readonly peer: HubLinkPeer | undefined;
-}
-
-async function askOne({ client, options, question, peer }: Asked): Promise<HubAnswer> {
+async function askOne(linking: Linking, question: Question): Promise<HubAnswer> {
+  const { client, options, known } = linking;
   const { at, ref } = question;
-  if (peer === undefined) return { at, callId: ref.call_id, outcome: undefined };
-  const snapshot = peer.snapshot();
-  const request = requestFor(options, question, snapshot);
+  if (known.peer === undefined) return { at, callId: ref.call_id, outcome: undefined };
+  const snapshot = known.peer.snapshot();
+  const request = requestFor(linking, question, snapshot);
   const ask = () => client.evaluate(request, () => sealSnapshot(snapshot));
   const first = await ask();
   // A machine under load is late, not gone. The hub knows the call by its id and counts it once.
@@ -119,7 +187,7 @@ function outcomeOf(evaluated: Evaluated): HubAnswer['outcome'] {
 }
 
 function requestFor(
-  { serverName, producer, profile }: HubLinkOptions,
+  { options: { serverName, profile }, producer }: Linking,
   { ref, call }: Question,
   snapshot: Snapshot,
 ): EvaluateRequest {
@@ -148,5 +216,5 @@ function requestFor(
   };
 }
 
-export type { HubLink };
-export { linkHub };
+export type { HubLink, HubReach };
+export { reachHub };

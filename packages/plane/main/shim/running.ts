@@ -2,16 +2,23 @@
 import { isUtf8 } from 'node:buffer';
 import type { Producer, Profile } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
-import { type Command, createSession, type Session } from '@subluminal/core/session';
+import {
+  type Command,
+  createSession,
+  type Session,
+  type SessionConfig,
+} from '@subluminal/core/session';
 import { uuidv7 } from 'uuidv7';
 import { sha256 } from '../../crypto/index.ts';
 import type { PromptSink } from '../../sink/index.ts';
 import type { ChunkWriter, SpawnResult } from '../../stdio/index.ts';
 import type { Answers } from './answers.ts';
+import { Counter } from './counts.ts';
 import type { Recorder } from './events.ts';
 import type { HubLink } from './hub.ts';
 import { asBuffer } from './lane.ts';
-import type { Log } from './log.ts';
+import type { Log, LogLevel } from './log.ts';
+import { type Begun, hooksOf, timed } from './watch.ts';
 
 /** One secret that the server was to get; never its value. */
 interface Injection {
@@ -36,6 +43,7 @@ interface ShimParts {
   readonly hub: HubLink | undefined;
   readonly injected: readonly Injection[];
   readonly redact: (text: string) => string;
+  readonly logLevel: LogLevel;
   readonly limits: {
     readonly inspectBytesMax: number;
     readonly messageBytesMax: number;
@@ -51,6 +59,7 @@ interface Shim {
   readonly session: Session;
   readonly recorder: Recorder;
   readonly log: Log;
+  readonly counter: Counter;
   readonly toAgent: ChunkWriter;
   readonly answers: Answers;
   readonly now: () => number;
@@ -65,7 +74,18 @@ interface Shim {
 
 const TERMINATED_EXIT = 3;
 
-function sessionOf(parts: ShimParts): Session {
+/** The session, and what is counted of it. */
+function sessionOf(parts: ShimParts, log: Log): Pick<Shim, 'session' | 'counter'> {
+  const counter = new Counter();
+  const begun: Begun = { atMs: 0 };
+  const session = createSession({
+    ...configOf(parts),
+    ...hooksOf({ parts, counter, log }, begun),
+  });
+  return { counter, session: log.isOn('info') ? timed(session, begun) : session };
+}
+
+function configOf(parts: ShimParts): SessionConfig {
   const { producer, limits } = parts;
   const { run_id, agent_id, client, env, principal, workload } = producer;
   const identity = {
@@ -76,7 +96,7 @@ function sessionOf(parts: ShimParts): Session {
     ...(principal !== undefined && { principal }),
     ...(workload !== undefined && { workload: { ...workload } }),
   };
-  return createSession({
+  return {
     serverName: parts.serverName,
     profile: parts.profile,
     snapshot: parts.snapshot,
@@ -89,7 +109,7 @@ function sessionOf(parts: ShimParts): Session {
     redact: parts.redact,
     hub: parts.hub !== undefined,
     limits: { previewBytesMax: limits.previewBytesMax, orphanMs: limits.orphanMs },
-  });
+  };
 }
 
 function decode(bytes: Uint8Array, start: number, end: number): string {
@@ -114,6 +134,7 @@ function perform(shim: Shim, command: Command): void {
     case 'report': {
       // A sample of the bytes could hold a part of a secret.
       const { detail, sample: _, ...facts } = command.report;
+      shim.counter.report(command.report);
       log.warn(detail, facts);
       return;
     }

@@ -39,7 +39,8 @@ const EXIT_MS = 250;
 async function runShim(parts: ShimParts): Promise<number> {
   const { input, output } = openAgentEnds();
   const now = monotonic();
-  const log = createLog(parts.serverName, now);
+  const { serverName, profile, logLevel: level } = parts;
+  const log = createLog({ serverName, profile, level, now });
   const recorder = createRecorder(eventWriter(parts.producer, parts.limits), parts.sink, (text) =>
     log.warn(text),
   );
@@ -47,7 +48,7 @@ async function runShim(parts: ShimParts): Promise<number> {
   const toAgent = createWriter(output, { onBroken: () => broken() });
   const shim: Shim = {
     parts,
-    session: sessionOf(parts),
+    ...sessionOf(parts, log),
     recorder,
     log,
     toAgent,
@@ -68,6 +69,7 @@ async function runShim(parts: ShimParts): Promise<number> {
   parts.hub?.start({
     snapshot: () => shim.snapshot,
     summary: () => shim.session.summary(),
+    counts: () => shim.counter.counts(profile),
     onShutdown: () => shim.stop(0),
   });
   const exitCode =
@@ -149,6 +151,7 @@ async function finished(
 /** Who went first? A call of an agent that is gone was given up, not lost. */
 function over(shim: Shim, exit: ServerExit): void {
   const { session, now } = shim;
+  shim.counter.serverState = 'exited';
   if (process.ppid !== shim.parent) carryOut(shim, session.agentClosed(now()));
   carryOut(shim, session.serverExited(exit, now()));
 }
@@ -156,6 +159,7 @@ function over(shim: Shim, exit: ServerExit): void {
 /** The server could not start: every request hears why, until the agent leaves. */
 function refuseAll(shim: Shim, message: string, agent: AgentSide): Promise<number> {
   const { session, toAgent, now, parts } = shim;
+  shim.counter.serverState = 'failed';
   shim.log.warn('the server could not be started', { reason: parts.redact(message) });
   carryOut(shim, session.serverExited({ started: false, message }, now()));
   const nowhere = createSinkhole();
@@ -176,6 +180,10 @@ function refuseAll(shim: Shim, message: string, agent: AgentSide): Promise<numbe
       end: () => resolve(1),
     });
     agent.onBroken(() => resolve(1));
+    shim.stop = (exitCode) => {
+      reader.stop();
+      resolve(exitCode === 0 ? 1 : exitCode);
+    };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.once(signal, () => {
         reader.stop();

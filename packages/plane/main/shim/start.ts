@@ -11,7 +11,6 @@ import {
   type HomePaths,
   type LoadResult,
   loadConfig,
-  SETTINGS,
   userHome,
 } from '../../config/index.ts';
 import { type Identified, identify } from '../../identity/index.ts';
@@ -19,7 +18,8 @@ import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index
 import { type SpawnResult, spawnServer } from '../../stdio/index.ts';
 import { formatSecretProblem, type ResolvedSecrets, resolveBindings } from '../../vault/index.ts';
 import { withAgentFile } from '../run/agent-file.ts';
-import type { HubLink } from './hub.ts';
+import { TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
+import type { HubReach } from './hub.ts';
 import { ledgerStarter } from './ledger.ts';
 import { loadPolicy } from './policy.ts';
 import { loadRedactor } from './redact.ts';
@@ -42,23 +42,12 @@ type Started =
 
 const SERVER_NAME_LENGTH_MAX = 256;
 /** What is said to the shim alone: a server has no business with the run, the hub or the ledger. */
-const OURS: ReadonlySet<string> = new Set([
-  ...Object.values(SETTINGS).map(({ env }) => env),
-  'SUB_HOME',
-  'SUB_RUN_ID',
-  'SUB_RUN_HOSTED',
-  'SUB_AGENT_ID',
-  'SUB_ENV',
-  'SUB_CLIENT',
-  'SUB_PRINCIPAL',
-  'SUB_GOVERNANCE_ENDPOINT',
-  'SUB_GOVERNANCE_TOKEN',
-]);
+const OURS: ReadonlySet<string> = new Set([...TOLD_NAMES, TOKEN_NAME]);
 
 /** Runs a shim to its end. A fault before the first byte is returned, not thrown. */
 async function startShim(given: ShimOptions): Promise<Started> {
-  // Clients may start their servers with almost no environment; the run is found all the same.
-  const { env, problem: unknownRun } = withAgentFile(given.env);
+  const { env, problem: unknownRun, warning } = await runOf(given);
+  if (warning !== undefined) warn(warning);
   const options = { ...given, env };
   const { serverName, cwd, flags } = options;
   if (serverName.length > SERVER_NAME_LENGTH_MAX) {
@@ -76,6 +65,22 @@ async function startShim(given: ShimOptions): Promise<Started> {
   if (unknownRun !== undefined) warn(unknownRun);
   const parts = await gather(options, loaded);
   return typeof parts === 'string' ? refused(parts) : { ok: true, exitCode: await run(parts, env) };
+}
+
+interface Told {
+  readonly env: ShimOptions['env'];
+  /** The run may have a policy that we do not have. */
+  readonly problem?: string;
+  readonly warning?: string;
+}
+
+/** Clients may start their servers with almost no environment; the run is found all the same. */
+async function runOf({ env, flags }: ShimOptions): Promise<Told> {
+  const id = flags['wrap'];
+  if (id === undefined) return withAgentFile(env);
+  const { withWrapFile } = await import('../wrap/session-env.ts');
+  const wrapped = withWrapFile(env, id);
+  return wrapped.isLive ? wrapped : { ...wrapped, ...withAgentFile(wrapped.env) };
 }
 
 type Loaded = Extract<LoadResult, { readonly ok: true }>;
@@ -100,6 +105,20 @@ function run({ identified, ...parts }: Gathered, env: ShimOptions['env']): Promi
 
 /** Everything a shim is made of, the server last: a fault before it leaves nothing behind. */
 async function gather(options: ShimOptions, loaded: Loaded): Promise<Gathered | string> {
+  // It answers while all else gets ready.
+  const reaching = hubOf(options, loaded.config);
+  const parts = await gatherWith(reaching, options, loaded);
+  if (typeof parts !== 'string') return parts;
+  const reach = await reaching;
+  if (typeof reach === 'object') reach.drop();
+  return parts;
+}
+
+async function gatherWith(
+  reaching: ReturnType<typeof hubOf>,
+  options: ShimOptions,
+  loaded: Loaded,
+): Promise<Gathered | string> {
   const { serverName, env, cwd } = options;
   const { config, paths } = loaded;
   const { profile } = config;
@@ -112,15 +131,18 @@ async function gather(options: ShimOptions, loaded: Loaded): Promise<Gathered | 
   if (!redaction.ok) return redaction.message;
   const sink = sinkOf(options, loaded);
   if (typeof sink === 'string') return sink;
+  const reach = await reaching;
+  if (typeof reach === 'string') return reach;
+  const unreached = await reach?.problem;
+  if (unreached !== undefined && profile === 'production') return unreached;
+  if (unreached !== undefined) warn(`${unreached}; we go on without it`);
   // As late as can be: who takes part in a run and then does not start leaves it without its start.
   const identified = identify({ env, cwd, paths, nowMs: Date.now(), profile });
   for (const warning of identified.warnings) warn(warning);
-  const { producer } = identified;
-  const unknownRun = profile === 'production' ? identified.problem : undefined;
-  const hub = unknownRun ?? (await hubOf(options, { config, producer }));
-  if (typeof hub === 'string') {
+  const { producer, problem } = identified;
+  if (problem !== undefined && profile === 'production') {
     identified.leave();
-    return hub;
+    return problem;
   }
   return {
     serverName,
@@ -132,9 +154,10 @@ async function gather(options: ShimOptions, loaded: Loaded): Promise<Gathered | 
     profile,
     producer,
     sink,
-    hub,
+    hub: reach?.link(producer),
     injected: secrets.injected,
     redact: redaction.redact,
+    logLevel: config['log.level'],
     limits: limitsOf(config, profile),
   };
 }
@@ -154,21 +177,22 @@ function secretsFor(
 
 async function hubOf(
   { serverName, env, flags }: ShimOptions,
-  { producer, config }: { readonly producer: Producer; readonly config: Config },
-): Promise<HubLink | string | undefined> {
+  config: Config,
+): Promise<HubReach | string | undefined> {
   const endpoint = flags['governance-endpoint'] || env['SUB_GOVERNANCE_ENDPOINT'];
+  const { profile } = config;
   if (!endpoint) {
-    if (env['SUB_RUN_HOSTED'] !== '1' || config.profile !== 'production') return undefined;
+    if (env['SUB_RUN_HOSTED'] !== '1' || profile !== 'production') return undefined;
     return 'the run has a hub, but SUB_GOVERNANCE_ENDPOINT does not say where; let `sub run` start the agent';
   }
   const [, path] = /^unix:(.*)$/.exec(endpoint) ?? [];
   const problem = path === undefined ? undefined : openToOthers(path, config);
   if (problem !== undefined) return problem;
-  const token = env['SUB_GOVERNANCE_TOKEN'];
-  const { linkHub } = await import('./hub.ts');
-  const { profile } = config;
-  const linked = linkHub({ endpoint, token, producer, serverName, profile, warn });
-  return linked.ok ? linked.link : linked.message;
+  const token = env[TOKEN_NAME];
+  const readyMs = config['hub.ready_timeout_ms'];
+  const { reachHub } = await import('./hub.ts');
+  const reached = reachHub({ endpoint, token, serverName, profile, readyMs, warn });
+  return reached.ok ? reached.reach : reached.message;
 }
 
 function spawn(

@@ -1,0 +1,104 @@
+// What a shim counts for the metrics of its hub.
+import { PROFILE } from './decision.ts';
+import { array, type Infer, integer, oneOf, open, required, string } from './shape.ts';
+
+const DIRECTION = oneOf('agent_to_server', 'server_to_agent');
+
+/** Methods that are counted by name; whatever else is counted as `other`. */
+const HUB_METHODS = [
+  'initialize',
+  'ping',
+  'tools/list',
+  'tools/call',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+  'roots/list',
+  'sampling/createMessage',
+  'elicitation/create',
+  'tasks/get',
+  'tasks/list',
+  'tasks/result',
+  'tasks/cancel',
+  'server/discover',
+  'notifications/initialized',
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/message',
+  'notifications/resources/updated',
+  'notifications/resources/list_changed',
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/roots/list_changed',
+  'notifications/tasks/status',
+  'notifications/elicitation/complete',
+  // What has no method.
+  'response',
+  'batch',
+  'invalid',
+  'other',
+] as const;
+
+/** How decided calls are counted; `WOULD_…` is what the development profile let pass. */
+const HUB_DECISIONS = [
+  'forward',
+  'deny',
+  'WOULD_BLOCK',
+  'WOULD_THROTTLE',
+  'WOULD_REJECT_WITH_HINT',
+  'WOULD_TERMINATE_RUN',
+  'other',
+] as const;
+
+const LABEL_LENGTH_MAX = 64;
+const LABELS_MAX = 64;
+const LABEL = string({ lengthMax: LABEL_LENGTH_MAX });
+const COUNT = integer({ min: 0 });
+
+/** What one shim has counted since it started, for the metrics of the hub. */
+const SHIM_COUNTS = open({
+  profile: required(PROFILE, 'Whether its decisions are enforced.'),
+  server_state: required(oneOf('running', 'exited', 'failed'), '`failed`: it never ran.'),
+  messages: required(
+    array(
+      open({
+        direction: required(DIRECTION, 'Which way they went.'),
+        method: required(LABEL, 'The method, or what they are without one.'),
+        count: required(COUNT, 'How many.'),
+      }),
+      { itemsMax: 2 * LABELS_MAX },
+    ),
+    'Messages by direction and method.',
+  ),
+  decisions: required(
+    array(
+      open({
+        decision: required(LABEL, '`forward`, `deny`, or `WOULD_…` in development.'),
+        count: required(COUNT, 'How many.'),
+      }),
+      { itemsMax: LABELS_MAX },
+    ),
+    'Decided calls.',
+  ),
+  framing_errors: required(
+    array(
+      open({
+        error_type: required(LABEL, 'What was wrong.'),
+        count: required(COUNT, 'How many.'),
+      }),
+      { itemsMax: LABELS_MAX },
+    ),
+    'Messages that broke a rule of the protocol.',
+  ),
+});
+
+type ShimCounts = Infer<typeof SHIM_COUNTS>;
+
+export type { ShimCounts };
+export { DIRECTION, HUB_DECISIONS, HUB_METHODS, SHIM_COUNTS };

@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest';
+import { deny } from '../policy/decide/scenario.test-support.ts';
+import { bytesOf, call, play, request, result } from './playbook.test-support.ts';
+import type { SessionConfig } from './types.ts';
+
+const noWrite = deny('no-write', { tool_name: { glob: ['write*'] } });
+
+function counting() {
+  const heard: string[] = [];
+  const counted: SessionConfig['counted'] = (from, method) => {
+    heard.push(`${from} ${method}`);
+  };
+  return { heard, counted };
+}
+
+function deciding() {
+  const heard: string[] = [];
+  const decided: SessionConfig['decided'] = (ref, decision, messageId) => {
+    heard.push(`${ref.tool_name} ${decision.action} ${messageId}`);
+  };
+  return { heard, decided };
+}
+
+it('each message is counted once, by its method or by what it is', async () => {
+  const { heard, counted } = counting();
+  const { says } = await play([], { config: { counted } });
+  says('agent', request(1, 'initialize'));
+  says('server', result(1));
+  says('agent', { jsonrpc: '2.0', method: 'notifications/initialized' });
+  says('agent', call(2, 'read'));
+  says('server', request(1, 'roots/list'));
+  says('agent', '{"broken');
+  says('server', '[]');
+  expect(heard).toEqual([
+    'agent initialize',
+    'server response',
+    'agent notifications/initialized',
+    'agent tools/call',
+    'server roots/list',
+    'agent invalid',
+    'server batch',
+  ]);
+});
+
+it('a message that is too large to inspect is counted by its head', async () => {
+  const { heard, counted } = counting();
+  const { session } = await play([], { config: { counted } });
+  const heads = [
+    ['agent', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read"'],
+    ['server', '{"jsonrpc":"2.0","id":1,"result":{"content":['],
+    ['agent', '[{"jsonrpc":"2.0"'],
+    ['server', '{"jsonrpc":"2.0","id":1,"'],
+  ] as const;
+  for (const [from, head] of heads) {
+    session.largeHead(from, bytesOf(head), { nowMs: 0 });
+    session.largeEnd(from, { bytesTotal: 9, streamHash: 'a', outcome: 'cut' }, 0);
+  }
+  const expected = ['agent tools/call', 'server response', 'agent batch', 'server other'];
+  expect(heard).toEqual(expected);
+});
+
+it('each decision is heard of with the id of its request', async () => {
+  const { heard, decided } = deciding();
+  const { says } = await play([noWrite], { config: { decided } });
+  says('agent', call(1, 'read'));
+  says('agent', call('a"b', 'write'));
+  says('agent', { jsonrpc: '2.0', method: 'tools/call', params: { name: 'read' } });
+  expect(heard).toEqual(['read ALLOW 1', 'write BLOCK "a\\"b"', 'read ALLOW undefined']);
+});
+
+it('a message that may have been a call is a decision without a request', async () => {
+  const { heard, decided } = deciding();
+  const { says } = await play([], { config: { decided } });
+  says('agent', '{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/call","params":{"name":"read"}}');
+  expect(heard).toEqual(['(unreadable) BLOCK undefined']);
+});

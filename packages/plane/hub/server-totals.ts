@@ -1,0 +1,117 @@
+// What the shims of a run have counted, summed by the server behind them. Everything that comes
+// from a shim is bounded here: names of servers, and what becomes a label.
+import { HUB_DECISIONS, HUB_METHODS, type Profile, type ShimCounts } from '@subluminal/contracts';
+import { visible } from '@subluminal/core/visible';
+
+/** `stopped`: its shim has left. `lost`: its shim was not heard of for too long. */
+const SERVER_STATES = ['running', 'exited', 'failed', 'stopped', 'lost'] as const;
+type ServerState = (typeof SERVER_STATES)[number];
+type Direction = ShimCounts['messages'][number]['direction'];
+
+interface ServerTotal {
+  /** By direction, then by method. */
+  readonly messages: { readonly [D in Direction]: Map<string, number> };
+  /** By profile, then by decision. */
+  readonly decisions: { readonly [P in Profile]: Map<string, number> };
+  readonly framingErrors: Map<string, number>;
+  readonly states: Map<ServerState, number>;
+}
+
+const SERVERS_MAX = 64;
+const SERVER_LENGTH_MAX = 128;
+/** Who comes when there is no more room; no server is called that by accident. */
+const OTHER_SERVERS = '(other servers)';
+const ERROR_TYPES_MAX = 32;
+const ERROR_TYPE = /^[a-z][a-z0-9_]{0,31}$/;
+const OTHER = 'other';
+const METHODS: ReadonlySet<string> = new Set(HUB_METHODS);
+const DECISIONS: ReadonlySet<string> = new Set(HUB_DECISIONS);
+
+class ServerTotals {
+  readonly #servers = new Map<string, ServerTotal>();
+  /** Who has a name of its own; for good, since a counter must not go back. */
+  readonly #named: Set<string>;
+
+  constructor(named = new Set<string>()) {
+    this.#named = named;
+  }
+
+  /** By the name that is shown, in the order of appearance. */
+  get servers(): ReadonlyMap<string, ServerTotal> {
+    return this.#servers;
+  }
+
+  /** Servers that run now. */
+  get active(): number {
+    let active = 0;
+    for (const { states } of this.#servers.values()) active += states.get('running') ?? 0;
+    return active;
+  }
+
+  add(serverId: string, { profile, messages, decisions, framing_errors }: ShimCounts): void {
+    const total = this.#of(serverId);
+    for (const { direction, method, count } of messages) {
+      bump(total.messages[direction], METHODS.has(method) ? method : OTHER, count);
+    }
+    for (const { decision, count } of decisions) {
+      bump(total.decisions[profile], DECISIONS.has(decision) ? decision : OTHER, count);
+    }
+    for (const { error_type, count } of framing_errors) {
+      bump(total.framingErrors, errorLabel(total, error_type), count);
+    }
+  }
+
+  addState(serverId: string, state: ServerState): void {
+    bump(this.#of(serverId).states, state, 1);
+  }
+
+  copy(): ServerTotals {
+    const copy = new ServerTotals(this.#named);
+    for (const [name, { messages, decisions, framingErrors, states }] of this.#servers) {
+      copy.#servers.set(name, {
+        messages: {
+          agent_to_server: new Map(messages.agent_to_server),
+          server_to_agent: new Map(messages.server_to_agent),
+        },
+        decisions: {
+          production: new Map(decisions.production),
+          development: new Map(decisions.development),
+        },
+        framingErrors: new Map(framingErrors),
+        states: new Map(states),
+      });
+    }
+    return copy;
+  }
+
+  #of(serverId: string): ServerTotal {
+    const name = visible(serverId, SERVER_LENGTH_MAX);
+    if (this.#named.size < SERVERS_MAX) this.#named.add(name);
+    const shown = this.#named.has(name) ? name : OTHER_SERVERS;
+    const total = this.#servers.get(shown) ?? nothing();
+    this.#servers.set(shown, total);
+    return total;
+  }
+}
+
+function nothing(): ServerTotal {
+  return {
+    messages: { agent_to_server: new Map(), server_to_agent: new Map() },
+    decisions: { production: new Map(), development: new Map() },
+    framingErrors: new Map(),
+    states: new Map(),
+  };
+}
+
+function errorLabel({ framingErrors }: ServerTotal, errorType: string): string {
+  if (framingErrors.has(errorType)) return errorType;
+  const isTaken = ERROR_TYPE.test(errorType) && framingErrors.size < ERROR_TYPES_MAX;
+  return isTaken ? errorType : OTHER;
+}
+
+function bump<K>(counts: Map<K, number>, key: K, count: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + count);
+}
+
+export type { ServerState, ServerTotal };
+export { SERVER_STATES, ServerTotals };

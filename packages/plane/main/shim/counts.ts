@@ -1,0 +1,85 @@
+// What a shim counts for the metrics of its hub: plain numbers, nothing new per message.
+import {
+  type Decision,
+  HUB_DECISIONS,
+  HUB_METHODS,
+  type Profile,
+  type ShimCounts,
+} from '@subluminal/contracts';
+import type { Report, Side } from '@subluminal/core/session';
+
+interface Box {
+  count: number;
+}
+type Boxes = ReadonlyMap<string, Box>;
+type DecisionLabel = (typeof HUB_DECISIONS)[number];
+
+/** As many as a heartbeat takes. */
+const ERROR_TYPES_MAX = 64;
+
+class Counter {
+  serverState: ShimCounts['server_state'] = 'running';
+  readonly #agent = boxesFor(HUB_METHODS);
+  readonly #server = boxesFor(HUB_METHODS);
+  readonly #decisions = boxesFor(HUB_DECISIONS);
+  readonly #errors = new Map<string, Box>();
+
+  message(from: Side, method: string): void {
+    bump(from === 'agent' ? this.#agent : this.#server, method);
+  }
+
+  decision(label: DecisionLabel): void {
+    bump(this.#decisions, label);
+  }
+
+  report({ what, reason }: Report): void {
+    if (what === 'NOTICED') return;
+    const box = this.#errors.get(reason);
+    if (box !== undefined) box.count++;
+    else if (this.#errors.size < ERROR_TYPES_MAX) this.#errors.set(reason, { count: 1 });
+  }
+
+  counts(profile: Profile): ShimCounts {
+    return {
+      profile,
+      server_state: this.serverState,
+      messages: [
+        ...filled(this.#agent, (method, count) => ({
+          direction: 'agent_to_server' as const,
+          method,
+          count,
+        })),
+        ...filled(this.#server, (method, count) => ({
+          direction: 'server_to_agent' as const,
+          method,
+          count,
+        })),
+      ],
+      decisions: filled(this.#decisions, (decision, count) => ({ decision, count })),
+      framing_errors: filled(this.#errors, (error_type, count) => ({ error_type, count })),
+    };
+  }
+}
+
+/** A decision in the word of the metrics and the log. */
+function labelOf({ action, would }: Decision): DecisionLabel {
+  if (action !== 'ALLOW') return 'deny';
+  return would === undefined || would.action === 'ALLOW' ? 'forward' : `WOULD_${would.action}`;
+}
+
+function boxesFor(labels: readonly string[]): Boxes {
+  return new Map(labels.map((label) => [label, { count: 0 }]));
+}
+
+function bump(boxes: Boxes, label: string): void {
+  const box = boxes.get(label) ?? boxes.get('other');
+  if (box !== undefined) box.count++;
+}
+
+/** What has been counted at all. */
+function filled<T>(boxes: Boxes, show: (label: string, count: number) => T): readonly T[] {
+  return [...boxes].flatMap(([label, { count }]) => (count === 0 ? [] : [show(label, count)]));
+}
+
+export type { DecisionLabel };
+export { Counter, labelOf };

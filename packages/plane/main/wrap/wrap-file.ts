@@ -1,0 +1,210 @@
+// What `sub wrap` tells the shims of its session. A config that it has rewritten names the session
+// by `--wrap ID`; this file says which run that is, where its hub listens, and who keeps it alive.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { isObject } from '@subluminal/contracts';
+import {
+  AGENT_FILE_BYTES_MAX,
+  processInfo,
+  type System,
+  thisSystem,
+} from '../../identity/index.ts';
+import { TOKEN_NAME, TOLD_NAMES } from './told-names.ts';
+
+type Env = { readonly [name: string]: string | undefined };
+
+/** A process, and when it has started: who else has its number later is another one. */
+interface WrapOwner {
+  readonly pid: number;
+  readonly start: string;
+}
+
+interface WrapFile {
+  readonly id: string;
+  /** What the agent is told; only the names that a run tells are kept. `SUB_RUN_ID` is needed. */
+  readonly env: Env;
+  readonly owner: WrapOwner;
+  /** Of a hub that listens on TCP. */
+  readonly token?: string;
+}
+
+type WrapSession =
+  | { readonly kind: 'live'; readonly env: Env }
+  /** There is no such session any more: its file is gone, or its owner is. */
+  | { readonly kind: 'over' }
+  /** Nobody knows whether it lives: it may have a policy that we do not have. */
+  | { readonly kind: 'problem'; readonly message: string };
+
+const WRAP_ID = /^[a-z0-9-]{1,64}$/;
+const START = /^[A-Za-z0-9-]{1,64}$/;
+const OPEN_TO_OTHERS = 0o077;
+const WRITABLE_BY_OTHERS = 0o022;
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Nothing else gets into a path. */
+function isWrapId(id: string): boolean {
+  return WRAP_ID.test(id);
+}
+
+function wrapFilePath(runDir: string, id: string): string {
+  if (!isWrapId(id)) throw new Error('this is no id of a session');
+  return join(runDir, `wrap-${id}.json`);
+}
+
+/** Writes the file, whole or not at all, into a folder that is private. Throws what the system says. */
+function writeWrapFile(runDir: string, file: WrapFile): string {
+  const path = wrapFilePath(runDir, file.id);
+  const text = textOf(file);
+  if (Buffer.byteLength(text) > AGENT_FILE_BYTES_MAX) {
+    throw new Error('the session has more to tell than a shim reads');
+  }
+  const draft = `${path}.${thisSystem().uuid()}`;
+  try {
+    const fd = openSync(draft, 'wx', 0o600);
+    try {
+      writeFileSync(fd, text);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return path;
+}
+
+function textOf({ id, env, owner, token }: WrapFile): string {
+  const told = TOLD_NAMES.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
+  const { pid, start } = owner;
+  const file = {
+    wrap_id: id,
+    run_id: env['SUB_RUN_ID'],
+    owner: { pid, start },
+    env: Object.fromEntries(told),
+    ...(token !== undefined && { token }),
+  };
+  return `${JSON.stringify(file)}\n`;
+}
+
+/** Removes the file; that it is gone already is fine. */
+function removeWrapFile(runDir: string, id: string): void {
+  rmSync(wrapFilePath(runDir, id), { force: true });
+}
+
+/** What the session with this id tells, if it still lives. */
+function readWrapFile(runDir: string, id: string, system: System = thisSystem()): WrapSession {
+  if (!isWrapId(id)) {
+    return problem('--wrap takes an id of 1 to 64 small letters, digits and dashes');
+  }
+  const path = wrapFilePath(runDir, id);
+  try {
+    const text = readPrivate(runDir, path);
+    if (text === undefined) return { kind: 'over' };
+    const read = readText(text, id);
+    if (read === undefined) return problem(damaged(path));
+    return isAlive(read.owner, system) ? { kind: 'live', env: read.env } : { kind: 'over' };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return problem(`${path}, which tells of the session, cannot be used (${reason})`);
+  }
+}
+
+/** Undefined without a file. What others can write to, or could have written, is not believed. */
+function readPrivate(runDir: string, path: string): string | undefined {
+  const folder = lstatSync(runDir, { throwIfNoEntry: false });
+  if (folder === undefined) return undefined;
+  if (!folder.isDirectory()) throw new Error('its folder is none');
+  if (!isOurs(folder, WRITABLE_BY_OTHERS)) throw new Error('others can write to its folder');
+  const fd = openIfThere(path);
+  if (fd === undefined) return undefined;
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw new Error('it is no file');
+    if (!isOurs(stats, OPEN_TO_OTHERS)) throw new Error('it is not private to you');
+    if (stats.size > AGENT_FILE_BYTES_MAX) throw new Error('it is too long');
+    const bytes = Buffer.alloc(stats.size);
+    return bytes.toString('utf8', 0, readSync(fd, bytes));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, READ);
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    throw cause;
+  }
+}
+
+function isOurs(
+  stats: { readonly uid: number; readonly mode: number },
+  forbidden: number,
+): boolean {
+  const ownId = process.getuid?.();
+  // On Windows the mode says nothing.
+  return ownId === undefined || (stats.uid === ownId && (stats.mode & forbidden) === 0);
+}
+
+interface Read {
+  readonly owner: WrapOwner;
+  readonly env: Env;
+}
+
+function readText(text: string, id: string): Read | undefined {
+  const value = parsed(text);
+  if (!isObject(value) || value['wrap_id'] !== id) return undefined;
+  const { owner, env, token } = value;
+  if (!isObject(owner) || !isObject(env) || typeof env['SUB_RUN_ID'] !== 'string') return undefined;
+  const { pid, start } = owner;
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return undefined;
+  if (typeof start !== 'string' || !START.test(start)) return undefined;
+  if (token !== undefined && typeof token !== 'string') return undefined;
+  const told = TOLD_NAMES.flatMap((name) => {
+    const word = env[name];
+    return typeof word === 'string' ? [[name, word] as const] : [];
+  });
+  const words = Object.fromEntries(told);
+  return {
+    owner: { pid, start },
+    env: token === undefined ? words : { ...words, [TOKEN_NAME]: token },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A process that has ended, but was not collected yet, has no command line any more. */
+function isAlive({ pid, start }: WrapOwner, system: System): boolean {
+  const info = processInfo(pid, system);
+  return info?.start === start && info.args.join('') !== '';
+}
+
+function damaged(path: string): string {
+  return `${path}, which tells of the session, is damaged. End the agent, run \`sub unwrap\` and start it again`;
+}
+
+function problem(message: string): WrapSession {
+  return { kind: 'problem', message };
+}
+
+export type { WrapFile, WrapOwner, WrapSession };
+export { isWrapId, readWrapFile, removeWrapFile, wrapFilePath, writeWrapFile };
