@@ -96,6 +96,8 @@ const settings = {
   platform: 'node',
   // It finds its prebuilt binary beside itself, so it stays where it is installed.
   external: ['@photostructure/sqlite'],
+  // What its `main` names loads its parts by names that no bundler sees.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   target: 'node20.19',
   splitting: true,
   chunkNames: `${CHUNKS}/[name]-[hash]`,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import picocolors from 'picocolors';
 import { expect, test } from 'vitest';
+import { verifies } from '../../test/requirements.ts';
 import { CATALOG } from './catalog.ts';
 import { parseArguments } from './program.ts';
 
@@ -42,4 +43,11 @@ test.each(named)('the reference has `$name` with all of its options', ({ name, c
 test('the reference has no command that does not exist', () => {
   const documented = [...docs.matchAll(/\n## sub (.+)\n/g)].map(([, name]) => name);
   expect(new Set(documented)).toEqual(new Set([...named.map(({ name }) => name), 'help']));
+});
+
+test('the commands that every user needs first are there', () => {
+  verifies('SL-6-first');
+  const names = named.map(({ name }) => name);
+  const first = ['import', 'restore', 'run', 'tail', 'query', 'ledgerd', 'version', 'doctor'];
+  expect(names).toEqual(expect.arrayContaining(first));
 });

@@ -1,8 +1,9 @@
 import { ABOUT_COMMANDS } from './catalog/about.ts';
+import { ADOPT_COMMANDS } from './catalog/adopt.ts';
 import { LEDGER_COMMANDS } from './catalog/ledger.ts';
 import { OBSERVE_COMMANDS } from './catalog/observe.ts';
 import { POLICY_COMMANDS } from './catalog/policy.ts';
-import { run } from './catalog/run.ts';
+import { RUN_COMMANDS } from './catalog/run.ts';
 import { shim } from './catalog/shim.ts';
 import manifest from './package.json' with { type: 'json' };
 import type { Catalog } from './program.ts';
@@ -30,7 +31,8 @@ const CATALOG: Catalog = {
   ],
   commands: [
     shim,
-    run,
+    ...RUN_COMMANDS,
+    ...ADOPT_COMMANDS,
     ...LEDGER_COMMANDS,
     ...OBSERVE_COMMANDS,
     ...POLICY_COMMANDS,

@@ -7,6 +7,8 @@ interface ArgSpec<M extends boolean = boolean> {
   readonly doc: string;
   /** Takes one or more values instead of exactly one. */
   readonly many: M;
+  /** May be left out; it is empty then. */
+  readonly optional?: boolean;
 }
 type ArgSpecs = { readonly [name: string]: ArgSpec };
 
@@ -155,6 +157,10 @@ function one(doc: string): ArgSpec<false> {
   return { doc, many: false };
 }
 
+function maybe(doc: string): ArgSpec<false> {
+  return { doc, many: false, optional: true };
+}
+
 function many(doc: string): ArgSpec<true> {
   return { doc, many: true };
 }
@@ -193,4 +199,4 @@ export type {
   TextSpec,
   TextsSpec,
 };
-export { choice, createCommand, done, flag, many, one, text, texts };
+export { choice, createCommand, done, flag, many, maybe, one, text, texts };

@@ -169,8 +169,9 @@ function leafOf(command: Command, parse: Parse): Commander {
     .summary(command.summary)
     .description(command.description)
     .addHelpText('after', () => afterHelp(command, parse.style.colors));
-  for (const [name, { doc, many }] of Object.entries(command.args)) {
-    leaf.argument(many ? `<${name}...>` : `<${name}>`, doc);
+  for (const [name, { doc, many, optional }] of Object.entries(command.args)) {
+    const words = many ? `${name}...` : name;
+    leaf.argument(optional === true ? `[${words}]` : `<${words}>`, doc);
     if (isCommandLine(name, many)) leaf.usage(`[options] -- <${name}...>`);
   }
   for (const [name, spec] of Object.entries(command.options)) leaf.addOption(optionOf(name, spec));

@@ -9,7 +9,7 @@ const PRODUCT = [
   },
   {
     id: 'SL-6-first',
-    state: 'planned',
+    state: 'done',
     text: 'Import, restore, run, tail, query, ledgerd, version and doctor exist.',
   },
   {
@@ -129,7 +129,7 @@ const PRODUCT = [
   },
   {
     id: 'SL-13',
-    state: 'planned',
+    state: 'done',
     text: "Import finds, backs up and rewrites a client's servers under their names and says how to go back.",
   },
   {

@@ -4,42 +4,42 @@ import type { Requirement } from './requirement.ts';
 const WRAPPER_EDGES = [
   {
     id: 'EC-STDIO-001',
-    state: 'planned',
+    state: 'done',
     text: '`sub wrap` stops with the path it expected when the client has no config file.',
   },
   {
     id: 'EC-STDIO-002',
-    state: 'planned',
+    state: 'done',
     text: 'An empty client config is a parse error, and nothing is changed.',
   },
   {
     id: 'EC-STDIO-003',
-    state: 'planned',
+    state: 'done',
     text: 'A config without MCP servers ends `sub wrap` with a message that says so.',
   },
   {
     id: 'EC-STDIO-004',
-    state: 'planned',
+    state: 'done',
     text: 'A config whose servers are all switched off ends `sub wrap` with a message that says so.',
   },
   {
     id: 'EC-STDIO-005',
-    state: 'planned',
+    state: 'done',
     text: 'A second `sub wrap` on one config refuses while the first holds the lock.',
   },
   {
     id: 'EC-STDIO-006',
-    state: 'planned',
+    state: 'done',
     text: 'A backup left behind by a crash is replaced with a warning and does not stop the run.',
   },
   {
     id: 'EC-STDIO-007',
-    state: 'planned',
+    state: 'done',
     text: 'When the config cannot be written, the original comes back and the command fails.',
   },
   {
     id: 'EC-STDIO-008',
-    state: 'planned',
+    state: 'done',
     text: 'When the agent command cannot start, the config is restored and the command fails.',
   },
   {
@@ -54,17 +54,17 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-011',
-    state: 'planned',
+    state: 'done',
     text: 'When the agent dies, its servers are ended and the config is restored.',
   },
   {
     id: 'EC-STDIO-012',
-    state: 'planned',
+    state: 'done',
     text: 'SIGTERM during a session drains first, then terminates, then kills, then restores the config.',
   },
   {
     id: 'EC-STDIO-013',
-    state: 'planned',
+    state: 'done',
     text: 'Ctrl+C during a session shuts down just as SIGTERM does.',
   },
   {
@@ -144,7 +144,7 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-029',
-    state: 'planned',
+    state: 'done',
     text: 'Rewritten entries name the shim by absolute path, so they work from any folder.',
   },
   {
@@ -169,7 +169,7 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-034',
-    state: 'planned',
+    state: 'done',
     text: 'A config that already runs through the shim is refused, never wrapped twice.',
   },
   {
@@ -179,7 +179,7 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-036',
-    state: 'planned',
+    state: 'done',
     text: 'A shim that starts before its hub retries the health check, then gives up with an error.',
   },
   {
@@ -189,27 +189,27 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-038',
-    state: 'planned',
+    state: 'done',
     text: '`--dry-run` prints how the config would change, touches no file and exits 0.',
   },
   {
     id: 'EC-STDIO-039',
-    state: 'planned',
+    state: 'done',
     text: "A server added in the agent's own UI is not governed until the next wrap, and the docs say so.",
   },
   {
     id: 'EC-STDIO-040',
-    state: 'planned',
+    state: 'done',
     text: 'A chosen hub port that is taken ends the command with an error that names the port.',
   },
   {
     id: 'EC-STDIO-041',
-    state: 'planned',
+    state: 'done',
     text: 'An idle shim learns of a shutdown by heartbeat within five seconds.',
   },
   {
     id: 'EC-STDIO-042',
-    state: 'planned',
+    state: 'done',
     text: 'When the hub vanishes, its shims shut down cleanly at once.',
   },
   {

@@ -4,12 +4,12 @@ import type { Requirement } from './requirement.ts';
 const WRAPPER = [
   {
     id: 'F-001',
-    state: 'planned',
+    state: 'done',
     text: "The kind of agent is told from the command's name; an unknown one gets the list of known kinds.",
   },
   {
     id: 'F-002',
-    state: 'planned',
+    state: 'done',
     text: "Each client's config is found where its platform keeps it, and `--config-path` overrides that.",
   },
   {
@@ -24,22 +24,22 @@ const WRAPPER = [
   },
   {
     id: 'F-005',
-    state: 'planned',
+    state: 'done',
     text: 'Before a config changes, it is locked, checked for an earlier wrap, backed up and read back.',
   },
   {
     id: 'F-006',
-    state: 'planned',
+    state: 'done',
     text: 'Each server entry is rewritten to start the shim with the original command behind `--`.',
   },
   {
     id: 'F-007',
-    state: 'planned',
+    state: 'done',
     text: "The shim's own path is absolute and free of symlinks, or wrapping fails.",
   },
   {
     id: 'F-007a',
-    state: 'planned',
+    state: 'done',
     text: 'A dry run shows a unified diff and leaves files and processes alone.',
   },
   {
@@ -54,12 +54,12 @@ const WRAPPER = [
   },
   {
     id: 'F-009',
-    state: 'planned',
+    state: 'done',
     text: "The agent starts with the user's environment and terminal, and knows that it is governed.",
   },
   {
     id: 'F-010',
-    state: 'planned',
+    state: 'done',
     text: 'When the agent ends, shims drain, servers end, the config returns and its exit code is passed on.',
   },
   {
@@ -94,7 +94,7 @@ const WRAPPER = [
   },
   {
     id: 'F-016a',
-    state: 'planned',
+    state: 'done',
     text: 'A shim waits for a healthy hub, with growing pauses, before it accepts traffic.',
   },
   {
@@ -114,12 +114,12 @@ const WRAPPER = [
   },
   {
     id: 'F-019',
-    state: 'planned',
+    state: 'done',
     text: 'When `sub wrap` is told to stop, every shim drains in parallel and the config is restored.',
   },
   {
     id: 'F-020',
-    state: 'planned',
+    state: 'done',
     text: 'A config is restored on exit, signal or crash; a failed restore prints how to do it by hand.',
   },
   {
@@ -179,7 +179,7 @@ const WRAPPER = [
   },
   {
     id: 'NFR-002',
-    state: 'planned',
+    state: 'done',
     text: 'An operator can see what passes, what is decided and what breaks.',
   },
   {
@@ -189,22 +189,22 @@ const WRAPPER = [
   },
   {
     id: 'NFR-002.2',
-    state: 'planned',
+    state: 'done',
     text: 'Each governed message leaves a structured log line with server, method, tool, decision and latency.',
   },
   {
     id: 'NFR-002.3',
-    state: 'planned',
+    state: 'done',
     text: 'In development the log line says what would have been blocked, why, and that it was forwarded.',
   },
   {
     id: 'NFR-003',
-    state: 'planned',
+    state: 'done',
     text: 'A failing part never takes the session, the config or the safety with it.',
   },
   {
     id: 'NFR-003.1',
-    state: 'planned',
+    state: 'done',
     text: 'A crashed server leaves its shim alive, and a crashed shim leaves the others and the agent alive.',
   },
   {
@@ -219,12 +219,12 @@ const WRAPPER = [
   },
   {
     id: 'NFR-003.4',
-    state: 'planned',
+    state: 'done',
     text: "Whatever interrupts a session, the client's original config can be restored.",
   },
   {
     id: 'NFR-003.5',
-    state: 'planned',
+    state: 'done',
     text: 'Two wraps at once can never damage one config file.',
   },
 ] as const satisfies readonly Requirement[];

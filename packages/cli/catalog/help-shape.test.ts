@@ -4,7 +4,7 @@ import { CATALOG } from '../catalog.ts';
 import { parseArguments } from '../program.ts';
 
 /** They hand a stream on, or print code for a shell: there is no document to print. */
-const WITHOUT_JSON = new Set(['shim', 'run', 'completion']);
+const WITHOUT_JSON = new Set(['shim', 'run', 'wrap', 'completion']);
 
 const named = CATALOG.commands.map((command) => ({ name: command.path.join(' '), command }));
 

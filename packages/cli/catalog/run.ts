@@ -1,6 +1,19 @@
 // One agent under governance, from its start to its end.
 import { choice, createCommand, flag, type Input, many, text, texts } from '../command.ts';
 
+const CLIENT_NAMES = [
+  'claude-code',
+  'claude-desktop',
+  'codex',
+  'cursor',
+  'vscode',
+  'windsurf',
+  'zed',
+  'custom',
+] as const;
+
+const INTERNAL = 'a defect in sub itself';
+
 const RUN_ARGS = { command: many('the agent and its arguments, behind `--`') };
 const RUN_OPTIONS = {
   'agent-id': text('id', 'the name of the agent, as policies and events call it'),
@@ -24,7 +37,18 @@ const RUN_OPTIONS = {
   bundle: text('dir', 'keep the run as a trace bundle in this folder'),
   force: flag('replace a bundle that is there'),
   meta: texts('key=value', 'a word about the run, for its first event; may be repeated'),
+  verbose: flag('let the shims say all that they do, on stderr'),
   quiet: flag('print no line at the end'),
+};
+
+const RUN_EXIT_CODES = {
+  0: 'the agent ended well; every other code of the agent is passed on',
+  2: 'wrong flags, a broken policy or configuration, or a trace that cannot be written whole',
+  3: 'the run was ended, or --strict found a violation or cannot tell',
+  126: 'the command of the agent cannot be executed',
+  127: 'there is no such command',
+  128: 'and more: 128 plus the signal that ended the agent',
+  70: INTERNAL,
 };
 
 const run = createCommand({
@@ -39,19 +63,49 @@ const run = createCommand({
     'sub run --agent-id repo-fixer --policy policy.yaml -- codex exec fix',
     'sub run --strict --env ci --bundle trace -- ./agent.sh',
   ],
-  exitCodes: {
-    0: 'the agent ended well; every other code of the agent is passed on',
-    2: 'wrong flags, a broken policy or configuration, or a trace that cannot be written whole',
-    3: 'the run was ended, or --strict found a violation or cannot tell',
-    126: 'the command of the agent cannot be executed',
-    127: 'there is no such command',
-    128: 'and more: 128 plus the signal that ended the agent',
-    70: 'a defect in sub itself',
-  },
+  exitCodes: RUN_EXIT_CODES,
   load: () => import('../commands/run.ts'),
 });
 
-type RunInput = Input<typeof RUN_ARGS, typeof RUN_OPTIONS>;
+const WRAP_OPTIONS = {
+  'agent-type': choice(
+    CLIENT_NAMES,
+    'which client the agent is; by the name of the command unless given',
+  ),
+  'config-path': text('file', 'the config of the agent, instead of those that the client has'),
+  'governance-port': text(
+    'port',
+    'let the hub listen on this port of 127.0.0.1, 0 for a free one; a private socket unless given',
+  ),
+  'no-restore': flag('leave the config as it was rewritten; `sub unwrap` puts it back'),
+  'dry-run': flag('print how the config would change, and do nothing'),
+  ...RUN_OPTIONS,
+};
 
-export type { RunInput };
-export { run };
+const wrap = createCommand({
+  path: ['wrap'],
+  summary: 'run an agent under governance, its servers put behind shims for as long as it runs',
+  description:
+    'Finds the config of the agent, makes each of its stdio servers start behind a shim, starts the agent on this terminal as `sub run` does, and puts the config back when the agent has ended, however that comes about. What another program changed in the config meanwhile stays. Should `sub wrap` itself be killed, the next `sub` command puts the config back.',
+  args: RUN_ARGS,
+  options: WRAP_OPTIONS,
+  examples: [
+    'sub wrap -- claude',
+    'sub wrap --dry-run -- codex',
+    'sub wrap --policy policy.yaml --profile development -- cursor .',
+    'sub wrap --agent-type custom --config-path mcp.json -- ./my-agent',
+  ],
+  exitCodes: {
+    ...RUN_EXIT_CODES,
+    2: 'wrong flags, a broken policy or configuration, a config that cannot be wrapped or put back, or a trace that cannot be written whole',
+  },
+  load: () => import('../commands/wrap.ts'),
+});
+
+const RUN_COMMANDS = [run, wrap];
+
+type RunInput = Input<typeof RUN_ARGS, typeof RUN_OPTIONS>;
+type WrapInput = Input<typeof RUN_ARGS, typeof WRAP_OPTIONS>;
+
+export type { RunInput, WrapInput };
+export { CLIENT_NAMES, RUN_COMMANDS };

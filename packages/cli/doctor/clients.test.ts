@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Finding, Machine } from './check.ts';
-import { jsonServers, tomlServers } from './client-file.ts';
 import { clients } from './clients.ts';
 import { machineIn, put } from './machine.test-support.ts';
 
@@ -44,11 +43,11 @@ test('counts the servers of every client and how many go through sub', async () 
     text: [
       'Claude Code: 2 of 3 servers governed, not a',
       'Claude Code, this project: 0 of 0 servers governed',
-      'Codex: 1 of 1 server governed',
+      'Codex CLI: 1 of 1 server governed',
       'Cursor: 0 of 1 server governed, not d',
       'VS Code, this project: 1 of 1 server governed',
     ].join('; '),
-    fix: 'Put `sub shim --server-name NAME --` in front of the command of each server.',
+    fix: 'Run `sub import` to put a shim in front of each of them.',
   });
 });
 
@@ -77,7 +76,7 @@ test('does not ask for a shim where no shim can stand', async () => {
     text: 'Claude Code, this project: 1 of 2 servers governed, not yet b (by address)',
   });
   expect(fix).toMatch(/^Calls to servers with an address are neither decided nor recorded/);
-  expect(fix).not.toContain('--server-name');
+  expect(fix).not.toContain('sub import');
 });
 
 test('names so many servers, and counts the rest', async () => {
@@ -110,41 +109,5 @@ describe('a server is governed', () => {
     const server = command === undefined ? { url: 'https://example.com' } : { command, args };
     put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { a: server } }));
     expect((await look()).level).toBe(is ? 'ok' : 'warn');
-  });
-});
-
-describe('servers in a file', () => {
-  test('are found in JSON with comments, and strings are left alone', () => {
-    const text =
-      '{/* a */"mcpServers": {"x": {"command": "a//b", "args": ["c,]", "/*d*/",]}}} // e';
-    expect(jsonServers(text)).toEqual([{ name: 'x', command: ['a//b', 'c,]', '/*d*/'] }]);
-  });
-
-  test.each([['[]'], ['null'], ['"x"'], ['{'], ['']])('are none in %s', (text) => {
-    expect(jsonServers(text)).toBeUndefined();
-  });
-
-  test('are found in TOML, whatever stands around them', () => {
-    const text = `
-model = "x"
-[mcp_servers.one] # the first
-command = 'sub'
-args = [
-  "shim", # [not the end
-  "--server-name", "a]b",
-]
-startup_timeout_sec = 5
-[mcp_servers.one.env]
-command = "none of ours"
-[mcp_servers."two words"]
-args = ["y"]
-command = "x\\ty"
-[other]
-command = "z"
-`;
-    expect(tomlServers(text)).toEqual([
-      { name: 'one', command: ['sub', 'shim', '--server-name', 'a]b'] },
-      { name: 'two words', command: ['y', 'x\ty'] },
-    ]);
   });
 });

@@ -1,33 +1,26 @@
 // The agent clients of this user and this project, and whether their servers go through `sub shim`.
 // Configurations of others hold secrets: servers are named, and nothing else of them is told.
 import { readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { CLIENTS, type Client, type ConfigFile, type ServerEntry } from '@subluminal/plane/clients';
 import { plural, shortened } from '../text.ts';
 import { type Check, type Machine, ok, warn } from './check.ts';
-import { type ClientServer, jsonServers, tomlServers } from './client-file.ts';
-
-interface Client {
-  readonly name: string;
-  readonly path: string;
-  readonly servers: (text: string) => readonly ClientServer[] | undefined;
-}
 
 interface Counted {
-  readonly client: Client;
+  readonly name: string;
   /** Undefined when the file could not be read. */
-  readonly servers: readonly ClientServer[] | undefined;
+  readonly servers: readonly ServerEntry[] | undefined;
 }
 
 const FILE_BYTES_MAX = 33_554_432;
 
-const BY_SHIM = 'Put `sub shim --server-name NAME --` in front of the command of each server.';
+const BY_SHIM = 'Run `sub import` to put a shim in front of each of them.';
 const BY_NOBODY =
   'Calls to servers with an address are neither decided nor recorded: a shim needs a command.';
 
 const clients: Check = {
   id: 'clients',
   run: async (machine) => {
-    const found = clientsOf(machine).flatMap(counted);
+    const found = filesOf(machine).flatMap(counted);
     if (found.length === 0) return ok('no configuration of a known client here');
     const text = found.map(words).join('; ');
     const open = found.flatMap(({ servers = [] }) => servers).filter((one) => !isGoverned(one));
@@ -42,36 +35,36 @@ const clients: Check = {
   },
 };
 
-function clientsOf({ userHome, cwd }: Machine): readonly Client[] {
-  const json = (name: string, path: string): Client => ({ name, path, servers: jsonServers });
-  return [
-    json('Claude Code', join(userHome, '.claude.json')),
-    json('Claude Code, this project', join(cwd, '.mcp.json')),
-    { name: 'Codex', path: join(userHome, '.codex', 'config.toml'), servers: tomlServers },
-    json('Cursor', join(userHome, '.cursor', 'mcp.json')),
-    json('Cursor, this project', join(cwd, '.cursor', 'mcp.json')),
-    json('VS Code, this project', join(cwd, '.vscode', 'mcp.json')),
-  ];
+interface ClientFile {
+  readonly client: Client;
+  readonly file: ConfigFile;
 }
 
-function counted(client: Client): readonly Counted[] {
+function filesOf({ userHome, cwd, env }: Machine): readonly ClientFile[] {
+  const place = { platform: process.platform, userHome, project: cwd, env };
+  return CLIENTS.flatMap((client) => client.files(place).map((file) => ({ client, file })));
+}
+
+function counted({ client, file }: ClientFile): readonly Counted[] {
+  const name = file.scope === 'project' ? `${client.title}, this project` : client.title;
   try {
-    const stats = statSync(client.path, { throwIfNoEntry: false });
+    const stats = statSync(file.path, { throwIfNoEntry: false });
     if (stats?.isFile() !== true) return [];
-    if (stats.size > FILE_BYTES_MAX) return [{ client, servers: undefined }];
-    return [{ client, servers: client.servers(readFileSync(client.path, 'utf8')) }];
+    if (stats.size > FILE_BYTES_MAX) return [{ name, servers: undefined }];
+    const read = client.read(file, readFileSync(file.path, 'utf8'));
+    return [{ name, servers: read.kind === 'config' ? read.entries : undefined }];
   } catch {
-    return [{ client, servers: undefined }];
+    return [{ name, servers: undefined }];
   }
 }
 
-function words({ client, servers }: Counted): string {
-  if (servers === undefined) return `${client.name}: the file cannot be read`;
+function words({ name, servers }: Counted): string {
+  if (servers === undefined) return `${name}: the file cannot be read`;
   const governed = servers.filter(isGoverned).length;
   const open = servers.filter((one) => !isGoverned(one));
   const [remote, local] = [open.filter(isRemote), open.filter((one) => !isRemote(one))];
   return [
-    `${client.name}: ${governed} of ${plural(servers.length, 'server')} governed`,
+    `${name}: ${governed} of ${plural(servers.length, 'server')} governed`,
     ...(local.length > 0 ? [`not ${namesOf(local)}`] : []),
     ...(remote.length > 0 ? [`not yet ${namesOf(remote)} (by address)`] : []),
   ].join(', ');
@@ -80,27 +73,19 @@ function words({ client, servers }: Counted): string {
 const NAMES_MAX = 8;
 const NAME_LENGTH_MAX = 40;
 
-function namesOf(servers: readonly ClientServer[]): string {
+function namesOf(servers: readonly ServerEntry[]): string {
   const names = [...new Set(servers.map(({ name }) => shortened(name, NAME_LENGTH_MAX)))];
   const rest = names.length - NAMES_MAX;
   return names.slice(0, NAMES_MAX).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
 /** Without a command there is nothing that a shim could stand in front of. */
-function isRemote({ command }: ClientServer): boolean {
-  return command.length === 0;
+function isRemote({ command }: ServerEntry): boolean {
+  return command === undefined;
 }
 
-const SUB_NAMES: ReadonlySet<string> = new Set(['sub', 'sub.mjs', 'sub.js', 'sub.cmd', 'sub.exe']);
-
-/** `sub shim …`, however `sub` itself is started; what stands behind `--` is the server's own. */
-function isGoverned({ command }: ClientServer): boolean {
-  const end = command.indexOf('--', command[0] === 'npx' ? 2 : 1);
-  const own = end === -1 ? command : command.slice(0, end);
-  return own.some(
-    (word, index) =>
-      SUB_NAMES.has(basename(word.replaceAll('\\', '/'))) && own[index + 1] === 'shim',
-  );
+function isGoverned({ governed }: ServerEntry): boolean {
+  return governed !== undefined;
 }
 
 export { clients };

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import { homePaths, SETTINGS } from '../../config/index.ts';
+import { homePaths } from '../../config/index.ts';
 import {
   AGENT_FILE_BYTES_MAX,
   agentFileName,
@@ -21,21 +21,11 @@ import {
   type System,
   thisSystem,
 } from '../../identity/index.ts';
+import { TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
 
 type Env = { readonly [name: string]: string | undefined };
 
-/** Every setting, and what `sub run` itself says; whatever else is called SUB_* may be a secret. */
-const TOLD: readonly string[] = [
-  'SUB_HOME',
-  'SUB_RUN_ID',
-  'SUB_AGENT_ID',
-  'SUB_ENV',
-  'SUB_CLIENT',
-  'SUB_PRINCIPAL',
-  'SUB_RUN_HOSTED',
-  'SUB_GOVERNANCE_ENDPOINT',
-  ...Object.values(SETTINGS).map(({ env }) => env),
-];
+const TOLD: readonly string[] = [...TOLD_NAMES, TOKEN_NAME];
 const ANCESTORS_MAX = 64;
 const WRITABLE_BY_OTHERS = 0o022;
 

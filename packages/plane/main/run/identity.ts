@@ -83,12 +83,13 @@ interface AgentEnvWish {
 
 /** The environment of the agent, which its shims inherit. */
 function agentEnv(options: RunOptions, wish: AgentEnvWish): NodeJS.ProcessEnv {
-  const { env, told, paths, config, events } = options;
+  const { env, told, paths, config, events, listen } = options;
   const { producer, endpoint, eventsPath } = wish;
   return {
     ...env,
     ...absolutePaths(env, config),
     SUB_HOME: paths.home,
+    SUB_ACTIVE: '1',
     SUB_RUN_ID: producer.run_id,
     SUB_AGENT_ID: producer.agent_id,
     SUB_ENV: producer.env,
@@ -96,6 +97,8 @@ function agentEnv(options: RunOptions, wish: AgentEnvWish): NodeJS.ProcessEnv {
     ...(producer.principal !== undefined && { SUB_PRINCIPAL: producer.principal }),
     SUB_RUN_HOSTED: '1',
     SUB_GOVERNANCE_ENDPOINT: endpoint,
+    // One of an outer run opens nothing here.
+    SUB_GOVERNANCE_TOKEN: listen?.token,
     ...(told.policyPath !== undefined && { SUB_POLICY: told.policyPath }),
     ...(told.profile !== undefined && { SUB_PROFILE: told.profile }),
     ...(events.sink !== undefined && { SUB_EVENTS: events.sink }),

@@ -5,7 +5,9 @@ export type {
   Refused,
   RunOptions,
   RunResult,
+  RunSession,
   RunStatus,
+  SessionTold,
   TracePlace,
 } from './options.ts';
 export { startRun } from './start.ts';

@@ -31,10 +31,27 @@ interface RunOptions {
     readonly follow?: (bytes: Uint8Array) => Promise<boolean>;
   };
   readonly bundle?: { readonly dir: string; readonly force: boolean };
+  /** A port of this machine for the hub, 0 for a free one; a socket of the home without. */
+  readonly listen?: { readonly port: number; readonly token: string };
+  /** What has to be there while the agent runs, beside its hub. */
+  readonly session?: RunSession;
   /** A terminal tells the agent of Ctrl-C by itself. */
   readonly isTerminal: boolean;
   /** Tells the person in front of the machine, on one line. */
   readonly tell: (text: string) => void;
+}
+
+interface RunSession {
+  /** The hub is up, and nothing has started. Whatever a refusal has begun is ended as well. */
+  begin(told: SessionTold): Promise<Refused | undefined>;
+  /** The agent and its shims are gone. Called once more than needed rather than not at all. */
+  end(): Promise<void>;
+}
+
+interface SessionTold {
+  readonly runId: string;
+  /** The environment of the agent: all that a shim has to know of the run. */
+  readonly env: { readonly [name: string]: string | undefined };
 }
 
 interface Refused {
@@ -98,5 +115,16 @@ function refused(code: SubCode, message: string, fix: string): Refused {
   return { kind: 'refused', exitCode: 2, code, message, fix };
 }
 
-export type { Account, AgentEnd, Ended, Refused, RunOptions, RunResult, RunStatus, TracePlace };
+export type {
+  Account,
+  AgentEnd,
+  Ended,
+  Refused,
+  RunOptions,
+  RunResult,
+  RunSession,
+  RunStatus,
+  SessionTold,
+  TracePlace,
+};
 export { refused };

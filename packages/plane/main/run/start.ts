@@ -7,6 +7,7 @@ import { openHub, type RunningHub } from '../../hub/index.ts';
 import { loadPolicy } from '../shim/policy.ts';
 import { keepAgent, startAgent } from './agent.ts';
 import { prepareBundle } from './bundle-folder.ts';
+import { notStarted, startFailed } from './failed-start.ts';
 import { followFile } from './follow.ts';
 import { dropStaleSockets, type HubSocket, hubSocket } from './hub-socket.ts';
 import { agentEnv, identifyRun, type RunIdentity } from './identity.ts';
@@ -42,8 +43,6 @@ interface Terminations {
   act: () => void;
 }
 
-const EXIT_NOT_EXECUTABLE = 126;
-const EXIT_NOT_FOUND = 127;
 /** On top of what a shim gives its server: reading, flushing and saying goodbye. */
 const GOODBYE_MS = 1_000;
 
@@ -64,7 +63,8 @@ async function startRun(options: RunOptions): Promise<RunResult> {
   const terminations: Terminations = { request: undefined, act: () => {} };
   const socket = hubSocket(options.paths.run, identity.producer.run_id);
   try {
-    const hub = await openRunHub(identity, socket, terminations);
+    const listen = options.listen ?? socket;
+    const hub = await openRunHub(identity, listen, terminations);
     if ('kind' in hub) return hub;
     try {
       const trace = openRunTrace(options, identity);
@@ -89,31 +89,15 @@ async function snapshotOf({ snapshot, config }: RunOptions): Promise<Snapshot> {
   return loaded.snapshot;
 }
 
-function notStarted(command: string, why: 'not_found' | 'not_executable'): Refused {
-  const name = JSON.stringify(command.slice(0, 256));
-  return why === 'not_found'
-    ? {
-        ...refused('SUB_AGENT_START', `there is no command ${name}.`, 'Check the name and PATH.'),
-        exitCode: EXIT_NOT_FOUND,
-      }
-    : {
-        ...refused(
-          'SUB_AGENT_START',
-          `${name} cannot be executed.`,
-          'Check that it is a program and may be run.',
-        ),
-        exitCode: EXIT_NOT_EXECUTABLE,
-      };
-}
-
 async function openRunHub(
   { producer }: RunIdentity,
-  socket: HubSocket,
+  listen: HubSocket | NonNullable<RunOptions['listen']>,
   terminations: Terminations,
 ): Promise<RunningHub | Refused> {
+  const isPort = 'port' in listen;
   const opened = await openHub({
     runId: producer.run_id,
-    listen: { kind: 'unix', path: socket.path },
+    listen: isPort ? { kind: 'tcp', ...listen } : { kind: 'unix', path: listen.path },
     nowMs: monotonic(),
     sha256,
     onTerminate: (request) => {
@@ -122,7 +106,8 @@ async function openRunHub(
     },
   });
   if (opened.kind === 'open') return opened.hub;
-  return refused(opened.code, opened.message, 'Check SUB_HOME and its permissions.');
+  const fix = isPort ? 'Choose another port, or none.' : 'Check SUB_HOME and its permissions.';
+  return refused(opened.code, opened.message, fix);
 }
 
 function openRunTrace(options: RunOptions, { producer }: RunIdentity): Trace | Refused {
@@ -137,17 +122,22 @@ async function hostRun(run: Run): Promise<RunResult> {
   const env = agentEnv(options, { producer, endpoint: hub.endpoint, eventsPath: trace.eventsPath });
   const files = writeRunDown(options, env);
   if ('kind' in files) return files;
+  const { session } = options;
   try {
-    const problem = await recordStart(run);
+    const problem =
+      (await session?.begin({ runId: producer.run_id, env })) ?? (await recordStart(run));
     if (problem !== undefined) return problem;
     const { file } = trace;
     const { follow } = options.events;
     const follower = file && follow && followFile(file.path, file.fromByte, follow);
     const agent = await runAgent(run, { env, files });
+    // Before the run is accounted for: that may take a while, and somebody waits for the files.
+    await session?.end();
     const result = await endRun(run, agent);
     await follower?.finish();
     return result;
   } finally {
+    await session?.end();
     files.remove();
   }
 }
@@ -238,14 +228,6 @@ async function wakeLedger({ env, paths, config }: RunOptions): Promise<void> {
   const { createLedgerClient } = await import('../../ingest/index.ts');
   const status = await createLedgerClient({ socketPath: config['ledger.socket'] }).status();
   if (status === undefined) startLedgerd({ env, paths, config });
-}
-
-function startFailed(command: string, code: string): Refused {
-  if (code === 'ENOENT') return notStarted(command, 'not_found');
-  const name = JSON.stringify(command.slice(0, 256));
-  const message = `${name} cannot be started (${code}).`;
-  const fix = 'Check that it is a program for this system, and the limits of the system.';
-  return { ...refused('SUB_AGENT_START', message, fix), exitCode: EXIT_NOT_EXECUTABLE };
 }
 
 function endOnTermination({ terminations, options }: Run, end: () => void): void {

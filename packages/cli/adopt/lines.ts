@@ -1,0 +1,64 @@
+// How configs, their servers and changes of them look on a terminal. All of it is hostile text.
+import type { AdoptProblem, ServerView } from '@subluminal/plane/main/adopt';
+import { type Failure, failure, reportFailure } from '../failure.ts';
+import type { Io, Output } from '../io.ts';
+import { displayWidth, harmless, shortened } from '../text.ts';
+
+const NAME_LENGTH_MAX = 40;
+
+/** One line for each server: its name, and what holds for it. */
+function serverLines(
+  servers: readonly ServerView[],
+  wordsOf: (server: ServerView) => string,
+): readonly string[] {
+  const names = servers.map(({ name, project }) =>
+    shortened(harmless(project === undefined ? name : `${name} (${project})`), NAME_LENGTH_MAX),
+  );
+  const width = Math.max(0, ...names.map(displayWidth));
+  return servers.map((server, index) => {
+    const name = names[index] ?? '';
+    const words = server.isDisabled ? `${wordsOf(server)}, disabled` : wordsOf(server);
+    return `  ${name}${' '.repeat(width - displayWidth(name))}  ${harmless(words)}`;
+  });
+}
+
+/** What holds for a server that nothing is about to happen to. */
+function stateWords({ state }: ServerView): string {
+  switch (state) {
+    case 'governed':
+      return 'governed';
+    case 'open':
+      return 'not governed';
+    case 'remote':
+      return 'not governed yet (by address)';
+    case 'unknown':
+      return 'not governed (no command that could be read)';
+  }
+}
+
+function diffLines(diff: string, { colors }: Output): readonly string[] {
+  const lines = diff.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines.map((line) => {
+    const shown = harmless(line.replace(/\r$/, ''));
+    if (line.startsWith('+')) return colors.green(shown);
+    if (line.startsWith('-')) return colors.red(shown);
+    return line.startsWith('@@') ? colors.cyan(shown) : shown;
+  });
+}
+
+function printLines(lines: readonly string[], { write }: Output): void {
+  for (const line of lines) write(`${line}\n`);
+}
+
+function failureOf({ code, message, fix }: AdoptProblem): Failure {
+  return failure(code, message, fix);
+}
+
+/** Each on its line; whether there were any. */
+function tellProblems(problems: readonly AdoptProblem[], io: Io): boolean {
+  for (const problem of problems) reportFailure(failureOf(problem), io, false);
+  return problems.length > 0;
+}
+
+export { diffLines, failureOf, printLines, serverLines, stateWords, tellProblems };

@@ -1,0 +1,79 @@
+// What the commands of adoption have in common on their command lines.
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { CLIENTS, type Client, findClient, type Place } from '@subluminal/plane/clients';
+import {
+  type Env,
+  type HomePaths,
+  homePaths,
+  loadConfig,
+  userHome,
+} from '@subluminal/plane/config';
+import { type Failure, failure } from '../failure.ts';
+
+interface Whereabouts {
+  readonly kind: 'whereabouts';
+  readonly env: Env;
+  readonly project: string;
+  readonly paths: HomePaths;
+  /** Of the configuration, as far as that can be read: a config comes back without it, too. */
+  readonly redactPatterns: readonly string[];
+}
+
+async function whereabouts(project: string | undefined): Promise<Whereabouts | Failure> {
+  const { env } = process;
+  if (project === '') return failure('SUB_USAGE', '--project is empty.', 'Name a folder.');
+  const folder = resolve(project ?? '.');
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    return failure('SUB_FILE_READ', `${folder} is no folder.`, 'Check the path.');
+  }
+  const loaded = await loadConfig({ env, flags: {}, cwd: process.cwd() });
+  return {
+    kind: 'whereabouts',
+    env,
+    project: folder,
+    paths: loaded.ok ? loaded.paths : homePaths(env),
+    redactPatterns: loaded.ok ? loaded.config['redact.extra_patterns'] : [],
+  };
+}
+
+interface ChosenClient {
+  readonly kind: 'chosen';
+  /** Undefined: all of them. */
+  readonly client: Client | undefined;
+  readonly configPath: string | undefined;
+}
+
+/** A file that is one of a client's own is read as that client reads it. */
+async function chosenClient(
+  word: string,
+  configPath: string | undefined,
+  { env, project }: Whereabouts,
+): Promise<ChosenClient | Failure> {
+  if (configPath === '') return failure('SUB_USAGE', '--config-path is empty.', 'Name a file.');
+  const path = configPath === undefined ? undefined : resolve(configPath);
+  if (word === '') {
+    if (path === undefined) return { kind: 'chosen', client: undefined, configPath: path };
+    const place: Place = { platform: process.platform, userHome: userHome(env), project, env };
+    const owner = CLIENTS.find((one) => one.files(place).some((file) => file.path === path));
+    return { kind: 'chosen', client: owner ?? customClient(), configPath: path };
+  }
+  const found = findClient(word);
+  if (found.kind === 'unknown') {
+    // Guessing loads more than the rest together.
+    const { guessed } = await import('../guess.ts');
+    const guess = guessed(word, found.known);
+    const fix = `${guess === undefined ? '' : `Did you mean ${guess}? `}Known are: ${found.known.join(', ')}.`;
+    return failure('SUB_CLIENT_UNKNOWN', `there is no client ${word}.`, fix);
+  }
+  return { kind: 'chosen', client: found.client, configPath: path };
+}
+
+function customClient(): Client {
+  const found = findClient('custom');
+  if (found.kind === 'unknown') throw new Error('there is no client for other configs');
+  return found.client;
+}
+
+export type { Whereabouts };
+export { chosenClient, whereabouts };

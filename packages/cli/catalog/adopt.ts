@@ -1,0 +1,129 @@
+// Agents that are set up already: how their servers come under governance, and out of it again.
+import { choice, createCommand, flag, type Input, maybe, text, texts } from '../command.ts';
+import { CLIENT_NAMES } from './run.ts';
+
+const INTERNAL = 'a defect in sub itself';
+const CLIENTS = CLIENT_NAMES.join(', ');
+
+const jsonFlag = flag('print one JSON document instead of text');
+const projectOption = text('dir', 'the folder of the project; the current one unless given');
+const configPath = text('file', 'this config, instead of those that the client has');
+const dryRun = flag('print what would change, and change nothing');
+const yes = flag('do not ask');
+
+const IMPORT_ARGS = { client: maybe(`the client: ${CLIENTS}; all that are found unless given`) };
+const IMPORT_OPTIONS = {
+  'dry-run': dryRun,
+  project: projectOption,
+  server: texts('name', 'only this server; may be repeated'),
+  policy: text('file', 'the policy of these servers; found from where they run unless given'),
+  profile: choice(
+    ['production', 'development'],
+    'production enforces, development only says what it would have done',
+  ),
+  'config-path': configPath,
+  yes,
+  json: jsonFlag,
+};
+
+const importCommand = createCommand({
+  path: ['import'],
+  summary: 'put the servers of an agent client under governance, for good',
+  description:
+    'Shows how the config of the client would change, asks, and makes each of its stdio servers start behind `sub shim`. Nothing else in the file changes, and `sub restore` takes it back byte for byte. Servers that are reached by an address are not governed yet. What is governed already stays as it is.',
+  args: IMPORT_ARGS,
+  options: IMPORT_OPTIONS,
+  examples: [
+    'sub import',
+    'sub import claude --dry-run',
+    'sub import codex --policy policy.yaml --yes',
+    'sub import custom --config-path mcp.json --server files',
+  ],
+  exitCodes: {
+    0: 'it is done, or there was nothing to do, or you said no',
+    2: 'wrong flags, nobody to ask, a config that cannot be read or changed, or no such client or server',
+    70: INTERNAL,
+  },
+  load: () => import('../commands/import.ts'),
+});
+
+const RESTORE_ARGS = { client: maybe(`the client: ${CLIENTS}`) };
+const RESTORE_OPTIONS = {
+  all: flag('every client'),
+  'dry-run': dryRun,
+  project: projectOption,
+  'config-path': configPath,
+  yes,
+  json: jsonFlag,
+};
+
+const restore = createCommand({
+  path: ['restore'],
+  summary: 'take the servers of an agent client out of governance again',
+  description:
+    'Puts the config back as it was before `sub import`, byte for byte. What another program has changed in it since stays. Also takes shims out of a config that there is no record of.',
+  args: RESTORE_ARGS,
+  options: RESTORE_OPTIONS,
+  examples: [
+    'sub restore claude',
+    'sub restore --all --yes',
+    'sub restore custom --config-path mcp.json',
+  ],
+  exitCodes: {
+    0: 'it is done, or there was nothing to do, or you said no',
+    2: 'wrong flags, nobody to ask, or a config that cannot be put back safely',
+    70: INTERNAL,
+  },
+  load: () => import('../commands/restore.ts'),
+});
+
+const STATUS_ARGS = {};
+const STATUS_OPTIONS = { project: projectOption, json: jsonFlag };
+
+const status = createCommand({
+  path: ['status'],
+  summary: 'show which servers of which agent clients are governed',
+  description:
+    'Lists the configs of the agent clients of this user and project, their servers, whether calls to them are governed, by which policy, and when the last call was seen. It changes nothing and shows no value of any config.',
+  args: STATUS_ARGS,
+  options: STATUS_OPTIONS,
+  examples: ['sub status', 'sub status --json'],
+  exitCodes: {
+    0: 'the state was printed',
+    2: 'wrong flags, or a ledger that cannot be read',
+    70: INTERNAL,
+  },
+  load: () => import('../commands/status.ts'),
+});
+
+const UNWRAP_ARGS = {};
+const UNWRAP_OPTIONS = {
+  all: flag('also the configs of other projects than this one'),
+  json: jsonFlag,
+};
+
+const unwrap = createCommand({
+  path: ['unwrap'],
+  summary: 'put back the configs that a `sub wrap` has left rewritten',
+  description:
+    'Puts back what a `sub wrap` that was killed, or that was told --no-restore, has left. The config of a `sub wrap` that still runs is left alone: end that one first.',
+  args: UNWRAP_ARGS,
+  options: UNWRAP_OPTIONS,
+  examples: ['sub unwrap', 'sub unwrap --all'],
+  exitCodes: {
+    0: 'nothing is rewritten any more',
+    2: 'wrong flags, a `sub wrap` that still runs, or a config that cannot be put back safely',
+    70: INTERNAL,
+  },
+  load: () => import('../commands/unwrap.ts'),
+});
+
+const ADOPT_COMMANDS = [importCommand, restore, status, unwrap];
+
+type ImportInput = Input<typeof IMPORT_ARGS, typeof IMPORT_OPTIONS>;
+type RestoreInput = Input<typeof RESTORE_ARGS, typeof RESTORE_OPTIONS>;
+type StatusInput = Input<typeof STATUS_ARGS, typeof STATUS_OPTIONS>;
+type UnwrapInput = Input<typeof UNWRAP_ARGS, typeof UNWRAP_OPTIONS>;
+
+export type { ImportInput, RestoreInput, StatusInput, UnwrapInput };
+export { ADOPT_COMMANDS };

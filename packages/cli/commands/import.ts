@@ -1,0 +1,193 @@
+import { resolve } from 'node:path';
+import {
+  applyImport,
+  type ImportFile,
+  type ImportOptions,
+  type ImportPlan,
+  planImport,
+} from '@subluminal/plane/main/adopt';
+import { confirmed } from '../adopt/confirm.ts';
+import {
+  diffLines,
+  failureOf,
+  printLines,
+  serverLines,
+  stateWords,
+  tellProblems,
+} from '../adopt/lines.ts';
+import { chosenClient, whereabouts } from '../adopt/wish.ts';
+import type { ImportInput } from '../catalog/adopt.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { STDIO } from '../read-file.ts';
+import { harmless, jsonText, plural } from '../text.ts';
+
+async function run(input: ImportInput, io: Io): Promise<Outcome> {
+  const wish = await readWish(input, io);
+  if (isFailure(wish)) return wish;
+  const plan = await planImport(wish);
+  if (plan.kind === 'refused') return failureOf(plan);
+  const nothing = nothingThere(plan, wish);
+  if (nothing !== undefined) return nothing;
+  const { options } = input;
+  const shown: Shown = { ...options, io, applied: new Set(), hasFailed: false };
+  shown.hasFailed = tellProblems(plan.problems, io);
+  for (const warning of [...plan.warnings, ...homeWarning(wish)]) tell(io, warning);
+  for (const client of plan.clients) {
+    const files = plan.files.filter((file) => file.client === client);
+    const problem = await offer(files, wish, shown);
+    if (problem !== undefined) return problem;
+  }
+  if (options.json) io.out.write(jsonText(documentOf(plan, shown)));
+  else if (plan.files.every(({ diff }) => diff === '')) io.out.write('Nothing to do.\n');
+  return done(shown.hasFailed ? EXIT.usage : EXIT.fine);
+}
+
+interface Shown {
+  readonly io: Io;
+  readonly json: boolean;
+  readonly yes: boolean;
+  readonly 'dry-run': boolean;
+  readonly applied: Set<ImportFile>;
+  hasFailed: boolean;
+}
+
+async function readWish({ args, options }: ImportInput, io: Io): Promise<ImportOptions | Failure> {
+  const where = await whereabouts(options.project);
+  if (isFailure(where)) return where;
+  const chosen = await chosenClient(args.client, options['config-path'], where);
+  if (isFailure(chosen)) return chosen;
+  const { client, configPath } = chosen;
+  if (client?.id === 'custom' && configPath === undefined) {
+    const message = 'where the config of a custom client is, only you know.';
+    return failure('SUB_USAGE', message, 'Name it with --config-path.');
+  }
+  const policyPath = await policyAt(options, io);
+  if (isFailure(policyPath)) return policyPath;
+  return {
+    ...where,
+    client,
+    configPath,
+    servers: options.server,
+    policyPath,
+    profile: options.profile,
+    own: { runtime: process.execPath, script: process.argv[1] },
+  };
+}
+
+/** Absolute, because servers start in any folder; and fit for use, because they would not start. */
+async function policyAt(
+  { policy, profile }: ImportInput['options'],
+  io: Io,
+): Promise<string | undefined | Failure> {
+  if (policy === undefined) return undefined;
+  if (policy === STDIO || policy === '') {
+    return failure('SUB_USAGE', '--policy must be a file.', 'Save the policy, and name its file.');
+  }
+  const { loadPolicy } = await import('../load-policy.ts');
+  const loaded = await loadPolicy(policy, { io, profile });
+  return isFailure(loaded) ? loaded : resolve(policy);
+}
+
+function nothingThere(plan: ImportPlan, { client }: ImportOptions): Failure | undefined {
+  if (plan.files.length > 0 || plan.problems.length > 0) return undefined;
+  if (client === undefined) {
+    const message = 'no agent client has a config here.';
+    return failure('SUB_CLIENT_CONFIG', message, 'Name one with --config-path.');
+  }
+  const message = `${client.title} has no config here. There is neither of: ${plan.looked.join(', ')}.`;
+  return failure('SUB_CLIENT_CONFIG', message, 'Name its config with --config-path.');
+}
+
+/** Clients rarely hand their environment on to their servers. */
+function homeWarning({ env }: ImportOptions): readonly string[] {
+  if (!env['SUB_HOME']) return [];
+  return ['SUB_HOME is set: servers of a client that does not hand it on use ~/.subluminal.'];
+}
+
+/** Shows the files of one client, asks, and changes them. */
+async function offer(
+  files: readonly ImportFile[],
+  wish: ImportOptions,
+  shown: Shown,
+): Promise<Failure | undefined> {
+  const { io } = shown;
+  if (!shown.json) for (const file of files) printFile(file, io);
+  for (const warning of files.flatMap((file) => file.warnings)) tell(io, warning);
+  const open = files.filter(({ diff }) => diff !== '');
+  const [first] = open;
+  if (first === undefined || shown['dry-run']) return undefined;
+  const { title, id } = first.client;
+  const text = `Change ${open.length === 1 ? 'this file' : 'these files'} of ${title}?`;
+  const answer = await confirmed({ io, text, isYes: shown.yes });
+  if (isFailure(answer)) return answer;
+  if (!answer) {
+    tell(io, 'nothing was changed.');
+    return undefined;
+  }
+  for (const file of open) {
+    const result = applyImport(file, wish);
+    if (result.kind === 'refused') {
+      shown.hasFailed = tellProblems([result], io);
+      continue;
+    }
+    for (const warning of result.warnings) tell(io, warning);
+    shown.applied.add(file);
+  }
+  const applied = open.filter((file) => shown.applied.has(file));
+  if (applied.length > 0 && !shown.json) printDone(applied, { id, title, wish, io });
+  return undefined;
+}
+
+function printFile(file: ImportFile, io: Io): void {
+  const chosen = new Set(file.chosen);
+  const lines = serverLines(file.servers, (server) =>
+    server.state === 'open' && chosen.has(server.name) ? 'to be governed' : stateWords(server),
+  );
+  const head = io.out.colors.bold(harmless(`${file.client.title}: ${file.path}`));
+  const none = lines.length === 0 ? ['  no servers'] : lines;
+  printLines([head, ...none, ...diffLines(file.diff, io.out)], io.out);
+}
+
+interface DoneWords {
+  readonly id: string;
+  readonly title: string;
+  readonly wish: ImportOptions;
+  readonly io: Io;
+}
+
+function printDone(files: readonly ImportFile[], { id, title, wish, io }: DoneWords): void {
+  const count = files.reduce((sum, { chosen }) => sum + chosen.length, 0);
+  const undo = `sub restore ${id}${wish.configPath === undefined ? '' : ` --config-path ${quoted(wish.configPath)}`}`;
+  const words = `Done: ${plural(count, 'server')} of ${title} ${count === 1 ? 'is' : 'are'} governed from the next start on. Undo it with: ${undo}`;
+  io.out.write(`${harmless(words)}\n`);
+}
+
+/** For a command that is shown to be copied. */
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}
+
+function documentOf(plan: ImportPlan, { applied }: Shown): object {
+  return {
+    files: plan.files.map((file) => ({
+      client: file.client.id,
+      path: file.path,
+      servers: file.servers,
+      governs: file.chosen,
+      diff: file.diff,
+      applied: applied.has(file),
+      warnings: file.warnings,
+    })),
+    problems: plan.problems.map(({ code, message, fix }) => ({ code, message, fix })),
+    warnings: plan.warnings,
+  };
+}
+
+function tell(io: Io, text: string): void {
+  io.err.write(`sub: ${harmless(text)}\n`);
+}
+
+export { run };

@@ -1,0 +1,66 @@
+import { clientOf } from '@subluminal/plane/clients';
+import { planWrap, startWrap, type WrapOptions, type WrapPlan } from '@subluminal/plane/main/wrap';
+import { diffLines, printLines } from '../adopt/lines.ts';
+import type { WrapInput } from '../catalog/run.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { hostRun, prepareRun } from '../run/host.ts';
+
+const PORT_MAX = 65_535;
+
+async function run(input: WrapInput, io: Io): Promise<Outcome> {
+  const port = portOf(input.options['governance-port']);
+  if (isFailure(port)) return port;
+  const prepared = await prepareRun('wrap', input, io);
+  if (isFailure(prepared)) return prepared;
+  const { options } = input;
+  const type = options['agent-type'];
+  const wrap: WrapOptions = {
+    run: prepared.options,
+    client: type === undefined ? undefined : clientOf(type),
+    configPath: options['config-path'],
+    port,
+    restores: !options['no-restore'],
+    own: { runtime: process.execPath, script: process.argv[1] },
+  };
+  const plan = await planWrap(wrap);
+  if (plan.kind === 'refused') {
+    reportFailure({ ...plan, kind: 'failure' }, io, false);
+    return done(plan.exitCode);
+  }
+  return options['dry-run'] ? printPlan(plan, io) : start(plan, wrap, { input, io });
+}
+
+async function start(
+  plan: WrapPlan,
+  wrap: WrapOptions,
+  { input, io }: { readonly input: WrapInput; readonly io: Io },
+): Promise<Outcome> {
+  let isRestored = true;
+  const host = async () => {
+    const result = await startWrap(plan, wrap);
+    isRestored = result.isRestored;
+    return result.run;
+  };
+  const outcome = await hostRun(host, input.options, io);
+  // Whoever reads only the code of the agent would not know that the config is not what it was.
+  return isRestored ? outcome : done(EXIT.usage);
+}
+
+function portOf(text: string | undefined): number | undefined | Failure {
+  if (text === undefined) return undefined;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= PORT_MAX) return port;
+  const message = `--governance-port \`${text}\` is no port.`;
+  return failure('SUB_USAGE', message, `Give a number from 0 to ${PORT_MAX}; 0 is a free one.`);
+}
+
+function printPlan({ files, warnings }: WrapPlan, io: Io): Outcome {
+  for (const warning of warnings) io.err.write(`sub: ${warning}\n`);
+  for (const { diff } of files) printLines(diffLines(diff, io.out), io.out);
+  return done(EXIT.fine);
+}
+
+export { run };

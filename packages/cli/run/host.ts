@@ -1,0 +1,103 @@
+// What all commands that host a run share: from the command line to the options of the run, and from
+// its result to an exit code.
+import { resolve } from 'node:path';
+import type { RunOptions, RunResult } from '@subluminal/plane/main/run';
+import type { RunInput } from '../catalog/run.ts';
+import { done, type Outcome } from '../command.ts';
+import { type Failure, isFailure, reportFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { STDIO } from '../read-file.ts';
+import { harmless } from '../text.ts';
+import { readMeta, sinkOf, wrongCall } from './arguments.ts';
+import { outliveReaders, print } from './output.ts';
+import { closingLines, exitCodeOf } from './report.ts';
+import { findSnapshot, loadSettings } from './settings.ts';
+
+type Options = RunInput['options'];
+
+interface Prepared {
+  readonly kind: 'prepared';
+  readonly options: RunOptions;
+}
+
+/** `name` is the command of `sub` that was called. */
+async function prepareRun(name: string, input: RunInput, io: Io): Promise<Prepared | Failure> {
+  const wrong = wrongCall(name, input);
+  if (wrong !== undefined) return wrong;
+  const { args, options } = input;
+  const read = readMeta(options.meta);
+  if (read.kind === 'failure') return read;
+  const { policy, profile, events } = options;
+  const settings = await loadSettings({ policy, profile, events: sinkOf(events) }, io);
+  if (isFailure(settings)) return settings;
+  const found = await findSnapshot(settings, policy, io);
+  if (isFailure(found)) return found;
+  return {
+    kind: 'prepared',
+    options: {
+      ...runOptions(options, found?.path),
+      command: args.command,
+      env: { ...process.env, ...(options.verbose && { SUB_LOG_LEVEL: 'debug' }) },
+      cwd: process.cwd(),
+      config: settings.config,
+      paths: settings.paths,
+      snapshot: found?.snapshot ?? null,
+      meta: read.meta,
+      isTerminal: [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY),
+      tell: teller(io),
+    },
+  };
+}
+
+function teller(io: Io): (text: string) => void {
+  return (text) => io.err.write(`sub: ${harmless(text)}\n`);
+}
+
+type Chosen = Pick<RunOptions, 'told' | 'identity' | 'events' | 'bundle'>;
+
+function runOptions(options: Options, policyPath: string | undefined): Chosen {
+  const { 'agent-id': agentId, env, client, principal, profile, bundle } = options;
+  return {
+    told: {
+      // Also one that was found here: from the folder that the agent goes to, it may not be.
+      ...(policyPath !== undefined && { policyPath }),
+      ...(profile !== undefined && { profile }),
+    },
+    identity: {
+      ...(agentId !== undefined && { agentId }),
+      ...(env !== undefined && { env }),
+      ...(client !== undefined && { client }),
+      ...(principal !== undefined && { principal }),
+    },
+    events: eventsOf(options.events),
+    ...(bundle !== undefined && { bundle: { dir: resolve(bundle), force: options.force } }),
+  };
+}
+
+function eventsOf(events: string | undefined): RunOptions['events'] {
+  if (events === undefined) return {};
+  if (events === STDIO) return { follow: print };
+  const sink = sinkOf(events);
+  // As `sub shim` wants a file written, too.
+  return sink === undefined ? { file: resolve(events.replace(/^file:/, '')) } : { sink };
+}
+
+/** Runs it, says how it ended, and ends as the agent did. */
+async function hostRun(
+  start: () => Promise<RunResult>,
+  options: Options,
+  io: Io,
+): Promise<Outcome> {
+  outliveReaders();
+  const result = await start();
+  if (result.kind === 'refused') {
+    reportFailure({ ...result, kind: 'failure' }, io, false);
+    return done(result.exitCode);
+  }
+  const tell = teller(io);
+  for (const warning of result.warnings) tell(warning);
+  for (const line of closingLines(result, options)) tell(line);
+  return done(exitCodeOf(result, options));
+}
+
+export { hostRun, prepareRun };

@@ -1,0 +1,208 @@
+// `sub import`: what would change, and the change.
+import {
+  CLIENTS,
+  type Client,
+  type ReadConfig,
+  type ServerEntry,
+  type ShimCall,
+  unresolved,
+} from '../../clients/index.ts';
+import { applyChange } from '../../clients/store/apply.ts';
+import { loadRedactor } from '../shim/redact.ts';
+import { baseOf } from './base.ts';
+import { type FoundConfig, findConfigs } from './configs.ts';
+import { type OwnCall, ownProgram } from './own-program.ts';
+import { type AdoptPlace, clientPlace, storeAt } from './place.ts';
+import { type AdoptProblem, adoptProblem, heldBy, withCode } from './problem.ts';
+import { rewriter } from './rewriter.ts';
+import { entryKey, type ServerView, viewsOf } from './server-state.ts';
+import { shownDiff } from './shown.ts';
+
+interface ImportOptions extends AdoptPlace {
+  /** Every client that is found here without one. */
+  readonly client?: Client | undefined;
+  readonly configPath?: string | undefined;
+  /** Only these; all without any. */
+  readonly servers: readonly string[];
+  /** Absolute. */
+  readonly policyPath?: string | undefined;
+  readonly profile?: string | undefined;
+  readonly own: OwnCall;
+  /** `redact.extra_patterns` */
+  readonly redactPatterns: readonly string[];
+}
+
+interface ImportFile {
+  readonly client: Client;
+  readonly path: string;
+  readonly servers: readonly ServerView[];
+  /** The servers that come under governance now. */
+  readonly chosen: readonly string[];
+  /** Empty when the file stays as it is. */
+  readonly diff: string;
+  readonly warnings: readonly string[];
+  readonly found: FoundConfig;
+  readonly call: ShimCall;
+}
+
+interface ImportPlan {
+  readonly kind: 'plan';
+  readonly files: readonly ImportFile[];
+  /** Of single files; the others can be imported all the same. */
+  readonly problems: readonly AdoptProblem[];
+  readonly warnings: readonly string[];
+  /** The clients that were looked for. */
+  readonly clients: readonly Client[];
+  readonly looked: readonly string[];
+}
+
+async function planImport(options: ImportOptions): Promise<ImportPlan | AdoptProblem> {
+  const program = ownProgram(options.own);
+  if (program.kind === 'not_found') {
+    const fix = 'Start sub from where it is installed.';
+    return adoptProblem('SUB_OWN_PATH', program.message, fix);
+  }
+  const redaction = await loadRedactor(options.redactPatterns, []);
+  if (!redaction.ok)
+    return adoptProblem('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
+  const place = clientPlace(options);
+  const clients =
+    options.client === undefined ? CLIENTS.filter((one) => one.detect(place)) : [options.client];
+  const { found, problems, looked } = findConfigs({
+    place,
+    clients,
+    configPath: options.configPath,
+  });
+  const strange = strangeServer(options.servers, found);
+  if (strange !== undefined) return strange;
+  const call = { program: program.words, flags: flagsOf(options) };
+  const planned = found.map((one) => planFile({ found: one, call, options, ...redaction }));
+  return {
+    kind: 'plan',
+    files: planned.filter(isFile),
+    problems: [
+      ...problems.map((one) => withCode('SUB_CLIENT_CONFIG', one)),
+      ...planned.flatMap((one) => (isFile(one) ? [] : [one])),
+    ],
+    warnings: program.warning === undefined ? [] : [program.warning],
+    clients,
+    looked,
+  };
+}
+
+function isFile(one: ImportFile | AdoptProblem): one is ImportFile {
+  return !('code' in one);
+}
+
+function flagsOf({ policyPath, profile }: ImportOptions): readonly string[] {
+  return [
+    ...(policyPath === undefined ? [] : ['--policy', policyPath]),
+    ...(profile === undefined ? [] : ['--profile', profile]),
+  ];
+}
+
+/** A name that fits nothing is a mistake, and so is one that cannot be governed. */
+function strangeServer(
+  names: readonly string[],
+  found: readonly FoundConfig[],
+): AdoptProblem | undefined {
+  const entries = found.flatMap(({ config }) => config.entries);
+  for (const name of names) {
+    const same = entries.filter((entry) => entry.name === name);
+    if (same.some(({ transport, governed }) => transport === 'stdio' || governed)) continue;
+    const [first] = same;
+    if (first !== undefined) {
+      const what = first.transport === 'remote' ? 'is reached by an address' : 'has no command';
+      const message = `the server ${name} ${what}: it cannot be governed yet.`;
+      return adoptProblem('SUB_CLIENT_CONFIG', message, 'Leave it out.');
+    }
+    const known = [...new Set(entries.map((entry) => entry.name))].slice(0, NAMES_MAX);
+    const fix =
+      known.length === 0 ? 'There are no servers at all.' : `There are: ${known.join(', ')}.`;
+    return adoptProblem('SUB_CLIENT_CONFIG', `there is no server ${name}.`, fix);
+  }
+  return undefined;
+}
+
+const NAMES_MAX = 20;
+
+interface Planning {
+  readonly found: FoundConfig;
+  readonly call: ShimCall;
+  readonly options: ImportOptions;
+  readonly redact: (text: string) => string;
+}
+
+function planFile({ found, call, options, redact }: Planning): ImportFile | AdoptProblem {
+  const { client, file, config } = found;
+  const base = baseOf(found, storeAt(options.paths));
+  if (base.kind === 'refused') return base;
+  const chosen = chosenIn(config, options.servers);
+  const rewritten = rewriteFor({ found, call, chosen })(base.text);
+  if ('kind' in rewritten) return withCode('SUB_CLIENT_CONFIG', rewritten);
+  const after = client.read(file, rewritten.text);
+  if (after.kind === 'problem') return withCode('SUB_CLIENT_CONFIG', after);
+  return {
+    client,
+    path: file.path,
+    servers: viewsOf(config),
+    chosen: chosen.map(({ name }) => name),
+    diff: shownDiff({ before: config, after, redact }),
+    warnings: chosen.flatMap((entry) => unsetIn(entry, client, options)),
+    found,
+    call,
+  };
+}
+
+function chosenIn({ entries }: ReadConfig, names: readonly string[]): readonly ServerEntry[] {
+  return entries.filter(
+    ({ name, governed, transport }) =>
+      governed === undefined &&
+      transport === 'stdio' &&
+      (names.length === 0 || names.includes(name)),
+  );
+}
+
+function unsetIn(entry: ServerEntry, client: Client, { env }: ImportOptions): readonly string[] {
+  const names = unresolved(entry, client, env);
+  return names.length === 0
+    ? []
+    : [`${entry.name} needs ${names.join(', ')}, not set here: ${client.title} must have it.`];
+}
+
+interface Rewriting {
+  readonly found: FoundConfig;
+  readonly call: ShimCall;
+  readonly chosen: readonly Pick<ServerEntry, 'name' | 'project'>[];
+}
+
+function rewriteFor({ found, call, chosen }: Rewriting) {
+  const { client, file, config } = found;
+  const keys = new Set(chosen.map(entryKey));
+  return rewriter({ client, file, current: config, chosen: keys, call });
+}
+
+type Imported =
+  | { readonly kind: 'applied' | 'unchanged'; readonly warnings: readonly string[] }
+  | AdoptProblem;
+
+/** Changes one file as it was planned. */
+function applyImport(planned: ImportFile, options: ImportOptions): Imported {
+  const { found, call } = planned;
+  const chosen = chosenIn(found.config, options.servers);
+  const { file } = found;
+  const rewrite = rewriteFor({ found, call, chosen });
+  const result = applyChange({ ...storeAt(options.paths), file, rewrite, kind: 'import' });
+  switch (result.kind) {
+    case 'applied':
+    case 'unchanged':
+      return { kind: result.kind, warnings: result.warnings };
+    case 'held':
+      return heldBy(file.path, result.by.pid);
+    case 'problem':
+      return withCode('SUB_CLIENT_WRITE', result);
+  }
+}
+
+export type { Imported, ImportFile, ImportOptions, ImportPlan };
+export { applyImport, planImport };

@@ -1,0 +1,56 @@
+// How a config names `sub`: by the runtime and the script, absolute and free of links, because a
+// client starts its servers from any folder, and a link may lead elsewhere tomorrow.
+import { realpathSync, statSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+
+interface OwnCall {
+  /** `process.execPath` */
+  readonly runtime: string;
+  /** `process.argv[1]` */
+  readonly script: string | undefined;
+}
+
+type OwnProgram =
+  | {
+      readonly kind: 'program';
+      readonly words: readonly string[];
+      /** What may take it away again, for people. */
+      readonly warning?: string;
+    }
+  | { readonly kind: 'not_found'; readonly message: string };
+
+/** Where package managers keep what they may throw away at any time. */
+const CACHES = /[\\/](?:_npx|dlx-[^\\/]+|\.bun[\\/]install[\\/]cache)[\\/]/;
+
+function ownProgram({ runtime, script }: OwnCall): OwnProgram {
+  const words: string[] = [];
+  for (const path of [runtime, script]) {
+    const real = path === undefined ? undefined : realFile(path);
+    if (real === undefined) {
+      const name = path === undefined ? 'the script of sub' : path;
+      return { kind: 'not_found', message: `${name} is no file that could be started again.` };
+    }
+    words.push(real);
+  }
+  const cached = words.find((word) => CACHES.test(word));
+  return {
+    kind: 'program',
+    words,
+    ...(cached !== undefined && {
+      warning: `sub runs from a cache, ${cached}: when that is emptied, the servers do not start any more. Install it for good first.`,
+    }),
+  };
+}
+
+function realFile(path: string): string | undefined {
+  if (!isAbsolute(path)) return undefined;
+  try {
+    const real = realpathSync.native(path);
+    return statSync(real).isFile() ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export type { OwnCall, OwnProgram };
+export { ownProgram };

@@ -1,0 +1,35 @@
+// What adoption works with: one user, one project, and the store of what was changed.
+import { createHash } from 'node:crypto';
+import { uuidv7 } from 'uuidv7';
+import type { Place } from '../../clients/index.ts';
+import type { Store } from '../../clients/store/ports.ts';
+import { type HomePaths, userHome } from '../../config/index.ts';
+import { processInfo, thisSystem } from '../../identity/index.ts';
+
+interface AdoptPlace {
+  readonly env: { readonly [name: string]: string | undefined };
+  /** An absolute path. */
+  readonly project: string;
+  readonly paths: Pick<HomePaths, 'backups' | 'run'>;
+}
+
+function clientPlace({ env, project }: AdoptPlace): Place {
+  return { platform: process.platform, userHome: userHome(env), project, env };
+}
+
+function storeAt({ backups, run }: AdoptPlace['paths']): Store {
+  const system = thisSystem();
+  return {
+    ports: {
+      sha256: (bytes) => createHash('sha256').update(bytes).digest('hex'),
+      processStart: (pid) => processInfo(pid, system)?.start,
+      uuid: uuidv7,
+      now: () => new Date(),
+      pid: process.pid,
+    },
+    paths: { backups, run },
+  };
+}
+
+export type { AdoptPlace };
+export { clientPlace, storeAt };

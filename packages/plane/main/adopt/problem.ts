@@ -1,0 +1,30 @@
+// What keeps adoption from doing its work, with the code that users see.
+import type { SubCode } from '@subluminal/contracts';
+import type { ConfigProblem } from '../../clients/index.ts';
+
+interface AdoptProblem {
+  readonly kind: 'refused';
+  readonly code: SubCode;
+  readonly message: string;
+  readonly fix: string;
+}
+
+function adoptProblem(code: SubCode, message: string, fix: string): AdoptProblem {
+  return { kind: 'refused', code, message, fix };
+}
+
+/** The message of a reader names the file by its last part only. */
+function withCode(code: SubCode, { path, message, fix }: ConfigProblem): AdoptProblem {
+  return adoptProblem(code, message.includes(path) ? message : `${path}: ${message}`, fix);
+}
+
+function heldBy(path: string, pid: number): AdoptProblem {
+  return adoptProblem(
+    'SUB_CLIENT_LOCKED',
+    `${path} is in use by another sub (process ${pid}).`,
+    'Try again when that one has ended.',
+  );
+}
+
+export type { AdoptProblem };
+export { adoptProblem, heldBy, withCode };

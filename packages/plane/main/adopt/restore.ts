@@ -1,0 +1,210 @@
+// `sub restore`: which configs have shims in them because of us, and how they come out again.
+import { isAbsolute, relative } from 'node:path';
+import { CLIENTS, type Client, clientOf, type ReadConfig } from '../../clients/index.ts';
+import { livingOwner, undoOf } from '../../clients/store/before.ts';
+import { readConfigFile } from '../../clients/store/config-file.ts';
+import { keyOf, type Store } from '../../clients/store/ports.ts';
+import { type FoundRecord, listRecords, readBackup } from '../../clients/store/record.ts';
+import { releaseConfig } from '../../clients/store/release.ts';
+import { type RestoreResult, restoreConfig } from '../../clients/store/restore.ts';
+import { takeOut } from '../../clients/store/take-out.ts';
+import { loadRedactor } from '../shim/redact.ts';
+import { type FoundConfig, findConfigs } from './configs.ts';
+import { type AdoptPlace, clientPlace, storeAt } from './place.ts';
+import { type AdoptProblem, adoptProblem, heldBy, withCode } from './problem.ts';
+import { shownDiff } from './shown.ts';
+
+interface RestoreOptions extends AdoptPlace {
+  /** Every client without one. */
+  readonly client?: Client | undefined;
+  readonly configPath?: string | undefined;
+  /** Only what is inside of the project. */
+  readonly isProjectOnly: boolean;
+  readonly redactPatterns: readonly string[];
+}
+
+interface RestoreFile {
+  readonly client: Client;
+  readonly path: string;
+  /**
+   * `same`: the bytes that were there before. `merged`: others have changed the file since.
+   * `unrecorded`: there is no record of the change, but the entries tell what they were.
+   */
+  readonly how: 'same' | 'merged' | 'unrecorded';
+  /** The servers that are set free. */
+  readonly taken: readonly string[];
+  /** The servers that others have changed so that they are not ours any more. */
+  readonly left: readonly string[];
+  readonly diff: string;
+  readonly apply: () => RestoreResult;
+}
+
+interface RestorePlan {
+  readonly kind: 'plan';
+  readonly files: readonly RestoreFile[];
+  readonly problems: readonly AdoptProblem[];
+}
+
+async function planRestore(options: RestoreOptions): Promise<RestorePlan | AdoptProblem> {
+  const redaction = await loadRedactor(options.redactPatterns, []);
+  if (!redaction.ok)
+    return adoptProblem('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
+  const { redact } = redaction;
+  const store = storeAt(options.paths);
+  const place = clientPlace(options);
+  const clients = options.client === undefined ? CLIENTS : [options.client];
+  const { found, problems } = findConfigs({ place, clients, configPath: options.configPath });
+  const records = recordsFor(options, found, store);
+  const known = new Set(records.flatMap((one) => (one.kind === 'record' ? [one.key] : [])));
+  const planned = [
+    ...records.map((one) =>
+      one.kind === 'problem'
+        ? withCode('SUB_CLIENT_RESTORE', one)
+        : fromRecord(one, { store, redact }),
+    ),
+    ...found
+      .filter(
+        (one) => !known.has(keyOf(one.target, store.ports)) && isWanted(one.file.path, options),
+      )
+      .flatMap((one) => fromEntries(one, { store, redact })),
+  ];
+  return {
+    kind: 'plan',
+    files: planned.filter(isFile),
+    problems: [
+      // Of a file that cannot be read nothing is known, unless there is a record of it.
+      ...problems
+        .filter(
+          ({ path }) => !records.some((one) => one.kind === 'record' && one.record.path === path),
+        )
+        .map((one) => withCode('SUB_CLIENT_CONFIG', one)),
+      ...planned.flatMap((one) => (isFile(one) ? [] : [one])),
+    ],
+  };
+}
+
+function isFile(one: RestoreFile | AdoptProblem): one is RestoreFile {
+  return !('code' in one);
+}
+
+/** Damaged ones always: nobody knows whose they are. */
+function recordsFor(options: RestoreOptions, found: readonly FoundConfig[], store: Store) {
+  const { client, configPath } = options;
+  const targets = new Set(found.map(({ target }) => keyOf(target, store.ports)));
+  return listRecords(store.paths).filter((one) => {
+    if (one.kind !== 'record') return one.kind === 'problem';
+    const { record, key } = one;
+    if (configPath !== undefined) return targets.has(key) || record.path === configPath;
+    return (client === undefined || record.client === client.id) && isWanted(record.path, options);
+  });
+}
+
+function isWanted(path: string, { isProjectOnly, project }: RestoreOptions): boolean {
+  if (!isProjectOnly) return true;
+  const inside = relative(project, path);
+  return !inside.startsWith('..') && !isAbsolute(inside);
+}
+
+interface Looking {
+  readonly store: Store;
+  readonly redact: (text: string) => string;
+}
+
+function fromRecord(found: FoundRecord, { store, redact }: Looking): RestoreFile | AdoptProblem {
+  const { path, target, format, client: id } = found.record;
+  const holder = livingOwner(found.record, store);
+  if (holder !== undefined) return heldBy(path, holder.by.pid);
+  const client = clientOf(id);
+  const apply = (): RestoreResult => restoreConfig({ ...store, path });
+  const config = readConfigFile(target);
+  // What keeps it from being put back is told by whoever tries, with what to do by hand.
+  if (config.kind !== 'read') return tried(path, apply);
+  const backup = readBackup(found, store);
+  if (backup.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', backup);
+  const undone = undoOf(config, found, { backup, store });
+  if (undone.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', undone);
+  const file = { client: id, scope: 'user', path, format } as const;
+  return {
+    client,
+    path,
+    how: undone.kind,
+    taken: undone.taken.map(({ name }) => name),
+    left: undone.left.map(({ name }) => name),
+    diff: diffOf([client.read(file, config.text), client.read(file, undone.text)], redact),
+    apply,
+  };
+}
+
+/** A config that is gone or cannot be read: trying changes nothing. */
+function tried(path: string, apply: () => RestoreResult): AdoptProblem {
+  const result = apply();
+  if (result.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', result);
+  return adoptProblem('SUB_CLIENT_RESTORE', `${path} has just changed.`, 'Try again.');
+}
+
+/** Nothing is shown of what cannot be read. */
+function diffOf(
+  [before, after]: readonly [ReturnType<Client['read']>, ReturnType<Client['read']>],
+  redact: (text: string) => string,
+): string {
+  if (before.kind === 'problem' || after.kind === 'problem') return '';
+  return shownDiff({ before, after, redact });
+}
+
+/** An entry that starts a shim tells itself what stands behind it. */
+function fromEntries(
+  { client, file, config }: FoundConfig,
+  { store, redact }: Looking,
+): readonly (RestoreFile | AdoptProblem)[] {
+  const ways = governedIn(config).map((entry) => ({ ...entry, pairs: [] }));
+  if (ways.length === 0) return [];
+  const out = takeOut({ text: config.text, format: file.format, ways });
+  if (out.kind === 'refused') {
+    const message = `the shims cannot be taken out of ${file.path}: ${out.why}`;
+    return [adoptProblem('SUB_CLIENT_RESTORE', message, out.fix)];
+  }
+  const entries = (text: string) => {
+    const read = client.read(file, text);
+    return read.kind === 'problem' ? read : governedIn(read);
+  };
+  return [
+    {
+      client,
+      path: file.path,
+      how: 'unrecorded',
+      taken: out.taken.map(({ name }) => name),
+      left: out.left.map(({ name }) => name),
+      diff: diffOf([config, client.read(file, out.text)], redact),
+      apply: () => releaseConfig({ ...store, file, entries }),
+    },
+  ];
+}
+
+function governedIn({ entries }: ReadConfig) {
+  return entries
+    .filter(({ governed }) => governed !== undefined)
+    .map(({ name, project, at }) => ({ name, ...(project !== undefined && { project }), at }));
+}
+
+type RestoreOutcome = { readonly kind: 'restored'; readonly replaced?: string } | AdoptProblem;
+
+function applyRestore({ path, apply }: RestoreFile): RestoreOutcome {
+  const result = apply();
+  switch (result.kind) {
+    case 'restored':
+      return {
+        kind: 'restored',
+        ...(result.replaced !== undefined && { replaced: result.replaced }),
+      };
+    case 'untouched':
+    case 'none':
+      return { kind: 'restored' };
+    case 'held':
+      return heldBy(path, result.by.pid);
+    case 'problem':
+      return withCode('SUB_CLIENT_RESTORE', result);
+  }
+}
+
+export type { RestoreFile, RestoreOptions, RestoreOutcome, RestorePlan };
+export { applyRestore, planRestore };

@@ -1,0 +1,59 @@
+// What becomes of the calls to one server of a config.
+import type { ReadConfig, ServerEntry } from '../../clients/index.ts';
+
+/** `unknown`: neither a command nor an address that we know how to read. */
+type ServerState = 'governed' | 'open' | 'remote' | 'unknown';
+
+interface ServerView {
+  readonly name: string;
+  /** It counts in this project alone. */
+  readonly project?: string;
+  readonly state: ServerState;
+  readonly isDisabled: boolean;
+  /** The name that policies and the ledger know it by; only where it is governed. */
+  readonly serverName?: string;
+  /** What the entry itself tells its shim. */
+  readonly policy?: string;
+  readonly profile?: string;
+  readonly wrapId?: string;
+}
+
+function stateOf({ governed, transport }: ServerEntry): ServerState {
+  if (governed !== undefined) return 'governed';
+  return transport === 'stdio' ? 'open' : transport;
+}
+
+function viewOf(entry: ServerEntry): ServerView {
+  const { name, project, isDisabled, governed } = entry;
+  const policy = governed && flagIn(governed.flags, 'policy');
+  const profile = governed && flagIn(governed.flags, 'profile');
+  return {
+    name,
+    ...(project !== undefined && { project }),
+    state: stateOf(entry),
+    isDisabled,
+    ...(governed !== undefined && { serverName: governed.serverName ?? name }),
+    ...(policy !== undefined && { policy }),
+    ...(profile !== undefined && { profile }),
+    ...(governed?.wrapId !== undefined && { wrapId: governed.wrapId }),
+  };
+}
+
+function viewsOf({ entries }: ReadConfig): readonly ServerView[] {
+  return entries.map(viewOf);
+}
+
+/** The last one counts, as it does for the shim. */
+function flagIn(flags: readonly string[], name: string): string | undefined {
+  const at = flags.findLastIndex((word) => word === `--${name}` || word.startsWith(`--${name}=`));
+  const word = flags[at];
+  return word === `--${name}` ? flags[at + 1] : word?.slice(name.length + 3);
+}
+
+/** Tells the entries of one file apart. */
+function entryKey({ name, project }: Pick<ServerEntry, 'name' | 'project'>): string {
+  return JSON.stringify([project ?? null, name]);
+}
+
+export type { ServerState, ServerView };
+export { entryKey, viewsOf };

@@ -1,0 +1,245 @@
+// What `sub wrap` is about to rewrite, found out before anything is begun.
+import { uuidv7 } from 'uuidv7';
+import {
+  type Client,
+  clientOf,
+  clientStartedBy,
+  effectiveServers,
+  type ReadConfig,
+  type ServerEntry,
+  type ShimCall,
+  unresolved,
+} from '../../clients/index.ts';
+import { baseOf } from '../adopt/base.ts';
+import { type FoundConfig, findConfigs } from '../adopt/configs.ts';
+import { type OwnCall, ownProgram } from '../adopt/own-program.ts';
+import { clientPlace, storeAt } from '../adopt/place.ts';
+import { withCode } from '../adopt/problem.ts';
+import { entryKey } from '../adopt/server-state.ts';
+import { shownDiff } from '../adopt/shown.ts';
+import { notStarted } from '../run/failed-start.ts';
+import { locateCommand } from '../run/locate.ts';
+import { type Refused, type RunOptions, refused } from '../run/options.ts';
+import { loadRedactor } from '../shim/redact.ts';
+
+interface WrapOptions {
+  readonly run: RunOptions;
+  /** By the command unless given. */
+  readonly client?: Client | undefined;
+  readonly configPath?: string | undefined;
+  /** A port of 127.0.0.1 for the hub, 0 for a free one; a socket of the home without. */
+  readonly port?: number | undefined;
+  /** False: the config stays as it was rewritten. */
+  readonly restores: boolean;
+  readonly own: OwnCall;
+}
+
+interface WrapPlan {
+  readonly kind: 'plan';
+  readonly id: string;
+  readonly client: Client;
+  readonly files: readonly WrapFilePlan[];
+  readonly warnings: readonly string[];
+}
+
+interface WrapFilePlan {
+  readonly found: FoundConfig;
+  /** By `entryKey`. */
+  readonly chosen: ReadonlySet<string>;
+  readonly call: ShimCall;
+  /** Secrets are left out. */
+  readonly diff: string;
+}
+
+async function planWrap(options: WrapOptions): Promise<WrapPlan | Refused> {
+  const { run, own } = options;
+  const [command = ''] = run.command;
+  const located = locateCommand(command, run);
+  if (located !== 'found') return notStarted(command, located);
+  const client = clientFor(options);
+  if ('kind' in client) return client;
+  const program = ownProgram(own);
+  if (program.kind === 'not_found') {
+    return refused('SUB_OWN_PATH', program.message, 'Start sub from where it is installed.');
+  }
+  const configs = configsOf(client, options);
+  if ('kind' in configs) return configs;
+  const problem = wrapProblem(client, configs, options);
+  if (problem !== undefined) return problem;
+  const redaction = await loadRedactor(run.config['redact.extra_patterns'], []);
+  if (!redaction.ok) return refused('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
+  const id = uuidv7();
+  const call = { program: program.words, flags: flagsOf(id, run) };
+  return {
+    kind: 'plan',
+    id,
+    client,
+    files: configs
+      .filter(({ config }) => chosenIn(config, run.cwd).length > 0)
+      .map((found) => filePlan(found, call, { cwd: run.cwd, redact: redaction.redact })),
+    warnings: warningsOf(configs, program.warning),
+  };
+}
+
+function clientFor({ run, client, configPath }: WrapOptions): Client | Refused {
+  if (client !== undefined) return client;
+  const found = clientStartedBy(run.command);
+  if (found.kind === 'client') return found.client;
+  if (configPath !== undefined) return clientOf('custom');
+  const name = JSON.stringify((run.command[0] ?? '').slice(0, NAME_LENGTH_MAX));
+  return refused(
+    'SUB_CLIENT_UNKNOWN',
+    `${name} is no agent that sub knows.`,
+    `Say which it is with --agent-type (${found.known.join(', ')}), or where its config is with --config-path.`,
+  );
+}
+
+const NAME_LENGTH_MAX = 256;
+
+/** Every config that the agent will read; one that cannot be read would not be governed. */
+function configsOf(
+  client: Client,
+  { run, configPath }: WrapOptions,
+): readonly FoundConfig[] | Refused {
+  const place = clientPlace({ env: run.env, project: run.cwd, paths: run.paths });
+  const { found, problems, looked } = findConfigs({ place, clients: [client], configPath });
+  const [problem] = problems;
+  if (problem !== undefined) {
+    const { code, message, fix } = withCode('SUB_CLIENT_CONFIG', problem);
+    return refused(code, message, fix);
+  }
+  if (found.length === 0) {
+    const paths = looked.length === 0 ? '' : ` There is neither of: ${looked.join(', ')}.`;
+    return refused(
+      'SUB_CLIENT_CONFIG',
+      `${client.title} has no config here.${paths}`,
+      'Name its config with --config-path.',
+    );
+  }
+  const empty = found.find(({ config }) => config.text.trim() === '');
+  if (empty === undefined) return found;
+  const message = `${empty.file.path} is empty: that is no config.`;
+  return refused('SUB_CLIENT_CONFIG', message, 'Fill it in, or remove it.');
+}
+
+/** Those for other projects are no business of this agent. */
+function inProject({ project }: ServerEntry, cwd: string): boolean {
+  return project === undefined || project === cwd;
+}
+
+function chosenIn({ entries }: ReadConfig, cwd: string): readonly ServerEntry[] {
+  return entries.filter((entry) => entry.transport === 'stdio' && inProject(entry, cwd));
+}
+
+function wrapProblem(
+  client: Client,
+  configs: readonly FoundConfig[],
+  options: WrapOptions,
+): Refused | undefined {
+  const { cwd } = options.run;
+  const problem = governedAlready(client, configs, options);
+  if (problem !== undefined) return problem;
+  const paths = configs.map(({ file }) => file.path).join(', ');
+  const servers = effectiveServers(
+    configs.map(({ config }) => config),
+    cwd,
+  );
+  if (servers.length === 0) {
+    const message = `No MCP servers found in config: ${paths}.`;
+    return refused('SUB_CLIENT_CONFIG', message, 'Without servers, `sub run` does the same.');
+  }
+  const local = servers.filter(({ entry }) => entry.transport === 'stdio');
+  if (local.length === 0) {
+    const message = `No MCP servers found in config that start a command: ${paths}.`;
+    return refused('SUB_CLIENT_CONFIG', message, 'Servers with an address are not governed yet.');
+  }
+  if (local.every(({ isDisabled }) => isDisabled)) {
+    const message = `All MCP servers are disabled: ${paths}.`;
+    return refused('SUB_CLIENT_CONFIG', message, `Enable one in ${client.title}.`);
+  }
+  const enabled = local.filter(({ isDisabled }) => !isDisabled).map(({ entry }) => entry);
+  return unsetVariable(client, enabled, options);
+}
+
+function governedAlready(
+  client: Client,
+  configs: readonly FoundConfig[],
+  { run }: WrapOptions,
+): Refused | undefined {
+  for (const found of configs) {
+    // Whoever has rewritten it and still runs is named.
+    const base = baseOf(found, storeAt(run.paths));
+    if (base.kind === 'refused') return refused(base.code, base.message, base.fix);
+    const entry = found.config.entries.find(
+      (one) => one.governed !== undefined && inProject(one, run.cwd),
+    );
+    if (entry === undefined) continue;
+    const agent = run.command.join(' ').slice(0, NAME_LENGTH_MAX);
+    return refused(
+      'SUB_CLIENT_GOVERNED',
+      `${entry.name} in ${found.file.path} starts a shim already.`,
+      `Start the agent with \`sub run -- ${agent}\`, or take the shims out first: \`sub restore ${client.id}\`.`,
+    );
+  }
+  return undefined;
+}
+
+function unsetVariable(
+  client: Client,
+  entries: readonly ServerEntry[],
+  { run }: WrapOptions,
+): Refused | undefined {
+  for (const entry of entries) {
+    const names = unresolved(entry, client, run.env);
+    if (names.length === 0) continue;
+    const message = `${entry.name} needs ${names.join(', ')}, which is not set.`;
+    return refused('SUB_CLIENT_CONFIG', message, 'Set it, or give it a default in the config.');
+  }
+  return undefined;
+}
+
+/** Should the session be cut off, its entries still say by which policy they are governed. */
+function flagsOf(id: string, { told }: RunOptions): readonly string[] {
+  const { policyPath, profile } = told;
+  return [
+    '--wrap',
+    id,
+    ...(policyPath === undefined ? [] : ['--policy', policyPath]),
+    ...(profile === undefined ? [] : ['--profile', profile]),
+  ];
+}
+
+function filePlan(
+  found: FoundConfig,
+  call: ShimCall,
+  { cwd, redact }: { readonly cwd: string; readonly redact: (text: string) => string },
+): WrapFilePlan {
+  const { client, file, config } = found;
+  const entries = chosenIn(config, cwd);
+  const after = client.read(file, client.plan(config, entries, call).text);
+  if (after.kind === 'problem') throw new Error(`a rewritten config is broken: ${after.message}`);
+  return {
+    found,
+    chosen: new Set(entries.map(entryKey)),
+    call,
+    diff: shownDiff({ before: config, after, redact }),
+  };
+}
+
+function warningsOf(
+  configs: readonly FoundConfig[],
+  warning: string | undefined,
+): readonly string[] {
+  const remote = configs.flatMap(({ config }) =>
+    config.entries.filter(({ transport }) => transport === 'remote').map(({ name }) => name),
+  );
+  return [
+    ...(warning === undefined ? [] : [warning]),
+    ...(remote.length === 0
+      ? []
+      : [`not governed yet, because they have an address: ${[...new Set(remote)].join(', ')}.`]),
+  ];
+}
+
+export type { WrapFilePlan, WrapOptions, WrapPlan };
+export { planWrap };

@@ -1,0 +1,39 @@
+// `sub wrap`: a run whose agent finds its servers behind shims.
+import { randomBytes } from 'node:crypto';
+import type { RunResult } from '../run/options.ts';
+import { startRun } from '../run/start.ts';
+import type { WrapOptions, WrapPlan } from './plan.ts';
+import { wrapSession } from './session.ts';
+
+interface WrapResult {
+  readonly run: RunResult;
+  /** False when a config could not be put back; the person was told. */
+  readonly isRestored: boolean;
+}
+
+const TOKEN_BYTES = 32;
+/** A launcher that hands over to a window ends at once. */
+const HANDED_OVER_MS = 5_000;
+
+async function startWrap(plan: WrapPlan, options: WrapOptions): Promise<WrapResult> {
+  const { port, run } = options;
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const listening = { ...run, ...(port !== undefined && { listen: { port, token } }) };
+  for (const warning of plan.warnings) run.tell(warning);
+  const session = wrapSession(plan, { ...options, run: listening });
+  const result = await startRun({ ...listening, session });
+  if (isHandedOver(result, session.agentMs())) {
+    run.tell(
+      `the agent ended at once, and none of its servers started: if it handed over to a window that is already open, use \`sub import ${plan.client.id}\` instead.`,
+    );
+  }
+  return { run: result, isRestored: session.isRestored() };
+}
+
+function isHandedOver(result: RunResult, agentMs: number | undefined): boolean {
+  if (result.kind !== 'ended' || agentMs === undefined) return false;
+  return result.agent.code === 0 && result.shims === 0 && agentMs < HANDED_OVER_MS;
+}
+
+export type { WrapResult };
+export { startWrap };
