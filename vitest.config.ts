@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
@@ -8,6 +8,8 @@ export default defineConfig({
       'tools/**/*.test.ts',
       'bench/**/*.test.ts',
     ],
+    // They need clients that are installed on demand: `npm run test:clients`.
+    exclude: [...configDefaults.exclude, 'test/clients/**'],
     pool: 'threads',
     isolate: false,
     testTimeout: 60_000,

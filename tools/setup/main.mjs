@@ -41,7 +41,7 @@ const NPM_FIXES = [
 ];
 const INSTALL = 'npm ci';
 /** The scripts of package.json that write into a checkout that is ready. */
-const WRITERS = new Set(['test', 'check', 'bench', 'dev', 'format', 'schemas']);
+const WRITERS = new Set(['test', 'test:clients', 'check', 'bench', 'dev', 'format', 'schemas']);
 
 class Interrupted extends Error {
   constructor(signal) {

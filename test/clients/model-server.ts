@@ -1,0 +1,129 @@
+// A model on loopback that says what a script tells it to, and keeps every request it gets.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ANTHROPIC } from './anthropic-wire.ts';
+import { RESPONSES } from './responses-wire.ts';
+import { type Body, isBody, type Turn, type Wire } from './script.ts';
+
+interface ModelRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly body: Body;
+}
+
+interface ModelServer {
+  /** Without a path. */
+  readonly url: string;
+  /** What it says from now on; nothing was asked yet then. */
+  readonly play: (script: readonly Turn[]) => void;
+  /** Everything that came in since, in order. */
+  readonly requests: () => readonly ModelRequest[];
+  /** What the tools gave back, as it stood in the last request that continued the task. */
+  readonly seen: () => readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+const BODY_BYTES_MAX = 16 * 1024 * 1024;
+const REQUESTS_MAX = 200;
+
+const WIRES: { readonly [path: string]: Wire } = {
+  '/v1/messages': ANTHROPIC,
+  '/v1/responses': RESPONSES,
+};
+
+/**
+ * Each request carries the conversation so far, so the turn to say follows from the results in it:
+ * a request that is sent twice is answered twice alike.
+ */
+async function startModelServer(): Promise<ModelServer> {
+  let script: readonly Turn[] = [];
+  let requests: ModelRequest[] = [];
+  const server = createServer((request, response) => {
+    void take(request).then((taken) => {
+      if (taken === undefined || requests.length >= REQUESTS_MAX) {
+        response.writeHead(413).end();
+        return;
+      }
+      requests.push(taken);
+      reply({ taken, script, response });
+    });
+  });
+  // Codex would rather speak over a WebSocket, and takes this as a no.
+  server.on('upgrade', (_, socket) => {
+    socket.end('HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  });
+  // Whatever else a client wants of the world comes here as to a proxy.
+  server.on('connect', (_, socket) => {
+    socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    play(next) {
+      script = next;
+      requests = [];
+    },
+    requests: () => requests,
+    seen: () => lastSeen(requests),
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function lastSeen(requests: readonly ModelRequest[]): readonly string[] {
+  const last = requests.findLast(({ path, body }) => WIRES[path]?.isTask(body) === true);
+  return last === undefined ? [] : (WIRES[last.path]?.results(last.body) ?? []);
+}
+
+async function take(request: IncomingMessage): Promise<ModelRequest | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES_MAX) return undefined;
+    chunks.push(chunk);
+  }
+  const path = new URL(request.url ?? '/', 'http://model').pathname;
+  return { method: request.method ?? '', path, body: bodyOf(Buffer.concat(chunks).toString()) };
+}
+
+function bodyOf(text: string): Body {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isBody(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+interface Asked {
+  readonly taken: ModelRequest;
+  readonly script: readonly Turn[];
+  readonly response: ServerResponse;
+}
+
+function reply({ taken: { method, path, body }, script, response }: Asked): void {
+  const wire = method === 'POST' ? WIRES[path] : undefined;
+  if (wire !== undefined) {
+    const turn = wire.isTask(body) ? script[wire.results(body).length] : undefined;
+    const answer = wire.answer(turn ?? { kind: 'text', text: 'Nothing more.' }, body);
+    response.writeHead(200, { 'content-type': answer.type }).end(answer.text);
+    return;
+  }
+  const fixed = path === '/v1/messages/count_tokens' ? { input_tokens: 1 } : { data: [] };
+  const isKnown = ['/', '/v1/models', '/v1/messages/count_tokens'].includes(path);
+  response
+    .writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' })
+    .end(method === 'HEAD' ? undefined : JSON.stringify(fixed));
+}
+
+export type { ModelRequest, ModelServer };
+export { startModelServer };

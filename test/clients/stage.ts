@@ -1,0 +1,165 @@
+// A user of their own for each test: a home, a project, and nothing of whoever runs the tests.
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { bearing, until } from '../contract/proc.ts';
+import { type Ended, ended, SUB } from '../e2e/sub.ts';
+
+type Env = { readonly [name: string]: string };
+
+interface Stage {
+  readonly home: string;
+  readonly project: string;
+  /** The policy that stops writes with a hint. */
+  readonly policy: string;
+  /** Runs a command in the project, as the user would type it. */
+  readonly run: (command: readonly string[]) => Promise<Ended>;
+  readonly sub: (...args: readonly string[]) => Promise<Ended>;
+  /** The calls in the ledger, the oldest first, once there are so many. */
+  readonly calls: (count: number) => Promise<readonly LedgerCall[]>;
+  /** Resolves when nothing of the user runs any more but the daemon of the ledger. */
+  readonly quiet: () => Promise<void>;
+  readonly clear: () => void;
+}
+
+interface LedgerCall {
+  readonly run_id: string;
+  readonly agent_id: string;
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly decision: string;
+  readonly rule_id: string | null;
+  readonly status: string | null;
+}
+
+interface StageOptions {
+  readonly binFolder: string;
+  /** What the client needs besides. */
+  readonly env: Env;
+}
+
+const COMMAND_MAX_MS = 90_000;
+const REASON = 'This project is read-only today.';
+const HINT = 'Put what you would have written into your answer instead.';
+const POLICY = `policy_id: real-clients
+version: "1"
+mode: control
+defaults: { decision_on_error: BLOCK }
+selectors: {}
+rules:
+  - rule_id: no-writes
+    kind: deny
+    enabled: true
+    severity: critical
+    match: { tool_name: { glob: ["write_*"] } }
+    effect:
+      action: BLOCK
+      reason_code: READ_ONLY
+      message: ${REASON}
+      hint: { hint_text: ${HINT}, hint_kind: SAFETY }
+`;
+
+function setStage({ binFolder, env }: StageOptions): Stage {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sub-clients-')));
+  const home = join(folder, 'home');
+  const project = join(folder, 'project');
+  const policy = join(folder, 'policy.yaml');
+  mkdirSync(home);
+  mkdirSync(project);
+  writeFileSync(policy, POLICY);
+  const own = {
+    HOME: home,
+    // Where it is found from HOME alone: Codex gives its servers almost no environment.
+    SUB_HOME: join(home, '.subluminal'),
+    PATH: [binFolder, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
+    LANG: 'C.UTF-8',
+    ...env,
+  };
+  const run = (command: readonly string[]) => runIn(command, { cwd: project, env: own });
+  const sub = (...args: readonly string[]) => run([process.execPath, SUB, ...args]);
+  return {
+    home,
+    project,
+    policy,
+    run,
+    sub,
+    calls: (count) => callsIn(sub, count),
+    async quiet() {
+      const left = () => bearing([folder]).filter((pid) => !commandOf(pid).includes('ledgerd'));
+      await until(() => (left().length === 0 ? true : undefined), 'the last server to end').catch(
+        (cause: unknown) => {
+          throw new Error(`${String(cause)}; there is:\n${left().map(commandOf).join('\n')}`);
+        },
+      );
+    },
+    clear() {
+      // A ledger that was started on the way knows nothing of the test but its folder.
+      for (const pid of bearing([folder])) endOne(pid);
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+function endOne(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone already, as it should be.
+  }
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}
+
+interface Where {
+  readonly cwd: string;
+  readonly env: Env;
+}
+
+function runIn([program = '', ...args]: readonly string[], { cwd, env }: Where): Promise<Ended> {
+  return ended(
+    spawn(program, args, {
+      cwd,
+      env,
+      // Both clients wait for more of the task as long as their input is open.
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: COMMAND_MAX_MS,
+      killSignal: 'SIGKILL',
+    }),
+  );
+}
+
+/** A shim hands its last events over as it ends, which may be a moment after its agent. */
+async function callsIn(sub: Stage['sub'], count: number): Promise<readonly LedgerCall[]> {
+  let said = '';
+  let found: readonly LedgerCall[] = [];
+  let looking: Promise<void> | undefined;
+  const look = async (): Promise<void> => {
+    const { stdout, stderr } = await sub('query', '--json');
+    said = stdout + stderr;
+    const answer = stdout.startsWith('{')
+      ? (JSON.parse(stdout) as { calls: LedgerCall[] })
+      : undefined;
+    found = answer?.calls.toReversed() ?? [];
+  };
+  await until(() => {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    const isThere = found.length >= count && found.every(({ status }) => status !== null);
+    return isThere ? true : undefined;
+  }, `${count} calls in the ledger`).catch((cause: unknown) => {
+    throw new Error(`${String(cause)}; it says:\n${said}`);
+  });
+  await looking;
+  return found;
+}
+
+export type { Env, LedgerCall, Stage };
+export { HINT, REASON, setStage };

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+// A project of its own: it needs clients that only `npm run test:clients` installs.
+export default defineConfig({
+  test: {
+    root: new URL('../../', import.meta.url).pathname,
+    include: ['test/clients/*.test.ts'],
+    pool: 'threads',
+    isolate: false,
+    testTimeout: 180_000,
+    hookTimeout: 60_000,
+  },
+});
