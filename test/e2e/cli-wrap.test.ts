@@ -1,7 +1,7 @@
 // One agent under the built `sub wrap`: its config is rewritten while it runs, and comes back.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -99,6 +99,21 @@ describe('a session', () => {
       expectClean(config);
     },
   );
+
+  test('a client that hides SUB_HOME from its servers does not hide the session', async () => {
+    const config = machine.servers();
+    const agent = machine.agent({ calls: [ECHO], bare: true });
+    const elsewhere = { SUB_HOME: join(machine.folder, 'elsewhere') };
+    const { stdout } = await ended(machine.start(['wrap', ...TYPE, ...agent], elsewhere));
+    const { outcomes, run } = told(stdout);
+    expect(outcomes).toEqual(['ok']);
+    const events = machine.read(join(machine.project, 'events.jsonl')).trimEnd().split('\n');
+    expect(events.some((line) => line.includes('"tool_call_decision"'))).toBe(true);
+    expect(events.every((line) => line.includes(`"run_id":"${run}"`))).toBe(true);
+    expect(machine.read()).toBe(config);
+    // What was made for this session alone is gone again.
+    expect(existsSync(machine.subHome)).toBe(false);
+  });
 
   test('a port that is given is the one', async () => {
     verifies('F-008');

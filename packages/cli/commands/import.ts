@@ -6,7 +6,7 @@ import {
   type ImportPlan,
   planImport,
 } from '@subluminal/plane/main/adopt';
-import { confirmed } from '../adopt/confirm.ts';
+import { type Asker, asker } from '../adopt/confirm.ts';
 import {
   diffLines,
   failureOf,
@@ -32,13 +32,15 @@ async function run(input: ImportInput, io: Io): Promise<Outcome> {
   const nothing = nothingThere(plan, wish);
   if (nothing !== undefined) return nothing;
   const { options } = input;
-  const shown: Shown = { ...options, io, applied: new Set(), hasFailed: false };
+  const asks = asker(io, options.yes);
+  const shown: Shown = { ...options, io, asks, applied: new Set(), hasFailed: false };
   shown.hasFailed = tellProblems(plan.problems, io);
   for (const warning of [...plan.warnings, ...homeWarning(wish)]) tell(io, warning);
-  for (const client of plan.clients) {
-    const files = plan.files.filter((file) => file.client === client);
-    const problem = await offer(files, wish, shown);
+  try {
+    const problem = await offerAll(plan, wish, shown);
     if (problem !== undefined) return problem;
+  } finally {
+    await asks.close();
   }
   if (options.json) io.out.write(jsonText(documentOf(plan, shown)));
   else if (plan.files.every(({ diff }) => diff === '')) io.out.write('Nothing to do.\n');
@@ -48,7 +50,7 @@ async function run(input: ImportInput, io: Io): Promise<Outcome> {
 interface Shown {
   readonly io: Io;
   readonly json: boolean;
-  readonly yes: boolean;
+  readonly asks: Asker;
   readonly 'dry-run': boolean;
   readonly applied: Set<ImportFile>;
   hasFailed: boolean;
@@ -107,6 +109,19 @@ function homeWarning({ env }: ImportOptions): readonly string[] {
   return ['SUB_HOME is set: servers of a client that does not hand it on use ~/.subluminal.'];
 }
 
+async function offerAll(
+  { clients, files }: ImportPlan,
+  wish: ImportOptions,
+  shown: Shown,
+): Promise<Failure | undefined> {
+  for (const client of clients) {
+    const own = files.filter((file) => file.client === client);
+    const problem = await offer(own, wish, shown);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
 /** Shows the files of one client, asks, and changes them. */
 async function offer(
   files: readonly ImportFile[],
@@ -121,7 +136,7 @@ async function offer(
   if (first === undefined || shown['dry-run']) return undefined;
   const { title, id } = first.client;
   const text = `Change ${open.length === 1 ? 'this file' : 'these files'} of ${title}?`;
-  const answer = await confirmed({ io, text, isYes: shown.yes });
+  const answer = await shown.asks.ask(text);
   if (isFailure(answer)) return answer;
   if (!answer) {
     tell(io, 'nothing was changed.');

@@ -4,7 +4,7 @@ import {
   type RestoreFile,
   type RestoreOptions,
 } from '@subluminal/plane/main/adopt';
-import { confirmed } from '../adopt/confirm.ts';
+import { asker } from '../adopt/confirm.ts';
 import { diffLines, failureOf, printLines, tellProblems } from '../adopt/lines.ts';
 import { chosenClient, whereabouts } from '../adopt/wish.ts';
 import type { RestoreInput } from '../catalog/adopt.ts';
@@ -26,7 +26,9 @@ async function run(input: RestoreInput, io: Io): Promise<Outcome> {
   const restored = new Set<RestoreFile>();
   if (files.length > 0 && !options['dry-run']) {
     const text = `Put ${files.length === 1 ? 'this file' : 'these files'} back?`;
-    const answer = await confirmed({ io, text, isYes: options.yes });
+    const asks = asker(io, options.yes);
+    const answer = await asks.ask(text);
+    await asks.close();
     if (isFailure(answer)) return answer;
     if (!answer) io.err.write('sub: nothing was changed.\n');
     for (const file of answer ? files : []) {

@@ -51,3 +51,10 @@ test('warns of a place that is emptied some day', () => {
   const found = ownProgram({ runtime: file('node'), script });
   expect(JSON.stringify(found)).toContain('runs from a cache');
 });
+
+test('fails where it would not know itself again: a second shim would stand before the first', () => {
+  verifies('F-007');
+  const [node, script] = [file('node'), file('sub.mjs')];
+  expect(ownProgram({ runtime: node, script: file('other.mjs') }).kind).toBe('not_found');
+  expect(ownProgram({ runtime: file('electron'), script }).kind).toBe('not_found');
+});

@@ -2,6 +2,7 @@
 // client starts its servers from any folder, and a link may lead elsewhere tomorrow.
 import { realpathSync, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { governedOf } from '../../clients/index.ts';
 
 interface OwnCall {
   /** `process.execPath` */
@@ -31,6 +32,12 @@ function ownProgram({ runtime, script }: OwnCall): OwnProgram {
       return { kind: 'not_found', message: `${name} is no file that could be started again.` };
     }
     words.push(real);
+  }
+  // What we would not know again tomorrow, we would put a second shim in front of.
+  const [command, ...args] = words;
+  if (governedOf(command, [...args, 'shim', '--', 'server']) === undefined) {
+    const message = `${words.join(' ')} is no way to start sub that could be told from others.`;
+    return { kind: 'not_found', message };
   }
   const cached = words.find((word) => CACHES.test(word));
   return {

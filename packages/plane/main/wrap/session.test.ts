@@ -17,7 +17,8 @@ beforeAll(async () => {
   programs = mkdtempSync(join(tmpdir(), 'sub-crash-'));
   await build({
     entryPoints: [fileURLToPath(new URL('./testing/crash.ts', import.meta.url))],
-    outfile: join(programs, 'crash.mjs'),
+    // Under the name that a config knows it by.
+    outfile: join(programs, 'sub.mjs'),
     bundle: true,
     format: 'esm',
     platform: 'node',
@@ -41,7 +42,7 @@ test.each([
 ])('a process that %s puts the config back first', async (how, code) => {
   verifies('F-020', 'NFR-003');
   const task = JSON.stringify({ home, cwd: home, how });
-  const child = spawn(process.execPath, [join(programs, 'crash.mjs'), task], {
+  const child = spawn(process.execPath, [join(programs, 'sub.mjs'), task], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(child, 'close');

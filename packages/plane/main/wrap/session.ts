@@ -4,6 +4,7 @@ import { type Applied, applyChange, type Unchanged } from '../../clients/store/a
 import { keepChange } from '../../clients/store/keep.ts';
 import { type Store, thisProcess } from '../../clients/store/ports.ts';
 import { restoreConfig } from '../../clients/store/restore.ts';
+import { ensurePrivateFolder } from '../../config/index.ts';
 import { storeAt } from '../adopt/place.ts';
 import { heldBy, withCode } from '../adopt/problem.ts';
 import { rewriter } from '../adopt/rewriter.ts';
@@ -85,6 +86,8 @@ function tellShims({ plan, options, told, owner, runDirs }: Telling): Refused | 
   const token = listen?.token ?? told.env['SUB_GOVERNANCE_TOKEN'];
   const file = { id: plan.id, env: told.env, owner, ...(token !== undefined && { token }) };
   for (const dir of new Set([paths.run, fallbackRunDir(options.run.env)])) {
+    // The folder of the home was looked at when the run began.
+    if (dir !== paths.run && ensurePrivateFolder(dir) !== undefined) continue;
     try {
       writeWrapFile(dir, file);
       runDirs.push(dir);

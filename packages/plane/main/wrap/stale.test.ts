@@ -35,5 +35,5 @@ test('removes a draft that nobody is writing any more', () => {
 });
 
 test('a folder that is not there is no reason to fail', () => {
-  dropStaleWraps(join(runDir, 'none'), Date.now());
+  expect(() => dropStaleWraps(join(runDir, 'none'), Date.now())).not.toThrow();
 });

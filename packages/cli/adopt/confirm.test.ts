@@ -1,0 +1,64 @@
+import picocolors from 'picocolors';
+import { expect, test } from 'vitest';
+import { isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { asker } from './confirm.ts';
+
+interface Typed {
+  readonly io: Io;
+  readonly said: string[];
+  readonly isClosed: () => boolean;
+}
+
+/** A terminal at which these pieces are typed. */
+function terminal(pieces: readonly string[], isTerminal = true): Typed {
+  const said: string[] = [];
+  let isClosed = false;
+  const output = {
+    write: (text: string) => void said.push(text),
+    colors: picocolors.createColors(false),
+    columns: 80,
+    isTerminal,
+  };
+  async function* input() {
+    try {
+      for (const piece of pieces) yield new TextEncoder().encode(piece);
+    } finally {
+      isClosed = true;
+    }
+  }
+  const io = { out: output, err: output, stdin: input(), stdinIsTerminal: isTerminal };
+  return { io, said, isClosed: () => isClosed };
+}
+
+test.each([
+  ['y\n', true],
+  ['Yes\n', true],
+  [' y \r\n', true],
+  ['\n', false],
+  ['n\n', false],
+  ['yesterday\n', false],
+  ['', false],
+])('%j is %s', async (typed, is) => {
+  expect(await asker(terminal([typed]).io, false).ask('Well?')).toBe(is);
+});
+
+test('asks again and again, however the answers come', async () => {
+  const { io, said, isClosed } = terminal(['y', '\nno\ny', '\n']);
+  const { ask, close } = asker(io, false);
+  expect([await ask('One?'), await ask('Two?'), await ask('Three?')]).toEqual([true, false, true]);
+  expect(said).toEqual(['One? [y/N] ', 'Two? [y/N] ', 'Three? [y/N] ']);
+  expect(isClosed()).toBe(false);
+  await close();
+  expect(isClosed()).toBe(true);
+});
+
+test('asks nobody who has said yes already', async () => {
+  const { io, said } = terminal([], false);
+  expect(await asker(io, true).ask('Well?')).toBe(true);
+  expect(said).toEqual([]);
+});
+
+test('fails where there is nobody to ask', async () => {
+  expect(isFailure(await asker(terminal(['y\n'], false).io, false).ask('Well?'))).toBe(true);
+});
