@@ -1,13 +1,13 @@
 // One agent under the built `sub wrap`: its config is rewritten while it runs, and comes back.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { AdoptHome, ECHO, SECRET, SERVER, said, told } from './adopt-home.ts';
-import { ended, ensureBuilt, ROOT, SUB } from './sub.ts';
+import { ended, ensureBuilt, ROOT, runSub, SUB } from './sub.ts';
 
 let machine: AdoptHome;
 beforeAll(ensureBuilt);
@@ -159,6 +159,39 @@ describe('a session', () => {
     expect(told(stdout).started['own']).toContain('--wrap');
     expectClean(user);
     expect(machine.read(path)).toBe(project);
+  });
+});
+
+describe('which servers', () => {
+  test('also those that Claude Code keeps for the whole repository, from a folder inside of it', async () => {
+    mkdirSync(join(machine.project, '.git'));
+    const inside = join(machine.project, 'packages', 'a');
+    mkdirSync(inside, { recursive: true });
+    const top = realpathSync(machine.project);
+    const projects = {
+      [top]: { mcpServers: { local: SERVER } },
+      '/elsewhere': { mcpServers: { other: SERVER } },
+    };
+    machine.write(machine.config, JSON.stringify({ mcpServers: {}, projects }, null, 2));
+    const words = ['wrap', ...TYPE, '--dry-run', ...machine.agent()];
+    const { code, stdout } = await runSub(words, { cwd: inside, env: machine.env });
+    expect(code).toBe(0);
+    expect(stdout).toContain('"local",');
+    expect(stdout).not.toContain('"other",');
+  });
+
+  test('one whose parts stand in two files is refused: Codex would drop the shim', async () => {
+    const user = join(machine.home, '.codex', 'config.toml');
+    machine.write(user, '[mcp_servers.files]\ncommand = "node"\nargs = ["a.mjs"]\n');
+    mkdirSync(join(machine.project, '.git'));
+    const own = join(machine.project, '.codex', 'config.toml');
+    machine.write(own, '[mcp_servers.files]\nargs = ["b.mjs"]\n');
+    const { code, stderr } = await machine.wrap(['--agent-type', 'codex']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('SUB_CLIENT_CONFIG');
+    expect(stderr).toContain(own);
+    const imported = await machine.sub('import', 'codex', '--dry-run');
+    expect(imported.stderr).toContain('files is NOT governed');
   });
 });
 

@@ -1,5 +1,11 @@
 import { clientOf } from '@subluminal/plane/clients';
-import { planWrap, startWrap, type WrapOptions, type WrapPlan } from '@subluminal/plane/main/wrap';
+import {
+  planWrap,
+  startWrap,
+  type WrapOptions,
+  type WrapPlan,
+  wrapDiff,
+} from '@subluminal/plane/main/wrap';
 import { diffLines, printLines } from '../adopt/lines.ts';
 import type { WrapInput } from '../catalog/run.ts';
 import { done, type Outcome } from '../command.ts';
@@ -30,7 +36,7 @@ async function run(input: WrapInput, io: Io): Promise<Outcome> {
     reportFailure({ ...plan, kind: 'failure' }, io, false);
     return done(plan.exitCode);
   }
-  return options['dry-run'] ? printPlan(plan, io) : start(plan, wrap, { input, io });
+  return options['dry-run'] ? printPlan(plan, wrap, io) : start(plan, wrap, { input, io });
 }
 
 async function start(
@@ -57,9 +63,11 @@ function portOf(text: string | undefined): number | undefined | Failure {
   return failure('SUB_USAGE', message, `Give a number from 0 to ${PORT_MAX}; 0 is a free one.`);
 }
 
-function printPlan({ files, warnings }: WrapPlan, io: Io): Outcome {
-  for (const warning of warnings) io.err.write(`sub: ${warning}\n`);
-  for (const { diff } of files) printLines(diffLines(diff, io.out), io.out);
+async function printPlan(plan: WrapPlan, wrap: WrapOptions, io: Io): Promise<Outcome> {
+  const diff = await wrapDiff(plan, wrap);
+  if (typeof diff !== 'string') return { ...diff, kind: 'failure' };
+  for (const warning of plan.warnings) io.err.write(`sub: ${warning}\n`);
+  printLines(diffLines(diff, io.out), io.out);
   return done(EXIT.fine);
 }
 

@@ -30,8 +30,7 @@ function effectiveServers(
   const named = new Map<string, Candidate[]>();
   for (const config of configs) {
     for (const entry of config.entries) {
-      if (project !== undefined && entry.project !== undefined && entry.project !== project)
-        continue;
+      if (entry.project !== undefined && keys?.has(entry.project) === false) continue;
       const apart = project === undefined ? entry.project : undefined;
       const key = JSON.stringify([config.file.client, entry.name, apart]);
       const same = named.get(key) ?? [];

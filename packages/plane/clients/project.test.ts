@@ -78,36 +78,36 @@ describe('an entry for one project counts', () => {
   test('in every folder of its repository', () => {
     put(at('repo', '.git', 'HEAD'));
     mkdirSync(at('repo', 'a'));
-    expect(isForProject({ project: at('repo') }, at('repo', 'a'))).toBe(true);
-    expect(isForProject({ project: at('repo', 'a') }, at('repo', 'a'))).toBe(true);
-    expect(isForProject({ project: top }, at('repo', 'a'))).toBe(false);
-    expect(isForProject({ project: at('repo', 'b') }, at('repo', 'a'))).toBe(false);
-    expect(isForProject({}, at('repo', 'a'))).toBe(true);
+    expect(isForProject(at('repo', 'a'))({ project: at('repo') })).toBe(true);
+    expect(isForProject(at('repo', 'a'))({ project: at('repo', 'a') })).toBe(true);
+    expect(isForProject(at('repo', 'a'))({ project: top })).toBe(false);
+    expect(isForProject(at('repo', 'a'))({ project: at('repo', 'b') })).toBe(false);
+    expect(isForProject(at('repo', 'a'))({})).toBe(true);
   });
 
   test('in further worktrees of it', () => {
     mkdirSync(at('repo', '.git', 'worktrees', 'tree'), { recursive: true });
     put(at('tree', '.git'), `gitdir: ${at('repo', '.git', 'worktrees', 'tree')}\n`);
     mkdirSync(at('tree', 'a'));
-    expect(isForProject({ project: at('repo') }, at('tree', 'a'))).toBe(true);
-    expect(isForProject({ project: at('tree') }, at('tree', 'a'))).toBe(true);
+    expect(isForProject(at('tree', 'a'))({ project: at('repo') })).toBe(true);
+    expect(isForProject(at('tree', 'a'))({ project: at('tree') })).toBe(true);
   });
 
   test('in a submodule for itself', () => {
     put(at('repo', '.git', 'HEAD'));
     put(at('repo', 'mod', '.git'), 'gitdir: ../.git/modules/mod\n');
-    expect(isForProject({ project: at('repo', 'mod') }, at('repo', 'mod'))).toBe(true);
-    expect(isForProject({ project: at('repo') }, at('repo', 'mod'))).toBe(false);
+    expect(isForProject(at('repo', 'mod'))({ project: at('repo', 'mod') })).toBe(true);
+    expect(isForProject(at('repo', 'mod'))({ project: at('repo') })).toBe(false);
   });
 
   test('by the path behind a link', () => {
     mkdirSync(at('real'));
     symlinkSync(at('real'), at('link'));
-    expect(isForProject({ project: at('real') }, at('link'))).toBe(true);
+    expect(isForProject(at('link'))({ project: at('real') })).toBe(true);
   });
 
   test('by its name alone where there is no such folder', () => {
-    expect(isForProject({ project: at('gone') }, at('gone'))).toBe(true);
-    expect(isForProject({ project: at('gone') }, at('gone', 'a'))).toBe(false);
+    expect(isForProject(at('gone'))({ project: at('gone') })).toBe(true);
+    expect(isForProject(at('gone', 'a'))({ project: at('gone') })).toBe(false);
   });
 });

@@ -33,8 +33,9 @@ function projectKeys(folder: string): ReadonlySet<string> {
 }
 
 /** Whether an entry counts when its client is started in this folder. */
-function isForProject({ project }: Pick<ServerEntry, 'project'>, folder: string): boolean {
-  return project === undefined || projectKeys(folder).has(project);
+function isForProject(folder: string): (entry: Pick<ServerEntry, 'project'>) => boolean {
+  const keys = projectKeys(folder);
+  return ({ project }) => project === undefined || keys.has(project);
 }
 
 /** In a further worktree, `.git` is a file that says where the repository is. */

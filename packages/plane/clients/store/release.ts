@@ -83,7 +83,9 @@ function recordOf(found: Found, target: string, { ports }: Store): ConfigRecord 
 }
 
 function changesOf({ file: { format }, before, after, places }: Found): readonly EntryChange[] {
-  const [was, is] = [readDocument(before, format), readDocument(after, format)];
+  const inside = places.flatMap(({ at }) => [at.command, at.args]);
+  const was = readDocument(before, format, inside);
+  const is = readDocument(after, format, inside);
   if (was.kind === 'broken' || is.kind === 'broken') return [];
   return places.flatMap((place) => {
     const values = [was, is].map(({ document }) => valuesAt(document, place));

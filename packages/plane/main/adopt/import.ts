@@ -2,6 +2,7 @@
 import {
   CLIENTS,
   type Client,
+  effectiveServers,
   type ReadConfig,
   type ServerEntry,
   type ShimCall,
@@ -84,10 +85,24 @@ async function planImport(options: ImportOptions): Promise<ImportPlan | AdoptPro
       ...problems.map((one) => withCode('SUB_CLIENT_CONFIG', one)),
       ...planned.flatMap((one) => (isFile(one) ? [] : [one])),
     ],
-    warnings: program.warning === undefined ? [] : [program.warning],
+    warnings: [
+      ...(program.warning === undefined ? [] : [program.warning]),
+      ...splitIn(found, options.project),
+    ],
     clients,
     looked,
   };
+}
+
+/** Codex puts the parts of an entry together from several files, and drops those of the shim. */
+function splitIn(found: readonly FoundConfig[], project: string): readonly string[] {
+  const configs = found.map(({ config }) => config);
+  return effectiveServers(configs, project)
+    .filter(({ isSplit }) => isSplit)
+    .map(({ entry, file, overridden }) => {
+      const others = overridden.map(({ path }) => path).join(', ');
+      return `${entry.name} is NOT governed: it has one part in ${file.path} and another in ${others}. Give it its command and its args in one file.`;
+    });
 }
 
 function isFile(one: ImportFile | AdoptProblem): one is ImportFile {

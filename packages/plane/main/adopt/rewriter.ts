@@ -66,12 +66,12 @@ function keptGroups({ entries }: ReadConfig, { program }: ShimCall): readonly Gr
   return [...groups.values()];
 }
 
-/** Without the name, which is written anew. */
+/** Without the name, which is written anew, and without a session that is over by now. */
 function ownFlags(flags: readonly string[]): readonly string[] {
   return flags.filter(
     (word, at) =>
-      !/^--server-(?:name|id)(?:=|$)/.test(word) &&
-      !/^--server-(?:name|id)$/.test(flags[at - 1] ?? ''),
+      !/^--(?:server-name|server-id|wrap)(?:=|$)/.test(word) &&
+      !/^--(?:server-name|server-id|wrap)$/.test(flags[at - 1] ?? ''),
   );
 }
 

@@ -40,11 +40,11 @@ function rangesOf(
   { text, format }: { readonly text: string; readonly format: Format },
   entries: readonly ServerEntry[],
 ): readonly Range[] {
-  const read = readDocument(text, format);
+  const paths = entries.flatMap(({ at }) => [at.command, at.args]);
+  const read = readDocument(text, format, paths);
   // Then nothing is shown at all.
   if (read.kind === 'broken') return [];
   const { document } = read;
-  const paths = entries.flatMap(({ at }) => [at.command, at.args]);
   const spans = paths.map((path) => document.spanAt(path));
   return spans
     .filter((span) => span !== undefined)

@@ -4,7 +4,9 @@ import {
   type Client,
   clientOf,
   clientStartedBy,
+  type EffectiveServer,
   effectiveServers,
+  isForProject,
   type ReadConfig,
   type ServerEntry,
   type ShimCall,
@@ -47,8 +49,6 @@ interface WrapFilePlan {
   /** By `entryKey`. */
   readonly chosen: ReadonlySet<string>;
   readonly call: ShimCall;
-  /** Secrets are left out. */
-  readonly diff: string;
 }
 
 async function planWrap(options: WrapOptions): Promise<WrapPlan | Refused> {
@@ -64,21 +64,30 @@ async function planWrap(options: WrapOptions): Promise<WrapPlan | Refused> {
   }
   const configs = configsOf(client, options);
   if ('kind' in configs) return configs;
-  const problem = wrapProblem(client, configs, options);
+  const isOurs = isForProject(run.cwd);
+  const problem =
+    governedAlready(client, configs, { run, isOurs }) ?? wrapProblem(client, configs, options);
   if (problem !== undefined) return problem;
-  const redaction = await loadRedactor(run.config['redact.extra_patterns'], []);
-  if (!redaction.ok) return refused('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
   const id = uuidv7();
   const call = { program: program.words, flags: flagsOf(id, run) };
   return {
     kind: 'plan',
     id,
     client,
-    files: configs
-      .filter(({ config }) => chosenIn(config, run.cwd).length > 0)
-      .map((found) => filePlan(found, call, { cwd: run.cwd, redact: redaction.redact })),
+    files: configs.flatMap((found) => {
+      const entries = chosenIn(found.config, isOurs);
+      return entries.length === 0 ? [] : [{ found, chosen: new Set(entries.map(entryKey)), call }];
+    }),
     warnings: warningsOf(configs, program.warning),
   };
+}
+
+/** What would be rewritten, for people; secrets are left out. */
+async function wrapDiff({ files }: WrapPlan, { run }: WrapOptions): Promise<string | Refused> {
+  const redaction = await loadRedactor(run.config['redact.extra_patterns'], []);
+  if (!redaction.ok) return refused('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
+  const { redact } = redaction;
+  return files.map((plan) => fileDiff(plan, redact)).join('');
 }
 
 function clientFor({ run, client, configPath }: WrapOptions): Client | Refused {
@@ -123,13 +132,11 @@ function configsOf(
 }
 
 /** Those for other projects are no business of this agent. */
-function inProject({ project }: ServerEntry, cwd: string): boolean {
-  return project === undefined || project === cwd;
+function chosenIn({ entries }: ReadConfig, isOurs: IsOurs): readonly ServerEntry[] {
+  return entries.filter((entry) => entry.transport === 'stdio' && isOurs(entry));
 }
 
-function chosenIn({ entries }: ReadConfig, cwd: string): readonly ServerEntry[] {
-  return entries.filter((entry) => entry.transport === 'stdio' && inProject(entry, cwd));
-}
+type IsOurs = ReturnType<typeof isForProject>;
 
 function wrapProblem(
   client: Client,
@@ -137,8 +144,6 @@ function wrapProblem(
   options: WrapOptions,
 ): Refused | undefined {
   const { cwd } = options.run;
-  const problem = governedAlready(client, configs, options);
-  if (problem !== undefined) return problem;
   const paths = configs.map(({ file }) => file.path).join(', ');
   const servers = effectiveServers(
     configs.map(({ config }) => config),
@@ -157,22 +162,29 @@ function wrapProblem(
     const message = `All MCP servers are disabled: ${paths}.`;
     return refused('SUB_CLIENT_CONFIG', message, `Enable one in ${client.title}.`);
   }
+  const split = servers.find(({ isSplit, isDisabled }) => isSplit && !isDisabled);
+  if (split !== undefined) return splitEntry(split);
   const enabled = local.filter(({ isDisabled }) => !isDisabled).map(({ entry }) => entry);
   return unsetVariable(client, enabled, options);
+}
+
+/** Codex puts the parts of an entry together from several files, and would drop those of the shim. */
+function splitEntry({ entry, file, overridden }: EffectiveServer): Refused {
+  const others = overridden.map(({ path }) => path).join(', ');
+  const message = `${entry.name} has one part in ${file.path} and another in ${others}: no shim can stand before both.`;
+  return refused('SUB_CLIENT_CONFIG', message, 'Give it its command and its args in one file.');
 }
 
 function governedAlready(
   client: Client,
   configs: readonly FoundConfig[],
-  { run }: WrapOptions,
+  { run, isOurs }: { readonly run: RunOptions; readonly isOurs: IsOurs },
 ): Refused | undefined {
   for (const found of configs) {
     // Whoever has rewritten it and still runs is named.
     const base = baseOf(found, storeAt(run.paths));
     if (base.kind === 'refused') return refused(base.code, base.message, base.fix);
-    const entry = found.config.entries.find(
-      (one) => one.governed !== undefined && inProject(one, run.cwd),
-    );
+    const entry = found.config.entries.find((one) => one.governed !== undefined && isOurs(one));
     if (entry === undefined) continue;
     const agent = run.command.join(' ').slice(0, NAME_LENGTH_MAX);
     return refused(
@@ -209,21 +221,12 @@ function flagsOf(id: string, { told }: RunOptions): readonly string[] {
   ];
 }
 
-function filePlan(
-  found: FoundConfig,
-  call: ShimCall,
-  { cwd, redact }: { readonly cwd: string; readonly redact: (text: string) => string },
-): WrapFilePlan {
+function fileDiff({ found, chosen, call }: WrapFilePlan, redact: (text: string) => string): string {
   const { client, file, config } = found;
-  const entries = chosenIn(config, cwd);
+  const entries = config.entries.filter((entry) => chosen.has(entryKey(entry)));
   const after = client.read(file, client.plan(config, entries, call).text);
   if (after.kind === 'problem') throw new Error(`a rewritten config is broken: ${after.message}`);
-  return {
-    found,
-    chosen: new Set(entries.map(entryKey)),
-    call,
-    diff: shownDiff({ before: config, after, redact }),
-  };
+  return shownDiff({ before: config, after, redact });
 }
 
 function warningsOf(
@@ -242,4 +245,4 @@ function warningsOf(
 }
 
 export type { WrapFilePlan, WrapOptions, WrapPlan };
-export { planWrap };
+export { planWrap, wrapDiff };
