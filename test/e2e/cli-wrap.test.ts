@@ -128,6 +128,21 @@ describe('a session', () => {
     expect(told(stdout).endpoint).toBe(`http://127.0.0.1:${port}`);
   });
 
+  test.each([
+    ['production', ['ok', 'refused']],
+    ['development', ['ok', 'ok']],
+  ])('the profile %s holds for its servers', async (profile, outcomes) => {
+    verifies('F-022');
+    machine.servers();
+    const path = join(machine.project, 'policy.yaml');
+    machine.write(path, DENY);
+    const calls = [ECHO, ['files', 'get-sum', { a: 1, b: 2 }] as const];
+    const words = [...TYPE, '--policy', path, '--profile', profile];
+    const { stdout } = await machine.wrap(words, { calls });
+    expect(told(stdout).outcomes.map((one) => (one === 'ok' ? one : 'refused'))).toEqual(outcomes);
+    expect(told(stdout).started['files']).toEqual(expect.arrayContaining(['--profile', profile]));
+  });
+
   test('a server that is added meanwhile is not governed, and is there afterwards', async () => {
     verifies('EC-STDIO-039');
     machine.servers();

@@ -114,22 +114,22 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-023',
-    state: 'planned',
+    state: 'done',
     text: 'A VS Code config, which lists servers under `servers`, is read correctly.',
   },
   {
     id: 'EC-STDIO-024',
-    state: 'planned',
+    state: 'done',
     text: 'A Zed config, which lists servers under `context_servers`, is read correctly.',
   },
   {
     id: 'EC-STDIO-025',
-    state: 'planned',
+    state: 'done',
     text: "The user's and the project's Claude Code configs are merged, and the project wins.",
   },
   {
     id: 'EC-STDIO-026',
-    state: 'planned',
+    state: 'done',
     text: '`${VAR}` in a config is expanded on reading; an unset variable without default is an error.',
   },
   {
@@ -214,12 +214,12 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-043',
-    state: 'planned',
+    state: 'done',
     text: 'The lock still holds after an editor replaces the config file by rename.',
   },
   {
     id: 'EC-STDIO-044',
-    state: 'planned',
+    state: 'done',
     text: 'A lock file that a dead process left does not stop the next run.',
   },
 ] as const satisfies readonly Requirement[];

@@ -14,12 +14,12 @@ const WRAPPER = [
   },
   {
     id: 'F-003',
-    state: 'planned',
+    state: 'done',
     text: "Every supported client's config is read into one list of servers, whatever its layout.",
   },
   {
     id: 'F-004',
-    state: 'planned',
+    state: 'done',
     text: "Each client's own syntax for environment variables is expanded when its config is read.",
   },
   {
@@ -49,7 +49,7 @@ const WRAPPER = [
   },
   {
     id: 'F-008',
-    state: 'planned',
+    state: 'done',
     text: 'The hub is up on loopback, on a free port unless one is given, before the agent starts.',
   },
   {
@@ -129,7 +129,7 @@ const WRAPPER = [
   },
   {
     id: 'F-022',
-    state: 'planned',
+    state: 'done',
     text: 'The profile is production unless another is chosen, on `sub wrap` and on the shim.',
   },
   {
