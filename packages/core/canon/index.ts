@@ -4,3 +4,4 @@ export type { HashedArgs, NotObject } from './hash.ts';
 export { argsHash, EMPTY_ARGS } from './hash.ts';
 export type { CanonCode, Failure } from './reader.ts';
 export { DEPTH_MAX } from './scan.ts';
+export { isCanonicalObject } from './written.ts';

@@ -1,6 +1,8 @@
 // Takes secrets out of what is shown or stored: injected values, known formats, the user's patterns.
 import { ASSIGNMENT } from './assignment.ts';
 import { FORMATS } from './formats.ts';
+import type { Gate } from './gate.ts';
+import { createGate } from './gate.ts';
 import { quoteNumbers } from './numbers.ts';
 import type { Prefilter } from './prefilter.ts';
 import { createPrefilter } from './prefilter.ts';
@@ -30,6 +32,8 @@ interface Redactor {
   readonly redact: (text: string, options?: RedactOptions) => Redacted;
   /** The same as a plain function. */
   readonly plain: (text: string, options?: RedactOptions) => string;
+  /** True when the text that these bytes of UTF-8 are would stay as it is; false says nothing. */
+  readonly isClean: Gate;
   /** Values that are not looked for. */
   readonly refused: readonly RefusedValue[];
 }
@@ -72,7 +76,17 @@ function createRedactor({ values = [], extra = [] }: RedactorConfig): Redactor {
   };
   const redact = (text: string, { truncated = false }: RedactOptions = {}) =>
     redactAll(rules, { text, truncated });
-  return { redact, plain: (text, options) => redact(text, options).text, refused };
+  const isClean = search === undefined && own.length === 0 ? lazyGate(all) : () => false;
+  return { redact, plain: (text, options) => redact(text, options).text, isClean, refused };
+}
+
+/** Built when the first bytes come, as the prefilter is. */
+function lazyGate(rules: readonly Rule[]): Gate {
+  let gate: Gate | undefined;
+  return (bytes, start, end) => {
+    gate ??= createGate(rules);
+    return gate(bytes, start, end);
+  };
 }
 
 function redactAll(rules: Rules, { text, truncated }: Scanned): Redacted {

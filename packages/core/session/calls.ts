@@ -1,18 +1,20 @@
 // One tool call: read, decided, and handed on to what carries the decision out.
 import type { CallRef, Decision, JsonObject } from '@subluminal/contracts';
-import { argsHash } from '../canon/index.ts';
+import { argsHash, isCanonicalObject } from '../canon/index.ts';
+import { LOWER_N } from '../canon/units.ts';
 import { decide } from '../policy/decide/decide.ts';
 import type { Call, Identity, Outcome, PolicyState } from '../policy/index.ts';
 import { holdCall } from './approvals.ts';
 import { carryOut, type ReadCall, recordDecision, recordStart } from './carry-out.ts';
 import { type Context, type Step, sizeOf } from './context.ts';
-import type { SeenNotification, SeenParams, SeenRequest } from './peek/types.ts';
-import { previewOf } from './preview.ts';
+import type { Range, SeenNotification, SeenParams, SeenRequest } from './peek/types.ts';
+import { type Preview, previewOf, previewOfBytes } from './preview.ts';
 import { answerFor, asksHub, sharedOutcome } from './shared.ts';
 
 interface ReadArgs {
   readonly hash: string;
-  readonly text: string;
+  /** Where they stand in the message; a call may have none. */
+  readonly range: Range | undefined;
   readonly fault: string | undefined;
 }
 
@@ -30,14 +32,14 @@ class LazyCall implements Call {
   readonly args_hash: string;
   readonly bytes_in: number;
   readonly approved: readonly string[];
-  private readonly text: string;
+  private readonly text: () => string;
   private parsed: JsonObject | undefined;
 
   constructor(given: {
     context: Context;
     ref: CallRef;
     tool: string;
-    text: string;
+    text: () => string;
     bytesIn: number;
   }) {
     const { context, ref, tool, text, bytesIn } = given;
@@ -52,7 +54,7 @@ class LazyCall implements Call {
   }
 
   get args(): JsonObject {
-    this.parsed ??= objectOf(this.text);
+    this.parsed ??= objectOf(this.text());
     return this.parsed;
   }
 }
@@ -72,13 +74,13 @@ function governCall(context: Context, step: Step, seen: SeenRequest | SeenNotifi
 
 function readCall(context: Context, step: Step, params: SeenParams): ReadCall {
   const { bytes } = step;
-  const { call, ref, text, fault } = lookAt(context, step, params);
+  const { call, ref, range, fault } = lookAt(context, step, params);
   const token = params.progressToken;
   return {
     call,
     ref,
     seq: nextSeq(context),
-    preview: previewOf(context, text),
+    preview: argsPreview(context, bytes, range),
     fault,
     shared: fault === undefined && asksHub(context, call),
     progressToken: token && context.decode(bytes, token.start, token.end),
@@ -91,28 +93,46 @@ function lookAt(
   context: Context,
   step: Step,
   params: SeenParams,
-): { call: Call; ref: CallRef; text: string; fault: string | undefined } {
+): { call: Call; ref: CallRef; range: Range | undefined; fault: string | undefined } {
   const { config } = context;
   const { bytes } = step;
   const args = readArgs(context, bytes, params);
   const { tool_name: tool, fault } = nameOf(params.name);
-  const { hash: args_hash, text } = args;
+  const { hash: args_hash, range } = args;
   const call_id = answerFor(step)?.callId ?? config.callId();
   const tool_name = shownName(context, tool);
   const ref = { call_id, server_name: config.serverName, tool_name, args_hash };
+  const text = () => argsText(context, bytes, range);
   const call = new LazyCall({ context, ref, tool, text, bytesIn: sizeOf(bytes) });
-  return { call, ref, text, fault: fault ?? args.fault };
+  return { call, ref, range, fault: fault ?? args.fault };
 }
 
-/** The arguments as they were written. Without any, or with null, a call has no arguments. */
 function readArgs(context: Context, bytes: Uint8Array, { args }: SeenParams): ReadArgs {
-  const written = args && context.decode(bytes, args.start, args.end);
-  const text = written === undefined || written === 'null' ? NO_ARGS : written;
-  const hashed = argsHash(text, context.config.sha256);
-  if (hashed.ok) return { hash: hashed.hash, text, fault: undefined };
+  const { sha256, sha256Bytes } = context.config;
+  // Without any arguments, or with null, a call has no arguments.
+  const range = args === undefined || bytes[args.start] === LOWER_N ? undefined : args;
+  if (range !== undefined && sha256Bytes !== undefined) {
+    const { start, end } = range;
+    if (isCanonicalObject(bytes, start, end)) {
+      return { hash: sha256Bytes(bytes.subarray(start, end)), range, fault: undefined };
+    }
+  }
+  const text = argsText(context, bytes, range);
+  const hashed = argsHash(text, sha256);
+  if (hashed.ok) return { hash: hashed.hash, range, fault: undefined };
   // It has no canonical form, so what was sent is hashed as it is.
   const fault = context.redact(`Invalid arguments: ${hashed.message}.`);
-  return { hash: context.config.sha256(text), text, fault: fault.slice(0, FAULT_LENGTH_MAX) };
+  return { hash: sha256(text), range, fault: fault.slice(0, FAULT_LENGTH_MAX) };
+}
+
+/** The arguments as they were written. */
+function argsText({ decode }: Context, bytes: Uint8Array, range: Range | undefined): string {
+  return range === undefined ? NO_ARGS : decode(bytes, range.start, range.end);
+}
+
+function argsPreview(context: Context, bytes: Uint8Array, range: Range | undefined): Preview {
+  if (range === undefined) return previewOf(context, NO_ARGS);
+  return previewOfBytes(context, bytes, range);
 }
 
 function nameOf(name: string | undefined): { tool_name: string; fault: string | undefined } {

@@ -12,27 +12,46 @@ interface Preview {
 
 const NOT_INSPECTED: Preview = { truncated: true };
 
+/** A unit of text takes at most so many bytes. */
+const UNIT_BYTES_MAX = 3;
+
 /** A preview of a text that is already there. */
 function previewOf(context: Context, text: string): Preview {
   const bytesMax = context.limits.previewBytesMax;
   if (bytesMax === 0) return NOT_INSPECTED;
   const cut = text.length > bytesMax + MARGIN;
-  return shown(context, cut ? text.slice(0, bytesMax + MARGIN) : text, cut);
+  return shown(context, { text: cut ? text.slice(0, bytesMax + MARGIN) : text, cut });
 }
 
 /** A preview of a part of a message; only what may be shown is decoded. */
 function previewOfBytes(context: Context, bytes: Uint8Array, { start, end }: Range): Preview {
   const bytesMax = context.limits.previewBytesMax;
   if (bytesMax === 0) return NOT_INSPECTED;
-  let until = Math.min(end, start + bytesMax + MARGIN);
-  const cut = until < end;
-  // Never through the middle of a character.
-  while (cut && until > start && ((bytes[until] ?? 0) & 0xc0) === 0x80) until--;
-  return shown(context, context.decode(bytes, start, until), cut);
+  const unitsMax = bytesMax + MARGIN;
+  if (end - start > unitsMax) return previewOf(context, longText(context, bytes, { start, end }));
+  const isClean = context.config.isClean?.(bytes, start, end) === true;
+  return shown(context, { text: context.decode(bytes, start, end), cut: false, isClean });
 }
 
-function shown(context: Context, text: string, cut: boolean): Preview {
-  const redacted = context.redact(text);
+/** At least one unit more than is shown, if there is one: so `previewOf` sees that it is cut. */
+function longText(context: Context, bytes: Uint8Array, { start, end }: Range): string {
+  const unitsMax = context.limits.previewBytesMax + MARGIN;
+  let until = Math.min(end, start + (unitsMax + 1) * UNIT_BYTES_MAX);
+  // Never through the middle of a character.
+  while (until < end && until > start && ((bytes[until] ?? 0) & 0xc0) === 0x80) until--;
+  return context.decode(bytes, start, until);
+}
+
+interface Found {
+  readonly text: string;
+  /** There is more of it. */
+  readonly cut: boolean;
+  /** There is nothing to redact. */
+  readonly isClean?: boolean;
+}
+
+function shown(context: Context, { text, cut, isClean = false }: Found): Preview {
+  const redacted = isClean ? text : context.redact(text);
   const safe = cut ? redacted.slice(0, Math.max(0, redacted.length - MARGIN)) : redacted;
   const whole = fitted(safe, context.limits.previewBytesMax, context.config.utf8Bytes);
   return { truncated: cut || whole.length < safe.length, text: whole };

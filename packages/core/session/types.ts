@@ -65,7 +65,7 @@ type EmittedType =
   | 'hint_issued'
   | 'breaker_trip';
 
-/** `preview` may be written without its preview under pressure; see `leanBody`. */
+/** `preview` may be written without its preview under pressure; see `leanLine`. */
 type Emit = {
   [T in EmittedType]: {
     readonly do: 'emit';
@@ -133,6 +133,8 @@ interface SessionConfig {
   /** Gives the place of the next call in the run; the session counts by itself without it. */
   readonly seq?: () => number;
   readonly sha256: Sha256;
+  /** The same of bytes; with it, arguments in canonical form are hashed as they came. */
+  readonly sha256Bytes?: (bytes: Uint8Array) => string;
   readonly decode?: Decode;
   /** A native check of UTF-8; with it, long strings need not be read byte by byte. */
   readonly isUtf8?: (bytes: Uint8Array) => boolean;
@@ -140,6 +142,8 @@ interface SessionConfig {
   readonly utf8Bytes?: (text: string) => number;
   /** Takes secrets out of previews and messages. */
   readonly redact?: (text: string) => string;
+  /** Says of a part of a message that `redact` would leave it as it is; false says nothing. */
+  readonly isClean?: (bytes: Uint8Array, start: number, end: number) => boolean;
   /** Approval rules that a person has satisfied for exactly this call. */
   readonly approvedFor?: (call: CallRef) => readonly string[];
   /** Whether a hub counts for all servers of the run: see `questions`. Else this session does. */

@@ -8,4 +8,10 @@ const sha256: Sha256 =
     ? (text) => crypto.hash('sha256', text, 'hex')
     : (text) => crypto.createHash('sha256').update(text, 'utf8').digest('hex');
 
-export { sha256 };
+/** The same of bytes. */
+const sha256Bytes: (bytes: Uint8Array) => string =
+  typeof crypto.hash === 'function'
+    ? (bytes) => crypto.hash('sha256', bytes, 'hex')
+    : (bytes) => crypto.createHash('sha256').update(bytes).digest('hex');
+
+export { sha256, sha256Bytes };

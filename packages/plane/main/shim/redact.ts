@@ -1,8 +1,17 @@
 // What is taken out of previews: known formats of secrets, and what the user names.
-import { createRedactor, type ExtraPattern, type SecretValue } from '@subluminal/core/scan';
+import {
+  createRedactor,
+  type ExtraPattern,
+  type Redactor,
+  type SecretValue,
+} from '@subluminal/core/scan';
 
 type Redaction =
-  | { readonly ok: true; readonly redact: (text: string) => string }
+  | {
+      readonly ok: true;
+      readonly redact: (text: string) => string;
+      readonly isClean: Redactor['isClean'];
+    }
   | { readonly ok: false; readonly message: string };
 
 /** Builds the redactor; RE2 is loaded only when there are patterns of the user's. */
@@ -22,12 +31,12 @@ async function loadRedactor(
       extra.push({ name: `pattern-${index + 1}`, find: compiled.find });
     }
   }
-  const { plain, refused } = createRedactor({ extra, values });
+  const { plain, isClean, refused } = createRedactor({ extra, values });
   if (refused.length > 0) {
     const names = refused.map(({ name }) => name).join(', ');
     return { ok: false, message: `these secrets cannot be redacted: ${names}` };
   }
-  return { ok: true, redact: (text) => plain(text, { truncated: true }) };
+  return { ok: true, redact: (text) => plain(text, { truncated: true }), isClean };
 }
 
 export { loadRedactor };

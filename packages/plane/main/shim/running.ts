@@ -9,7 +9,7 @@ import {
   type SessionConfig,
 } from '@subluminal/core/session';
 import { uuidv7 } from 'uuidv7';
-import { sha256 } from '../../crypto/index.ts';
+import { sha256, sha256Bytes } from '../../crypto/index.ts';
 import type { PromptSink } from '../../sink/index.ts';
 import type { ChunkWriter, SpawnResult } from '../../stdio/index.ts';
 import type { Answers } from './answers.ts';
@@ -44,6 +44,7 @@ interface ShimParts {
   readonly injected: readonly Injection[];
   readonly redact: (text: string) => string;
   readonly logLevel: LogLevel;
+  readonly isClean: (bytes: Uint8Array, start: number, end: number) => boolean;
   readonly limits: {
     readonly inspectBytesMax: number;
     readonly messageBytesMax: number;
@@ -103,10 +104,12 @@ function configOf(parts: ShimParts): SessionConfig {
     identity,
     callId: uuidv7,
     sha256,
+    sha256Bytes,
     isUtf8,
     utf8Bytes: (text) => Buffer.byteLength(text),
     decode,
     redact: parts.redact,
+    isClean: parts.isClean,
     hub: parts.hub !== undefined,
     limits: { previewBytesMax: limits.previewBytesMax, orphanMs: limits.orphanMs },
   };

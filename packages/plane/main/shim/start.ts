@@ -158,6 +158,7 @@ async function gatherWith(
     injected: secrets.injected,
     redact: redaction.redact,
     logLevel: config['log.level'],
+    isClean: redaction.isClean,
     limits: limitsOf(config, profile),
   };
 }

@@ -1,0 +1,211 @@
+// Whether arguments stand in their canonical form already, seen from their bytes alone. Most
+// clients write them so: then there is no text to decode and none to build before it is hashed.
+import { PLAIN_INTEGER_DIGITS_MAX, PLAIN_LEADING_ZEROS_MAX } from './decimal.ts';
+import { DEPTH_MAX } from './scan.ts';
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  DOT,
+  LOWER_E,
+  LOWER_F,
+  LOWER_N,
+  LOWER_T,
+  MINUS,
+  NINE,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  SPACE,
+  UPPER_E,
+  ZERO,
+} from './units.ts';
+
+const SHORT_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) =>
+  '"\\bfnrt'.includes(String.fromCharCode(byte)) ? 1 : 0,
+);
+
+/** Reads on as long as all is canonical; each method gives false when it is not, or may not be. */
+class Written {
+  at: number;
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  readonly #end: number;
+  #escaped = false;
+
+  constructor(bytes: Uint8Array, start: number, end: number) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.at = start;
+    this.#end = end;
+  }
+
+  value(depth: number): boolean {
+    switch (this.#byte(this.at)) {
+      case QUOTE:
+        return this.#string();
+      case OPEN_BRACE:
+        return this.object(depth + 1);
+      case OPEN_BRACKET:
+        return this.#array(depth + 1);
+      case LOWER_T:
+        return this.#word('true');
+      case LOWER_F:
+        return this.#word('false');
+      case LOWER_N:
+        return this.#word('null');
+      default:
+        return this.#number();
+    }
+  }
+
+  object(depth: number): boolean {
+    if (depth > DEPTH_MAX) return false;
+    this.at++;
+    if (this.#byte(this.at) === CLOSE_BRACE) return this.#passed();
+    let keyStart = -1;
+    let keyEnd = -1;
+    for (;;) {
+      const start = this.at;
+      // An escaped key is compared by what it stands for, which takes its text.
+      if (this.#byte(start) !== QUOTE || !this.#string() || this.#escaped) return false;
+      const end = this.at;
+      if (keyStart !== -1 && !this.#isBefore({ keyStart, keyEnd }, start, end)) return false;
+      keyStart = start;
+      keyEnd = end;
+      if (this.#byte(this.at) !== COLON) return false;
+      this.at++;
+      if (!this.value(depth)) return false;
+      const byte = this.#byte(this.at);
+      if (byte === CLOSE_BRACE) return this.#passed();
+      if (byte !== COMMA) return false;
+      this.at++;
+    }
+  }
+
+  #array(depth: number): boolean {
+    if (depth > DEPTH_MAX) return false;
+    this.at++;
+    if (this.#byte(this.at) === CLOSE_BRACKET) return this.#passed();
+    for (;;) {
+      if (!this.value(depth)) return false;
+      const byte = this.#byte(this.at);
+      if (byte === CLOSE_BRACKET) return this.#passed();
+      if (byte !== COMMA) return false;
+      this.at++;
+    }
+  }
+
+  #string(): boolean {
+    const view = this.#view;
+    const lastFour = this.#end - 4;
+    let at = this.at + 1;
+    this.#escaped = false;
+    for (;;) {
+      // Four at a time: this loop is where a message of text spends its time.
+      while (at <= lastFour && arePlain(view.getInt32(at, true))) at += 4;
+      let byte = this.#byte(at);
+      while (byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH) byte = this.#byte(++at);
+      if (byte === QUOTE) {
+        this.at = at + 1;
+        return true;
+      }
+      if (byte !== BACKSLASH || SHORT_ESCAPE[this.#byte(at + 1)] !== 1) return false;
+      this.#escaped = true;
+      at += 2;
+    }
+  }
+
+  #number(): boolean {
+    const start = this.at;
+    const integer = this.#byte(start) === MINUS ? start + 1 : start;
+    let at = this.#digitsEnd(integer);
+    const isZero = this.#byte(integer) === ZERO;
+    if (at === integer || at - integer > PLAIN_INTEGER_DIGITS_MAX) return false;
+    if (isZero && at > integer + 1) return false;
+    if (this.#byte(at) === DOT) {
+      const fraction = at + 1;
+      at = this.#digitsEnd(fraction);
+      if (at === fraction || this.#byte(at - 1) === ZERO) return false;
+      if (isZero && this.#isSmall(fraction)) return false;
+    } else if (isZero && integer !== start) {
+      return false;
+    }
+    const byte = this.#byte(at);
+    this.at = at;
+    return byte !== LOWER_E && byte !== UPPER_E;
+  }
+
+  /** Whether a fraction below one begins with more zeros than are written out. */
+  #isSmall(fraction: number): boolean {
+    let at = fraction;
+    while (this.#byte(at) === ZERO) at++;
+    return at - fraction > PLAIN_LEADING_ZEROS_MAX;
+  }
+
+  #digitsEnd(from: number): number {
+    let at = from;
+    for (;;) {
+      const byte = this.#byte(at);
+      if (byte < ZERO || byte > NINE) return at;
+      at++;
+    }
+  }
+
+  #word(word: string): boolean {
+    for (let index = 0; index < word.length; index++) {
+      if (this.#byte(this.at + index) !== word.charCodeAt(index)) return false;
+    }
+    this.at += word.length;
+    return true;
+  }
+
+  /** Whether the key before sorts before this one: in UTF-8, bytes sort as code points do. */
+  #isBefore(before: { keyStart: number; keyEnd: number }, start: number, end: number): boolean {
+    const bytes = this.#bytes;
+    const shared = Math.min(before.keyEnd - before.keyStart, end - start) - 1;
+    for (let index = 1; index < shared; index++) {
+      const difference = (bytes[before.keyStart + index] ?? 0) - (bytes[start + index] ?? 0);
+      if (difference !== 0) return difference < 0;
+    }
+    return before.keyEnd - before.keyStart < end - start;
+  }
+
+  #byte(at: number): number {
+    return at < this.#end ? (this.#bytes[at] ?? 0) : 0;
+  }
+
+  #passed(): true {
+    this.at++;
+    return true;
+  }
+}
+
+/**
+ * Whether four bytes all stand in a canonical string as they are: none is a quote, a backslash or
+ * below a space. Subtracting sets the highest bit of a byte that was too small; where it was set
+ * before, the byte is beyond ASCII and plain.
+ */
+function arePlain(four: number): boolean {
+  // Spelled out here: a constant of the file would be loaded anew for each four.
+  const quote = four ^ 0x22222222;
+  const slash = four ^ 0x5c5c5c5c;
+  const small = ((four - 0x20202020) | 0) & ~four;
+  const hasQuote = ((quote - 0x01010101) | 0) & ~quote;
+  const hasSlash = ((slash - 0x01010101) | 0) & ~slash;
+  return ((hasQuote | hasSlash | small) & 0x80808080) === 0;
+}
+
+/**
+ * True only if these bytes, which must be valid UTF-8, are a JSON object in canonical form. What
+ * is rare, such as an escaped key, gives false even where it is canonical: its text will tell.
+ */
+function isCanonicalObject(bytes: Uint8Array, start: number, end: number): boolean {
+  if (start >= end || bytes[start] !== OPEN_BRACE) return false;
+  const written = new Written(bytes, start, end);
+  return written.object(1) && written.at === end;
+}
+
+export { isCanonicalObject };
