@@ -19,8 +19,8 @@ interface EventLine {
   readonly line: string;
   /** What is durable is never dropped; a preview may be, under pressure. */
   readonly kind: 'durable' | 'preview';
-  /** The same event without its preview. */
-  readonly lean?: () => string;
+  /** Makes of the line that of the same event without its preview. */
+  readonly lean?: (line: string) => string;
 }
 
 interface SinkStats {

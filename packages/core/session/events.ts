@@ -16,7 +16,6 @@ import type { ReadCall } from './carry-out.ts';
 import type { Context, Step } from './context.ts';
 import type { OpenCall } from './pending.ts';
 import type { Preview } from './preview.ts';
-import type { Emit } from './types.ts';
 
 /** Bodies are built field by field: this happens three times per call, and copying costs. */
 type Building<T> = { -readonly [K in keyof T]: T[K] };
@@ -188,20 +187,21 @@ function causeOf(rule: RuleOf<'breaker'>, decision: Decision, limit: number): 'e
   return rule.effect.breaker.error_threshold === limit ? 'errors' : 'repeats';
 }
 
-/** The same event without its preview, for when there is no room. */
-function leanBody(emit: Emit): Emit {
-  const preview = { truncated: true, previews_dropped: true };
-  switch (emit.type) {
-    case 'tool_call_start': {
-      const body: EventBody<'tool_call_start'> = { call: { ...emit.body.call, preview } };
-      return { ...emit, durability: 'durable', body };
-    }
-    case 'tool_call_end':
-      return { ...emit, durability: 'durable', body: { ...emit.body, preview } };
-    default:
-      return emit;
-  }
+const LEFT_OUT = { truncated: true, previews_dropped: true } as const;
+
+/** Makes of an event's line that of the same event without its preview, for when there is no room. */
+function leanLine(line: string): string {
+  const event: unknown = JSON.parse(line);
+  if (!isObject(event)) return line;
+  const holder = event['type'] === 'tool_call_start' ? event['call'] : event;
+  if (!isObject(holder) || holder['preview'] === undefined) return line;
+  holder['preview'] = LEFT_OUT;
+  return JSON.stringify(event);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 export type { Ended };
-export { emitDecision, emitEnd, emitStart, endCall, leanBody };
+export { emitDecision, emitEnd, emitStart, endCall, leanLine };

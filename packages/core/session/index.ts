@@ -1,4 +1,4 @@
-export { leanBody } from './events.ts';
+export { leanLine } from './events.ts';
 export type { Framed, FrameLimits, LineSplitter } from './frame.ts';
 export { lineSplitter, MAX_MESSAGE_BYTES } from './frame.ts';
 export type { PeekOptions } from './peek/peek.ts';

@@ -16,7 +16,7 @@ import {
   rateLimit,
   snapshotOf,
 } from '../policy/decide/scenario.test-support.ts';
-import { leanBody } from './events.ts';
+import { leanLine } from './events.ts';
 import { under } from './json.test-support.ts';
 import {
   answersOf,
@@ -182,9 +182,12 @@ describe('a call that may pass', () => {
       (command): command is Extract<Command, { do: 'emit' }> => command.do === 'emit',
     );
     expect(emits.length).toBeGreaterThan(15);
-    for (const emit of emits.flatMap((one) => [one, leanBody(one)])) {
-      const line = writer.line(emit.type, emit.body, '2026-01-01T00:00:00.000Z');
-      expect(parseEventLine(line)).toMatchObject({ ok: true, event: { type: emit.type } });
+    for (const { type, body } of emits) {
+      const line = writer.line(type, body, '2026-01-01T00:00:00.000Z');
+      expect(parseEventLine(line)).toMatchObject({ ok: true, event: { type } });
+      expect(parseEventLine(leanLine(line))).toMatchObject({ ok: true, event: { type } });
+      expect(leanLine(line).includes('"previews_dropped":true')).toBe(line.includes('"preview":'));
+      expect(leanLine(line)).not.toMatch(/"(?:args|result)_preview"/);
     }
   });
 });

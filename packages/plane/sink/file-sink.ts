@@ -145,7 +145,7 @@ class FileSink implements PromptSink {
     this.#queue = this.#queue.map((event) => {
       if (event.kind !== 'preview' || event.lean === undefined) return event;
       this.#previewsDropped++;
-      return { kind: 'durable', line: event.lean() };
+      return { kind: 'durable', line: event.lean(event.line) };
     });
     this.#queueLength = this.#queue.reduce((sum, { line }) => sum + line.length, 0);
     while (this.#queueLength > this.#target.queueBytes) {

@@ -10,10 +10,10 @@ import {
   warnOnStderr,
 } from './prompt-sink.ts';
 import { type Entry, Ring } from './ring.ts';
+import { bytesOf } from './slabs.ts';
 import { isProducer } from './spool-name.ts';
 import { SpoolWriter, type SpoolWriterOptions } from './spool-writer.ts';
 import { Waiters } from './waiters.ts';
-import { Wire } from './wire.ts';
 
 interface LedgerSinkLimits {
   /** What may wait in memory for the ledger's word. */
@@ -53,7 +53,6 @@ class LedgerSink implements PromptSink {
   readonly #ring = new Ring();
   readonly #waiters = new Waiters();
   readonly #link: Link;
-  readonly #wire = new Wire();
   readonly #spool: SpoolWriter;
   readonly #spoolDir: string;
   readonly #onNobody: (() => void) | undefined;
@@ -150,8 +149,8 @@ class LedgerSink implements PromptSink {
   /** Brings the unsent lines to the kernel or, where it doesn't take them, to the disk. */
   #settle(isUrgent: boolean): void {
     if (this.#ring.unsentCount === 0) return;
-    if (this.#ring.length > this.#limits.queueBytes / CALM_PART) this.#link.attend();
-    if (this.#ring.length > this.#limits.queueBytes) this.#relieve();
+    if (this.#ring.bytes > this.#limits.queueBytes / CALM_PART) this.#link.attend();
+    if (this.#ring.bytes > this.#limits.queueBytes) this.#relieve();
     const { state } = this.#link;
     if (state === 'open' && !this.#link.isClogged) this.#send();
     else if (state === 'open') this.#copy(this.#ring.unsent());
@@ -163,12 +162,11 @@ class LedgerSink implements PromptSink {
   /** Piece by piece: the kernel has what it took, and only the rest needs a copy. */
   #send(): void {
     while (this.#ring.unsentCount > 0) {
-      const sent = this.#ring.send(this.#wire);
-      this.#link.write(this.#wire.take(), sent.length);
+      const { bytes, entries } = this.#ring.send();
+      this.#link.write(bytes, entries.length);
       if (!this.#link.isClogged) continue;
       // What the kernel had no room for would die with this process.
-      this.#wire.keep();
-      this.#copy([...sent, ...this.#ring.unsent()]);
+      this.#copy([...entries, ...this.#ring.unsent()]);
       return;
     }
   }
@@ -176,7 +174,7 @@ class LedgerSink implements PromptSink {
   /** Previews go first. What still doesn't fit waits on disk instead of in memory. */
   #relieve(): void {
     this.#previewsDropped += this.#ring.leanUnsent();
-    if (this.#ring.length > this.#limits.queueBytes) this.#evict();
+    if (this.#ring.bytes > this.#limits.queueBytes) this.#evict();
   }
 
   /** Moves the unsent lines to the disk. */
@@ -200,7 +198,7 @@ class LedgerSink implements PromptSink {
     if (lastSeq === undefined) return true;
     if (performance.now() < this.#spoolRestsUntilMs) return false;
     try {
-      this.#spool.append(unsafe.map(({ text }) => text).join(''), lastSeq);
+      this.#spool.append(Buffer.concat(unsafe.map(({ place }) => bytesOf(place))), lastSeq);
     } catch (cause) {
       // All that waits would be tried again with each new line.
       this.#spoolRestsUntilMs = performance.now() + SPOOL_REST_MS;
@@ -219,12 +217,12 @@ class LedgerSink implements PromptSink {
 
   /** True when the ledger's next word can wait: nobody waits for it, and memory is free. */
   #confirmed(count: number): boolean {
-    this.#ring.confirm(count);
+    this.#ring.confirm(count, !this.#link.isClogged);
     // Not while it presses: each answer would make a file of its own.
-    const isCalm = this.#ring.length <= this.#limits.queueBytes / 2;
+    const isCalm = this.#ring.bytes <= this.#limits.queueBytes / 2;
     if (this.#spool.lastSeq > 0 && isCalm) this.#tidySpool();
     this.#waiters.check();
-    return this.#waiters.isEmpty && this.#ring.length < this.#limits.queueBytes / CALM_PART;
+    return this.#waiters.isEmpty && this.#ring.bytes < this.#limits.queueBytes / CALM_PART;
   }
 
   #lost(): void {

@@ -1,26 +1,32 @@
 // The lines of one producer that the ledger has not confirmed yet, oldest first: those that were
 // sent on the current connection, then those that were not.
 import type { EventLine } from '@subluminal/core/ports';
-import type { Wire } from './wire.ts';
+import { bytesOf, type Place, Slabs } from './slabs.ts';
 
 interface Entry {
   readonly seq: number;
   /** As it stands on the wire and in the spool: `SEQ<space>JSON<newline>`. */
-  text: string;
-  /** What takes less room, while there still is something to leave out. */
-  lean: (() => string) | undefined;
+  readonly place: Place;
+  /** Makes a line that takes less room, while there still is something to leave out. */
+  lean: EventLine['lean'];
   /** A copy is on disk. */
   safe: boolean;
+}
+
+interface Piece {
+  readonly bytes: Buffer;
+  readonly entries: readonly Entry[];
 }
 
 /** Below this many dead slots, moving the rest to the front costs more than it frees. */
 const SLACK_MAX = 1_024;
 
 class Ring {
+  readonly #slabs = new Slabs();
   #entries: Entry[] = [];
   #head = 0;
   #unsent = 0;
-  #length = 0;
+  #bytes = 0;
 
   /** How many lines wait. */
   get count(): number {
@@ -36,9 +42,9 @@ class Ring {
     return this.#entries.length - this.#unsent;
   }
 
-  /** Characters held. A character takes one or two bytes of memory, one to three on the wire. */
-  get length(): number {
-    return this.#length;
+  /** What they take. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** The oldest line that waits; beyond every number when none does. */
@@ -47,10 +53,10 @@ class Ring {
   }
 
   add(seq: number, event: EventLine): void {
-    const text = wireText(seq, event.line);
+    const place = this.#slabs.put(wireText(seq, event.line));
     const lean = event.kind === 'preview' ? event.lean : undefined;
-    this.#entries.push({ seq, text, lean, safe: false });
-    this.#length += text.length;
+    this.#entries.push({ seq, place, lean, safe: false });
+    this.#bytes += sizeOf(place);
   }
 
   unsent(): readonly Entry[] {
@@ -72,14 +78,20 @@ class Ring {
     return true;
   }
 
-  /** Puts the next unsent lines on the wire, as many as it takes, and counts them as sent. */
-  send(wire: Wire): readonly Entry[] {
+  /** The next unsent lines that stand side by side in memory; they count as sent from now on. */
+  send(): Piece {
     const first = this.#unsent;
-    for (; this.#unsent < this.#entries.length; this.#unsent++) {
-      const entry = this.#entries[this.#unsent];
-      if (entry !== undefined && !wire.add(entry.text)) break;
+    const place = this.#entries[first]?.place;
+    if (place === undefined) throw new Error('there is nothing to send');
+    const { slab, start } = place;
+    let { end } = place;
+    for (this.#unsent++; this.#unsent < this.#entries.length; this.#unsent++) {
+      const next = this.#entries[this.#unsent]?.place;
+      if (next?.slab !== slab || next.start !== end) break;
+      end = next.end;
     }
-    return this.#entries.slice(first, this.#unsent);
+    const entries = this.#entries.slice(first, this.#unsent);
+    return { bytes: bytesOf({ slab, start, end }), entries };
   }
 
   /** The connection is gone, and what it carried may be too. */
@@ -87,10 +99,11 @@ class Ring {
     this.#unsent = this.#head;
   }
 
-  /** Forgets the oldest lines that were sent. */
-  confirm(count: number): void {
+  /** Forgets the oldest lines that were sent; `isRead` when the kernel has all that was sent. */
+  confirm(count: number, isRead: boolean): void {
     for (let left = Math.min(count, this.sentCount); left > 0; left--) {
-      this.#length -= this.#entries[this.#head]?.text.length ?? 0;
+      const place = this.#entries[this.#head]?.place;
+      if (place !== undefined) this.#forget(place, isRead);
       this.#head++;
     }
     if (this.#head === this.#entries.length || this.#head > SLACK_MAX) {
@@ -101,13 +114,20 @@ class Ring {
   }
 
   /** Forgets the newest unsent lines until the rest fits; says how many. */
-  forgetUnsent(lengthMax: number): number {
+  forgetUnsent(bytesMax: number): number {
     let forgotten = 0;
-    while (this.#entries.length > this.#unsent && this.#length > lengthMax) {
-      this.#length -= this.#entries.pop()?.text.length ?? 0;
+    while (this.#entries.length > this.#unsent && this.#bytes > bytesMax) {
+      const place = this.#entries.pop()?.place;
+      // A connection that is gone may have left a write of it behind.
+      if (place !== undefined) this.#forget(place, false);
       forgotten++;
     }
     return forgotten;
+  }
+
+  #forget(place: Place, isRead: boolean): void {
+    this.#bytes -= sizeOf(place);
+    this.#slabs.free(place, isRead);
   }
 
   /** Takes the previews out of unsent lines that no disk has yet; says out of how many. */
@@ -116,10 +136,12 @@ class Ring {
     for (let at = this.#unsent; at < this.#entries.length; at++) {
       const entry = this.#entries[at];
       if (entry?.lean === undefined || entry.safe) continue;
-      const text = wireText(entry.seq, entry.lean());
-      this.#length += text.length - entry.text.length;
-      entry.text = text;
+      const { place, seq, lean } = entry;
       entry.lean = undefined;
+      const before = sizeOf(place);
+      // A preview may be shorter than the word that there was one.
+      if (!this.#slabs.shorten(place, wireText(seq, lean(lineOf(entry))))) continue;
+      this.#bytes += sizeOf(place) - before;
       leaned++;
     }
     return leaned;
@@ -128,6 +150,15 @@ class Ring {
 
 function wireText(seq: number, line: string): string {
   return `${seq} ${line}\n`;
+}
+
+/** The line without its number and its newline. */
+function lineOf({ seq, place }: Entry): string {
+  return bytesOf(place).toString('utf8', String(seq).length + 1, sizeOf(place) - 1);
+}
+
+function sizeOf({ start, end }: Place): number {
+  return end - start;
 }
 
 export type { Entry };

@@ -54,8 +54,7 @@ class SpoolWriter {
   }
 
   /** Puts whole lines on disk, all of them or none. Throws what the system says. */
-  append(text: string, lastSeq: number): void {
-    const bytes = Buffer.from(text, 'utf8');
+  append(bytes: Uint8Array, lastSeq: number): void {
     const part = this.#openPart();
     try {
       this.#writeAll(part.fd, bytes);

@@ -6,7 +6,7 @@ import {
   MalformedEvent,
 } from '@subluminal/contracts';
 import type { EventSink } from '@subluminal/core/ports';
-import { type Emit, leanBody } from '@subluminal/core/session';
+import { type Emit, leanLine } from '@subluminal/core/session';
 
 interface Recorder {
   /** An event of the session. */
@@ -34,7 +34,7 @@ function createRecorder(
       try {
         const text = line(event, ts);
         if (event.durability === 'durable') sink.write({ line: text, kind: 'durable' });
-        else sink.write({ line: text, kind: 'preview', lean: () => line(leanBody(event), ts) });
+        else sink.write({ line: text, kind: 'preview', lean: leanLine });
       } catch (cause) {
         complain(cause);
       }
