@@ -5,48 +5,119 @@ import {
   type EventWriter,
   MalformedEvent,
 } from '@subluminal/contracts';
-import type { EventSink } from '@subluminal/core/ports';
+import type { EventLine, EventSink } from '@subluminal/core/ports';
 import { type Emit, leanLine } from '@subluminal/core/session';
 
 interface Recorder {
   /** An event of the session. */
   emit(event: Emit): void;
+  /** An event that nothing waits for: it is written with the next one, or after a moment. */
+  defer(event: Emit): void;
+  /** Writes what was deferred. */
+  settle(): void;
   /** An event of the shim itself. */
   record<T extends EventType>(type: T, body: EventBody<NoInfer<T>>): void;
 }
 
+/** How long an event may be deferred, and how many may be. */
+const DEFER_MS = 2;
+const DEFERRED_MAX = 256;
+
+interface Deferred {
+  readonly event: Emit;
+  readonly ts: string;
+  /** Spelled out as soon as there is time; undefined for one that is malformed. */
+  line: EventLine | undefined;
+}
+
 /** Writes events with the time of the wall, which is what people compare them by. */
+class SinkRecorder implements Recorder {
+  readonly #writer: EventWriter;
+  readonly #sink: EventSink;
+  readonly #warn: (text: string) => void;
+  readonly #clock = wallClock();
+  #deferred: Deferred[] = [];
+  /** How many of them have their line. */
+  #spelled = 0;
+  #immediate: NodeJS.Immediate | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(writer: EventWriter, sink: EventSink, warn: (text: string) => void) {
+    this.#writer = writer;
+    this.#sink = sink;
+    this.#warn = warn;
+  }
+
+  emit(event: Emit): void {
+    this.settle();
+    const line = this.#lineOf(event, this.#clock());
+    if (line !== undefined) this.#sink.write(line);
+  }
+
+  defer(event: Emit): void {
+    this.#deferred.push({ event, ts: this.#clock(), line: undefined });
+    if (this.#deferred.length >= DEFERRED_MAX) this.settle();
+    // The answer is on its way by then, and the next call has not come yet.
+    if (this.#immediate === undefined) this.#immediate = setImmediate(this.#spell).unref();
+    // Left to run when the next event comes first: to set it for each one costs more.
+    if (this.#timer === undefined) this.#timer = setTimeout(this.#due, DEFER_MS).unref();
+  }
+
+  settle(): void {
+    if (this.#deferred.length === 0) return;
+    this.#spell();
+    const deferred = this.#deferred;
+    this.#deferred = [];
+    this.#spelled = 0;
+    for (const { line } of deferred) if (line !== undefined) this.#sink.write(line);
+  }
+
+  record<T extends EventType>(type: T, body: EventBody<NoInfer<T>>): void {
+    this.settle();
+    try {
+      this.#sink.write({ line: this.#writer.line(type, body, this.#clock()), kind: 'durable' });
+    } catch (cause) {
+      this.#complain(cause);
+    }
+  }
+
+  readonly #due = (): void => {
+    this.#timer = undefined;
+    this.settle();
+  };
+
+  readonly #spell = (): void => {
+    this.#immediate = undefined;
+    for (; this.#spelled < this.#deferred.length; this.#spelled++) {
+      const one = this.#deferred[this.#spelled];
+      if (one !== undefined) one.line = this.#lineOf(one.event, one.ts);
+    }
+  };
+
+  #lineOf({ type, body, durability }: Emit, ts: string): EventLine | undefined {
+    try {
+      const line = this.#writer.line(type, body, ts);
+      if (durability === 'durable') return { line, kind: 'durable' };
+      return { line, kind: 'preview', lean: leanLine };
+    } catch (cause) {
+      this.#complain(cause);
+      return undefined;
+    }
+  }
+
+  /** A malformed event is our own fault; it must not take the call down with it. */
+  #complain(cause: unknown): void {
+    if (!(cause instanceof MalformedEvent)) throw cause;
+    this.#warn(`an event could not be written: ${cause.message}`);
+  }
+}
+
 function createRecorder(
   writer: EventWriter,
   sink: EventSink,
   warn: (text: string) => void,
 ): Recorder {
-  const clock = wallClock();
-  const line = ({ type, body }: Emit, ts: string) => writer.line(type, body, ts);
-  // A malformed event is our own fault; it must not take the call down with it.
-  const complain = (cause: unknown): void => {
-    if (!(cause instanceof MalformedEvent)) throw cause;
-    warn(`an event could not be written: ${cause.message}`);
-  };
-  return {
-    emit(event) {
-      const ts = clock();
-      try {
-        const text = line(event, ts);
-        if (event.durability === 'durable') sink.write({ line: text, kind: 'durable' });
-        else sink.write({ line: text, kind: 'preview', lean: leanLine });
-      } catch (cause) {
-        complain(cause);
-      }
-    },
-    record(type, body) {
-      try {
-        sink.write({ line: writer.line(type, body, clock()), kind: 'durable' });
-      } catch (cause) {
-        complain(cause);
-      }
-    },
-  };
+  return new SinkRecorder(writer, sink, warn);
 }
 
 /** The time as events have it; spelled out anew only when it has changed. */

@@ -41,9 +41,9 @@ async function runShim(parts: ShimParts): Promise<number> {
   const now = monotonic();
   const { serverName, profile, logLevel: level } = parts;
   const log = createLog({ serverName, profile, level, now });
-  const recorder = createRecorder(eventWriter(parts.producer, parts.limits), parts.sink, (text) =>
-    log.warn(text),
-  );
+  const utf8Bytes = (text: string) => Buffer.byteLength(text);
+  const writer = eventWriter(parts.producer, { ...parts.limits, utf8Bytes });
+  const recorder = createRecorder(writer, parts.sink, (text) => log.warn(text));
   let broken = (): void => {};
   const toAgent = createWriter(output, { onBroken: () => broken() });
   const shim: Shim = {
@@ -82,6 +82,7 @@ async function runShim(parts: ShimParts): Promise<number> {
   carryOut(shim, shim.session.agentClosed(now()));
   await shim.toAgent.close(DRAIN_MS);
   recordEnd(shim, exitCode);
+  recorder.settle();
   // The hub hears last that all is on record: whoever waits for this shim may then read it.
   await parts.sink.close(FLUSH_MS);
   await parts.hub?.leave(shim.session.summary());
@@ -102,12 +103,22 @@ async function serve(shim: Shim, server: RunningServer, agent: AgentSide): Promi
   const supervisor = supervise({ server, graceMs, termMs, closeInput: () => toServer.end() });
   agent.onBroken(() => supervisor.stop({ kind: 'output_closed' }));
   shim.stop = (exitCode) => supervisor.stop({ kind: 'asked', exitCode });
-  const act = (command: Command) => perform(shim, command);
-  const settled = () => parts.sink.push();
-  const shared = { session, outs, limits, now, act, settled };
-  const hub = askerOf(parts.hub, () => fromAgent);
-  const up = createLane({ from: 'agent', ...shared, hub });
-  const down = createLane({ from: 'server', ...shared, streamed: () => shim.answers.flush() });
+  const shared = { session, outs, limits, now };
+  const up = createLane({
+    from: 'agent',
+    ...shared,
+    act: (command) => perform(shim, command),
+    settled: () => parts.sink.push(),
+    hub: askerOf(parts.hub, () => fromAgent),
+  });
+  const down = createLane({
+    from: 'server',
+    ...shared,
+    act: (command) => performLater(shim, command),
+    // Nobody waits for the record of an answer: the answer goes first.
+    settled: () => {},
+    streamed: () => shim.answers.flush(),
+  });
   const fromAgent = readChunks(agent.input, {
     chunk: (chunk) => up.feed(chunk),
     end: () => up.end(() => supervisor.stop({ kind: 'input_closed' })),
@@ -124,6 +135,12 @@ async function serve(shim: Shim, server: RunningServer, agent: AgentSide): Promi
   // Refusals go to the agent too, so a full agent holds its own requests back as well.
   toAgent.holds(fromServer, fromAgent);
   return finished(shim, { supervisor, server, stop: () => fromAgent.stop() });
+}
+
+/** As `perform`, for what the server causes. */
+function performLater(shim: Shim, command: Command): void {
+  if (command.do === 'emit') shim.recorder.defer(command);
+  else perform(shim, command);
 }
 
 function askerOf(link: HubLink | undefined, source: () => ChunkReader): HubAsker | undefined {
