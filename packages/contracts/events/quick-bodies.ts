@@ -30,6 +30,14 @@ interface Shown {
   readonly bytes: unknown;
 }
 
+interface LastRef {
+  readonly call_id: string;
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly args_hash: string;
+  readonly text: Text;
+}
+
 const REF = ['call_id', 'server_name', 'tool_name', 'args_hash'];
 const STARTED = [...REF, 'transport', 'bytes_in', 'preview', 'seq', 'risk_class'];
 const STARTED_NEEDED = 8;
@@ -46,6 +54,13 @@ class Quick implements QuickBodies {
   readonly #limits: InspectLimits;
   /** The JSON of names: they come again and again. */
   readonly #names = new Map<string, string>();
+  #lastRef: LastRef = {
+    call_id: '',
+    server_name: '',
+    tool_name: '',
+    args_hash: '',
+    text: undefined,
+  };
   #decision: unknown;
   #decisionJson: string | undefined;
 
@@ -116,10 +131,22 @@ class Quick implements QuickBodies {
   }
 
   #ref({ call_id, server_name, tool_name, args_hash }: Parts): Text {
+    const last = this.#lastRef;
+    // The start and the decision of a call come one after the other.
+    if (
+      call_id === last.call_id &&
+      args_hash === last.args_hash &&
+      tool_name === last.tool_name &&
+      server_name === last.server_name
+    ) {
+      return last.text;
+    }
     if (!isText(call_id) || !isText(server_name) || !isText(tool_name)) return undefined;
     if (typeof args_hash !== 'string' || !SHA256.test(args_hash)) return undefined;
     const tool = this.#name(tool_name);
-    return `"call_id":${quoted(call_id)},"server_name":${this.#name(server_name)},"tool_name":${tool},"args_hash":"${args_hash}"`;
+    const text = `"call_id":${quoted(call_id)},"server_name":${this.#name(server_name)},"tool_name":${tool},"args_hash":"${args_hash}"`;
+    this.#lastRef = { call_id, server_name, tool_name, args_hash, text };
+    return text;
   }
 
   #name(name: string): string {

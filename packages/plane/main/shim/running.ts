@@ -8,11 +8,11 @@ import {
   type Session,
   type SessionConfig,
 } from '@subluminal/core/session';
-import { uuidv7 } from 'uuidv7';
 import { sha256, sha256Bytes } from '../../crypto/index.ts';
 import type { PromptSink } from '../../sink/index.ts';
 import type { ChunkWriter, SpawnResult } from '../../stdio/index.ts';
 import type { Answers } from './answers.ts';
+import { callIds } from './call-ids.ts';
 import { Counter } from './counts.ts';
 import type { Recorder } from './events.ts';
 import type { HubLink } from './hub.ts';
@@ -102,7 +102,7 @@ function configOf(parts: ShimParts): SessionConfig {
     profile: parts.profile,
     snapshot: parts.snapshot,
     identity,
-    callId: uuidv7,
+    callId: callIds(),
     sha256,
     sha256Bytes,
     isUtf8,
