@@ -13,7 +13,7 @@ import { Outline, type OutlineSoFar } from './peek/outline.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { MessageId, Seen, SeenRequest } from './peek/types.ts';
 import { NOT_INSPECTED } from './preview.ts';
-import { hashedText, recordEnded, recordRefused } from './refused.ts';
+import { hashOf, recordEnded, recordRefused } from './refused.ts';
 import { fromServer, settleAnswer } from './server.ts';
 import { answerFor, asksHub, placeOf } from './shared.ts';
 import type { Command, LargeEnd, Question, Side } from './types.ts';
@@ -135,9 +135,9 @@ function decideHead(context: Context, step: Step, soFar: OutlineSoFar): DecidedH
  * What stands for the hash of the arguments while a call is decided. The true hash comes with the
  * last byte, and that of the message never repeats, since it covers the id.
  */
-function headHash({ config }: Context, head: Uint8Array, argsStart: number): string {
+function headHash(context: Context, head: Uint8Array, argsStart: number): string {
   const start = argsStart === -1 ? head.length : argsStart;
-  return config.sha256(hashedText(head.subarray(start)));
+  return hashOf(context, head.subarray(start));
 }
 
 /** A large message is over: now it is told of, and its last byte may pass or not. */

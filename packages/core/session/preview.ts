@@ -27,10 +27,14 @@ function previewOf(context: Context, text: string): Preview {
 function previewOfBytes(context: Context, bytes: Uint8Array, { start, end }: Range): Preview {
   const bytesMax = context.limits.previewBytesMax;
   if (bytesMax === 0) return NOT_INSPECTED;
-  const unitsMax = bytesMax + MARGIN;
-  if (end - start > unitsMax) return previewOf(context, longText(context, bytes, { start, end }));
-  const isClean = context.config.isClean?.(bytes, start, end) === true;
-  return shown(context, { text: context.decode(bytes, start, end), cut: false, isClean });
+  const until = Math.min(end, start + bytesMax + MARGIN);
+  const cut = until < end;
+  const text = context.decode(bytes, start, until);
+  // Where characters take several bytes, there is more to show than that.
+  if (cut && text.length < until - start)
+    return previewOf(context, longText(context, bytes, { start, end }));
+  const isClean = context.config.isClean?.(bytes, start, until) === true;
+  return shown(context, { text, cut, isClean });
 }
 
 /** At least one unit more than is shown, if there is one: so `previewOf` sees that it is cut. */

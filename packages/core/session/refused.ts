@@ -14,7 +14,7 @@ const HASHED_BYTES_MAX = 65_536;
 function recordRefused(context: Context, step: Step, why: string): void {
   const { config, version } = context;
   const { identity, serverName: server_name } = config;
-  const args_hash = config.sha256(hashedText(step.bytes));
+  const args_hash = hashOf(context, step.bytes);
   const bytes_in = step.bytesTotal ?? sizeOf(step.bytes);
   const ref = { call_id: config.callId(), server_name, tool_name: UNREADABLE, args_hash };
   const read: ReadCall = {
@@ -39,14 +39,19 @@ function recordEnded(context: Context, step: Step, read: ReadCall): void {
   emitEnd(step, read.ref, { status: 'ERROR', sinceMs: step.nowMs, bytesOut: 0, error });
 }
 
-/** The bytes as a text, each as the character of its number. */
-function hashedText(bytes: Uint8Array): string {
+/** A hash that tells apart what was not read as arguments: that of its first bytes. */
+function hashOf({ config }: Context, bytes: Uint8Array): string {
   const seen = bytes.subarray(0, HASHED_BYTES_MAX);
+  return config.sha256Bytes?.(seen) ?? config.sha256(textOf(seen));
+}
+
+/** The bytes as a text, each as the character of its number. */
+function textOf(bytes: Uint8Array): string {
   let text = '';
-  for (let at = 0; at < seen.length; at += 1_024) {
-    text += String.fromCharCode(...seen.subarray(at, at + 1_024));
+  for (let at = 0; at < bytes.length; at += 1_024) {
+    text += String.fromCharCode(...bytes.subarray(at, at + 1_024));
   }
   return text;
 }
 
-export { hashedText, recordEnded, recordRefused, UNREADABLE };
+export { hashOf, recordEnded, recordRefused, UNREADABLE };
