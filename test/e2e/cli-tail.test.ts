@@ -159,7 +159,7 @@ describe('sub tail', () => {
     writeFileSync(join(folder, 'policy.yaml'), 'policy_id: [');
     const message = 'the policy is broken; the last good one stays';
     const broken = await said((reason) => /policy\.yaml:1:13: error: /.test(reason));
-    expect(broken).toMatchObject({ server: 'git', message });
+    expect(broken).toMatchObject({ server_id: 'git', message });
     rmSync(join(folder, 'policy.yaml'));
     const gone = await said((reason) => reason.endsWith('Check the path. [SUB_FILE_READ]'));
     expect(gone).toMatchObject({ message });
