@@ -38,20 +38,17 @@ const AGENT = ['/bin/sh', '-c', 'echo up'] as const;
 
 /** As Claude Code keeps it after some months: much that is none of our business. */
 function configText(): string {
-  const servers = Array.from({ length: SERVERS }, (_, index) => [
-    `server-${index}`,
-    { type: 'stdio', command: NODE, args: [SERVER, `--number=${index}`], env: { LEVEL: 'info' } },
-  ]);
-  const projects = Array.from({ length: PROJECTS }, (_, index) => [
-    `/srv/project-${index}`,
-    { allowedTools: [], history: Array.from({ length: 10 }, () => ({ display: 'x'.repeat(80) })) },
-  ]);
-  const config = {
-    numStartups: 512,
-    mcpServers: Object.fromEntries(servers),
-    projects: Object.fromEntries(projects),
-  };
-  return `${JSON.stringify(config, null, 2)}\n`;
+  const mcpServers: { [name: string]: object } = {};
+  for (let index = 0; index < SERVERS; index++) {
+    const args = [SERVER, `--number=${index}`];
+    mcpServers[`server-${index}`] = { type: 'stdio', command: NODE, args, env: { LEVEL: 'info' } };
+  }
+  const history = Array.from({ length: 10 }, () => ({ display: 'x'.repeat(80) }));
+  const projects: { [path: string]: object } = {};
+  for (let index = 0; index < PROJECTS; index++) {
+    projects[`/srv/project-${index}`] = { allowedTools: [], history };
+  }
+  return `${JSON.stringify({ numStartups: 512, mcpServers, projects }, null, 2)}\n`;
 }
 
 /** Until the agent has said its first word; then until all is over, which does not count. */
@@ -59,11 +56,11 @@ async function launchedMs(command: readonly string[], { env }: Bench): Promise<n
   const [file = '', ...args] = command;
   const startMs = performance.now();
   const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'exit');
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   await once(child.stdout, 'data');
   const tookMs = performance.now() - startMs;
   child.stdout.resume();
-  const [code] = await ended;
+  const code = await ended;
   if (code !== 0) throw new Error(`${command.join(' ')} ended with ${String(code)}`);
   return tookMs;
 }
