@@ -94,8 +94,8 @@ const settings = {
   write: false,
   format: 'esm',
   platform: 'node',
-  // It finds its prebuilt binary beside itself, so it stays where it is installed.
-  external: ['@photostructure/sqlite'],
+  // They find their binaries beside themselves, so they stay where they are installed.
+  external: ['@cedar-policy/cedar-wasm', '@napi-rs/keyring', '@photostructure/sqlite'],
   // What its `main` names loads its parts by names that no bundler sees.
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   target: 'node20.19',

@@ -1,9 +1,12 @@
 // Every error code of the product: what it means, where it comes from, what helps. Data only;
 // docs/reference/errors.md has a section for each, and a test holds the two together.
 import { API_ERRORS } from './errors-api.ts';
+import { APPROVAL_ERRORS } from './errors-approvals.ts';
 import { CLIENT_ERRORS } from './errors-clients.ts';
+import { GUARD_ERRORS } from './errors-guards.ts';
 import { RUN_ERRORS } from './errors-run.ts';
 import { SECRET_ERRORS } from './errors-secrets.ts';
+import { SURFACE_ERRORS } from './errors-surface.ts';
 
 interface ErrorEntry {
   readonly title: string;
@@ -283,8 +286,11 @@ const ERRORS = {
     fix: 'Mend what the message names; `sub policy lint` checks a policy.',
   },
   ...SECRET_ERRORS,
+  ...SURFACE_ERRORS,
+  ...GUARD_ERRORS,
   ...RUN_ERRORS,
   ...CLIENT_ERRORS,
+  ...APPROVAL_ERRORS,
   // The ledger.
   SUB_LEDGER_MISSING: {
     title: 'There is no ledger.',

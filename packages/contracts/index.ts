@@ -28,6 +28,18 @@ export {
   API_STREAM_PROTOCOL,
 } from './api.ts';
 export type {
+  Approval,
+  ApprovalAgent,
+  ApprovalCall,
+  ApprovalEnd,
+  ArgLimit,
+  Grant,
+  GrantArgs,
+  GrantEnd,
+  GrantMatch,
+} from './approvals.ts';
+export { parseApproval, parseApprovalEnd, parseGrant, parseGrantEnd } from './approvals.ts';
+export type {
   ArgsMatch,
   Bundle,
   HintRecipe,

@@ -23,8 +23,11 @@ const PACKAGES: { readonly [name: string]: PackageLayout } = {
   plane: {
     below: ['contracts', 'core'],
     thirdParty: [
+      '@cedar-policy/cedar-wasm',
       '@hono/node-server',
+      '@napi-rs/keyring',
       '@photostructure/sqlite',
+      '@slack/web-api',
       'hono',
       'jsonc-parser',
       'smol-toml',

@@ -1,0 +1,34 @@
+// The errors of approvals and grants; a part of the table in errors.ts.
+
+const APPROVAL_ERRORS = {
+  SUB_APPROVAL_UNKNOWN: {
+    title: 'There is no such approval or grant.',
+    cause: 'No request or grant has this id, or a shortened id fits several of them.',
+    fix: 'Look at `sub approvals` or `sub grants`, and give more of the id.',
+  },
+  SUB_APPROVAL_DAMAGED: {
+    title: 'A file of approvals or grants is damaged.',
+    cause:
+      'It is not what was written: it was changed, copied, cut off, or others may write to it. Such a file approves nothing.',
+    fix: 'Remove the file that the message names; whoever asked must ask again.',
+  },
+  SUB_APPROVAL_STORE: {
+    title: 'Approvals cannot be read or kept.',
+    cause: 'The operating system refused to read or write a file of approvals or grants.',
+    fix: 'Check the disk, the folder and its permissions.',
+  },
+  SUB_APPROVAL_INSIDE: {
+    title: 'An agent may not approve calls.',
+    cause:
+      'The command was started inside a governed run, so it may have been the agent that started it.',
+    fix: 'Approve from a terminal of your own.',
+  },
+  SUB_GRANT_REFUSED: {
+    title: 'The grant cannot be given.',
+    cause:
+      'It would not cover the call that was shown, or compares something that nobody has seen, or lasts too long.',
+    fix: 'Do what the message says, or approve without a grant.',
+  },
+} as const;
+
+export { APPROVAL_ERRORS };

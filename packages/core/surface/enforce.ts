@@ -1,0 +1,172 @@
+// The first gate of a call: is the tool shown, are its parameters in bounds, is it time for it?
+// The same limits that the list was rewritten by, once more: a call need not come from the list.
+import type { JsonObject } from '@subluminal/contracts';
+import { visible } from '../policy/visible.ts';
+import { isShown, paramRules, type ToolRule, toolRule } from './lookup.ts';
+import { hoursInWords, inWords, untilOpenMs } from './manifest/quantities.ts';
+import type { Tier } from './manifest/shape.ts';
+import type { Confirmation, Manifest } from './manifest/types.ts';
+import { SURFACE_REASONS, type SurfaceReason } from './reasons.ts';
+import { counted, type SurfaceState, waitOf } from './state.ts';
+import { corrected, type Violation, violationsOf } from './violations.ts';
+
+interface SurfaceCall {
+  readonly tool: string;
+  readonly args: JsonObject;
+}
+
+interface Refusal {
+  readonly kind: 'refuse';
+  readonly reason_code: SurfaceReason;
+  readonly message: string;
+  /** What the caller can do instead. */
+  readonly hint: string;
+  /** Arguments that would pass this gate, where they can be told. */
+  readonly suggested_args: JsonObject | null;
+  /** When the same call may pass. */
+  readonly retryAfterMs: number | undefined;
+}
+
+type SurfaceDecision =
+  | { readonly kind: 'pass'; readonly tier: Tier; readonly listed: boolean }
+  | Refusal
+  | {
+      readonly kind: 'approve';
+      readonly reason_code: 'APPROVAL_REQUIRED';
+      readonly message: string;
+      readonly confirmation: Confirmation;
+    };
+
+interface Enforced {
+  readonly decision: SurfaceDecision;
+  readonly state: SurfaceState;
+}
+
+interface Moment {
+  readonly state: SurfaceState;
+  readonly nowMs: number;
+}
+
+/** Decides a call by the manifest. What is refused costs nothing; what asks a person counts. */
+function enforceCall(manifest: Manifest, call: SurfaceCall, { state, nowMs }: Moment): Enforced {
+  const rule = toolRule(manifest, call.tool);
+  const refused =
+    forbidden(rule, call) ?? refusedParams(manifest, call) ?? refusedNow(rule, state, nowMs);
+  if (refused !== undefined) return { decision: refused, state };
+  const next = counted(state, rule.limits, nowMs);
+  const { tier, listed, confirmation } = rule;
+  if (tier !== 'human_approval') return { decision: { kind: 'pass', tier, listed }, state: next };
+  const message = `${name(call.tool)} waits for a person to agree.`;
+  const reason_code = 'APPROVAL_REQUIRED';
+  return { decision: { kind: 'approve', reason_code, message, confirmation }, state: next };
+}
+
+function refuse(
+  reason_code: SurfaceReason,
+  message: string,
+  advice: Partial<Pick<Refusal, 'hint' | 'suggested_args' | 'retryAfterMs'>> = {},
+): Refusal {
+  const { hint = SURFACE_REASONS[reason_code], suggested_args = null, retryAfterMs } = advice;
+  return { kind: 'refuse', reason_code, message, hint, suggested_args, retryAfterMs };
+}
+
+function forbidden({ tier, listed }: ToolRule, { tool }: SurfaceCall): Refusal | undefined {
+  if (tier !== 'forbidden') return undefined;
+  const reason = listed ? 'TOOL_FORBIDDEN' : 'TOOL_NOT_LISTED';
+  const hint = 'Use one of the tools that the server lists; do not try this one again.';
+  return refuse(reason, `${name(tool)} is not available.`, { hint });
+}
+
+const SHOWN_MAX = 5;
+
+function refusedParams(manifest: Manifest, { tool, args }: SurfaceCall): Refusal | undefined {
+  const rules = paramRules(manifest, tool);
+  const checked = violationsOf(rules, args);
+  if (!checked.ok) {
+    const hint = 'Send fewer or flatter arguments.';
+    return refuse('ARGS_TOO_COMPLEX', SURFACE_REASONS.ARGS_TOO_COMPLEX, { hint });
+  }
+  const { violations } = checked;
+  const [first] = violations;
+  if (first === undefined) return undefined;
+  const { code, verb } = WORDS[first.kind];
+  // A list and its items have one path, and may break the same limit.
+  const paths = violations.filter(({ kind }) => kind === first.kind).map(({ path }) => name(path));
+  const message = `${name(tool)}: ${unique(paths).join(', ')} ${verb}.`;
+  const hint = unique(violations.map(hintOf)).join(' ');
+  return refuse(code, message, { hint, suggested_args: corrected(rules, args) });
+}
+
+function unique(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)].slice(0, SHOWN_MAX);
+}
+
+const WORDS = {
+  blocked: { code: 'PARAM_BLOCKED', verb: 'must not be sent' },
+  stripped: { code: 'PARAM_STRIPPED', verb: 'cannot be used here' },
+  limit: { code: 'PARAM_LIMIT', verb: 'is beyond its limit' },
+} as const;
+
+function hintOf(violation: Violation): string {
+  const path = name(violation.path);
+  if (violation.kind !== 'limit') return `Call it without ${path}.`;
+  return `${path} must be ${visible(violation.expected, 300)}.`;
+}
+
+function refusedNow(rule: ToolRule, state: SurfaceState, nowMs: number): Refusal | undefined {
+  for (const { hours } of rule.limits.map(({ limits }) => limits)) {
+    const untilMs = hours === undefined ? 0 : untilOpenMs(hours, nowMs);
+    if (hours === undefined || untilMs === 0) continue;
+    const message = `This tool may be used ${hoursInWords(hours)}.`;
+    const hint = `It is open again in ${inWords(untilMs)}; go on with something else.`;
+    return refuse('OUTSIDE_HOURS', message, { hint, retryAfterMs: untilMs });
+  }
+  const waiting = waitOf(state, rule.limits, nowMs);
+  if (waiting === undefined) return undefined;
+  const code = waiting.kind === 'rate' ? 'RATE_LIMITED' : 'COOLDOWN';
+  const hint = `Wait ${inWords(waiting.waitMs)}, then try again.`;
+  const message = `This tool may be called ${waiting.words}.`;
+  return refuse(code, message, { hint, retryAfterMs: waiting.waitMs });
+}
+
+type Access = { readonly kind: 'pass' } | Refusal;
+
+/** Whether a prompt may be fetched. */
+function enforcePrompt(manifest: Manifest, prompt: string): Access {
+  if (isShown(manifest.prompts, prompt)) return { kind: 'pass' };
+  const hint = 'Use one of the prompts that the server lists.';
+  return refuse('PROMPT_NOT_LISTED', `The prompt ${name(prompt)} is not available.`, { hint });
+}
+
+/** Whether a resource may be read or subscribed to. */
+function enforceResource(manifest: Manifest, uri: string): Access {
+  if (!climbs(uri) && isShown(manifest.resources, uri)) return { kind: 'pass' };
+  const hint = 'Use one of the resources that the server lists.';
+  return refuse('RESOURCE_NOT_LISTED', `The resource ${name(uri)} is not available.`, { hint });
+}
+
+/** `..` between slashes, however it is encoded: it would lead out of what the pattern means. */
+function climbs(uri: string): boolean {
+  let text = uri;
+  // Encoded twice is a known trick; more than that no server undoes.
+  for (let round = 0; round < 3; round++) {
+    if (/(^|[\\/:])\.\.?([\\/?#]|$)/.test(text)) return true;
+    text = text.replace(/%(25|2e|2f|5c)/gi, (code) => DECODED[code.toLowerCase()] ?? code);
+  }
+  return false;
+}
+
+const DECODED: { readonly [code: string]: string } = {
+  '%25': '%',
+  '%2e': '.',
+  '%2f': '/',
+  '%5c': '\\',
+};
+
+/** A name that came from the agent. */
+function name(text: string): string {
+  return `\`${visible(text, 120)}\``;
+}
+
+export type { Access, Enforced, Moment, Refusal, SurfaceCall, SurfaceDecision };
+export { enforceCall, enforcePrompt, enforceResource };

@@ -1,0 +1,218 @@
+// What a server offers, as the agent may see it. Whatever is not understood is not shown.
+import { type Era, isObject } from '@subluminal/contracts';
+import { visible } from '../policy/visible.ts';
+import { isShown, paramRules, toolRule } from './lookup.ts';
+import type { AllowEntry, Manifest } from './manifest/types.ts';
+import { rewriteSchema, type SchemaNote } from './schema/rewrite.ts';
+
+type Json = { readonly [key: string]: unknown };
+
+type RemovedReason =
+  | 'forbidden'
+  | 'not_listed'
+  | 'duplicate_name'
+  | 'malformed'
+  | 'schema_too_complex';
+
+interface Removed {
+  readonly name: string;
+  readonly reason: RemovedReason;
+}
+
+interface ToolNote extends SchemaNote {
+  readonly tool: string;
+}
+
+interface Filtered {
+  /** The answer for the agent; the same object when nothing had to change. */
+  readonly result: Json;
+  readonly removed: readonly Removed[];
+  /** The tools whose input schema had to change. */
+  readonly rewritten: readonly string[];
+  /** What the schemas cannot say, or say in vain; the check of the call holds in any case. */
+  readonly notes: readonly ToolNote[];
+  /** Listed in the manifest by name, but not offered. Known only on the last page. */
+  readonly unlisted: readonly string[];
+  /** For the person who runs the server, one line each; hostile names are made harmless. */
+  readonly warnings: readonly string[];
+}
+
+interface ListOptions {
+  readonly era: Era;
+  /** Names on the pages before this one. */
+  readonly offeredBefore?: readonly string[];
+}
+
+const ITEMS_MAX = 10_000;
+const WARNINGS_MAX = 200;
+const NAME_LENGTH_MAX = 1_024;
+
+const NOTE_WORDS: { readonly [K in SchemaNote['kind']]: string } = {
+  open: 'takes members that its schema does not list; forbidden ones are found only in the call',
+  unsaid: 'has a limit that no schema can say; it is checked in the call',
+  impossible: 'has a limit for another type than its own, so no value passes',
+  required_stripped: 'is required by the server but taken away by the manifest',
+  default_beyond_limit:
+    'has a default beyond its limit, which the server takes when it is left out',
+  unknown_param: 'has a limit in the manifest, but the schema does not have it',
+};
+
+/** Filters an answer to `tools/list`, and rewrites the input schemas of what is left. */
+function filterTools(listResult: unknown, manifest: Manifest, options: ListOptions): Filtered {
+  const warnings: string[] = [];
+  const rewritten: string[] = [];
+  const notes: ToolNote[] = [];
+  const filtered = filterList(listResult, 'tools', (tool, name) => {
+    const { tier, listed } = toolRule(manifest, name);
+    if (tier === 'forbidden') return listed ? 'forbidden' : 'not_listed';
+    const rules = paramRules(manifest, name);
+    if (!rules.any) return tool;
+    const changed = rewriteSchema(tool['inputSchema'] ?? {}, rules);
+    if (!changed.ok) return 'schema_too_complex';
+    for (const note of changed.notes) {
+      notes.push({ tool: name, ...note });
+      if (note.kind === 'open' || note.kind === 'unsaid') continue;
+      warnings.push(`${shown(name)}: \`${visible(note.path, 80)}\` ${NOTE_WORDS[note.kind]}`);
+    }
+    if (isSame(changed.schema, tool['inputSchema'])) return tool;
+    rewritten.push(name);
+    return { ...tool, inputSchema: changed.schema };
+  });
+  const unlisted = missingOf([...manifest.exact.values()].flatMap(wantedName), filtered, options);
+  for (const { name, reason } of filtered.removed) {
+    if (reason === 'not_listed') warnings.push(`${shown(name)} is offered but not in the manifest`);
+    else if (reason !== 'forbidden') warnings.push(`${shown(name)} is not shown: ${reason}`);
+  }
+  for (const name of unlisted) warnings.push(`${shown(name)} is in the manifest but not offered`);
+  return {
+    result: uncached(filtered.result, options.era),
+    removed: filtered.removed,
+    rewritten,
+    notes,
+    unlisted,
+    warnings: warnings.slice(0, WARNINGS_MAX),
+  };
+}
+
+function wantedName({ tier, name }: { readonly tier: string | undefined; readonly name: string }) {
+  return tier === 'forbidden' ? [] : [name.replace(/\\([\s\S])/g, '$1')];
+}
+
+/** Filters an answer to `prompts/list`. */
+function filterPrompts(listResult: unknown, manifest: Manifest, options: ListOptions): Filtered {
+  return filterNamed({ listResult, field: 'prompts', entries: manifest.prompts, options });
+}
+
+/** Filters an answer to `resources/list`. */
+function filterResources(listResult: unknown, manifest: Manifest, options: ListOptions): Filtered {
+  return filterNamed({ listResult, field: 'resources', entries: manifest.resources, options });
+}
+
+/** Filters an answer to `resources/templates/list`; a template counts by its text. */
+function filterResourceTemplates(
+  listResult: unknown,
+  manifest: Manifest,
+  options: ListOptions,
+): Filtered {
+  const entries = manifest.resources;
+  const filtered = filterNamed({ listResult, field: 'resourceTemplates', entries, options });
+  // Resources are often offered by templates only, so neither list alone tells what is missing.
+  return { ...filtered, unlisted: [] };
+}
+
+interface Named {
+  readonly listResult: unknown;
+  readonly field: 'prompts' | 'resources' | 'resourceTemplates';
+  readonly entries: readonly AllowEntry[];
+  readonly options: ListOptions;
+}
+
+function filterNamed({ listResult, field, entries, options }: Named): Filtered {
+  const filtered = filterList(listResult, field, (item, name) => {
+    if (isShown(entries, name)) return item;
+    return entries.some(({ test }) => test(name)) ? 'forbidden' : 'not_listed';
+  });
+  const wanted = entries.filter(({ exact, allowed }) => exact && allowed);
+  const names = wanted.map(({ source }) => source.replace(/\\([\s\S])/g, '$1'));
+  const unlisted = field === 'resources' ? [] : missingOf(names, filtered, options);
+  const warnings = filtered.removed
+    .filter(({ reason }) => reason !== 'forbidden')
+    .map(({ name, reason }) => `${shown(name)} is not shown: ${reason}`);
+  return {
+    result: uncached(filtered.result, options.era),
+    removed: filtered.removed,
+    rewritten: [],
+    notes: [],
+    unlisted,
+    warnings: warnings.slice(0, WARNINGS_MAX),
+  };
+}
+
+const KEYS = {
+  tools: 'name',
+  prompts: 'name',
+  resources: 'uri',
+  resourceTemplates: 'uriTemplate',
+} as const;
+
+interface List {
+  readonly result: Json;
+  readonly removed: readonly Removed[];
+  readonly offered: ReadonlySet<string>;
+}
+
+/** Judges each item; a second item of a name is removed, so that both sides mean the same one. */
+function filterList(
+  listResult: unknown,
+  field: keyof typeof KEYS,
+  judge: (item: Json, name: string) => Json | RemovedReason,
+): List {
+  const removed: Removed[] = [];
+  const offered = new Set<string>();
+  const known: Json = isObject(listResult) ? listResult : {};
+  const items: unknown = known[field];
+  const kept: Json[] = [];
+  for (const item of Array.isArray(items) ? items.slice(0, ITEMS_MAX) : []) {
+    const name: unknown = isObject(item) ? item[KEYS[field]] : undefined;
+    if (!isObject(item) || typeof name !== 'string' || !isName(name)) {
+      removed.push({
+        name: typeof name === 'string' ? name.slice(0, 200) : '',
+        reason: 'malformed',
+      });
+      continue;
+    }
+    const verdict = offered.has(name) ? 'duplicate_name' : judge(item, name);
+    offered.add(name);
+    if (typeof verdict === 'string') removed.push({ name, reason: verdict });
+    else kept.push(verdict);
+  }
+  const isWhole = Array.isArray(items) && kept.length === items.length;
+  const isSameList = isWhole && kept.every((item, index) => item === items[index]);
+  return { result: isSameList ? known : { ...known, [field]: kept }, removed, offered };
+}
+
+function isName(name: string): boolean {
+  return name !== '' && name.length <= NAME_LENGTH_MAX;
+}
+
+function missingOf(wanted: readonly string[], { result, offered }: List, options: ListOptions) {
+  if (typeof result['nextCursor'] === 'string') return [];
+  const before = new Set(options.offeredBefore);
+  return wanted.filter((name) => !offered.has(name) && !before.has(name));
+}
+
+/** Since 2026-07-28 lists say how long they may be kept; what was filtered is for nobody else. */
+function uncached(result: Json, era: Era): Json {
+  return era === 'modern' ? { ...result, ttlMs: 0, cacheScope: 'private' } : result;
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
+function shown(name: string): string {
+  return `\`${visible(name, 80)}\``;
+}
+
+export type { Filtered, ListOptions, Removed, RemovedReason, ToolNote };
+export { filterPrompts, filterResources, filterResourceTemplates, filterTools };

@@ -1,0 +1,85 @@
+// What a manifest says about one tool, prompt or resource.
+
+import { TIERS, type Tier } from './manifest/shape.ts';
+import type {
+  AllowEntry,
+  CompiledTool,
+  Confirmation,
+  Constrained,
+  Limits,
+  Manifest,
+} from './manifest/types.ts';
+import { canMean, type ParamPattern } from './params.ts';
+
+interface ToolRule {
+  readonly tier: Tier;
+  /** Whether the manifest names the tool, or its default decides. */
+  readonly listed: boolean;
+  /** Each with the key under which its counters are kept. */
+  readonly limits: readonly { readonly key: string; readonly limits: Limits }[];
+  readonly confirmation: Confirmation;
+}
+
+interface ParamRules {
+  readonly tool: string;
+  readonly blocked: readonly ParamPattern[];
+  readonly strips: readonly ParamPattern[];
+  readonly constrained: readonly Constrained[];
+  /** False when the parameters of the tool need no look at all. */
+  readonly any: boolean;
+}
+
+/** The rule for a tool: of all that name it, the strictest tier; what is not named gets the default. */
+function toolRule(manifest: Manifest, tool: string): ToolRule {
+  const entry = entryOf(manifest, tool);
+  const named = TIERS.filter((tier) => manifest.tiers[tier].actions.some((test) => test(tool)));
+  const listed = entry !== undefined || named.length > 0;
+  const own = entry?.tier === undefined ? named : [...named, entry.tier];
+  const tier = listed ? (strictest(own) ?? 'auto_execute') : manifest.defaultTier;
+  const { limits, confirmation } = manifest.tiers[tier];
+  return {
+    tier,
+    listed,
+    limits: [
+      ...(entry === undefined ? [] : [{ key: `tool ${entry.name}`, limits: entry.limits }]),
+      { key: `tier ${tier}`, limits },
+    ],
+    confirmation,
+  };
+}
+
+/** A name beats a glob, and of the globs the first that matches. */
+function entryOf(manifest: Manifest, tool: string): CompiledTool | undefined {
+  return manifest.exact.get(tool) ?? manifest.globs.find(({ test }) => test(tool));
+}
+
+function strictest(tiers: readonly Tier[]): Tier | undefined {
+  return TIERS.findLast((tier) => tiers.includes(tier));
+}
+
+/** Everything that the manifest says about the parameters of a tool. */
+function paramRules(manifest: Manifest, tool: string): ParamRules {
+  const blocked = manifest.blocked.filter((pattern) => canMean(pattern, tool));
+  const rewrites = manifest.rewrites.filter(({ test }) => test(tool));
+  const strips = rewrites.flatMap((rewrite) => rewrite.strips);
+  const constrained = rewrites.flatMap((rewrite) => rewrite.constrained);
+  const any = blocked.length + strips.length + constrained.length > 0;
+  return { tool, blocked, strips, constrained, any };
+}
+
+/** Whether a list of prompts or resources shows this one; what is not listed is not shown. */
+function isShown(entries: readonly AllowEntry[], name: string): boolean {
+  const entry =
+    entries.find(({ exact, test }) => exact && test(name)) ??
+    entries.find(({ test }) => test(name));
+  return entry?.allowed ?? false;
+}
+
+/** How large an answer of a tool may be, and what happens to a larger one. */
+function answerLimit(manifest: Manifest, tool: string): Manifest['answers'] {
+  const { answers } = manifest;
+  return { ...answers, bytesMax: entryOf(manifest, tool)?.answerBytesMax ?? answers.bytesMax };
+}
+
+export type { ParamRules, ToolRule };
+export { answerLimit, isShown, paramRules, toolRule };

@@ -1,0 +1,185 @@
+// The parts of a manifest compiled one by one; what is wrong with them is collected on the way.
+import type { NameTest } from '../../policy/compile/glob.ts';
+import type { RegexResult } from '../../policy/compile/regex.ts';
+import type { Path } from '../../policy/read/finding.ts';
+import { quote } from '../../policy/read/quote.ts';
+import { readName } from '../names.ts';
+import type { FullDocument } from './defaults.ts';
+import type { ManifestFinding } from './explain.ts';
+import { type Rate, readDuration, readHours, readRate } from './quantities.ts';
+import { type LimitFields, TIERS, type Tier, type ToolEntry } from './shape.ts';
+import type { AllowEntry, BreakerSettings, CompiledTier, CompiledTool, Limits } from './types.ts';
+
+interface Building {
+  readonly findings: ManifestFinding[];
+  /** Undefined when no field of the manifest has an expression. */
+  readonly regex: ((source: string) => RegexResult) | undefined;
+}
+
+const NEVER: NameTest = () => false;
+
+function wrong(building: Building, path: Path, [message, fix]: readonly [string, string]): void {
+  building.findings.push({ code: 'SUB_MANIFEST_VALUE', path, message, fix });
+}
+
+function conflict(building: Building, path: Path, [message, fix]: readonly [string, string]): void {
+  building.findings.push({ code: 'SUB_MANIFEST_CONFLICT', path, message, fix });
+}
+
+function nameAt(building: Building, written: string, path: Path) {
+  const pattern = readName(written);
+  if (pattern.kind !== 'wrong') return pattern;
+  const fix = 'Correct the glob, or put a `\\` before each sign that is meant as it stands.';
+  wrong(building, path, [`${quote(written)} is no glob: ${pattern.message}`, fix]);
+  return { kind: 'glob', test: NEVER } as const;
+}
+
+function rateAt(building: Building, written: string | undefined, path: Path): Rate | undefined {
+  if (written === undefined) return undefined;
+  const rate = readRate(written);
+  if (rate.ok) return rate.value;
+  const message = `${quote(written)} is no rate`;
+  wrong(building, path, [message, 'Write it like `30/minute`, per second, minute, hour or day.']);
+  return undefined;
+}
+
+function durationAt(building: Building, written: string, path: Path): number {
+  const duration = readDuration(written);
+  if (duration.ok) return duration.value;
+  const message = `${quote(written)} is no duration`;
+  wrong(building, path, [message, 'Write it like `30s`, `15m` or `2h`.']);
+  return 1;
+}
+
+function limitsAt(building: Building, fields: LimitFields, path: Path): Limits {
+  const { rate_limit, cooldown } = fields;
+  const hours = fields.hours === undefined ? undefined : readHours(fields.hours);
+  if (hours !== undefined && !hours.ok) {
+    const { at } = hours;
+    const offset = 'Write it like `"+02:00"`, at most 14 hours.';
+    const clock = 'Write it like `"09:00"`; the end must differ from the start.';
+    const fix = at === 'utc_offset' ? offset : clock;
+    wrong(building, [...path, 'hours', at], [`\`${at}\` is no time of this form`, fix]);
+  }
+  return {
+    rate: rateAt(building, rate_limit, [...path, 'rate_limit']),
+    hours: hours?.ok === true ? hours.value : undefined,
+    cooldownMs:
+      cooldown === undefined ? undefined : durationAt(building, cooldown, [...path, 'cooldown']),
+  };
+}
+
+interface Tools {
+  readonly exact: ReadonlyMap<string, CompiledTool>;
+  readonly globs: readonly CompiledTool[];
+}
+
+function toolsOf(building: Building, { allowed_tools: entries }: FullDocument): Tools {
+  const exact = new Map<string, CompiledTool>();
+  const globs: CompiledTool[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const path = ['allowed_tools', index];
+    const pattern = nameAt(building, entry.name, [...path, 'name']);
+    const tool = {
+      name: entry.name,
+      test: pattern.test,
+      tier: tierOf(building, entry, path),
+      limits: limitsAt(building, entry, path),
+      answerBytesMax: entry.max_answer_bytes,
+    };
+    if (pattern.kind === 'glob') globs.push(tool);
+    else if (!exact.has(pattern.name)) exact.set(pattern.name, tool);
+    else {
+      const message = `the tool ${quote(entry.name)} is listed twice`;
+      conflict(building, [...path, 'name'], [message, 'Remove one of the two.']);
+    }
+  }
+  return { exact, globs };
+}
+
+/** What an entry says by itself; two fields that contradict each other are an error. */
+function tierOf(building: Building, entry: ToolEntry, path: Path): Tier | undefined {
+  const { allowed, requires_approval, permission_tier: tier } = entry;
+  const at = [...path, 'permission_tier'];
+  if (allowed === false) {
+    if (tier !== undefined && tier !== 'forbidden') {
+      const message = `the tool is not allowed, but its tier is \`${tier}\``;
+      conflict(building, at, [message, 'Remove one of the two fields.']);
+    }
+    return 'forbidden';
+  }
+  if (requires_approval === true && tier !== undefined && tier !== 'human_approval') {
+    const message = `the tool requires approval, but its tier is \`${tier}\``;
+    conflict(building, at, [message, 'Write `human_approval`, or remove one of the two fields.']);
+  }
+  if (tier === 'forbidden' && allowed === true) {
+    const message = 'the tool is allowed, but its tier is `forbidden`';
+    conflict(building, at, [message, 'Remove one of the two fields.']);
+  }
+  return tier ?? (requires_approval === true ? 'human_approval' : undefined);
+}
+
+function tiersOf(building: Building, document: FullDocument): { [T in Tier]: CompiledTier } {
+  const compiled = TIERS.map((tier) => [tier, tierRules(building, document, tier)] as const);
+  const known = new Map(compiled);
+  const of = (tier: Tier) => known.get(tier) ?? tierRules(building, document, tier);
+  return {
+    auto_execute: of('auto_execute'),
+    log_and_execute: of('log_and_execute'),
+    human_approval: of('human_approval'),
+    forbidden: of('forbidden'),
+  };
+}
+
+function tierRules(building: Building, document: FullDocument, tier: Tier): CompiledTier {
+  const rules = document.tiers[tier];
+  const path = ['tiers', tier];
+  const actions = (rules?.actions ?? []).map(
+    (name, index) => nameAt(building, name, [...path, 'actions', index]).test,
+  );
+  const { channel, show = [], timeout } = rules?.confirmation ?? {};
+  const timeoutPath = [...path, 'confirmation', 'timeout'];
+  const timeoutMs = timeout === undefined ? undefined : durationAt(building, timeout, timeoutPath);
+  return {
+    actions,
+    limits: limitsAt(building, rules?.constraints ?? {}, [...path, 'constraints']),
+    confirmation: { channel, show, timeoutMs },
+  };
+}
+
+function entriesOf(
+  building: Building,
+  field: 'allowed_prompts' | 'allowed_resources',
+  document: FullDocument,
+): readonly AllowEntry[] {
+  return document[field].map((entry, index) => {
+    const part = 'uri' in entry ? 'uri' : 'name';
+    const source = 'uri' in entry ? entry.uri : entry.name;
+    const pattern = nameAt(building, source, [field, index, part]);
+    return { source, test: pattern.test, exact: pattern.kind === 'exact', allowed: entry.allowed };
+  });
+}
+
+function breakerOf(building: Building, { circuit_breaker: fields }: FullDocument): BreakerSettings {
+  const at = (field: keyof typeof fields) => ['circuit_breaker', field];
+  const duration = (field: 'error_window' | 'latency_threshold') =>
+    durationAt(building, fields[field], at(field));
+  const recoveryTimeoutMs = durationAt(building, fields.recovery_timeout, at('recovery_timeout'));
+  const maxBackoff = fields.max_recovery_backoff;
+  const maxRecoveryBackoffMs = durationAt(building, maxBackoff, at('max_recovery_backoff'));
+  if (maxRecoveryBackoffMs < recoveryTimeoutMs) {
+    const message = '`max_recovery_backoff` is shorter than `recovery_timeout`';
+    conflict(building, at('max_recovery_backoff'), [message, 'Make it at least as long.']);
+  }
+  return {
+    errorThreshold: fields.error_threshold,
+    errorWindowMs: duration('error_window'),
+    latencyThresholdMs: duration('latency_threshold'),
+    recoveryTimeoutMs,
+    recoveryProbes: fields.recovery_probes,
+    maxRecoveryBackoffMs,
+  };
+}
+
+export type { Building };
+export { breakerOf, conflict, entriesOf, nameAt, tiersOf, toolsOf, wrong };

@@ -1,0 +1,85 @@
+// A manifest as written → one that decides, or everything that is wrong with it.
+import { check } from '@subluminal/contracts';
+import { canonicalize } from '../../canon/index.ts';
+import type { Problem } from '../../policy/problem.ts';
+import { PROBLEMS_MAX } from '../../policy/read/finding.ts';
+import { readSource, type Source } from '../../policy/read/source.ts';
+import { valueOf } from '../../policy/read/tree.ts';
+import type { Sha256 } from '../../ports.ts';
+import { type Building, breakerOf, entriesOf, tiersOf, toolsOf } from './build.ts';
+import { blockedOf, rewritesOf } from './build-params.ts';
+import { type FullDocument, withDefaults } from './defaults.ts';
+import { asManifestProblem, explainShape, placed } from './explain.ts';
+import { MANIFEST, type ManifestDocument } from './shape.ts';
+import type { Manifest } from './types.ts';
+
+type ManifestResult =
+  | { readonly ok: true; readonly manifest: Manifest }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+interface ManifestOptions {
+  readonly sha256: Sha256;
+}
+
+/** Reads a manifest from YAML or JSON. Whatever the input, it answers, and never throws. */
+async function compileManifest(source: Source, options: ManifestOptions): Promise<ManifestResult> {
+  const read = readSource(source);
+  if (!read.ok) return { ok: false, problems: read.problems.map(asManifestProblem) };
+  const value = valueOf(read.tree);
+  const mismatches = check(MANIFEST, value).slice(0, PROBLEMS_MAX);
+  if (!isDocument(value, mismatches)) {
+    const findings = explainShape(mismatches, read.tree);
+    return { ok: false, problems: placed(findings, source.file, read) };
+  }
+  const document = withDefaults(value);
+  const building: Building = { findings: [], regex: await engineFor(document) };
+  const manifest = built(building, document, options);
+  if (building.findings.length === 0) return { ok: true, manifest };
+  const findings = building.findings.slice(0, PROBLEMS_MAX);
+  return { ok: false, problems: placed(findings, source.file, read) };
+}
+
+function isDocument(_value: unknown, mismatches: readonly unknown[]): _value is ManifestDocument {
+  return mismatches.length === 0;
+}
+
+const EXPRESSIONS_MAX = 200;
+
+/** The engine is heavy to load, and most manifests have no expression. */
+async function engineFor(document: FullDocument): Promise<Building['regex']> {
+  const limits = Object.values(document.schema_rewrites).flatMap(({ constrain_params = {} }) =>
+    Object.values(constrain_params),
+  );
+  if (!limits.some(({ pattern }) => pattern !== undefined)) return undefined;
+  const { compileRegex } = await import('../../policy/compile/regex.ts');
+  let count = 0;
+  return (source) => {
+    count++;
+    if (count <= EXPRESSIONS_MAX) return compileRegex(source, 'text');
+    return { ok: false, message: `more than ${EXPRESSIONS_MAX} expressions` };
+  };
+}
+
+function built(building: Building, document: FullDocument, { sha256 }: ManifestOptions): Manifest {
+  const written = canonicalize(JSON.stringify(document));
+  if (!written.ok) throw new Error(`a manifest has no canonical form: ${written.message}`);
+  const { answers } = document;
+  return {
+    document,
+    manifest_hash: sha256(written.canonical),
+    server: document.server,
+    transport: document.transport,
+    defaultTier: document.default === 'deny' ? 'forbidden' : document.default,
+    ...toolsOf(building, document),
+    tiers: tiersOf(building, document),
+    blocked: blockedOf(building, document),
+    rewrites: rewritesOf(building, document),
+    prompts: entriesOf(building, 'allowed_prompts', document),
+    resources: entriesOf(building, 'allowed_resources', document),
+    breaker: breakerOf(building, document),
+    answers: { bytesMax: answers.max_size_bytes, onExcess: answers.on_excess },
+  };
+}
+
+export type { ManifestOptions, ManifestResult };
+export { compileManifest };

@@ -1,0 +1,121 @@
+// What is wrong with a manifest, in words that name the likely fix.
+import type { Mismatch, SubCode } from '@subluminal/contracts';
+import { likely, nearest, type Problem } from '../../policy/problem.ts';
+import { formatPath, type Path, sorted } from '../../policy/read/finding.ts';
+import { quote } from '../../policy/read/quote.ts';
+import type { SourceTree } from '../../policy/read/source.ts';
+import { follow, type Tree } from '../../policy/read/tree.ts';
+import { typeFix, valueFix, written } from '../../policy/read/type-fix.ts';
+
+type ManifestCode = Extract<SubCode, `SUB_MANIFEST_${string}`>;
+
+/** Something wrong at a place in the manifest. */
+interface ManifestFinding {
+  readonly code: ManifestCode;
+  readonly path: Path;
+  readonly message: string;
+  readonly fix: string;
+  /** Set when the key is wrong, not the value behind it. */
+  readonly atKey?: boolean;
+}
+
+/** What other tools and other parts of the product call these fields. */
+const SYNONYMS: { readonly [name: string]: readonly string[] } = {
+  allow: ['allowed'],
+  tools: ['allowed_tools'],
+  prompts: ['allowed_prompts'],
+  resources: ['allowed_resources'],
+  approval: ['requires_approval'],
+  tier: ['permission_tier'],
+  rate: ['rate_limit'],
+  timezone: ['utc_offset'],
+  tz: ['utc_offset'],
+  start: ['from'],
+  end: ['to'],
+  max: ['maximum'],
+  min: ['minimum'],
+  regex: ['pattern'],
+  breaker: ['circuit_breaker'],
+  permission_tiers: ['tiers'],
+  tools_list: ['actions'],
+};
+
+/** Mismatches of the shape as findings. */
+function explainShape(mismatches: readonly Mismatch[], root: Tree): readonly ManifestFinding[] {
+  return mismatches.map((mismatch) => {
+    const { path, problem } = mismatch;
+    if (problem === 'unknown') return { path, atKey: true, ...unknownField(mismatch, root) };
+    if (problem === 'missing') {
+      const name = String(path.at(-1));
+      const fix =
+        name === 'server' ? 'Add `server: NAME`, as the server is configured.' : `Add \`${name}\`.`;
+      return { code: 'SUB_MANIFEST_FIELD', path, message: `missing ${mismatch.expected}`, fix };
+    }
+    return { path, ...wrongValue(mismatch, root) };
+  });
+}
+
+type Words = Pick<ManifestFinding, 'code' | 'message' | 'fix'>;
+
+function unknownField({ path, choices }: Mismatch, root: Tree): Words {
+  const code = 'SUB_MANIFEST_FIELD';
+  const name = String(path.at(-1));
+  const { tree } = follow(root, path.slice(0, -1));
+  const free = choices.filter((field) => tree.kind !== 'map' || !tree.entries.has(field));
+  const known = Object.hasOwn(SYNONYMS, name.toLowerCase())
+    ? SYNONYMS[name.toLowerCase()]
+    : undefined;
+  const meant = known?.find((field) => free.includes(field)) ?? likely(name, free);
+  if (meant !== undefined) {
+    const message = `unknown field ${quote(name)}; did you mean \`${meant}\`?`;
+    return { code, message, fix: `Rename it to \`${meant}\`.` };
+  }
+  const message = `unknown field ${quote(name)}; the fields here are ${choices.join(', ')}`;
+  return { code, message, fix: 'Remove it.' };
+}
+
+function wrongValue(mismatch: Mismatch, root: Tree): Words {
+  const code = 'SUB_MANIFEST_VALUE';
+  const { path, problem, choices, expected } = mismatch;
+  const { tree } = follow(root, path);
+  if (path.length === 0) {
+    const message = `a manifest is an object, but this file holds ${written(tree)}`;
+    return { code, message, fix: 'Start with `server: NAME` and `allowed_tools:`.' };
+  }
+  const name = path.findLast((step) => typeof step === 'string') ?? '';
+  if (choices.length > 0 && tree.kind === 'scalar' && typeof tree.value === 'string') {
+    const meant = nearest(tree.value, choices);
+    const message = `unknown ${name} ${quote(tree.value)}; expected one of ${choices.join(', ')}`;
+    return { code, message, fix: meant === undefined ? 'Use one of them.' : `Write \`${meant}\`.` };
+  }
+  const message = `expected ${expected}, got ${written(tree)}`;
+  const fix = problem === 'value' ? valueFix(mismatch, tree) : typeFix(name, expected, tree);
+  return { code, message, fix };
+}
+
+/** Findings with the line and column where each stands. */
+function placed(
+  findings: readonly ManifestFinding[],
+  file: string,
+  source: SourceTree,
+): readonly Problem[] {
+  const problems = findings.map(({ code, path, message, fix, atKey }): Problem => {
+    const { tree, keyOffset } = follow(source.tree, path);
+    const position = source.positionAt(atKey === true ? keyOffset : tree.offset);
+    return { level: 'error', code, file, position, path: formatPath(path), message, fix };
+  });
+  return sorted(problems);
+}
+
+/** The reader of policies speaks of bundles; this is what it says of a manifest. */
+function asManifestProblem(problem: Problem): Problem {
+  const reworded = (said: string) =>
+    said.replaceAll('bundle', 'manifest').replaceAll('policy', 'manifest');
+  const fix = problem.fix.startsWith('Start with')
+    ? 'Start with `server: NAME` and `allowed_tools:`.'
+    : reworded(problem.fix);
+  return { ...problem, code: 'SUB_MANIFEST_SYNTAX', message: reworded(problem.message), fix };
+}
+
+export type { ManifestFinding };
+export { asManifestProblem, explainShape, placed };

@@ -1,0 +1,141 @@
+// Rates, durations and times of day as people write them: `30/minute`, `15m`, `09:00`.
+import type { HoursFields } from './shape.ts';
+
+type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
+
+/** A token bucket: as many calls at once, and as many again over each period. */
+interface Rate {
+  readonly calls: number;
+  readonly periodMs: number;
+}
+
+interface Hours {
+  readonly fromMinute: number;
+  /** Before `fromMinute` when the window runs over midnight. */
+  readonly toMinute: number;
+  /** Days on which the window opens, Sunday is 0. */
+  readonly days: readonly number[];
+  readonly offsetMinutes: number;
+}
+
+type HoursRead =
+  | { readonly ok: true; readonly value: Hours }
+  | { readonly ok: false; readonly at: keyof HoursFields };
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const CALLS_MAX = 1_000_000;
+const DURATION_MS_MAX = 366 * DAY_MS;
+const OFFSET_MINUTES_MAX = 14 * 60;
+const DAY_MINUTES = 24 * 60;
+
+const UNITS_MS: ReadonlyMap<string, number> = new Map([
+  ['ms', 1],
+  ...['s', 'sec', 'second', 'seconds'].map((unit) => [unit, SECOND_MS] as const),
+  ...['m', 'min', 'minute', 'minutes'].map((unit) => [unit, MINUTE_MS] as const),
+  ...['h', 'hour', 'hours'].map((unit) => [unit, HOUR_MS] as const),
+  ...['d', 'day', 'days'].map((unit) => [unit, DAY_MS] as const),
+]);
+const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+const NOT_READ = { ok: false } as const;
+
+/** `30/minute`. */
+function readRate(written: string): Read<Rate> {
+  const [, count = '', unit = ''] = /^(\d{1,9}) ?(?:\/|per) ?([a-z]+)$/.exec(written) ?? [];
+  const calls = Number(count);
+  const periodMs = UNITS_MS.get(unit);
+  const fits = count !== '' && calls >= 1 && calls <= CALLS_MAX;
+  return fits && periodMs !== undefined ? { ok: true, value: { calls, periodMs } } : NOT_READ;
+}
+
+/** `500ms`, `30s`, `15m`, `2h`, `1d`. */
+function readDuration(written: string): Read<number> {
+  const [, count = '', unit = ''] = /^(\d{1,12}) ?([a-z]+)$/.exec(written) ?? [];
+  const ms = Number(count) * (UNITS_MS.get(unit) ?? Number.NaN);
+  return count !== '' && ms >= 1 && ms <= DURATION_MS_MAX ? { ok: true, value: ms } : NOT_READ;
+}
+
+/** `09:00`; `24:00` is the end of a day. */
+function readMinute(written: string): Read<number> {
+  const [, hours = '', minutes = ''] = /^(\d{2}):(\d{2})$/.exec(written) ?? [];
+  if (hours === '' || Number(minutes) > 59) return NOT_READ;
+  const value = Number(hours) * 60 + Number(minutes);
+  return value <= DAY_MINUTES ? { ok: true, value } : NOT_READ;
+}
+
+/** `+02:00`, `-05:30`, `Z`. */
+function readOffset(written: string): Read<number> {
+  if (written === 'Z' || written === 'UTC') return { ok: true, value: 0 };
+  const [, sign = '', hours = '', minutes = ''] = /^([+-])(\d{2}):(\d{2})$/.exec(written) ?? [];
+  const size = Number(hours) * 60 + Number(minutes);
+  if (sign === '' || Number(minutes) > 59 || size > OFFSET_MINUTES_MAX) return NOT_READ;
+  return { ok: true, value: sign === '-' ? 0 - size : size };
+}
+
+/** The window, or the name of the field that is wrong. */
+function readHours(fields: HoursFields): HoursRead {
+  const from = readMinute(fields.from);
+  const to = readMinute(fields.to);
+  const offset = readOffset(fields.utc_offset ?? 'Z');
+  if (!from.ok || from.value === DAY_MINUTES) return { ok: false, at: 'from' };
+  if (!to.ok || to.value === from.value) return { ok: false, at: 'to' };
+  if (!offset.ok) return { ok: false, at: 'utc_offset' };
+  const days = (fields.days ?? DAYS).map((day) => DAYS.indexOf(day));
+  const value = {
+    fromMinute: from.value,
+    toMinute: to.value,
+    days: [...new Set(days)].toSorted((a, b) => a - b),
+    offsetMinutes: offset.value,
+  };
+  return { ok: true, value };
+}
+
+/** How long until the window is open: 0 when it is. */
+function untilOpenMs(hours: Hours, nowMs: number): number {
+  const localMs = nowMs + hours.offsetMinutes * MINUTE_MS;
+  const today = Math.floor(localMs / DAY_MS);
+  const lengthMinutes =
+    hours.toMinute > hours.fromMinute
+      ? hours.toMinute - hours.fromMinute
+      : DAY_MINUTES - hours.fromMinute + hours.toMinute;
+  // Yesterday's window may still be open, and the next may be a week away.
+  for (let day = today - 1; day <= today + 7; day++) {
+    if (!hours.days.includes(dayOfWeek(day))) continue;
+    const opensMs = day * DAY_MS + hours.fromMinute * MINUTE_MS;
+    if (localMs >= opensMs + lengthMinutes * MINUTE_MS) continue;
+    return Math.max(0, opensMs - localMs);
+  }
+  return 7 * DAY_MS;
+}
+
+/** The first day of the epoch was a Thursday. */
+function dayOfWeek(day: number): number {
+  return (((day + 4) % 7) + 7) % 7;
+}
+
+function hoursInWords(hours: Hours): string {
+  const days =
+    hours.days.length === 7 ? '' : ` on ${hours.days.map((day) => DAYS[day]).join(', ')}`;
+  const { offsetMinutes } = hours;
+  const size = Math.abs(offsetMinutes);
+  const zone = offsetMinutes === 0 ? 'UTC' : `${offsetMinutes < 0 ? '-' : '+'}${clock(size)}`;
+  return `from ${clock(hours.fromMinute)} to ${clock(hours.toMinute)} (${zone})${days}`;
+}
+
+function clock(minutes: number): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}
+
+/** A wait as a person would say it, never shorter than it is. */
+function inWords(ms: number): string {
+  if (ms < SECOND_MS) return `${Math.ceil(ms)} ms`;
+  if (ms < 2 * MINUTE_MS) return `${Math.ceil(ms / SECOND_MS)} s`;
+  if (ms < 2 * HOUR_MS) return `${Math.ceil(ms / MINUTE_MS)} min`;
+  return `${Math.ceil(ms / HOUR_MS)} h`;
+}
+
+export type { Hours, Rate };
+export { hoursInWords, inWords, readDuration, readHours, readRate, untilOpenMs };

@@ -1,0 +1,67 @@
+// Where a parameter stands, and which patterns mean it. A path is the names on the way joined by
+// dots, without the indexes of lists: `message.to` is `to` in `message`, alone or in a list.
+import { compileGlob, type NameTest } from '../policy/compile/glob.ts';
+
+interface ParamPath {
+  /** For people, as it was sent. */
+  readonly shown: string;
+  /** For matching: `.message.to`, in lower case. */
+  readonly folded: string;
+  /** The same with compatibility characters replaced, when that differs. */
+  readonly plain: string;
+  readonly depth: number;
+}
+
+interface ParamPattern {
+  readonly source: string;
+  readonly test: NameTest;
+  /** What every text that it matches starts with, as far as that is plain. */
+  readonly prefix: string;
+}
+type PatternResult = ParamPattern | { readonly message: string };
+
+const ROOT: ParamPath = { shown: '', folded: '', plain: '', depth: 0 };
+const SHOWN_MAX = 300;
+
+/** The path of a member. Servers often ignore case, so patterns do too. */
+function below(path: ParamPath, name: string): ParamPath {
+  const folded = `${path.folded}.${name.toLowerCase()}`;
+  const plain = `${path.plain}.${name.normalize('NFKC').toLowerCase()}`;
+  const shown = path.shown === '' ? name : `${path.shown}.${name}`;
+  return { shown: shown.slice(0, SHOWN_MAX), folded, plain, depth: path.depth + 1 };
+}
+
+/** A pattern over the name of the tool and the path: `*.bcc`, `gmail.send.*`. */
+function blockedPattern(source: string): PatternResult {
+  return compiled(source, source.includes('.') ? source : `*.${source}`);
+}
+
+/** A pattern over the path alone. A name without a dot is meant at every depth. */
+function pathPattern(source: string): PatternResult {
+  if (!source.includes('.')) return compiled(source, `*.${source}`);
+  return compiled(source, /^[.*]/.test(source) ? source : `.${source}`);
+}
+
+function compiled(source: string, glob: string): PatternResult {
+  const result = compileGlob(glob.toLowerCase());
+  if (!result.ok) return { message: result.message };
+  const prefix = /^[^\\*?[{]*/.exec(glob.toLowerCase())?.[0] ?? '';
+  return { source, test: result.test, prefix };
+}
+
+/** Whether a pattern means this parameter, however its name is spelled. */
+function means({ test }: ParamPattern, path: ParamPath, tool = ''): boolean {
+  const owner = tool.toLowerCase();
+  if (test(owner + path.folded)) return true;
+  const ownerPlain = tool.normalize('NFKC').toLowerCase();
+  return test(ownerPlain + path.plain);
+}
+
+/** Whether a pattern over tool and path can mean a parameter of this tool at all. */
+function canMean({ prefix }: ParamPattern, tool: string): boolean {
+  const owners = [tool.toLowerCase(), tool.normalize('NFKC').toLowerCase()];
+  return owners.some((owner) => `${owner}.`.startsWith(prefix) || prefix.startsWith(`${owner}.`));
+}
+
+export type { ParamPath, ParamPattern };
+export { below, blockedPattern, canMean, means, pathPattern, ROOT };

@@ -1,0 +1,149 @@
+// What a server offers now, held against what is known of it.
+import { isObject } from '@subluminal/contracts';
+import type { Sha256 } from '../../ports.ts';
+import { diffDefinitions, type FieldChange } from './diff.ts';
+import { type Pinned, pinOf, type ServerPins } from './pin.ts';
+
+interface Listing {
+  readonly tools: readonly unknown[];
+  /** Absent when it is not known, null when the server has none. */
+  readonly instructions?: string | null;
+  /** False while pages are missing: what is not there yet is not removed. */
+  readonly isComplete: boolean;
+}
+
+type ToolChange =
+  | { readonly kind: 'same' | 'added' | 'removed'; readonly name: string }
+  | { readonly kind: 'changed'; readonly name: string; readonly diff: readonly FieldChange[] }
+  /** Two different definitions of one name. */
+  | { readonly kind: 'ambiguous'; readonly name: string }
+  /** Too large or too deep to be remembered. */
+  | { readonly kind: 'unpinnable'; readonly name: string };
+
+interface RenameCandidate {
+  readonly from: string;
+  readonly to: string;
+}
+
+interface Comparison {
+  readonly tools: readonly ToolChange[];
+  /** Tools that went while one of the same content came; a rename is new + removed. */
+  readonly renamed: readonly RenameCandidate[];
+  readonly instructions: 'unknown' | 'same' | 'added' | 'unpinnable' | readonly FieldChange[];
+}
+
+/** A tool as listed, with its pin. */
+interface SeenTool {
+  readonly name: string;
+  readonly tool: { readonly [key: string]: unknown };
+  readonly pinned: Pinned;
+}
+
+/** Of one server; what goes beyond is never trusted, and never fills the store. */
+const TOOLS_MAX = 1_000;
+const LISTED_MAX = 10_000;
+const NAME_LENGTH_MAX = 512;
+const RENAMES_MAX = 100;
+
+/** Compares a listing with the pins of its server; a server without pins is seen for the first time. */
+function comparePins(known: ServerPins | undefined, listing: Listing, sha256: Sha256): Comparison {
+  const seen = seenTools(listing, sha256);
+  const changes: ToolChange[] = [];
+  for (const [name, tools] of seen) changes.push(changeOf(name, tools, known));
+  const pinned = [...(known?.tools.keys() ?? [])];
+  const gone = listing.isComplete ? pinned.filter((name) => !seen.has(name)) : [];
+  for (const name of gone) changes.push({ kind: 'removed', name });
+  const added = changes.filter(({ kind }) => kind === 'added').map(({ name }) => name);
+  return {
+    tools: changes,
+    renamed: renamesOf({ known, seen, gone, added, sha256 }),
+    instructions: instructionsChange(known, listing, sha256),
+  };
+}
+
+/** The tools of a listing by name. What has no name cannot be called either. */
+function seenTools({ tools }: Listing, sha256: Sha256): ReadonlyMap<string, readonly SeenTool[]> {
+  const seen = new Map<string, SeenTool[]>();
+  for (const tool of tools.slice(0, LISTED_MAX)) {
+    const name: unknown = isObject(tool) ? tool['name'] : undefined;
+    if (!isObject(tool) || typeof name !== 'string') continue;
+    const same = seen.get(name) ?? [];
+    const fits = name.length <= NAME_LENGTH_MAX && (same.length > 0 || seen.size < TOOLS_MAX);
+    same.push({ name, tool, pinned: fits ? pinOf(tool, sha256) : { ok: false } });
+    seen.set(name, same);
+  }
+  return seen;
+}
+
+function changeOf(
+  name: string,
+  tools: readonly SeenTool[],
+  known: ServerPins | undefined,
+): ToolChange {
+  const [first] = tools;
+  if (first === undefined || tools.some(({ pinned }) => !pinned.ok))
+    return { kind: 'unpinnable', name };
+  const hashes = new Set(tools.map(({ pinned }) => (pinned.ok ? pinned.hash : '')));
+  if (hashes.size > 1) return { kind: 'ambiguous', name };
+  const pin = known?.tools.get(name);
+  if (pin === undefined) {
+    const isFull = (known?.tools.size ?? 0) >= TOOLS_MAX;
+    return { kind: isFull ? 'unpinnable' : 'added', name };
+  }
+  if (hashes.has(pin.hash)) return { kind: 'same', name };
+  return { kind: 'changed', name, diff: diffFrom(pin.definition, first.tool) };
+}
+
+function diffFrom(before: unknown, after: unknown): readonly FieldChange[] {
+  if (before !== undefined) return diffDefinitions(before, after);
+  const was = 'a definition that was too long to be kept';
+  return [{ kind: 'changed', path: '', before: was, after: undefined }];
+}
+
+interface Renaming {
+  readonly known: ServerPins | undefined;
+  readonly seen: ReadonlyMap<string, readonly SeenTool[]>;
+  readonly gone: readonly string[];
+  readonly added: readonly string[];
+  readonly sha256: Sha256;
+}
+
+/** Pairs that differ in nothing but the name. */
+function renamesOf({ known, seen, gone, added, sha256 }: Renaming): readonly RenameCandidate[] {
+  const goneBy = new Map<string, string>();
+  for (const name of gone) {
+    const hash = namelessHash(known?.tools.get(name)?.definition, sha256);
+    if (hash !== undefined) goneBy.set(hash, name);
+  }
+  if (goneBy.size === 0) return [];
+  const renames = added.flatMap((to) => {
+    const hash = namelessHash(seen.get(to)?.[0]?.tool, sha256);
+    const from = hash === undefined ? undefined : goneBy.get(hash);
+    return from === undefined ? [] : [{ from, to }];
+  });
+  return renames.slice(0, RENAMES_MAX);
+}
+
+function namelessHash(tool: unknown, sha256: Sha256): string | undefined {
+  if (!isObject(tool)) return undefined;
+  const { name: _name, ...rest } = tool;
+  const pinned = pinOf(rest, sha256);
+  return pinned.ok ? pinned.hash : undefined;
+}
+
+function instructionsChange(
+  known: ServerPins | undefined,
+  { instructions }: Listing,
+  sha256: Sha256,
+): Comparison['instructions'] {
+  if (instructions === undefined) return 'unknown';
+  const pinned = pinOf(instructions, sha256);
+  if (!pinned.ok) return 'unpinnable';
+  const pin = known?.instructions;
+  if (pin === undefined) return 'added';
+  if (pin.hash === pinned.hash) return 'same';
+  return diffFrom(pin.definition, instructions);
+}
+
+export type { Comparison, Listing, RenameCandidate, SeenTool, ToolChange };
+export { comparePins, seenTools };

@@ -1,0 +1,58 @@
+// A pin: the hash of everything that a server says about one thing, so that no change goes unseen.
+import type { JsonValue } from '@subluminal/contracts';
+import { canonicalize } from '../../canon/index.ts';
+import type { Sha256 } from '../../ports.ts';
+import { isBounded } from '../bounded.ts';
+
+interface Pin {
+  readonly hash: string;
+  /** What was pinned, to show what changed; absent when it is too long to be kept. */
+  readonly definition?: JsonValue;
+  readonly seenAtMs: number;
+  /** When a person accepted a change; null while the first sight holds. */
+  readonly acceptedAtMs: number | null;
+}
+
+interface ServerPins {
+  /** Null is what a server without instructions has. */
+  readonly instructions: Pin | undefined;
+  readonly tools: ReadonlyMap<string, Pin>;
+}
+
+interface PinStore {
+  readonly servers: ReadonlyMap<string, ServerPins>;
+}
+
+type Pinned =
+  | { readonly ok: true; readonly hash: string; readonly canonical: string }
+  | { readonly ok: false };
+
+const EMPTY_PINS: PinStore = { servers: new Map() };
+const BOUNDS = { depthMax: 128, valuesMax: 100_000 };
+const KEPT_LENGTH_MAX = 65_536;
+
+/** The hash over a whole definition, or over instructions; not ok when it is too large or too deep. */
+function pinOf(definition: unknown, sha256: Sha256): Pinned {
+  if (!isBounded(definition, BOUNDS)) return { ok: false };
+  const written = canonicalize(JSON.stringify(definition ?? null));
+  if (!written.ok) return { ok: false };
+  return { ok: true, hash: sha256(written.canonical), canonical: written.canonical };
+}
+
+/** A fresh pin of what was just seen. */
+function newPin(
+  { hash, canonical }: Extract<Pinned, { ok: true }>,
+  times: Pick<Pin, 'seenAtMs' | 'acceptedAtMs'>,
+): Pin {
+  if (canonical.length > KEPT_LENGTH_MAX) return { hash, ...times };
+  const definition: unknown = JSON.parse(canonical);
+  return isJson(definition) ? { hash, definition, ...times } : { hash, ...times };
+}
+
+/** What JSON.parse makes is JSON; undefined is all that it never makes. */
+function isJson(value: unknown): value is JsonValue {
+  return value !== undefined;
+}
+
+export type { Pin, Pinned, PinStore, ServerPins };
+export { EMPTY_PINS, isJson, newPin, pinOf };

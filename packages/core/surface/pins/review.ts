@@ -1,0 +1,191 @@
+// What may be called, by the pins: the first sight is remembered, a change waits for a person, and
+// a store that cannot be read blocks everything.
+
+import { visible } from '../../policy/visible.ts';
+import type { Sha256 } from '../../ports.ts';
+import type { SurfaceReason } from '../reasons.ts';
+import { SURFACE_REASONS } from '../reasons.ts';
+import {
+  type Comparison,
+  comparePins,
+  type Listing,
+  seenTools,
+  type ToolChange,
+} from './compare.ts';
+import { newPin, type Pin, type PinStore, pinOf, type ServerPins } from './pin.ts';
+import type { OpenedPins } from './store.ts';
+
+type Verdict = Exclude<ToolChange['kind'], 'removed'>;
+
+type PinReview =
+  | { readonly kind: 'unreadable'; readonly message: string }
+  | {
+      readonly kind: 'reviewed';
+      readonly server: string;
+      /** The store with what was seen for the first time. */
+      readonly store: PinStore;
+      readonly hasNews: boolean;
+      readonly comparison: Comparison;
+      /** Over all pages so far. */
+      readonly verdicts: ReadonlyMap<string, Verdict>;
+      readonly instructionsChanged: boolean;
+    };
+
+interface ReviewContext {
+  readonly server: string;
+  readonly sha256: Sha256;
+  readonly nowMs: number;
+  /** The review of the pages before, in the same session. */
+  readonly before?: PinReview;
+}
+
+/** Reviews a listing, or one page of it, and remembers what is new. */
+function reviewListing(opened: OpenedPins, listing: Listing, context: ReviewContext): PinReview {
+  if (!opened.ok) return { kind: 'unreadable', message: opened.message };
+  const { server, sha256, before } = context;
+  if (before?.kind === 'unreadable') return before;
+  const store = before?.store ?? opened.store;
+  const comparison = comparePins(store.servers.get(server), listing, sha256);
+  const verdicts = new Map(before?.verdicts);
+  for (const change of comparison.tools) {
+    if (change.kind === 'removed') continue;
+    // Pinned on an earlier page of this very listing is new all the same.
+    const isAgain = change.kind === 'same' && verdicts.has(change.name);
+    if (!isAgain) verdicts.set(change.name, change.kind);
+  }
+  const { instructions } = comparison;
+  const isChanged = typeof instructions !== 'string' || instructions === 'unpinnable';
+  const remembered = remember(store, listing, { context, comparison });
+  return {
+    kind: 'reviewed',
+    server,
+    store: remembered,
+    hasNews: remembered !== opened.store,
+    comparison,
+    verdicts,
+    instructionsChanged: isChanged || before?.instructionsChanged === true,
+  };
+}
+
+interface Remembering {
+  readonly context: ReviewContext;
+  readonly comparison: Comparison;
+}
+
+function remember(
+  store: PinStore,
+  listing: Listing,
+  { context, comparison }: Remembering,
+): PinStore {
+  const { server, sha256, nowMs } = context;
+  const added = new Set(
+    comparison.tools.filter(({ kind }) => kind === 'added').map(({ name }) => name),
+  );
+  const isFirst = comparison.instructions === 'added';
+  if (added.size === 0 && !isFirst) return store;
+  const known = store.servers.get(server);
+  const times = { seenAtMs: nowMs, acceptedAtMs: null };
+  const tools = new Map(known?.tools);
+  for (const [name, pin] of pinsOf(listing, added, { sha256, times })) tools.set(name, pin);
+  const instructions = isFirst ? instructionsPin(listing, { sha256, times }) : known?.instructions;
+  return withServer(store, server, { instructions, tools });
+}
+
+interface Pinning {
+  readonly sha256: Sha256;
+  readonly times: Pick<Pin, 'seenAtMs' | 'acceptedAtMs'>;
+}
+
+/** In characters, over all kept definitions of a server; beyond that only hashes are kept. */
+const KEPT_LENGTH_MAX = 1_048_576;
+
+function pinsOf(
+  listing: Listing,
+  names: ReadonlySet<string>,
+  { sha256, times }: Pinning,
+): readonly (readonly [string, Pin])[] {
+  let keptLength = 0;
+  return [...seenTools(listing, sha256)].flatMap(([name, [first]]) => {
+    if (!names.has(name) || first?.pinned.ok !== true) return [];
+    keptLength += first.pinned.canonical.length;
+    const { hash } = first.pinned;
+    const pin = keptLength > KEPT_LENGTH_MAX ? { hash, ...times } : newPin(first.pinned, times);
+    return [[name, pin] as const];
+  });
+}
+
+function instructionsPin({ instructions = null }: Listing, { sha256, times }: Pinning) {
+  const pinned = pinOf(instructions, sha256);
+  return pinned.ok ? newPin(pinned, times) : undefined;
+}
+
+function withServer(store: PinStore, server: string, pins: ServerPins): PinStore {
+  return { servers: new Map(store.servers).set(server, pins) };
+}
+
+interface Accepting {
+  readonly server: string;
+  /** The tools to accept; `instructions` says whether those are accepted as well. */
+  readonly tools: readonly string[];
+  readonly instructions: boolean;
+  readonly sha256: Sha256;
+  readonly nowMs: number;
+}
+
+/** Takes what is listed now as what is known, for the named tools only; a removed one is forgotten. */
+function acceptPins(store: PinStore, listing: Listing, accepting: Accepting): PinStore {
+  const { server, sha256, nowMs } = accepting;
+  const known = store.servers.get(server);
+  const names = new Set(accepting.tools);
+  const { tools: changes } = comparePins(known, listing, sha256);
+  const times = { seenAtMs: nowMs, acceptedAtMs: nowMs };
+  // Two definitions of one name can't both be meant.
+  const clear = changes.filter(({ kind, name }) => names.has(name) && kind !== 'ambiguous');
+  const tools = new Map(known?.tools);
+  for (const { kind, name } of clear) if (kind === 'removed') tools.delete(name);
+  const taken = new Set(clear.map(({ name }) => name));
+  for (const [name, pin] of pinsOf(listing, taken, { sha256, times })) {
+    tools.set(name, { ...pin, seenAtMs: known?.tools.get(name)?.seenAtMs ?? nowMs });
+  }
+  const isAccepted = accepting.instructions && listing.instructions !== undefined;
+  const fresh = isAccepted ? instructionsPin(listing, { sha256, times }) : undefined;
+  return withServer(store, server, { instructions: fresh ?? known?.instructions, tools });
+}
+
+type PinDecision =
+  | { readonly kind: 'pass'; readonly isFirstSight: boolean }
+  | {
+      readonly kind: 'block';
+      readonly reason_code: SurfaceReason;
+      readonly message: string;
+      readonly hint: string;
+    };
+
+const ASK = 'A person must look at it first; go on without this tool.';
+
+/** Whether a tool may be called. What was never listed in this session is not known to be the same. */
+function decideByPins(review: PinReview | undefined, tool: string): PinDecision {
+  if (review?.kind === 'unreadable') return block('PIN_STORE_UNREADABLE', tool, ASK);
+  if (review?.instructionsChanged === true) return block('PIN_INSTRUCTIONS_CHANGED', tool, ASK);
+  switch (review?.verdicts.get(tool)) {
+    case 'same':
+      return { kind: 'pass', isFirstSight: false };
+    case 'added':
+      return { kind: 'pass', isFirstSight: true };
+    case 'changed':
+    case 'unpinnable':
+      return block('PIN_CHANGED', tool, ASK);
+    case 'ambiguous':
+      return block('PIN_AMBIGUOUS', tool, ASK);
+    case undefined:
+      return block('PIN_UNVERIFIED', tool, 'List the tools of the server, then call one of them.');
+  }
+}
+
+function block(reason_code: SurfaceReason, tool: string, hint: string): PinDecision {
+  const message = `\`${visible(tool, 120)}\` is blocked: ${SURFACE_REASONS[reason_code]}`;
+  return { kind: 'block', reason_code, message, hint };
+}
+
+export type { Accepting, PinDecision, PinReview, ReviewContext };
+export { acceptPins, decideByPins, reviewListing };

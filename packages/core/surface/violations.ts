@@ -1,0 +1,110 @@
+// What a call's arguments break: parameters that must not be there, and values beyond their limits.
+import type { JsonObject, JsonValue } from '@subluminal/contracts';
+import { isBounded } from './bounded.ts';
+import { brokenLimit } from './limits.ts';
+import type { ParamRules } from './lookup.ts';
+import type { ParamLimit } from './manifest/types.ts';
+import { below, means, type ParamPath, ROOT } from './params.ts';
+
+type Violation =
+  | { readonly kind: 'blocked' | 'stripped'; readonly path: string }
+  | { readonly kind: 'limit'; readonly path: string; readonly expected: string };
+
+type Checked =
+  | { readonly ok: true; readonly violations: readonly Violation[] }
+  /** Too deep or too large to be checked wholly. */
+  | { readonly ok: false };
+
+const BOUNDS = { depthMax: 64, valuesMax: 100_000 };
+const VIOLATIONS_MAX = 20;
+
+interface Walk {
+  readonly rules: ParamRules;
+  readonly found: Violation[];
+}
+
+/** Looks at every value of the arguments, at any depth. */
+function violationsOf(rules: ParamRules, args: JsonObject): Checked {
+  if (!rules.any) return { ok: true, violations: [] };
+  if (!isBounded(args, BOUNDS)) return { ok: false };
+  const walk: Walk = { rules, found: [] };
+  visit(walk, args, ROOT);
+  return { ok: true, violations: walk.found };
+}
+
+function visit(walk: Walk, value: JsonValue, path: ParamPath): void {
+  if (walk.found.length >= VIOLATIONS_MAX) return;
+  checkLimits(walk, value, path);
+  if (value === null || typeof value !== 'object') return;
+  if (Array.isArray(value)) {
+    const items: readonly JsonValue[] = value;
+    for (const item of items) visit(walk, item, path);
+    return;
+  }
+  for (const [name, item] of Object.entries(value)) {
+    const at = below(path, name);
+    const kind = forbiddenKind(walk.rules, at);
+    if (kind === undefined) visit(walk, item, at);
+    else walk.found.push({ kind, path: at.shown });
+  }
+}
+
+function forbiddenKind(rules: ParamRules, path: ParamPath): 'blocked' | 'stripped' | undefined {
+  if (rules.strips.some((pattern) => means(pattern, path))) return 'stripped';
+  return rules.blocked.some((pattern) => means(pattern, path, rules.tool)) ? 'blocked' : undefined;
+}
+
+function checkLimits({ rules, found }: Walk, value: JsonValue, path: ParamPath): void {
+  if (path.depth === 0) return;
+  for (const { pattern, limit } of rules.constrained) {
+    if (!means(pattern, path)) continue;
+    const expected = brokenLimit(limit, value);
+    if (expected !== undefined) found.push({ kind: 'limit', path: path.shown, expected });
+  }
+}
+
+/** The arguments without what is forbidden and with numbers moved into their range. */
+function corrected(rules: ParamRules, args: JsonObject): JsonObject | null {
+  const fixed = mend(rules, args, ROOT);
+  if (!isRecord(fixed) || !isFaithful(fixed)) return null;
+  const again = violationsOf(rules, fixed);
+  return again.ok && again.violations.length === 0 ? fixed : null;
+}
+
+function mend(rules: ParamRules, value: JsonValue, path: ParamPath): JsonValue {
+  if (typeof value === 'number') return clamped(rules, value, path);
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((item: JsonValue) => mend(rules, item, path));
+  const kept: [string, JsonValue][] = [];
+  for (const [name, item] of Object.entries(value)) {
+    const at = below(path, name);
+    if (forbiddenKind(rules, at) === undefined) kept.push([name, mend(rules, item, at)]);
+  }
+  return Object.fromEntries(kept);
+}
+
+function clamped(rules: ParamRules, value: number, path: ParamPath): number {
+  const limits: readonly ParamLimit[] = rules.constrained
+    .filter(({ pattern }) => means(pattern, path))
+    .map(({ limit }) => limit);
+  return limits.reduce((number, { minimum = number, maximum = Math.max(number, minimum) }) => {
+    return Math.min(Math.max(number, minimum), maximum);
+  }, value);
+}
+
+function isRecord(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A number that lost digits when it was read must not be sent back. */
+function isFaithful(value: JsonValue): boolean {
+  if (typeof value === 'number') {
+    return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+  }
+  if (value === null || typeof value !== 'object') return true;
+  const items: readonly JsonValue[] = Object.values(value);
+  return items.every(isFaithful);
+}
+
+export type { Violation };
+export { corrected, violationsOf };

@@ -1,0 +1,120 @@
+// An argument at a sink → the keys under which it may have been read, most telling first.
+import { addressesAbove, emailsIn, webAddressesIn } from './tokens/address.ts';
+import { commandKey, commandsOf } from './tokens/command.ts';
+import { hostOf, hostsAbove, looksLikeHost } from './tokens/host.ts';
+import { keyOf } from './tokens/key.ts';
+import { numberKeysIn } from './tokens/number.ts';
+import { looksLikePath, pathOf, pathsAbove, pathsBelow } from './tokens/path.ts';
+import { identifierKeys, wordsIn } from './tokens/tokens.ts';
+import type { MatchKind, SinkKind } from './types.ts';
+
+interface Link {
+  readonly key: string;
+  readonly match: MatchKind;
+}
+
+type SubjectKind = 'email' | 'host' | 'path' | 'command' | 'other';
+
+/** One thing that a value names. The first of its keys that is known decides about it. */
+interface Chain {
+  readonly subject: SubjectKind;
+  /** As allowlists see it: an address, `host/path`, a path with its case, a command line. */
+  readonly value: string;
+  readonly links: readonly Link[];
+}
+
+const RECIPIENT_LENGTH_MAX = 256;
+
+/** Everything that a value names at a sink of this kind. */
+function chainsOf(value: string, sink: SinkKind): readonly Chain[] {
+  const words = wordsIn(value);
+  const addresses = words.flatMap((word) => [...mailChains(word), ...webChains(word)]);
+  if (sink === 'url') return addresses;
+  if (sink === 'recipient') return [...addresses, ...recipientChains(value, words)];
+  const paths = words.filter(looksLikePath).flatMap(embeddedPaths);
+  if (sink === 'command') return [...addresses, ...paths, ...commandChains(value)];
+  // A path given as such may have blanks in it, or be one bare name.
+  return [...addresses, ...pathChain(value.trim()), ...paths];
+}
+
+function mailChains(word: string): readonly Chain[] {
+  return emailsIn(word).map(({ address, host }) => ({
+    subject: 'email',
+    value: address,
+    links: [{ key: keyOf('email', address), match: 'exact' }, ...hostLinks(host)],
+  }));
+}
+
+function webChains(word: string): readonly Chain[] {
+  if (emailsIn(word).length > 0 && !/[/\\]{2}/.test(word)) return [];
+  const web = webAddressesIn(word);
+  const bare = web.length === 0 && looksLikeHost(word) ? hostOf(word) : undefined;
+  const all = bare === undefined ? web : [{ host: bare, address: bare }];
+  return all.map(({ host, address }) => ({
+    subject: 'host',
+    value: address,
+    links: [
+      ...(address === host ? [] : [{ key: keyOf('url', address), match: 'exact' } as const]),
+      ...addressesAbove(address).map((above) => {
+        return { key: keyOf('url', above), match: 'prefix' } as const;
+      }),
+      ...hostLinks(host),
+    ],
+  }));
+}
+
+function hostLinks(host: string): readonly Link[] {
+  return [host, ...hostsAbove(host)].map((one) => ({ key: keyOf('host', one), match: 'host' }));
+}
+
+/** People and accounts by a name, a number or an id. */
+function recipientChains(value: string, words: readonly string[]): readonly Chain[] {
+  const chains: Chain[] = [];
+  const add = (key: string) => {
+    chains.push({ subject: 'other', value, links: [{ key, match: 'exact' }] });
+  };
+  for (const key of numberKeysIn(value)) add(key);
+  const names = value.length <= RECIPIENT_LENGTH_MAX ? [value.trim(), ...words] : words;
+  for (const name of new Set(names)) {
+    if (!name.includes('@', 1)) add(keyOf('handle', name.replace(/^[@#]/, '')));
+    for (const key of identifierKeys(name)) add(key);
+  }
+  return chains;
+}
+
+/** `--output=/etc/x` and `HEAD:/etc/x` hold a path behind their sign. */
+function embeddedPaths(word: string): readonly Chain[] {
+  const sign = word.search(/=/);
+  return [word, ...(sign === -1 ? [] : [word.slice(sign + 1)])].flatMap(pathChain);
+}
+
+function pathChain(word: string): readonly Chain[] {
+  const path = pathOf(word);
+  if (path === undefined) return [];
+  const link = (one: string, match: MatchKind) => ({ key: keyOf('path', one), match });
+  const links = [
+    link(path, 'exact'),
+    // What was read of a file says more than what was read of its folder.
+    ...pathsBelow(path).map((below) => link(below, 'suffix')),
+    ...pathsAbove(path).map((above) => link(above, 'prefix')),
+  ];
+  return [{ subject: 'path', value: path, links }];
+}
+
+function commandChains(value: string): readonly Chain[] {
+  return commandsOf(value).map(({ words }) => {
+    const whole = commandKey(words);
+    const links: Link[] = [
+      { key: keyOf('command', whole), match: 'exact' },
+      { key: keyOf('command_part', whole), match: 'exact' },
+    ];
+    for (let count = words.length - 1; count >= 2; count--) {
+      const start = commandKey(words.slice(0, count));
+      links.push({ key: keyOf('command', start), match: 'prefix' });
+    }
+    return { subject: 'command', value: words.join(' '), links };
+  });
+}
+
+export type { Chain, SubjectKind };
+export { chainsOf };

@@ -1,0 +1,82 @@
+// Addresses: e-mail and web, in one spelling.
+import { hostOf, looksLikeHost } from './host.ts';
+
+interface Email {
+  readonly address: string;
+  readonly host: string;
+}
+
+interface WebAddress {
+  readonly host: string;
+  /** Host, path and query, without scheme, port and fragment; `host` alone when there is no path. */
+  readonly address: string;
+}
+
+const EMAIL = /[\p{L}\p{N}._%+'-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}\p{N}-]{2,63}/gu;
+const ADDRESS_LENGTH_MAX = 512;
+/** Everybody's mail: that one sender has an address there says nothing of the next. */
+const SHARED_MAIL: ReadonlySet<string> = new Set(
+  `gmail.com googlemail.com outlook.com hotmail.com live.com msn.com yahoo.com icloud.com me.com
+   aol.com proton.me protonmail.com gmx.de gmx.net gmx.com web.de mail.com mail.ru yandex.ru
+   fastmail.com zoho.com qq.com 163.com`.split(/\s+/),
+);
+
+function emailsIn(word: string): readonly Email[] {
+  if (!word.includes('@')) return [];
+  const found: Email[] = [];
+  for (const [match] of word.matchAll(EMAIL)) {
+    const at = match.lastIndexOf('@');
+    const host = hostOf(match.slice(at + 1));
+    if (host === undefined) continue;
+    // What stands behind a plus reaches the same mailbox.
+    const local = match
+      .slice(0, at)
+      .toLowerCase()
+      .replace(/(?<=.)\+.*$/, '');
+    found.push({ address: `${local}@${host}`, host });
+  }
+  return found;
+}
+
+/** Addresses with a scheme anywhere in a word, those in a query of another included. */
+function webAddressesIn(word: string): readonly WebAddress[] {
+  const found: WebAddress[] = [];
+  for (const part of word.split(/[a-z][a-z0-9+.-]{1,20}:(?=[/\\]{2})|(?<=^|[=@])(?=[/\\]{2})/i)) {
+    // Browsers take backslashes for slashes, and more than two for two.
+    const rest = part.replace(/^[/\\]{2,}/, '');
+    const address = rest === part ? bareAddress(part) : webAddress(rest);
+    if (address !== undefined) found.push(address);
+  }
+  return found;
+}
+
+/** `evil.example/x`, without a scheme. */
+function bareAddress(word: string): WebAddress | undefined {
+  const host = word.slice(0, word.search(/[/?#]|$/));
+  return looksLikeHost(host) ? webAddress(word) : undefined;
+}
+
+function webAddress(rest: string): WebAddress | undefined {
+  const end = rest.search(/[/\\?#]|$/);
+  const host = hostOf(rest.slice(0, end));
+  if (host === undefined) return undefined;
+  const path = rest
+    .slice(end)
+    .replaceAll('\\', '/')
+    .replace(/#.*$/, '')
+    .replace(/[/?]+$/, '');
+  return { host, address: (host + path).slice(0, ADDRESS_LENGTH_MAX).toLowerCase() };
+}
+
+/** The addresses above, nearest first: without the query, then folder by folder, the host left out. */
+function addressesAbove(address: string): readonly string[] {
+  const [path = ''] = address.split('?', 1);
+  const above = path === address ? [] : [path.replace(/\/+$/, '')];
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    above.push(path.slice(0, end));
+  }
+  return above.filter((one) => one.includes('/'));
+}
+
+export type { Email, WebAddress };
+export { addressesAbove, emailsIn, SHARED_MAIL, webAddressesIn };

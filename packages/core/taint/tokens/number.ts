@@ -1,0 +1,70 @@
+// Numbers of phones, accounts and banks, however they are grouped.
+import { keyOf } from './key.ts';
+
+const NUMBER = /\d(?:[ ()./-]{0,3}\d){5,33}/g;
+const IBAN = /\b[a-z]{2}\d{2}(?:[ -]?[a-z0-9]){11,40}/gi;
+const IBAN_LENGTH_MIN = 15;
+const IBAN_LENGTH_MAX = 34;
+const PHONE_DIGITS_MIN = 7;
+const PHONE_DIGITS_MAX = 15;
+/** A group of this many digits is a number by itself. */
+const GROUP_DIGITS_MIN = 6;
+/** More groups than this are a table, not a number. */
+const GROUPS_MAX = 8;
+/** The end of a number that stays when it is written without its country. */
+const TAIL_DIGITS = 9;
+
+function* numberKeysIn(text: string): Generator<string> {
+  for (const [match] of text.matchAll(NUMBER)) {
+    for (const digits of readings(match)) {
+      yield keyOf('number', digits);
+      if (digits.length > TAIL_DIGITS) yield keyOf('number', digits.slice(-TAIL_DIGITS));
+    }
+  }
+  for (const [match] of text.matchAll(IBAN)) {
+    const iban = ibanAtStart(match);
+    if (iban !== undefined) yield keyOf('identifier', iban);
+  }
+}
+
+/** Groups of digits side by side may be one number or several: each way to read them. */
+function readings(match: string): ReadonlySet<string> {
+  const groups = match.split(/\D+/);
+  if (groups.length > GROUPS_MAX) return new Set([groups.join(''), ...groups.filter(isNumber)]);
+  const found = new Set([groups.join('')]);
+  for (const [first, group] of groups.entries()) {
+    if (isNumber(group)) found.add(group);
+    let digits = group;
+    for (const next of groups.slice(first + 1)) {
+      digits += next;
+      if (digits.length > PHONE_DIGITS_MAX) break;
+      if (digits.length >= PHONE_DIGITS_MIN) found.add(digits);
+    }
+  }
+  return found;
+}
+
+function isNumber(group: string): boolean {
+  return group.length >= GROUP_DIGITS_MIN;
+}
+
+/** Words may follow without a sign between: the checksum tells where the number ends. */
+function ibanAtStart(match: string): string | undefined {
+  const compact = match.replace(/[ -]/g, '').toLowerCase();
+  for (let end = IBAN_LENGTH_MIN; end <= Math.min(compact.length, IBAN_LENGTH_MAX); end++) {
+    const iban = compact.slice(0, end);
+    if (mod97(iban.slice(4) + iban.slice(0, 4)) === 1) return iban;
+  }
+  return undefined;
+}
+
+function mod97(text: string): number {
+  let rest = 0;
+  for (const char of text) {
+    const value = Number.parseInt(char, 36);
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
+  }
+  return rest;
+}
+
+export { numberKeysIn };

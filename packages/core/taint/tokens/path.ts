@@ -1,0 +1,58 @@
+// Paths in one spelling: one kind of slash, no `.`, and `..` resolved as far as it goes.
+
+/** How many folders above, and how many segments below, are looked at. */
+const STEPS_MAX = 64;
+
+/** The path, its case kept; undefined when there is nothing of a path in it. */
+function pathOf(word: string): string | undefined {
+  const slashes = word.replace(/^file:\/{2,3}(?=[^/])/i, '/').replaceAll('\\', '/');
+  const absolute = slashes.startsWith('/');
+  const kept: string[] = [];
+  for (const segment of slashes.split('/')) {
+    if (segment === '' || segment === '.') continue;
+    const above = kept.at(-1);
+    if (segment !== '..') kept.push(segment);
+    else if (above !== undefined && above !== '..') kept.pop();
+    // Above the root is the root.
+    else if (!absolute) kept.push(segment);
+  }
+  if (kept.length === 0) return undefined;
+  return (absolute ? '/' : '') + kept.join('/');
+}
+
+/** Written as a path and as nothing else: from the root, the home folder, a drive, or `./`. */
+function isRooted(word: string): boolean {
+  return /^(?:\/(?!\/)|~[\w.-]{0,32}[/\\]|\.{1,2}[/\\]|[a-z]:[/\\]|\\\\|file:\/\/)/i.test(word);
+}
+
+/** `and/or` is no path; `src/index.ts` and `a/b/c` are. */
+function looksLikePath(word: string): boolean {
+  if (!/[/\\]/.test(word)) return false;
+  if (isRooted(word)) return true;
+  const segments = word.split(/[/\\]+/).filter((segment) => segment !== '');
+  return segments.length > 2 || (segments.length === 2 && /\.\w{1,8}$/.test(word));
+}
+
+/** The folders that a path is in, nearest first; `/tmp` or `src` alone says nothing. */
+function pathsAbove(path: string): readonly string[] {
+  const above: string[] = [];
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    const folder = path.slice(0, end);
+    if (folder.includes('/', 1)) above.push(folder);
+    if (above.length >= STEPS_MAX) break;
+  }
+  return above;
+}
+
+/** The path as seen from each folder above it, longest first: two segments at least. */
+function pathsBelow(path: string): readonly string[] {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  const below: string[] = [];
+  const first = Math.max(path.startsWith('/') ? 0 : 1, segments.length - STEPS_MAX);
+  for (let from = first; from <= segments.length - 2; from++) {
+    below.push(segments.slice(from).join('/'));
+  }
+  return below;
+}
+
+export { isRooted, looksLikePath, pathOf, pathsAbove, pathsBelow };

@@ -1,0 +1,85 @@
+// A text → the values in it that are worth remembering, each in one spelling.
+import { emailsIn, SHARED_MAIL, webAddressesIn } from './address.ts';
+import { commandKey, commandsIn } from './command.ts';
+import { hostOf, looksLikeHost } from './host.ts';
+import { keyOf } from './key.ts';
+import { numberKeysIn } from './number.ts';
+import { looksLikePath, pathOf } from './path.ts';
+
+const WORD_LENGTH_MAX = 2_048;
+const WORD_OVERLAP = 512;
+const SEPARATORS = /[\s"'`<>()[\]{}|,;]+/;
+/** Most words of most texts, which name nothing. */
+const PLAIN_WORD = /^[A-Za-z]{1,19}$/;
+const HANDLE = /^[@#][\p{L}\p{N}_][\p{L}\p{N}_.-]{1,63}$/u;
+
+/** The keys of everything in a text that is worth remembering; one text may give a key twice. */
+function* keysIn(text: string): Generator<string> {
+  for (const word of new Set(wordsIn(text))) {
+    if (!PLAIN_WORD.test(word)) yield* wordKeys(word);
+  }
+  yield* numberKeysIn(text);
+  for (const { words } of commandsIn(text)) {
+    yield keyOf('command', commandKey(words));
+    // The sentence may go on behind the command, so each beginning counts, too.
+    for (let count = 2; count < words.length; count++) {
+      yield keyOf('command_part', commandKey(words.slice(0, count)));
+    }
+  }
+}
+
+function wordsIn(text: string): readonly string[] {
+  return text
+    .split(SEPARATORS)
+    .flatMap(stretchesOf)
+    .map((word) => word.replace(/^[*_=:!?]+/, '').replace(/[*_=:!?.\u2026]+$/, ''))
+    .filter((word) => word.length > 1);
+}
+
+/** A very long word is looked at in stretches that overlap: what is at its end counts, too. */
+function stretchesOf(word: string): readonly string[] {
+  if (word.length <= WORD_LENGTH_MAX) return [word];
+  const stretches: string[] = [];
+  for (let at = 0; at < word.length; at += WORD_LENGTH_MAX - WORD_OVERLAP) {
+    stretches.push(word.slice(at, at + WORD_LENGTH_MAX));
+  }
+  return stretches;
+}
+
+function* wordKeys(word: string): Generator<string> {
+  for (const { address, host } of emailsIn(word)) {
+    yield keyOf('email', address);
+    if (!SHARED_MAIL.has(host)) yield keyOf('host', host);
+  }
+  if (HANDLE.test(word)) yield keyOf('handle', word.slice(1));
+  const web = /[/\\.?]/.test(word) ? webAddressesIn(word) : [];
+  for (const { host, address } of web) {
+    yield keyOf('host', host);
+    if (address !== host) yield keyOf('url', address);
+  }
+  if (web.length === 0 && looksLikeHost(word)) {
+    const host = hostOf(word);
+    if (host !== undefined) yield keyOf('host', host);
+  }
+  if ((!word.includes('://') || /^file:/i.test(word)) && looksLikePath(word)) yield* pathKeys(word);
+  yield* identifierKeys(word);
+}
+
+function* pathKeys(word: string): Generator<string> {
+  // `--output=/etc/passwd` and `HEAD:src/a.ts` hold a path behind their sign.
+  for (const part of new Set([word, word.slice(word.search(/[=]/) + 1)])) {
+    const path = pathOf(part);
+    if (path !== undefined) yield keyOf('path', path);
+  }
+}
+
+/** Letters and digits mixed, or very long: account names, wallets, hashes, ids. */
+function* identifierKeys(word: string): Generator<string> {
+  for (const part of word.split(/[=:/?&#.@\\]+/)) {
+    if (part.length < 8 || !/^[\p{L}\p{N}_-]+$/u.test(part)) continue;
+    const mixed = /\d/.test(part) && /\p{L}/u.test(part);
+    if (mixed || part.length >= 20) yield keyOf('identifier', part.replace(/[-_]/g, ''));
+  }
+}
+
+export { identifierKeys, keysIn, wordsIn };

@@ -1,0 +1,101 @@
+// What taint works on: where content came from, what of it is remembered, what a check finds.
+
+/** Which answer the content came with. */
+interface TaintSource {
+  readonly server: string;
+  readonly tool: string;
+  readonly callId: string;
+}
+
+type Trust = 'trusted' | 'untrusted';
+
+/** What of a text is worth remembering. `command_part` is the beginning of a command line. */
+type TokenKind =
+  | 'email'
+  | 'url'
+  | 'host'
+  | 'path'
+  | 'command'
+  | 'command_part'
+  | 'identifier'
+  | 'number'
+  | 'handle';
+
+const SINK_KINDS = ['recipient', 'url', 'path', 'command'] as const;
+type SinkKind = (typeof SINK_KINDS)[number];
+
+const RUN_FLAGS = ['untrusted_input', 'private_data', 'egress_or_change'] as const;
+/** The three things of which a run should have at most two. */
+type RunFlag = (typeof RUN_FLAGS)[number];
+
+/** Where a remembered value was seen first, and whether that place is trusted. */
+interface Sighting {
+  readonly trust: Trust;
+  readonly source: TaintSource;
+}
+
+/**
+ * What a run has read. Immutable: each observation gives a new state, and old ones stay as they are.
+ * Newer layers come last, and what they say of a value holds.
+ */
+interface TaintState {
+  readonly layers: readonly ReadonlyMap<string, Sighting>[];
+  readonly trustedClears: 'earlier' | 'any';
+  readonly untrustedCount: number;
+  readonly trustedCount: number;
+  /** The first untrusted answer of which not everything could be remembered. */
+  readonly blind: TaintSource | undefined;
+  /** What brought each flag of the run first. */
+  readonly flags: ReadonlyMap<RunFlag, TaintSource>;
+}
+
+/** How a value is tied to what was read. */
+type MatchKind =
+  | 'exact'
+  | 'host' // the same host, or one below it
+  | 'prefix' // it continues a path, an address or a command that was read
+  | 'suffix' // a path that was read, behind a folder
+  | 'joined' // several arguments together are what was read
+  | 'unscanned'; // not everything that was read is known, so it cannot be ruled out
+
+interface TaintFinding {
+  /** Where in the arguments: `to[0]`. */
+  readonly arg: string;
+  /** `any` when the arguments could not be looked at. */
+  readonly sink: SinkKind | 'any';
+  readonly match: MatchKind;
+  readonly source: TaintSource;
+  /** Enough of the value to recognise it, harmless and shortened. */
+  readonly shown: string;
+}
+
+type TaintVerdict =
+  | { readonly verdict: 'clean' }
+  | {
+      readonly verdict: 'tainted';
+      readonly findings: readonly TaintFinding[];
+      /** Findings beyond those listed. */
+      readonly more: number;
+    };
+
+interface TaintCall {
+  readonly server: string;
+  readonly tool: string;
+  /** Absent when the message was too large to inspect. */
+  readonly args?: unknown;
+}
+
+export type {
+  MatchKind,
+  RunFlag,
+  Sighting,
+  SinkKind,
+  TaintCall,
+  TaintFinding,
+  TaintSource,
+  TaintState,
+  TaintVerdict,
+  TokenKind,
+  Trust,
+};
+export { RUN_FLAGS, SINK_KINDS };

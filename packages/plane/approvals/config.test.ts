@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { readApprovalSettings } from './config.ts';
+
+const WEBHOOK = { url: 'https://hooks.example.com/x', secret: 'env://HOOK_SECRET' };
+const SLACK = {
+  token: 'env://SLACK_TOKEN',
+  signing_secret: 'file://slack-signing',
+  channel: 'C0123456789',
+  users: ['U0123456789'],
+};
+
+describe('the settings of approvals', () => {
+  test('are optional', () => {
+    const none = { keepDays: 30, desktop: null, webhook: null, slack: null };
+    expect(readApprovalSettings(undefined)).toEqual({ ok: true, settings: none });
+    expect(readApprovalSettings({ desktop: { enabled: false } })).toEqual({
+      ok: true,
+      settings: none,
+    });
+  });
+
+  test('name each channel with what it needs', () => {
+    const value = { keep_days: 7, desktop: {}, webhook: WEBHOOK, slack: SLACK };
+    expect(readApprovalSettings(value)).toEqual({
+      ok: true,
+      settings: {
+        keepDays: 7,
+        desktop: { perMinuteMax: 6 },
+        webhook: {
+          url: WEBHOOK.url,
+          secretRef: WEBHOOK.secret,
+          timeoutMs: 10_000,
+          attemptsMax: 6,
+          backoffMs: 1_000,
+        },
+        slack: {
+          tokenRef: SLACK.token,
+          signingSecretRef: SLACK.signing_secret,
+          channel: SLACK.channel,
+          users: SLACK.users,
+          pollMs: 5_000,
+          timeoutMs: 10_000,
+          apiUrl: undefined,
+        },
+      },
+    });
+  });
+
+  test.each([
+    ['a table that is none', 3, [[]]],
+    ['an unknown key', { kep_days: 7 }, [['kep_days']]],
+    ['an unknown channel', { pager: {} }, [['pager']]],
+    ['a number out of range', { keep_days: 0 }, [['keep_days']]],
+    ['a channel that is no table', { slack: true }, [['slack']]],
+    [
+      'an address in the open',
+      { webhook: { ...WEBHOOK, url: 'http://example.com' } },
+      [['webhook', 'url']],
+    ],
+    [
+      'an address with a password',
+      { webhook: { ...WEBHOOK, url: 'https://a:b@example.com' } },
+      [['webhook', 'url']],
+    ],
+    ['nobody who may decide', { slack: { ...SLACK, users: [] } }, [['slack', 'users']]],
+    ['a user by name', { slack: { ...SLACK, users: ['@ann'] } }, [['slack', 'users']]],
+  ])('refuse %s', (_what, value, paths) => {
+    const read = readApprovalSettings(value);
+    expect(read.ok).toBe(false);
+    expect(read.ok ? [] : read.problems.map(({ path }) => path)).toEqual(paths);
+  });
+
+  test('take http on this machine', () => {
+    const url = 'http://127.0.0.1:8080/hook';
+    expect(readApprovalSettings({ webhook: { ...WEBHOOK, url } }).ok).toBe(true);
+  });
+
+  test('never show a secret that was written in place of its name', () => {
+    const read = readApprovalSettings({ slack: { ...SLACK, token: 'xoxb-very-secret' } });
+    expect(read).toMatchObject({ ok: false, problems: [{ path: ['slack', 'token'] }] });
+    expect(JSON.stringify(read)).not.toContain('very-secret');
+  });
+});

@@ -1,0 +1,216 @@
+// Files that appear whole, once, and are never rewritten: whoever comes second is told so.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  opendirSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { StoreProblem } from './ports.ts';
+
+type ReadFile =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'missing' }
+  /** It is there, and says nothing that can be trusted. */
+  | { readonly kind: 'damaged'; readonly why: string };
+
+const LEVELS_MAX = 64;
+const FORBIDDEN_MODE = 0o022;
+
+/** The folder, for its owner alone. One that others may write to could hold their approvals. */
+function ensureFolder(path: string): StoreProblem | undefined {
+  try {
+    makeFolders(path);
+  } catch (cause) {
+    return diskProblem(path, 'made', cause);
+  }
+  return unsafeFolder(path);
+}
+
+/** Undefined when it is safe, or not there. */
+function unsafeFolder(path: string): StoreProblem | undefined {
+  let stats: ReturnType<typeof lstatSync>;
+  try {
+    stats = lstatSync(path, { throwIfNoEntry: false });
+  } catch (cause) {
+    return diskProblem(path, 'looked at', cause);
+  }
+  if (stats === undefined) return undefined;
+  const ownId = process.getuid?.();
+  if (!stats.isDirectory()) return unsafe(`${path} is not a folder.`, 'Move it away.');
+  if (ownId === undefined) return undefined;
+  if (stats.uid !== ownId) {
+    return unsafe(`${path} belongs to another user.`, 'Set SUB_HOME to a folder of your own.');
+  }
+  if ((stats.mode & FORBIDDEN_MODE) === 0) return undefined;
+  return unsafe(`${path} can be written to by others.`, `Run: chmod go-w ${path}`);
+}
+
+function unsafe(message: string, fix: string): StoreProblem {
+  return { kind: 'problem', code: 'SUB_HOME_UNSAFE', message, fix };
+}
+
+function diskProblem(path: string, done: string, cause: unknown): StoreProblem {
+  const message = `${path} cannot be ${done} (${systemCode(cause)}).`;
+  const fix = 'Check the disk, the folder and its permissions.';
+  return { kind: 'problem', code: 'SUB_APPROVAL_STORE', message, fix };
+}
+
+function systemCode(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  // What the system did not say is a defect of ours.
+  if (typeof code !== 'string' || code.startsWith('ERR_')) throw cause;
+  return code;
+}
+
+function makeFolders(path: string): void {
+  const missing: string[] = [];
+  let at = path;
+  const isThere = (one: string) => lstatSync(one, { throwIfNoEntry: false }) !== undefined;
+  while (missing.length < LEVELS_MAX && !isThere(at) && dirname(at) !== at) {
+    missing.push(at);
+    at = dirname(at);
+  }
+  for (const folder of missing.toReversed()) {
+    try {
+      mkdirSync(folder, { mode: 0o700 });
+    } catch (cause) {
+      // Somebody else may have made it just now.
+      if (systemCode(cause) !== 'EEXIST') throw cause;
+    }
+  }
+}
+
+/**
+ * Puts the text there whole, unless something is there already. A crash leaves at most a draft.
+ * Of any number of processes that try at once, exactly one is told `written`.
+ */
+function writeOnce(
+  folder: string,
+  name: string,
+  { text, draft }: { readonly text: string; readonly draft: string },
+): 'written' | 'taken' | StoreProblem {
+  const draftPath = join(folder, `.${draft}.draft`);
+  try {
+    const handle = openSync(draftPath, 'wx', 0o600);
+    try {
+      const bytes = Buffer.from(text);
+      for (let at = 0; at < bytes.length; ) at += writeSync(handle, bytes, at);
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    // A link, not a rename: a rename would replace what another has written.
+    linkSync(draftPath, join(folder, name));
+    syncFolder(folder);
+    return 'written';
+  } catch (cause) {
+    if (systemCode(cause) === 'EEXIST') return 'taken';
+    return diskProblem(join(folder, name), 'written', cause);
+  } finally {
+    rmSync(draftPath, { force: true });
+  }
+}
+
+/** So that the name outlives a power cut, too; not every system lets a folder be synced. */
+function syncFolder(folder: string): void {
+  let handle: number | undefined;
+  try {
+    handle = openSync(folder, 'r');
+    fsyncSync(handle);
+  } catch (cause) {
+    systemCode(cause);
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+/** Takes nothing for granted: no link, a regular file of ours, bounded, UTF-8. */
+function readOwnFile(path: string, bytesMax: number): ReadFile {
+  let handle: number;
+  try {
+    handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (cause) {
+    const code = systemCode(cause);
+    if (code === 'ENOENT') return { kind: 'missing' };
+    return { kind: 'damaged', why: code === 'ELOOP' ? 'it is a link' : `it is closed (${code})` };
+  }
+  try {
+    const stats = fstatSync(handle);
+    const ownId = process.getuid?.();
+    if (!stats.isFile()) return { kind: 'damaged', why: 'it is not a file' };
+    if (ownId !== undefined && stats.uid !== ownId) {
+      return { kind: 'damaged', why: 'it belongs to another user' };
+    }
+    if (ownId !== undefined && (stats.mode & FORBIDDEN_MODE) !== 0) {
+      return { kind: 'damaged', why: 'others may write to it' };
+    }
+    return readText(handle, bytesMax);
+  } catch (cause) {
+    return { kind: 'damaged', why: `it cannot be read (${systemCode(cause)})` };
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function readText(handle: number, bytesMax: number): ReadFile {
+  const bytes = Buffer.alloc(bytesMax + 1);
+  let length = 0;
+  while (length < bytes.length) {
+    const read = readSync(handle, bytes, length, bytes.length - length, null);
+    if (read === 0) break;
+    length += read;
+  }
+  if (length > bytesMax) return { kind: 'damaged', why: `it is larger than ${bytesMax} bytes` };
+  try {
+    const decoder = new TextDecoder('utf-8', { fatal: true });
+    return { kind: 'text', text: decoder.decode(bytes.subarray(0, length)) };
+  } catch {
+    return { kind: 'damaged', why: 'it is not UTF-8' };
+  }
+}
+
+/** Reads a text as JSON; undefined when it is none. */
+function parseJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+interface Names {
+  readonly names: readonly string[];
+  /** There are more than were read. */
+  readonly cut: boolean;
+}
+
+/** The names in a folder that may not be there, in order. */
+function namesIn(folder: string, countMax: number): Names | StoreProblem {
+  const names: string[] = [];
+  try {
+    const dir = opendirSync(folder);
+    try {
+      for (let one = dir.readSync(); one !== null; one = dir.readSync()) {
+        if (names.length >= countMax) return { names: names.toSorted(), cut: true };
+        names.push(one.name);
+      }
+    } finally {
+      dir.closeSync();
+    }
+  } catch (cause) {
+    if (systemCode(cause) !== 'ENOENT') return diskProblem(folder, 'read', cause);
+  }
+  return { names: names.toSorted(), cut: false };
+}
+
+export type { ReadFile };
+export { diskProblem, ensureFolder, namesIn, parseJson, readOwnFile, unsafeFolder, writeOnce };

@@ -1,0 +1,27 @@
+// Ids as people write them: whole, or as much of the start or the end as is unique.
+import { ID } from './records.ts';
+
+type FoundId =
+  | { readonly kind: 'id'; readonly id: string }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'several'; readonly ids: readonly string[] };
+
+const LENGTH_MIN = 4;
+/** The end of an id is random; its start is the time. */
+const SHORT_LENGTH = 8;
+
+function findId(ids: readonly string[], text: string): FoundId {
+  const wanted = text.toLowerCase();
+  if (ID.test(wanted)) return ids.includes(wanted) ? { kind: 'id', id: wanted } : { kind: 'none' };
+  if (wanted.length < LENGTH_MIN) return { kind: 'none' };
+  const fitting = ids.filter((id) => id.startsWith(wanted) || id.endsWith(wanted));
+  const [first, ...others] = fitting;
+  if (first === undefined) return { kind: 'none' };
+  return others.length === 0 ? { kind: 'id', id: first } : { kind: 'several', ids: fitting };
+}
+
+function shortId(id: string): string {
+  return id.slice(-SHORT_LENGTH);
+}
+
+export { findId, shortId };

@@ -1,0 +1,171 @@
+// What lasts of an approval, as files: each can be listed and revoked, and one that is for once is
+// used up by exactly one call.
+import { type Grant, type GrantEnd, parseGrant, parseGrantEnd } from '@subluminal/contracts';
+import { unsafeFolder } from './files.ts';
+import { covers, type GrantedCall } from './match.ts';
+import { type ApprovalPorts, isProblem, type StoreProblem, timeText } from './ports.ts';
+import { type Damaged, type Listing, type Missing, Records } from './records.ts';
+
+type GrantState = 'active' | 'used' | 'revoked' | 'expired';
+
+interface GrantEntry {
+  readonly kind: 'grant';
+  readonly grant: Grant;
+  readonly state: GrantState;
+  readonly end: GrantEnd | null;
+}
+
+type GrantChange =
+  | { readonly kind: 'done'; readonly entry: GrantEntry }
+  /** It was used up or revoked before. */
+  | { readonly kind: 'already'; readonly entry: GrantEntry }
+  | Missing
+  | Damaged
+  | StoreProblem;
+
+interface Grants {
+  list(): Listing<GrantEntry> | StoreProblem;
+  get(id: string): GrantEntry | Damaged | Missing;
+  /** Undefined when it is kept; why not, otherwise. */
+  add(grant: Grant): StoreProblem | 'full' | 'too_large' | undefined;
+  /** The grant that covers this call; it is not used up yet. */
+  findGrant(call: GrantedCall, nowMs: number): Grant | undefined;
+  /** Finds a grant and takes it: of several that want the same one, exactly one gets it. */
+  takeGrant(call: GrantedCall, nowMs: number): Grant | undefined;
+  revoke(id: string, by: string): GrantChange;
+  /** Removes what ended before that time; how many. */
+  sweep(olderThanMs: number): number;
+}
+
+interface GrantsOptions {
+  readonly folder: string;
+  readonly ports: ApprovalPorts;
+  readonly grantsMax?: number;
+}
+
+const GRANTS_MAX = 1_000;
+const LIMITS = { recordBytesMax: 262_144, endBytesMax: 16_384, filesMax: 10_000 };
+
+/** The grants in that folder. Nothing is made until one is given. */
+function openGrants({ folder, ports, grantsMax }: GrantsOptions): Grants | StoreProblem {
+  return unsafeFolder(folder) ?? new FileGrants(folder, ports, grantsMax ?? GRANTS_MAX);
+}
+
+class FileGrants implements Grants {
+  readonly #records: Records<Grant, GrantEnd>;
+  readonly #ports: ApprovalPorts;
+  readonly #grantsMax: number;
+
+  constructor(folder: string, ports: ApprovalPorts, grantsMax: number) {
+    this.#ports = ports;
+    this.#grantsMax = grantsMax;
+    const parsers = { parseRecord: parseGrant, parseEnd: parseGrantEnd };
+    this.#records = new Records({ folder, ports, limits: LIMITS, ...parsers });
+  }
+
+  list(): Listing<GrantEntry> | StoreProblem {
+    const all = this.#records.all('all');
+    if (isProblem(all)) return all;
+    const nowMs = this.#ports.nowMs();
+    const found = all.found.map(({ record, end }) => entryOf(record, end, nowMs));
+    return { ...all, found };
+  }
+
+  get(id: string): GrantEntry | Damaged | Missing {
+    const found = this.#records.get(id);
+    if (found.kind !== 'found') return found;
+    return entryOf(found.record, found.end, this.#ports.nowMs());
+  }
+
+  add(grant: Grant): StoreProblem | 'full' | 'too_large' | undefined {
+    const all = this.#records.ids();
+    if (isProblem(all)) return all;
+    if (all.cut || this.#openCount(all.ids) >= this.#grantsMax) return 'full';
+    if (!parseGrant(grant).ok) return 'too_large';
+    const written = this.#records.create(grant);
+    if (written === 'taken') throw new Error('a new id was taken');
+    return written === 'written' ? undefined : written;
+  }
+
+  findGrant(call: GrantedCall, nowMs: number): Grant | undefined {
+    return this.#fitting(call, nowMs)[0];
+  }
+
+  takeGrant(call: GrantedCall, nowMs: number): Grant | undefined {
+    // Those that last come first: what is for once is kept for when nothing else helps.
+    for (const grant of this.#fitting(call, nowMs)) {
+      if (grant.kind !== 'once') return grant;
+      const end = { state: 'used', by: call.agent.agent_id.slice(0, 256) } as const;
+      if (this.#end(grant.id, { ...end, call_id: call.call_id }) === 'written') return grant;
+    }
+    return undefined;
+  }
+
+  revoke(id: string, by: string): GrantChange {
+    const entry = this.get(id);
+    if (entry.kind !== 'grant') return entry;
+    if (entry.end !== null) return { kind: 'already', entry };
+    const written = this.#end(id, { state: 'revoked', by });
+    if (typeof written !== 'string') return written;
+    const now = this.get(id);
+    if (now.kind !== 'grant') return now;
+    return { kind: written === 'written' ? 'done' : 'already', entry: now };
+  }
+
+  sweep(olderThanMs: number): number {
+    const all = this.list();
+    if (isProblem(all)) return 0;
+    const old = all.found.filter(({ state, end, grant }) => {
+      const endedAt = end?.at ?? grant.expires_at;
+      return state !== 'active' && endedAt !== null && Date.parse(endedAt) < olderThanMs;
+    });
+    for (const { grant } of old) this.#records.remove(grant.id);
+    this.#records.sweepRemains();
+    return old.length;
+  }
+
+  #fitting(call: GrantedCall, nowMs: number): readonly Grant[] {
+    const all = this.#records.ids();
+    if (isProblem(all)) {
+      this.#ports.warn?.(all.message);
+      return [];
+    }
+    const fitting: Grant[] = [];
+    for (const [id, isEnded] of all.ids) {
+      if (isEnded) continue;
+      const found = this.#records.get(id);
+      if (found.kind === 'damaged') this.#ports.warn?.(`${found.file}: ${found.why}.`);
+      if (found.kind !== 'found' || found.end !== null) continue;
+      if (covers(found.record, call, nowMs)) fitting.push(found.record);
+    }
+    return fitting.toSorted((one, other) => RANK[one.kind] - RANK[other.kind]);
+  }
+
+  #end(id: string, how: Pick<GrantEnd, 'state' | 'by' | 'call_id'>) {
+    const at = timeText(this.#ports.nowMs());
+    const parsed = parseGrantEnd({ v: 1, id, at, ...how });
+    if (!parsed.ok) throw new Error('the end of a grant is malformed');
+    return this.#records.end(parsed.value);
+  }
+
+  /** Only a folder that looks full is read through. */
+  #openCount(ids: ReadonlyMap<string, boolean>): number {
+    const open = [...ids].filter(([, isEnded]) => !isEnded);
+    if (open.length < this.#grantsMax) return open.length;
+    return open.filter(([id]) => {
+      const entry = this.get(id);
+      return entry.kind !== 'grant' || entry.state === 'active';
+    }).length;
+  }
+}
+
+const RANK = { always: 0, minutes: 1, run: 2, once: 3 } as const;
+
+function entryOf(grant: Grant, end: GrantEnd | null, nowMs: number): GrantEntry {
+  const isOver = grant.expires_at !== null && Date.parse(grant.expires_at) <= nowMs;
+  const state = end?.state ?? (isOver ? 'expired' : 'active');
+  return { kind: 'grant', grant, state, end };
+}
+
+export type { GrantChange, GrantEntry, GrantState, Grants };
+export { openGrants };

@@ -1,0 +1,35 @@
+// What the queue needs from outside, and what it says when the disk does not let it.
+
+interface Owner {
+  readonly pid: number;
+  /** Differs between two processes that had the same id at different times. */
+  readonly start: string;
+}
+
+interface ApprovalPorts {
+  /** Milliseconds since 1970, as other processes count them too. */
+  nowMs(): number;
+  /** A new UUID of version 7: sorted by name is sorted by time. */
+  uuid(): string;
+  /** Hears of what is damaged or cannot be reached; whole sentences, not made harmless yet. */
+  warn?(message: string): void;
+}
+
+/** The disk, or a folder that is not safe: nothing was asked, ended or granted. */
+interface StoreProblem {
+  readonly kind: 'problem';
+  readonly code: 'SUB_HOME_UNSAFE' | 'SUB_APPROVAL_STORE';
+  readonly message: string;
+  readonly fix: string;
+}
+
+function isProblem(value: unknown): value is StoreProblem {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'problem';
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+export type { ApprovalPorts, Owner, StoreProblem };
+export { isProblem, timeText };

@@ -1,0 +1,231 @@
+// One record is a file `<id>.json`; its end, if it has one, is `<id>.end.json`. Channels may leave
+// marks beside it: `<id>.<mark>.json`. The queue and the grants are both kept like this.
+import { createHash } from 'node:crypto';
+import { rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Mismatch, Parsed } from '@subluminal/contracts';
+import {
+  diskProblem,
+  ensureFolder,
+  namesIn,
+  parseJson,
+  readOwnFile,
+  unsafeFolder,
+  writeOnce,
+} from './files.ts';
+import { type ApprovalPorts, isProblem, type StoreProblem } from './ports.ts';
+
+interface Identified {
+  readonly id: string;
+}
+
+interface RecordLimits {
+  readonly recordBytesMax: number;
+  readonly endBytesMax: number;
+  /** Files that are looked at; what is beyond is reported, never decided on. */
+  readonly filesMax: number;
+}
+
+interface RecordKind<R extends Identified, E extends Identified> {
+  readonly folder: string;
+  readonly ports: ApprovalPorts;
+  readonly limits: RecordLimits;
+  readonly parseRecord: (value: unknown) => Parsed<R>;
+  readonly parseEnd: (value: unknown) => Parsed<E>;
+}
+
+interface Found<R, E> {
+  readonly kind: 'found';
+  readonly record: R;
+  /** Of the record, byte for byte as it stands in its file. */
+  readonly sha256: string;
+  readonly end: E | null;
+}
+interface Damaged {
+  readonly kind: 'damaged';
+  readonly id: string;
+  readonly file: string;
+  readonly why: string;
+}
+interface Missing {
+  readonly kind: 'missing';
+}
+
+interface Listing<T> {
+  readonly found: readonly T[];
+  readonly damaged: readonly Damaged[];
+  /** There are more files than are read. */
+  readonly cut: boolean;
+}
+
+const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const FILE = /^([0-9a-f-]{36})(?:\.([a-z0-9-]{1,32}))?\.json$/;
+const DRAFT = /^\..{1,80}\.draft$/;
+const END = 'end';
+const DRAFT_AGE_MAX_MS = 3_600_000;
+
+function sha256Of(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+class Records<R extends Identified, E extends Identified> {
+  readonly #kind: RecordKind<R, E>;
+
+  constructor(kind: RecordKind<R, E>) {
+    this.#kind = kind;
+  }
+
+  get folder(): string {
+    return this.#kind.folder;
+  }
+
+  /** Every id that has a record, in order, and whether it has an end. */
+  ids(): { readonly ids: ReadonlyMap<string, boolean>; readonly cut: boolean } | StoreProblem {
+    const unsafe = unsafeFolder(this.folder);
+    if (unsafe !== undefined) return unsafe;
+    const read = namesIn(this.folder, this.#kind.limits.filesMax);
+    if (isProblem(read)) return read;
+    const ids = new Map<string, boolean>();
+    // `<id>.end.json` sorts before `<id>.json`.
+    const ended = new Set<string>();
+    for (const name of read.names) {
+      const [, id = '', part] = FILE.exec(name) ?? [];
+      if (!ID.test(id)) continue;
+      if (part === END) ended.add(id);
+      else if (part === undefined) ids.set(id, false);
+    }
+    for (const id of ended) if (ids.has(id)) ids.set(id, true);
+    return { ids, cut: read.cut };
+  }
+
+  get(id: string): Found<R, E> | Damaged | Missing {
+    if (!ID.test(id)) return { kind: 'missing' };
+    const { limits, parseRecord, parseEnd } = this.#kind;
+    const record = this.#read(`${id}.json`, limits.recordBytesMax, parseRecord);
+    if (record.kind !== 'value') return record;
+    if (record.value.id !== id) return this.#damaged(id, 'json', 'it names another id');
+    const end = this.#read(`${id}.${END}.json`, limits.endBytesMax, parseEnd);
+    const found = { kind: 'found', record: record.value, sha256: record.sha256 } as const;
+    if (end.kind === 'missing') return { ...found, end: null };
+    if (end.kind === 'damaged') return end;
+    if (end.value.id !== id) return this.#damaged(id, `${END}.json`, 'it names another id');
+    return { ...found, end: end.value };
+  }
+
+  /** All records, in order, or only those without an end; damaged ones are told apart. */
+  all(which: 'all' | 'open'): Listing<Found<R, E>> | StoreProblem {
+    const known = this.ids();
+    if (isProblem(known)) return known;
+    const found: Found<R, E>[] = [];
+    const damaged: Damaged[] = [];
+    for (const [id, isEnded] of known.ids) {
+      if (isEnded && which === 'open') continue;
+      const one = this.get(id);
+      if (one.kind === 'found') found.push(one);
+      else if (one.kind === 'damaged') damaged.push(one);
+    }
+    return { found, damaged, cut: known.cut };
+  }
+
+  create(record: R): 'written' | 'taken' | 'too_large' | StoreProblem {
+    return this.#write(`${record.id}.json`, record, this.#kind.limits.recordBytesMax);
+  }
+
+  /** The first end wins, whoever writes it. */
+  end(end: E): 'written' | 'taken' | 'too_large' | StoreProblem {
+    return this.#write(`${end.id}.${END}.json`, end, this.#kind.limits.endBytesMax);
+  }
+
+  /** Leaves a mark beside a record; `taken` when another has left it. */
+  mark(id: string, name: string, value: unknown): 'written' | 'taken' | 'too_large' | StoreProblem {
+    return this.#write(`${id}.${name}.json`, value, this.#kind.limits.endBytesMax);
+  }
+
+  /** What a mark says; undefined when there is none that can be read. */
+  marked(id: string, name: string): { readonly value: unknown } | undefined {
+    const path = join(this.folder, `${id}.${name}.json`);
+    const read = readOwnFile(path, this.#kind.limits.endBytesMax);
+    return read.kind === 'text' ? parseJson(read.text) : undefined;
+  }
+
+  /** Removes a record and everything beside it; the record goes first, so that no end is lost. */
+  remove(id: string): StoreProblem | undefined {
+    const read = namesIn(this.folder, this.#kind.limits.filesMax);
+    if (isProblem(read)) return read;
+    const own = read.names.filter((name) => FILE.exec(name)?.[1] === id);
+    const recordFirst = [`${id}.json`, ...own.filter((name) => name !== `${id}.json`)];
+    return this.#drop(recordFirst);
+  }
+
+  /** Removes what crashes have left: old drafts, and what stands beside a record that is gone. */
+  sweepRemains(): StoreProblem | undefined {
+    const known = this.ids();
+    const read = namesIn(this.folder, this.#kind.limits.filesMax);
+    if (isProblem(known)) return known;
+    if (isProblem(read)) return read;
+    const oldMs = this.#kind.ports.nowMs() - DRAFT_AGE_MAX_MS;
+    const remains = read.names.filter((name) => {
+      const id = FILE.exec(name)?.[1];
+      const isRemains = id === undefined ? DRAFT.test(name) : ID.test(id) && !known.ids.has(id);
+      const stats = isRemains
+        ? statSync(join(this.folder, name), { throwIfNoEntry: false })
+        : undefined;
+      return stats !== undefined && stats.mtimeMs < oldMs;
+    });
+    return this.#drop(remains);
+  }
+
+  #drop(names: readonly string[]): StoreProblem | undefined {
+    for (const name of names) {
+      const path = join(this.folder, name);
+      try {
+        rmSync(path, { force: true });
+      } catch (cause) {
+        return diskProblem(path, 'removed', cause);
+      }
+    }
+    return undefined;
+  }
+
+  #write(
+    name: string,
+    value: unknown,
+    bytesMax: number,
+  ): 'written' | 'taken' | 'too_large' | StoreProblem {
+    const unsafe = ensureFolder(this.folder);
+    if (unsafe !== undefined) return unsafe;
+    const text = `${JSON.stringify(value)}\n`;
+    if (Buffer.byteLength(text) > bytesMax) return 'too_large';
+    return writeOnce(this.folder, name, { text, draft: this.#kind.ports.uuid() });
+  }
+
+  #read<T>(
+    file: string,
+    bytesMax: number,
+    parse: (value: unknown) => Parsed<T>,
+  ): { readonly kind: 'value'; readonly value: T; readonly sha256: string } | Damaged | Missing {
+    const read = readOwnFile(join(this.folder, file), bytesMax);
+    if (read.kind === 'missing') return read;
+    const [id = '', ...parts] = file.split('.');
+    const rest = parts.join('.');
+    if (read.kind === 'damaged') return this.#damaged(id, rest, read.why);
+    const json = parseJson(read.text);
+    if (json === undefined) return this.#damaged(id, rest, 'it is not JSON');
+    const parsed = parse(json.value);
+    if (!parsed.ok) return this.#damaged(id, rest, mismatchText(parsed.mismatches));
+    return { kind: 'value', value: parsed.value, sha256: sha256Of(read.text) };
+  }
+
+  #damaged(id: string, rest: string, why: string): Damaged {
+    return { kind: 'damaged', id, file: join(this.folder, `${id}.${rest}`), why };
+  }
+}
+
+/** The first thing that is wrong. What stands there is left out: it may be anything. */
+function mismatchText([first]: readonly Mismatch[]): string {
+  if (first === undefined) return 'it has another form';
+  return `\`${first.path.join('.').slice(0, 200)}\` should be ${first.expected}`;
+}
+
+export type { Damaged, Found, Listing, Missing, RecordLimits };
+export { ID, Records };

@@ -1,0 +1,38 @@
+// Requests and opened policies for the tests of this folder.
+import { formatProblem } from '@subluminal/core/policy';
+import type { Cedar, CedarOpened, CedarRequest } from './types.ts';
+
+const NOON_MS = Date.UTC(2026, 10, 3, 12);
+
+function request(changes: Partial<CedarRequest> = {}): CedarRequest {
+  return {
+    principal: { kind: 'agent', id: 'coder' },
+    server: 'filesystem',
+    tool: 'read_file',
+    args: {},
+    env: 'dev',
+    client: 'codex',
+    run: 'run-1',
+    agent: 'coder',
+    risk: [],
+    nowMs: NOON_MS,
+    ...changes,
+  };
+}
+
+/** A call whose arguments were too large to inspect. */
+function unseen(): CedarRequest {
+  const { args: _args, ...rest } = request();
+  return rest;
+}
+
+function opened(result: CedarOpened): Cedar {
+  if (!result.ok) throw new Error(result.problems.map(formatProblem).join('\n'));
+  return result.cedar;
+}
+
+function problemsOf(result: CedarOpened): readonly string[] {
+  return result.problems.map(formatProblem);
+}
+
+export { opened, problemsOf, request, unseen };

@@ -1,0 +1,38 @@
+// The Cedar engine: WebAssembly that is loaded when the first policies are, and not before.
+import type * as CedarWasm from '@cedar-policy/cedar-wasm/nodejs';
+
+type Engine = Pick<
+  typeof CedarWasm,
+  | 'checkParseEntities'
+  | 'policyToJson'
+  | 'preparsePolicySet'
+  | 'schemaToJson'
+  | 'statefulIsAuthorized'
+  | 'validate'
+>;
+
+let loading: Promise<Engine> | undefined;
+
+function loadEngine(): Promise<Engine> {
+  loading ??= import('@cedar-policy/cedar-wasm/nodejs');
+  return loading;
+}
+
+/**
+ * The engine keeps parsed policy sets by name and has no way to drop one, so names are used again.
+ * Without that each reload would leak a policy set.
+ */
+const freeNames: string[] = [];
+let named = 0;
+
+function takeName(): string {
+  return freeNames.pop() ?? `set-${named++}`;
+}
+
+function giveBack(engine: Engine, name: string): void {
+  engine.preparsePolicySet(name, { staticPolicies: {} });
+  freeNames.push(name);
+}
+
+export type { Engine };
+export { giveBack, loadEngine, takeName };
