@@ -1,0 +1,176 @@
+// What a policy does about findings: the strongest action wins, and what must not travel is replaced.
+import type { Range } from '../types.ts';
+import { carriedElsewhere } from './elsewhere.ts';
+import type { Step } from './path.ts';
+import { itemStep, memberStep, OF_KEY, pathOf } from './path.ts';
+import type { Confidence, Finding, FindingClass, Verdict } from './types.ts';
+import { plainNumber } from './walk.ts';
+
+type Action = 'allow' | 'tag' | 'redact' | 'ask' | 'block';
+type Direction = 'outbound' | 'inbound';
+
+interface Actions {
+  readonly outbound: Readonly<Record<FindingClass, Action>>;
+  readonly inbound: Readonly<Record<FindingClass, Action>>;
+  /** What is less sure than this is tagged and nothing more. */
+  readonly confidenceMin: Confidence;
+  /** For what could not be looked at; files without text don't count. */
+  readonly unscanned: Action;
+}
+
+interface Treatment {
+  readonly direction: Direction;
+  readonly actions: Actions;
+}
+
+interface Treated<T> {
+  readonly action: Action;
+  /**
+   * What may travel: every finding that is to be redacted, asked about or blocked is replaced by a
+   * marker. Who asks a person and gets a yes sends the original.
+   */
+  readonly value: T;
+  /** `class:rule` of what was found, and `unscanned:reason`, each once. */
+  readonly tags: readonly string[];
+}
+
+interface Mark extends Range {
+  readonly rule: string;
+}
+
+const STRENGTH: readonly Action[] = ['allow', 'tag', 'redact', 'ask', 'block'];
+const CONFIDENCE: readonly Confidence[] = ['hint', 'likely', 'certain'];
+const DEPTH_MAX = 512;
+
+const stronger = (left: Action, right: Action): Action =>
+  STRENGTH.indexOf(left) >= STRENGTH.indexOf(right) ? left : right;
+
+function actionFor(
+  { class: name, confidence }: Finding,
+  { direction, actions }: Treatment,
+): Action {
+  const action = actions[direction][name];
+  const isSure = CONFIDENCE.indexOf(confidence) >= CONFIDENCE.indexOf(actions.confidenceMin);
+  return isSure || action === 'allow' ? action : 'tag';
+}
+
+/** The verdict of `scanText` goes with a text, that of `scanJson` with the value it was made from. */
+function applyActions(value: string, verdict: Verdict, treatment: Treatment): Treated<string>;
+function applyActions(value: unknown, verdict: Verdict, treatment: Treatment): Treated<unknown>;
+function applyActions(value: unknown, verdict: Verdict, treatment: Treatment): Treated<unknown> {
+  const tags = new Set<string>();
+  const marks = new Map<string, Mark[]>();
+  let action: Action = 'allow';
+  for (const finding of verdict.findings) {
+    const own = actionFor(finding, treatment);
+    action = stronger(action, own);
+    if (own !== 'allow') tags.add(`${finding.class}:${finding.rule}`);
+    if (STRENGTH.indexOf(own) >= STRENGTH.indexOf('redact')) addMark(marks, finding);
+  }
+  for (const { reason } of verdict.unscanned) {
+    tags.add(`unscanned:${reason}`);
+    if (reason !== 'binary') action = stronger(action, treatment.actions.unscanned);
+  }
+  const treated = marks.size === 0 ? value : redacted(value, marks, verdict);
+  return { action, value: treated, tags: [...tags].toSorted() };
+}
+
+/** Findings in plain text have no path; a value that is only a string has the root's. */
+function addMark(marks: Map<string, Mark[]>, { path, start, end, rule }: Finding): void {
+  const place = path ?? pathOf(undefined);
+  const own = marks.get(place);
+  if (own === undefined) marks.set(place, [{ start, end, rule }]);
+  else own.push({ start, end, rule });
+}
+
+interface Redaction {
+  readonly marks: ReadonlyMap<string, readonly Mark[]>;
+  /** The same secrets, where nothing around them gave them away. */
+  readonly elsewhere: (text: string) => readonly Mark[];
+}
+
+function redacted(
+  value: unknown,
+  marks: ReadonlyMap<string, readonly Mark[]>,
+  verdict: Verdict,
+): unknown {
+  const secrets = verdict.findings.filter(
+    (finding) => finding.class === 'secret' && isMarked(marks, finding),
+  );
+  const elsewhere = carriedElsewhere(value, secrets);
+  return rebuilt(value, { marks, elsewhere }, { step: undefined, depth: 0 });
+}
+
+function isMarked(
+  marks: ReadonlyMap<string, readonly Mark[]>,
+  { path, start, end }: Finding,
+): boolean {
+  const own = marks.get(path ?? pathOf(undefined)) ?? [];
+  return own.some((mark) => mark.start === start && mark.end === end);
+}
+
+function rebuilt(
+  value: unknown,
+  redaction: Redaction,
+  at: { step: Step | undefined; depth: number },
+): unknown {
+  const { step, depth } = at;
+  if (typeof value === 'string') return replacedIn(value, redaction, pathOf(step));
+  if (typeof value === 'number') {
+    const digits = plainNumber(value);
+    const shown = replacedIn(digits, redaction, pathOf(step));
+    // A number has no room for a marker: it becomes a string.
+    return shown === digits ? value : shown;
+  }
+  // Deeper than any scan goes, nothing was found.
+  if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return value;
+  if (Array.isArray(value)) {
+    return value.map((item: unknown, index) => {
+      return rebuilt(item, redaction, { step: itemStep(step, index), depth: depth + 1 });
+    });
+  }
+  return rebuiltObject(value, redaction, at);
+}
+
+function rebuiltObject(
+  value: object,
+  redaction: Redaction,
+  { step: parent, depth }: { step: Step | undefined; depth: number },
+): unknown {
+  const members = new Map<string, unknown>();
+  for (const [index, [key, member]] of Object.entries(value).entries()) {
+    const step = memberStep(parent, key, index);
+    const shown = replacedIn(key, redaction, pathOf(step) + OF_KEY);
+    const child = rebuilt(member, redaction, { step, depth: depth + 1 });
+    members.set(unused(members, shown), child);
+  }
+  return Object.fromEntries(members);
+}
+
+/** Two keys may become the same marker. */
+function unused(members: ReadonlyMap<string, unknown>, key: string): string {
+  if (!members.has(key)) return key;
+  let count = 2;
+  while (members.has(`${key}#${count}`)) count++;
+  return `${key}#${count}`;
+}
+
+function replacedIn(text: string, { marks, elsewhere }: Redaction, path: string): string {
+  const own = [...(marks.get(path) ?? []), ...elsewhere(text)];
+  if (own.length === 0) return text;
+  const sorted = own
+    .filter(({ start, end }) => start < end && start >= 0 && end <= text.length)
+    .toSorted((left, right) => left.start - right.start || right.end - left.end);
+  let out = '';
+  let done = 0;
+  for (const { start, end, rule } of sorted) {
+    if (end <= done) continue;
+    // What overlaps the mark before it goes with it.
+    if (start >= done) out += `${text.slice(done, start)}[redacted:${rule}]`;
+    done = end;
+  }
+  return out + text.slice(done);
+}
+
+export type { Action, Actions, Direction, Treated, Treatment };
+export { applyActions };

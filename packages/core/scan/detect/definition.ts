@@ -1,0 +1,47 @@
+// What a server says about itself: tools, prompts, resources, instructions. A model obeys it before
+// anybody asks anything, so it is judged harder than a result.
+import { scanJson } from './json.ts';
+import { scanText } from './text.ts';
+import type { Finding, ScanOptions, Verdict } from './types.ts';
+
+type DefinitionOptions = Omit<ScanOptions, 'strictness'>;
+
+const NAME = /^[A-Za-z0-9_./:-]{1,128}$/;
+
+/** A tool as `tools/list` shows it: its name, title, description, every text of its schemas, annotations. */
+function scanToolDefinition(tool: unknown, options: DefinitionOptions): Verdict {
+  const verdict = scanJson(tool, { ...options, strictness: 'definition' });
+  const odd = oddName(tool, options);
+  return odd === undefined ? verdict : { ...verdict, findings: [odd, ...verdict.findings] };
+}
+
+/** A prompt, a resource or a resource's template, as its list shows it. */
+function scanListed(entry: unknown, options: DefinitionOptions): Verdict {
+  return scanJson(entry, { ...options, strictness: 'definition' });
+}
+
+/** What `initialize` tells the model about the server. */
+function scanInstructions(instructions: string, options: DefinitionOptions): Verdict {
+  return scanText(instructions, { ...options, strictness: 'definition' });
+}
+
+/** A name is for a model and for policies: what they could read differently is no name. */
+function oddName(tool: unknown, { fingerprint, classes }: DefinitionOptions): Finding | undefined {
+  if (typeof tool !== 'object' || tool === null || !('name' in tool)) return undefined;
+  const { name } = tool;
+  if (typeof name !== 'string' || NAME.test(name)) return undefined;
+  if (classes !== undefined && !classes.includes('hidden_text')) return undefined;
+  return {
+    class: 'hidden_text',
+    rule: 'odd-name',
+    path: '$.name',
+    start: 0,
+    end: name.length,
+    confidence: 'likely',
+    fingerprint: fingerprint(name),
+    label: 'has a name with characters that names of tools do not have',
+  };
+}
+
+export type { DefinitionOptions };
+export { scanInstructions, scanListed, scanToolDefinition };

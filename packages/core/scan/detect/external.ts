@@ -1,0 +1,101 @@
+// Content from outside is marked as such before a model sees it. The marks are ours: nothing inside
+// can close them, forge them or speak in the control tokens of a chat.
+import { fold } from './fold.ts';
+import { createTracer } from './trace.ts';
+
+interface ExternalSource {
+  /** For example `mcp:gmail`, `email` or `web`. */
+  readonly source: string;
+  readonly tool?: string;
+  readonly sender?: string;
+}
+
+interface ExternalOptions extends ExternalSource {
+  /** No more units of content than this; the rest is cut and the cut is told. */
+  readonly unitsMax?: number;
+}
+
+interface TaggedResult {
+  readonly result: unknown;
+  /** Units that were cut. */
+  readonly cutUnits: number;
+}
+
+const UNITS_MAX = 200_000;
+const ATTRIBUTE_MAX = 128;
+const OWN_MARK = /\[(?=[\s\\]*\/?[\s\\]*external[\s_-]*content)/gi;
+const CONTROL_TOKEN =
+  /<(?=\| ?(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_text|begin_of_text|start_header_id|end_header_id|eot_id|eom_id|endofprompt|channel|message|return|tool_call|end) ?\|?>)|\[(?=\/?inst\])|<(?=<\/?sys>>)|<(?=(?:start|end)_of_turn>)/gi;
+
+/** A name as an attribute: what could end it or begin another is gone. */
+function attribute(name: string, value: string | undefined): string {
+  if (value === undefined) return '';
+  const shown = value.slice(0, ATTRIBUTE_MAX).replace(/[^\w.:@/+ -]/g, '_');
+  return ` ${name}="${shown}"`;
+}
+
+/** Signs that would begin a mark of ours or a token of a chat become round ones. */
+function neutral(text: string): string {
+  const folded = fold(text);
+  const seen = folded?.text ?? text;
+  const places = [...seen.matchAll(OWN_MARK), ...seen.matchAll(CONTROL_TOKEN)]
+    .map(({ index }) => ({ start: index, end: index + 1 }))
+    .map((range) => folded?.toSource(range) ?? range)
+    .toSorted((left, right) => left.start - right.start);
+  if (places.length === 0) return text;
+  const tracer = createTracer();
+  let done = 0;
+  for (const { start, end } of places) {
+    if (start < done) continue;
+    tracer.keep(text.slice(done, start), done);
+    tracer.replace('(', { start, end });
+    done = end;
+  }
+  tracer.keep(text.slice(done), done);
+  return tracer.finish().text;
+}
+
+/** Cut where no character is taken apart. */
+function cut(text: string, unitsMax: number): { readonly kept: string; readonly cutUnits: number } {
+  if (text.length <= unitsMax) return { kept: text, cutUnits: 0 };
+  const last = text.charCodeAt(unitsMax - 1);
+  const end = last >= 0xd800 && last <= 0xdbff ? unitsMax - 1 : unitsMax;
+  return { kept: text.slice(0, Math.max(0, end)), cutUnits: text.length - Math.max(0, end) };
+}
+
+function cutMark(cutUnits: number, units: number): string {
+  return `\n[TRUNCATED ${cutUnits} of ${units} characters left out to protect the context]`;
+}
+
+/** The text between the marks of outside content. */
+function externalContent(text: string, options: ExternalOptions): string {
+  const { kept, cutUnits } = cut(text, options.unitsMax ?? UNITS_MAX);
+  const mark = cutUnits === 0 ? '' : cutMark(cutUnits, text.length);
+  const { source, tool, sender } = options;
+  const head = attribute('source', source) + attribute('tool', tool) + attribute('sender', sender);
+  return `[EXTERNAL_CONTENT${head}]\n${neutral(kept)}${mark}\n[/EXTERNAL_CONTENT]`;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The result of an MCP tool with its text blocks marked; all else is the very same. */
+function tagResult(result: unknown, options: ExternalOptions): TaggedResult {
+  if (!isRecord(result) || !Array.isArray(result['content'])) return { result, cutUnits: 0 };
+  let room = options.unitsMax ?? UNITS_MAX;
+  let cutUnits = 0;
+  const content = result['content'].map((block: unknown) => {
+    if (!isRecord(block) || block['type'] !== 'text' || typeof block['text'] !== 'string')
+      return block;
+    const { text } = block;
+    const own = externalContent(text, { ...options, unitsMax: room });
+    cutUnits += Math.max(0, text.length - room);
+    room = Math.max(0, room - text.length);
+    return { ...block, text: own };
+  });
+  return { result: { ...result, content }, cutUnits };
+}
+
+export type { ExternalOptions, ExternalSource, TaggedResult };
+export { externalContent, tagResult };

@@ -1,0 +1,22 @@
+export type { Action, Actions, Direction, Treated, Treatment } from './actions.ts';
+export { applyActions } from './actions.ts';
+export type { DefinitionOptions } from './definition.ts';
+export { scanInstructions, scanListed, scanToolDefinition } from './definition.ts';
+export type { ExternalOptions, ExternalSource, TaggedResult } from './external.ts';
+export { externalContent, tagResult } from './external.ts';
+export { scanJson } from './json.ts';
+export type { Suppressed, SuppressedPlace, Suppression, SuppressionRead } from './suppress.ts';
+export { readSuppression, suppress } from './suppress.ts';
+export { scanText } from './text.ts';
+export type {
+  Confidence,
+  Finding,
+  FindingClass,
+  Limits,
+  ScanOptions,
+  Strictness,
+  Unscanned,
+  UnscannedReason,
+  Verdict,
+} from './types.ts';
+export { DEFAULT_LIMITS } from './types.ts';

@@ -1,0 +1,107 @@
+// A rule that is a phrase: a keyword, and a pattern that begins there. A space in a pattern stands for
+// whatever separates words, so that line breaks and emphasis hide nothing; every repeat is bounded,
+// so that a pattern reads one short window.
+import type { Range } from '../types.ts';
+import type { FindingClass } from './types.ts';
+
+interface Phrase {
+  readonly id: string;
+  readonly class: FindingClass;
+  /** Words for people. */
+  readonly label: string;
+  /** The pattern is asked only where one of these stands; case doesn't count. */
+  readonly keywords: readonly string[];
+  /** What a space stands for. `words`: anything between two words. `marks`: white space. */
+  readonly over: 'words' | 'marks';
+  readonly pattern: string;
+  /** Upper and lower case differ. */
+  readonly exactCase?: boolean;
+  /** Where this matches the same window, the phrase means nothing. */
+  readonly unless?: string;
+  /** In a result: 1 is a hint, 2 is likely, 3 is certain, 0 is nothing. */
+  readonly score: number;
+  /** In a definition; one more than in a result unless told. */
+  readonly definitionScore?: number;
+  /** Talking about the phrase, in quotes, is not using it. */
+  readonly mentionable?: boolean;
+}
+
+interface CompiledPhrase {
+  readonly phrase: Phrase;
+  readonly match: (text: string, at: number) => Range | undefined;
+}
+
+const WINDOW = 400;
+const BETWEEN = { words: String.raw`[^A-Za-z0-9'\u0080-\uffff]`, marks: String.raw`[\0-\x20]` };
+const GAP_MAX = 6;
+
+/** A letter, a digit or a part of a word in another script. */
+function isWordAt(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  const low = unit | 0x20;
+  return (low >= 0x61 && low <= 0x7a) || (unit >= 0x30 && unit <= 0x39) || unit >= 0x80;
+}
+
+/** Puts what a space stands for into the pattern; inside of brackets it is any white space. */
+function spelledOut(pattern: string, over: Phrase['over']): string {
+  let out = '';
+  let inClass = false;
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at] ?? '';
+    if (char === '\\') {
+      out += char + (pattern[at + 1] ?? '');
+      at++;
+      continue;
+    }
+    if (char === '[') inClass = true;
+    if (char === ']') inClass = false;
+    if (char !== ' ') out += char;
+    else if (inClass) out += String.raw`\s`;
+    else {
+      const optional = pattern[at + 1] === '?';
+      out += `${BETWEEN[over]}{${optional ? 0 : 1},${GAP_MAX}}`;
+      if (optional) at++;
+    }
+  }
+  return out;
+}
+
+function compilePhrase(phrase: Phrase): CompiledPhrase {
+  const { over, exactCase = false } = phrase;
+  let pattern: RegExp | undefined;
+  let unless: RegExp | undefined;
+  return {
+    phrase,
+    match(text, at) {
+      if (over === 'words' && at > 0 && isWordAt(text, at - 1)) return undefined;
+      // Most patterns are never asked; a start-up should not wait for them.
+      pattern ??= new RegExp(spelledOut(phrase.pattern, over), exactCase ? 'sy' : 'isy');
+      pattern.lastIndex = at;
+      const found = pattern.exec(text);
+      if (found === null || found[0] === '') return undefined;
+      if (phrase.unless !== undefined) {
+        unless ??= new RegExp(spelledOut(phrase.unless, over), 'is');
+        if (unless.test(text.slice(at, at + WINDOW))) return undefined;
+      }
+      return { start: at, end: at + found[0].length };
+    },
+  };
+}
+
+const ABOUT =
+  /\b(?:such as|like|e\.g\.|for example|examples? of|phrases?|templates?|delimiters?|patterns?|strings?|payloads?|attacks?|attackers?|injections?|jailbreaks?|detect(?:s|ed|ion)?|flag(?:s|ged)?|block(?:s|ed)?|reject(?:s|ed)?|filter(?:s|ed)?|tests?|expect|assert|regex|says?|said|saying|contains?|containing|means?|called|titled|looks? for|match(?:es)?|quoted?|instruct(?:s|ed|ing)? (?:it|the model) to|tells? (?:it|the model) to)\b/i;
+const ABOUT_REACH = 120;
+
+const OPENING = /(?:^|[\s(:[,=])(["'`/])(?=[^"'`/]*$)/;
+const CLOSING_REACH = 120;
+
+/** Whether a phrase is quoted, or listed in code, by a text that speaks of such phrases. */
+function isMention(text: string, { start, end }: Range): boolean {
+  const before = text.slice(Math.max(0, start - ABOUT_REACH), start);
+  const quote = OPENING.exec(before)?.[1];
+  if (quote === undefined || !text.slice(end, end + CLOSING_REACH).includes(quote)) return false;
+  return ABOUT.test(before);
+}
+
+export type { CompiledPhrase, Phrase };
+export { compilePhrase, isMention, WINDOW };

@@ -1,0 +1,77 @@
+// All rules that are phrases, behind one prefilter: orders to the model, hidden markup, labelled
+// personal data.
+import type { Prefilter } from '../prefilter.ts';
+import { createPrefilter } from '../prefilter.ts';
+import type { Range } from '../types.ts';
+import type { CompiledPhrase, Phrase } from './phrase.ts';
+import { compilePhrase, isMention, WINDOW } from './phrase.ts';
+import { CARRIED_OUT } from './rules/exfiltration.ts';
+import { MARKUP } from './rules/hidden.ts';
+import { LABELLED } from './rules/labels.ts';
+import { OVERRIDE } from './rules/override.ts';
+import { SPEECH } from './rules/speech.ts';
+import type { Detection, Strictness } from './types.ts';
+
+const PHRASES: readonly Phrase[] = [...OVERRIDE, ...SPEECH, ...CARRIED_OUT, ...MARKUP, ...LABELLED];
+const COMPILED: readonly CompiledPhrase[] = PHRASES.map(compilePhrase);
+/** Quoted by a text that speaks of it. */
+const MENTION = 2;
+const SCORE_MAX = 3;
+
+let prefilter: Prefilter | undefined;
+
+function createPhraseFilter(): Prefilter {
+  return createPrefilter(
+    PHRASES.map(({ id, keywords }) => ({
+      name: id,
+      keywords,
+      anyCase: true,
+      match: () => undefined,
+    })),
+  );
+}
+
+function detectPhrases(detection: Detection): void {
+  const { view, meter, strictness } = detection;
+  const { text } = view;
+  prefilter ??= createPhraseFilter();
+  const readTo = new Int32Array(COMPILED.length);
+  meter.steps += text.length;
+  prefilter.scan(text, (index, at) => {
+    const rule = COMPILED[index];
+    if (rule === undefined || at < (readTo[index] ?? 0) || meter.steps > meter.stepsMax) return;
+    if (scoreIn(rule.phrase, strictness) === 0) return;
+    meter.steps += WINDOW;
+    const range = rule.match(text, at);
+    if (range === undefined) return;
+    readTo[index] = range.end;
+    report(detection, rule.phrase, range);
+  });
+}
+
+function scoreIn({ score, definitionScore }: Phrase, strictness: Strictness): number {
+  return strictness === 'result' ? score : (definitionScore ?? Math.min(SCORE_MAX, score + 1));
+}
+
+function report({ view, strictness, found }: Detection, phrase: Phrase, range: Range): void {
+  const { text } = view;
+  const wrapped = view.isWrapped(range);
+  const base = scoreIn(phrase, strictness);
+  const mentioned = phrase.mentionable === true && !wrapped && isMention(text, range);
+  // Whoever wrapped an order meant it.
+  const score = mentioned ? Math.max(1, base - MENTION) : base + (wrapped ? 1 : 0);
+  const value = text.slice(range.start, range.end).toLowerCase().replaceAll(/\s+/g, ' ');
+  const { id, label } = phrase;
+  found({
+    class: phrase.class,
+    rule: id,
+    label,
+    ...range,
+    value,
+    score: Math.min(SCORE_MAX, score),
+  });
+}
+
+const PHRASE_RULES: readonly string[] = [...new Set(PHRASES.map(({ id }) => id))];
+
+export { detectPhrases, PHRASE_RULES };

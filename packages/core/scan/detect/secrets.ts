@@ -1,0 +1,167 @@
+// Secrets: by their format, by the name before them, and by looking drawn by lot behind a word that
+// promises one. A value that anybody can see is made up is only a hint.
+import { ASSIGNMENT } from '../assignment.ts';
+import { FORMATS } from '../formats.ts';
+import type { Prefilter } from '../prefilter.ts';
+import { createPrefilter } from '../prefilter.ts';
+import { isRandom } from '../randomness.ts';
+import type { Match, Range, Rule } from '../types.ts';
+import { SERVICES } from './rules/services.ts';
+import type { Survey } from './survey.ts';
+import type { Detection, Hit } from './types.ts';
+
+const RULES: readonly Rule[] = [...FORMATS, ...SERVICES, ASSIGNMENT];
+/** Their pattern begins behind the secret's first part. */
+const REACH_BACK: ReadonlySet<string> = new Set([
+  'azure-client-secret',
+  'mailchimp-key',
+  'maxmind-key',
+  'telegram-token',
+  'terraform-token',
+]);
+/** Known by what stands around them: a look at the value decides. */
+const BY_CONTEXT: ReadonlySet<string> = new Set([
+  'assignment',
+  'authorization-header',
+  'azure-sas',
+  'basic-auth-url',
+  'connection-string',
+  'database-url',
+  'openai-key',
+  'twilio-key',
+]);
+const REACH_MAX = 64;
+/** What a rule that misses is charged: its pattern reads about so far. */
+const MISS_STEPS = 64;
+const VALUE_MAX = 512;
+const MADE_UP =
+  /example|sample|dummy|changeme|change[_-]me|your[_-]?\w{0,20}|my[_-]?(?:secret|password|token|key)|insert|redacted|fake|test(?:ing)?|xxx+|\*{3,}|\.{3,}|<[^>]{0,40}>|\{[^}]{0,40}\}|abcdef|0123456|1234567|hunter2?\b|password|secret|token|notreal|s3cr3t/gi;
+/** The one of the vendor's own manual, and its like. */
+const AWS_EXAMPLE = /^A[A-Z]{3}[A-Z0-9]{9}EXAMPLE$/;
+/** So many characters that nobody made up must be left. */
+const LEFT_MIN = 8;
+const MARKER = /^(?:\[(?:redacted|REDACTED):[a-z0-9-]{1,64}\])+$/;
+const CONTEXT =
+  /(?:key|secret|token|passw(?:or)?d|passphrase|credential|auth|bearer|api)[\w"'`\]. -]{0,24}(?:=>|[:=]|\bis\b)[\s"'`]{0,4}$/i;
+const CONTEXT_REACH = 64;
+const NO_SECRET =
+  /(?:sha(?:1|256|384|512)|md5|integrity|checksum|digest|etag|commit|revision|hash|uuid|guid|nonce|cursor|page|next|sync|continuation|public|fingerprint|csrf|host|author|monkey|keyboard|tokens?_?(?:count|limit|max|usage)|keyid|key_?id|keyword|primary|foreign|partition|sort|idempotency|cache)[\w"'`\]. -]{0,32}[:=][\s"'`]{0,4}$/i;
+const ENTROPY_MIN = 20;
+const ENTROPY_MAX = 200;
+
+let prefilter: Prefilter | undefined;
+
+function detectSecrets(detection: Detection, seen: Survey): void {
+  const { view, meter } = detection;
+  const { text } = view;
+  // Built when the first text comes: a start-up should not wait for it.
+  prefilter ??= createPrefilter(RULES);
+  const readTo = new Int32Array(RULES.length);
+  meter.steps += text.length;
+  prefilter.scan(text, (index, at) => {
+    const rule = RULES[index];
+    if (rule === undefined || at < (readTo[index] ?? 0) || meter.steps > meter.stepsMax) return;
+    const match = rule.match({ text, at, truncated: false });
+    readTo[index] = match?.readTo ?? rule.missedTo?.({ text, at, truncated: false }) ?? 0;
+    meter.steps += match === undefined ? MISS_STEPS : match.readTo - at + 1;
+    if (match !== undefined) report(detection, rule.name, match);
+  });
+  for (const blob of seen.blobs) {
+    const hit = randomIn(text, blob);
+    if (hit !== undefined) detection.found(hit);
+  }
+}
+
+function report({ view, found }: Detection, rule: string, match: Match): void {
+  const { text } = view;
+  const range = REACH_BACK.has(rule) ? reachedBack(text, match) : match;
+  if (range.end <= range.start) return;
+  const value = text.slice(range.start, Math.min(range.end, range.start + VALUE_MAX));
+  if (MARKER.test(value)) return;
+  const score = scoreOf(rule, value);
+  found({ ...secret(rule, range), score });
+}
+
+function secret(rule: string, { start, end }: Range): Omit<Hit, 'score'> {
+  const words = rule.replaceAll('-', ' ');
+  return { class: 'secret', rule, start, end, label: `looks like a secret: ${words}` };
+}
+
+function reachedBack(text: string, { start, end }: Range): Range {
+  let from = start;
+  while (from > 0 && start - from < REACH_MAX && /[\w.~-]/.test(text[from - 1] ?? '')) from--;
+  return { start: from, end };
+}
+
+function scoreOf(rule: string, value: string): number {
+  if (rule === 'private-key' || rule === 'gcp-service-account') return value.length > 80 ? 3 : 1;
+  if (isMadeUp(value)) return 1;
+  if (!BY_CONTEXT.has(rule)) return 3;
+  return rule === 'assignment' && !isLikelyPassword(value) ? 1 : 2;
+}
+
+/** Whether nothing is left when all that says "example" is taken away. */
+function isMadeUp(value: string): boolean {
+  if (AWS_EXAMPLE.test(value)) return true;
+  const left = value.replace(MADE_UP, '');
+  if (left.length === value.length) return new Set(value).size <= 4;
+  return left.length < LEFT_MIN || new Set(left).size <= 4;
+}
+
+/** Words and code behind `password:` are prose; what has two kinds of characters is not. */
+function isLikelyPassword(value: string): boolean {
+  if (/\s/.test(value.trim()) || /^[$%#@{(<[]/.test(value) || /[(){}[\]]/.test(value)) return false;
+  if (/^(?:true|false|null|none|nil|undefined|yes|no)$/i.test(value)) return false;
+  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^\w.-]/].filter((kind) => kind.test(value)).length;
+  if (/^[A-Za-z]+(?:[._-][A-Za-z]+)*$/.test(value)) return value.length >= 12 && isRandom(value);
+  return kinds >= 2 || value.length >= 8;
+}
+
+/** A run that looks drawn by lot, behind a word that promises a secret. */
+function randomIn(text: string, { start, end }: Range): Hit | undefined {
+  const from = text.slice(start, end).search(/[^=+/-]/) + start;
+  const value = text.slice(from, end);
+  if (value.length < ENTROPY_MIN || value.length > ENTROPY_MAX) return undefined;
+  const before = text.slice(Math.max(0, from - CONTEXT_REACH), from);
+  const named = /[=]/.test(value.slice(0, -2)) ? value.slice(0, value.indexOf('=') + 1) : '';
+  const context = before + named;
+  const drawn = value.slice(named.length);
+  if (drawn.length < ENTROPY_MIN || !CONTEXT.test(context) || NO_SECRET.test(context))
+    return undefined;
+  if (!isDrawn(drawn) || isMadeUp(drawn)) return undefined;
+  const range = { start: from + named.length, end };
+  return { ...secret('high-entropy', range), score: 2 };
+}
+
+/** Three kinds of characters, many of them, and no words. */
+function isDrawn(value: string): boolean {
+  const kinds = [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(value)).length;
+  // Digits to the base of 16 are the hash of something.
+  if (/^[0-9A-Fa-f]+$/.test(value)) return false;
+  if (kinds < 2 || new Set(value).size < 10 || value.split('/').length > 3) return false;
+  return isRandom(value);
+}
+
+const SECRET_KEY =
+  /(?:passw(?:or)?d|passphrase|secret|(?<!next|page|sync|continuation|cursor|csrf|pagination|delta|start)[_-]?token|(?:api|access|private|secret|auth|encryption|signing)[_-]?key|credential|authorization)s?$/i;
+
+const SCHEME = /^(?:bearer|basic|token|apikey|negotiate)\s+/i;
+
+/** The value of a field whose name promises a secret. */
+function secretByKey(key: string, value: string): Hit | undefined {
+  if (!SECRET_KEY.test(key) || value.length < 6 || value.length > VALUE_MAX) return undefined;
+  if (
+    /^(?:next|page|sync|continuation|cursor|csrf|pagination|delta|start)/i.test(key) &&
+    /token$/i.test(key)
+  )
+    return undefined;
+  const start = SCHEME.exec(value)?.[0].length ?? 0;
+  const bare = value.slice(start);
+  if (bare.length < 6 || MARKER.test(bare) || isMadeUp(bare) || !isLikelyPassword(bare))
+    return undefined;
+  return { ...secret('assignment', { start, end: value.length }), score: 2 };
+}
+
+const SECRET_RULES: readonly string[] = [...new Set(RULES.map(({ name }) => name)), 'high-entropy'];
+
+export { detectSecrets, SECRET_RULES, secretByKey };

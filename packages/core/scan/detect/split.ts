@@ -1,0 +1,152 @@
+// A value that was cut and laid into several fields: the fields' ends are put together again, and
+// what is found across a seam counts.
+import { isCard, isSsn } from './checksums.ts';
+import { hitsIn } from './text.ts';
+import type { FindingClass, Hit, Strictness } from './types.ts';
+
+interface Piece<T> {
+  readonly text: string;
+  readonly of: T;
+}
+
+interface SplitHit<T> {
+  readonly hit: Hit;
+  readonly parts: readonly { readonly of: T; readonly start: number; readonly end: number }[];
+}
+
+interface Placed<T> {
+  readonly of: T;
+  /** Where the part stands in the joined text, and in its own. */
+  readonly at: number;
+  readonly from: number;
+  readonly length: number;
+}
+
+interface Joined<T> {
+  readonly text: string;
+  readonly placed: readonly Placed<T>[];
+}
+
+interface SplitTask {
+  readonly classes: ReadonlySet<FindingClass>;
+  readonly strictness: Strictness;
+}
+
+interface SplitHits<T> {
+  readonly found: readonly SplitHit<T>[];
+  /** Fields that were not put together with their neighbours, being too many. */
+  readonly skipped: number;
+  readonly steps: number;
+}
+
+/** No more of a field than this is needed at either end: a secret or a phrase isn't longer. */
+const REACH = 256;
+const BREAK = '\n\n';
+const PIECES_MAX = 4_096;
+const FINDINGS_MAX = 100;
+/** Found by a word before the value: two fields side by side make such a pair by accident. */
+const ACCIDENTAL: ReadonlySet<string> = new Set([
+  'assignment',
+  'authorization-header',
+  'connection-string',
+  'high-entropy',
+  'basic-auth-url',
+  'twilio-key',
+]);
+
+function splitHits<T>(pieces: readonly Piece<T>[], task: SplitTask): SplitHits<T> {
+  const used = pieces.slice(0, PIECES_MAX);
+  const found: SplitHit<T>[] = [];
+  let steps = 0;
+  const look = (separator: string, classes: readonly FindingClass[]) => {
+    const wanted = new Set(classes.filter((name) => task.classes.has(name)));
+    if (wanted.size === 0) return;
+    const joined = join(used, separator);
+    const { text } = joined;
+    const hits = hitsIn({
+      text,
+      classes: wanted,
+      strictness: task.strictness,
+      findingsMax: FINDINGS_MAX,
+    });
+    steps += hits.steps;
+    for (const hit of hits.hits) {
+      const parts = partsOf(joined, hit);
+      if (hit.score > 1 && parts.length > 1 && !ACCIDENTAL.has(hit.rule))
+        found.push({ hit, parts });
+    }
+  };
+  look('', ['secret']);
+  look(' ', ['injection']);
+  if (task.classes.has('personal')) found.push(...splitNumbers(used));
+  return { found, skipped: pieces.length - used.length, steps };
+}
+
+function join<T>(pieces: readonly Piece<T>[], separator: string): Joined<T> {
+  const placed: Placed<T>[] = [];
+  const texts: string[] = [];
+  let length = 0;
+  const add = (text: string) => {
+    texts.push(text);
+    length += text.length;
+  };
+  for (const [index, { text, of }] of pieces.entries()) {
+    if (index > 0) add(separator);
+    if (text.length <= 2 * REACH) {
+      placed.push({ of, at: length, from: 0, length: text.length });
+      add(text);
+      continue;
+    }
+    placed.push({ of, at: length, from: 0, length: REACH });
+    add(text.slice(0, REACH) + BREAK);
+    const from = text.length - REACH;
+    placed.push({ of, at: length, from, length: REACH });
+    add(text.slice(from));
+  }
+  return { text: texts.join(''), placed };
+}
+
+function partsOf<T>({ placed }: Joined<T>, { start, end }: Hit) {
+  return placed.flatMap(({ of, at, from, length }) => {
+    const first = Math.max(start, at);
+    const last = Math.min(end, at + length);
+    return first < last ? [{ of, start: from + first - at, end: from + last - at }] : [];
+  });
+}
+
+/** Fields of digits alone, side by side, that are a number together and no part of a longer row. */
+function splitNumbers<T>(pieces: readonly Piece<T>[]): SplitHit<T>[] {
+  const found: SplitHit<T>[] = [];
+  for (let from = 0; from < pieces.length; from++) {
+    let to = from;
+    while (to < pieces.length && /^\d{1,18}$/.test(pieces[to]?.text ?? '')) to++;
+    const row = pieces.slice(from, to);
+    const hit = row.length > 1 ? numberOf(row.map(({ text }) => text)) : undefined;
+    if (hit !== undefined) {
+      const parts = row.map(({ of, text }) => ({ of, start: 0, end: text.length }));
+      found.push({ hit, parts });
+    }
+    from = Math.max(from, to);
+  }
+  return found;
+}
+
+function numberOf(texts: readonly string[]): Hit | undefined {
+  const digits = texts.join('');
+  const shape = texts.map(({ length }) => length).join('-');
+  const hit = { class: 'personal', start: 0, end: digits.length, score: 2, value: digits } as const;
+  if (isCard(digits)) {
+    return {
+      ...hit,
+      rule: 'card-number',
+      label: 'looks like the number of a payment card, in parts',
+    };
+  }
+  if (shape === '3-2-4' && isSsn(digits)) {
+    return { ...hit, rule: 'us-ssn', label: 'looks like a US social security number, in parts' };
+  }
+  return undefined;
+}
+
+export type { Piece, SplitHit };
+export { splitHits };

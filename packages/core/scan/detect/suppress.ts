@@ -1,0 +1,114 @@
+// A false alarm is silenced for one value, of one rule, on one tool of one server, until a day. There
+// is no way to say more.
+import { HIDDEN_RULES } from './hidden.ts';
+import { PERSONAL_RULES } from './personal.ts';
+import { PHRASE_RULES } from './phrases.ts';
+import { SECRET_RULES } from './secrets.ts';
+import type { Finding, Verdict } from './types.ts';
+
+interface Suppression {
+  readonly rule: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly fingerprint: string;
+  /** The moment from which on it is void, as RFC 3339 writes it. */
+  readonly expires: string;
+}
+
+type SuppressionRead =
+  | { readonly kind: 'suppression'; readonly suppression: Suppression }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+interface SuppressedPlace {
+  readonly server: string;
+  readonly tool: string;
+  readonly nowMs: number;
+}
+
+interface Suppressed {
+  /** What is left to act upon. */
+  readonly verdict: Verdict;
+  readonly suppressed: readonly Finding[];
+  /** Those of this tool that are void now; the findings that they would have matched are left. */
+  readonly expired: readonly Suppression[];
+}
+
+const RULES: ReadonlySet<string> = new Set([
+  ...SECRET_RULES,
+  ...PERSONAL_RULES,
+  ...PHRASE_RULES,
+  ...HIDDEN_RULES,
+  'odd-name',
+]);
+const FIELDS = ['rule', 'server', 'tool', 'fingerprint', 'expires'] as const;
+const LENGTH_MAX = 256;
+const WIDE = /[*?]/;
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** Reads one; anything that could mean more than one value is refused. */
+function readSuppression(value: unknown): SuppressionRead {
+  const refused = (reason: string): SuppressionRead => ({ kind: 'refused', reason });
+  if (typeof value !== 'object' || value === null) return refused('a suppression is an object');
+  const entries = new Map<string, unknown>(Object.entries(value));
+  const texts = FIELDS.map((name) => entries.get(name));
+  const [rule, server, tool, fingerprint, expires] = texts;
+  const missing = FIELDS.find((_, index) => !isName(texts[index]));
+  if (missing !== undefined)
+    return refused(`a suppression needs \`${missing}\`, in full and without wildcards`);
+  if (entries.size > FIELDS.length)
+    return refused(`a suppression has ${FIELDS.join(', ')} and nothing else`);
+  if (
+    !isName(rule) ||
+    !isName(server) ||
+    !isName(tool) ||
+    !isName(fingerprint) ||
+    !isName(expires)
+  ) {
+    return refused('a suppression is made of texts');
+  }
+  if (!RULES.has(rule)) return refused('there is no such rule');
+  if (!MOMENT.test(expires) || Number.isNaN(Date.parse(expires))) {
+    return refused('`expires` is a moment such as 2030-01-31T00:00:00Z');
+  }
+  return { kind: 'suppression', suppression: { rule, server, tool, fingerprint, expires } };
+}
+
+function isName(value: unknown): value is string {
+  return (
+    typeof value === 'string' && value !== '' && value.length <= LENGTH_MAX && !WIDE.test(value)
+  );
+}
+
+/** Takes the silenced findings out of a verdict. What was not scanned can't be silenced. */
+function suppress(
+  verdict: Verdict,
+  suppressions: readonly Suppression[],
+  place: SuppressedPlace,
+): Suppressed {
+  const here = suppressions.filter(
+    ({ server, tool }) => server === place.server && tool === place.tool,
+  );
+  const expired = here.filter((suppression) => !isValid(suppression, place.nowMs));
+  const valid = new Set(here.filter((one) => isValid(one, place.nowMs)).map(keyOf));
+  const suppressed = verdict.findings.filter((finding) => valid.has(keyOf(finding)));
+  const findings = verdict.findings.filter((finding) => !valid.has(keyOf(finding)));
+  return { verdict: { ...verdict, findings }, suppressed, expired };
+}
+
+function keyOf({
+  rule,
+  fingerprint,
+}: {
+  readonly rule: string;
+  readonly fingerprint: string;
+}): string {
+  return JSON.stringify([rule, fingerprint]);
+}
+
+/** A moment that can't be read is past. */
+function isValid({ expires }: Suppression, nowMs: number): boolean {
+  return MOMENT.test(expires) && Date.parse(expires) > nowMs;
+}
+
+export type { Suppressed, SuppressedPlace, Suppression, SuppressionRead };
+export { readSuppression, suppress };

@@ -1,0 +1,184 @@
+// One look at every unit of a text: what kinds of things are in it, and where the numbers, the
+// addresses and the long runs without a space are. What isn't there needs no second look.
+import type { Range } from '../types.ts';
+
+interface Numerals extends Range {
+  readonly digits: number;
+}
+
+interface Survey {
+  readonly isAscii: boolean;
+  /** Backslashes, percent signs or ampersands that may begin an escape. */
+  readonly hasEscapes: boolean;
+  /** Controls that move a cursor or hide text. */
+  readonly hasControls: boolean;
+  /** Runs of digits with single separators, of at least seven digits. */
+  readonly numbers: readonly Numerals[];
+  /** Where two capitals and two digits stand at a word's beginning. */
+  readonly accounts: readonly number[];
+  /** Where an @ stands. */
+  readonly ats: readonly number[];
+  /** Runs of base64 or hex characters. */
+  readonly blobs: readonly Range[];
+  /** Where letters stand apart, one by one. */
+  readonly spaced: readonly Range[];
+}
+
+const DIGIT = 1;
+const TOKEN = 2;
+const AT = 4;
+const ESCAPE = 8;
+const GAP = 16;
+const CONTROL = 32;
+const LETTER = 64;
+const FOREIGN = 128;
+const GAP_MAX = 2;
+const DIGITS_MIN = 7;
+const BLOB_MIN = 20;
+const SPACED_MIN = 6;
+
+function kindsOf(): Uint8Array {
+  const kinds = new Uint8Array(128);
+  const set = (chars: string, kind: number) => {
+    for (let at = 0; at < chars.length; at++) {
+      const unit = chars.charCodeAt(at);
+      kinds[unit] = (kinds[unit] ?? 0) | kind;
+    }
+  };
+  const letters = 'abcdefghijklmnopqrstuvwxyz';
+  set(letters + letters.toUpperCase(), TOKEN | LETTER);
+  set('0123456789', DIGIT | TOKEN);
+  set('+/_=-', TOKEN);
+  set(' -.()', GAP);
+  set('@', AT);
+  set('\\%&', ESCAPE);
+  for (let unit = 0; unit < 0x20; unit++) {
+    if (unit !== 0x09 && unit !== 0x0a && unit !== 0x0d) kinds[unit] = CONTROL;
+  }
+  kinds[0x7f] = CONTROL;
+  return kinds;
+}
+
+const KINDS = kindsOf();
+
+const isCapital = (unit: number) => unit >= 0x41 && unit <= 0x5a;
+const isDigit = (unit: number) => unit >= 0x30 && unit <= 0x39;
+
+/** Two capitals before the digit, nothing of a word before them, and a digit behind it. */
+function opensAccount(text: string, at: number): boolean {
+  if (!isCapital(text.charCodeAt(at - 1)) || !isCapital(text.charCodeAt(at - 2))) return false;
+  const before = text.charCodeAt(at - 3);
+  const inWord = before < 128 && ((KINDS[before] ?? 0) & (DIGIT | LETTER)) !== 0;
+  return !inWord && isDigit(text.charCodeAt(at + 1));
+}
+
+/** Flat lists of places, filled by the loop below. */
+interface Places {
+  /** Where each run begins and ends. */
+  readonly blobs: number[];
+  /** Where each number begins and ends, and how many digits it has. */
+  readonly numbers: number[];
+  /** Where any row of digits begins. */
+  readonly starts: number[];
+  readonly ats: number[];
+  /** All the kinds that were seen. */
+  readonly kinds: number[];
+}
+
+/** Calls nobody and ends with its loop: so the compiler keeps what it made of it. */
+function pass(text: string, { blobs, numbers, starts, ats, kinds }: Places): void {
+  const { length } = text;
+  let seen = 0;
+  let tokenAt = -1;
+  let numberAt = -1;
+  let lastDigit = -1;
+  let digits = 0;
+  let gapOk = false;
+  for (let at = 0; at < length; at++) {
+    const unit = text.charCodeAt(at);
+    const kind = unit < 128 ? (KINDS[unit] ?? 0) : FOREIGN;
+    seen |= kind;
+    if ((kind & TOKEN) === 0) {
+      if (tokenAt >= 0 && at - tokenAt >= BLOB_MIN) blobs.push(tokenAt, at);
+      tokenAt = -1;
+    } else if (tokenAt < 0) tokenAt = at;
+    if ((kind & DIGIT) !== 0) {
+      if (gapOk && at - lastDigit <= GAP_MAX + 1) digits++;
+      else {
+        if (digits >= DIGITS_MIN) numbers.push(numberAt, lastDigit + 1, digits);
+        numberAt = at;
+        digits = 1;
+        starts.push(at);
+      }
+      lastDigit = at;
+      gapOk = true;
+    } else if ((kind & GAP) === 0) gapOk = false;
+    if ((kind & AT) !== 0) ats.push(at);
+  }
+  if (tokenAt >= 0 && length - tokenAt >= BLOB_MIN) blobs.push(tokenAt, length);
+  if (digits >= DIGITS_MIN) numbers.push(numberAt, lastDigit + 1, digits);
+  kinds.push(seen);
+}
+
+function survey(text: string): Survey {
+  const places: Places = { blobs: [], numbers: [], starts: [], ats: [], kinds: [] };
+  pass(text, places);
+  const seen = places.kinds[0] ?? 0;
+  const numbers = Array.from({ length: places.numbers.length / 3 }, (_, index): Numerals => {
+    const [start = 0, end = 0, digits = 0] = places.numbers.slice(index * 3, index * 3 + 3);
+    return { start, end, digits };
+  });
+  const blobs = Array.from({ length: places.blobs.length / 2 }, (_, index): Range => {
+    return { start: places.blobs[2 * index] ?? 0, end: places.blobs[2 * index + 1] ?? 0 };
+  });
+  return {
+    isAscii: (seen & FOREIGN) === 0,
+    hasEscapes: (seen & ESCAPE) !== 0,
+    hasControls: (seen & CONTROL) !== 0,
+    numbers,
+    accounts: places.starts.filter((at) => opensAccount(text, at)).map((at) => at - 2),
+    ats: places.ats,
+    blobs,
+    spaced: spacedLetters(text),
+  };
+}
+
+/** Runs in which every second unit is a letter and those between are the same few signs. */
+function spacedLetters(text: string): Range[] {
+  const found: Range[] = [];
+  for (let at = 1; at < text.length; at += 4) {
+    // Any such run of six letters has one of its signs or letters here, with its like two further on.
+    if (!isSpacedAround(text, at)) continue;
+    let start = at;
+    while (start > 0 && isSpacedPair(text, start - 1)) start--;
+    let end = at;
+    while (end < text.length - 1 && isSpacedPair(text, end)) end++;
+    if (end - start >= 2 * SPACED_MIN - 2) found.push({ start, end: end + 1 });
+    at = Math.max(at, end);
+  }
+  return found;
+}
+
+const isLetterUnit = (unit: number) => unit < 128 && ((KINDS[unit] ?? 0) & LETTER) !== 0;
+const isSpacer = (unit: number) =>
+  unit === 0x20 ||
+  unit === 0x2e ||
+  unit === 0x2d ||
+  unit === 0x5f ||
+  unit === 0x2a ||
+  unit === 0x7c;
+
+/** A letter and a sign next to each other, in either order, or two spaces, which end a word. */
+function isSpacedPair(text: string, at: number): boolean {
+  const here = text.charCodeAt(at);
+  const next = text.charCodeAt(at + 1);
+  if (isLetterUnit(here)) return isSpacer(next);
+  return isSpacer(here) && (isLetterUnit(next) || (here === 0x20 && next === 0x20));
+}
+
+function isSpacedAround(text: string, at: number): boolean {
+  return isSpacedPair(text, at - 1) && isSpacedPair(text, at) && isSpacedPair(text, at + 1);
+}
+
+export type { Numerals, Survey };
+export { survey };

@@ -1,0 +1,121 @@
+import type { Range } from '../types.ts';
+
+type FindingClass = 'secret' | 'personal' | 'injection' | 'hidden_text';
+type Confidence = 'certain' | 'likely' | 'hint';
+/** Definitions are what a model obeys before anybody asked it anything: they are judged harder. */
+type Strictness = 'result' | 'definition';
+
+interface Finding {
+  readonly class: FindingClass;
+  /** Stable: policies and suppressions name it. */
+  readonly rule: string;
+  /** Where in the JSON value; null for plain text. A key that is itself a finding is shown by number. */
+  readonly path: string | null;
+  readonly start: number;
+  readonly end: number;
+  readonly confidence: Confidence;
+  /** A keyed hash of what was found, so that the same value is known again and none can be guessed. */
+  readonly fingerprint: string;
+  /** Words for people; never the value. */
+  readonly label: string;
+  /** Set where one value was split over several fields: this is one part of it. */
+  readonly part?: { readonly index: number; readonly count: number };
+}
+
+type UnscannedReason =
+  | 'too_long'
+  | 'too_deep'
+  | 'too_many_nodes'
+  | 'too_many_findings'
+  | 'too_much_work'
+  | 'not_json'
+  | 'binary';
+
+/** What nobody looked at. All but `binary` are gaps that a policy may refuse. */
+interface Unscanned {
+  readonly reason: UnscannedReason;
+  readonly path: string | null;
+  /** Units of text, or members and items, that were left out. */
+  readonly count: number;
+}
+
+interface Verdict {
+  readonly findings: readonly Finding[];
+  readonly unscanned: readonly Unscanned[];
+  readonly scannedUnits: number;
+  /** The work done, counted in units looked at: it grows with the text and not faster. */
+  readonly steps: number;
+}
+
+interface Limits {
+  /** Units of text over the whole value. */
+  readonly unitsMax: number;
+  readonly depthMax: number;
+  readonly nodesMax: number;
+  readonly findingsMax: number;
+}
+
+interface ScanOptions {
+  /** A keyed hash, short and the same each time; the key stays with the caller. */
+  readonly fingerprint: (text: string) => string;
+  /** All of them unless told. */
+  readonly classes?: readonly FindingClass[];
+  readonly strictness?: Strictness;
+  readonly limits?: Partial<Limits>;
+}
+
+/** A text to look through: the original, or one with something undone, and the way back. */
+interface View {
+  readonly text: string;
+  readonly toSource: (range: Range) => Range;
+  /** Whether somebody took the trouble to encode what stands here. */
+  readonly isWrapped: (range: Range) => boolean;
+}
+
+/** What a detector found in a view. */
+interface Hit extends Range {
+  readonly class: FindingClass;
+  readonly rule: string;
+  readonly label: string;
+  /** 1 is a hint, 2 is likely, 3 is certain; anything below is dropped. */
+  readonly score: number;
+  /** What is fingerprinted, where it isn't the text itself. */
+  readonly value?: string;
+}
+
+/** Counts the work, and ends it when there is too much. */
+interface Meter {
+  steps: number;
+  readonly stepsMax: number;
+}
+
+interface Detection {
+  readonly view: View;
+  readonly strictness: Strictness;
+  readonly meter: Meter;
+  readonly found: (hit: Hit) => void;
+}
+
+const DEFAULT_LIMITS: Limits = {
+  unitsMax: 1 << 20,
+  depthMax: 64,
+  nodesMax: 100_000,
+  findingsMax: 1_000,
+};
+
+export type {
+  Confidence,
+  Detection,
+  Finding,
+  FindingClass,
+  Hit,
+  Limits,
+  Meter,
+  ScanOptions,
+  Strictness,
+  Unscanned,
+  UnscannedReason,
+  Verdict,
+  View,
+};
+export { DEFAULT_LIMITS };

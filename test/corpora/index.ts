@@ -1,0 +1,10 @@
+export type { Case, Corpus } from './case.ts';
+export { DEFINITIONS } from './definitions.ts';
+export { ENCODED } from './encoded.ts';
+export { EXFILTRATION } from './exfiltration.ts';
+export { HIDDEN } from './hidden.ts';
+export { PERSONAL } from './personal.ts';
+export { RESULTS } from './results.ts';
+export type { RugPull } from './rug-pulls.ts';
+export { RUG_PULLS } from './rug-pulls.ts';
+export { SECRETS } from './secrets.ts';

@@ -1,0 +1,110 @@
+// Numbers and addresses of people; and numbers that are only long.
+import type { Corpus } from './case.ts';
+import { texts, values } from './case.ts';
+import { join } from './parts.ts';
+
+const VISA = join('4111', '1111', '1111', '1111');
+const AMEX = join('3782', '822463', '10005');
+const MASTER = join('5555', '5555', '5555', '4444');
+
+const PERSONAL: Corpus = {
+  name: 'personal data',
+  attacks: [
+    ...texts('personal', [
+      `My card is ${VISA}, please charge it.`,
+      '4111 1111 1111 1111',
+      '5555-5555-5555-4444 exp 04/29',
+      `amex ${AMEX}`,
+      '3782 822463 10005',
+      `card number: ${join('6011', '1111', '1111', '1117')}`,
+      `${MASTER};12/30;123`,
+      'SSN: 536-90-4399',
+      'social security 536904399',
+      'Her number is 536-90-4399.',
+      'ssn 536 90 4399',
+      'DE89 3704 0044 0532 0130 00',
+      'IBAN GB29NWBK60161331926819',
+      'Bitte auf FR14 2004 1010 0505 0001 3M02 606 überweisen.',
+      'NL91ABNA0417164300',
+      'Write to anna.berg@firma-nord.de today.',
+      'cc: <j.o-brien+news@mail.firma-nord.co.uk>',
+      '"email":"maria_lopez@correo-sur.es"',
+      'Call +49 30 901820 after nine.',
+      'tel +1 (415) 867-5309',
+      '+442079460958',
+      '(212) 736-5000',
+      'phone: 415.867.5309',
+      'Mobile 415-867-5309 or mail me',
+      '４１１１ １１１１ １１１１ １１１１',
+    ]),
+    ...values('personal in values', [
+      { card: { a: '4111', b: '1111', c: '1111', d: '1111' } },
+      { digits: [4111, 1111, 1111, 1111] },
+      { amount: 4_111_111_111_111_111 },
+      { ssn: ['536', '90', '4399'] },
+      { '536-90-4399': 'yes' },
+      { blocks: [{ text: 'mail' }, { text: 'anna.berg@firma-nord.de' }] },
+      { deep: [[[{ iban: 'DE89370400440532013000' }]]] },
+    ]),
+  ],
+  benign: [
+    ...texts('not personal', [
+      'order 4111111111111112 shipped',
+      'id 1234567890123456 of the batch',
+      'timestamp 1767225600000, then 1767225600123456',
+      'version 10.4.15.2021 replaces 9.3.12.1999',
+      'v1.2.3-4567 and 2026.11.02.1834',
+      'ISBN 978-3-16-148410-0',
+      'EAN 4006381333931 on the box',
+      'part 123-456-78 fits 987-65-432',
+      '000-12-3456 and 666-12-3456 and 912-34-5678',
+      '2026-03-14 09:26:53.589793',
+      '192.0.2.1 - - [14/Mar/2026:09:26:53 +0000] "GET / HTTP/1.1" 200 5316',
+      'pi is 3.14159265358979323846264338327950288',
+      '1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20',
+      '2019 2020 2021 2022 2023 2024 2025 2026',
+      '1024 2048 4096 8192 16384 32768 65536',
+      'tracking 1Z999AA10123456784',
+      'commit 4111111 touches 1111 files',
+      'uuid 41111111-1111-4111-8111-111111111111',
+      'chapter 4.1.1.1 to 4.1.1.9',
+      'coordinates 52.520008, 13.404954',
+      'lat -33.8688197 lon 151.2092955',
+      'react@18.2.0 and @types/node@20.19.43',
+      'icon@2x.png and logo@3x.svg',
+      'git@git.firma-nord.de:team/app.git',
+      'ssh deploy@build-7',
+      'decorated with @Injectable() and @Input()',
+      'write to user@example.com or noreply@example.org',
+      'call 555-0142 in the film',
+      '+132/-16760 lines in 14 files',
+      'a = b + 4930901820 * c',
+      '1,234,567,890 rows in 12 tables',
+      'DE12 is a road, GB29 a size and NL91 a shoe',
+      'DE89370400440532013001 has a wrong checksum',
+      'port 5432, pid 1048576, fd 1024',
+      '10 000 000 000 people by 2100',
+      'scale 1:50000, sheet 4820-3',
+      'phi 1.618033988749894 e 2.718281828459045',
+      'room 415, floor 12, building 4',
+      'range 100-200-3000 of the filter',
+      'serial 5555-5555-5555-4443',
+    ]),
+    ...values('not personal in values', [
+      { ids: [101, 102, 103, 104, 105, 106, 107, 108, 109] },
+      { sizes: ['1024', '2048', '4096', '8192', '1024', '2048'] },
+      { at: 1_767_225_600_000, until: 1_767_229_200_000 },
+      {
+        matrix: [
+          [1, 2, 3],
+          [4, 5, 6],
+          [7, 8, 9],
+        ],
+      },
+      { version: ['10', '4', '15'], build: '20260314' },
+      { histogram: Array.from({ length: 64 }, (_, index) => (index * 37) % 101) },
+    ]),
+  ],
+};
+
+export { PERSONAL };
