@@ -1,9 +1,11 @@
 import { ABOUT_COMMANDS } from './catalog/about.ts';
 import { ADOPT_COMMANDS } from './catalog/adopt.ts';
+import { APPROVAL_COMMANDS, APPROVAL_GROUPS } from './catalog/approvals.ts';
 import { LEDGER_COMMANDS } from './catalog/ledger.ts';
 import { OBSERVE_COMMANDS } from './catalog/observe.ts';
 import { POLICY_COMMANDS } from './catalog/policy.ts';
 import { RUN_COMMANDS } from './catalog/run.ts';
+import { SECRETS_COMMANDS } from './catalog/secrets.ts';
 import { shim } from './catalog/shim.ts';
 import manifest from './package.json' with { type: 'json' };
 import type { Catalog } from './program.ts';
@@ -28,6 +30,13 @@ const CATALOG: Catalog = {
       summary: 'take runs out of the ledger as files',
       description: 'What the ledger holds, as files.',
     },
+    {
+      name: 'secrets',
+      summary: 'keep the secrets of servers in an encrypted store',
+      description:
+        'The encrypted store of secrets, for bindings with `source = "vault"`. `sub secrets list` says what protects its key.',
+    },
+    ...APPROVAL_GROUPS,
   ],
   commands: [
     shim,
@@ -36,6 +45,8 @@ const CATALOG: Catalog = {
     ...LEDGER_COMMANDS,
     ...OBSERVE_COMMANDS,
     ...POLICY_COMMANDS,
+    ...SECRETS_COMMANDS,
+    ...APPROVAL_COMMANDS,
     ...ABOUT_COMMANDS,
   ],
 };

@@ -9,6 +9,8 @@ interface Group {
   readonly name: string;
   readonly summary: string;
   readonly description: string;
+  /** The command of the group that is meant when none is named; without it, help is printed. */
+  readonly fallback?: string;
 }
 interface Catalog {
   readonly version: string;
@@ -108,7 +110,9 @@ function buildProgram(parse: Parse): Commander {
     const [first = '', second] = command.path;
     const parent = second === undefined ? program : groups.get(first);
     if (parent === undefined) throw new Error(`the catalog has no group \`${first}\``);
-    parent.addCommand(leafOf(command, parse));
+    const { fallback } = catalog.groups.find(({ name }) => name === first) ?? {};
+    const isDefault = second !== undefined && second === fallback;
+    parent.addCommand(leafOf(command, parse), { isDefault });
   }
   program.addCommand(helpCommand(program, parse));
   return program;

@@ -1,6 +1,7 @@
 // The store of secrets, driven as a user does: the built `sub`, real files, a real terminal, a real
 // server that tells its environment, and every byte that was written searched for what was planted.
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -13,6 +14,7 @@ import {
   watch,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -300,6 +302,29 @@ describe('a server', () => {
     expect(told).toContain(VALUE);
     expect(told).not.toContain('PASSPHRASE');
     expectNowhere(everythingStored(), VALUE, PASSPHRASE);
+  });
+
+  test('gets it from HashiCorp Vault, and never the token that opens it', async () => {
+    const token = 'hvs-made-up-0815-4711';
+    const vault = createServer((request, response) => {
+      const isOurs = request.headers['x-vault-token'] === token;
+      const data = { data: { token: VALUE }, metadata: { version: 1, deletion_time: '' } };
+      response.writeHead(isOurs && request.url === '/v1/kv/data/team/app' ? 200 : 403);
+      response.end(JSON.stringify(isOurs ? { data } : { errors: ['permission denied'] }));
+    });
+    await once(vault.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const place = vault.address();
+      const port = typeof place === 'object' ? place?.port : undefined;
+      config('inject_as = "ONE_TOKEN"; secret_ref = "vault://kv/team/app#token"');
+      const more = { VAULT_ADDR: `http://127.0.0.1:${port}`, VAULT_TOKEN: token };
+      const { told, commands } = await withServer(more);
+      expect(told).toContain(VALUE);
+      expectNowhere(told, token);
+      expectNowhere(commands + everythingStored(), VALUE, token);
+    } finally {
+      vault.close();
+    }
   });
 
   test('does not start without it in production, and nothing of it is told', async () => {

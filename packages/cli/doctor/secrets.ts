@@ -1,11 +1,11 @@
 // The secrets that are bound to servers: whether they can be given. Their values are never told.
-import { resolveBindings, type SecretProblem } from '@subluminal/plane/vault';
+import { resolveBindings, type SecretBinding, type SecretProblem } from '@subluminal/plane/vault';
 import { plural } from '../text.ts';
 import { broken, type Check, type Machine, ok, warn } from './check.ts';
 
 interface Bound {
   readonly server: string;
-  readonly source: 'env' | 'file';
+  readonly source: SecretBinding['source'];
   /** Undefined when it can be given. */
   readonly problem: SecretProblem | undefined;
 }
@@ -17,7 +17,7 @@ const secrets: Check = {
       const fix = 'Correct the configuration first.';
       return warn('the configuration cannot be read, so nobody knows what is bound', fix);
     }
-    const bound = boundIn(machine);
+    const bound = await boundIn(machine);
     if (bound.length === 0) return ok('none is bound to a server');
     const wrong = bound.filter(({ problem }) => problem !== undefined);
     if (wrong.length === 0) return ok(`${plural(bound.length, 'secret')} can be given`);
@@ -30,22 +30,32 @@ const secrets: Check = {
   },
 };
 
-function boundIn({ loaded, env, paths, userHome }: Machine): readonly Bound[] {
+async function boundIn({ loaded, env, paths, userHome }: Machine): Promise<readonly Bound[]> {
   if (!loaded.ok) return [];
-  const { servers } = loaded;
-  return [...servers].flatMap(([server, { secretBindings }]) => {
-    const { problems } = resolveBindings({
-      serverName: server,
-      servers,
-      env,
-      home: paths.home,
-      userHome,
-    });
+  const { servers, config } = loaded;
+  const { home } = paths;
+  const settings = {
+    passphraseFile: config['secrets.passphrase_file'],
+    vault: {
+      address: config['secrets.vault_addr'],
+      tokenFile: config['secrets.vault_token_file'],
+    },
+    connect: {
+      address: config['secrets.connect_addr'],
+      tokenFile: config['secrets.connect_token_file'],
+    },
+  };
+  const bound: Bound[] = [];
+  // One after the other: each may ask a service over the network.
+  for (const [server, { secretBindings }] of servers) {
+    const wanted = { serverName: server, servers, env, home, userHome, settings };
+    const { problems } = await resolveBindings(wanted);
     const problemOf = new Map(problems.map((problem) => [problem.injectAs, problem]));
-    return secretBindings.map(({ injectAs, source }) => {
-      return { server, source, problem: problemOf.get(injectAs) };
-    });
-  });
+    for (const { injectAs, source } of secretBindings) {
+      bound.push({ server, source, problem: problemOf.get(injectAs) });
+    }
+  }
+  return bound;
 }
 
 function words({ server, problem }: Bound): string {

@@ -31,7 +31,13 @@ interface FoldedCall {
 
 /** What happens beside the calls and is worth a line. */
 type Notice = EventOf<
-  'run_start' | 'run_end' | 'policy_loaded' | 'breaker_trip' | 'secret_injection' | 'shim_health'
+  | 'run_start'
+  | 'run_end'
+  | 'policy_loaded'
+  | 'breaker_trip'
+  | 'secret_injection'
+  | 'shim_health'
+  | 'approval'
 >;
 
 interface FoldedNotice {
@@ -91,6 +97,7 @@ class CallFold {
       case 'run_start':
       case 'breaker_trip':
       case 'secret_injection':
+      case 'approval':
         return [this.#notice(event)];
       case 'hint_issued':
         // The decision has brought it already.

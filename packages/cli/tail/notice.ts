@@ -45,6 +45,8 @@ function noticeText(event: Notice, { runName, serverName }: Names): NoticeText {
         ? calm('·', `secret ${secret_ref} given as ${into} (from ${source})`)
         : bad('!', `secret ${secret_ref} is missing: ${into} was not set (from ${source})`);
     }
+    case 'approval':
+      return approvalText(event, serverName);
     case 'shim_health': {
       const { status, reason, events_spooled = 0, previews_dropped = 0 } = event.health;
       const lost = `${plural(events_spooled, 'event')} spooled, ${plural(previews_dropped, 'preview')} dropped`;
@@ -61,6 +63,27 @@ function runStarted(event: EventOf<'run_start'>, runName: string): NoticeText {
     '▶',
     `run ${runName} of ${agent_id} (${client}, ${env}), ${run.mode} by ${policy_id} ${policy_version}`,
   );
+}
+
+const APPROVAL_WORDS = {
+  asked: 'waits for a person',
+  approved: 'was approved',
+  rejected: 'was rejected',
+  expired: 'was not approved in time',
+  cancelled: 'was given up before anybody had approved it',
+  auto_approved: 'was approved by the development profile',
+} as const;
+
+function approvalText({ approval }: EventOf<'approval'>, serverName: string | null): NoticeText {
+  const { id, rule_id, state, by, channel, grant_id } = approval;
+  const where = serverName === null ? 'a call' : `a call to ${serverName}`;
+  const isSaid = state === 'approved' || state === 'rejected';
+  const who = isSaid && by !== undefined ? ` by ${by}${channel ? ` (${channel})` : ''}` : '';
+  const through = grant_id === undefined || state !== 'approved' ? '' : `, grant ${grant_id}`;
+  // A prefix is not enough: ids of the same minute begin alike.
+  const asked = state === 'asked' && id !== undefined ? `: sub approvals show ${id}` : '';
+  const text = `${where} ${APPROVAL_WORDS[state]}${who}${through} (rule ${rule_id})${asked}`;
+  return state === 'asked' ? bad('?', text) : calm('·', text);
 }
 
 function runEnded({ run }: EventOf<'run_end'>, runName: string): NoticeText {

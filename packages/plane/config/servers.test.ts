@@ -92,6 +92,35 @@ describe('secret bindings', () => {
   );
 });
 
+describe('a reference as a URL', () => {
+  it.each([
+    ['env://MY_TOKEN', 'env', 'MY_TOKEN'],
+    ['file:///etc/token', 'file', '/etc/token'],
+    ['file://~/a b/token', 'file', '~/a b/token'],
+    ['file://github_token', 'file', 'github_token'],
+    ['keychain://github.com/ada', 'keychain', 'github.com/ada'],
+    ['sub://github_token', 'vault', 'github_token'],
+    ['vault://secret/team/app#password', 'vault', 'vault://secret/team/app#password'],
+    ['op://Team/GitHub bot/credential', 'vault', 'op://Team/GitHub bot/credential'],
+    ['op://Team/GitHub/api/token', 'vault', 'op://Team/GitHub/api/token'],
+  ])('%s says the source itself', async (ref, source, secretRef) => {
+    for (const written of ['', `"${source}"`]) {
+      const found = await servers(binding({ secret_ref: `"${ref}"`, source: written }));
+      expect(found.get('github')?.secretBindings).toEqual([
+        { injectAs: 'TOKEN', secretRef, source, redact: true },
+      ]);
+    }
+  });
+
+  it.each([
+    ['vault', 'github_token'],
+    ['keychain', 'service/account'],
+  ])('is not needed where the source is %s', async (source, ref) => {
+    const found = await servers(binding({ secret_ref: `"${ref}"`, source: `"${source}"` }));
+    expect(found.get('github')?.secretBindings).toMatchObject([{ source, secretRef: ref }]);
+  });
+});
+
 describe('says where and how to mend', () => {
   const second = `${binding()}${binding({ inject_as: '"token"' })}`;
   it.each([
@@ -113,8 +142,35 @@ describe('says where and how to mend', () => {
     ['a name with a NUL', binding({ inject_as: '"A\\u0000"' }), '2:1', 'no name of a variable'],
     ['a long name', binding({ inject_as: `"${'A'.repeat(129)}"` }), '2:1', 'no name of a'],
     ['a misspelt source', binding({ source: '"fil"' }), '4:1', 'Did you mean `file`?'],
-    ['the keychain', binding({ source: '"keychain"' }), '4:1', 'cannot be read yet'],
-    ['a source of a wrong type', binding({ source: '1' }), '4:1', 'expected `env` or `file`'],
+    ['a source of a wrong type', binding({ source: '1' }), '4:1', 'expected `env`, `file`,'],
+    ['a keychain without account', binding({ source: '"keychain"' }), '3:1', 'no service and'],
+    ['a scheme of another source', binding({ secret_ref: '"sub://x"' }), '4:1', 'is not what'],
+    [
+      'an unknown scheme',
+      binding({ secret_ref: '"aws://x"', source: '' }),
+      '3:1',
+      'no known scheme',
+    ],
+    [
+      'a scheme of the language',
+      binding({ secret_ref: '"constructor://x"', source: '' }),
+      '3:1',
+      'known',
+    ],
+    [
+      'a reserved variable',
+      binding({ secret_ref: '"env://PATH"', source: '' }),
+      '3:1',
+      'server runs',
+    ],
+    ['no field', binding({ secret_ref: '"vault://kv/app"', source: '' }), '3:1', 'HashiCorp'],
+    [
+      'a path upwards',
+      binding({ secret_ref: '"vault://kv/../x#y"', source: '' }),
+      '3:1',
+      'HashiCorp',
+    ],
+    ['no item', binding({ secret_ref: '"op://vault/item"', source: '' }), '3:1', '1Password'],
     ['redact of a wrong type', `${binding()}redact = "no"`, '5:1', 'neither true nor false'],
     ['a reference with a sign', binding({ secret_ref: '"a-b"' }), '3:1', 'no name of a variable'],
     ['a reference upwards', binding({ secret_ref: '"../x"', source: '"file"' }), '3:1', 'no path'],

@@ -2,15 +2,17 @@
 // `secret_ref` is never shown: somebody may have put the secret itself there.
 import { type ConfigCode, type ConfigProblem, shown } from './problem.ts';
 import { isReservedName } from './reserved-names.ts';
+import { readSecretRef, type SecretSource, SOURCES } from './secret-ref.ts';
 import { suggestion } from './suggestion.ts';
-
-type SecretSource = (typeof SOURCES)[number];
 
 /** One secret of one server. */
 interface SecretBinding {
   /** The variable that the server finds it in. */
   readonly injectAs: string;
-  /** Its name: a variable for `env`; a file of `$SUB_HOME/secrets`, or a path, for `file`. */
+  /**
+   * Its name: a variable for `env`; a file of `$SUB_HOME/secrets`, or a path, for `file`; service
+   * and account for `keychain`; a name in our own store, `vault://…` or `op://…` for `vault`.
+   */
   readonly secretRef: string;
   readonly source: SecretSource;
   /** Whether its value is taken out of all that is recorded. */
@@ -49,17 +51,13 @@ interface Reading {
 
 type Table = { readonly [key: string]: unknown };
 
-const SOURCES = ['env', 'file'] as const;
 const BINDING_KEYS = ['inject_as', 'secret_ref', 'source', 'redact'];
 const SERVER_KEYS = ['secret_bindings'];
 const SERVERS_MAX = 256;
 const SERVER_NAME_LENGTH_MAX = 256;
 const BINDINGS_MAX = 64;
 const NAME_LENGTH_MAX = 128;
-const PATH_LENGTH_MAX = 1_024;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const SECRET_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
-const SECRET_PATH = /^(?:\/|~\/|\$SUB_HOME\/)[^\p{C}]+$/u;
 
 /** Reads what stands under `servers`; `where` gives the place of a key in the file. */
 async function readServers(value: unknown, where: (path: KeyPath) => string): Promise<ReadServers> {
@@ -136,7 +134,7 @@ function readBinding(reading: Reading, value: unknown, path: KeyPath): readonly 
   noOtherKeys(reading, value, { path, known: BINDING_KEYS });
   const injectAs = readInjectAs(reading, value, path);
   const source = readSource(reading, value, path);
-  const secretRef = source === undefined ? undefined : readRef(reading, value, { path, source });
+  const place = source === undefined ? undefined : readRef(reading, value, { path, ...source });
   const { redact = true } = value;
   if (typeof redact !== 'boolean') {
     const message = '`redact` is neither true nor false';
@@ -146,8 +144,7 @@ function readBinding(reading: Reading, value: unknown, path: KeyPath): readonly 
     });
     return [];
   }
-  if (injectAs === undefined || source === undefined || secretRef === undefined) return [];
-  return [{ injectAs, secretRef, source, redact }];
+  return injectAs === undefined || place === undefined ? [] : [{ injectAs, ...place, redact }];
 }
 
 function readInjectAs(reading: Reading, table: Table, path: KeyPath): string | undefined {
@@ -163,56 +160,49 @@ function readInjectAs(reading: Reading, table: Table, path: KeyPath): string | u
   return wrong(reading, here, { message, fix: 'Use the variable that the server reads it from.' });
 }
 
-function readSource(reading: Reading, table: Table, path: KeyPath): SecretSource | undefined {
-  const { source } = table;
-  if (source === undefined) return missing(reading, path, 'source');
-  const known = SOURCES.find((one) => one === source);
-  if (known !== undefined) return known;
-  const here = [...path, 'source'];
-  const fix = 'Write `env` or `file`.';
-  if (source === 'keychain') {
-    const message = '`source`: the keychain cannot be read yet';
-    return wrong(reading, here, { message, fix: 'Use a file of mode 0600, or a variable.' });
+/** Undefined is wrong; a source that is left out stands in the reference. */
+function readSource(
+  reading: Reading,
+  table: Table,
+  path: KeyPath,
+): { readonly source: SecretSource | undefined } | undefined {
+  const { source, secret_ref: ref } = table;
+  if (source === undefined) {
+    const isUrl = typeof ref === 'string' && ref.includes('://');
+    return isUrl ? { source } : missing(reading, path, 'source');
   }
-  const message = `\`source\`: expected \`env\` or \`file\`, got ${shown(source)}`;
+  const known = SOURCES.find((one) => one === source);
+  if (known !== undefined) return { source: known };
+  const choices = '`env`, `file`, `keychain` or `vault`';
+  const message = `\`source\`: expected ${choices}, got ${shown(source)}`;
   const word = typeof source === 'string' ? source : '';
-  return wrong(reading, here, { message, fix, word, known: SOURCES });
+  const fix = `Write ${choices}.`;
+  return wrong(reading, [...path, 'source'], { message, fix, word, known: SOURCES });
+}
+
+interface Place {
+  readonly path: KeyPath;
+  readonly source: SecretSource | undefined;
 }
 
 function readRef(
   reading: Reading,
   table: Table,
-  { path, source }: { readonly path: KeyPath; readonly source: SecretSource },
-): string | undefined {
+  { path, source }: Place,
+): Pick<SecretBinding, 'source' | 'secretRef'> | undefined {
   const { secret_ref: ref } = table;
-  const here = [...path, 'secret_ref'];
   if (ref === undefined) return missing(reading, path, 'secret_ref');
-  const isOne = typeof ref === 'string' && (source === 'env' ? isVariable(ref) : isFileRef(ref));
-  if (!isOne) {
-    const wanted =
-      source === 'env' ? 'is no name of a variable' : 'is no name of a secret, and no path';
-    const fix =
-      source === 'env'
-        ? 'Write the name of the variable that holds the secret.'
-        : 'Write the name of a file in $SUB_HOME/secrets, or a path that begins with `/` or `~/`.';
-    return wrong(reading, here, { message: `\`secret_ref\` ${wanted}`, fix });
+  const read = readSecretRef(ref, source);
+  if (!read.ok) {
+    const { key, message, fix } = read;
+    return wrong(reading, [...path, key], { message, fix });
   }
-  if (source === 'env' && isReservedName(ref)) {
-    const message = '`secret_ref` is a variable that says how the server runs';
-    return wrong(reading, here, { message, fix: 'Name a variable that holds a secret.' });
+  if (!reading.isSecret(read.secretRef)) {
+    return { secretRef: read.secretRef, source: read.source };
   }
-  if (!reading.isSecret(ref)) return ref;
   const fix = 'Put the secret into a file or a variable, and write its name here.';
-  return wrong(reading, here, { message: '`secret_ref` looks like the secret itself', fix });
-}
-
-function isVariable(ref: string): boolean {
-  return VARIABLE.test(ref) && ref.length <= NAME_LENGTH_MAX;
-}
-
-function isFileRef(ref: string): boolean {
-  if (SECRET_PATH.test(ref)) return ref.length <= PATH_LENGTH_MAX;
-  return SECRET_NAME.test(ref) && ref.length <= NAME_LENGTH_MAX;
+  const message = '`secret_ref` looks like the secret itself';
+  return wrong(reading, [...path, 'secret_ref'], { message, fix });
 }
 
 function noOtherKeys(
@@ -243,5 +233,5 @@ function isTable(value: unknown): value is Table {
   );
 }
 
-export type { SecretBinding, SecretSource, ServerConfig, Servers };
+export type { SecretBinding, ServerConfig, Servers };
 export { readServers };

@@ -9,6 +9,7 @@ type SettingType =
   | { readonly kind: 'path'; readonly bytesMax: number }
   | { readonly kind: 'sink' }
   | { readonly kind: 'listen' }
+  | { readonly kind: 'address' }
   | { readonly kind: 'patterns' };
 
 interface Setting {
@@ -49,6 +50,11 @@ interface Config {
   readonly profile: Profile;
   readonly 'previews.enabled': boolean;
   readonly 'redact.extra_patterns': readonly string[];
+  readonly 'secrets.passphrase_file': string | null;
+  readonly 'secrets.vault_addr': string | null;
+  readonly 'secrets.vault_token_file': string | null;
+  readonly 'secrets.connect_addr': string | null;
+  readonly 'secrets.connect_token_file': string | null;
 }
 
 type SettingKey = keyof Config;
@@ -211,6 +217,41 @@ const SETTINGS: { readonly [K in SettingKey]: Setting } = {
     env: 'SUB_REDACT_EXTRA_PATTERNS',
     flag: null,
     doc: 'Regular expressions (RE2) whose matches are redacted, on top of the known secret formats. In the environment, a JSON list.',
+  },
+  'secrets.passphrase_file': {
+    type: path(),
+    fallback: null,
+    env: 'SUB_VAULT_PASSPHRASE_FILE',
+    flag: null,
+    doc: 'A file of mode 0600 with the passphrase of the store of secrets, for where nobody can type it.',
+  },
+  'secrets.vault_addr': {
+    type: { kind: 'address' },
+    fallback: null,
+    env: 'SUB_VAULT_ADDR',
+    flag: null,
+    doc: 'The address of HashiCorp Vault, for `vault://`. Without it, VAULT_ADDR.',
+  },
+  'secrets.vault_token_file': {
+    type: path(),
+    fallback: null,
+    env: 'SUB_VAULT_TOKEN_FILE',
+    flag: null,
+    doc: 'A file of mode 0600 with the token for HashiCorp Vault. Without it, VAULT_TOKEN, then `~/.vault-token`.',
+  },
+  'secrets.connect_addr': {
+    type: { kind: 'address' },
+    fallback: null,
+    env: 'SUB_CONNECT_ADDR',
+    flag: null,
+    doc: 'The address of a 1Password Connect server, for `op://`. Without it, OP_CONNECT_HOST.',
+  },
+  'secrets.connect_token_file': {
+    type: path(),
+    fallback: null,
+    env: 'SUB_CONNECT_TOKEN_FILE',
+    flag: null,
+    doc: 'A file of mode 0600 with the token for the Connect server. Without it, OP_CONNECT_TOKEN.',
   },
 };
 

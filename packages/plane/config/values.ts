@@ -50,6 +50,8 @@ function readValue(type: SettingType, value: unknown, places: Places): Read {
       return readSink(type, value, places);
     case 'listen':
       return typeof value === 'string' && isListen(value) ? ok(value) : wrong(type, value, ['off']);
+    case 'address':
+      return typeof value === 'string' && isAddress(value) ? ok(value) : notAddress(type);
     case 'patterns':
       return isPatterns(value) ? ok(value) : wrong(type, value);
   }
@@ -72,6 +74,7 @@ function readText(type: SettingType, text: string, places: Places): Read {
     case 'path':
     case 'sink':
     case 'listen':
+    case 'address':
       return readValue(type, text, places);
   }
 }
@@ -97,6 +100,22 @@ function isListen(value: string): boolean {
   if (value === 'off') return true;
   const port = /^(?:127\.0\.0\.1|localhost|\[::1\]):(\d{1,5})$/.exec(value)?.[1];
   return port !== undefined && Number(port) <= PORT_MAX;
+}
+
+const ADDRESS_LENGTH_MAX = 2_048;
+const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/** Secrets travel from there: encrypted, or not beyond this machine. */
+function isAddress(value: string): boolean {
+  if (value.length > ADDRESS_LENGTH_MAX || !URL.canParse(value)) return false;
+  const { protocol, hostname, username, password, search, hash } = new URL(value);
+  if (username + password + search + hash !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && LOCAL_HOST.test(hostname));
+}
+
+/** Not shown: somebody may have put a password into it. */
+function notAddress(type: SettingType): Read {
+  return { ok: false, message: `expected ${describeType(type)}`, choices: [] };
 }
 
 function isPatterns(value: unknown): value is readonly string[] {
@@ -142,6 +161,8 @@ function describeType(type: SettingType): string {
       return '`ledger`, `file:PATH` or `off`';
     case 'listen':
       return '`127.0.0.1:PORT`, `[::1]:PORT`, `localhost:PORT` or `off`';
+    case 'address':
+      return '`https://HOST`, or `http://` for this machine, with a port and a path if need be';
     case 'patterns':
       return `a list of at most ${PATTERNS_MAX} regular expressions`;
   }

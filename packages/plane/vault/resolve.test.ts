@@ -57,9 +57,11 @@ function told(problems: readonly SecretProblem[]): string {
 const fromFile = (secretRef = 'my_token') => resolve([bound({ source: 'file', secretRef })]);
 
 describe('a secret of the environment', () => {
-  it('reaches the server under its new name, and under that alone', () => {
+  it('reaches the server under its new name, and under that alone', async () => {
     const env = { MY_TOKEN: TOKEN, PATH: '/bin' };
-    const { serverEnv, injected, problems } = resolve([bound({ secretRef: 'MY_TOKEN' })], { env });
+    const { serverEnv, injected, problems } = await resolve([bound({ secretRef: 'MY_TOKEN' })], {
+      env,
+    });
     expect(serverEnv()).toEqual({ TOKEN, PATH: '/bin' });
     expect(problems).toEqual([]);
     expect(injected).toEqual([
@@ -73,24 +75,24 @@ describe('a secret of the environment', () => {
     ]);
   });
 
-  it('stays where it is when the names are the same', () => {
-    const { serverEnv } = resolve([bound({ injectAs: 'MY_TOKEN', secretRef: 'MY_TOKEN' })], {
+  it('stays where it is when the names are the same', async () => {
+    const { serverEnv } = await resolve([bound({ injectAs: 'MY_TOKEN', secretRef: 'MY_TOKEN' })], {
       env: { MY_TOKEN: TOKEN },
     });
     expect(serverEnv()).toEqual({ MY_TOKEN: TOKEN });
   });
 
-  it('is found in upper case, after the name as it is written', () => {
-    const upper = resolve([bound()], { env: { MY_TOKEN: TOKEN } });
+  it('is found in upper case, after the name as it is written', async () => {
+    const upper = await resolve([bound()], { env: { MY_TOKEN: TOKEN } });
     expect(upper.serverEnv()).toEqual({ TOKEN });
-    const both = resolve([bound()], { env: { my_token: TOKEN, MY_TOKEN: 'another-one' } });
+    const both = await resolve([bound()], { env: { my_token: TOKEN, MY_TOKEN: 'another-one' } });
     expect(both.serverEnv()).toEqual({ TOKEN });
     expect(both.secretValues().map(({ value }) => value)).toEqual([TOKEN, 'another-one']);
   });
 
-  it('is missing when it is not set, and when it is empty', () => {
+  it('is missing when it is not set, and when it is empty', async () => {
     for (const env of [{}, { MY_TOKEN: '' }]) {
-      const { injected, problems, serverEnv } = resolve([bound()], { env });
+      const { injected, problems, serverEnv } = await resolve([bound()], { env });
       expect(injected).toMatchObject([{ success: false }]);
       expect(problems.map(formatSecretProblem)).toEqual([
         'secret `my_token` for TOKEN: error: neither my_token nor MY_TOKEN is set. Set it where ' +
@@ -100,15 +102,15 @@ describe('a secret of the environment', () => {
     }
   });
 
-  it('leaves no placeholder of the agent behind when it is missing', () => {
-    const { serverEnv } = resolve([bound()], { env: { TOKEN: 'placeholder', LANG: 'C' } });
+  it('leaves no placeholder of the agent behind when it is missing', async () => {
+    const { serverEnv } = await resolve([bound()], { env: { TOKEN: 'placeholder', LANG: 'C' } });
     expect(serverEnv()).toEqual({ LANG: 'C' });
   });
 
-  it('does not reach a server that it is not bound to, and is redacted there', () => {
+  it('does not reach a server that it is not bound to, and is redacted there', async () => {
     const servers = new Map([['github', { secretBindings: [bound()] }]]);
     const env = { MY_TOKEN: TOKEN, LANG: 'C' };
-    const files = resolve([], { serverName: 'files', servers, env });
+    const files = await resolve([], { serverName: 'files', servers, env });
     expect(files.serverEnv()).toEqual({ LANG: 'C' });
     expect(files.injected).toEqual([]);
     expect(files.secretValues()).toEqual([{ name: 'my_token', value: TOKEN }]);
@@ -116,41 +118,41 @@ describe('a secret of the environment', () => {
 });
 
 describe('a secret in a file', () => {
-  it.each([0o600, 0o400])('is read when only its owner may read it: %o', (mode) => {
+  it.each([0o600, 0o400])('is read when only its owner may read it: %o', async (mode) => {
     secretFile(`${TOKEN}\n`, mode);
-    expect(fromFile().serverEnv()).toEqual({ TOKEN });
+    expect((await fromFile()).serverEnv()).toEqual({ TOKEN });
   });
 
   it.each([
     ['one newline at its end', `${TOKEN}\n\n`, `${TOKEN}\n`],
     ['a newline of Windows', `${TOKEN}\r\n`, TOKEN],
     ['nothing else', ` ${TOKEN}\nsecond line `, ` ${TOKEN}\nsecond line `],
-  ])('loses %s', (_, content, value) => {
+  ])('loses %s', async (_, content, value) => {
     secretFile(content);
-    expect(fromFile().serverEnv()).toEqual({ TOKEN: value });
+    expect((await fromFile()).serverEnv()).toEqual({ TOKEN: value });
   });
 
-  it('is found by a path, by ~ and by $SUB_HOME', () => {
+  it('is found by a path, by ~ and by $SUB_HOME', async () => {
     const path = secretFile(TOKEN);
-    expect(fromFile(path).serverEnv()).toEqual({ TOKEN });
-    expect(fromFile('$SUB_HOME/secrets/my_token').serverEnv()).toEqual({ TOKEN });
+    expect((await fromFile(path)).serverEnv()).toEqual({ TOKEN });
+    expect((await fromFile('$SUB_HOME/secrets/my_token')).serverEnv()).toEqual({ TOKEN });
     mkdirSync(join(dir, 'user'));
     writeFileSync(join(dir, 'user', 't'), TOKEN, { mode: 0o600 });
-    expect(fromFile('~/t').serverEnv()).toEqual({ TOKEN });
+    expect((await fromFile('~/t')).serverEnv()).toEqual({ TOKEN });
   });
 
-  it.each([0o640, 0o604, 0o660, 0o700, 0o4600])('is refused with mode %o', (mode) => {
+  it.each([0o640, 0o604, 0o660, 0o700, 0o4600])('is refused with mode %o', async (mode) => {
     const path = secretFile(TOKEN, mode);
-    const { problems, injected } = fromFile();
+    const { problems, injected } = await fromFile();
     expect(injected).toMatchObject([{ success: false }]);
     expect(problems).toMatchObject([
       { code: 'SUB_SECRET_UNUSABLE', fix: `Run: chmod 600 ${path}` },
     ]);
   });
 
-  it.runIf(process.getuid?.() === 0)('is refused when it belongs to another user', () => {
+  it.runIf(process.getuid?.() === 0)('is refused when it belongs to another user', async () => {
     chownSync(secretFile(TOKEN), 12_345, 12_345);
-    expect(told(fromFile().problems)).toContain('belongs to another user');
+    expect(told((await fromFile()).problems)).toContain('belongs to another user');
   });
 
   it.each([
@@ -159,65 +161,65 @@ describe('a secret in a file', () => {
     ['no UTF-8', Uint8Array.of(0x66, 0xff, 0x66, 0x66, 0x66), 'not valid UTF-8'],
     ['empty', '\n', 'it is empty'],
     ['too short to be redacted', 'abc\n', 'too short to be redacted'],
-  ])('is refused when it is %s', (_, content, words) => {
+  ])('is refused when it is %s', async (_, content, words) => {
     secretFile(content);
-    const { problems, serverEnv } = fromFile();
+    const { problems, serverEnv } = await fromFile();
     expect(told(problems)).toContain(words);
     expect(told(problems)).toContain('SUB_SECRET_UNUSABLE');
     expect(serverEnv()).toEqual({});
   });
 
-  it('of the largest size is read', () => {
+  it('of the largest size is read', async () => {
     secretFile('x'.repeat(65_536));
-    expect(fromFile().problems).toEqual([]);
+    expect((await fromFile()).problems).toEqual([]);
   });
 
-  it('is refused when it is a link, a folder or a pipe, without waiting', () => {
+  it('is refused when it is a link, a folder or a pipe, without waiting', async () => {
     const target = secretFile(TOKEN);
     symlinkSync(target, join(dir, 'secrets', 'link'));
     execFileSync(MKFIFO, ['-m', '600', join(dir, 'secrets', 'pipe')]);
-    expect(told(fromFile('link').problems)).toContain('symbolic link');
+    expect(told((await fromFile('link')).problems)).toContain('symbolic link');
     for (const path of [join(dir, 'secrets'), join(dir, 'secrets', 'pipe')]) {
-      expect(told(fromFile(path).problems)).toContain('not a regular file');
+      expect(told((await fromFile(path)).problems)).toContain('not a regular file');
     }
   });
 
-  it('is missing when there is none', () => {
-    expect(fromFile('nothing').problems).toMatchObject([
+  it('is missing when there is none', async () => {
+    expect((await fromFile('nothing')).problems).toMatchObject([
       { code: 'SUB_SECRET_MISSING', message: `${join(dir, 'secrets', 'nothing')} does not exist` },
     ]);
   });
 });
 
 describe('a value', () => {
-  it('is given to the redactor unless its binding says no', () => {
+  it('is given to the redactor unless its binding says no', async () => {
     const short = bound({ injectAs: 'PIN', secretRef: 'PIN_CODE', redact: false });
-    const { secretValues, serverEnv } = resolve([bound(), short], {
+    const { secretValues, serverEnv } = await resolve([bound(), short], {
       env: { MY_TOKEN: TOKEN, PIN_CODE: '12' },
     });
     expect(serverEnv()).toEqual({ TOKEN, PIN: '12' });
     expect(secretValues()).toEqual([{ name: 'my_token', value: TOKEN }]);
   });
 
-  it('is never one that the redactor cannot look for', () => {
-    fc.assert(
-      fc.property(fc.array(fc.string(), { maxLength: 200 }), (texts) => {
+  it('is never one that the redactor cannot look for', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.string(), { maxLength: 200 }), async (texts) => {
         const env = Object.fromEntries(texts.map((text, index) => [`S${index}`, text]));
         const bindings = texts.map((_, index) =>
           bound({ injectAs: `I${index}`, secretRef: `S${index}` }),
         );
-        const { secretValues } = resolve(bindings, { env });
+        const { secretValues } = await resolve(bindings, { env });
         expect(createRedactor({ values: secretValues() }).refused).toEqual([]);
       }),
     );
   });
 
-  it('shows in no dump and in no message', () => {
+  it('shows in no dump and in no message', async () => {
     secretFile(TOKEN, 0o644);
     const wide = bound({ source: 'file' });
     const short = bound({ injectAs: 'B', secretRef: 'SHORT' });
     const good = bound({ injectAs: 'C', secretRef: 'GOOD' });
-    const resolved = resolve([wide, short, good], {
+    const resolved = await resolve([wide, short, good], {
       env: { SHORT: 'q7z', GOOD: `${TOKEN}-good` },
     });
     const dump = [

@@ -1,13 +1,18 @@
 // From references to what a server is started with. Values are given out by functions alone, so
 // that no dump of a result, as text or as JSON, can show one.
 import { isAbsolute, join } from 'node:path';
+import type { Keychain } from './keychain.ts';
 import type { SecretProblem } from './problem.ts';
 import { type Fetched, readSecretFile } from './secret-file.ts';
+import type { FarSettings } from './sources/far.ts';
+
+type Source = 'env' | 'file' | 'keychain' | 'vault';
 
 interface SecretBinding {
   readonly injectAs: string;
+  /** For `vault`: a name in our own store, or `vault://…`, or `op://…`. */
   readonly secretRef: string;
-  readonly source: 'env' | 'file';
+  readonly source: Source;
   readonly redact: boolean;
 }
 
@@ -27,13 +32,17 @@ interface ResolveOptions {
   readonly home: string;
   /** What `~` stands for. */
   readonly userHome: string;
+  /** Where secrets are that are neither in a variable nor in a file. */
+  readonly settings?: FarSettings;
+  /** Null for none; else that of the system. */
+  readonly keychain?: Keychain | null;
 }
 
 /** What the event `secret_injection` says about one binding. */
 interface Injection {
   readonly inject_as: string;
   readonly secret_ref: string;
-  readonly source: 'env' | 'file';
+  readonly source: Source;
   readonly success: boolean;
   readonly server_name: string;
 }
@@ -65,12 +74,15 @@ const LENGTH_MIN = 4;
 const LENGTH_MAX = 65_536;
 const VALUES_MAX = 128;
 
+/** What opens the places where secrets are kept. No server gets it, wherever secrets come from there. */
+const VAULT_TOKEN = 'VAULT_TOKEN';
+const CONNECT_TOKEN = 'OP_CONNECT_TOKEN';
+
 /** Fetches the secrets of one server. What is missing is told, never guessed. */
-function resolveBindings(options: ResolveOptions): ResolvedSecrets {
+async function resolveBindings(options: ResolveOptions): Promise<ResolvedSecrets> {
   const { serverName, servers, env } = options;
-  const outcomes = (servers.get(serverName)?.secretBindings ?? []).map(
-    (binding): Outcome => ({ binding, fetched: usable(binding, fetch(binding, options)) }),
-  );
+  const bindings = servers.get(serverName)?.secretBindings ?? [];
+  const outcomes = await fetchAll(bindings, options);
   const serverEnv = environment(outcomes, { env, taken: takenNames(servers) });
   const values = toRedact(outcomes, options);
   return {
@@ -87,7 +99,44 @@ function resolveBindings(options: ResolveOptions): ResolvedSecrets {
   };
 }
 
-function fetch({ secretRef, source }: SecretBinding, options: ResolveOptions): Fetched {
+/** Most servers have variables and files alone: they wait for nothing and load nothing more. */
+async function fetchAll(
+  bindings: readonly SecretBinding[],
+  options: ResolveOptions,
+): Promise<readonly Outcome[]> {
+  const isFar = bindings.some(({ source }) => source === 'keychain' || source === 'vault');
+  const far = isFar ? await farSources(options) : undefined;
+  const outcomes = bindings.map(async (binding): Promise<Outcome> => {
+    const { source, secretRef } = binding;
+    const near = source === 'env' || source === 'file';
+    const fetched = near
+      ? fetch({ source, secretRef }, options)
+      : ((await far?.fetch({ source, secretRef })) ?? unreachable());
+    return { binding, fetched: usable(binding, fetched) };
+  });
+  try {
+    return await Promise.all(outcomes);
+  } finally {
+    await far?.close();
+  }
+}
+
+async function farSources(options: ResolveOptions) {
+  const { openFar } = await import('./sources/far.ts');
+  const { env, home, userHome, settings = {}, keychain } = options;
+  return openFar({ env, home, userHome, settings, ...(keychain !== undefined && { keychain }) });
+}
+
+function unreachable(): never {
+  throw new Error('a source of secrets was not opened');
+}
+
+interface NearBinding {
+  readonly source: 'env' | 'file';
+  readonly secretRef: string;
+}
+
+function fetch({ secretRef, source }: NearBinding, options: ResolveOptions): Fetched {
   if (source === 'file') return readSecretFile(pathOf(secretRef, options));
   const names = variablesOf(secretRef);
   const value = names.map((name) => options.env[name]).find((text) => text);
@@ -127,11 +176,15 @@ function usable({ redact }: SecretBinding, fetched: Fetched): Fetched {
 
 /** Every variable that some server's secret comes from. */
 function takenNames(servers: ResolveOptions['servers']): readonly string[] {
-  return [...servers.values()].flatMap(({ secretBindings }) =>
-    secretBindings.flatMap(({ source, secretRef }) =>
-      source === 'env' ? variablesOf(secretRef) : [],
-    ),
-  );
+  return [...servers.values()].flatMap(({ secretBindings }) => secretBindings.flatMap(takenBy));
+}
+
+/** The variables that a secret comes from, or the way to it. */
+function takenBy({ source, secretRef }: SecretBinding): readonly string[] {
+  if (source === 'env') return variablesOf(secretRef);
+  if (source !== 'vault') return [];
+  if (secretRef.startsWith('vault://')) return [VAULT_TOKEN];
+  return secretRef.startsWith('op://') ? [CONNECT_TOKEN] : [];
 }
 
 /** First everything goes that is bound, then what was found is set: nothing of the agent's stays in its place. */
@@ -156,9 +209,11 @@ function toRedact(
     binding.redact && fetched.ok ? [{ name: binding.secretRef, value: fetched.value }] : [],
   );
   const held = [...servers.values()].flatMap(({ secretBindings }) =>
-    secretBindings.flatMap(({ source, secretRef, redact }) => {
-      if (source !== 'env' || !redact) return [];
-      const values = variablesOf(secretRef).flatMap((name) => env[name] ?? []);
+    secretBindings.flatMap((binding) => {
+      const { source, secretRef, redact } = binding;
+      // What opens a place is redacted, whatever is said of one secret in it.
+      if (source === 'env' && !redact) return [];
+      const values = takenBy(binding).flatMap((name) => env[name] ?? []);
       return values.filter(isFindable).map((value) => ({ name: secretRef, value }));
     }),
   );

@@ -1,14 +1,14 @@
 // A secret in a file: only its owner may read or write it, and it is small, whole text.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 
-type Fetched =
-  | { readonly ok: true; readonly value: string }
-  | {
-      readonly ok: false;
-      readonly isMissing: boolean;
-      readonly message: string;
-      readonly fix: string;
-    };
+interface NotFetched {
+  readonly ok: false;
+  readonly isMissing: boolean;
+  readonly message: string;
+  readonly fix: string;
+}
+type Fetched = { readonly ok: true; readonly value: string } | NotFetched;
+type ReadBytes = { readonly ok: true; readonly bytes: Buffer } | NotFetched;
 
 const BYTES_MAX = 65_536;
 const PERMITTED = constants.S_IRUSR | constants.S_IWUSR;
@@ -17,6 +17,12 @@ const MODE_BITS = 0o7777;
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 function readSecretFile(path: string): Fetched {
+  const read = readPrivateFile(path, BYTES_MAX);
+  return read.ok ? textOf(path, read.bytes) : read;
+}
+
+/** The bytes of a file that nobody else can read or write. */
+function readPrivateFile(path: string, bytesMax: number): ReadBytes {
   let file: number;
   try {
     file = openSync(path, FLAGS);
@@ -26,7 +32,12 @@ function readSecretFile(path: string): Fetched {
   try {
     // Of the open file, not of the path: nobody can put another one there in between.
     const stats = fstatSync(file);
-    return faultOf(path, stats) ?? textOf(path, readBytes(file));
+    const fault = faultOf(path, stats, bytesMax);
+    if (fault !== undefined) return fault;
+    const bytes = readBytes(file, Math.min(bytesMax, stats.size) + 1);
+    return bytes.length > Math.min(bytesMax, stats.size)
+      ? unusable(`${path} is growing, or larger than ${bytesMax} bytes`, 'Try again.')
+      : { ok: true, bytes };
   } catch (cause) {
     return unusable(`${path} cannot be read (${codeOf(cause)})`, 'Check the file.');
   } finally {
@@ -34,7 +45,7 @@ function readSecretFile(path: string): Fetched {
   }
 }
 
-function notOpened(path: string, cause: unknown): Fetched {
+function notOpened(path: string, cause: unknown): NotFetched {
   const code = codeOf(cause);
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     const fix = `Write the secret there, with mode 0600.`;
@@ -46,7 +57,7 @@ function notOpened(path: string, cause: unknown): Fetched {
   return unusable(`${path} cannot be read (${code})`, `Run: chmod 600 ${path}`);
 }
 
-function faultOf(path: string, stats: Stats): Fetched | undefined {
+function faultOf(path: string, stats: Stats, bytesMax: number): NotFetched | undefined {
   const ownId = process.getuid?.();
   if (!stats.isFile()) return unusable(`${path} is not a regular file`, 'Name a regular file.');
   if (ownId !== undefined && stats.uid !== ownId) {
@@ -57,26 +68,23 @@ function faultOf(path: string, stats: Stats): Fetched | undefined {
     const mode = (stats.mode & MODE_BITS).toString(8).padStart(4, '0');
     return unusable(`${path} has mode ${mode}, wider than 0600`, `Run: chmod 600 ${path}`);
   }
-  if (stats.size <= BYTES_MAX) return undefined;
-  return unusable(`${path} is larger than ${BYTES_MAX} bytes`, 'Give a smaller file.');
+  if (stats.size <= bytesMax) return undefined;
+  return unusable(`${path} is larger than ${bytesMax} bytes`, 'Give a smaller file.');
 }
 
-/** One byte more than is allowed, so that a file which grows meanwhile is seen. */
-function readBytes(file: number): Buffer {
-  const buffer = Buffer.alloc(BYTES_MAX + 1);
-  let length = 0;
-  while (length < buffer.length) {
-    const count = readSync(file, buffer, length, buffer.length - length, null);
+/** One byte more than is there, so that a file which grows meanwhile is seen. */
+function readBytes(file: number, length: number): Buffer {
+  const buffer = Buffer.alloc(length);
+  let at = 0;
+  while (at < buffer.length) {
+    const count = readSync(file, buffer, at, buffer.length - at, null);
     if (count === 0) break;
-    length += count;
+    at += count;
   }
-  return buffer.subarray(0, length);
+  return buffer.subarray(0, at);
 }
 
 function textOf(path: string, bytes: Buffer): Fetched {
-  if (bytes.length > BYTES_MAX) {
-    return unusable(`${path} is larger than ${BYTES_MAX} bytes`, 'Give a smaller file.');
-  }
   if (bytes.includes(0)) return unusable(`${path} holds a NUL byte`, 'Write the secret as text.');
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -86,7 +94,7 @@ function textOf(path: string, bytes: Buffer): Fetched {
   }
 }
 
-function unusable(message: string, fix: string): Fetched {
+function unusable(message: string, fix: string): NotFetched {
   return { ok: false, isMissing: false, message, fix };
 }
 
@@ -96,5 +104,5 @@ function codeOf(cause: unknown): string {
   return code;
 }
 
-export type { Fetched };
-export { readSecretFile };
+export type { Fetched, NotFetched, ReadBytes };
+export { readPrivateFile, readSecretFile };

@@ -24,7 +24,7 @@ import { type Begun, hooksOf, timed } from './watch.ts';
 interface Injection {
   readonly inject_as: string;
   readonly secret_ref: string;
-  readonly source: 'env' | 'file';
+  readonly source: 'env' | 'file' | 'keychain' | 'vault';
   readonly success: boolean;
   readonly server_name: string;
 }

@@ -125,7 +125,7 @@ async function gatherWith(
   const policyPath = config['policy.path'] ?? foundPolicy(cwd, paths, env);
   const policy = await loadPolicy(policyPath, profile);
   if (!policy.ok) return policy.message;
-  const secrets = secretsFor(options, loaded);
+  const secrets = await secretsFor(options, loaded);
   if (typeof secrets === 'string') return secrets;
   const redaction = await loadRedactor(config['redact.extra_patterns'], secrets.secretValues());
   if (!redaction.ok) return redaction.message;
@@ -164,12 +164,28 @@ async function gatherWith(
 }
 
 /** The secrets of this server; in production it does not start without one of them. */
-function secretsFor(
+async function secretsFor(
   { serverName, env }: ShimOptions,
   { servers, paths, config }: Loaded,
-): ResolvedSecrets | string {
-  const { home } = paths;
-  const secrets = resolveBindings({ serverName, servers, env, home, userHome: userHome(env) });
+): Promise<ResolvedSecrets | string> {
+  const secrets = await resolveBindings({
+    serverName,
+    servers,
+    env,
+    home: paths.home,
+    userHome: userHome(env),
+    settings: {
+      passphraseFile: config['secrets.passphrase_file'],
+      vault: {
+        address: config['secrets.vault_addr'],
+        tokenFile: config['secrets.vault_token_file'],
+      },
+      connect: {
+        address: config['secrets.connect_addr'],
+        tokenFile: config['secrets.connect_token_file'],
+      },
+    },
+  });
   const problems = secrets.problems.map(formatSecretProblem);
   if (problems.length > 0 && config.profile === 'production') return problems.join('\n');
   for (const problem of problems) warn(problem);

@@ -1,0 +1,144 @@
+// How the commands reach the queue and the grants, and who is speaking.
+import {
+  type Damaged,
+  type Decided,
+  type Desk,
+  type Entry,
+  findId,
+  type GrantEntry,
+  isProblem,
+  openDesk,
+  type StoreProblem,
+} from '@subluminal/plane/approvals';
+import { homePaths } from '@subluminal/plane/config';
+import { processInfo, thisSystem } from '@subluminal/plane/identity';
+import { type Failure, failure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { harmless } from '../text.ts';
+
+/** The channel that these commands are. */
+const TERMINAL = 'terminal';
+
+function openOwnDesk(io: Io): Desk | Failure {
+  const { home } = homePaths(process.env);
+  const warn = (message: string) => io.err.write(`sub: ${harmless(message)}\n`);
+  const ports = { nowMs: () => Date.now(), uuid: () => thisSystem().uuidByTime(), warn };
+  const desk = openDesk({ home, ports });
+  return isProblem(desk) ? told(desk) : desk;
+}
+
+function told({ code, message, fix }: StoreProblem): Failure {
+  return failure(code, message, fix);
+}
+
+/** Whoever is logged in. */
+function speaker(): string {
+  return thisSystem().userName() ?? 'unknown';
+}
+
+/**
+ * An agent that may run commands could approve its own calls. This stops one that tries; one that
+ * clears its environment is only stopped by running it as another user.
+ */
+function mayApprove(): Failure | undefined {
+  if ((process.env['SUB_RUN_ID'] ?? '') === '') return undefined;
+  const message = 'this is inside a governed run, and an agent may not approve calls.';
+  return failure('SUB_APPROVAL_INSIDE', message, 'Approve from a terminal of your own.');
+}
+
+function findRequest(desk: Desk, text: string): Entry | Failure {
+  const all = desk.queue.list();
+  if (isProblem(all)) return told(all);
+  const found = findOne(
+    all.found.map(({ request }) => request.id),
+    all.damaged,
+    text,
+  );
+  if (typeof found !== 'string') return found;
+  const entry = desk.queue.get(found);
+  if (entry.kind === 'request') return entry;
+  return entry.kind === 'damaged' ? damagedFailure(entry) : unknown(text, 'approval');
+}
+
+function findGrantEntry(desk: Desk, text: string): GrantEntry | Failure {
+  const all = desk.grants.list();
+  if (isProblem(all)) return told(all);
+  const found = findOne(
+    all.found.map(({ grant }) => grant.id),
+    all.damaged,
+    text,
+  );
+  if (typeof found !== 'string') return found;
+  const entry = desk.grants.get(found);
+  if (entry.kind === 'grant') return entry;
+  return entry.kind === 'damaged' ? damagedFailure(entry) : unknown(text, 'grant');
+}
+
+function findOne(
+  ids: readonly string[],
+  damaged: readonly Damaged[],
+  text: string,
+): string | Failure {
+  const found = findId([...ids, ...damaged.map(({ id }) => id)], text);
+  if (found.kind === 'id') {
+    const broken = damaged.find(({ id }) => id === found.id);
+    return broken === undefined ? found.id : damagedFailure(broken);
+  }
+  if (found.kind === 'none') return unknown(text, 'approval or grant');
+  const message = `\`${text}\` fits ${found.ids.length} of them.`;
+  return failure('SUB_APPROVAL_UNKNOWN', message, `Give more of it, like ${found.ids[0]}.`);
+}
+
+function unknown(text: string, what: string): Failure {
+  const message = `there is no ${what} \`${text}\`.`;
+  return failure('SUB_APPROVAL_UNKNOWN', message, 'See `sub approvals --all` or `sub grants`.');
+}
+
+function damagedFailure({ file, why }: Damaged): Failure {
+  return failure('SUB_APPROVAL_DAMAGED', `${file} is damaged: ${why}.`, 'Remove it.');
+}
+
+/** What did not come to an end, as a failure. */
+function failureOf(decided: Exclude<Decided, { readonly kind: 'ended' | 'already' }>): Failure {
+  switch (decided.kind) {
+    case 'problem':
+      return told(decided);
+    case 'damaged':
+      return damagedFailure(decided);
+    case 'refused':
+      return failure('SUB_GRANT_REFUSED', decided.message, decided.fix);
+    case 'too_large':
+      return failure('SUB_USAGE', 'the note is too long.', 'Write a shorter one.');
+    case 'changed':
+    case 'missing':
+      return failure('SUB_APPROVAL_UNKNOWN', 'it is not there any more.', 'See `sub approvals`.');
+  }
+}
+
+/** Tells of damaged files on stderr; whether there were any. */
+function warnOfDamage(damaged: readonly Damaged[], io: Io): boolean {
+  for (const { file, why } of damaged) {
+    const code = io.err.colors.dim('[SUB_APPROVAL_DAMAGED]');
+    io.err.write(`sub: ${harmless(`${file} is damaged and approves nothing: ${why}.`)} ${code}\n`);
+  }
+  return damaged.length > 0;
+}
+
+/** Whether the process that asked has ended: then nobody waits for the answer. */
+function isAskerGone({ request }: Entry): boolean {
+  const { pid, start } = request.asked_by;
+  return processInfo(pid, thisSystem())?.start !== start;
+}
+
+export {
+  failureOf,
+  findGrantEntry,
+  findRequest,
+  isAskerGone,
+  mayApprove,
+  openOwnDesk,
+  speaker,
+  TERMINAL,
+  told,
+  warnOfDamage,
+};

@@ -1,0 +1,17 @@
+import { say } from '../approvals/decide.ts';
+import { findRequest, openOwnDesk } from '../approvals/home.ts';
+import type { RejectInput } from '../catalog/approvals.ts';
+import type { Outcome } from '../command.ts';
+import { isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+
+async function run({ args, options }: RejectInput, io: Io): Promise<Outcome> {
+  const desk = openOwnDesk(io);
+  if (isFailure(desk)) return desk;
+  const entry = findRequest(desk, args.id);
+  if (isFailure(entry)) return entry;
+  const { note, json } = options;
+  return say(desk, entry, { saying: { state: 'rejected', note, json }, io });
+}
+
+export { run };

@@ -1,0 +1,124 @@
+import { harmlessJson } from '@subluminal/core/visible';
+import type { Desk, Ended, Entry } from '@subluminal/plane/approvals';
+import {
+  failureOf,
+  isAskerGone,
+  mayApprove,
+  openOwnDesk,
+  speaker,
+  TERMINAL,
+} from '../approvals/home.ts';
+import { endLine, entryJson, requestText } from '../approvals/lines.ts';
+import { WatchView } from '../approvals/view.ts';
+import type { ApprovalsWatchInput } from '../catalog/approvals.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { harmless } from '../text.ts';
+
+/** What stands on the screen, whoever reads it. */
+interface Watcher {
+  onRequest(entry: Entry): void;
+  onEnd(ended: Ended): void;
+}
+
+async function run({ options }: ApprovalsWatchInput, io: Io): Promise<Outcome> {
+  const desk = openOwnDesk(io);
+  if (isFailure(desk)) return desk;
+  const isPerson = io.stdinIsTerminal && io.out.isTerminal && !options.json;
+  await untilEnd((end) => {
+    const terminal = isPerson ? withKeys(desk, io, end) : undefined;
+    const watcher = terminal?.view ?? (options.json ? jsonLines(io) : textLines(desk, io));
+    const following = desk.queue.follow(watcher);
+    return () => {
+      following.stop();
+      terminal?.close();
+    };
+  });
+  return done(EXIT.fine);
+}
+
+/** Ctrl-C is how a watch ends: no error. */
+async function untilEnd(start: (end: () => void) => () => void): Promise<void> {
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const stop = start(end);
+  process.once('SIGINT', end);
+  process.once('SIGTERM', end);
+  try {
+    await ended;
+  } finally {
+    process.off('SIGINT', end);
+    process.off('SIGTERM', end);
+    stop();
+  }
+}
+
+function rendered(desk: Desk, io: Io): (entry: Entry) => string {
+  const { colors } = io.out;
+  return (entry) =>
+    requestText(entry, { nowMs: desk.ports.nowMs(), isAskerGone: isAskerGone(entry), colors });
+}
+
+function withKeys(desk: Desk, io: Io, end: () => void) {
+  const { colors, write } = io.out;
+  const view = new WatchView({
+    write,
+    colors,
+    end,
+    nowMs: () => desk.ports.nowMs(),
+    render: rendered(desk, io),
+    forbidden: mayApprove()?.message,
+    decide: (entry, { state, wish }) => {
+      const verdict = { state, wish, by: speaker(), channel: TERMINAL, sha256: entry.sha256 };
+      const decided = desk.decide(entry.request.id, verdict);
+      if (decided.kind === 'already') return undefined;
+      if (decided.kind !== 'ended') return failureOf(decided).message;
+      return decided.lost === null
+        ? undefined
+        : `It is approved, but nothing lasts: ${decided.lost}`;
+    },
+  });
+  const { stdin } = process;
+  const onData = (bytes: Buffer) => view.key(bytes.toString('utf8'));
+  stdin.setRawMode(true);
+  stdin.on('data', onData);
+  stdin.resume();
+  view.begin();
+  const close = () => {
+    stdin.off('data', onData);
+    stdin.setRawMode(false);
+    // An input that is still read would keep the process.
+    stdin.pause();
+  };
+  return { view, close };
+}
+
+function textLines(desk: Desk, io: Io): Watcher {
+  const render = rendered(desk, io);
+  return {
+    onRequest: (entry) => io.out.write(render(entry)),
+    onEnd: (ended) => {
+      const isWhole = ended.kind === 'request' && ended.outcome !== null;
+      const id = ended.kind === 'request' ? ended.request.id : ended.id;
+      const gone = `${harmless(id)} is gone or damaged; it approves nothing.`;
+      io.out.write(`${isWhole && ended.outcome ? endLine(ended, ended.outcome) : gone}\n`);
+    },
+  };
+}
+
+function jsonLines(io: Io): Watcher {
+  const line = (value: object) => io.out.write(`${harmlessJson(JSON.stringify(value))}\n`);
+  return {
+    onRequest: (entry) => line({ event: 'request', ...entryJson(entry, isAskerGone(entry)) }),
+    onEnd: (ended) => {
+      if (ended.kind === 'request') line({ event: 'end', ...entryJson(ended, isAskerGone(ended)) });
+      else line({ event: 'end', id: ended.id, state: ended.kind });
+    },
+  };
+}
+
+export { run };

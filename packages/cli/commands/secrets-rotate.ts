@@ -1,0 +1,81 @@
+import { openVault, rotateKey, rotateSecret } from '@subluminal/plane/vault';
+import type { SecretsRotateInput } from '../catalog/secrets.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import {
+  failureOf,
+  protectionText,
+  type SecretsHome,
+  usersOf,
+  withSecrets,
+} from '../secrets/store.ts';
+import { readValue } from '../secrets/value.ts';
+import { harmless, jsonText } from '../text.ts';
+
+async function run(input: SecretsRotateInput, io: Io): Promise<Outcome> {
+  const { args, options } = input;
+  const isKey = options.key;
+  if (isKey && args.name !== '') {
+    return failure('SUB_USAGE', '--key is about the whole store.', 'Leave the name out.');
+  }
+  if (!isKey && args.name === '') {
+    const fix = 'Name it, or add --key to give the store a new key.';
+    return failure('SUB_USAGE', 'no secret was named.', fix);
+  }
+  if (!isKey && options.protect !== undefined) {
+    return failure('SUB_USAGE', '--protect is about the key of the store.', 'Add --key.');
+  }
+  return withSecrets(io, (found) =>
+    isKey ? newKey(input, io, found) : newValue(input, io, found),
+  );
+}
+
+async function newValue(
+  { args, options }: SecretsRotateInput,
+  io: Io,
+  found: SecretsHome,
+): Promise<Outcome> {
+  const { name } = args;
+  // Before a value is asked for that nobody wants.
+  const vault = await openVault(found.options);
+  if (vault?.kind === 'fault') return failureOf(vault);
+  vault?.close();
+  if (!vault?.secrets.some((secret) => secret.name === name)) {
+    const fix = 'Run `sub secrets list` to see the names, or `sub secrets add` to store it.';
+    return failure('SUB_SECRET_UNKNOWN', `the store has no secret \`${name}\`.`, fix);
+  }
+  const value = await readValue({ io, person: found.person, name });
+  if (isFailure(value)) return value;
+  const changed = await rotateSecret(found.options, { name, value: value.text });
+  if (changed.kind === 'fault') return failureOf(changed);
+  const usedBy = usersOf(name, found.servers);
+  const who = usedBy.length === 0 ? '' : ` Start again: ${usedBy.join(', ')}.`;
+  io.out.write(
+    options.json
+      ? jsonText({ name, rotated: true, used_by: usedBy })
+      : `${harmless(`\`${name}\` has a new value.${who}`)}\n`,
+  );
+  return done(EXIT.fine);
+}
+
+async function newKey(
+  { options }: SecretsRotateInput,
+  io: Io,
+  found: SecretsHome,
+): Promise<Outcome> {
+  const changed = await rotateKey(found.options, options.protect);
+  if (changed.kind === 'fault') return failureOf(changed);
+  const { protection, warning } = changed;
+  if (warning !== undefined) io.err.write(`sub: ${warning}.\n`);
+  const where = protectionText(protection, found.home);
+  io.out.write(
+    options.json
+      ? jsonText({ key: true, rotated: true, protection })
+      : `${harmless(`The store has a new key; ${where}.`)}\n`,
+  );
+  return done(EXIT.fine);
+}
+
+export { run };

@@ -1,0 +1,115 @@
+// The person in front of the terminal: what is asked in secret is not shown while it is typed, and
+// whoever says nothing has said no.
+import type { Io } from '../io.ts';
+
+interface Person {
+  /** One line that nobody can see. */
+  readonly hidden: (question: string) => Promise<Typed>;
+  readonly agrees: (question: string) => Promise<boolean>;
+  /** An input that is still read would keep the process. */
+  readonly close: () => Promise<void>;
+}
+
+/** More than a line: it was pasted, and only its first line would have been taken. */
+type Typed =
+  | { readonly kind: 'line'; readonly text: string }
+  | { readonly kind: 'lines' }
+  /** Ctrl-C, or the end of the input. */
+  | { readonly kind: 'nothing' };
+
+/** What a terminal can do besides giving bytes. */
+interface RawInput {
+  readonly setRawMode: (isRaw: boolean) => unknown;
+}
+
+type Next = () => Promise<Uint8Array | undefined>;
+
+const BYTES_MAX = 65_536;
+const ANSWER_LENGTH_MAX = 1_024;
+const [INTERRUPT, END, LINE_FEED, RETURN, ESCAPE] = [0x03, 0x04, 0x0a, 0x0d, 0x1b];
+const ERASERS: ReadonlySet<number> = new Set([0x08, 0x7f]);
+const FIRST_VISIBLE = 0x20;
+
+/** Undefined where there is nobody to ask. */
+function personAt(io: Io): Person | undefined {
+  const { stdin, err } = io;
+  if (!io.stdinIsTerminal || !err.isTerminal || !isRawInput(stdin)) return undefined;
+  // One reader for all questions: leaving it would close the terminal for the next one.
+  let reader: AsyncIterator<Uint8Array> | undefined;
+  const next: Next = async () => {
+    reader ??= stdin[Symbol.asyncIterator]();
+    const result = await reader.next();
+    return result.done === true ? undefined : result.value;
+  };
+  return {
+    hidden: async (question) => {
+      // First: what is typed ahead must not be shown either.
+      stdin.setRawMode(true);
+      err.write(question);
+      try {
+        return await hiddenLine(next);
+      } finally {
+        stdin.setRawMode(false);
+        err.write('\n');
+      }
+    },
+    agrees: async (question) => {
+      err.write(`${question} [y/N] `);
+      return /^\s*y(?:es)?\s*$/i.test(await shownLine(next));
+    },
+    close: async () => {
+      await reader?.return?.();
+    },
+  };
+}
+
+function isRawInput(input: object): input is RawInput {
+  return 'setRawMode' in input && typeof input.setRawMode === 'function';
+}
+
+async function hiddenLine(next: Next): Promise<Typed> {
+  const bytes: number[] = [];
+  for (let chunk = await next(); chunk !== undefined; chunk = await next()) {
+    for (const [at, byte] of chunk.entries()) {
+      if (byte === INTERRUPT || byte === END) return { kind: 'nothing' };
+      if (byte === RETURN || byte === LINE_FEED) {
+        const rest = chunk.subarray(at + 1);
+        const isAll = rest.every((one) => one === RETURN || one === LINE_FEED);
+        return isAll ? lineOf(bytes) : { kind: 'lines' };
+      }
+      // Arrows and the like are no part of a secret, and nobody can see that they were typed.
+      if (byte === ESCAPE) break;
+      if (ERASERS.has(byte)) eraseLast(bytes);
+      else if (byte >= FIRST_VISIBLE) bytes.push(byte);
+      if (bytes.length > BYTES_MAX) return { kind: 'lines' };
+    }
+  }
+  return { kind: 'nothing' };
+}
+
+/** A whole character, which may be several bytes of UTF-8. */
+function eraseLast(bytes: number[]): void {
+  let last = bytes.pop();
+  while (last !== undefined && (last & 0xc0) === 0x80) last = bytes.pop();
+}
+
+function lineOf(bytes: number[]): Typed {
+  const line = Buffer.from(bytes);
+  bytes.fill(0);
+  const text = line.toString('utf8');
+  line.fill(0);
+  return { kind: 'line', text };
+}
+
+async function shownLine(next: Next): Promise<string> {
+  let text = '';
+  while (!text.includes('\n') && text.length <= ANSWER_LENGTH_MAX) {
+    const chunk = await next();
+    if (chunk === undefined) break;
+    text += Buffer.from(chunk).toString('latin1');
+  }
+  return text.split('\n', 1)[0] ?? '';
+}
+
+export type { Person };
+export { personAt };

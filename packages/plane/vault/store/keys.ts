@@ -1,0 +1,188 @@
+// Where the key of the store comes from: the keychain of the system, a passphrase, or a file.
+import { type Keychain, loadKeychain } from '../keychain.ts';
+import { readSecretFile } from '../secret-file.ts';
+import {
+  deriveKeys,
+  type Kdf,
+  KEY_BYTES,
+  type Keys,
+  newKdf,
+  newMaster,
+  stretch,
+} from './cipher.ts';
+import { fault, type VaultFault } from './fault.ts';
+import type { Header, Protection } from './format.ts';
+import { addToFile, keyFromFile, removeFromFile } from './key-file.ts';
+
+/** To open a store, for a new one, or to offer one: an empty answer chooses a key file then. */
+type Purpose = 'open' | 'new' | 'offer';
+
+interface KeyOptions {
+  /** `$SUB_HOME`. */
+  readonly home: string;
+  /** A file with the passphrase, of mode 0600. */
+  readonly passphraseFile?: string | null;
+  /** Asks a person; absent where there is nobody. Undefined when they gave up. */
+  readonly askPassphrase?: (purpose: Purpose) => Promise<string | undefined>;
+  /** Null for none; else that of the system. */
+  readonly keychain?: Keychain | null;
+  /** What guessing a passphrase costs; only tests lower it. */
+  readonly scryptN?: number;
+}
+
+type KeyPart = Pick<Header, 'protection' | 'keyId' | 'kdf'>;
+
+/** A new key, kept where it belongs before anything is encrypted under it. */
+interface NewKey {
+  readonly kind: 'key';
+  readonly part: KeyPart;
+  readonly keys: Keys;
+}
+
+const SERVICE = 'subluminal';
+const PASSPHRASE_LENGTH_MIN = 8;
+const PASSPHRASE_LENGTH_MAX = 1_024;
+
+function keychainOf({ keychain }: KeyOptions): Keychain | undefined {
+  return keychain === undefined ? loadKeychain() : (keychain ?? undefined);
+}
+
+function accountOf(keyId: string): string {
+  return `vault-${keyId}`;
+}
+
+/** The keys that a store was written with. */
+async function unlock(
+  { protection, keyId, kdf }: KeyPart,
+  options: KeyOptions,
+): Promise<Keys | VaultFault> {
+  if (protection === 'file') return keyFromFile(options.home, keyId);
+  const keys =
+    protection === 'keychain' || kdf === null
+      ? await fromKeychain(keyId, options)
+      : await fromPassphrase(kdf, options);
+  if ('kind' in keys || keys.id === keyId) return keys;
+  return protection === 'keychain'
+    ? fault('SUB_VAULT_KEY', 'the keychain has another key.', 'Put the right one back into it.')
+    : fault('SUB_VAULT_KEY', 'the passphrase is wrong.', 'Try again; nothing was changed.');
+}
+
+async function fromKeychain(keyId: string, options: KeyOptions): Promise<Keys | VaultFault> {
+  const message = 'the key of the store is in the keychain of this system, which does not give it.';
+  const fix = 'Unlock the keychain, and run this where your desktop session is.';
+  const text = await keychainOf(options)
+    ?.get(SERVICE, accountOf(keyId))
+    .catch(() => undefined);
+  const master = Buffer.from(text ?? '', 'base64');
+  return master.length === KEY_BYTES ? deriveKeys(master) : fault('SUB_VAULT_KEY', message, fix);
+}
+
+async function fromPassphrase(kdf: Kdf, options: KeyOptions): Promise<Keys | VaultFault> {
+  const passphrase = await passphraseOf('open', options);
+  return typeof passphrase === 'string'
+    ? deriveKeys(await stretch(passphrase, kdf))
+    : (passphrase ?? noPassphrase());
+}
+
+/** From the file, else from the person. Undefined when neither is there, or they gave up. */
+async function passphraseOf(
+  purpose: Purpose,
+  { passphraseFile, askPassphrase }: KeyOptions,
+): Promise<string | VaultFault | undefined> {
+  if (!passphraseFile) return askPassphrase?.(purpose);
+  const read = readSecretFile(passphraseFile);
+  if (!read.ok) return fault('SUB_VAULT_KEY', `the passphrase: ${read.message}.`, read.fix);
+  return read.value;
+}
+
+function noPassphrase(): VaultFault {
+  const fix =
+    'Run it on a terminal, or write the passphrase into a file of mode 0600 and set SUB_VAULT_PASSPHRASE_FILE to its path.';
+  return fault('SUB_VAULT_KEY', 'the store of secrets needs its passphrase.', fix);
+}
+
+/** Without a wish: a passphrase file that is set, the keychain, a passphrase that is typed, a file. */
+async function newKey(
+  wish: Protection | undefined,
+  options: KeyOptions,
+): Promise<NewKey | VaultFault> {
+  const { passphraseFile, askPassphrase, home } = options;
+  if (wish === 'passphrase' || (wish === undefined && passphraseFile)) {
+    const passphrase = await passphraseOf('new', options);
+    return typeof passphrase === 'string'
+      ? stretched(passphrase, options)
+      : (passphrase ?? noPassphrase());
+  }
+  if (wish !== 'file') {
+    const kept = await intoKeychain(options);
+    if (kept !== undefined) return kept;
+    if (wish === 'keychain') {
+      const fix = 'Choose `--protect passphrase` or `--protect file`.';
+      return fault('SUB_VAULT_KEY', 'there is no keychain here that keeps a key for good.', fix);
+    }
+    const passphrase = await askPassphrase?.('offer');
+    if (passphrase === undefined && askPassphrase !== undefined) return noPassphrase();
+    if (passphrase) return stretched(passphrase, options);
+  }
+  const { keys, master } = random();
+  const full = addToFile(home, keys.id, master);
+  master.fill(0);
+  return full ?? { kind: 'key', part: { protection: 'file', keyId: keys.id, kdf: null }, keys };
+}
+
+async function stretched(
+  passphrase: string,
+  { scryptN }: KeyOptions,
+): Promise<NewKey | VaultFault> {
+  const { length } = passphrase.trim();
+  if (length < PASSPHRASE_LENGTH_MIN || passphrase.length > PASSPHRASE_LENGTH_MAX) {
+    const fix = `Choose ${PASSPHRASE_LENGTH_MIN} to ${PASSPHRASE_LENGTH_MAX} characters.`;
+    return fault('SUB_VAULT_KEY', 'the passphrase is too short or too long.', fix);
+  }
+  const kdf = newKdf(scryptN);
+  const keys = deriveKeys(await stretch(passphrase, kdf));
+  return { kind: 'key', part: { protection: 'passphrase', keyId: keys.id, kdf }, keys };
+}
+
+function random(): { readonly keys: Keys; readonly master: Buffer } {
+  const master = newMaster();
+  return { keys: deriveKeys(Buffer.from(master)), master };
+}
+
+/** Undefined when it cannot be relied on. */
+async function intoKeychain(options: KeyOptions): Promise<NewKey | undefined> {
+  const keychain = keychainOf(options);
+  if (keychain === undefined) return undefined;
+  const { keys, master } = random();
+  const account = accountOf(keys.id);
+  try {
+    await keychain.set(SERVICE, account, master.toString('base64'));
+    const isKept =
+      (await keychain.get(SERVICE, account)) === master.toString('base64') &&
+      (await keychain.lasts(SERVICE, account));
+    if (isKept) {
+      return { kind: 'key', part: { protection: 'keychain', keyId: keys.id, kdf: null }, keys };
+    }
+  } catch {
+    // As good as none.
+  } finally {
+    master.fill(0);
+  }
+  await keychain.remove(SERVICE, account).catch(() => undefined);
+  return undefined;
+}
+
+/** Forgets a key that no store needs any more. Whether it is gone. */
+async function forget({ protection, keyId }: KeyPart, options: KeyOptions): Promise<boolean> {
+  if (protection === 'passphrase') return true;
+  try {
+    if (protection === 'file') return removeFromFile(options.home, keyId) === undefined;
+    await keychainOf(options)?.remove(SERVICE, accountOf(keyId));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export type { KeyOptions, Purpose };
+export { forget, newKey, unlock };

@@ -1,0 +1,107 @@
+// One process at a time changes the store.
+//
+// Whoever wants to puts down a claim under a name of its own, which tells who it is, and then looks
+// for the claims of others: without any that is alive, the lock is taken. Of two that come at once,
+// the later sees the earlier, so never both have it. A claim of a dead process is removed by
+// whoever sees it: its name is unique, so what is removed is never a living one's.
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fault, systemCode, unwritable, type VaultFault } from './fault.ts';
+
+interface Lock {
+  readonly kind: 'locked';
+  /** May be called again. */
+  readonly release: () => void;
+}
+
+interface LockOptions {
+  readonly waitMs?: number;
+}
+
+const CLAIM = /^vault\.[0-9a-f-]{36}\.(\d{1,10})\.(\d{1,20}|unknown)\.lock$/;
+const WAIT_MS = 10_000;
+const PAUSE_MS_MAX = 40;
+
+async function takeLock(
+  home: string,
+  { waitMs = WAIT_MS }: LockOptions = {},
+): Promise<Lock | VaultFault> {
+  const folder = join(home, 'run');
+  const name = `vault.${randomUUID()}.${process.pid}.${startOf(process.pid) ?? 'unknown'}.lock`;
+  const path = join(folder, name);
+  const release = (): void => rmSync(path, { force: true });
+  const endMs = performance.now() + waitMs;
+  try {
+    makeFolder(folder);
+    for (;;) {
+      closeSync(openSync(path, 'wx', 0o600));
+      const rival = livingRival(folder, name);
+      if (rival === undefined) return { kind: 'locked', release };
+      release();
+      if (performance.now() >= endMs) return busy(rival);
+      await delay(1 + Math.random() * PAUSE_MS_MAX);
+    }
+  } catch (cause) {
+    return unwritable(folder, cause);
+  }
+}
+
+function busy(pid: number): VaultFault {
+  const message = `another process (${pid}) is changing the store of secrets.`;
+  return fault('SUB_VAULT_BUSY', message, 'Wait for it to end, and do it again.');
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (cause) {
+    if (systemCode(cause) !== 'EEXIST' || !lstatSync(path).isDirectory()) throw cause;
+  }
+}
+
+/** The process behind another claim; the claims of the dead are removed. */
+function livingRival(folder: string, own: string): number | undefined {
+  for (const name of readdirSync(folder)) {
+    const [, pid, start] = CLAIM.exec(name) ?? [];
+    if (name === own || pid === undefined || start === undefined) continue;
+    if (isAlive(Number(pid), start)) return Number(pid);
+    rmSync(join(folder, name), { force: true });
+  }
+  return undefined;
+}
+
+/** A number is given to another process one day: the time of its start tells the two apart. */
+function isAlive(pid: number, start: string): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (cause) {
+    return systemCode(cause) !== 'ESRCH';
+  }
+  const now = startOf(pid);
+  return now === undefined || start === 'unknown' || now === start;
+}
+
+/** When a process has started, where /proc tells it. */
+function startOf(pid: number): string | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // Its name, in brackets, may hold anything.
+    const start = text.slice(text.lastIndexOf(')') + 2).split(' ')[19];
+    return /^\d{1,20}$/.test(start ?? '') ? start : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export type { Lock, LockOptions };
+export { takeLock };
