@@ -1,4 +1,5 @@
 // The secrets that are bound to servers: whether they can be given. Their values are never told.
+import { secretSettings } from '@subluminal/plane/config';
 import { resolveBindings, type SecretBinding, type SecretProblem } from '@subluminal/plane/vault';
 import { plural } from '../text.ts';
 import { broken, type Check, type Machine, ok, warn } from './check.ts';
@@ -34,17 +35,7 @@ async function boundIn({ loaded, env, paths, userHome }: Machine): Promise<reado
   if (!loaded.ok) return [];
   const { servers, config } = loaded;
   const { home } = paths;
-  const settings = {
-    passphraseFile: config['secrets.passphrase_file'],
-    vault: {
-      address: config['secrets.vault_addr'],
-      tokenFile: config['secrets.vault_token_file'],
-    },
-    connect: {
-      address: config['secrets.connect_addr'],
-      tokenFile: config['secrets.connect_token_file'],
-    },
-  };
+  const settings = secretSettings(config);
   const bound: Bound[] = [];
   // One after the other: each may ask a service over the network.
   for (const [server, { secretBindings }] of servers) {

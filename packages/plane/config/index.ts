@@ -7,6 +7,7 @@ export { loadConfig } from './load.ts';
 export type { ConfigCode, ConfigProblem } from './problem.ts';
 export { formatConfigProblem } from './problem.ts';
 export type { SecretSource } from './secret-ref.ts';
+export { secretSettings } from './secret-settings.ts';
 export type { SecretBinding, ServerConfig, Servers } from './servers.ts';
 export type { Config, Setting, SettingKey, SinkTarget } from './settings.ts';
 export { SETTING_KEYS, SETTINGS } from './settings.ts';

@@ -1,15 +1,7 @@
 // Some clients start their servers with almost no environment. For them the run is written down
 // under the processes of `sub run` and of the agent, where a shim that was told nothing finds it:
 // in the home of the run, and in the home that is found from HOME alone.
-import {
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import { homePaths } from '../../config/index.ts';
@@ -22,6 +14,7 @@ import {
   thisSystem,
 } from '../../identity/index.ts';
 import { TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
+import { writeWhole } from './write-whole.ts';
 
 type Env = { readonly [name: string]: string | undefined };
 
@@ -66,23 +59,6 @@ function agentFiles(env: Env, system: System = thisSystem()): AgentFiles | undef
       for (const path of paths) rmSync(path, { force: true });
     },
   };
-}
-
-/** A full disk must not leave half of it under the name that shims look for. */
-function writeWhole(path: string, text: string, suffix: string): void {
-  const draft = `${path}.${suffix}`;
-  try {
-    const fd = openSync(draft, 'wx', 0o600);
-    try {
-      writeFileSync(fd, text);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    renameSync(draft, path);
-  } finally {
-    rmSync(draft, { force: true });
-  }
 }
 
 interface Found {

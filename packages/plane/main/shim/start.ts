@@ -11,6 +11,7 @@ import {
   type HomePaths,
   type LoadResult,
   loadConfig,
+  secretSettings,
   userHome,
 } from '../../config/index.ts';
 import { type Identified, identify } from '../../identity/index.ts';
@@ -174,17 +175,7 @@ async function secretsFor(
     env,
     home: paths.home,
     userHome: userHome(env),
-    settings: {
-      passphraseFile: config['secrets.passphrase_file'],
-      vault: {
-        address: config['secrets.vault_addr'],
-        tokenFile: config['secrets.vault_token_file'],
-      },
-      connect: {
-        address: config['secrets.connect_addr'],
-        tokenFile: config['secrets.connect_token_file'],
-      },
-    },
+    settings: secretSettings(config),
   });
   const problems = secrets.problems.map(formatSecretProblem);
   if (problems.length > 0 && config.profile === 'production') return problems.join('\n');

@@ -1,17 +1,6 @@
 // What `sub wrap` tells the shims of its session. A config that it has rewritten names the session
 // by `--wrap ID`; this file says which run that is, where its hub listens, and who keeps it alive.
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import {
@@ -20,6 +9,7 @@ import {
   type System,
   thisSystem,
 } from '../../identity/index.ts';
+import { writeWhole } from '../run/write-whole.ts';
 import { TOKEN_NAME, TOLD_NAMES } from './told-names.ts';
 
 type Env = { readonly [name: string]: string | undefined };
@@ -69,19 +59,7 @@ function writeWrapFile(runDir: string, file: WrapFile): string {
   if (Buffer.byteLength(text) > AGENT_FILE_BYTES_MAX) {
     throw new Error('the session has more to tell than a shim reads');
   }
-  const draft = `${path}.${thisSystem().uuid()}`;
-  try {
-    const fd = openSync(draft, 'wx', 0o600);
-    try {
-      writeFileSync(fd, text);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    renameSync(draft, path);
-  } finally {
-    rmSync(draft, { force: true });
-  }
+  writeWhole(path, text, thisSystem().uuid());
   return path;
 }
 

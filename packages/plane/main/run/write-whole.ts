@@ -1,0 +1,21 @@
+// A file that is there whole or not at all.
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+
+/** A full disk must not leave half of it under the name that shims look for. */
+function writeWhole(path: string, text: string, suffix: string): void {
+  const draft = `${path}.${suffix}`;
+  try {
+    const fd = openSync(draft, 'wx', 0o600);
+    try {
+      writeFileSync(fd, text);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+export { writeWhole };
