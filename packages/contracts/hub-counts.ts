@@ -1,6 +1,6 @@
 // What a shim counts for the metrics of its hub.
 import { PROFILE } from './decision.ts';
-import { array, type Infer, integer, oneOf, open, required, string } from './shape.ts';
+import { array, type Infer, integer, oneOf, open, optional, required, string } from './shape.ts';
 
 const DIRECTION = oneOf('agent_to_server', 'server_to_agent');
 
@@ -95,6 +95,13 @@ const SHIM_COUNTS = open({
       { itemsMax: LABELS_MAX },
     ),
     'Messages that broke a rule of the protocol.',
+  ),
+  approvals: optional(
+    open({
+      count: required(COUNT, 'Calls that have waited.'),
+      waited_ms: required(COUNT, 'How long, all together.'),
+    }),
+    'Calls that have waited for a person.',
   ),
 });
 

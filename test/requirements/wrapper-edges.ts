@@ -104,12 +104,12 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-021',
-    state: 'planned',
+    state: 'done',
     text: 'When no approval channel answers, production denies the call and development approves it.',
   },
   {
     id: 'EC-STDIO-022',
-    state: 'planned',
+    state: 'done',
     text: 'Ctrl+C while an approval is open withdraws the approval and shuts down.',
   },
   {
@@ -154,7 +154,7 @@ const WRAPPER_EDGES = [
   },
   {
     id: 'EC-STDIO-031',
-    state: 'planned',
+    state: 'done',
     text: 'Cancelling a call that waits for approval withdraws the request and passes the cancellation on.',
   },
   {

@@ -89,8 +89,8 @@ const WRAPPER = [
   },
   {
     id: 'F-016',
-    state: 'planned',
-    text: 'Shims ask the hub for decisions, poll approvals, send heartbeats and heed its shutdown flag.',
+    state: 'done',
+    text: 'Shims ask the hub for decisions, wait for approvals, send heartbeats and heed its shutdown flag.',
   },
   {
     id: 'F-016a',

@@ -138,6 +138,29 @@ test('shows runs, reloads and breakers on lines of their own', () => {
   ]);
 });
 
+test('shows who is asked about a call, and what they said', () => {
+  const step = (approval: Parts) =>
+    event('approval', { call: { call_id: 'c1' }, approval: { rule_id: 'ask', ...approval } });
+  const id = '0198c0de-7a11-7000-8000-0000deadbeef';
+  const said = { by: 'ann', channel: 'slack' };
+  expect(
+    shown([
+      start(),
+      step({ id, state: 'asked' }),
+      step({ id, state: 'approved', ...said }),
+      step({ id, state: 'approved', ...said, grant_id: 'g1' }),
+      step({ id, state: 'expired', by: 'time', channel: 'clock' }),
+      step({ state: 'auto_approved' }),
+    ]),
+  ).toEqual([
+    '12:00:00.000  ? a call to git waits for a person (rule ask): sub approvals show deadbeef',
+    '12:00:00.000  · a call to git was approved by ann (slack) (rule ask)',
+    '12:00:00.000  · a call to git was approved by ann (slack), grant g1 (rule ask)',
+    '12:00:00.000  · a call to git was not approved in time (rule ask)',
+    '12:00:00.000  · a call to git was approved by the development profile (rule ask)',
+  ]);
+});
+
 test('shows what still waits when nothing more will come', () => {
   const tail = renderer();
   expect([tail.push(start()), tail.push(decision({}, { call_id: 'c1' }))].flat()).toEqual([]);

@@ -65,6 +65,7 @@ function runStarted(event: EventOf<'run_start'>, runName: string): NoticeText {
   );
 }
 
+const SHORT_LENGTH = 8;
 const APPROVAL_WORDS = {
   asked: 'waits for a person',
   approved: 'was approved',
@@ -80,8 +81,8 @@ function approvalText({ approval }: EventOf<'approval'>, serverName: string | nu
   const isSaid = state === 'approved' || state === 'rejected';
   const who = isSaid && by !== undefined ? ` by ${by}${channel ? ` (${channel})` : ''}` : '';
   const through = grant_id === undefined || state !== 'approved' ? '' : `, grant ${grant_id}`;
-  // A prefix is not enough: ids of the same minute begin alike.
-  const asked = state === 'asked' && id !== undefined ? `: sub approvals show ${id}` : '';
+  // The end of an id tells it apart: its start is the time.
+  const asked = state === 'asked' && id ? `: sub approvals show ${id.slice(-SHORT_LENGTH)}` : '';
   const text = `${where} ${APPROVAL_WORDS[state]}${who}${through} (rule ${rule_id})${asked}`;
   return state === 'asked' ? bad('?', text) : calm('·', text);
 }

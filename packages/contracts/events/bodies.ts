@@ -39,4 +39,17 @@ const BREAKER_TRIP = open({
   tool_name: optional(string(), 'Its tool.'),
 });
 
-export { BREAKER_TRIP, SECRET_INJECTION, SECRET_INJECTION_WRITTEN, SHIM_HEALTH };
+const APPROVAL_STEP = open({
+  id: optional(string({ lengthMax: 64 }), 'The request; absent when nobody was asked.'),
+  rule_id: required(string(), 'The rule that asks.'),
+  state: required(
+    oneOf('asked', 'approved', 'rejected', 'expired', 'cancelled', 'auto_approved'),
+    'How far it is. `auto_approved`: the development profile let the call pass, nobody was asked.',
+  ),
+  by: optional(string({ lengthMax: 256 }), 'Who decided.'),
+  channel: optional(string({ lengthMax: 64 }), 'By which channel.'),
+  grant_id: optional(string({ lengthMax: 64 }), 'The grant that came of it, or that was used.'),
+  waited_ms: optional(count, 'How long the call waited.'),
+});
+
+export { APPROVAL_STEP, BREAKER_TRIP, SECRET_INJECTION, SECRET_INJECTION_WRITTEN, SHIM_HEALTH };

@@ -57,6 +57,7 @@ const SHAPES = {
   policy_loaded: open(EVENT_BODIES.policy_loaded),
   shim_health: open(EVENT_BODIES.shim_health),
   breaker_trip: open(EVENT_BODIES.breaker_trip),
+  approval: open(EVENT_BODIES.approval),
   secret_injection: open({ secret: required(SECRET_INJECTION_WRITTEN, 'Never its value.') }),
 } as const;
 
@@ -77,6 +78,7 @@ const GUARDS: Guards = {
   secret_injection: (body) => mustFitWritten(SHAPES.secret_injection, body, 'secret_injection'),
   shim_health: (body) => mustFitWritten(SHAPES.shim_health, body, 'shim_health'),
   breaker_trip: (body) => mustFitWritten(SHAPES.breaker_trip, body, 'breaker_trip'),
+  approval: (body) => mustFitWritten(SHAPES.approval, body, 'approval'),
 };
 
 // Copies are spelled out where they are made: one place for all shapes would be many times slower.

@@ -33,6 +33,7 @@ describe('parseEvent', () => {
         'secret_injection',
         'shim_health',
         'breaker_trip',
+        'approval',
       ]),
     );
   });

@@ -16,7 +16,7 @@ import {
   string,
   variant,
 } from '../shape.ts';
-import { BREAKER_TRIP, SECRET_INJECTION, SHIM_HEALTH } from './bodies.ts';
+import { APPROVAL_STEP, BREAKER_TRIP, SECRET_INJECTION, SHIM_HEALTH } from './bodies.ts';
 import {
   CALL_ERROR,
   CALL_REF,
@@ -99,6 +99,13 @@ const EVENT_BODIES = {
   secret_injection: { secret: required(SECRET_INJECTION, 'Which secret, never its value.') },
   shim_health: { health: required(SHIM_HEALTH, 'How the shim is doing.') },
   breaker_trip: { breaker: required(BREAKER_TRIP, 'Which breaker tripped, and why.') },
+  approval: {
+    call: required(
+      open({ call_id: required(string(), 'The call; unique within the run.') }),
+      'The call that a person is asked about.',
+    ),
+    approval: required(APPROVAL_STEP, 'Since 0.2.0: what was asked, or what came of it.'),
+  },
 } as const;
 
 function eventOf<T extends string, F extends Fields>(type: T, body: F) {
@@ -116,6 +123,7 @@ const EVENT = variant('type', {
   secret_injection: eventOf('secret_injection', EVENT_BODIES.secret_injection),
   shim_health: eventOf('shim_health', EVENT_BODIES.shim_health),
   breaker_trip: eventOf('breaker_trip', EVENT_BODIES.breaker_trip),
+  approval: eventOf('approval', EVENT_BODIES.approval),
 });
 
 type EventType = keyof typeof EVENT_BODIES;
@@ -131,7 +139,8 @@ type Event =
   | EventOf<'policy_loaded'>
   | EventOf<'secret_injection'>
   | EventOf<'shim_health'>
-  | EventOf<'breaker_trip'>;
+  | EventOf<'breaker_trip'>
+  | EventOf<'approval'>;
 type BodyOf<F extends Fields> = Infer<ObjectShape<F>>;
 /** Spelled out: the compiler gives up on a mapped type that is indexed by a type parameter. */
 interface EventBodies {
@@ -145,6 +154,7 @@ interface EventBodies {
   readonly secret_injection: BodyOf<(typeof EVENT_BODIES)['secret_injection']>;
   readonly shim_health: BodyOf<(typeof EVENT_BODIES)['shim_health']>;
   readonly breaker_trip: BodyOf<(typeof EVENT_BODIES)['breaker_trip']>;
+  readonly approval: BodyOf<(typeof EVENT_BODIES)['approval']>;
 }
 type EventBody<T extends EventType> = EventBodies[T];
 

@@ -193,6 +193,12 @@ const EVENTS: { readonly [name: string]: JsonValue } = {
     secret: { inject_as: 'TOKEN', secret_ref: 'github_token', source: 'env', success: true },
   },
   shim_health: { ...ENVELOPE, type: 'shim_health', health: { status: 'ok', uptime_ms: 1 } },
+  approval: {
+    ...ENVELOPE,
+    type: 'approval',
+    call: { call_id: 'c1' },
+    approval: { id: 'a1', rule_id: 'ask', state: 'approved', by: 'ann', channel: 'terminal' },
+  },
   breaker_trip: {
     ...ENVELOPE,
     type: 'breaker_trip',
@@ -287,6 +293,7 @@ const EVENT_DAMAGES: readonly Damage[] = [
   { sample: 'run_end', path: 'run.status', value: 'DONE' },
   { sample: 'hint_issued', path: 'call.call_id', value: undefined },
   { sample: 'secret_injection', path: 'secret.source', value: 'mind' },
+  { sample: 'approval', path: 'approval.state', value: 'maybe' },
 ];
 
 const DAMAGES: readonly Damage[] = [

@@ -1,7 +1,7 @@
 import type { Rule } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
-import { budget } from '../policy/decide/scenario.test-support.ts';
+import { budget, snapshotOf } from '../policy/decide/scenario.test-support.ts';
 import {
   answersOf,
   call,
@@ -11,6 +11,7 @@ import {
   request,
   result,
 } from './playbook.test-support.ts';
+import type { ApprovalWanted, Approver } from './types.ts';
 
 function approvalRule(rule_id: string, wait: 'hold' | 'hint', tool: string): Rule {
   return {
@@ -23,16 +24,47 @@ function approvalRule(rule_id: string, wait: 'hold' | 'hint', tool: string): Rul
   };
 }
 const asks = approvalRule('ask', 'hold', 'pay');
-const control = { mode: 'control' } as const;
+const hinting = approvalRule('ask', 'hint', 'pay');
+
+/** People who can be asked, and who have granted what is in the list. */
+function people(granted: string[] = [], asked: ApprovalWanted[] = []): Approver {
+  const isGranted = (rule: string) => granted.includes(rule);
+  return {
+    granted: (_query, rules) => rules.filter(isGranted),
+    take: (_query, rules) =>
+      rules.every(isGranted)
+        ? rules.map((rule_id) => {
+            granted.splice(granted.indexOf(rule_id), 1);
+            return { rule_id, grant_id: 'grant', id: 'request', by: 'ann', channel: 'terminal' };
+          })
+        : undefined,
+    ask: (wanted) => ({ id: `request-${asked.push(wanted)}`, advice: 'Ask Ann.' }),
+  };
+}
+
+const control = { mode: 'control', config: { approver: people() } } as const;
 
 describe('a call that waits for a person', () => {
   it('is held, then forwarded once it is approved', async () => {
-    const { says, told, session } = await play([asks, budget('cap', { limit_calls: 1 })], control);
+    const asked: ApprovalWanted[] = [];
+    const config = { approver: people([], asked) };
+    const rules = [asks, budget('cap', { limit_calls: 1 })];
+    const { says, told, session } = await play(rules, { ...control, config });
     const held = says('agent', call(1, 'pay', { sum: 5 }));
-    expect(inShort(held)).toEqual(['start pay', 'hold call-1']);
-    expect(held.at(-1)).toMatchObject({
-      approval: { wait: 'hold', timeout_ms: 1_000, rule_id: 'ask', args_preview: '{"sum":5}' },
+    expect(inShort(held)).toEqual(['start pay', 'approval', 'hold call-1']);
+    expect(eventsOf(held, 'approval')[0]).toEqual({
+      call: { call_id: 'call-1' },
+      approval: { id: 'request-1', rule_id: 'ask', state: 'asked' },
     });
+    expect(asked).toMatchObject([
+      {
+        wait: 'hold',
+        timeout_ms: 1_000,
+        rule_id: 'ask',
+        call: { call_id: 'call-1', tool_name: 'pay' },
+        args: { text: '{"sum":5}', complete: true },
+      },
+    ]);
     expect(told('server', result(1))).toContain('drop unsolicited_answer');
     expect(inShort(session.approval('call-1', 'approved', 500))).toEqual([
       'decision ALLOW DEFAULT_ALLOW',
@@ -73,7 +105,7 @@ describe('a call that waits for a person', () => {
   it('gives signs of life to a caller that wants progress', async () => {
     const { says, session } = await play([asks], {
       ...control,
-      config: { limits: { progressMs: 100 } },
+      config: { ...control.config, limits: { progressMs: 100 } },
     });
     const params = { name: 'pay', arguments: {}, _meta: { progressToken: 'tok' } };
     says('agent', request(1, 'tools/call', params), 0);
@@ -120,7 +152,7 @@ describe('a call that waits for a person', () => {
   it('waits again when a second rule asks too', async () => {
     const { says, session } = await play([asks, approvalRule('ask-2', 'hold', 'p*')], control);
     says('agent', call(1, 'pay'), 0);
-    expect(inShort(session.approval('call-1', 'approved', 900))).toEqual(['ask call-1']);
+    expect(inShort(session.approval('call-1', 'approved', 900))).toEqual(['approval']);
     expect(session.tick(1_500)).toEqual([]);
     expect(inShort(session.approval('call-1', 'approved', 1_600))).toContain('release call-1');
   });
@@ -130,19 +162,136 @@ describe('a call that may be tried again once it is approved', () => {
   it('is answered with a hint at once, and passes when a person has agreed', async () => {
     verifies('IP-3.3');
     const granted: string[] = [];
-    const approvedFor = () => granted;
-    const rule = approvalRule('ask', 'hint', 'pay');
-    const { told } = await play([rule], { ...control, config: { approvedFor } });
-    expect(told('agent', call(1, 'pay'))).toEqual([
+    const config = { approver: people(granted) };
+    const { says, told } = await play([hinting], { ...control, config });
+    const hinted = says('agent', call(1, 'pay'));
+    expect(inShort(hinted)).toEqual([
       'start pay',
+      'approval',
       'decision REJECT_WITH_HINT APPROVAL_REQUIRED',
       'hint_issued',
       'end ERROR',
       'answer 1 -32083',
       'drop refused',
-      'ask call-1',
     ]);
+    expect(JSON.stringify(answersOf(hinted))).toContain('Ask Ann. Try the same call again');
     granted.push('ask');
+    const passed = says('agent', call(2, 'pay'));
+    expect(inShort(passed)).toContain('forward to server');
+    expect(eventsOf(passed, 'approval')[0]?.approval).toMatchObject({
+      rule_id: 'ask',
+      state: 'approved',
+      grant_id: 'grant',
+      by: 'ann',
+    });
+    // It was for once.
+    expect(told('agent', call(3, 'pay'))).toContain('answer 3 -32083');
+  });
+
+  it('uses up no grant when another rule refuses it', async () => {
+    const granted = ['ask'];
+    const config = { approver: people(granted) };
+    const cap = budget('cap', { limit_calls: 1 });
+    const { told } = await play([hinting, cap], { ...control, config });
+    expect(told('agent', call(1, 'read'))).toContain('forward to server');
+    expect(told('agent', call(2, 'pay'))).toContain('decision BLOCK BUDGET_EXCEEDED');
+    expect(granted).toEqual(['ask']);
+  });
+
+  it('needs all of its grants at once', async () => {
+    const granted = ['ask'];
+    const config = { approver: people(granted) };
+    const both = [hinting, approvalRule('ask-2', 'hint', 'p*')];
+    const { told } = await play(both, { ...control, config });
+    expect(told('agent', call(1, 'pay'))).toContain('answer 1 -32083');
+    expect(granted).toEqual(['ask']);
+    granted.push('ask-2');
     expect(told('agent', call(2, 'pay'))).toContain('forward to server');
+    expect(granted).toEqual([]);
+  });
+});
+
+describe('where nobody can be asked', () => {
+  it.each(['hold', 'hint'] as const)('production refuses what would %s', async (wait) => {
+    verifies('EC-STDIO-021');
+    const { told } = await play([approvalRule('ask', wait, 'pay')], { mode: 'control' });
+    expect(told('agent', call(1, 'pay'))).toEqual([
+      'start pay',
+      'decision BLOCK APPROVAL_UNAVAILABLE',
+      'end ERROR',
+      'answer 1 -32081',
+      'drop refused',
+    ]);
+  });
+
+  it('development approves by itself, and says so', async () => {
+    verifies('EC-STDIO-021', 'F-023');
+    const { says } = await play([asks], { mode: 'control', profile: 'development' });
+    const passed = says('agent', call(1, 'pay'));
+    expect(inShort(passed)).toEqual([
+      'start pay',
+      'approval',
+      'decision ALLOW WOULD_BLOCK',
+      'forward to server',
+    ]);
+    expect(eventsOf(passed, 'approval')[0]?.approval).toEqual({
+      rule_id: 'ask',
+      state: 'auto_approved',
+    });
+  });
+});
+
+describe('what people are shown', () => {
+  it.each([
+    ['small arguments', '{"sum":5}', '{"sum":5}', true],
+    ['a number that cannot be repeated', '{"sum":12345678901234567890}', '{"sum":1234', false],
+    ['long arguments', `{"text":"${'x'.repeat(70_000)}"}`, '{"text":"xxx', false],
+    ['secrets', '{"key":"hunter2","sum":5}', '{"key":"***","sum":5}', true],
+  ])('says whether it is all of it: %s', async (_what, args, start, complete) => {
+    const asked: ApprovalWanted[] = [];
+    const redact = (text: string) => text.replaceAll('hunter2', '***');
+    const limits = { previewBytesMax: 0 };
+    const config = { approver: people([], asked), redact, limits };
+    const { says } = await play([asks], { ...control, config });
+    says(
+      'agent',
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":${args}}}`,
+    );
+    expect(asked[0]?.args?.text.startsWith(start)).toBe(true);
+    expect(asked[0]?.args?.complete).toBe(complete);
+  });
+});
+
+describe('a held call', () => {
+  it('is refused with an answer when the agent sends nothing more', async () => {
+    const { says, session } = await play([asks], control);
+    says('agent', call(1, 'pay'));
+    expect(inShort(session.inputEnded(5))).toEqual([
+      'decision BLOCK APPROVAL_CANCELLED',
+      'discard call-1',
+      'end ERROR',
+      'answer 1 -32081',
+      'drop refused',
+    ]);
+    expect(session.approval('call-1', 'approved', 6)).toEqual([]);
+  });
+
+  it('is asked about again when the policy has changed meanwhile', async () => {
+    const asked: ApprovalWanted[] = [];
+    const config = { approver: people([], asked) };
+    const { says, session } = await play([asks], { ...control, config });
+    says('agent', call(1, 'pay'));
+    session.usePolicy(await snapshotOf([asks, budget('cap', { limit_calls: 9 })], control));
+    expect(inShort(session.approval('call-1', 'approved', 5))).toEqual(['approval']);
+    expect(asked[1]?.policy_hash).not.toBe(asked[0]?.policy_hash);
+    expect(inShort(session.approval('call-1', 'approved', 6))).toContain('release call-1');
+  });
+
+  it('that was rejected does not pass when the policy no longer asks', async () => {
+    const { says, session } = await play([asks], control);
+    says('agent', call(1, 'pay'));
+    session.usePolicy(await snapshotOf([], control));
+    const ended = inShort(session.approval('call-1', 'rejected', 5));
+    expect(ended).toContain('decision BLOCK APPROVAL_REJECTED');
   });
 });

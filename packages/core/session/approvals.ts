@@ -1,31 +1,43 @@
 // Calls that wait for a person. They end by approval, rejection, time, cancellation or shutdown.
 import type { Decision } from '@subluminal/contracts';
 import { decide } from '../policy/decide/decide.ts';
-import type { Call } from '../policy/index.ts';
+import type { Outcome, PolicyState } from '../policy/index.ts';
 import { progressLine } from './answers.ts';
-import { carryOut, type DecidedCall, recordDecision, wantedFor } from './carry-out.ts';
+import {
+  askForRetry,
+  askPeople,
+  decideWith,
+  grantsTaken,
+  UNAVAILABLE,
+  withApproved,
+} from './asking.ts';
+import { carryOut, type DecidedCall, recordDecision } from './carry-out.ts';
 import type { Context, Step } from './context.ts';
 import { emitEnd } from './events.ts';
 import type { MessageId } from './peek/types.ts';
-import type { ApprovalAnswer } from './types.ts';
+import { unanswered } from './shared.ts';
+import type { ApprovalAnswer, HubAnswer } from './types.ts';
 
 interface HeldCall {
   readonly decided: DecidedCall;
   readonly id: MessageId;
   readonly sinceMs: number;
   readonly untilMs: number;
+  /** The rules that a person has approved it for, by that policy. */
+  readonly said: readonly string[];
+  readonly policyHash: string;
+  /** It is approved, and the hub decides whether it passes. */
+  readonly consulting: boolean;
   progressAtMs: number;
   progress: number;
 }
 
-type HeldEnd = ApprovalAnswer | 'timeout';
-
 const REFUSED: {
-  readonly [E in Exclude<HeldEnd, 'approved'>]: { reason_code: string; summary: string };
+  readonly [E in Exclude<ApprovalAnswer, 'approved'>]: { reason_code: string; summary: string };
 } = {
   rejected: { reason_code: 'APPROVAL_REJECTED', summary: 'A person has rejected this call.' },
   timeout: { reason_code: 'APPROVAL_TIMEOUT', summary: 'Nobody approved this call in time.' },
-  unavailable: { reason_code: 'APPROVAL_UNAVAILABLE', summary: 'Nobody could be asked.' },
+  unavailable: UNAVAILABLE,
 };
 
 const ABANDONED = {
@@ -38,6 +50,11 @@ function holdCall(context: Context, step: Step, decided: DecidedCall): void {
   const { id, read, outcome } = decided;
   const { approval } = outcome.decision;
   if (approval === undefined || id === undefined) throw new Error('this call needs no approval');
+  if (askPeople(context, step, decided) === undefined) {
+    const refused = refusedAs(decided, REFUSED.unavailable);
+    recordDecision(context, step, refused);
+    return carryOut(context, step, refused);
+  }
   const callId = read.ref.call_id;
   const { nowMs } = step;
   context.asked.agent.add(id.json, {
@@ -52,13 +69,16 @@ function holdCall(context: Context, step: Step, decided: DecidedCall): void {
     id,
     sinceMs: nowMs,
     untilMs: nowMs + approval.timeout_ms,
+    said: [],
+    policyHash: context.snapshot.ref.policy_hash,
+    consulting: false,
     progressAtMs: nowMs + context.limits.progressMs,
     progress: 0,
   });
   const { forward } = step;
   const part = forward.do === 'forward' ? forward.bytes : undefined;
   const bytes = part === undefined ? step.bytes : withNewline(part);
-  step.out.push({ do: 'hold', callId, approval: wantedFor(decided, approval), bytes });
+  step.out.push({ do: 'hold', callId, bytes });
 }
 
 function withNewline(part: Uint8Array): Uint8Array {
@@ -69,24 +89,99 @@ function withNewline(part: Uint8Array): Uint8Array {
 }
 
 /** A person, or time, has decided about a held call. */
-function resolveHeld(context: Context, step: Step, how: { callId: string; end: HeldEnd }): void {
-  const { callId, end } = how;
+function resolveHeld(
+  context: Context,
+  step: Step,
+  { callId, end }: { readonly callId: string; readonly end: ApprovalAnswer },
+): void {
   const held = context.held.get(callId);
-  if (held === undefined) return;
-  const again = resolved(context, { held, end, nowMs: step.nowMs });
-  const { approval, action } = again.outcome.decision;
-  if (end === 'approved' && approval?.wait === 'hold') {
-    // Another rule wants a person too: the call goes on waiting, with a patience of its own.
-    const untilMs = step.nowMs + approval.timeout_ms;
-    context.held.set(callId, { ...held, decided: again, untilMs });
-    step.out.push({ do: 'ask', callId, approval: wantedFor(again, approval) });
+  if (held === undefined || held.consulting) return;
+  if (end !== 'approved') {
+    const again = refusal(context, step, { held, end });
+    return settle(context, step, { held, end, again });
+  }
+  const { read, outcome, id } = held.decided;
+  // What was approved under another policy is asked again under this one.
+  const isSamePolicy = held.policyHash === context.snapshot.ref.policy_hash;
+  const said = isSamePolicy ? [...held.said, outcome.decision.rule_id ?? ''] : [];
+  const now = { ...held, said, policyHash: context.snapshot.ref.policy_hash };
+  if (read.shared) {
+    // The hub decided it, and must decide it again before it may pass.
+    context.held.set(callId, { ...now, consulting: true });
+    const call = withApproved(read.call, [...(read.call.approved ?? []), ...said]);
+    step.out.push({ do: 'consult', question: { at: 0, ref: read.ref, call } });
     return;
   }
+  const again = { read, id, ...decideWith(context, step, { read, said }) };
+  goOn(context, step, { held: now, again });
+}
+
+/** What the hub said about a held call that a person has approved. */
+function consulted(context: Context, step: Step, answer: Omit<HubAnswer, 'at'>): void {
+  const held = context.held.get(answer.callId);
+  if (held === undefined || !held.consulting) return;
+  const { read, id } = held.decided;
+  const outcome: Outcome<PolicyState> =
+    answer.outcome === undefined
+      ? unanswered(context)
+      : { ...answer.outcome, state: context.state };
+  const again = grantsTaken(context, { read, id, outcome }, held.said);
+  goOn(context, step, { held: { ...held, consulting: false }, again });
+}
+
+/** Approved: the call passes, unless another rule refuses it or wants a person of its own. */
+function goOn(
+  context: Context,
+  step: Step,
+  { held, again }: { readonly held: HeldCall; readonly again: DecidedCall },
+): void {
+  const { approval } = again.outcome.decision;
+  if (approval === undefined) return settle(context, step, { held, end: 'approved', again });
+  if (approval.wait === 'hint') {
+    return settle(context, step, {
+      held,
+      end: 'approved',
+      again: askForRetry(context, step, again),
+    });
+  }
+  if (askPeople(context, step, again) === undefined) {
+    const refused = refusedAs(again, REFUSED.unavailable);
+    return settle(context, step, { held, end: 'unavailable', again: refused });
+  }
+  // It goes on waiting, with a patience of its own.
+  const untilMs = step.nowMs + approval.timeout_ms;
+  context.held.set(again.read.ref.call_id, { ...held, decided: again, untilMs });
+}
+
+/** Ends the waiting: the decision is on record, then carried out. */
+function settle(
+  context: Context,
+  step: Step,
+  settled: {
+    readonly held: HeldCall;
+    readonly end: ApprovalAnswer | 'cancelled';
+    readonly again: DecidedCall;
+  },
+): void {
+  const { held, end, again } = settled;
+  const callId = again.read.ref.call_id;
   context.held.delete(callId);
   context.asked.agent.take(held.id.json);
   recordDecision(context, step, again);
-  if (action !== 'ALLOW') step.out.push({ do: 'discard', callId });
+  if (again.outcome.decision.action !== 'ALLOW') {
+    const why = end === 'timeout' || end === 'cancelled' ? end : 'refused';
+    step.out.push({ do: 'discard', callId, why });
+  }
   carryOut(context, { ...step, forward: { do: 'release', callId } }, again);
+}
+
+/** The agent sends nothing more, and may still listen: what it waits for is refused. */
+function endHeld(context: Context, step: Step): void {
+  for (const held of [...context.held.values()]) {
+    const refused = refusedAs(held.decided, ABANDONED);
+    const again = { ...refused, outcome: { ...refused.outcome, state: context.state } };
+    settle(context, step, { held, end: 'cancelled', again });
+  }
 }
 
 /** Ends a held call that nobody waits for any more. */
@@ -94,66 +189,58 @@ function abandonHeld(context: Context, step: Step, callId: string): HeldCall | u
   const held = context.held.get(callId);
   if (held === undefined) return undefined;
   const { decided, id, sinceMs } = held;
-  const { rule_id, severity } = decided.outcome.decision;
-  const decision: Decision = { action: 'BLOCK', rule_id, severity, ...ABANDONED };
-  const outcome = { ...decided.outcome, decision, state: context.state };
   context.held.delete(callId);
   context.asked.agent.take(id.json);
-  recordDecision(context, step, { ...decided, outcome });
+  // Nothing of it was counted, and what was counted since must not be forgotten.
+  const { outcome, ...gone } = refusedAs(decided, ABANDONED);
+  recordDecision(context, step, { ...gone, outcome: { ...outcome, state: context.state } });
   emitEnd(step, decided.read.ref, { status: 'CANCELLED', sinceMs, bytesOut: 0 });
-  step.out.push({ do: 'discard', callId });
+  step.out.push({ do: 'discard', callId, why: 'cancelled' });
   return held;
 }
 
-/**
- * Decides again, so that counters count the call once and at the time it really passes. An answer
- * is for the rule that asked: another rule may still refuse, or want a person of its own.
- */
-function resolved(
+/** Decides again, so that counters count the call once; what a person refused never passes. */
+function refusal(
   context: Context,
-  { held, end, nowMs }: { readonly held: HeldCall; readonly end: HeldEnd; readonly nowMs: number },
+  step: Step,
+  { held, end }: { readonly held: HeldCall; readonly end: Exclude<ApprovalAnswer, 'approved'> },
 ): DecidedCall {
-  const { read, outcome: first, id } = held.decided;
-  const asking = first.decision.rule_id ?? '';
-  const approved = end === 'approved' ? [...(read.call.approved ?? []), asking] : [];
-  const call = end === 'approved' ? withApproved(read.call, approved) : read.call;
-  if (read.shared) return sharedEnd(held.decided, end);
-  const outcome = decide(context.snapshot, call, context.state, nowMs);
-  const { rule_id, severity, approval } = outcome.decision;
-  if (end === 'approved' || approval === undefined) return { read: { ...read, call }, outcome, id };
-  const decision: Decision = { action: 'BLOCK', rule_id, severity, ...REFUSED[end] };
-  return { read, outcome: { ...outcome, decision }, id };
-}
-
-/** The hub decided it, and must decide it again before it may pass: then it is a new call. */
-function sharedEnd(decided: DecidedCall, end: HeldEnd): DecidedCall {
+  const { decided, said } = held;
+  const { read, id } = decided;
+  if (read.shared) return refusedAs(decided, REFUSED[end]);
+  const call = withApproved(read.call, said);
+  const outcome = decide(context.snapshot, call, context.state, step.nowMs);
+  const { action, approval } = outcome.decision;
+  // Another rule may refuse it meanwhile, and says so better.
+  if (action !== 'ALLOW' && approval === undefined) return { read, id, outcome };
   const { rule_id, severity } = decided.outcome.decision;
-  const why = REFUSED[end === 'approved' ? 'unavailable' : end];
-  return {
-    ...decided,
-    outcome: { ...decided.outcome, decision: { action: 'BLOCK', rule_id, severity, ...why } },
-  };
+  const decision: Decision = { action: 'BLOCK', rule_id, severity, ...REFUSED[end] };
+  return { read, id, outcome: { ...outcome, decision } };
 }
 
-function withApproved(call: Call, approved: readonly string[]): Call {
-  const { identity, server_name, tool_name, args_hash, bytes_in, args } = call;
-  const same = { identity, server_name, tool_name, args_hash, bytes_in };
-  return { ...same, approved, ...(args !== undefined && { args }) };
+function refusedAs(
+  decided: DecidedCall,
+  why: { readonly reason_code: string; readonly summary: string },
+): DecidedCall {
+  const { rule_id, severity } = decided.outcome.decision;
+  const decision: Decision = { action: 'BLOCK', rule_id, severity, ...why };
+  return { ...decided, outcome: { ...decided.outcome, decision } };
 }
 
 /** What time does to held calls: the end of patience, and a sign of life for who waits. */
 function tickHeld(context: Context, step: Step): void {
   for (const [callId, held] of [...context.held]) {
-    if (step.nowMs >= held.untilMs) {
+    const { progressToken } = held.decided.read;
+    if (step.nowMs >= held.untilMs && !held.consulting) {
       resolveHeld(context, step, { callId, end: 'timeout' });
-    } else if (held.decided.read.progressToken !== undefined && step.nowMs >= held.progressAtMs) {
+    } else if (progressToken !== undefined && step.nowMs >= held.progressAtMs) {
       held.progressAtMs = step.nowMs + context.limits.progressMs;
       held.progress++;
-      const text = progressLine(held.decided.read.progressToken, held.progress);
+      const text = progressLine(progressToken, held.progress);
       step.out.push({ do: 'answer', to: 'agent', text });
     }
   }
 }
 
 export type { HeldCall };
-export { abandonHeld, holdCall, resolveHeld, tickHeld };
+export { abandonHeld, consulted, endHeld, holdCall, resolveHeld, tickHeld };

@@ -5,7 +5,14 @@ import { LOWER_N } from '../canon/units.ts';
 import { decide } from '../policy/decide/decide.ts';
 import type { Call, Identity, Outcome, PolicyState } from '../policy/index.ts';
 import { holdCall } from './approvals.ts';
-import { carryOut, type ReadCall, recordDecision, recordStart } from './carry-out.ts';
+import { askForRetry, decideWith, grantedRules, grantsTaken } from './asking.ts';
+import {
+  carryOut,
+  type DecidedCall,
+  type ReadCall,
+  recordDecision,
+  recordStart,
+} from './carry-out.ts';
 import { type Context, type Step, sizeOf } from './context.ts';
 import type { Range, SeenNotification, SeenParams, SeenRequest } from './peek/types.ts';
 import { type Preview, previewOf, previewOfBytes } from './preview.ts';
@@ -31,9 +38,11 @@ class LazyCall implements Call {
   readonly tool_name: string;
   readonly args_hash: string;
   readonly bytes_in: number;
-  readonly approved: readonly string[];
   private readonly text: () => string;
   private parsed: JsonObject | undefined;
+  private readonly context: Context;
+  private readonly ref: CallRef;
+  private grants: readonly string[] | undefined;
 
   constructor(given: {
     context: Context;
@@ -48,9 +57,18 @@ class LazyCall implements Call {
     this.tool_name = tool;
     this.args_hash = ref.args_hash;
     this.bytes_in = bytesIn;
-    this.approved = approvedFor(context, ref);
     this.text = text;
     this.parsed = undefined;
+    this.context = context;
+    this.ref = ref;
+    this.grants = undefined;
+  }
+
+  /** Looked up when a rule asks: most never do. */
+  get approved(): readonly string[] {
+    const { context, ref, tool_name: tool } = this;
+    this.grants ??= grantedRules(context, { ref, tool, args: () => this.args });
+    return this.grants;
   }
 
   get args(): JsonObject {
@@ -63,13 +81,22 @@ class LazyCall implements Call {
 function governCall(context: Context, step: Step, seen: SeenRequest | SeenNotification): void {
   const id = seen.kind === 'request' ? seen.id : undefined;
   const read = readCall(context, step, seen.params);
-  const outcome = outcomeOf(context, step, read);
-  const decided = { read, outcome, id };
-  const { approval } = outcome.decision;
+  const decided = { ...concluded(context, step, read), id };
+  const { approval } = decided.outcome.decision;
   recordStart(context, step, decided);
   if (approval?.wait === 'hold' && id !== undefined) return holdCall(context, step, decided);
-  recordDecision(context, step, decided);
-  carryOut(context, step, decided);
+  const told = approval === undefined ? decided : askForRetry(context, step, decided);
+  recordDecision(context, step, told);
+  carryOut(context, step, told);
+}
+
+/** The decision on a call, with the grants that it uses up. */
+function concluded(context: Context, step: Step, read: ReadCall): DecidedCall {
+  if (read.fault === undefined && !read.shared) {
+    return { read, id: undefined, ...decideWith(context, step, { read, said: NONE }) };
+  }
+  const decided = { read, id: undefined, outcome: outcomeOf(context, step, read) };
+  return read.shared ? grantsTaken(context, decided, NONE) : decided;
 }
 
 function readCall(context: Context, step: Step, params: SeenParams): ReadCall {
@@ -164,10 +191,6 @@ function isArgs(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function approvedFor({ config }: Context, ref: CallRef): readonly string[] {
-  return config.approvedFor?.(ref) ?? NONE;
-}
-
 function nextSeq(context: Context): number {
   return context.config.seq?.() ?? ++context.seq;
 }
@@ -190,4 +213,4 @@ function outcomeOf(context: Context, step: Step, read: ReadCall): Outcome<Policy
   return { decision, state: context.state, trace: [], risk_class: [] };
 }
 
-export { approvedFor, governCall, lookAt, nameOf, nextSeq, outcomeOf, shownName };
+export { concluded, governCall, lookAt, nameOf, nextSeq, outcomeOf, shownName };

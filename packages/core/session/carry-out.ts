@@ -1,13 +1,13 @@
 // What becomes of a decided call: on record first, then forwarded or refused.
-import type { CallRef, Decision } from '@subluminal/contracts';
+import type { CallRef } from '@subluminal/contracts';
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, refusalLine } from './answers.ts';
 import { type Context, eraOf, report, type Step } from './context.ts';
-import { emitDecision, emitEnd, emitStart } from './events.ts';
+import { emitApproval, emitDecision, emitEnd, emitStart } from './events.ts';
 import { exitWords } from './exit-words.ts';
 import type { MessageId } from './peek/types.ts';
 import { NOT_INSPECTED, type Preview } from './preview.ts';
-import type { ApprovalWanted } from './types.ts';
+import type { TakenGrant } from './types.ts';
 
 /** A call that has been read, before anything is decided. */
 interface ReadCall {
@@ -30,6 +30,8 @@ interface DecidedCall {
   readonly outcome: Outcome<PolicyState>;
   /** Absent when nobody waits for an answer. */
   readonly id: MessageId | undefined;
+  /** The grants that it has used. */
+  readonly taken?: readonly TakenGrant[];
 }
 
 /** Puts a call on record, before anything happens to it. */
@@ -43,11 +45,27 @@ function recordDecision(context: Context, step: Step, decided: DecidedCall): voi
   const { counts } = context;
   const { decision, state } = decided.outcome;
   context.state = state;
+  emitGrants(context, step, decided);
   emitDecision(context, step, { ref: decided.read.ref, outcome: decided.outcome });
   context.config.decided?.(decided.read.ref, decision, decided.id?.json);
   if (decision.action === 'ALLOW') counts.allowed++;
   else if (decision.action === 'THROTTLE') counts.throttled++;
   else counts.blocked++;
+}
+
+/** Why a call passes that a rule wanted a person for: a grant, or the development profile. */
+function emitGrants(context: Context, step: Step, decided: DecidedCall): void {
+  const { taken = [], read, outcome } = decided;
+  for (const grant of taken) emitApproval(step, read.ref, { ...grant, state: 'approved' });
+  const { would } = outcome.decision;
+  if (would === undefined || context.enforcing) return;
+  if (context.snapshot.document.mode !== 'control') return;
+  const asks = outcome.trace.some(
+    ({ kind, outcome: said, rule_id }) =>
+      kind === 'approval' && said === 'asks' && rule_id === would.rule_id,
+  );
+  if (!asks || would.rule_id === null) return;
+  emitApproval(step, read.ref, { rule_id: would.rule_id, state: 'auto_approved' });
 }
 
 /** Forwards what may pass, answers what may not. */
@@ -105,10 +123,6 @@ function refuse(context: Context, step: Step, decided: DecidedCall): void {
     step.out.push({ do: 'answer', to: 'agent', text });
   }
   step.out.push({ do: 'drop', reason: 'refused' });
-  if (decision.approval !== undefined) {
-    const approval = wantedFor(decided, decision.approval);
-    step.out.push({ do: 'ask', callId: ref.call_id, approval });
-  }
   if (decision.terminate !== undefined) {
     const { terminate_code: code, terminate_message: message } = decision.terminate;
     step.out.push({ do: 'terminate', code, message });
@@ -128,21 +142,5 @@ function answerGone(context: Context, step: Step, { id, read }: DecidedCall): vo
   step.out.push({ do: 'drop', reason: 'no_server' });
 }
 
-function wantedFor(
-  { read, outcome }: DecidedCall,
-  { wait, timeout_ms }: NonNullable<Decision['approval']>,
-): ApprovalWanted {
-  const { rule_id, summary } = outcome.decision;
-  const { text } = read.preview;
-  return {
-    wait,
-    timeout_ms,
-    rule_id: rule_id ?? '',
-    summary,
-    call: read.ref,
-    ...(text !== undefined && { args_preview: text }),
-  };
-}
-
 export type { DecidedCall, ReadCall };
-export { carryOut, recordDecision, recordStart, wantedFor };
+export { carryOut, recordDecision, recordStart };

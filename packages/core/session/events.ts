@@ -69,6 +69,16 @@ function emitDecision(
   step.out.push({ do: 'emit', type: 'hint_issued', durability: 'durable', body });
 }
 
+/** That a person is asked, or why nobody needs to be. */
+function emitApproval(
+  step: Step,
+  { call_id }: CallRef,
+  approval: EventBody<'approval'>['approval'],
+): void {
+  const body = { call: { call_id }, approval };
+  step.out.push({ do: 'emit', type: 'approval', durability: 'durable', body });
+}
+
 /** Spelled out: an object made by spreading is slower to read, and this one is read at once. */
 function withRisk(
   ref: CallRef,
@@ -204,4 +214,4 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 export type { Ended };
-export { emitDecision, emitEnd, emitStart, endCall, leanLine };
+export { emitApproval, emitDecision, emitEnd, emitStart, endCall, leanLine };

@@ -11,8 +11,10 @@ export { createSession } from './session.ts';
 export type {
   ApprovalAnswer,
   ApprovalWanted,
+  Approver,
   Command,
   Emit,
+  GrantQuery,
   HubAnswer,
   LargeEnd,
   Question,
@@ -23,5 +25,6 @@ export type {
   SessionLimits,
   SessionSummary,
   Side,
+  TakenGrant,
 } from './types.ts';
 export { BROKEN_LINE_END, DEFAULT_LIMITS } from './types.ts';

@@ -1,11 +1,18 @@
 // Messages that are too large to inspect. What they are is read as they go by; a call is decided
 // on its head, and everything about it is told at its end, when its hash is known.
 import type { CallRef } from '@subluminal/contracts';
-import type { Call, Outcome, PolicyState } from '../policy/index.ts';
+import type { Call } from '../policy/index.ts';
 import { admits, openRequest } from './agent.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_REQUEST } from './answers.ts';
-import { approvedFor, nameOf, nextSeq, outcomeOf, shownName } from './calls.ts';
-import { carryOut, type ReadCall, recordDecision, recordStart } from './carry-out.ts';
+import { askForRetry, grantedRules } from './asking.ts';
+import { concluded, nameOf, nextSeq, shownName } from './calls.ts';
+import {
+  carryOut,
+  type DecidedCall,
+  type ReadCall,
+  recordDecision,
+  recordStart,
+} from './carry-out.ts';
 import { type Context, other, type Step } from './context.ts';
 import { exitWords } from './exit-words.ts';
 import { malformed, reject } from './malformed.ts';
@@ -34,10 +41,7 @@ interface LargeMessage {
   readonly opaque: boolean;
 }
 
-interface DecidedHead {
-  readonly read: ReadCall;
-  readonly outcome: Outcome<PolicyState>;
-}
+type DecidedHead = Omit<DecidedCall, 'id'>;
 
 /** The first part of a large message: says whether its parts are passed on. */
 function openLarge(context: Context, step: Step): void {
@@ -97,7 +101,8 @@ function lookAtHead(
   const call_id = answerFor(step)?.callId ?? config.callId();
   const ref = { call_id, server_name, tool_name: shownName(context, tool_name), args_hash };
   const bytes_in = step.bytes.length;
-  const approved = approvedFor(context, ref);
+  const args = () => undefined;
+  const approved = grantedRules(context, { ref, tool: tool_name, args });
   const call: Call = { identity, server_name, tool_name, args_hash, bytes_in, approved };
   return { call, ref, fault };
 }
@@ -125,10 +130,10 @@ function decideHead(context: Context, step: Step, soFar: OutlineSoFar): DecidedH
     version: soFar.metaVersion ?? context.version,
     shared: fault === undefined && asksHub(context, call),
   };
-  const outcome = outcomeOf(context, step, read);
+  const decided = concluded(context, step, read);
   // Counted now: further calls may come before this one has ended.
-  context.state = outcome.state;
-  return { read, outcome };
+  context.state = decided.outcome.state;
+  return decided;
 }
 
 /**
@@ -198,8 +203,10 @@ function settleCall(
   const decided = { ...withHash(context, head, end), id };
   if (seen.kind === 'request' && !admits(context, step, seen)) return;
   recordStart(context, step, decided);
-  recordDecision(context, step, decided);
-  carryOut(context, step, decided);
+  const { approval } = decided.outcome.decision;
+  const told = approval === undefined ? decided : askForRetry(context, step, decided);
+  recordDecision(context, step, told);
+  carryOut(context, step, told);
 }
 
 function withHash(context: Context, head: DecidedHead, end: LargeEnd): DecidedHead {
@@ -208,7 +215,7 @@ function withHash(context: Context, head: DecidedHead, end: LargeEnd): DecidedHe
   const ref = { ...head.read.ref, args_hash: streamHash };
   // What has been counted since must not be forgotten.
   const outcome = { ...head.outcome, state: context.state };
-  return { read: { ...head.read, call, ref, streamHash }, outcome };
+  return { ...head, read: { ...head.read, call, ref, streamHash }, outcome };
 }
 
 /** A call that was decided, and whose message then turned out to be none. */

@@ -103,8 +103,9 @@ function inShort(commands: readonly Command[]): readonly string[] {
         return `terminate ${command.code}`;
       case 'result':
         return `result ${command.callId} ${command.result}`;
+      case 'consult':
+        return `consult ${command.question.ref.call_id}`;
       case 'hold':
-      case 'ask':
       case 'release':
       case 'discard':
         return `${command.do} ${command.callId}`;

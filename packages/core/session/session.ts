@@ -3,7 +3,7 @@
 import { carryState } from '../policy/decide/state.ts';
 import type { PolicyState, Snapshot } from '../policy/index.ts';
 import { fromAgent } from './agent.ts';
-import { resolveHeld } from './approvals.ts';
+import { consulted, endHeld, resolveHeld } from './approvals.ts';
 import { type Context, contextOf, report, type Step, stepOf } from './context.ts';
 import { agentClosed, openCount, serverExited, tick } from './ends.ts';
 import { closeLarge, feedLarge, headQuestion, openLarge, stallLarge } from './large.ts';
@@ -46,7 +46,11 @@ interface Session {
   tick(nowMs: number): Commands;
   /** A person has answered, or cannot be asked. */
   approval(callId: string, answer: ApprovalAnswer, nowMs: number): Commands;
+  /** What the hub said about a call that it was consulted about. */
+  consulted(answer: Omit<HubAnswer, 'at'>, nowMs: number): Commands;
   serverExited(exit: ServerExit, nowMs: number): Commands;
+  /** The agent sends nothing more, but may still listen. */
+  inputEnded(nowMs: number): Commands;
   agentClosed(nowMs: number): Commands;
   /** Another policy, from the next call on. What was counted is carried over. */
   usePolicy(snapshot: Snapshot): void;
@@ -116,7 +120,9 @@ function createSession(config: SessionConfig): Session {
     tick: (nowMs) => after(nowMs, (step) => tick(context, step)),
     approval: (callId, end, nowMs) =>
       after(nowMs, (step) => resolveHeld(context, step, { callId, end })),
+    consulted: (answer, nowMs) => after(nowMs, (step) => consulted(context, step, answer)),
     serverExited: (exit, nowMs) => after(nowMs, (step) => serverExited(context, step, exit)),
+    inputEnded: (nowMs) => after(nowMs, (step) => endHeld(context, step)),
     agentClosed: (nowMs) => after(nowMs, (step) => agentClosed(context, step)),
     usePolicy: (snapshot) => usePolicy(context, snapshot),
     summary: () => summaryOf(context),

@@ -9,7 +9,7 @@ import {
   play,
   result,
 } from './playbook.test-support.ts';
-import type { HubAnswer, Question } from './types.ts';
+import type { Approver, HubAnswer, Question } from './types.ts';
 
 const shared = budget('cap', { limit_calls: 1 });
 const own = {
@@ -173,4 +173,71 @@ it('asks about exactly the calls whose counters another server could change', as
   const line = lineOf(call(1, 'own_call'));
   // One rule of the run is enough: then the hub keeps all counters of this tool.
   expect(session.questions('line', line, 0)).toHaveLength(1);
+});
+
+describe('a held call that the hub decided', () => {
+  const HELD: HubAnswer['outcome'] = {
+    decision: {
+      action: 'REJECT_WITH_HINT',
+      rule_id: 'ask',
+      severity: 'warn',
+      reason_code: 'APPROVAL_REQUIRED',
+      summary: 'Ask first.',
+      hint: { hint_text: 'Ask.', suggested_args: null, retry_advice: null, hint_kind: 'SAFETY' },
+      approval: { wait: 'hold', timeout_ms: 1_000 },
+    },
+    trace: [],
+    risk_class: [],
+  };
+  const approver: Approver = {
+    granted: () => [],
+    take: () => [],
+    ask: () => ({ id: 'request', advice: 'Ask Ann.' }),
+  };
+
+  async function held() {
+    const { session } = await play([shared], { config: { hub: true, approver } });
+    const line = lineOf(call(1, 'pay'));
+    session.fromAgent(line, 0, answer(session.questions('line', line, 0), HELD));
+    return session;
+  }
+
+  it('is decided by it again when a person has approved it', async () => {
+    const session = await held();
+    const asked = session.approval('call-1', 'approved', 10);
+    expect(inShort(asked)).toEqual(['consult call-1']);
+    expect(asked[0]).toMatchObject({ question: { call: { approved: ['ask'] } } });
+    // It is no longer a matter of time, nor of another answer.
+    expect(session.tick(5_000)).toEqual([]);
+    expect(session.approval('call-1', 'rejected', 5_001)).toEqual([]);
+    const passed = session.consulted({ callId: 'call-1', outcome: ALLOWED }, 5_002);
+    expect(inShort(passed)).toEqual(['decision ALLOW DEFAULT_ALLOW', 'release call-1']);
+    expect(session.consulted({ callId: 'call-1', outcome: ALLOWED }, 5_003)).toEqual([]);
+  });
+
+  it.each([
+    ['refuses', REFUSED, 'BUDGET_EXCEEDED'],
+    ['does not answer', NOT_ASKED, 'HUB_UNAVAILABLE'],
+  ])('does not pass when the hub %s', async (_what, outcome, reason) => {
+    const session = await held();
+    session.approval('call-1', 'approved', 10);
+    const refused = inShort(session.consulted({ callId: 'call-1', outcome }, 11));
+    expect(refused.slice(0, 2)).toEqual([`decision BLOCK ${reason}`, 'discard call-1']);
+  });
+
+  it('is not asked about again when a person has rejected it', async () => {
+    const session = await held();
+    const refused = inShort(session.approval('call-1', 'rejected', 10));
+    expect(refused[0]).toBe('decision BLOCK APPROVAL_REJECTED');
+    expect(session.consulted({ callId: 'call-1', outcome: ALLOWED }, 11)).toEqual([]);
+  });
+
+  it('waits on when the hub wants a person for another rule', async () => {
+    const session = await held();
+    session.approval('call-1', 'approved', 10);
+    expect(inShort(session.consulted({ callId: 'call-1', outcome: HELD }, 11))).toEqual([
+      'approval',
+    ]);
+    expect(inShort(session.tick(1_011))).toContain('decision BLOCK APPROVAL_TIMEOUT');
+  });
 });

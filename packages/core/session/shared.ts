@@ -33,9 +33,12 @@ function answerFor(step: Step): HubAnswer | undefined {
 
 /** What the hub decided. Where it said nothing, the profile decides. */
 function sharedOutcome(context: Context, step: Step): Outcome<PolicyState> {
-  const { state, enforcing } = context;
   const answer = answerFor(step);
-  if (answer?.outcome !== undefined) return { ...answer.outcome, state };
+  if (answer?.outcome === undefined) return unanswered(context);
+  return { ...answer.outcome, state: context.state };
+}
+
+function unanswered({ state, enforcing }: Context): Outcome<PolicyState> {
   const decision: Decision = enforcing
     ? { action: 'BLOCK', severity: 'critical', ...UNANSWERED }
     : {
@@ -49,4 +52,4 @@ function sharedOutcome(context: Context, step: Step): Outcome<PolicyState> {
   return { decision, state, trace: [], risk_class: [] };
 }
 
-export { answerFor, asksHub, placeOf, sharedOutcome };
+export { answerFor, asksHub, placeOf, sharedOutcome, unanswered };

@@ -1,5 +1,12 @@
 // What goes into a session and what comes out of it. Plain data.
-import type { CallRef, Decision, EventBody, Profile, Transport } from '@subluminal/contracts';
+import type {
+  CallRef,
+  Decision,
+  EventBody,
+  JsonObject,
+  Profile,
+  Transport,
+} from '@subluminal/contracts';
 import type { Call, Identity, Outcome, PolicyState, Snapshot } from '../policy/index.ts';
 import type { Sha256 } from '../ports.ts';
 import type { Decode } from './peek/text.ts';
@@ -54,8 +61,42 @@ interface ApprovalWanted {
   readonly rule_id: string;
   readonly summary: string;
   readonly call: CallRef;
-  /** The arguments for the person who decides; redacted and cut. */
-  readonly args_preview?: string;
+  readonly policy_hash: string;
+  readonly risk_class: readonly string[];
+  /** The arguments as the person who decides sees them: JSON, redacted, cut when it is long. */
+  readonly args: { readonly text: string; readonly complete: boolean } | undefined;
+}
+
+/** A call that a grant may cover. */
+interface GrantQuery {
+  readonly ref: CallRef;
+  /** The real ones; undefined when they were not read. */
+  readonly args: () => JsonObject | undefined;
+  readonly policyHash: string;
+}
+
+/** A grant that lets a call pass, as it goes on record. */
+interface TakenGrant {
+  readonly rule_id: string;
+  readonly grant_id: string;
+  /** The request it came from. */
+  readonly id: string;
+  readonly by: string;
+  readonly channel: string;
+}
+
+/** Who can say yes. It answers at once; what a person says comes later, as `Session.approval`. */
+interface Approver {
+  /** The rules among these that grants satisfy for this call. Nothing is used up. */
+  granted(query: GrantQuery, ruleIds: readonly string[]): readonly string[];
+  /** Uses the grants for these rules; undefined when one of them is gone. */
+  take(query: GrantQuery, ruleIds: readonly string[]): readonly TakenGrant[] | undefined;
+  /** Puts a request before people; undefined when nobody can be asked. */
+  ask(
+    wanted: ApprovalWanted,
+  ):
+    | { readonly id: string /** How it gets approved, in words. */; readonly advice: string }
+    | undefined;
 }
 
 type EmittedType =
@@ -63,7 +104,8 @@ type EmittedType =
   | 'tool_call_decision'
   | 'tool_call_end'
   | 'hint_issued'
-  | 'breaker_trip';
+  | 'breaker_trip'
+  | 'approval';
 
 /** `preview` may be written without its preview under pressure; see `leanLine`. */
 type Emit = {
@@ -88,17 +130,16 @@ type Command =
   | { readonly do: 'terminate'; readonly code: string; readonly message: string }
   /** Tell the hub how a call that it decided has ended. */
   | { readonly do: 'result'; readonly callId: string; readonly result: 'error' }
-  /** Keep these bytes under the call's id until `release` or `discard`, and ask a person. */
-  | {
-      readonly do: 'hold';
-      readonly callId: string;
-      readonly approval: ApprovalWanted;
-      readonly bytes: Uint8Array;
-    }
-  /** Ask a person; the call itself has been answered, its retry may pass. */
-  | { readonly do: 'ask'; readonly callId: string; readonly approval: ApprovalWanted }
+  /** Keep these bytes under the call's id until `release` or `discard`: a person has been asked. */
+  | { readonly do: 'hold'; readonly callId: string; readonly bytes: Uint8Array }
+  /** Ask the hub about a held call that a person has approved; see `Session.consulted`. */
+  | { readonly do: 'consult'; readonly question: Question }
   | { readonly do: 'release'; readonly callId: string }
-  | { readonly do: 'discard'; readonly callId: string }
+  | {
+      readonly do: 'discard';
+      readonly callId: string;
+      readonly why: 'refused' | 'timeout' | 'cancelled';
+    }
   /** A large message: pass its parts on as they come … */
   | { readonly do: 'stream'; readonly to: Side }
   /** … or read them and write nothing. */
@@ -111,6 +152,8 @@ type Command =
 interface SessionLimits {
   /** Longer previews are cut; 0 for none. */
   readonly previewBytesMax: number;
+  /** How much of the arguments a person is shown. */
+  readonly askedBytesMax: number;
   /** How many requests of one side may be open. */
   readonly openMax: number;
   /** How long a request may be open before it counts as lost. */
@@ -144,8 +187,8 @@ interface SessionConfig {
   readonly redact?: (text: string) => string;
   /** Says of a part of a message that `redact` would leave it as it is; false says nothing. */
   readonly isClean?: (bytes: Uint8Array, start: number, end: number) => boolean;
-  /** Approval rules that a person has satisfied for exactly this call. */
-  readonly approvedFor?: (call: CallRef) => readonly string[];
+  /** Without one, nobody can be asked and nothing was granted. */
+  readonly approver?: Approver | undefined;
   /** Whether a hub counts for all servers of the run: see `questions`. Else this session does. */
   readonly hub?: boolean;
   /** Hears of each message: its method, or what it is where it has none. It must be quick. */
@@ -182,13 +225,14 @@ interface LargeEnd {
   readonly outcome: 'complete' | 'too_large' | 'cut';
 }
 
-type ApprovalAnswer = 'approved' | 'rejected' | 'unavailable';
+type ApprovalAnswer = 'approved' | 'rejected' | 'timeout' | 'unavailable';
 
 /** A line that was streamed and must not count ends like this: no JSON object can. */
 const BROKEN_LINE_END = ']\n';
 
 const DEFAULT_LIMITS: SessionLimits = {
   previewBytesMax: 16_384,
+  askedBytesMax: 65_536,
   openMax: 10_000,
   orphanMs: 600_000,
   batchItemsMax: 1_000,
@@ -198,8 +242,10 @@ const DEFAULT_LIMITS: SessionLimits = {
 export type {
   ApprovalAnswer,
   ApprovalWanted,
+  Approver,
   Command,
   Emit,
+  GrantQuery,
   HubAnswer,
   LargeEnd,
   Question,
@@ -210,5 +256,6 @@ export type {
   SessionLimits,
   SessionSummary,
   Side,
+  TakenGrant,
 };
 export { BROKEN_LINE_END, DEFAULT_LIMITS };

@@ -489,3 +489,61 @@ describe('the shims of a run', () => {
     expect(await left).toBe(true);
   });
 });
+
+describe('a call that a person must approve', () => {
+  const approval = (wait: 'hold' | 'hint'): Rule => ({
+    rule_id: 'ask',
+    kind: 'approval',
+    enabled: true,
+    match: { tool_name: { glob: ['pay'] } },
+    effect: { approval: { wait, timeout_ms: 1_000 } },
+    severity: 'warn',
+  });
+  const asking = (wait: 'hold' | 'hint') =>
+    policyOf([approval(wait), budget('two', { limit_calls: 2 })], { mode: 'control' });
+
+  it('is decided again once it is approved, and counts once', async () => {
+    const hub = hubOf();
+    const policy = await asking('hold');
+    await send(hub, policy);
+    const pay = { call_id: 'pay', tool_name: 'pay' };
+    for (let again = 0; again < 3; again++) {
+      expect(ask(hub, policy, pay)).toMatchObject({
+        decision: 'deny',
+        call_decision: { rule_id: 'ask', approval: { wait: 'hold' } },
+      });
+    }
+    const approved = { ...pay, approved: ['ask'] };
+    for (let again = 0; again < 3; again++) {
+      expect(ask(hub, policy, approved).decision).toBe('forward');
+    }
+    expect(passing(hub, policy, 5)).toBe(1);
+  });
+
+  it('is not decided again under its id once it was let pass or refused', async () => {
+    const hub = hubOf();
+    const policy = await asking('hint');
+    await send(hub, policy);
+    const pay = { call_id: 'pay', tool_name: 'pay' };
+    expect(ask(hub, policy, pay).decision).toBe('deny');
+    const again = hub.evaluate(requestOf(policy, { ...pay, approved: ['ask'] }));
+    expect(again).toMatchObject({ kind: 'refused', status: 409 });
+    // The retry is a call of its own.
+    const retry = { call_id: 'retry', tool_name: 'pay', approved: ['ask'] };
+    expect(ask(hub, policy, retry).decision).toBe('forward');
+    expect(hub.evaluate(requestOf(policy, { ...retry, approved: [] }))).toMatchObject({
+      kind: 'refused',
+      status: 409,
+    });
+  });
+
+  it('may be decided by another policy while it is held', async () => {
+    const hub = hubOf();
+    const [old, changed] = [await asking('hold'), await policyOf([], { mode: 'control' })];
+    await send(hub, old);
+    await send(hub, changed);
+    const pay = { call_id: 'pay', tool_name: 'pay' };
+    expect(ask(hub, old, pay).decision).toBe('deny');
+    expect(ask(hub, changed, pay).decision).toBe('forward');
+  });
+});

@@ -44,6 +44,8 @@ const ANSWER_LENGTH = 1_024;
 /** An answer that was given, and to which question. */
 interface Given {
   readonly question: string;
+  /** The policy that it was decided by, and the approval rules that were satisfied then. */
+  readonly by: string;
   readonly response: EvaluateResponse;
 }
 
@@ -90,17 +92,22 @@ class RunHub implements Hub {
     const { asked } = read;
     const question = questionOf(asked, request.profile);
     const given = this.#given.get(asked.callId);
+    const by = JSON.stringify([asked.policyHash, asked.call.approved ?? []]);
     if (given !== undefined) {
       if (given.question !== question) return refused(409, 'this call_id was of another call');
       // A shim whose connection broke asks again: the call counts once.
-      return answer({ ...given.response, shutdown: this.#stopping });
+      if (given.by === by) {
+        return answer({ ...given.response, shutdown: this.#stopping });
+      }
+      // Only a call that was held has not been counted, and may be decided again.
+      if (!isHeld(given.response)) return refused(409, 'this call_id has been decided');
     }
     const policy = this.#policies.find(asked.policyHash);
     if (policy === undefined) {
       return answer({ decision: 'deny', needs_policy: true, shutdown: this.#stopping });
     }
     const response = this.#decide(asked, policy, policy.snapshot[request.profile]);
-    this.#given.add(asked.callId, { question, response }, lengthOf(response));
+    this.#given.add(asked.callId, { question, by, response }, lengthOf(response));
     return answer(response);
   }
 
@@ -208,10 +215,14 @@ class RunHub implements Hub {
   }
 }
 
+function isHeld({ call_decision }: EvaluateResponse): boolean {
+  return call_decision?.approval?.wait === 'hold';
+}
+
 /** Two calls that are the same in this are the same call. */
-function questionOf({ policyHash, call }: AskedCall, profile: Profile): string {
+function questionOf({ call }: AskedCall, profile: Profile): string {
   const { server_name, tool_name, args_hash } = call;
-  return JSON.stringify([policyHash, profile, server_name, tool_name, args_hash]);
+  return JSON.stringify([profile, server_name, tool_name, args_hash]);
 }
 
 /** Who ended the run may not be a rule that we know. */

@@ -232,7 +232,7 @@ describe('the endpoints', () => {
     });
   });
 
-  it('know no task, because nobody is asked yet', async () => {
+  it('know no task: who waits for a person waits for the queue', async () => {
     await crew.hub();
     const got = await fetchFrom({ path: '/governance/task/some-task' });
     expect(got).toMatchObject({ status: 404, json: error(404) });

@@ -29,6 +29,7 @@ function readCall(request: EvaluateRequest, runId: string): ReadCall {
   const inspected = readArgs(request.params, tool_name);
   if (!inspected.ok) return inspected;
   const { args } = inspected;
+  const { approved = [] } = request;
   const call: Call = {
     identity: { ...identity, run_id: runId },
     server_name: request.server_id,
@@ -36,6 +37,7 @@ function readCall(request: EvaluateRequest, runId: string): ReadCall {
     args_hash,
     bytes_in,
     ...(args !== undefined && { args }),
+    ...(approved.length > 0 && { approved }),
   };
   return { ok: true, asked: { callId: call_id, policyHash: policy_hash, call } };
 }

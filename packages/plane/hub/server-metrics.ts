@@ -60,8 +60,10 @@ function serverMetrics(totals: ServerTotals): readonly string[] {
       name: 'approval_latency_seconds',
       type: 'summary',
       help: 'How long calls have waited for a person.',
-      // Nobody can be asked yet, so nobody has been waited for.
-      samples: each(() => ['_sum', '_count'].map((suffix) => ({ suffix, labels: {}, value: 0 }))),
+      samples: each(({ approvals }) => [
+        { suffix: '_sum', labels: {}, value: approvals.waitedMs / 1_000 },
+        { suffix: '_count', labels: {}, value: approvals.count },
+      ]),
     },
     {
       name: 'active_servers',

@@ -15,6 +15,8 @@ interface ServerTotal {
   readonly decisions: { readonly [P in Profile]: Map<string, number> };
   readonly framingErrors: Map<string, number>;
   readonly states: Map<ServerState, number>;
+  /** Calls that have waited for a person. */
+  readonly approvals: { count: number; waitedMs: number };
 }
 
 const SERVERS_MAX = 64;
@@ -48,7 +50,8 @@ class ServerTotals {
     return active;
   }
 
-  add(serverId: string, { profile, messages, decisions, framing_errors }: ShimCounts): void {
+  add(serverId: string, counts: ShimCounts): void {
+    const { profile, messages, decisions, framing_errors, approvals } = counts;
     const total = this.#of(serverId);
     for (const { direction, method, count } of messages) {
       bump(total.messages[direction], METHODS.has(method) ? method : OTHER, count);
@@ -59,6 +62,8 @@ class ServerTotals {
     for (const { error_type, count } of framing_errors) {
       bump(total.framingErrors, errorLabel(total, error_type), count);
     }
+    total.approvals.count += approvals?.count ?? 0;
+    total.approvals.waitedMs += approvals?.waited_ms ?? 0;
   }
 
   addState(serverId: string, state: ServerState): void {
@@ -67,7 +72,8 @@ class ServerTotals {
 
   copy(): ServerTotals {
     const copy = new ServerTotals(this.#named);
-    for (const [name, { messages, decisions, framingErrors, states }] of this.#servers) {
+    for (const [name, total] of this.#servers) {
+      const { messages, decisions, framingErrors, states, approvals } = total;
       copy.#servers.set(name, {
         messages: {
           agent_to_server: new Map(messages.agent_to_server),
@@ -79,6 +85,7 @@ class ServerTotals {
         },
         framingErrors: new Map(framingErrors),
         states: new Map(states),
+        approvals: { ...approvals },
       });
     }
     return copy;
@@ -100,6 +107,7 @@ function nothing(): ServerTotal {
     decisions: { production: new Map(), development: new Map() },
     framingErrors: new Map(),
     states: new Map(),
+    approvals: { count: 0, waitedMs: 0 },
   };
 }
 

@@ -62,7 +62,12 @@ function lineOf(shim: Shim, { call, kind, odd }: Step): IncomingLine {
         odd ? 'not an event' : '{"v":"0.9.0","type":"from_the_future","run_id":"run-0"}',
       );
     case 3:
-      return shim.line('hint_issued', { call: { call_id: id }, hint: HINT });
+      return odd
+        ? shim.line('approval', {
+            call: { call_id: id },
+            approval: { id: 'request', rule_id: 'r', state: 'asked' },
+          })
+        : shim.line('hint_issued', { call: { call_id: id }, hint: HINT });
     case 4:
     case 5:
       return shim.decision(id, odd ? { action: 'REJECT_WITH_HINT', rule_id: 'r', hint: HINT } : {});

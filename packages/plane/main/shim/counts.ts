@@ -23,6 +23,7 @@ class Counter {
   readonly #server = boxesFor(HUB_METHODS);
   readonly #decisions = boxesFor(HUB_DECISIONS);
   readonly #errors = new Map<string, Box>();
+  readonly #approvals = { count: 0, waited_ms: 0 };
 
   message(from: Side, method: string): void {
     bump(from === 'agent' ? this.#agent : this.#server, method);
@@ -37,6 +38,12 @@ class Counter {
     const box = this.#errors.get(reason);
     if (box !== undefined) box.count++;
     else if (this.#errors.size < ERROR_TYPES_MAX) this.#errors.set(reason, { count: 1 });
+  }
+
+  /** A call has waited for a person. */
+  waited(waitedMs: number): void {
+    this.#approvals.count++;
+    this.#approvals.waited_ms += waitedMs;
   }
 
   counts(profile: Profile): ShimCounts {
@@ -57,6 +64,7 @@ class Counter {
       ],
       decisions: filled(this.#decisions, (decision, count) => ({ decision, count })),
       framing_errors: filled(this.#errors, (error_type, count) => ({ error_type, count })),
+      ...(this.#approvals.count > 0 && { approvals: { ...this.#approvals } }),
     };
   }
 }

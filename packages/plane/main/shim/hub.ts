@@ -211,6 +211,7 @@ function requestFor(
     args_hash: ref.args_hash,
     policy_hash: snapshot.ref.policy_hash,
     bytes_in: call.bytes_in,
+    ...(call.approved !== undefined && call.approved.length > 0 && { approved: call.approved }),
     // Without arguments, rules that need them refuse.
     ...(call.args !== undefined && { params: { name: call.tool_name, arguments: call.args } }),
   };

@@ -5,6 +5,8 @@ import type { Snapshot } from '@subluminal/core/policy';
 import {
   type Command,
   createSession,
+  type HubAnswer,
+  type Question,
   type Session,
   type SessionConfig,
 } from '@subluminal/core/session';
@@ -18,6 +20,7 @@ import type { Recorder } from './events.ts';
 import type { HubLink } from './hub.ts';
 import { asBuffer } from './lane.ts';
 import type { Log, LogLevel } from './log.ts';
+import type { People } from './people.ts';
 import { type Begun, hooksOf, timed } from './watch.ts';
 
 /** One secret that the server was to get; never its value. */
@@ -41,6 +44,7 @@ interface ShimParts {
   readonly tellsRun: boolean;
   readonly sink: PromptSink;
   readonly hub: HubLink | undefined;
+  readonly people: People;
   readonly injected: readonly Injection[];
   readonly redact: (text: string) => string;
   readonly logLevel: LogLevel;
@@ -70,6 +74,8 @@ interface Shim {
   /** The policy in force. */
   snapshot: Snapshot;
   stop: (exitCode: number) => void;
+  /** Writes a held call to the server. */
+  release: (bytes: Uint8Array) => void;
   terminated: boolean;
 }
 
@@ -111,6 +117,7 @@ function configOf(parts: ShimParts): SessionConfig {
     redact: parts.redact,
     isClean: parts.isClean,
     hub: parts.hub !== undefined,
+    approver: parts.people.approver,
     limits: { previewBytesMax: limits.previewBytesMax, orphanMs: limits.orphanMs },
   };
 }
@@ -126,7 +133,7 @@ function carryOut(shim: Shim, commands: readonly Command[]): void {
 }
 
 function perform(shim: Shim, command: Command): void {
-  const { parts, log, recorder, session } = shim;
+  const { parts, log, recorder } = shim;
   switch (command.do) {
     case 'answer':
       shim.answers.write(command.text);
@@ -153,11 +160,28 @@ function perform(shim: Shim, command: Command): void {
       return;
     }
     case 'hold':
-      // Nobody can be asked yet: the call is refused at once instead of waiting for nothing.
-      carryOut(shim, session.approval(command.callId, 'unavailable', shim.now()));
-      return;
+      return parts.people.hold(command.callId, command.bytes);
+    case 'release': {
+      const bytes = parts.people.release(command.callId);
+      if (bytes === undefined) throw new Error('a call that is not held was released');
+      return shim.release(bytes);
+    }
+    case 'discard':
+      return parts.people.discard(command.callId, command.why);
+    case 'consult':
+      return consult(shim, command.question);
     default:
   }
+}
+
+/** The hub decides again about a call that a person has approved. */
+function consult(shim: Shim, question: Question): void {
+  const { hub } = shim.parts;
+  const callId = question.ref.call_id;
+  const tell = (outcome: HubAnswer['outcome']): void =>
+    carryOut(shim, shim.session.consulted({ callId, outcome }, shim.now()));
+  if (hub === undefined) return tell(undefined);
+  void hub.ask([question]).then(([answer]) => tell(answer?.outcome));
 }
 
 export type { Injection, Shim, ShimParts };

@@ -15,7 +15,7 @@ import {
 import { createAnswers } from './answers.ts';
 import { createRecorder } from './events.ts';
 import type { HubLink } from './hub.ts';
-import { createLane, type HubAsker } from './lane.ts';
+import { asBuffer, createLane, type HubAsker, type Lane } from './lane.ts';
 import { createLog } from './log.ts';
 import { watchPolicy } from './policy.ts';
 import { recordEnd, recordHealth, recordPolicy, recordStart, watchHealth } from './record.ts';
@@ -58,12 +58,19 @@ async function runShim(parts: ShimParts): Promise<number> {
     parent: process.ppid,
     snapshot: parts.snapshot,
     stop: () => {},
+    release: () => {},
     terminated: false,
   };
   recordStart(shim);
   const watch = watchPolicyOf(shim);
   const health = watchHealth(shim);
-  const ticking = setInterval(() => carryOut(shim, shim.session.tick(now())), TICK_MS);
+  parts.people.start({
+    now,
+    record: (body) => recorder.record('approval', body),
+    answer: (callId, answer) => carryOut(shim, shim.session.approval(callId, answer, now())),
+    waited: (waitedMs) => shim.counter.waited(waitedMs),
+  });
+  const ticking = setInterval(() => tick(shim), TICK_MS);
   ticking.unref();
   const { spawned } = parts;
   parts.hub?.start({
@@ -80,6 +87,7 @@ async function runShim(parts: ShimParts): Promise<number> {
   watch?.stop();
   health.stop();
   carryOut(shim, shim.session.agentClosed(now()));
+  parts.people.close();
   await shim.toAgent.close(DRAIN_MS);
   recordEnd(shim, exitCode);
   recorder.settle();
@@ -87,6 +95,12 @@ async function runShim(parts: ShimParts): Promise<number> {
   await parts.sink.close(FLUSH_MS);
   await parts.hub?.leave(shim.session.summary());
   return exitCode;
+}
+
+function tick(shim: Shim): void {
+  // First what people have said: time only ends what nobody has answered.
+  shim.parts.people.tick();
+  carryOut(shim, shim.session.tick(shim.now()));
 }
 
 interface AgentSide {
@@ -109,8 +123,11 @@ async function serve(shim: Shim, server: RunningServer, agent: AgentSide): Promi
     ...shared,
     act: (command) => perform(shim, command),
     settled: () => parts.sink.push(),
+    streamed: () => releases.flush(),
     hub: askerOf(parts.hub, () => fromAgent),
   });
+  const releases = createReleases(up, toServer);
+  shim.release = (bytes) => releases.write(bytes);
   const down = createLane({
     from: 'server',
     ...shared,
@@ -121,7 +138,11 @@ async function serve(shim: Shim, server: RunningServer, agent: AgentSide): Promi
   });
   const fromAgent = readChunks(agent.input, {
     chunk: (chunk) => up.feed(chunk),
-    end: () => up.end(() => supervisor.stop({ kind: 'input_closed' })),
+    end: () =>
+      up.end(() => {
+        carryOut(shim, session.inputEnded(now()));
+        supervisor.stop({ kind: 'input_closed' });
+      }),
   });
   const fromServer = readChunks(server.stdout, {
     chunk: (chunk) => down.feed(chunk),
@@ -135,6 +156,20 @@ async function serve(shim: Shim, server: RunningServer, agent: AgentSide): Promi
   // Refusals go to the agent too, so a full agent holds its own requests back as well.
   toAgent.holds(fromServer, fromAgent);
   return finished(shim, { supervisor, server, stop: () => fromAgent.stop() });
+}
+
+/** Held calls for the server. None may land inside of a long line that the agent is sending. */
+function createReleases(line: Lane, toServer: ChunkWriter) {
+  const waiting: Buffer[] = [];
+  return {
+    write(bytes: Uint8Array): void {
+      if (line.isStreaming) waiting.push(asBuffer(bytes));
+      else toServer.write(asBuffer(bytes));
+    },
+    flush(): void {
+      for (const bytes of waiting.splice(0)) toServer.write(bytes);
+    },
+  };
 }
 
 /** As `perform`, for what the server causes. */
@@ -237,6 +272,7 @@ function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
         shim.log.warn(refusal);
         return recordHealth(shim, 'degraded', LOOSENED);
       }
+      await shim.parts.people.prepare(snapshot);
       shim.snapshot = snapshot;
       shim.session.usePolicy(snapshot);
       recordPolicy(shim, snapshot, true);

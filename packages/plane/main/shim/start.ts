@@ -22,6 +22,7 @@ import { withAgentFile } from '../run/agent-file.ts';
 import { TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
 import type { HubReach } from './hub.ts';
 import { ledgerStarter } from './ledger.ts';
+import { createPeople } from './people.ts';
 import { loadPolicy } from './policy.ts';
 import { loadRedactor } from './redact.ts';
 import type { ShimParts } from './running.ts';
@@ -145,6 +146,8 @@ async function gatherWith(
     identified.leave();
     return problem;
   }
+  const people = createPeople({ home: paths.home, producer, warn });
+  await people.prepare(policy.snapshot);
   return {
     serverName,
     identified,
@@ -156,6 +159,7 @@ async function gatherWith(
     producer,
     sink,
     hub: reach?.link(producer),
+    people,
     injected: secrets.injected,
     redact: redaction.redact,
     logLevel: config['log.level'],

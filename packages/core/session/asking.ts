@@ -1,0 +1,168 @@
+// People and their grants, as a session sees them: what they have granted already, and how they are
+// asked. Nothing here waits: whoever must wait is in `approvals.ts`.
+import type { Decision } from '@subluminal/contracts';
+import { candidatesFor } from '../policy/compile/snapshot.ts';
+import { decide } from '../policy/decide/decide.ts';
+import type { Call, Outcome, PolicyState, TraceStep } from '../policy/index.ts';
+import type { DecidedCall, ReadCall } from './carry-out.ts';
+import type { Context, Step } from './context.ts';
+import { emitApproval } from './events.ts';
+import { previewOf } from './preview.ts';
+import type { ApprovalWanted, GrantQuery, TakenGrant } from './types.ts';
+
+const NONE: readonly string[] = [];
+
+type Wanted = NonNullable<Decision['approval']>;
+
+/** The approval rules that grants satisfy for this call. Nothing is used up by looking. */
+function grantedRules(
+  context: Context,
+  { ref, tool, args }: Pick<GrantQuery, 'ref' | 'args'> & { readonly tool: string },
+): readonly string[] {
+  const { approver } = context.config;
+  const { document, ref: policy } = context.snapshot;
+  if (approver === undefined || document.mode !== 'control') return NONE;
+  const candidates = candidatesFor(context.snapshot, ref.server_name, tool);
+  const ruleIds = candidates.flatMap(({ rule }) => (rule.kind === 'approval' ? rule.rule_id : []));
+  // A name that is not shown as it is could be another tool than the one that people saw.
+  if (ruleIds.length === 0 || tool !== ref.tool_name) return NONE;
+  return approver.granted(queryOf({ ref, args, policyHash: policy.policy_hash }), ruleIds);
+}
+
+/** Arguments that were not read have no hash yet: no grant for certain ones may fit them. */
+function queryOf(query: GrantQuery): GrantQuery {
+  if (query.args() !== undefined) return query;
+  return { ...query, ref: { ...query.ref, args_hash: '' } };
+}
+
+interface Concluded {
+  readonly outcome: Outcome<PolicyState>;
+  readonly taken: readonly TakenGrant[];
+}
+
+/** Decides a call that a person has approved for these rules, besides what grants satisfy. */
+function decideWith(
+  context: Context,
+  step: Step,
+  { read, said }: { readonly read: ReadCall; readonly said: readonly string[] },
+): Concluded {
+  const { call } = read;
+  const approved =
+    said.length === 0 ? call : withApproved(call, [...(call.approved ?? []), ...said]);
+  const outcome = decide(context.snapshot, approved, context.state, step.nowMs);
+  const taken = takeGrants(context, { read, outcome, said });
+  if (taken !== undefined) return { outcome, taken };
+  // Another call has used it up in this very moment.
+  const bare = withApproved(call, said);
+  return { outcome: decide(context.snapshot, bare, context.state, step.nowMs), taken: [] };
+}
+
+/** Uses up the grants that let a call pass; undefined when one of them is gone. */
+function takeGrants(
+  { config, snapshot }: Context,
+  used: {
+    readonly read: ReadCall;
+    readonly outcome: Pick<Outcome<PolicyState>, 'decision' | 'trace'>;
+    readonly said: readonly string[];
+  },
+): readonly TakenGrant[] | undefined {
+  const { read, outcome, said } = used;
+  if (outcome.decision.action !== 'ALLOW') return [];
+  const rules = outcome.trace.filter(isApproved).map(({ rule_id }) => rule_id);
+  const granted = rules.filter((rule) => !said.includes(rule));
+  if (granted.length === 0) return [];
+  const { ref, call } = read;
+  const query = queryOf({ ref, args: () => call.args, policyHash: snapshot.ref.policy_hash });
+  return config.approver?.take(query, granted);
+}
+
+/** The same for what the hub has decided: it can't be decided again without asking the hub. */
+function grantsTaken(context: Context, decided: DecidedCall, said: readonly string[]): DecidedCall {
+  const { read, outcome } = decided;
+  const taken = takeGrants(context, { read, outcome, said });
+  if (taken !== undefined) return { ...decided, taken };
+  const { rule_id, severity } = outcome.decision;
+  const decision: Decision = { action: 'BLOCK', rule_id, severity, ...USED_UP };
+  return { ...decided, outcome: { ...outcome, decision } };
+}
+
+function isApproved({ kind, outcome }: TraceStep): boolean {
+  return kind === 'approval' && outcome === 'approved';
+}
+
+function withApproved(call: Call, approved: readonly string[]): Call {
+  const { identity, server_name, tool_name, args_hash, bytes_in, args } = call;
+  const same = { identity, server_name, tool_name, args_hash, bytes_in };
+  return { ...same, approved, ...(args !== undefined && { args }) };
+}
+
+/** Puts a request before people and on record; undefined when nobody can be asked. */
+function askPeople(context: Context, step: Step, decided: DecidedCall): string | undefined {
+  const { approval, rule_id } = decided.outcome.decision;
+  if (approval === undefined) throw new Error('this call needs no approval');
+  // For a server that is gone, nobody needs to be asked.
+  if (context.exit !== undefined) return undefined;
+  const asked = context.config.approver?.ask(wantedFor(context, decided, approval));
+  if (asked === undefined) return undefined;
+  emitApproval(step, decided.read.ref, { id: asked.id, rule_id: rule_id ?? '', state: 'asked' });
+  return asked.advice;
+}
+
+const USED_UP = {
+  reason_code: 'APPROVAL_UNAVAILABLE',
+  summary: 'The grant for this call is no longer there. Try again to ask for another one.',
+};
+const UNAVAILABLE = { reason_code: 'APPROVAL_UNAVAILABLE', summary: 'Nobody could be asked.' };
+
+/** The refusal of a call that may be tried again tells how it gets approved. */
+function askForRetry(context: Context, step: Step, decided: DecidedCall): DecidedCall {
+  const { decision } = decided.outcome;
+  const { hint, rule_id, severity } = decision;
+  const { call } = decided.read;
+  // Arguments that were not read can't be shown, and nobody could find that call again.
+  const isShown = call.args !== undefined && decided.id !== undefined;
+  const advice = isShown ? askPeople(context, step, decided) : undefined;
+  if (advice === undefined || hint === undefined) {
+    const refused: Decision = { action: 'BLOCK', rule_id, severity, ...UNAVAILABLE };
+    return { ...decided, outcome: { ...decided.outcome, decision: refused } };
+  }
+  const retry_advice = [advice, ...(hint.retry_advice === null ? [] : [hint.retry_advice])].join(
+    ' ',
+  );
+  const told: Decision = { ...decision, hint: { ...hint, retry_advice } };
+  return { ...decided, outcome: { ...decided.outcome, decision: told } };
+}
+
+function wantedFor(
+  context: Context,
+  { read, outcome }: DecidedCall,
+  { wait, timeout_ms }: Wanted,
+): ApprovalWanted {
+  const { decision, risk_class } = outcome;
+  return {
+    wait,
+    timeout_ms,
+    rule_id: decision.rule_id ?? '',
+    summary: decision.summary,
+    call: read.ref,
+    policy_hash: context.snapshot.ref.policy_hash,
+    risk_class,
+    args: shownArgs(context, read),
+  };
+}
+
+/** All that a person must see, whatever events show: redacted, and cut only where it is long. */
+function shownArgs(context: Context, { call }: ReadCall): ApprovalWanted['args'] {
+  if (call.args === undefined) return undefined;
+  const limits = { ...context.limits, previewBytesMax: context.limits.askedBytesMax };
+  let isExact = true;
+  // A number that is too large to be repeated exactly is not what the server gets.
+  const json = JSON.stringify(call.args, (_key, value: unknown) => {
+    if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) isExact = false;
+    return value;
+  });
+  const { text = '', truncated } = previewOf({ ...context, limits }, json);
+  return { text, complete: !truncated && isExact };
+}
+
+export { askForRetry, askPeople, decideWith, grantedRules, grantsTaken, UNAVAILABLE, withApproved };

@@ -1,0 +1,286 @@
+// Calls of this shim in the queue of approvals: asked, watched, and ended with what waits for them.
+import {
+  type ApprovalCall,
+  type EventBody,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+} from '@subluminal/contracts';
+import type {
+  ApprovalAnswer,
+  ApprovalWanted,
+  GrantQuery,
+  TakenGrant,
+} from '@subluminal/core/session';
+import { visible } from '@subluminal/core/visible';
+import { uuidv7 } from 'uuidv7';
+import {
+  approves,
+  type Desk,
+  type Ended,
+  type GrantedCall,
+  isProblem,
+  openDesk,
+  type StoreProblem,
+  shortId,
+} from '../../approvals/index.ts';
+import { processInfo, thisSystem } from '../../identity/index.ts';
+import type { PeopleOptions, PeoplePeer } from './people.ts';
+
+interface ApprovalsOptions extends PeopleOptions {
+  readonly peer: () => PeoplePeer | undefined;
+}
+
+/** A request that this shim waits for; a call that may be tried again waits for nothing. */
+interface Waiting {
+  readonly id: string;
+  readonly wanted: ApprovalWanted;
+  readonly sinceMs: number;
+  stop(): void;
+}
+
+type Step = EventBody<'approval'>['approval'];
+
+const NOT_TAKEN = {
+  full: 'too many calls wait already',
+  too_large: 'it is too large to be shown',
+  malformed: 'it does not fit into a request',
+} as const;
+const WARNING_LENGTH_MAX = 500;
+const REASON_LENGTH_MAX = 2_000;
+const RISKS_MAX = 64;
+const RISK_LENGTH_MAX = 128;
+/** The queue is told of the end a moment before the session would give up by itself. */
+const EARLY_MS = 50;
+
+class Approvals {
+  readonly #options: ApprovalsOptions;
+  /** Held calls by their ids, and requests that nobody waits for by theirs. */
+  readonly #held = new Map<string, Waiting>();
+  readonly #hinted = new Map<string, Waiting>();
+  readonly #owner: { readonly pid: number; readonly start: string };
+  #desk: Desk | undefined;
+  #isClosed = false;
+
+  constructor(options: ApprovalsOptions) {
+    this.#options = options;
+    const { pid } = process;
+    this.#owner = { pid, start: processInfo(pid, thisSystem())?.start ?? 'unknown' };
+  }
+
+  granted(query: GrantQuery, ruleIds: readonly string[]): readonly string[] {
+    const desk = this.#open();
+    // Whoever is asked then hears why.
+    if (isProblem(desk)) return [];
+    const { grants } = desk;
+    const nowMs = Date.now();
+    return ruleIds.filter((rule) => grants.findGrant(this.#callOf(query, rule), nowMs));
+  }
+
+  take(query: GrantQuery, ruleIds: readonly string[]): readonly TakenGrant[] | undefined {
+    const desk = this.#open();
+    if (isProblem(desk)) return undefined;
+    const { grants } = desk;
+    const taken: TakenGrant[] = [];
+    for (const rule_id of ruleIds) {
+      const grant = grants.takeGrant(this.#callOf(query, rule_id), Date.now());
+      if (grant === undefined) return undefined;
+      const { id: grant_id, request: id, by, channel } = grant;
+      taken.push({ rule_id, grant_id, id, by, channel });
+    }
+    return taken;
+  }
+
+  ask(wanted: ApprovalWanted): { readonly id: string; readonly advice: string } | undefined {
+    if (this.#isClosed) return undefined;
+    const desk = this.#open();
+    if (isProblem(desk)) return this.#nobody(`${desk.message} [${desk.code}]`);
+    const { agent_id, client, env, principal, workload } = this.#options.producer;
+    const asked = desk.queue.ask({
+      call: this.#askedCall(wanted),
+      agent: {
+        agent_id,
+        client,
+        env,
+        ...(principal !== undefined && { principal }),
+        ...(workload !== undefined && { workload }),
+      },
+      wait: wanted.wait,
+      timeoutMs: wanted.timeout_ms,
+      askedBy: this.#owner,
+    });
+    if (asked.kind !== 'asked' && asked.kind !== 'waiting') {
+      const isFault = asked.kind === 'problem';
+      return this.#nobody(isFault ? `${asked.message} [${asked.code}]` : NOT_TAKEN[asked.why]);
+    }
+    this.#watch(desk, asked.id, wanted);
+    const advice = `A person can approve it with \`sub approvals approve ${shortId(asked.id)}\`.`;
+    return { id: asked.id, advice };
+  }
+
+  /** A held call goes no further: nobody needs to answer any more. */
+  discard(callId: string, why: 'refused' | 'timeout' | 'cancelled'): void {
+    const waiting = this.#held.get(callId);
+    if (waiting === undefined) return;
+    this.#held.delete(callId);
+    waiting.stop();
+    const isLate = why === 'timeout';
+    const by = isLate ? 'time' : this.#options.producer.agent_id.slice(0, 256);
+    const channel = isLate ? 'clock' : 'shim';
+    const state = isLate ? 'expired' : 'cancelled';
+    const ended = this.#desk?.queue.end(waiting.id, { state, by, channel });
+    const isKnown = ended?.kind === 'ended' || ended?.kind === 'already';
+    this.#record(waiting, isKnown ? stepOf(ended.entry) : { state, by, channel });
+  }
+
+  /** Whoever was first, a person or the clock, is right: the queue says who. */
+  tick(): void {
+    const nowMs = this.#options.peer()?.now() ?? 0;
+    for (const [callId, { id, wanted, sinceMs }] of [...this.#held]) {
+      if (nowMs < sinceMs + wanted.timeout_ms - EARLY_MS) continue;
+      const late = { state: 'expired', by: 'time', channel: 'clock' } as const;
+      const ended = this.#desk?.queue.end(id, late);
+      if (ended?.kind === 'ended' || ended?.kind === 'already') this.#end(callId, ended.entry);
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const callId of [...this.#held.keys()]) this.discard(callId, 'cancelled');
+    for (const waiting of this.#hinted.values()) waiting.stop();
+    this.#hinted.clear();
+  }
+
+  #watch(desk: Desk, id: string, wanted: ApprovalWanted): void {
+    const isHeld = wanted.wait === 'hold';
+    if (!isHeld && this.#hinted.has(id)) return;
+    const { call_id } = wanted.call;
+    const watched = desk.queue.watch([id], (ended) => {
+      if (isHeld) this.#end(call_id, ended);
+      else this.#endHinted(id, ended);
+    });
+    const sinceMs = this.#options.peer()?.now() ?? 0;
+    const waiting = { id, wanted, sinceMs, stop: () => watched.stop() };
+    if (isHeld) this.#held.set(call_id, waiting);
+    else this.#hinted.set(id, waiting);
+  }
+
+  #end(callId: string, ended: Ended): void {
+    const waiting = this.#held.get(callId);
+    if (waiting === undefined) return;
+    this.#held.delete(callId);
+    waiting.stop();
+    this.#record(waiting, stepOf(ended));
+    this.#options.peer()?.answer(callId, this.#answerOf(waiting, ended));
+  }
+
+  #endHinted(id: string, ended: Ended): void {
+    const waiting = this.#hinted.get(id);
+    this.#hinted.delete(id);
+    if (waiting !== undefined) this.#record(waiting, stepOf(ended));
+  }
+
+  /** Only an approval of exactly this call is one. */
+  #answerOf({ id, wanted }: Waiting, ended: Ended): ApprovalAnswer {
+    if (ended.kind !== 'request' || ended.request.id !== id) return 'unavailable';
+    switch (ended.state) {
+      case 'approved':
+        return approves(ended, this.#askedCall(wanted)) ? 'approved' : 'unavailable';
+      case 'rejected':
+      case 'cancelled':
+        return 'rejected';
+      case 'expired':
+        return 'timeout';
+      case 'pending':
+        return 'unavailable';
+    }
+  }
+
+  #record({ id, wanted, sinceMs }: Waiting, step: Omit<Step, 'rule_id'>): void {
+    const peer = this.#options.peer();
+    const waited_ms = Math.max(0, (peer?.now() ?? 0) - sinceMs);
+    const approval = { id, rule_id: wanted.rule_id, ...step, waited_ms };
+    if (wanted.wait === 'hold') peer?.waited(waited_ms);
+    peer?.record({ call: { call_id: wanted.call.call_id }, approval });
+  }
+
+  #askedCall({ call, policy_hash, rule_id, risk_class, summary, args }: ApprovalWanted) {
+    const shown = argsOf(args);
+    return {
+      run_id: this.#options.producer.run_id,
+      call_id: call.call_id,
+      server: call.server_name,
+      tool: call.tool_name,
+      args_hash: call.args_hash,
+      policy_hash,
+      rule_id,
+      ...shown,
+      risk: risk_class.slice(0, RISKS_MAX).map((risk) => risk.slice(0, RISK_LENGTH_MAX)),
+      reason: summary.slice(0, REASON_LENGTH_MAX),
+    } satisfies ApprovalCall;
+  }
+
+  #callOf({ ref, args, policyHash }: GrantQuery, rule_id: string): GrantedCall {
+    const { run_id, agent_id, env, principal } = this.#options.producer;
+    return {
+      run_id,
+      call_id: ref.call_id,
+      server: ref.server_name,
+      tool: ref.tool_name,
+      rule_id,
+      args_hash: ref.args_hash,
+      policy_hash: policyHash,
+      args: args(),
+      agent: { agent_id, env, principal },
+    };
+  }
+
+  /** A folder that was not safe may be mended meanwhile. */
+  #open(): Desk | StoreProblem {
+    if (this.#desk !== undefined) return this.#desk;
+    const ports = {
+      nowMs: () => Date.now(),
+      uuid: uuidv7,
+      warn: (message: string) => this.#warn(message),
+    };
+    const opened = openDesk({ home: this.#options.home, ports });
+    if (!isProblem(opened)) this.#desk = opened;
+    return opened;
+  }
+
+  #nobody(why: string): undefined {
+    this.#warn(`nobody could be asked to approve a call: ${why}`);
+  }
+
+  #warn(message: string): void {
+    this.#options.warn(visible(message, WARNING_LENGTH_MAX));
+  }
+}
+
+/** What a person sees; text that is no JSON any more was changed by more than redaction. */
+function argsOf(shown: ApprovalWanted['args']): { args: JsonValue; args_complete: boolean } {
+  if (shown === undefined) return { args: null, args_complete: false };
+  try {
+    const args: unknown = JSON.parse(shown.text);
+    if (isJsonObject(args)) return { args, args_complete: shown.complete };
+  } catch {
+    // It was cut.
+  }
+  return { args: shown.text, args_complete: false };
+}
+
+/** An object that JSON.parse has made holds nothing but JSON. */
+function isJsonObject(value: unknown): value is JsonObject {
+  return isObject(value);
+}
+
+/** How a request ended, as it goes on record. */
+function stepOf(ended: Ended): Omit<Step, 'rule_id'> {
+  if (ended.kind !== 'request') return { state: 'cancelled' };
+  const { outcome } = ended;
+  if (outcome === null) return { state: 'expired' };
+  const { state, by, channel, grant } = outcome;
+  return { state, by, channel, ...(grant !== undefined && { grant_id: grant }) };
+}
+
+export { Approvals };

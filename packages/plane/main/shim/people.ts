@@ -1,0 +1,96 @@
+// The shim's way to people who approve calls. What it needs is loaded when a policy asks for them:
+// most policies never do.
+import type { EventBody, Producer } from '@subluminal/contracts';
+import type { Snapshot } from '@subluminal/core/policy';
+import type { ApprovalAnswer, Approver } from '@subluminal/core/session';
+import type { Approvals } from './approvals.ts';
+
+interface PeopleOptions {
+  /** `$SUB_HOME`. */
+  readonly home: string;
+  readonly producer: Producer;
+  readonly warn: (text: string) => void;
+}
+
+/** What a running shim does with what people say. */
+interface PeoplePeer {
+  readonly now: () => number;
+  readonly record: (body: EventBody<'approval'>) => void;
+  readonly answer: (callId: string, answer: ApprovalAnswer) => void;
+  /** A call waits no longer. */
+  readonly waited: (waitedMs: number) => void;
+}
+
+interface People {
+  readonly approver: Approver;
+  /** Must be done before a session works by this policy. */
+  prepare(snapshot: Snapshot): Promise<void>;
+  start(peer: PeoplePeer): void;
+  hold(callId: string, bytes: Uint8Array): void;
+  /** The bytes of a held call; they are not kept any longer. */
+  release(callId: string): Uint8Array | undefined;
+  discard(callId: string, why: 'refused' | 'timeout' | 'cancelled'): void;
+  /** Time has passed: requests whose time is up have ended, one way or the other. */
+  tick(): void;
+  close(): void;
+}
+
+const NONE: readonly string[] = [];
+
+class LazyPeople implements People {
+  readonly #options: PeopleOptions;
+  readonly #held = new Map<string, Uint8Array>();
+  #approvals: Approvals | undefined;
+  #peer: PeoplePeer | undefined;
+
+  readonly approver: Approver = {
+    granted: (query, ruleIds) => this.#approvals?.granted(query, ruleIds) ?? NONE,
+    take: (query, ruleIds) => this.#approvals?.take(query, ruleIds),
+    ask: (wanted) => this.#approvals?.ask(wanted),
+  };
+
+  constructor(options: PeopleOptions) {
+    this.#options = options;
+  }
+
+  async prepare(snapshot: Snapshot): Promise<void> {
+    if (this.#approvals !== undefined) return;
+    if (!snapshot.rules.some(({ rule }) => rule.kind === 'approval')) return;
+    const { Approvals: Loaded } = await import('./approvals.ts');
+    this.#approvals ??= new Loaded({ ...this.#options, peer: () => this.#peer });
+  }
+
+  start(peer: PeoplePeer): void {
+    this.#peer = peer;
+  }
+
+  hold(callId: string, bytes: Uint8Array): void {
+    this.#held.set(callId, bytes);
+  }
+
+  release(callId: string): Uint8Array | undefined {
+    const bytes = this.#held.get(callId);
+    this.#held.delete(callId);
+    return bytes;
+  }
+
+  discard(callId: string, why: 'refused' | 'timeout' | 'cancelled'): void {
+    this.#held.delete(callId);
+    this.#approvals?.discard(callId, why);
+  }
+
+  tick(): void {
+    this.#approvals?.tick();
+  }
+
+  close(): void {
+    this.#approvals?.close();
+  }
+}
+
+function createPeople(options: PeopleOptions): People {
+  return new LazyPeople(options);
+}
+
+export type { People, PeopleOptions, PeoplePeer };
+export { createPeople };
