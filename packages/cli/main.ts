@@ -29,14 +29,20 @@ async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** They must print nothing else, or run where nobody reads; whoever comes next repairs. */
-const UNREPAIRED = new Set(['shim', 'ledgerd', 'completion', 'version']);
+/**
+ * They must print nothing else, or run where nobody reads; whoever comes next repairs. `unwrap` does
+ * the same work, and tells of it as its own.
+ */
+const UNREPAIRED = new Set(['shim', 'ledgerd', 'completion', 'version', 'unwrap']);
+/** They promise to change nothing: they only tell. */
+const LOOKING = new Set(['status', 'doctor']);
 
 /** A `sub wrap` that was killed has left a config rewritten: the next command puts it back. */
 async function repair([name = '']: readonly string[], io: Io): Promise<void> {
   if (UNREPAIRED.has(name)) return;
   const { repairs } = await import('./adopt/repairs.ts');
-  for (const line of await repairs(process.env)) io.err.write(`sub: ${harmless(line)}\n`);
+  for (const line of await repairs(process.env, LOOKING.has(name)))
+    io.err.write(`sub: ${harmless(line)}\n`);
 }
 
 /** Guessing needs more of the product than printing help should load. */

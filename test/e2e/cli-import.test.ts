@@ -1,5 +1,5 @@
 // An agent that is set up already comes under governance by the built `sub import`.
-import { chmodSync, lstatSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -74,10 +74,26 @@ describe('what it shows', () => {
 
   test('a secret among the arguments that change is not shown either', async () => {
     const token = `ghp_${'a1B2c3D4'.repeat(5).slice(0, 36)}`;
-    machine.servers({ files: { command: 'serve', args: ['--token', token] } });
+    machine.servers({ files: { command: 'serve', args: ['--take', token] } });
     const { stdout } = await machine.sub('import', 'claude', '--dry-run');
     expect(stdout).not.toContain(token);
     expect(stdout).toContain('REDACTED');
+  });
+
+  test('nor is one that only its name tells, nor what people note beside it', async () => {
+    const args = ['--api-key', SECRET, '-e', `ACME_KEY=${SECRET}`, `--key=${SECRET}`, 'last-word'];
+    const path = join(machine.project, '.vscode', 'mcp.json');
+    const list = args.map((word) => JSON.stringify(word)).join(', ');
+    machine.write(
+      path,
+      `{ "servers": {\n\t// my key is ${SECRET}\n\t"w": { "command": "w", "args": [${list}] } } }\n`,
+    );
+    const { stdout } = await machine.sub('import', 'vscode', '--dry-run');
+    expect(stdout).not.toContain(SECRET);
+    expect(stdout).toContain('last-word');
+    // A tab is shown as one.
+    expect(stdout).toContain(' \t// …');
+    expect(stdout).not.toContain('u{9}');
   });
 
   test('a config in TOML shows its form, and no value of its environment', async () => {
@@ -112,13 +128,14 @@ describe('what it shows', () => {
           governs: ['files'],
           applied: true,
           servers: [
-            { name: 'files', state: 'open' },
+            { name: 'files', state: 'open', disabled: false },
             { name: 'linear', state: 'remote' },
           ],
         },
       ],
       problems: [],
     });
+    expect(stdout).not.toMatch(/"[a-z]+[A-Z]\w*":/);
   });
 });
 
@@ -193,6 +210,37 @@ describe('what it does', () => {
     });
   });
 
+  test('another policy and profile reach what is governed already, and restore undoes it', async () => {
+    const before = machine.servers({ one: SERVER, two: SERVER });
+    machine.write(join(machine.project, 'a.yaml'), DENY);
+    machine.write(join(machine.project, 'b.yaml'), DENY);
+    await machine.sub('import', 'claude', '--yes', '--policy', 'a.yaml');
+    const again = ['import', 'claude', '--yes', '--policy', 'b.yaml', '--profile', 'development'];
+    const { code, stdout } = await machine.sub(...again, '--server', 'two');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\+.*b\.yaml/m);
+    expect(stdout).toMatch(/^ {2}two +governed, to be started otherwise$/m);
+    expect(stdout).toContain('Done: 1 governed server is brought up to date');
+    expect(entryOf('one').args).toContain(join(machine.project, 'a.yaml'));
+    const two = entryOf('two').args;
+    expect(two).toContain(join(machine.project, 'b.yaml'));
+    expect(two).toContain('development');
+    expect(two).not.toContain(join(machine.project, 'a.yaml'));
+    const third = await machine.sub(...again, '--server', 'two');
+    expect(third.stdout).toContain('Nothing to do.');
+    await machine.sub('restore', 'claude', '--yes');
+    expect(machine.read()).toBe(before);
+  });
+
+  test('a shim without a record keeps its options, and that is told', async () => {
+    machine.servers();
+    machine.write(join(machine.project, 'a.yaml'), DENY);
+    await machine.sub('import', 'claude', '--yes');
+    rmSync(machine.subHome, { recursive: true });
+    const { stderr } = await machine.sub('import', 'claude', '--yes', '--policy', 'a.yaml');
+    expect(stderr).toMatch(/files of .*no record of this shim is left/);
+  });
+
   test('only the servers that are named are governed', async () => {
     machine.servers({ one: SERVER, two: SERVER });
     await machine.sub('import', 'claude', '--yes', '--server', 'two');
@@ -240,9 +288,53 @@ describe('what it does', () => {
   });
 });
 
+describe('what it warns of', () => {
+  test('a file that the project shares, which --user-only leaves out', async () => {
+    const own = join(machine.project, '.mcp.json');
+    const before = machine.servers({ own: SERVER }, own);
+    machine.servers();
+    const told = await machine.sub('import', 'claude', '--dry-run');
+    expect(told.stderr).toContain(`${own} belongs to the project`);
+    const { code, stderr } = await machine.sub('import', 'claude', '--yes', '--user-only');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(machine.read(own)).toBe(before);
+    expect(entryOf('files').args).toContain('shim');
+  });
+
+  test('comments among the arguments, which only the record brings back', async () => {
+    const path = join(machine.project, 'mcp.jsonc');
+    machine.write(path, '{ "mcpServers": { "a": { "command": "x", "args": [ // why\n "y"] } } }');
+    const { stderr } = await machine.sub('import', '--config-path', path, '--dry-run');
+    expect(stderr).toContain('the comments among the arguments of a');
+    machine.write(path, '{ // why\n "mcpServers": { "a": { "command": "x", "args": ["//"] } } }');
+    expect((await machine.sub('import', '--config-path', path, '--dry-run')).stderr).toBe('');
+  });
+
+  test('a client with a window, whose servers find no policy of a project', async () => {
+    machine.servers({ files: SERVER }, join(machine.home, '.cursor', 'mcp.json'));
+    machine.write(join(machine.project, 'p.yaml'), DENY);
+    const words = 'from a folder of its own choice';
+    expect((await machine.sub('import', 'cursor', '--dry-run')).stderr).toContain(words);
+    const named = await machine.sub('import', 'cursor', '--dry-run', '--policy', 'p.yaml');
+    expect(named.stderr).toBe('');
+    machine.servers();
+    expect((await machine.sub('import', 'claude', '--dry-run')).stderr).toBe('');
+  });
+
+  test('a policy of the project that would keep the servers from starting', async () => {
+    machine.servers();
+    machine.write(join(machine.project, 'policy.yaml'), 'rules: [');
+    const { code, stderr } = await machine.sub('import', 'claude', '--yes');
+    expect(code).toBe(0);
+    expect(stderr).toContain(`its policy ${join(machine.project, 'policy.yaml')} is broken`);
+  });
+});
+
 describe('what it refuses', () => {
   test.each([
     [['import', 'emacs'], 'SUB_CLIENT_UNKNOWN', 'claude-code'],
+    [['import', 'cluade'], 'SUB_CLIENT_UNKNOWN', 'Did you mean claude?'],
+    [['import', '--user-only', '--config-path', 'x'], 'SUB_USAGE', '--user-only'],
     [['import', 'claude'], 'SUB_CLIENT_CONFIG', '.claude.json'],
     [['import', 'custom'], 'SUB_USAGE', '--config-path'],
     [['import', 'claude', '--policy', 'none.yaml'], 'SUB_FILE_READ', 'none.yaml'],
@@ -269,6 +361,14 @@ describe('what it refuses', () => {
     expect(stderr).toContain('.mcp.json');
     expect(machine.read(join(machine.project, '.mcp.json'))).toBe(broken);
     expect(entryOf('files').args).toContain('shim');
+  });
+
+  test('nothing but a broken config is an error, not nothing to do', async () => {
+    machine.write(machine.config, '{');
+    const { code, stdout, stderr } = await machine.sub('import', 'claude', '--yes');
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(`${machine.config}: no valid JSON`);
   });
 
   test('a broken policy, before anything is changed', async () => {

@@ -101,6 +101,33 @@ test('a client that nothing was changed of has nothing to restore', async () => 
   expect(stdout).toContain('Nothing to do.');
 });
 
+test('a config that cannot be put back is not followed by "Nothing to do."', async () => {
+  machine.servers();
+  await machine.sub('import', 'claude', '--yes');
+  machine.write(machine.config, '{ "mcpServers": ');
+  const { code, stdout } = await machine.sub('restore', 'claude', '--yes');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+});
+
+test('--project takes only what is inside of that folder', async () => {
+  const own = join(machine.project, '.mcp.json');
+  const texts = [machine.servers(), machine.servers({ x: SERVER }, own)];
+  await machine.sub('import', 'claude', '--yes');
+  await machine.sub('restore', 'claude', '--yes', '--project', machine.project);
+  expect(machine.read(own)).toBe(texts[1]);
+  expect(machine.read()).not.toBe(texts[0]);
+  expect((await machine.sub('restore', '--help')).stdout).toContain('only the configs inside');
+});
+
+test('a backup that was put in place by hand is told as what it is', async () => {
+  const before = machine.servers();
+  await machine.sub('import', 'claude', '--yes');
+  machine.write(machine.config, before);
+  const { stderr } = await machine.sub('grants', 'list');
+  expect(stderr).toContain(`${machine.config} is as it was before sub changed it`);
+  expect(machine.left('backups')).toEqual([]);
+});
+
 test('the client or --all has to be said, and not both', async () => {
   expect((await machine.sub('restore')).code).toBe(2);
   expect((await machine.sub('restore', 'claude', '--all')).code).toBe(2);

@@ -1,9 +1,10 @@
 // `sub status`: which servers are governed, by what, and when they were last called.
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { AdoptHome, ECHO, SECRET, SERVER, said, told } from './adopt-home.ts';
-import { ended, ensureBuilt } from './sub.ts';
+import { ended, ensureBuilt, SUB } from './sub.ts';
 
 let machine: AdoptHome;
 beforeAll(ensureBuilt);
@@ -27,7 +28,9 @@ test('every server has its state: governed, not, not yet, disabled', async () =>
   await machine.sub('import', 'claude', '--yes', '--server', 'files', '--profile', 'development');
   const { code, stdout } = await machine.sub('status');
   expect(code).toBe(0);
-  expect(stdout).toMatch(/files +governed, no policy: everything passes, development/);
+  expect(stdout).toMatch(
+    /files +governed, policy found where it runs \(from here: none, .*\), development/,
+  );
   expect(stdout).toMatch(/plain +not governed\n/);
   expect(stdout).toMatch(/linear +not governed yet \(by address\)\n/);
   expect(stdout).toMatch(/off +not governed, disabled\n/);
@@ -43,7 +46,9 @@ test('the policy of the project is named, and the last call that the ledger has'
   await machine.sub('import', 'claude', '--yes');
   const before = await machine.sub('status');
   expect(before.stdout).toContain('no call seen');
-  expect(before.stdout).toContain(join(machine.project, 'policy.yaml'));
+  expect(before.stdout).toContain(
+    `policy found where it runs (from here: ${join(machine.project, 'policy.yaml')})`,
+  );
   const run = await ended(machine.start(['run', ...machine.agent({ calls: [ECHO] })]));
   expect(told(run.stdout).outcomes).toEqual(['ok']);
   expect((await machine.sub('status')).stdout).toMatch(/last call \d+ \w+ ago/);
@@ -61,13 +66,80 @@ test('the policy of the project is named, and the last call that the ledger has'
             state: 'governed',
             disabled: false,
             server_name: 'files',
-            policy: join(machine.project, 'policy.yaml'),
+            policy: null,
+            policy_source: 'start',
+            policy_from_here: join(machine.project, 'policy.yaml'),
+            is_this_sub: true,
+            cannot_start: null,
           },
         ],
       },
     ],
     problems: [],
   });
+});
+
+const OBSERVE =
+  'policy_id: p\nversion: "1"\nmode: observe\ndefaults: { decision_on_error: BLOCK }\nselectors: {}\nrules: []\n';
+
+test('an entry of another project has the policy of that project, not of this one', async () => {
+  const other = join(machine.folder, 'other');
+  machine.write(join(other, 'policy.yaml'), OBSERVE);
+  machine.write(join(machine.project, 'policy.yaml'), OBSERVE);
+  const projects = { [other]: { mcpServers: { far: SERVER } } };
+  machine.write(machine.config, JSON.stringify({ mcpServers: {}, projects }));
+  machine.servers({ own: SERVER }, join(machine.project, '.mcp.json'));
+  await machine.sub('import', 'claude', '--yes');
+  const { stdout } = await machine.sub('status');
+  expect(stdout).toMatch(new RegExp(`far .*policy ${join(other, 'policy.yaml')},`));
+  expect(stdout).toMatch(new RegExp(`own .*policy ${join(machine.project, 'policy.yaml')},`));
+});
+
+test('a server that cannot start is said to be one', async () => {
+  machine.servers();
+  const policy = join(machine.project, 'p.yaml');
+  machine.write(policy, OBSERVE);
+  await machine.sub('import', 'claude', '--yes', '--policy', 'p.yaml');
+  const fine = machine.read();
+  rmSync(policy);
+  const gone = await machine.sub('status');
+  expect(gone.stdout).toContain(`governed, but cannot start: its policy ${policy} is gone`);
+  machine.write(policy, 'rules: [');
+  const bad = await machine.sub('status', '--json');
+  expect(bad.stdout).toContain(`"cannot_start": "its policy ${policy} is broken"`);
+  machine.write(policy, OBSERVE);
+  const moved = join(machine.folder, 'sub.mjs');
+  machine.write(machine.config, fine.replace(SUB, moved));
+  expect((await machine.sub('status')).stdout).toContain(`cannot start: ${moved} is gone`);
+  machine.write(moved, '');
+  expect((await machine.sub('status')).stdout).toContain(`by another sub (${moved})`);
+});
+
+test('a policy here that is broken is told of a server that may run elsewhere', async () => {
+  machine.servers();
+  await machine.sub('import', 'claude', '--yes');
+  const policy = join(machine.project, 'policy.yaml');
+  machine.write(policy, 'rules: [');
+  const { stdout } = await machine.sub('status');
+  expect(stdout).toContain(`where it runs (from here: its policy ${policy} is broken)`);
+});
+
+test('an entry that records nothing is said to', async () => {
+  const args = [SUB, 'shim', '--server-name', 'files', '--events', 'off', '--', 'x'];
+  machine.servers({ files: { command: process.execPath, args } });
+  expect((await machine.sub('status')).stdout).toContain('events off: nothing is recorded');
+});
+
+test('a config that was named by its path is listed, here and by doctor', async () => {
+  const path = join(machine.folder, 'elsewhere', 'mcp.json');
+  machine.servers({ files: SERVER }, path);
+  await machine.sub('import', '--config-path', path, '--yes');
+  const { stdout } = await machine.sub('status');
+  expect(stdout).toContain(`Other client: ${path}`);
+  expect(stdout).toMatch(/files +governed/);
+  expect((await machine.sub('doctor')).stdout).toContain(`Other client, ${path}: 1 of 1 server`);
+  rmSync(path);
+  expect((await machine.sub('status')).stderr).toContain(`${path} is gone`);
 });
 
 test('a session that runs is named by its process', async () => {

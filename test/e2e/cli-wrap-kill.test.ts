@@ -20,6 +20,9 @@ afterEach(() => machine.end());
 
 const TYPE = ['--agent-type', 'claude-code', '--events', 'off', '--quiet'];
 
+/** A command that repairs, and has nothing to do but that. */
+const NEXT = ['restore', 'codex'];
+
 function namesIn(path: string): readonly string[] {
   return existsSync(path) ? readdirSync(path) : [];
 }
@@ -74,14 +77,14 @@ async function callThroughConfig(): Promise<string> {
 async function expectRepaired(config: string): Promise<void> {
   const isRewritten = machine.read() !== config;
   expect(await callThroughConfig()).toBe('ok');
-  const { code, stderr } = await machine.sub('status');
+  const { code, stderr } = await machine.sub(...NEXT);
   expect(code).toBe(0);
   const line = `${machine.config} rewritten; it was put back.`;
   expect(stderr).toContain(isRewritten ? line : '');
   expect(machine.read()).toBe(config);
   expect(machine.left('backups')).toEqual([]);
   expect(namesIn(machine.home).filter((name) => name.includes('.subluminal-'))).toEqual([]);
-  expect((await machine.sub('status')).stderr).toBe('');
+  expect((await machine.sub(...NEXT)).stderr).toBe('');
 }
 
 test.each(Object.entries(MOMENTS))('killed when %s', async (_, isSeen) => {
@@ -168,6 +171,35 @@ test('what others changed in a config that a killed session left is kept', async
     mcpServers: { files: SERVER, late: { command: 'added' } },
   });
 });
+
+test('its agent goes on: whoever puts the config back says that it is not governed any more', async () => {
+  const config = machine.servers();
+  const agent = machine.agent({ linger: true });
+  const child = machine.start(['wrap', ...TYPE, ...agent]);
+  await said(child, 'agent: ');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const { stderr } = await machine.sub(...NEXT);
+  const pid = Number(/Its agent \(process (\d+)\) still runs/.exec(stderr)?.[1]);
+  expect(machine.running()).toContain(pid);
+  expect(stderr).toContain('NOT governed');
+  expect(machine.read()).toBe(config);
+});
+
+test.each(['status', 'doctor'])(
+  '`sub %s` only tells what is left, and changes nothing',
+  async (name) => {
+    machine.servers();
+    const child = machine.start(['wrap', ...TYPE, ...machine.agent({ linger: true })]);
+    await said(child, 'agent: ');
+    await killAll(child);
+    const left = machine.read();
+    const { stderr } = await machine.sub(name);
+    expect(stderr).toContain(`${machine.config} was left rewritten`);
+    expect(stderr).toContain('`sub unwrap` puts it back');
+    expect(machine.read()).toBe(left);
+  },
+);
 
 test.each([['version'], ['completion', 'bash'], ['import', '--help']])(
   '`sub %s` repairs nothing: it only prints',

@@ -159,9 +159,14 @@ describe('a session', () => {
   });
 
   test('a launcher that hands over to a window is told of import', async () => {
+    const path = join(machine.home, '.cursor', 'mcp.json');
+    machine.servers({ files: SERVER }, path);
+    const cursor = ['--agent-type', 'cursor', '--events', 'off', ...machine.agent({}, path)];
+    const { stderr } = await ended(machine.start(['wrap', ...cursor]));
+    expect(stderr).toContain('`sub import cursor`');
+    // One without windows has just had nothing to do.
     machine.servers();
-    const { stderr } = await machine.wrap(TYPE);
-    expect(stderr).toContain('`sub import claude-code`');
+    expect((await machine.wrap(TYPE)).stderr).not.toContain('sub import');
   });
 
   test('both configs of the client are rewritten, and both come back', async () => {

@@ -2,7 +2,7 @@ import picocolors from 'picocolors';
 import { expect, test } from 'vitest';
 import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
-import { asker } from './confirm.ts';
+import { asker, type Interrupts } from './confirm.ts';
 
 interface Typed {
   readonly io: Io;
@@ -52,6 +52,46 @@ test('asks again and again, however the answers come', async () => {
   await close();
   expect(isClosed()).toBe(true);
 });
+
+test('the end of the input ends the line of the question', async () => {
+  const { io, said } = terminal([]);
+  expect(await asker(io, false).ask('Well?')).toBe(false);
+  expect(said.join('')).toBe('Well? [y/N] \n');
+});
+
+test.each([
+  [['y\n'], 'nothing more was changed'],
+  [[], 'nothing was changed'],
+])('Ctrl-C says what it leaves, after %j', async (answers, words) => {
+  const { io, said } = terminal(answers);
+  let interrupt = (): void => undefined;
+  let listening = 0;
+  const died = new Promise<void>((resolve) => {
+    const interrupts: Interrupts = {
+      listen: (onInterrupt) => {
+        interrupt = onInterrupt;
+        listening += 1;
+        return () => void (listening -= 1);
+      },
+      die: resolve,
+    };
+    const hanging = asker({ ...io, stdin: hangsAfter(io.stdin) }, false, interrupts);
+    void (async () => {
+      for (const _ of answers) await hanging.ask('One?');
+      void hanging.ask('Two?');
+      interrupt();
+    })();
+  });
+  await died;
+  expect(said.join('')).toMatch(new RegExp(`\\[y/N\\] \nsub: ${words}\\.\n$`));
+  expect(listening).toBe(1);
+});
+
+/** Somebody who types no more, and does not go away either. */
+async function* hangsAfter(input: Io['stdin']): AsyncGenerator<Uint8Array> {
+  yield* input;
+  await new Promise(() => undefined);
+}
 
 test('asks nobody who has said yes already', async () => {
   const { io, said } = terminal([], false);

@@ -40,7 +40,8 @@ function diffLines(diff: string, { colors }: Output): readonly string[] {
   const lines = diff.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines.map((line) => {
-    const shown = harmless(line.replace(/\r$/, ''));
+    // A tab moves no further than a space does; spelled out it hides how the file is written.
+    const shown = line.replace(/\r$/, '').split('\t').map(harmless).join('\t');
     if (line.startsWith('+')) return colors.green(shown);
     if (line.startsWith('-')) return colors.red(shown);
     return line.startsWith('@@') ? colors.cyan(shown) : shown;
@@ -55,10 +56,40 @@ function failureOf({ code, message, fix }: AdoptProblem): Failure {
   return failure(code, message, fix);
 }
 
+/** A server for programs, as far as its config tells. */
+function serverParts(server: ServerView): object {
+  const { name, project, state, isDisabled, serverName, policy, profile, events, wrapId } = server;
+  return {
+    name,
+    ...(project !== undefined && { project }),
+    state,
+    disabled: isDisabled,
+    ...(serverName !== undefined && { server_name: serverName }),
+    ...(policy !== undefined && { policy }),
+    ...(profile !== undefined && { profile }),
+    ...(events !== undefined && { events }),
+    ...(wrapId !== undefined && { wrap_id: wrapId }),
+    ...(server.program !== undefined && { program: server.program }),
+  };
+}
+
+function problemParts({ code, message, fix }: AdoptProblem): object {
+  return { code, message, fix };
+}
+
 /** Each on its line; whether there were any. */
 function tellProblems(problems: readonly AdoptProblem[], io: Io): boolean {
   for (const problem of problems) reportFailure(failureOf(problem), io, false);
   return problems.length > 0;
 }
 
-export { diffLines, failureOf, printLines, serverLines, stateWords, tellProblems };
+export {
+  diffLines,
+  failureOf,
+  printLines,
+  problemParts,
+  serverLines,
+  serverParts,
+  stateWords,
+  tellProblems,
+};

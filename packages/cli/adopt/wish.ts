@@ -62,7 +62,8 @@ async function chosenClient(
   if (found.kind === 'unknown') {
     // Guessing loads more than the rest together.
     const { guessed } = await import('../guess.ts');
-    const guess = guessed(word, found.known);
+    const words = CLIENTS.flatMap(({ id, aliases }) => [id, ...aliases]);
+    const guess = guessed(word, words);
     const fix = `${guess === undefined ? '' : `Did you mean ${guess}? `}Known are: ${found.known.join(', ')}.`;
     return failure('SUB_CLIENT_UNKNOWN', `there is no client ${word}.`, fix);
   }

@@ -22,6 +22,7 @@ const IMPORT_OPTIONS = {
     'production enforces, development only says what it would have done',
   ),
   'config-path': configPath,
+  'user-only': flag('leave out the files that belong to the project and are shared with it'),
   yes,
   json: jsonFlag,
 };
@@ -30,7 +31,7 @@ const importCommand = createCommand({
   path: ['import'],
   summary: 'put the servers of an agent client under governance, for good',
   description:
-    'Shows how the config of the client would change, asks, and makes each of its stdio servers start behind `sub shim`. Nothing else in the file changes, and `sub restore` takes it back byte for byte. Servers that are reached by an address are not governed yet. What is governed already stays as it is.',
+    'Shows how the config of the client would change, asks, and makes each of its stdio servers start behind `sub shim`. Nothing else in the file changes, and `sub restore` takes it back byte for byte. Servers that are reached by an address are not governed yet. What is governed already stays so; --policy and --profile change it, too.',
   args: IMPORT_ARGS,
   options: IMPORT_OPTIONS,
   examples: [
@@ -51,8 +52,9 @@ const RESTORE_ARGS = { client: maybe(`the client: ${CLIENTS}`) };
 const RESTORE_OPTIONS = {
   all: flag('every client'),
   'dry-run': dryRun,
-  project: projectOption,
+  project: text('dir', 'only the configs inside of this folder; all of them unless given'),
   'config-path': configPath,
+  forget: flag('drop the record of a config that was deleted on purpose, and keep what it was'),
   yes,
   json: jsonFlag,
 };
@@ -84,7 +86,7 @@ const status = createCommand({
   path: ['status'],
   summary: 'show which servers of which agent clients are governed',
   description:
-    'Lists the configs of the agent clients of this user and project, their servers, whether calls to them are governed, by which policy, and when the last call was seen. It changes nothing and shows no value of any config.',
+    'Lists the configs of the agent clients of this user and project, and every other one that `sub import` has changed, their servers, whether calls to them are governed and the servers can start, by which policy, and when the last call was seen. It shows no value of any config but how `sub` itself is started.',
   args: STATUS_ARGS,
   options: STATUS_OPTIONS,
   examples: ['sub status', 'sub status --json'],
@@ -112,6 +114,7 @@ const unwrap = createCommand({
   examples: ['sub unwrap', 'sub unwrap --all'],
   exitCodes: {
     0: 'nothing is rewritten any more',
+    1: 'configs of other projects, or of another SUB_HOME, are still rewritten',
     2: 'wrong flags, a `sub wrap` that still runs, or a config that cannot be put back safely',
     70: INTERNAL,
   },

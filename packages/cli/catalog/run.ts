@@ -23,7 +23,10 @@ const RUN_OPTIONS = {
     'which client it is; by the name of the command unless given',
   ),
   principal: text('name', 'for whom it runs'),
-  policy: text('file', 'the policy of the run: a bundle or a compiled snapshot'),
+  policy: text(
+    'file',
+    'the policy of the run: a bundle or a compiled snapshot; a server whose entry names its own keeps that',
+  ),
   profile: choice(
     ['production', 'development'],
     'production enforces, development only says what it would have done',
@@ -69,7 +72,7 @@ const run = createCommand({
 
 const WRAP_OPTIONS = {
   'agent-type': choice(
-    CLIENT_NAMES,
+    ['claude', ...CLIENT_NAMES],
     'which client the agent is; by the name of the command unless given',
   ),
   'config-path': text('file', 'the config of the agent, instead of those that the client has'),
@@ -86,7 +89,7 @@ const wrap = createCommand({
   path: ['wrap'],
   summary: 'run an agent under governance, its servers put behind shims for as long as it runs',
   description:
-    'Finds the config of the agent, makes each of its stdio servers start behind a shim, starts the agent on this terminal as `sub run` does, and puts the config back when the agent has ended, however that comes about. What another program changed in the config meanwhile stays. Should `sub wrap` itself be killed, the next `sub` command puts the config back.',
+    'Finds the config of the agent, makes each of its stdio servers start behind a shim, starts the agent on this terminal as `sub run` does, and puts the config back when the agent has ended, however that comes about. What another program changed in the config meanwhile stays. Should `sub wrap` itself be killed, the next `sub` command that may change something puts the config back.',
   args: RUN_ARGS,
   options: WRAP_OPTIONS,
   examples: [

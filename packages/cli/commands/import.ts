@@ -11,11 +11,13 @@ import {
   diffLines,
   failureOf,
   printLines,
+  problemParts,
   serverLines,
+  serverParts,
   stateWords,
   tellProblems,
 } from '../adopt/lines.ts';
-import { chosenClient, whereabouts } from '../adopt/wish.ts';
+import { chosenClient, type Whereabouts, whereabouts } from '../adopt/wish.ts';
 import type { ImportInput } from '../catalog/adopt.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -35,7 +37,8 @@ async function run(input: ImportInput, io: Io): Promise<Outcome> {
   const asks = asker(io, options.yes);
   const shown: Shown = { ...options, io, asks, applied: new Set(), hasFailed: false };
   shown.hasFailed = tellProblems(plan.problems, io);
-  for (const warning of [...plan.warnings, ...homeWarning(wish)]) tell(io, warning);
+  const warnings = [...plan.warnings, ...homeWarning(wish), ...(await policyWarning(plan, wish))];
+  for (const warning of warnings) tell(io, warning);
   try {
     const problem = await offerAll(plan, wish, shown);
     if (problem !== undefined) return problem;
@@ -43,7 +46,9 @@ async function run(input: ImportInput, io: Io): Promise<Outcome> {
     await asks.close();
   }
   if (options.json) io.out.write(jsonText(documentOf(plan, shown)));
-  else if (plan.files.every(({ diff }) => diff === '')) io.out.write('Nothing to do.\n');
+  else if (!shown.hasFailed && plan.files.every(({ isChanged }) => !isChanged)) {
+    io.out.write('Nothing to do.\n');
+  }
   return done(shown.hasFailed ? EXIT.usage : EXIT.fine);
 }
 
@@ -56,12 +61,18 @@ interface Shown {
   hasFailed: boolean;
 }
 
-async function readWish({ args, options }: ImportInput, io: Io): Promise<ImportOptions | Failure> {
+type Wish = ImportOptions & Pick<Whereabouts, 'paths'>;
+
+async function readWish({ args, options }: ImportInput, io: Io): Promise<Wish | Failure> {
   const where = await whereabouts(options.project);
   if (isFailure(where)) return where;
   const chosen = await chosenClient(args.client, options['config-path'], where);
   if (isFailure(chosen)) return chosen;
   const { client, configPath } = chosen;
+  if (options['user-only'] && configPath !== undefined) {
+    const message = '--user-only chooses among the files of a client.';
+    return failure('SUB_USAGE', message, 'Leave out either that or --config-path.');
+  }
   if (client?.id === 'custom' && configPath === undefined) {
     const message = 'where the config of a custom client is, only you know.';
     return failure('SUB_USAGE', message, 'Name it with --config-path.');
@@ -75,6 +86,7 @@ async function readWish({ args, options }: ImportInput, io: Io): Promise<ImportO
     servers: options.server,
     policyPath,
     profile: options.profile,
+    isUserOnly: options['user-only'],
     own: { runtime: process.execPath, script: process.argv[1] },
   };
 }
@@ -109,6 +121,23 @@ function homeWarning({ env }: ImportOptions): readonly string[] {
   return ['SUB_HOME is set: servers of a client that does not hand it on use ~/.subluminal.'];
 }
 
+/** Whoever finds a policy that is broken does not start. */
+async function policyWarning(
+  { files }: ImportPlan,
+  { policyPath, env, project, paths }: Wish,
+): Promise<readonly string[]> {
+  if (policyPath !== undefined || files.every(({ chosen }) => chosen.length === 0)) return [];
+  const { policyFinder } = await import('../adopt/held-policy.ts');
+  const { startCheck } = await import('../adopt/can-start.ts');
+  const policyOf = await policyFinder({ env, project, paths });
+  const held = policyOf({ name: '', state: 'governed', isDisabled: false }, { project });
+  const path = held.source === 'start' ? held.here : held.path;
+  const fault = path === null ? undefined : await startCheck().policyFault(path);
+  return fault === undefined
+    ? []
+    : [`servers that run in ${project} cannot start: ${fault}. See \`sub policy lint\`.`];
+}
+
 async function offerAll(
   { clients, files }: ImportPlan,
   wish: ImportOptions,
@@ -130,8 +159,8 @@ async function offer(
 ): Promise<Failure | undefined> {
   const { io } = shown;
   if (!shown.json) for (const file of files) printFile(file, io);
-  for (const warning of files.flatMap((file) => file.warnings)) tell(io, warning);
-  const open = files.filter(({ diff }) => diff !== '');
+  for (const warning of new Set(files.flatMap((file) => file.warnings))) tell(io, warning);
+  const open = files.filter(({ isChanged }) => isChanged);
   const [first] = open;
   if (first === undefined || shown['dry-run']) return undefined;
   const { title, id } = first.client;
@@ -157,10 +186,13 @@ async function offer(
 }
 
 function printFile(file: ImportFile, io: Io): void {
-  const chosen = new Set(file.chosen);
-  const lines = serverLines(file.servers, (server) =>
-    server.state === 'open' && chosen.has(server.name) ? 'to be governed' : stateWords(server),
-  );
+  const [chosen, updated] = [new Set(file.chosen), new Set(file.updated)];
+  const lines = serverLines(file.servers, (server) => {
+    const { state, name } = server;
+    if (state === 'open' && chosen.has(name)) return 'to be governed';
+    const words = stateWords(server);
+    return state === 'governed' && updated.has(name) ? `${words}, to be started otherwise` : words;
+  });
   const head = io.out.colors.bold(harmless(`${file.client.title}: ${file.path}`));
   const none = lines.length === 0 ? ['  no servers'] : lines;
   printLines([head, ...none, ...diffLines(file.diff, io.out)], io.out);
@@ -176,8 +208,19 @@ interface DoneWords {
 function printDone(files: readonly ImportFile[], { id, title, wish, io }: DoneWords): void {
   const count = files.reduce((sum, { chosen }) => sum + chosen.length, 0);
   const undo = `sub restore ${id}${wish.configPath === undefined ? '' : ` --config-path ${quoted(wish.configPath)}`}`;
-  const words = `Done: ${plural(count, 'server')} of ${title} ${count === 1 ? 'is' : 'are'} governed from the next start on. Undo it with: ${undo}`;
+  const others = files.reduce((sum, { updated }) => sum + updated.length, 0);
+  const parts = [
+    ...(count > 0 ? [`${plural(count, 'server')} of ${title} ${isOrAre(count)} governed`] : []),
+    ...(others > 0
+      ? [`${plural(others, 'governed server')} ${isOrAre(others)} brought up to date`]
+      : []),
+  ];
+  const words = `Done: ${parts.join(', ')} from the next start on. Undo it with: ${undo}`;
   io.out.write(`${harmless(words)}\n`);
+}
+
+function isOrAre(count: number): string {
+  return count === 1 ? 'is' : 'are';
 }
 
 /** For a command that is shown to be copied. */
@@ -190,13 +233,14 @@ function documentOf(plan: ImportPlan, { applied }: Shown): object {
     files: plan.files.map((file) => ({
       client: file.client.id,
       path: file.path,
-      servers: file.servers,
+      servers: file.servers.map(serverParts),
       governs: file.chosen,
+      updates: file.updated,
       diff: file.diff,
       applied: applied.has(file),
       warnings: file.warnings,
     })),
-    problems: plan.problems.map(({ code, message, fix }) => ({ code, message, fix })),
+    problems: plan.problems.map(problemParts),
     warnings: plan.warnings,
   };
 }

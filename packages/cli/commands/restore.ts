@@ -5,7 +5,8 @@ import {
   type RestoreOptions,
 } from '@subluminal/plane/main/adopt';
 import { asker } from '../adopt/confirm.ts';
-import { diffLines, failureOf, printLines, tellProblems } from '../adopt/lines.ts';
+import { forget } from '../adopt/forget.ts';
+import { diffLines, failureOf, printLines, problemParts, tellProblems } from '../adopt/lines.ts';
 import { chosenClient, whereabouts } from '../adopt/wish.ts';
 import type { RestoreInput } from '../catalog/adopt.ts';
 import { done, type Outcome } from '../command.ts';
@@ -17,6 +18,10 @@ import { harmless, jsonText, plural } from '../text.ts';
 async function run(input: RestoreInput, io: Io): Promise<Outcome> {
   const wish = await readWish(input);
   if (isFailure(wish)) return wish;
+  if (input.options.forget && input.options['dry-run']) {
+    return failure('SUB_USAGE', '--forget cannot be tried out.', 'Leave out --dry-run.');
+  }
+  if (input.options.forget) return forget(wish, input.options.json, io);
   const plan = await planRestore(wish);
   if (plan.kind === 'refused') return failureOf(plan);
   const { options } = input;
@@ -35,14 +40,16 @@ async function run(input: RestoreInput, io: Io): Promise<Outcome> {
       const result = applyRestore(file);
       if (result.kind === 'refused') hasFailed = tellProblems([result], io);
       else {
-        restored.add(file);
+        if (result.isBack) restored.add(file);
         if (result.replaced !== undefined) tellReplaced(file, result.replaced, io);
+        if (result.lost !== undefined) io.err.write(`sub: ${harmless(result.lost)}\n`);
       }
     }
   }
   if (options.json) {
-    io.out.write(jsonText({ files: files.map((one) => partsOf(one, restored)), problems }));
-  } else if (files.length === 0) io.out.write('Nothing to do.\n');
+    const told = { problems: problems.map(problemParts) };
+    io.out.write(jsonText({ files: files.map((one) => partsOf(one, restored)), ...told }));
+  } else if (files.length === 0 && !hasFailed) io.out.write('Nothing to do.\n');
   else if (restored.size > 0) {
     io.out.write(`Done: ${plural(restored.size, 'file')} put back. Start the client again.\n`);
   }
@@ -70,13 +77,16 @@ const HOW: { readonly [how in RestoreFile['how']]: string } = {
 };
 
 function printFile(file: RestoreFile, io: Io): void {
-  const { client, path, how, left, diff } = file;
+  const { client, path, how, left, missing, diff } = file;
   const head = io.out.colors.bold(harmless(`${client.title}: ${path}`));
   const lines = [`  ${HOW[how]}`];
   if (left.length > 0) {
     lines.push(
       `  left as they are, because others have changed them: ${harmless(left.join(', '))}`,
     );
+  }
+  if (missing.length > 0) {
+    lines.push(`  not there any more, so they cannot come back: ${harmless(missing.join(', '))}`);
   }
   printLines([head, ...lines, ...diffLines(diff, io.out)], io.out);
 }
@@ -86,8 +96,9 @@ function tellReplaced({ path }: RestoreFile, replaced: string, io: Io): void {
 }
 
 function partsOf(file: RestoreFile, restored: ReadonlySet<RestoreFile>): object {
-  const { client, path, how, taken, left, diff } = file;
-  return { client: client.id, path, how, taken, left, diff, restored: restored.has(file) };
+  const { client, path, how, taken, left, missing, diff } = file;
+  const names = { taken, left, missing };
+  return { client: client.id, path, how, ...names, diff, restored: restored.has(file) };
 }
 
 export { run };

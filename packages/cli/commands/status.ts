@@ -1,8 +1,22 @@
-import { findPolicy, loadConfig, userHome } from '@subluminal/plane/config';
-import { adoptionStatus, type ServerView, type StatusFile } from '@subluminal/plane/main/adopt';
+import {
+  type AdoptProblem,
+  adoptionStatus,
+  type ServerView,
+  type StatusFile,
+  startsOwn,
+} from '@subluminal/plane/main/adopt';
+import { startCheck } from '../adopt/can-start.ts';
+import { type HeldPolicy, type PolicyOf, policyFinder, policyWords } from '../adopt/held-policy.ts';
 import { lastCalls } from '../adopt/last-calls.ts';
-import { printLines, serverLines, stateWords, tellProblems } from '../adopt/lines.ts';
-import { type Whereabouts, whereabouts } from '../adopt/wish.ts';
+import {
+  printLines,
+  problemParts,
+  serverLines,
+  serverParts,
+  stateWords,
+  tellProblems,
+} from '../adopt/lines.ts';
+import { whereabouts } from '../adopt/wish.ts';
 import type { StatusInput } from '../catalog/adopt.ts';
 import { done, type Outcome } from '../command.ts';
 import { ageText } from '../doctor/words.ts';
@@ -18,14 +32,11 @@ async function run({ options }: StatusInput, io: Io): Promise<Outcome> {
   const names = files.flatMap(({ servers }) => servers.flatMap((one) => one.serverName ?? []));
   const calls = await lastCalls(names, io);
   if (isFailure(calls)) return calls;
-  const known: Known = { calls, policy: await policyHere(where), nowMs: Date.now() };
+  const policyOf = await policyFinder(where);
+  const facts = await factsOf(files, policyOf);
+  const known: Known = { calls, facts, nowMs: Date.now() };
   if (options.json) {
-    const told = problems.map(({ code, message, fix }) => ({ code, message, fix }));
-    const parts = files.map((file) => ({
-      ...file,
-      servers: file.servers.map((server) => partsOf(server, known)),
-    }));
-    io.out.write(jsonText({ files: parts, problems: told }));
+    io.out.write(jsonText(documentOf(files, problems, known)));
     return done(EXIT.fine);
   }
   tellProblems(problems, io);
@@ -34,57 +45,104 @@ async function run({ options }: StatusInput, io: Io): Promise<Outcome> {
   return done(EXIT.fine);
 }
 
+/** What holds for a governed server. */
+interface Facts {
+  readonly held: HeldPolicy;
+  readonly cannotStart: string | undefined;
+  /** Why it could not start from here, where it may start elsewhere. */
+  readonly faultHere: string | undefined;
+  readonly isOwn: boolean;
+}
+
 interface Known {
   readonly calls: ReadonlyMap<string, number>;
-  /** What holds for servers that name none, if they run here. */
-  readonly policy: string | null;
+  readonly facts: ReadonlyMap<ServerView, Facts>;
   readonly nowMs: number;
 }
 
-async function policyHere({ env, project, paths }: Whereabouts): Promise<string | null> {
-  const loaded = await loadConfig({ env, flags: {}, cwd: project });
-  const set = loaded.ok ? loaded.config['policy.path'] : null;
-  if (set !== null) return set;
-  const found = findPolicy({ cwd: project, home: paths.home, userHome: userHome(env) });
-  return found.kind === 'found' ? found.path : null;
+async function factsOf(
+  files: readonly StatusFile[],
+  policyOf: PolicyOf,
+): Promise<ReadonlyMap<ServerView, Facts>> {
+  const own = { runtime: process.execPath, script: process.argv[1] };
+  const check = startCheck();
+  const facts = new Map<ServerView, Facts>();
+  for (const file of files) {
+    for (const server of file.servers) {
+      if (server.state !== 'governed') continue;
+      const held = policyOf(server, file);
+      const cannotStart = await check.faultOf(server, held);
+      const here = held.source === 'start' ? held.here : null;
+      const faultHere = here === null ? undefined : await check.policyFault(here);
+      const isOwn = startsOwn(server.program ?? [], own);
+      facts.set(server, { held, cannotStart, faultHere, isOwn });
+    }
+  }
+  return facts;
 }
 
-function partsOf(server: ServerView, { calls, policy }: Known): object {
-  const { name, project, state, isDisabled, serverName, profile, wrapId } = server;
-  const lastMs = serverName === undefined ? undefined : calls.get(serverName);
+function documentOf(
+  files: readonly StatusFile[],
+  problems: readonly AdoptProblem[],
+  known: Known,
+): object {
   return {
-    name,
-    ...(project !== undefined && { project }),
-    state,
-    disabled: isDisabled,
-    ...(state === 'governed' && {
-      server_name: serverName,
-      policy: server.policy ?? policy,
-      ...(profile !== undefined && { profile }),
-      ...(wrapId !== undefined && { wrap_id: wrapId }),
-      last_call_at: lastMs === undefined ? null : new Date(lastMs).toISOString(),
-    }),
+    files: files.map(({ client, title, path, scope, change, wrapPid, servers }) => ({
+      client,
+      title,
+      path,
+      scope,
+      change,
+      wrap_pid: wrapPid,
+      servers: servers.map((server) => ({ ...serverParts(server), ...factParts(server, known) })),
+    })),
+    problems: problems.map(problemParts),
+  };
+}
+
+function factParts(server: ServerView, { calls, facts }: Known): object {
+  const own = facts.get(server);
+  if (own === undefined) return {};
+  const { held, cannotStart, isOwn } = own;
+  const lastMs = server.serverName === undefined ? undefined : calls.get(server.serverName);
+  return {
+    policy: held.path,
+    policy_source: held.source,
+    ...(held.source === 'start' && { policy_from_here: held.here }),
+    is_this_sub: isOwn,
+    cannot_start: cannotStart ?? null,
+    last_call_at: lastMs === undefined ? null : new Date(lastMs).toISOString(),
   };
 }
 
 function printFile(file: StatusFile, known: Known, io: Io): void {
-  const session =
-    file.wrapPid === null ? '' : `, rewritten by \`sub wrap\` (process ${file.wrapPid})`;
-  const head = io.out.colors.bold(harmless(`${file.title}: ${file.path}${session}`));
+  const head = io.out.colors.bold(harmless(`${file.title}: ${file.path}${sessionWords(file)}`));
   const lines = serverLines(file.servers, (server) => wordsOf(server, known));
   printLines([head, ...(lines.length === 0 ? ['  no servers'] : lines)], io.out);
 }
 
-function wordsOf(server: ServerView, { calls, policy, nowMs }: Known): string {
-  if (server.state !== 'governed') return stateWords(server);
+function sessionWords({ change, wrapPid }: StatusFile): string {
+  if (wrapPid !== null) return `, rewritten by \`sub wrap\` (process ${wrapPid})`;
+  return change === 'wrap' ? ', left rewritten by a `sub wrap`: `sub unwrap` puts it back' : '';
+}
+
+function wordsOf(server: ServerView, { calls, facts, nowMs }: Known): string {
+  const own = facts.get(server);
+  if (own === undefined) return stateWords(server);
+  const { held, cannotStart, faultHere, isOwn } = own;
   const lastMs = server.serverName === undefined ? undefined : calls.get(server.serverName);
-  const named = server.policy ?? policy;
   return [
-    stateWords(server),
-    named === null ? 'no policy: everything passes' : `policy ${named}`,
+    cannotStart === undefined ? 'governed' : `governed, but cannot start: ${cannotStart}`,
+    policyWords(held, faultHere),
     ...(server.profile === 'development' ? ['development: nothing is refused'] : []),
+    ...(server.events === undefined ? [] : [eventWords(server.events)]),
+    ...(isOwn ? [] : [`by another sub (${server.program?.at(-1) ?? ''})`]),
     lastMs === undefined ? 'no call seen' : `last call ${ageText(nowMs - lastMs)} ago`,
   ].join(', ');
+}
+
+function eventWords(events: string): string {
+  return events === 'off' ? 'events off: nothing is recorded' : `events to ${events}`;
 }
 
 export { run };

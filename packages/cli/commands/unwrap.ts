@@ -1,6 +1,6 @@
 import { homePaths } from '@subluminal/plane/config';
-import { unwrapAll } from '@subluminal/plane/main/adopt';
-import { tellProblems } from '../adopt/lines.ts';
+import { type Unwrapped, unwrapAll } from '@subluminal/plane/main/adopt';
+import { problemParts, tellProblems } from '../adopt/lines.ts';
 import type { UnwrapInput } from '../catalog/adopt.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -9,23 +9,40 @@ import { harmless, jsonText } from '../text.ts';
 
 async function run({ options }: UnwrapInput, io: Io): Promise<Outcome> {
   const { env } = process;
-  const { restored, elsewhere, problems } = unwrapAll({
+  const unwrapped = unwrapAll({
     env,
     project: process.cwd(),
     paths: homePaths(env),
     isEverywhere: options.all,
   });
+  const { restored, elsewhere, unknown, warnings, problems } = unwrapped;
   const hasFailed = tellProblems(problems, io);
-  if (options.json) io.out.write(jsonText({ restored, elsewhere, problems }));
-  else {
+  for (const line of [...warnings, ...leftLines(unwrapped)])
+    io.err.write(`sub: ${harmless(line)}\n`);
+  const isClean = elsewhere.length + unknown.length === 0;
+  if (options.json) {
+    const told = { restored, elsewhere, unknown, warnings };
+    io.out.write(jsonText({ ...told, problems: problems.map(problemParts) }));
+  } else {
     for (const path of restored) io.out.write(`${harmless(path)} was put back.\n`);
-    if (elsewhere.length > 0) {
-      const words = `left as they are, of other projects: ${elsewhere.join(', ')}; --all takes them too.`;
-      io.err.write(`sub: ${harmless(words)}\n`);
+    if (restored.length + warnings.length === 0 && isClean && !hasFailed) {
+      io.out.write('Nothing to do.\n');
     }
-    if (restored.length === 0 && !hasFailed) io.out.write('Nothing to do.\n');
   }
-  return done(hasFailed ? EXIT.usage : EXIT.fine);
+  if (hasFailed) return done(EXIT.usage);
+  return done(isClean ? EXIT.fine : EXIT.findings);
+}
+
+function leftLines({ elsewhere, unknown }: Unwrapped): readonly string[] {
+  const lines = unknown.map(
+    ({ path, client }) =>
+      `${path} starts shims of a \`sub wrap\` that this home has no record of. If none runs with another SUB_HOME, take them out with: sub restore ${client}`,
+  );
+  if (elsewhere.length === 0) return lines;
+  return [
+    ...lines,
+    `left rewritten, because they are of other projects: ${elsewhere.join(', ')}; --all takes them too.`,
+  ];
 }
 
 export { run };

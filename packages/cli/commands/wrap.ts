@@ -13,6 +13,7 @@ import { EXIT } from '../exit-codes.ts';
 import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { hostRun, prepareRun } from '../run/host.ts';
+import { harmless } from '../text.ts';
 
 const PORT_MAX = 65_535;
 
@@ -25,10 +26,11 @@ async function run(input: WrapInput, io: Io): Promise<Outcome> {
   const type = options['agent-type'];
   const wrap: WrapOptions = {
     run: prepared.options,
-    client: type === undefined ? undefined : clientOf(type),
+    client: type === undefined ? undefined : clientOf(type === 'claude' ? 'claude-code' : type),
     configPath: options['config-path'],
     port,
     restores: !options['no-restore'],
+    isStrict: options.strict,
     own: { runtime: process.execPath, script: process.argv[1] },
   };
   const plan = await planWrap(wrap);
@@ -66,7 +68,7 @@ function portOf(text: string | undefined): number | undefined | Failure {
 async function printPlan(plan: WrapPlan, wrap: WrapOptions, io: Io): Promise<Outcome> {
   const diff = await wrapDiff(plan, wrap);
   if (typeof diff !== 'string') return { ...diff, kind: 'failure' };
-  for (const warning of plan.warnings) io.err.write(`sub: ${warning}\n`);
+  for (const warning of plan.warnings) io.err.write(`sub: ${harmless(warning)}\n`);
   printLines(diffLines(diff, io.out), io.out);
   return done(EXIT.fine);
 }

@@ -94,18 +94,58 @@ test('says when a file cannot be read', async () => {
   });
 });
 
+describe('a governed server that cannot start is broken', () => {
+  const shim = (flags: readonly string[], program = ['sub']) => {
+    const [command, ...args] = [...program, 'shim', '--server-name', 'a', ...flags, '--', 'x'];
+    put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { a: { command, args } } }));
+  };
+
+  test('because its sub is gone', async () => {
+    shim([], ['node', join(folder, 'sub.mjs')]);
+    const { level, text, more } = await look();
+    expect({ level, text }).toMatchObject({
+      level: 'broken',
+      text: expect.stringContaining('1 governed server cannot start') as unknown,
+    });
+    expect(more).toEqual([
+      `${join(machine.cwd, '.mcp.json')}: a: ${join(folder, 'sub.mjs')} is gone`,
+    ]);
+  });
+
+  test('because its policy is gone, or broken', async () => {
+    const path = join(folder, 'p.yaml');
+    shim(['--policy', path]);
+    expect((await look()).more?.join('')).toContain(`its policy ${path} is gone`);
+    put(path, 'rules: [');
+    expect((await look()).more?.join('')).toContain(`its policy ${path} is broken`);
+  });
+});
+
+test('a server without a command and without an address is not said to have one', async () => {
+  put(
+    join(machine.userHome, '.config', 'zed', 'settings.json'),
+    JSON.stringify({ context_servers: { ext: { settings: {} } } }),
+  );
+  const { level, text } = await look();
+  expect(level).toBe('warn');
+  expect(text).toBe('Zed: 0 of 1 server governed, not ext (no command that could be read)');
+});
+
 describe('a server is governed', () => {
   test.each([
     [['sub', 'shim', '--server-name', 'a', '--', 'x'], true],
-    [['/usr/local/bin/sub', 'shim', '--', 'x'], true],
-    [['node', '/src/bin/sub.mjs', 'shim', '--', 'x'], true],
+    [['BIN/sub', 'shim', '--', 'x'], true],
+    [['node', 'BIN/sub.mjs', 'shim', '--', 'x'], true],
     [['npx', '--no-install', 'sub', 'shim', '--', 'x'], true],
     [['C:\\tools\\sub.cmd', 'shim', '--', 'x'], true],
     [['x', '--', 'sub', 'shim'], false],
     [['sub', 'run', '--', 'x'], false],
     [['submarine', 'shim'], false],
     [[], false],
-  ])('%j: %s', async ([command, ...args], is) => {
+  ])('%j: %s', async (words, is) => {
+    const bin = join(folder, 'bin');
+    for (const name of ['sub', 'sub.mjs']) put(join(bin, name), '');
+    const [command, ...args] = words.map((word) => word.replace('BIN', bin));
     const server = command === undefined ? { url: 'https://example.com' } : { command, args };
     put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { a: server } }));
     expect((await look()).level).toBe(is ? 'ok' : 'warn');

@@ -1,91 +1,107 @@
 // The agent clients of this user and this project, and whether their servers go through `sub shim`.
 // Configurations of others hold secrets: servers are named, and nothing else of them is told.
-import { readFileSync, statSync } from 'node:fs';
-import { CLIENTS, type Client, type ConfigFile, type ServerEntry } from '@subluminal/plane/clients';
+import { sep } from 'node:path';
+import type { Adoptions, ServerView, StatusFile } from '@subluminal/plane/main/adopt';
+import { startCheck } from '../adopt/can-start.ts';
+import { policyFinder } from '../adopt/held-policy.ts';
 import { plural, shortened } from '../text.ts';
-import { type Check, type Machine, ok, warn } from './check.ts';
-
-interface Counted {
-  readonly name: string;
-  /** Undefined when the file could not be read. */
-  readonly servers: readonly ServerEntry[] | undefined;
-}
-
-const FILE_BYTES_MAX = 33_554_432;
+import { broken, type Check, type Machine, ok, warn } from './check.ts';
 
 const BY_SHIM = 'Run `sub import` to put a shim in front of each of them.';
 const BY_NOBODY =
   'Calls to servers with an address are neither decided nor recorded: a shim needs a command.';
+const BY_NO_COMMAND =
+  'Calls to servers without a command that can be read are neither decided nor recorded.';
+const IN_FILE = 'Correct what cannot be read; `sub status` says what is wrong.';
 
 const clients: Check = {
   id: 'clients',
   run: async (machine) => {
-    const found = filesOf(machine).flatMap(counted);
-    if (found.length === 0) return ok('no configuration of a known client here');
-    const text = found.map(words).join('; ');
-    const open = found.flatMap(({ servers = [] }) => servers).filter((one) => !isGoverned(one));
-    const fixes = [
-      ...(open.some((one) => !isRemote(one)) ? [BY_SHIM] : []),
-      ...(open.some(isRemote) ? [BY_NOBODY] : []),
-      ...(found.some(({ servers }) => servers === undefined)
-        ? ['Correct the file; the client cannot read it either.']
-        : []),
-    ];
+    const { adoptionStatus } = await import('@subluminal/plane/main/adopt');
+    const { env, cwd: project, paths } = machine;
+    const { files, unreadable } = adoptionStatus({ env, project, paths });
+    if (files.length + unreadable.length === 0)
+      return ok('no configuration of a known client here');
+    const text = [
+      ...files.map((file) => words(file, project)),
+      ...unreadable.map(unreadWords),
+    ].join('; ');
+    const faults = await faultsOf(files, machine);
+    if (faults.length > 0) {
+      const told = `${plural(faults.length, 'governed server')} cannot start; ${text}`;
+      const fix =
+        'Run `sub import` where sub has moved; correct the policy where that is at fault.';
+      return { ...broken(told, fix), more: faults };
+    }
+    const fixes = fixesOf(files, unreadable);
     return fixes.length === 0 ? ok(text) : warn(text, fixes.join(' '));
   },
 };
 
-interface ClientFile {
-  readonly client: Client;
-  readonly file: ConfigFile;
-}
-
-function filesOf({ userHome, cwd, env }: Machine): readonly ClientFile[] {
-  const place = { platform: process.platform, userHome, project: cwd, env };
-  return CLIENTS.flatMap((client) => client.files(place).map((file) => ({ client, file })));
-}
-
-function counted({ client, file }: ClientFile): readonly Counted[] {
-  const name = file.scope === 'project' ? `${client.title}, this project` : client.title;
-  try {
-    const stats = statSync(file.path, { throwIfNoEntry: false });
-    if (stats?.isFile() !== true) return [];
-    if (stats.size > FILE_BYTES_MAX) return [{ name, servers: undefined }];
-    const read = client.read(file, readFileSync(file.path, 'utf8'));
-    return [{ name, servers: read.kind === 'config' ? read.entries : undefined }];
-  } catch {
-    return [{ name, servers: undefined }];
-  }
-}
-
-function words({ name, servers }: Counted): string {
-  if (servers === undefined) return `${name}: the file cannot be read`;
-  const governed = servers.filter(isGoverned).length;
-  const open = servers.filter((one) => !isGoverned(one));
-  const [remote, local] = [open.filter(isRemote), open.filter((one) => !isRemote(one))];
+function fixesOf(
+  files: readonly StatusFile[],
+  unreadable: Adoptions['unreadable'],
+): readonly string[] {
+  const servers = files.flatMap((file) => file.servers);
   return [
-    `${name}: ${governed} of ${plural(servers.length, 'server')} governed`,
-    ...(local.length > 0 ? [`not ${namesOf(local)}`] : []),
+    ...(servers.some(({ state }) => state === 'open') ? [BY_SHIM] : []),
+    ...(servers.some(({ state }) => state === 'remote') ? [BY_NOBODY] : []),
+    ...(servers.some(({ state }) => state === 'unknown') ? [BY_NO_COMMAND] : []),
+    ...(unreadable.length > 0 ? [IN_FILE] : []),
+  ];
+}
+
+const FAULTS_MAX = 20;
+
+/** One line for each governed server that cannot start. */
+async function faultsOf(
+  files: readonly StatusFile[],
+  { env, cwd: project, paths }: Machine,
+): Promise<readonly string[]> {
+  const policyOf = await policyFinder({ env, project, paths });
+  const check = startCheck();
+  const faults: string[] = [];
+  for (const file of files) {
+    for (const server of file.servers.filter(({ state }) => state === 'governed')) {
+      const fault = await check.faultOf(server, policyOf(server, file));
+      if (fault === undefined || faults.length >= FAULTS_MAX) continue;
+      faults.push(`${file.path}: ${shortened(server.name, NAME_LENGTH_MAX)}: ${fault}`);
+    }
+  }
+  return faults;
+}
+
+function words(file: StatusFile, here: string): string {
+  const { servers } = file;
+  const of = (state: ServerView['state']) => servers.filter((one) => one.state === state);
+  const [open, remote, unknown] = [of('open'), of('remote'), of('unknown')];
+  return [
+    `${nameOf(file, here)}: ${of('governed').length} of ${plural(servers.length, 'server')} governed`,
+    ...(open.length > 0 ? [`not ${namesOf(open)}`] : []),
     ...(remote.length > 0 ? [`not yet ${namesOf(remote)} (by address)`] : []),
+    ...(unknown.length > 0 ? [`not ${namesOf(unknown)} (no command that could be read)`] : []),
   ].join(', ');
+}
+
+function unreadWords({ title, scope }: Adoptions['unreadable'][number]): string {
+  return `${title}${scope === 'project' ? ', this project' : ''}: the file cannot be read`;
+}
+
+/** A record leads to configs of other projects, too, and to those that were named by their path. */
+function nameOf({ client, title, path, project }: StatusFile, here: string): string {
+  if (client === 'custom') return `${title}, ${path}`;
+  if (project === undefined) return title;
+  const isHere = here === project || here.startsWith(`${project}${sep}`);
+  return `${title}, ${isHere ? 'this project' : project}`;
 }
 
 const NAMES_MAX = 8;
 const NAME_LENGTH_MAX = 40;
 
-function namesOf(servers: readonly ServerEntry[]): string {
+function namesOf(servers: readonly ServerView[]): string {
   const names = [...new Set(servers.map(({ name }) => shortened(name, NAME_LENGTH_MAX)))];
   const rest = names.length - NAMES_MAX;
   return names.slice(0, NAMES_MAX).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
-}
-
-/** Without a command there is nothing that a shim could stand in front of. */
-function isRemote({ command }: ServerEntry): boolean {
-  return command === undefined;
-}
-
-function isGoverned({ governed }: ServerEntry): boolean {
-  return governed !== undefined;
 }
 
 export { clients };

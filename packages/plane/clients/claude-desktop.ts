@@ -7,6 +7,7 @@ const claudeDesktop = createClient({
   id: 'claude-desktop',
   title: 'Claude Desktop',
   aliases: ['claude-app'],
+  hasWindow: true,
   commands: ['claude-desktop'],
   apps: ['claude'],
   files: (place) =>

@@ -23,6 +23,7 @@ interface Layout {
   readonly id: ClientId;
   readonly title: string;
   readonly aliases: readonly string[];
+  readonly hasWindow?: boolean;
   /** Commands that start it, in lower case. */
   readonly commands: readonly string[];
   /** Its packages on npm, for `npx PACKAGE`. */
@@ -41,11 +42,12 @@ interface Layout {
 const ENTRIES_MAX = 10_000;
 
 function createClient(layout: Layout): Client {
-  const { id, title, aliases } = layout;
+  const { id, title, aliases, hasWindow = false } = layout;
   return {
     id,
     title,
     aliases,
+    hasWindow,
     isStartedBy: (command) => isStartedBy(layout, command),
     files: (place) => layout.files(place),
     detect: (place) =>
@@ -91,11 +93,7 @@ function readConfig(layout: Layout, file: ConfigFile, text: string): ReadConfig 
   // Clients make empty files, to be filled in.
   if (text.trim() === '') return config;
   const read = readDocument(text, file.format, layout.inside);
-  if (read.kind === 'broken') {
-    const { line, column, message } = read;
-    const kind = file.format === 'toml' ? 'TOML' : 'JSON';
-    return problemOf(layout, file, `no valid ${kind}, line ${line}, column ${column}: ${message}`);
-  }
+  if (read.kind === 'broken') return brokenConfig(layout, file, read);
   const root: unknown = read.document.value;
   if (!isObject(root)) return problemOf(layout, file, 'the file is not an object');
   const entries: ServerEntry[] = [];
@@ -121,6 +119,33 @@ function withPlace(entry: ServerEntry, document: Document): ServerEntry {
     document.spanAt(at.command) !== undefined &&
     (args === undefined || document.spanAt(at.args) !== undefined);
   return transport === 'stdio' && !isPlaced ? { ...entry, transport: 'unknown' } : entry;
+}
+
+/** Clients read some of these all the same: we are stricter, because we change the file. */
+const AMBIGUOUS = /twice|two ways/;
+const UNEDITABLE = /edited safely|too many values|too deeply|larger than/;
+
+function brokenConfig(
+  layout: Layout,
+  file: ConfigFile,
+  { line, column, message }: { readonly line: number; readonly column: number; message: string },
+): ConfigProblem {
+  const where = `line ${line}, column ${column}: ${message}`;
+  if (AMBIGUOUS.test(message)) {
+    return {
+      ...problemOf(layout, file, where),
+      fix: 'Keep one of the two; which counts is unsure.',
+    };
+  }
+  if (UNEDITABLE.test(message)) {
+    return { ...problemOf(layout, file, where), fix: 'Write it more simply.' };
+  }
+  // Whatever has no ending that we know and no brace was taken for TOML.
+  if (file.format === 'toml' && !/\.(?:toml|json[c5]?)$/i.test(file.path)) {
+    const fault = 'neither JSON nor TOML, and nothing else can be changed here';
+    return { ...problemOf(layout, file, fault), fix: 'Name a config in one of these formats.' };
+  }
+  return problemOf(layout, file, `no valid ${file.format === 'toml' ? 'TOML' : 'JSON'}, ${where}`);
 }
 
 function problemOf({ title }: Layout, { path }: ConfigFile, fault: string): ConfigProblem {

@@ -273,19 +273,41 @@ describe('servers are read', () => {
   });
 });
 
+test('in the home of the user, no file is there twice, and none is of a project that is not', () => {
+  for (const client of CLIENTS) {
+    const files = client.files({ ...LINUX, project: LINUX.userHome });
+    expect(new Set(files.map(({ path }) => path)).size).toBe(files.length);
+    expect(files.slice(0, 1).filter(({ scope }) => scope !== 'user')).toEqual([]);
+  }
+});
+
 describe('a config that cannot be read is a problem', () => {
   test.each([
     ['cursor', '{ "mcpServers": ', /^y\.json: no valid JSON, line 1, column \d+: .*\.$/],
     ['codex', '[mcp_servers.a\n', /no valid TOML, line 1/],
     ['cursor', '[]', /^y\.json: the file is not an object\.$/],
     ['cursor', '{"mcpServers":[]}', /`mcpServers` is not a list of servers/],
-    ['cursor', '{"mcpServers":{"a":{"command":"x","command":"y"}}}', /no valid JSON/],
   ] as const)('%s: %j', (id, text, message) => {
     const problem = readAs(id, text);
     if (problem.kind !== 'problem') throw new Error('it was read');
     expect(problem.path).toBe('/x/y.json');
     expect(problem.message).toMatch(message);
     expect(problem.fix).toMatch(/^Correct the file; .*\.$/);
+  });
+
+  test('what the client reads all the same is not said to be unreadable for it', () => {
+    const twice = readAs('cursor', '{"mcpServers":{"a":{"command":"x","command":"y"}}}');
+    expect(twice).toMatchObject({
+      message: expect.stringMatching(/^y\.json: line 1, .* twice/) as unknown,
+      fix: 'Keep one of the two; which counts is unsure.',
+    });
+  });
+
+  test('what was only taken for TOML is not called broken TOML', () => {
+    const yaml = readAs('custom', 'mcpServers:\n  a: x\n', { path: '/x/y.yaml', format: 'toml' });
+    expect(yaml).toMatchObject({
+      message: 'y.yaml: neither JSON nor TOML, and nothing else can be changed here.',
+    });
   });
 
   test('where a client takes no comments, neither do we', () => {

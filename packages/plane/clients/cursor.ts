@@ -6,6 +6,7 @@ const cursor = createClient({
   id: 'cursor',
   title: 'Cursor',
   aliases: [],
+  hasWindow: true,
   commands: ['cursor', 'cursor-agent'],
   apps: ['cursor'],
   files: ({ userHome, project }) =>

@@ -1,6 +1,7 @@
 // One server of a config, whatever the client: what it starts, and where that stands.
 import { isObject } from '@subluminal/contracts';
 import { governedOf } from './govern.ts';
+import { obstacleIn } from './obstacles.ts';
 import type { ServerEntry, ValuePath } from './types.ts';
 import { variablesIn } from './variables.ts';
 
@@ -24,25 +25,28 @@ const REMOTE_TYPES: ReadonlySet<string> = new Set([
   'websocket',
 ]);
 const ADDRESS_KEYS: readonly string[] = ['url', 'serverUrl', 'httpUrl'];
-/** What a shim takes; it would refuse to start under a name that is longer. */
-const NAME_LENGTH_MAX = 256;
 
 function entryOf(name: string, value: unknown, { path, project, off }: Container): ServerEntry {
   const own: ValuePath = [...path, name];
   const server = isObject(value) ? value : {};
-  const { command, args, at } = commandIn(server, own);
+  const { command, args, env, at } = commandIn(server, own);
+  const obstacle = typeof command === 'string' ? obstacleIn(name, env) : undefined;
   return {
     name,
     ...(project === undefined ? {} : { project }),
     path: own,
-    transport: transportOf(name, server, { command, args }),
+    transport: transportOf(server, { command, args, obstacle }),
+    ...(obstacle !== undefined && { obstacle }),
     isDisabled:
       server['disabled'] === true || server['enabled'] === false || off?.has(name) === true,
     at,
     command: typeof command === 'string' ? command : undefined,
     args: isTexts(args) ? args : undefined,
+    // A shim that its own entry can switch off governs nothing.
     governed:
-      typeof command === 'string' ? governedOf(command, isTexts(args) ? args : []) : undefined,
+      typeof command === 'string' && obstacle === undefined
+        ? governedOf(command, isTexts(args) ? args : [])
+        : undefined,
     variables: variablesIn(command, args, server['env'], server['cwd']),
   };
 }
@@ -50,33 +54,34 @@ function entryOf(name: string, value: unknown, { path, project, off }: Container
 interface Started {
   readonly command: unknown;
   readonly args: unknown;
+  readonly env: unknown;
 }
 
 /** Older settings of Zed keep both in an object of their own: `{ command: { path, args } }`. */
 function commandIn(server: JsonObject, own: ValuePath): Started & Pick<ServerEntry, 'at'> {
-  const { command, args } = server;
+  const { command, args, env } = server;
   if (!isObject(command)) {
-    return { command, args, at: { command: [...own, 'command'], args: [...own, 'args'] } };
+    return { command, args, env, at: { command: [...own, 'command'], args: [...own, 'args'] } };
   }
   const inner: ValuePath = [...own, 'command'];
   return {
     command: command['path'],
     args: command['args'],
+    env: { ...(isObject(env) ? env : {}), ...(isObject(command['env']) ? command['env'] : {}) },
     at: { command: [...inner, 'path'], args: [...inner, 'args'] },
   };
 }
 
 /** Unknown is what we can't put a shim in front of, and don't know how the client reaches. */
 function transportOf(
-  name: string,
   server: JsonObject,
-  { command, args }: Started,
+  { command, args, obstacle }: Omit<Started, 'env'> & { readonly obstacle: string | undefined },
 ): ServerEntry['transport'] {
   const { type } = server;
   if (typeof type === 'string' && REMOTE_TYPES.has(type)) return 'remote';
   if (typeof command === 'string' && command !== '') {
-    const canBeNamed = name !== '' && name.length <= NAME_LENGTH_MAX;
-    return canBeNamed && (args === undefined || isTexts(args)) ? 'stdio' : 'unknown';
+    const isClear = obstacle === undefined && (args === undefined || isTexts(args));
+    return isClear ? 'stdio' : 'unknown';
   }
   return ADDRESS_KEYS.some((key) => typeof server[key] === 'string') ? 'remote' : 'unknown';
 }

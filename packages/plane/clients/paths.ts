@@ -21,12 +21,17 @@ function movable({ env, project }: Place, name: string, usual: string): string {
   return moved === '' ? usual : resolve(project, moved);
 }
 
-/** Makes the entries of a list of files, all of one client and one format. */
+/**
+ * Makes the entries of a list of files, all of one client and one format. In the home of the user, a
+ * file of the project may be that of the user: then it is the user's, once.
+ */
 function listed(
   { client, format }: Pick<ConfigFile, 'client' | 'format'>,
   files: readonly (readonly [Scope, string])[],
 ): readonly ConfigFile[] {
-  return files.map(([scope, path]) => ({ client, scope, path, format }));
+  return files
+    .filter(([, path], at) => files.findIndex((one) => one[1] === path) === at)
+    .map(([scope, path]) => ({ client, scope, path, format }));
 }
 
 export { applicationData, configHome, listed, movable };

@@ -74,24 +74,40 @@ function editsOf(document: Document, { entry, command, args }: Target): readonly
 
 /** What was wanted has to be there, and nothing else may differ. */
 function checkData(before: Document, after: Document, targets: readonly Target[]): void {
-  let expected: unknown = before.value;
+  const expected: unknown = copyOf(before.value);
   for (const { entry, command, args } of targets) {
-    expected = withValue(expected, entry.at.command, command);
-    expected = withValue(expected, entry.at.args, args);
+    setValue(expected, entry.at.command, command);
+    setValue(expected, entry.at.args, args);
   }
   if (!sameData(after.value, expected)) {
     throw new Error('the edited config does not say what was planned');
   }
 }
 
-/** A copy in which one value is another. */
-function withValue(holder: unknown, [key, ...rest]: ValuePath, value: unknown): unknown {
-  if (key === undefined) return value;
-  if (typeof holder !== 'object' || holder === null) throw new Error('no such value in the config');
-  const inner = withValue(Reflect.get(holder, key), rest, value);
-  return Array.isArray(holder)
-    ? holder.map((one: unknown, index) => (index === key ? inner : one))
-    : { ...holder, [key]: inner };
+/** Dates of TOML stay what they are: nothing in them changes. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (!isHolder(value) || value instanceof Date) return value;
+  const copy = {};
+  for (const [key, inner] of Object.entries(value)) setValue(copy, [key], copyOf(inner));
+  return copy;
+}
+
+/** In place: the copy is ours, and there may be thousands of servers. */
+function setValue(top: unknown, path: ValuePath, value: unknown): void {
+  const last = path.at(-1);
+  let holder = top;
+  for (const step of path.slice(0, -1)) {
+    holder = isHolder(holder) ? Object.getOwnPropertyDescriptor(holder, step)?.value : undefined;
+  }
+  if (last === undefined || !isHolder(holder)) throw new Error('no such value in the config');
+  // Not by assignment: `__proto__` is a name like any other.
+  const how = { value, enumerable: true, configurable: true, writable: true };
+  Object.defineProperty(holder, last, how);
+}
+
+function isHolder(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 function changeOf({ entry }: Target, before: Document, after: Document): EntryChange {

@@ -44,6 +44,8 @@ interface ServerEntry {
   readonly project?: string;
   readonly path: ValuePath;
   readonly transport: 'stdio' | 'remote' | 'unknown';
+  /** Why no shim can stand before its command; then the transport is unknown. */
+  readonly obstacle?: string;
   readonly isDisabled: boolean;
   /** Where the command and its arguments stand; `args` may not be there. */
   readonly at: { readonly command: ValuePath; readonly args: ValuePath };
@@ -145,6 +147,8 @@ interface Client {
   readonly title: string;
   /** Other words for it on the command line. */
   readonly aliases: readonly string[];
+  /** It is started from a desktop, so that nobody knows where its servers run. */
+  readonly hasWindow: boolean;
   /** Whether a command line starts it (F-001). */
   isStartedBy(command: readonly string[]): boolean;
   /** Every file it may have, those that win last. */

@@ -11,6 +11,7 @@ const vscode = createClient({
   id: 'vscode',
   title: 'VS Code',
   aliases: ['code', 'vs-code'],
+  hasWindow: true,
   commands: ['code', 'code-insiders'],
   apps: ['visual studio code', 'visual studio code - insiders'],
   files: (place) =>

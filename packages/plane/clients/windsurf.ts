@@ -10,6 +10,7 @@ const windsurf = createClient({
   id: 'windsurf',
   title: 'Windsurf',
   aliases: [],
+  hasWindow: true,
   commands: PRODUCTS,
   apps: ['windsurf', 'windsurf - next'],
   files: (place) =>

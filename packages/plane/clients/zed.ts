@@ -7,6 +7,7 @@ const zed = createClient({
   id: 'zed',
   title: 'Zed',
   aliases: ['zed-editor'],
+  hasWindow: true,
   commands: ['zed', 'zeditor', 'zed-editor'],
   apps: ['zed', 'zed preview', 'zed nightly'],
   files: (place) =>

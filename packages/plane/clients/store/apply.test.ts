@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -235,6 +236,7 @@ test('changes nothing in a folder that cannot be written to', async () => {
     const { chownSync } = await import('node:fs');
     chmodSync(one.folder, 0o755);
     chownSync(one.home, uid, uid);
+    chownSync(one.file.path, uid, uid);
   }
   chmodSync(one.place, 0o555);
   const task = { does: 'apply', home: one.home, file: one.file } as const;
@@ -247,6 +249,63 @@ test('changes nothing in a folder that cannot be written to', async () => {
   expect(one.text).toBe(CONFIG);
   expect(one.beside()).toEqual([]);
   expect(one.kept()).toEqual([]);
+});
+
+test.each([
+  ['a file that its user may not write', 0o444, true, 'cannot be written (EACCES).'],
+  ['a file of another user', 0o666, false, 'belongs to another user, and would not any more.'],
+])('replaces no config that is %s', async (_what, mode, isOwn, message) => {
+  const one = bench();
+  const isRoot = process.getuid?.() === 0;
+  // Only root can make a file that belongs to another.
+  if (!isRoot && !isOwn) return;
+  const uid = isRoot ? 65_534 : undefined;
+  mkdirSync(one.home);
+  if (uid !== undefined) {
+    const { chownSync } = await import('node:fs');
+    chmodSync(one.folder, 0o755);
+    for (const path of [one.home, one.place]) chownSync(path, uid, uid);
+    if (isOwn) chownSync(one.file.path, uid, uid);
+  }
+  chmodSync(one.file.path, mode);
+  const task = { does: 'apply', home: one.home, file: one.file } as const;
+  const { said } = await children.run(uid === undefined ? task : { ...task, uid });
+  expect(said).toMatchObject({ kind: 'problem', message: `${one.file.path} ${message}` });
+  expect(statSync(one.file.path).mode & 0o777).toBe(mode);
+  expect(one.text).toBe(CONFIG);
+  expect(one.kept()).toEqual([]);
+});
+
+test('replaces no config that has another name, by which it would stay as it was', () => {
+  const one = bench();
+  linkSync(one.file.path, `${one.folder}/other.json`);
+  expect(one.apply()).toMatchObject({
+    kind: 'problem',
+    message: `${one.file.path} has 2 names (hard links); only one would change.`,
+  });
+  expect(one.text).toBe(CONFIG);
+  expect(one.kept()).toEqual([]);
+});
+
+test('a new change on a config that others have emptied keeps the older original, and says so', () => {
+  const one = bench();
+  applied(one);
+  one.write('{ "mcpServers": { "new": { "command": "new-mcp" } } }');
+  const result = one.apply();
+  const original = one.kept().find((name) => name.includes('.original-')) ?? '';
+  expect(result).toMatchObject({
+    kind: 'applied',
+    warnings: [expect.stringMatching(/does not have files, bare any more.*\.original-/)],
+  });
+  expect(readFileSync(`${one.store.paths.backups}/${original}`, 'utf8')).toBe(CONFIG);
+});
+
+test('says once that a server is missing, not at every change', () => {
+  const one = bench();
+  applied(one);
+  one.write(one.text.replace(/ {4}"bare": \{[^}]*\},\n/, ''));
+  expect(one.apply()).toMatchObject({ kind: 'unchanged', warnings: [] });
+  expect(one.kept().filter((name) => name.includes('.original-'))).toEqual([]);
 });
 
 // A limit on the size of files: what is beyond fails as on a full disk. Blocks are of 512 bytes.

@@ -2,8 +2,15 @@
 // record is there first that tells how to undo it.
 import { rmSync } from 'node:fs';
 import type { ConfigFile, ConfigProblem, EntryChange, Rewritten } from '../types.ts';
+import { keepAside } from './aside.ts';
 import { type Before, lookBefore, putBack } from './before.ts';
-import { type ConfigBytes, draftPath, readConfigFile, replaceConfigFile } from './config-file.ts';
+import {
+  type ConfigBytes,
+  draftPath,
+  readConfigFile,
+  replaceConfigFile,
+  replaceProblem,
+} from './config-file.ts';
 import { type Held, type Lock, takeLock } from './lock.ts';
 import { keyOf, type Owner, type Store, thisProcess } from './ports.ts';
 import { problem } from './problem.ts';
@@ -137,8 +144,13 @@ function attempt(request: ApplyRequest, lock: Lock): ApplyResult | { readonly ki
   if (planned.kind !== 'planned') return planned;
   const { config, before, rewritten } = planned;
   onStep?.('planned');
+  const unwritable = replaceProblem(config);
+  if (unwritable !== undefined && rewritten.text !== config.text) return unwritable;
+  const lost = lostOf(planned, lock.key, request);
+  if ('kind' in lost) return lost;
+  const warnings = [...before.warnings, ...lost];
   if (before.old !== undefined) rmSync(before.old.record.draft, { force: true });
-  if (rewritten.text === config.text) return unchanged(request, lock, planned);
+  if (rewritten.text === config.text) return unchanged(request, lock, { ...planned, warnings });
   const record = recordOf(request, planned);
   const base = Buffer.from(before.text);
   const failed = writeRecord({ key: lock.key, record, base, onStep }, request);
@@ -161,16 +173,37 @@ function attempt(request: ApplyRequest, lock: Lock): ApplyResult | { readonly ki
     after: rewritten.text,
     changes: rewritten.changes,
     backup: originalPath(lock.key, request.paths),
-    warnings: before.warnings,
+    warnings,
     lock: undefined,
   };
 }
 
-function unchanged(request: ApplyRequest, lock: Lock, { before, config }: Planned): ApplyResult {
+/** When the record is about to go: of what others have removed, its backup is all that is left. */
+function lostOf(planned: Planned, key: string, store: Store): readonly string[] | ConfigProblem {
+  const { missing, old } = planned.before;
+  const stays = planned.rewritten.text === planned.config.text && !isFree(planned);
+  if (missing.length === 0 || old === undefined || stays) return [];
+  const kept = keepAside({ key, label: 'original', bytes: old.backup.bytes }, store);
+  if (typeof kept !== 'string') return kept;
+  const names = missing.map(({ name }) => name).join(', ');
+  return [
+    `${old.record.path} does not have ${names} any more, which had been governed; the config as it was before that is kept in ${kept}.`,
+  ];
+}
+
+/** There is a record of a change, but nothing of the change. */
+function isFree({ before, config }: Planned): boolean {
+  return before.old !== undefined && before.text === config.text;
+}
+
+interface Finished extends Planned {
+  readonly warnings: readonly string[];
+}
+
+function unchanged(request: ApplyRequest, lock: Lock, finished: Finished): ApplyResult {
+  const { config, warnings } = finished;
   const { path } = request.file;
-  const isFree = before.old !== undefined && before.text === config.text;
-  const failed = isFree ? dropRecord(lock.key, request.paths) : undefined;
-  const { warnings } = before;
+  const failed = isFree(finished) ? dropRecord(lock.key, request.paths) : undefined;
   return failed ?? { kind: 'unchanged', path, text: config.text, warnings, lock: undefined };
 }
 

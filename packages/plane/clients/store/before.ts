@@ -22,6 +22,8 @@ interface Before {
   readonly text: string;
   readonly old: { readonly record: ConfigRecord; readonly backup: Backup } | undefined;
   readonly governed: readonly EntryPlace[];
+  /** What an earlier change governed, and others have removed since. */
+  readonly missing: readonly EntryPlace[];
   readonly earlier: readonly EntryChange[];
   readonly warnings: readonly string[];
 }
@@ -32,8 +34,8 @@ function lookBefore(config: ConfigBytes, key: string, store: Store): Before | He
   const found = readRecord(key, store.paths);
   if (found.kind === 'problem') return found;
   if (found.kind === 'none') {
-    const [governed, earlier, warnings] = [[], [], []];
-    return { kind: 'before', text: config.text, old: undefined, governed, earlier, warnings };
+    const nothing = { governed: [], missing: [], earlier: [], warnings: [] };
+    return { kind: 'before', text: config.text, old: undefined, ...nothing };
   }
   const { record } = found;
   const holder = livingOwner(record, store);
@@ -47,6 +49,7 @@ function lookBefore(config: ConfigBytes, key: string, store: Store): Before | He
     text: undone.text,
     old: { record, backup },
     governed: undone.taken,
+    missing: undone.missing,
     earlier: earlierOf(config, record, store),
     warnings:
       record.owner === undefined || isOurs(record.owner, store)

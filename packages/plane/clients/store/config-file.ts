@@ -1,5 +1,6 @@
 // A client's config as a file: read through links, replaced whole.
 import {
+  accessSync,
   closeSync,
   constants,
   fchmodSync,
@@ -30,6 +31,8 @@ interface ConfigBytes {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
+  /** How many names the file has, in whatever folders. */
+  readonly links: number;
 }
 
 /** There is nothing under that name, not even a link. */
@@ -72,8 +75,9 @@ function readTarget(path: string, target: string): ConfigBytes | ConfigProblem {
     if (text === undefined) {
       return problem(path, `${path} is not UTF-8 text.`, 'Save it as UTF-8.');
     }
-    const { mode, uid, gid } = stats;
-    return { kind: 'read', path, target, bytes, text, mode: mode & PERMISSIONS, uid, gid };
+    const { uid, gid, nlink: links } = stats;
+    const mode = stats.mode & PERMISSIONS;
+    return { kind: 'read', path, target, bytes, text, mode, uid, gid, links };
   } finally {
     closeSync(fd);
   }
@@ -106,11 +110,36 @@ type Replaced =
   | { readonly kind: 'changed' }
   | ConfigProblem;
 
+/** Why a config must not be replaced: a rename would go around what its owner has decided. */
+function replaceProblem({ path, target, uid, links }: ConfigBytes): ConfigProblem | undefined {
+  try {
+    accessSync(target, constants.W_OK);
+  } catch (cause) {
+    return systemProblem(path, 'written', cause);
+  }
+  const ownId = process.getuid?.();
+  if (ownId !== undefined && ownId !== 0 && uid !== ownId) return notOurs(path);
+  if (links === 1) return undefined;
+  const copy = quoted(`${target}.copy`);
+  const fix = `Make it a file of its own: cp -p ${quoted(target)} ${copy} && mv ${copy} ${quoted(target)}`;
+  return problem(path, `${path} has ${links} names (hard links); only one would change.`, fix);
+}
+
+function notOurs(path: string): ConfigProblem {
+  const fix = 'Change it as that user, or make it yours.';
+  return problem(path, `${path} belongs to another user, and would not any more.`, fix);
+}
+
 /** Puts other bytes in the place of a config that is still as it was read; else nothing is changed. */
 function replaceConfigFile({ config, bytes, draft, onStep }: Replacement): Replaced {
   const { path, target } = config;
+  const unwritable = replaceProblem(config);
+  if (unwritable !== undefined) return unwritable;
   try {
-    writeDraft({ config, bytes, draft, onStep });
+    if (!isDraftWritten({ config, bytes, draft, onStep })) {
+      rmSync(draft, { force: true });
+      return notOurs(path);
+    }
     onStep?.('draft written');
     if (!isStill(config)) {
       rmSync(draft, { force: true });
@@ -127,8 +156,8 @@ function replaceConfigFile({ config, bytes, draft, onStep }: Replacement): Repla
   return { kind: 'replaced' };
 }
 
-/** Open to its owner alone until it belongs to whom the config belongs. */
-function writeDraft({ config, bytes, draft, onStep }: Replacement): void {
+/** Open to its owner alone until it belongs to whom the config belongs; false if it never does. */
+function isDraftWritten({ config, bytes, draft, onStep }: Replacement): boolean {
   const fd = openSync(draft, 'wx', 0o600);
   try {
     onStep?.('draft made');
@@ -136,12 +165,13 @@ function writeDraft({ config, bytes, draft, onStep }: Replacement): void {
     fchmodSync(fd, config.mode & ~GROUP_PERMISSIONS);
     if (isGiven(fd, config)) fchmodSync(fd, config.mode);
     fsyncSync(fd);
+    return fstatSync(fd).uid === config.uid;
   } finally {
     closeSync(fd);
   }
 }
 
-/** Without the right to give it away it stays ours; then another group must not get the group's rights. */
+/** Where the group cannot be kept, another group must not get its rights. */
 function isGiven(fd: number, { uid, gid }: ConfigBytes): boolean {
   const own = fstatSync(fd);
   if (own.uid === uid && own.gid === gid) return true;
@@ -149,7 +179,7 @@ function isGiven(fd: number, { uid, gid }: ConfigBytes): boolean {
     fchownSync(fd, uid, gid);
     return true;
   } catch {
-    // Where only the owner may not be changed, the group still may.
+    // The group may be one of ours still.
   }
   try {
     fchownSync(fd, -1, gid);
@@ -174,4 +204,4 @@ function makeLast(folder: string): void {
 }
 
 export type { ConfigBytes, Missing, Replaced };
-export { CONFIG_BYTES_MAX, draftPath, readConfigFile, replaceConfigFile };
+export { CONFIG_BYTES_MAX, draftPath, readConfigFile, replaceConfigFile, replaceProblem };

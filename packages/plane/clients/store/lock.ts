@@ -5,7 +5,7 @@
 // and then looks at the claims of others: without any that is alive, the lock is taken. Of two that
 // come at once, the later sees the earlier, so never both have it. A claim of a dead process is
 // removed by whoever sees it: its name is unique, so what is removed is never a living one's.
-import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigProblem } from '../types.ts';
 import { ensureFolder } from './files.ts';
@@ -30,7 +30,10 @@ interface Claim {
 }
 
 const CLAIM = /^config-([0-9a-f]{32})\.([0-9a-f-]{36})\.(\d{1,10})\.([A-Za-z0-9-]{1,64})\.lock$/;
-const TRIES_MAX = 6;
+const TRIES_MAX = 20;
+const PAUSE_MS_MAX = 50;
+/** Who has a claim for so long has the lock; who is younger may still give way. */
+const SETTLED_MS = 300;
 const POLLS_MAX = 10;
 const POLL_MS = 3;
 
@@ -64,7 +67,7 @@ function unknownProcess(run: string): ConfigProblem {
 function contend(key: string, owner: Owner, store: Store): Lock | Held {
   let by = owner.pid;
   for (let tried = 0; tried < TRIES_MAX; tried++) {
-    if (tried > 0) pause(1 + Math.random() * POLL_MS * 2 * tried);
+    if (tried > 0) pause(1 + Math.random() * Math.min(POLL_MS * 2 * tried, PAUSE_MS_MAX));
     const name = `config-${key}.${store.ports.uuid()}.${owner.pid}.${owner.start}.lock`;
     if (!CLAIM.test(name)) throw new Error(`not the name of a lock: ${name}`);
     const path = join(store.paths.run, name);
@@ -80,6 +83,7 @@ function contend(key: string, owner: Owner, store: Store): Lock | Held {
     if (winner === undefined) return { kind: 'locked', key, release };
     release();
     by = winner.owner.pid;
+    if (isSettled(winner, store)) break;
   }
   return { kind: 'held', by: { pid: by } };
 }
@@ -94,6 +98,11 @@ function firstRival(own: string, store: Store): Claim | undefined {
     if (first === undefined || first.name < own || polled >= POLLS_MAX) return first;
     pause(POLL_MS);
   }
+}
+
+function isSettled({ name }: Claim, { ports, paths }: Store): boolean {
+  const stats = statSync(join(paths.run, name), { throwIfNoEntry: false });
+  return stats !== undefined && ports.now().getTime() - stats.mtimeMs > SETTLED_MS;
 }
 
 /** The living ones, first to last; the claims of the dead are removed. */

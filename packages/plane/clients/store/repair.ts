@@ -11,19 +11,20 @@ import {
   dropRecord,
   type FoundRecord,
   isOf,
+  listRecords,
   type NoRecord,
   readRecord,
   recordFolder,
   recordKeys,
 } from './record.ts';
 import type { ConfigRecord } from './record-text.ts';
-import { type Restored, restoreRecord } from './restore.ts';
+import { type Restored, restoreRecord, type Untouched } from './restore.ts';
 
 type Repaired =
   /** The config of a dead session. */
-  | ({ readonly what: 'restored' } & Restored)
+  | ({ readonly what: 'restored'; readonly wrapId: string | undefined } & Restored)
   /** A record of a change that is not in the config. */
-  | { readonly what: 'dropped'; readonly path: string }
+  | ({ readonly what: 'dropped' } & Untouched)
   /** A draft of a killed change. */
   | { readonly what: 'swept'; readonly path: string; readonly draft: string }
   | { readonly what: 'problem'; readonly problem: ConfigProblem };
@@ -31,9 +32,30 @@ type Repaired =
 /** Costs one look at a folder when nothing was ever changed. */
 function repairAll(store: Store): readonly Repaired[] {
   try {
-    return recordKeys(store.paths).flatMap((key) => repairOne(key, store));
+    return recordKeys(store.paths).flatMap((key) => repairSafely(key, store));
   } catch (cause) {
     return [wrong(systemProblem(store.paths.backups, 'read', cause))];
+  }
+}
+
+/** The configs that dead sessions have left rewritten, for those who only look. */
+function leftBehind(store: Store): readonly string[] {
+  return listRecords(store.paths).flatMap((found) => {
+    if (found.kind !== 'record' || found.record.kind !== 'wrap') return [];
+    const { record } = found;
+    if (record.owner !== undefined && isAlive(record.owner, store.ports)) return [];
+    // One that is gone is rewritten no more; what to do then is told by those who would repair it.
+    const isRewritten = isThere(record.target) && !isBase(record, store);
+    return isRewritten ? [record.path] : [];
+  });
+}
+
+/** What is wrong with one config keeps no other from being put right. */
+function repairSafely(key: string, store: Store): readonly Repaired[] {
+  try {
+    return repairOne(key, store);
+  } catch (cause) {
+    return [wrong(systemProblem(recordFolder(key, store.paths), 'repaired', cause))];
   }
 }
 
@@ -47,8 +69,6 @@ function repairOne(key: string, store: Store): readonly Repaired[] {
   if (lock.kind === 'held') return [];
   try {
     return repairLocked(key, lock, store);
-  } catch (cause) {
-    return [wrong(systemProblem(recordFolder(key, store.paths), 'repaired', cause))];
   } finally {
     lock.release();
   }
@@ -89,9 +109,9 @@ function repairLocked(key: string, lock: Lock, store: Store): readonly Repaired[
   const result = restoreRecord(found, { ...store, lock });
   switch (result.kind) {
     case 'restored':
-      return [...swept, { what: 'restored', ...result }];
+      return [...swept, { what: 'restored', wrapId: record.wrap_id, ...result }];
     case 'untouched':
-      return [...swept, { what: 'dropped', path: record.path }];
+      return [...swept, { what: 'dropped', ...result }];
     case 'problem':
       return [...swept, wrong(result)];
     case 'held':
@@ -107,4 +127,4 @@ function sweep({ path, draft }: ConfigRecord): readonly Repaired[] {
 }
 
 export type { Repaired };
-export { repairAll };
+export { leftBehind, repairAll };

@@ -1,17 +1,24 @@
 // Takes a change back: the very bytes that were there before, or, where others have changed the
 // config since, the config as it is now without our edits.
-import { readdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { ConfigProblem } from '../types.ts';
 import { busy, type HeldConfig, TRIES_MAX } from './apply.ts';
+import { keepAside } from './aside.ts';
 import { livingOwner, undoOf } from './before.ts';
 import { type ConfigBytes, draftPath, readConfigFile, replaceConfigFile } from './config-file.ts';
-import { writeOwn } from './files.ts';
 import { findRecord } from './find.ts';
 import { type Lock, takeLockOf } from './lock.ts';
 import type { Store } from './ports.ts';
-import { byHand, problem, systemProblem } from './problem.ts';
-import { dropRecord, type FoundRecord, readBackup, readRecord, rewriteRecord } from './record.ts';
+import { byHand, problem } from './problem.ts';
+import {
+  type Backup,
+  dropRecord,
+  type FoundRecord,
+  isOf,
+  readBackup,
+  readRecord,
+  rewriteRecord,
+} from './record.ts';
 import type { OnStep } from './step.ts';
 import type { EntryPlace } from './take-out.ts';
 import type { Undone } from './undo.ts';
@@ -24,7 +31,14 @@ interface RestoreRequest extends Store {
   readonly onStep?: OnStep;
 }
 
-interface Restored {
+/** What others have taken out of a config: it cannot come back by itself. */
+interface Lost {
+  readonly missing: readonly EntryPlace[];
+  /** Where the config is kept as it was before us, because of what is missing. */
+  readonly original: string | undefined;
+}
+
+interface Restored extends Lost {
   readonly kind: 'restored';
   readonly path: string;
   readonly how: Undone['kind'];
@@ -35,7 +49,7 @@ interface Restored {
 }
 
 /** The config holds none of our edits any more; its record is dropped. */
-interface Untouched {
+interface Untouched extends Lost {
   readonly kind: 'untouched';
   readonly path: string;
   readonly left: readonly EntryPlace[];
@@ -55,11 +69,21 @@ function restoreConfig(request: RestoreRequest): RestoreResult {
   return restoreRecord(found, request);
 }
 
+/** For the holder of its lock: whatever stands under the name of the config by now. */
+function restoreLocked(lock: Lock, path: string, store: Store): RestoreResult {
+  const found = readRecord(lock.key, store.paths);
+  if (found.kind === 'none') return { kind: 'none', path };
+  return found.kind === 'problem' ? found : restoreRecord(found, { ...store, lock });
+}
+
 /** Also for a record whose config is known by nothing else. */
 function restoreRecord(
   { key, record: { path } }: FoundRecord,
   request: Omit<RestoreRequest, 'path'>,
 ): RestoreResult {
+  if (request.lock !== undefined && request.lock.key !== key) {
+    throw new Error('the lock is that of another config');
+  }
   const lock = request.lock ?? takeLockOf(key, request);
   if (lock.kind === 'held') return { ...lock, path };
   if (lock.kind === 'problem') return lock;
@@ -88,6 +112,7 @@ interface Undoing {
   readonly kind: 'undoing';
   readonly found: FoundRecord;
   readonly config: ConfigBytes;
+  readonly backup: Backup;
   readonly undone: Undone;
 }
 
@@ -105,13 +130,21 @@ function undoingOf(
   const { target } = found.record;
   const config = readConfigFile(target);
   if (config.kind === 'missing') {
-    return problem(path, `${path} is gone, but we had changed it.`, 'Its backup is there still.');
+    const client = found.record.client;
+    const fix = `If it was deleted on purpose, \`sub restore ${client} --forget\` drops its record.`;
+    return problem(path, `${path} is gone, but we had changed it.`, fix);
   }
   if (config.kind === 'problem') return config;
+  // Moved, with a link left in its place, it is what we have written. Anything else that a link
+  // leads to was never ours.
+  if (config.target !== target && !isOf(found.record.after, config.bytes, store.ports.sha256)) {
+    const fix = 'Remove the link, and try again.';
+    return problem(path, `${path} leads to ${config.target} now, another file.`, fix);
+  }
   const backup = readBackup(found, store);
   if (backup.kind === 'problem') return backup;
   const undone = undoOf(config, found, { backup, store });
-  return undone.kind === 'problem' ? undone : { kind: 'undoing', found, config, undone };
+  return undone.kind === 'problem' ? undone : { kind: 'undoing', found, config, backup, undone };
 }
 
 function attempt(
@@ -124,58 +157,74 @@ function attempt(
   if (undoing.kind !== 'undoing') return undoing;
   onStep?.('planned');
   const { config, undone } = undoing;
-  const { text, left, taken, kind: how } = undone;
+  const { text, left, taken, missing, kind: how } = undone;
+  const original = originalOf(undoing, request);
+  if (typeof original === 'object') return original;
   if (text === config.text) {
     rmSync(undoing.found.record.draft, { force: true });
-    return dropRecord(key, paths, onStep) ?? { kind: 'untouched', path, left };
+    return dropRecord(key, paths, onStep) ?? { kind: 'untouched', path, left, missing, original };
   }
   const draft = draftOf(undoing, request);
   if (typeof draft !== 'string') return draft;
-  const replaced = how === 'merged' ? keptAside(key, config.bytes, request) : undefined;
+  const aside = { key, label: 'replaced', bytes: config.bytes } as const;
+  const replaced = how === 'merged' ? keepAside(aside, request) : undefined;
   if (typeof replaced === 'object') return replaced;
+  if (replaced !== undefined) onStep?.('kept aside');
   const result = replaceConfigFile({ config, bytes: Buffer.from(text), draft, onStep });
   if (result.kind !== 'replaced') return result;
   const failed = dropRecord(key, paths, onStep);
   onStep?.('done');
-  return failed ?? { kind: 'restored', path, how, taken, left, replaced };
+  return failed ?? { kind: 'restored', path, how, taken, left, replaced, missing, original };
 }
 
-/** The draft that the record names, unless the config has become a link to another folder since. */
+/** The draft that the record names, unless the config was moved to another folder since. */
 function draftOf({ found, config }: Undoing, { ports, paths }: Store): string | ConfigProblem {
   const { draft } = found.record;
   rmSync(draft, { force: true });
-  if (dirname(draft) === dirname(config.target) && config.target === found.record.target) {
-    return draft;
-  }
   const { target } = config;
+  if (target === found.record.target) return draft;
   const next = { ...found.record, target, draft: draftPath(target, ports.uuid()) };
   return rewriteRecord({ ...found, record: next }, paths) ?? next.draft;
 }
 
-/** One such file for each config: the last. */
-function keptAside(
-  key: string,
-  bytes: Buffer,
-  { ports, paths, onStep }: Omit<RestoreRequest, 'path'>,
-): string | ConfigProblem {
-  const time = ports
-    .now()
-    .toISOString()
-    .replaceAll(/[-:]|\.\d+/g, '');
-  const name = `${key}.replaced-${time}`;
-  const path = join(paths.backups, name);
+/** The backup goes with its record, but of what is missing it is all that is left. */
+function originalOf(
+  { found, backup, undone }: Undoing,
+  store: Store,
+): string | undefined | ConfigProblem {
+  if (undone.missing.length === 0) return undefined;
+  return keepAside({ key: found.key, label: 'original', bytes: backup.bytes }, store);
+}
+
+type Forgotten =
+  | { readonly kind: 'forgotten'; readonly path: string; readonly original: string }
+  /** There is a config: that can be restored. */
+  | { readonly kind: 'there'; readonly path: string }
+  | { readonly kind: 'none'; readonly path: string }
+  | HeldConfig
+  | ConfigProblem;
+
+/** For a config that was deleted on purpose: its record goes, what it was is kept aside. */
+function forgetRecord({ key, record: { path } }: FoundRecord, store: Store): Forgotten {
+  const lock = takeLockOf(key, store);
+  if (lock.kind === 'held') return { ...lock, path };
+  if (lock.kind === 'problem') return lock;
   try {
-    const older = readdirSync(paths.backups).filter(
-      (other) => other.startsWith(`${key}.replaced-`) && other !== name,
-    );
-    writeOwn(path, bytes);
-    for (const other of older) rmSync(join(paths.backups, other), { force: true });
-    onStep?.('kept aside');
-    return path;
-  } catch (cause) {
-    return systemProblem(path, 'written', cause);
+    const found = readRecord(key, store.paths);
+    if (found.kind === 'none') return { kind: 'none', path };
+    if (found.kind === 'problem') return found;
+    const holder = livingOwner(found.record, store);
+    if (holder !== undefined) return { ...holder, path };
+    if (readConfigFile(found.record.target).kind !== 'missing') return { kind: 'there', path };
+    const backup = readBackup(found, store);
+    if (backup.kind === 'problem') return backup;
+    const original = keepAside({ key, label: 'original', bytes: backup.bytes }, store);
+    if (typeof original === 'object') return original;
+    return dropRecord(key, store.paths) ?? { kind: 'forgotten', path, original };
+  } finally {
+    lock.release();
   }
 }
 
-export type { Restored, RestoreRequest, RestoreResult, Untouched };
-export { restoreConfig, restoreRecord };
+export type { Forgotten, Restored, RestoreRequest, RestoreResult, Untouched };
+export { forgetRecord, restoreConfig, restoreLocked, restoreRecord };

@@ -29,6 +29,8 @@ type Taken =
       readonly text: string;
       readonly taken: readonly EntryPlace[];
       readonly left: readonly EntryPlace[];
+      /** Those that are not there any more. */
+      readonly missing: readonly EntryPlace[];
     }
   /** Two sentences. */
   | { readonly kind: 'refused'; readonly why: string; readonly fix: string };
@@ -50,7 +52,7 @@ interface Wanted {
 type Verdict = Goal | 'same' | 'gone' | 'foreign';
 
 function takeOut({ text, format, ways }: TakeOut): Taken {
-  if (ways.length === 0) return { kind: 'taken', text, taken: [], left: [] };
+  if (ways.length === 0) return { kind: 'taken', text, taken: [], left: [], missing: [] };
   const inside = ways.flatMap(({ at }) => [at.command, at.args]);
   const read = readDocument(text, format, inside);
   if (read.kind === 'broken') {
@@ -65,10 +67,10 @@ function takeOut({ text, format, ways }: TakeOut): Taken {
     const why = 'the result would not be what it should.';
     return { kind: 'refused', why, fix: 'Correct the entries by hand.' };
   }
-  const left = verdicts.flatMap(({ way, verdict }) =>
-    verdict === 'foreign' ? [placeOf(way)] : [],
-  );
-  return { kind: 'taken', text: next, taken: goals.map(({ way }) => placeOf(way)), left };
+  const places = (sought: Verdict) =>
+    verdicts.flatMap(({ way, verdict }) => (verdict === sought ? [placeOf(way)] : []));
+  const taken = goals.map(({ way }) => placeOf(way));
+  return { kind: 'taken', text: next, taken, left: places('foreign'), missing: places('gone') };
 }
 
 function placeOf({ name, project, at }: Way): EntryPlace {

@@ -22,6 +22,8 @@ interface Undone {
   readonly taken: readonly EntryPlace[];
   /** What others have changed so that it is not ours any more: left as it is. */
   readonly left: readonly EntryPlace[];
+  /** What others have removed: only the backup knows it. */
+  readonly missing: readonly EntryPlace[];
 }
 
 function undoChanges({ text, record, backup, sha256 }: Undo): Undone | ConfigProblem {
@@ -29,7 +31,8 @@ function undoChanges({ text, record, backup, sha256 }: Undo): Undone | ConfigPro
   const known = [record.base, record.after, ...(record.from === undefined ? [] : [record.from])];
   if (known.some((digest) => isOf(digest, bytes, sha256))) {
     const isBase = text === backup.text;
-    return { kind: 'same', text: backup.text, taken: isBase ? [] : record.changes, left: [] };
+    const taken = isBase ? [] : record.changes;
+    return { kind: 'same', text: backup.text, taken, left: [], missing: [] };
   }
   const taken = takeOut({ text, format: record.format, ways: waysOf(record) });
   if (taken.kind === 'taken') return { ...taken, kind: 'merged' };

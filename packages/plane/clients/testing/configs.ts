@@ -36,7 +36,7 @@ const word = fc.oneof(
   fc.constantFrom(
     '-y',
     '--',
-    '${HOME}',
+    '$HOME',
     '"',
     "'",
     '\\',
@@ -55,7 +55,7 @@ const servers: fc.Arbitrary<readonly Server[]> = fc.uniqueArray(
     name: fc.oneof(fc.stringMatching(/^[a-z][a-z0-9_-]{0,10}$/), text).filter(isUsable),
     command: text.filter((one) => one !== ''),
     args: fc.option(fc.array(text, { maxLength: 4 }), { nil: undefined }),
-    env: fc.dictionary(fc.stringMatching(/^[A-Z]{1,6}$/), text, { maxKeys: 2 }),
+    env: fc.dictionary(fc.stringMatching(/^X[A-Z]{0,5}$/), text, { maxKeys: 2 }),
     isRemote: fc.boolean(),
     way: fc.nat(3),
     isChosen: fc.boolean(),
@@ -63,9 +63,9 @@ const servers: fc.Arbitrary<readonly Server[]> = fc.uniqueArray(
   { selector: ({ name }) => name, maxLength: 5 },
 );
 
-/** A name of nothing is no name, and the last is no name in a plain object. */
+/** What can be handed on; and `__proto__` is no name in a plain object. */
 function isUsable(name: string): boolean {
-  return name !== '' && name !== '__proto__';
+  return name !== '' && name !== '__proto__' && !/\0|\$\{/.test(name);
 }
 
 const style: fc.Arbitrary<Style> = fc.record({

@@ -196,6 +196,8 @@ test('a sub that has moved is brought up to date by the next import', async () =
   mkdirSync(dirname(moved));
   writeFileSync(moved, '');
   const options = optionsFor(client, { own: { runtime: process.execPath, script: moved } });
+  const [file] = (await planned(options)).files;
+  expect(file).toMatchObject({ chosen: [], updated: ['a'], isChanged: true });
   expect(await imported(options)).toEqual([path]);
   expect(readFileSync(path, 'utf8')).toContain(moved);
   expect(readFileSync(path, 'utf8')).not.toContain(`"${old}"`);

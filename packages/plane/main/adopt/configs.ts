@@ -8,6 +8,7 @@ import {
   fileAt,
   type Place,
   type ReadConfig,
+  type Scope,
 } from '../../clients/index.ts';
 import { readConfigFile } from '../../clients/store/config-file.ts';
 
@@ -43,7 +44,7 @@ function findConfigs({ place, clients, configPath }: Search): Configs {
       ? clients.flatMap((client) =>
           client.files(place).map((file) => ({ client, path: file.path, file })),
         )
-      : [{ client: clients[0] ?? clientOf('custom'), path: resolve(configPath), file: undefined }];
+      : [namedConfig(clients[0] ?? clientOf('custom'), resolve(configPath), place)];
   for (const one of wanted) {
     looked.push(one.path);
     const read = readOne(one);
@@ -57,17 +58,26 @@ function findConfigs({ place, clients, configPath }: Search): Configs {
 interface Wanted {
   readonly client: Client;
   readonly path: string;
+  /** Undefined: by what the file itself looks like. */
   readonly file: ConfigFile | undefined;
+  readonly scope?: Scope | undefined;
+}
+
+/** A file that is one of the client's own belongs where the client has it. */
+function namedConfig(client: Client, path: string, place: Place): Wanted {
+  const own = client.files(place).find((file) => file.path === path);
+  return { client, path, file: undefined, scope: own?.scope };
 }
 
 function readOne({
   client,
   path,
   file,
+  scope,
 }: Wanted): FoundConfig | ConfigProblem | { kind: 'missing' } {
   const read = readConfigFile(path);
   if (read.kind !== 'read') return read;
-  const asFile = file ?? fileAt(client, path, read.text);
+  const asFile = file ?? { ...fileAt(client, path, read.text), ...(scope && { scope }) };
   const config = client.read(asFile, read.text);
   if (config.kind === 'problem') return config;
   return { kind: 'found', client, file: asFile, target: read.target, config };

@@ -2,16 +2,15 @@
 import {
   CLIENTS,
   type Client,
-  effectiveServers,
   type ReadConfig,
   type ServerEntry,
   type ShimCall,
-  unresolved,
 } from '../../clients/index.ts';
 import { applyChange } from '../../clients/store/apply.ts';
 import { loadRedactor } from '../shim/redact.ts';
 import { baseOf } from './base.ts';
 import { type FoundConfig, findConfigs } from './configs.ts';
+import { notesOn, splitIn } from './import-notes.ts';
 import { type OwnCall, ownProgram } from './own-program.ts';
 import { type AdoptPlace, clientPlace, storeAt } from './place.ts';
 import { type AdoptProblem, adoptProblem, heldBy, withCode } from './problem.ts';
@@ -28,6 +27,8 @@ interface ImportOptions extends AdoptPlace {
   /** Absolute. */
   readonly policyPath?: string | undefined;
   readonly profile?: string | undefined;
+  /** Without the files that belong to the project. */
+  readonly isUserOnly?: boolean;
   readonly own: OwnCall;
   /** `redact.extra_patterns` */
   readonly redactPatterns: readonly string[];
@@ -39,7 +40,10 @@ interface ImportFile {
   readonly servers: readonly ServerView[];
   /** The servers that come under governance now. */
   readonly chosen: readonly string[];
-  /** Empty when the file stays as it is. */
+  /** The servers that are governed already and start otherwise from now on. */
+  readonly updated: readonly string[];
+  readonly isChanged: boolean;
+  /** For people; a change of nothing but secrets shows none. */
   readonly diff: string;
   readonly warnings: readonly string[];
   readonly found: FoundConfig;
@@ -69,11 +73,11 @@ async function planImport(options: ImportOptions): Promise<ImportPlan | AdoptPro
   const place = clientPlace(options);
   const clients =
     options.client === undefined ? CLIENTS.filter((one) => one.detect(place)) : [options.client];
-  const { found, problems, looked } = findConfigs({
-    place,
-    clients,
-    configPath: options.configPath,
-  });
+  const configs = findConfigs({ place, clients, configPath: options.configPath });
+  const { problems, looked } = configs;
+  const found = configs.found.filter(
+    ({ file }) => options.isUserOnly !== true || file.scope === 'user',
+  );
   const strange = strangeServer(options.servers, found);
   if (strange !== undefined) return strange;
   const call = { program: program.words, flags: flagsOf(options) };
@@ -92,17 +96,6 @@ async function planImport(options: ImportOptions): Promise<ImportPlan | AdoptPro
     clients,
     looked,
   };
-}
-
-/** Codex puts the parts of an entry together from several files, and drops those of the shim. */
-function splitIn(found: readonly FoundConfig[], project: string): readonly string[] {
-  const configs = found.map(({ config }) => config);
-  return effectiveServers(configs, project)
-    .filter(({ isSplit }) => isSplit)
-    .map(({ entry, file, overridden }) => {
-      const others = overridden.map(({ path }) => path).join(', ');
-      return `${entry.name} is NOT governed: it has one part in ${file.path} and another in ${others}. Give it its command and its args in one file.`;
-    });
 }
 
 function isFile(one: ImportFile | AdoptProblem): one is ImportFile {
@@ -153,7 +146,8 @@ function planFile({ found, call, options, redact }: Planning): ImportFile | Adop
   const base = baseOf(found, storeAt(options.paths));
   if (base.kind === 'refused') return base;
   const chosen = chosenIn(config, options.servers);
-  const rewritten = rewriteFor({ found, call, chosen })(base.text);
+  const renewed = renewedIn(config, options);
+  const rewritten = rewriteFor({ found, call, chosen, renewed })(base.text);
   if ('kind' in rewritten) return withCode('SUB_CLIENT_CONFIG', rewritten);
   const after = client.read(file, rewritten.text);
   if (after.kind === 'problem') return withCode('SUB_CLIENT_CONFIG', after);
@@ -162,8 +156,14 @@ function planFile({ found, call, options, redact }: Planning): ImportFile | Adop
     path: file.path,
     servers: viewsOf(config),
     chosen: chosen.map(({ name }) => name),
+    updated: updatedBetween(config, after),
+    isChanged: rewritten.text !== config.text,
     diff: shownDiff({ before: config, after, redact }),
-    warnings: chosen.flatMap((entry) => unsetIn(entry, client, options)),
+    warnings: notesOn({
+      ...{ found, after, chosen, renewed, call },
+      baseText: base.text,
+      env: options.env,
+    }),
     found,
     call,
   };
@@ -178,23 +178,44 @@ function chosenIn({ entries }: ReadConfig, names: readonly string[]): readonly S
   );
 }
 
-function unsetIn(entry: ServerEntry, client: Client, { env }: ImportOptions): readonly string[] {
-  const names = unresolved(entry, client, env);
-  return names.length === 0
-    ? []
-    : [`${entry.name} needs ${names.join(', ')}, not set here: ${client.title} must have it.`];
+/** Only with options to hand on is there anything to change about what is governed already. */
+function renewedIn({ entries }: ReadConfig, options: ImportOptions): ReadonlySet<string> {
+  const { servers } = options;
+  if (flagsOf(options).length === 0) return new Set();
+  const wanted = entries.filter(
+    ({ name, governed }) =>
+      governed !== undefined && (servers.length === 0 || servers.includes(name)),
+  );
+  return new Set(wanted.map(entryKey));
+}
+
+/** The entries that were governed before and start otherwise now. */
+function updatedBetween(before: ReadConfig, after: ReadConfig): readonly string[] {
+  const old = new Map(before.entries.map((entry) => [entryKey(entry), entry]));
+  return after.entries
+    .filter((entry) => {
+      const was = old.get(entryKey(entry));
+      if (was?.governed === undefined) return false;
+      return started(was) !== started(entry);
+    })
+    .map(({ name }) => name);
+}
+
+function started({ command, args }: ServerEntry): string {
+  return JSON.stringify([command, args ?? null]);
 }
 
 interface Rewriting {
   readonly found: FoundConfig;
   readonly call: ShimCall;
   readonly chosen: readonly Pick<ServerEntry, 'name' | 'project'>[];
+  readonly renewed: ReadonlySet<string>;
 }
 
-function rewriteFor({ found, call, chosen }: Rewriting) {
+function rewriteFor({ found, call, chosen, renewed }: Rewriting) {
   const { client, file, config } = found;
   const keys = new Set(chosen.map(entryKey));
-  return rewriter({ client, file, current: config, chosen: keys, call });
+  return rewriter({ client, file, current: config, chosen: keys, call, renewed });
 }
 
 type Imported =
@@ -206,7 +227,8 @@ function applyImport(planned: ImportFile, options: ImportOptions): Imported {
   const { found, call } = planned;
   const chosen = chosenIn(found.config, options.servers);
   const { file } = found;
-  const rewrite = rewriteFor({ found, call, chosen });
+  const renewed = renewedIn(found.config, options);
+  const rewrite = rewriteFor({ found, call, chosen, renewed });
   const result = applyChange({ ...storeAt(options.paths), file, rewrite, kind: 'import' });
   switch (result.kind) {
     case 'applied':

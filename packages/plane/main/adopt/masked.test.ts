@@ -13,9 +13,7 @@ function mask(text: string, format: Format, shown: readonly (readonly [number, n
 describe('JSON', () => {
   test('keeps keys and the names of servers, and hides every other string', () => {
     const text = '{ "a": "x", "b": ["y", 1, true], "files": "files" } // say "z"\n';
-    expect(mask(text, 'jsonc')).toBe(
-      '{ "a": "…", "b": ["…", 1, true], "files": "files" } // say "…"\n',
-    );
+    expect(mask(text, 'jsonc')).toBe('{ "a": "…", "b": ["…", 1, true], "files": "files" } // …\n');
   });
 
   test('shows the values that are to be shown', () => {
@@ -26,7 +24,19 @@ describe('JSON', () => {
 
   test('is not misled by quotes and comments inside of each other', () => {
     expect(mask('{"a": "// no", /* "b": "c" */ "d": "\\"e: "}', 'jsonc')).toBe(
-      '{"a": "…", /* "b": "…" */ "d": "…"}',
+      '{"a": "…", /* … */ "d": "…"}',
+    );
+  });
+
+  test('shows no value among the shown ones whose name says that it is secret', () => {
+    const list = [
+      '["npx", "--api-key", "S3CRET", "-e", "DB_PASS=S3CRET", "--key=S3CRET", //S3CRET',
+    ];
+    const text = `${list.join('')}\n "-p", "S3CRET", "plain", "-e", "MODE=S3CRET" /* S3CRET */]`;
+    const shown = mask(text, 'jsonc', [[0, text.length]]);
+    expect(shown).not.toContain('S3CRET');
+    expect(shown).toBe(
+      '["npx", "--api-key", "…", "-e", "DB_PASS=…", "--key=…", // …\n "-p", "…", "plain", "-e", "MODE=…" /* … */]',
     );
   });
 
@@ -56,7 +66,7 @@ describe('TOML', () => {
   test('keeps keys and tables, and hides every string', () => {
     const text = `[mcp_servers.files]\ncommand = "a" # "b"\nenv = { K = 'c', "q" = "d" }\nn = 5\n`;
     expect(mask(text, 'toml')).toBe(
-      `[mcp_servers.files]\ncommand = "…" # "…"\nenv = { K = "…", "q" = "…" }\nn = 5\n`,
+      `[mcp_servers.files]\ncommand = "…" # …\nenv = { K = "…", "q" = "…" }\nn = 5\n`,
     );
   });
 

@@ -1,6 +1,7 @@
 // A config as it may be shown: its form and the values that are about to change, nothing else. What
 // stands beside them is where clients keep their secrets.
 import type { Format } from '../../clients/types.ts';
+import { maskedWords } from './masked-words.ts';
 
 interface Range {
   readonly start: number;
@@ -9,7 +10,7 @@ interface Range {
 
 interface MaskOptions {
   readonly format: Format;
-  /** Shown as they are, but for what `redact` finds in them; sorted, apart from each other. */
+  /** Shown, but for what looks like a secret in them; sorted, apart from each other. */
   readonly shown: readonly Range[];
   /** Strings that are no secret: the names of servers. */
   readonly names: ReadonlySet<string>;
@@ -24,41 +25,80 @@ const JSON_KEY = /^\s*:/;
 /** A key, or a part of one. */
 const TOML_KEY = /^[ \t]*[=.]/;
 
-/** Every string that is no key, and every comment that looks like one, becomes an ellipsis. */
+/** Every string that is no key, and every comment, becomes an ellipsis. */
 function masked(text: string, options: MaskOptions): string {
-  const { shown, redact } = options;
+  const { shown } = options;
   const parts: string[] = [];
   let at = 0;
   for (const { start, end } of shown) {
     parts.push(maskedPart(text, { start: at, end: start }, options));
-    parts.push(redact(text.slice(start, end)));
+    parts.push(shownPart(text.slice(start, end), options));
     at = end;
   }
   parts.push(maskedPart(text, { start: at, end: text.length }, options));
   return parts.join('');
 }
 
-function maskedPart(text: string, { start, end }: Range, options: MaskOptions): string {
-  const { format, names, redact } = options;
+function maskedPart(text: string, { start, end }: Range, { format, names }: MaskOptions): string {
   const isToml = format === 'toml';
   const part = text.slice(start, end);
-  return part.replace(isToml ? TOML_TOKEN : JSON_TOKEN, (token, offset: number) => {
-    if (token.startsWith('#') || token.startsWith('/')) return maskedComment(token, redact);
+  return part.replace(tokensOf(format), (token, offset: number) => {
+    if (isComment(token)) return maskedComment(token);
     const behind = text.slice(start + offset + token.length, start + offset + token.length + 64);
     if ((isToml ? TOML_KEY : JSON_KEY).test(behind)) return token;
-    if (names.has(token.slice(1, -1))) return token;
-    // As many lines as before, or a diff would show lines that nobody changes.
-    return `"…"${'\n'.repeat(token.split('\n').length - 1)}`;
+    return names.has(token.slice(1, -1)) ? token : maskedString(token);
   });
 }
 
-/** An entry that was commented out has its secrets in it still. */
-function maskedComment(token: string, redact: (text: string) => string): string {
-  const quoted = token.replace(/"(?:[^"\\\n]|\\.)*"|'[^'\n]*'/g, (word: string, at: number) =>
-    /^\s*[:=]/.test(token.slice(at + word.length)) ? word : '"…"',
-  );
-  return redact(quoted);
+/** A command, or the list of its arguments. */
+function shownPart(part: string, { format, redact }: MaskOptions): string {
+  const mask = maskedWords();
+  const shown = part.replace(tokensOf(format), (token) => {
+    if (isComment(token)) return maskedComment(token);
+    const word = wordOf(token);
+    const safe = word === undefined ? undefined : mask(word);
+    if (safe === undefined) return maskedString(token);
+    return safe === word ? token : JSON.stringify(safe);
+  });
+  return redact(shown);
+}
+
+/** Whether a value has comments among its parts. */
+function hasComment(text: string, format: Format): boolean {
+  return (text.match(tokensOf(format)) ?? []).some(isComment);
+}
+
+function tokensOf(format: Format): RegExp {
+  return format === 'toml' ? TOML_TOKEN : JSON_TOKEN;
+}
+
+function isComment(token: string): boolean {
+  return token.startsWith('#') || token.startsWith('/');
+}
+
+/** What a token says; undefined where that takes more than a look. */
+function wordOf(token: string): string | undefined {
+  if (token.startsWith('"""') || token.startsWith("'''")) return undefined;
+  if (token.startsWith("'")) return token.slice(1, -1);
+  try {
+    const word: unknown = JSON.parse(token);
+    return typeof word === 'string' ? word : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** As many lines as before, or a diff would show lines that nobody changes. */
+function maskedString(token: string): string {
+  return `"…"${'\n'.repeat(token.split('\n').length - 1)}`;
+}
+
+/** Notes hold what people paste, and an entry that was commented out has its secrets in it still. */
+function maskedComment(token: string): string {
+  if (token.startsWith('#')) return '# …';
+  if (token.startsWith('//')) return '// …';
+  return `/* …${'\n'.repeat(token.split('\n').length - 1)} */`;
 }
 
 export type { MaskOptions, Range };
-export { masked };
+export { hasComment, masked };

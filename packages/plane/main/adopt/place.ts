@@ -4,7 +4,7 @@ import { uuidv7 } from 'uuidv7';
 import type { Place } from '../../clients/index.ts';
 import type { Store } from '../../clients/store/ports.ts';
 import { type HomePaths, userHome } from '../../config/index.ts';
-import { processInfo, thisSystem } from '../../identity/index.ts';
+import { processInfo, type System, thisSystem } from '../../identity/index.ts';
 
 interface AdoptPlace {
   readonly env: { readonly [name: string]: string | undefined };
@@ -17,12 +17,18 @@ function clientPlace({ env, project }: AdoptPlace): Place {
   return { platform: process.platform, userHome: userHome(env), project, env };
 }
 
+/** One that has ended and that nobody has reaped is as good as gone: it has no words any more. */
+function startOf(pid: number, system: System): string | undefined {
+  const info = processInfo(pid, system);
+  return info?.args.join('') === '' ? 'ended' : info?.start;
+}
+
 function storeAt({ backups, run }: AdoptPlace['paths']): Store {
   const system = thisSystem();
   return {
     ports: {
       sha256: (bytes) => createHash('sha256').update(bytes).digest('hex'),
-      processStart: (pid) => processInfo(pid, system)?.start,
+      processStart: (pid) => startOf(pid, system),
       uuid: uuidv7,
       now: () => new Date(),
       pid: process.pid,

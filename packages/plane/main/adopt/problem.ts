@@ -1,4 +1,5 @@
 // What keeps adoption from doing its work, with the code that users see.
+import { basename } from 'node:path';
 import type { SubCode } from '@subluminal/contracts';
 import type { ConfigProblem } from '../../clients/index.ts';
 
@@ -15,7 +16,10 @@ function adoptProblem(code: SubCode, message: string, fix: string): AdoptProblem
 
 /** The message of a reader names the file by its last part only. */
 function withCode(code: SubCode, { path, message, fix }: ConfigProblem): AdoptProblem {
-  return adoptProblem(code, message.includes(path) ? message : `${path}: ${message}`, fix);
+  if (message.includes(path)) return adoptProblem(code, message, fix);
+  const short = `${basename(path)}: `;
+  const rest = message.startsWith(short) ? message.slice(short.length) : message;
+  return adoptProblem(code, `${path}: ${rest}`, fix);
 }
 
 function heldBy(path: string, pid: number): AdoptProblem {

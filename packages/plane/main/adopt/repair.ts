@@ -1,22 +1,42 @@
-// Before any other command: what killed processes have left in configs is put right.
+// Before any other command: what killed processes have left in configs is put right, or told to those
+// who only look.
 
-import { type Repaired, repairAll } from '../../clients/store/repair.ts';
+import { leftBehind, type Repaired, repairAll } from '../../clients/store/repair.ts';
+import { livingAgents } from '../run/living-agents.ts';
+import { runOfWrap } from '../wrap/wrap-file.ts';
+import { lostWords } from './lost.ts';
 import { type AdoptPlace, storeAt } from './place.ts';
 
+type Home = Pick<AdoptPlace, 'paths'>;
+
 /** One line for each thing that was done, for people. */
-function repairHome({ paths }: Pick<AdoptPlace, 'paths'>): readonly string[] {
-  return repairAll(storeAt(paths)).map(lineOf);
+function repairHome({ paths }: Home): readonly string[] {
+  // An agent that has ended meanwhile is no reason for a warning, so it is looked for afterwards.
+  return repairAll(storeAt(paths)).map((repaired) => lineOf(repaired, paths));
 }
 
-function lineOf(repaired: Repaired): string {
+/** One line for each thing that `repairHome` would put back; nothing is changed. */
+function unrepaired({ paths }: Home): readonly string[] {
+  return leftBehind(storeAt(paths)).map(
+    (path) =>
+      `${path} was left rewritten by a \`sub wrap\` that was killed; \`sub unwrap\` puts it back.`,
+  );
+}
+
+function lineOf(repaired: Repaired, paths: AdoptPlace['paths']): string {
   switch (repaired.what) {
     case 'restored': {
       const how =
         repaired.how === 'merged' ? ' What others have changed in it since was kept.' : '';
-      return `a \`sub wrap\` that was killed had left ${repaired.path} rewritten; it was put back.${how}`;
+      const lost = lostWords(repaired);
+      const words = `a \`sub wrap\` that was killed had left ${repaired.path} rewritten; it was put back.${how}`;
+      return `${words}${lost === undefined ? '' : ` ${lost}`}${livingWords(repaired.wrapId, paths)}`;
     }
     case 'dropped':
-      return `a change of ${repaired.path} had been cut off before it was made; nothing was left of it to undo.`;
+      return (
+        lostWords(repaired) ??
+        `${repaired.path} is as it was before sub changed it; there was nothing to undo.`
+      );
     case 'swept':
       return `a change of ${repaired.path} had been cut off; the draft that it left was removed.`;
     case 'problem': {
@@ -26,4 +46,12 @@ function lineOf(repaired: Repaired): string {
   }
 }
 
-export { repairHome };
+/** An agent that outlives its `sub wrap` reads the config again whenever it likes. */
+function livingWords(wrapId: string | undefined, { run }: AdoptPlace['paths']): string {
+  const runId = wrapId === undefined ? undefined : runOfWrap(run, wrapId);
+  const pids = runId === undefined ? [] : livingAgents(run, runId);
+  if (pids.length === 0) return '';
+  return ` Its agent (process ${pids.join(', ')}) still runs: the servers that it starts from now on are NOT governed. End it, and start it again.`;
+}
+
+export { livingWords, repairHome, unrepaired };

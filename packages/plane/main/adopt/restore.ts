@@ -6,10 +6,11 @@ import { readConfigFile } from '../../clients/store/config-file.ts';
 import { keyOf, type Store } from '../../clients/store/ports.ts';
 import { type FoundRecord, listRecords, readBackup } from '../../clients/store/record.ts';
 import { releaseConfig } from '../../clients/store/release.ts';
-import { type RestoreResult, restoreConfig } from '../../clients/store/restore.ts';
+import { type RestoreResult, restoreRecord } from '../../clients/store/restore.ts';
 import { takeOut } from '../../clients/store/take-out.ts';
 import { loadRedactor } from '../shim/redact.ts';
 import { type FoundConfig, findConfigs } from './configs.ts';
+import { lostWords } from './lost.ts';
 import { type AdoptPlace, clientPlace, storeAt } from './place.ts';
 import { type AdoptProblem, adoptProblem, heldBy, withCode } from './problem.ts';
 import { shownDiff } from './shown.ts';
@@ -35,6 +36,8 @@ interface RestoreFile {
   readonly taken: readonly string[];
   /** The servers that others have changed so that they are not ours any more. */
   readonly left: readonly string[];
+  /** The servers that others have removed: they cannot come back. */
+  readonly missing: readonly string[];
   readonly diff: string;
   readonly apply: () => RestoreResult;
 }
@@ -115,7 +118,7 @@ function fromRecord(found: FoundRecord, { store, redact }: Looking): RestoreFile
   const holder = livingOwner(found.record, store);
   if (holder !== undefined) return heldBy(path, holder.by.pid);
   const client = clientOf(id);
-  const apply = (): RestoreResult => restoreConfig({ ...store, path });
+  const apply = (): RestoreResult => restoreRecord(found, store);
   const config = readConfigFile(target);
   // What keeps it from being put back is told by whoever tries, with what to do by hand.
   if (config.kind !== 'read') return tried(path, apply);
@@ -130,6 +133,7 @@ function fromRecord(found: FoundRecord, { store, redact }: Looking): RestoreFile
     how: undone.kind,
     taken: undone.taken.map(({ name }) => name),
     left: undone.left.map(({ name }) => name),
+    missing: undone.missing.map(({ name }) => name),
     diff: diffOf([client.read(file, config.text), client.read(file, undone.text)], redact),
     apply,
   };
@@ -174,6 +178,7 @@ function fromEntries(
       how: 'unrecorded',
       taken: out.taken.map(({ name }) => name),
       left: out.left.map(({ name }) => name),
+      missing: out.missing.map(({ name }) => name),
       diff: diffOf([config, client.read(file, out.text)], redact),
       apply: () => releaseConfig({ ...store, file, entries }),
     },
@@ -186,19 +191,33 @@ function governedIn({ entries }: ReadConfig) {
     .map(({ name, project, at }) => ({ name, ...(project !== undefined && { project }), at }));
 }
 
-type RestoreOutcome = { readonly kind: 'restored'; readonly replaced?: string } | AdoptProblem;
+type RestoreOutcome =
+  | {
+      readonly kind: 'restored';
+      readonly replaced?: string;
+      /** What is not there any more, and where the config is kept as it was; a whole sentence. */
+      readonly lost?: string;
+      /** False when nothing came back. */
+      readonly isBack: boolean;
+    }
+  | AdoptProblem;
 
 function applyRestore({ path, apply }: RestoreFile): RestoreOutcome {
   const result = apply();
   switch (result.kind) {
     case 'restored':
+    case 'untouched': {
+      const lost = lostWords(result);
+      const replaced = result.kind === 'restored' ? result.replaced : undefined;
       return {
         kind: 'restored',
-        ...(result.replaced !== undefined && { replaced: result.replaced }),
+        isBack: result.kind === 'restored' || lost === undefined,
+        ...(replaced !== undefined && { replaced }),
+        ...(lost !== undefined && { lost }),
       };
-    case 'untouched':
+    }
     case 'none':
-      return { kind: 'restored' };
+      return { kind: 'restored', isBack: true };
     case 'held':
       return heldBy(path, result.by.pid);
     case 'problem':

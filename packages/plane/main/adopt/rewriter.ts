@@ -10,7 +10,7 @@ import type {
   ServerEntry,
   ShimCall,
 } from '../../clients/index.ts';
-import { entryKey } from './server-state.ts';
+import { entryKey, flagIn } from './server-state.ts';
 
 interface RewriteWish {
   readonly client: Client;
@@ -20,6 +20,8 @@ interface RewriteWish {
   /** The entries that come under governance now, by `entryKey`. */
   readonly chosen: ReadonlySet<string>;
   readonly call: ShimCall;
+  /** The governed entries that take over the options of the call, by `entryKey`. */
+  readonly renewed?: ReadonlySet<string>;
 }
 
 interface Group {
@@ -27,10 +29,10 @@ interface Group {
   readonly keys: Set<string>;
 }
 
-/** Takes the config without our edits; what was governed so far stays so, with its own options. */
+/** Takes the config without our edits; what was governed so far stays so. */
 function rewriter(wish: RewriteWish): (baseText: string) => Rewritten | ConfigProblem {
-  const { client, file, current, chosen, call } = wish;
-  const groups = [...keptGroups(current, call), { call, keys: chosen }];
+  const { client, file, chosen, call } = wish;
+  const groups = [...keptGroups(wish), { call, keys: chosen }];
   return (baseText) => {
     let config = client.read(file, baseText);
     const changes: EntryChange[] = [];
@@ -53,25 +55,44 @@ function isOpen({ governed, transport }: ServerEntry): boolean {
 }
 
 /** By their options; all by the path that `sub` has now. */
-function keptGroups({ entries }: ReadConfig, { program }: ShimCall): readonly Group[] {
+function keptGroups({ current, call, renewed }: RewriteWish): readonly Group[] {
+  const { program } = call;
   const groups = new Map<string, Group>();
-  for (const entry of entries) {
+  for (const entry of current.entries) {
     if (entry.governed === undefined) continue;
-    const flags = ownFlags(entry.governed.flags);
+    const key = entryKey(entry);
+    const own = ownFlags(entry.governed.flags);
+    const flags = renewed?.has(key) === true ? withFlags(own, call.flags) : own;
     const id = JSON.stringify(flags);
     const group = groups.get(id) ?? { call: { program, flags }, keys: new Set() };
-    group.keys.add(entryKey(entry));
+    group.keys.add(key);
     groups.set(id, group);
   }
   return [...groups.values()];
 }
 
+/** The new options in place of those of the same name; what says the same already stays put. */
+function withFlags(own: readonly string[], added: readonly string[]): readonly string[] {
+  let flags = own;
+  for (let at = 0; at + 1 < added.length; at += 2) {
+    const [option = '', value = ''] = added.slice(at, at + 2);
+    if (flagIn(flags, option.slice(2)) === value) continue;
+    flags = [...withoutFlags(flags, [option.slice(2)]), option, value];
+  }
+  return flags;
+}
+
 /** Without the name, which is written anew, and without a session that is over by now. */
 function ownFlags(flags: readonly string[]): readonly string[] {
+  return withoutFlags(flags, ['server-name', 'server-id', 'wrap']);
+}
+
+function withoutFlags(flags: readonly string[], names: readonly string[]): readonly string[] {
+  const options = names.map((name) => `--${name}`);
   return flags.filter(
     (word, at) =>
-      !/^--(?:server-name|server-id|wrap)(?:=|$)/.test(word) &&
-      !/^--(?:server-name|server-id|wrap)$/.test(flags[at - 1] ?? ''),
+      !options.some((option) => word === option || word.startsWith(`${option}=`)) &&
+      !options.includes(flags[at - 1] ?? ''),
   );
 }
 

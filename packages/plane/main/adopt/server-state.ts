@@ -15,7 +15,11 @@ interface ServerView {
   /** What the entry itself tells its shim. */
   readonly policy?: string;
   readonly profile?: string;
+  /** Where it sends its events, if the entry says so. */
+  readonly events?: string;
   readonly wrapId?: string;
+  /** How the entry starts `sub`; only where it is governed. */
+  readonly program?: readonly string[];
 }
 
 function stateOf({ governed, transport }: ServerEntry): ServerState {
@@ -27,6 +31,7 @@ function viewOf(entry: ServerEntry): ServerView {
   const { name, project, isDisabled, governed } = entry;
   const policy = governed && flagIn(governed.flags, 'policy');
   const profile = governed && flagIn(governed.flags, 'profile');
+  const events = governed && flagIn(governed.flags, 'events');
   return {
     name,
     ...(project !== undefined && { project }),
@@ -35,6 +40,8 @@ function viewOf(entry: ServerEntry): ServerView {
     ...(governed !== undefined && { serverName: governed.serverName ?? name }),
     ...(policy !== undefined && { policy }),
     ...(profile !== undefined && { profile }),
+    ...(events !== undefined && { events }),
+    ...(governed !== undefined && { program: governed.program }),
     ...(governed?.wrapId !== undefined && { wrapId: governed.wrapId }),
   };
 }
@@ -56,4 +63,4 @@ function entryKey({ name, project }: Pick<ServerEntry, 'name' | 'project'>): str
 }
 
 export type { ServerState, ServerView };
-export { entryKey, viewsOf };
+export { entryKey, flagIn, viewsOf };

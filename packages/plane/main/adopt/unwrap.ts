@@ -1,16 +1,23 @@
 // `sub unwrap`: the configs that a `sub wrap` has left rewritten.
 import { CLIENTS, type EntryChange } from '../../clients/index.ts';
-import { isAlive, type Store } from '../../clients/store/ports.ts';
+import { isAlive, keyOf, type Store } from '../../clients/store/ports.ts';
 import { type FoundRecord, listRecords } from '../../clients/store/record.ts';
 import { restoreRecord } from '../../clients/store/restore.ts';
+import { findConfigs } from './configs.ts';
+import { lostWords } from './lost.ts';
 import { type AdoptPlace, clientPlace, storeAt } from './place.ts';
 import { type AdoptProblem, heldBy, withCode } from './problem.ts';
+import { livingWords } from './repair.ts';
 
 interface Unwrapped {
-  /** The configs that are as before, or as others have made them since. */
+  /** The configs that were rewritten and are not any more. */
   readonly restored: readonly string[];
   /** Those of other projects, which were not asked for. */
   readonly elsewhere: readonly string[];
+  /** Those that start shims of a session that there is no record of in this home. */
+  readonly unknown: readonly { readonly path: string; readonly client: string }[];
+  /** Whole sentences about what was done. */
+  readonly warnings: readonly string[];
   readonly problems: readonly AdoptProblem[];
 }
 
@@ -26,6 +33,7 @@ function unwrapAll(options: UnwrapOptions): Unwrapped {
   const restored: string[] = [];
   const elsewhere: string[] = [];
   const problems: AdoptProblem[] = [];
+  const warnings: string[] = [];
   for (const found of listRecords(paths)) {
     if (found.kind === 'problem') problems.push(withCode('SUB_CLIENT_RESTORE', found));
     if (found.kind !== 'record' || !isOfWrap(found)) continue;
@@ -34,11 +42,24 @@ function unwrapAll(options: UnwrapOptions): Unwrapped {
       elsewhere.push(path);
       continue;
     }
-    const problem = unwrapOne(found, store);
-    if (problem === undefined) restored.push(path);
-    else problems.push(problem);
+    const one = unwrapOne(found, store);
+    if ('kind' in one) problems.push(one);
+    else {
+      if (one.isRestored) restored.push(path);
+      warnings.push(...one.warnings);
+    }
   }
-  return { restored, elsewhere, problems };
+  return { restored, elsewhere, unknown: unrecorded(options, store), warnings, problems };
+}
+
+/** A `sub wrap` with another SUB_HOME keeps its records there. */
+function unrecorded(options: UnwrapOptions, { paths, ports }: Store): Unwrapped['unknown'] {
+  const { found } = findConfigs({ place: clientPlace(options), clients: CLIENTS });
+  const known = new Set(listRecords(paths).flatMap((one) => ('key' in one ? [one.key] : [])));
+  return found
+    .filter(({ target }) => !known.has(keyOf(target, ports)))
+    .filter(({ config }) => config.entries.some(({ governed }) => governed?.wrapId !== undefined))
+    .map(({ client, file }) => ({ path: file.path, client: client.id }));
 }
 
 /** A config that was named by its path belongs to no project. */
@@ -58,12 +79,23 @@ function namesSession({ after }: EntryChange): boolean {
   return own.includes('--wrap');
 }
 
-function unwrapOne(found: FoundRecord, store: Store): AdoptProblem | undefined {
-  const { path, owner } = found.record;
+interface UnwrappedOne {
+  /** False when the config held nothing of ours. */
+  readonly isRestored: boolean;
+  readonly warnings: readonly string[];
+}
+
+function unwrapOne(found: FoundRecord, store: Store): UnwrappedOne | AdoptProblem {
+  const { path, owner, wrap_id: wrapId } = found.record;
   if (owner !== undefined && isAlive(owner, store.ports)) return heldBy(path, owner.pid);
   const result = restoreRecord(found, store);
   if (result.kind === 'held') return heldBy(path, result.by.pid);
-  return result.kind === 'problem' ? withCode('SUB_CLIENT_RESTORE', result) : undefined;
+  if (result.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', result);
+  if (result.kind === 'none') return { isRestored: false, warnings: [] };
+  const isRestored = result.kind === 'restored';
+  const living = isRestored ? livingWords(wrapId, store.paths).trimStart() : '';
+  const warnings = [lostWords(result) ?? '', living].filter((text) => text !== '');
+  return { isRestored, warnings };
 }
 
 export type { Unwrapped };

@@ -23,6 +23,7 @@ import { notStarted } from '../run/failed-start.ts';
 import { locateCommand } from '../run/locate.ts';
 import { type Refused, type RunOptions, refused } from '../run/options.ts';
 import { loadRedactor } from '../shim/redact.ts';
+import { serversBeside } from './command-line.ts';
 
 interface WrapOptions {
   readonly run: RunOptions;
@@ -33,6 +34,8 @@ interface WrapOptions {
   readonly port?: number | undefined;
   /** False: the config stays as it was rewritten. */
   readonly restores: boolean;
+  /** Whether a server that would not be governed ends the command. */
+  readonly isStrict: boolean;
   readonly own: OwnCall;
 }
 
@@ -68,6 +71,8 @@ async function planWrap(options: WrapOptions): Promise<WrapPlan | Refused> {
   const problem =
     governedAlready(client, configs, { run, isOurs }) ?? wrapProblem(client, configs, options);
   if (problem !== undefined) return problem;
+  const beside = besideOf(client, configs, run);
+  if (options.isStrict && beside.length > 0) return notStrict(beside);
   const id = uuidv7();
   const call = { program: program.words, flags: flagsOf(id, run) };
   return {
@@ -78,8 +83,33 @@ async function planWrap(options: WrapOptions): Promise<WrapPlan | Refused> {
       const entries = chosenIn(found.config, isOurs);
       return entries.length === 0 ? [] : [{ found, chosen: new Set(entries.map(entryKey)), call }];
     }),
-    warnings: warningsOf(configs, program.warning),
+    warnings: [...warningsOf(configs, program.warning), ...besideWarnings(beside)],
   };
+}
+
+function besideOf(
+  client: Client,
+  configs: readonly FoundConfig[],
+  run: RunOptions,
+): readonly string[] {
+  const place = clientPlace({ env: run.env, project: run.cwd, paths: run.paths });
+  const governed = configs.flatMap(({ file, target }) => [file.path, target]);
+  return serversBeside({ client, words: run.command, place, governed });
+}
+
+const BESIDE_FIX =
+  'Put these servers into a config of the agent, or wrap their file with --config-path.';
+
+function notStrict(beside: readonly string[]): Refused {
+  const message = `the command line of the agent brings servers that would not be governed: ${beside.join(', ')}.`;
+  return refused('SUB_CLIENT_CONFIG', message, BESIDE_FIX);
+}
+
+function besideWarnings(beside: readonly string[]): readonly string[] {
+  if (beside.length === 0) return [];
+  return [
+    `WARNING: NOT governed, because the command line of the agent brings them: the servers of ${beside.join(', ')}. ${BESIDE_FIX}`,
+  ];
 }
 
 /** What would be rewritten, for people; secrets are left out. */
@@ -153,6 +183,11 @@ function wrapProblem(
     const message = `No MCP servers found in config: ${paths}.`;
     return refused('SUB_CLIENT_CONFIG', message, 'Without servers, `sub run` does the same.');
   }
+  const barred = servers.find(
+    ({ entry, isDisabled }) =>
+      entry.transport === 'unknown' && entry.command !== undefined && !isDisabled,
+  );
+  if (barred !== undefined) return barredEntry(barred);
   const local = servers.filter(({ entry }) => entry.transport === 'stdio');
   if (local.length === 0) {
     const message = `No MCP servers found in config that start a command: ${paths}.`;
@@ -166,6 +201,13 @@ function wrapProblem(
   if (split !== undefined) return splitEntry(split);
   const enabled = local.filter(({ isDisabled }) => !isDisabled).map(({ entry }) => entry);
   return unsetVariable(client, enabled, options);
+}
+
+/** What the agent would start without a shim, or with one that the entry itself can switch off. */
+function barredEntry({ entry, file }: EffectiveServer): Refused {
+  const { name, obstacle = 'its arguments are not a list of words' } = entry;
+  const message = `${JSON.stringify(name.slice(0, NAME_LENGTH_MAX))} in ${file.path} cannot be governed: ${obstacle}.`;
+  return refused('SUB_CLIENT_CONFIG', message, 'Change the entry, or disable it in the client.');
 }
 
 /** Codex puts the parts of an entry together from several files, and would drop those of the shim. */

@@ -31,14 +31,12 @@ function withWrapFile(env: Env, id: string): Wrapped {
   return { env, isLive: false, warning: OVER };
 }
 
-/** A setting may stand in the entry of one server; which run it is says the session alone. */
+/** The session alone says what holds: the environment may be that of an entry which nobody wrote for it. */
 function merged(env: Env, told: Env): Env {
-  const given = Object.entries(env).filter(([name, word]) => word !== '' && isFree(name, told));
+  const given = Object.entries(env).filter(
+    ([name, word]) => word !== '' && told[name] === undefined && !SETTING_NAMES.has(name),
+  );
   return { ...told, ...Object.fromEntries(given) };
-}
-
-function isFree(name: string, told: Env): boolean {
-  return SETTING_NAMES.has(name) || told[name] === undefined;
 }
 
 export { withWrapFile };

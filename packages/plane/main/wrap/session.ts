@@ -2,9 +2,11 @@
 // when the agent and its shims are gone, whatever has ended them.
 import { type Applied, applyChange, type Unchanged } from '../../clients/store/apply.ts';
 import { keepChange } from '../../clients/store/keep.ts';
+import type { Lock } from '../../clients/store/lock.ts';
 import { type Store, thisProcess } from '../../clients/store/ports.ts';
-import { restoreConfig } from '../../clients/store/restore.ts';
+import { restoreLocked } from '../../clients/store/restore.ts';
 import { ensurePrivateFolder } from '../../config/index.ts';
+import { lostWords } from '../adopt/lost.ts';
 import { storeAt } from '../adopt/place.ts';
 import { heldBy, withCode } from '../adopt/problem.ts';
 import { rewriter } from '../adopt/rewriter.ts';
@@ -139,7 +141,8 @@ function rewriteOne(
 
 /** False when the config is not what it should be; then a person is told what to do. */
 function endOne(one: Applied | Unchanged, options: WrapOptions, store: Store): boolean {
-  if (one.kind === 'unchanged') return true;
+  const { lock } = one;
+  if (one.kind === 'unchanged' || lock === undefined) return true;
   const { run, restores } = options;
   const { path } = one;
   const tell = ({ message, fix }: Pick<Refused, 'message' | 'fix'>): false => {
@@ -147,7 +150,7 @@ function endOne(one: Applied | Unchanged, options: WrapOptions, store: Store): b
     return false;
   };
   try {
-    const problem = restores ? restoreOne(one, options, store) : keepChange(path, store);
+    const problem = restores ? restoreOne(path, lock, { run, store }) : keepChange(lock, store);
     return problem === undefined || tell(problem);
   } catch (cause) {
     const message = `${cause instanceof Error ? cause.message : String(cause)}.`;
@@ -157,16 +160,19 @@ function endOne(one: Applied | Unchanged, options: WrapOptions, store: Store): b
 }
 
 function restoreOne(
-  { path, lock }: Applied,
-  { run }: WrapOptions,
-  store: Store,
+  path: string,
+  lock: Lock,
+  { run, store }: Pick<WrapOptions, 'run'> & { readonly store: Store },
 ): Pick<Refused, 'message' | 'fix'> | undefined {
-  const result = restoreConfig({ ...store, path, ...(lock !== undefined && { lock }) });
+  const result = restoreLocked(lock, path, store);
   if (result.kind === 'problem') return result;
+  if (result.kind === 'none') run.tell(`${path} was put back by somebody else meanwhile.`);
   if (result.kind === 'held') return heldBy(path, result.by.pid);
   if (result.kind === 'restored' && result.how === 'merged') {
     run.tell(`${path} was changed by another program meanwhile: only our changes were undone.`);
   }
+  const lost = result.kind === 'none' ? undefined : lostWords(result);
+  if (lost !== undefined) run.tell(lost);
   return undefined;
 }
 

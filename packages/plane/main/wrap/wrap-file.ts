@@ -99,6 +99,17 @@ function readWrapFile(runDir: string, id: string, system: System = thisSystem())
   }
 }
 
+/** The run of a session, also of one that is over; undefined where that cannot be told. */
+function runOfWrap(runDir: string, id: string): string | undefined {
+  if (!isWrapId(id)) return undefined;
+  try {
+    const text = readPrivate(runDir, wrapFilePath(runDir, id));
+    return text === undefined ? undefined : readText(text, id)?.env['SUB_RUN_ID'];
+  } catch {
+    return undefined;
+  }
+}
+
 /** Undefined without a file. What others can write to, or could have written, is not believed. */
 function readPrivate(runDir: string, path: string): string | undefined {
   const folder = lstatSync(runDir, { throwIfNoEntry: false });
@@ -185,4 +196,4 @@ function problem(message: string): WrapSession {
 }
 
 export type { WrapFile, WrapOwner, WrapSession };
-export { isWrapId, readWrapFile, removeWrapFile, wrapFilePath, writeWrapFile };
+export { isWrapId, readWrapFile, removeWrapFile, runOfWrap, wrapFilePath, writeWrapFile };

@@ -34,6 +34,7 @@ const options = {
   run,
   configPath: `${home}/mcp.json`,
   restores: true,
+  isStrict: false,
   own: { runtime: process.execPath, script: process.argv[1] },
 };
 const plan = await planWrap(options);

@@ -1,0 +1,71 @@
+// Whether a governed server can start at all: an entry that names what is gone protects nobody.
+import { statSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import type { ServerView } from '@subluminal/plane/main/adopt';
+import picocolors from 'picocolors';
+import { isFailure } from '../failure.ts';
+import type { Io, Output } from '../io.ts';
+import type { HeldPolicy } from './held-policy.ts';
+
+interface StartCheck {
+  /** Why a policy would keep a shim from starting; undefined when it is fit for use. */
+  readonly policyFault: (path: string) => Promise<string | undefined>;
+  /** Why the server cannot start; undefined when nothing is known against it. */
+  readonly faultOf: (server: ServerView, held: HeldPolicy) => Promise<string | undefined>;
+}
+
+const POLICIES_MAX = 64;
+
+function startCheck(): StartCheck {
+  const known = new Map<string, Promise<string | undefined>>();
+  const policyFault = (path: string): Promise<string | undefined> => {
+    // What a path that is not absolute means, only the server's folder tells.
+    if (!isAbsolute(path) || (known.size >= POLICIES_MAX && !known.has(path))) {
+      return Promise.resolve(undefined);
+    }
+    const asked = known.get(path) ?? faultIn(path);
+    known.set(path, asked);
+    return asked;
+  };
+  return {
+    policyFault,
+    faultOf: async ({ program = [] }, { path }) => {
+      const gone = program.find((word) => isAbsolute(word) && !isFile(word));
+      if (gone !== undefined) return `${gone} is gone`;
+      return path === null ? undefined : policyFault(path);
+    },
+  };
+}
+
+async function faultIn(path: string): Promise<string | undefined> {
+  if (!isFile(path)) return `its policy ${path} is gone`;
+  // Reading policies loads more than the rest together.
+  const { loadPolicy } = await import('../load-policy.ts');
+  const loaded = await loadPolicy(path, { io: SILENT });
+  return isFailure(loaded) ? `its policy ${path} is broken` : undefined;
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch {
+    return false;
+  }
+}
+
+const NOWHERE: Output = {
+  write: () => undefined,
+  colors: picocolors.createColors(false),
+  columns: 80,
+  isTerminal: false,
+};
+/** What is wrong with a policy is told by `sub policy lint`. */
+const SILENT: Io = {
+  out: NOWHERE,
+  err: NOWHERE,
+  stdin: (async function* () {})(),
+  stdinIsTerminal: false,
+};
+
+export type { StartCheck };
+export { startCheck };

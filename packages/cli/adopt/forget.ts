@@ -1,0 +1,23 @@
+// `sub restore --forget`, told.
+import { type ForgetOptions, forgetConfigs } from '@subluminal/plane/main/adopt';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import { harmless, jsonText } from '../text.ts';
+import { problemParts, tellProblems } from './lines.ts';
+
+function forget(options: ForgetOptions, json: boolean, io: Io): Outcome {
+  const { forgotten, problems } = forgetConfigs(options);
+  const hasFailed = tellProblems(problems, io);
+  if (json) io.out.write(jsonText({ forgotten, problems: problems.map(problemParts) }));
+  else {
+    for (const { path, original } of forgotten) {
+      const words = `${path} is gone, and forgotten. What it was before is kept in ${original}.`;
+      io.out.write(`${harmless(words)}\n`);
+    }
+    if (forgotten.length === 0 && !hasFailed) io.out.write('Nothing to do.\n');
+  }
+  return done(hasFailed ? EXIT.usage : EXIT.fine);
+}
+
+export { forget };

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { claudeCode } from './claude-code.ts';
+import { obstacleIn } from './obstacles.ts';
+
+test.each([
+  ['SUB_PROFILE', 'development'],
+  ['SUB_POLICY', '/tmp/allow.yaml'],
+  ['SUB_HOME', '/tmp'],
+  ['HOME', '/tmp'],
+  ['NODE_OPTIONS', '--require=/tmp/evil.cjs'],
+  ['NODE_OPTIONS', '--no-warnings --import=/tmp/evil.mjs'],
+  ['node_options', '--require=/tmp/evil.cjs'],
+  ['LD_PRELOAD', '/tmp/evil.so'],
+  ['DYLD_INSERT_LIBRARIES', '/tmp/evil.dylib'],
+  ['OPENSSL_CONF', '/tmp/evil.cnf'],
+])('an env with %s=%s would act on the shim', (name, value) => {
+  expect(obstacleIn('files', { [name]: value })).toContain(`sets ${name}`);
+});
+
+test.each([
+  {},
+  { NODE_ENV: 'production', API_KEY: 'x', PATH: '/bin' },
+  { NODE_OPTIONS: '--max-old-space-size=4096 --no-warnings' },
+  undefined,
+])('an env like %j is fine', (env) => {
+  expect(obstacleIn('files', env)).toBeUndefined();
+});
+
+test.each(['', 'a'.repeat(257), `x\${HOME}`, 'a\0b'])(
+  'a name like %j cannot be handed on',
+  (name) => {
+    expect(obstacleIn(name, {})).toBeDefined();
+  },
+);
+
+test('an entry that can switch its shim off is not governed, and is not rewritten', () => {
+  const shim = ['/opt/sub.mjs', 'shim', '--server-name', 'files', '--', 'server'];
+  const env = { NODE_OPTIONS: '--require=./evil.cjs' };
+  const mcpServers = { files: { command: 'node', args: shim, env }, other: { command: 'x', env } };
+  const file = { client: 'claude-code', scope: 'user', path: '/h/c.json', format: 'json' } as const;
+  const read = claudeCode.read(file, JSON.stringify({ mcpServers }));
+  const entries = read.kind === 'config' ? read.entries : [];
+  expect(entries.map(({ transport, governed }) => [transport, governed])).toEqual([
+    ['unknown', undefined],
+    ['unknown', undefined],
+  ]);
+});

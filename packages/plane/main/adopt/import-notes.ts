@@ -1,0 +1,109 @@
+// What a person should know before a config is changed for good.
+import {
+  type Client,
+  effectiveServers,
+  type ReadConfig,
+  type ServerEntry,
+  type ShimCall,
+  unresolved,
+} from '../../clients/index.ts';
+import { readDocument } from '../../clients/text/document.ts';
+import type { FoundConfig } from './configs.ts';
+import { hasComment } from './masked.ts';
+import { entryKey, flagIn } from './server-state.ts';
+
+interface Noting {
+  readonly found: FoundConfig;
+  /** The config without our edits. */
+  readonly baseText: string;
+  readonly after: ReadConfig;
+  /** The entries that come under governance now. */
+  readonly chosen: readonly ServerEntry[];
+  /** Those that are to take over the options of the call. */
+  readonly renewed: ReadonlySet<string>;
+  readonly call: ShimCall;
+  readonly env: { readonly [name: string]: string | undefined };
+}
+
+function notesOn(noting: Noting): readonly string[] {
+  const { found, chosen, env } = noting;
+  return [
+    ...chosen.flatMap((entry) => unsetIn(entry, found.client, env)),
+    ...commentedIn(noting),
+    ...lostIn(noting),
+    ...(chosen.length === 0 ? [] : [...sharedFile(found), ...unknownFolder(noting)]),
+  ];
+}
+
+function unsetIn(entry: ServerEntry, client: Client, env: Noting['env']): readonly string[] {
+  const names = unresolved(entry, client, env);
+  return names.length === 0
+    ? []
+    : [`${entry.name} needs ${names.join(', ')}, not set here: ${client.title} must have it.`];
+}
+
+/** They stand among the values that are replaced. */
+function commentedIn({ found, baseText, chosen }: Noting): readonly string[] {
+  const { format } = found.file;
+  const read = readDocument(
+    baseText,
+    format,
+    chosen.map(({ at }) => at.args),
+  );
+  if (read.kind === 'broken') return [];
+  const { document } = read;
+  const names = chosen.flatMap(({ name, at }) => {
+    const span = document.spanAt(at.args);
+    const isIn = span !== undefined && hasComment(baseText.slice(span.start, span.end), format);
+    return isIn ? [name] : [];
+  });
+  if (names.length === 0) return [];
+  return [
+    `the comments among the arguments of ${names.join(', ')} are not in the file while it is governed: \`sub restore\` brings them back from its record.`,
+  ];
+}
+
+/** A shim that was put there by hand, or whose record is lost, keeps the options that it has. */
+function lostIn({ after, renewed, call, found }: Noting): readonly string[] {
+  const names = after.entries
+    .filter((entry) => renewed.has(entryKey(entry)) && !hasFlags(entry, call.flags))
+    .map(({ name }) => name);
+  if (names.length === 0) return [];
+  return [
+    `${names.join(', ')} of ${found.file.path}: no record of this shim is left, so its options stay as they are. Use \`sub restore\` first, then \`sub import\`.`,
+  ];
+}
+
+function hasFlags({ governed }: ServerEntry, flags: readonly string[]): boolean {
+  return flags.every(
+    (word, at) => at % 2 === 1 || flagIn(governed?.flags ?? [], word.slice(2)) === flags[at + 1],
+  );
+}
+
+function sharedFile({ file }: FoundConfig): readonly string[] {
+  if (file.scope !== 'project') return [];
+  return [
+    `${file.path} belongs to the project: others who share it would start sub from this machine's path. --user-only leaves such files out.`,
+  ];
+}
+
+/** Started from a desktop, a client has no folder of a project to find a policy from. */
+function unknownFolder({ found: { client }, call }: Noting): readonly string[] {
+  if (!client.hasWindow || call.flags.includes('--policy')) return [];
+  return [
+    `${client.title} starts its servers from a folder of its own choice: without --policy they may not find the policy of this project.`,
+  ];
+}
+
+/** Codex puts the parts of an entry together from several files, and drops those of the shim. */
+function splitIn(found: readonly FoundConfig[], project: string): readonly string[] {
+  const configs = found.map(({ config }) => config);
+  return effectiveServers(configs, project)
+    .filter(({ isSplit }) => isSplit)
+    .map(({ entry, file, overridden }) => {
+      const others = overridden.map(({ path }) => path).join(', ');
+      return `${entry.name} is NOT governed: it has one part in ${file.path} and another in ${others}. Give it its command and its args in one file.`;
+    });
+}
+
+export { notesOn, splitIn };
