@@ -200,6 +200,31 @@ describe('which servers', () => {
     expect(stdout).not.toContain('"other",');
   });
 
+  test.each([
+    ['NODE_OPTIONS', '--require=./evil.cjs'],
+    ['SUB_PROFILE', 'development'],
+    ['HOME', '/elsewhere'],
+  ])(
+    'one that could switch its shim off by %s is refused, and not imported',
+    async (name, value) => {
+      const config = machine.servers({ files: SERVER, bad: { ...SERVER, env: { [name]: value } } });
+      const wrapped = await machine.wrap(TYPE);
+      expect(wrapped.code).toBe(2);
+      expect(wrapped.stderr).toContain(
+        `"bad" in ${machine.config} cannot be governed: its env sets ${name}`,
+      );
+      expect(machine.read()).toBe(config);
+      const imported = await machine.sub('import', 'claude', '--yes');
+      expect(imported.code).toBe(0);
+      expect(imported.stderr).toContain(`bad is NOT governed: its env sets ${name}`);
+      const { stdout } = await machine.sub('status');
+      expect(stdout).toMatch(/bad\s+not governed \(its env sets/);
+      expect([wrapped.stderr, imported.stdout, imported.stderr, stdout].join('')).not.toContain(
+        value,
+      );
+    },
+  );
+
   test('one whose parts stand in two files is refused: Codex would drop the shim', async () => {
     const user = join(machine.home, '.codex', 'config.toml');
     machine.write(user, '[mcp_servers.files]\ncommand = "node"\nargs = ["a.mjs"]\n');

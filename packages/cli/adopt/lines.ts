@@ -23,7 +23,7 @@ function serverLines(
 }
 
 /** What holds for a server that nothing is about to happen to. */
-function stateWords({ state }: ServerView): string {
+function stateWords({ state, obstacle = 'no command that could be read' }: ServerView): string {
   switch (state) {
     case 'governed':
       return 'governed';
@@ -32,7 +32,7 @@ function stateWords({ state }: ServerView): string {
     case 'remote':
       return 'not governed yet (by address)';
     case 'unknown':
-      return 'not governed (no command that could be read)';
+      return `not governed (${obstacle})`;
   }
 }
 

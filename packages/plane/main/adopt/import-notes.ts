@@ -31,6 +31,8 @@ function notesOn(noting: Noting): readonly string[] {
     ...chosen.flatMap((entry) => unsetIn(entry, found.client, env)),
     ...commentedIn(noting),
     ...lostIn(noting),
+    ...barredIn(noting),
+    ...foreignIn(noting),
     ...(chosen.length === 0 ? [] : [...sharedFile(found), ...unknownFolder(noting)]),
   ];
 }
@@ -61,6 +63,28 @@ function commentedIn({ found, baseText, chosen }: Noting): readonly string[] {
   return [
     `the comments among the arguments of ${names.join(', ')} are not in the file while it is governed: \`sub restore\` brings them back from its record.`,
   ];
+}
+
+/** What has a command and cannot be governed all the same. */
+function barredIn({ after: { entries } }: Noting): readonly string[] {
+  return entries
+    .filter(({ transport, command }) => transport === 'unknown' && command !== undefined)
+    .map(
+      ({ name, obstacle = 'its arguments are not a list of words' }) =>
+        `${name} is NOT governed: ${obstacle}.`,
+    );
+}
+
+/** Anything may call itself `sub`; only ours is known to govern. */
+function foreignIn({ after: { entries }, call }: Noting): readonly string[] {
+  const ours = call.program.at(-1);
+  return entries.flatMap(({ name, governed }) => {
+    const script = governed?.program.at(-1);
+    if (script === undefined || script === ours) return [];
+    return [
+      `${name} starts another sub, ${script}: whether that governs it, this one cannot tell.`,
+    ];
+  });
 }
 
 /** A shim that was put there by hand, or whose record is lost, keeps the options that it has. */

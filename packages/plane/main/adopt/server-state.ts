@@ -10,6 +10,8 @@ interface ServerView {
   readonly project?: string;
   readonly state: ServerState;
   readonly isDisabled: boolean;
+  /** Why no shim can stand before its command. */
+  readonly obstacle?: string;
   /** The name that policies and the ledger know it by; only where it is governed. */
   readonly serverName?: string;
   /** What the entry itself tells its shim. */
@@ -28,7 +30,7 @@ function stateOf({ governed, transport }: ServerEntry): ServerState {
 }
 
 function viewOf(entry: ServerEntry): ServerView {
-  const { name, project, isDisabled, governed } = entry;
+  const { name, project, isDisabled, governed, obstacle } = entry;
   const policy = governed && flagIn(governed.flags, 'policy');
   const profile = governed && flagIn(governed.flags, 'profile');
   const events = governed && flagIn(governed.flags, 'events');
@@ -37,6 +39,7 @@ function viewOf(entry: ServerEntry): ServerView {
     ...(project !== undefined && { project }),
     state: stateOf(entry),
     isDisabled,
+    ...(obstacle !== undefined && { obstacle }),
     ...(governed !== undefined && { serverName: governed.serverName ?? name }),
     ...(policy !== undefined && { policy }),
     ...(profile !== undefined && { profile }),
