@@ -1,13 +1,15 @@
 // The daemon as a whole, in this process: one per home, its retention, its HTTP API.
-import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Bench, question } from '../../approvals/testing/bench.ts';
 import { createLedgerClient } from '../../ingest/index.ts';
 import { Shim } from '../../ledger/testing/events.ts';
 import { tempFolder } from '../../ledger/testing/temp-ledger.ts';
 import { runLedgerd } from './daemon.ts';
 import { findLedger, isHomeFault, withReader, withWriter } from './index.ts';
+import { sweepApprovals } from './retention.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -121,6 +123,26 @@ describe('retention', () => {
     expect(await second.client.sync(5_000)).toBe(true);
     await second.end();
     expect(await runsIn(home)).toContain('late');
+  });
+});
+
+describe('the queue of approvals', () => {
+  it('ends what nobody has answered, and loses it a month later', async () => {
+    const bench = new Bench();
+    onTestFinished(() => bench.end());
+    const asked = bench.desk.queue.ask(question());
+    if (asked.kind !== 'asked') throw new Error(asked.kind);
+    const files = () => readdirSync(bench.folder).filter((name) => name.startsWith(asked.id));
+    await sweepApprovals(bench.home, bench.nowMs + DAY_MS);
+    expect(files().toSorted()).toEqual([`${asked.id}.end.json`, `${asked.id}.json`]);
+    await sweepApprovals(bench.home, bench.nowMs + 40 * DAY_MS);
+    expect(files()).toEqual([]);
+  });
+
+  it('is not made where there is none', async () => {
+    const home = tempFolder();
+    expect(await sweepApprovals(home, Date.now())).toBe(0);
+    expect(existsSync(join(home, 'approvals'))).toBe(false);
   });
 });
 

@@ -8,7 +8,7 @@ import { configFault, type HomeFault, homeFault, isHomeFault } from './fault.ts'
 import { findLedger, type LedgerHome, openWriter, type Whereabouts } from './home.ts';
 import { openHttp } from './http.ts';
 import { ledgerPort, spoolPort } from './ports.ts';
-import { DAY_MS, keepRetention } from './retention.ts';
+import { DAY_MS, keepRetention, sweepApprovals } from './retention.ts';
 import { releaseStart } from './start.ts';
 
 interface LedgerdOptions extends Whereabouts {
@@ -151,6 +151,11 @@ function retain({ home, ledger, log, server }: Retaining): () => void {
         log(`pruned ${runs} ${runs === 1 ? 'run' : 'runs'} by the retention of the configuration`);
     } catch (cause) {
       if (!isEnding) log(`old runs could not be pruned: ${String(cause)}`);
+    }
+    try {
+      await sweepApprovals(home.paths.home, Date.now());
+    } catch (cause) {
+      log(`old approvals could not be removed: ${String(cause)}`);
     }
   };
   void look();

@@ -1,8 +1,13 @@
 // What the configuration says about old runs, once a day.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { uuidv7 } from 'uuidv7';
 import type { Config } from '../../config/index.ts';
 import type { Ledger, PruneRequest } from '../../ledger/index.ts';
 
 const DAY_MS = 86_400_000;
+/** How long what has ended in the queue of approvals is kept; the ledger has it for longer. */
+const APPROVALS_DAYS = 30;
 /** Many daemons a day may start; one of them looks. */
 const META_KEY = 'retention_at';
 
@@ -29,4 +34,16 @@ async function keepRetention(ledger: Ledger, config: Config, nowMs: number): Pro
   return runs;
 }
 
-export { DAY_MS, keepRetention, retentionRequests };
+/** Ends requests that nobody waits for any more, and removes what has ended long ago. */
+async function sweepApprovals(home: string, nowMs: number): Promise<number> {
+  if (!['approvals', 'grants'].some((folder) => existsSync(join(home, folder)))) return 0;
+  const { isProblem, openDesk } = await import('../../approvals/index.ts');
+  const desk = openDesk({ home, ports: { nowMs: () => nowMs, uuid: uuidv7 } });
+  if (isProblem(desk)) throw new Error(desk.message);
+  const { queue, grants } = desk;
+  queue.expireDue(nowMs);
+  const olderThanMs = nowMs - APPROVALS_DAYS * DAY_MS;
+  return queue.sweep(olderThanMs) + grants.sweep(olderThanMs);
+}
+
+export { DAY_MS, keepRetention, retentionRequests, sweepApprovals };
