@@ -1,7 +1,8 @@
 // `npm run bench -- scan`: what looking through a text costs for each KB, clean and dirty, beside one
 // pass of a native regular expression over the same text.
-import { sha256 } from '@subluminal/plane/crypto';
+
 import { scanText } from '@subluminal/core/detect';
+import { sha256 } from '@subluminal/plane/crypto';
 import { goalLine, measure, readBenchOptions, report } from './measure.ts';
 
 const KB = 1_024;
