@@ -59,6 +59,16 @@ describe('a command starts a shim', () => {
     expect(governedOf(command, args)?.command).toEqual(['x']);
   });
 
+  test.each([
+    [['./sub', 'shim', '--', 'x']],
+    [['node', './sub.mjs', 'shim', '--', 'x']],
+    [['node', 'sub.mjs', 'shim', '--', 'x']],
+    [['../node', '/src/bin/sub.mjs', 'shim', '--', 'x']],
+    [['tools\\sub.cmd', 'shim', '--', 'x']],
+  ])('not what lies in the folder of the project and is called so: %j', ([command, ...args]) => {
+    expect(governedOf(command, args)).toBeUndefined();
+  });
+
   test('and need not say which server it is for', () => {
     expect(governedOf('sub', ['shim'])).toEqual({
       program: ['sub'],

@@ -27,6 +27,8 @@ const LAUNCHERS: ReadonlySet<string> = new Set([
   'pnpx',
   'yarn',
 ]);
+/** They take a file, the others the name of a package. */
+const RUNTIMES = /^(?:node|nodejs|bun)(?:\.exe)?$/;
 /** Between the launcher and `sub`: options without a value of their own, and `npm exec --`. */
 const BETWEEN = /^(?:-[A-Za-z]|--[A-Za-z][A-Za-z-]*(?:=\d+)?|exec|dlx|x|run|--)$/;
 const BETWEEN_MAX = 16;
@@ -43,6 +45,7 @@ function governedOf(
   const words = [command, ...args];
   const sub = words.findIndex((word) => SUB_NAMES.has(baseName(word)));
   if (sub === -1 || words[sub + 1] !== 'shim' || !isLaunch(words.slice(0, sub))) return undefined;
+  if (isOfFolder(words, sub)) return undefined;
   const own = words.slice(sub + 2);
   const end = own.indexOf('--');
   const flags = end === -1 ? own : own.slice(0, end);
@@ -63,6 +66,22 @@ function isLaunch([launcher, ...between]: readonly string[]): boolean {
     between.length <= BETWEEN_MAX &&
     between.every((word) => BETWEEN.test(word))
   );
+}
+
+/** `./sub`, `node sub.mjs`: whatever lies in the folder that the client is started in may be anything. */
+function isOfFolder(words: readonly string[], sub: number): boolean {
+  const [first = '', word = ''] = [words[0], words[sub]];
+  if (isRelative(first) || isRelative(word)) return true;
+  const isFile = sub > 0 && RUNTIMES.test(baseName(first));
+  return isFile && !isAbsolute(word);
+}
+
+function isRelative(word: string): boolean {
+  return /[\\/]/.test(word) && !isAbsolute(word);
+}
+
+function isAbsolute(word: string): boolean {
+  return /^(?:\/|[A-Za-z]:[\\/]|\\\\)/.test(word);
 }
 
 /** The last one counts, as it does for the shim. */
