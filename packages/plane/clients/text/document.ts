@@ -1,7 +1,7 @@
 // A config file as data and as text at once: which value stands where.
 
 import type { Format, ValuePath } from '../types.ts';
-import { readJson } from './json.ts';
+import { readJson, TWICE, type Twice } from './json.ts';
 import { readToml, standsAlone } from './toml.ts';
 import { LIMITS, lineColumn, nodeAt, type Span, type TextNode, Unreadable } from './tree.ts';
 
@@ -30,31 +30,37 @@ interface Broken {
 type ReadDocument = { readonly kind: 'document'; readonly document: Document } | Broken;
 
 /** A change looks at the same few texts again and again: what was read of them last is kept. */
-const KEPT_MAX = 3;
+const KEPT_MAX = 8;
 const KEPT_LENGTH_MAX = 4_194_304;
-const kept: { readonly text: string; readonly how: string; readonly read: ReadDocument }[] = [];
+const kept: { readonly text: string; readonly format: Format; readonly read: ReadText }[] = [];
+/** A document, and the keys that are there more than once. */
+type ReadText = ReadDocument & { readonly twice?: readonly Twice[] };
 
 /**
  * Reads a config. A key that is there twice makes it ambiguous, hence broken; with `inside`, only
  * where that lies on the way to one of these paths or below it.
  */
 function readDocument(text: string, format: Format, inside?: readonly ValuePath[]): ReadDocument {
-  const how = JSON.stringify([format, inside]);
-  const at = kept.findIndex((one) => one.how === how && one.text === text);
-  const [found = { text, how, read: readAnew(text, format, inside) }] =
+  const at = kept.findIndex((one) => one.format === format && one.text === text);
+  const [found = { text, format, read: readAnew(text, format) }] =
     at === -1 ? [] : kept.splice(at, 1);
   if (text.length <= KEPT_LENGTH_MAX) kept.unshift(found);
   kept.length = Math.min(kept.length, KEPT_MAX);
-  return found.read;
+  const { twice = [] } = found.read;
+  const first = twice.find(
+    ({ path }) => inside === undefined || inside.some((other) => areInLine(path, other)),
+  );
+  if (first === undefined) return found.read;
+  return { kind: 'broken', ...lineColumn(text, first.offset), message: TWICE };
 }
 
-function readAnew(text: string, format: Format, inside?: readonly ValuePath[]): ReadDocument {
+function readAnew(text: string, format: Format): ReadText {
   if (text.length > LIMITS.bytesMax || Buffer.byteLength(text) > LIMITS.bytesMax) {
     return { kind: 'broken', line: 1, column: 1, message: 'The file is larger than 32 MiB.' };
   }
   try {
-    const { root, value } = readAs(text, format, inside);
-    return { kind: 'document', document: makeDocument({ text, format, root, value }) };
+    const { root, value, twice } = readAs(text, format);
+    return { kind: 'document', document: makeDocument({ text, format, root, value }), twice };
   } catch (cause) {
     if (!(cause instanceof Unreadable)) throw cause;
     return { kind: 'broken', ...lineColumn(text, cause.offset), message: cause.message };
@@ -64,13 +70,9 @@ function readAnew(text: string, format: Format, inside?: readonly ValuePath[]): 
 function readAs(
   text: string,
   format: Format,
-  inside: readonly ValuePath[] | undefined,
-): { root: TextNode; value: unknown } {
-  if (format === 'toml') return readToml(text);
-  return readJson(text, {
-    allowsComments: format === 'jsonc',
-    allowsTwice: (path) => inside !== undefined && !inside.some((other) => areInLine(path, other)),
-  });
+): { root: TextNode; value: unknown; twice: readonly Twice[] } {
+  if (format === 'toml') return { ...readToml(text), twice: [] };
+  return readJson(text, { allowsComments: format === 'jsonc' });
 }
 
 /** Whether one of the paths leads through the other. */

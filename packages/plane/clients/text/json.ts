@@ -17,15 +17,20 @@ import {
   Unreadable,
 } from './tree.ts';
 
+/** A key that is there again; the last one counts, as for `JSON.parse`. */
+interface Twice {
+  readonly path: ValuePath;
+  readonly offset: number;
+}
+
 interface JsonRead {
   readonly root: TextNode;
   readonly value: unknown;
+  readonly twice: readonly Twice[];
 }
 
 interface JsonOptions {
   readonly allowsComments: boolean;
-  /** Whether a key may be there twice; the last one counts, as for `JSON.parse`. */
-  allowsTwice(path: ValuePath): boolean;
 }
 
 const COMPLAINTS: { readonly [code: string]: string } = {
@@ -47,6 +52,9 @@ const COMPLAINTS: { readonly [code: string]: string } = {
   InvalidCharacter: 'A control character must be escaped here.',
 };
 
+const TWICE = 'A key is there twice in the same object.';
+const TWICE_MAX = 100;
+
 /** An object or array that is being read. */
 interface Frame {
   readonly node: TableNode | ListNode;
@@ -63,7 +71,7 @@ interface Frame {
 function readJson(text: string, options: JsonOptions): JsonRead {
   const shift = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   const body = text.slice(shift);
-  const reader = createReader(shift, options);
+  const reader = createReader(shift);
   visit(body, reader.visitor, {
     disallowComments: !options.allowsComments,
     allowTrailingComma: options.allowsComments,
@@ -85,8 +93,9 @@ function compareWithRuntime(body: string, value: unknown): void {
   if (!sameData(again, value)) throw new Unreadable('This JSON can be read in two ways.', 0);
 }
 
-function createReader(shift: number, options: JsonOptions) {
+function createReader(shift: number) {
   const frames: Frame[] = [];
+  const twice: Twice[] = [];
   let read: JsonRead | undefined;
   let values = 0;
 
@@ -94,7 +103,7 @@ function createReader(shift: number, options: JsonOptions) {
     values += 1;
     if (values > LIMITS.valuesMax) throw new Unreadable('The file has too many values.', offset);
     const frame = frames.at(-1);
-    if (frame === undefined) read = { root: node, value };
+    if (frame === undefined) read = { root: node, value, twice };
     else put(frame, node, value);
   }
 
@@ -122,8 +131,9 @@ function createReader(shift: number, options: JsonOptions) {
     onObjectProperty: (...[name, offset, length, , , pathOf]: PropertyArguments) => {
       const frame = frames.at(-1);
       if (frame?.node.kind !== 'table') return;
-      if (frame.node.members.has(name) && !options.allowsTwice([...pathOf(), name])) {
-        throw new Unreadable('A key is there twice in the same object.', offset + shift);
+      if (frame.node.members.has(name)) {
+        twice.push({ path: [...pathOf(), name], offset: offset + shift });
+        if (twice.length > TWICE_MAX) throw new Unreadable(TWICE, offset + shift);
       }
       nameNext(frame, name, { start: offset + shift, end: offset + shift + length });
     },
@@ -186,4 +196,5 @@ function put(frame: Frame, node: TextNode, value: unknown): void {
   else if (!Array.isArray(frame.value)) frame.value[name] = value;
 }
 
-export { readJson };
+export type { Twice };
+export { readJson, TWICE };
