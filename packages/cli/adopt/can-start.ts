@@ -2,9 +2,8 @@
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { ServerView } from '@subluminal/plane/main/adopt';
-import picocolors from 'picocolors';
 import { isFailure } from '../failure.ts';
-import type { Io, Output } from '../io.ts';
+import { SILENT } from '../silent-io.ts';
 import type { HeldPolicy } from './held-policy.ts';
 
 interface StartCheck {
@@ -52,20 +51,6 @@ function isFile(path: string): boolean {
     return false;
   }
 }
-
-const NOWHERE: Output = {
-  write: () => undefined,
-  colors: picocolors.createColors(false),
-  columns: 80,
-  isTerminal: false,
-};
-/** What is wrong with a policy is told by `sub policy lint`. */
-const SILENT: Io = {
-  out: NOWHERE,
-  err: NOWHERE,
-  stdin: (async function* () {})(),
-  stdinIsTerminal: false,
-};
 
 export type { StartCheck };
 export { startCheck };

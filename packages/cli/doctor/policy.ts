@@ -1,10 +1,9 @@
 // The configuration and the policy that hold here.
 import { existsSync } from 'node:fs';
 import { findPolicy, formatConfigProblem } from '@subluminal/plane/config';
-import picocolors from 'picocolors';
 import { isFailure } from '../failure.ts';
-import type { Io, Output } from '../io.ts';
 import { loadPolicy, readBundle } from '../load-policy.ts';
+import { SILENT } from '../silent-io.ts';
 import { plural } from '../text.ts';
 import { broken, type Check, type Machine, ok, warn } from './check.ts';
 
@@ -74,19 +73,5 @@ async function warningsOf(path: string): Promise<number> {
   if (isFailure(bundle)) return 0;
   return bundle.problems.filter(({ level }) => level === 'warning').length;
 }
-
-const NOWHERE: Output = {
-  write: () => undefined,
-  colors: picocolors.createColors(false),
-  columns: 80,
-  isTerminal: false,
-};
-/** What is wrong with the policy is told in one line here, not where it stands. */
-const SILENT: Io = {
-  out: NOWHERE,
-  err: NOWHERE,
-  stdin: (async function* () {})(),
-  stdinIsTerminal: false,
-};
 
 export { config, policy };

@@ -1,38 +1,16 @@
 // The fields of a capability manifest, as a shape: what is not here is an unknown field.
 import type { Infer, Shape } from '@subluminal/contracts';
+import { choice, closed, list, may, must } from '../../section-shape.ts';
 
 const NAME_LENGTH_MAX = 1_024;
 const TOOLS_MAX = 2_000;
 const PATTERNS_MAX = 500;
-const DOC = '';
 
 const text = (lengthMax: number) => ({ kind: 'string', lengthMin: 1, lengthMax }) as const;
 const whole = (min: number, max: number) => ({ kind: 'integer', min, max }) as const;
 const NUMBER = { kind: 'number' } as const;
 const FLAG = { kind: 'boolean' } as const;
 const SHORT = text(64);
-
-function list<const S extends Shape>(items: S, itemsMax: number, itemsMin = 0) {
-  return { kind: 'array', items, itemsMin, itemsMax } as const;
-}
-
-function choice<const V extends string>(...values: readonly V[]) {
-  return { kind: 'enum', values } as const;
-}
-
-function must<const S extends Shape>(shape: S) {
-  return { shape, required: true, doc: DOC } as const;
-}
-
-function may<const S extends Shape>(shape: S) {
-  return { shape, required: false, doc: DOC } as const;
-}
-
-function closed<const F extends { readonly [name: string]: ReturnType<typeof may | typeof must> }>(
-  fields: F,
-) {
-  return { kind: 'object', fields, closed: true, conditions: [] } as const;
-}
 
 function record<const S extends Shape>(values: S) {
   return { kind: 'record', values, keyLengthMax: NAME_LENGTH_MAX } as const;

@@ -1,32 +1,10 @@
 // The fields of a taint section: what is not here is an unknown field.
-import type { Infer, Shape } from '@subluminal/contracts';
+import type { Infer } from '@subluminal/contracts';
+import { choice, closed, list, may, must } from '../../section-shape.ts';
 import { RUN_FLAGS, SINK_KINDS } from '../types.ts';
 
-const DOC = '';
 const GLOB = { kind: 'string', lengthMin: 1, lengthMax: 1_024 } as const;
 const GLOBS = { kind: 'array', items: GLOB, itemsMin: 1, itemsMax: 500 } as const;
-
-function list<const S extends Shape>(items: S, itemsMax: number, itemsMin = 0) {
-  return { kind: 'array', items, itemsMin, itemsMax } as const;
-}
-
-function choice<const V extends string>(...values: readonly V[]) {
-  return { kind: 'enum', values } as const;
-}
-
-function must<const S extends Shape>(shape: S) {
-  return { shape, required: true, doc: DOC } as const;
-}
-
-function may<const S extends Shape>(shape: S) {
-  return { shape, required: false, doc: DOC } as const;
-}
-
-function closed<const F extends { readonly [name: string]: ReturnType<typeof may | typeof must> }>(
-  fields: F,
-) {
-  return { kind: 'object', fields, closed: true, conditions: [] } as const;
-}
 
 const SOURCE = closed({
   server: may(GLOB),
