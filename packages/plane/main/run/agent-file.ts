@@ -135,5 +135,5 @@ function damaged(path: string): string {
   return `${path}, which tells of the run, is damaged. End the agent and start it again; if no \`sub run\` has started it, remove the file`;
 }
 
-export type { AgentFiles };
+export type { AgentFiles, Written };
 export { agentFiles, fallbackRunDir, withAgentFile };

@@ -3,7 +3,7 @@ import { rmdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ensurePrivateFolder } from '../../config/index.ts';
 import { dropStaleFiles, thisSystem } from '../../identity/index.ts';
-import { agentFiles, fallbackRunDir } from './agent-file.ts';
+import { type AgentFiles, agentFiles, fallbackRunDir, type Written } from './agent-file.ts';
 import { type Refused, type RunOptions, refused } from './options.ts';
 
 interface WrittenDown {
@@ -12,6 +12,7 @@ interface WrittenDown {
   remove(): void;
 }
 
+const ATTEMPTS_MAX = 100;
 /** A home that cannot be written to at all is some people's wish; a full disk is nobody's. */
 const READ_ONLY: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM']);
 
@@ -25,7 +26,7 @@ function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): WrittenDown 
   const fallback = fallbackOf(options);
   const dirs = [paths.run, ...(fallback === undefined ? [] : [fallback])];
   for (const dir of dirs) {
-    const written = files.write(dir, process.pid);
+    const written = writeIn(files, dir, process.pid);
     if (written.kind === 'written') continue;
     if (written.kind === 'unknown_process') {
       tell('the system tells nothing of its processes: only servers that inherit SUB_* are found.');
@@ -43,7 +44,7 @@ function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): WrittenDown 
   return {
     addAgent: (pid) => {
       for (const dir of dirs) {
-        const written = files.write(dir, pid);
+        const written = writeIn(files, dir, pid);
         if (written.kind === 'failed' && !READ_ONLY.has(written.code)) {
           tell(
             `${written.path} cannot be written (${written.code}): the run is found only while this process lives.`,
@@ -56,6 +57,17 @@ function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): WrittenDown 
       if (fallback !== undefined) removeEmpty(fallback);
     },
   };
+}
+
+/** The end of another run may take the folder away before there is anything in it. */
+function writeIn(files: AgentFiles, dir: string, pid: number): Written {
+  for (let attempt = 1; ; attempt++) {
+    const written = files.write(dir, pid);
+    if (written.kind !== 'failed' || written.code !== 'ENOENT') return written;
+    if (attempt === ATTEMPTS_MAX) return written;
+    ensurePrivateFolder(dirname(dir));
+    ensurePrivateFolder(dir);
+  }
 }
 
 /** Folders that were made for this run alone go with it; those with anything in them stay. */
@@ -94,4 +106,4 @@ function dropOldFiles({ env, paths }: RunOptions): void {
 }
 
 export type { WrittenDown };
-export { dropOldFiles, writeRunDown };
+export { dropOldFiles, writeIn, writeRunDown };
