@@ -1,21 +1,10 @@
-// JSON and JSONC with positions. The parser is told to tolerate nothing and is stopped at its first
-// complaint, so that garbage costs no memory.
+// JSON and JSONC with positions. A text is walked through once, which finds its faults and where each
+// object and array ends; the nodes of what somebody looks at are made then. Most of a config is none
+// of our business, and a node for each of its values would cost more than all else.
 
-import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
 import type { ValuePath } from '../types.ts';
-import { sameData } from './same.ts';
-import {
-  type Between,
-  type KeyPlace,
-  LIMITS,
-  type ListNode,
-  makeList,
-  makeTable,
-  type Span,
-  type TableNode,
-  type TextNode,
-  Unreadable,
-} from './tree.ts';
+import { createScanner, type Scanner } from './json-scan.ts';
+import { type Between, LIMITS, type Member, type Span, type TextNode, Unreadable } from './tree.ts';
 
 /** A key that is there again; the last one counts, as for `JSON.parse`. */
 interface Twice {
@@ -33,167 +22,234 @@ interface JsonOptions {
   readonly allowsComments: boolean;
 }
 
-const COMPLAINTS: { readonly [code: string]: string } = {
-  InvalidSymbol: 'This is no JSON value.',
-  InvalidNumberFormat: 'This is no JSON number.',
-  PropertyNameExpected: 'The name of a property is missing here, or a comma is one too many.',
-  ValueExpected: 'A value is missing here, or a comma is one too many.',
-  ColonExpected: 'A colon is missing here.',
-  CommaExpected: 'A comma is missing here.',
-  CloseBraceExpected: 'A closing brace is missing here.',
-  CloseBracketExpected: 'A closing bracket is missing here.',
-  EndOfFileExpected: 'The file goes on behind its end.',
-  InvalidCommentToken: 'Comments are not allowed in this file.',
-  UnexpectedEndOfComment: 'A comment does not end.',
-  UnexpectedEndOfString: 'A string does not end.',
-  UnexpectedEndOfNumber: 'A number does not end.',
-  InvalidUnicode: 'This is no valid \\u escape.',
-  InvalidEscapeCharacter: 'This is no valid escape.',
-  InvalidCharacter: 'A control character must be escaped here.',
-};
-
 const TWICE = 'A key is there twice in the same object.';
 const TWICE_MAX = 100;
-
-/** An object or array that is being read. */
-interface Frame {
-  readonly node: TableNode | ListNode;
-  readonly value: { [key: string]: unknown } | unknown[];
-  readonly start: number;
-  /** The brace or comma last seen. */
-  mark: number;
-  between: Between | undefined;
-  key: { readonly name: string; readonly place: KeyPlace } | undefined;
-  hasComma: boolean;
-}
+const MISSING_NAME = 'The name of a property is missing here, or a comma is one too many.';
+const MISSING_VALUE = 'A value is missing here, or a comma is one too many.';
+const MISSING_COMMA = 'A comma is missing here.';
+const ENDS = {
+  '}': 'A closing brace is missing here.',
+  ']': 'A closing bracket is missing here.',
+} as const;
 
 /** Throws `Unreadable`. */
 function readJson(text: string, options: JsonOptions): JsonRead {
-  const shift = text.charCodeAt(0) === 0xfeff ? 1 : 0;
-  const body = text.slice(shift);
-  const reader = createReader(shift);
-  visit(body, reader.visitor, {
-    disallowComments: !options.allowsComments,
-    allowTrailingComma: options.allowsComments,
-    allowEmptyContent: false,
-  });
-  const read = reader.finish();
-  if (!options.allowsComments) compareWithRuntime(body, read.value);
-  return read;
+  const scanner = createScanner(text, options);
+  const walk = new Walk(scanner, options.allowsComments);
+  scanner.skip();
+  const start = scanner.at();
+  walk.value();
+  scanner.skip();
+  if (!scanner.isOver()) scanner.fail('The file goes on behind its end.');
+  const root = nodeFrom({ scanner, ends: walk.ends }, start);
+  const value = options.allowsComments ? valueOf(root, scanner) : parsed(text);
+  return { root, value, twice: walk.twice };
 }
 
-/** The strict format has a second reader on every machine: both must see the same. */
-function compareWithRuntime(body: string, value: unknown): void {
-  let again: unknown;
+/** The strict format has a second reader on every machine, which must take it too. */
+function parsed(text: string): unknown {
   try {
-    again = JSON.parse(body);
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch {
     throw new Unreadable('This is no strict JSON.', 0);
   }
-  if (!sameData(again, value)) throw new Unreadable('This JSON can be read in two ways.', 0);
 }
 
-function createReader(shift: number) {
-  const frames: Frame[] = [];
-  const twice: Twice[] = [];
-  let read: JsonRead | undefined;
-  let values = 0;
+/** Finds the faults. */
+class Walk {
+  readonly #scanner: Scanner;
+  readonly #allowsTrailing: boolean;
+  readonly #path: (string | number)[] = [];
+  readonly twice: Twice[] = [];
+  /** Where what begins here ends: objects and arrays. */
+  readonly ends = new Map<number, number>();
+  #values = 0;
 
-  function add(node: TextNode, value: unknown, offset: number): void {
-    values += 1;
-    if (values > LIMITS.valuesMax) throw new Unreadable('The file has too many values.', offset);
-    const frame = frames.at(-1);
-    if (frame === undefined) read = { root: node, value, twice };
-    else put(frame, node, value);
+  constructor(scanner: Scanner, allowsTrailing: boolean) {
+    this.#scanner = scanner;
+    this.#allowsTrailing = allowsTrailing;
   }
 
-  function begin(node: TableNode | ListNode, value: Frame['value'], offset: number): void {
-    if (frames.length >= LIMITS.depthMax) {
-      throw new Unreadable('The file is nested too deeply.', offset);
+  value(): void {
+    const scanner = this.#scanner;
+    this.#values += 1;
+    if (this.#values > LIMITS.valuesMax) scanner.fail('The file has too many values.');
+    const isTable = scanner.sees('{');
+    if (!isTable && !scanner.sees('[')) {
+      scanner.scalar(MISSING_VALUE);
+      return;
     }
-    add(node, value, offset);
-    const rest = { between: undefined, key: undefined, hasComma: false };
-    frames.push({ node, value, start: offset, mark: offset, ...rest });
+    if (this.#path.length >= LIMITS.depthMax) scanner.fail('The file is nested too deeply.');
+    const start = scanner.at();
+    if (isTable) this.#members();
+    else this.#items();
+    this.ends.set(start, scanner.at());
   }
 
-  function end(offset: number, length: number): void {
-    const frame = frames.pop();
-    if (frame === undefined) return;
-    frame.node.span = { start: frame.start, end: offset + shift + length };
-    if (frame.node.kind === 'list') frame.node.hasTrailingComma = frame.hasComma;
+  #members(): void {
+    const scanner = this.#scanner;
+    const names = new Set<string>();
+    this.#each('}', () => {
+      const offset = scanner.at();
+      const { name } = scanner.name(scanner.isOver() ? ENDS['}'] : MISSING_NAME);
+      if (names.has(name)) this.#noteTwice(name, offset);
+      names.add(name);
+      scanner.colon();
+      this.#deeper(name);
+    });
   }
 
-  const visitor = {
-    onObjectBegin: (offset: number) => begin(makeTable(), {}, offset + shift),
-    onArrayBegin: (offset: number) => begin(makeList(), [], offset + shift),
-    onObjectEnd: end,
-    onArrayEnd: end,
-    onObjectProperty: (...[name, offset, length, , , pathOf]: PropertyArguments) => {
-      const frame = frames.at(-1);
-      if (frame?.node.kind !== 'table') return;
-      if (frame.node.members.has(name)) {
-        twice.push({ path: [...pathOf(), name], offset: offset + shift });
-        if (twice.length > TWICE_MAX) throw new Unreadable(TWICE, offset + shift);
+  #items(): void {
+    let index = 0;
+    this.#each(']', () => this.#deeper(index++));
+  }
+
+  #deeper(step: string | number): void {
+    this.#path.push(step);
+    this.value();
+    this.#path.pop();
+  }
+
+  /** From the opening sign to behind the closing one. */
+  #each(close: keyof typeof ENDS, one: () => void): void {
+    const scanner = this.#scanner;
+    scanner.step();
+    scanner.skip();
+    let isNext = false;
+    while (!scanner.sees(close) || (isNext && !this.#allowsTrailing)) {
+      one();
+      scanner.skip();
+      isNext = scanner.sees(',');
+      if (!isNext) break;
+      scanner.step();
+      scanner.skip();
+    }
+    if (!scanner.sees(close)) scanner.fail(scanner.isOver() ? ENDS[close] : MISSING_COMMA);
+    scanner.step();
+  }
+
+  #noteTwice(name: string, offset: number): void {
+    this.twice.push({ path: [...this.#path, name], offset });
+    if (this.twice.length > TWICE_MAX) throw new Unreadable(TWICE, offset);
+  }
+}
+
+/** A text without faults. */
+interface Walked {
+  readonly scanner: Scanner;
+  readonly ends: ReadonlyMap<number, number>;
+}
+
+function nodeFrom(walked: Walked, start: number): TextNode {
+  const { scanner, ends } = walked;
+  const end = ends.get(start);
+  scanner.moveTo(start);
+  if (end === undefined) return { kind: 'scalar', span: scanner.scalar(MISSING_VALUE).span };
+  const span = { start, end };
+  return scanner.sees('{') ? new JsonTable(walked, span) : new JsonList(walked, span);
+}
+
+/** Goes behind a value whose end is known. */
+function pass({ scanner, ends }: Walked): void {
+  const end = ends.get(scanner.at());
+  if (end === undefined) scanner.scalar(MISSING_VALUE);
+  else scanner.moveTo(end);
+}
+
+class JsonTable {
+  readonly kind = 'table';
+  readonly span: Span;
+  readonly #walked: Walked;
+  #members: Map<string, Member> | undefined;
+
+  constructor(walked: Walked, span: Span) {
+    this.#walked = walked;
+    this.span = span;
+  }
+
+  get members(): Map<string, Member> {
+    this.#members ??= this.#read();
+    return this.#members;
+  }
+
+  #read(): Map<string, Member> {
+    const { scanner } = this.#walked;
+    const members = new Map<string, Member>();
+    let before = this.span.start;
+    for (scanner.moveTo(before + 1), scanner.skip(); !scanner.sees('}'); scanner.skip()) {
+      const { name, span } = scanner.name(MISSING_NAME);
+      scanner.colon();
+      const valueStart = scanner.at();
+      pass(this.#walked);
+      scanner.skip();
+      const between: Between = { before, comma: undefined };
+      if (scanner.sees(',')) {
+        before = scanner.at();
+        between.comma = before;
+        scanner.step();
       }
-      nameNext(frame, name, { start: offset + shift, end: offset + shift + length });
-    },
-    onLiteralValue: (value: unknown, offset: number, length: number) => {
-      const start = offset + shift;
-      const span = { start, end: start + length };
-      add({ kind: 'scalar', span }, value, start);
-    },
-    onSeparator: (character: string, offset: number) => {
-      const frame = frames.at(-1);
-      if (frame === undefined || character !== ',') return;
-      frame.mark = offset + shift;
-      frame.hasComma = true;
-      if (frame.between !== undefined) frame.between.comma = offset + shift;
-    },
-    onError: (code: ParseErrorCode, offset: number) => {
-      const message = COMPLAINTS[printParseErrorCode(code)] ?? 'This is no valid JSON.';
-      throw new Unreadable(message, offset + shift);
-    },
-  };
-
-  function finish(): JsonRead {
-    if (read === undefined || frames.length > 0) throw new Unreadable('A value is missing.', 0);
-    return read;
+      const behind = scanner.at();
+      const node = nodeFrom(this.#walked, valueStart);
+      scanner.moveTo(behind);
+      members.set(name, { node, key: { ...span, lastStart: span.start, between } });
+    }
+    return members;
   }
-
-  return { visitor, finish };
 }
 
-type PropertyArguments = [
-  name: string,
-  offset: number,
-  length: number,
-  line: number,
-  character: number,
-  pathOf: () => (string | number)[],
-];
+class JsonList {
+  readonly kind = 'list';
+  readonly span: Span;
+  readonly #walked: Walked;
+  #read: { readonly items: TextNode[]; readonly hasTrailingComma: boolean } | undefined;
 
-/** What the next value of an object is called, and where that stands. */
-function nameNext(frame: Frame, name: string, span: Span): void {
-  const between: Between = { before: frame.mark, comma: undefined };
-  frame.between = between;
-  const { start, end } = span;
-  frame.key = { name, place: { start, end, lastStart: start, between } };
+  constructor(walked: Walked, span: Span) {
+    this.#walked = walked;
+    this.span = span;
+  }
+
+  get items(): TextNode[] {
+    this.#read ??= this.#readItems();
+    return this.#read.items;
+  }
+
+  get hasTrailingComma(): boolean {
+    this.#read ??= this.#readItems();
+    return this.#read.hasTrailingComma;
+  }
+
+  #readItems(): { items: TextNode[]; hasTrailingComma: boolean } {
+    const { scanner } = this.#walked;
+    const items: TextNode[] = [];
+    let hasTrailingComma = false;
+    for (scanner.moveTo(this.span.start + 1), scanner.skip(); !scanner.sees(']'); scanner.skip()) {
+      const node = nodeFrom(this.#walked, scanner.at());
+      items.push(node);
+      scanner.moveTo(node.span?.end ?? this.span.end);
+      scanner.skip();
+      hasTrailingComma = scanner.sees(',');
+      if (hasTrailingComma) scanner.step();
+    }
+    return { items, hasTrailingComma };
+  }
 }
 
-function put(frame: Frame, node: TextNode, value: unknown): void {
-  frame.hasComma = false;
-  if (frame.node.kind === 'list') {
-    frame.node.items.push(node);
-    if (Array.isArray(frame.value)) frame.value.push(value);
-    return;
+/** What stands in a text with comments, which the runtime does not read. */
+function valueOf(node: TextNode, scanner: Scanner): unknown {
+  if (node.kind === 'list') return node.items.map((item) => valueOf(item, scanner));
+  if (node.kind === 'scalar') {
+    scanner.moveTo(node.span.start);
+    return scanner.scalar(MISSING_VALUE).value();
   }
-  if (frame.key === undefined) throw new Unreadable('A value has no name.', frame.start);
-  const { name, place } = frame.key;
-  frame.node.members.set(name, { node, key: place });
-  const how = { value, enumerable: true, configurable: true, writable: true };
-  // Not by assignment, which is faster: here it is a name like any other.
-  if (name === '__proto__') Object.defineProperty(frame.value, name, how);
-  else if (!Array.isArray(frame.value)) frame.value[name] = value;
+  const made: { [name: string]: unknown } = {};
+  for (const [name, member] of node.members) {
+    const value = valueOf(member.node, scanner);
+    const how = { value, enumerable: true, configurable: true, writable: true };
+    // Not by assignment, which is faster: here it is a name like any other.
+    if (name === '__proto__') Object.defineProperty(made, name, how);
+    else made[name] = value;
+  }
+  return made;
 }
 
 export type { Twice };
