@@ -9,5 +9,6 @@ export { spawnServer } from './spawn.ts';
 export type { SuperviseOptions, Supervisor } from './supervise.ts';
 export { supervise } from './supervise.ts';
 export type { StopSignal } from './triggers.ts';
+export { onSignal } from './triggers.ts';
 export type { ChunkWriter, Holdable, WriterOptions } from './writer.ts';
 export { createWriter } from './writer.ts';

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { type Family, readProcess, SHIM_MARK } from './processes.ts';
+import { catchSignals } from './triggers.ts';
 
 interface ServerCommand {
   readonly command: string;
@@ -66,6 +67,7 @@ const ADVICE: { readonly [fault in StartFault]: string } = {
 /** Starts the server. Never rejects: what keeps it from starting is a result. */
 function spawnServer(command: ServerCommand): Promise<SpawnResult> {
   if (!SHIM_ID.test(command.shimId)) throw new TypeError('shimId: letters, digits, _ and - only');
+  catchSignals();
   return new Promise((resolve) => {
     let child: ChildProcess;
     try {

@@ -77,6 +77,19 @@ describe.skipIf(process.platform !== 'linux')('supervise', () => {
     await nothingLeft(shim);
   });
 
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('loses no %s that comes before it watches', async (early, exitCode) => {
+    verifies('T-A1.5');
+    const server = ['ignore-eof', 'ignore-term', 'ready'];
+    const shim = await startShim({ server, ...QUICK, early });
+    expect(await shim.exit).toBe(exitCode);
+    expect(await overOf(shim)).toMatchObject({ reason: 'signal' });
+    await nothingLeft(shim);
+  });
+
   test('lets a server that ends on EOF end without force on SIGTERM', async () => {
     verifies('EC-STDIO-012');
     const shim = await startShim({ server: ['echo', 'ready'], ...PATIENT });

@@ -6,6 +6,7 @@ import {
   type ChunkReader,
   type ChunkWriter,
   createWriter,
+  onSignal,
   openAgentEnds,
   type RunningServer,
   readChunks,
@@ -236,12 +237,10 @@ function refuseAll(shim: Shim, message: string, agent: AgentSide): Promise<numbe
       reader.stop();
       resolve(exitCode === 0 ? 1 : exitCode);
     };
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.once(signal, () => {
-        reader.stop();
-        resolve(1);
-      });
-    }
+    onSignal(() => {
+      reader.stop();
+      resolve(1);
+    });
     toAgent.holds(reader);
   });
 }

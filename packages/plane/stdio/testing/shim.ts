@@ -17,6 +17,8 @@ interface ShimOptions {
   readonly drainMs?: number;
   readonly bytesHigh?: number;
   readonly reportMs?: number;
+  /** A signal that comes when the server runs and nobody watches over it yet. */
+  readonly early?: 'SIGINT' | 'SIGTERM' | 'SIGHUP';
   /** An agent process between the test and the shim. */
   readonly agent?: 'pipes' | 'inherit';
   /** What to read instead of a pipe from the test. */
