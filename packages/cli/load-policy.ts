@@ -56,7 +56,8 @@ async function readBundle(path: string, io: Io): Promise<ReadBundle | Failure> {
 async function parseFile(file: FileBytes): Promise<ReadBundle> {
   const source = { file: file.name, bytes: file.bytes.subarray(0, BUNDLE_BYTES_MAX) };
   const parsed = parseBundle(source, { checks: await loadPatternChecks() });
-  const advice = parsed.ok ? lintBundle(parsed.bundle, parsed.positionOf, file.name) : [];
+  const place = { file: file.name, nowMs: Date.now() };
+  const advice = parsed.ok ? lintBundle(parsed.bundle, parsed.positionOf, place) : [];
   return { kind: 'bundle', file, parsed, problems: [...parsed.problems, ...advice] };
 }
 

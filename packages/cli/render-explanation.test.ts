@@ -34,7 +34,7 @@ async function explained(rules: readonly Rule[], repeat: number, mode?: Bundle['
   const text = JSON.stringify({ server_name: 's', tool_name: 't', repeat });
   const read = parseCalls({ name: 'f', text, identity: IDENTITY });
   if (read.kind === 'failure') throw new Error(read.message);
-  return explainCalls(await compiled(rules, mode), read.calls, 0);
+  return explainCalls(await compiled(rules, mode), read.calls, { startMs: 0 });
 }
 
 const render = (one: Awaited<ReturnType<typeof explained>>[number], columns = 200) =>

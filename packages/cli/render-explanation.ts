@@ -1,6 +1,11 @@
 // An explained decision as a person reads it: the call, what happens to it and why, then every rule.
 import type { Decision } from '@subluminal/contracts';
-import type { ExplainedRule, Explanation } from '@subluminal/core/policy';
+import {
+  type ExplainedRule,
+  type Explanation,
+  sectionLines,
+  sectionsOf,
+} from '@subluminal/core/policy';
 import type { Colors, Output } from './io.ts';
 import type { Policy } from './load-policy.ts';
 import { displayWidth, durationText, harmless, plural, shortened, wrapped } from './text.ts';
@@ -30,7 +35,8 @@ function renderHead({ snapshot, modeOverridden }: Policy, { colors }: Output): s
     `profile ${profile}`,
     `sha256 ${ref.policy_hash.slice(0, HASH_SHOWN)}…`,
   ];
-  return `${colors.bold(name)}  ${colors.dim(facts.join(' · '))}\n`;
+  const left = sectionLines(sectionsOf(snapshot)).map((line) => `${line}\n`);
+  return `${colors.bold(name)}  ${colors.dim(facts.join(' · '))}\n${left.join('')}`;
 }
 
 function renderExplained(explained: ExplainedCall, output: Output): string {

@@ -26,6 +26,33 @@ describe('the parameters of the API', () => {
     }
   });
 
+  it('are closed in what is sent along, too', () => {
+    const seen = { request_sha256: 'a'.repeat(64) };
+    const { approve, reject, revoke } = API_ENDPOINTS;
+    for (const { path, input } of [approve, reject, revoke]) {
+      const body = path === revoke.path ? {} : seen;
+      expect(input.parse(body).ok, path).toBe(true);
+      expect(input.parse({ ...body, by: 'root' }).ok, path).toBe(false);
+    }
+    const args = { kind: 'exact' };
+    for (const grant of [
+      { kind: 'once' },
+      { kind: 'run', args },
+      { kind: 'minutes', minutes: 30, args },
+      { kind: 'always', args: { kind: 'pattern', like: { path: 'src/*' }, free: ['x'] } },
+    ]) {
+      expect(approve.input.parse({ ...seen, grant }).ok, grant.kind).toBe(true);
+    }
+    for (const grant of [
+      { kind: 'run' },
+      { kind: 'minutes', minutes: 0, args },
+      { kind: 'ever' },
+    ]) {
+      expect(approve.input.parse({ ...seen, grant }).ok, grant.kind).toBe(false);
+    }
+    expect(approve.input.parse({}).ok).toBe(false);
+  });
+
   it('are read as their shapes say', () => {
     const { calls, stream } = API_ENDPOINTS;
     expect(calls.query.parse({ decision: 'REFUSED', status: 'PENDING', limit: 1_000 }).ok).toBe(

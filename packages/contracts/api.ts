@@ -1,5 +1,6 @@
 // The HTTP API of the ledger daemon: what a UI may ask, and what it gets; and how events come in
-// from those who cannot use the socket. Nothing that is recorded can be changed by it.
+// from those who cannot use the socket. Nothing that is recorded can be changed by it; a person may
+// decide by it about calls that wait.
 import {
   type API_CALL,
   API_CALL_DETAIL,
@@ -20,6 +21,22 @@ import {
   SEQ,
   TIME_MS,
 } from './api-answers.ts';
+import {
+  API_APPROVAL,
+  API_APPROVALS,
+  API_DECIDED,
+  API_GRANTS,
+  API_REVOKED,
+  API_VERDICT_BYTES_MAX,
+  APPROVALS_QUERY,
+  APPROVE_BODY,
+  GRANTS_QUERY,
+  parseApprove,
+  parseReject,
+  parseRevoke,
+  REJECT_BODY,
+  REVOKE_BODY,
+} from './api-approvals.ts';
 import { ACTION } from './decision.ts';
 import { CALL_STATUS } from './events/call.ts';
 import { type Parsed, parseAs } from './parse.ts';
@@ -133,12 +150,27 @@ const QUERIES = {
   stats: query(STATS_QUERY, (value) => parseAs<typeof STATS_QUERY>(STATS_QUERY, value)),
   events: query(EVENTS_QUERY, (value) => parseAs<typeof EVENTS_QUERY>(EVENTS_QUERY, value)),
   policies: query(POLICIES_QUERY, (value) => parseAs<typeof POLICIES_QUERY>(POLICIES_QUERY, value)),
+  approvals: query(APPROVALS_QUERY, (value) =>
+    parseAs<typeof APPROVALS_QUERY>(APPROVALS_QUERY, value),
+  ),
+  grants: query(GRANTS_QUERY, (value) => parseAs<typeof GRANTS_QUERY>(GRANTS_QUERY, value)),
   ingest: query(INGEST_QUERY, (value) => parseAs<typeof INGEST_QUERY>(INGEST_QUERY, value)),
   stream: query(STREAM_QUERY, (value) => parseAs<typeof STREAM_QUERY>(STREAM_QUERY, value)),
 } as const;
 
 function query<T>(shape: ObjectShape, parse: (value: unknown) => Parsed<T>): ApiQuery<T> {
   return { shape, parse };
+}
+
+/** What is sent along: a closed object. */
+interface ApiInput<T> {
+  readonly bytesMax: number;
+  readonly shape: ObjectShape;
+  readonly parse: (value: unknown) => Parsed<T>;
+}
+
+function input<T>(shape: ObjectShape, parse: (value: unknown) => Parsed<T>): ApiInput<T> {
+  return { bytesMax: API_VERDICT_BYTES_MAX, shape, parse };
 }
 
 interface ApiEndpoint {
@@ -148,8 +180,10 @@ interface ApiEndpoint {
   /** `lines` is one `answer` per line; `stream` is one per WebSocket message. */
   readonly kind: 'json' | 'lines' | 'stream';
   readonly answer: ObjectShape;
-  /** JSON lines that are sent along, by POST; all others are asked by GET. */
+  /** JSON lines that are sent along, by POST. */
   readonly body?: { readonly bytesMax: number; readonly linesMax: number };
+  /** One JSON object that is sent along, by POST; what has neither is asked by GET. */
+  readonly input?: ApiInput<unknown>;
   readonly doc: string;
 }
 
@@ -217,6 +251,51 @@ const API_ENDPOINTS = {
     answer: API_POLICIES,
     doc: 'Policies that were in force, newest first.',
   },
+  approvals: {
+    path: '/api/v1/approvals',
+    query: QUERIES.approvals,
+    kind: 'json',
+    answer: API_APPROVALS,
+    doc: 'Calls that wait for a person, or have waited, newest first.',
+  },
+  approval: {
+    path: '/api/v1/approvals/{id}',
+    query: QUERIES.none,
+    kind: 'json',
+    answer: API_APPROVAL,
+    doc: 'One of them, whole.',
+  },
+  approve: {
+    path: '/api/v1/approvals/{id}/approve',
+    query: QUERIES.none,
+    input: input(APPROVE_BODY, parseApprove),
+    kind: 'json',
+    answer: API_DECIDED,
+    doc: 'Lets the call pass, and grants what shall last.',
+  },
+  reject: {
+    path: '/api/v1/approvals/{id}/reject',
+    query: QUERIES.none,
+    input: input(REJECT_BODY, parseReject),
+    kind: 'json',
+    answer: API_DECIDED,
+    doc: 'Refuses the call.',
+  },
+  grants: {
+    path: '/api/v1/grants',
+    query: QUERIES.grants,
+    kind: 'json',
+    answer: API_GRANTS,
+    doc: 'What was granted for longer, newest first.',
+  },
+  revoke: {
+    path: '/api/v1/grants/{id}/revoke',
+    query: QUERIES.none,
+    input: input(REVOKE_BODY, parseRevoke),
+    kind: 'json',
+    answer: API_REVOKED,
+    doc: 'Takes a grant back.',
+  },
   ingest: {
     path: '/api/v1/ingest',
     query: QUERIES.ingest,
@@ -257,6 +336,7 @@ export type {
   ApiEventLine,
   ApiEventsQuery,
   ApiHealth,
+  ApiInput,
   ApiPolicies,
   ApiPoliciesQuery,
   ApiQuery,

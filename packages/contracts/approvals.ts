@@ -187,4 +187,13 @@ export type {
   GrantEnd,
   GrantMatch,
 };
-export { parseApproval, parseApprovalEnd, parseGrant, parseGrantEnd };
+export {
+  APPROVAL,
+  APPROVAL_END,
+  GRANT,
+  GRANT_END,
+  parseApproval,
+  parseApprovalEnd,
+  parseGrant,
+  parseGrantEnd,
+};

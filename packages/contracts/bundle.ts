@@ -1,4 +1,7 @@
 // Contract B: a policy as written (bundle) and as compiled (snapshot).
+import { CONTENT_SECTION } from './bundle-content.ts';
+import { APPROVAL, duration, names } from './bundle-parts.ts';
+import { TAINT_SECTION } from './bundle-taint.ts';
 import { HINT_KIND, MODE, SEVERITY } from './decision.ts';
 import {
   array,
@@ -17,13 +20,10 @@ import {
   variant,
 } from './shape.ts';
 
-const YEAR_MS = 31_536_000_000;
 const COUNT_MAX = 1_000_000_000;
 /** Windows remember one time stamp per counted call, so the count is bounded. */
 const THRESHOLD_MAX = 1_000;
 
-const names = array(string({ lengthMax: 1_024 }), { itemsMin: 1, itemsMax: 1_000 });
-const duration = integer({ min: 1, max: YEAR_MS });
 const SCOPE = oneOf('run', 'tool', 'server_tool');
 const hintText = optional(string({ lengthMax: 4_096 }), 'What the agent is told to do instead.');
 
@@ -131,11 +131,6 @@ const DEDUPE = closed({
   hint_text: hintText,
 });
 
-const APPROVAL = closed({
-  wait: required(oneOf('hold', 'hint'), 'Keep the request open, or answer at once with a hint.'),
-  timeout_ms: optional(duration, 'How long a person has; 5 minutes.'),
-});
-
 const TAG = closed({ add_risk_class: required(names, 'The classes to add.') });
 
 const EFFECTS = {
@@ -210,6 +205,11 @@ const BUNDLE = closed({
   defaults: required(DEFAULTS, 'What holds where no rule speaks.'),
   selectors: required(SELECTORS, 'Whom the policy is for; omitted fields match all.'),
   rules: required(array(RULE, { itemsMax: 1_000 }), 'The rules, in order.'),
+  content: optional(CONTENT_SECTION, 'Since 0.2.0: what may travel; absent, nothing is scanned.'),
+  taint: optional(
+    TAINT_SECTION,
+    'Since 0.2.0: what content from outside may reach; absent, nothing is followed.',
+  ),
   hint_delivery: optional(
     oneOf('error', 'tool_result'),
     'Since 0.2.0: refuse by a JSON-RPC error, or by an `isError` result that the model sees.',

@@ -29,6 +29,18 @@ const APPROVAL_ERRORS = {
       'It would not cover the call that was shown, or compares something that nobody has seen, or lasts too long.',
     fix: 'Do what the message says, or approve without a grant.',
   },
+  SUB_HINT_UNKNOWN: {
+    title: 'There is no such hint.',
+    cause:
+      'No call that was refused with a hint has this id, or a shortened id fits several of them.',
+    fix: 'Look at `sub hints`, and give more of the id, or the run.',
+  },
+  SUB_HINT_PROMOTE: {
+    title: 'The hint cannot become a rule.',
+    cause:
+      'Its run has ended, its rule asks nobody or is not in this policy, or the file cannot be changed without touching more than one rule.',
+    fix: 'Do what the message says, or write the rule by hand.',
+  },
 } as const;
 
 export { APPROVAL_ERRORS };

@@ -1,22 +1,6 @@
-// What keeps a taint section or Cedar policies from being used; a part of the table in errors.ts.
+// What keeps Cedar policies from being used; a part of the table in errors.ts.
 
 const GUARD_ERRORS = {
-  SUB_TAINT_SYNTAX: {
-    title: 'The taint section cannot be read.',
-    cause:
-      'The file is not valid YAML in UTF-8, has a key twice, or is too large or too deep, so nothing in it can be trusted.',
-    fix: 'Correct the text at that line and column.',
-  },
-  SUB_TAINT_FIELD: {
-    title: 'The taint section has a wrong field, or lacks one.',
-    cause: 'The section is closed: a field that nobody reads would give a false sense of safety.',
-    fix: 'Rename, add or remove the field as the message says.',
-  },
-  SUB_TAINT_VALUE: {
-    title: 'A field of the taint section has a wrong value.',
-    cause: 'The value is of another type, out of its range, or a glob that does not compile.',
-    fix: 'Write it in the form that the message shows.',
-  },
   SUB_CEDAR_FILES: {
     title: 'The Cedar policies cannot be loaded.',
     cause:

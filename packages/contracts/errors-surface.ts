@@ -23,11 +23,46 @@ const SURFACE_ERRORS = {
     cause: 'No call could follow both, and taking either of them would be a guess.',
     fix: 'Keep the one that is meant.',
   },
+  SUB_MANIFEST_UNSAFE: {
+    title: 'Others could change the manifest.',
+    cause:
+      'The manifest or its folder belongs to another user or can be written to by others, so it says nothing about what its owner allows.',
+    fix: 'Run the `chmod` that is given, or set `surface.manifests` to a folder of your own.',
+  },
   SUB_PINS_UNREADABLE: {
     title: 'The pins cannot be read.',
     cause:
       'The file pins.json is not what Subluminal wrote: it was edited, damaged, or comes from a newer version.',
-    fix: 'Restore the file from a backup; or move it away, and every tool is remembered anew on first sight.',
+    fix: 'Restore the file from a backup; or run `sub pins reset`, and every tool is remembered anew on first sight.',
+  },
+  SUB_PINS_BUSY: {
+    title: 'Another process is changing the pins.',
+    cause:
+      'One process at a time may change them, and the others have not ended within ten seconds.',
+    fix: 'Wait for the other process to end, and try again.',
+  },
+  SUB_PINS_CHANGED: {
+    title: 'The pins have changed meanwhile.',
+    cause: 'Between what was shown and what was to be accepted, another process has changed them.',
+    fix: 'Run the command again, and look at what it shows now.',
+  },
+  SUB_SURFACE_INSIDE: {
+    title: 'An agent may not change manifests or pins.',
+    cause:
+      'The command was started inside a governed run, so it may have been the agent that started it.',
+    fix: 'Run it from a terminal of your own.',
+  },
+  SUB_SERVER_UNKNOWN: {
+    title: 'No client knows how to start this server.',
+    cause:
+      'The server is not in the configs of the clients, is reached by an address, or several clients start it in different ways.',
+    fix: 'Correct the name, choose with `--client`, or give its command behind `--`.',
+  },
+  SUB_SERVER_LOOK: {
+    title: 'The server could not be looked at.',
+    cause:
+      'It did not start, ended, did not answer in time, or answered with what is no MCP or too much of it.',
+    fix: 'Run its command by hand and look at what it says; give it more time with `--timeout`.',
   },
 } as const;
 

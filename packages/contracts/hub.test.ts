@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   HUB_ENDPOINTS,
+  HUB_OBSERVED_CHARS_MAX,
   HUB_READINESS,
   HUB_TIMEOUTS,
   parseEvaluateRequest,
@@ -8,6 +9,8 @@ import {
   parseHealthResponse,
   parseHeartbeatRequest,
   parseHeartbeatResponse,
+  parseObserveRequest,
+  parseObserveResponse,
   parseTaskResponse,
 } from './hub.ts';
 import { sampleOf } from './testing/samples.ts';
@@ -54,6 +57,32 @@ describe('the API of the hub', () => {
     },
   );
 
+  it('takes answers of servers, also empty ones and those of no call', () => {
+    const observed = {
+      run_id: 'r1',
+      server_id: 'web',
+      policy_hash: 'a'.repeat(64),
+      call_id: '',
+      tool_name: 'resources/read',
+      text: '',
+    };
+    expect(parseObserveRequest(observed).ok).toBe(true);
+    const long = 'x'.repeat(2 * HUB_OBSERVED_CHARS_MAX);
+    expect(parseObserveRequest({ ...observed, text: long, partial: true }).ok).toBe(true);
+    expect(parseObserveRequest({ ...observed, tool_name: '' }).ok).toBe(false);
+    expect(parseObserveRequest({ ...observed, policy_hash: undefined }).ok).toBe(false);
+    expect(parseObserveResponse({ heard: true, shutdown: false }).ok).toBe(true);
+    expect(parseObserveResponse({ shutdown: false }).ok).toBe(false);
+  });
+
+  it('tells who else decides, and what arguments have to do with what was read', () => {
+    expect(parseHealthResponse({ status: 'ok', judges: ['cedar'] }).ok).toBe(true);
+    const content = { action: 'tag', findings: ['taint:recipient'] };
+    const answer = { decision: 'forward', shutdown: false };
+    expect(parseEvaluateResponse({ ...answer, content }).ok).toBe(true);
+    expect(parseEvaluateResponse({ ...answer, content: { action: 'burn' } }).ok).toBe(false);
+  });
+
   it('wants a task to poll with a pending approval', () => {
     const pending = { decision: 'pending_approval', shutdown: false, poll_interval_ms: 500 };
     for (const parse of [parseEvaluateResponse, parseTaskResponse]) {
@@ -85,6 +114,7 @@ describe('the API of the hub', () => {
       'POST /governance/heartbeat',
       'POST /governance/policy',
       'POST /governance/result',
+      'POST /governance/observe',
       'POST /governance/terminate',
       'GET /metrics',
     ]);

@@ -1,5 +1,6 @@
 // The hub's HTTP API: what a shim asks of the process that all shims of a run share.
 import { DECISION, PROFILE } from './decision.ts';
+import { CONTENT_OUTCOME } from './events/call.ts';
 import { CLIENT, ENV, WORKLOAD } from './events/envelope.ts';
 import { COUNTER_SCOPE } from './events/types.ts';
 import { DIRECTION, SHIM_COUNTS } from './hub-counts.ts';
@@ -31,6 +32,8 @@ const HUB_TIMEOUTS = {
   evaluate: { connectMs: 500, totalMs: 2_000 },
   task: { connectMs: 500, totalMs: 5_000 },
   heartbeat: { connectMs: 500, totalMs: 2_000 },
+  /** Reading a long answer takes a while, and an answer that is late is better than none. */
+  observe: { connectMs: 500, totalMs: 10_000 },
 } as const;
 
 /** An idle shim shows that it lives this often (F-016). */
@@ -97,6 +100,8 @@ const TRACE_STEP = open({
   note: required(nullable(string({ lengthMin: 0 })), 'Why it failed, when it did.'),
 });
 
+const NEEDS_POLICY = 'Since 0.2.0: the hub does not have that policy; send it, then ask again.';
+
 const ANSWER_FIELDS = {
   decision: required(HUB_DECISION, 'What the shim does with the message.'),
   task_id: optional(nullable(string()), 'With `pending_approval`: what to poll.'),
@@ -111,9 +116,10 @@ const ANSWER_FIELDS = {
   counter_scope: optional(COUNTER_SCOPE, 'Since 0.2.0: what the counters covered.'),
   risk_class: optional(array(string()), 'Since 0.2.0: the risk classes the call ended up with.'),
   trace: optional(array(TRACE_STEP), 'Since 0.2.0: what each matching rule said.'),
-  needs_policy: optional(
-    boolean(),
-    'Since 0.2.0: the hub does not have that policy; send it, then ask again.',
+  needs_policy: optional(boolean(), NEEDS_POLICY),
+  content: optional(
+    CONTENT_OUTCOME,
+    'Since 0.2.0: what the arguments have to do with what was read.',
   ),
 } as const;
 
@@ -163,6 +169,28 @@ const RESULT_REQUEST = open({
   result: required(oneOf('ok', 'error'), 'How the server answered it.'),
 });
 
+/** More of an answer than this is not looked at: whoever tells of it says that it was cut. */
+const HUB_OBSERVED_CHARS_MAX = 1_048_576;
+
+const OBSERVE_REQUEST = open({
+  run_id: required(string(), 'The run.'),
+  server_id: required(string(), 'The server that has answered.'),
+  policy_hash: required(formatted('sha256'), 'The policy that says whether it is trusted.'),
+  call_id: required(string({ lengthMin: 0 }), 'The call; empty when it was no call of a tool.'),
+  tool_name: required(string(), 'The tool, or the method when it was no call of a tool.'),
+  text: required(
+    string({ lengthMin: 0, lengthMax: 8 * HUB_OBSERVED_CHARS_MAX }),
+    'The result as JSON. What is longer than 1 MiB, or no JSON, is remembered as far as it goes.',
+  ),
+  partial: optional(boolean(), 'True: the agent gets more than this text says.'),
+});
+
+const OBSERVE_RESPONSE = open({
+  heard: required(boolean(), 'Whether later calls are held against it.'),
+  needs_policy: optional(boolean(), NEEDS_POLICY),
+  shutdown: required(boolean(), 'True: finish what is in flight and stop.'),
+});
+
 const TERMINATE_REQUEST = open({
   run_id: required(string(), 'The run that ends.'),
   code: required(string(), 'The code of the rule that ended it.'),
@@ -177,6 +205,10 @@ const HEARTBEAT_RESPONSE = open({
 const HEALTH_RESPONSE = open({
   status: required(oneOf('ok', 'stopping'), 'Whether the hub takes new work.'),
   v: optional(formatted('pack_version'), 'The version of the interface pack.'),
+  judges: optional(
+    array(string(), { itemsMax: 16 }),
+    'Since 0.2.0: what else decides here, so that every call must be asked for: `cedar`.',
+  ),
 });
 
 interface HubEndpoint {
@@ -229,6 +261,13 @@ const HUB_ENDPOINTS = {
     response: HEARTBEAT_RESPONSE,
     doc: 'Since 0.2.0: how an evaluated call ended, for circuit breakers.',
   },
+  observe: {
+    method: 'POST',
+    path: '/governance/observe',
+    request: OBSERVE_REQUEST,
+    response: OBSERVE_RESPONSE,
+    doc: 'Since 0.2.0: what a server has answered, before the agent gets it; see taint.',
+  },
   terminate: {
     method: 'POST',
     path: '/governance/terminate',
@@ -247,6 +286,8 @@ type HeartbeatResponse = Infer<typeof HEARTBEAT_RESPONSE>;
 type HealthResponse = Infer<typeof HEALTH_RESPONSE>;
 type PolicyResponse = Infer<typeof POLICY_RESPONSE>;
 type ResultRequest = Infer<typeof RESULT_REQUEST>;
+type ObserveRequest = Infer<typeof OBSERVE_REQUEST>;
+type ObserveResponse = Infer<typeof OBSERVE_RESPONSE>;
 type TerminateRequest = Infer<typeof TERMINATE_REQUEST>;
 type ShimSummary = Infer<typeof SHIM_SUMMARY>;
 
@@ -282,6 +323,14 @@ function parseResultRequest(value: unknown): Parsed<ResultRequest> {
   return parseAs<typeof RESULT_REQUEST>(RESULT_REQUEST, value);
 }
 
+function parseObserveRequest(value: unknown): Parsed<ObserveRequest> {
+  return parseAs<typeof OBSERVE_REQUEST>(OBSERVE_REQUEST, value);
+}
+
+function parseObserveResponse(value: unknown): Parsed<ObserveResponse> {
+  return parseAs<typeof OBSERVE_RESPONSE>(OBSERVE_RESPONSE, value);
+}
+
 function parseTerminateRequest(value: unknown): Parsed<TerminateRequest> {
   return parseAs<typeof TERMINATE_REQUEST>(TERMINATE_REQUEST, value);
 }
@@ -293,6 +342,8 @@ export type {
   HeartbeatRequest,
   HeartbeatResponse,
   HubEndpoint,
+  ObserveRequest,
+  ObserveResponse,
   PolicyResponse,
   ResultRequest,
   ShimSummary,
@@ -303,6 +354,7 @@ export {
   HUB_APPROVAL_TIMEOUT_MS,
   HUB_ENDPOINTS,
   HUB_HEARTBEAT_INTERVAL_MS,
+  HUB_OBSERVED_CHARS_MAX,
   HUB_READINESS,
   HUB_TIMEOUTS,
   parseEvaluateRequest,
@@ -310,6 +362,8 @@ export {
   parseHealthResponse,
   parseHeartbeatRequest,
   parseHeartbeatResponse,
+  parseObserveRequest,
+  parseObserveResponse,
   parsePolicyResponse,
   parseResultRequest,
   parseTaskResponse,

@@ -8,6 +8,7 @@ export type {
   ApiEventLine,
   ApiEventsQuery,
   ApiHealth,
+  ApiInput,
   ApiPolicies,
   ApiPoliciesQuery,
   ApiQuery,
@@ -27,6 +28,20 @@ export {
   API_POLICIES_LIMIT,
   API_STREAM_PROTOCOL,
 } from './api.ts';
+export type {
+  ApiApproval,
+  ApiApprovals,
+  ApiApprovalsQuery,
+  ApiApprove,
+  ApiDecided,
+  ApiGrant,
+  ApiGrants,
+  ApiGrantsQuery,
+  ApiGrantWish,
+  ApiReject,
+  ApiRevoked,
+} from './api-approvals.ts';
+export { API_APPROVALS_LIMIT } from './api-approvals.ts';
 export type {
   Approval,
   ApprovalAgent,
@@ -53,6 +68,15 @@ export type {
   Suggest,
 } from './bundle.ts';
 export { BUNDLE, RULE } from './bundle.ts';
+export type {
+  ContentAction,
+  ContentSection,
+  ContentSuppression,
+  FullContentSection,
+} from './bundle-content.ts';
+export { CONTENT_DEFAULTS, CONTENT_SECTION, fullContent } from './bundle-content.ts';
+export type { FullTaintSection, TaintSection, TaintSink } from './bundle-taint.ts';
+export { fullTaint, TAINT_DEFAULTS, TAINT_SECTION } from './bundle-taint.ts';
 export type { Mismatch } from './check.ts';
 export { check, describe, isObject } from './check.ts';
 export type {
@@ -75,6 +99,7 @@ export type {
   CallError,
   CallRef,
   CallStatus,
+  ContentOutcome,
   EventDecision,
   StartedCall,
   Transport,
@@ -98,6 +123,8 @@ export type {
   HeartbeatRequest,
   HeartbeatResponse,
   HubEndpoint,
+  ObserveRequest,
+  ObserveResponse,
   PolicyResponse,
   ResultRequest,
   ShimSummary,
@@ -108,6 +135,7 @@ export {
   HUB_APPROVAL_TIMEOUT_MS,
   HUB_ENDPOINTS,
   HUB_HEARTBEAT_INTERVAL_MS,
+  HUB_OBSERVED_CHARS_MAX,
   HUB_READINESS,
   HUB_TIMEOUTS,
   parseEvaluateRequest,
@@ -115,6 +143,8 @@ export {
   parseHealthResponse,
   parseHeartbeatRequest,
   parseHeartbeatResponse,
+  parseObserveRequest,
+  parseObserveResponse,
   parsePolicyResponse,
   parseResultRequest,
   parseTaskResponse,

@@ -1,5 +1,7 @@
 // Contract B, the other half: a policy as compiled, and the file in which it travels.
 import { BUNDLE } from './bundle.ts';
+import { FULL_CONTENT } from './bundle-content.ts';
+import { FULL_TAINT } from './bundle-taint.ts';
 import {
   boolean,
   closed,
@@ -36,6 +38,11 @@ const SNAPSHOT = closed({
   ),
   selectors,
   rules,
+  content: optional(FULL_CONTENT, 'Since 0.2.0: what may travel; absent, nothing is scanned.'),
+  taint: optional(
+    FULL_TAINT,
+    'Since 0.2.0: what content from outside may reach; absent, nothing is followed.',
+  ),
 });
 
 const SNAPSHOT_FILE = open({

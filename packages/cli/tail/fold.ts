@@ -1,6 +1,6 @@
 // From events to calls: three or four events become one call, told when it is decided and ended. What
 // is remembered is bounded in number and in length, however many calls never end.
-import type { Action, CallStatus, Event, EventOf } from '@subluminal/contracts';
+import type { Action, CallStatus, ContentOutcome, Event, EventOf } from '@subluminal/contracts';
 
 interface FoldedCall {
   readonly kind: 'call';
@@ -27,6 +27,9 @@ interface FoldedCall {
   readonly status: CallStatus | null;
   readonly latency_ms: number | null;
   readonly error: string | null;
+  /** What was found in the arguments, and in the answer. */
+  readonly args_content: ContentOutcome | null;
+  readonly result_content: ContentOutcome | null;
 }
 
 /** What happens beside the calls and is worth a line. */
@@ -38,6 +41,7 @@ type Notice = EventOf<
   | 'secret_injection'
   | 'shim_health'
   | 'approval'
+  | 'surface'
 >;
 
 interface FoldedNotice {
@@ -98,6 +102,7 @@ class CallFold {
       case 'breaker_trip':
       case 'secret_injection':
       case 'approval':
+      case 'surface':
         return [this.#notice(event)];
       case 'hint_issued':
         // The decision has brought it already.
@@ -112,7 +117,7 @@ class CallFold {
     return calls;
   }
 
-  /** Only calls and secrets name a server; all else is known by the shim that tells it. */
+  /** Only some events name a server; all else is known by the shim that tells it. */
   #learn(event: Event): void {
     const name = serverOf(event);
     const shimId = event.source.shim_id;
@@ -181,6 +186,8 @@ function serverOf(event: Event): string | undefined {
       return event.call.server_name;
     case 'secret_injection':
       return event.secret.server_name;
+    case 'surface':
+      return event.surface.server_name;
     default:
       return undefined;
   }
@@ -217,6 +224,8 @@ function draftOf({ run_id, agent_id, call }: CallEvent): Draft {
     status: null,
     latency_ms: null,
     error: null,
+    args_content: null,
+    result_content: null,
   };
 }
 
@@ -233,12 +242,15 @@ function addTo(call: Draft, event: CallEvent): void {
       call.status = event.status;
       call.latency_ms = event.latency_ms;
       call.error = event.error ? bounded(event.error.message, TEXT_LENGTH_MAX) : null;
+      call.result_content = contentOf(event.call);
   }
 }
 
-function addDecision(call: Draft, { ts, decision }: EventOf<'tool_call_decision'>): void {
+function addDecision(call: Draft, event: EventOf<'tool_call_decision'>): void {
+  const { ts, decision } = event;
   const { action, rule_id, explain, hint, terminate, backoff_ms, would } = decision;
   call.decided_at = ts;
+  call.args_content = contentOf(event.call);
   call.decision = action;
   call.rule_id = rule_id === null ? null : bounded(rule_id, NAME_LENGTH_MAX);
   call.reason_code = bounded(explain.reason_code, NAME_LENGTH_MAX);
@@ -249,6 +261,12 @@ function addDecision(call: Draft, { ts, decision }: EventOf<'tool_call_decision'
     would === undefined
       ? null
       : { action: would.action, rule_id: would.rule_id && bounded(would.rule_id, NAME_LENGTH_MAX) };
+}
+
+/** Bounded by the contract. */
+function contentOf({ content }: { readonly content?: ContentOutcome }): ContentOutcome | null {
+  if (content === undefined) return null;
+  return { action: content.action, findings: content.findings };
 }
 
 function bounded(text: string, lengthMax: number): string {

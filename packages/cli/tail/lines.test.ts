@@ -269,3 +269,40 @@ test('says with colours nothing that it does not say without', () => {
   expect(coloured.join('')).toMatch(codes);
   expect(coloured.map((line) => line.replace(codes, '').trimEnd())).toEqual(shown(events));
 });
+
+test('tells what was found in a call and in its answer, before the reason', () => {
+  const content = (action: string, ...findings: string[]): Parts => ({
+    content: { action, findings },
+  });
+  const found = content('redact', 'secret:aws-access-key');
+  const lines = shown(
+    [
+      decision({}, { call_id: 'c1', ...found }),
+      end({}, { call_id: 'c1', ...content('tag', 'a:1', 'a:2', 'a:3', 'a:4') }),
+      blocked({}, { call_id: 'c2', ...content('block', 'leak:token') }),
+    ],
+    { width: 200 },
+  );
+  expect(lines[0]).toMatch(
+    / redacted secret:aws-access-key; tagged a:1, a:2, a:3 and 1 more in the answer$/,
+  );
+  expect(lines[1]).toMatch(/ no-push +blocked leak:token; Nobody pushes here\.$/);
+});
+
+test('tells what a server shows on one harmless line', () => {
+  const surface = {
+    what: 'tool_changed',
+    enforced: true,
+    server_name: 'git',
+    name: 'push\u001b[2J\n',
+    reason_code: 'PIN_CHANGED',
+    detail: 'The description\r\nis another one.',
+  };
+  const told = { ...surface, what: 'tool_added', enforced: false, name: 'pull', detail: 'New.' };
+  const lines = shown([event('surface', { surface }), event('surface', { surface: told })]);
+  expect(lines).toHaveLength(2);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
+  for (const line of lines) expect(line).not.toMatch(/[\u0000-\u001f]/);
+  expect(lines[0]).toMatch(/! git\/push.* has changed: The description.*is another one\.$/);
+  expect(lines[1]).toMatch(/· git\/pull is new \(told only\): New\.$/);
+});

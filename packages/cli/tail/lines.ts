@@ -1,6 +1,6 @@
 // One line per call, in columns, and one for what happens beside the calls. Used by `sub tail` and
 // by whoever shows a run as it goes.
-import type { Action, Event } from '@subluminal/contracts';
+import type { Action, ContentOutcome, Event } from '@subluminal/contracts';
 import type { Colors } from '../io.ts';
 import { type Cells, layoutFor, type Seen } from './columns.ts';
 import { lastOf } from './filter.ts';
@@ -142,8 +142,34 @@ function lookOf({ decision, ended_at }: FoldedCall): Look {
 /** How a decision that was not enforced begins its summary; the line has said that already. */
 const SPARED_WORDS = /^Would be refused: /;
 
+interface Detail {
+  readonly text: string;
+  readonly isBad: boolean;
+}
+
+const CONTENT_WORDS = { tag: 'tagged', redact: 'redacted', ask: 'asked about', block: 'blocked' };
+const FINDINGS_SHOWN_MAX = 3;
+
+/** The reason, behind what was found in the content of the call and of its answer. */
+function detailOf(call: FoldedCall): Detail {
+  const { text, isBad } = reasonOf(call);
+  const found = [
+    contentText(call.args_content, ''),
+    contentText(call.result_content, ' in the answer'),
+  ];
+  return { text: [...found, text].filter((part) => part !== '').join('; '), isBad };
+}
+
+function contentText(content: ContentOutcome | null, where: string): string {
+  if (content === null) return '';
+  const { action, findings } = content;
+  const shown = findings.slice(0, FINDINGS_SHOWN_MAX).join(', ');
+  const more = findings.length - FINDINGS_SHOWN_MAX;
+  return `${CONTENT_WORDS[action]} ${shown}${more > 0 ? ` and ${more} more` : ''}${where}`;
+}
+
 /** Why, for a person: what the agent was told, what would have been done, or what went wrong. */
-function detailOf(call: FoldedCall): { readonly text: string; readonly isBad: boolean } {
+function reasonOf(call: FoldedCall): Detail {
   const { decision, status, error, would, hint, summary, backoff_ms } = call;
   if (decision === 'REJECT_WITH_HINT') return { text: hint ?? summary ?? '', isBad: false };
   if (decision === 'THROTTLE') {

@@ -47,6 +47,8 @@ function noticeText(event: Notice, { runName, serverName }: Names): NoticeText {
     }
     case 'approval':
       return approvalText(event, serverName);
+    case 'surface':
+      return surfaceText(event);
     case 'shim_health': {
       const { status, reason, events_spooled = 0, previews_dropped = 0 } = event.health;
       const lost = `${plural(events_spooled, 'event')} spooled, ${plural(previews_dropped, 'preview')} dropped`;
@@ -85,6 +87,33 @@ function approvalText({ approval }: EventOf<'approval'>, serverName: string | nu
   const asked = state === 'asked' && id ? `: sub approvals show ${id.slice(-SHORT_LENGTH)}` : '';
   const text = `${where} ${APPROVAL_WORDS[state]}${who}${through} (rule ${rule_id})${asked}`;
   return state === 'asked' ? bad('?', text) : calm('·', text);
+}
+
+const SURFACE_WORDS = {
+  tool_hidden: 'is hidden',
+  tool_changed: 'has changed',
+  tool_added: 'is new',
+  tool_removed: 'is gone',
+  schema_rewritten: 'is shown with another schema',
+  instructions_changed: 'has other instructions',
+  definition_suspicious: 'has a suspicious definition',
+  look_alike: 'looks like another tool',
+  server_state: 'has changed its state',
+} as const;
+/** What is expected to happen; all else somebody may have to look after. */
+const USUAL: ReadonlySet<string> = new Set([
+  'tool_hidden',
+  'tool_added',
+  'tool_removed',
+  'schema_rewritten',
+]);
+
+function surfaceText({ surface }: EventOf<'surface'>): NoticeText {
+  const { what, enforced, server_name, name, detail } = surface;
+  const whose = name === undefined ? server_name : `${server_name}/${name}`;
+  const told = enforced ? '' : ' (told only)';
+  const text = `${whose} ${SURFACE_WORDS[what]}${told}: ${detail}`;
+  return USUAL.has(what) ? calm('·', text) : bad('!', text);
 }
 
 function runEnded({ run }: EventOf<'run_end'>, runName: string): NoticeText {

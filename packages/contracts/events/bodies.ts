@@ -52,4 +52,33 @@ const APPROVAL_STEP = open({
   waited_ms: optional(count, 'How long the call waited.'),
 });
 
-export { APPROVAL_STEP, BREAKER_TRIP, SECRET_INJECTION, SECRET_INJECTION_WRITTEN, SHIM_HEALTH };
+const SURFACE_NOTICE = open({
+  what: required(
+    oneOf(
+      'tool_hidden',
+      'tool_changed',
+      'tool_added',
+      'tool_removed',
+      'schema_rewritten',
+      'instructions_changed',
+      'definition_suspicious',
+      'look_alike',
+      'server_state',
+    ),
+    'What was noticed.',
+  ),
+  enforced: required(boolean(), 'Whether something was done about it.'),
+  server_name: required(string(), 'The server, as it is configured.'),
+  name: optional(string({ lengthMax: 1_024 }), 'The tool, prompt or resource.'),
+  reason_code: required(string({ lengthMax: 128 }), 'A stable, enum-like reason.'),
+  detail: required(string({ lengthMax: 4_096 }), 'In words; safe to show.'),
+});
+
+export {
+  APPROVAL_STEP,
+  BREAKER_TRIP,
+  SECRET_INJECTION,
+  SECRET_INJECTION_WRITTEN,
+  SHIM_HEALTH,
+  SURFACE_NOTICE,
+};

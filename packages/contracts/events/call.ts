@@ -38,6 +38,8 @@ const ERROR_CLASS = oneOf('upstream_error', 'policy_block', 'timeout', 'transpor
 const count = integer({ min: 0 });
 const CLASSES_MAX = 1_000;
 const CLASS_LENGTH_MAX = 1_024;
+const FINDINGS_MAX = 100;
+const FINDING_LENGTH_MAX = 200;
 const classes = array(string({ lengthMax: CLASS_LENGTH_MAX }), { itemsMax: CLASSES_MAX });
 
 const CALL_REF_FIELDS = {
@@ -85,7 +87,25 @@ const STARTED_CALL = open({
   ),
 });
 
-const DECIDED_CALL = open({ ...CALL_REF_FIELDS, risk_class: riskClass });
+/** What became of content on its way. Never the content itself. */
+const CONTENT_OUTCOME = open({
+  action: required(oneOf('tag', 'redact', 'ask', 'block'), 'What was done.'),
+  findings: required(
+    array(string({ lengthMax: FINDING_LENGTH_MAX }), { itemsMax: FINDINGS_MAX }),
+    'What was found, as `class:rule`, each once.',
+  ),
+});
+
+const DECIDED_CALL = open({
+  ...CALL_REF_FIELDS,
+  risk_class: riskClass,
+  content: optional(CONTENT_OUTCOME, 'Since 0.2.0: what was found in the arguments.'),
+});
+
+const ENDED_CALL = open({
+  ...CALL_REF_FIELDS,
+  content: optional(CONTENT_OUTCOME, 'Since 0.2.0: what was found in the answer.'),
+});
 
 /** Contract C's decision, in the nesting that contract A gives it. */
 const EVENT_DECISION = open(
@@ -121,22 +141,38 @@ const CALL_ERROR = open({
 });
 
 type CallRef = Infer<typeof CALL_REF>;
+type ContentOutcome = Infer<typeof CONTENT_OUTCOME>;
 type DecidedCall = Infer<typeof DECIDED_CALL>;
+type EndedCall = Infer<typeof ENDED_CALL>;
 type StartedCall = Infer<typeof STARTED_CALL>;
 type EventDecision = Infer<typeof EVENT_DECISION>;
 type CallError = Infer<typeof CALL_ERROR>;
 type CallStatus = Infer<typeof CALL_STATUS>;
 type Transport = Infer<typeof TRANSPORT>;
 
-export type { CallError, CallRef, CallStatus, DecidedCall, EventDecision, StartedCall, Transport };
+export type {
+  CallError,
+  CallRef,
+  CallStatus,
+  ContentOutcome,
+  DecidedCall,
+  EndedCall,
+  EventDecision,
+  StartedCall,
+  Transport,
+};
 export {
   CALL_ERROR,
   CALL_REF,
   CALL_STATUS,
   CLASS_LENGTH_MAX,
   CLASSES_MAX,
+  CONTENT_OUTCOME,
   DECIDED_CALL,
+  ENDED_CALL,
   EVENT_DECISION,
+  FINDING_LENGTH_MAX,
+  FINDINGS_MAX,
   MAX_INSPECT_BYTES,
   MAX_PREVIEW_BYTES,
   RESULT_PREVIEW,

@@ -18,8 +18,13 @@ import {
   type CallRef,
   CLASS_LENGTH_MAX,
   CLASSES_MAX,
+  CONTENT_OUTCOME,
+  type ContentOutcome,
   type DecidedCall,
+  type EndedCall,
   type EventDecision,
+  FINDING_LENGTH_MAX,
+  FINDINGS_MAX,
   type StartedCall,
   TRANSPORT,
   TRUNCATED_PREVIEW,
@@ -58,6 +63,7 @@ const SHAPES = {
   shim_health: open(EVENT_BODIES.shim_health),
   breaker_trip: open(EVENT_BODIES.breaker_trip),
   approval: open(EVENT_BODIES.approval),
+  surface: open(EVENT_BODIES.surface),
   secret_injection: open({ secret: required(SECRET_INJECTION_WRITTEN, 'Never its value.') }),
 } as const;
 
@@ -79,6 +85,7 @@ const GUARDS: Guards = {
   shim_health: (body) => mustFitWritten(SHAPES.shim_health, body, 'shim_health'),
   breaker_trip: (body) => mustFitWritten(SHAPES.breaker_trip, body, 'breaker_trip'),
   approval: (body) => mustFitWritten(SHAPES.approval, body, 'approval'),
+  surface: (body) => mustFitWritten(SHAPES.surface, body, 'surface'),
 };
 
 // Copies are spelled out where they are made: one place for all shapes would be many times slower.
@@ -113,6 +120,7 @@ function guardDecided(body: EventBodies['tool_call_decision']) {
   if (call.risk_class !== undefined) {
     call.risk_class = guardClasses(call.risk_class, 'call.risk_class');
   }
+  if (call.content !== undefined) call.content = guardContent(call.content);
   own.call = call;
   own.decision = guardDecision(own.decision);
   if (own.counter_scope !== undefined) {
@@ -124,8 +132,9 @@ function guardDecided(body: EventBodies['tool_call_decision']) {
 function guardEnd(body: EventBodies['tool_call_end'], limits: InspectLimits) {
   const own: Mutable<EventBodies['tool_call_end']> = { ...body };
   mustBePlain(own.call, 'call');
-  const call = { ...own.call };
+  const call: Mutable<EndedCall> = { ...own.call };
   guardRef(call);
+  if (call.content !== undefined) call.content = guardContent(call.content);
   own.call = call;
   mustBe(CALL_STATUS.values, own.status, 'status');
   mustCount(own.latency_ms, 'latency_ms');
@@ -192,20 +201,43 @@ function mustNotBe(action: string, needy: string, needed: string): void {
   throw new MalformedEvent(`decision.${needed}`, `there, because the action is ${needy}`);
 }
 
-/** A list of its own, so that what was checked is what is written. */
+function guardContent(given: ContentOutcome): ContentOutcome {
+  mustBePlain(given, 'call.content');
+  const own: Mutable<ContentOutcome> = { ...given };
+  mustBe(CONTENT_OUTCOME.fields.action.shape.values, own.action, 'call.content.action');
+  own.findings = guardTexts(own.findings, 'call.content.findings', FINDINGS);
+  return own;
+}
+
+interface TextLimits {
+  readonly itemsMax: number;
+  readonly lengthMax: number;
+}
+const CLASSES: TextLimits = { itemsMax: CLASSES_MAX, lengthMax: CLASS_LENGTH_MAX };
+const FINDINGS: TextLimits = { itemsMax: FINDINGS_MAX, lengthMax: FINDING_LENGTH_MAX };
+
 function guardClasses(given: readonly string[], field: string): readonly string[] {
-  if (!Array.isArray(given) || given.length > CLASSES_MAX) {
-    throw new MalformedEvent(field, `a list of at most ${CLASSES_MAX}`);
+  return guardTexts(given, field, CLASSES);
+}
+
+/** A list of its own, so that what was checked is what is written. */
+function guardTexts(
+  given: readonly string[],
+  field: string,
+  { itemsMax, lengthMax }: TextLimits,
+): readonly string[] {
+  if (!Array.isArray(given) || given.length > itemsMax) {
+    throw new MalformedEvent(field, `a list of at most ${itemsMax}`);
   }
-  const classes: string[] = [];
+  const texts: string[] = [];
   for (let index = 0; index < given.length; index++) {
-    const name: unknown = given[index];
-    if (typeof name !== 'string' || name === '' || isLonger(name, CLASS_LENGTH_MAX)) {
-      throw new MalformedEvent(field, `a list of strings of 1 to ${CLASS_LENGTH_MAX} characters`);
+    const text: unknown = given[index];
+    if (typeof text !== 'string' || text === '' || isLonger(text, lengthMax)) {
+      throw new MalformedEvent(field, `a list of strings of 1 to ${lengthMax} characters`);
     }
-    classes.push(name);
+    texts.push(text);
   }
-  return classes;
+  return texts;
 }
 
 interface Preview {

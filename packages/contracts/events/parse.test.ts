@@ -34,6 +34,7 @@ describe('parseEvent', () => {
         'shim_health',
         'breaker_trip',
         'approval',
+        'surface',
       ]),
     );
   });

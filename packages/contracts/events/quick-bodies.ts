@@ -9,6 +9,9 @@ import {
   CALL_STATUS,
   CLASS_LENGTH_MAX,
   CLASSES_MAX,
+  CONTENT_OUTCOME,
+  FINDING_LENGTH_MAX,
+  FINDINGS_MAX,
   TRANSPORT,
   TRUNCATED_PREVIEW,
 } from './call.ts';
@@ -41,7 +44,9 @@ interface LastRef {
 const REF = ['call_id', 'server_name', 'tool_name', 'args_hash'];
 const STARTED = [...REF, 'transport', 'bytes_in', 'preview', 'seq', 'risk_class'];
 const STARTED_NEEDED = 8;
-const DECIDED = [...REF, 'risk_class'];
+const DECIDED = [...REF, 'risk_class', 'content'];
+const TREATED = [...REF, 'content'];
+const CONTENT = ['action', 'findings'];
 const DECISION = ['call', 'decision', 'counter_scope'];
 const DECISION_NEEDED = 2;
 const END = ['call', 'status', 'latency_ms', 'bytes_out', 'preview'];
@@ -108,11 +113,12 @@ class Quick implements QuickBodies {
     const { call, decision, counter_scope } = body;
     const json = this.#decisionJson;
     if (json === undefined || decision !== this.#decision) return undefined;
-    if (!has(call, DECIDED, REF.length)) return undefined;
+    if (!has(call, DECIDED, REF.length) && !has(call, TREATED, REF.length)) return undefined;
     const ref = this.#ref(call);
     const risk = this.#classes(call['risk_class']);
-    if (ref === undefined || risk === undefined) return undefined;
-    const text = `"call":{${ref}${risk}},"decision":${json}`;
+    const content = this.#content(call);
+    if (ref === undefined || risk === undefined || content === undefined) return undefined;
+    const text = `"call":{${ref}${risk}${content}},"decision":${json}`;
     if (counter_scope === undefined) return 'counter_scope' in body ? undefined : `${text}}`;
     const scope = oneOf(COUNTER_SCOPE.values, counter_scope);
     return scope === undefined ? undefined : `${text},"counter_scope":${scope}}`;
@@ -121,13 +127,16 @@ class Quick implements QuickBodies {
   #end(body: unknown): Text {
     if (!has(body, END, END.length)) return undefined;
     const { call, status, latency_ms, bytes_out, preview } = body;
-    if (!has(call, REF, REF.length)) return undefined;
+    if (!has(call, TREATED, REF.length)) return undefined;
     const ref = this.#ref(call);
+    const content = this.#content(call);
     const how = oneOf(CALL_STATUS.values, status);
     const shown = this.#preview(preview, { key: 'result_preview', bytes: bytes_out });
     if (ref === undefined || how === undefined || shown === undefined) return undefined;
-    if (!isCount(latency_ms, 0) || !isCount(bytes_out, 0)) return undefined;
-    return `"call":{${ref}},"status":${how},"latency_ms":${latency_ms},"bytes_out":${bytes_out},"preview":${shown}}`;
+    if (content === undefined || !isCount(latency_ms, 0) || !isCount(bytes_out, 0)) {
+      return undefined;
+    }
+    return `"call":{${ref}${content}},"status":${how},"latency_ms":${latency_ms},"bytes_out":${bytes_out},"preview":${shown}}`;
   }
 
   #ref({ call_id, server_name, tool_name, args_hash }: Parts): Text {
@@ -161,14 +170,30 @@ class Quick implements QuickBodies {
   /** The member of that name; nothing when there are no classes. */
   #classes(classes: unknown): Text {
     if (classes === undefined) return '';
-    if (!Array.isArray(classes) || classes.length > CLASSES_MAX) return undefined;
-    let text = '';
-    for (let at = 0; at < classes.length; at++) {
-      const name: unknown = classes[at];
-      if (!isText(name) || name.length > CLASS_LENGTH_MAX) return undefined;
-      text += at === 0 ? this.#name(name) : `,${this.#name(name)}`;
+    const list = this.#list(classes, CLASSES_MAX, CLASS_LENGTH_MAX);
+    return list === undefined ? undefined : `,"risk_class":${list}`;
+  }
+
+  /** The member of that name; nothing when nothing was found. */
+  #content(call: Parts): Text {
+    const content = call['content'];
+    if (content === undefined) return 'content' in call ? undefined : '';
+    if (!has(content, CONTENT, CONTENT.length)) return undefined;
+    const action = oneOf(CONTENT_OUTCOME.fields.action.shape.values, content['action']);
+    const findings = this.#list(content['findings'], FINDINGS_MAX, FINDING_LENGTH_MAX);
+    if (action === undefined || findings === undefined) return undefined;
+    return `,"content":{"action":${action},"findings":${findings}}`;
+  }
+
+  #list(texts: unknown, itemsMax: number, lengthMax: number): Text {
+    if (!Array.isArray(texts) || texts.length > itemsMax) return undefined;
+    let list = '';
+    for (let at = 0; at < texts.length; at++) {
+      const text: unknown = texts[at];
+      if (!isText(text) || text.length > lengthMax) return undefined;
+      list += at === 0 ? this.#name(text) : `,${this.#name(text)}`;
     }
-    return `,"risk_class":[${text}]`;
+    return `[${list}]`;
   }
 
   /** By the truncation contract: what was not inspected is not shown, and what is stays small. */

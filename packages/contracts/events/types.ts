@@ -16,12 +16,18 @@ import {
   string,
   variant,
 } from '../shape.ts';
-import { APPROVAL_STEP, BREAKER_TRIP, SECRET_INJECTION, SHIM_HEALTH } from './bodies.ts';
+import {
+  APPROVAL_STEP,
+  BREAKER_TRIP,
+  SECRET_INJECTION,
+  SHIM_HEALTH,
+  SURFACE_NOTICE,
+} from './bodies.ts';
 import {
   CALL_ERROR,
-  CALL_REF,
   CALL_STATUS,
   DECIDED_CALL,
+  ENDED_CALL,
   EVENT_DECISION,
   RESULT_PREVIEW,
   STARTED_CALL,
@@ -68,7 +74,7 @@ const EVENT_BODIES = {
     ),
   },
   tool_call_end: {
-    call: required(CALL_REF, 'The call that ended.'),
+    call: required(ENDED_CALL, 'The call that ended.'),
     status: required(CALL_STATUS, 'How it ended.'),
     latency_ms: required(count, 'From request to answer.'),
     bytes_out: required(count, 'The size of the answer.'),
@@ -106,6 +112,12 @@ const EVENT_BODIES = {
     ),
     approval: required(APPROVAL_STEP, 'Since 0.2.0: what was asked, or what came of it.'),
   },
+  surface: {
+    surface: required(
+      SURFACE_NOTICE,
+      'Since 0.2.0: what a server shows, and what is odd about it.',
+    ),
+  },
 } as const;
 
 function eventOf<T extends string, F extends Fields>(type: T, body: F) {
@@ -124,6 +136,7 @@ const EVENT = variant('type', {
   shim_health: eventOf('shim_health', EVENT_BODIES.shim_health),
   breaker_trip: eventOf('breaker_trip', EVENT_BODIES.breaker_trip),
   approval: eventOf('approval', EVENT_BODIES.approval),
+  surface: eventOf('surface', EVENT_BODIES.surface),
 });
 
 type EventType = keyof typeof EVENT_BODIES;
@@ -140,7 +153,8 @@ type Event =
   | EventOf<'secret_injection'>
   | EventOf<'shim_health'>
   | EventOf<'breaker_trip'>
-  | EventOf<'approval'>;
+  | EventOf<'approval'>
+  | EventOf<'surface'>;
 type BodyOf<F extends Fields> = Infer<ObjectShape<F>>;
 /** Spelled out: the compiler gives up on a mapped type that is indexed by a type parameter. */
 interface EventBodies {
@@ -155,6 +169,7 @@ interface EventBodies {
   readonly shim_health: BodyOf<(typeof EVENT_BODIES)['shim_health']>;
   readonly breaker_trip: BodyOf<(typeof EVENT_BODIES)['breaker_trip']>;
   readonly approval: BodyOf<(typeof EVENT_BODIES)['approval']>;
+  readonly surface: BodyOf<(typeof EVENT_BODIES)['surface']>;
 }
 type EventBody<T extends EventType> = EventBodies[T];
 

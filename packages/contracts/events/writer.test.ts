@@ -51,6 +51,8 @@ const HINT = {
   hint_kind: 'OTHER',
 } as const;
 
+const CONTENT = { action: 'redact', findings: ['secret:aws-access-key', 'personal:iban'] } as const;
+
 const FAILURE = { class: 'timeout', message: 'Too late.' };
 
 /** Objects that read like the given one and are written otherwise. */
@@ -183,6 +185,8 @@ describe('eventWriter', () => {
         ['tool_call_decision', decided({ explain: disguised(decision.explain) })],
         ['tool_call_decision', decided({ policy: disguised(POLICY) })],
         ['tool_call_decision', decided({ hint: disguised(HINT) })],
+        ['tool_call_decision', { ...decided({}), call: { ...REF, content: disguised(CONTENT) } }],
+        ['tool_call_end', { ...ENDED, call: { ...REF, content: disguised(CONTENT) } }],
         ['tool_call_end', { ...ENDED, call: disguised(REF) }],
         ['tool_call_end', { ...ENDED, preview: disguised(ENDED.preview) }],
         ['tool_call_end', { ...ENDED, status: 'ERROR', error: disguised(FAILURE) }],
@@ -208,6 +212,52 @@ describe('eventWriter', () => {
     const list = Object.assign(['a'], { toJSON: () => 7 });
     const line = write('tool_call_start', { call: { ...STARTED, tags: list } });
     expect(parseEventLine(line)).toMatchObject({ event: { call: { tags: ['a'] } } });
+  });
+
+  it('writes what was found in content the same way, whichever way the event goes', () => {
+    const decision = Object.freeze({
+      ...eventDecision(ALLOWED, POLICY),
+      explain: Object.freeze({ summary: 'No rule decided.', reason_code: 'DEFAULT_ALLOW' }),
+      policy: Object.freeze(POLICY),
+    });
+    const calls = [
+      { ...REF, content: CONTENT },
+      { ...REF, risk_class: ['write_like'], content: CONTENT },
+      { ...REF, content: { action: 'tag', findings: [] } },
+      // Out of order: the long way.
+      { content: CONTENT, ...REF },
+    ];
+    for (const call of calls) {
+      for (const [type, body] of [
+        ['tool_call_decision', { call, decision }],
+        ['tool_call_decision', { call, decision }],
+        ['tool_call_end', { ...ENDED, call }],
+      ] as const) {
+        const line = write(type, body);
+        expect(line).toBe(
+          JSON.stringify({
+            v: '0.2.0',
+            type,
+            ts: TS,
+            ...PRODUCED_BY,
+            ...JSON.parse(JSON.stringify(body)),
+          }),
+        );
+      }
+    }
+  });
+
+  it.each([
+    [{ action: 'allow', findings: [] }],
+    [{ action: 'tag', findings: [''] }],
+    [{ action: 'tag', findings: ['a'.repeat(201)] }],
+    [{ action: 'tag', findings: Array.from({ length: 101 }, () => 'a:b') }],
+    [{ action: 'tag' }],
+    ['redacted'],
+  ])('refuses what is no outcome of content: %j', (content) => {
+    const call = { ...REF, content };
+    expect(() => write('tool_call_decision', { ...decided({}), call })).toThrow('call.content');
+    expect(() => write('tool_call_end', { ...ENDED, call })).toThrow('call.content');
   });
 
   it('counts the characters of names as parser and schema do', () => {

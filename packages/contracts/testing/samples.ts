@@ -101,6 +101,33 @@ const BUNDLE = {
   defaults: { decision_on_error: 'BLOCK' },
   selectors: { env: ['ci'], workload: { labels: { team: 'a' } } },
   rules: [RULE],
+  content: {
+    outbound: { secret: 'block', personal: 'ask' },
+    definitions: { injection: 'block' },
+    confidence_min: 'hint',
+    unscanned: 'ask',
+    external_content: 'off',
+    max_result_chars: 1,
+    approval: { wait: 'hint' },
+    suppressions: [
+      {
+        rule: 'aws-access-key',
+        server: 'github',
+        tool: 'get_file',
+        fingerprint: 'f1',
+        expires: '2027-01-01T00:00:00Z',
+      },
+    ],
+  },
+  taint: {
+    on_taint: 'block',
+    sources: [{ server: 'crm', trust: 'trusted' }],
+    sinks: [{ kind: 'recipient', args: ['to'] }],
+    by_shape: ['path'],
+    allow: { hosts: ['*.example.com'] },
+    rule_of_two: { mode: 'ask', tools: [{ tool: 'send', adds: ['egress_or_change'] }] },
+    approval: { wait: 'hold', timeout_ms: 1 },
+  },
 };
 
 const EVENTS: { readonly [name: string]: JsonValue } = {
@@ -136,7 +163,7 @@ const EVENTS: { readonly [name: string]: JsonValue } = {
   tool_call_decision: {
     ...ENVELOPE,
     type: 'tool_call_decision',
-    call: CALL,
+    call: { ...CALL, content: { action: 'ask', findings: ['secret:aws-access-key'] } },
     decision: EVENT_DECISION,
     counter_scope: 'shim',
   },
@@ -161,7 +188,7 @@ const EVENTS: { readonly [name: string]: JsonValue } = {
   tool_call_end: {
     ...ENVELOPE,
     type: 'tool_call_end',
-    call: CALL,
+    call: { ...CALL, content: { action: 'redact', findings: [] } },
     status: 'ERROR',
     latency_ms: 12,
     bytes_out: 34,
@@ -198,6 +225,18 @@ const EVENTS: { readonly [name: string]: JsonValue } = {
     type: 'approval',
     call: { call_id: 'c1' },
     approval: { id: 'a1', rule_id: 'ask', state: 'approved', by: 'ann', channel: 'terminal' },
+  },
+  surface: {
+    ...ENVELOPE,
+    type: 'surface',
+    surface: {
+      what: 'tool_changed',
+      enforced: true,
+      server_name: 'github',
+      name: 'create_issue',
+      reason_code: 'PIN_CHANGED',
+      detail: 'The description of the tool is another one.',
+    },
   },
   breaker_trip: {
     ...ENVELOPE,
@@ -294,6 +333,13 @@ const EVENT_DAMAGES: readonly Damage[] = [
   { sample: 'hint_issued', path: 'call.call_id', value: undefined },
   { sample: 'secret_injection', path: 'secret.source', value: 'mind' },
   { sample: 'approval', path: 'approval.state', value: 'maybe' },
+  { sample: 'tool_call_decision', path: 'call.content.action', value: 'allow' },
+  { sample: 'tool_call_decision', path: 'call.content.findings', value: undefined },
+  { sample: 'tool_call_decision', path: 'call.content.findings', value: ['a'.repeat(201)] },
+  { sample: 'tool_call_end', path: 'call.content.findings', value: Array(101).fill('a:b') },
+  { sample: 'surface', path: 'surface.what', value: 'tool_lost' },
+  { sample: 'surface', path: 'surface.server_name', value: undefined },
+  { sample: 'surface', path: 'surface.detail', value: 'a'.repeat(4_097) },
 ];
 
 const DAMAGES: readonly Damage[] = [
@@ -328,6 +374,16 @@ const DAMAGES: readonly Damage[] = [
   { sample: 'bundle', path: 'rules.0.match.args.key_in', value: { a: ['a'.repeat(4_097)] } },
   { sample: 'bundle', path: 'rules.0.match.args.key_in', value: { ['k'.repeat(1_025)]: [1] } },
   { sample: 'bundle', path: 'defaults.decision_on_error', value: undefined },
+  { sample: 'bundle', path: 'content.outbond', value: {} },
+  { sample: 'bundle', path: 'content.outbound.secret', value: 'deny' },
+  { sample: 'bundle', path: 'content.definitions.injection', value: 'redact' },
+  { sample: 'bundle', path: 'content.unscanned', value: 'redact' },
+  { sample: 'bundle', path: 'content.max_result_chars', value: 0 },
+  { sample: 'bundle', path: 'content.suppressions.0.fingerprint', value: undefined },
+  { sample: 'bundle', path: 'content.suppressions.0.expires', value: 'never' },
+  { sample: 'bundle', path: 'taint.on_taint', value: 'allow' },
+  { sample: 'bundle', path: 'taint.sinks.0.args', value: [] },
+  { sample: 'bundle', path: 'taint.rule_of_two.mode', value: undefined },
 ];
 
 /** The damaged value, leaving the sample itself alone. */

@@ -5,8 +5,6 @@ export { observe } from './observe.ts';
 export type { TaintPolicy, ToolName } from './policy/compile.ts';
 export { compileTaint } from './policy/compile.ts';
 export { DEFAULT_SINKS } from './policy/default-sinks.ts';
-export type { TaintRead } from './policy/read.ts';
-export { readTaint } from './policy/read.ts';
 export type { SinkRule, TaintSection } from './policy/shape.ts';
 export { TAINT_SECTION } from './policy/shape.ts';
 export type { RuleOfTwoVerdict } from './rule-of-two.ts';

@@ -1,4 +1,5 @@
 // What taint works on: where content came from, what of it is remembered, what a check finds.
+import type { TaintSink } from '@subluminal/contracts';
 
 /** Which answer the content came with. */
 interface TaintSource {
@@ -21,8 +22,7 @@ type TokenKind =
   | 'number'
   | 'handle';
 
-const SINK_KINDS = ['recipient', 'url', 'path', 'command'] as const;
-type SinkKind = (typeof SINK_KINDS)[number];
+type SinkKind = TaintSink['kind'];
 
 const RUN_FLAGS = ['untrusted_input', 'private_data', 'egress_or_change'] as const;
 /** The three things of which a run should have at most two. */
@@ -98,4 +98,4 @@ export type {
   TokenKind,
   Trust,
 };
-export { RUN_FLAGS, SINK_KINDS };
+export { RUN_FLAGS };

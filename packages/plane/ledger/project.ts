@@ -1,5 +1,11 @@
 // From events to rows: what each event adds to the tables. Pure; the order of seq is the order here.
-import { type Event, type EventOf, type PolicyRef, parseEventLine } from '@subluminal/contracts';
+import {
+  type ContentOutcome,
+  type Event,
+  type EventOf,
+  type PolicyRef,
+  parseEventLine,
+} from '@subluminal/contracts';
 import { canonicalize } from '@subluminal/core/canon';
 import { digestOf, hex } from './chain.ts';
 import { OWN_PRODUCER, type PolicyRecord, readPolicy } from './own-events.ts';
@@ -128,11 +134,13 @@ function callRow(change: CallChange): CallRowDelta {
     summary: decision?.summary ?? null,
     would_action: decision?.would_action ?? null,
     would_rule_id: decision?.would_rule_id ?? null,
+    args_content_json: decision?.args_content_json ?? null,
     status: end?.status ?? null,
     latency_ms: end?.latency_ms ?? null,
     bytes_out: end?.bytes_out ?? null,
     error_class: end?.error_class ?? null,
     error_message: end?.error_message ?? null,
+    result_content_json: end?.result_content_json ?? null,
     preview_truncated: change.preview_truncated,
     created_at: change.created_at,
     events: change.events,
@@ -269,6 +277,7 @@ function addDecision(change: CallChange, event: EventOf<'tool_call_decision'>): 
     summary: explain.summary,
     would_action: would?.action ?? null,
     would_rule_id: would?.rule_id ?? null,
+    args_content_json: contentJson(event.call.content),
   };
   addRisk(change, event.call.risk_class);
 }
@@ -276,7 +285,9 @@ function addDecision(change: CallChange, event: EventOf<'tool_call_decision'>): 
 function addEnd(change: CallChange, event: EventOf<'tool_call_end'>): void {
   const { status, latency_ms, bytes_out, preview, error, call } = event;
   const [error_class, error_message] = [error?.class ?? null, error?.message ?? null];
-  change.end = { status, latency_ms, bytes_out, error_class, error_message };
+  const result_content_json = contentJson(call.content);
+  const failure = { error_class, error_message };
+  change.end = { status, latency_ms, bytes_out, ...failure, result_content_json };
   if (preview.truncated) change.preview_truncated = 1;
   const flags =
     (preview.truncated ? FLAGS.resultTruncated : 0) |
@@ -284,6 +295,12 @@ function addEnd(change: CallChange, event: EventOf<'tool_call_end'>): void {
     (isPruned(preview) ? FLAGS.resultPruned : 0);
   const { call_id } = call;
   addPreview(change, { call_id, result_preview: preview.result_preview ?? null }, flags);
+}
+
+/** Of what later versions may add, nothing is kept. */
+function contentJson(content: ContentOutcome | undefined): string | null {
+  if (content === undefined) return null;
+  return JSON.stringify({ action: content.action, findings: content.findings });
 }
 
 function addRisk(change: CallChange, classes: readonly string[] | undefined): void {

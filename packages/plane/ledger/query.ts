@@ -45,6 +45,11 @@ interface Page<T> {
   readonly next: string | null;
 }
 
+interface CallContent {
+  readonly action: string;
+  readonly findings: readonly string[];
+}
+
 interface CallRow {
   readonly id: number;
   readonly run_id: string;
@@ -63,12 +68,16 @@ interface CallRow {
   readonly summary: string | null;
   readonly would_action: string | null;
   readonly would_rule_id: string | null;
+  /** What was found in the arguments; absent when nothing was. */
+  readonly args_content?: CallContent;
   readonly status: string | null;
   readonly latency_ms: number | null;
   readonly bytes_in: number | null;
   readonly bytes_out: number | null;
   readonly error_class: string | null;
   readonly error_message: string | null;
+  /** What was found in the answer; absent when nothing was. */
+  readonly result_content?: CallContent;
   readonly preview_truncated: boolean;
   readonly created_at_ms: number;
 }
@@ -191,6 +200,7 @@ function likePattern(text: string): string {
 }
 
 export type {
+  CallContent,
   CallCounts,
   CallDetail,
   CallFilter,

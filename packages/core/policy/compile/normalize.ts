@@ -9,6 +9,7 @@ import {
   type SnapshotDocument,
 } from '@subluminal/contracts';
 import { normalizeGlob } from './glob.ts';
+import { normalizeContent, normalizeTaint, sortedUnique } from './sections.ts';
 
 const APPROVAL_TIMEOUT_MS = 300_000;
 
@@ -26,6 +27,8 @@ function normalizeBundle(bundle: Bundle): SnapshotDocument {
     },
     selectors: bundle.selectors,
     rules: bundle.rules.map(normalizeRule),
+    ...(bundle.content && { content: normalizeContent(bundle.content) }),
+    ...(bundle.taint && { taint: normalizeTaint(bundle.taint) }),
   };
 }
 
@@ -94,10 +97,6 @@ function normalizeNames(names: NameMatch): NameMatch {
     ...(names.glob && { glob: sortedUnique(names.glob.map(normalizeGlob)) }),
     ...(names.regex && { regex: sortedUnique(names.regex) }),
   };
-}
-
-function sortedUnique(values: readonly string[]): readonly string[] {
-  return [...new Set(values)].toSorted();
 }
 
 export { normalizeBundle };

@@ -2,6 +2,8 @@
 import { parseAs, SNAPSHOT_FILE, SNAPSHOT_FORMAT, type SnapshotFile } from '@subluminal/contracts';
 import type { Signer, Verifier } from '../../ports.ts';
 import { duplicateRuleIds, ruleFindings } from '../read/rules.ts';
+import { sectionFindings } from '../read/sections.ts';
+import { compileGlob } from './glob.ts';
 import { normalizeBundle } from './normalize.ts';
 import { type CompileOptions, canonicalText, compileDocument, type Snapshot } from './snapshot.ts';
 
@@ -67,7 +69,11 @@ async function compiled(
   options: CompileOptions,
 ): Promise<Opened> {
   const placed = document.rules.map((rule, index) => ({ rule, path: ['rules', index] }));
-  const [finding] = [...duplicateRuleIds(document.rules), ...ruleFindings(placed)];
+  const [finding] = [
+    ...duplicateRuleIds(document.rules),
+    ...ruleFindings(placed),
+    ...sectionFindings(document, globFault),
+  ];
   if (finding !== undefined) {
     return refused('SUB_SNAPSHOT_FORMAT', `at ${finding.path.join('.')}: ${finding.message}`);
   }
@@ -77,6 +83,11 @@ async function compiled(
     const message = cause instanceof Error ? cause.message : 'it does not compile';
     return refused('SUB_SNAPSHOT_FORMAT', message);
   }
+}
+
+function globFault(glob: string): string | undefined {
+  const result = compileGlob(glob);
+  return result.ok ? undefined : result.message;
 }
 
 function refused(code: SnapshotError['code'], message: string): SnapshotError {

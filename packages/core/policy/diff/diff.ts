@@ -8,6 +8,7 @@ import type { Steps } from './names.ts';
 import { isSteady, pairsOf, type RulePair } from './pairs.ts';
 import { failuresReach, type Reach, reachOf, type Surroundings, surroundingsOf } from './reach.ts';
 import { isSame, type Value } from './relation.ts';
+import { CONTENT_FIELDS, SECTION_FIELDS, TAINT_FIELDS } from './sections.ts';
 
 interface Subject {
   /** Where the fields stand: empty for the document, `rules[id].` for a rule. */
@@ -30,7 +31,7 @@ function diffBundles(before: SnapshotDocument, after: SnapshotDocument): PolicyD
   const moved = movesOf(pairs, around, { left: STEPS_MAX });
   const moves = new Map(moved.map((move) => [move.rule_id, move]));
   const changes = [
-    ...fieldChanges(DOCUMENT_FIELDS, documentSubject(before, after, around)),
+    ...documentChanges(before, after, around),
     ...moved.filter(({ rule_id }) => rule_id === null),
     ...after.rules.flatMap((rule) => {
       const pair = pairs.byId.get(rule.rule_id);
@@ -44,6 +45,26 @@ function diffBundles(before: SnapshotDocument, after: SnapshotDocument): PolicyD
   ];
   const doubts = steps.left < 0 ? [tooMany('changed', pairs)] : [];
   return summarised([...changes, ...doubts, ...staleVersion(before, after, changes)]);
+}
+
+function documentChanges(
+  before: SnapshotDocument,
+  after: SnapshotDocument,
+  surroundings: Surroundings,
+): readonly PolicyChange[] {
+  const subject = documentSubject(before, after, surroundings);
+  const both = (section: 'content' | 'taint') =>
+    before[section] !== undefined && after[section] !== undefined;
+  return [
+    ...fieldChanges(DOCUMENT_FIELDS, subject),
+    // A section that comes or goes is one change; of one that stays, each field is.
+    ...fieldChanges(
+      SECTION_FIELDS.filter(({ section }) => !both(section)),
+      subject,
+    ),
+    ...(both('content') ? fieldChanges(CONTENT_FIELDS, subject) : []),
+    ...(both('taint') ? fieldChanges(TAINT_FIELDS, subject) : []),
+  ];
 }
 
 function documentSubject(

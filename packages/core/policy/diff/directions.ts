@@ -42,9 +42,21 @@ const modes: Direction = (change) => {
   const { before, after, around } = change;
   const enforcing = before !== 'observe' && after !== 'observe';
   if (!enforcing || before === after) return stricterAlong(MODES)(change);
-  const rules = [around.before, around.after].flatMap((policy) => listOf(valueAt(policy, 'rules')));
-  return rules.some(differsByMode) ? 'mixed' : 'none';
+  const policies = [around.before, around.after];
+  const rules = policies.flatMap((policy) => listOf(valueAt(policy, 'rules')));
+  return rules.some(differsByMode) || policies.some(sectionsAsk) ? 'mixed' : 'none';
 };
+
+/** Whether a section beside the rules asks a person about anything. */
+function sectionsAsk(policy: JsonValue): boolean {
+  const asked = [
+    ...Object.values(objectOf(valueAt(policy, 'content.outbound'))),
+    ...['content.unscanned', 'taint.on_taint', 'taint.rule_of_two.mode'].map((path) => {
+      return valueAt(policy, path);
+    }),
+  ];
+  return asked.includes('ask');
+}
 
 function differsByMode(rule: JsonValue): boolean {
   if (valueAt(rule, 'enabled') !== true) return false;

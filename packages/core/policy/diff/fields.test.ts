@@ -1,6 +1,7 @@
 import { BUNDLE, RULE, type Shape } from '@subluminal/contracts';
 import { expect, it } from 'vitest';
 import { DOCUMENT_FIELDS, KIND_FIELDS } from './fields.ts';
+import { CONTENT_FIELDS, TAINT_FIELDS } from './sections.ts';
 
 /** What is for people, or tells rules apart, is not compared. */
 const NOT_COMPARED = new Set(['rule_id', 'kind', 'description', 'owner', 'created_at', 'rules']);
@@ -17,7 +18,8 @@ const knows = (fields: readonly { readonly path: string }[], leaf: string) =>
   fields.some(({ path }) => leaf === path || leaf.startsWith(`${path}.`));
 
 it('knows every field of a policy', () => {
-  const unknown = leavesOf(BUNDLE).filter((leaf) => !knows(DOCUMENT_FIELDS, leaf));
+  const fields = [...DOCUMENT_FIELDS, ...CONTENT_FIELDS, ...TAINT_FIELDS];
+  const unknown = leavesOf(BUNDLE).filter((leaf) => !knows(fields, leaf));
   expect(unknown).toEqual([]);
 });
 

@@ -14,6 +14,7 @@ import { selects } from '../decide/select.ts';
 import type { PolicyState } from '../decide/state.ts';
 import { enforces } from '../decide/verdict.ts';
 import type { Call, Outcome, TraceStep } from '../types.ts';
+import { type Section, sectionsOf } from './sections.ts';
 import { listed, mismatchOf, quoted, selectorMismatch } from './why.ts';
 
 interface ExplainedRule {
@@ -39,6 +40,8 @@ interface Explanation {
   readonly risk_class: readonly string[];
   /** Every rule of the policy, in order. */
   readonly rules: readonly ExplainedRule[];
+  /** Sections that have their say only while a run goes on. */
+  readonly not_evaluated: readonly Section[];
 }
 
 interface Question {
@@ -70,6 +73,7 @@ function explain(snapshot: Snapshot, question: Question): Explanation {
     selector: left ?? 'the policy is for this agent',
     risk_class: outcome.risk_class,
     rules: explainRules(snapshot, question, outcome),
+    not_evaluated: sectionsOf(snapshot),
   };
 }
 

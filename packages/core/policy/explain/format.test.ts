@@ -1,4 +1,4 @@
-import type { Rule } from '@subluminal/contracts';
+import { CONTENT_DEFAULTS, type Rule } from '@subluminal/contracts';
 import { expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import {
@@ -115,4 +115,16 @@ it('lets no hostile text reach the terminal', async () => {
   const lines = await linesOf([rule, other], { mode: 'control' }, parts);
   expect(lines.join('')).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
   expect(lines).toHaveLength(7);
+});
+
+it('says which sections it leaves out', async () => {
+  const snapshot = await snapshotOf([deny('no')]);
+  const document = { ...snapshot.document, content: CONTENT_DEFAULTS };
+  const question = { call: callOf({}), state: initialState(snapshot), nowMs: 0 };
+  const explained = explain({ ...snapshot, document }, question);
+  expect(explained.not_evaluated).toEqual(['content']);
+  expect(formatExplanation(explained).split('\n').at(-1)).toBe(
+    'Not evaluated here: `content`, which may stop more.',
+  );
+  expect((await linesOf([deny('no')])).join('\n')).not.toContain('Not evaluated');
 });

@@ -2,6 +2,7 @@
 import type { Decision } from '@subluminal/contracts';
 import { visible } from '../visible.ts';
 import type { ExplainedRule, Explanation } from './explain.ts';
+import { sectionLines } from './sections.ts';
 
 const NAME_LENGTH_MAX = 60;
 const TEXT_LENGTH_MAX = 400;
@@ -17,6 +18,7 @@ function formatExplanation(explanation: Explanation): string {
     ...contextOf(explanation),
     '',
     ...ruleLines(explanation.rules),
+    ...sectionLines(explanation.not_evaluated),
   ].join('\n');
 }
 

@@ -22,6 +22,7 @@ interface PlacedRule {
 interface Subject {
   readonly bundle: Bundle;
   readonly enabled: readonly PlacedRule[];
+  readonly nowMs: number;
 }
 
 type LintCheck = (subject: Subject) => readonly Advice[];

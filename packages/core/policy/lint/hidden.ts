@@ -1,6 +1,7 @@
 // Advice on text that says something else than a reader sees: invisible characters, and letters of
 // one alphabet that look like those of another.
-import type { Rule } from '@subluminal/contracts';
+import type { JsonValue, Rule } from '@subluminal/contracts';
+import { isJsonObject } from '../compile/match.ts';
 import type { Path } from '../read/finding.ts';
 import { quote } from '../read/quote.ts';
 import { type Advice, type Subject, warning } from './advice.ts';
@@ -36,6 +37,8 @@ function hiddenTexts({ bundle }: Subject): readonly Advice[] {
   const texts = [
     { text: bundle.policy_id, path: ['policy_id'] },
     ...bundle.rules.flatMap((rule, index) => textsOf(rule, ['rules', index])),
+    ...textsIn([...(bundle.content?.suppressions ?? [])], ['content', 'suppressions']),
+    ...textsIn({ ...bundle.taint }, ['taint']),
   ];
   return texts.flatMap(({ text, path }) => {
     const hidden = HIDDEN.exec(text)?.[0];
@@ -84,6 +87,16 @@ function textsOf(rule: Rule, path: Path): readonly Placed[] {
     ),
     ...listed(classes, [...path, 'effect', 'tag', 'add_risk_class']),
   ];
+}
+
+/** Every text of a section; the words of the contract itself have nothing to hide. */
+function textsIn(value: JsonValue, path: Path): readonly Placed[] {
+  if (typeof value === 'string') return [{ text: value, path }];
+  if (Array.isArray(value)) {
+    return value.flatMap((item: JsonValue, index) => textsIn(item, [...path, index]));
+  }
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) => textsIn(inner, [...path, name]));
 }
 
 function listed(texts: readonly string[] | undefined, path: Path): readonly Placed[] {

@@ -14,6 +14,12 @@ import {
 import { hiddenTexts } from './hidden.ts';
 import { approvalsWithoutControl, failsOpen, observesOnly, readsUntagged } from './modes.ts';
 import { coveredRules, missingTags } from './order.ts';
+import {
+  ruleOfTwoWithoutTools,
+  sectionsAskNobody,
+  sectionsObserve,
+  uselessSuppressions,
+} from './sections.ts';
 import { noRules, selectorPatterns } from './selectors.ts';
 
 const CHECKS: readonly LintCheck[] = [
@@ -31,12 +37,27 @@ const CHECKS: readonly LintCheck[] = [
   selectorPatterns,
   hiddenTexts,
   noRules,
+  sectionsObserve,
+  sectionsAskNobody,
+  uselessSuppressions,
+  ruleOfTwoWithoutTools,
 ];
 
+interface LintPlace {
+  readonly file: string;
+  /** Some of what a bundle says ends on a day. */
+  readonly nowMs: number;
+}
+
 /** Everything worth a second look, in the order of the file. */
-function lintBundle(bundle: Bundle, positionOf: PositionOf, file: string): readonly Problem[] {
+function lintBundle(
+  bundle: Bundle,
+  positionOf: PositionOf,
+  { file, nowMs }: LintPlace,
+): readonly Problem[] {
   const placed = bundle.rules.map((rule, index) => ({ rule, index }));
-  const subject: Subject = { bundle, enabled: placed.filter(({ rule }) => rule.enabled) };
+  const enabled = placed.filter(({ rule }) => rule.enabled);
+  const subject: Subject = { bundle, enabled, nowMs };
   const advice = CHECKS.flatMap((check) => check(subject));
   return sorted(
     advice.map(({ path, ...rest }) => {

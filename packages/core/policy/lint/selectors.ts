@@ -42,7 +42,8 @@ function listsIn(
 }
 
 function noRules({ bundle }: Subject): readonly Advice[] {
-  if (bundle.rules.length > 0) return [];
+  const { rules, content, taint } = bundle;
+  if (rules.length > 0 || content !== undefined || taint !== undefined) return [];
   const words = ['there are no rules: every call passes', 'Add a rule.'] as const;
   return [note('SUB_LINT_EMPTY', ['rules'], words)];
 }

@@ -33,12 +33,33 @@ const EXAMPLES: { readonly [field: string]: string } = {
   tag: '{ add_risk_class: [write_like] }',
   add_risk_class: '[write_like]',
   scope: 'run',
+  trust: 'untrusted',
+  adds: '[private_data]',
+  args: '[to]',
+  rule: 'aws-access-key',
+  server: 'github',
+  tool: 'get_file',
+  fingerprint: '"…"',
+  expires: '"2030-01-31T00:00:00Z"',
 };
 
 const ACTIONS: { readonly [kind: string]: string } = { allow: 'ALLOW', deny: 'BLOCK' };
 
-/** An example for a field; what an effect needs depends on the kind of its rule. */
-function exampleOf(field: string, kind: string | undefined): string | undefined {
+/**
+ * An example for a field; what an effect needs depends on the kind of its rule. Two fields may share
+ * a name: of listed values, the example is one.
+ */
+function exampleOf(
+  field: string,
+  kind: string | undefined,
+  choices: readonly string[],
+): string | undefined {
+  const example = byName(field, kind);
+  if (choices.length === 0 || (example !== undefined && choices.includes(example))) return example;
+  return choices[0];
+}
+
+function byName(field: string, kind: string | undefined): string | undefined {
   const action = own(ACTIONS, kind ?? '');
   if (field === 'action') return action;
   if (field !== 'effect') return own(EXAMPLES, field);

@@ -70,7 +70,7 @@ function remarkOn(mismatch: Mismatch, root: Tree): Remark {
     const fix = valueFix(mismatch, tree);
     return tooManyItems(mismatch, root) ?? { code: 'SUB_BUNDLE_VALUE', message, fix };
   }
-  const example = exampleOf(name, kindAround(mismatch, root));
+  const example = exampleOf(name, kindAround(mismatch, root), choices);
   const fix = isNothing(root, path) ? emptyFix(name, example) : typeFix(name, expected, tree);
   return { code: 'SUB_BUNDLE_TYPE', message, fix };
 }
@@ -83,7 +83,7 @@ function fieldName({ path }: Mismatch): string {
 
 function missing(mismatch: Mismatch, root: Tree): Remark {
   const name = fieldName(mismatch);
-  const example = exampleOf(name, kindAround(mismatch, root)) ?? mismatch.choices[0];
+  const example = exampleOf(name, kindAround(mismatch, root), mismatch.choices);
   const fix = example === undefined ? `Add \`${name}\`.` : `Add \`${name}: ${example}\`.`;
   return { code: 'SUB_BUNDLE_MISSING_FIELD', message: `missing ${mismatch.expected}`, fix };
 }
@@ -126,7 +126,9 @@ function tooManyItems(mismatch: Mismatch, root: Tree): Remark | undefined {
 }
 
 function unknownChoice(name: string, value: string, choices: readonly string[]): Remark {
-  const code = name === 'kind' ? 'SUB_BUNDLE_UNKNOWN_KIND' : 'SUB_BUNDLE_VALUE';
+  // A sink has a kind too.
+  const isRule = name === 'kind' && choices.includes('deny');
+  const code = isRule ? 'SUB_BUNDLE_UNKNOWN_KIND' : 'SUB_BUNDLE_VALUE';
   const [only] = choices;
   if (choices.length === 1 && only !== undefined) {
     const message = `expected \`${only}\`, got ${quote(value)}`;

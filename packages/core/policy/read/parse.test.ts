@@ -321,7 +321,8 @@ test('has an example that fits for every required field', () => {
         visit(field.shape, kind);
         // Which kind to use is for the author to say.
         if (!field.required || name === 'kind') continue;
-        const read = readSource({ file: 'e', text: exampleOf(name, kind) ?? '' });
+        const choices = field.shape.kind === 'enum' ? field.shape.values : [];
+        const read = readSource({ file: 'e', text: exampleOf(name, kind, choices) ?? '' });
         if (!read.ok || check(field.shape, valueOf(read.tree)).length > 0) missing.push(name);
       }
     }

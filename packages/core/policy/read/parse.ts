@@ -6,6 +6,7 @@ import { sourceOffset } from './inside.ts';
 import { explainMismatches } from './mismatch.ts';
 import { type PatternChecks, patternFindings } from './patterns.ts';
 import { duplicateRuleIds, type RuleAt, ruleFindings } from './rules.ts';
+import { sectionFindings } from './sections.ts';
 import { selectorFindings } from './selectors.ts';
 import { readSource, type Source, type SourceTree } from './source.ts';
 import { follow, valueOf } from './tree.ts';
@@ -38,6 +39,7 @@ function parseBundle(source: Source, { checks }: ParseOptions): ParseResult {
     ...explainMismatches(mismatches, read.tree),
     ...selectorFindings(value),
     ...beyondShape(value, checks),
+    ...sectionFindings(value, (glob) => checks.glob(glob)),
   ];
   if (!isBundle(value, findings)) {
     const problems = findings.map((finding) => toProblem(finding, source.file, read));

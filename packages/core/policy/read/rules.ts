@@ -11,6 +11,7 @@ interface RuleAt {
 type RuleCheck = (rule: Rule, path: Path) => readonly Finding[];
 
 const CHECKS: readonly RuleCheck[] = [
+  reservedId,
   emptyNames,
   rangeOrder,
   budgetLimit,
@@ -51,6 +52,17 @@ function missing(path: Path, message: string, fix: string): Finding {
 
 function conflict(path: Path, message: string, fix: string): Finding {
   return { code: 'SUB_BUNDLE_CONFLICT', path, message, fix };
+}
+
+/** The gates beside the rules decide under such names; a grant for one must not answer the other. */
+const RESERVED = /^(?:gate|cedar):/i;
+
+function reservedId({ rule_id }: Rule, path: Path): readonly Finding[] {
+  const prefix = RESERVED.exec(rule_id)?.[0];
+  if (prefix === undefined) return [];
+  const message = `the rule_id ${quote(rule_id)} starts with \`${prefix}\`, which is kept for what decides beside the rules`;
+  const fix = 'Give the rule another id.';
+  return [{ code: 'SUB_BUNDLE_VALUE', path: [...path, 'rule_id'], message, fix }];
 }
 
 function emptyNames(rule: Rule, path: Path): readonly Finding[] {

@@ -24,6 +24,20 @@ const SYNONYMS: { readonly [name: string]: readonly string[] } = {
   max_calls: ['limit_calls'],
   priority: ['severity'],
   level: ['severity'],
+  allowlist: ['allow'],
+  action: ['on_taint'],
+  trust: ['default_trust'],
+  names: ['args'],
+  flags: ['adds'],
+  domains: ['hosts'],
+  recipients: ['emails'],
+  outgoing: ['outbound'],
+  incoming: ['inbound'],
+  tools: ['definitions'],
+  pii: ['personal'],
+  secrets: ['secret'],
+  until: ['expires'],
+  hash: ['fingerprint'],
 };
 
 /** What to say about an unknown field; the missing fields are those that its object lacks. */

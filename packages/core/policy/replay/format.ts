@@ -1,4 +1,5 @@
 // A replay for people: how it came out, then every call that came out differently.
+import { sectionLines } from '../explain/sections.ts';
 import { visible } from '../visible.ts';
 import type { ReplayedCall, ReplayNotes, ReplayResult, Verdict } from './types.ts';
 
@@ -58,6 +59,10 @@ const NOTE_WORDS: { readonly [N in keyof ReplayNotes]: readonly [string, string]
     'decision names a rule beyond those that are counted',
     'decisions name more rules than are counted',
   ],
+  beside_rules: [
+    'decision was made beside the rules, which is not replayed',
+    'decisions were made beside the rules, which is not replayed',
+  ],
 };
 
 function formatReplay(result: ReplayResult): string {
@@ -72,6 +77,7 @@ function formatReplay(result: ReplayResult): string {
     ...section('', callLines(result.calls)),
     ...section('rules', ruleLines(summary.rules)),
     ...section('notes', noteLines(result.notes)),
+    ...sectionLines(result.not_evaluated),
   ].join('\n');
 }
 

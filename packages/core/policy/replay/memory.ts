@@ -56,6 +56,7 @@ function emptyMemory(limits: Partial<ReplayLimits>): Memory {
       runs_forgotten: 0,
       calls_left_out: 0,
       rules_left_out: 0,
+      beside_rules: 0,
     },
     runsSeen: 0,
   };

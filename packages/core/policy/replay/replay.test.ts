@@ -1,15 +1,17 @@
 import type { Decision, Event, EventOf } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import type { Snapshot } from '../compile/snapshot.ts';
+import { compileBundle, type Snapshot } from '../compile/snapshot.ts';
 import {
   allow,
   breaker,
   budget,
+  bundleOf,
   deny,
   rateLimit,
   snapshotOf,
 } from '../decide/scenario.test-support.ts';
+import { formatReplay } from './format.ts';
 import {
   decision,
   EMPTY_HASH,
@@ -65,6 +67,30 @@ describe('the verdict over a recorded call', () => {
   it('is looser where a block was recorded and nothing stops the call', async () => {
     const { calls } = again(await snapshotOf([]), [start('c', 1), decision('c', BLOCKED)]);
     expect(calls[0]?.verdict).toBe('looser');
+  });
+
+  it.each(['gate:content', 'gate:taint', 'cedar:no-mail'])(
+    'is undetermined where %s stopped the call, which is not replayed',
+    async (rule_id) => {
+      const stopped = [start('c', 1), decision('c', { action: 'BLOCK', rule_id })];
+      const { calls, notes, summary } = again(await snapshotOf([]), stopped);
+      expect(calls[0]).toMatchObject({ verdict: 'undetermined', replayed: { action: 'ALLOW' } });
+      expect(notes.beside_rules).toBe(1);
+      expect(summary.verdicts).toMatchObject({ looser: 0, undetermined: 1 });
+      const { calls: both } = again(await snapshotOf([deny('no')]), stopped);
+      expect(both[0]?.verdict).toBe('different_rule');
+    },
+  );
+
+  it('says which sections were left out', async () => {
+    const bundle = { ...bundleOf([deny('no')]), content: {}, taint: {} };
+    const snapshot = await compileBundle(bundle, { sha256 });
+    const result = again(snapshot, [start('c', 1), decision('c', BLOCKED)]);
+    expect(result.not_evaluated).toEqual(['content', 'taint']);
+    expect(formatReplay(result)).toContain(
+      'Not evaluated here: `content` and `taint`, which may stop more.',
+    );
+    expect(formatReplay(again(await snapshotOf([]), []))).not.toContain('Not evaluated');
   });
 
   it('is unrecorded without a decision to compare with', async () => {

@@ -2,6 +2,7 @@
 import type { Event, EventOf } from '@subluminal/contracts';
 import type { Snapshot } from '../compile/snapshot.ts';
 import { decide, recordResult } from '../decide/decide.ts';
+import { sectionsOf } from '../explain/sections.ts';
 import { callOfDecision, callOfStart, type RecordedCall } from './call.ts';
 import {
   callKey,
@@ -17,7 +18,7 @@ import {
 } from './memory.ts';
 import { countRule, countVerdict, emptyTally, summaryOf, type Tally } from './tally.ts';
 import type { ReplayedCall, ReplayOptions, ReplayResult } from './types.ts';
-import { isUndetermined, recordedOf, replayedOf, verdictOf } from './verdict.ts';
+import { isBeside, isUndetermined, recordedOf, replayedOf, verdictOf } from './verdict.ts';
 
 interface Replay {
   readonly snapshot: Snapshot;
@@ -48,6 +49,7 @@ function replay(snapshot: Snapshot, events: Iterable<Event>, options: ReplayOpti
     calls: running.calls,
     summary: summaryOf(tally, memory.runsSeen),
     notes: notesOf(memory),
+    not_evaluated: sectionsOf(snapshot),
   };
 }
 
@@ -102,6 +104,7 @@ function onDecision(event: EventOf<'tool_call_decision'>, running: Replay): void
   draft.recorded = recordedOf(event.decision, options.compare ?? 'action');
   draft.verdict = verdictOf(draft);
   countVerdict(tally, draft.verdict, 1);
+  if (isBeside(draft.recorded)) memory.notes.beside_rules += 1;
   if (!countRule(tally, draft.recorded.rule_id, 'recorded')) memory.notes.rules_left_out += 1;
 }
 

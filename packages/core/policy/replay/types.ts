@@ -1,13 +1,14 @@
 // What a replay gives back.
 import type { Action, PolicyRef } from '@subluminal/contracts';
 import type { Sha256 } from '../../ports.ts';
+import type { Section } from '../explain/sections.ts';
 
 type Verdict =
   | 'same'
   | 'stricter' // this policy goes further than what was recorded
   | 'looser'
   | 'different_rule' // the same action, by another rule
-  | 'undetermined' // a rule needs arguments that the recording does not hold
+  | 'undetermined' // it hangs on what the recording does not hold, or on what is no rule
   | 'unrecorded'; // the recording holds no decision to compare with
 
 /**
@@ -47,6 +48,7 @@ interface ReplayNotes {
   readonly runs_forgotten: number;
   readonly calls_left_out: number;
   readonly rules_left_out: number;
+  readonly beside_rules: number;
 }
 
 interface ReplaySummary {
@@ -67,6 +69,8 @@ interface ReplayResult {
   readonly calls: readonly ReplayedCall[];
   readonly summary: ReplaySummary;
   readonly notes: ReplayNotes;
+  /** Sections that a replay does not evaluate: what they look at is not recorded. */
+  readonly not_evaluated: readonly Section[];
 }
 
 interface ReplayOptions {

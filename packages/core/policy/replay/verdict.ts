@@ -45,12 +45,20 @@ function isUndetermined(
   return first !== undefined && missed(first);
 }
 
+/** Gates and Cedar decide beside the rules, by what a recording does not hold. */
+const BESIDE = /^(?:gate|cedar):/;
+
+function isBeside({ rule_id }: NonNullable<ReplayedCall['recorded']>): boolean {
+  return rule_id !== null && BESIDE.test(rule_id);
+}
+
 function verdictOf({ recorded, replayed }: Pick<ReplayedCall, 'recorded' | 'replayed'>): Verdict {
   if (replayed === null) return 'undetermined';
   if (recorded === null) return 'unrecorded';
   const [was, is] = [ACTIONS.indexOf(recorded.action), ACTIONS.indexOf(replayed.action)];
-  if (is !== was) return is > was ? 'stricter' : 'looser';
+  if (is < was) return isBeside(recorded) ? 'undetermined' : 'looser';
+  if (is > was) return 'stricter';
   return recorded.rule_id === replayed.rule_id ? 'same' : 'different_rule';
 }
 
-export { isUndetermined, recordedOf, replayedOf, verdictOf };
+export { isBeside, isUndetermined, recordedOf, replayedOf, verdictOf };

@@ -1,4 +1,5 @@
 // A taint section that fits its shape → tests, each glob compiled once.
+import { type FullTaintSection, fullTaint } from '@subluminal/contracts';
 import { compileGlob } from '../../policy/compile/glob.ts';
 import type { SubjectKind } from '../chains.ts';
 import type { LeafPath } from '../leaves.ts';
@@ -25,6 +26,8 @@ interface TaintPolicy {
   readonly ruleOfTwo: 'off' | 'ask' | 'block';
   /** What a call of this tool brings into the run. */
   flagsOf(name: ToolName): ReadonlySet<RunFlag>;
+  /** How a person is asked. */
+  readonly approval: FullTaintSection['approval'];
 }
 
 type Test = (text: string) => boolean;
@@ -56,6 +59,7 @@ function compileTaint(section: TaintSection = {}): TaintPolicy {
     byShape: new Set<SinkKind>(section.by_shape ?? ['recipient', 'url']),
     allows: allowTest(section.allow ?? {}),
     ruleOfTwo: section.rule_of_two?.mode ?? 'off',
+    approval: fullTaint(section).approval,
     flagsOf: (name) => {
       return new Set(classes.filter(({ fits }) => fits(name)).flatMap(({ adds }) => adds));
     },

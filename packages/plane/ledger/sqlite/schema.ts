@@ -144,6 +144,12 @@ CREATE TABLE policy_versions (
 ) STRICT, WITHOUT ROWID;
 `;
 
-const MIGRATIONS: readonly string[] = [FIRST];
+/** What was found in the arguments and in the answer. */
+const CONTENT = `
+ALTER TABLE tool_calls ADD COLUMN args_content_json TEXT;
+ALTER TABLE tool_calls ADD COLUMN result_content_json TEXT;
+`;
+
+const MIGRATIONS: readonly string[] = [FIRST, CONTENT];
 
 export { MIGRATIONS };

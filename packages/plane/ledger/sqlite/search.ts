@@ -1,6 +1,8 @@
 // Calls by any combination of filters, newest first. The filter that narrows most picks the index;
 // all values are bound.
+import { isObject } from '@subluminal/contracts';
 import {
+  type CallContent,
   type CallDetail,
   type CallFilter,
   type CallHint,
@@ -34,8 +36,9 @@ interface Search {
 
 const COLUMNS = `c.id, c.run_id, c.call_id, c.agent_id, c.server_name, c.tool_name, c.args_hash,
   c.transport, c.call_seq, c.bytes_in, c.risk_json, c.decision, c.rule_id, c.severity,
-  c.reason_code, c.summary, c.would_action, c.would_rule_id, c.status, c.latency_ms, c.bytes_out,
-  c.error_class, c.error_message, c.preview_truncated, c.created_at`;
+  c.reason_code, c.summary, c.would_action, c.would_rule_id, c.args_content_json, c.status,
+  c.latency_ms, c.bytes_out, c.error_class, c.error_message, c.result_content_json,
+  c.preview_truncated, c.created_at`;
 const NEWEST_FIRST = 'ORDER BY c.created_at DESC, c.id DESC';
 const TEXT_COLUMNS = [
   'c.tool_name',
@@ -224,6 +227,8 @@ function findHint(connection: Connection, runId: string, callId: string): CallHi
 }
 
 function callOf(row: RawRow): CallRow {
+  const args_content = contentOf(textOrNull(row, 'args_content_json'));
+  const result_content = contentOf(textOrNull(row, 'result_content_json'));
   return {
     id: integerCell(row, 'id'),
     run_id: textCell(row, 'run_id'),
@@ -242,24 +247,40 @@ function callOf(row: RawRow): CallRow {
     summary: textOrNull(row, 'summary'),
     would_action: textOrNull(row, 'would_action'),
     would_rule_id: textOrNull(row, 'would_rule_id'),
+    ...(args_content && { args_content }),
     status: textOrNull(row, 'status'),
     latency_ms: integerOrNull(row, 'latency_ms'),
     bytes_in: integerOrNull(row, 'bytes_in'),
     bytes_out: integerOrNull(row, 'bytes_out'),
     error_class: textOrNull(row, 'error_class'),
     error_message: textOrNull(row, 'error_message'),
+    ...(result_content && { result_content }),
     preview_truncated: integerCell(row, 'preview_truncated') !== 0,
     created_at_ms: integerCell(row, 'created_at'),
   };
 }
 
 function classesOf(json: string | null): readonly string[] {
-  if (json === null) return [];
+  return textsOf(parsed(json));
+}
+
+function contentOf(json: string | null): CallContent | undefined {
+  const value = parsed(json);
+  if (!isObject(value) || typeof value['action'] !== 'string') return undefined;
+  return { action: value['action'], findings: textsOf(value['findings']) };
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+/** A cell that somebody has edited by hand may hold anything. */
+function parsed(json: string | null): unknown {
+  if (json === null) return undefined;
   try {
-    const value: unknown = JSON.parse(json);
-    return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+    return JSON.parse(json);
   } catch {
-    return [];
+    return undefined;
   }
 }
 

@@ -1,6 +1,7 @@
 // Lines as shims write them, in few words.
 import { createHash } from 'node:crypto';
 import {
+  type ContentOutcome,
   type Decision,
   type EventBody,
   type EventType,
@@ -98,9 +99,10 @@ class Shim {
     });
   }
 
-  decision(call_id: string, made: Partial<Decision> = {}): IncomingLine {
+  decision(call_id: string, made: Partial<Decision> = {}, content?: ContentOutcome): IncomingLine {
     const decision = eventDecision({ ...ALLOWED, ...made }, POLICY);
-    return this.line('tool_call_decision', { call: this.ref(call_id), decision });
+    const call = { ...this.ref(call_id), ...(content && { content }) };
+    return this.line('tool_call_decision', { call, decision });
   }
 
   end(call_id: string, parts: Partial<EventBody<'tool_call_end'>> = {}): IncomingLine {

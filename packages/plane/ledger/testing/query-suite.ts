@@ -143,6 +143,35 @@ function querySuite(openStore: OpenStore): void {
     await ledger.close();
   });
 
+  it('gives what was found in the content of a call', async () => {
+    const ledger = await open(openStore);
+    const shim = new Shim('a');
+    const found = { action: 'redact', findings: ['secret:aws-access-key'] } as const;
+    const answered = { action: 'tag', findings: ['injection:override'] } as const;
+    await ledger.ingest([
+      ...[shim.start('c'), shim.decision('c', {}, found)],
+      shim.end('c', { call: { ...shim.ref('c'), content: answered } }),
+      ...shim.call('d'),
+      shim.line('surface', {
+        surface: {
+          what: 'tool_hidden',
+          enforced: true,
+          server_name: 'git',
+          reason_code: 'TOOL_FORBIDDEN',
+          detail: 'The manifest forbids it.',
+        },
+      }),
+    ]);
+    const { rows } = await ledger.store.calls({}, {});
+    const byId = new Map(rows.map((row) => [row.call_id, row]));
+    expect(byId.get('c')).toMatchObject({ args_content: found, result_content: answered });
+    expect(byId.get('d')).not.toHaveProperty('args_content');
+    expect(byId.get('d')).not.toHaveProperty('result_content');
+    const lines = await ledger.store.events({ afterSeq: 0, limit: 9 });
+    expect(lines.at(-1)?.type).toBe('surface');
+    await ledger.close();
+  });
+
   it('shows one call with its previews and its hint', async () => {
     const ledger = await open(openStore);
     const shim = new Shim('a');

@@ -50,11 +50,21 @@ function shimOf(index: number): Shim {
   return new Shim(`shim-${index}`, names, T0_MS + index * 86_400_000);
 }
 
+const CONTENT = { action: 'redact', findings: ['secret:aws-access-key'] } as const;
+const SURFACE = {
+  what: 'tool_changed',
+  enforced: true,
+  server_name: 'git',
+  name: 'log',
+  reason_code: 'PIN_CHANGED',
+  detail: 'The description is another one.',
+} as const;
+
 function lineOf(shim: Shim, { call, kind, odd }: Step): IncomingLine {
   const id = `call-${call}`;
   switch (kind) {
     case 0:
-      return shim.runStart();
+      return odd ? shim.line('surface', { surface: SURFACE }) : shim.runStart();
     case 1:
       return shim.runEnd(call);
     case 2:
@@ -70,12 +80,14 @@ function lineOf(shim: Shim, { call, kind, odd }: Step): IncomingLine {
         : shim.line('hint_issued', { call: { call_id: id }, hint: HINT });
     case 4:
     case 5:
-      return shim.decision(id, odd ? { action: 'REJECT_WITH_HINT', rule_id: 'r', hint: HINT } : {});
+      return odd
+        ? shim.decision(id, { action: 'REJECT_WITH_HINT', rule_id: 'r', hint: HINT }, CONTENT)
+        : shim.decision(id);
     case 6:
     case 7:
       return odd
         ? shim.end(id, { status: 'ERROR', error: { class: 'timeout', message: 'late' } })
-        : shim.end(id);
+        : shim.end(id, { call: { ...shim.ref(id), content: CONTENT } });
     default:
       return odd
         ? shim.start(id, { preview: { truncated: true }, risk_class: ['write_like'] })

@@ -1,0 +1,21 @@
+// What a policy has beside its rules. It looks at what calls and answers hold, and at what the run has
+// read before: neither is known when a call is explained or replayed.
+import type { Snapshot } from '../compile/snapshot.ts';
+
+type Section = 'content' | 'taint';
+
+/** The sections of a policy that an explanation or a replay leaves out. */
+function sectionsOf({ document }: Snapshot): readonly Section[] {
+  const sections: readonly Section[] = ['content', 'taint'];
+  return sections.filter((section) => document[section] !== undefined);
+}
+
+/** Says so; no line when there is nothing to say. */
+function sectionLines(sections: readonly Section[]): readonly string[] {
+  if (sections.length === 0) return [];
+  const named = sections.map((section) => `\`${section}\``).join(' and ');
+  return ['', `Not evaluated here: ${named}, which may stop more.`];
+}
+
+export type { Section };
+export { sectionLines, sectionsOf };
