@@ -4,9 +4,10 @@ import { abandonHeld } from './approvals.ts';
 import { governBatch } from './batch.ts';
 import { governCall } from './calls.ts';
 import { type Context, report, type Step } from './context.ts';
-import { emitEnd, endCall } from './events.ts';
+import { emitEnd, endCall, tellEnd } from './events.ts';
 import { exitWords } from './exit-words.ts';
 import { malformed, reject } from './malformed.ts';
+import { answerOnward, handOn, requestOnward } from './passing.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
 import type { Open } from './pending.ts';
@@ -36,8 +37,14 @@ function request(context: Context, step: Step, seen: SeenRequest): void {
     step.out.push({ do: 'drop', reason: 'no_server' });
     return;
   }
-  openRequest(context, step, seen);
-  step.out.push(step.forward);
+  passRequest(context, step, seen);
+}
+
+/** Hands a request on, unless a gate refuses it. */
+function passRequest(context: Context, step: Step, seen: SeenRequest): void {
+  const onward = requestOnward(context, step, seen);
+  if (onward.kind !== 'refused') openRequest(context, step, seen);
+  handOn(context, step, onward);
 }
 
 function openRequest(context: Context, step: Step, { id, method }: SeenRequest): void {
@@ -95,7 +102,7 @@ function notification(context: Context, step: Step, seen: SeenNotification): voi
     step.out.push({ do: 'drop', reason: 'no_server' });
     return;
   }
-  step.out.push(step.forward);
+  handOn(context, step, requestOnward(context, step, seen));
 }
 
 /** The agent no longer waits: the call has ended, though a late answer may still pass. */
@@ -109,18 +116,22 @@ function cancel(context: Context, step: Step, { params }: SeenNotification): voi
   }
   open.settled = true;
   if (open.call === undefined) return;
-  emitEnd(step, open.call.ref, { status: 'CANCELLED', sinceMs: open.sinceMs, bytesOut: 0 });
+  const { sinceMs } = open;
+  emitEnd(step, open.call.ref, { status: 'CANCELLED', sinceMs, bytesOut: 0 });
+  tellEnd(context, step, { ...open.call, isError: false, sinceMs });
 }
 
 function response(context: Context, step: Step, seen: SeenResponse): void {
   // An error about nothing in particular answers nobody, and harms nobody.
-  if (seen.id !== undefined && context.asked.server.take(seen.id.json) === undefined) {
+  const open = seen.id && context.asked.server.take(seen.id.json);
+  if (seen.id !== undefined && open === undefined) {
     const detail = 'The agent answered a request that the server has not made, or not any more.';
     const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
     return reject(context, step, { ...fault, reason: 'unsolicited_answer', detail });
   }
-  if (context.exit === undefined) step.out.push(step.forward);
+  if (context.exit === undefined)
+    handOn(context, step, answerOnward(context, step, { seen, open }));
   else step.out.push({ do: 'drop', reason: 'no_server' });
 }
 
-export { admits, fromAgent, openRequest };
+export { admits, fromAgent, passRequest };

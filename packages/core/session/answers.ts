@@ -25,7 +25,13 @@ interface RefusedBy {
   readonly code?: number;
 }
 
-function errorLine(id: MessageId, error: { readonly code: number; readonly message: string }) {
+interface ErrorBody {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: { readonly [key: string]: unknown };
+}
+
+function errorLine(id: MessageId, error: ErrorBody): string {
   return `{"jsonrpc":"2.0","id":${id.json},"error":${JSON.stringify(error)}}\n`;
 }
 
@@ -36,12 +42,20 @@ function refusalLine(refused: RefusedBy): string {
   if (delivery !== 'tool_result' || code !== undefined) {
     return errorLine(id, code === undefined ? error : { ...error, code });
   }
+  return resultLine(id, { text: error.message, era, meta: error.data });
+}
+
+/** An answer to a tool's call that the model gets to see, and takes for a failure. */
+function resultLine(
+  id: MessageId,
+  { text, era, meta }: { readonly text: string; readonly era: Era; readonly meta: unknown },
+): string {
   const result = {
     ...(era === 'modern' && { resultType: 'complete' }),
-    content: [{ type: 'text', text: error.message }],
+    content: [{ type: 'text', text }],
     isError: true,
     // Not `structuredContent`: clients hold that against the tool's own output schema.
-    _meta: error.data,
+    _meta: meta,
   };
   return `{"jsonrpc":"2.0","id":${id.json},"result":${JSON.stringify(result)}}\n`;
 }
@@ -60,4 +74,5 @@ export {
   PARSE_ERROR,
   progressLine,
   refusalLine,
+  resultLine,
 };

@@ -1,7 +1,7 @@
-import type { Rule } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { budget, snapshotOf } from '../policy/decide/scenario.test-support.ts';
+import { approvalRule, people } from './people.test-support.ts';
 import {
   answersOf,
   call,
@@ -11,36 +11,10 @@ import {
   request,
   result,
 } from './playbook.test-support.ts';
-import type { ApprovalWanted, Approver } from './types.ts';
+import type { ApprovalWanted } from './types.ts';
 
-function approvalRule(rule_id: string, wait: 'hold' | 'hint', tool: string): Rule {
-  return {
-    rule_id,
-    kind: 'approval',
-    enabled: true,
-    match: { tool_name: { glob: [tool] } },
-    effect: { approval: { wait, timeout_ms: 1_000 } },
-    severity: 'warn',
-  };
-}
 const asks = approvalRule('ask', 'hold', 'pay');
 const hinting = approvalRule('ask', 'hint', 'pay');
-
-/** People who can be asked, and who have granted what is in the list. */
-function people(granted: string[] = [], asked: ApprovalWanted[] = []): Approver {
-  const isGranted = (rule: string) => granted.includes(rule);
-  return {
-    granted: (_query, rules) => rules.filter(isGranted),
-    take: (_query, rules) =>
-      rules.every(isGranted)
-        ? rules.map((rule_id) => {
-            granted.splice(granted.indexOf(rule_id), 1);
-            return { rule_id, grant_id: 'grant', id: 'request', by: 'ann', channel: 'terminal' };
-          })
-        : undefined,
-    ask: (wanted) => ({ id: `request-${asked.push(wanted)}`, advice: 'Ask Ann.' }),
-  };
-}
 
 const control = { mode: 'control', config: { approver: people() } } as const;
 

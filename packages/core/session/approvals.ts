@@ -1,7 +1,6 @@
 // Calls that wait for a person. They end by approval, rejection, time, cancellation or shutdown.
 import type { Decision } from '@subluminal/contracts';
 import { decide } from '../policy/decide/decide.ts';
-import type { Outcome, PolicyState } from '../policy/index.ts';
 import { progressLine } from './answers.ts';
 import {
   askForRetry,
@@ -14,8 +13,10 @@ import {
 import { carryOut, type DecidedCall, recordDecision } from './carry-out.ts';
 import type { Context, Step } from './context.ts';
 import { emitEnd } from './events.ts';
+import { type Judgement, throughGates, withoutMarks } from './gates.ts';
+import type { Guard } from './guard.ts';
 import type { MessageId } from './peek/types.ts';
-import { unanswered } from './shared.ts';
+import { hubOutcome } from './shared.ts';
 import type { ApprovalAnswer, HubAnswer } from './types.ts';
 
 interface HeldCall {
@@ -23,9 +24,12 @@ interface HeldCall {
   readonly id: MessageId;
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** The rules that a person has approved it for, by that policy. */
+  /** The rules that a person has approved it for, by that policy and those gates. */
   readonly said: readonly string[];
   readonly policyHash: string;
+  readonly guard: Guard | undefined;
+  /** Its message. */
+  readonly line: Uint8Array;
   /** It is approved, and the hub decides whether it passes. */
   readonly consulting: boolean;
   progressAtMs: number;
@@ -56,7 +60,9 @@ function holdCall(context: Context, step: Step, decided: DecidedCall): void {
     return carryOut(context, step, refused);
   }
   const callId = read.ref.call_id;
-  const { nowMs } = step;
+  const { nowMs, forward } = step;
+  const part = forward.do === 'forward' ? forward.bytes : undefined;
+  const line = part === undefined ? step.bytes : withNewline(part);
   context.asked.agent.add(id.json, {
     method: 'tools/call',
     sinceMs: nowMs,
@@ -71,14 +77,13 @@ function holdCall(context: Context, step: Step, decided: DecidedCall): void {
     untilMs: nowMs + approval.timeout_ms,
     said: [],
     policyHash: context.snapshot.ref.policy_hash,
+    guard: context.guard,
+    line,
     consulting: false,
     progressAtMs: nowMs + context.limits.progressMs,
     progress: 0,
   });
-  const { forward } = step;
-  const part = forward.do === 'forward' ? forward.bytes : undefined;
-  const bytes = part === undefined ? step.bytes : withNewline(part);
-  step.out.push({ do: 'hold', callId, bytes });
+  step.out.push({ do: 'hold', callId, bytes: line });
 }
 
 function withNewline(part: Uint8Array): Uint8Array {
@@ -101,32 +106,51 @@ function resolveHeld(
     return settle(context, step, { held, end, again });
   }
   const { read, outcome, id } = held.decided;
-  // What was approved under another policy is asked again under this one.
-  const isSamePolicy = held.policyHash === context.snapshot.ref.policy_hash;
-  const said = isSamePolicy ? [...held.said, outcome.decision.rule_id ?? ''] : [];
-  const now = { ...held, said, policyHash: context.snapshot.ref.policy_hash };
-  if (read.shared) {
-    // The hub decided it, and must decide it again before it may pass.
-    context.held.set(callId, { ...now, consulting: true });
-    const call = withApproved(read.call, [...(read.call.approved ?? []), ...said]);
-    step.out.push({ do: 'consult', question: { at: 0, ref: read.ref, call } });
-    return;
+  const { guard } = context;
+  const policyHash = context.snapshot.ref.policy_hash;
+  // What was approved under another policy, or for other gates, is asked again under these.
+  const isSamePolicy = held.policyHash === policyHash;
+  const isSame = isSamePolicy && held.guard === guard;
+  const said = isSame ? [...held.said, outcome.decision.rule_id ?? ''] : [];
+  const now = { ...held, said, policyHash, guard };
+  if (!read.shared) {
+    const again = { read, id, ...decideWith(context, step, { read, said }) };
+    return goOn(context, step, { held: now, again });
   }
-  const again = { read, id, ...decideWith(context, step, { read, said }) };
-  goOn(context, step, { held: now, again });
+  const passed = outcome.gated?.rules;
+  if (isSamePolicy && passed?.decision.action === 'ALLOW') {
+    // The hub has let it pass and counted it: only the gates here have asked.
+    const rules = { ...passed, state: context.state };
+    return goOn(context, step, {
+      held: now,
+      again: gatedAgain(context, step, { held: now, rules }),
+    });
+  }
+  // The hub decided it, and must decide it again before it may pass.
+  context.held.set(callId, { ...now, consulting: true });
+  const call = withApproved(read.call, [...(read.call.approved ?? []), ...said]);
+  step.out.push({ do: 'consult', question: { at: 0, ref: read.ref, call } });
 }
 
 /** What the hub said about a held call that a person has approved. */
 function consulted(context: Context, step: Step, answer: Omit<HubAnswer, 'at'>): void {
   const held = context.held.get(answer.callId);
   if (held === undefined || !held.consulting) return;
-  const { read, id } = held.decided;
-  const outcome: Outcome<PolicyState> =
-    answer.outcome === undefined
-      ? unanswered(context)
-      : { ...answer.outcome, state: context.state };
-  const again = grantsTaken(context, { read, id, outcome }, held.said);
+  const rules = hubOutcome(context, answer.outcome);
+  const again = gatedAgain(context, step, { held, rules });
   goOn(context, step, { held: { ...held, consulting: false }, again });
+}
+
+/** What the gates say of a held call that the hub has decided. */
+function gatedAgain(
+  context: Context,
+  step: Step,
+  { held, rules }: { readonly held: HeldCall; readonly rules: Judgement },
+): DecidedCall {
+  const { decided, said } = held;
+  const { read, id } = decided;
+  const outcome = throughGates(context, step, { read, rules, said, bare: false });
+  return grantsTaken(context, { read, id, outcome }, said);
 }
 
 /** Approved: the call passes, unless another rule refuses it or wants a person of its own. */
@@ -172,7 +196,7 @@ function settle(
     const why = end === 'timeout' || end === 'cancelled' ? end : 'refused';
     step.out.push({ do: 'discard', callId, why });
   }
-  carryOut(context, { ...step, forward: { do: 'release', callId } }, again);
+  carryOut(context, { ...step, bytes: held.line, forward: { do: 'release', callId } }, again);
 }
 
 /** The agent sends nothing more, and may still listen: what it waits for is refused. */
@@ -215,7 +239,8 @@ function refusal(
   if (action !== 'ALLOW' && approval === undefined) return { read, id, outcome };
   const { rule_id, severity } = decided.outcome.decision;
   const decision: Decision = { action: 'BLOCK', rule_id, severity, ...REFUSED[end] };
-  return { read, id, outcome: { ...outcome, decision } };
+  const state = withoutMarks(context, outcome);
+  return { read, id, outcome: { ...outcome, decision, state } };
 }
 
 function refusedAs(

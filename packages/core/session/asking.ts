@@ -1,82 +1,44 @@
-// People and their grants, as a session sees them: what they have granted already, and how they are
+// People, as a session sees them: how a call is decided that they may let pass, and how they are
 // asked. Nothing here waits: whoever must wait is in `approvals.ts`.
 import type { Decision } from '@subluminal/contracts';
-import { candidatesFor } from '../policy/compile/snapshot.ts';
 import { decide } from '../policy/decide/decide.ts';
-import type { Call, Outcome, PolicyState, TraceStep } from '../policy/index.ts';
+import type { Call } from '../policy/index.ts';
 import type { DecidedCall, ReadCall } from './carry-out.ts';
 import type { Context, Step } from './context.ts';
 import { emitApproval } from './events.ts';
+import { type Judgement, throughGates } from './gates.ts';
+import { takeGrants } from './grants.ts';
 import { previewOf } from './preview.ts';
-import type { ApprovalWanted, GrantQuery, TakenGrant } from './types.ts';
-
-const NONE: readonly string[] = [];
+import type { ApprovalWanted, TakenGrant } from './types.ts';
 
 type Wanted = NonNullable<Decision['approval']>;
 
-/** The approval rules that grants satisfy for this call. Nothing is used up by looking. */
-function grantedRules(
-  context: Context,
-  { ref, tool, args }: Pick<GrantQuery, 'ref' | 'args'> & { readonly tool: string },
-): readonly string[] {
-  const { approver } = context.config;
-  const { document, ref: policy } = context.snapshot;
-  if (approver === undefined || document.mode !== 'control') return NONE;
-  const candidates = candidatesFor(context.snapshot, ref.server_name, tool);
-  const ruleIds = candidates.flatMap(({ rule }) => (rule.kind === 'approval' ? rule.rule_id : []));
-  // A name that is not shown as it is could be another tool than the one that people saw.
-  if (ruleIds.length === 0 || tool !== ref.tool_name) return NONE;
-  return approver.granted(queryOf({ ref, args, policyHash: policy.policy_hash }), ruleIds);
-}
-
-/** Arguments that were not read have no hash yet: no grant for certain ones may fit them. */
-function queryOf(query: GrantQuery): GrantQuery {
-  if (query.args() !== undefined) return query;
-  return { ...query, ref: { ...query.ref, args_hash: '' } };
-}
-
 interface Concluded {
-  readonly outcome: Outcome<PolicyState>;
+  readonly outcome: Judgement;
   readonly taken: readonly TakenGrant[];
 }
 
+interface Said {
+  readonly read: ReadCall;
+  readonly said: readonly string[];
+}
+
 /** Decides a call that a person has approved for these rules, besides what grants satisfy. */
-function decideWith(
-  context: Context,
-  step: Step,
-  { read, said }: { readonly read: ReadCall; readonly said: readonly string[] },
-): Concluded {
+function decideWith(context: Context, step: Step, { read, said }: Said): Concluded {
   const { call } = read;
   const approved =
     said.length === 0 ? call : withApproved(call, [...(call.approved ?? []), ...said]);
-  const outcome = decide(context.snapshot, approved, context.state, step.nowMs);
+  const rules = decide(context.snapshot, approved, context.state, step.nowMs);
+  const outcome = throughGates(context, step, { read, rules, said, bare: false });
   const taken = takeGrants(context, { read, outcome, said });
   if (taken !== undefined) return { outcome, taken };
   // Another call has used it up in this very moment.
-  const bare = withApproved(call, said);
-  return { outcome: decide(context.snapshot, bare, context.state, step.nowMs), taken: [] };
+  const alone = decide(context.snapshot, withApproved(call, said), context.state, step.nowMs);
+  const bare = throughGates(context, step, { read, rules: alone, said, bare: true });
+  return { outcome: bare, taken: [] };
 }
 
-/** Uses up the grants that let a call pass; undefined when one of them is gone. */
-function takeGrants(
-  { config, snapshot }: Context,
-  used: {
-    readonly read: ReadCall;
-    readonly outcome: Pick<Outcome<PolicyState>, 'decision' | 'trace'>;
-    readonly said: readonly string[];
-  },
-): readonly TakenGrant[] | undefined {
-  const { read, outcome, said } = used;
-  if (outcome.decision.action !== 'ALLOW') return [];
-  const rules = outcome.trace.filter(isApproved).map(({ rule_id }) => rule_id);
-  const granted = rules.filter((rule) => !said.includes(rule));
-  if (granted.length === 0) return [];
-  const { ref, call } = read;
-  const query = queryOf({ ref, args: () => call.args, policyHash: snapshot.ref.policy_hash });
-  return config.approver?.take(query, granted);
-}
-
-/** The same for what the hub has decided: it can't be decided again without asking the hub. */
+/** Uses up grants for what the hub has decided: it can't be decided again without asking the hub. */
 function grantsTaken(context: Context, decided: DecidedCall, said: readonly string[]): DecidedCall {
   const { read, outcome } = decided;
   const taken = takeGrants(context, { read, outcome, said });
@@ -84,10 +46,6 @@ function grantsTaken(context: Context, decided: DecidedCall, said: readonly stri
   const { rule_id, severity } = outcome.decision;
   const decision: Decision = { action: 'BLOCK', rule_id, severity, ...USED_UP };
   return { ...decided, outcome: { ...outcome, decision } };
-}
-
-function isApproved({ kind, outcome }: TraceStep): boolean {
-  return kind === 'approval' && outcome === 'approved';
 }
 
 function withApproved(call: Call, approved: readonly string[]): Call {
@@ -165,4 +123,4 @@ function shownArgs(context: Context, { call }: ReadCall): ApprovalWanted['args']
   return { text, complete: !truncated && isExact };
 }
 
-export { askForRetry, askPeople, decideWith, grantedRules, grantsTaken, UNAVAILABLE, withApproved };
+export { askForRetry, askPeople, decideWith, grantsTaken, UNAVAILABLE, withApproved };

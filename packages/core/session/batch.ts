@@ -1,20 +1,16 @@
 // Several messages in one JSON array: only where 2025-03-26 was negotiated, and then one by one.
-import { CLOSE_BRACKET, COMMA, OPEN_BRACE } from '../canon/units.ts';
+import { CLOSE_BRACKET, COMMA } from '../canon/units.ts';
 import { INVALID_REQUEST } from './answers.ts';
+import { type Items, itemsOf } from './batch-items.ts';
 import { type Context, other, report, type Step, takesBatches } from './context.ts';
 import { reject } from './malformed.ts';
 import { peek } from './peek/peek.ts';
-import { END, Scan, skipValue } from './peek/scan.ts';
-import type { InvalidReason, MessageId, Range, Seen } from './peek/types.ts';
+import type { MessageId, Range, Seen } from './peek/types.ts';
 import { INVALID_WORDS } from './peek/types.ts';
 import { recordRefused } from './refused.ts';
 import type { Command } from './types.ts';
 
 type Govern = (context: Context, step: Step, seen: Seen) => void;
-
-type Items =
-  | { readonly ok: true; readonly items: readonly Range[] }
-  | { readonly ok: false; readonly reason: InvalidReason; readonly offset: number };
 
 const OPEN = 0x5b;
 const NEWLINE = 0x0a;
@@ -29,17 +25,20 @@ function governBatch(context: Context, step: Step, govern: Govern): void {
     return reject(context, step, { ...fault, id: undefined });
   }
   const passed: Uint8Array[] = [];
+  let isAsWritten = true;
   for (const { start, end } of found.items) {
     const bytes = step.bytes.subarray(start, end);
     const out: Command[] = [];
     const forward = { do: 'forward', to: other(step.from), bytes } as const;
     govern(context, { ...step, bytes, out, forward }, peek(bytes));
     for (const command of out) {
-      if (command === forward) passed.push(bytes);
-      else if (command.do !== 'drop') step.out.push(command);
+      if (command.do === 'forward') {
+        passed.push(command.bytes ?? bytes);
+        isAsWritten &&= command === forward;
+      } else if (command.do !== 'drop') step.out.push(command);
     }
   }
-  if (passed.length === found.items.length) step.out.push(step.forward);
+  if (isAsWritten && passed.length === found.items.length) step.out.push(step.forward);
   else if (passed.length === 0) step.out.push({ do: 'drop', reason: 'refused' });
   else step.out.push({ do: 'forward', to: other(step.from), bytes: assembled(passed) });
 }
@@ -72,30 +71,6 @@ function requestIds(bytes: Uint8Array, items: readonly Range[]): readonly Messag
   return [...ids.values()];
 }
 
-/** Where the messages of a batch stand. The whole array is validated. */
-function itemsOf(bytes: Uint8Array, itemsMax: number): Items {
-  const scan = new Scan(bytes, { skim: false });
-  const items: Range[] = [];
-  scan.next();
-  scan.at++;
-  const empty = scan.next() === CLOSE_BRACKET;
-  for (;;) {
-    const byte = scan.next();
-    const start = scan.at;
-    if (empty || byte !== OPEN_BRACE) scan.complain('not_object');
-    if (items.length >= itemsMax) scan.complain('too_many_keys');
-    if (scan.reason !== undefined || !skipValue(scan, 1)) break;
-    items.push({ start, end: scan.at });
-    const next = scan.next();
-    scan.at++;
-    if (next === CLOSE_BRACKET) break;
-    if (next !== COMMA) scan.complain('json');
-  }
-  if (scan.reason === undefined && scan.next() !== END) scan.complain('json');
-  const { reason, offset } = scan;
-  return reason === undefined ? { ok: true, items } : { ok: false, reason, offset };
-}
-
 /** A batch of the messages that remain, each as it was written. */
 function assembled(parts: readonly Uint8Array[]): Uint8Array {
   const length = parts.reduce((sum, part) => sum + part.length + 1, 2);
@@ -112,4 +87,4 @@ function assembled(parts: readonly Uint8Array[]): Uint8Array {
   return line;
 }
 
-export { governBatch, itemsOf };
+export { governBatch };

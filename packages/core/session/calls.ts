@@ -3,9 +3,9 @@ import type { CallRef, Decision, JsonObject } from '@subluminal/contracts';
 import { argsHash, isCanonicalObject } from '../canon/index.ts';
 import { LOWER_N } from '../canon/units.ts';
 import { decide } from '../policy/decide/decide.ts';
-import type { Call, Identity, Outcome, PolicyState } from '../policy/index.ts';
+import type { Call, Identity } from '../policy/index.ts';
 import { holdCall } from './approvals.ts';
-import { askForRetry, decideWith, grantedRules, grantsTaken } from './asking.ts';
+import { askForRetry, decideWith, grantsTaken } from './asking.ts';
 import {
   carryOut,
   type DecidedCall,
@@ -14,6 +14,8 @@ import {
   recordStart,
 } from './carry-out.ts';
 import { type Context, type Step, sizeOf } from './context.ts';
+import { type Judgement, throughGates } from './gates.ts';
+import { grantedRules } from './grants.ts';
 import type { Range, SeenNotification, SeenParams, SeenRequest } from './peek/types.ts';
 import { type Preview, previewOf, previewOfBytes } from './preview.ts';
 import { answerFor, asksHub, sharedOutcome } from './shared.ts';
@@ -95,8 +97,9 @@ function concluded(context: Context, step: Step, read: ReadCall): DecidedCall {
   if (read.fault === undefined && !read.shared) {
     return { read, id: undefined, ...decideWith(context, step, { read, said: NONE }) };
   }
-  const decided = { read, id: undefined, outcome: outcomeOf(context, step, read) };
-  return read.shared ? grantsTaken(context, decided, NONE) : decided;
+  const rules = outcomeOf(context, step, read);
+  const outcome = throughGates(context, step, { read, rules, said: NONE, bare: false });
+  return grantsTaken(context, { read, id: undefined, outcome }, NONE);
 }
 
 function readCall(context: Context, step: Step, params: SeenParams): ReadCall {
@@ -112,6 +115,8 @@ function readCall(context: Context, step: Step, params: SeenParams): ReadCall {
     shared: fault === undefined && asksHub(context, call),
     progressToken: token && context.decode(bytes, token.start, token.end),
     version: params.metaVersion ?? context.version,
+    argsRange: range,
+    argsText: range && (() => argsText(context, bytes, range)),
   };
 }
 
@@ -195,7 +200,7 @@ function nextSeq(context: Context): number {
   return context.config.seq?.() ?? ++context.seq;
 }
 
-function outcomeOf(context: Context, step: Step, read: ReadCall): Outcome<PolicyState> {
+function outcomeOf(context: Context, step: Step, read: ReadCall): Judgement {
   const { snapshot, state } = context;
   if (read.shared) return sharedOutcome(context, step);
   if (read.fault === undefined) return decide(snapshot, read.call, state, step.nowMs);

@@ -1,12 +1,14 @@
 // What becomes of a decided call: on record first, then forwarded or refused.
 import type { CallRef } from '@subluminal/contracts';
-import type { Call, Outcome, PolicyState } from '../policy/index.ts';
+import type { Call } from '../policy/index.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, refusalLine } from './answers.ts';
 import { type Context, eraOf, report, type Step } from './context.ts';
-import { emitApproval, emitDecision, emitEnd, emitStart } from './events.ts';
+import { emitApproval, emitDecision, emitEnd, emitStart, tellEnd } from './events.ts';
 import { exitWords } from './exit-words.ts';
-import type { MessageId } from './peek/types.ts';
+import type { Judgement } from './gates.ts';
+import type { MessageId, Range } from './peek/types.ts';
 import { NOT_INSPECTED, type Preview } from './preview.ts';
+import { spliced } from './rewrite.ts';
 import type { TakenGrant } from './types.ts';
 
 /** A call that has been read, before anything is decided. */
@@ -21,13 +23,17 @@ interface ReadCall {
   readonly progressToken: string | undefined;
   readonly version: string | undefined;
   readonly streamHash?: string;
+  /** Where the arguments stand in the message, if they were read and there are any. */
+  readonly argsRange?: Range | undefined;
+  /** What stands there, whichever step asks: a held call is decided in a later one. */
+  readonly argsText?: (() => string) | undefined;
   /** The hub decides it. */
   readonly shared: boolean;
 }
 
 interface DecidedCall {
   readonly read: ReadCall;
-  readonly outcome: Outcome<PolicyState>;
+  readonly outcome: Judgement;
   /** Absent when nobody waits for an answer. */
   readonly id: MessageId | undefined;
   /** The grants that it has used. */
@@ -37,7 +43,11 @@ interface DecidedCall {
 /** Puts a call on record, before anything happens to it. */
 function recordStart(context: Context, step: Step, { read, outcome }: DecidedCall): void {
   context.counts.total++;
-  emitStart(context, step, { read, riskClass: outcome.risk_class });
+  const { content, risk_class: riskClass } = outcome;
+  // What must not travel must not be kept either.
+  const isKept = content === undefined || content.action === 'tag';
+  const shown = isKept ? read : { ...read, preview: NOT_INSPECTED };
+  emitStart(context, step, { read: shown, riskClass });
 }
 
 /** Adopts a decision and puts it on record, before it is carried out. */
@@ -74,9 +84,12 @@ function carryOut(context: Context, step: Step, decided: DecidedCall): void {
   if (context.exit !== undefined) return answerGone(context, step, decided);
   const { id, read, outcome } = decided;
   const { ref, call } = read;
+  // Whether or not anybody waits for its answer: now it counts.
+  if (outcome.gated !== undefined) context.guard?.passed(outcome.gated.call, step.nowMs);
   if (id === undefined) {
     // Nobody will answer, so this is all there is to know.
     emitEnd(step, ref, { status: 'OK', sinceMs: step.nowMs, bytesOut: 0 });
+    tellEnd(context, step, { ref, call, isError: false, sinceMs: step.nowMs });
   } else {
     context.asked.agent.add(id.json, {
       method: 'tools/call',
@@ -86,7 +99,22 @@ function carryOut(context: Context, step: Step, decided: DecidedCall): void {
       settled: false,
     });
   }
-  step.out.push(step.forward);
+  pass(step, decided);
+}
+
+/** Lets a call pass as it was written, or with what a gate has put in place of its arguments. */
+function pass(step: Step, { read, outcome }: DecidedCall): void {
+  const { bytes, forward, out } = step;
+  const text = outcome.gated?.argsText;
+  if (text === undefined) {
+    out.push(forward);
+    return;
+  }
+  if (read.argsRange === undefined) throw new Error('arguments that were not read are replaced');
+  const line = spliced(bytes, read.argsRange, text);
+  if (forward.do === 'release')
+    out.push({ do: 'hold', callId: forward.callId, bytes: line }, forward);
+  else out.push({ do: 'forward', to: 'server', bytes: line });
 }
 
 /** Without the arguments: an open call should not hold them. */

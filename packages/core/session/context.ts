@@ -3,9 +3,11 @@ import type { Decision, Era, EventDecision, PolicyRef } from '@subluminal/contra
 import { initialState } from '../policy/decide/state.ts';
 import type { PolicyState, Snapshot } from '../policy/index.ts';
 import type { HeldCall } from './approvals.ts';
+import type { Guard, Passage } from './guard.ts';
 import type { LargeMessage } from './large.ts';
 import { type Decode, decodeText } from './peek/text.ts';
 import { OpenRequests } from './pending.ts';
+import { soundGuard } from './sound.ts';
 import {
   type Command,
   DEFAULT_LIMITS,
@@ -32,6 +34,8 @@ interface Context {
   readonly redact: (text: string) => string;
   readonly enforcing: boolean;
   snapshot: Snapshot;
+  /** The gates beside the rules, if there are any. */
+  guard: Guard | undefined;
   state: PolicyState;
   /** The protocol version that was negotiated, or that the agent last named. */
   version: string | undefined;
@@ -64,6 +68,10 @@ interface Step {
   readonly bytesTotal?: number;
   /** What the hub said about the calls in this message. */
   readonly answers?: readonly HubAnswer[] | undefined;
+  /** The hub has heard what this line of the server holds. */
+  readonly heard?: boolean;
+  /** It was too large to be seen; what its head got it refused for, if anything. */
+  readonly unseen?: { readonly refused: Extract<Passage, { kind: 'refused' }> | undefined };
 }
 
 const MODERN_SINCE = '2026-07-28';
@@ -74,13 +82,15 @@ const SAMPLE_BYTES = 8;
 
 function contextOf(config: SessionConfig): Context {
   const limits = { ...DEFAULT_LIMITS, ...config.limits };
+  const enforcing = config.profile === 'production';
   return {
     config,
     limits,
     decode: config.decode ?? decodeText,
     redact: config.redact ?? ((text) => text),
-    enforcing: config.profile === 'production',
+    enforcing,
     snapshot: config.snapshot,
+    guard: soundGuard(config.guard, enforcing),
     state: config.state ?? initialState(config.snapshot),
     version: undefined,
     asked: { agent: new OpenRequests(limits.openMax), server: new OpenRequests(limits.openMax) },

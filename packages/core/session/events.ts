@@ -14,6 +14,8 @@ import { recordResult } from '../policy/decide/decide.ts';
 import type { Outcome, PolicyState, Snapshot } from '../policy/index.ts';
 import type { ReadCall } from './carry-out.ts';
 import type { Context, Step } from './context.ts';
+import type { Judgement } from './gates.ts';
+import type { ContentNote } from './guard.ts';
 import type { OpenCall } from './pending.ts';
 import type { Preview } from './preview.ts';
 
@@ -47,16 +49,17 @@ function emitStart(
 function emitDecision(
   context: Context,
   step: Step,
-  decided: { readonly ref: CallRef; readonly outcome: Outcome<PolicyState> },
+  decided: { readonly ref: CallRef; readonly outcome: Judgement },
 ): void {
   const { ref, outcome } = decided;
-  const { decision, risk_class } = outcome;
+  const { decision, risk_class, content } = outcome;
+  const call = risk_class.length > 0 ? withRisk(ref, risk_class) : ref;
   step.out.push({
     do: 'emit',
     type: 'tool_call_decision',
     durability: 'durable',
     body: {
-      call: risk_class.length > 0 ? withRisk(ref, risk_class) : ref,
+      call: content === undefined ? call : { ...call, content },
       decision: toldDecision(context, decision),
       counter_scope: context.config.hub === true ? 'run' : 'shim',
     },
@@ -115,13 +118,15 @@ interface Ended {
   readonly preview?: Preview;
   readonly error?: CallError | undefined;
   readonly streamHash?: string | undefined;
+  /** What the gates found in the answer. */
+  readonly content?: ContentNote | undefined;
 }
 
 function emitEnd(step: Step, ref: CallRef, ended: Ended): void {
   const { status, sinceMs, bytesOut, preview = NO_PREVIEW } = ended;
   const { truncated, text } = preview;
   const body: Building<EventBody<'tool_call_end'>> = {
-    call: ref,
+    call: ended.content === undefined ? ref : { ...ref, content: ended.content },
     status,
     latency_ms: Math.max(0, Math.round(step.nowMs - sinceMs)),
     bytes_out: bytesOut,
@@ -133,8 +138,26 @@ function emitEnd(step: Step, ref: CallRef, ended: Ended): void {
   step.out.push({ do: 'emit', type: 'tool_call_end', durability, body });
 }
 
+/** Gates hear of the end of a call that has passed. */
+function tellEnd(
+  { guard }: Context,
+  { nowMs }: Step,
+  end: Pick<OpenCall, 'ref' | 'call'> & { readonly isError: boolean; readonly sinceMs: number },
+): void {
+  if (guard === undefined) return;
+  const { ref, call, isError, sinceMs } = end;
+  const tookMs = Math.max(0, nowMs - sinceMs);
+  guard.ended({ callId: ref.call_id, tool: call.tool_name, isError, tookMs }, nowMs);
+}
+
+interface EndedCall extends Ended {
+  readonly open: OpenCall;
+  /** What the server said, where that is not what the agent hears. */
+  readonly isError?: boolean | undefined;
+}
+
 /** The end of a forwarded call: counted, told to the breakers, and on record. */
-function endCall(context: Context, step: Step, ended: Ended & { readonly open: OpenCall }): void {
+function endCall(context: Context, step: Step, ended: EndedCall): void {
   const { open } = ended;
   const failed = ended.status === 'ERROR' || ended.status === 'TIMEOUT';
   if (failed) {
@@ -142,6 +165,8 @@ function endCall(context: Context, step: Step, ended: Ended & { readonly open: O
     recordFailure(context, step, open);
   }
   emitEnd(step, open.ref, ended);
+  const { isError = failed, sinceMs } = ended;
+  tellEnd(context, step, { ref: open.ref, call: open.call, isError, sinceMs });
 }
 
 /** Breakers hear of the error, wherever they count. */
@@ -214,4 +239,4 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 export type { Ended };
-export { emitApproval, emitDecision, emitEnd, emitStart, endCall, leanLine };
+export { emitApproval, emitDecision, emitEnd, emitStart, endCall, leanLine, tellEnd };

@@ -1,6 +1,17 @@
 export { leanLine } from './events.ts';
 export type { Framed, FrameLimits, LineSplitter } from './frame.ts';
 export { lineSplitter, MAX_MESSAGE_BYTES } from './frame.ts';
+export type {
+  CallEnd,
+  ContentNote,
+  GateVerdict,
+  Guard,
+  GuardedCall,
+  Passage,
+  Passing,
+  SurfaceNotice,
+  Way,
+} from './guard.ts';
 export type { PeekOptions } from './peek/peek.ts';
 export { peek } from './peek/peek.ts';
 export type { Decode } from './peek/text.ts';
@@ -17,6 +28,7 @@ export type {
   GrantQuery,
   HubAnswer,
   LargeEnd,
+  Observation,
   Question,
   Report,
   ReportReason,

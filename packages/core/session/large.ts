@@ -2,9 +2,9 @@
 // on its head, and everything about it is told at its end, when its hash is known.
 import type { CallRef } from '@subluminal/contracts';
 import type { Call } from '../policy/index.ts';
-import { admits, openRequest } from './agent.ts';
+import { admits, passRequest } from './agent.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_REQUEST } from './answers.ts';
-import { askForRetry, grantedRules } from './asking.ts';
+import { askForRetry } from './asking.ts';
 import { concluded, nameOf, nextSeq, shownName } from './calls.ts';
 import {
   carryOut,
@@ -15,7 +15,9 @@ import {
 } from './carry-out.ts';
 import { type Context, other, type Step } from './context.ts';
 import { exitWords } from './exit-words.ts';
+import { grantedRules } from './grants.ts';
 import { malformed, reject } from './malformed.ts';
+import { answerOnward, handOn, type Refused, requestOnward } from './passing.ts';
 import { Outline, type OutlineSoFar } from './peek/outline.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { MessageId, Seen, SeenRequest } from './peek/types.ts';
@@ -24,6 +26,7 @@ import { hashOf, recordEnded, recordRefused } from './refused.ts';
 import { fromServer, settleAnswer } from './server.ts';
 import { answerFor, asksHub, placeOf } from './shared.ts';
 import type { Command, LargeEnd, Question, Side } from './types.ts';
+import { refusedAtHead } from './unseen.ts';
 
 interface LargeMessage {
   readonly outline: Outline;
@@ -39,6 +42,8 @@ interface LargeMessage {
   readonly call: DecidedHead | undefined;
   /** Its head did not show what it is, so it could not pass. */
   readonly opaque: boolean;
+  /** Why no gate lets it pass unseen, if its head has told. */
+  readonly refused: Refused | undefined;
 }
 
 type DecidedHead = Omit<DecidedCall, 'id'>;
@@ -49,14 +54,16 @@ function openLarge(context: Context, step: Step): void {
   outline.feed(step.bytes);
   const soFar = outline.soFar();
   const call = isCall(step, soFar) ? decideHead(context, step, soFar) : undefined;
+  const refused = call === undefined ? refusedAtHead(context, step, soFar) : undefined;
   const opaque = isOpaque(step.from, soFar);
-  const allowed = call === undefined || call.outcome.decision.action === 'ALLOW';
+  const allowed =
+    call === undefined ? refused === undefined : call.outcome.decision.action === 'ALLOW';
   const gone = step.from === 'agent' && context.exit !== undefined;
   const { hidden, returned } = findReturn(step.bytes, false);
   const streamed = !gone && allowed && !((opaque || hidden) && context.enforcing);
   const stalled = false;
   const large = { outline, streamed, call, opaque, hidden, returned, stalled };
-  context.large[step.from] = large;
+  context.large[step.from] = { ...large, refused };
   step.out.push(streamed ? { do: 'stream', to: other(step.from) } : { do: 'swallow' });
 }
 
@@ -112,7 +119,7 @@ function headQuestion(context: Context, step: Step): Question | undefined {
   const outline = new Outline();
   outline.feed(step.bytes);
   const soFar = outline.soFar();
-  if (!isCall(step, soFar)) return undefined;
+  if (!isCall(step, soFar) || context.config.hub !== true) return undefined;
   const { call, ref, fault } = lookAtHead(context, step, soFar);
   if (fault !== undefined || !asksHub(context, call)) return undefined;
   return { at: placeOf(step), ref, call };
@@ -153,7 +160,8 @@ function closeLarge(context: Context, step: Step, end: LargeEnd): void {
   const to = other(step.from);
   const passed: Command = large.streamed ? { do: 'finish', to } : { do: 'swallow' };
   const out: Command[] = [];
-  const inner = { ...step, out, forward: passed, bytesTotal: end.bytesTotal };
+  const unseen = { refused: large.refused };
+  const inner = { ...step, out, forward: passed, bytesTotal: end.bytesTotal, unseen };
   settleLarge(context, inner, { large, end });
   // To drop what has been streamed already is to break it off, before a word of ours may follow.
   if (large.streamed && !out.includes(passed)) step.out.push({ do: 'break', to });
@@ -289,20 +297,22 @@ function settleFromServer(
   const uninspected = { bytesTotal, streamHash };
   // Its bytes are gone, so nothing can be read from them again.
   const answer = { ...seen, result: undefined, message: undefined };
-  if (settleAnswer(context, step, { seen: answer, uninspected })) step.out.push(step.forward);
-  else fromServer(context, step, seen);
+  if (!settleAnswer(context, step, { seen: answer, uninspected })) fromServer(context, step, seen);
 }
 
 function settleFromAgent(context: Context, step: Step, seen: Seen): void {
   if (seen.kind === 'request') return settleRequest(context, step, seen);
-  if (seen.kind === 'response' && seen.id !== undefined) {
-    if (context.asked.server.take(seen.id.json) === undefined) {
-      const detail = 'The agent answered a request that the server has not made.';
-      const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
-      return reject(context, step, { ...fault, reason: 'unsolicited_answer', detail });
-    }
+  if (seen.kind === 'notification') {
+    return handOn(context, step, requestOnward(context, step, seen));
   }
-  step.out.push(step.forward);
+  if (seen.kind !== 'response') throw new Error('this large message is settled elsewhere');
+  const open = seen.id && context.asked.server.take(seen.id.json);
+  if (seen.id !== undefined && open === undefined) {
+    const detail = 'The agent answered a request that the server has not made.';
+    const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
+    return reject(context, step, { ...fault, reason: 'unsolicited_answer', detail });
+  }
+  handOn(context, step, answerOnward(context, step, { seen, open }));
 }
 
 function settleRequest(context: Context, step: Step, seen: SeenRequest): void {
@@ -310,8 +320,7 @@ function settleRequest(context: Context, step: Step, seen: SeenRequest): void {
   // Development lets a call pass whose head did not show it; it is on record all the same.
   if (seen.method === TOOLS_CALL) recordRefused(context, step, OPAQUE);
   if (context.exit === undefined) {
-    openRequest(context, step, seen);
-    step.out.push(step.forward);
+    passRequest(context, step, seen);
     return;
   }
   const text = errorLine(seen.id, { code: INTERNAL_ERROR, message: exitWords(context) });

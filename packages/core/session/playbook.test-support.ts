@@ -92,7 +92,7 @@ function inShort(commands: readonly Command[]): readonly string[] {
       case 'forward':
         return `forward to ${command.to}${command.bytes === undefined ? '' : ' in part'}`;
       case 'answer':
-        return `answer ${answerInShort(command.text)}`;
+        return `answer ${answerInShort(command.text)}${command.to === 'agent' ? '' : ' to server'}`;
       case 'drop':
         return `drop ${command.reason}`;
       case 'report':

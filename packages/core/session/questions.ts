@@ -1,5 +1,5 @@
 // What the hub must be asked before a message goes in. Looking changes nothing.
-import { itemsOf } from './batch.ts';
+import { itemsOf } from './batch-items.ts';
 import { lookAt } from './calls.ts';
 import { type Context, type Step, takesBatches } from './context.ts';
 import { peek, TOOLS_CALL } from './peek/peek.ts';
@@ -11,6 +11,7 @@ function questionsIn(context: Context, step: Step, seen: Seen): readonly Questio
   if (seen.kind === 'batch') return questionsOfBatch(context, step);
   if (seen.kind !== 'request' && seen.kind !== 'notification') return [];
   if (seen.method !== TOOLS_CALL) return [];
+  if (context.config.hub !== true) return [];
   const { call, ref, fault } = lookAt(context, step, seen.params);
   if (fault !== undefined || !asksHub(context, call)) return [];
   return [{ at: placeOf(step), ref, call }];

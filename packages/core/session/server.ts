@@ -1,15 +1,16 @@
 // What the server sends: answers are matched and recorded, everything else passes as it is.
 import type { CallError } from '@subluminal/contracts';
-import { openRequest } from './agent.ts';
+import { passRequest } from './agent.ts';
 import { INVALID_REQUEST } from './answers.ts';
 import { governBatch } from './batch.ts';
 import { type Context, type Step, sizeOf } from './context.ts';
 import { endCall } from './events.ts';
 import { malformed, reject } from './malformed.ts';
+import { AS_IS, answerOnward, handOn, isWatched, type Onward, requestOnward } from './passing.ts';
 import { stringText } from './peek/text.ts';
 import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
 import type { Open, OpenCall } from './pending.ts';
-import { fitted, NOT_INSPECTED, previewOfBytes } from './preview.ts';
+import { fitted, NOT_INSPECTED, type Preview, previewOfBytes } from './preview.ts';
 
 /** What is known of an answer that was too large to inspect. */
 interface Uninspected {
@@ -40,9 +41,7 @@ function fromServer(context: Context, step: Step, seen: Seen): void {
 }
 
 function response(context: Context, step: Step, seen: SeenResponse): void {
-  if (!settleAnswer(context, step, { seen, uninspected: undefined }))
-    return unsolicited(context, step);
-  step.out.push(step.forward);
+  if (!settleAnswer(context, step, { seen, uninspected: undefined })) unsolicited(context, step);
 }
 
 function unsolicited(context: Context, step: Step): void {
@@ -51,54 +50,85 @@ function unsolicited(context: Context, step: Step): void {
   reject(context, step, { ...fault, reason: 'unsolicited_answer', detail });
 }
 
-/** Matches an answer with its request and records the end of a call. False if there is none. */
-function settleAnswer(context: Context, step: Step, { seen, uninspected }: Answer): boolean {
+/** The request that an answer belongs to, or what says that there is none. */
+function requestOf({ asked }: Context, { id, failed }: SeenResponse): Open | 'nobody' | undefined {
   // An error about nothing in particular answers nobody, and harms nobody.
-  if (seen.id === undefined) return true;
-  const open = context.asked.agent.get(seen.id.json);
-  if (open === undefined && seen.id.type === 'null' && seen.failed === 'rpc') return true;
+  if (id === undefined) return 'nobody';
+  const open = asked.agent.get(id.json);
+  if (open === undefined && id.type === 'null' && failed === 'rpc') return 'nobody';
   // The server has not seen a held call: whatever this is, it is not its answer.
-  if (open === undefined || open.heldAs !== undefined) return false;
-  context.asked.agent.take(seen.id.json);
-  if (open.method === 'initialize' && seen.protocolVersion !== undefined) {
-    context.version = seen.protocolVersion;
+  return open?.heldAs === undefined ? open : undefined;
+}
+
+/** Matches an answer with its request, records the end of a call, and hands it on. False if there is none. */
+function settleAnswer(context: Context, step: Step, { seen, uninspected }: Answer): boolean {
+  const found = requestOf(context, seen);
+  if (found === undefined) return false;
+  const open = found === 'nobody' ? undefined : found;
+  const onward = isWatched(context) ? answerOnward(context, step, { seen, open }) : AS_IS;
+  if (open !== undefined && seen.id !== undefined) {
+    context.asked.agent.take(seen.id.json);
+    if (open.method === 'initialize' && seen.protocolVersion !== undefined) {
+      context.version = seen.protocolVersion;
+    }
+    if (open.call !== undefined && !open.settled) {
+      recordAnswer(context, step, { seen, uninspected, open, call: open.call, onward });
+    }
   }
-  if (open.call !== undefined && !open.settled) {
-    recordAnswer(context, step, { seen, uninspected, open, call: open.call });
-  }
+  handOn(context, step, onward);
   return true;
 }
 
-function recordAnswer(
-  context: Context,
-  step: Step,
-  answer: Answer & { readonly open: Open; readonly call: OpenCall },
-): void {
-  const { open, call, uninspected, seen } = answer;
-  const { result, failed } = seen;
-  const size = sizeOf(step.bytes);
-  const preview =
-    uninspected === undefined
-      ? previewOfBytes(context, step.bytes, result ?? { start: 0, end: size })
-      : NOT_INSPECTED;
+interface Recorded extends Answer {
+  readonly open: Open;
+  readonly call: OpenCall;
+  readonly onward: Onward;
+}
+
+function recordAnswer(context: Context, step: Step, answer: Recorded): void {
+  const { open, call, uninspected, seen, onward } = answer;
+  const isRefused = onward.kind === 'refused';
   endCall(context, step, {
     open: call,
-    status: failed === 'no' ? 'OK' : 'ERROR',
+    status: seen.failed === 'no' && !isRefused ? 'OK' : 'ERROR',
     sinceMs: open.sinceMs,
-    bytesOut: uninspected?.bytesTotal ?? size,
-    preview,
-    error: failed === 'no' ? undefined : errorOf(context, step, seen),
+    bytesOut: uninspected?.bytesTotal ?? sizeOf(step.bytes),
+    preview: previewFor(context, step, answer),
+    error: errorOf(context, step, answer),
     streamHash: uninspected?.streamHash,
+    content: onward.note,
+    isError: seen.failed !== 'no',
   });
 }
 
-function errorOf(context: Context, { bytes }: Step, answer: SeenResponse): CallError {
-  const { failed, code, message } = answer;
-  if (failed === 'tool') return { class: 'upstream_error', message: 'The tool reports an error.' };
-  const written =
-    message === undefined || message.end > bytes.length
-      ? 'The server reports an error.'
-      : stringText(context.decode(bytes, message.start, message.end));
+/** What the agent gets to see; of what it does not, nothing is shown. */
+function previewFor(context: Context, step: Step, answer: Recorded): Preview {
+  const { uninspected, onward, seen } = answer;
+  if (uninspected !== undefined || onward.kind === 'refused') return NOT_INSPECTED;
+  const isNew = onward.kind === 'rewritten';
+  const bytes = isNew ? onward.bytes : step.bytes;
+  const whole = { start: 0, end: sizeOf(bytes) };
+  if (seen.result === undefined) return previewOfBytes(context, bytes, whole);
+  return previewOfBytes(context, bytes, isNew ? onward.value : seen.result);
+}
+
+function errorOf(context: Context, step: Step, answer: Recorded): CallError | undefined {
+  const { seen, onward } = answer;
+  if (onward.kind === 'refused') {
+    const message = fitted(context.redact(onward.why.summary), MESSAGE_BYTES_MAX);
+    return { class: 'policy_block', message };
+  }
+  if (seen.failed === 'no') return undefined;
+  if (seen.failed === 'tool') {
+    return { class: 'upstream_error', message: 'The tool reports an error.' };
+  }
+  const { code, message } = seen;
+  const { bytes } = step;
+  // What a gate has taken out of the message is not told here either.
+  const isKnown = message !== undefined && message.end <= bytes.length && onward.kind === 'as_is';
+  const written = isKnown
+    ? stringText(context.decode(bytes, message.start, message.end))
+    : 'The server reports an error.';
   const text = fitted(context.redact(written), MESSAGE_BYTES_MAX);
   return { class: 'upstream_error', message: text, ...(code !== undefined && { code }) };
 }
@@ -115,8 +145,7 @@ function request(context: Context, step: Step, seen: SeenRequest): void {
     const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
     return reject(context, step, { ...fault, reason, detail });
   }
-  openRequest(context, step, seen);
-  step.out.push(step.forward);
+  passRequest(context, step, seen);
 }
 
 function notification(context: Context, step: Step, seen: SeenNotification): void {
@@ -124,7 +153,7 @@ function notification(context: Context, step: Step, seen: SeenNotification): voi
     const open = context.asked.server.get(seen.params.requestId?.json ?? '');
     if (open !== undefined) open.settled = true;
   }
-  step.out.push(step.forward);
+  handOn(context, step, requestOnward(context, step, seen));
 }
 
 export type { Uninspected };

@@ -1,9 +1,13 @@
 import { isUtf8 } from 'node:buffer';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { budget, deny } from '../policy/decide/scenario.test-support.ts';
+import { guardOf } from './guard.test-support.ts';
+import type { Guard } from './guard.ts';
 import { has, parsed, under } from './json.test-support.ts';
+import { memberRange } from './peek/member.ts';
+import { peek } from './peek/peek.ts';
 import {
   answersOf,
   bytesOf,
@@ -13,6 +17,7 @@ import {
   request,
   result,
 } from './playbook.test-support.ts';
+import { spliced } from './rewrite.ts';
 import type { Command, Side } from './types.ts';
 
 const RULES = [
@@ -153,6 +158,60 @@ describe('whatever is said', () => {
         expect(perform(one, steps)).toEqual(perform(two, steps));
       }),
       { numRuns: 40 },
+    );
+  });
+});
+
+describe('a guard that lets everything pass', () => {
+  it.each(['production', 'development'] as const)(
+    'changes nothing at all (%s)',
+    async (profile) => {
+      // It looks at everything, and leaves it as it is.
+      const looked: string[] = [];
+      const passing: Guard['passing'] = (_way, { value }) => {
+        looked.push(typeof value);
+        return { kind: 'same' };
+      };
+      const content: Guard['content'] = ({ args }) => {
+        looked.push(typeof args);
+        return { kind: 'pass' };
+      };
+      const guard = guardOf({ wants: () => true, passing, content });
+      await fc.assert(
+        fc.asyncProperty(script, async (steps) => {
+          const one = await play(RULES, { profile });
+          const two = await play(RULES, { profile, config: { guard } });
+          expect(perform(two, steps)).toEqual(perform(one, steps));
+          expect(two.session.summary()).toEqual(one.session.summary());
+        }),
+        { numRuns: 150 },
+      );
+      expect(looked).toContain('object');
+    },
+  );
+});
+
+describe('a value that is replaced', () => {
+  const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
+
+  it('is the only thing that differs, whatever it is', () => {
+    fc.assert(
+      fc.property(valid, fc.json({ stringUnit: 'binary' }), (message, json) => {
+        const bytes = Buffer.from(`${JSON.stringify(message, null, 1).replaceAll('\n', ' ')}\n`);
+        expect(peek(bytes).kind).not.toBe('invalid');
+        for (const name of ['params', 'result']) {
+          const range = memberRange(bytes, name);
+          const value = under(message, name);
+          expect(range === undefined).toBe(value === undefined);
+          if (range === undefined) continue;
+          const { start, end } = range;
+          expect(parsed(textOf(bytes.subarray(start, end)))).toEqual(parsed(JSON.stringify(value)));
+          const text = JSON.stringify(JSON.parse(json));
+          const whole = spliced(bytes, range, text);
+          const before = textOf(bytes.subarray(0, start));
+          expect(textOf(whole)).toBe(`${before}${text}${textOf(bytes.subarray(end))}`);
+        }
+      }),
     );
   });
 });

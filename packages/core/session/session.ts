@@ -6,16 +6,21 @@ import { fromAgent } from './agent.ts';
 import { consulted, endHeld, resolveHeld } from './approvals.ts';
 import { type Context, contextOf, report, type Step, stepOf } from './context.ts';
 import { agentClosed, openCount, serverExited, tick } from './ends.ts';
+import type { Guard } from './guard.ts';
 import { closeLarge, feedLarge, headQuestion, openLarge, stallLarge } from './large.ts';
+import { tellNotices } from './notes.ts';
+import { observationsIn } from './observe.ts';
 import { peek } from './peek/peek.ts';
 import type { Seen } from './peek/types.ts';
 import { questionsIn } from './questions.ts';
 import { fromServer } from './server.ts';
+import { soundGuard } from './sound.ts';
 import type {
   ApprovalAnswer,
   Command,
   HubAnswer,
   LargeEnd,
+  Observation,
   Question,
   ServerExit,
   SessionConfig,
@@ -31,7 +36,10 @@ interface Session {
   questions(kind: 'line' | 'head', bytes: Uint8Array, nowMs: number): readonly Question[];
   /** One whole line of the agent, with or without its newline. */
   fromAgent(line: Uint8Array, nowMs: number, answers?: readonly HubAnswer[]): Commands;
-  fromServer(line: Uint8Array, nowMs: number): Commands;
+  /** What the hub must hear before this line of the server goes in; with `observes` only. */
+  observations(line: Uint8Array): readonly Observation[];
+  /** One whole line of the server; `heard` when the hub has heard its observations. */
+  fromServer(line: Uint8Array, nowMs: number, heard?: boolean): Commands;
   /** The first part of a line that is too long to inspect: its parts are streamed or swallowed. */
   largeHead(from: Side, head: Uint8Array, when: Moment): Commands;
   /** A further part of it; the commands come before it is passed on. */
@@ -54,6 +62,8 @@ interface Session {
   agentClosed(nowMs: number): Commands;
   /** Another policy, from the next call on. What was counted is carried over. */
   usePolicy(snapshot: Snapshot): void;
+  /** Other gates, or none, from the next message on. */
+  useGuard(guard: Guard | undefined): void;
   summary(): SessionSummary;
   /** What the policy has counted so far. */
   policyState(): PolicyState;
@@ -74,7 +84,7 @@ function createSession(config: SessionConfig): Session {
   const after = (nowMs: number, act: (step: Step) => void, from: Side = 'agent'): Commands => {
     const step = stepOf(from, NO_BYTES, nowMs);
     act(step);
-    return step.out;
+    return told(context, step);
   };
   return {
     questions: (kind, bytes, nowMs) => {
@@ -88,20 +98,22 @@ function createSession(config: SessionConfig): Session {
       const seen = look(context, bytes);
       if (config.counted !== undefined) count(config.counted, 'agent', seen);
       fromAgent(context, step, seen);
-      return step.out;
+      return told(context, step);
     },
-    fromServer: (bytes, nowMs) => {
-      const step = stepOf('server', bytes, nowMs);
+    observations: (bytes) =>
+      config.observes === true ? observationsIn(context, bytes, look(context, bytes)) : [],
+    fromServer: (bytes, nowMs, heard) => {
+      const step = heardOf(stepOf('server', bytes, nowMs), heard);
       const seen = look(context, bytes);
       if (config.counted !== undefined) count(config.counted, 'server', seen);
       fromServer(context, step, seen);
-      return step.out;
+      return told(context, step);
     },
     largeHead: (from, head, { nowMs, answers }) => {
       const step = answered(stepOf(from, head, nowMs), answers);
       openLarge(context, step);
       config.counted?.(from, largeMethod(context, from));
-      return step.out;
+      return told(context, step);
     },
     largePiece: (from, piece) => {
       const step = stepOf(from, piece, 0);
@@ -125,10 +137,23 @@ function createSession(config: SessionConfig): Session {
     inputEnded: (nowMs) => after(nowMs, (step) => endHeld(context, step)),
     agentClosed: (nowMs) => after(nowMs, (step) => agentClosed(context, step)),
     usePolicy: (snapshot) => usePolicy(context, snapshot),
+    useGuard: (guard) => {
+      context.guard = soundGuard(guard, context.enforcing);
+    },
     summary: () => summaryOf(context),
     policyState: () => context.state,
     openRequests: (side) => openCount(context, side),
   };
+}
+
+/** What is to be done, with what the gates have noticed meanwhile. */
+function told(context: Context, step: Step): Commands {
+  if (context.guard !== undefined) tellNotices(context, step);
+  return step.out;
+}
+
+function heardOf(step: Step, heard: boolean | undefined): Step {
+  return heard === true ? { ...step, heard } : step;
 }
 
 /** A batch counts as one message, whatever is in it. */

@@ -4,6 +4,8 @@ import { candidatesFor } from '../policy/compile/snapshot.ts';
 import { countsAcrossServers } from '../policy/decide/scope.ts';
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
 import type { Context, Step } from './context.ts';
+import type { Judgement } from './gates.ts';
+import { mergedNotes } from './notes.ts';
 import type { HubAnswer } from './types.ts';
 
 const UNANSWERED = {
@@ -12,8 +14,12 @@ const UNANSWERED = {
   summary: 'The hub of this run, which counts for all of its servers, could not be asked.',
 } as const;
 
-/** Which rules can match follows from the names alone, so a counter is kept in one place only. */
+/**
+ * Which rules can match follows from the names alone, so a counter is kept in one place only. Where
+ * the hub has gates of its own, it decides every call.
+ */
 function asksHub({ config, snapshot }: Context, { server_name, tool_name }: Call): boolean {
+  if (config.asksAlways === true) return true;
   if (config.hub !== true) return false;
   return candidatesFor(snapshot, server_name, tool_name).some(({ rule }) =>
     countsAcrossServers(rule),
@@ -32,10 +38,16 @@ function answerFor(step: Step): HubAnswer | undefined {
 }
 
 /** What the hub decided. Where it said nothing, the profile decides. */
-function sharedOutcome(context: Context, step: Step): Outcome<PolicyState> {
+function sharedOutcome(context: Context, step: Step): Judgement {
   const answer = answerFor(step);
-  if (answer?.outcome === undefined) return unanswered(context);
-  return { ...answer.outcome, state: context.state };
+  return hubOutcome(context, answer?.outcome);
+}
+
+function hubOutcome(context: Context, outcome: HubAnswer['outcome']): Judgement {
+  if (outcome === undefined) return unanswered(context);
+  const { content, ...said } = outcome;
+  const judged = { ...said, state: context.state };
+  return content === undefined ? judged : { ...judged, content: mergedNotes([content]) };
 }
 
 function unanswered({ state, enforcing }: Context): Outcome<PolicyState> {
@@ -52,4 +64,4 @@ function unanswered({ state, enforcing }: Context): Outcome<PolicyState> {
   return { decision, state, trace: [], risk_class: [] };
 }
 
-export { answerFor, asksHub, placeOf, sharedOutcome, unanswered };
+export { answerFor, asksHub, hubOutcome, placeOf, sharedOutcome };

@@ -9,6 +9,7 @@ import type {
 } from '@subluminal/contracts';
 import type { Call, Identity, Outcome, PolicyState, Snapshot } from '../policy/index.ts';
 import type { Sha256 } from '../ports.ts';
+import type { ContentNote, Guard } from './guard.ts';
 import type { Decode } from './peek/text.ts';
 import type { InvalidReason } from './peek/types.ts';
 
@@ -25,7 +26,13 @@ type ReportReason =
   | 'not_inspectable'
   | 'call_without_id'
   | 'no_server'
-  | 'orphan';
+  | 'orphan'
+  /** A gate lets it not pass. */
+  | 'refused'
+  /** The hub was not told of an answer. */
+  | 'unheard'
+  /** A gate has noticed something about the server. */
+  | 'surface';
 
 /** Something that an operator should hear of. */
 interface Report {
@@ -52,7 +59,19 @@ interface Question {
 interface HubAnswer {
   readonly at: number;
   readonly callId: string;
-  readonly outcome: Omit<Outcome<PolicyState>, 'state'> | undefined;
+  readonly outcome:
+    | (Omit<Outcome<PolicyState>, 'state'> & { readonly content?: ContentNote | undefined })
+    | undefined;
+}
+
+/** What an answer holds, for who keeps track of where values came from. */
+interface Observation {
+  /** Empty when it answers no call of a tool. */
+  readonly callId: string;
+  /** The tool, or the method of a request that is no call. */
+  readonly tool: string;
+  /** The JSON of its result or error. */
+  readonly text: string;
 }
 
 interface ApprovalWanted {
@@ -105,7 +124,8 @@ type EmittedType =
   | 'tool_call_end'
   | 'hint_issued'
   | 'breaker_trip'
-  | 'approval';
+  | 'approval'
+  | 'surface';
 
 /** `preview` may be written without its preview under pressure; see `leanLine`. */
 type Emit = {
@@ -121,16 +141,19 @@ type Emit = {
 type Command =
   /** Write the bytes of this message; `bytes` only when they are not all of it. */
   | { readonly do: 'forward'; readonly to: Side; readonly bytes?: Uint8Array }
-  /** Write a line of ours; it brings its newline. */
-  | { readonly do: 'answer'; readonly to: 'agent'; readonly text: string }
+  /** Write a line of ours; it brings its newline. It must not land inside of a long line. */
+  | { readonly do: 'answer'; readonly to: Side; readonly text: string }
   /** Write nothing of this message. */
-  | { readonly do: 'drop'; readonly reason: ReportReason | 'refused' | 'cancelled' }
+  | { readonly do: 'drop'; readonly reason: ReportReason | 'cancelled' }
   | { readonly do: 'report'; readonly report: Report }
   | Emit
   | { readonly do: 'terminate'; readonly code: string; readonly message: string }
   /** Tell the hub how a call that it decided has ended. */
   | { readonly do: 'result'; readonly callId: string; readonly result: 'error' }
-  /** Keep these bytes under the call's id until `release` or `discard`: a person has been asked. */
+  /**
+   * Keep these bytes under the call's id until `release` or `discard`: a person has been asked. For
+   * a call that is held already, they take the place of what was kept.
+   */
   | { readonly do: 'hold'; readonly callId: string; readonly bytes: Uint8Array }
   /** Ask the hub about a held call that a person has approved; see `Session.consulted`. */
   | { readonly do: 'consult'; readonly question: Question }
@@ -191,6 +214,12 @@ interface SessionConfig {
   readonly approver?: Approver | undefined;
   /** Whether a hub counts for all servers of the run: see `questions`. Else this session does. */
   readonly hub?: boolean;
+  /** Every call is the hub's to decide: it has gates of its own. Without a hub none can be asked. */
+  readonly asksAlways?: boolean;
+  /** The hub must hear of answers before the agent does: see `observations`. */
+  readonly observes?: boolean;
+  /** The gates beside the rules. */
+  readonly guard?: Guard | undefined;
   /** Hears of each message: its method, or what it is where it has none. It must be quick. */
   readonly counted?: (from: Side, method: string) => void;
   /** Hears of each decision, with the id of its request as JSON. It must be quick. */
@@ -248,6 +277,7 @@ export type {
   GrantQuery,
   HubAnswer,
   LargeEnd,
+  Observation,
   Question,
   Report,
   ReportReason,

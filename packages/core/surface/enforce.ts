@@ -79,8 +79,12 @@ function forbidden({ tier, listed }: ToolRule, { tool }: SurfaceCall): Refusal |
 
 const SHOWN_MAX = 5;
 
-function refusedParams(manifest: Manifest, { tool, args }: SurfaceCall): Refusal | undefined {
+function refusedParams(manifest: Manifest, call: SurfaceCall): Refusal | undefined {
+  const { tool } = call;
   const rules = paramRules(manifest, tool);
+  // Arguments are often parsed on first use, and most tools have no rules for them.
+  if (!rules.any) return undefined;
+  const { args } = call;
   const checked = violationsOf(rules, args);
   if (!checked.ok) {
     const hint = 'Send fewer or flatter arguments.';

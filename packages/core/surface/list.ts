@@ -215,4 +215,4 @@ function shown(name: string): string {
 }
 
 export type { Filtered, ListOptions, Removed, RemovedReason, ToolNote };
-export { filterPrompts, filterResources, filterResourceTemplates, filterTools };
+export { filterPrompts, filterResources, filterResourceTemplates, filterTools, uncached };

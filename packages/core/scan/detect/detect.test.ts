@@ -93,6 +93,11 @@ describe('JSON', () => {
     expect(paths).toEqual(['$.a[0]{0}~', '$.b.c', '$.d[0][0]']);
   });
 
+  it('leaves the neighbours of a value that is whole in its own field alone', () => {
+    const { findings } = scanJson({ token: KEY, count: 3, name: 'someone' }, options);
+    expect(findings.map(({ path, rule }) => [path, rule])).toEqual([['$.token', 'github-token']]);
+  });
+
   it('finds one value in several fields, and each of its parts', () => {
     const { findings } = scanJson({ first: KEY.slice(0, 20), second: KEY.slice(20) }, options);
     const parts = findings.filter(({ rule }) => rule === 'github-token');

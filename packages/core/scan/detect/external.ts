@@ -67,6 +67,12 @@ function cutMark(cutUnits: number, units: number): string {
   return `\n[TRUNCATED ${cutUnits} of ${units} characters left out to protect the context]`;
 }
 
+/** The text in so many units at most; a cut is told in the text. */
+function cutContent(text: string, unitsMax: number): string {
+  const { kept, cutUnits } = cut(text, unitsMax);
+  return cutUnits === 0 ? text : kept + cutMark(cutUnits, text.length);
+}
+
 /** The text between the marks of outside content. */
 function externalContent(text: string, options: ExternalOptions): string {
   const { kept, cutUnits } = cut(text, options.unitsMax ?? UNITS_MAX);
@@ -98,4 +104,4 @@ function tagResult(result: unknown, options: ExternalOptions): TaggedResult {
 }
 
 export type { ExternalOptions, ExternalSource, TaggedResult };
-export { externalContent, tagResult };
+export { cutContent, externalContent, tagResult };

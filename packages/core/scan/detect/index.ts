@@ -3,7 +3,7 @@ export { applyActions } from './actions.ts';
 export type { DefinitionOptions } from './definition.ts';
 export { scanInstructions, scanListed, scanToolDefinition } from './definition.ts';
 export type { ExternalOptions, ExternalSource, TaggedResult } from './external.ts';
-export { externalContent, tagResult } from './external.ts';
+export { cutContent, externalContent, tagResult } from './external.ts';
 export { scanJson } from './json.ts';
 export type { Suppressed, SuppressedPlace, Suppression, SuppressionRead } from './suppress.ts';
 export { readSuppression, suppress } from './suppress.ts';

@@ -112,6 +112,8 @@ function scanRow(progress: Progress, row: readonly Leaf[]): void {
     addGap(progress, { reason: 'too_much_work', path: pathOf(row[0]?.step), count: skipped });
   }
   for (const { hit, parts } of found) {
+    // A token that is whole in its own field has swallowed what merely stands beside it.
+    if (parts.some((part) => isWhole(findings, hit, { path: pathOf(part.of), ...part }))) continue;
     const value = hit.value ?? '';
     for (const [index, part] of parts.entries()) {
       if (isKnown(findings, pathOf(part.of), part)) continue;
@@ -123,6 +125,23 @@ function scanRow(progress: Progress, row: readonly Leaf[]): void {
       }
     }
   }
+}
+
+/** Found in its own field already, by the same rule. */
+function isWhole(
+  findings: readonly Finding[],
+  { rule }: { readonly rule: string },
+  { path, start, end }: { readonly path: string; readonly start: number; readonly end: number },
+): boolean {
+  return findings.some(
+    (known) =>
+      known.path === path &&
+      known.rule === rule &&
+      known.part === undefined &&
+      known.confidence !== 'hint' &&
+      known.start <= start &&
+      known.end >= end,
+  );
 }
 
 /** Found already, in its own field or in another row. */

@@ -16,11 +16,12 @@ import {
 } from '../../canon/units.ts';
 import { type Draft, emptyDraft, settle } from './draft.ts';
 import { noteObject, noteScalar, type Place, WANTED } from './outline-fields.ts';
-import type { InvalidReason, Seen } from './types.ts';
+import type { InvalidReason, MessageId, Seen } from './types.ts';
 
 /** What can be told before the end has come. */
 interface OutlineSoFar {
   readonly batch: boolean;
+  readonly id: MessageId | undefined;
   readonly method: string | undefined;
   readonly name: string | undefined;
   /** It has a result or an error: it is an answer. */
@@ -81,6 +82,7 @@ class Outline {
     const { draft, batch, argsStart } = this;
     return {
       batch,
+      id: draft.id ?? undefined,
       method: draft.method ?? undefined,
       name: draft.name,
       answers: draft.result !== undefined || draft.error,

@@ -123,6 +123,20 @@ function withServer(store: PinStore, server: string, pins: ServerPins): PinStore
   return { servers: new Map(store.servers).set(server, pins) };
 }
 
+/** What was seen of a server for the first time. */
+interface NewPins extends ServerPins {
+  readonly server: string;
+}
+
+/** The store with new pins in it. What is known already stays as it is, whoever wrote it. */
+function addPins(store: PinStore, { server, instructions, tools }: NewPins): PinStore {
+  const known = store.servers.get(server);
+  return withServer(store, server, {
+    instructions: known?.instructions ?? instructions,
+    tools: new Map([...tools, ...(known?.tools ?? [])]),
+  });
+}
+
 interface Accepting {
   readonly server: string;
   /** The tools to accept; `instructions` says whether those are accepted as well. */
@@ -187,5 +201,5 @@ function block(reason_code: SurfaceReason, tool: string, hint: string): PinDecis
   return { kind: 'block', reason_code, message, hint };
 }
 
-export type { Accepting, PinDecision, PinReview, ReviewContext };
-export { acceptPins, decideByPins, reviewListing };
+export type { Accepting, NewPins, PinDecision, PinReview, ReviewContext };
+export { acceptPins, addPins, decideByPins, reviewListing };

@@ -1,0 +1,73 @@
+// Guards for tests: everything real, small options, and calls that count how often they are read.
+import type { JsonObject } from '@subluminal/contracts';
+import type { GuardedCall, Passage, Passing } from '../session/guard.ts';
+import { sha256 } from '../surface/gmail.test-support.ts';
+import type { GuardOptions } from './options.ts';
+
+const fingerprint = (text: string) => sha256(`keyed ${text}`).slice(0, 16);
+
+const ENFORCED = { surface: true, pins: true, content: true, asks: true } as const;
+const OBSERVED = { surface: false, pins: false, content: false, asks: true } as const;
+
+function optionsOf(options: Partial<GuardOptions> = {}): GuardOptions {
+  const redact = (text: string) => text;
+  return { server: 'mail', enforces: ENFORCED, sha256, fingerprint, redact, ...options };
+}
+
+interface TestCall {
+  readonly tool: string;
+  readonly args?: JsonObject | undefined;
+  readonly approved?: readonly string[];
+  readonly callId?: string;
+}
+
+function callOf({ tool, args, approved = [], callId = 'c1' }: TestCall): GuardedCall {
+  return { callId, tool, args, isApproved: (ruleId) => approved.includes(ruleId) };
+}
+
+/** A call whose arguments nobody may look at. */
+function sealedCall(tool: string): GuardedCall {
+  return {
+    callId: 'c1',
+    tool,
+    get args(): never {
+      throw new Error('the arguments were parsed');
+    },
+    isApproved: () => false,
+  };
+}
+
+function answer(method: string, value: unknown, more: Partial<Passing> = {}): Passing {
+  return { kind: 'answer', method, value, isError: false, ...more };
+}
+
+/** The answer to a call of a tool. */
+function result(tool: string, value: unknown, more: Partial<Passing> = {}): Passing {
+  return answer('tools/call', value, { call: { callId: 'c1', tool }, ...more });
+}
+
+function request(method: string, value: unknown): Passing {
+  return { kind: 'request', method, value, isError: false };
+}
+
+const textResult = (text: string) => ({ content: [{ type: 'text', text }] });
+
+/** What arrives; throws when nothing does. */
+function arrived(message: Passing, passage: Passage): unknown {
+  if (passage.kind === 'refused') throw new Error(passage.summary);
+  return passage.kind === 'same' ? message.value : passage.value;
+}
+
+export {
+  answer,
+  arrived,
+  callOf,
+  ENFORCED,
+  fingerprint,
+  OBSERVED,
+  optionsOf,
+  request,
+  result,
+  sealedCall,
+  textResult,
+};

@@ -1,0 +1,4 @@
+export { createGuard } from './guard.ts';
+export type { LeakFinder } from './leak-finder.ts';
+export { createLeakFinder } from './leak-finder.ts';
+export type { Enforcement, GuardOptions, PinOptions, ServerGuard } from './options.ts';

@@ -1,0 +1,94 @@
+// Finds the secrets that were injected into a server, raw, encoded or in pieces, and nothing else.
+import { visible } from '../policy/visible.ts';
+import { createPrefilter, type Prefilter } from '../scan/prefilter.ts';
+import { type Finding, merged, onEscapes } from '../scan/ranges.ts';
+import type { Range, SecretValue } from '../scan/types.ts';
+import { INJECTED, type RefusedValue, valueRules } from '../scan/values.ts';
+
+interface LeakFinder {
+  /** Whether a text shows any of the values. */
+  has(text: string): boolean;
+  /** The text with a marker in the place of each. */
+  redact(text: string): string;
+  /** The names of the values that any of these texts show; for what is told of a leak. */
+  namesIn(texts: readonly string[]): readonly string[];
+  /** Values that cannot be looked for. */
+  readonly refused: readonly RefusedValue[];
+}
+
+type Find = (text: string, isEnough: boolean) => readonly Finding[];
+
+const MARKER = `[REDACTED:${INJECTED}]`;
+const FINDINGS_MAX = 100_000;
+const ROUNDS_MAX = 4;
+const NAME_MAX = 100;
+
+/** Undefined when there is nothing to look for. */
+function createLeakFinder(values: readonly SecretValue[]): LeakFinder | undefined {
+  const { find, refused } = findOf(values);
+  if (find === undefined) return undefined;
+  // A leak is rare: who it was is asked only then, one value at a time.
+  const each = new Map<SecretValue, Find | undefined>();
+  const shows = (value: SecretValue, text: string) => {
+    if (!each.has(value)) each.set(value, findOf([value]).find);
+    return (each.get(value)?.(text, true).length ?? 0) > 0;
+  };
+  return {
+    refused,
+    has: (text) => find(text, true).length > 0,
+    redact: (text) => redacted(text, find),
+    namesIn: (texts) => {
+      const shown = values.filter((value) => texts.some((text) => shows(value, text)));
+      return [...new Set(shown.map(({ name }) => visible(name, NAME_MAX)))];
+    },
+  };
+}
+
+function findOf(values: readonly SecretValue[]): {
+  readonly find: Find | undefined;
+  readonly refused: readonly RefusedValue[];
+} {
+  const { rules, search, refused } = valueRules(values);
+  if (search === undefined) return { find: undefined, refused };
+  let prefilter: Prefilter | undefined;
+  const find: Find = (text, isEnough) => {
+    const findings: Finding[] = [];
+    const add = ({ start, end }: Range) => {
+      if (findings.length < FINDINGS_MAX) findings.push({ start, end, rule: INJECTED, rank: 0 });
+    };
+    const readTo = new Int32Array(rules.length);
+    const onHit = (index: number, at: number) => {
+      if (at < (readTo[index] ?? 0)) return;
+      const match = rules[index]?.match({ text, at, truncated: false });
+      readTo[index] = match?.readTo ?? 0;
+      if (match !== undefined) add(match);
+    };
+    const task = { text, truncated: false };
+    prefilter ??= createPrefilter(rules);
+    const hasEscapes = prefilter.scanBoth(text, onHit, search.probe(task, add));
+    if (isEnough && findings.length > 0) return findings;
+    search.findHidden(task, hasEscapes, add);
+    return findings;
+  };
+  return { find, refused };
+}
+
+function redacted(text: string, find: Find): string {
+  let clean = text;
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const findings = find(clean, false);
+    if (findings.length === 0) break;
+    const whole = findings.map((finding) => ({ ...finding, ...onEscapes(clean, finding) }));
+    let out = '';
+    let done = 0;
+    for (const { start, end } of merged(whole, [])) {
+      out += clean.slice(done, start) + MARKER;
+      done = end;
+    }
+    clean = out + clean.slice(done);
+  }
+  return clean;
+}
+
+export type { LeakFinder };
+export { createLeakFinder };

@@ -1,0 +1,143 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { verifies } from '../../../test/requirements.ts';
+import {
+  answer,
+  arrived,
+  callOf,
+  OBSERVED,
+  optionsOf,
+  request,
+  result,
+  textResult,
+} from './guard.test-support.ts';
+import { createGuard } from './guard.ts';
+import { createLeakFinder } from './leak-finder.ts';
+
+const VALUE = 'tk-9fX2qLm8Zr4Wv7Bd1Kp6';
+const OTHER = 'Ju5Gt3Hw8Ny2Qc9Xs4Vb';
+const LEAKS = createLeakFinder([
+  { name: 'mail-token', value: VALUE },
+  { name: 'other', value: OTHER },
+]);
+const ENCODINGS: readonly (readonly [string, (value: string) => string])[] = [
+  ['raw', (value) => value],
+  ['base64', (value) => Buffer.from(value).toString('base64')],
+  ['base64url', (value) => Buffer.from(value).toString('base64url')],
+  ['hex', (value) => Buffer.from(value).toString('hex')],
+  ['reversed', (value) => [...value].toReversed().join('')],
+  ['url', (value) => [...value].map((char) => `%${char.charCodeAt(0).toString(16)}`).join('')],
+  ['spaced', (value) => [...value].join(' ')],
+];
+
+// Nothing is enforced: what was injected is kept in any case.
+const guard = createGuard(optionsOf({ leaks: LEAKS, enforces: OBSERVED }));
+
+describe('a secret of the server', () => {
+  it.each(ENCODINGS)('is not sent, %s, in a value or in a key', (_name, encode) => {
+    verifies('ST-5.2');
+    const text = encode(VALUE);
+    for (const args of [{ a: { b: [`x ${text} y`] } }, { [text]: 1 }]) {
+      const verdict = guard.content(callOf({ tool: 'post', args }), 0);
+      expect(verdict).toMatchObject({
+        kind: 'stop',
+        decision: { action: 'BLOCK', rule_id: 'gate:leak', reason_code: 'LEAK_BLOCKED' },
+        note: { action: 'block', findings: ['leak:mail-token'] },
+      });
+      expect(JSON.stringify(verdict)).not.toContain(text);
+    }
+  });
+
+  it('is not sent in two halves', () => {
+    const args = { a: VALUE.slice(0, 11), b: VALUE.slice(11) };
+    expect(guard.content(callOf({ tool: 'post', args }), 0).kind).toBe('stop');
+  });
+
+  it('is not sent in any other message', () => {
+    const asked = request('prompts/get', { name: 'p', arguments: { a: VALUE } });
+    expect(guard.passing('out', asked, 0)).toMatchObject({
+      kind: 'refused',
+      reason_code: 'LEAK_BLOCKED',
+    });
+    const replied = answer('elicitation/create', { content: { a: VALUE } });
+    expect(guard.passing('out', replied, 0).kind).toBe('refused');
+  });
+
+  it.each(ENCODINGS)('does not arrive, %s', (_name, encode) => {
+    const text = encode(VALUE);
+    const message = result('read', {
+      content: [{ type: 'text', text: `before ${text} after` }],
+      structuredContent: { deep: [text] },
+    });
+    const passage = guard.passing('in', message, 0);
+    expect(passage).toMatchObject({
+      kind: 'changed',
+      note: { action: 'redact', findings: ['leak:mail-token'] },
+    });
+    const shown = JSON.stringify(arrived(message, passage));
+    expect(shown).not.toContain(text);
+    expect(shown).toMatch(/before .*REDACTED.* after/);
+  });
+
+  it('does not arrive by errors, notifications, lists, instructions or requests', () => {
+    const values = [
+      answer('tools/call', { code: 1, message: VALUE }, { isError: true }),
+      answer('tools/list', { tools: [{ name: 'a', description: VALUE }] }),
+      answer('initialize', { instructions: VALUE }),
+      answer('anything/else', { text: VALUE }),
+      request('sampling/createMessage', { systemPrompt: VALUE }),
+      { ...request('notifications/progress', { message: VALUE }), kind: 'notification' } as const,
+    ];
+    for (const message of values) {
+      expect(guard.wants('in', message.kind, message.method)).toBe(true);
+      const passage = guard.passing('in', message, 0);
+      expect(passage.kind).toBe('changed');
+      expect(JSON.stringify(arrived(message, passage))).not.toContain(VALUE);
+    }
+  });
+
+  it('holds an answer back where nothing can be put in its place', () => {
+    const message = result('read', { structuredContent: { [VALUE]: 1 } });
+    expect(guard.passing('in', message, 0)).toMatchObject({
+      kind: 'refused',
+      reason_code: 'LEAK_BLOCKED',
+    });
+    const numbers = createLeakFinder([{ name: 'pin', value: '8675309123' }]);
+    const other = createGuard(optionsOf({ leaks: numbers }));
+    expect(other.passing('in', result('read', { n: 8_675_309_123 }), 0).kind).toBe('refused');
+  });
+
+  it('keeps back what cannot be looked at', () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 5_000; level++) deep = [deep];
+    expect(guard.content(callOf({ tool: 'post' }), 0)).toMatchObject({
+      kind: 'stop',
+      decision: { reason_code: 'ARGS_NOT_INSPECTED' },
+    });
+    expect(guard.passing('in', result('read', deep), 0).kind).toBe('refused');
+    expect(guard.unseen('in', 'answer', 'tools/call').kind).toBe('refused');
+    expect(guard.unseen('in', 'answer', '').kind).toBe('refused');
+  });
+
+  it('leaves other content alone', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const value: unknown = JSON.parse(text);
+        expect(guard.passing('in', result('read', value), 0)).toEqual({ kind: 'same' });
+      }),
+      { numRuns: 200 },
+    );
+    const words = textResult('The quick brown fox jumps over the lazy dog. '.repeat(50));
+    expect(guard.passing('in', result('read', words), 0)).toEqual({ kind: 'same' });
+  });
+
+  it('is named, and all of them that are there', () => {
+    const call = callOf({ tool: 'post', args: { a: VALUE, b: OTHER } });
+    expect(guard.content(call, 0).note?.findings).toEqual(['leak:mail-token', 'leak:other']);
+  });
+
+  it('is not looked for when there is none', () => {
+    expect(createLeakFinder([])).toBeUndefined();
+    expect(createLeakFinder([{ name: 'a', value: 'abc' }])).toBeUndefined();
+  });
+});

@@ -1,0 +1,213 @@
+// What a server offers, on its way to the agent.
+import { isObject } from '@subluminal/contracts';
+import { visible } from '../policy/visible.ts';
+import type { Passage } from '../session/guard.ts';
+import {
+  type Filtered,
+  filterPrompts,
+  filterResources,
+  filterResourceTemplates,
+  filterTools,
+  findCollisions,
+  type RemovedReason,
+} from '../surface/index.ts';
+import { uncached } from '../surface/list.ts';
+import { badNames } from './definitions.ts';
+import type { Memory } from './memory.ts';
+import { reviewTools, tellMissing } from './pinned.ts';
+
+const LISTS = {
+  'tools/list': { field: 'tools', key: 'name', filter: filterTools },
+  'prompts/list': { field: 'prompts', key: 'name', filter: filterPrompts },
+  'resources/list': { field: 'resources', key: 'uri', filter: filterResources },
+  'resources/templates/list': {
+    field: 'resourceTemplates',
+    key: 'uriTemplate',
+    filter: filterResourceTemplates,
+  },
+} as const;
+type ListMethod = keyof typeof LISTS;
+
+/** Over all pages of one list; who offers more floods. */
+const OFFERED_MAX = 20_000;
+
+/** Over all lists of a session; who always has other tools fills our memory. */
+const KNOWN_MAX = 50_000;
+const NONE: ReadonlySet<string> = new Set();
+
+function isList(method: string): method is ListMethod {
+  return Object.hasOwn(LISTS, method);
+}
+
+/** One page of a list as the agent may see it. */
+function listed(memory: Memory, method: ListMethod, page: Page): Passage {
+  const { value, nowMs } = page;
+  const { field, key } = LISTS[method];
+  const items: unknown = isObject(value) ? value[field] : undefined;
+  const before = memory.offered.get(method) ?? NONE;
+  const names = namesOf(Array.isArray(items) ? items : [], key);
+  const offered = new Set([...before, ...names]);
+  if (offered.size > OFFERED_MAX || knownCount(memory) > KNOWN_MAX) return TOO_MANY;
+  const isLast = !isObject(value) || typeof value['nextCursor'] !== 'string';
+  memory.offered.set(method, isLast ? NONE : offered);
+  const hidden = hiddenOn(memory, method, {
+    items: Array.isArray(items) ? items : [],
+    isWhole: isLast && before.size === 0,
+    nowMs,
+  });
+  if (isLast && method === 'tools/list') {
+    memory.wasListed = true;
+    if (before.size > 0) tellMissing(memory, offered);
+    tellLookAlikes(memory, [...offered]);
+  }
+  const filtered = byManifest(memory, method, { value, before: [...before] });
+  const shown = without(memory, filtered, { field, key, hidden });
+  return shown === value ? { kind: 'same' } : { kind: 'changed', value: shown };
+}
+
+function knownCount({ review, bad }: Memory): number {
+  return Math.max(bad.size, review?.kind === 'reviewed' ? review.verdicts.size : 0);
+}
+
+interface Page {
+  readonly value: unknown;
+  readonly nowMs: number;
+}
+
+const TOO_MANY: Passage = {
+  kind: 'refused',
+  reason_code: 'ANSWER_REFUSED',
+  summary: `The server lists more than ${OFFERED_MAX} entries.`,
+  hint: 'Go on without this list.',
+};
+
+function namesOf(items: readonly unknown[], key: string): readonly string[] {
+  return items.flatMap((item) => {
+    const name: unknown = isObject(item) ? item[key] : undefined;
+    return typeof name === 'string' ? [name] : [];
+  });
+}
+
+interface Listing {
+  readonly items: readonly unknown[];
+  readonly isWhole: boolean;
+  readonly nowMs: number;
+}
+
+/** The names that content or pins keep from the agent, where that is enforced. */
+function hiddenOn(
+  memory: Memory,
+  method: ListMethod,
+  { items, isWhole, nowMs }: Listing,
+): ReadonlySet<string> {
+  const { enforces } = memory.options;
+  const { key } = LISTS[method];
+  const isTools = method === 'tools/list';
+  const bad = badNames(memory, { items, key, kind: isTools ? 'tool' : 'listed' }, nowMs);
+  if (isTools) {
+    for (const name of namesOf(items, key)) {
+      if (bad.has(name)) memory.bad.add(name);
+      else memory.bad.delete(name);
+    }
+  }
+  const changed = isTools
+    ? reviewTools(memory, { tools: items, isComplete: isWhole }, nowMs)
+    : new Set<string>();
+  return new Set([...(enforces.content ? bad : []), ...(enforces.pins ? changed : [])]);
+}
+
+interface Filtering {
+  readonly value: unknown;
+  readonly before: readonly string[];
+}
+
+function byManifest(memory: Memory, method: ListMethod, { value, before }: Filtering): unknown {
+  const { manifest, enforces } = memory.options;
+  if (manifest === undefined) return value;
+  const options = { era: memory.era, offeredBefore: before };
+  const filtered = LISTS[method].filter(value, manifest, options);
+  tellFiltered(memory, filtered);
+  return enforces.surface ? filtered.result : value;
+}
+
+const REMOVED = {
+  forbidden: 'TOOL_FORBIDDEN',
+  not_listed: 'TOOL_NOT_LISTED',
+  duplicate_name: 'PIN_AMBIGUOUS',
+  malformed: 'DEFINITION_SUSPICIOUS',
+  schema_too_complex: 'DEFINITION_SUSPICIOUS',
+} as const satisfies { readonly [R in RemovedReason]: string };
+
+const REMOVED_WORDS = {
+  forbidden: 'The manifest forbids it.',
+  not_listed: 'The manifest does not list it.',
+  duplicate_name: 'Its name stands in the list twice.',
+  malformed: 'It has no usable name.',
+  schema_too_complex: 'Its schema is too complex to be limited.',
+} as const satisfies { readonly [R in RemovedReason]: string };
+
+function tellFiltered({ board, options }: Memory, filtered: Filtered): void {
+  const enforced = options.enforces.surface;
+  for (const { name, reason } of filtered.removed) {
+    const detail = REMOVED_WORDS[reason];
+    board.tell({ what: 'tool_hidden', enforced, name, reason_code: REMOVED[reason], detail });
+  }
+  for (const name of filtered.rewritten) {
+    const detail = 'Its parameters are limited by the manifest.';
+    const reason_code = 'SCHEMA_REWRITTEN';
+    board.tell({ what: 'schema_rewritten', enforced, name, reason_code, detail });
+  }
+  for (const name of filtered.unlisted) {
+    const detail = 'It is in the manifest, but the server does not offer it.';
+    board.tell({ what: 'tool_removed', enforced, name, reason_code: 'TOOL_REMOVED', detail });
+  }
+}
+
+interface Hiding {
+  readonly field: string;
+  readonly key: string;
+  readonly hidden: ReadonlySet<string>;
+}
+
+/** The same object when nothing is hidden. */
+function without({ era }: Memory, value: unknown, { field, key, hidden }: Hiding): unknown {
+  if (hidden.size === 0 || !isObject(value)) return value;
+  const items: unknown = value[field];
+  if (!Array.isArray(items)) return value;
+  const kept = items.filter((item: unknown) => {
+    const name: unknown = isObject(item) ? item[key] : undefined;
+    return typeof name !== 'string' || !hidden.has(name);
+  });
+  return kept.length === items.length ? value : uncached({ ...value, [field]: kept }, era);
+}
+
+const COLLIDING_SHOWN_MAX = 5;
+
+/** Tells which names can be taken for those of servers whose tools are pinned. */
+function tellLookAlikes(memory: Memory, tools: readonly string[]): void {
+  const { pins, server } = memory.options;
+  if (pins?.opened.ok !== true) return;
+  const key = JSON.stringify(tools);
+  if (key === memory.compared) return;
+  memory.compared = key;
+  const others = [...pins.opened.store.servers]
+    .filter(([name]) => name !== server)
+    .map(([name, known]) => ({ server: name, tools: [...known.tools.keys()] }));
+  for (const { kind, names } of findCollisions([{ server, tools }, ...others]).found) {
+    const own = names.find((named) => named.server === server);
+    const rest = names.filter((named) => named !== own).slice(0, COLLIDING_SHOWN_MAX);
+    if (own === undefined || rest.length === 0) continue;
+    const shown = rest.map((named) => `\`${visible(`${named.server}/${named.tool}`, 120)}\``);
+    const how = kind === 'same_name' ? 'has the same name as' : 'can be taken for';
+    memory.board.tell({
+      what: 'look_alike',
+      enforced: false,
+      name: own.tool,
+      reason_code: 'LOOK_ALIKE',
+      detail: `It ${how} ${shown.join(', ')}.`,
+    });
+  }
+}
+
+export type { ListMethod };
+export { isList, LISTS, listed };

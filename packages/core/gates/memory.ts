@@ -1,0 +1,99 @@
+// What a guard remembers of its session; it outlives a change of the options.
+import { type Era, type FullContentSection, fullContent } from '@subluminal/contracts';
+import {
+  type ConnectionState,
+  initialSurfaceState,
+  moveConnection,
+  type OpenedPins,
+  type PinReview,
+  registered,
+  type ServerPins,
+  type SurfaceState,
+} from '../surface/index.ts';
+import { newTaint, type TaintState } from '../taint/index.ts';
+import { type Board, createBoard } from './board.ts';
+import type { GuardOptions } from './options.ts';
+
+interface Probe {
+  readonly callId: string;
+  readonly sinceMs: number;
+}
+
+interface Memory {
+  options: GuardOptions;
+  era: Era;
+  counters: SurfaceState;
+  connection: ConnectionState;
+  /** The call that tries out a server whose circuit is broken. */
+  probe: Probe | undefined;
+  /** By what calls are decided. */
+  review: PinReview | undefined;
+  /** What the next page of tools goes on from. */
+  pageBefore: PinReview | undefined;
+  /** The pins that somebody has been told to keep. */
+  kept: ServerPins | undefined;
+  /** Null when the server has none, undefined while nobody has asked. */
+  instructions: string | null | undefined;
+  areInstructionsBad: boolean;
+  /** Tools whose definition must not reach a model. */
+  readonly bad: Set<string>;
+  /** The names on the pages of each list so far. */
+  readonly offered: Map<string, ReadonlySet<string>>;
+  /** Whether all tools were listed once in this session. */
+  wasListed: boolean;
+  /** The names that were last compared with those of other servers. */
+  compared: string;
+  /** The content section with its defaults. */
+  content: FullContentSection | undefined;
+  taint: TaintState;
+  readonly board: Board;
+}
+
+function newMemory(options: GuardOptions): Memory {
+  const memory: Memory = {
+    options,
+    era: 'legacy',
+    counters: initialSurfaceState(),
+    connection: connected(options),
+    probe: undefined,
+    review: unreadable(options.pins?.opened),
+    pageBefore: undefined,
+    kept: knownPins(options),
+    instructions: undefined,
+    areInstructionsBad: false,
+    bad: new Set(),
+    offered: new Map(),
+    wasListed: false,
+    compared: '',
+    content: options.content === undefined ? undefined : fullContent(options.content),
+    taint: newTaint({ trustedClears: options.taint?.trustedClears ?? 'earlier' }),
+    board: createBoard(() => memory.options.redact),
+  };
+  return memory;
+}
+
+/** A store that cannot be read blocks before anything was listed. */
+function unreadable(opened: OpenedPins | undefined): PinReview | undefined {
+  if (opened === undefined || opened.ok) return undefined;
+  return { kind: 'unreadable', message: opened.message };
+}
+
+function knownPins({ pins, server }: GuardOptions): ServerPins | undefined {
+  return pins?.opened.ok === true ? pins.opened.store.servers.get(server) : undefined;
+}
+
+/** The server runs already when messages pass, so its life starts where calls may be made. */
+function connected({ manifest, seed = 1 }: GuardOptions): ConnectionState {
+  const idle = registered(seed);
+  if (manifest === undefined) return idle;
+  const at = { settings: manifest.breaker, nowMs: 0 };
+  const events = [
+    { kind: 'connect' },
+    { kind: 'connected' },
+    { kind: 'introspected', missing: [], extra: [] },
+  ] as const;
+  return events.reduce((state, event) => moveConnection(state, event, at).state, idle);
+}
+
+export type { Memory };
+export { connected, knownPins, newMemory, unreadable };

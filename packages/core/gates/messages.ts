@@ -1,0 +1,173 @@
+// Everything that passes and is no call of a tool.
+import { type Era, isObject } from '@subluminal/contracts';
+import { visible } from '../policy/visible.ts';
+import type { ContentNote, Passage, Passing, Way } from '../session/guard.ts';
+import { inboundPassage, resultPassage } from './answers.ts';
+import { judge } from './content.ts';
+import { judgeDefinition } from './definitions.ts';
+import { leaksIn, withoutLeaks } from './leaks.ts';
+import { isList, listed } from './lists.ts';
+import type { Memory } from './memory.ts';
+import { reviewInstructions } from './pinned.ts';
+import { clean, noteOf } from './say.ts';
+import { accessTo } from './surface.ts';
+import { NAMING, RESULTS, SPEAKING, TOLD, UNKNOWN, type Wanted } from './table.ts';
+import { unseenPassage } from './unseen.ts';
+import { isSameShape, isWalkable } from './walk.ts';
+
+const SAME: Passage = { kind: 'same' };
+
+interface Seen {
+  readonly way: Way;
+  readonly message: Passing;
+  readonly nowMs: number;
+}
+
+/** What becomes of a message; what it says of it has no secret in it. */
+function passageOf(memory: Memory, wanted: Wanted, seen: Seen): Passage {
+  const { way, message } = seen;
+  const { kind, method } = message;
+  const passage = isWalkable(message.value)
+    ? withoutSecrets(memory, seen)
+    : unseenPassage(memory, wanted, { way, kind, method });
+  if (passage.kind !== 'refused') return passage;
+  const { options } = memory;
+  const { summary, hint, note } = passage;
+  return {
+    ...passage,
+    summary: clean(summary, options),
+    ...(hint !== undefined && { hint: clean(hint, options) }),
+    ...(note !== undefined && { note: noteOf([note], options) }),
+  };
+}
+
+/** Injected secrets go first, whatever else is said of a message. */
+function withoutSecrets(memory: Memory, seen: Seen): Passage {
+  const { leaks } = memory.options;
+  const { way, message } = seen;
+  if (leaks === undefined || message.value === undefined) return governed(memory, seen);
+  if (way === 'out') {
+    const names = leaksIn(leaks, message.value);
+    return names.length === 0 ? governed(memory, seen) : leaking(message, names);
+  }
+  const cleaned = withoutLeaks(leaks, message.value);
+  if (cleaned.kind === 'clean') return governed(memory, seen);
+  if (cleaned.kind === 'stuck') return leaking(message, cleaned.names);
+  const { value, names } = cleaned;
+  const passage = governed(memory, { ...seen, message: { ...message, value } });
+  if (passage.kind === 'refused') return passage;
+  const note = noteOf([leakNote('redact', names), passage.note], memory.options);
+  return { kind: 'changed', value: passage.kind === 'changed' ? passage.value : value, note };
+}
+
+function leakNote(action: ContentNote['action'], names: readonly string[]): ContentNote {
+  return { action, findings: names.map((name) => `leak:${name}`) };
+}
+
+function leaking({ method }: Passing, names: readonly string[]): Passage {
+  return {
+    kind: 'refused',
+    reason_code: 'LEAK_BLOCKED',
+    summary: `\`${visible(method, 120)}\` is held back: it holds a secret that was entrusted to the server.`,
+    hint: 'Go on without it, and do not try to send or read the secret.',
+    note: leakNote('block', names),
+  };
+}
+
+function governed(memory: Memory, seen: Seen): Passage {
+  return seen.way === 'in' ? incoming(memory, seen) : outgoing(memory, seen);
+}
+
+function incoming(memory: Memory, { message, nowMs }: Seen): Passage {
+  const { kind, method, isError, value } = message;
+  if (kind === 'answer') {
+    if (method === UNKNOWN) return strayAnswer(memory);
+    if (RESULTS.includes(method)) return resultPassage(memory, message, nowMs);
+    if (isError) return isList(method) ? inboundPassage(memory, message, nowMs) : SAME;
+    if (isList(method)) return listed(memory, method, { value, nowMs });
+    if (method === 'initialize') initialized(memory, value, nowMs);
+    return SAME;
+  }
+  const speaks = kind === 'request' ? SPEAKING : TOLD;
+  return speaks.includes(method) ? inboundPassage(memory, message, nowMs) : SAME;
+}
+
+/**
+ * Clients disagree on which ids are the same, `1` and `"1"` for example. What we take for an answer
+ * to nothing may be one to them, and past every gate.
+ */
+function strayAnswer({ options }: Memory): Passage {
+  const { manifest, pins, content, taint, enforces } = options;
+  const isGuarded =
+    (manifest !== undefined && enforces.surface) ||
+    (pins !== undefined && enforces.pins) ||
+    ((content !== undefined || taint !== undefined) && enforces.content);
+  if (!isGuarded) return SAME;
+  return {
+    kind: 'refused',
+    reason_code: 'ANSWER_REFUSED',
+    summary: 'The answer belongs to no open request.',
+    hint: 'Send the request again.',
+  };
+}
+
+const VERSION = /^\d{4}-\d{2}-\d{2}$/;
+const MODERN_SINCE = '2026-07-28';
+
+/** What the server says of itself is read, and passes as it is. */
+function initialized(memory: Memory, value: unknown, nowMs: number): void {
+  const { protocolVersion, instructions }: { readonly [key: string]: unknown } = isObject(value)
+    ? value
+    : {};
+  memory.era = eraOf(protocolVersion);
+  const text = typeof instructions === 'string' ? instructions : null;
+  reviewInstructions(memory, text, nowMs);
+  const definition = { kind: 'instructions', value: text ?? '', name: 'initialize' } as const;
+  memory.areInstructionsBad = judgeDefinition(memory, definition, nowMs).isBad;
+}
+
+function eraOf(version: unknown): Era {
+  if (typeof version !== 'string' || !VERSION.test(version)) return 'legacy';
+  return version >= MODERN_SINCE ? 'modern' : 'legacy';
+}
+
+function outgoing(memory: Memory, { message, nowMs }: Seen): Passage {
+  const { kind, method, value } = message;
+  if (kind === 'notification') return SAME;
+  if (kind === 'answer' ? !SPEAKING.includes(method) : !NAMING.includes(method)) return SAME;
+  const { manifest, enforces } = memory.options;
+  if (kind === 'request' && manifest !== undefined) {
+    const access = accessTo(manifest, method, value);
+    if (access.kind === 'refuse' && enforces.surface) {
+      const { reason_code, message: summary, hint } = access;
+      return { kind: 'refused', reason_code, summary, hint };
+    }
+  }
+  return scanOutbound(memory, message, nowMs);
+}
+
+/** Nobody can be asked about these: what would ask is refused. */
+function scanOutbound(memory: Memory, message: Passing, nowMs: number): Passage {
+  const { content: section, options } = memory;
+  const { value, method } = message;
+  if (section === undefined || value === undefined) return SAME;
+  const judged = judge(memory, section, { direction: 'outbound', value, place: method, nowMs });
+  const { action, note } = judged;
+  if (!options.enforces.content) return { kind: 'same', note };
+  const isFirm = action === 'block' || action === 'ask';
+  if (isFirm || !isSameShape(value, judged.value)) {
+    const findings = note?.findings ?? [];
+    return {
+      kind: 'refused',
+      reason_code: 'CONTENT_BLOCKED',
+      summary: `\`${visible(method, 120)}\` is not sent: it has ${judged.words}.`,
+      hint: 'Leave it out, and send it again.',
+      note: { action: 'block', findings },
+    };
+  }
+  return judged.value === value
+    ? { kind: 'same', note }
+    : { kind: 'changed', value: judged.value, note };
+}
+
+export { passageOf };

@@ -1,0 +1,55 @@
+// What a guard is made of. Everything that is absent costs nothing.
+import type { ContentSection } from '@subluminal/contracts';
+import type { Sha256 } from '../ports.ts';
+import type { Guard } from '../session/guard.ts';
+import type { Manifest, NewPins, OpenedPins } from '../surface/index.ts';
+import type { TaintPolicy } from '../taint/index.ts';
+import type { LeakFinder } from './leak-finder.ts';
+
+/** What is carried out; everything else is told, and nothing more. */
+interface Enforcement {
+  /** The manifest and its circuit breaker. */
+  readonly surface: boolean;
+  readonly pins: boolean;
+  /** Content, definitions and taint. Secrets that were injected are kept in any case. */
+  readonly content: boolean;
+  /** Whether a person can be asked; where not, what needs one is refused. */
+  readonly asks: boolean;
+}
+
+interface PinOptions {
+  /** `on`: a tool that was never listed in this session passes. `strict`: it does not. */
+  readonly mode: 'on' | 'strict';
+  readonly opened: OpenedPins;
+}
+
+interface GuardOptions {
+  readonly server: string;
+  readonly enforces: Enforcement;
+  readonly manifest?: Manifest | undefined;
+  readonly pins?: PinOptions | undefined;
+  readonly content?: ContentSection | undefined;
+  /** Absent as well when somebody else keeps the taint of the run. */
+  readonly taint?: TaintPolicy | undefined;
+  /** Finds the secrets that were injected into the server. */
+  readonly leaks?: LeakFinder | undefined;
+  readonly sha256: Sha256;
+  /** A keyed hash, short and the same each time; suppressions name it. */
+  readonly fingerprint: (text: string) => string;
+  /** Takes secrets out of everything that a gate says. */
+  readonly redact: (text: string) => string;
+  /** Beyond this size a message is never shown to a gate. */
+  readonly inspectBytesMax?: number | undefined;
+  /** Where the jitter of the circuit breaker starts. */
+  readonly seed?: number | undefined;
+}
+
+/** A guard, and what whoever made it must carry on. */
+interface ServerGuard extends Guard {
+  /** Definitions that were seen for the first time since this was last asked, to be remembered. */
+  pins(): NewPins | undefined;
+  /** The same session by other options: counters, pins and taint go on. */
+  renewed(options: GuardOptions): ServerGuard;
+}
+
+export type { Enforcement, GuardOptions, PinOptions, ServerGuard };

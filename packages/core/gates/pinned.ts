@@ -1,0 +1,174 @@
+// Pins in a session: what is listed is held against what is known, and what is new is remembered.
+import { visible } from '../policy/visible.ts';
+import {
+  decideByPins,
+  type Listing,
+  type NewPins,
+  type PinReview,
+  reviewListing,
+  SURFACE_REASONS,
+  type ToolChange,
+} from '../surface/index.ts';
+import { knownPins, type Memory, unreadable } from './memory.ts';
+import type { GuardOptions, PinOptions } from './options.ts';
+import type { Stop } from './say.ts';
+
+const PATHS_SHOWN_MAX = 5;
+const KEPT_INSTRUCTIONS_MAX = 65_536;
+
+/** Whether the pins let a tool be called. */
+function pinStop({ options, review }: Memory, tool: string): Stop | undefined {
+  const { pins, enforces } = options;
+  if (pins === undefined) return undefined;
+  const decided = decideByPins(review, tool);
+  if (decided.kind === 'pass') return undefined;
+  if (decided.reason_code === 'PIN_UNVERIFIED' && pins.mode === 'on') return undefined;
+  return {
+    rule: 'gate:pins',
+    enforced: enforces.pins,
+    reason_code: decided.reason_code,
+    summary: decided.message,
+    advice: decided.hint,
+    severity: 'critical',
+  };
+}
+
+/** Reviews one page of tools; the names on it that must not be shown. */
+function reviewTools(memory: Memory, listing: Listing, nowMs: number): ReadonlySet<string> {
+  const { pins } = memory.options;
+  if (pins === undefined) return new Set();
+  const review = reviewed(memory, { pins, listing, nowMs }, memory.pageBefore);
+  memory.review = review;
+  memory.pageBefore = review;
+  if (review.kind === 'unreadable') return new Set();
+  const isKnown = memory.wasListed || (knownPins(memory.options)?.tools.size ?? 0) > 0;
+  for (const change of review.comparison.tools) tellChange(memory, change, isKnown);
+  for (const { from, to } of review.comparison.renamed) {
+    const detail = `\`${visible(to, 80)}\` is \`${visible(from, 80)}\` under another name.`;
+    tell(memory, { what: 'tool_added', name: to, reason_code: 'TOOL_ADDED', detail });
+  }
+  const verdicts = [...review.verdicts];
+  return new Set(verdicts.filter(([, kind]) => HIDDEN.has(kind)).map(([name]) => name));
+}
+
+const HIDDEN: ReadonlySet<string> = new Set(['changed', 'ambiguous', 'unpinnable']);
+
+interface Reviewing {
+  readonly pins: PinOptions;
+  readonly listing: Listing;
+  readonly nowMs: number;
+}
+
+function reviewed(
+  { options }: Memory,
+  { pins, listing, nowMs }: Reviewing,
+  before: PinReview | undefined,
+): PinReview {
+  const { server, sha256 } = options;
+  const context = { server, sha256, nowMs, ...(before !== undefined && { before }) };
+  return reviewListing(pins.opened, listing, context);
+}
+
+type Told = Parameters<Memory['board']['tell']>[0];
+
+function tell({ board, options }: Memory, notice: Omit<Told, 'enforced'>): void {
+  board.tell({ ...notice, enforced: options.enforces.pins });
+}
+
+/** On the first sight of a server everything is new, which is no news. */
+function tellChange(memory: Memory, change: ToolChange, isKnown: boolean): void {
+  const { name } = change;
+  switch (change.kind) {
+    case 'same':
+      return;
+    case 'added': {
+      if (!isKnown) return;
+      const detail = 'The server has a new tool; it is remembered as it is now.';
+      return tell(memory, { what: 'tool_added', name, reason_code: 'TOOL_ADDED', detail });
+    }
+    case 'removed': {
+      const detail = 'The server no longer offers this tool.';
+      return tell(memory, { what: 'tool_removed', name, reason_code: 'TOOL_REMOVED', detail });
+    }
+    case 'changed': {
+      const paths = change.diff.map(({ path }) => `\`${visible(path, 80)}\``);
+      const shown = paths.slice(0, PATHS_SHOWN_MAX).join(', ');
+      const more = paths.length > PATHS_SHOWN_MAX ? ', …' : '';
+      const detail = `The definition has changed since it was accepted: ${shown}${more}.`;
+      return tell(memory, { what: 'tool_changed', name, reason_code: 'PIN_CHANGED', detail });
+    }
+    case 'ambiguous':
+    case 'unpinnable': {
+      const isTwo = change.kind === 'ambiguous';
+      const detail = isTwo
+        ? SURFACE_REASONS.PIN_AMBIGUOUS
+        : 'The definition is too large or too deep to be remembered, so it is not trusted.';
+      const reason_code = isTwo ? 'PIN_AMBIGUOUS' : 'PIN_CHANGED';
+      return tell(memory, { what: 'tool_changed', name, reason_code, detail });
+    }
+  }
+}
+
+/** Of a list in several pages, what is known and stands on none of them. */
+function tellMissing(memory: Memory, offered: ReadonlySet<string>): void {
+  for (const name of knownPins(memory.options)?.tools.keys() ?? []) {
+    if (!offered.has(name)) tellChange(memory, { kind: 'removed', name }, true);
+  }
+}
+
+/** Holds the instructions against those that are known. */
+function reviewInstructions(memory: Memory, instructions: string | null, nowMs: number): void {
+  const { pins } = memory.options;
+  memory.instructions =
+    (instructions ?? '').length <= KEPT_INSTRUCTIONS_MAX ? instructions : undefined;
+  if (pins === undefined) return;
+  const listing = { tools: [], instructions, isComplete: false };
+  const review = reviewed(memory, { pins, listing, nowMs }, memory.review);
+  memory.review = review;
+  memory.pageBefore = review;
+  if (review.kind === 'unreadable' || !review.instructionsChanged) return;
+  const detail = SURFACE_REASONS.PIN_INSTRUCTIONS_CHANGED;
+  const reason_code = 'PIN_INSTRUCTIONS_CHANGED';
+  tell(memory, { what: 'instructions_changed', reason_code, detail });
+}
+
+/** What was seen for the first time since this was last asked. */
+function newPins(memory: Memory): NewPins | undefined {
+  const { review, kept, options } = memory;
+  if (review?.kind !== 'reviewed') return undefined;
+  const now = review.store.servers.get(options.server);
+  if (now === undefined || now === kept) return undefined;
+  const tools = [...now.tools].filter(([name]) => !(kept?.tools.has(name) ?? false));
+  const instructions = kept?.instructions === undefined ? now.instructions : undefined;
+  memory.kept = now;
+  if (tools.length === 0 && instructions === undefined) return undefined;
+  return { server: options.server, instructions, tools: new Map(tools) };
+}
+
+/** Other pins: what is blocked stays blocked until it is listed again and found to be known. */
+function renewPins(memory: Memory, options: GuardOptions): void {
+  const { pins } = options;
+  if (pins?.opened === memory.options.pins?.opened) return;
+  memory.kept = knownPins(options);
+  const { review: before, instructions } = memory;
+  const base = pins === undefined ? undefined : (unreadable(pins.opened) ?? fresh(memory, pins));
+  memory.pageBefore = base;
+  const isOn = base?.kind === 'reviewed' && before?.kind === 'reviewed';
+  memory.review = isOn ? { ...base, verdicts: before.verdicts } : base;
+  // Instructions that were too long to be kept cannot be held against the new pins.
+  if (isOn && instructions === undefined && before.instructionsChanged) {
+    memory.review = { ...base, verdicts: before.verdicts, instructionsChanged: true };
+  }
+}
+
+/** The instructions of the session against other pins; nothing is remembered by it. */
+function fresh(memory: Memory, pins: PinOptions): PinReview {
+  const { instructions } = memory;
+  const known = instructions === undefined ? {} : { instructions };
+  const listing = { tools: [], isComplete: false, ...known };
+  const review = reviewed(memory, { pins, listing, nowMs: 0 }, undefined);
+  if (review.kind === 'unreadable' || !pins.opened.ok) return review;
+  return { ...review, store: pins.opened.store, hasNews: false };
+}
+
+export { newPins, pinStop, renewPins, reviewInstructions, reviewTools, tellMissing };

@@ -1,0 +1,127 @@
+// What a gate says: decisions in words that a model can act on, and nothing secret in them.
+import type { Decision, HintKind, JsonObject, ReasonCode } from '@subluminal/contracts';
+import type { ContentNote, GateVerdict } from '../session/guard.ts';
+
+type GateRule =
+  | 'gate:manifest'
+  | 'gate:pins'
+  | 'gate:content'
+  | 'gate:taint'
+  | 'gate:rule-of-two'
+  | 'gate:leak'
+  | 'gate:breaker';
+
+interface Approval {
+  readonly wait: 'hold' | 'hint';
+  readonly timeout_ms: number;
+}
+
+/** A gate that does not let a call pass. */
+interface Stop {
+  readonly rule: GateRule;
+  readonly enforced: boolean;
+  readonly reason_code: ReasonCode;
+  readonly summary: string;
+  /** What to do instead. */
+  readonly advice: string;
+  /** Set where other arguments may pass. */
+  readonly hintKind?: HintKind | undefined;
+  readonly suggested_args?: JsonObject | null | undefined;
+  /** When the same call may pass. */
+  readonly retryAfterMs?: number | undefined;
+  /** Set where a person may let it pass. */
+  readonly approval?: Approval | undefined;
+  readonly severity?: Decision['severity'] | undefined;
+}
+
+interface Saying {
+  readonly redact: (text: string) => string;
+  readonly asks: boolean;
+}
+
+const TEXT_MAX = 2_000;
+const FINDINGS_MAX = 100;
+const FINDING_LENGTH_MAX = 200;
+
+/** Bounded and without secrets, whatever it was put together from. */
+function clean(text: string, { redact }: Pick<Saying, 'redact'>): string {
+  const shown = redact(text);
+  return shown.length <= TEXT_MAX
+    ? shown
+    : `${shown.slice(0, TEXT_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+function decisionOf(stop: Stop, saying: Saying): Decision {
+  const { rule, reason_code, severity = 'warn', retryAfterMs, approval } = stop;
+  const base = { rule_id: rule, severity, reason_code };
+  const summary = clean(stop.summary, saying);
+  const advice = clean(stop.advice, saying);
+  if (retryAfterMs !== undefined) {
+    const backoff_ms = Math.max(0, Math.ceil(retryAfterMs));
+    return { ...base, action: 'THROTTLE', summary: `${summary} ${advice}`, backoff_ms };
+  }
+  if (approval === undefined && stop.hintKind === undefined) {
+    return { ...base, action: 'BLOCK', summary: `${summary} ${advice}` };
+  }
+  const hint = {
+    hint_text: advice,
+    suggested_args: suggestedBy(stop, saying),
+    retry_advice: null,
+    hint_kind: stop.hintKind ?? 'SAFETY',
+  };
+  const refused: Decision = { ...base, action: 'REJECT_WITH_HINT', summary, hint };
+  return approval === undefined || !saying.asks ? refused : { ...refused, approval };
+}
+
+/** Arguments with a secret in them are not repeated. */
+function suggestedBy({ suggested_args: args = null }: Stop, { redact }: Saying): JsonObject | null {
+  if (args === null) return null;
+  const text = JSON.stringify(args);
+  return redact(text) === text ? args : null;
+}
+
+interface Chosen {
+  readonly stops: readonly Stop[];
+  readonly isApproved: (ruleId: string) => boolean;
+  readonly saying: Saying;
+}
+
+/** What cannot be approved comes first, then what a person must be asked about, one at a time. */
+function verdictOf({ stops, isApproved, saying }: Chosen): GateVerdict {
+  if (stops.length === 0) return PASS;
+  const enforced = stops.filter((stop) => stop.enforced);
+  const stop =
+    enforced.find(({ approval }) => approval === undefined) ??
+    enforced.find(({ rule }) => !(saying.asks && isApproved(rule)));
+  if (stop !== undefined) return { kind: 'stop', decision: decisionOf(stop, saying) };
+  // Nobody is asked about what is not enforced: a grant must not be used up by it.
+  const spared = stops.find((one) => !one.enforced);
+  if (spared === undefined) return PASS;
+  const { action, rule_id, reason_code, summary } = decisionOf(spared, saying);
+  return { kind: 'pass', would: { action, rule_id, reason_code, summary } };
+}
+
+const PASS: GateVerdict = { kind: 'pass' };
+
+const STRENGTH: readonly ContentNote['action'][] = ['tag', 'redact', 'ask', 'block'];
+
+/** One note of several; none when nothing was found. */
+function noteOf(
+  notes: readonly (ContentNote | undefined)[],
+  saying: Pick<Saying, 'redact'>,
+): ContentNote | undefined {
+  const known = notes.filter((note) => note !== undefined);
+  const [first] = known;
+  if (first === undefined) return undefined;
+  const action = known.reduce(
+    (strongest, note) =>
+      STRENGTH.indexOf(note.action) > STRENGTH.indexOf(strongest) ? note.action : strongest,
+    first.action,
+  );
+  const all = known.flatMap(({ findings }) => findings.map((finding) => saying.redact(finding)));
+  const findings = [...new Set(all)].map((finding) => finding.slice(0, FINDING_LENGTH_MAX));
+  return { action, findings: findings.slice(0, FINDINGS_MAX) };
+}
+
+export type { Approval, GateRule, Saying, Stop };
+export { clean, noteOf, PASS, verdictOf };

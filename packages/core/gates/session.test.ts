@@ -1,0 +1,89 @@
+// The guard in a session: what leaves it, line by line.
+import { describe, expect, it } from 'vitest';
+import { join, mixed } from '../../../test/corpora/parts.ts';
+import {
+  call,
+  eventsOf,
+  initialize,
+  play,
+  request,
+  result,
+} from '../session/playbook.test-support.ts';
+import type { Command } from '../session/types.ts';
+import { manifestOf } from '../surface/gmail.test-support.ts';
+import { EMPTY_PINS } from '../surface/index.ts';
+import { optionsOf } from './guard.test-support.ts';
+import { createGuard } from './guard.ts';
+import { createLeakFinder } from './leak-finder.ts';
+
+const TOKEN = join('gh', 'p_', mixed(36));
+const VALUE = 'tk-9fX2qLm8Zr4Wv7Bd1Kp6';
+
+async function guarded() {
+  const guard = createGuard(
+    optionsOf({
+      server: 'files',
+      manifest: await manifestOf(
+        'server: files\nallowed_tools: [{ name: read }, { name: post }, { name: gone, allowed: false }]\n',
+      ),
+      pins: { mode: 'on', opened: { ok: true, store: EMPTY_PINS } },
+      content: { external_content: 'off', outbound: { secret: 'redact', personal: 'block' } },
+      leaks: createLeakFinder([{ name: 'files-token', value: VALUE }]),
+    }),
+  );
+  return play([], { config: { guard } });
+}
+
+/** The lines that go on, where they were changed. */
+const lines = (commands: readonly Command[]) =>
+  commands.flatMap((command) =>
+    command.do === 'forward' && command.bytes !== undefined
+      ? [Buffer.from(command.bytes).toString()]
+      : [],
+  );
+
+describe('a session with the guard', () => {
+  it('shows the tools of the manifest, and tells what it hid', async () => {
+    const { says } = await guarded();
+    for (const [index, said] of initialize('2025-06-18').entries()) {
+      expect(says(index === 0 ? 'agent' : 'server', said).map((command) => command.do)).toContain(
+        'forward',
+      );
+    }
+    says('agent', request(1, 'tools/list'));
+    const read = { name: 'read', inputSchema: { type: 'object' } };
+    const commands = says('server', result(1, { tools: [read, { name: 'gone' }] }));
+    expect(lines(commands)).toEqual([
+      `{"jsonrpc":"2.0","id":1,"result":{"tools":[${JSON.stringify(read)}]}}\n`,
+    ]);
+    const told = eventsOf(commands, 'surface').map(({ surface }) => [surface.what, surface.name]);
+    expect(told).toContainEqual(['tool_hidden', 'gone']);
+  });
+
+  it('refuses, redacts and blocks calls by what they hold', async () => {
+    const { says, told } = await guarded();
+    expect(told('agent', call(1, 'gone'))).toContain('decision BLOCK TOOL_FORBIDDEN');
+    expect(told('agent', call(2, 'post', { card: '4111 1111 1111 1111' }))).toContain(
+      'decision BLOCK CONTENT_BLOCKED',
+    );
+    expect(told('agent', call(3, 'post', { text: VALUE }))).toContain(
+      'decision BLOCK LEAK_BLOCKED',
+    );
+    const sent = says('agent', call(4, 'post', { text: `key ${TOKEN}` }));
+    expect(lines(sent).join('')).toContain('"arguments":{"text":"key [redacted:github-token]"}');
+    expect(eventsOf(sent, 'tool_call_decision')[0]?.call).toMatchObject({
+      content: { action: 'redact', findings: ['secret:github-token'] },
+    });
+  });
+
+  it('takes secrets out of answers, and hands none on to nothing that is open', async () => {
+    const { says } = await guarded();
+    says('agent', call(1, 'read'));
+    const text = `a ${VALUE} b`;
+    const answered = says('server', result(1, { content: [{ type: 'text', text }] }));
+    expect(lines(answered).join('')).toContain('a [REDACTED:injected-secret] b');
+    says('agent', call(2, 'read'));
+    const stray = says('server', result('2', { content: [{ type: 'text', text: 'hi' }] }));
+    expect(stray.map((command) => command.do)).not.toContain('forward');
+  });
+});

@@ -1,0 +1,122 @@
+// Taint of one server, where nobody keeps it for the whole run.
+import { visible } from '../policy/visible.ts';
+import type { ContentNote, GuardedCall } from '../session/guard.ts';
+import {
+  checkCall,
+  observe,
+  recordCall,
+  ruleOfTwo,
+  type TaintFinding,
+  type TaintPolicy,
+} from '../taint/index.ts';
+import type { Memory } from './memory.ts';
+import type { Stop } from './say.ts';
+
+interface Tainted {
+  readonly stops: readonly Stop[];
+  readonly note?: ContentNote | undefined;
+}
+
+const NOTHING: Tainted = { stops: [] };
+const SHOWN_MAX = 3;
+
+/** What taint has against a call. */
+function taintStops(memory: Memory, call: GuardedCall): Tainted {
+  const { taint: policy, enforces } = memory.options;
+  if (policy === undefined) return NOTHING;
+  const sink = sinkStop(memory, policy, call);
+  const third = thirdStop(memory, policy, call);
+  const stops = [sink.stop, third].filter((stop) => stop !== undefined);
+  const findings = [
+    ...sink.findings.map((finding) => `taint:${finding.sink}`),
+    ...(third === undefined ? [] : ['taint:rule-of-two']),
+  ];
+  if (findings.length === 0) return NOTHING;
+  const action = stops.some(({ approval }) => approval === undefined) ? 'block' : 'ask';
+  return {
+    stops,
+    note: { action: stops.length === 0 || !enforces.content ? 'tag' : action, findings },
+  };
+}
+
+interface SinkStop {
+  readonly stop: Stop | undefined;
+  readonly findings: readonly TaintFinding[];
+}
+
+function sinkStop({ options, taint }: Memory, policy: TaintPolicy, call: GuardedCall): SinkStop {
+  const none: SinkStop = { stop: undefined, findings: [] };
+  // Arguments are parsed on first use: nothing was read yet that could be in them.
+  if (taint.untrustedCount === 0 && taint.blind === undefined) return none;
+  const { args, tool } = call;
+  const { server, enforces } = options;
+  const checked = { server, tool, ...(args !== undefined && { args }) };
+  const verdict = checkCall(taint, checked, policy);
+  if (verdict.verdict === 'clean') return none;
+  const { findings } = verdict;
+  if (policy.onTaint === 'tag') return { stop: undefined, findings };
+  const words = findings.slice(0, SHOWN_MAX).map(findingWords).join('; ');
+  const stop: Stop = {
+    rule: 'gate:taint',
+    enforced: enforces.content,
+    reason_code: 'TAINTED_SINK',
+    summary: `\`${visible(tool, 120)}\` would act on what came from an untrusted answer: ${words}.`,
+    advice: 'Use a value that the user gave, or ask the user to confirm this one.',
+    ...(policy.onTaint === 'ask' ? { approval: policy.approval } : { severity: 'critical' }),
+  };
+  return { stop, findings };
+}
+
+function findingWords({ arg, sink, source, shown }: TaintFinding): string {
+  const place = arg === '' ? 'the arguments' : `\`${visible(arg, 120)}\``;
+  const from = `\`${visible(`${source.server}/${source.tool}`, 160)}\``;
+  return `${place} (${sink}, ${shown}) was read from ${from}`;
+}
+
+function thirdStop(
+  { options, taint }: Memory,
+  policy: TaintPolicy,
+  { tool }: GuardedCall,
+): Stop | undefined {
+  if (policy.ruleOfTwo === 'off') return undefined;
+  const { server, enforces } = options;
+  const verdict = ruleOfTwo(taint, { server, tool }, policy);
+  if (verdict.verdict === 'within') return undefined;
+  const held = verdict.held
+    .filter(({ flag }) => !verdict.adds.includes(flag))
+    .map(({ flag, source }) => `${flag} by \`${visible(`${source.server}/${source.tool}`, 160)}\``);
+  const has = held.length === 0 ? '' : `; it has ${held.join(' and ')} already`;
+  return {
+    rule: 'gate:rule-of-two',
+    enforced: enforces.content,
+    reason_code: 'RULE_OF_TWO',
+    summary: `\`${visible(tool, 120)}\` brings ${verdict.adds.join(' and ')} into the run${has}. Untrusted input, private data and outside effects do not go together.`,
+    advice: 'Finish without this tool, or do it in a run of its own.',
+    ...(policy.ruleOfTwo === 'ask' ? { approval: policy.approval } : { severity: 'critical' }),
+  };
+}
+
+/** The call goes to the server. */
+function taintPassed(memory: Memory, { tool, callId }: GuardedCall): void {
+  const { taint: policy, server } = memory.options;
+  if (policy !== undefined)
+    memory.taint = recordCall(memory.taint, { server, tool, callId }, policy);
+}
+
+interface Read {
+  readonly tool: string;
+  readonly callId: string;
+  readonly content: unknown;
+  /** Nobody could look at all of it. */
+  readonly partial?: boolean;
+}
+
+/** The agent reads an answer. */
+function taintRead(memory: Memory, { tool, callId, content, partial = false }: Read): void {
+  const { taint: policy, server } = memory.options;
+  if (policy === undefined) return;
+  const trust = policy.trustOf({ server, tool });
+  memory.taint = observe(memory.taint, { server, tool, callId, trust, content, partial });
+}
+
+export { taintPassed, taintRead, taintStops };

@@ -1,0 +1,79 @@
+// Messages that are too large or too deep to be looked at: what must be seen does not pass unseen.
+import type { ContentNote, Passage } from '../session/guard.ts';
+import { isList } from './lists.ts';
+import type { Memory } from './memory.ts';
+import {
+  isWanted,
+  type Kind,
+  NAMING,
+  RESULTS,
+  refusesUnseen,
+  UNKNOWN,
+  type Wanted,
+} from './table.ts';
+import { taintRead } from './tainted.ts';
+
+const SAME: Passage = { kind: 'same' };
+const SMALLER = 'Ask for less, or send less, so that it can be looked at.';
+
+/** Whether such a message may pass; an empty method is one that nobody knows. */
+function unseenPassage(memory: Memory, wanted: Wanted, what: Kind): Passage {
+  if (what.method !== UNKNOWN && !isWanted(wanted, what)) return SAME;
+  const { options, content } = memory;
+  if (options.leaks !== undefined) {
+    return refused('ANSWER_REFUSED', `${SUBJECTS[what.kind]} ${UNREAD}, and might hold a secret.`);
+  }
+  if (mustBeSeen(memory, what)) {
+    return refused('ANSWER_REFUSED', `${SUBJECTS[what.kind]} ${UNREAD}, and must be.`);
+  }
+  const isResult = isOneOf(what, RESULTS) && what.way === 'in' && what.kind === 'answer';
+  if (isResult && isToolResult(what) && options.enforces.surface && refusesUnseen(options)) {
+    return refused('RESULT_TOO_LARGE', 'The answer is larger than the manifest allows.');
+  }
+  const isStopped = content?.unscanned === 'block' || content?.unscanned === 'ask';
+  if (isStopped && options.enforces.content) {
+    return refused('CONTENT_BLOCKED', `${SUBJECTS[what.kind]} ${UNREAD}, as the policy wants it.`);
+  }
+  if (isResult) {
+    const { method } = what;
+    taintRead(memory, { tool: method === 'tools/call' ? '' : method, ...NOBODY_READ });
+  }
+  const isTold = content !== undefined && content.unscanned !== 'allow';
+  return isTold ? { kind: 'same', note: NOTE } : SAME;
+}
+
+const UNREAD = 'is too large to be looked at';
+const SUBJECTS = { answer: 'The answer', request: 'The request', notification: 'The message' };
+const NOTE: ContentNote = { action: 'tag', findings: ['unscanned:too_long'] };
+const NOBODY_READ = { callId: '', content: '', partial: true };
+
+function refused(reason_code: string, summary: string): Passage {
+  const note: ContentNote = { action: 'block', findings: ['unscanned:too_long'] };
+  return { kind: 'refused', reason_code, summary, hint: SMALLER, note };
+}
+
+function isOneOf({ method }: Kind, methods: readonly string[]): boolean {
+  return method === UNKNOWN || methods.includes(method);
+}
+
+function isToolResult(what: Kind): boolean {
+  return isOneOf(what, ['tools/call', 'tasks/result']);
+}
+
+/** Lists and instructions are what the surface is about, and names are what a manifest is about. */
+function mustBeSeen({ options }: Memory, what: Kind): boolean {
+  const { manifest, pins, content, enforces } = options;
+  const { way, kind, method } = what;
+  const hasManifest = manifest !== undefined && enforces.surface;
+  const isScanned = content !== undefined && enforces.content;
+  const isPinned = pins !== undefined && enforces.pins;
+  if (way === 'out') return kind === 'request' && hasManifest && isOneOf(what, NAMING);
+  if (kind !== 'answer') return false;
+  const isTools = method === 'tools/list' || method === UNKNOWN;
+  const isInitialize = method === 'initialize' || method === UNKNOWN;
+  if (isInitialize && (isPinned || isScanned)) return true;
+  if (isTools && isPinned) return true;
+  return (method === UNKNOWN || isList(method)) && (hasManifest || isScanned);
+}
+
+export { unseenPassage };

@@ -1,0 +1,72 @@
+// JSON values on their way: small and flat enough to be looked at, their texts, and their shape.
+import { isObject } from '@subluminal/contracts';
+import { isBounded } from '../surface/bounded.ts';
+
+const BOUNDS = { depthMax: 128, valuesMax: 200_000 };
+
+/** Whether a value can be walked and written without end or overflow. */
+function isWalkable(value: unknown): boolean {
+  return isBounded(value, BOUNDS);
+}
+
+/** Every key, text and number, in order. */
+function textsOf(value: unknown): readonly string[] {
+  const texts: string[] = [];
+  const visit = (part: unknown): void => {
+    if (typeof part === 'string') texts.push(part);
+    else if (typeof part === 'number') texts.push(String(part));
+    else if (Array.isArray(part)) for (const item of part) visit(item);
+    else if (isObject(part)) {
+      for (const [key, member] of Object.entries(part)) {
+        texts.push(key);
+        visit(member);
+      }
+    }
+  };
+  visit(value);
+  return texts;
+}
+
+/** The value with each text replaced; the very same where nothing was. */
+function withTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) => withTexts(item, change));
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(
+    ([key, member]) => [key, withTexts(member, change)] as const,
+  );
+  return members.every(([key, member]) => member === value[key])
+    ? value
+    : Object.fromEntries(members);
+}
+
+/** Whether two values differ in nothing but the contents of texts: a schema of types fits both. */
+function isSameShape(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left === 'string') return typeof right === 'string';
+  if (Array.isArray(left)) {
+    if (!Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((item, index) => isSameShape(item, right[index]));
+  }
+  if (!isObject(left) || !isObject(right)) return false;
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every((key) => Object.hasOwn(right, key) && isSameShape(left[key], right[key]));
+}
+
+/** The bytes of a text in UTF-8. */
+function byteLength(text: string): number {
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) continue;
+    // Each half of a pair counts two, so that both make the four bytes of one character.
+    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+  }
+  return bytes;
+}
+
+export { byteLength, isSameShape, isWalkable, textsOf, withTexts };

@@ -1,0 +1,35 @@
+// Where the messages of a batch stand in its line.
+import { CLOSE_BRACKET, COMMA, OPEN_BRACE } from '../canon/units.ts';
+import { END, Scan, skipValue } from './peek/scan.ts';
+import type { InvalidReason, Range } from './peek/types.ts';
+
+type Items =
+  | { readonly ok: true; readonly items: readonly Range[] }
+  | { readonly ok: false; readonly reason: InvalidReason; readonly offset: number };
+
+/** Where the messages of a batch stand. The whole array is validated. */
+function itemsOf(bytes: Uint8Array, itemsMax: number): Items {
+  const scan = new Scan(bytes, { skim: false });
+  const items: Range[] = [];
+  scan.next();
+  scan.at++;
+  const empty = scan.next() === CLOSE_BRACKET;
+  for (;;) {
+    const byte = scan.next();
+    const start = scan.at;
+    if (empty || byte !== OPEN_BRACE) scan.complain('not_object');
+    if (items.length >= itemsMax) scan.complain('too_many_keys');
+    if (scan.reason !== undefined || !skipValue(scan, 1)) break;
+    items.push({ start, end: scan.at });
+    const next = scan.next();
+    scan.at++;
+    if (next === CLOSE_BRACKET) break;
+    if (next !== COMMA) scan.complain('json');
+  }
+  if (scan.reason === undefined && scan.next() !== END) scan.complain('json');
+  const { reason, offset } = scan;
+  return reason === undefined ? { ok: true, items } : { ok: false, reason, offset };
+}
+
+export type { Items };
+export { itemsOf };

@@ -1,0 +1,197 @@
+// What the gates say of one call, put together with what the rules, or the hub, have said.
+import type { Decision, JsonObject } from '@subluminal/contracts';
+import { carryState } from '../policy/decide/state.ts';
+import type { Outcome, PolicyState, TraceStep } from '../policy/index.ts';
+import type { ReadCall } from './carry-out.ts';
+import type { Context, Step } from './context.ts';
+import { isGranted } from './grants.ts';
+import type { ContentNote, GateVerdict, GuardedCall } from './guard.ts';
+import { mergedNotes } from './notes.ts';
+import { rewritten } from './rewrite.ts';
+
+/** An outcome, with what the gates have added to it. */
+interface Judgement extends Outcome<PolicyState> {
+  readonly content?: ContentNote | undefined;
+  /** Absent where no gate was asked. */
+  readonly gated?: Gated | undefined;
+}
+
+interface Gated {
+  readonly call: GuardedCall;
+  /** What the rules, or the hub, said before. */
+  readonly rules: Judgement;
+  /** What gates asked for and grants have satisfied. */
+  readonly granted: readonly string[];
+  /** The JSON of the arguments that go to the server instead. */
+  readonly argsText: string | undefined;
+}
+
+interface Asked {
+  readonly read: ReadCall;
+  readonly rules: Judgement;
+  /** The rules that a person has approved this call for. */
+  readonly said: readonly string[];
+  /** Grants do not count: one of them turned out to be gone. */
+  readonly bare: boolean;
+}
+
+type Passed = Extract<GateVerdict, { kind: 'pass' }>;
+type Stopped = Extract<GateVerdict, { kind: 'stop' }>;
+
+/** A call as the gates see it; nothing is parsed or looked up before they ask. */
+class GatedCall implements GuardedCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly granted: string[] = [];
+  private readonly context: Context;
+  private readonly asked: Asked;
+  /** What was answered once holds, though its grant may be used up meanwhile. */
+  private readonly answers = new Map<string, boolean>();
+
+  constructor(context: Context, asked: Asked) {
+    this.callId = asked.read.ref.call_id;
+    this.tool = asked.read.call.tool_name;
+    this.context = context;
+    this.asked = asked;
+  }
+
+  get args(): JsonObject | undefined {
+    const { fault, call } = this.asked.read;
+    return fault === undefined ? call.args : undefined;
+  }
+
+  isApproved(ruleId: string): boolean {
+    const known = this.answers.get(ruleId);
+    if (known !== undefined) return known;
+    const { read, said, bare } = this.asked;
+    const isSaid = said.includes(ruleId);
+    const { ref } = read;
+    const query = { ref, tool: this.tool, args: () => this.args };
+    const isByGrant = !isSaid && !bare && isGranted(this.context, query, ruleId);
+    if (isByGrant) this.granted.push(ruleId);
+    this.answers.set(ruleId, isSaid || isByGrant);
+    return isSaid || isByGrant;
+  }
+}
+
+/**
+ * Who refuses comes first, then who asks for a person: the surface, the rules, the content; of those
+ * who ask, the rules come first. The rules have been asked in any case, so that they count.
+ */
+function throughGates(context: Context, step: Step, asked: Asked): Judgement {
+  const { guard } = context;
+  const { rules, read } = asked;
+  if (guard === undefined) return rules;
+  const call = new GatedCall(context, asked);
+  const surface = guard.surface(call, step.nowMs);
+  const bound = { context, call, rules };
+  const barred = finalOf(surface);
+  if (barred !== undefined) return stopped(bound, barred, [surface.note]);
+  if (rules.decision.action !== 'ALLOW' && rules.decision.approval === undefined) {
+    return { ...rules, ...gatedBy(bound, [surface.note]) };
+  }
+  const said = guard.content(call, step.nowMs);
+  const argsText = argsTextOf(said, read);
+  const content = replaceable(said, argsText);
+  const notes = [surface.note, content.note];
+  const kept = finalOf(content);
+  if (kept !== undefined) return stopped(bound, kept, notes);
+  if (rules.decision.approval !== undefined) return { ...rules, ...gatedBy(bound, notes) };
+  if (surface.kind === 'stop') return stopped(bound, surface, notes);
+  if (content.kind === 'stop') return stopped(bound, content, notes);
+  const decision = sparedBy(rules.decision, surface, content);
+  return { ...rules, decision, ...gatedBy({ ...bound, argsText }, notes) };
+}
+
+interface Bound {
+  readonly context: Context;
+  readonly call: GatedCall;
+  readonly rules: Judgement;
+  readonly argsText?: string | undefined;
+}
+
+function gatedBy(
+  { call, rules, argsText }: Bound,
+  notes: readonly (ContentNote | undefined)[],
+): Pick<Judgement, 'content' | 'gated'> {
+  const content = mergedNotes([rules.content, ...notes]);
+  return { content, gated: { call, rules, granted: call.granted, argsText } };
+}
+
+/** A stop that no person can lift. */
+function finalOf(verdict: GateVerdict): Stopped | undefined {
+  return verdict.kind === 'stop' && verdict.decision.approval === undefined ? verdict : undefined;
+}
+
+/** A gate overrules what the rules let pass; what they have counted stays counted. */
+function stopped(
+  bound: Bound,
+  { decision }: Stopped,
+  notes: readonly (ContentNote | undefined)[],
+): Judgement {
+  const { rules, context } = bound;
+  return {
+    ...rules,
+    // Whatever a gate calls it: what it stops does not pass.
+    decision: decision.action === 'ALLOW' ? { ...decision, action: 'BLOCK' } : decision,
+    state: withoutMarks(context, rules),
+    trace: rules.trace.map(overruled),
+    ...gatedBy(bound, notes),
+  };
+}
+
+function overruled(step: TraceStep): TraceStep {
+  return step.outcome === 'decided' ? { ...step, outcome: 'would_decide' } : step;
+}
+
+/** A call that the rules let pass and that did not pass all the same: its retry is no duplicate. */
+function withoutMarks({ state, snapshot }: Context, outcome: Outcome<PolicyState>): PolicyState {
+  if (outcome.decision.action !== 'ALLOW' || outcome.state === state) return outcome.state;
+  const before = carryState(state, snapshot);
+  if (before.layout !== outcome.state.layout) return outcome.state;
+  const slots = outcome.state.slots.map((slot, index) =>
+    slot.kind === 'dedupe' ? (before.slots[index] ?? slot) : slot,
+  );
+  return { ...outcome.state, slots };
+}
+
+const NOT_REPLACED: Decision = {
+  action: 'BLOCK',
+  rule_id: 'gate:content',
+  severity: 'warn',
+  reason_code: 'CONTENT_BLOCKED',
+  summary: 'Something in the arguments may not travel, and could not be replaced.',
+};
+
+/** The JSON of what goes instead of the arguments; undefined without it, and where it has none. */
+function argsTextOf(verdict: GateVerdict, { argsText }: ReadCall): string | undefined {
+  if (argsText === undefined || verdict.kind === 'stop' || verdict.args === undefined)
+    return undefined;
+  return rewritten(argsText(), verdict.args);
+}
+
+/** Arguments that should be replaced and cannot be must not pass as they are. */
+function replaceable(verdict: GateVerdict, argsText: string | undefined): GateVerdict {
+  if (verdict.kind === 'stop' || verdict.args === undefined) return verdict;
+  if (argsText !== undefined) return verdict;
+  return { kind: 'stop', decision: NOT_REPLACED, note: verdict.note };
+}
+
+/** What is not enforced is told, and never hides what the rules have to tell. */
+function sparedBy(decision: Decision, surface: Passed, content: Passed): Decision {
+  const would = surface.would ?? content.would;
+  if (would === undefined || decision.would !== undefined) return decision;
+  const summary = `Would be refused: ${would.summary}`;
+  const { rule_id } = would;
+  return {
+    action: 'ALLOW',
+    rule_id,
+    severity: 'warn',
+    reason_code: 'WOULD_BLOCK',
+    summary,
+    would,
+  };
+}
+
+export type { Judgement };
+export { throughGates, withoutMarks };

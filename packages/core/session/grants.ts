@@ -1,0 +1,82 @@
+// What people have granted already, and how it is used up. Nothing is used up by looking.
+import { candidatesFor } from '../policy/compile/snapshot.ts';
+import type { TraceStep } from '../policy/index.ts';
+import type { ReadCall } from './carry-out.ts';
+import type { Context } from './context.ts';
+import type { Judgement } from './gates.ts';
+import type { GrantQuery, SessionConfig, TakenGrant } from './types.ts';
+
+const NONE: readonly string[] = [];
+/** What asks for a person in the hub, beside the rules. */
+const HUB_GATES: readonly string[] = ['gate:taint', 'gate:rule-of-two'];
+
+type Asked = Pick<GrantQuery, 'ref' | 'args'> & { readonly tool: string };
+
+/** The approval rules that grants satisfy for this call. */
+function grantedRules(context: Context, { ref, tool, args }: Asked): readonly string[] {
+  const { approver } = context.config;
+  const { document, ref: policy } = context.snapshot;
+  if (approver === undefined || document.mode !== 'control') return NONE;
+  const candidates = candidatesFor(context.snapshot, ref.server_name, tool);
+  const rules = candidates.flatMap(({ rule }) => (rule.kind === 'approval' ? rule.rule_id : []));
+  const ruleIds = isJudged(context.config) ? [...rules, ...HUB_GATES] : rules;
+  // A name that is not shown as it is could be another tool than the one that people saw.
+  if (ruleIds.length === 0 || tool !== ref.tool_name) return NONE;
+  return approver.granted(queryOf({ ref, args, policyHash: policy.policy_hash }), ruleIds);
+}
+
+/** Whether a grant satisfies what a gate asks for. Where nobody is asked, nothing is granted. */
+function isGranted(context: Context, { ref, tool, args }: Asked, ruleId: string): boolean {
+  const { approver } = context.config;
+  const { document, ref: policy } = context.snapshot;
+  if (approver === undefined || document.mode === 'guardrails') return false;
+  if (tool !== ref.tool_name) return false;
+  const query = queryOf({ ref, args, policyHash: policy.policy_hash });
+  return approver.granted(query, [ruleId]).includes(ruleId);
+}
+
+/** The hub has gates of its own. */
+function isJudged({ hub, asksAlways }: SessionConfig): boolean {
+  return hub === true && asksAlways === true;
+}
+
+/** Arguments that were not read have no hash yet: no grant for certain ones may fit them. */
+function queryOf(query: GrantQuery): GrantQuery {
+  if (query.args() !== undefined) return query;
+  return { ...query, ref: { ...query.ref, args_hash: '' } };
+}
+
+interface Used {
+  readonly read: ReadCall;
+  readonly outcome: Pick<Judgement, 'decision' | 'trace' | 'gated'>;
+  /** What a person has said; no grant is needed for that. */
+  readonly said: readonly string[];
+}
+
+/** Uses up the grants that let a call pass; undefined when one of them is gone. */
+function takeGrants(context: Context, used: Used): readonly TakenGrant[] | undefined {
+  const { read, outcome, said } = used;
+  if (outcome.decision.action !== 'ALLOW') return [];
+  const rules = outcome.trace.filter(isApproved).map(({ rule_id }) => rule_id);
+  const gates = gateGrants(context, used);
+  const needed = gates.length === 0 ? rules : [...new Set([...rules, ...gates])];
+  const granted = needed.filter((rule) => !said.includes(rule));
+  if (granted.length === 0) return [];
+  const { ref, call } = read;
+  const { policy_hash: policyHash } = context.snapshot.ref;
+  const query = queryOf({ ref, args: () => call.args, policyHash });
+  return context.config.approver?.take(query, granted);
+}
+
+/** What gates have asked for. The hub does not tell which grants it needed: all have served. */
+function gateGrants({ config }: Context, { read, outcome }: Used): readonly string[] {
+  const here = outcome.gated?.granted ?? NONE;
+  if (!read.shared || !isJudged(config)) return here;
+  return [...here, ...HUB_GATES.filter((gate) => read.call.approved?.includes(gate))];
+}
+
+function isApproved({ kind, outcome }: TraceStep): boolean {
+  return kind === 'approval' && outcome === 'approved';
+}
+
+export { grantedRules, isGranted, takeGrants };

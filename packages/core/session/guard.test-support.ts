@@ -1,0 +1,56 @@
+// Small guards for tests: they pass everything but what a test says.
+import type { Decision } from '@subluminal/contracts';
+import type { ContentNote, GateVerdict, Guard, GuardedCall, Passage } from './guard.ts';
+
+const PASS: GateVerdict = { kind: 'pass' };
+const SAME: Passage = { kind: 'same' };
+
+function guardOf(parts: Partial<Guard> = {}): Guard {
+  return {
+    surface: () => PASS,
+    content: () => PASS,
+    passed: () => {},
+    ended: () => {},
+    wants: () => false,
+    passing: () => SAME,
+    unseen: () => SAME,
+    notices: () => [],
+    ...parts,
+  };
+}
+
+/** A gate that says no. */
+function stops(rule_id: string, note?: ContentNote): () => GateVerdict {
+  return () => ({ kind: 'stop', decision: refusalBy(rule_id), note });
+}
+
+function refusalBy(rule_id: string): Decision {
+  return {
+    action: 'BLOCK',
+    rule_id,
+    severity: 'warn',
+    reason_code: `BY_${rule_id.replace('gate:', '').toUpperCase()}`,
+    summary: 'A gate stops it.',
+  };
+}
+
+/** A gate that wants a person, until one has agreed. */
+function asksFor(rule_id: string, wait: 'hold' | 'hint' = 'hold') {
+  return (call: GuardedCall): GateVerdict => {
+    if (call.isApproved(rule_id)) return PASS;
+    const retry_advice = 'Try the same call again once it has been approved.';
+    const hint = { hint_text: 'Ask.', suggested_args: null, retry_advice, hint_kind: 'SAFETY' };
+    const approval = { wait, timeout_ms: 1_000 };
+    const base = { ...refusalBy(rule_id), action: 'REJECT_WITH_HINT' } as const;
+    return {
+      kind: 'stop',
+      decision: { ...base, hint: { ...hint, hint_kind: 'SAFETY' }, approval },
+    };
+  };
+}
+
+function refused(reason_code: string, hint?: string): Passage {
+  return { kind: 'refused', reason_code, summary: 'It may not pass.', hint };
+}
+
+export { asksFor, guardOf, refused, SAME, stops };

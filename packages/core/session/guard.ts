@@ -1,0 +1,127 @@
+// The gates beside the rules, as a session sees them: what a server may show, and what content may
+// travel. Whoever makes one keeps its state; it answers at once and does no I/O.
+import type { Decision, JsonObject } from '@subluminal/contracts';
+
+/** What became of content on its way, for the record. Never the content itself. */
+interface ContentNote {
+  readonly action: 'tag' | 'redact' | 'ask' | 'block';
+  /** `class:rule` of what was found, `unscanned:reason`, `leak:name`, `taint:sink`; each once. */
+  readonly findings: readonly string[];
+}
+
+/** A call as the gates see it. */
+interface GuardedCall {
+  readonly callId: string;
+  /** As the agent wrote it. */
+  readonly tool: string;
+  /** Parsed on first use; undefined when the message was too large to inspect. */
+  readonly args: JsonObject | undefined;
+  /** Whether a person, or a grant, has agreed to this call for this rule. */
+  isApproved(ruleId: string): boolean;
+}
+
+/**
+ * What a gate says about a call. A `decision` with `approval` asks a person; its `rule_id` is the
+ * one that `isApproved` is asked about when the call is decided again.
+ */
+type GateVerdict =
+  | {
+      readonly kind: 'pass';
+      /** What goes to the server instead of what the agent wrote. */
+      readonly args?: JsonObject | undefined;
+      readonly note?: ContentNote | undefined;
+      /** What would have been decided where this gate is enforced. */
+      readonly would?: Decision['would'];
+    }
+  | {
+      readonly kind: 'stop';
+      readonly decision: Decision;
+      readonly note?: ContentNote | undefined;
+    };
+
+/** A message that is no call of a tool. */
+interface Passing {
+  readonly kind: 'request' | 'answer' | 'notification';
+  /** Of an answer, the method of its request. */
+  readonly method: string;
+  /** `params` of a request or notification, `result` or `error` of an answer; parsed on first use. */
+  readonly value: unknown;
+  /** Of an answer: that it is an error. */
+  readonly isError: boolean;
+  /** Of an answer to a tool's call. */
+  readonly call?: { readonly callId: string; readonly tool: string } | undefined;
+}
+
+type Passage =
+  | { readonly kind: 'same'; readonly note?: ContentNote | undefined }
+  | { readonly kind: 'changed'; readonly value: unknown; readonly note?: ContentNote | undefined }
+  /** It does not arrive. Whoever waits for an answer gets these words instead. */
+  | {
+      readonly kind: 'refused';
+      readonly reason_code: string;
+      readonly summary: string;
+      readonly hint?: string | undefined;
+      readonly note?: ContentNote | undefined;
+    };
+
+/** Which way a message goes: `in` to the agent, `out` to the server. */
+type Way = 'in' | 'out';
+
+/** The end of a call that reached the server. */
+interface CallEnd {
+  readonly callId: string;
+  readonly tool: string;
+  readonly isError: boolean;
+  readonly tookMs: number;
+}
+
+/** What a gate has noticed that is not about one call. */
+interface SurfaceNotice {
+  readonly what:
+    | 'tool_hidden'
+    | 'tool_changed'
+    | 'tool_added'
+    | 'tool_removed'
+    | 'schema_rewritten'
+    | 'instructions_changed'
+    | 'definition_suspicious'
+    | 'look_alike'
+    | 'server_state';
+  readonly enforced: boolean;
+  /** The tool, prompt or resource; harmless and bounded. */
+  readonly name?: string | undefined;
+  readonly reason_code: string;
+  /** In words; safe to show. */
+  readonly detail: string;
+}
+
+interface Guard {
+  /** Gate 1, before the rules are asked. Nothing is counted by looking. */
+  surface(call: GuardedCall, nowMs: number): GateVerdict;
+  /** Gate 4, for what the rules let pass. Nothing is counted by looking. */
+  content(call: GuardedCall, nowMs: number): GateVerdict;
+  /** The call goes to the server: now it counts. */
+  passed(call: GuardedCall, nowMs: number): void;
+  /** An allowed call has ended. */
+  ended(end: CallEnd, nowMs: number): void;
+  /** Whether such messages must be seen; what nobody wants to see passes as bytes. */
+  wants(way: Way, kind: Passing['kind'], method: string): boolean;
+  /** A message that `wants` asked for. */
+  passing(way: Way, message: Passing, nowMs: number): Passage;
+  /** Whether such a message may pass although it is too large to be seen. */
+  unseen(way: Way, kind: Passing['kind'], method: string): Passage;
+  /** What was noticed since this was last asked. */
+  notices(): readonly SurfaceNotice[];
+}
+
+export type {
+  CallEnd,
+  ContentNote,
+  GateVerdict,
+  Guard,
+  GuardedCall,
+  Passage,
+  Passing,
+  SurfaceNotice,
+  Way,
+};

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { budget } from '../policy/decide/scenario.test-support.ts';
+import { guardOf } from './guard.test-support.ts';
+import { approvalRule, people } from './people.test-support.ts';
+import {
+  answersOf,
+  call,
+  eventsOf,
+  initialize,
+  inShort,
+  lineOf,
+  play,
+  request,
+  result,
+} from './playbook.test-support.ts';
+import type { HubAnswer } from './types.ts';
+
+const observing = { config: { observes: true } };
+
+describe('what the hub must hear before the agent does', () => {
+  it('is what calls, resources and prompts give, and nothing else', async () => {
+    const { session, says } = await play([], observing);
+    says('agent', call(1, 'fetch'));
+    says('agent', request(2, 'resources/read'));
+    says('agent', request(3, 'prompts/get'));
+    says('agent', request(4, 'tools/list'));
+    says('agent', call(5, 'fetch'));
+    const heard = [
+      '{"jsonrpc":"2.0","id":1,"result":{ "content":[]}}',
+      result(2, { contents: [1] }),
+      result(3, { messages: [] }),
+      result(4, { tools: [] }),
+      { jsonrpc: '2.0', id: 5, error: { code: 1, message: 'x' } },
+      result(6, {}),
+      { jsonrpc: '2.0', method: 'notifications/message', params: {} },
+    ].map((message) => session.observations(lineOf(message)));
+    expect(heard).toEqual([
+      [{ callId: 'call-1', tool: 'fetch', text: '{ "content":[]}' }],
+      [{ callId: '', tool: 'resources/read', text: '{"contents":[1]}' }],
+      [{ callId: '', tool: 'prompts/get', text: '{"messages":[]}' }],
+      [],
+      [{ callId: 'call-2', tool: 'fetch', text: '{"code":1,"message":"x"}' }],
+      [],
+      [],
+    ]);
+    // Looking has answered nothing.
+    expect(session.openRequests('agent')).toBe(5);
+  });
+
+  it('is found in a batch', async () => {
+    const { session, says } = await play([], observing);
+    const [first, second] = initialize('2025-03-26');
+    says('agent', first);
+    says('server', second);
+    says('agent', [call(1, 'a'), call(2, 'b')]);
+    const line = lineOf([result(1, {}), result(2, {})]);
+    expect(session.observations(line).map(({ tool }) => tool)).toEqual(['a', 'b']);
+    expect(inShort(session.fromServer(line, 1, true))).toEqual([
+      'end OK',
+      'end OK',
+      'forward to agent',
+    ]);
+  });
+
+  it('is nothing where nobody observes', async () => {
+    const { session, says, told } = await play();
+    says('agent', call(1, 'fetch'));
+    expect(session.observations(lineOf(result(1)))).toEqual([]);
+    expect(told('server', result(1))).toEqual(['end OK', 'forward to agent']);
+  });
+});
+
+describe('an answer that the hub has not heard of', () => {
+  it('does not reach the agent in production', async () => {
+    const { session, says } = await play([], observing);
+    says('agent', call(1, 'fetch'));
+    const said = session.fromServer(lineOf(result(1, { content: 'x' })), 1, false);
+    expect(inShort(said)).toEqual([
+      'end ERROR',
+      'report REJECTED refused',
+      'answer 1 isError',
+      'drop refused',
+    ]);
+    expect(answersOf(said)[0]).toMatchObject({
+      result: { _meta: { subluminal: { reason_code: 'ANSWER_REFUSED' } } },
+    });
+  });
+
+  it('passes in development, which says so', async () => {
+    const { says, told } = await play([], { profile: 'development', ...observing });
+    says('agent', call(1, 'fetch'));
+    expect(told('server', result(1))).toEqual([
+      'report WOULD_REJECT unheard',
+      'end OK',
+      'forward to agent',
+    ]);
+  });
+
+  it('passes where it has been heard, or holds nothing to hear', async () => {
+    const { session, says, told } = await play([], observing);
+    says('agent', call(1, 'fetch'));
+    says('agent', request(2, 'tools/list'));
+    expect(inShort(session.fromServer(lineOf(result(1)), 1, true))).toEqual([
+      'end OK',
+      'forward to agent',
+    ]);
+    expect(told('server', result(2))).toEqual(['forward to agent']);
+  });
+});
+
+describe('a hub that decides every call', () => {
+  const ALLOWED: NonNullable<HubAnswer['outcome']> = {
+    decision: {
+      action: 'ALLOW',
+      rule_id: null,
+      severity: 'info',
+      reason_code: 'DEFAULT_ALLOW',
+      summary: 'It passes.',
+    },
+    trace: [],
+    risk_class: [],
+  };
+
+  it('is asked whatever the rules are', async () => {
+    const { session } = await play([], { config: { hub: true, asksAlways: true } });
+    const line = lineOf(call(1, 'pay'));
+    const [question] = session.questions('line', line, 0);
+    expect(question?.ref).toMatchObject({ call_id: 'call-1', tool_name: 'pay' });
+    const { at = 0, ref } = question ?? {};
+    const content = { action: 'tag', findings: ['taint:url'] } as const;
+    const outcome = { ...ALLOWED, content };
+    const answers = [{ at, callId: ref?.call_id ?? '', outcome }];
+    const said = session.fromAgent(line, 0, answers);
+    expect(inShort(said)).toContain('forward to server');
+    expect(eventsOf(said, 'tool_call_decision')[0]?.call.content).toEqual(content);
+  });
+
+  it.each([
+    ['production', 'decision BLOCK HUB_UNAVAILABLE'],
+    ['development', 'decision ALLOW WOULD_BLOCK'],
+  ] as const)('cannot be asked where there is none: %s', async (profile, decision) => {
+    const { told, session } = await play([], { profile, config: { asksAlways: true } });
+    expect(session.questions('line', lineOf(call(1, 'pay')), 0)).toEqual([]);
+    expect(told('agent', call(1, 'pay'))).toContain(decision);
+  });
+
+  it('is told of the grants for what its gates ask, which are then used up', async () => {
+    const granted = ['gate:taint'];
+    const config = { hub: true, asksAlways: true, approver: people(granted) };
+    const { session } = await play([], { mode: 'control', config });
+    const line = lineOf(call(1, 'pay'));
+    const [question] = session.questions('line', line, 0);
+    expect(question?.call.approved).toEqual(['gate:taint']);
+    const { at = 0, ref } = question ?? {};
+    session.fromAgent(line, 0, [{ at, callId: ref?.call_id ?? '', outcome: ALLOWED }]);
+    expect(granted).toEqual([]);
+  });
+
+  it('is not asked twice about a call that only a gate here has held', async () => {
+    const guard = guardOf({
+      content: (made) =>
+        made.isApproved('gate:content')
+          ? { kind: 'pass', args: { sum: '*' } }
+          : {
+              kind: 'stop',
+              decision: {
+                ...ALLOWED.decision,
+                action: 'REJECT_WITH_HINT',
+                rule_id: 'gate:content',
+                hint: {
+                  hint_text: 'x',
+                  suggested_args: null,
+                  retry_advice: null,
+                  hint_kind: 'OTHER',
+                },
+                approval: { wait: 'hold', timeout_ms: 1_000 },
+              },
+            },
+    });
+    const config = { hub: true, guard, approver: people() };
+    const rules = [budget('cap', { limit_calls: 9 }), approvalRule('ask', 'hold', 'x')];
+    const { session } = await play(rules, { mode: 'control', config });
+    const line = lineOf(call(1, 'pay', { sum: 5 }));
+    const [question] = session.questions('line', line, 0);
+    const { at = 0, ref } = question ?? {};
+    const answers = [{ at, callId: ref?.call_id ?? '', outcome: ALLOWED }];
+    expect(inShort(session.fromAgent(line, 0, answers))).toContain('hold call-1');
+    expect(inShort(session.approval('call-1', 'approved', 5))).toEqual([
+      'decision ALLOW DEFAULT_ALLOW',
+      'hold call-1',
+      'release call-1',
+    ]);
+  });
+});

@@ -1,0 +1,228 @@
+// Messages that are no call: what the gates want to see of them, and what becomes of them then.
+import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, resultLine } from './answers.ts';
+import { type Context, eraOf, other, report, type Step } from './context.ts';
+import type { ContentNote, Passage, Passing, Way } from './guard.ts';
+import { mergedNotes } from './notes.ts';
+import { isUnheard, UNHEARD } from './observe.ts';
+import { memberRange } from './peek/member.ts';
+import { TOOLS_CALL } from './peek/peek.ts';
+import type {
+  MessageId,
+  Range,
+  SeenNotification,
+  SeenRequest,
+  SeenResponse,
+} from './peek/types.ts';
+import type { Open } from './pending.ts';
+import { rewritten, spliced } from './rewrite.ts';
+import type { Side } from './types.ts';
+
+type Refused = Extract<Passage, { kind: 'refused' }>;
+
+/** A message, as far as its refusal needs it. */
+interface Message {
+  readonly kind: Passing['kind'];
+  readonly method: string;
+  readonly id: MessageId | undefined;
+  readonly isError: boolean;
+  readonly call: Passing['call'];
+}
+
+type Onward =
+  | { readonly kind: 'as_is'; readonly note: ContentNote | undefined }
+  | {
+      readonly kind: 'rewritten';
+      readonly bytes: Uint8Array;
+      /** Where the new value stands. */
+      readonly value: Range;
+      readonly note: ContentNote | undefined;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly why: Refused;
+      readonly message: Message;
+      readonly note: ContentNote | undefined;
+    };
+
+const AS_IS: Onward = { kind: 'as_is', note: undefined };
+
+/** Whether anybody looks at answers. */
+function isWatched({ guard, config }: Context): boolean {
+  return guard !== undefined || config.observes === true;
+}
+
+/** Parsed on first use: a gate may be content with the method. */
+class LazyPassing implements Passing {
+  readonly kind: Passing['kind'];
+  readonly method: string;
+  readonly isError: boolean;
+  readonly call: Passing['call'];
+  private readonly text: () => string | undefined;
+  private parsed: { readonly value: unknown } | undefined;
+
+  constructor({ kind, method, isError, call }: Message, text: () => string | undefined) {
+    this.kind = kind;
+    this.method = method;
+    this.isError = isError;
+    this.call = call;
+    this.text = text;
+  }
+
+  get value(): unknown {
+    this.parsed ??= parsedOf(this.text());
+    return this.parsed.value;
+  }
+}
+
+function parsedOf(text: string | undefined): { readonly value: unknown } {
+  return { value: text === undefined ? undefined : JSON.parse(text) };
+}
+
+/** What becomes of a request or notification. Without a guard it passes as it is. */
+function requestOnward(context: Context, step: Step, seen: SeenRequest | SeenNotification): Onward {
+  if (context.guard === undefined) return AS_IS;
+  const { kind, method } = seen;
+  const id = kind === 'request' ? seen.id : undefined;
+  return onwardOf(context, step, { kind, method, id, isError: false, call: undefined });
+}
+
+/** What becomes of an answer; without an open request, it answers nothing in particular. */
+function answerOnward(
+  context: Context,
+  step: Step,
+  { seen, open }: { readonly seen: SeenResponse; readonly open: Open | undefined },
+): Onward {
+  if (!isWatched(context)) return AS_IS;
+  const { method = '', call } = open ?? {};
+  const isError = seen.failed === 'rpc';
+  const made = call && { callId: call.ref.call_id, tool: call.call.tool_name };
+  const message = { kind: 'answer', method, id: seen.id, isError, call: made } as const;
+  if (isUnheard(context, step, method)) {
+    if (context.enforcing) return refusedBy(UNHEARD, message);
+    report(step, { what: 'WOULD_REJECT', reason: 'unheard', detail: UNHEARD.summary });
+  }
+  return onwardOf(context, step, message);
+}
+
+function onwardOf(context: Context, step: Step, message: Message): Onward {
+  const { guard } = context;
+  if (step.unseen !== undefined) return onwardUnseen(context, step, message);
+  const way = wayFrom(step.from);
+  if (guard === undefined || !guard.wants(way, message.kind, message.method)) return AS_IS;
+  const { bytes, nowMs } = step;
+  const range = memberRange(bytes, memberOf(message));
+  const text = () => {
+    if (range !== undefined) return context.decode(bytes, range.start, range.end);
+    // A request may have no params, but an answer that is none must not be taken for an empty one.
+    if (message.kind === 'answer') throw new Error('an answer has neither a result nor an error');
+    return undefined;
+  };
+  const passage = guard.passing(way, new LazyPassing(message, text), nowMs);
+  if (passage.kind === 'refused') return refusedBy(passage, message);
+  const note = mergedNotes([passage.note]);
+  if (passage.kind === 'same') return note === undefined ? AS_IS : { kind: 'as_is', note };
+  const written = text();
+  const json = written === undefined ? undefined : rewritten(written, passage.value);
+  // What should be replaced and cannot be must not pass as it is.
+  if (range === undefined || json === undefined) return refusedBy(NOT_REPLACED, message);
+  const whole = spliced(bytes, range, json);
+  const end = range.end + whole.length - bytes.length;
+  return { kind: 'rewritten', bytes: whole, value: { start: range.start, end }, note };
+}
+
+const NOT_REPLACED: Refused = {
+  kind: 'refused',
+  reason_code: 'CONTENT_BLOCKED',
+  summary: 'Something in this message may not travel, and could not be replaced.',
+};
+
+function memberOf({ kind, isError }: Message): 'params' | 'result' | 'error' {
+  if (kind !== 'answer') return 'params';
+  return isError ? 'error' : 'result';
+}
+
+/** A message that was too large to be seen: it is refused at its head, or now. */
+function onwardUnseen(context: Context, step: Step, message: Message): Onward {
+  const refused = step.unseen?.refused;
+  if (refused !== undefined) return refusedBy(refused, message);
+  const { guard } = context;
+  if (guard === undefined) return AS_IS;
+  const passage = guard.unseen(wayFrom(step.from), message.kind, message.method);
+  const why = refusalOf(passage);
+  if (why !== undefined) return refusedBy(why, message);
+  return { kind: 'as_is', note: mergedNotes([passage.note]) };
+}
+
+/** Why a message may not pass unseen. Nobody can change what nobody has seen. */
+function refusalOf(passage: Passage): Refused | undefined {
+  if (passage.kind === 'same') return undefined;
+  return passage.kind === 'refused' ? passage : { ...NOT_REPLACED, note: passage.note };
+}
+
+function refusedBy(why: Refused, message: Message): Onward {
+  return { kind: 'refused', why, message, note: mergedNotes([why.note]) };
+}
+
+function wayFrom(from: Side): Way {
+  return from === 'agent' ? 'out' : 'in';
+}
+
+/** Lets a message pass, as it is or changed, or says to who waits why it does not. */
+function handOn(context: Context, step: Step, onward: Onward): void {
+  switch (onward.kind) {
+    case 'as_is':
+      step.out.push(step.forward);
+      return;
+    case 'rewritten':
+      step.out.push({ do: 'forward', to: other(step.from), bytes: onward.bytes });
+      return;
+    case 'refused':
+      refuse(context, step, onward);
+  }
+}
+
+const SHOWN_METHOD_MAX = 100;
+
+function refuse(
+  context: Context,
+  step: Step,
+  { why, message }: { readonly why: Refused; readonly message: Message },
+): void {
+  const { kind, method, id } = message;
+  // Who asked gets our answer to its request; who waits gets it in place of the other side's.
+  const to = kind === 'request' ? step.from : other(step.from);
+  const waits = kind !== 'notification' && id !== undefined;
+  const what = waits ? 'REJECTED' : 'DROPPED';
+  const shown = method === '' ? '' : ` (\`${method.slice(0, SHOWN_METHOD_MAX)}\`)`;
+  const detail = context.redact(`A message${shown} was refused: ${why.summary}`);
+  report(step, { what, reason: 'refused', detail });
+  if (waits) {
+    const text = refusalText(context, { why, message, to, id });
+    step.out.push({ do: 'answer', to, text });
+  }
+  step.out.push({ do: 'drop', reason: 'refused' });
+}
+
+/** An error; of a tool's answer, a result that the model gets to see. */
+function refusalText(
+  context: Context,
+  refused: {
+    readonly why: Refused;
+    readonly message: Message;
+    readonly to: Side;
+    readonly id: MessageId;
+  },
+): string {
+  const { why, message, to, id } = refused;
+  const { summary, hint, reason_code } = why;
+  const words = hint === undefined ? summary : `${summary} ${hint}`;
+  const data = { subluminal: { reason_code } };
+  if (message.kind === 'answer' && message.method === TOOLS_CALL && to === 'agent') {
+    return resultLine(id, { text: words, era: eraOf(context.version), meta: data });
+  }
+  const code = message.kind === 'request' ? INVALID_PARAMS : INTERNAL_ERROR;
+  return errorLine(id, { code, message: words, data });
+}
+
+export type { Onward, Refused };
+export { AS_IS, answerOnward, handOn, isWatched, refusalOf, requestOnward, wayFrom };

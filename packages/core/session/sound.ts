@@ -1,0 +1,88 @@
+// A guard that looks at hostile content and breaks on it must not take the session down, nor let
+// pass what it has not judged.
+import type { Decision } from '@subluminal/contracts';
+import type {
+  CallEnd,
+  GateVerdict,
+  Guard,
+  GuardedCall,
+  Passage,
+  Passing,
+  SurfaceNotice,
+  Way,
+} from './guard.ts';
+
+const WHY = { rule_id: null, reason_code: 'POLICY_ERROR' } as const;
+const SUMMARY = 'A gate could not look at this, so it does not pass.';
+const STOP: Decision = { action: 'BLOCK', severity: 'critical', ...WHY, summary: SUMMARY };
+const BROKEN: GateVerdict = { kind: 'stop', decision: STOP };
+const SPARED: GateVerdict = {
+  kind: 'pass',
+  would: { action: 'BLOCK', ...WHY, summary: SUMMARY },
+};
+const REFUSED: Passage = { kind: 'refused', reason_code: WHY.reason_code, summary: SUMMARY };
+const SAME: Passage = { kind: 'same' };
+
+class SoundGuard implements Guard {
+  private readonly guard: Guard;
+  private readonly enforcing: boolean;
+
+  constructor(guard: Guard, enforcing: boolean) {
+    this.guard = guard;
+    this.enforcing = enforcing;
+  }
+
+  surface(call: GuardedCall, nowMs: number): GateVerdict {
+    return this.verdict(() => this.guard.surface(call, nowMs));
+  }
+
+  content(call: GuardedCall, nowMs: number): GateVerdict {
+    return this.verdict(() => this.guard.content(call, nowMs));
+  }
+
+  passed(call: GuardedCall, nowMs: number): void {
+    this.guard.passed(call, nowMs);
+  }
+
+  ended(end: CallEnd, nowMs: number): void {
+    this.guard.ended(end, nowMs);
+  }
+
+  wants(way: Way, kind: Passing['kind'], method: string): boolean {
+    return this.guard.wants(way, kind, method);
+  }
+
+  passing(way: Way, message: Passing, nowMs: number): Passage {
+    return this.passage(() => this.guard.passing(way, message, nowMs));
+  }
+
+  unseen(way: Way, kind: Passing['kind'], method: string): Passage {
+    return this.passage(() => this.guard.unseen(way, kind, method));
+  }
+
+  notices(): readonly SurfaceNotice[] {
+    return this.guard.notices();
+  }
+
+  private verdict(ask: () => GateVerdict): GateVerdict {
+    try {
+      return ask();
+    } catch {
+      return this.enforcing ? BROKEN : SPARED;
+    }
+  }
+
+  private passage(ask: () => Passage): Passage {
+    try {
+      return ask();
+    } catch {
+      return this.enforcing ? REFUSED : SAME;
+    }
+  }
+}
+
+function soundGuard(guard: Guard | undefined, enforcing: boolean): Guard | undefined {
+  return guard === undefined ? undefined : new SoundGuard(guard, enforcing);
+}
+
+export { soundGuard };
