@@ -13,6 +13,7 @@ import {
   type Snapshot,
 } from '@subluminal/core/policy';
 import type { PlannedCall } from './call-file.ts';
+import type { CedarGate, CedarSaid } from './explain-cedar.ts';
 
 /** One call, or calls in a row that came out the same. */
 interface Explained {
@@ -25,6 +26,13 @@ interface Explained {
   readonly explanation: Explanation;
   /** Of the last call alone. */
   readonly last: Explanation;
+  /** What Cedar policies said, where there are any; the decision is that of both together. */
+  readonly cedar: CedarSaid['answer'] | undefined;
+}
+
+interface Wish {
+  readonly startMs: number;
+  readonly cedar?: CedarGate | undefined;
 }
 
 interface Question {
@@ -40,6 +48,7 @@ interface Fold {
   to: number;
   readonly argsText: string;
   readonly first: Explanation;
+  readonly said: CedarSaid | undefined;
   /** Asked only when the row has ended: nobody looks at the calls in between. */
   lastQuestion: Question;
 }
@@ -47,7 +56,7 @@ interface Fold {
 function explainCalls(
   snapshot: Snapshot,
   calls: readonly PlannedCall[],
-  startMs: number,
+  { startMs, cedar }: Wish,
 ): readonly Explained[] {
   const all: Explained[] = [];
   let state = initialState(snapshot);
@@ -60,6 +69,8 @@ function explainCalls(
       number++;
       const question: Question = { call, state, nowMs };
       const outcome = decide(snapshot, call, state, nowMs);
+      // Calls that come out the same by the rules do so by Cedar: it counts nothing.
+      const said = cedar?.explain({ call, rules: outcome, nowMs });
       const key = keyOf(outcome);
       if (fold?.key === key) {
         fold.to = number;
@@ -67,9 +78,10 @@ function explainCalls(
       } else {
         if (fold !== undefined) all.push(folded(snapshot, fold));
         const first = explain(snapshot, question);
-        fold = { key, from: number, to: number, argsText, first, lastQuestion: question };
+        fold = { key, from: number, to: number, argsText, first, said, lastQuestion: question };
       }
-      const { decision, trace } = outcome;
+      const { trace } = outcome;
+      const { decision } = said ?? outcome;
       state = outcome.state;
       if (decision.action === 'ALLOW') {
         state = recordResult(snapshot, { call, result, trace, nowMs }, state);
@@ -88,12 +100,14 @@ function keyOf({ decision, trace }: Outcome<PolicyState>): string {
 }
 
 function folded(snapshot: Snapshot, fold: Fold): Explained {
-  const { from, to, argsText, first, lastQuestion } = fold;
-  const last = from === to ? first : explain(snapshot, lastQuestion);
+  const { from, to, argsText, first, said, lastQuestion } = fold;
+  const decided = said === undefined ? {} : { decision: said.decision };
+  const last = { ...(from === to ? first : explain(snapshot, lastQuestion)), ...decided };
   const rules = first.rules.map((rule, index) => ranged(rule, last.rules[index]));
   const { nowMs, call } = lastQuestion;
-  const explanation = { ...first, rules };
-  return { from, to, atMs: nowMs, args: call.args ?? {}, argsText, explanation, last };
+  const explanation = { ...first, ...decided, rules };
+  const cedar = said?.answer;
+  return { from, to, atMs: nowMs, args: call.args ?? {}, argsText, explanation, last, cedar };
 }
 
 /** A count that went on: "1 of 3 used" and "3 of 3 used" make "1–3 of 3 used". */

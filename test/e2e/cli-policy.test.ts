@@ -63,7 +63,8 @@ function write(name: string, text: string): void {
 }
 
 function sub(...args: string[]): Promise<Ended> {
-  return runSub(args, { cwd: folder });
+  // `explain` looks for Cedar policies in the configuration, which must not be that of the machine.
+  return runSub(args, { cwd: folder, env: { SUB_HOME: join(folder, 'no-home') } });
 }
 
 /** No stack trace, whatever happened. */

@@ -1,15 +1,17 @@
 import { check, type Shape } from '@subluminal/contracts';
-import type { Identity, Snapshot } from '@subluminal/core/policy';
+import type { Identity } from '@subluminal/core/policy';
 import { type Calls, canonicalText, type PlannedCall, parseCalls } from '../call-file.ts';
 import type { ExplainInput } from '../catalog/policy.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Explained, explainCalls, lastOf } from '../explain-calls.ts';
+import { type CedarGate, cedarReport, openGate } from '../explain-cedar.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
 import { notACall } from '../file-kind.ts';
 import type { Io } from '../io.ts';
 import { loadPolicy, type Policy } from '../load-policy.ts';
 import { readFileBytes, STDIO } from '../read-file.ts';
+import { renderCedar, renderCedarHead } from '../render-cedar.ts';
 import { renderExplained, renderHead, renderSummary } from '../render-explanation.ts';
 import { jsonText } from '../text.ts';
 
@@ -27,20 +29,15 @@ async function run({ args, options }: ExplainInput, io: Io): Promise<Outcome> {
   if (isFailure(policy)) return policy;
   const calls = await readCalls(options, io);
   if (isFailure(calls)) return calls;
+  const cedar = await openGate(options.cedar, policy.snapshot, io);
+  if (isFailure(cedar)) return cedar;
   const startMs = options.at === undefined ? Date.now() : Date.parse(options.at);
-  const shown = explained(policy.snapshot, calls, { startMs, last: options.last });
-  io.out.write(options.json ? jsonText(reportOf(shown, policy)) : textOf(shown, policy, io));
+  const all = explainCalls(policy.snapshot, calls, { startMs, cedar });
+  const shown = options.last ? all.slice(-1).map(lastOf) : all;
+  const by = { policy, cedar };
+  io.out.write(options.json ? jsonText(reportOf(shown, policy)) : textOf(shown, by, io));
   const refused = shown.some(({ explanation }) => explanation.decision.action !== 'ALLOW');
   return done(refused ? EXIT.findings : EXIT.fine);
-}
-
-function explained(
-  snapshot: Snapshot,
-  calls: readonly PlannedCall[],
-  { startMs, last }: { readonly startMs: number; readonly last: boolean },
-): readonly Explained[] {
-  const all = explainCalls(snapshot, calls, startMs);
-  return last ? all.slice(-1).map(lastOf) : all;
 }
 
 function wrongUsage(file: string, options: Options): Failure | undefined {
@@ -60,6 +57,7 @@ function wrongUsage(file: string, options: Options): Failure | undefined {
     const problem = name === '' ? 'is empty' : `has ${name.length} characters`;
     return usage(`--${flag} ${problem}.`, `Give a name of 1 to ${NAME_LENGTH_MAX} characters.`);
   }
+  if (options.cedar === '') return usage('--cedar is empty.', 'Name a folder or a file.');
   if ([file, ...call].filter((path) => path === STDIO).length > 1) {
     return usage('standard input can be only one of the files.', 'Write the others to files.');
   }
@@ -118,18 +116,30 @@ function countsOf(shown: readonly Explained[]) {
 
 function reportOf(shown: readonly Explained[], { modeOverridden }: Policy) {
   return {
-    calls: shown.map(({ from, to, atMs, args, explanation }) => {
+    calls: shown.map(({ from, to, atMs, args, explanation, cedar }) => {
       const { call, ...rest } = explanation;
       const at = new Date(atMs).toISOString();
-      return { from, to, at, ...rest, mode_overridden: modeOverridden, call: { ...call, args } };
+      const more = { mode_overridden: modeOverridden, call: { ...call, args } };
+      const said = cedar === undefined ? {} : { cedar: cedarReport(cedar) };
+      return { from, to, at, ...rest, ...more, ...said };
     }),
     summary: countsOf(shown),
   };
 }
 
-function textOf(shown: readonly Explained[], policy: Policy, { out }: Io): string {
-  const parts = shown.map((one) => renderExplained(one, out));
-  return [renderHead(policy, out), ...parts, renderSummary(countsOf(shown), out)].join('\n');
+interface By {
+  readonly policy: Policy;
+  readonly cedar: CedarGate | undefined;
+}
+
+function textOf(shown: readonly Explained[], { policy, cedar }: By, { out }: Io): string {
+  const parts = shown.map((one) => {
+    const spared = one.explanation.decision.would !== undefined;
+    const said = one.cedar === undefined ? '' : renderCedar(one.cedar, spared, out);
+    return renderExplained(one, out) + said;
+  });
+  const head = renderHead(policy, out) + (cedar === undefined ? '' : renderCedarHead(cedar, out));
+  return [head, ...parts, renderSummary(countsOf(shown), out)].join('\n');
 }
 
 export { run };

@@ -21,7 +21,7 @@ interface Loaded {
 
 const ERRORS_MAX = 20;
 const MESSAGE_LENGTH_MAX = 400;
-const NO_WORDS = { message: null, hint: null, reasonCode: null } as const;
+const NO_WORDS = { speaker: null, message: null, hint: null, reasonCode: null } as const;
 
 /** The policies, parsed once and ready for calls. */
 function ready(loaded: Loaded): Cedar {
@@ -89,6 +89,7 @@ function answered(question: Question, { engine, policies }: Loaded, set: string)
     cause: 'forbid_failed',
     reasons: failed.map(({ policyId }) => policyId),
     errors: listed.errors,
+    speaker: first?.policyId ?? null,
     message: `The Cedar policy \`${first?.policyId}\` could not be evaluated: ${first?.message}.`,
     hint: null,
     reasonCode: null,
@@ -103,6 +104,7 @@ function refused(cause: 'unmappable' | 'engine', why: string): CedarAnswer {
     cause,
     reasons: [],
     errors: [],
+    speaker: null,
     message,
     hint: null,
     reasonCode: null,
@@ -122,14 +124,14 @@ function inOrder(
 function wordsFor(reasons: readonly CedarPolicy[]) {
   const [first] = reasons;
   if (first === undefined) {
-    return { message: 'No Cedar policy permits this call.', hint: null, reasonCode: null };
+    return { ...NO_WORDS, message: 'No Cedar policy permits this call.' };
   }
   const spoken = reasons.find(({ message, hint }) => message !== null || hint !== null) ?? first;
   const { message, hint } = spoken;
   const reasonCode =
     spoken.reasonCode ?? reasons.find((one) => one.reasonCode !== null)?.reasonCode;
   const plain = `The Cedar policy \`${spoken.id}\` forbids this call.`;
-  return { message: message ?? plain, hint, reasonCode: reasonCode ?? null };
+  return { speaker: spoken.id, message: message ?? plain, hint, reasonCode: reasonCode ?? null };
 }
 
 /** With the permits that a forbid has outvoted, which the engine does not tell of by itself. */

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { opened, request } from './cedar.test-support.ts';
-import { loadCedarFolder } from './load.ts';
+import { loadCedar } from './load.ts';
 import type { Cedar, CedarRequest } from './types.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../examples/cedar', import.meta.url));
 let cedar: Cedar;
 beforeAll(async () => {
-  cedar = opened(await loadCedarFolder(FOLDER));
+  cedar = opened(await loadCedar({ policies: FOLDER }));
 });
 afterAll(() => cedar.close());
 

@@ -1,6 +1,7 @@
-// Policies from a folder: every `*.cedar`, at most one `*.cedarschema`, and `entities.json`.
+// Policies from a folder: every `*.cedar`, at most one `*.cedarschema`, and `entities.json`. Or from
+// one file; a schema and entities may be elsewhere.
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Problem } from '@subluminal/core/policy';
 import { openParts, wholePiece } from './open.ts';
 import { problemOf } from './problems.ts';
@@ -22,49 +23,83 @@ function isOurs(name: string): boolean {
   return name.endsWith('.cedar') || name.endsWith('.cedarschema') || name === 'entities.json';
 }
 
-async function loadCedarFolder(folder: string): Promise<CedarOpened> {
-  let names: readonly string[];
-  try {
-    names = (await readdir(folder)).filter(isOurs).toSorted();
-  } catch (cause) {
-    return failed(folder, `the folder cannot be read: ${reasonOf(cause)}`, 'Check its path.');
-  }
-  return loadCedarFiles(names.map((name) => join(folder, name)));
+/** Where policies, their schema and their entities are. */
+interface CedarPlace {
+  /** A folder, or one file of policies. */
+  readonly policies: string;
+  readonly schema?: string | undefined;
+  readonly entities?: string | undefined;
 }
 
-/** The same for files that are named one by one. */
-async function loadCedarFiles(files: readonly string[]): Promise<CedarOpened> {
-  if (files.length > FILES_MAX) {
-    return failed(files[0] ?? '', `there are more than ${FILES_MAX} files`, 'Put some into one.');
+/** The files of a place, by what they are. */
+interface CedarFiles {
+  readonly policies: readonly string[];
+  readonly schemas: readonly string[];
+  readonly entities: readonly string[];
+}
+
+async function loadCedar(place: CedarPlace): Promise<CedarOpened> {
+  let files: CedarFiles;
+  try {
+    files = await filesOf(place);
+  } catch (cause) {
+    const message = `the policies cannot be read: ${reasonOf(cause)}`;
+    return failed(place.policies, message, 'Check the path.');
   }
+  const all = [...files.policies, ...files.schemas, ...files.entities];
+  if (all.length > FILES_MAX) {
+    return failed(place.policies, `there are more than ${FILES_MAX} files`, 'Put some into one.');
+  }
+  const texts = new Map<string, TextFile>();
   const problems: Problem[] = [];
-  const texts: TextFile[] = [];
   let bytesLeft = BYTES_MAX;
-  for (const file of files) {
+  for (const file of all) {
     const read = await readText(file, bytesLeft);
     if ('problem' in read) problems.push(read.problem);
     else {
       bytesLeft -= Buffer.byteLength(read.text);
-      texts.push(read);
+      texts.set(file, read);
     }
   }
   if (problems.length > 0) return { ok: false, problems };
-  return openTexts(texts);
+  return openTexts(files, (file) => texts.get(file) ?? { file, text: '' });
 }
 
-function openTexts(texts: readonly TextFile[]): Promise<CedarOpened> | CedarOpened {
-  const schemas = texts.filter(({ file }) => file.endsWith('.cedarschema'));
-  const [schema, second] = schemas;
-  if (second !== undefined) {
-    return failed(second.file, 'there is a second schema', 'Put both into one file.');
+/** What is named outside of a folder stands beside what is in it. */
+async function filesOf({ policies, schema, entities }: CedarPlace): Promise<CedarFiles> {
+  const isFolder = (await stat(policies)).isDirectory();
+  const names = isFolder ? (await readdir(policies)).filter(isOurs).toSorted() : [];
+  const within = names.map((name) => join(policies, name));
+  return {
+    policies: isFolder ? within.filter((file) => file.endsWith('.cedar')) : [policies],
+    schemas: distinct([...within.filter((file) => file.endsWith('.cedarschema')), schema]),
+    entities: distinct([...within.filter((file) => basename(file) === 'entities.json'), entities]),
+  };
+}
+
+/** A file that is in the folder may be named as well. */
+function distinct(files: readonly (string | undefined)[]): readonly string[] {
+  const named = files.flatMap((file) => (file === undefined ? [] : [file]));
+  return [...new Map(named.map((file) => [resolve(file), file])).values()];
+}
+
+function openTexts(
+  files: CedarFiles,
+  textOf: (file: string) => TextFile,
+): Promise<CedarOpened> | CedarOpened {
+  const [schema, secondSchema] = files.schemas;
+  if (secondSchema !== undefined) {
+    return failed(secondSchema, 'there is a second schema', 'Put both into one file.');
   }
-  const entities = texts.find(({ file }) => basename(file) === 'entities.json');
-  const given = entities === undefined ? undefined : parsed(entities);
+  const [entities, secondEntities] = files.entities;
+  if (secondEntities !== undefined) {
+    return failed(secondEntities, 'there are entities in a second file', 'Put both into one.');
+  }
+  const given = entities === undefined ? undefined : parsed(textOf(entities));
   if (given !== undefined && 'problem' in given) return { ok: false, problems: [given.problem] };
-  const sources = texts.filter(({ file }) => file.endsWith('.cedar')).flatMap(sourcesIn);
   return openParts({
-    sources,
-    ...(schema === undefined ? {} : { schema: wholePiece(schema.file, schema.text) }),
+    sources: files.policies.flatMap((file) => sourcesIn(textOf(file))),
+    ...(schema === undefined ? {} : { schema: wholePiece(schema, textOf(schema).text) }),
     ...(given === undefined ? {} : { entities: given }),
   });
 }
@@ -122,4 +157,5 @@ function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-export { isOurs, loadCedarFiles, loadCedarFolder };
+export type { CedarPlace };
+export { filesOf, loadCedar };

@@ -15,6 +15,7 @@ describe('a call', () => {
       cause: 'no_permit',
       reasons: [],
       errors: [],
+      speaker: null,
       message: 'No Cedar policy permits this call.',
       hint: null,
       reasonCode: null,

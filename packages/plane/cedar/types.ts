@@ -52,6 +52,8 @@ interface CedarAnswer {
   readonly reasons: readonly string[];
   /** Policies that could not be evaluated; a permit among them counts as not given. */
   readonly errors: readonly CedarError[];
+  /** Whose words these are, when they are those of a policy. */
+  readonly speaker: string | null;
   /** For a deny, words for the model: what happened, and what to do instead. */
   readonly message: string | null;
   readonly hint: string | null;

@@ -1,10 +1,10 @@
-// Policies that follow their folder. A set that is broken is told of and never used: the last good
+// Policies that follow their files. A set that is broken is told of and never used: the last good
 // one stays until there is a better one.
-import { type FSWatcher, watch } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FSWatcher, statSync, watch } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Problem } from '@subluminal/core/policy';
-import { isOurs, loadCedarFolder } from './load.ts';
+import { type CedarPlace, filesOf, loadCedar } from './load.ts';
 import type { Cedar, CedarOpened } from './types.ts';
 
 type CedarReload =
@@ -14,9 +14,9 @@ type CedarReload =
   | { readonly kind: 'kept'; readonly hash: string; readonly problems: readonly Problem[] };
 
 interface WatchOptions {
-  /** Told after each look at the folder that a change has caused. */
+  /** Told after each look at the files that a change has caused. */
   readonly onReload: (reload: CedarReload) => void;
-  /** How often the folder is looked at even when the system tells of nothing. */
+  /** How often the files are looked at even when the system tells of nothing. */
   readonly pollMs?: number;
 }
 
@@ -37,11 +37,11 @@ const SETTLE_MS = 50;
 const POLL_MS = 5_000;
 
 /** The first set must be good: there is nothing to keep yet. */
-async function watchCedar(folder: string, options: WatchOptions): Promise<CedarWatched> {
-  const before = await fingerprint(folder);
-  const opened = await loadCedarFolder(folder);
+async function watchCedar(place: CedarPlace, options: WatchOptions): Promise<CedarWatched> {
+  const before = await fingerprint(place);
+  const opened = await loadCedar(place);
   if (!opened.ok) return opened;
-  const watched = new Watched(folder, { opened: opened.cedar, before, options });
+  const watched = new Watched(place, { opened: opened.cedar, before, options });
   return { ok: true, watched, problems: opened.problems };
 }
 
@@ -52,10 +52,10 @@ interface Start {
 }
 
 class Watched implements WatchedCedar {
-  readonly #folder: string;
+  readonly #place: CedarPlace;
   readonly #options: WatchOptions;
   readonly #poll: NodeJS.Timeout;
-  #watcher: FSWatcher | undefined;
+  readonly #watchers: readonly FSWatcher[];
   #settle: NodeJS.Timeout | undefined;
   #cedar: Cedar;
   #seen: string;
@@ -63,12 +63,12 @@ class Watched implements WatchedCedar {
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(folder: string, { opened, before, options }: Start) {
-    this.#folder = folder;
+  constructor(place: CedarPlace, { opened, before, options }: Start) {
+    this.#place = place;
     this.#options = options;
     this.#cedar = opened;
     this.#seen = before;
-    this.#watcher = this.#watch();
+    this.#watchers = foldersOf(place).flatMap((folder) => this.#watch(folder) ?? []);
     this.#poll = setInterval(() => this.#look(), options.pollMs ?? POLL_MS).unref();
   }
 
@@ -86,15 +86,15 @@ class Watched implements WatchedCedar {
     this.#closed = true;
     clearInterval(this.#poll);
     clearTimeout(this.#settle);
-    this.#watcher?.close();
+    for (const watcher of this.#watchers) watcher.close();
     await this.#last;
     this.#cedar.close();
   }
 
   /** Where the system can't tell, looking now and then must do. */
-  #watch(): FSWatcher | undefined {
+  #watch(folder: string): FSWatcher | undefined {
     try {
-      const watcher = watch(this.#folder, { persistent: false }, () => {
+      const watcher = watch(folder, { persistent: false }, () => {
         clearTimeout(this.#settle);
         if (!this.#closed) this.#settle = setTimeout(() => this.#look(), SETTLE_MS);
       });
@@ -107,7 +107,7 @@ class Watched implements WatchedCedar {
 
   #look(): void {
     const next = this.#last.then(async () => {
-      if (this.#closed || (await fingerprint(this.#folder)) === this.#seen) return;
+      if (this.#closed || (await fingerprint(this.#place)) === this.#seen) return;
       this.#options.onReload(await this.#reload());
     });
     this.#last = next.catch(() => undefined);
@@ -115,8 +115,8 @@ class Watched implements WatchedCedar {
 
   async #reload(): Promise<CedarReload> {
     // Taken before reading: what changes while it is read is seen again.
-    this.#seen = await fingerprint(this.#folder);
-    const opened: CedarOpened = await loadCedarFolder(this.#folder);
+    this.#seen = await fingerprint(this.#place);
+    const opened: CedarOpened = await loadCedar(this.#place);
     const { hash } = this.#cedar;
     if (!opened.ok) return { kind: 'kept', hash, problems: opened.problems };
     if (this.#closed || opened.cedar.hash === hash) {
@@ -130,13 +130,20 @@ class Watched implements WatchedCedar {
   }
 }
 
-/** Names, sizes, times and numbers of our files; a folder that is gone has its own. */
-async function fingerprint(folder: string): Promise<string> {
+/** A change of a file is a change of its folder, also when an editor replaces the file. */
+function foldersOf({ policies, schema, entities }: CedarPlace): readonly string[] {
+  const isFolder = statSync(policies, { throwIfNoEntry: false })?.isDirectory() === true;
+  const files = [isFolder ? undefined : policies, schema, entities].flatMap((file) => file ?? []);
+  return [...new Set([...(isFolder ? [policies] : []), ...files.map((file) => dirname(file))])];
+}
+
+/** Names, sizes, times and numbers of our files; files that are gone have their own. */
+async function fingerprint(place: CedarPlace): Promise<string> {
   try {
-    const names = (await readdir(folder)).filter(isOurs).toSorted();
-    const states = names.map(async (name) => {
-      const { size, mtimeMs, ctimeMs, ino } = await stat(join(folder, name));
-      return [name, size, mtimeMs, ctimeMs, ino].join(':');
+    const { policies, schemas, entities } = await filesOf(place);
+    const states = [...policies, ...schemas, ...entities].map(async (file) => {
+      const { size, mtimeMs, ctimeMs, ino } = await stat(file);
+      return [file, size, mtimeMs, ctimeMs, ino].join(':');
     });
     return (await Promise.all(states)).join('\n');
   } catch {

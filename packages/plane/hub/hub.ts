@@ -1,5 +1,6 @@
 // What the shims of one run share: counters, an end of the run, and knowing of each other.
 import {
+  type ContentOutcome,
   type Decision,
   type EvaluateRequest,
   type EvaluateResponse,
@@ -7,6 +8,8 @@ import {
   type HeartbeatResponse,
   HUB_HEARTBEAT_INTERVAL_MS,
   isObject,
+  type ObserveRequest,
+  type ObserveResponse,
   type PolicyResponse,
   type Profile,
   type ResultRequest,
@@ -16,16 +19,20 @@ import {
 import {
   type Call,
   decide,
+  type Outcome,
   type PolicyState,
   recordResult,
   type Snapshot,
   type TraceStep,
 } from '@subluminal/core/policy';
+import { type Said, weigh } from './gates.ts';
+import { refusalBy } from './judge.ts';
 import { Policies, type Policy } from './policies.ts';
 import { type AskedCall, readCall } from './read-call.ts';
 import { type Recent, recent } from './recent.ts';
 import type { ServerTotals } from './server-totals.ts';
 import { Shims } from './shims.ts';
+import { RunTaint } from './taint.ts';
 import type { Hub, HubLimits, HubOptions, Reply, ShimStatus } from './types.ts';
 
 const LIMITS: HubLimits = {
@@ -40,6 +47,8 @@ const LIMITS: HubLimits = {
 /** Suggested arguments can be large; all kept answers together may hold this much of them. */
 const ANSWERS_LENGTH_MAX = 16 * 1024 * 1024;
 const ANSWER_LENGTH = 1_024;
+/** What a shim without a bundle works by. */
+const NO_POLICY_ID = 'none';
 
 /** An answer that was given, and to which question. */
 interface Given {
@@ -57,8 +66,18 @@ interface Watched {
   readonly trace: readonly TraceStep[];
 }
 
+/** The rules and all that stands beside them. */
+interface Weighed {
+  readonly decision: Decision;
+  readonly content?: ContentOutcome;
+  /** Whether the call is counted now, or when it is decided again. */
+  readonly counts: boolean;
+}
+
 class RunHub implements Hub {
+  readonly judges: readonly string[];
   readonly #options: HubOptions;
+  readonly #taint = new RunTaint();
   readonly #policies: Policies;
   readonly #shims: Shims;
   readonly #given: Recent<Given>;
@@ -72,6 +91,7 @@ class RunHub implements Hub {
     const limits = { ...LIMITS, ...options.limits };
     const { sha256, verifier, nowMs } = options;
     this.#options = options;
+    this.judges = options.judge === undefined ? [] : [options.judge.name];
     this.#policies = new Policies({
       sha256,
       ...(verifier !== undefined && { verifier }),
@@ -131,6 +151,15 @@ class RunHub implements Hub {
     return answer({ shutdown: this.#stopping });
   }
 
+  observe(request: ObserveRequest): Reply<ObserveResponse> {
+    if (request.run_id !== this.#options.runId) return otherRun();
+    const shutdown = this.#stopping;
+    const policy = this.#policies.find(request.policy_hash);
+    if (policy === undefined) return answer({ heard: false, needs_policy: true, shutdown });
+    this.#taint.observe(request, policy.taint);
+    return answer({ heard: true, shutdown });
+  }
+
   heartbeat(request: HeartbeatRequest): Reply<HeartbeatResponse> {
     const { run_id } = request;
     if (run_id !== undefined && run_id !== this.#options.runId) return otherRun();
@@ -172,13 +201,16 @@ class RunHub implements Hub {
   #decide({ callId, call }: AskedCall, policy: Policy, snapshot: Snapshot): EvaluateResponse {
     const { counters } = policy;
     const state = { ...counters.for(snapshot), terminated: this.#termination };
-    const outcome = decide(snapshot, call, state, this.#options.nowMs());
-    const decision = named(outcome.decision);
-    // A call that waits for a person is decided again, and counted when it passes.
-    if (decision.approval?.wait !== 'hold') counters.keep(outcome.state);
+    const nowMs = this.#options.nowMs();
+    const outcome = decide(snapshot, call, state, nowMs);
+    const weighed = this.#weigh({ call, nowMs, outcome }, policy, snapshot);
+    const decision = named(weighed.decision);
+    if (weighed.counts) counters.keep(outcome.state);
+    const passes = decision.action === 'ALLOW';
+    if (passes && policy.taint !== undefined) this.#taint.passed(callId, call, policy.taint);
     // Before the run is ended by it: this answer is the one that says so to the agent.
     const response: EvaluateResponse = {
-      decision: decision.action === 'ALLOW' ? 'forward' : 'deny',
+      decision: passes ? 'forward' : 'deny',
       policy_id: snapshot.ref.policy_id,
       reason: decision.summary,
       shutdown: this.#stopping,
@@ -186,6 +218,7 @@ class RunHub implements Hub {
       counter_scope: 'run',
       risk_class: outcome.risk_class,
       trace: outcome.trace,
+      ...(weighed.content !== undefined && { content: weighed.content }),
     };
     if (response.decision === 'forward' && outcome.trace.some(({ kind }) => kind === 'breaker')) {
       const { args: _large, ...rest } = call;
@@ -198,6 +231,28 @@ class RunHub implements Hub {
       this.#end({ run_id, code, message, server_id: call.server_name }, rule_id);
     }
     return response;
+  }
+
+  /** Asks all others who may stop the call. They are asked even where the rules wait for a person. */
+  #weigh({ call, nowMs, outcome }: Decided, policy: Policy, snapshot: Snapshot): Weighed {
+    const rules = outcome.decision;
+    const { judge } = this.#options;
+    const said: Said[] = [];
+    const riskClass = outcome.risk_class;
+    const refusal = judge && refusalBy(judge, { call, riskClass, nowMs });
+    if (refusal !== undefined) said.push({ decision: refusal, enforced: judgeEnforces(snapshot) });
+    const isMeant = policy.taint !== undefined && rules.reason_code !== 'NOT_SELECTED';
+    const taint = isMeant ? this.#taint.judge(call, policy.taint) : undefined;
+    const enforced = enforces(snapshot);
+    for (const decision of taint?.decisions ?? []) said.push({ decision, enforced });
+    const decision = weigh(rules, said);
+    const note = taint?.note;
+    // A call that waits for a person is decided again, and counted when it passes. One that a gate
+    // has questions about would else be a repetition when it is tried again.
+    const waits = decision.approval !== undefined;
+    const counts = !waits || (decision === rules && decision.approval?.wait === 'hint');
+    if (note === undefined) return { decision, counts };
+    return { decision, counts, content: enforced ? note : { ...note, action: 'tag' } };
   }
 
   /** Ends the run for every policy; the first reason stays. */
@@ -213,6 +268,24 @@ class RunHub implements Hub {
     };
     this.#options.onTerminate?.(request);
   }
+}
+
+interface Decided {
+  readonly call: Call;
+  readonly nowMs: number;
+  readonly outcome: Outcome<PolicyState>;
+}
+
+/** Whether refusals are carried out, or only recorded. */
+function enforces({ document, profile }: Snapshot): boolean {
+  return document.mode !== 'observe' && profile === 'production';
+}
+
+/** Without a bundle nobody has said that things are only observed, and somebody wrote policies. */
+function judgeEnforces(snapshot: Snapshot): boolean {
+  const { document, profile } = snapshot;
+  const isNone = document.policy_id === NO_POLICY_ID && document.rules.length === 0;
+  return enforces(snapshot) || (isNone && profile === 'production');
 }
 
 function isHeld({ call_decision }: EvaluateResponse): boolean {

@@ -8,6 +8,8 @@ export type {
   HubClientOptions,
   HubReadiness,
 } from './client/types.ts';
+export type { Said } from './gates.ts';
+export { weigh } from './gates.ts';
 export { createHub } from './hub.ts';
 export { openHub } from './open.ts';
 export type {
@@ -17,6 +19,8 @@ export type {
   HubListen,
   HubOpened,
   HubOptions,
+  Judge,
+  JudgedCall,
   OpenHubOptions,
   RunningHub,
   ServerLimits,

@@ -3,6 +3,7 @@ import type { Profile } from '@subluminal/contracts';
 import { openSnapshot, type Snapshot } from '@subluminal/core/policy';
 import type { Sha256, Verifier } from '@subluminal/core/ports';
 import { Counters } from './counters.ts';
+import { type TaintRules, taintRules } from './taint.ts';
 
 interface PoliciesOptions {
   readonly sha256: Sha256;
@@ -15,6 +16,8 @@ interface PoliciesOptions {
 interface Policy {
   readonly snapshot: { readonly [P in Profile]: Snapshot };
   readonly counters: Counters;
+  /** What it says of content that servers bring in, if it says anything. */
+  readonly taint: TaintRules | undefined;
 }
 
 type Taken = { readonly ok: true } | { readonly ok: false; readonly reason: string };
@@ -60,6 +63,8 @@ class Policies {
     });
     if (!opened.ok) return { ok: false, reason: `${opened.message} [${opened.code}]` };
     const { snapshot } = opened;
+    const { taint: section, mode } = snapshot.document;
+    const taint = section === undefined ? undefined : taintRules(section, mode);
     const counters = this.#countersFor(snapshot);
     if (counters === undefined) {
       const reason = `the run has ${this.#countersById.size} policies already`;
@@ -70,6 +75,7 @@ class Policies {
     this.#byHash.set(snapshot.ref.policy_hash, {
       snapshot: { production, development },
       counters,
+      taint,
     });
     for (const oldest of this.#byHash.keys()) {
       if (this.#byHash.size <= this.#options.policiesMax) break;

@@ -9,6 +9,7 @@ import {
   type Parsed,
   parseEvaluateRequest,
   parseHeartbeatRequest,
+  parseObserveRequest,
   parseResultRequest,
   parseTerminateRequest,
 } from '@subluminal/contracts';
@@ -35,11 +36,13 @@ const [TASK_PREFIX] = HUB_ENDPOINTS.task.path.split('{', 1);
 
 /** Finds the route of a path. */
 function hubRoutes(hub: Hub, metricsText: () => string): (path: string) => Route | undefined {
-  const { health, evaluate, heartbeat, policy, result, terminate, metrics } = HUB_ENDPOINTS;
+  const { health, evaluate, observe, heartbeat, policy, result, terminate, metrics } =
+    HUB_ENDPOINTS;
   const routes = new Map<string, Route>([
     [health.path, get(() => ({ kind: 'json', value: healthOf(hub) }))],
     [evaluate.path, post((body) => evaluated(hub, body))],
     [policy.path, post(async (body) => answered(await hub.policy(body)))],
+    [observe.path, post(read(parseObserveRequest, (request) => hub.observe(request)))],
     [heartbeat.path, post(read(parseHeartbeatRequest, (request) => hub.heartbeat(request)))],
     [result.path, post(read(parseResultRequest, (request) => hub.result(request)))],
     [terminate.path, post(read(parseTerminateRequest, (request) => hub.terminate(request)))],
@@ -55,7 +58,8 @@ function isTask(path: string): boolean {
 }
 
 function healthOf(hub: Hub): HealthResponse {
-  return { status: hub.stopping ? 'stopping' : 'ok', v: PACK_VERSION };
+  const judges = hub.judges.length === 0 ? {} : { judges: hub.judges };
+  return { status: hub.stopping ? 'stopping' : 'ok', v: PACK_VERSION, ...judges };
 }
 
 /**

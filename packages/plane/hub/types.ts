@@ -1,14 +1,18 @@
 // What a hub is made from, and what its host can ask of it.
 import type {
+  Decision,
   EvaluateRequest,
   EvaluateResponse,
   HeartbeatRequest,
   HeartbeatResponse,
+  ObserveRequest,
+  ObserveResponse,
   PolicyResponse,
   ResultRequest,
   ShimSummary,
   TerminateRequest,
 } from '@subluminal/contracts';
+import type { Call } from '@subluminal/core/policy';
 import type { Sha256, Verifier } from '@subluminal/core/ports';
 import type { ServerTotals } from './server-totals.ts';
 
@@ -26,6 +30,20 @@ interface HubLimits {
   readonly silentMs: number;
 }
 
+interface JudgedCall {
+  readonly call: Call;
+  readonly riskClass: readonly string[];
+  readonly nowMs: number;
+}
+
+/** Who decides beside the rules, such as Cedar policies. */
+interface Judge {
+  /** What a shim is told, so that it asks for every call. */
+  readonly name: string;
+  /** The refusal that it wants, if any. At once; whatever it throws is a refusal, too. */
+  refusal(judged: JudgedCall): Decision | undefined;
+}
+
 interface HubOptions {
   readonly runId: string;
   /** Milliseconds that never go back. */
@@ -33,6 +51,7 @@ interface HubOptions {
   readonly sha256: Sha256;
   /** With it, only policies that a trusted key has signed are taken. */
   readonly verifier?: Verifier;
+  readonly judge?: Judge;
   /** Called once, when a rule or a shim has ended the run. */
   readonly onTerminate?: (request: TerminateRequest) => void;
   readonly limits?: Partial<HubLimits>;
@@ -68,6 +87,8 @@ interface HubControl {
 /** A hub without its sockets. */
 interface Hub extends HubControl {
   readonly stopping: boolean;
+  /** Who decides beside the rules. */
+  readonly judges: readonly string[];
   /** What the shims have counted, by server. */
   totals(): ServerTotals;
   /** Decides one call, at once: what arrives first counts first. */
@@ -75,6 +96,8 @@ interface Hub extends HubControl {
   /** Takes a sealed snapshot, as it came in. */
   policy(file: unknown): Promise<Reply<PolicyResponse>>;
   result(request: ResultRequest): Reply<HeartbeatResponse>;
+  /** Remembers what a server has answered. */
+  observe(request: ObserveRequest): Reply<ObserveResponse>;
   heartbeat(request: HeartbeatRequest): Reply<HeartbeatResponse>;
   terminate(request: TerminateRequest): Reply<HeartbeatResponse>;
 }
@@ -122,6 +145,8 @@ export type {
   HubListen,
   HubOpened,
   HubOptions,
+  Judge,
+  JudgedCall,
   OpenHubOptions,
   Reply,
   RunningHub,

@@ -62,4 +62,4 @@ function unavailable(reason: string): Evaluated {
   return { kind: 'unavailable', reason };
 }
 
-export { ask, unavailable };
+export { ask, sendPolicy, unavailable };

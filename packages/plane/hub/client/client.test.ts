@@ -359,7 +359,7 @@ describe('a hub that is gone', () => {
     const client = crew.client();
     const ready = client.ready();
     await crew.hub();
-    expect(await ready).toEqual({ kind: 'ready' });
+    expect(await ready).toEqual({ kind: 'ready', judges: [] });
   });
 
   it('is given up on after so many attempts', async () => {

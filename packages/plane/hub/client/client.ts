@@ -16,6 +16,7 @@ import { ask, unavailable } from './ask.ts';
 import { readEndpoint, type Target } from './endpoint.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { Line, type Unread } from './line.ts';
+import { tellOf } from './observe.ts';
 import { waitForHub } from './ready.ts';
 import type {
   Evaluated,
@@ -24,6 +25,7 @@ import type {
   HubClientMade,
   HubClientOptions,
   HubReadiness,
+  Observed,
 } from './types.ts';
 
 /** As much as a hub takes. */
@@ -35,6 +37,7 @@ const LIMITS: HubClientLimits = {
   goneRetryMs: 200,
   missesMax: 3,
   ...HUB_TIMEOUTS.evaluate,
+  observeMs: HUB_TIMEOUTS.observe.totalMs,
   readiness: HUB_READINESS,
   readyMs: 60_000,
   queueMax: 10_000,
@@ -57,6 +60,8 @@ class ShimHubClient implements HubClient {
   readonly #calls: Line;
   /** All else goes by another, so that a call never waits for a heartbeat. */
   readonly #rest: Line;
+  /** What servers answer can be long; neither a call nor a heartbeat waits for it. */
+  readonly #answers: Line;
   readonly #heartbeat: Heartbeat;
   /** Calls that a breaker of the hub waits to hear of. */
   readonly #watched = new Set<string>();
@@ -70,6 +75,7 @@ class ShimHubClient implements HubClient {
     this.#limits = limits;
     this.#calls = new Line({ target, ...limits });
     this.#rest = new Line({ target, ...limits });
+    this.#answers = new Line({ target, ...limits });
     this.#heartbeat = new Heartbeat({
       ...limits,
       send: async () => {
@@ -111,6 +117,21 @@ class ShimHubClient implements HubClient {
     this.#tellAndWarn(this.#calls, { to: 'result', body });
   }
 
+  async observe(observed: Observed, snapshotFile: () => SnapshotFile): Promise<boolean> {
+    const { runId: run_id, serverId: server_id, warn } = this.#options;
+    const { observeMs: totalMs, queueMax } = this.#limits;
+    const { turns } = this.#answers;
+    const telling = { request: { run_id, server_id, ...observed }, snapshotFile, totalMs };
+    const told =
+      turns.waiting < queueMax ? await turns.run(() => tellOf(this.#answers, telling)) : FULL;
+    if ('reason' in told) {
+      warn?.(`the hub was not told (observe): ${told.reason}`);
+      return false;
+    }
+    if (told.shutdown) this.#shutdown();
+    return true;
+  }
+
   terminate({ code, message }: { readonly code: string; readonly message: string }): void {
     const { runId: run_id, serverId: server_id } = this.#options;
     this.#tellAndWarn(this.#rest, { to: 'terminate', body: { run_id, code, message, server_id } });
@@ -126,6 +147,7 @@ class ShimHubClient implements HubClient {
     this.#closing.abort();
     this.#calls.close();
     this.#rest.close();
+    this.#answers.close();
   }
 
   async #leave(summary: ShimSummary, timeoutMs: number): Promise<boolean> {

@@ -26,7 +26,9 @@ async function waitForHub(
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const untilMs = performance.now() + totalMs;
     const read = await line.send({ to: 'health', untilMs, parse: parseHealthResponse });
-    if (read.ok && read.value.status === 'ok') return { kind: 'ready' };
+    if (read.ok && read.value.status === 'ok') {
+      return { kind: 'ready', judges: read.value.judges ?? [] };
+    }
     reason = read.ok ? 'the hub is stopping' : read.reason;
     if (read.ok || NEVER.has(read.status) || signal.aborted) break;
     if (attempt === attemptsMax || performance.now() + pauseMs >= endMs) break;

@@ -2,6 +2,7 @@
 import type {
   EvaluateRequest,
   EvaluateResponse,
+  ObserveRequest,
   ShimCounts,
   ShimSummary,
   SnapshotFile,
@@ -17,6 +18,8 @@ interface HubClientLimits {
   readonly missesMax: number;
   readonly connectMs: number;
   readonly totalMs: number;
+  /** How long the hub may take to read an answer of the server. */
+  readonly observeMs: number;
   readonly readiness: {
     readonly attemptsMax: number;
     readonly backoffFirstMs: number;
@@ -66,8 +69,12 @@ type Evaluated =
   | { readonly kind: 'answer'; readonly response: EvaluateResponse }
   | { readonly kind: 'unavailable'; readonly reason: string };
 
+/** An answer of this shim's server. */
+type Observed = Pick<ObserveRequest, 'policy_hash' | 'call_id' | 'tool_name' | 'text'>;
+
 type HubReadiness =
-  | { readonly kind: 'ready' }
+  /** `judges`: who decides at the hub beside the rules, so that every call must be asked for. */
+  | { readonly kind: 'ready'; readonly judges: readonly string[] }
   | { readonly kind: 'unavailable'; readonly code: 'SUB_HUB_DOWN'; readonly reason: string };
 
 interface HubClient {
@@ -85,6 +92,11 @@ interface HubClient {
    * hub has decided and that a breaker watches.
    */
   result(callId: string, result: 'ok' | 'error'): void;
+  /**
+   * Tells what a server has answered; true when the hub will hold later calls against it. Tried
+   * twice. Never rejects.
+   */
+  observe(observed: Observed, snapshotFile: () => SnapshotFile): Promise<boolean>;
   /** Tells the hub that a rule has ended the run. */
   terminate(reason: { readonly code: string; readonly message: string }): void;
   /** Flushes what is on its way and says goodbye; false when that did not get through in time. */
@@ -105,4 +117,5 @@ export type {
   HubClientOptions,
   HubReadiness,
   Loss,
+  Observed,
 };

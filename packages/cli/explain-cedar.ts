@@ -1,0 +1,123 @@
+// Cedar policies beside the rules, for `sub policy explain`.
+import type { Decision } from '@subluminal/contracts';
+import type { Call, Explanation, Problem, Snapshot } from '@subluminal/core/policy';
+import type { CedarExplanation, CedarPolicy } from '@subluminal/plane/cedar';
+import { loadConfig } from '@subluminal/plane/config';
+import { type Failure, failure } from './failure.ts';
+import type { Io } from './io.ts';
+import { renderProblem } from './render-problem.ts';
+
+interface CedarGate {
+  readonly hash: string;
+  readonly policyCount: number;
+  /** What Cedar says of a call, and what that comes to together with what the rules say. */
+  explain(asked: AskedOfCedar): CedarSaid;
+}
+
+interface AskedOfCedar {
+  readonly call: Call;
+  readonly rules: Pick<Explanation, 'decision' | 'risk_class'>;
+  readonly nowMs: number;
+}
+
+interface CedarSaid {
+  readonly answer: CedarExplanation;
+  readonly decision: Decision;
+}
+
+const PROBLEMS_SHOWN_MAX = 20;
+
+/** The policies that `--cedar` names, else those of the configuration; undefined without any. */
+async function openGate(
+  path: string | undefined,
+  snapshot: Snapshot,
+  io: Io,
+): Promise<CedarGate | Failure | undefined> {
+  const loaded = await loadConfig({ env: process.env, flags: { cedar: path }, cwd: process.cwd() });
+  if (!loaded.ok) {
+    const [first] = loaded.problems;
+    if (first === undefined) throw new Error('a configuration failed without a problem');
+    return failure(first.code, `${first.where}: ${first.message}.`, first.fix);
+  }
+  const { config } = loaded;
+  const policies = config['cedar.policies'];
+  if (policies === null) return undefined;
+  const { loadCedar, cedarRefusal, cedarRequest } = await import('@subluminal/plane/cedar');
+  const { weigh } = await import('@subluminal/plane/hub');
+  const schema = config['cedar.schema'] ?? undefined;
+  const opened = await loadCedar({
+    policies: path ?? policies,
+    schema,
+    entities: config['cedar.entities'] ?? undefined,
+  });
+  printProblems(opened.problems, io);
+  if (!opened.ok) {
+    const message = `the Cedar policies of ${path ?? policies} cannot be used.`;
+    return failure('SUB_CEDAR_FILES', message, 'Correct what is said above.');
+  }
+  const enforced = snapshot.document.mode !== 'observe' && snapshot.profile === 'production';
+  const { cedar } = opened;
+  const answerTo = oncePerCall(({ call, rules, nowMs }) => {
+    return cedar.explain(cedarRequest(call, { riskClass: rules.risk_class, nowMs }));
+  });
+  return {
+    hash: cedar.hash,
+    policyCount: cedar.policies.length,
+    explain(asked) {
+      const { rules } = asked;
+      const answer = answerTo(asked);
+      const refusal = cedarRefusal(answer);
+      const said = refusal === undefined ? [] : [{ decision: refusal, enforced }];
+      return { answer, decision: weigh(rules.decision, said) };
+    },
+  };
+}
+
+type Answering = (asked: AskedOfCedar) => CedarExplanation;
+
+/** A call may be repeated very often, and Cedar says the same each time. */
+function oncePerCall(explain: Answering): Answering {
+  let last: { readonly key: string; readonly call: Call; answer: CedarExplanation } | undefined;
+  return (asked) => {
+    const { call, rules, nowMs } = asked;
+    const key = JSON.stringify([nowMs, rules.risk_class]);
+    if (last?.call !== call || last.key !== key) last = { key, call, answer: explain(asked) };
+    return last.answer;
+  };
+}
+
+function printProblems(problems: readonly Problem[], io: Io): void {
+  const { colors, columns, write } = io.err;
+  for (const problem of problems.slice(0, PROBLEMS_SHOWN_MAX)) {
+    write(renderProblem(problem, { lines: [], colors, columns }));
+  }
+}
+
+/** Satisfied, and still not heard: a forbid weighs more than any permit. */
+function outvotedIn({ deciding, satisfied }: CedarExplanation): readonly CedarPolicy[] {
+  const ids = new Set(deciding.map(({ id }) => id));
+  return satisfied.filter(({ id, effect }) => effect === 'permit' && !ids.has(id));
+}
+
+/** As `--json` has it. */
+function cedarReport(answer: CedarExplanation) {
+  const { decision, cause, deciding, errors, hash, policyCount } = answer;
+  return {
+    decision,
+    cause,
+    message: answer.message,
+    hint: answer.hint,
+    deciding: deciding.map(policyReport),
+    outvoted: outvotedIn(answer).map(policyReport),
+    errors: errors.map(({ policyId, message }) => ({ policy_id: policyId, message })),
+    policies: policyCount,
+    hash,
+  };
+}
+
+function policyReport({ id, effect, file, position, message, hint, reasonCode }: CedarPolicy) {
+  return { id, effect, file, ...position, message, hint, reason_code: reasonCode };
+}
+
+export type { CedarGate, CedarSaid };
+export { cedarReport, openGate, outvotedIn };
