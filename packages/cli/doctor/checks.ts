@@ -9,6 +9,7 @@ import { runFiles, spool } from './leftovers.ts';
 import { config, policy } from './policy.ts';
 import { build, environment, node } from './runtime.ts';
 import { secrets } from './secrets.ts';
+import { manifests, pins } from './surface.ts';
 import { codeOf, pathOf } from './words.ts';
 
 const CHECKS: readonly Check[] = [
@@ -20,6 +21,8 @@ const CHECKS: readonly Check[] = [
   disk,
   config,
   policy,
+  manifests,
+  pins,
   secrets,
   ledger,
   head,

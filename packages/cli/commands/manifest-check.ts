@@ -1,0 +1,76 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ManifestCheckInput } from '../catalog/surface.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { errorCode, STDIO, unreadable } from '../read-file.ts';
+import { renderProblem } from '../render-problem.ts';
+import { type CheckedFile, checkFile } from '../surface/check-file.ts';
+import { type SurfaceHome, surfaceHome } from '../surface/home.ts';
+import { countWords } from '../surface/manifest-text.ts';
+import { harmless, jsonText, plural } from '../text.ts';
+
+/** A file that could not be read is a finding of its own; the others are still checked. */
+type Checked = CheckedFile | (Failure & { readonly name: string });
+
+const FILES_MAX = 1_000;
+
+async function run({ args, options }: ManifestCheckInput, io: Io): Promise<Outcome> {
+  const home = await surfaceHome();
+  if (isFailure(home)) return home;
+  const paths = args.file.length > 0 ? args.file : await allIn(home);
+  if (isFailure(paths)) return paths;
+  if (paths.filter((path) => path === STDIO).length > 1) {
+    const message = 'standard input can be only one of the files.';
+    return failure('SUB_USAGE', message, 'Write the others to files.');
+  }
+  const checked: Checked[] = [];
+  // One after the other, so that the report keeps the order of the arguments.
+  for (const path of paths) {
+    const one = await checkFile(path, home, io);
+    checked.push(isFailure(one) ? { ...one, name: path } : one);
+  }
+  if (options.json) io.out.write(jsonText({ files: checked.map(documentOf) }));
+  else if (checked.length === 0)
+    io.out.write(harmless(`There is no manifest in ${home.folder}.`) + '\n');
+  else for (const one of checked) if (!isFailure(one)) io.out.write(textOf(one, io));
+  const failures = checked.filter((one) => isFailure(one));
+  for (const failed of failures) reportFailure(failed, io, false);
+  if (failures.length > 0) return done(EXIT.usage);
+  const isWrong = checked.some((one) => !isFailure(one) && one.problems.length > 0);
+  return done(isWrong ? EXIT.findings : EXIT.fine);
+}
+
+async function allIn({ folder }: SurfaceHome): Promise<readonly string[] | Failure> {
+  try {
+    const names = readdirSync(folder).filter((name) => /\.ya?ml$/i.test(name));
+    if (names.length <= FILES_MAX) return names.toSorted().map((name) => join(folder, name));
+    const message = `${folder} has more than ${FILES_MAX} manifests.`;
+    return failure('SUB_USAGE', message, 'Name the files to check.');
+  } catch (cause) {
+    return errorCode(cause) === 'ENOENT' ? [] : unreadable(folder, cause);
+  }
+}
+
+function textOf({ name, manifest, problems, lines }: CheckedFile, io: Io): string {
+  const { colors, columns } = io.out;
+  const shown = problems.map((problem) => renderProblem(problem, { lines, colors, columns }));
+  if (problems.length > 0) {
+    return `${shown.join('')}${harmless(name)}: ${plural(problems.length, 'error')}\n`;
+  }
+  const words = manifest === undefined ? 'no problems' : countWords(manifest);
+  return `${colors.green('✔')} ${harmless(`${name}: ${words}`)}\n`;
+}
+
+function documentOf(one: Checked) {
+  if (isFailure(one)) {
+    const { name, code, message, fix } = one;
+    return { file: name, ok: false, server: null, problems: [], error: { code, message, fix } };
+  }
+  const { name, manifest, problems } = one;
+  return { file: name, ok: problems.length === 0, server: manifest?.server ?? null, problems };
+}
+
+export { run };

@@ -1,0 +1,115 @@
+import { join } from 'node:path';
+import { compileManifest, type Manifest, proposeManifest } from '@subluminal/core/surface';
+import { ensurePrivateFolder, formatConfigProblem } from '@subluminal/plane/config';
+import { sha256 } from '@subluminal/plane/crypto';
+import type { Seen } from '@subluminal/plane/main/introspect';
+import { manifestFileName } from '@subluminal/plane/surface';
+import type { ManifestInitInput } from '../catalog/surface.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { STDIO } from '../read-file.ts';
+import { mayChange, surfaceHome } from '../surface/home.ts';
+import { commandBehind, lookLive } from '../surface/live.ts';
+import { countWords, toolLines, toolRows } from '../surface/manifest-text.ts';
+import { harmless, jsonText, plural } from '../text.ts';
+import { createNewFile, occupied, replaceFile } from '../write-file.ts';
+
+async function run({ args, options }: ManifestInitInput, io: Io): Promise<Outcome> {
+  const words = commandBehind(args.server, args['command-line']);
+  if (isFailure(words)) return words;
+  const target = await targetOf(args.server, options);
+  if (isFailure(target)) return target;
+  const { server, command } = words;
+  const { client, timeout } = options;
+  const live = await lookLive({ server, client, timeout, command }, io);
+  if (live.kind === 'ended') return live.outcome;
+  const { seen } = live;
+  const text = proposalFor(server, seen);
+  const compiled = await compileManifest({ file: target.path ?? STDIO, text }, { sha256 });
+  if (!compiled.ok)
+    throw new Error(`a proposal does not compile: ${compiled.problems[0]?.message}`);
+  const written = await write(target, text);
+  if (isFailure(written)) return written;
+  const { manifest } = compiled;
+  tell({ manifest, seen, text, path: target.path, isJson: options.json }, io);
+  return done(EXIT.fine);
+}
+
+interface Target {
+  readonly kind: 'target';
+  /** Null for standard output. */
+  readonly path: string | null;
+  readonly isReplaced: boolean;
+}
+
+/** Looked at before the server is started for nothing. */
+async function targetOf(
+  server: string,
+  { output, force }: ManifestInitInput['options'],
+): Promise<Target | Failure> {
+  if (server === '') return failure('SUB_USAGE', 'the name of the server is empty.', 'Name it.');
+  if (output === STDIO) return { kind: 'target', path: null, isReplaced: false };
+  const inside = mayChange();
+  if (inside !== undefined) return inside;
+  const home = await surfaceHome();
+  if (isFailure(home)) return home;
+  if (output === undefined) {
+    for (const folder of [home.paths.home, home.folder]) {
+      const unsafe = ensurePrivateFolder(folder);
+      if (unsafe === undefined) continue;
+      return failure(unsafe.code, formatConfigProblem(unsafe), 'Then try again.');
+    }
+  }
+  const path = output ?? join(home.folder, manifestFileName(server));
+  const taken = force ? undefined : await occupied(path);
+  if (taken === undefined) return { kind: 'target', path, isReplaced: force };
+  return { ...taken, fix: 'Add --force to replace it, or look at it with `sub manifest show`.' };
+}
+
+function proposalFor(server: string, seen: Seen): string {
+  const { tools, prompts, resources, serverInfo } = seen;
+  return proposeManifest({ server, transport: 'stdio', serverInfo, tools, prompts, resources });
+}
+
+async function write({ path, isReplaced }: Target, text: string) {
+  if (path === null) return undefined;
+  return isReplaced ? replaceFile(path, text) : createNewFile({ path, text, mode: 0o600 });
+}
+
+interface Told {
+  readonly manifest: Manifest;
+  readonly seen: Seen;
+  readonly text: string;
+  readonly path: string | null;
+  readonly isJson: boolean;
+}
+
+function tell({ manifest, seen, text, path, isJson }: Told, io: Io): void {
+  const { server } = manifest;
+  if (isJson) {
+    const tools = toolRows(manifest).map(({ name, tier }) => ({ name, tier }));
+    const counts = { prompts: seen.prompts.length, resources: seen.resources.length };
+    io.out.write(jsonText({ server, path, tools, ...counts, manifest: text }));
+    return;
+  }
+  // The manifest itself holds hostile text only where it was made harmless.
+  if (path === null) io.out.write(text);
+  const out = path === null ? io.err : io.out;
+  const { prompts, resources, templates } = seen;
+  const others = [plural(prompts.length, 'prompt'), plural(resources.length, 'resource')];
+  const head = `${server}: ${countWords(manifest)}; ${others.join(' and ')} not shown`;
+  const lines = [harmless(head), ...toolLines(manifest, out.colors)];
+  if (templates.length > 0) {
+    lines.push(
+      `${plural(templates.length, 'resource template')} are left out: allow by \`uri\` globs.`,
+    );
+  }
+  if (path !== null) {
+    lines.push(harmless(`Wrote ${path}. Read it: names are chosen by the server.`));
+  }
+  out.write(`${lines.join('\n')}\n`);
+}
+
+export { run };

@@ -1,0 +1,46 @@
+import { loadManifest } from '@subluminal/plane/surface';
+import type { ManifestShowInput } from '../catalog/surface.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { renderProblem } from '../render-problem.ts';
+import { surfaceHome } from '../surface/home.ts';
+import { countWords, otherLines, toolLines, toolRows } from '../surface/manifest-text.ts';
+import { harmless, jsonText } from '../text.ts';
+
+const HASH_SHOWN = 12;
+
+async function run({ args, options }: ManifestShowInput, io: Io): Promise<Outcome> {
+  const home = await surfaceHome();
+  if (isFailure(home)) return home;
+  const { server } = args;
+  const { folder, profile } = home;
+  const loaded = await loadManifest({ folder, server, profile });
+  const { path } = loaded;
+  const manifest = loaded.kind === 'manifest' ? loaded.manifest : undefined;
+  const problems = loaded.kind === 'problems' ? loaded.problems : [];
+  if (options.json) {
+    const { manifest_hash: hash = null, document = null } = manifest ?? {};
+    const tools = manifest === undefined ? [] : toolRows(manifest);
+    io.out.write(jsonText({ server, path, hash, tools, manifest: document, problems }));
+  } else if (manifest !== undefined) {
+    const hash = manifest.manifest_hash.slice(0, HASH_SHOWN);
+    const head = [`${server}: ${countWords(manifest)}`, `${path}, hash ${hash}…`].map(harmless);
+    const lines = [...head, ...toolLines(manifest, io.out.colors), ...otherLines(manifest)];
+    io.out.write(`${lines.join('\n')}\n`);
+  } else if (loaded.kind === 'problems') {
+    const { colors, columns } = io.out;
+    const lines = loaded.text.split(/\r?\n/);
+    for (const one of problems) io.out.write(renderProblem(one, { lines, colors, columns }));
+    const without =
+      profile === 'production' ? 'does not start' : 'starts without a manifest, and says so';
+    io.out.write(`${harmless(`A shim of ${server} ${without}.`)}\n`);
+  } else {
+    const none = `${server} has no manifest: all that it lists is shown. ${path} would be its file.`;
+    io.out.write(`${harmless(none)}\nWrite one: sub manifest init ${harmless(server)}\n`);
+  }
+  return done(problems.length > 0 ? EXIT.findings : EXIT.fine);
+}
+
+export { run };

@@ -1,0 +1,178 @@
+import { nearest } from '@subluminal/core/policy';
+import { acceptPins, type PinStore, type ServerPins, writePins } from '@subluminal/core/surface';
+import { sha256 } from '@subluminal/plane/crypto';
+import { listingOf } from '@subluminal/plane/main/introspect';
+import { savePins } from '@subluminal/plane/surface';
+import type { PinsAcceptInput } from '../catalog/surface.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import {
+  agrees,
+  cannotAsk,
+  mayChange,
+  pinsFailure,
+  readPins,
+  surfaceHome,
+} from '../surface/home.ts';
+import { lookLive, splitWords } from '../surface/live.ts';
+import { comparisonLines } from '../surface/pins-text.ts';
+import {
+  hashOf,
+  type PinsView,
+  type Seen,
+  type ToolChange,
+  viewPins,
+} from '../surface/pins-view.ts';
+import { harmless, jsonText, plural } from '../text.ts';
+
+type Options = PinsAcceptInput['options'];
+
+async function run({ args, options }: PinsAcceptInput, io: Io): Promise<Outcome> {
+  const words = splitWords(args.server, args.tool);
+  if (isFailure(words)) return words;
+  const { server, before: tools, command } = words;
+  const refused = mayChange() ?? unclear(tools, options) ?? cannotAsk(io, options.yes);
+  if (refused !== undefined) return refused;
+  const home = await surfaceHome();
+  if (isFailure(home)) return home;
+  const pins = readPins(home.paths);
+  if (isFailure(pins)) return pins;
+  const { client, timeout } = options;
+  const live = await lookLive({ server, client, timeout, command }, io);
+  if (live.kind === 'ended') return live.outcome;
+  const { seen } = live;
+  const view = viewPins(pins.store, server, seen);
+  const chosen = chosenIn(view, tools, options);
+  if (isFailure(chosen)) return chosen;
+  return accept(chosen, { server, seen, view, options, io, home: home.paths.home });
+}
+
+function unclear(tools: readonly string[], { all, instructions }: Options): Failure | undefined {
+  if (all && tools.length > 0) {
+    return failure('SUB_USAGE', '--all is every tool already.', 'Leave the names out.');
+  }
+  if (all || instructions || tools.length > 0) return undefined;
+  const fix =
+    'Name tools, or give --all or --instructions; `sub pins diff` shows what has changed.';
+  return failure('SUB_USAGE', 'nothing was named that could be accepted.', fix);
+}
+
+interface Chosen {
+  readonly kind: 'chosen';
+  readonly changes: readonly ToolChange[];
+  /** There twice, or too large: nobody can say what would be accepted. */
+  readonly unusable: readonly ToolChange[];
+  readonly instructions: boolean;
+}
+
+function chosenIn(
+  { comparison }: PinsView,
+  tools: readonly string[],
+  options: Options,
+): Chosen | Failure {
+  const names = comparison.tools.map(({ name }) => name);
+  const unknown = tools.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    const guess = nearest(unknown, names);
+    const fix = guess === undefined ? 'See `sub pins diff`.' : `Did you mean ${guess}?`;
+    return failure('SUB_USAGE', `the server has no tool \`${unknown}\`, and none is pinned.`, fix);
+  }
+  const wanted = comparison.tools.filter(({ name }) => options.all || tools.includes(name));
+  const isUnusable = ({ kind }: ToolChange) => kind === 'ambiguous' || kind === 'unpinnable';
+  const said = comparison.instructions;
+  if (options.instructions && (said === 'unknown' || said === 'unpinnable')) {
+    const message = 'the instructions of the server are not known, or too large to be.';
+    return failure('SUB_USAGE', message, 'Leave --instructions out.');
+  }
+  return {
+    kind: 'chosen',
+    changes: wanted.filter((change) => change.kind !== 'same' && !isUnusable(change)),
+    unusable: wanted.filter(isUnusable),
+    instructions: options.instructions && said !== 'same',
+  };
+}
+
+interface Accepting {
+  readonly server: string;
+  readonly seen: Seen;
+  readonly view: PinsView;
+  readonly options: Options;
+  readonly io: Io;
+  readonly home: string;
+}
+
+async function accept(chosen: Chosen, accepting: Accepting): Promise<Outcome> {
+  const { server, io, options } = accepting;
+  const exit = done(chosen.unusable.length > 0 ? EXIT.findings : EXIT.fine);
+  const out = options.json ? io.err : io.out;
+  const lines = shownLines(chosen, accepting);
+  if (lines.length > 0) out.write(`${lines.join('\n')}\n`);
+  const count = chosen.changes.length + Number(chosen.instructions);
+  if (count === 0) {
+    tell('Nothing was accepted: nothing of it has changed.', [], accepting);
+    return exit;
+  }
+  const question = `Accept ${plural(count, 'change')} of ${harmless(server)}?`;
+  const answer = await agrees(question, io, options.yes);
+  if (isFailure(answer)) return answer;
+  if (!answer) {
+    tell('Nothing was accepted.', [], accepting);
+    return done(EXIT.fine);
+  }
+  const failed = await pin(chosen, accepting);
+  if (failed !== undefined) return failed;
+  tell(`Accepted ${plural(count, 'change')} of ${server}.`, chosen.changes, accepting);
+  return exit;
+}
+
+function shownLines({ changes, unusable, instructions }: Chosen, accepting: Accepting) {
+  const { seen, view, options, io } = accepting;
+  const { colors } = options.json ? io.err : io.out;
+  const { comparison } = view;
+  const names = new Set([...changes, ...unusable].map(({ name }) => name));
+  const shown = {
+    tools: [...changes, ...unusable],
+    renamed: comparison.renamed.filter(({ from, to }) => names.has(from) || names.has(to)),
+    instructions: instructions ? comparison.instructions : ('same' as const),
+  };
+  return comparisonLines(shown, { seen, colors, isFull: true });
+}
+
+/** Pins what was shown: the very listing, and only while the pins are still those it was held against. */
+async function pin(
+  { changes, instructions }: Chosen,
+  { server, seen, view, home }: Accepting,
+): Promise<Failure | undefined> {
+  const tools = changes.map(({ name }) => name);
+  let isOther = false;
+  const saved = await savePins(home, (store: PinStore) => {
+    isOther = textOf(store.servers.get(server)) !== textOf(view.known);
+    if (isOther) return store;
+    const accepting = { server, tools, instructions, sha256, nowMs: Date.now() };
+    return acceptPins(store, listingOf(seen), accepting);
+  });
+  if (!saved.ok) return pinsFailure(saved);
+  if (!isOther) return undefined;
+  const message = `the pins of ${server} have changed since they were shown; nothing was accepted.`;
+  return failure('SUB_PINS_CHANGED', message, 'Run it again, and look at what it shows now.');
+}
+
+function textOf(pins: ServerPins | undefined): string {
+  return pins === undefined ? '' : writePins({ servers: new Map([['', pins]]) });
+}
+
+function tell(text: string, changes: readonly ToolChange[], accepting: Accepting): void {
+  const { io, options, server, seen } = accepting;
+  if (!options.json) {
+    io.out.write(`${harmless(text)}\n`);
+    return;
+  }
+  const accepted = changes.map(({ name, kind }) => ({ name, kind, hash: hashOf(seen, name) }));
+  const instructions =
+    accepted.length > 0 || text.startsWith('Accepted') ? options.instructions : false;
+  io.out.write(jsonText({ server, accepted, instructions }));
+}
+
+export { run };

@@ -1,0 +1,77 @@
+import type { PinStore } from '@subluminal/core/surface';
+import type { PinsDiffInput } from '../catalog/surface.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { isFailure, reportFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { readPins, surfaceHome } from '../surface/home.ts';
+import { commandBehind, lookLive } from '../surface/live.ts';
+import { comparisonLines, countWords } from '../surface/pins-text.ts';
+import { documentOf, type PinsView, type Seen, viewPins } from '../surface/pins-view.ts';
+import { harmless, jsonText, plural } from '../text.ts';
+
+async function run({ args, options }: PinsDiffInput, io: Io): Promise<Outcome> {
+  const words = commandBehind(args.server, args['command-line']);
+  if (isFailure(words)) return words;
+  const home = await surfaceHome();
+  if (isFailure(home)) return home;
+  const pins = readPins(home.paths);
+  if (isFailure(pins)) return pins;
+  const { store } = pins;
+  const servers = words.server === '' ? [...store.servers.keys()] : [words.server];
+  const looks: Look[] = [];
+  for (const server of servers) {
+    const { client, timeout } = options;
+    const live = await lookLive({ server, client, timeout, command: words.command }, io);
+    if (live.kind === 'ended') {
+      // Of one server it is the answer; of several, the others are still looked at.
+      const isOnly = servers.length === 1 || live.outcome.kind === 'done';
+      if (isOnly) return live.outcome;
+      if (live.outcome.kind === 'failure') reportFailure(live.outcome, io, false);
+      looks.push({ server, seen: undefined });
+    } else looks.push({ server, seen: live.seen });
+  }
+  return told(looks, { store, io, isJson: options.json });
+}
+
+interface Look {
+  readonly server: string;
+  /** Undefined when it could not be looked at. */
+  readonly seen: Seen | undefined;
+}
+
+interface Telling {
+  readonly store: PinStore;
+  readonly io: Io;
+  readonly isJson: boolean;
+}
+
+function told(looks: readonly Look[], { store, io, isJson }: Telling): Outcome {
+  const views = looks.flatMap(({ server, seen }) =>
+    seen === undefined ? [] : [{ server, seen, view: viewPins(store, server, seen) }],
+  );
+  if (isJson) {
+    const unseen = looks.filter(({ seen }) => seen === undefined).map(({ server }) => server);
+    const servers = views.map(({ server, view, seen }) => documentOf(server, view, seen));
+    io.out.write(jsonText({ servers, unseen }));
+  } else if (looks.length === 0) io.out.write('Nothing is pinned yet.\n');
+  else for (const { server, seen, view } of views) io.out.write(textOf(server, seen, { view, io }));
+  if (views.length < looks.length) return done(EXIT.usage);
+  return done(views.some(({ view }) => view.hasChanged) ? EXIT.findings : EXIT.fine);
+}
+
+function textOf(server: string, seen: Seen, { view, io }: { view: PinsView; io: Io }): string {
+  const name = harmless(server);
+  const tools = plural(seen.tools.length, 'tool');
+  if (view.isFirstSight) {
+    return `${name}: nothing is pinned yet; its ${tools} would be remembered on first sight.\n`;
+  }
+  if (!view.hasChanged) return `${name}: ${tools}, all as pinned.\n`;
+  const { colors } = io.out;
+  const lines = comparisonLines(view.comparison, { seen, colors, isFull: false });
+  const isOther = typeof view.comparison.instructions !== 'string';
+  const next = `Accept it, if it is meant: sub pins accept ${name} --all${isOther ? ' --instructions' : ''}`;
+  return `${[`${name}: ${countWords(view.comparison)}`, ...lines, next].join('\n')}\n`;
+}
+
+export { run };

@@ -1,0 +1,28 @@
+import { resetPins } from '@subluminal/plane/surface';
+import type { PinsResetInput } from '../catalog/surface.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { mayChange, pinsFailure, surfaceHome } from '../surface/home.ts';
+import { harmless, jsonText } from '../text.ts';
+
+async function run({ options }: PinsResetInput, io: Io): Promise<Outcome> {
+  const inside = mayChange();
+  if (inside !== undefined) return inside;
+  if (!options.yes) {
+    const message = 'every tool of every server would be taken as it is listed next.';
+    return failure('SUB_USAGE', message, 'Add --yes if that is meant.');
+  }
+  const home = await surfaceHome();
+  if (isFailure(home)) return home;
+  const reset = await resetPins(home.paths.home, Date.now());
+  if (!reset.ok) return pinsFailure(reset);
+  const { backup } = reset;
+  const said =
+    backup === null ? 'There were no pins.' : `The pins start anew. The old ones: ${backup}`;
+  io.out.write(options.json ? jsonText({ backup }) : `${harmless(said)}\n`);
+  return done(EXIT.fine);
+}
+
+export { run };

@@ -1,0 +1,76 @@
+// Where manifests and pins are, and who may change them.
+import type { Profile } from '@subluminal/contracts';
+import type { PinStore } from '@subluminal/core/surface';
+import { formatConfigProblem, type HomePaths, loadConfig } from '@subluminal/plane/config';
+import { openPins, type PinsProblem } from '@subluminal/plane/surface';
+import { asker } from '../adopt/confirm.ts';
+import { type Failure, failure } from '../failure.ts';
+import type { Io } from '../io.ts';
+
+interface SurfaceHome {
+  readonly kind: 'home';
+  readonly paths: HomePaths;
+  /** The folder of the manifests. */
+  readonly folder: string;
+  readonly profile: Profile;
+}
+
+async function surfaceHome(): Promise<SurfaceHome | Failure> {
+  const loaded = await loadConfig({ env: process.env, cwd: process.cwd() });
+  if (loaded.ok) {
+    const { config, paths } = loaded;
+    return { kind: 'home', paths, folder: config['surface.manifests'], profile: config.profile };
+  }
+  const [first] = loaded.problems;
+  if (first === undefined) throw new Error('a configuration that failed has a problem');
+  const rest = loaded.problems.length - 1;
+  const more = rest === 0 ? '' : ` (and ${rest} more)`;
+  return failure(first.code, `${formatConfigProblem(first)}${more}`, 'See `sub doctor`.');
+}
+
+/**
+ * An agent that may run commands could allow itself more. This stops one that tries; one that
+ * clears its environment is only stopped by running it as another user.
+ */
+function mayChange(): Failure | undefined {
+  if ((process.env['SUB_RUN_ID'] ?? '') === '') return undefined;
+  const message = 'this is inside a governed run, and an agent may not change manifests or pins.';
+  return failure('SUB_SURFACE_INSIDE', message, 'Run it from a terminal of your own.');
+}
+
+const MENDED =
+  'Restore the file from a backup, or start anew: `sub pins reset --yes` (it keeps a copy).';
+
+interface ReadPins {
+  readonly kind: 'pins';
+  readonly store: PinStore;
+}
+
+function readPins({ home }: HomePaths): ReadPins | Failure {
+  const opened = openPins(home);
+  if (opened.ok) return { kind: 'pins', store: opened.store };
+  return failure(opened.code, `the pins cannot be trusted: ${opened.message}.`, MENDED);
+}
+
+function pinsFailure({ code, message, fix }: PinsProblem): Failure {
+  return failure(code, `${message}.`, code === 'SUB_PINS_UNREADABLE' ? MENDED : fix);
+}
+
+/** Where nobody can be asked, a flag has to say it. */
+function cannotAsk(io: Io, isYes: boolean): Failure | undefined {
+  if (isYes || (io.stdinIsTerminal && io.err.isTerminal)) return undefined;
+  return failure('SUB_USAGE', 'there is nobody to ask: this is no terminal.', 'Add --yes.');
+}
+
+/** With `isYes` nobody is asked. */
+async function agrees(question: string, io: Io, isYes: boolean): Promise<boolean | Failure> {
+  const person = asker(io, isYes);
+  try {
+    return await person.ask(question);
+  } finally {
+    await person.close();
+  }
+}
+
+export type { SurfaceHome };
+export { agrees, cannotAsk, mayChange, pinsFailure, readPins, surfaceHome };

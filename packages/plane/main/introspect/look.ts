@@ -1,0 +1,135 @@
+// Looks at a server as its shim would start it: found by its name or given, with its secrets, and
+// without what is said to shims alone.
+import { createRedactor, type SecretValue } from '@subluminal/core/scan';
+import {
+  formatConfigProblem,
+  type LoadResult,
+  loadConfig,
+  secretSettings,
+  userHome,
+} from '../../config/index.ts';
+import { formatSecretProblem, type ResolvedSecrets, resolveBindings } from '../../vault/index.ts';
+import { TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
+import { findServer } from './find-server.ts';
+import { introspect } from './introspect.ts';
+import type { Seen } from './seen.ts';
+import type { ServerTask } from './start-server.ts';
+
+interface LookOptions {
+  readonly server: string;
+  /** Only this client's config; by its id or another word for it. */
+  readonly client?: string | undefined;
+  /** Instead of what a client would start. */
+  readonly command?: readonly string[] | undefined;
+  readonly env: { readonly [name: string]: string | undefined };
+  /** An absolute path: the folder of the project. */
+  readonly cwd: string;
+  readonly timeoutMs: number;
+  /** Of `sub`. */
+  readonly version: string;
+}
+
+interface LookFailure {
+  readonly kind: 'failure';
+  readonly code: 'SUB_CONFIG_VALUE' | 'SUB_SERVER_UNKNOWN' | 'SUB_SERVER_LOOK' | 'SUB_SHIM_START';
+  /** Ends with a full stop. */
+  readonly message: string;
+  readonly fix: string;
+  /** The last that the server has said on its standard error, its secrets taken out. */
+  readonly said: string;
+}
+
+type LookedAt =
+  | {
+      readonly kind: 'seen';
+      readonly seen: Seen;
+      /** Where its command was found; null when it was given. */
+      readonly foundIn: { readonly client: string; readonly path: string } | null;
+    }
+  | { readonly kind: 'interrupted'; readonly exitCode: number }
+  | LookFailure;
+
+type Loaded = Extract<LoadResult, { readonly ok: true }>;
+
+const OURS: ReadonlySet<string> = new Set([...TOLD_NAMES, TOKEN_NAME]);
+
+async function lookAtServer(options: LookOptions): Promise<LookedAt> {
+  const { server, env, cwd } = options;
+  const loaded = await loadConfig({ env, cwd });
+  if (!loaded.ok) {
+    const message = loaded.problems.map(formatConfigProblem).join('\n');
+    return failure('SUB_CONFIG_VALUE', message, 'Correct the configuration.');
+  }
+  const start = startFor(options, loaded);
+  if (start.kind === 'failure') return start;
+  const secrets = await secretsFor(server, start.task.env, loaded);
+  if (secrets.problems.length > 0) {
+    const message = secrets.problems.map(formatSecretProblem).join('\n');
+    return failure('SUB_SHIM_START', message, 'Without its secrets the server is another one.');
+  }
+  const kept = Object.entries(secrets.serverEnv()).filter(([name]) => !OURS.has(name));
+  const { timeoutMs, version } = options;
+  const task = { ...start.task, env: Object.fromEntries(kept), timeoutMs, version };
+  const looked = await introspect(task);
+  if (looked.kind === 'interrupted') return looked;
+  const values = secrets.secretValues();
+  if (looked.kind === 'failed') {
+    const fix = 'Run its command by hand, or give it more time with --timeout.';
+    const said = createRedactor({ extra: [], values }).plain(looked.said, { truncated: true });
+    return { ...failure('SUB_SERVER_LOOK', `\`${server}\` ${looked.why}.`, fix), said };
+  }
+  if (shows(looked.seen, values)) return showsSecret(server);
+  return { kind: 'seen', seen: looked.seen, foundIn: start.foundIn };
+}
+
+function failure(code: LookFailure['code'], message: string, fix: string): LookFailure {
+  return { kind: 'failure', code, message, fix, said: '' };
+}
+
+interface Start {
+  readonly kind: 'start';
+  readonly task: ServerTask;
+  readonly foundIn: Extract<LookedAt, { kind: 'seen' }>['foundIn'];
+}
+
+function startFor(options: LookOptions, { paths }: Loaded): Start | LookFailure {
+  const { server, client, command = [], env, cwd } = options;
+  const [program, ...args] = command;
+  if (program !== undefined) {
+    return { kind: 'start', task: { command: program, args, env, cwd }, foundIn: null };
+  }
+  const found = findServer({ server, client, place: { env, project: cwd, paths } });
+  if (found.kind === 'not_found') return failure('SUB_SERVER_UNKNOWN', found.message, found.fix);
+  const [own = '', ...rest] = found.words;
+  const task = { command: own, args: rest, env: { ...env, ...found.env }, cwd: found.cwd };
+  return { kind: 'start', task, foundIn: { client: found.client, path: found.path } };
+}
+
+function secretsFor(
+  serverName: string,
+  env: ServerTask['env'],
+  { servers, paths, config }: Loaded,
+): Promise<ResolvedSecrets> {
+  const settings = secretSettings(config);
+  const { home } = paths;
+  return resolveBindings({ serverName, servers, env, home, userHome: userHome(env), settings });
+}
+
+/** Whether a secret that the server was given stands in what it shows, in any encoding. */
+function shows(seen: Seen, values: readonly SecretValue[]): boolean {
+  if (values.length === 0) return false;
+  const text = JSON.stringify(seen);
+  const known = createRedactor({ extra: [], values: [] });
+  const all = createRedactor({ extra: [], values });
+  return all.plain(text) !== known.plain(text);
+}
+
+/** What it shows would be written to a manifest, or to the pins. */
+function showsSecret(server: string): LookFailure {
+  const message = `\`${server}\` shows a secret that it was given, in its tools or instructions.`;
+  const fix = 'Do not use this server; change the secret.';
+  return failure('SUB_SERVER_LOOK', message, fix);
+}
+
+export type { LookedAt, LookFailure, LookOptions };
+export { lookAtServer };

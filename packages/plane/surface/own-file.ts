@@ -1,0 +1,161 @@
+// Files that decide what an agent may do: read whole and bounded, and only where nobody else can
+// write them; written whole or not at all.
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+
+type ReadFile =
+  | { readonly kind: 'read'; readonly bytes: Buffer; readonly stats: Stats }
+  | { readonly kind: 'missing' }
+  /** Why, as the end of a sentence about the file. */
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+const WRITABLE_BY_OTHERS = 0o022;
+const CHUNK_BYTES = 1_048_576;
+const LEVELS_MAX = 64;
+
+/** Never waits, whatever is at the path; links are followed only when told so. */
+function readOwn(path: string, bytesMax: number, follows: boolean): ReadFile {
+  const noFollow = follows ? 0 : constants.O_NOFOLLOW;
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | noFollow);
+    try {
+      const stats = fstatSync(fd);
+      if (!stats.isFile()) return { kind: 'unreadable', why: 'is no file' };
+      const bytes = readBounded(fd, bytesMax);
+      if (bytes !== undefined) return { kind: 'read', bytes, stats };
+      return { kind: 'unreadable', why: `is larger than ${bytesMax} bytes` };
+    } finally {
+      closeSync(fd);
+    }
+  } catch (cause) {
+    const code = systemCode(cause);
+    // A name that is too long for a file is the name of none.
+    if (code === 'ENOENT' || code === 'ENAMETOOLONG') return { kind: 'missing' };
+    if (code === 'ELOOP') return { kind: 'unreadable', why: 'is a link' };
+    return { kind: 'unreadable', why: `cannot be read (${code})` };
+  }
+}
+
+/** The size that a file claims is only a first guess. */
+function readBounded(fd: number, bytesMax: number): Buffer | undefined {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  while (total <= bytesMax) {
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytesMax + 1 - total));
+    const count = readSync(fd, chunk, 0, chunk.length, null);
+    if (count === 0) return Buffer.concat(chunks, total);
+    chunks.push(chunk.subarray(0, count));
+    total += count;
+  }
+  return undefined;
+}
+
+/** Why others decide what is there, as the end of a sentence; root may write anywhere anyway. */
+function openToOthers({ uid, mode }: Stats): string | undefined {
+  const ownId = process.getuid?.();
+  // On Windows the mode says nothing.
+  if (ownId === undefined) return undefined;
+  if (uid !== ownId && uid !== 0) return 'belongs to another user';
+  return (mode & WRITABLE_BY_OTHERS) === 0 ? undefined : 'can be written to by others';
+}
+
+/** The same of a folder; one that is not there is nobody's. */
+function folderOpenToOthers(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? undefined : openToOthers(stats);
+}
+
+/** Whoever reads sees the old content or the new, also after a loss of power; never a part. */
+function replaceOwn(path: string, text: string): void {
+  const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
+  try {
+    const fd = openSync(draft, 'wx', 0o600);
+    try {
+      writeFileSync(fd, text);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(draft, path);
+  } catch (cause) {
+    rmSync(draft, { force: true });
+    throw cause;
+  }
+  syncFolder(dirname(path));
+}
+
+const DRAFT = /^(.+)\.[0-9a-f]{12}\.draft$/;
+
+/** What killed writers have left. Only for the holder of the lock: nobody else writes then. */
+function dropDrafts(folder: string, name: string): void {
+  for (const one of readdirSync(folder)) {
+    if (DRAFT.exec(one)?.[1] === name) rmSync(join(folder, one), { force: true });
+  }
+}
+
+/** Makes names in a folder last, on file systems that can. */
+function syncFolder(path: string): void {
+  const fd = openSync(path, constants.O_RDONLY);
+  try {
+    fsyncSync(fd);
+  } catch (cause) {
+    if (!['EINVAL', 'ENOTSUP', 'EBADF', 'EPERM'].includes(systemCode(cause))) throw cause;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** For their owner alone. One at a time: asked for all at once, Node may try for ever. */
+function makeFolders(path: string): void {
+  const missing: string[] = [];
+  let at = path;
+  while (missing.length < LEVELS_MAX && !isThere(at) && dirname(at) !== at) {
+    missing.push(at);
+    at = dirname(at);
+  }
+  for (const folder of missing.toReversed()) {
+    try {
+      mkdirSync(folder, { mode: 0o700 });
+    } catch (cause) {
+      if (systemCode(cause) !== 'EEXIST') throw cause;
+    }
+  }
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** The code of a failed system call; anything else is a defect. */
+function systemCode(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  if (typeof code !== 'string') throw cause;
+  return code;
+}
+
+export {
+  dropDrafts,
+  folderOpenToOthers,
+  makeFolders,
+  openToOthers,
+  readOwn,
+  replaceOwn,
+  syncFolder,
+  systemCode,
+};

@@ -1,0 +1,163 @@
+// The pins of all servers, in one file of the home: read by every shim, changed by one process at a
+// time.
+import { linkSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  EMPTY_PINS,
+  type OpenedPins,
+  type PinStore,
+  parsePins,
+  type ServerPins,
+  writePins,
+} from '@subluminal/core/surface';
+import { sha256 } from './hash.ts';
+import { takeLock } from './lock.ts';
+import {
+  dropDrafts,
+  makeFolders,
+  openToOthers,
+  readOwn,
+  replaceOwn,
+  syncFolder,
+  systemCode,
+} from './own-file.ts';
+
+type PinsCode = 'SUB_PINS_UNREADABLE' | 'SUB_PINS_BUSY' | 'SUB_FILE_WRITE';
+
+interface PinsProblem {
+  readonly ok: false;
+  readonly code: PinsCode;
+  readonly message: string;
+  /** What to do about it. */
+  readonly fix: string;
+}
+
+type SavedPins = { readonly ok: true; readonly store: PinStore } | PinsProblem;
+type ResetPins = { readonly ok: true; readonly backup: string | null } | PinsProblem;
+
+const PINS_FILE = 'pins.json';
+const FILE_BYTES_MAX = 67_108_864;
+const BACKUPS_TRIED_MAX = 100;
+
+/** Reads the pins. No file is no pin yet; a file that is not as we wrote it proves nothing. */
+function openPins(home: string): OpenedPins {
+  const path = join(home, PINS_FILE);
+  const read = readOwn(path, FILE_BYTES_MAX, false);
+  if (read.kind === 'missing') return { ok: true, store: EMPTY_PINS };
+  if (read.kind === 'unreadable') return unreadable(`${path} ${read.why}`);
+  const open = openToOthers(read.stats);
+  if (open !== undefined) return unreadable(`${path} ${open}`);
+  const text = decoded(read.bytes);
+  if (text === undefined) return unreadable(`${path} is not valid UTF-8`);
+  const parsed = parsePins(text, sha256);
+  return parsed.ok ? parsed : unreadable(`${path}: ${parsed.message}`);
+}
+
+function decoded(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function unreadable(message: string): Extract<OpenedPins, { ok: false }> {
+  return { ok: false, code: 'SUB_PINS_UNREADABLE', message };
+}
+
+/**
+ * Changes the pins as they are when it is this process's turn, whatever others have added before:
+ * `change` gets them, and gives what they shall be; the same object leaves the file as it is.
+ */
+function savePins(home: string, change: (store: PinStore) => PinStore): Promise<SavedPins> {
+  return locked(home, (): SavedPins => {
+    const opened = openPins(home);
+    if (!opened.ok) return { ...opened, fix: MENDED };
+    const store = change(opened.store);
+    if (store === opened.store) return { ok: true, store };
+    const text = writePins(store);
+    if (Buffer.byteLength(text) > FILE_BYTES_MAX) return tooMany();
+    const path = join(home, PINS_FILE);
+    replaceOwn(path, text);
+    return { ok: true, store };
+  });
+}
+
+const MENDED =
+  'Restore the file from a backup, or run `sub pins reset`: every tool is then remembered anew.';
+
+function tooMany(): PinsProblem {
+  const message = `the pins would have more than ${FILE_BYTES_MAX} bytes`;
+  return { ok: false, code: 'SUB_FILE_WRITE', message, fix: 'Forget servers: `sub pins forget`.' };
+}
+
+/** Starts anew; what was there, readable or not, is kept aside. */
+function resetPins(home: string, nowMs: number): Promise<ResetPins> {
+  return locked(home, () => {
+    const path = join(home, PINS_FILE);
+    const folder = join(home, 'backups');
+    makeFolders(folder);
+    const backup = keptAside(path, folder, nowMs);
+    rmSync(path, { force: true });
+    syncFolder(home);
+    return { ok: true, backup };
+  });
+}
+
+/** Null when there is nothing to keep. */
+function keptAside(path: string, folder: string, nowMs: number): string | null {
+  const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  for (let tried = 0; tried < BACKUPS_TRIED_MAX; tried++) {
+    const backup = join(folder, `pins-${time}${tried === 0 ? '' : `-${tried}`}.json`);
+    try {
+      linkSync(path, backup);
+      syncFolder(folder);
+      return backup;
+    } catch (cause) {
+      const code = systemCode(cause);
+      if (code === 'ENOENT') return null;
+      if (code !== 'EEXIST') throw cause;
+    }
+  }
+  throw Object.assign(new Error('too many backups of one second'), { code: 'EEXIST' });
+}
+
+async function locked<R>(home: string, work: () => R | PinsProblem): Promise<R | PinsProblem> {
+  const run = join(home, 'run');
+  try {
+    makeFolders(run);
+    const lock = await takeLock(run);
+    if (lock.kind === 'busy') return busy(lock.pid);
+    try {
+      dropDrafts(home, PINS_FILE);
+      return work();
+    } finally {
+      lock.release();
+    }
+  } catch (cause) {
+    const message = `the pins in ${home} cannot be written (${systemCode(cause)})`;
+    const fix = 'Check the folder, its permissions and the space on its disk.';
+    return { ok: false, code: 'SUB_FILE_WRITE', message, fix };
+  }
+}
+
+function busy(pid: number): PinsProblem {
+  const message = `another process (${pid}) is changing the pins`;
+  return { ok: false, code: 'SUB_PINS_BUSY', message, fix: 'Wait for it to end, and try again.' };
+}
+
+/**
+ * Adds what a session has seen for the first time. What is pinned already stays: of two sessions
+ * that see two definitions, the first one's counts, and the other's is a change.
+ */
+function rememberPins(store: PinStore, server: string, seen: ServerPins): PinStore {
+  const known = store.servers.get(server);
+  const tools = new Map([...seen.tools, ...(known?.tools ?? [])]);
+  const instructions = known?.instructions ?? seen.instructions;
+  const hasNews = tools.size !== (known?.tools.size ?? 0) || instructions !== known?.instructions;
+  if (!hasNews) return store;
+  return { servers: new Map(store.servers).set(server, { instructions, tools }) };
+}
+
+export type { PinsCode, PinsProblem, ResetPins, SavedPins };
+export { openPins, PINS_FILE, rememberPins, resetPins, savePins };
