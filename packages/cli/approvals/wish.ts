@@ -25,7 +25,8 @@ function wishOf(options: Options): GrantWish | Failure | undefined {
   return { kind: 'minutes', durationMs: forMs, args };
 }
 
-function argsWish(options: Options): ArgsWish | Failure {
+/** Which arguments a grant shall cover. */
+function argsWish(options: Pick<Options, 'like' | 'free' | 'any-args'>): ArgsWish | Failure {
   const { like, free, 'any-args': isAny } = options;
   if (isAny && like.length + free.length > 0) {
     return usage('--any-args leaves nothing for --like or --free.', 'Leave one out.');
@@ -49,4 +50,4 @@ function usage(message: string, fix: string): Failure {
   return failure('SUB_USAGE', message, fix);
 }
 
-export { wishOf };
+export { argsWish, wishOf };

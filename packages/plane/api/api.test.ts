@@ -70,7 +70,9 @@ describe('the answers', () => {
       policies: '/api/v1/policies',
     };
     const endpoints: readonly [string, ApiEndpoint][] = Object.entries(API_ENDPOINTS);
-    const asked = endpoints.filter(([one]) => one !== 'stream' && one !== 'ingest');
+    // Those of approvals need a desk: main/ledgerd has them.
+    const others = /^(?:stream|ingest|approvals?|approve|reject|grants|revoke)$/;
+    const asked = endpoints.filter(([one]) => !others.test(one));
     for (const [name, { kind, answer }] of asked) {
       const path = paths[name as keyof typeof paths] ?? '';
       const { status, headers, text } = await client.ask(path);

@@ -12,6 +12,7 @@ import {
 } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import { type Context, Hono } from 'hono';
+import { addApprovals } from './approvals.ts';
 import { readLines } from './ingest.ts';
 import { readParameters } from './parameters.ts';
 import { bodyOf, JSON_TYPE, ledgerProblem, type Problem } from './problem.ts';
@@ -36,6 +37,7 @@ function appOf(options: AppOptions): Hono<Env> {
   addRuns(app, options);
   addCalls(app, options);
   addIngest(app, options);
+  addApprovals(app, options.desk);
   app.get(API_ENDPOINTS.stream.path, (asked) => {
     const detail = 'The stream is a WebSocket.';
     const headers = { upgrade: 'websocket', connection: 'Upgrade' };

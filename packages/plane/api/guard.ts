@@ -1,7 +1,8 @@
 // Who may ask at all: the right address, no page of another site, the token.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { API_ENDPOINTS, API_STREAM_PROTOCOL } from '@subluminal/contracts';
+import { API_ENDPOINTS, API_STREAM_PROTOCOL, type ApiEndpoint } from '@subluminal/contracts';
+import { tooLarge } from './body.ts';
 import type { Problem } from './problem.ts';
 
 interface GuardOptions {
@@ -81,42 +82,63 @@ function protocolsOf(request: IncomingMessage): readonly string[] {
   return protocols.includes(API_STREAM_PROTOCOL) ? protocols : [];
 }
 
+/** A type that no form of a web page can send. */
+const LINES = /^application\/x-ndjson(?: *; *charset=utf-8)?$/i;
+const JSON_BODY = /^application\/json(?: *; *charset=utf-8)?$/i;
+
+interface Posted {
+  readonly path: RegExp;
+  readonly bytesMax: number;
+  readonly type: RegExp;
+  readonly typeName: string;
+}
+
+const ENDPOINTS: readonly ApiEndpoint[] = Object.values(API_ENDPOINTS);
+/** What takes a body, and which. */
+const POSTED = ENDPOINTS.flatMap(({ path, body, input }): readonly Posted[] => {
+  const at = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+  if (body !== undefined) {
+    const { bytesMax } = body;
+    return [{ path: at, bytesMax, type: LINES, typeName: 'application/x-ndjson' }];
+  }
+  if (input === undefined) return [];
+  const { bytesMax } = input;
+  return [{ path: at, bytesMax, type: JSON_BODY, typeName: 'application/json' }];
+});
+
 function targetProblem({ method, url = '', headers }: IncomingMessage): Problem | undefined {
   const [path = ''] = url.split('?', 1);
-  const { ingest } = API_ENDPOINTS;
-  const takes = path === ingest.path ? 'POST' : 'GET';
+  const posted = POSTED.find((one) => one.path.test(path));
+  const takes = posted === undefined ? 'GET' : 'POST';
   if (method !== takes) {
     const detail = `This address takes ${takes} only.`;
     return { status: 405, code: 'SUB_API_REQUEST', detail, headers: { allow: takes } };
   }
-  if (takes === 'POST') return bodyProblem(headers, ingest.body.bytesMax);
-  if (hasBody(headers)) {
-    return { status: 400, code: 'SUB_API_REQUEST', detail: 'This address takes no body.' };
-  }
-  if (url.startsWith('/') && isDecodable(path)) return undefined;
+  const problem = posted === undefined ? strayBody(headers) : bodyProblem(headers, posted);
+  if (problem !== undefined || (url.startsWith('/') && isDecodable(path))) return problem;
   return { status: 400, code: 'SUB_API_REQUEST', detail: 'The path is not well-formed.' };
+}
+
+function strayBody(headers: IncomingHttpHeaders): Problem | undefined {
+  if (!hasBody(headers)) return undefined;
+  return { status: 400, code: 'SUB_API_REQUEST', detail: 'This address takes no body.' };
 }
 
 function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 }
 
-/** A type that no form of a web page can send. */
-const LINES = /^application\/x-ndjson(?: *; *charset=utf-8)?$/i;
-
-function bodyProblem(headers: IncomingHttpHeaders, bytesMax: number): Problem | undefined {
+function bodyProblem(
+  headers: IncomingHttpHeaders,
+  { bytesMax, type, typeName }: Posted,
+): Problem | undefined {
   const isPlain = headers['content-encoding'] === undefined;
-  if (!isPlain || !LINES.test(headers['content-type'] ?? '')) {
-    const detail = 'The body must be application/x-ndjson, without an encoding.';
+  if (!isPlain || !type.test(headers['content-type'] ?? '')) {
+    const detail = `The body must be ${typeName}, without an encoding.`;
     return { status: 415, code: 'SUB_API_REQUEST', detail };
   }
   if (Number(headers['content-length'] ?? 0) <= bytesMax) return undefined;
   return tooLarge(bytesMax);
-}
-
-function tooLarge(bytesMax: number): Problem {
-  const detail = `The body has more than ${bytesMax} bytes.`;
-  return { status: 413, code: 'SUB_API_LIMIT', detail };
 }
 
 function isDecodable(text: string): boolean {
@@ -128,4 +150,4 @@ function isDecodable(text: string): boolean {
 }
 
 export type { Guard };
-export { guardOf, tooLarge };
+export { guardOf };

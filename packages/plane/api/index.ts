@@ -1,9 +1,14 @@
+export { openCallbacks } from './callbacks.ts';
 export { openApi } from './open.ts';
 export type {
   Api,
+  ApiDesk,
   ApiLimits,
   ApiOptions,
   ApiReader,
+  Callback,
+  Callbacks,
+  DeskFault,
   Feed,
   FeedItem,
   OpenApiResult,

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { type ApiError, ERROR_CODES, errorEntry, type SubCode } from '@subluminal/contracts';
 
 interface Problem {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 413 | 415 | 426 | 431 | 500 | 503;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 426 | 431 | 500 | 503;
   readonly code: SubCode;
   /** Beyond the title of the code. */
   readonly detail?: string;

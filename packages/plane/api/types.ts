@@ -2,9 +2,18 @@
 // `RunSummarizer` fit as they are; whoever wires them together shows that to the compiler.
 import type {
   Action,
+  ApiApproval,
+  ApiApprovals,
+  ApiApprovalsQuery,
+  ApiApprove,
   ApiCall,
   ApiCallDetail,
+  ApiDecided,
+  ApiGrants,
+  ApiGrantsQuery,
   ApiPolicies,
+  ApiReject,
+  ApiRevoked,
   ApiRun,
   ApiRunSummary,
   ApiStats,
@@ -100,12 +109,52 @@ interface Taken {
   readonly rejected: number;
 }
 
+/** Why a person's word has no effect. */
+interface DeskFault {
+  readonly kind: 'fault';
+  readonly status: 400 | 404 | 409 | 500 | 503;
+  readonly code: SubCode;
+  readonly detail: string;
+}
+
+/** Where people decide. Ids are whole ones. */
+interface ApiDesk {
+  approvals(query: ApiApprovalsQuery): ApiApprovals | DeskFault;
+  approval(id: string): ApiApproval | DeskFault;
+  approve(id: string, wish: ApiApprove): ApiDecided | DeskFault;
+  reject(id: string, wish: ApiReject): ApiDecided | DeskFault;
+  grants(query: ApiGrantsQuery): ApiGrants | DeskFault;
+  revoke(id: string): ApiRevoked | DeskFault;
+}
+
+interface CallbackRequest {
+  readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
+  readonly rawBody: Uint8Array;
+}
+
+/** Takes what a service sends by itself. It must find out by a signature who that is. */
+interface Callback {
+  readonly bytesMax: number;
+  readonly answer: (
+    request: CallbackRequest,
+  ) =>
+    | { readonly status: number; readonly body: object }
+    | Promise<{ readonly status: number; readonly body: object }>;
+}
+
+/** By their whole paths. */
+type Callbacks = ReadonlyMap<string, Callback>;
+
 interface ApiOptions {
   readonly reader: ApiReader;
   /** Takes lines in, each once; committed when it resolves. */
   readonly take: (lines: readonly NumberedLine[]) => Promise<Taken>;
   readonly feed: Feed;
   readonly summarizer: () => Summarizer;
+  /** Without it, there are no approvals to be had. */
+  readonly desk?: ApiDesk;
+  /** Paths that need no token. */
+  readonly callbacks?: Callbacks;
   /** 32 to 512 letters, digits, `-`, `.`, `_`, `~`. */
   readonly token: string;
   /** `127.0.0.1`, `::1` or `localhost`, which is the first. */
@@ -162,10 +211,14 @@ type OpenApiResult =
 
 export type {
   Api,
+  ApiDesk,
   ApiLimits,
   ApiOptions,
   ApiReader,
+  Callback,
+  Callbacks,
   CallFilter,
+  DeskFault,
   Feed,
   FeedItem,
   NumberedLine,

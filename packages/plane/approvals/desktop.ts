@@ -2,7 +2,7 @@
 // terminal, where the whole call is shown.
 import { spawn } from 'node:child_process';
 import { visible } from '@subluminal/core/visible';
-import { type Channel, claimsOf, type RunningChannel } from './channel.ts';
+import { type Channel, type RunningChannel, tellEach } from './channel.ts';
 import type { Desk } from './desk.ts';
 import { shortId } from './find-id.ts';
 import type { Entry } from './queue.ts';
@@ -47,7 +47,6 @@ function start(desk: Desk, config: DesktopConfig): RunningChannel {
     desk.ports.warn?.(`There are no desktop notifications on ${config.platform}.`);
     return { stop: () => Promise.resolve() };
   }
-  const claims = claimsOf(desk.queue, NAME);
   const shown: number[] = [];
   const underWay = new Set<Promise<void>>();
   let unsaid = 0;
@@ -58,11 +57,8 @@ function start(desk: Desk, config: DesktopConfig): RunningChannel {
     });
     underWay.add(done);
   };
-  const onRequest = (entry: Entry) => {
+  const tell = (entry: Entry) => {
     const nowMs = desk.ports.nowMs();
-    const { id } = entry.request;
-    if (!claims.claim(id, nowMs)) return;
-    claims.markSent(id, {});
     while ((shown[0] ?? nowMs) <= nowMs - MINUTE_MS) shown.shift();
     if (shown.length >= config.perMinuteMax) {
       unsaid++;
@@ -73,10 +69,16 @@ function start(desk: Desk, config: DesktopConfig): RunningChannel {
     unsaid = 0;
     notify('An agent asks for approval', bodyOf(entry) + more);
   };
-  const following = desk.queue.follow({ onRequest, onEnd: () => undefined });
+  const channel = tellEach(desk, NAME, {
+    // One that did not appear is not shown again later: by then somebody may have answered.
+    tell: async (entry) => {
+      tell(entry);
+      return { kind: 'told', value: {} };
+    },
+  });
   return {
     async stop() {
-      following.stop();
+      await channel.stop();
       await Promise.all(underWay);
     },
   };

@@ -1,11 +1,4 @@
 export type { Channel, RunningChannel } from './channel.ts';
-export type {
-  ApprovalSettings,
-  SettingsProblem,
-  SlackSettings,
-  WebhookSettings,
-} from './config.ts';
-export { readApprovalSettings } from './config.ts';
 export type { Decided, Desk, Verdict } from './desk.ts';
 export { approves, openDesk } from './desk.ts';
 export type { DesktopConfig } from './desktop.ts';
@@ -32,8 +25,9 @@ export { openQueue } from './queue.ts';
 export type { Damaged, Listing } from './records.ts';
 export type { SlackConfig } from './slack.ts';
 export { slack, slackAnswers } from './slack.ts';
+export { SLACK_BODY_BYTES_MAX } from './slack-sign.ts';
 export type { Follower, Stop } from './watch.ts';
 export type { HttpAnswer, WebhookConfig } from './webhook.ts';
 export { webhook, webhookAnswers } from './webhook.ts';
-export { verifyCallback } from './webhook-sign.ts';
+export { verifyCallback, WEBHOOK_BODY_BYTES_MAX } from './webhook-sign.ts';
 export { grantWords } from './words.ts';

@@ -13,6 +13,9 @@ interface ApprovalPorts {
   uuid(): string;
   /** Hears of what is damaged or cannot be reached; whole sentences, not made harmless yet. */
   warn?(message: string): void;
+  /** This process, and whether another one has ended: what it had begun is free at once then. */
+  readonly self?: Owner;
+  isGone?(owner: Owner): boolean;
 }
 
 /** The disk, or a folder that is not safe: nothing was asked, ended or granted. */

@@ -25,7 +25,7 @@ const SIGNATURE = /^v0=[0-9a-f]{64}$/;
 const TIMESTAMP = /^\d{1,12}$/;
 const VALUE = /^([0-9a-f-]{36}):([0-9a-f]{64})$/;
 const USER = /^[A-Z0-9]{1,32}$/;
-const BODY_BYTES_MAX = 1_048_576;
+const SLACK_BODY_BYTES_MAX = 1_048_576;
 
 /** Slack's own scheme, version 0. */
 function verifySlack(
@@ -38,7 +38,7 @@ function verifySlack(
   if (secret === '' || !TIMESTAMP.test(timestamp) || !SIGNATURE.test(given)) {
     return { ok: false, why: 'unsigned' };
   }
-  const body = rawBody.byteLength > BODY_BYTES_MAX ? undefined : textOf(rawBody);
+  const body = rawBody.byteLength > SLACK_BODY_BYTES_MAX ? undefined : textOf(rawBody);
   if (body === undefined) return { ok: false, why: 'malformed' };
   const hmac = createHmac('sha256', secret).update(`v0:${timestamp}:${body}`);
   if (!isSame(`v0=${hmac.digest('hex')}`, given)) return { ok: false, why: 'forged' };
@@ -82,4 +82,4 @@ function jsonObject(text: string): { readonly [key: string]: unknown } | undefin
 }
 
 export type { Press };
-export { ACTIONS, verifySlack };
+export { ACTIONS, SLACK_BODY_BYTES_MAX, verifySlack };

@@ -3,12 +3,14 @@
 
 import type { WebClient } from '@slack/web-api';
 import { isObject } from '@subluminal/contracts';
-import { type Channel, type Claims, claimsOf, type RunningChannel } from './channel.ts';
+import { type Channel, type RunningChannel, tellEach } from './channel.ts';
+import { claimsOf } from './claims.ts';
 import type { Decided, Desk } from './desk.ts';
 import { Nonces } from './nonces.ts';
 import type { Ended, Entry } from './queue.ts';
 import { endMessage, requestMessage } from './slack-message.ts';
 import { type Press, verifySlack } from './slack-sign.ts';
+import type { Told } from './teller.ts';
 import type { HttpAnswer } from './webhook.ts';
 import { type Headers, WINDOW_MS } from './webhook-sign.ts';
 
@@ -52,35 +54,22 @@ const slack: Channel<SlackConfig> = {
   start: (desk, config) => new SlackChannel(desk, config),
 };
 
-/** Only who uses Slack pays for its client. It says nothing by itself: its log would hold texts. */
-async function clientOf(config: SlackConfig): Promise<WebClient> {
-  const { WebClient: Client, LogLevel } = await import('@slack/web-api');
-  const quiet = () => undefined;
-  return new Client(config.token, {
-    ...(config.apiUrl !== undefined && { slackApiUrl: config.apiUrl }),
-    timeout: config.timeoutMs,
-    retryConfig: { retries: 3, minTimeout: 200, maxTimeout: 5_000, randomize: true },
-    maxRequestConcurrency: 4,
-    allowAbsoluteUrls: false,
-    logger: {
-      debug: quiet,
-      info: quiet,
-      warn: quiet,
-      error: quiet,
-      setLevel: quiet,
-      setName: quiet,
-      getLevel: () => LogLevel.ERROR,
-    },
-  });
+/** Only who uses Slack pays for its client, and only when there is something to say. */
+function lazyClient(config: SlackConfig): () => Promise<WebClient> {
+  let client: WebClient | undefined;
+  return async () => {
+    const { slackClient } = await import('./slack-client.ts');
+    client ??= slackClient(config);
+    return client;
+  };
 }
 
 class SlackChannel implements RunningChannel {
   readonly #desk: Desk;
   readonly #config: SlackConfig;
-  readonly #claims: Claims;
-  readonly #client: Promise<WebClient>;
+  readonly #client: () => Promise<WebClient>;
   readonly #open = new Map<string, Open>();
-  readonly #following: { stop(): void };
+  readonly #channel: RunningChannel;
   readonly #poll: NodeJS.Timeout;
   /** One thing after the other: Slack limits the rate, and the order matters. */
   #work: Promise<void> = Promise.resolve();
@@ -90,76 +79,84 @@ class SlackChannel implements RunningChannel {
   constructor(desk: Desk, config: SlackConfig) {
     this.#desk = desk;
     this.#config = config;
-    this.#claims = claimsOf(desk.queue, NAME);
-    this.#client = clientOf(config);
-    this.#following = desk.queue.follow({
-      onRequest: (entry) => this.#then(() => this.#post(entry)),
-      onEnd: (ended) => this.#then(() => this.#update(ended)),
+    this.#client = lazyClient(config);
+    this.#channel = tellEach(desk, NAME, {
+      tell: (entry) => this.#inTurn(() => this.#post(entry), { kind: 'later' }),
+      known: (entry, value) => this.#remember(entry, value),
+      ended: (ended, value) => this.#inTurn(() => this.#update(ended, value), false),
     });
     this.#poll = setInterval(() => this.#lookAtReactions(), config.pollMs);
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#following.stop();
     clearInterval(this.#poll);
+    await this.#channel.stop();
     await this.#work;
   }
 
-  #then(step: () => Promise<void>): void {
-    this.#work = this.#work.then(step).catch((cause: unknown) => {
+  /** Does a step behind those before it; what it comes to, or something else when it fails. */
+  #inTurn<T>(step: () => Promise<T>, otherwise: T): Promise<T> {
+    const done = this.#work.then(step).catch((cause: unknown) => {
       this.#desk.ports.warn?.(`Slack: ${troubleOf(cause)}.`);
+      return otherwise;
     });
+    this.#work = done.then(() => undefined);
+    return done;
   }
 
-  async #post(entry: Entry): Promise<void> {
-    const { id } = entry.request;
-    const earlier = postedOf(this.#claims.sent(id)?.value);
-    if (earlier !== undefined) {
-      this.#open.set(id, { entry, posted: earlier, told: new Set() });
-      return;
-    }
-    if (this.#isStopped || !this.#claims.claim(id, this.#desk.ports.nowMs())) return;
+  async #post(entry: Entry): Promise<Told> {
+    if (this.#isStopped) return { kind: 'later' };
     const { isWhole, text, blocks } = requestMessage(entry);
     const quiet = { unfurl_links: false, unfurl_media: false, parse: 'none' } as const;
     const { channel } = this.#config;
-    const client = await this.#client;
+    const client = await this.#client();
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- Slack's, not a window's.
     const { ts } = await client.chat.postMessage({ channel, text, blocks, ...quiet });
     if (ts === undefined) throw new Error('it gave no id for the message');
-    const posted = { channel, ts, isWhole };
-    this.#claims.markSent(id, posted);
-    this.#open.set(id, { entry, posted, told: new Set() });
+    const value: Posted = { channel, ts, isWhole };
+    return { kind: 'told', value };
+  }
+
+  #remember(entry: Entry, value: unknown): void {
+    const posted = postedOf(value);
+    if (posted === undefined) return;
+    this.#open.set(entry.request.id, { entry, posted, told: new Set() });
   }
 
   /** The buttons go, and everybody sees who decided. */
-  async #update(ended: Ended): Promise<void> {
+  async #update(ended: Ended, value: unknown): Promise<boolean> {
     const id = ended.kind === 'request' ? ended.request.id : ended.id;
-    const open = this.#open.get(id);
-    if (open === undefined) return;
+    const request = ended.kind === 'request' ? ended.request : this.#open.get(id)?.entry.request;
+    const posted = postedOf(value);
     this.#open.delete(id);
-    const { channel, ts } = open.posted;
-    const client = await this.#client;
-    await client.chat.update({ channel, ts, ...endMessage(open.entry.request, ended) });
+    if (posted === undefined || request === undefined) return true;
+    const { channel, ts } = posted;
+    const client = await this.#client();
+    await client.chat.update({ channel, ts, ...endMessage(request, ended) });
+    return true;
   }
 
   #lookAtReactions(): void {
     // A slow answer must not let rounds pile up.
     if (this.#isPolling || this.#open.size === 0) return;
     this.#isPolling = true;
-    this.#then(async () => {
-      try {
-        for (const [id, open] of [...this.#open].slice(0, POLLED_MAX)) await this.#react(id, open);
-      } finally {
-        this.#isPolling = false;
+    const round = async () => {
+      for (const [id, open] of [...this.#open].slice(0, POLLED_MAX)) {
+        // To the back: those behind it have their turn in the next round.
+        if (this.#open.delete(id)) this.#open.set(id, open);
+        await this.#react(id, open);
       }
+    };
+    void this.#inTurn(round, undefined).finally(() => {
+      this.#isPolling = false;
     });
   }
 
   async #react(id: string, open: Open): Promise<void> {
     if (this.#isStopped) return;
     const { channel, ts, isWhole } = open.posted;
-    const client = await this.#client;
+    const client = await this.#client();
     const { message } = await client.reactions.get({ channel, timestamp: ts, full: true });
     const down = await this.#heard(open, DOWN, message?.reactions ?? []);
     const up = await this.#heard(open, UP, message?.reactions ?? []);
@@ -183,7 +180,7 @@ class SlackChannel implements RunningChannel {
       if (this.#config.users.includes(user)) return user;
       if (told.has(user) || told.size >= TOLD_MAX) continue;
       told.add(user);
-      const client = await this.#client;
+      const client = await this.#client();
       await client.chat.postEphemeral({ channel: posted.channel, user, text: NOT_YOU });
     }
     return undefined;
@@ -226,15 +223,14 @@ function slackAnswers(
   config: SlackConfig,
 ): (interaction: Interaction) => Promise<HttpAnswer> {
   const nonces = new Nonces();
-  let client: Promise<WebClient> | undefined;
+  const client = lazyClient(config);
   const tell = async ({ userId }: Press, text: string) => {
-    client ??= clientOf(config);
     const { channel } = config;
-    await (await client).chat
-      .postEphemeral({ channel, user: userId, text })
-      .catch((cause: unknown) => {
-        desk.ports.warn?.(`Slack: ${troubleOf(cause)}.`);
-      });
+    try {
+      await (await client()).chat.postEphemeral({ channel, user: userId, text });
+    } catch (cause) {
+      desk.ports.warn?.(`Slack: ${troubleOf(cause)}.`);
+    }
   };
   return async ({ headers, rawBody }) => {
     const nowMs = desk.ports.nowMs();
@@ -256,7 +252,7 @@ function slackAnswers(
 }
 
 function pressed(desk: Desk, { id, action, userId, userName, sha256 }: Press): Decided {
-  const posted = postedOf(claimsOf(desk.queue, NAME).sent(id)?.value);
+  const posted = postedOf(claimsOf(desk.queue, desk.ports, NAME).done(id)?.value);
   // A button that we did not show: the call did not fit into the message.
   if (action === 'approve' && posted?.isWhole !== true) return { kind: 'changed' };
   const by = userName === '' ? `slack:${userId}` : `slack:${userId} (${userName})`;

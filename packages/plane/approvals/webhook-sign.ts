@@ -33,7 +33,7 @@ const VERSION = 'v1';
 /** A shorter one could be guessed from one message. */
 const SECRET_LENGTH_MIN = 16;
 const WINDOW_MS = 5 * 60_000;
-const BODY_BYTES_MAX = 65_536;
+const WEBHOOK_BODY_BYTES_MAX = 65_536;
 const TIMESTAMP = /^\d{1,12}$/;
 const NONCE = /^[A-Za-z0-9_-]{16,64}$/;
 const SIGNATURE = /^v1=([0-9a-f]{64})$/;
@@ -71,7 +71,7 @@ function verifyCallback(
   ) {
     return { ok: false, why: 'unsigned' };
   }
-  if (rawBody.byteLength > BODY_BYTES_MAX) return { ok: false, why: 'malformed' };
+  if (rawBody.byteLength > WEBHOOK_BODY_BYTES_MAX) return { ok: false, why: 'malformed' };
   const body = textOf(rawBody);
   if (body === undefined) return { ok: false, why: 'malformed' };
   const wanted = signatureOf({ timestamp, nonce, body }, secret);
@@ -121,4 +121,13 @@ function readCallback(body: string, nonce: string): Callback | undefined {
 }
 
 export type { Headers, Verified };
-export { isSame, one, SECRET_LENGTH_MIN, signedHeaders, textOf, verifyCallback, WINDOW_MS };
+export {
+  isSame,
+  one,
+  SECRET_LENGTH_MIN,
+  signedHeaders,
+  textOf,
+  verifyCallback,
+  WEBHOOK_BODY_BYTES_MAX,
+  WINDOW_MS,
+};

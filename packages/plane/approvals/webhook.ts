@@ -1,10 +1,10 @@
 // Tells a service of our user's own about each request, and takes its answers. Both ways are signed.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Channel, claimsOf, type RunningChannel } from './channel.ts';
+import { type Channel, type RunningChannel, tellEach } from './channel.ts';
 import type { Desk } from './desk.ts';
 import { Nonces } from './nonces.ts';
-import type { Ended, Entry } from './queue.ts';
+import type { Told } from './teller.ts';
 import {
   type Headers,
   SECRET_LENGTH_MIN,
@@ -35,58 +35,56 @@ const NAME = 'webhook';
 
 const webhook: Channel<WebhookConfig> = { name: NAME, start };
 
-/** What a service is told. */
-interface Message {
-  readonly event: 'approval.requested' | 'approval.ended';
-  readonly id: string;
-  readonly body: object;
-}
-
 function start(desk: Desk, config: WebhookConfig): RunningChannel {
-  const { queue, ports } = desk;
+  const { ports } = desk;
   if (config.secret.length < SECRET_LENGTH_MIN) {
     ports.warn?.(`The webhook is off: its secret has less than ${SECRET_LENGTH_MIN} characters.`);
     return { stop: () => Promise.resolve() };
   }
-  const claims = claimsOf(queue, NAME);
   const stopping = new AbortController();
   const sender = { config, nowMs: () => ports.nowMs(), signal: stopping.signal };
-  const underWay = new Set<Promise<void>>();
-  const send = ({ event, id, body }: Message, onTaken: () => void) => {
-    if (underWay.size >= DELIVERIES_MAX) {
-      ports.warn?.(`The webhook is too slow: it was not told of ${id}.`);
-      return;
+  let underWay = 0;
+  const send = async (id: string, message: object): Promise<Delivered> => {
+    if (underWay >= DELIVERIES_MAX) {
+      ports.warn?.(`The webhook is too slow: it was not told of ${id} yet.`);
+      return 'failed';
     }
-    const text = JSON.stringify({ v: 1, event, id, ...body });
-    const done = deliver(sender, text).then((trouble) => {
-      if (trouble === undefined) onTaken();
-      else ports.warn?.(`The webhook was not told of ${id}: ${trouble}.`);
-      underWay.delete(done);
-    });
-    underWay.add(done);
+    underWay++;
+    const { kind, why } = await deliver(sender, JSON.stringify({ v: 1, ...message }));
+    underWay--;
+    if (kind !== 'taken' && !stopping.signal.aborted) {
+      ports.warn?.(`The webhook was not told of ${id}: ${why}.`);
+    }
+    return kind;
   };
-  const onRequest = ({ request, sha256 }: Entry) => {
-    const { id } = request;
-    if (!claims.claim(id, ports.nowMs())) return;
-    const body = { request, request_sha256: sha256 };
-    send({ event: 'approval.requested', id, body }, () => claims.markSent(id, {}));
-  };
-  const onEnd = (ended: Ended) => {
-    if (ended.kind !== 'request' || ended.outcome === null) return;
-    const { id } = ended.request;
-    // One of several processes says it.
-    if (!queue.mark(id, `${NAME}-end`, {})) return;
-    send({ event: 'approval.ended', id, body: { outcome: ended.outcome } }, () => undefined);
-  };
-  const following = queue.follow({ onRequest, onEnd });
+  const channel = tellEach(desk, NAME, {
+    tell: async ({ request, sha256 }) => {
+      const { id } = request;
+      const body = { event: 'approval.requested', id, request, request_sha256: sha256 };
+      return TOLD[await send(id, body)];
+    },
+    ended: async (ended) => {
+      if (ended.kind !== 'request' || ended.outcome === null) return true;
+      const { id } = ended.request;
+      const body = { event: 'approval.ended', id, outcome: ended.outcome };
+      return (await send(id, body)) !== 'failed';
+    },
+  });
   return {
     async stop() {
-      following.stop();
       stopping.abort();
-      await Promise.all(underWay);
+      await channel.stop();
     },
   };
 }
+
+type Delivered = 'taken' | 'refused' | 'failed';
+
+const TOLD: { readonly [D in Delivered]: Told } = {
+  taken: { kind: 'told', value: {} },
+  refused: { kind: 'never' },
+  failed: { kind: 'later' },
+};
 
 interface Sender {
   readonly config: WebhookConfig;
@@ -94,18 +92,21 @@ interface Sender {
   readonly signal: AbortSignal;
 }
 
-/** Undefined when the service has taken it; else why it has not. */
-async function deliver(sender: Sender, body: string): Promise<string | undefined> {
+async function deliver(
+  sender: Sender,
+  body: string,
+): Promise<{ readonly kind: Delivered; readonly why: string }> {
   const { config, signal } = sender;
-  let trouble = 'it was stopped';
+  let why = 'it was stopped';
   for (let attempt = 1; attempt <= config.attemptsMax && !signal.aborted; attempt++) {
     const answer = await post(sender, body);
-    if (answer.kind === 'taken') return undefined;
-    trouble = answer.why;
-    if (answer.kind === 'refused' || attempt === config.attemptsMax) break;
+    if (answer.kind === 'taken') return { kind: 'taken', why: '' };
+    ({ why } = answer);
+    if (answer.kind === 'refused') return { kind: 'refused', why };
+    if (attempt === config.attemptsMax) break;
     await waitFor(pauseMs(config, attempt, answer.afterMs), signal);
   }
-  return trouble;
+  return { kind: 'failed', why };
 }
 
 type Posted =

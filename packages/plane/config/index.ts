@@ -1,3 +1,5 @@
+export type { ApprovalSettings } from './approvals.ts';
+export { approvalRefs } from './approvals.ts';
 export type { FindOptions, FoundPolicy } from './find-policy.ts';
 export { findPolicy } from './find-policy.ts';
 export type { Env, HomePaths } from './home.ts';
@@ -7,6 +9,7 @@ export { loadConfig } from './load.ts';
 export type { ConfigCode, ConfigProblem } from './problem.ts';
 export { formatConfigProblem } from './problem.ts';
 export type { SecretSource } from './secret-ref.ts';
+export { readSecretRef } from './secret-ref.ts';
 export { secretSettings } from './secret-settings.ts';
 export type { SecretBinding, ServerConfig, Servers } from './servers.ts';
 export type { Config, Setting, SettingKey, SinkTarget } from './settings.ts';

@@ -1,5 +1,6 @@
 // The configuration: defaults, then config.toml, then the environment, then flags; the later wins.
 import { readFileSync, statSync } from 'node:fs';
+import type { ApprovalSettings } from './approvals.ts';
 import { type Env, type HomePaths, homePaths, userHome } from './home.ts';
 import { locate } from './locate.ts';
 import { type ConfigProblem, shown, systemCode } from './problem.ts';
@@ -27,6 +28,8 @@ type LoadResult =
       readonly paths: HomePaths;
       /** What the file says about single servers; none of it comes from anywhere else. */
       readonly servers: Servers;
+      /** How people are asked; undefined where the file says nothing about it. */
+      readonly approvals: ApprovalSettings | undefined;
     }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
@@ -41,6 +44,7 @@ interface Written {
 interface FileSettings {
   readonly written: readonly Written[];
   readonly servers: Servers;
+  readonly approvals: ApprovalSettings | undefined;
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -71,7 +75,8 @@ async function loadConfig(options: LoadOptions): Promise<LoadResult> {
   const found = [...fromFile.problems, ...(await Promise.all(faults.map(valueProblem)))];
   found.push(...(await patternProblems(written)));
   if (found.length > 0) return { ok: false, problems: found.slice(0, PROBLEMS_MAX) };
-  return { ok: true, ...settle(written), paths, servers: fromFile.servers };
+  const { servers, approvals } = fromFile;
+  return { ok: true, ...settle(written), paths, servers, approvals };
 }
 
 /** What holds for the settings that nobody has chosen. */
@@ -132,12 +137,14 @@ async function readFileSettings(path: string, places: Places): Promise<FileSetti
   // Only who has a file pays for its parser.
   const { parse, TomlError } = await import('smol-toml');
   try {
-    const { servers, ...settings } = parse(content.text, { maxDepth: DEPTH_MAX });
+    const { servers, approvals, ...settings } = parse(content.text, { maxDepth: DEPTH_MAX });
     const read = readSettings(content, leavesOf(settings), places);
     const named = await readServers(servers, (keyPath) => whereOf(content, keyPath));
     const unknown = await Promise.all(read.unknown.slice(0, PROBLEMS_MAX).map(unknownKey));
-    const problems = [...unknown, ...named.problems];
-    return { written: read.written, servers: named.servers, problems };
+    const asked = await approvalsIn(approvals, content);
+    const problems = [...unknown, ...named.problems, ...asked.problems];
+    const { written } = read;
+    return { written, servers: named.servers, approvals: asked.approvals, problems };
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const where = `${path}:${cause.line}:${cause.column}`;
@@ -147,8 +154,15 @@ async function readFileSettings(path: string, places: Places): Promise<FileSetti
   }
 }
 
+/** Only who asks people pays for reading how. */
+async function approvalsIn(value: unknown, content: FileText) {
+  if (value === undefined) return { approvals: undefined, problems: [] };
+  const { readApprovals } = await import('./approvals.ts');
+  return readApprovals(value, (keyPath) => whereOf(content, keyPath));
+}
+
 function nothing(problems: readonly ConfigProblem[]): FileSettings {
-  return { written: [], servers: new Map(), problems };
+  return { written: [], servers: new Map(), approvals: undefined, problems };
 }
 
 function readSettings(content: FileText, leaves: readonly Leaf[], places: Places) {
@@ -239,7 +253,11 @@ async function unknownKey({ key, where }: UnknownKey): Promise<ConfigProblem> {
     };
   }
   const [table = ''] = key.split('.');
-  const fix = await suggestion(key, SETTING_KEYS, await suggestion(table, ['servers'], other));
+  const fix = await suggestion(
+    key,
+    SETTING_KEYS,
+    await suggestion(table, ['servers', 'approvals'], other),
+  );
   return { code: 'SUB_CONFIG_KEY', where, message: `unknown key \`${shown(key)}\``, fix };
 }
 

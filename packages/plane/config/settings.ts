@@ -47,9 +47,14 @@ interface Config {
   readonly 'ledger.retention_previews_days': number;
   readonly 'policy.path': string | null;
   readonly 'policy.reload': 'any' | 'tighten' | 'off';
+  readonly 'cedar.policies': string | null;
+  readonly 'cedar.schema': string | null;
+  readonly 'cedar.entities': string | null;
   readonly profile: Profile;
   readonly 'previews.enabled': boolean;
   readonly 'redact.extra_patterns': readonly string[];
+  readonly 'surface.manifests': string;
+  readonly 'pins.mode': 'off' | 'on' | 'strict';
   readonly 'secrets.passphrase_file': string | null;
   readonly 'secrets.vault_addr': string | null;
   readonly 'secrets.vault_token_file': string | null;
@@ -197,6 +202,27 @@ const SETTINGS: { readonly [K in SettingKey]: Setting } = {
     flag: null,
     doc: 'Which changes of the file take effect while a shim runs: `any`, only those that let nothing more pass (`tighten`), or none (`off`).',
   },
+  'cedar.policies': {
+    type: path(),
+    fallback: null,
+    env: 'SUB_CEDAR_POLICIES',
+    flag: 'cedar',
+    doc: 'Cedar policies: a folder, or one file. Where there are any, each call needs their permit too, and only `sub run` and `sub wrap` can give it.',
+  },
+  'cedar.schema': {
+    type: path(),
+    fallback: null,
+    env: 'SUB_CEDAR_SCHEMA',
+    flag: null,
+    doc: 'The schema of the Cedar policies, where it is not in their folder.',
+  },
+  'cedar.entities': {
+    type: path(),
+    fallback: null,
+    env: 'SUB_CEDAR_ENTITIES',
+    flag: null,
+    doc: 'The entities of the Cedar policies, where they are not in their folder.',
+  },
   profile: {
     type: { kind: 'choice', values: ['production', 'development'] },
     fallback: 'production',
@@ -217,6 +243,20 @@ const SETTINGS: { readonly [K in SettingKey]: Setting } = {
     env: 'SUB_REDACT_EXTRA_PATTERNS',
     flag: null,
     doc: 'Regular expressions (RE2) whose matches are redacted, on top of the known secret formats. In the environment, a JSON list.',
+  },
+  'surface.manifests': {
+    type: path(),
+    fallback: '$SUB_HOME/manifests',
+    env: 'SUB_MANIFESTS',
+    flag: null,
+    doc: 'The folder of the manifests: one file for each server, named after it.',
+  },
+  'pins.mode': {
+    type: { kind: 'choice', values: ['off', 'on', 'strict'] },
+    fallback: 'on',
+    env: 'SUB_PINS_MODE',
+    flag: null,
+    doc: 'Whether the tools of a server are held against what is known of them. `strict` also blocks a tool that was not listed in this session.',
   },
   'secrets.passphrase_file': {
     type: path(),

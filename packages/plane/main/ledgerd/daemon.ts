@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ensurePrivateFolder } from '../../config/index.ts';
 import { answers, type IngestServer, openIngest } from '../../ingest/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
+import { openApprovals } from './approvals.ts';
 import { configFault, type HomeFault, homeFault, isHomeFault } from './fault.ts';
 import { findLedger, type LedgerHome, openWriter, type Whereabouts } from './home.ts';
 import { openHttp } from './http.ts';
@@ -102,7 +103,8 @@ async function serve({ home, ledger, options }: Serving): Promise<LedgerdEnd> {
     return unheard(socketPath, opened.kind === 'failed' ? opened.code : undefined);
   }
   const { server } = opened;
-  const http = await openHttp({ home, ledger, server, version, log });
+  const approvals = await openApprovals({ home, env: options.env, ledger, server, log });
+  const http = await openHttp({ home, ledger, server, approvals, version, log });
   settle();
   signal.addEventListener('abort', ended, { once: true });
   if (signal.aborted) ended();
@@ -110,6 +112,7 @@ async function serve({ home, ledger, options }: Serving): Promise<LedgerdEnd> {
   const stopRetention = retain({ home, ledger, log, server });
   const result = await toldToEnd;
   stopRetention();
+  await approvals.close();
   await server.close(CLOSE_MS, async () => {
     await http.close();
     await ledger.close();
@@ -153,7 +156,7 @@ function retain({ home, ledger, log, server }: Retaining): () => void {
       if (!isEnding) log(`old runs could not be pruned: ${String(cause)}`);
     }
     try {
-      await sweepApprovals(home.paths.home, Date.now());
+      await sweepApprovals(home.paths.home, Date.now(), home.approvals?.keepDays);
     } catch (cause) {
       log(`old approvals could not be removed: ${String(cause)}`);
     }

@@ -1,6 +1,7 @@
 // The ledger that a user has: where it is, and how it is opened with its key and its witness.
 import { existsSync } from 'node:fs';
 import {
+  type ApprovalSettings,
   type Config,
   ensurePrivateFolder,
   type HomePaths,
@@ -25,6 +26,8 @@ interface LedgerHome {
   readonly file: string;
   /** Keeps the last head outside the database. */
   readonly witness: Witness;
+  /** How people are asked; undefined where the configuration says nothing about it. */
+  readonly approvals: ApprovalSettings | undefined;
 }
 
 interface Whereabouts {
@@ -36,9 +39,10 @@ interface Whereabouts {
 async function findLedger(where: Whereabouts): Promise<LedgerHome | HomeFault> {
   const loaded = await loadConfig(where);
   if (!loaded.ok) return configFault(loaded.problems);
-  const { config, paths } = loaded;
+  const { config, paths, approvals } = loaded;
   const file = config['ledger.path'];
-  return { config, paths, file, witness: fileWitness(`${file.replace(/\.db$/, '')}.head`) };
+  const witness = fileWitness(`${file.replace(/\.db$/, '')}.head`);
+  return { config, paths, file, witness, approvals };
 }
 
 /** Runs `work` on the ledger that is there, for looking at only. */

@@ -4,6 +4,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { IngestServer } from '../../ingest/index.ts';
 import { type Ledger, RunSummarizer, type StoreReader } from '../../ledger/index.ts';
+import type { Approvals } from './approvals.ts';
 import { LedgerFeed } from './feed.ts';
 import type { LedgerHome } from './home.ts';
 
@@ -11,6 +12,7 @@ interface HttpOptions {
   readonly home: LedgerHome;
   readonly ledger: Ledger;
   readonly server: IngestServer;
+  readonly approvals: Pick<Approvals, 'desk' | 'callbacks'>;
   readonly version: string;
   readonly log: (message: string) => void;
 }
@@ -24,7 +26,9 @@ const PRIVATE_MODE = 0o600;
 const NONE: Http = { close: () => Promise.resolve() };
 
 /** Nothing, when it is off or cannot be served: the ledger works without. */
-async function openHttp({ home, ledger, server, version, log }: HttpOptions): Promise<Http> {
+async function openHttp(options: HttpOptions): Promise<Http> {
+  const { home, ledger, server, approvals, version, log } = options;
+  const { desk, callbacks } = approvals;
   const address = addressOf(home.config['ledger.http']);
   if (address === undefined) return NONE;
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
@@ -37,6 +41,8 @@ async function openHttp({ home, ledger, server, version, log }: HttpOptions): Pr
     take: (lines) => server.take(lines),
     feed,
     summarizer: () => new RunSummarizer(),
+    ...(desk !== undefined && { desk }),
+    ...(callbacks !== undefined && { callbacks }),
     token,
     ...address,
     version,

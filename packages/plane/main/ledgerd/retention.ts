@@ -35,14 +35,18 @@ async function keepRetention(ledger: Ledger, config: Config, nowMs: number): Pro
 }
 
 /** Ends requests that nobody waits for any more, and removes what has ended long ago. */
-async function sweepApprovals(home: string, nowMs: number): Promise<number> {
+async function sweepApprovals(
+  home: string,
+  nowMs: number,
+  keepDays = APPROVALS_DAYS,
+): Promise<number> {
   if (!['approvals', 'grants'].some((folder) => existsSync(join(home, folder)))) return 0;
   const { isProblem, openDesk } = await import('../../approvals/index.ts');
   const desk = openDesk({ home, ports: { nowMs: () => nowMs, uuid: uuidv7 } });
   if (isProblem(desk)) throw new Error(desk.message);
   const { queue, grants } = desk;
   queue.expireDue(nowMs);
-  const olderThanMs = nowMs - APPROVALS_DAYS * DAY_MS;
+  const olderThanMs = nowMs - keepDays * DAY_MS;
   return queue.sweep(olderThanMs) + grants.sweep(olderThanMs);
 }
 

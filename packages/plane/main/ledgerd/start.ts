@@ -55,6 +55,12 @@ const KEPT = [
   'TZ',
   'TMPDIR',
   'SUB_DEBUG',
+  // So that a notification finds its desktop. No secret may come this way: whoever could set it
+  // could answer for a person.
+  'DISPLAY',
+  'WAYLAND_DISPLAY',
+  'XDG_RUNTIME_DIR',
+  'DBUS_SESSION_BUS_ADDRESS',
 ] as const;
 
 /** Returns at once. What goes wrong behind it stands in `run/ledgerd.log`. */

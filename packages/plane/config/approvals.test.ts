@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readApprovalSettings } from './config.ts';
+import { readApprovalSettings } from './approvals.ts';
 
 const WEBHOOK = { url: 'https://hooks.example.com/x', secret: 'env://HOOK_SECRET' };
 const SLACK = {
@@ -11,7 +11,7 @@ const SLACK = {
 
 describe('the settings of approvals', () => {
   test('are optional', () => {
-    const none = { keepDays: 30, desktop: null, webhook: null, slack: null };
+    const none = { keepDays: 30, listen: null, desktop: null, webhook: null, slack: null };
     expect(readApprovalSettings(undefined)).toEqual({ ok: true, settings: none });
     expect(readApprovalSettings({ desktop: { enabled: false } })).toEqual({
       ok: true,
@@ -25,6 +25,7 @@ describe('the settings of approvals', () => {
       ok: true,
       settings: {
         keepDays: 7,
+        listen: null,
         desktop: { perMinuteMax: 6 },
         webhook: {
           url: WEBHOOK.url,
@@ -68,6 +69,27 @@ describe('the settings of approvals', () => {
     const read = readApprovalSettings(value);
     expect(read.ok).toBe(false);
     expect(read.ok ? [] : read.problems.map(({ path }) => path)).toEqual(paths);
+  });
+
+  test.each([
+    ['127.0.0.1:8790', { host: '127.0.0.1', port: 8_790 }],
+    ['localhost:0', { host: '127.0.0.1', port: 0 }],
+    ['0.0.0.0:80', { host: '0.0.0.0', port: 80 }],
+    ['[::1]:8790', { host: '::1', port: 8_790 }],
+  ])('take answers at %s', (listen, expected) => {
+    expect(readApprovalSettings({ listen })).toMatchObject({ settings: { listen: expected } });
+  });
+
+  test.each(['8790', '127.0.0.1', 'example.com:1', '127.0.0.1:65536', '1.2.3:4', '[::g]:1', ''])(
+    'do not take answers at %j',
+    (listen) => {
+      expect(readApprovalSettings({ listen }).ok).toBe(false);
+    },
+  );
+
+  test('suggest what was probably meant', () => {
+    const read = readApprovalSettings({ webhook: { ...WEBHOOK, atempts: 3 } });
+    expect(read).toMatchObject({ problems: [{ fix: 'Did you mean `attempts`?' }] });
   });
 
   test('take http on this machine', () => {

@@ -1,6 +1,10 @@
 // The table [approvals] of config.toml. Secrets are named here, never written: each is a reference
 // that the vault resolves.
+import { isIP } from 'node:net';
 import { isObject } from '@subluminal/contracts';
+import { nearest } from '@subluminal/core/policy';
+import type { ConfigProblem } from './problem.ts';
+import { readSecretRef } from './secret-ref.ts';
 
 interface DesktopSettings {
   readonly perMinuteMax: number;
@@ -22,9 +26,16 @@ interface SlackSettings {
   readonly apiUrl: string | undefined;
 }
 
+interface ListenSettings {
+  readonly host: string;
+  readonly port: number;
+}
+
 interface ApprovalSettings {
   /** How long what has ended is kept. */
   readonly keepDays: number;
+  /** Where answers may come in besides the HTTP API of this machine. */
+  readonly listen: ListenSettings | null;
   readonly desktop: DesktopSettings | null;
   readonly webhook: WebhookSettings | null;
   readonly slack: SlackSettings | null;
@@ -42,7 +53,13 @@ type ReadSettings =
   | { readonly ok: true; readonly settings: ApprovalSettings }
   | { readonly ok: false; readonly problems: readonly SettingsProblem[] };
 
-const NOTHING: ApprovalSettings = { keepDays: 30, desktop: null, webhook: null, slack: null };
+const NOTHING: ApprovalSettings = {
+  keepDays: 30,
+  listen: null,
+  desktop: null,
+  webhook: null,
+  slack: null,
+};
 /** `env://NAME`, `file://PATH`, …: a name, so that nobody writes the secret itself. */
 const REFERENCE = /^[a-z][a-z0-9+-]{1,20}:\/\/[^\s\p{C}]{1,1000}$/u;
 const SLACK_ID = /^[A-Z][A-Z0-9]{2,31}$/;
@@ -88,7 +105,8 @@ class Table {
   }
 
   maybeText(key: string, words: string, fits: (text: string) => boolean): string | undefined {
-    return this.#values[key] === undefined ? undefined : this.text(key, words, fits);
+    const isThere = this.#take(key) !== undefined;
+    return isThere ? this.text(key, words, fits) : undefined;
   }
 
   texts(key: string, words: string, fits: (text: string) => boolean): readonly string[] {
@@ -112,7 +130,11 @@ class Table {
     for (const key of Object.keys(this.#values)) {
       if (this.#known.has(key)) continue;
       const message = `unknown key \`${key.slice(0, 60)}\``;
-      const fix = `Write one of ${known.join(', ')}, or remove it.`;
+      const near = nearest(key, known);
+      const fix =
+        near === undefined
+          ? `Write one of ${known.join(', ')}, or remove it.`
+          : `Did you mean \`${near}\`?`;
       this.#problems.push({ path: [...this.#path, key], code: 'SUB_CONFIG_KEY', message, fix });
     }
   }
@@ -146,12 +168,73 @@ function readApprovalSettings(value: unknown): ReadSettings {
   const inner = new Table(value, [], problems);
   const settings: ApprovalSettings = {
     keepDays: inner.number('keep_days', { min: 1, max: 36_500, fallback: NOTHING.keepDays }),
+    listen: readListen(inner),
     desktop: readDesktop(inner.table('desktop')),
     webhook: readWebhook(inner.table('webhook')),
     slack: readSlack(inner.table('slack')),
   };
   inner.done();
   return problems.length === 0 ? { ok: true, settings } : { ok: false, problems };
+}
+
+const LISTEN = /^(?:\[([0-9a-fA-F:.]{2,45})\]|(localhost|[0-9.]{7,15})):(\d{1,5})$/;
+const PORT_MAX = 65_535;
+
+function readListen(table: Table): ListenSettings | null {
+  const words = 'an address and a port, like 127.0.0.1:8790 or 0.0.0.0:8790';
+  const text = table.maybeText('listen', words, (one) => listenOf(one) !== undefined);
+  return (text === undefined ? undefined : listenOf(text)) ?? null;
+}
+
+function listenOf(text: string): ListenSettings | undefined {
+  const [, six, four = '', digits = ''] = LISTEN.exec(text) ?? [];
+  const host = six ?? (four === 'localhost' ? '127.0.0.1' : four);
+  const port = Number(digits);
+  const isOne = isIP(host) === (six === undefined ? 4 : 6) && port <= PORT_MAX;
+  return isOne ? { host, port } : undefined;
+}
+
+interface ReadApprovals {
+  /** Undefined where the file says nothing about approvals. */
+  readonly approvals: ApprovalSettings | undefined;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** The same with places in the file, and with references that are ones. */
+function readApprovals(value: unknown, where: (path: readonly string[]) => string): ReadApprovals {
+  const read = readApprovalSettings(value);
+  const problems = read.ok ? refProblems(read.settings) : read.problems;
+  return {
+    approvals: read.ok ? read.settings : undefined,
+    problems: problems.map(({ path, ...problem }) => ({
+      ...problem,
+      where: where(['approvals', ...path]),
+    })),
+  };
+}
+
+/** The references of the settings, by the keys that they stand under. */
+function approvalRefs({ webhook, slack }: ApprovalSettings): ReadonlyMap<string, string> {
+  return new Map([
+    ...(webhook === null ? [] : [['webhook.secret', webhook.secretRef] as const]),
+    ...(slack === null
+      ? []
+      : [
+          ['slack.token', slack.tokenRef] as const,
+          ['slack.signing_secret', slack.signingSecretRef] as const,
+        ]),
+  ]);
+}
+
+function refProblems(settings: ApprovalSettings): readonly SettingsProblem[] {
+  return [...approvalRefs(settings)].flatMap(([key, ref]): readonly SettingsProblem[] => {
+    const read = readSecretRef(ref, undefined);
+    if (read.ok) return [];
+    const message = read.message.replace('`secret_ref`', `\`approvals.${key}\``);
+    // There is no `source` here.
+    const fix = read.fix.replace(', or add `source`', '');
+    return [{ path: key.split('.'), code: 'SUB_CONFIG_VALUE', message, fix }];
+  });
 }
 
 function readDesktop(table: Table | null): DesktopSettings | null {
@@ -200,5 +283,5 @@ function isSafeUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isHere);
 }
 
-export type { ApprovalSettings, SettingsProblem, SlackSettings, WebhookSettings };
-export { readApprovalSettings };
+export type { ApprovalSettings };
+export { approvalRefs, readApprovalSettings, readApprovals };

@@ -1,0 +1,156 @@
+import { findPolicy, homePaths, userHome } from '@subluminal/plane/config';
+import type { RunRow } from '@subluminal/plane/ledger';
+import { asker } from '../adopt/confirm.ts';
+import { mayApprove, openOwnDesk, speaker } from '../approvals/home.ts';
+import { grantText } from '../approvals/lines.ts';
+import { argsWish } from '../approvals/wish.ts';
+import type { HintsPromoteInput } from '../catalog/hints.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, failure, isFailure } from '../failure.ts';
+import { findHint, type Hinted } from '../hints/find.ts';
+import { giveGrant, planGrant, requestOf } from '../hints/to-grant.ts';
+import { carryOut, type PolicyPlan, planPolicy } from '../hints/to-policy.ts';
+import type { Colors, Io } from '../io.ts';
+import { freshen } from '../ledger/fresh.ts';
+import { findLedger, type LedgerHome, withReader } from '../ledger/home.ts';
+import { harmless, jsonText } from '../text.ts';
+
+interface Found {
+  readonly kind: 'found';
+  readonly call: Hinted;
+  readonly run: RunRow;
+  readonly request: string | undefined;
+}
+
+type Options = HintsPromoteInput['options'];
+
+async function run({ args, options }: HintsPromoteInput, io: Io): Promise<Outcome> {
+  const wrong = wrongFlags(args, options) ?? mayApprove();
+  if (wrong !== undefined) return wrong;
+  const home = await findLedger();
+  if (isFailure(home)) return home;
+  await freshen(home, io);
+  const found = await withReader(home, async (reader): Promise<Found | Failure> => {
+    const call = await findHint(reader, args.id, options.run);
+    if (isFailure(call)) return call;
+    const row = await reader.run(call.run_id);
+    if (row === undefined)
+      return failure('SUB_HINT_UNKNOWN', 'its run is gone.', 'See `sub hints`.');
+    const request = options.policy ? undefined : await requestOf(reader, call);
+    return { kind: 'found', call, run: row, request };
+  });
+  if (isFailure(found)) return found;
+  if (options.session && found.run.status !== null) {
+    const message = `the run ${found.run.run_id} has ended: nothing would come of it.`;
+    return failure('SUB_HINT_PROMOTE', message, 'Use --policy without --session.');
+  }
+  return options.policy
+    ? toPolicy(found, { file: args.file, options, home, io })
+    : toGrant(found, options, io);
+}
+
+function wrongFlags(
+  { file }: HintsPromoteInput['args'],
+  { session, policy, like, free }: Options,
+): Failure | undefined {
+  const usage = (message: string, fix: string) => failure('SUB_USAGE', message, fix);
+  if (!session && !policy) {
+    return usage('it is not said what it shall become.', 'Add --session or --policy.');
+  }
+  if (!policy && file !== undefined && file !== '') {
+    return usage('a file is for --policy.', 'Add --policy, or leave it out.');
+  }
+  if (policy && like.length + free.length > 0) {
+    return usage('--like and --free are for grants.', 'Leave them out, or leave out --policy.');
+  }
+  return undefined;
+}
+
+interface PolicyTask {
+  readonly file: string | undefined;
+  readonly options: Options;
+  readonly home: LedgerHome;
+  readonly io: Io;
+}
+
+async function toPolicy({ call, run: row }: Found, task: PolicyTask): Promise<Outcome> {
+  const { options, home, io } = task;
+  const path = policyPath(task.file, home);
+  if (isFailure(path)) return path;
+  const { session, json } = options;
+  const wish = { path, call, run: row, anyArgs: options['any-args'], session, by: speaker() };
+  const plan = await planPolicy({ ...wish, nowMs: Date.now() }, io);
+  if (isFailure(plan)) return plan;
+  if (!json) io.out.write(planText(plan, call, io.out.colors));
+  const agreed = await agrees(options, io, `Write this to ${harmless(path)}?`);
+  if (isFailure(agreed)) return agreed;
+  const failed = agreed ? await carryOut(plan, io) : undefined;
+  if (failed !== undefined) return failed;
+  if (json) {
+    const { rule, notes, diff } = plan;
+    io.out.write(jsonText({ changed: agreed, file: path, rule, notes, diff: diff.join('\n') }));
+  } else if (agreed) io.out.write(`${harmless(path)} is changed.\n`);
+  return concluded(agreed, options);
+}
+
+/** The file that was named, else the one that holds here. */
+function policyPath(file: string | undefined, { config }: LedgerHome): string | Failure {
+  const named = file === undefined || file === '' ? config['policy.path'] : file;
+  if (named !== null) return named;
+  const { home } = homePaths(process.env);
+  const found = findPolicy({ cwd: process.cwd(), home, userHome: userHome(process.env) });
+  if (found.kind === 'found') return found.path;
+  return failure('SUB_HINT_PROMOTE', 'no policy is found here.', 'Name one behind --policy.');
+}
+
+function planText({ diff, notes }: PolicyPlan, call: Hinted, colors: Colors): string {
+  const paint = (line: string) => {
+    const shown = harmless(line.replace(/\r$/, ''));
+    if (line.startsWith('+')) return colors.green(shown);
+    return line.startsWith('-') ? colors.red(shown) : shown;
+  };
+  const args = call.args_preview === null ? 'not on record' : call.args_preview;
+  const about = `${call.server_name}/${call.tool_name} by ${call.agent_id}, refused by ${call.rule_id ?? 'no rule'}`;
+  return [
+    harmless(about),
+    harmless(`arguments: ${args}`),
+    ...diff.map(paint),
+    ...notes.map(harmless),
+    '',
+  ].join('\n');
+}
+
+async function toGrant({ call, request }: Found, options: Options, io: Io): Promise<Outcome> {
+  const args = argsWish(options);
+  if (isFailure(args)) return args;
+  const desk = openOwnDesk(io);
+  if (isFailure(desk)) return desk;
+  const plan = planGrant(desk, { call, request, args });
+  if (isFailure(plan)) return plan;
+  const shown = { kind: 'grant', grant: plan.grant, state: 'active', end: null } as const;
+  if (!options.json) io.out.write(grantText(shown, io.out.colors));
+  const agreed = await agrees(options, io, 'Grant this?');
+  if (isFailure(agreed)) return agreed;
+  const grant = agreed ? giveGrant(desk, plan) : plan.grant;
+  if (isFailure(grant)) return grant;
+  if (options.json) io.out.write(jsonText({ changed: agreed, grant }));
+  else if (agreed) io.out.write('It is granted.\n');
+  return concluded(agreed, options);
+}
+
+async function agrees(options: Options, io: Io, question: string): Promise<boolean | Failure> {
+  if (options['dry-run']) return false;
+  const person = asker(io, options.yes);
+  try {
+    return await person.ask(question);
+  } finally {
+    await person.close();
+  }
+}
+
+function concluded(agreed: boolean, options: Options): Outcome {
+  return done(agreed || options['dry-run'] ? EXIT.fine : EXIT.findings);
+}
+
+export { run };

@@ -1,0 +1,100 @@
+// Hints as the ledger has them: calls that were refused, each with what the agent was told.
+import { findId, shortId } from '@subluminal/plane/approvals';
+import type { CallDetail, StoreReader } from '@subluminal/plane/ledger';
+import { type Failure, failure, isFailure } from '../failure.ts';
+import { findRun } from '../ledger/find-run.ts';
+
+interface Hinted extends CallDetail {
+  readonly hint: NonNullable<CallDetail['hint']>;
+}
+
+/** So many are looked through for an id. */
+const SEARCHED_MAX = 10_000;
+const PAGE_MAX = 1_000;
+
+/** The newest hints, of one run or of all. */
+async function hintsOf(
+  reader: StoreReader,
+  { run, limit }: { readonly run: string | undefined; readonly limit: number },
+): Promise<readonly Hinted[] | Failure> {
+  const rows = await refusedCalls(reader, { run, limit });
+  if (isFailure(rows)) return rows;
+  const hints: Hinted[] = [];
+  for (const { run_id, call_id } of rows) {
+    const call = await reader.call(run_id, call_id);
+    if (call !== undefined && isHinted(call)) hints.push(call);
+  }
+  return hints;
+}
+
+async function refusedCalls(
+  reader: StoreReader,
+  { run, limit }: { readonly run: string | undefined; readonly limit: number },
+) {
+  const runId = run === undefined ? undefined : await findRun(reader, run);
+  if (isFailure(runId)) return runId;
+  const filter = {
+    decision: 'REJECT_WITH_HINT' as const,
+    ...(runId !== undefined && { runId }),
+  };
+  const rows: { readonly run_id: string; readonly call_id: string }[] = [];
+  let cursor: string | undefined;
+  while (rows.length < limit) {
+    const count = Math.min(PAGE_MAX, limit - rows.length);
+    const page = await reader.calls(filter, {
+      limit: count,
+      ...(cursor !== undefined && { cursor }),
+    });
+    rows.push(...page.rows);
+    if (page.next === null) break;
+    cursor = page.next;
+  }
+  return rows;
+}
+
+function isHinted(call: CallDetail): call is Hinted {
+  return call.hint !== null;
+}
+
+/** The one hint that is meant. */
+async function findHint(
+  reader: StoreReader,
+  id: string,
+  run: string | undefined,
+): Promise<Hinted | Failure> {
+  const rows = await refusedCalls(reader, { run, limit: SEARCHED_MAX });
+  if (isFailure(rows)) return rows;
+  const whole = rows.filter(({ call_id }) => call_id === id);
+  const found = findId([...new Set(rows.map(({ call_id }) => call_id))], id);
+  const wanted = whole.length > 0 ? id : found.kind === 'id' ? found.id : undefined;
+  if (wanted === undefined) return unknown(id, found.kind === 'several' ? found.ids : []);
+  const fitting = rows.filter(({ call_id }) => call_id === wanted);
+  const [first, ...others] = fitting;
+  if (first === undefined) return unknown(id, []);
+  if (others.length > 0)
+    return unknown(
+      id,
+      fitting.map(({ run_id }) => `--run ${run_id}`),
+    );
+  const call = await reader.call(first.run_id, first.call_id);
+  return call !== undefined && isHinted(call) ? call : unknown(id, []);
+}
+
+function unknown(id: string, others: readonly string[]): Failure {
+  const [first] = others;
+  if (first === undefined) {
+    return failure('SUB_HINT_UNKNOWN', `there is no hint \`${id}\`.`, 'See `sub hints`.');
+  }
+  const message = `\`${id}\` fits ${others.length} hints.`;
+  return failure('SUB_HINT_UNKNOWN', message, `Give more of it, like ${first}.`);
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The end of an id is random; ids of others may be anything. */
+function hintId(callId: string): string {
+  return UUID.test(callId) ? shortId(callId) : callId;
+}
+
+export type { Hinted };
+export { findHint, hintId, hintsOf };
