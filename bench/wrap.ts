@@ -112,7 +112,12 @@ function importOptions({ home, env, config }: Bench): ImportOptions {
   return {
     env,
     project: home,
-    paths: { backups: join(sub, 'backups'), run: join(sub, 'run') },
+    paths: {
+      home: sub,
+      config: join(sub, 'config.toml'),
+      backups: join(sub, 'backups'),
+      run: join(sub, 'run'),
+    },
     client: clientOf('custom'),
     configPath: config,
     servers: [],

@@ -11,8 +11,9 @@ function forget(options: ForgetOptions, json: boolean, io: Io): Outcome {
   const hasFailed = tellProblems(problems, io);
   if (json) io.out.write(jsonText({ forgotten, problems: problems.map(problemParts) }));
   else {
-    for (const { path, original } of forgotten) {
-      const words = `${path} is gone, and forgotten. What it was before is kept in ${original}.`;
+    for (const { path, original, secrets } of forgotten) {
+      const kept = secrets.length === 0 ? '' : ` The store still has ${secrets.join(', ')}.`;
+      const words = `${path} is gone, and forgotten. What it was before is kept in ${original}.${kept}`;
       io.out.write(`${harmless(words)}\n`);
     }
     if (forgotten.length === 0 && !hasFailed) io.out.write('Nothing to do.\n');

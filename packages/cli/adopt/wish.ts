@@ -7,6 +7,7 @@ import {
   type HomePaths,
   homePaths,
   loadConfig,
+  type Servers,
   userHome,
 } from '@subluminal/plane/config';
 import { type Failure, failure } from '../failure.ts';
@@ -18,6 +19,8 @@ interface Whereabouts {
   readonly paths: HomePaths;
   /** Of the configuration, as far as that can be read: a config comes back without it, too. */
   readonly redactPatterns: readonly string[];
+  /** What config.toml says about single servers; nothing where it cannot be read. */
+  readonly bound: Servers;
 }
 
 async function whereabouts(project: string | undefined): Promise<Whereabouts | Failure> {
@@ -34,6 +37,7 @@ async function whereabouts(project: string | undefined): Promise<Whereabouts | F
     project: folder,
     paths: loaded.ok ? loaded.paths : homePaths(env),
     redactPatterns: loaded.ok ? loaded.config['redact.extra_patterns'] : [],
+    bound: loaded.ok ? loaded.servers : new Map(),
   };
 }
 

@@ -6,7 +6,7 @@ import {
   type ImportPlan,
   planImport,
 } from '@subluminal/plane/main/adopt';
-import { type Asker, asker } from '../adopt/confirm.ts';
+import { asker } from '../adopt/confirm.ts';
 import {
   diffLines,
   failureOf,
@@ -17,6 +17,13 @@ import {
   stateWords,
   tellProblems,
 } from '../adopt/lines.ts';
+import {
+  type MoveWish,
+  offerMoves,
+  secretLines,
+  secretParts,
+  storeMoves,
+} from '../adopt/move-secrets.ts';
 import { chosenClient, type Whereabouts, whereabouts } from '../adopt/wish.ts';
 import type { ImportInput } from '../catalog/adopt.ts';
 import { done, type Outcome } from '../command.ts';
@@ -35,7 +42,7 @@ async function run(input: ImportInput, io: Io): Promise<Outcome> {
   if (nothing !== undefined) return nothing;
   const { options } = input;
   const asks = asker(io, options.yes);
-  const shown: Shown = { ...options, io, asks, applied: new Set(), hasFailed: false };
+  const shown: Shown = { ...options, io, asks, files: [], applied: new Set(), hasFailed: false };
   shown.hasFailed = tellProblems(plan.problems, io);
   const warnings = [...plan.warnings, ...homeWarning(wish), ...(await policyWarning(plan, wish))];
   for (const warning of warnings) tell(io, warning);
@@ -52,11 +59,10 @@ async function run(input: ImportInput, io: Io): Promise<Outcome> {
   return done(shown.hasFailed ? EXIT.usage : EXIT.fine);
 }
 
-interface Shown {
-  readonly io: Io;
+interface Shown extends MoveWish {
   readonly json: boolean;
-  readonly asks: Asker;
-  readonly 'dry-run': boolean;
+  /** As they are planned in the end. */
+  readonly files: ImportFile[];
   readonly applied: Set<ImportFile>;
   hasFailed: boolean;
 }
@@ -66,6 +72,10 @@ type Wish = ImportOptions & Pick<Whereabouts, 'paths'>;
 async function readWish({ args, options }: ImportInput, io: Io): Promise<Wish | Failure> {
   const where = await whereabouts(options.project);
   if (isFailure(where)) return where;
+  if (options['move-secrets'] && options['keep-secrets']) {
+    const message = '--move-secrets and --keep-secrets say the opposite.';
+    return failure('SUB_USAGE', message, 'Leave out one of the two.');
+  }
   const chosen = await chosenClient(args.client, options['config-path'], where);
   if (isFailure(chosen)) return chosen;
   const { client, configPath } = chosen;
@@ -153,11 +163,21 @@ async function offerAll(
 
 /** Shows the files of one client, asks, and changes them. */
 async function offer(
-  files: readonly ImportFile[],
+  planned: readonly ImportFile[],
   wish: ImportOptions,
   shown: Shown,
 ): Promise<Failure | undefined> {
   const { io } = shown;
+  const moving = await offerMoves(planned, wish, shown);
+  if (isFailure(moving)) return moving;
+  if (moving.kind === 'stopped') {
+    shown.files.push(...planned);
+    tell(io, 'nothing was changed.');
+    return undefined;
+  }
+  const { files, moves } = moving;
+  shown.files.push(...files);
+  shown.hasFailed ||= moving.hasFailed;
   if (!shown.json) for (const file of files) printFile(file, io);
   for (const warning of new Set(files.flatMap((file) => file.warnings))) tell(io, warning);
   const open = files.filter(({ isChanged }) => isChanged);
@@ -171,9 +191,12 @@ async function offer(
     tell(io, 'nothing was changed.');
     return undefined;
   }
+  const stored = await storeMoves(open, moves, { io, home: wish.paths.home });
+  if (stored !== undefined) return stored;
   for (const file of open) {
     const result = applyImport(file, wish);
     if (result.kind === 'refused') {
+      await moves?.unbind(file.moves);
       shown.hasFailed = tellProblems([result], io);
       continue;
     }
@@ -195,7 +218,7 @@ function printFile(file: ImportFile, io: Io): void {
   });
   const head = io.out.colors.bold(harmless(`${file.client.title}: ${file.path}`));
   const none = lines.length === 0 ? ['  no servers'] : lines;
-  printLines([head, ...none, ...diffLines(file.diff, io.out)], io.out);
+  printLines([head, ...none, ...secretLines(file), ...diffLines(file.diff, io.out)], io.out);
 }
 
 interface DoneWords {
@@ -209,10 +232,14 @@ function printDone(files: readonly ImportFile[], { id, title, wish, io }: DoneWo
   const count = files.reduce((sum, { chosen }) => sum + chosen.length, 0);
   const undo = `sub restore ${id}${wish.configPath === undefined ? '' : ` --config-path ${quoted(wish.configPath)}`}`;
   const others = files.reduce((sum, { updated }) => sum + updated.length, 0);
+  const moved = files.reduce((sum, { moves }) => sum + moves.length, 0);
   const parts = [
     ...(count > 0 ? [`${plural(count, 'server')} of ${title} ${isOrAre(count)} governed`] : []),
     ...(others > 0
       ? [`${plural(others, 'governed server')} ${isOrAre(others)} brought up to date`]
+      : []),
+    ...(moved > 0
+      ? [`${plural(moved, 'secret')} ${moved === 1 ? 'comes' : 'come'} from the store`]
       : []),
   ];
   const words = `Done: ${parts.join(', ')} from the next start on. Undo it with: ${undo}`;
@@ -228,14 +255,15 @@ function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
-function documentOf(plan: ImportPlan, { applied }: Shown): object {
+function documentOf(plan: ImportPlan, { files, applied }: Shown): object {
   return {
-    files: plan.files.map((file) => ({
+    files: files.map((file) => ({
       client: file.client.id,
       path: file.path,
       servers: file.servers.map(serverParts),
       governs: file.chosen,
       updates: file.updated,
+      secrets: secretParts(file),
       diff: file.diff,
       applied: applied.has(file),
       warnings: file.warnings,

@@ -37,12 +37,14 @@ async function run(input: RestoreInput, io: Io): Promise<Outcome> {
     if (isFailure(answer)) return answer;
     if (!answer) io.err.write('sub: nothing was changed.\n');
     for (const file of answer ? files : []) {
-      const result = applyRestore(file);
+      const result = await applyRestore(file);
       if (result.kind === 'refused') hasFailed = tellProblems([result], io);
       else {
         if (result.isBack) restored.add(file);
         if (result.replaced !== undefined) tellReplaced(file, result.replaced, io);
-        if (result.lost !== undefined) io.err.write(`sub: ${harmless(result.lost)}\n`);
+        for (const words of [result.lost, result.stays]) {
+          if (words !== undefined) io.err.write(`sub: ${harmless(words)}\n`);
+        }
       }
     }
   }
@@ -77,7 +79,7 @@ const HOW: { readonly [how in RestoreFile['how']]: string } = {
 };
 
 function printFile(file: RestoreFile, io: Io): void {
-  const { client, path, how, left, missing, diff } = file;
+  const { client, path, how, left, missing, secrets, diff } = file;
   const head = io.out.colors.bold(harmless(`${client.title}: ${path}`));
   const lines = [`  ${HOW[how]}`];
   if (left.length > 0) {
@@ -88,6 +90,10 @@ function printFile(file: RestoreFile, io: Io): void {
   if (missing.length > 0) {
     lines.push(`  not there any more, so they cannot come back: ${harmless(missing.join(', '))}`);
   }
+  if (secrets.length > 0) {
+    const names = harmless(secrets.join(', '));
+    lines.push(`  back in plain text, out of the store, which keeps its copies: ${names}`);
+  }
   printLines([head, ...lines, ...diffLines(diff, io.out)], io.out);
 }
 
@@ -96,8 +102,8 @@ function tellReplaced({ path }: RestoreFile, replaced: string, io: Io): void {
 }
 
 function partsOf(file: RestoreFile, restored: ReadonlySet<RestoreFile>): object {
-  const { client, path, how, taken, left, missing, diff } = file;
-  const names = { taken, left, missing };
+  const { client, path, how, taken, left, missing, secrets, diff } = file;
+  const names = { taken, left, missing, secrets };
   return { client: client.id, path, how, ...names, diff, restored: restored.has(file) };
 }
 

@@ -1,3 +1,4 @@
+import type { Servers } from '@subluminal/plane/config';
 import {
   type AdoptProblem,
   adoptionStatus,
@@ -23,7 +24,7 @@ import { ageText } from '../doctor/words.ts';
 import { EXIT } from '../exit-codes.ts';
 import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
-import { harmless, jsonText } from '../text.ts';
+import { harmless, jsonText, plural } from '../text.ts';
 
 async function run({ options }: StatusInput, io: Io): Promise<Outcome> {
   const where = await whereabouts(options.project);
@@ -34,7 +35,7 @@ async function run({ options }: StatusInput, io: Io): Promise<Outcome> {
   if (isFailure(calls)) return calls;
   const policyOf = await policyFinder(where);
   const facts = await factsOf(files, policyOf);
-  const known: Known = { calls, facts, nowMs: Date.now() };
+  const known: Known = { calls, facts, bound: where.bound, nowMs: Date.now() };
   if (options.json) {
     io.out.write(jsonText(documentOf(files, problems, known)));
     return done(EXIT.fine);
@@ -57,6 +58,7 @@ interface Facts {
 interface Known {
   readonly calls: ReadonlyMap<string, number>;
   readonly facts: ReadonlyMap<ServerView, Facts>;
+  readonly bound: Servers;
   readonly nowMs: number;
 }
 
@@ -100,7 +102,17 @@ function documentOf(
   };
 }
 
-function factParts(server: ServerView, { calls, facts }: Known): object {
+/** How many of its secrets the shim takes out of our own store. */
+function fromStore({ serverName }: ServerView, { bound }: Known): number {
+  const bindings = serverName === undefined ? [] : bound.get(serverName)?.secretBindings;
+  const own = bindings?.filter(
+    ({ source, secretRef }) => source === 'vault' && !secretRef.includes('://'),
+  );
+  return own?.length ?? 0;
+}
+
+function factParts(server: ServerView, known: Known): object {
+  const { calls, facts } = known;
   const own = facts.get(server);
   if (own === undefined) return {};
   const { held, cannotStart, isOwn } = own;
@@ -111,6 +123,7 @@ function factParts(server: ServerView, { calls, facts }: Known): object {
     ...(held.source === 'start' && { policy_from_here: held.here }),
     is_this_sub: isOwn,
     cannot_start: cannotStart ?? null,
+    secrets_from_store: fromStore(server, known),
     last_call_at: lastMs === undefined ? null : new Date(lastMs).toISOString(),
   };
 }
@@ -126,7 +139,9 @@ function sessionWords({ change, wrapPid }: StatusFile): string {
   return change === 'wrap' ? ', left rewritten by a `sub wrap`: `sub unwrap` puts it back' : '';
 }
 
-function wordsOf(server: ServerView, { calls, facts, nowMs }: Known): string {
+function wordsOf(server: ServerView, known: Known): string {
+  const { calls, facts, nowMs } = known;
+  const secrets = fromStore(server, known);
   const own = facts.get(server);
   if (own === undefined) return stateWords(server);
   const { held, cannotStart, faultHere, isOwn } = own;
@@ -136,6 +151,7 @@ function wordsOf(server: ServerView, { calls, facts, nowMs }: Known): string {
     policyWords(held, faultHere),
     ...(server.profile === 'development' ? ['development: nothing is refused'] : []),
     ...(server.events === undefined ? [] : [eventWords(server.events)]),
+    ...(secrets === 0 ? [] : [`${plural(secrets, 'secret')} from the store`]),
     ...(isOwn ? [] : [`by another sub (${server.program?.at(-1) ?? ''})`]),
     lastMs === undefined ? 'no call seen' : `last call ${ageText(nowMs - lastMs)} ago`,
   ].join(', ');

@@ -36,7 +36,16 @@ interface Layout {
   /** Where servers may stand; what else is in the file is not looked at closely. */
   readonly inside: readonly ValuePath[];
   containers(root: JsonObject, file: ConfigFile): readonly Container[];
+  /** Servers that the client reads from where no shim is put before them. */
+  strays?(root: JsonObject, file: ConfigFile): readonly Stray[];
   switchedOff?(root: JsonObject): readonly SwitchedOff[];
+}
+
+interface Stray {
+  readonly name: string;
+  readonly path: ValuePath;
+  readonly value: unknown;
+  readonly obstacle: string;
 }
 
 const ENTRIES_MAX = 10_000;
@@ -109,7 +118,15 @@ function readConfig(layout: Layout, file: ConfigFile, text: string): ReadConfig 
     }
     if (entries.length > ENTRIES_MAX) return problemOf(layout, file, 'it lists too many servers');
   }
+  entries.push(...(layout.strays?.(root, file) ?? []).slice(0, ENTRIES_MAX).map(strayOf));
   return { ...config, entries, switchedOff: layout.switchedOff?.(root) ?? [] };
+}
+
+function strayOf({ name, path, value, obstacle }: Stray): ServerEntry {
+  const entry = entryOf(name, value, { path: [] });
+  const at = { command: [...path, 'command'], args: [...path, 'args'] };
+  const isOpen = entry.transport !== 'remote' && entry.governed === undefined;
+  return { ...entry, path, at, ...(isOpen && { transport: 'unknown' as const, obstacle }) };
 }
 
 /** What the text module can't place for certain is left alone, and shown as such. */
@@ -179,5 +196,5 @@ function formatOf(path: string, text: string): Format {
   return /^\s*(?:\{|\/[/*])/.test(text) || text.trim() === '' ? 'jsonc' : 'toml';
 }
 
-export type { Layout };
+export type { Layout, Stray };
 export { createClient, fileAt };

@@ -197,6 +197,42 @@ describe('servers are read', () => {
     expect(entriesOf('vscode', text).map(({ name }) => name)).toEqual(['a']);
   });
 
+  test('under dotted keys in the settings of VS Code, where no shim is put before them', () => {
+    const settings = {
+      'mcp.servers.a': { command: 'x', args: ['1'] },
+      'mcp.servers.b.command': 'y',
+      'mcp.servers.b.args': ['2'],
+      'mcp.servers.far': { url: 'https://mcp.example' },
+      mcp: { 'servers.c': { command: 'z' }, servers: { d: { command: 'w' } } },
+      'mcp.servers': { e: { command: 'v' } },
+      'mcp.serversOfOthers': { command: 'no' },
+    };
+    const text = JSON.stringify(settings);
+    const file = { path: '/home/ann/.config/Code/User/settings.json' };
+    const found = entriesOf('vscode', text, file);
+    const views = found.map(({ name, transport, command, args = [], obstacle = '' }) => {
+      return [name, transport, command, ...args, obstacle.includes('move it to mcp.json')];
+    });
+    expect(views.toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([
+      ['a', 'unknown', 'x', '1', true],
+      ['b', 'unknown', 'y', '2', true],
+      ['c', 'unknown', 'z', true],
+      ['d', 'stdio', 'w', false],
+      ['e', 'stdio', 'v', false],
+      ['far', 'remote', undefined, false],
+    ]);
+    expect(entriesOf('vscode', text, { path: '/x/mcp.json' })).toEqual([]);
+  });
+
+  test('with a word about the environment that comes from a file', () => {
+    const text =
+      '{ "servers": { "a": { "command": "x", "envFile": ".env" }, "b": { "command": "y" } } }';
+    expect(entriesOf('vscode', text).map(({ hasEnvFile }) => hasEnvFile)).toEqual([
+      true,
+      undefined,
+    ]);
+  });
+
   test('under `context_servers` for Zed, in both of its forms', () => {
     verifies('EC-STDIO-024');
     const [plain, nested] = entriesOf(

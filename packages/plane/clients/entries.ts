@@ -47,6 +47,7 @@ function entryOf(name: string, value: unknown, { path, project, off }: Container
       typeof command === 'string' && obstacle === undefined
         ? governedOf(command, isTexts(args) ? args : [])
         : undefined,
+    ...(typeof server['envFile'] === 'string' && { hasEnvFile: true as const }),
     variables: variablesIn(command, args, server['env'], server['cwd']),
   };
 }

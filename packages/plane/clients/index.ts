@@ -4,17 +4,20 @@ export { fileAt } from './client.ts';
 export type { EffectiveServer } from './effective.ts';
 export { effectiveServers } from './effective.ts';
 export { governCommand, governedOf } from './govern.ts';
+export { leadsOut } from './links.ts';
 export { isForProject } from './project.ts';
 export type {
   Client,
   ClientId,
   ConfigFile,
   ConfigProblem,
+  Cut,
   Edit,
   EntryChange,
   EntryValues,
   Format,
   Governed,
+  MovedSecret,
   Place,
   ReadConfig,
   Rewritten,

@@ -1,5 +1,6 @@
 // The change of a config: only the values of `command` and `args` of the chosen entries.
 import { governCommand } from './govern.ts';
+import { copyOf, setValue } from './text/copy.ts';
 import { type Document, readDocument } from './text/document.ts';
 import { applyEdits, insertAfter, replaceValue } from './text/edits.ts';
 import { sameData } from './text/same.ts';
@@ -82,32 +83,6 @@ function checkData(before: Document, after: Document, targets: readonly Target[]
   if (!sameData(after.value, expected)) {
     throw new Error('the edited config does not say what was planned');
   }
-}
-
-/** Dates of TOML stay what they are: nothing in them changes. */
-function copyOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(copyOf);
-  if (!isHolder(value) || value instanceof Date) return value;
-  const copy = {};
-  for (const [key, inner] of Object.entries(value)) setValue(copy, [key], copyOf(inner));
-  return copy;
-}
-
-/** In place: the copy is ours, and there may be thousands of servers. */
-function setValue(top: unknown, path: ValuePath, value: unknown): void {
-  const last = path.at(-1);
-  let holder = top;
-  for (const step of path.slice(0, -1)) {
-    holder = isHolder(holder) ? Object.getOwnPropertyDescriptor(holder, step)?.value : undefined;
-  }
-  if (last === undefined || !isHolder(holder)) throw new Error('no such value in the config');
-  // Not by assignment: `__proto__` is a name like any other.
-  const how = { value, enumerable: true, configurable: true, writable: true };
-  Object.defineProperty(holder, last, how);
-}
-
-function isHolder(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 function changeOf({ entry }: Target, before: Document, after: Document): EntryChange {

@@ -54,6 +54,8 @@ interface ServerEntry {
   readonly args: readonly string[] | undefined;
   /** The command behind the shim, when the entry starts one already. */
   readonly governed: Governed | undefined;
+  /** The client reads more of its environment from a file, which nobody here looks at. */
+  readonly hasEnvFile?: true;
   /** What its command, arguments, environment and folder refer to, by name. */
   readonly variables: readonly Variable[];
 }
@@ -116,6 +118,31 @@ interface ValueText {
 interface Rewritten {
   readonly text: string;
   readonly changes: readonly EntryChange[];
+  /** What is kept as the config without our edits, where that is to lack the secrets that moved. */
+  readonly base?: string;
+  /** Every secret that is not in the base any more. */
+  readonly moved?: readonly MovedSecret[];
+}
+
+/** A secret that was taken out of the environment of an entry, into the store of secrets. */
+interface MovedSecret {
+  /** The server, as the shim and the bindings know it. */
+  readonly server: string;
+  readonly path: ValuePath;
+  /** Its name in the store; its value is nowhere else. */
+  readonly secret: string;
+  /** How it stood there, for as long as the base is what it was cut out of. */
+  readonly cut?: Cut;
+}
+
+/** What was around a value that was cut out: at this offset, in place of so many characters. */
+interface Cut {
+  readonly at: number;
+  readonly length: number;
+  readonly head: string;
+  readonly tail: string;
+  /** Between double quotes as JSON has it, or between single ones. */
+  readonly form: 'quoted' | 'literal';
 }
 
 interface ConfigProblem {
@@ -165,11 +192,13 @@ export type {
   ClientId,
   ConfigFile,
   ConfigProblem,
+  Cut,
   Edit,
   EntryChange,
   EntryValues,
   Format,
   Governed,
+  MovedSecret,
   Place,
   ReadConfig,
   Rewritten,

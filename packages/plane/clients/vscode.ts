@@ -1,6 +1,8 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { createClient } from './client.ts';
+import { isObject } from '@subluminal/contracts';
+import { createClient, type Stray } from './client.ts';
+import type { JsonObject } from './entries.ts';
 import { applicationData, listed } from './paths.ts';
 import type { Place, Scope } from './types.ts';
 
@@ -26,7 +28,36 @@ const vscode = createClient({
     basename(path) === 'settings.json'
       ? [{ path: ['mcp', 'servers'] }, { path: ['mcp.servers'] }]
       : [{ path: ['servers'] }],
+  strays: (root, { path }) => (basename(path) === 'settings.json' ? dottedIn(root) : []),
 });
+
+const DOTTED = /^mcp\.servers\.(.+)$/s;
+const MOVE_IT =
+  'it stands under a dotted key of settings.json, which is left alone; move it to mcp.json';
+
+/** VS Code takes `"mcp.servers.x": …` apart at the dots, and `"mcp": { "servers.x": … }` too. */
+function dottedIn(root: JsonObject): readonly Stray[] {
+  const mcp = root['mcp'];
+  const keys = [
+    ...Object.entries(root).map(([key, value]) => ({ full: key, path: [key], value })),
+    ...(isObject(mcp) ? Object.entries(mcp) : []).map(([key, value]) => {
+      return { full: `mcp.${key}`, path: ['mcp', key], value };
+    }),
+  ];
+  const strays = new Map<string, Stray>();
+  for (const { full, path, value } of keys) {
+    const [, rest] = DOTTED.exec(full) ?? [];
+    if (rest === undefined) continue;
+    // Down to `mcp.servers.x.command`.
+    const end = isObject(value) ? -1 : rest.lastIndexOf('.');
+    const name = end === -1 ? rest : rest.slice(0, end);
+    const part = end === -1 ? value : { [rest.slice(end + 1)]: value };
+    const known = strays.get(name)?.value;
+    const whole = isObject(known) && isObject(part) ? { ...known, ...part } : part;
+    strays.set(name, { name, path, value: whole, obstacle: MOVE_IT });
+  }
+  return [...strays.values()];
+}
 
 function filesIn(scope: Scope, folder: string): readonly (readonly [Scope, string])[] {
   return [

@@ -17,4 +17,11 @@ export type { Protection } from './store/format.ts';
 export { isSecretName, PROTECTIONS, VALUE_BYTES_MAX } from './store/format.ts';
 export type { Purpose } from './store/keys.ts';
 export type { Changed, SecretInfo, Vault, VaultOptions } from './store/store.ts';
-export { addSecret, openVault, removeSecret, rotateKey, rotateSecret } from './store/store.ts';
+export {
+  addSecret,
+  addSecrets,
+  openVault,
+  removeSecret,
+  rotateKey,
+  rotateSecret,
+} from './store/store.ts';

@@ -1,6 +1,7 @@
 // Changes a config, so that at every moment it is either what it was or what it shall be, and a
 // record is there first that tells how to undo it.
 import { rmSync } from 'node:fs';
+import { leadsOut } from '../links.ts';
 import type { ConfigFile, ConfigProblem, EntryChange, Rewritten } from '../types.ts';
 import { keepAside } from './aside.ts';
 import { type Before, lookBefore, putBack } from './before.ts';
@@ -69,7 +70,7 @@ const TRIES_MAX = 3;
 
 function applyChange(request: ApplyRequest): ApplyResult {
   const { path } = request.file;
-  const config = readExisting(path);
+  const config = readExisting(request.file);
   if (config.kind !== 'read') return config;
   const lock = request.lock ?? takeLock(config.target, request);
   if (lock.kind === 'held') return { ...lock, path };
@@ -87,9 +88,11 @@ function applyChange(request: ApplyRequest): ApplyResult {
   }
 }
 
-function readExisting(path: string): ConfigBytes | ConfigProblem {
+function readExisting(file: ConfigFile): ConfigBytes | ConfigProblem {
+  const { path } = file;
   const config = readConfigFile(path);
-  if (config.kind !== 'missing') return config;
+  if (config.kind === 'read') return leadsOut(file, config.target) ?? config;
+  if (config.kind === 'problem') return config;
   return problem(path, `${path} does not exist.`, 'Check the path, or start the client once.');
 }
 
@@ -116,7 +119,7 @@ interface Planned {
 /** Reads the config and works out its next content; nothing is written. */
 function planOn(request: ApplyRequest, key: string): Planned | HeldConfig | ConfigProblem {
   const { file, kind } = request;
-  const config = readExisting(file.path);
+  const config = readExisting(file);
   if (config.kind !== 'read') return config;
   // A link that leads elsewhere since the lock was taken: that is another config.
   if (keyOf(config.target, request.ports) !== key) return busy(file.path);
@@ -124,6 +127,8 @@ function planOn(request: ApplyRequest, key: string): Planned | HeldConfig | Conf
   const before = lookBefore(config, key, request);
   if (before.kind === 'held') return { ...before, path: file.path };
   if (before.kind === 'problem') return before;
+  // A session ends without the key of the store: it could not put back what stands there alone.
+  if (kind === 'wrap' && before.old?.record.moved !== undefined) return imported(file);
   // An import is meant to last: a session on top of it would take it away with itself.
   if (kind === 'wrap' && before.old?.record.kind === 'import' && before.text !== config.text) {
     const refused = request.rewrite(config.text, before.governed);
@@ -152,7 +157,7 @@ function attempt(request: ApplyRequest, lock: Lock): ApplyResult | { readonly ki
   if (before.old !== undefined) rmSync(before.old.record.draft, { force: true });
   if (rewritten.text === config.text) return unchanged(request, lock, { ...planned, warnings });
   const record = recordOf(request, planned);
-  const base = Buffer.from(before.text);
+  const base = Buffer.from(rewritten.base ?? before.text);
   const failed = writeRecord({ key: lock.key, record, base, onStep }, request);
   if (failed !== undefined) {
     putBack(before, lock.key, request);
@@ -192,8 +197,9 @@ function lostOf(planned: Planned, key: string, store: Store): readonly string[] 
 }
 
 /** There is a record of a change, but nothing of the change. */
-function isFree({ before, config }: Planned): boolean {
-  return before.old !== undefined && before.text === config.text;
+function isFree({ before, config, rewritten }: Planned): boolean {
+  const hasMoved = (rewritten.moved ?? []).length > 0;
+  return before.old !== undefined && before.text === config.text && !hasMoved;
 }
 
 interface Finished extends Planned {
@@ -211,6 +217,9 @@ function recordOf(request: ApplyRequest, { config, before, rewritten }: Planned)
   const { file, kind, ports, wrapId } = request;
   const owner = kind === 'wrap' ? (request.owner ?? thisProcess(ports)) : undefined;
   const isFirst = before.text === config.text;
+  const { base = before.text, moved = [] } = rewritten;
+  // Of what holds secrets that are about to go not even a digest is kept: it could be guessed from.
+  const from = moved.length > 0 ? {} : { from: digestOf(config.bytes, ports) };
   return {
     v: 1,
     kind,
@@ -219,10 +228,11 @@ function recordOf(request: ApplyRequest, { config, before, rewritten }: Planned)
     target: config.target,
     format: file.format,
     created_at: ports.now().toISOString(),
-    base: digestOf(Buffer.from(before.text), ports),
+    base: digestOf(Buffer.from(base), ports),
     after: digestOf(Buffer.from(rewritten.text), ports),
-    ...(isFirst ? {} : { from: digestOf(config.bytes, ports), earlier: before.earlier }),
+    ...(isFirst ? {} : { ...from, earlier: before.earlier }),
     changes: rewritten.changes,
+    ...(moved.length > 0 ? { moved } : {}),
     ...(owner === undefined ? {} : { owner }),
     ...(wrapId === undefined ? {} : { wrap_id: wrapId }),
     draft: draftPath(config.target, ports.uuid()),

@@ -2,7 +2,7 @@
 import type { ConfigProblem, EntryChange } from '../types.ts';
 import type { ConfigBytes } from './config-file.ts';
 import type { Held } from './lock.ts';
-import { isAlive, type Owner, type Store } from './ports.ts';
+import { isAlive, isElsewhere, keyOf, type Owner, type Store } from './ports.ts';
 import {
   type Backup,
   dropRecord,
@@ -10,6 +10,7 @@ import {
   isOf,
   readBackup,
   readRecord,
+  recordFolder,
   writeRecord,
 } from './record.ts';
 import type { ConfigRecord } from './record-text.ts';
@@ -59,13 +60,20 @@ function lookBefore(config: ConfigBytes, key: string, store: Store): Before | He
 }
 
 /** The lock file may have been removed by hand; the session is still using the config. */
-function livingOwner({ owner }: ConfigRecord, { ports }: Store): Held | undefined {
+function livingOwner({ owner, target }: ConfigRecord, store: Store): Held | undefined {
+  const { ports } = store;
   if (owner === undefined || !isAlive(owner, ports)) return undefined;
-  return owner.pid === ports.pid ? undefined : { kind: 'held', by: { pid: owner.pid } };
+  const { pid } = owner;
+  if (isElsewhere(owner, ports)) {
+    const folder = recordFolder(keyOf(target, ports), store.paths);
+    const elsewhere = `copy the backup in ${folder} over it, and remove that folder`;
+    return { kind: 'held', by: { pid, elsewhere } };
+  }
+  return pid === ports.pid ? undefined : { kind: 'held', by: { pid } };
 }
 
 function isOurs(owner: Owner, { ports }: Store): boolean {
-  return owner.pid === ports.pid && isAlive(owner, ports);
+  return owner.pid === ports.pid && !isElsewhere(owner, ports) && isAlive(owner, ports);
 }
 
 function undoOf(

@@ -9,7 +9,7 @@ import { closeSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigProblem } from '../types.ts';
 import { ensureFolder } from './files.ts';
-import { isAlive, keyOf, type Owner, type Store, thisProcess } from './ports.ts';
+import { isAlive, isElsewhere, keyOf, type Owner, type Store, thisProcess } from './ports.ts';
 import { problem, systemProblem } from './problem.ts';
 
 interface Lock {
@@ -21,7 +21,13 @@ interface Lock {
 
 interface Held {
   readonly kind: 'held';
-  readonly by: { readonly pid: number };
+  readonly by: Holder;
+}
+
+interface Holder {
+  readonly pid: number;
+  /** In another container, where we cannot see it: what a person does when that one is gone. */
+  readonly elsewhere?: string;
 }
 
 interface Claim {
@@ -29,7 +35,8 @@ interface Claim {
   readonly owner: Owner;
 }
 
-const CLAIM = /^config-([0-9a-f]{32})\.([0-9a-f-]{36})\.(\d{1,10})\.([A-Za-z0-9-]{1,64})\.lock$/;
+const CLAIM =
+  /^config-([0-9a-f]{32})\.([0-9a-f-]{36})\.(\d{1,10})\.([A-Za-z0-9-]{1,64})(?:\.([0-9a-f]{8}-\d{1,20}))?\.lock$/;
 const TRIES_MAX = 20;
 const PAUSE_MS_MAX = 50;
 /** Who has a claim for so long has the lock; who is younger may still give way. */
@@ -65,10 +72,11 @@ function unknownProcess(run: string): ConfigProblem {
 }
 
 function contend(key: string, owner: Owner, store: Store): Lock | Held {
-  let by = owner.pid;
+  let by: Holder = { pid: owner.pid };
+  const space = owner.space === undefined ? '' : `.${owner.space}`;
   for (let tried = 0; tried < TRIES_MAX; tried++) {
     if (tried > 0) pause(1 + Math.random() * Math.min(POLL_MS * 2 * tried, PAUSE_MS_MAX));
-    const name = `config-${key}.${store.ports.uuid()}.${owner.pid}.${owner.start}.lock`;
+    const name = `config-${key}.${store.ports.uuid()}.${owner.pid}.${owner.start}${space}.lock`;
     if (!CLAIM.test(name)) throw new Error(`not the name of a lock: ${name}`);
     const path = join(store.paths.run, name);
     const release = (): void => rmSync(path, { force: true });
@@ -82,10 +90,16 @@ function contend(key: string, owner: Owner, store: Store): Lock | Held {
     }
     if (winner === undefined) return { kind: 'locked', key, release };
     release();
-    by = winner.owner.pid;
+    by = holderOf(winner, store);
     if (isSettled(winner, store)) break;
   }
-  return { kind: 'held', by: { pid: by } };
+  return { kind: 'held', by };
+}
+
+function holderOf({ name, owner }: Claim, { ports, paths }: Store): Holder {
+  const { pid } = owner;
+  if (!isElsewhere(owner, ports)) return { pid };
+  return { pid, elsewhere: `remove ${join(paths.run, name)}` };
 }
 
 /**
@@ -120,10 +134,9 @@ function rivals(own: string, { ports, paths }: Store): readonly Claim[] {
 }
 
 function claimOf(name: string): readonly Claim[] {
-  const [, , , pid, start] = CLAIM.exec(name) ?? [];
-  return pid === undefined || start === undefined
-    ? []
-    : [{ name, owner: { pid: Number(pid), start } }];
+  const [, , , pid, start, space] = CLAIM.exec(name) ?? [];
+  if (pid === undefined || start === undefined) return [];
+  return [{ name, owner: { pid: Number(pid), start, ...(space !== undefined && { space }) } }];
 }
 
 /** Blocks: a config must be put back even where nothing asynchronous runs any more. */
@@ -131,5 +144,5 @@ function pause(timeMs: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, timeMs);
 }
 
-export type { Held, Lock };
+export type { Held, Holder, Lock };
 export { takeLock, takeLockOf };

@@ -8,6 +8,8 @@ interface StorePorts {
   readonly uuid: () => string;
   readonly now: () => Date;
   readonly pid: number;
+  /** `BOOT-NUMBER`: where the ids of processes mean something; undefined where there is but one. */
+  readonly space?: string | undefined;
 }
 
 /** Folders of the home; they are made when they are missing. */
@@ -25,6 +27,7 @@ interface Store {
 interface Owner {
   readonly pid: number;
   readonly start: string;
+  readonly space?: string;
 }
 
 /** What a config's record and its locks are named after. */
@@ -33,7 +36,9 @@ function keyOf(target: string, ports: StorePorts): string {
 }
 
 /** A process that the system will not tell about counts as alive: its config is not ours to touch. */
-function isAlive({ pid, start }: Owner, ports: StorePorts): boolean {
+function isAlive(owner: Owner, ports: StorePorts): boolean {
+  if (isElsewhere(owner, ports)) return true;
+  const { pid, start } = owner;
   try {
     process.kill(pid, 0);
   } catch (cause) {
@@ -43,11 +48,18 @@ function isAlive({ pid, start }: Owner, ports: StorePorts): boolean {
   return seen === undefined || seen === start;
 }
 
+/** In another container: its id says nothing here. What is of an earlier boot is gone wherever it was. */
+function isElsewhere({ space }: Owner, ports: StorePorts): boolean {
+  if (space === undefined || ports.space === undefined || space === ports.space) return false;
+  return space.split('-')[0] === ports.space.split('-')[0];
+}
+
 /** This process; undefined where the system does not tell when a process has started. */
 function thisProcess(ports: StorePorts): Owner | undefined {
   const start = ports.processStart(ports.pid);
-  return start === undefined ? undefined : { pid: ports.pid, start };
+  if (start === undefined) return undefined;
+  return { pid: ports.pid, start, ...(ports.space !== undefined && { space: ports.space }) };
 }
 
 export type { Owner, Store, StorePaths, StorePorts };
-export { isAlive, keyOf, thisProcess };
+export { isAlive, isElsewhere, keyOf, thisProcess };

@@ -4,9 +4,11 @@ import { isObject } from '@subluminal/contracts';
 import {
   CLIENT_IDS,
   type ClientId,
+  type Cut,
   type EntryChange,
   type EntryValues,
   type Format,
+  type MovedSecret,
   type ValuePath,
   type ValueText,
 } from '../types.ts';
@@ -37,6 +39,8 @@ interface ConfigRecord {
   readonly changes: readonly EntryChange[];
   /** Those older edits, as long as a kill may have left them in place. */
   readonly earlier?: readonly EntryChange[];
+  /** The secrets that the base lacks: whoever undoes the change puts them back. */
+  readonly moved?: readonly MovedSecret[];
   /** The living `sub wrap`. */
   readonly owner?: Owner;
   readonly wrap_id?: string;
@@ -81,7 +85,7 @@ function isRecord(value: unknown): value is ConfigRecord {
 
 function isPlain(value: { readonly [key: string]: unknown }): boolean {
   const { created_at: createdAt, base, after, from, changes, earlier, owner } = value;
-  const wrapId = value['wrap_id'];
+  const { wrap_id: wrapId, moved } = value;
   return (
     typeof createdAt === 'string' &&
     isDigest(base) &&
@@ -89,6 +93,7 @@ function isPlain(value: { readonly [key: string]: unknown }): boolean {
     (from === undefined || isDigest(from)) &&
     isChanges(changes) &&
     (earlier === undefined || isChanges(earlier)) &&
+    (moved === undefined || isMoved(moved)) &&
     (owner === undefined || isOwner(owner)) &&
     (wrapId === undefined || typeof wrapId === 'string')
   );
@@ -114,8 +119,9 @@ function isDigest(value: unknown): value is Digest {
 
 function isOwner(value: unknown): value is Owner {
   if (!isObject(value)) return false;
-  const { pid, start } = value;
-  return Number.isSafeInteger(pid) && Number(pid) > 0 && typeof start === 'string';
+  const { pid, start, space } = value;
+  const isNamed = typeof start === 'string' && (space === undefined || typeof space === 'string');
+  return Number.isSafeInteger(pid) && Number(pid) > 0 && isNamed;
 }
 
 function isChanges(value: unknown): value is readonly EntryChange[] {
@@ -130,6 +136,25 @@ function isChange(value: unknown): value is EntryChange {
   return (
     isValuePath(at['command']) && isValuePath(at['args']) && isValues(before) && isValues(after)
   );
+}
+
+function isMoved(value: unknown): value is readonly MovedSecret[] {
+  return Array.isArray(value) && value.length <= CHANGES_MAX && value.every(isMovedSecret);
+}
+
+function isMovedSecret(value: unknown): value is MovedSecret {
+  if (!isObject(value)) return false;
+  const { server, path, secret, cut } = value;
+  const isNamed = typeof server === 'string' && typeof secret === 'string';
+  return isNamed && isValuePath(path) && (cut === undefined || isCut(cut));
+}
+
+function isCut(value: unknown): value is Cut {
+  if (!isObject(value)) return false;
+  const { at, length, head, tail, form } = value;
+  const isPlaced = [at, length].every((one) => Number.isSafeInteger(one) && Number(one) >= 0);
+  const isText = typeof head === 'string' && typeof tail === 'string';
+  return isPlaced && isText && (form === 'quoted' || form === 'literal');
 }
 
 function isValuePath(value: unknown): value is ValuePath {

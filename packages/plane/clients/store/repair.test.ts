@@ -11,7 +11,6 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { findRecord } from './find.ts';
 import { keepChange } from './keep.ts';
 import { keyOf } from './ports.ts';
 import { listRecords, originalPath, readRecord } from './record.ts';
@@ -21,6 +20,7 @@ import { leftBehind } from './repair.ts';
 import { forgetRecord } from './restore.ts';
 import { Bench, CONFIG } from './testing/bench.ts';
 import { bundleChildren, type Children } from './testing/children.ts';
+import { findRecord } from './testing/find.ts';
 
 let children: Children;
 beforeAll(async () => {

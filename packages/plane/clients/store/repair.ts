@@ -5,7 +5,7 @@ import type { ConfigProblem } from '../types.ts';
 import { readConfigFile } from './config-file.ts';
 import { isThere } from './files.ts';
 import { type Lock, takeLockOf } from './lock.ts';
-import { isAlive, type Store } from './ports.ts';
+import { isAlive, isElsewhere, type Store } from './ports.ts';
 import { systemProblem } from './problem.ts';
 import {
   dropRecord,
@@ -27,6 +27,8 @@ type Repaired =
   | ({ readonly what: 'dropped' } & Untouched)
   /** A draft of a killed change. */
   | { readonly what: 'swept'; readonly path: string; readonly draft: string }
+  /** The session may live in another container; nothing was done. */
+  | { readonly what: 'elsewhere'; readonly path: string; readonly pid: number }
   | { readonly what: 'problem'; readonly problem: ConfigProblem };
 
 /** Costs one look at a folder when nothing was ever changed. */
@@ -62,6 +64,10 @@ function repairSafely(key: string, store: Store): readonly Repaired[] {
 function repairOne(key: string, store: Store): readonly Repaired[] {
   const found = readRecord(key, store.paths);
   if (found.kind === 'problem') return [wrong(found)];
+  const { owner, path = '' } = found.kind === 'record' ? found.record : {};
+  if (owner !== undefined && isElsewhere(owner, store.ports)) {
+    return [{ what: 'elsewhere', path, pid: owner.pid }];
+  }
   if (!isSuspect(found, store)) return [];
   const lock = takeLockOf(key, store);
   if (lock.kind === 'problem') return [wrong(lock)];

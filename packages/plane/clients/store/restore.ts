@@ -6,7 +6,6 @@ import { busy, type HeldConfig, TRIES_MAX } from './apply.ts';
 import { keepAside } from './aside.ts';
 import { livingOwner, undoOf } from './before.ts';
 import { type ConfigBytes, draftPath, readConfigFile, replaceConfigFile } from './config-file.ts';
-import { findRecord } from './find.ts';
 import { type Lock, takeLockOf } from './lock.ts';
 import type { Store } from './ports.ts';
 import { byHand, problem } from './problem.ts';
@@ -19,6 +18,7 @@ import {
   readRecord,
   rewriteRecord,
 } from './record.ts';
+import type { ConfigRecord } from './record-text.ts';
 import type { OnStep } from './step.ts';
 import type { EntryPlace } from './take-out.ts';
 import type { Undone } from './undo.ts';
@@ -28,6 +28,8 @@ interface RestoreRequest extends Store {
   readonly path: string;
   /** One that was taken before, and stays with whoever took it. */
   readonly lock?: Lock;
+  /** Puts the secrets back that moved; without it, a config that lacks some is not touched. */
+  readonly putBack?: (text: string, record: ConfigRecord) => string | ConfigProblem;
   readonly onStep?: OnStep;
 }
 
@@ -61,13 +63,6 @@ type RestoreResult =
   | HeldConfig
   | { readonly kind: 'none'; readonly path: string }
   | ConfigProblem;
-
-function restoreConfig(request: RestoreRequest): RestoreResult {
-  const found = findRecord(request.path, request);
-  if (found.kind === 'none') return { kind: 'none', path: request.path };
-  if (found.kind === 'problem') return found;
-  return restoreRecord(found, request);
-}
 
 /** For the holder of its lock: whatever stands under the name of the config by now. */
 function restoreLocked(lock: Lock, path: string, store: Store): RestoreResult {
@@ -105,7 +100,10 @@ function withHint(result: RestoreResult, key: string, store: Store): RestoreResu
   const found = readRecord(key, store.paths);
   const backup = found.kind === 'record' ? readBackup(found, store) : undefined;
   if (found.kind !== 'record' || backup?.kind !== 'backup') return result;
-  return { ...result, fix: `${result.fix} ${byHand(backup.path, found.record.target)}` };
+  const { target, moved = [] } = found.record;
+  const names = [...new Set(moved.map(({ secret }) => secret))].join(', ');
+  const lacks = names === '' ? '' : ` It lacks what \`sub secrets get\` tells of ${names}.`;
+  return { ...result, fix: `${result.fix} ${byHand(backup.path, target)}${lacks}` };
 }
 
 interface Undoing {
@@ -157,7 +155,9 @@ function attempt(
   if (undoing.kind !== 'undoing') return undoing;
   onStep?.('planned');
   const { config, undone } = undoing;
-  const { text, left, taken, missing, kind: how } = undone;
+  const { left, taken, missing, kind: how } = undone;
+  const text = filled(undoing, request);
+  if (typeof text === 'object') return text;
   const original = originalOf(undoing, request);
   if (typeof original === 'object') return original;
   if (text === config.text) {
@@ -175,6 +175,16 @@ function attempt(
   const failed = dropRecord(key, paths, onStep);
   onStep?.('done');
   return failed ?? { kind: 'restored', path, how, taken, left, replaced, missing, original };
+}
+
+function filled(
+  { found: { record }, undone }: Undoing,
+  { putBack }: Pick<RestoreRequest, 'putBack'>,
+): string | ConfigProblem {
+  if (record.moved === undefined) return undone.text;
+  if (putBack !== undefined) return putBack(undone.text, record);
+  const message = `Secrets of ${record.path} were moved into the store, and must come back first.`;
+  return problem(record.path, message, `Run: sub restore ${record.client}`);
 }
 
 /** The draft that the record names, unless the config was moved to another folder since. */
@@ -227,4 +237,4 @@ function forgetRecord({ key, record: { path } }: FoundRecord, store: Store): For
 }
 
 export type { Forgotten, Restored, RestoreRequest, RestoreResult, Untouched };
-export { forgetRecord, restoreConfig, restoreLocked, restoreRecord };
+export { forgetRecord, restoreLocked, restoreRecord };

@@ -1,5 +1,6 @@
 // Makes entries start their own command again. Pure: a text in, a text out, and checked by reading it.
 import { governedOf } from '../govern.ts';
+import { copyOf, dropValue, setValue } from '../text/copy.ts';
 import { type Document, readDocument } from '../text/document.ts';
 import { applyEdits, removeValue, replaceValue } from '../text/edits.ts';
 import { sameData } from '../text/same.ts';
@@ -130,10 +131,10 @@ function edited(
     ...(args === null ? [] : [{ path: way.at.args, wanted: args }]),
   ]);
   const gone = goals.flatMap(({ way, args }) => (args === null ? [way.at.args] : []));
-  let expected: unknown = document.value;
-  for (const { path, wanted: want } of wants) expected = withValue(expected, path, want.value);
-  for (const path of gone) expected = withValue(expected, path, undefined);
   if (wants.some(({ path }) => document.spanAt(path) === undefined)) return undefined;
+  const expected = copyOf(document.value);
+  for (const { path, wanted: want } of wants) setValue(expected, path, want.value);
+  for (const path of gone) dropValue(expected, path);
   const edits = wants.map(({ path, wanted: want }) => editOf(document, path, want));
   const between = reread(applyEdits(document.text, edits), document, inside);
   if (between === undefined || gone.some((path) => between.spanAt(path) === undefined)) {
@@ -159,20 +160,6 @@ function reread(
 ): Document | undefined {
   const read = readDocument(text, format, inside);
   return read.kind === 'document' ? read.document : undefined;
-}
-
-/** A copy in which one value is another, or not there. */
-function withValue(holder: unknown, [key, ...rest]: ValuePath, value: unknown): unknown {
-  if (key === undefined) return value;
-  if (typeof holder !== 'object' || holder === null) return holder;
-  if (Array.isArray(holder)) {
-    return holder.map((one: unknown, index) => (index === key ? withValue(one, rest, value) : one));
-  }
-  const name = String(key);
-  const entries = Object.entries(holder).filter(([one]) => one !== name);
-  const inner: unknown = Object.getOwnPropertyDescriptor(holder, name)?.value;
-  const next = withValue(inner, rest, value);
-  return Object.fromEntries(next === undefined ? entries : [...entries, [name, next]]);
 }
 
 export type { EntryPlace, Taken, Way };

@@ -3,7 +3,7 @@
 // of our business, and a node for each of its values would cost more than all else.
 
 import type { ValuePath } from '../types.ts';
-import { createScanner, type Scanner } from './json-scan.ts';
+import { Scanner } from './json-scan.ts';
 import { type Between, LIMITS, type Member, type Span, type TextNode, Unreadable } from './tree.ts';
 
 /** A key that is there again; the last one counts, as for `JSON.parse`. */
@@ -34,7 +34,7 @@ const ENDS = {
 
 /** Throws `Unreadable`. */
 function readJson(text: string, options: JsonOptions): JsonRead {
-  const scanner = createScanner(text, options);
+  const scanner = new Scanner(text, options);
   const walk = new Walk(scanner, options.allowsComments);
   scanner.skip();
   const start = scanner.at();

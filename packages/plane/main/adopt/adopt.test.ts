@@ -15,6 +15,7 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { CLIENTS, type Client, clientOf } from '../../clients/index.ts';
+import { homePaths } from '../../config/index.ts';
 import { applyImport, type ImportOptions, type ImportPlan, planImport } from './import.ts';
 import { clientPlace } from './place.ts';
 import { applyRestore, planRestore } from './restore.ts';
@@ -32,9 +33,9 @@ const SCRIPT = fileURLToPath(new URL('../../../cli/bin/sub.mjs', import.meta.url
 function optionsFor(client: Client | undefined, extra: Partial<ImportOptions> = {}): ImportOptions {
   const home = join(folder, 'sub');
   return {
-    env: { HOME: join(folder, 'home') },
+    env: { HOME: join(folder, 'home'), SUB_HOME: home },
     project: join(folder, 'project'),
-    paths: { backups: join(home, 'backups'), run: join(home, 'run') },
+    paths: homePaths({ SUB_HOME: home }),
     client,
     servers: [],
     own: { runtime: process.execPath, script: SCRIPT },
@@ -65,7 +66,7 @@ async function restored(options: ImportOptions): Promise<void> {
   const plan = await planRestore({ ...options, isProjectOnly: false });
   if (plan.kind === 'refused') throw new Error(plan.message);
   expect(plan.problems).toEqual([]);
-  for (const file of plan.files) expect(applyRestore(file).kind).toBe('restored');
+  for (const file of plan.files) expect((await applyRestore(file)).kind).toBe('restored');
 }
 
 /** Where the servers of a client's files stand. */

@@ -17,7 +17,7 @@ function baseOf({ target, file }: FoundConfig, store: Store): Base | AdoptProble
   }
   if (config.kind === 'problem') return withCode('SUB_CLIENT_CONFIG', config);
   const before = lookBefore(config, keyOf(target, store.ports), store);
-  if (before.kind === 'held') return heldBy(file.path, before.by.pid);
+  if (before.kind === 'held') return heldBy(file.path, before.by);
   if (before.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', before);
   return { kind: 'base', text: before.text };
 }

@@ -6,6 +6,7 @@ import {
   type ConfigProblem,
   clientOf,
   fileAt,
+  leadsOut,
   type Place,
   type ReadConfig,
   type Scope,
@@ -78,6 +79,8 @@ function readOne({
   const read = readConfigFile(path);
   if (read.kind !== 'read') return read;
   const asFile = file ?? { ...fileAt(client, path, read.text), ...(scope && { scope }) };
+  const outside = leadsOut(asFile, read.target);
+  if (outside !== undefined) return outside;
   const config = client.read(asFile, read.text);
   if (config.kind === 'problem') return config;
   return { kind: 'found', client, file: asFile, target: read.target, config };

@@ -11,16 +11,23 @@ interface ForgetOptions extends Pick<AdoptPlace, 'paths'> {
   readonly configPath?: string | undefined;
 }
 
+interface Forgotten {
+  readonly path: string;
+  readonly original: string;
+  /** The names of its secrets, which stay in the store. */
+  readonly secrets: readonly string[];
+}
+
 interface ForgottenConfigs {
   /** With where each config is kept as it was before us. */
-  readonly forgotten: readonly { readonly path: string; readonly original: string }[];
+  readonly forgotten: readonly Forgotten[];
   readonly problems: readonly AdoptProblem[];
 }
 
 /** Configs that are there are none of its business: those can be restored. */
 function forgetConfigs({ paths, client, configPath }: ForgetOptions): ForgottenConfigs {
   const store = storeAt(paths);
-  const forgotten: { path: string; original: string }[] = [];
+  const forgotten: Forgotten[] = [];
   const problems: AdoptProblem[] = [];
   for (const found of listRecords(paths)) {
     if (found.kind === 'problem') problems.push(withCode('SUB_CLIENT_RESTORE', found));
@@ -33,8 +40,9 @@ function forgetConfigs({ paths, client, configPath }: ForgetOptions): ForgottenC
     if (!isChosen) continue;
     const result = forgetRecord(found, store);
     if (result.kind === 'forgotten') {
-      forgotten.push({ path: result.path, original: result.original });
-    } else if (result.kind === 'held') problems.push(heldBy(record.path, result.by.pid));
+      const secrets = [...new Set(record.moved?.map(({ secret }) => secret))];
+      forgotten.push({ path: result.path, original: result.original, secrets });
+    } else if (result.kind === 'held') problems.push(heldBy(record.path, result.by));
     else if (result.kind === 'problem') problems.push(withCode('SUB_CLIENT_RESTORE', result));
   }
   return { forgotten, problems };

@@ -8,8 +8,10 @@ import {
   unresolved,
 } from '../../clients/index.ts';
 import { readDocument } from '../../clients/text/document.ts';
+import type { Servers } from '../../config/index.ts';
 import type { FoundConfig } from './configs.ts';
 import { hasComment } from './masked.ts';
+import { documentOf, variablesOf } from './secrets/plain.ts';
 import { entryKey, flagIn } from './server-state.ts';
 
 interface Noting {
@@ -23,6 +25,8 @@ interface Noting {
   readonly renewed: ReadonlySet<string>;
   readonly call: ShimCall;
   readonly env: { readonly [name: string]: string | undefined };
+  /** What config.toml binds. */
+  readonly bound: Servers;
 }
 
 function notesOn(noting: Noting): readonly string[] {
@@ -30,8 +34,10 @@ function notesOn(noting: Noting): readonly string[] {
   return [
     ...chosen.flatMap((entry) => unsetIn(entry, found.client, env)),
     ...commentedIn(noting),
+    ...boundOver(noting),
     ...lostIn(noting),
     ...barredIn(noting),
+    ...envFilesOf(chosen),
     ...foreignIn(noting),
     ...(chosen.length === 0 ? [] : [...sharedFile(found), ...unknownFolder(noting)]),
   ];
@@ -42,6 +48,26 @@ function unsetIn(entry: ServerEntry, client: Client, env: Noting['env']): readon
   return names.length === 0
     ? []
     : [`${entry.name} needs ${names.join(', ')}, not set here: ${client.title} must have it.`];
+}
+
+/** A binding wins over the entry, which may be another's of the same name. */
+function boundOver({ after, chosen, bound }: Noting): readonly string[] {
+  const document = documentOf(after);
+  if (document === undefined) return [];
+  const keys = new Set(chosen.map(entryKey));
+  return after.entries.flatMap((entry) => {
+    const name = entry.governed?.serverName ?? entry.name;
+    const names = new Set(
+      bound.get(name)?.secretBindings.map(({ injectAs }) => injectAs.toUpperCase()),
+    );
+    const both = variablesOf(document, entry)
+      .map(({ variable }) => variable)
+      .filter((one) => names.has(one.toUpperCase()));
+    if (both.length === 0 || !keys.has(entryKey(entry))) return [];
+    return [
+      `${entry.name} gets ${both.join(', ')} by its bindings in config.toml: what its env says is not used.`,
+    ];
+  });
 }
 
 /** They stand among the values that are replaced. */
@@ -73,6 +99,13 @@ function barredIn({ after: { entries } }: Noting): readonly string[] {
       ({ name, obstacle = 'its arguments are not a list of words' }) =>
         `${name} is NOT governed: ${obstacle}.`,
     );
+}
+
+/** It may set what acts on the shim, and hold secrets. */
+function envFilesOf(chosen: readonly ServerEntry[]): readonly string[] {
+  const names = chosen.flatMap(({ name, hasEnvFile }) => (hasEnvFile ? [name] : []));
+  if (names.length === 0) return [];
+  return [`${names.join(', ')}: what the envFile sets is not looked at.`];
 }
 
 /** Anything may call itself `sub`; only ours is known to govern. */

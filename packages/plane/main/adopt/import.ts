@@ -7,18 +7,26 @@ import {
   type ShimCall,
 } from '../../clients/index.ts';
 import { applyChange } from '../../clients/store/apply.ts';
+import { keyOf } from '../../clients/store/ports.ts';
+import type { OnStep } from '../../clients/store/step.ts';
+import type { Servers } from '../../config/index.ts';
 import { loadRedactor } from '../shim/redact.ts';
 import { baseOf } from './base.ts';
 import { type FoundConfig, findConfigs } from './configs.ts';
 import { notesOn, splitIn } from './import-notes.ts';
 import { type OwnCall, ownProgram } from './own-program.ts';
-import { type AdoptPlace, clientPlace, storeAt } from './place.ts';
+import { clientPlace, type SecretPlace, storeAt } from './place.ts';
 import { type AdoptProblem, adoptProblem, heldBy, withCode } from './problem.ts';
 import { rewriter } from './rewriter.ts';
+import { type LooksLike, secretLooks } from './secrets/looks.ts';
+import { boundIn, type Moves, prepareMoves } from './secrets/move.ts';
+import { type Move, movingRewrite } from './secrets/moved.ts';
+import { type PlainSecret, plainSecrets } from './secrets/plain.ts';
+import { scrubCopies } from './secrets/scrub.ts';
 import { entryKey, type ServerView, viewsOf } from './server-state.ts';
 import { shownDiff } from './shown.ts';
 
-interface ImportOptions extends AdoptPlace {
+interface ImportOptions extends SecretPlace {
   /** Every client that is found here without one. */
   readonly client?: Client | undefined;
   readonly configPath?: string | undefined;
@@ -32,6 +40,7 @@ interface ImportOptions extends AdoptPlace {
   readonly own: OwnCall;
   /** `redact.extra_patterns` */
   readonly redactPatterns: readonly string[];
+  readonly onStep?: OnStep;
 }
 
 interface ImportFile {
@@ -46,8 +55,14 @@ interface ImportFile {
   /** For people; a change of nothing but secrets shows none. */
   readonly diff: string;
   readonly warnings: readonly string[];
+  /** What stands in plain text in the environments of the servers that are governed then. */
+  readonly secrets: readonly PlainSecret[];
+  /** Those of them that go into the store; none unless that was asked for. */
+  readonly moves: readonly Move[];
   readonly found: FoundConfig;
   readonly call: ShimCall;
+  /** The config without our edits. */
+  readonly baseText: string;
 }
 
 interface ImportPlan {
@@ -81,7 +96,10 @@ async function planImport(options: ImportOptions): Promise<ImportPlan | AdoptPro
   const strange = strangeServer(options.servers, found);
   if (strange !== undefined) return strange;
   const call = { program: program.words, flags: flagsOf(options) };
-  const planned = found.map((one) => planFile({ found: one, call, options, ...redaction }));
+  const looks = secretLooks();
+  const bound = await boundIn(options);
+  const planning = { call, options, looks, bound, moves: [], ...redaction };
+  const planned = found.map((one) => planFile({ ...planning, found: one }));
   return {
     kind: 'plan',
     files: planned.filter(isFile),
@@ -139,15 +157,19 @@ interface Planning {
   readonly call: ShimCall;
   readonly options: ImportOptions;
   readonly redact: (text: string) => string;
+  readonly looks: LooksLike;
+  readonly bound: Servers;
+  readonly moves: readonly Move[];
 }
 
-function planFile({ found, call, options, redact }: Planning): ImportFile | AdoptProblem {
+function planFile(planning: Planning): ImportFile | AdoptProblem {
+  const { found, call, options, redact, moves } = planning;
   const { client, file, config } = found;
   const base = baseOf(found, storeAt(options.paths));
   if (base.kind === 'refused') return base;
   const chosen = chosenIn(config, options.servers);
   const renewed = renewedIn(config, options);
-  const rewritten = rewriteFor({ found, call, chosen, renewed })(base.text);
+  const rewritten = rewriteFor({ found, call, chosen, renewed, moves, options })(base.text);
   if ('kind' in rewritten) return withCode('SUB_CLIENT_CONFIG', rewritten);
   const after = client.read(file, rewritten.text);
   if (after.kind === 'problem') return withCode('SUB_CLIENT_CONFIG', after);
@@ -163,9 +185,60 @@ function planFile({ found, call, options, redact }: Planning): ImportFile | Adop
       ...{ found, after, chosen, renewed, call },
       baseText: base.text,
       env: options.env,
+      bound: planning.bound,
     }),
+    secrets: plainSecrets(after, governedBy(call, after, options), planning.looks),
+    moves,
     found,
     call,
+    baseText: base.text,
+  };
+}
+
+/** The entries that start the shim of this very `sub`, of those that were asked for. */
+function governedBy(
+  { program }: ShimCall,
+  { entries }: ReadConfig,
+  { servers }: ImportOptions,
+): readonly ServerEntry[] {
+  return entries.filter(
+    ({ name, governed }) =>
+      governed?.program.at(-1) === program.at(-1) &&
+      (servers.length === 0 || servers.includes(name)),
+  );
+}
+
+interface MovingPlan {
+  readonly kind: 'moving';
+  /** The same files, with what moves. */
+  readonly files: readonly ImportFile[];
+  readonly warnings: readonly string[];
+  readonly problems: readonly AdoptProblem[];
+  readonly moves: Moves;
+}
+
+/** The same import with the secrets of these files in the store; nothing is changed yet. */
+async function planMoves(
+  files: readonly ImportFile[],
+  options: ImportOptions,
+): Promise<MovingPlan | AdoptProblem> {
+  const redaction = await loadRedactor(options.redactPatterns, []);
+  if (!redaction.ok)
+    return adoptProblem('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
+  const moves = await prepareMoves(files, options);
+  if (moves.kind === 'refused') return moves;
+  const looks = secretLooks();
+  const planned = files.map((file) => {
+    const { found, call } = file;
+    const planning = { found, call, options, looks, bound: moves.bound, ...redaction };
+    return planFile({ ...planning, moves: moves.of(file) });
+  });
+  return {
+    kind: 'moving',
+    files: planned.filter(isFile),
+    problems: planned.flatMap((one) => (isFile(one) ? [] : [one])),
+    warnings: moves.warnings,
+    moves,
   };
 }
 
@@ -210,36 +283,49 @@ interface Rewriting {
   readonly call: ShimCall;
   readonly chosen: readonly Pick<ServerEntry, 'name' | 'project'>[];
   readonly renewed: ReadonlySet<string>;
+  readonly moves: readonly Move[];
+  readonly options: ImportOptions;
 }
 
-function rewriteFor({ found, call, chosen, renewed }: Rewriting) {
-  const { client, file, config } = found;
+function rewriteFor({ found, call, chosen, renewed, moves, options }: Rewriting) {
+  const { client, file, config, target } = found;
   const keys = new Set(chosen.map(entryKey));
-  return rewriter({ client, file, current: config, chosen: keys, call, renewed });
+  const rewrite = rewriter({ client, file, current: config, chosen: keys, call, renewed });
+  const { path, format } = file;
+  const store = storeAt(options.paths);
+  return movingRewrite({ path, format, key: keyOf(target, store.ports), store, moves, rewrite });
 }
 
 type Imported =
   | { readonly kind: 'applied' | 'unchanged'; readonly warnings: readonly string[] }
   | AdoptProblem;
 
-/** Changes one file as it was planned. */
+/** Changes one file as it was planned. What moves out of it has to be in the store by then. */
 function applyImport(planned: ImportFile, options: ImportOptions): Imported {
-  const { found, call } = planned;
+  const { found, call, moves } = planned;
   const chosen = chosenIn(found.config, options.servers);
   const { file } = found;
   const renewed = renewedIn(found.config, options);
-  const rewrite = rewriteFor({ found, call, chosen, renewed });
-  const result = applyChange({ ...storeAt(options.paths), file, rewrite, kind: 'import' });
+  const rewrite = rewriteFor({ found, call, chosen, renewed, moves, options });
+  const store = storeAt(options.paths);
+  const { onStep } = options;
+  const steps = onStep === undefined ? {} : { onStep };
+  const result = applyChange({ ...store, ...steps, file, rewrite, kind: 'import' });
   switch (result.kind) {
     case 'applied':
-    case 'unchanged':
-      return { kind: result.kind, warnings: result.warnings };
+    case 'unchanged': {
+      const left = scrubCopies(keyOf(found.target, store.ports), moves, store);
+      const warnings = left.map(
+        (path) => `${path} still holds a secret that has moved: remove it.`,
+      );
+      return { kind: result.kind, warnings: [...result.warnings, ...warnings] };
+    }
     case 'held':
-      return heldBy(file.path, result.by.pid);
+      return heldBy(file.path, result.by);
     case 'problem':
       return withCode('SUB_CLIENT_WRITE', result);
   }
 }
 
-export type { Imported, ImportFile, ImportOptions, ImportPlan };
-export { applyImport, planImport };
+export type { Imported, ImportFile, ImportOptions, ImportPlan, MovingPlan };
+export { applyImport, planImport, planMoves };

@@ -1,13 +1,14 @@
 export type { ForgetOptions } from './forget.ts';
 export { forgetConfigs } from './forget.ts';
-export type { Imported, ImportFile, ImportOptions, ImportPlan } from './import.ts';
-export { applyImport, planImport } from './import.ts';
+export type { Imported, ImportFile, ImportOptions, ImportPlan, MovingPlan } from './import.ts';
+export { applyImport, planImport, planMoves } from './import.ts';
 export type { OwnCall } from './own-program.ts';
 export type { AdoptPlace } from './place.ts';
 export type { AdoptProblem } from './problem.ts';
 export { repairHome, unrepaired } from './repair.ts';
 export type { RestoreFile, RestoreOptions, RestoreOutcome, RestorePlan } from './restore.ts';
 export { applyRestore, planRestore } from './restore.ts';
+export type { Moves } from './secrets/move.ts';
 export type { ServerState, ServerView } from './server-state.ts';
 export type { Adoptions, StatusFile, UnreadableFile } from './status.ts';
 export { adoptionStatus, startsOwn } from './status.ts';

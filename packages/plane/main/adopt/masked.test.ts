@@ -84,3 +84,23 @@ test('a long text takes no time that grows with its square', () => {
   const text = `{"a": "${'x'.repeat(2_000_000)}" ${'"'.repeat(200_000)}`;
   expect(mask(text, 'json')).not.toContain('xxx');
 });
+
+describe('what is very long', () => {
+  const LENGTH = 9 * 1024 * 1024;
+  const long = 'x'.repeat(LENGTH);
+  const escaped = '\\n'.repeat(LENGTH / 2);
+
+  test.each([
+    ['json', `{"a": "${long}"}`, '{"a": "…"}'],
+    ['json', `{"a": "${escaped}"}`, '{"a": "…"}'],
+    ['jsonc', `{/* ${long} */}`, '{/* … */}'],
+    ['toml', `a = "${long}"`, 'a = "…"'],
+    ['toml', `a = "${escaped}"`, 'a = "…"'],
+    ['toml', `a = """${long}"""`, 'a = "…"'],
+    ['toml', `a = '''${long}'''`, 'a = "…"'],
+  ] as const)('is hidden like everything else in %s', (format, text, shown) => {
+    expect(mask(text, format) === shown).toBe(true);
+    // Also among what changes: nobody reads it, and it may be anything.
+    expect(mask(text, format, [[0, text.length]]) === shown).toBe(true);
+  });
+});

@@ -2,6 +2,7 @@
 // stands beside them is where clients keep their secrets.
 import type { Format } from '../../clients/types.ts';
 import { maskedWords } from './masked-words.ts';
+import { replaceTokens, tokensIn } from './tokens.ts';
 
 interface Range {
   readonly start: number;
@@ -17,13 +18,11 @@ interface MaskOptions {
   readonly redact: (text: string) => string;
 }
 
-/** Comments are matched as well, so that a quote in one begins no string. */
-const JSON_TOKEN = /"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/g;
-const TOML_TOKEN =
-  /"""(?:[^\\]|\\[^])*?(?:"""(?!")|$)|'''[^]*?(?:'''(?!')|$)|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*/g;
 const JSON_KEY = /^\s*:/;
 /** A key, or a part of one. */
 const TOML_KEY = /^[ \t]*[=.]/;
+/** Nobody reads more of a word, and looking for secrets in it takes its time. */
+const WORD_LENGTH_MAX = 8_192;
 
 /** Every string that is no key, and every comment, becomes an ellipsis. */
 function masked(text: string, options: MaskOptions): string {
@@ -42,9 +41,9 @@ function masked(text: string, options: MaskOptions): string {
 function maskedPart(text: string, { start, end }: Range, { format, names }: MaskOptions): string {
   const isToml = format === 'toml';
   const part = text.slice(start, end);
-  return part.replace(tokensOf(format), (token, offset: number) => {
+  return replaceTokens(part, format, (token, tokenEnd) => {
     if (isComment(token)) return maskedComment(token);
-    const behind = text.slice(start + offset + token.length, start + offset + token.length + 64);
+    const behind = text.slice(start + tokenEnd, start + tokenEnd + 64);
     if ((isToml ? TOML_KEY : JSON_KEY).test(behind)) return token;
     return names.has(token.slice(1, -1)) ? token : maskedString(token);
   });
@@ -53,8 +52,9 @@ function maskedPart(text: string, { start, end }: Range, { format, names }: Mask
 /** A command, or the list of its arguments. */
 function shownPart(part: string, { format, redact }: MaskOptions): string {
   const mask = maskedWords();
-  const shown = part.replace(tokensOf(format), (token) => {
+  const shown = replaceTokens(part, format, (token) => {
     if (isComment(token)) return maskedComment(token);
+    if (token.length > WORD_LENGTH_MAX) return maskedString(token);
     const word = wordOf(token);
     const safe = word === undefined ? undefined : mask(word);
     if (safe === undefined) return maskedString(token);
@@ -65,11 +65,8 @@ function shownPart(part: string, { format, redact }: MaskOptions): string {
 
 /** Whether a value has comments among its parts. */
 function hasComment(text: string, format: Format): boolean {
-  return (text.match(tokensOf(format)) ?? []).some(isComment);
-}
-
-function tokensOf(format: Format): RegExp {
-  return format === 'toml' ? TOML_TOKEN : JSON_TOKEN;
+  for (const { start } of tokensIn(text, format)) if (isComment(text.slice(start))) return true;
+  return false;
 }
 
 function isComment(token: string): boolean {

@@ -5,12 +5,20 @@ import type { Place } from '../../clients/index.ts';
 import type { Store } from '../../clients/store/ports.ts';
 import { type HomePaths, userHome } from '../../config/index.ts';
 import { processInfo, type System, thisSystem } from '../../identity/index.ts';
+import { pidSpace } from '../run/pid-space.ts';
 
 interface AdoptPlace {
   readonly env: { readonly [name: string]: string | undefined };
   /** An absolute path. */
   readonly project: string;
   readonly paths: Pick<HomePaths, 'backups' | 'run'>;
+}
+
+/** Also with the store of secrets and the bindings of servers. */
+interface SecretPlace extends AdoptPlace {
+  readonly paths: Pick<HomePaths, 'home' | 'config' | 'backups' | 'run'>;
+  /** Null for none; else that of the system. */
+  readonly keychain?: null;
 }
 
 function clientPlace({ env, project }: AdoptPlace): Place {
@@ -32,10 +40,11 @@ function storeAt({ backups, run }: AdoptPlace['paths']): Store {
       uuid: uuidv7,
       now: () => new Date(),
       pid: process.pid,
+      space: pidSpace(system),
     },
     paths: { backups, run },
   };
 }
 
-export type { AdoptPlace };
+export type { AdoptPlace, SecretPlace };
 export { clientPlace, storeAt };

@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import type { SubCode } from '@subluminal/contracts';
 import type { ConfigProblem } from '../../clients/index.ts';
+import type { Holder } from '../../clients/store/lock.ts';
 
 interface AdoptProblem {
   readonly kind: 'refused';
@@ -22,7 +23,14 @@ function withCode(code: SubCode, { path, message, fix }: ConfigProblem): AdoptPr
   return adoptProblem(code, `${path}: ${rest}`, fix);
 }
 
-function heldBy(path: string, pid: number): AdoptProblem {
+function heldBy(path: string, { pid, elsewhere }: Holder): AdoptProblem {
+  if (elsewhere !== undefined) {
+    return adoptProblem(
+      'SUB_CLIENT_LOCKED',
+      `${path} is in use by a sub in another container (process ${pid} there), which cannot be seen from here.`,
+      `End it there, or run \`sub unwrap\` there. If that container is gone: ${elsewhere}.`,
+    );
+  }
   return adoptProblem(
     'SUB_CLIENT_LOCKED',
     `${path} is in use by another sub (process ${pid}).`,

@@ -39,6 +39,8 @@ function lineOf(repaired: Repaired, paths: AdoptPlace['paths']): string {
       );
     case 'swept':
       return `a change of ${repaired.path} had been cut off; the draft that it left was removed.`;
+    case 'elsewhere':
+      return `${repaired.path} is rewritten by a \`sub wrap\` in another container (process ${repaired.pid} there), which cannot be seen from here: it was left as it is.`;
     case 'problem': {
       const { message, fix } = repaired.problem;
       return `${message} ${fix} [SUB_CLIENT_RESTORE]`;

@@ -1,27 +1,39 @@
 // `sub restore`: which configs have shims in them because of us, and how they come out again.
 import { isAbsolute, relative } from 'node:path';
-import { CLIENTS, type Client, clientOf, type ReadConfig } from '../../clients/index.ts';
+import {
+  CLIENTS,
+  type Client,
+  type ConfigProblem,
+  clientOf,
+  type MovedSecret,
+  type ReadConfig,
+} from '../../clients/index.ts';
 import { livingOwner, undoOf } from '../../clients/store/before.ts';
 import { readConfigFile } from '../../clients/store/config-file.ts';
 import { keyOf, type Store } from '../../clients/store/ports.ts';
 import { type FoundRecord, listRecords, readBackup } from '../../clients/store/record.ts';
 import { releaseConfig } from '../../clients/store/release.ts';
 import { type RestoreResult, restoreRecord } from '../../clients/store/restore.ts';
+import type { OnStep } from '../../clients/store/step.ts';
 import { takeOut } from '../../clients/store/take-out.ts';
 import { loadRedactor } from '../shim/redact.ts';
 import { type FoundConfig, findConfigs } from './configs.ts';
 import { lostWords } from './lost.ts';
-import { type AdoptPlace, clientPlace, storeAt } from './place.ts';
+import { clientPlace, type SecretPlace, storeAt } from './place.ts';
 import { type AdoptProblem, adoptProblem, heldBy, withCode } from './problem.ts';
+import { removeBindings } from './secrets/bindings.ts';
+import { vaultOptions } from './secrets/move.ts';
+import { returning } from './secrets/return.ts';
 import { shownDiff } from './shown.ts';
 
-interface RestoreOptions extends AdoptPlace {
+interface RestoreOptions extends SecretPlace {
   /** Every client without one. */
   readonly client?: Client | undefined;
   readonly configPath?: string | undefined;
   /** Only what is inside of the project. */
   readonly isProjectOnly: boolean;
   readonly redactPatterns: readonly string[];
+  readonly onStep?: OnStep;
 }
 
 interface RestoreFile {
@@ -39,7 +51,11 @@ interface RestoreFile {
   /** The servers that others have removed: they cannot come back. */
   readonly missing: readonly string[];
   readonly diff: string;
+  /** The names of the secrets that come back out of the store. */
+  readonly secrets: readonly string[];
   readonly apply: () => RestoreResult;
+  /** Once it is back, its servers need no bindings any more; a whole sentence where one has to stay. */
+  readonly unbind: () => Promise<string | undefined>;
 }
 
 interface RestorePlan {
@@ -59,17 +75,19 @@ async function planRestore(options: RestoreOptions): Promise<RestorePlan | Adopt
   const { found, problems } = findConfigs({ place, clients, configPath: options.configPath });
   const records = recordsFor(options, found, store);
   const known = new Set(records.flatMap((one) => (one.kind === 'record' ? [one.key] : [])));
+  const looking = { store, redact, options };
+  const fromRecords: (RestoreFile | AdoptProblem)[] = [];
+  for (const one of records) {
+    if (one.kind === 'problem') fromRecords.push(withCode('SUB_CLIENT_RESTORE', one));
+    else if (one.kind === 'record') fromRecords.push(await fromRecord(one, looking));
+  }
   const planned = [
-    ...records.map((one) =>
-      one.kind === 'problem'
-        ? withCode('SUB_CLIENT_RESTORE', one)
-        : fromRecord(one, { store, redact }),
-    ),
+    ...fromRecords,
     ...found
       .filter(
         (one) => !known.has(keyOf(one.target, store.ports)) && isWanted(one.file.path, options),
       )
-      .flatMap((one) => fromEntries(one, { store, redact })),
+      .flatMap((one) => fromEntries(one, looking)),
   ];
   return {
     kind: 'plan',
@@ -111,14 +129,23 @@ function isWanted(path: string, { isProjectOnly, project }: RestoreOptions): boo
 interface Looking {
   readonly store: Store;
   readonly redact: (text: string) => string;
+  readonly options: RestoreOptions;
 }
 
-function fromRecord(found: FoundRecord, { store, redact }: Looking): RestoreFile | AdoptProblem {
-  const { path, target, format, client: id } = found.record;
+async function fromRecord(
+  found: FoundRecord,
+  { store, redact, options }: Looking,
+): Promise<RestoreFile | AdoptProblem> {
+  const { path, target, format, client: id, moved = [] } = found.record;
   const holder = livingOwner(found.record, store);
-  if (holder !== undefined) return heldBy(path, holder.by.pid);
+  if (holder !== undefined) return heldBy(path, holder.by);
   const client = clientOf(id);
-  const apply = (): RestoreResult => restoreRecord(found, store);
+  const back = await secretsFor(found, { store, options });
+  if (back.kind === 'refused') return back;
+  const { putBack } = back;
+  const { onStep } = options;
+  const steps = onStep === undefined ? {} : { onStep };
+  const apply = (): RestoreResult => restoreRecord(found, { ...store, ...steps, putBack });
   const config = readConfigFile(target);
   // What keeps it from being put back is told by whoever tries, with what to do by hand.
   if (config.kind !== 'read') return tried(path, apply);
@@ -126,6 +153,8 @@ function fromRecord(found: FoundRecord, { store, redact }: Looking): RestoreFile
   if (backup.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', backup);
   const undone = undoOf(config, found, { backup, store });
   if (undone.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', undone);
+  const text = putBack(undone.text, found.record);
+  if (typeof text !== 'string') return withCode('SUB_CLIENT_RESTORE', text);
   const file = { client: id, scope: 'user', path, format } as const;
   return {
     client,
@@ -134,9 +163,45 @@ function fromRecord(found: FoundRecord, { store, redact }: Looking): RestoreFile
     taken: undone.taken.map(({ name }) => name),
     left: undone.left.map(({ name }) => name),
     missing: undone.missing.map(({ name }) => name),
-    diff: diffOf([client.read(file, config.text), client.read(file, undone.text)], redact),
+    diff: diffOf([client.read(file, config.text), client.read(file, text)], redact),
+    secrets: [...new Set(moved.map(({ secret }) => secret))],
     apply,
+    unbind: () => unbindMoved(found, { store, options }),
   };
+}
+
+type PutBack = (text: string, record: FoundRecord['record']) => string | ConfigProblem;
+
+/** The store is opened only for a config that lacks something. */
+async function secretsFor(
+  { record }: FoundRecord,
+  { store, options }: Pick<Looking, 'store' | 'options'>,
+): Promise<{ readonly kind: 'returning'; readonly putBack: PutBack } | AdoptProblem> {
+  if (record.moved === undefined) return { kind: 'returning', putBack: (text) => text };
+  const vault = await vaultOptions(options);
+  return 'kind' in vault ? vault : returning(record, vault, store.ports.sha256);
+}
+
+/** Only what no other config needs, and what stands there as we wrote it. */
+async function unbindMoved(
+  { key, record: { moved = [] } }: FoundRecord,
+  { store, options }: Pick<Looking, 'store' | 'options'>,
+): Promise<string | undefined> {
+  const needed = new Set(
+    listRecords(store.paths).flatMap((one) =>
+      one.kind === 'record' && one.key !== key ? (one.record.moved ?? []).map(boundKey) : [],
+    ),
+  );
+  const bindings = moved
+    .filter((one) => !needed.has(boundKey(one)))
+    .map(({ server, path, secret }) => ({ server, variable: String(path.at(-1)), secret }));
+  if (bindings.length === 0) return undefined;
+  const failed = await removeBindings(bindings, { paths: options.paths, store });
+  return failed && `the bindings stay in config.toml: ${failed.message} ${failed.fix}`;
+}
+
+function boundKey({ server, path }: MovedSecret): string {
+  return JSON.stringify([server, String(path.at(-1)).toUpperCase()]);
 }
 
 /** A config that is gone or cannot be read: trying changes nothing. */
@@ -180,6 +245,8 @@ function fromEntries(
       left: out.left.map(({ name }) => name),
       missing: out.missing.map(({ name }) => name),
       diff: diffOf([config, client.read(file, out.text)], redact),
+      secrets: [],
+      unbind: () => Promise.resolve(undefined),
       apply: () => releaseConfig({ ...store, file, entries }),
     },
   ];
@@ -197,16 +264,20 @@ type RestoreOutcome =
       readonly replaced?: string;
       /** What is not there any more, and where the config is kept as it was; a whole sentence. */
       readonly lost?: string;
+      /** Bindings that could not be taken out; a whole sentence. */
+      readonly stays?: string;
       /** False when nothing came back. */
       readonly isBack: boolean;
     }
   | AdoptProblem;
 
-function applyRestore({ path, apply }: RestoreFile): RestoreOutcome {
+async function applyRestore({ path, apply, unbind }: RestoreFile): Promise<RestoreOutcome> {
   const result = apply();
   switch (result.kind) {
     case 'restored':
     case 'untouched': {
+      // Last: until the config has them, the bindings are where the servers get their secrets from.
+      const stays = await unbind();
       const lost = lostWords(result);
       const replaced = result.kind === 'restored' ? result.replaced : undefined;
       return {
@@ -214,12 +285,13 @@ function applyRestore({ path, apply }: RestoreFile): RestoreOutcome {
         isBack: result.kind === 'restored' || lost === undefined,
         ...(replaced !== undefined && { replaced }),
         ...(lost !== undefined && { lost }),
+        ...(stays !== undefined && { stays }),
       };
     }
     case 'none':
       return { kind: 'restored', isBack: true };
     case 'held':
-      return heldBy(path, result.by.pid);
+      return heldBy(path, result.by);
     case 'problem':
       return withCode('SUB_CLIENT_RESTORE', result);
   }

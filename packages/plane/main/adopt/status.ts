@@ -1,13 +1,12 @@
 // `sub status`: which servers of which clients are governed.
-import { dirname } from 'node:path';
-import { CLIENTS, type Client, type ConfigProblem, clientOf } from '../../clients/index.ts';
-import { readConfigFile } from '../../clients/store/config-file.ts';
+import { CLIENTS } from '../../clients/index.ts';
 import { isAlive, keyOf, type Store } from '../../clients/store/ports.ts';
-import { type FoundRecord, listRecords, readRecord } from '../../clients/store/record.ts';
+import { readRecord } from '../../clients/store/record.ts';
 import { type FoundConfig, findConfigs } from './configs.ts';
 import { type OwnCall, ownProgram } from './own-program.ts';
 import { type AdoptPlace, clientPlace, storeAt } from './place.ts';
 import { type AdoptProblem, withCode } from './problem.ts';
+import { projectOf, recordedConfigs } from './recorded.ts';
 import { type ServerView, viewsOf } from './server-state.ts';
 
 interface StatusFile {
@@ -41,13 +40,8 @@ function adoptionStatus(place: AdoptPlace): Adoptions {
   const store = storeAt(place.paths);
   const here = clientPlace(place);
   const { found, problems } = findConfigs({ place: here, clients: CLIENTS });
-  const keys = new Set(found.map(({ target }) => keyOf(target, store.ports)));
-  const paths = new Set(problems.map(({ path }) => path));
-  const others = listRecords(store.paths).flatMap((one) => {
-    if (one.kind === 'problem') return [one];
-    if (one.kind !== 'record' || keys.has(one.key) || paths.has(one.record.path)) return [];
-    return [recorded(one)];
-  });
+  const keys = found.map(({ target }) => keyOf(target, store.ports));
+  const others = recordedConfigs(store, new Set([...keys, ...problems.map(({ path }) => path)]));
   const files = [...found, ...others.filter((one) => one.kind === 'found')];
   const broken = [...problems, ...others.filter((one) => one.kind === 'problem')];
   const known = CLIENTS.flatMap((client) => client.files(here).map((file) => ({ client, file })));
@@ -64,34 +58,6 @@ function adoptionStatus(place: AdoptPlace): Adoptions {
     unreadable,
     problems: unreadable.map(({ problem }) => problem),
   };
-}
-
-/** A config that was named by its path, or one of another project. */
-function recorded({ record }: FoundRecord): FoundConfig | ConfigProblem {
-  const { path, format } = record;
-  const client = clientOf(record.client);
-  const read = readConfigFile(path);
-  if (read.kind === 'problem') return read;
-  if (read.kind === 'missing') {
-    const message = `${path} is gone, and there is a record of how sub has changed it.`;
-    return { kind: 'problem', path, message, fix: `See \`sub restore ${client.id}\`.` };
-  }
-  const file = { client: client.id, scope: scopeOf(client, path), path, format };
-  const config = client.read(file, read.text);
-  if (config.kind === 'problem') return config;
-  return { kind: 'found', client, file, target: read.target, config };
-}
-
-/** Where the files of projects stand in them. */
-const IN_PROJECT = /[\\/](?:\.mcp\.json|\.(?:vscode|cursor|codex|zed)[\\/][^\\/]+)$/;
-
-function scopeOf({ id }: Client, path: string): 'user' | 'project' {
-  return id !== 'custom' && IN_PROJECT.test(path) ? 'project' : 'user';
-}
-
-function projectOf(path: string): string {
-  const folder = dirname(path);
-  return path.endsWith('.mcp.json') ? folder : dirname(folder);
 }
 
 function fileOf({ client, file, target, config }: FoundConfig, store: Store): StatusFile {

@@ -1,6 +1,7 @@
 // `sub unwrap`: the configs that a `sub wrap` has left rewritten.
 import { CLIENTS, type EntryChange } from '../../clients/index.ts';
-import { isAlive, keyOf, type Store } from '../../clients/store/ports.ts';
+import { livingOwner } from '../../clients/store/before.ts';
+import { keyOf, type Store } from '../../clients/store/ports.ts';
 import { type FoundRecord, listRecords } from '../../clients/store/record.ts';
 import { restoreRecord } from '../../clients/store/restore.ts';
 import { findConfigs } from './configs.ts';
@@ -86,10 +87,11 @@ interface UnwrappedOne {
 }
 
 function unwrapOne(found: FoundRecord, store: Store): UnwrappedOne | AdoptProblem {
-  const { path, owner, wrap_id: wrapId } = found.record;
-  if (owner !== undefined && isAlive(owner, store.ports)) return heldBy(path, owner.pid);
+  const { path, wrap_id: wrapId } = found.record;
+  const holder = livingOwner(found.record, store);
+  if (holder !== undefined) return heldBy(path, holder.by);
   const result = restoreRecord(found, store);
-  if (result.kind === 'held') return heldBy(path, result.by.pid);
+  if (result.kind === 'held') return heldBy(path, result.by);
   if (result.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', result);
   if (result.kind === 'none') return { isRestored: false, warnings: [] };
   const isRestored = result.kind === 'restored';

@@ -79,12 +79,14 @@ interface AgentEnvWish {
   readonly endpoint: string;
   /** Where shims write their events; undefined where the configuration says it already. */
   readonly eventsPath: string | undefined;
+  /** Where the policy of the run is kept. */
+  readonly policy: NodeJS.ProcessEnv;
 }
 
 /** The environment of the agent, which its shims inherit. */
 function agentEnv(options: RunOptions, wish: AgentEnvWish): NodeJS.ProcessEnv {
   const { env, told, paths, config, events, listen } = options;
-  const { producer, endpoint, eventsPath } = wish;
+  const { producer, endpoint, eventsPath, policy } = wish;
   return {
     ...env,
     ...absolutePaths(env, config),
@@ -99,6 +101,7 @@ function agentEnv(options: RunOptions, wish: AgentEnvWish): NodeJS.ProcessEnv {
     SUB_GOVERNANCE_ENDPOINT: endpoint,
     // One of an outer run opens nothing here.
     SUB_GOVERNANCE_TOKEN: listen?.token,
+    ...policy,
     ...(told.policyPath !== undefined && { SUB_POLICY: told.policyPath }),
     ...(told.profile !== undefined && { SUB_PROFILE: told.profile }),
     ...(events.sink !== undefined && { SUB_EVENTS: events.sink }),

@@ -13,12 +13,28 @@ function livingAgents(
   runId: string,
   system: System = thisSystem(),
 ): readonly number[] {
+  return livingIn(runDir, system).flatMap(({ pid, run }) => (run === runId ? [pid] : []));
+}
+
+/** The runs of which a process lives: their host, or an agent. */
+function livingRuns(runDir: string, system: System = thisSystem()): ReadonlySet<string> {
+  return new Set(livingIn(runDir, system).map(({ run }) => run));
+}
+
+interface Living {
+  readonly pid: number;
+  readonly run: string;
+}
+
+function livingIn(runDir: string, system: System): readonly Living[] {
   return namesIn(runDir).flatMap((name) => {
     const [, pid, start] = NAME.exec(name) ?? [];
-    if (pid === undefined || runIn(join(runDir, name)) !== runId) return [];
+    if (pid === undefined) return [];
     const info = processInfo(Number(pid), system);
     // One that has ended, but was not collected yet, has no command line any more.
-    return info?.start === start && info?.args.join('') !== '' ? [Number(pid)] : [];
+    if (info?.start !== start || info?.args.join('') === '') return [];
+    const run = runIn(join(runDir, name));
+    return typeof run === 'string' ? [{ pid: Number(pid), run }] : [];
   });
 }
 
@@ -39,4 +55,4 @@ function runIn(path: string): unknown {
   }
 }
 
-export { livingAgents };
+export { livingAgents, livingRuns };

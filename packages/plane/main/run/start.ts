@@ -3,10 +3,11 @@ import { type EventWriter, eventWriter, type TerminateRequest } from '@sublumina
 import type { Snapshot } from '@subluminal/core/policy';
 import { ensurePrivateFolder } from '../../config/index.ts';
 import { sha256 } from '../../crypto/index.ts';
-import { openHub, type RunningHub } from '../../hub/index.ts';
+import { type Judge, openHub, type RunningHub } from '../../hub/index.ts';
 import { loadPolicy } from '../shim/policy.ts';
 import { keepAgent, startAgent } from './agent.ts';
 import { prepareBundle } from './bundle-folder.ts';
+import { openRunCedar } from './cedar.ts';
 import { notStarted, startFailed } from './failed-start.ts';
 import { followFile } from './follow.ts';
 import { dropStaleSockets, type HubSocket, hubSocket } from './hub-socket.ts';
@@ -19,6 +20,7 @@ import {
   type RunResult,
   refused,
 } from './options.ts';
+import { keepPolicy, type PolicyCopy } from './policy-copy.ts';
 import { shimsLeave } from './shims.ts';
 import { listenForSignals, type Signals } from './signals.ts';
 import { openTrace, type Trace } from './trace.ts';
@@ -64,8 +66,13 @@ async function startRun(options: RunOptions): Promise<RunResult> {
   const socket = hubSocket(options.paths.run, identity.producer.run_id);
   try {
     const listen = options.listen ?? socket;
-    const hub = await openRunHub(identity, listen, terminations);
-    if ('kind' in hub) return hub;
+    const cedar = await openRunCedar(options);
+    if (cedar !== undefined && 'kind' in cedar) return cedar;
+    const hub = await openRunHub(identity, { listen, terminations, judge: cedar?.judge });
+    if ('kind' in hub) {
+      await cedar?.close();
+      return hub;
+    }
     try {
       const trace = openRunTrace(options, identity);
       if (trace.kind === 'refused') return trace;
@@ -75,6 +82,7 @@ async function startRun(options: RunOptions): Promise<RunResult> {
       return await hostRun(run).finally(() => trace.release());
     } finally {
       await hub.close();
+      await cedar?.close();
     }
   } finally {
     socket.release();
@@ -89,10 +97,15 @@ async function snapshotOf({ snapshot, config }: RunOptions): Promise<Snapshot> {
   return loaded.snapshot;
 }
 
+interface HubWish {
+  readonly listen: HubSocket | NonNullable<RunOptions['listen']>;
+  readonly terminations: Terminations;
+  readonly judge: Judge | undefined;
+}
+
 async function openRunHub(
   { producer }: RunIdentity,
-  listen: HubSocket | NonNullable<RunOptions['listen']>,
-  terminations: Terminations,
+  { listen, terminations, judge }: HubWish,
 ): Promise<RunningHub | Refused> {
   const isPort = 'port' in listen;
   const opened = await openHub({
@@ -100,6 +113,7 @@ async function openRunHub(
     listen: isPort ? { kind: 'tcp', ...listen } : { kind: 'unix', path: listen.path },
     nowMs: monotonic(),
     sha256,
+    ...(judge !== undefined && { judge }),
     onTerminate: (request) => {
       terminations.request = request;
       terminations.act();
@@ -116,10 +130,23 @@ function openRunTrace(options: RunOptions, { producer }: RunIdentity): Trace | R
   return problem ?? openTrace(options, producer.run_id);
 }
 
+/** With the policy as it is now, for as long as the run lasts. */
 async function hostRun(run: Run): Promise<RunResult> {
+  const policy = keepPolicy(run.options, run.identity.producer.run_id);
+  if ('kind' in policy) return policy;
+  return hostAgent(run, policy).finally(() => policy.remove());
+}
+
+async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
   const { options, identity, trace, hub } = run;
   const { producer } = identity;
-  const env = agentEnv(options, { producer, endpoint: hub.endpoint, eventsPath: trace.eventsPath });
+  const { eventsPath } = trace;
+  const env = agentEnv(options, {
+    producer,
+    endpoint: hub.endpoint,
+    eventsPath,
+    policy: policy.env,
+  });
   const files = writeRunDown(options, env);
   if ('kind' in files) return files;
   const { session } = options;

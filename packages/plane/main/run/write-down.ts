@@ -5,6 +5,7 @@ import { ensurePrivateFolder } from '../../config/index.ts';
 import { dropStaleFiles, thisSystem } from '../../identity/index.ts';
 import { type AgentFiles, agentFiles, fallbackRunDir, type Written } from './agent-file.ts';
 import { type Refused, type RunOptions, refused } from './options.ts';
+import { dropStaleCopies } from './policy-copy.ts';
 
 interface WrittenDown {
   /** Also under the agent itself, which goes on when this process is killed. */
@@ -99,6 +100,7 @@ function dropOldFiles({ env, paths }: RunOptions): void {
   for (const runDir of new Set([paths.run, fallbackRunDir(env)])) {
     try {
       dropStaleFiles({ runDir, system: thisSystem(), nowMs: Date.now() });
+      dropStaleCopies(runDir, Date.now());
     } catch {
       // It is there for the next one.
     }

@@ -86,7 +86,8 @@ interface Telling {
 function tellShims({ plan, options, told, owner, runDirs }: Telling): Refused | undefined {
   const { paths, listen } = options.run;
   const token = listen?.token ?? told.env['SUB_GOVERNANCE_TOKEN'];
-  const file = { id: plan.id, env: told.env, owner, ...(token !== undefined && { token }) };
+  const isClosed = !plan.client.hasWindow;
+  const file = { id: plan.id, env: told.env, owner, isClosed, ...(token && { token }) };
   for (const dir of new Set([paths.run, fallbackRunDir(options.run.env)])) {
     // The folder of the home was looked at when the run began.
     if (dir !== paths.run && ensurePrivateFolder(dir) !== undefined) continue;
@@ -133,9 +134,7 @@ function rewriteOne(
   });
   if (result.kind === 'applied' || result.kind === 'unchanged') return result;
   const { code, message, fix } =
-    result.kind === 'held'
-      ? heldBy(file.path, result.by.pid)
-      : withCode('SUB_CLIENT_WRITE', result);
+    result.kind === 'held' ? heldBy(file.path, result.by) : withCode('SUB_CLIENT_WRITE', result);
   return refused(code, message, fix);
 }
 
@@ -167,7 +166,7 @@ function restoreOne(
   const result = restoreLocked(lock, path, store);
   if (result.kind === 'problem') return result;
   if (result.kind === 'none') run.tell(`${path} was put back by somebody else meanwhile.`);
-  if (result.kind === 'held') return heldBy(path, result.by.pid);
+  if (result.kind === 'held') return heldBy(path, result.by);
   if (result.kind === 'restored' && result.how === 'merged') {
     run.tell(`${path} was changed by another program meanwhile: only our changes were undone.`);
   }

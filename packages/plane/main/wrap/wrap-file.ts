@@ -9,6 +9,7 @@ import {
   type System,
   thisSystem,
 } from '../../identity/index.ts';
+import { pidSpace } from '../run/pid-space.ts';
 import { writeWhole } from '../run/write-whole.ts';
 import { TOKEN_NAME, TOLD_NAMES } from './told-names.ts';
 
@@ -18,6 +19,8 @@ type Env = { readonly [name: string]: string | undefined };
 interface WrapOwner {
   readonly pid: number;
   readonly start: string;
+  /** Where the number means something, if there are several such spaces. */
+  readonly space?: string;
 }
 
 interface WrapFile {
@@ -27,10 +30,17 @@ interface WrapFile {
   readonly owner: WrapOwner;
   /** Of a hub that listens on TCP. */
   readonly token?: string;
+  /** Whether only what the agent has started belongs to the session: a window may be anybody's child. */
+  readonly isClosed?: boolean;
 }
 
 type WrapSession =
-  | { readonly kind: 'live'; readonly env: Env }
+  | {
+      readonly kind: 'live';
+      readonly env: Env;
+      readonly owner: WrapOwner;
+      readonly isClosed: boolean;
+    }
   /** There is no such session any more: its file is gone, or its owner is. */
   | { readonly kind: 'over' }
   /** Nobody knows whether it lives: it may have a policy that we do not have. */
@@ -63,15 +73,16 @@ function writeWrapFile(runDir: string, file: WrapFile): string {
   return path;
 }
 
-function textOf({ id, env, owner, token }: WrapFile): string {
+function textOf({ id, env, owner, token, isClosed = false }: WrapFile): string {
   const told = TOLD_NAMES.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
-  const { pid, start } = owner;
+  const { pid, start, space } = owner;
   const file = {
     wrap_id: id,
     run_id: env['SUB_RUN_ID'],
-    owner: { pid, start },
+    owner: { pid, start, ...(space !== undefined && { space }) },
     env: Object.fromEntries(told),
     ...(token !== undefined && { token }),
+    ...(isClosed && { closed: true }),
   };
   return `${JSON.stringify(file)}\n`;
 }
@@ -92,7 +103,7 @@ function readWrapFile(runDir: string, id: string, system: System = thisSystem())
     if (text === undefined) return { kind: 'over' };
     const read = readText(text, id);
     if (read === undefined) return problem(damaged(path));
-    return isAlive(read.owner, system) ? { kind: 'live', env: read.env } : { kind: 'over' };
+    return isAlive(read.owner, system) ? { kind: 'live', ...read } : { kind: 'over' };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return problem(`${path}, which tells of the session, cannot be used (${reason})`);
@@ -151,6 +162,7 @@ function isOurs(
 interface Read {
   readonly owner: WrapOwner;
   readonly env: Env;
+  readonly isClosed: boolean;
 }
 
 function readText(text: string, id: string): Read | undefined {
@@ -158,7 +170,8 @@ function readText(text: string, id: string): Read | undefined {
   if (!isObject(value) || value['wrap_id'] !== id) return undefined;
   const { owner, env, token } = value;
   if (!isObject(owner) || !isObject(env) || typeof env['SUB_RUN_ID'] !== 'string') return undefined;
-  const { pid, start } = owner;
+  const { pid, start, space } = owner;
+  if (space !== undefined && typeof space !== 'string') return undefined;
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return undefined;
   if (typeof start !== 'string' || !START.test(start)) return undefined;
   if (token !== undefined && typeof token !== 'string') return undefined;
@@ -168,8 +181,9 @@ function readText(text: string, id: string): Read | undefined {
   });
   const words = Object.fromEntries(told);
   return {
-    owner: { pid, start },
+    owner: { pid, start, ...(space !== undefined && { space }) },
     env: token === undefined ? words : { ...words, [TOKEN_NAME]: token },
+    isClosed: value['closed'] === true,
   };
 }
 
@@ -182,7 +196,11 @@ function parsed(text: string): unknown {
 }
 
 /** A process that has ended, but was not collected yet, has no command line any more. */
-function isAlive({ pid, start }: WrapOwner, system: System): boolean {
+function isAlive({ pid, start, space }: WrapOwner, system: System): boolean {
+  const here = pidSpace(system);
+  // In another container, on the same boot: only its hub can tell, and a shim asks that anyway.
+  const isElsewhere = space !== undefined && here !== undefined && space !== here;
+  if (isElsewhere && space.slice(0, 8) === here.slice(0, 8)) return true;
   const info = processInfo(pid, system);
   return info?.start === start && info.args.join('') !== '';
 }

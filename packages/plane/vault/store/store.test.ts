@@ -36,6 +36,7 @@ import { isVaultFault, type VaultFault } from './fault.ts';
 import { type Protection, SCRYPT_N_MIN } from './format.ts';
 import {
   addSecret,
+  addSecrets,
   openVault,
   removeSecret,
   rotateKey,
@@ -108,6 +109,27 @@ describe('a secret', () => {
     expect(await rotateSecret(options(), other)).toMatchObject({ code: 'SUB_SECRET_UNKNOWN' });
     expect(await removeSecret(options(), 'two')).toMatchObject({ code: 'SUB_SECRET_UNKNOWN' });
     expect(readFileSync(file())).toEqual(before);
+  });
+
+  it('is added together with others, or none of them is', async () => {
+    const [one, two] = ['one', 'two'].map((name) => ({ name, value: `${VALUE}-${name}` }));
+    if (one === undefined || two === undefined) throw new Error('there are two');
+    expect(await addSecrets(options(), [one, two])).toMatchObject({ kind: 'changed', isNew: true });
+    const both = { one: one.value, two: two.value };
+    expect(await read()).toEqual(both);
+    const known = [{ name: 'three', value: VALUE }, two];
+    expect(await addSecrets(options(), known)).toMatchObject({ code: 'SUB_SECRET_EXISTS' });
+    const twice = [
+      { name: 'four', value: VALUE },
+      { name: 'four', value: VALUE },
+    ];
+    expect(await addSecrets(options(), twice)).toMatchObject({ code: 'SUB_SECRET_EXISTS' });
+    const unfit = [
+      { name: 'five', value: VALUE },
+      { name: 'six', value: '' },
+    ];
+    expect(await addSecrets(options(), unfit)).toMatchObject({ code: 'SUB_SECRET_UNUSABLE' });
+    expect(await read()).toEqual(both);
   });
 
   it.each([

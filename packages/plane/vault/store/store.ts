@@ -107,22 +107,36 @@ interface NewSecret {
 }
 
 /** Stores a secret under a new name, and makes the store when there is none. */
-async function addSecret(options: VaultOptions, secret: NewSecret): Promise<Changed | VaultFault> {
-  const wrong = unfit(secret);
+function addSecret(options: VaultOptions, secret: NewSecret): Promise<Changed | VaultFault> {
+  return addSecrets(options, [secret]);
+}
+
+/** All of them, in one step, or none. */
+async function addSecrets(
+  options: VaultOptions,
+  secrets: readonly NewSecret[],
+): Promise<Changed | VaultFault> {
+  const wrong = secrets.map(unfit).find((one) => one !== undefined);
   if (wrong !== undefined) return wrong;
   return locked(options, async () => {
     const old = await readOpen(options);
     if (isVaultFault(old)) return old;
-    if (old?.entries.some(({ name }) => name === secret.name)) return known(secret.name);
-    if ((old?.entries.length ?? 0) >= ENTRIES_MAX) {
-      const message = `the store holds ${ENTRIES_MAX} secrets already.`;
+    const names = new Set(old?.entries.map(({ name }) => name));
+    for (const { name } of secrets) {
+      if (names.has(name)) return known(name);
+      names.add(name);
+    }
+    if (names.size > ENTRIES_MAX) {
+      const message = `the store holds ${old?.entries.length ?? 0} secrets; it has room for ${ENTRIES_MAX}.`;
       return fault('SUB_SECRET_UNUSABLE', message, 'Remove some that nobody uses.');
     }
-    const open = old ?? (await newStore(options, secret.protect));
+    const protect = secrets.find((one) => one.protect !== undefined)?.protect;
+    const open = old ?? (await newStore(options, protect));
     if (isVaultFault(open)) return open;
-    const facts = { name: secret.name, addedAt: timeOf(options), rotatedAt: null };
-    const entry = sealEntry(facts, secret.value, open);
-    return written(options, { ...open, entries: [...open.entries, entry] }, old === undefined);
+    const entries = secrets.map(({ name, value }) =>
+      sealEntry({ name, addedAt: timeOf(options), rotatedAt: null }, value, open),
+    );
+    return written(options, { ...open, entries: [...open.entries, ...entries] }, old === undefined);
   });
 }
 
@@ -274,4 +288,4 @@ function noStore(): VaultFault {
 }
 
 export type { Changed, SecretInfo, Vault, VaultOptions };
-export { addSecret, openVault, removeSecret, rotateKey, rotateSecret };
+export { addSecret, addSecrets, openVault, removeSecret, rotateKey, rotateSecret };

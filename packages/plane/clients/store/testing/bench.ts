@@ -17,7 +17,8 @@ import type { ConfigFile, ConfigProblem, Rewritten } from '../../types.ts';
 import { type ApplyRequest, type ApplyResult, applyChange } from '../apply.ts';
 import type { Store } from '../ports.ts';
 import { repairAll } from '../repair.ts';
-import { type RestoreRequest, restoreConfig } from '../restore.ts';
+import type { RestoreRequest } from '../restore.ts';
+import { restoreConfig } from './find.ts';
 
 const PROGRAM = ['/usr/bin/node', '/opt/sub/bin/sub.mjs'];
 

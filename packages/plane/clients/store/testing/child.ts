@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline';
 import type { ConfigFile } from '../../types.ts';
 import { applyChange } from '../apply.ts';
 import { takeLockOf } from '../lock.ts';
-import { restoreConfig } from '../restore.ts';
 import type { Step } from '../step.ts';
 import { governing, storeIn } from './bench.ts';
+import { restoreConfig } from './find.ts';
 
 interface Task {
   readonly does: 'apply' | 'restore' | 'lock' | 'fight';

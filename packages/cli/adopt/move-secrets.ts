@@ -1,0 +1,136 @@
+// Secrets that stand in plain text in a config, offered to be moved into the encrypted store. Names
+// are shown, values never.
+import {
+  type ImportFile,
+  type ImportOptions,
+  type Moves,
+  planMoves,
+} from '@subluminal/plane/main/adopt';
+import { type Failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { protectionText } from '../secrets/store.ts';
+import { harmless, plural } from '../text.ts';
+import type { Asker } from './confirm.ts';
+import { failureOf, tellProblems } from './lines.ts';
+
+interface MoveWish {
+  readonly io: Io;
+  readonly asks: Asker;
+  readonly yes: boolean;
+  readonly 'dry-run': boolean;
+  readonly 'move-secrets': boolean;
+  readonly 'keep-secrets': boolean;
+}
+
+type Offered =
+  | {
+      readonly kind: 'files';
+      readonly files: readonly ImportFile[];
+      /** Undefined where none move. */
+      readonly moves: Moves | undefined;
+      readonly hasFailed: boolean;
+    }
+  /** They could not move, and the person does not want to go on without. */
+  | { readonly kind: 'stopped' };
+
+/** The files of one client, with their secrets on the way into the store where that is wanted. */
+async function offerMoves(
+  files: readonly ImportFile[],
+  wish: ImportOptions,
+  how: MoveWish,
+): Promise<Offered | Failure> {
+  const asIs: Offered = { kind: 'files', files, moves: undefined, hasFailed: false };
+  const count = files.reduce((sum, { secrets }) => sum + secrets.length, 0);
+  if (count === 0 || how['keep-secrets']) return asIs;
+  const isWanted = await isMoveWanted(files, count, how);
+  if (isFailure(isWanted)) return isWanted;
+  if (!isWanted) return asIs;
+  const plan = await planMoves(files, wish);
+  if (plan.kind === 'refused') return withoutStore(failureOf(plan), asIs, how);
+  for (const warning of plan.warnings) tell(how.io, warning);
+  if (wish.env['SUB_HOME']) {
+    tell(how.io, 'a server whose client does not hand SUB_HOME on does not find these secrets.');
+  }
+  const hasFailed = tellProblems(plan.problems, how.io);
+  return { kind: 'files', files: plan.files, moves: plan.moves, hasFailed };
+}
+
+/** `--yes` is an answer to another question: it moves nothing. */
+async function isMoveWanted(
+  files: readonly ImportFile[],
+  count: number,
+  how: MoveWish,
+): Promise<boolean | Failure> {
+  if (how['move-secrets']) return true;
+  const { io } = how;
+  const words = plural(count, 'secret');
+  const isAsked = !how.yes && !how['dry-run'] && io.stdinIsTerminal && io.err.isTerminal;
+  if (!isAsked) {
+    const stay = `${words} of ${files[0]?.client.title ?? ''} ${count === 1 ? 'stands' : 'stand'} in plain text`;
+    tell(
+      io,
+      `${stay}: --move-secrets moves ${count === 1 ? 'it' : 'them'} into the encrypted store.`,
+    );
+    return false;
+  }
+  for (const file of files) {
+    if (file.secrets.length === 0) continue;
+    io.err.write(`${harmless(`${file.client.title}: ${file.path}`)}\n`);
+    for (const line of secretLines(file)) io.err.write(`${line}\n`);
+  }
+  return how.asks.ask(`Move ${words} into the encrypted store?`);
+}
+
+/** The import goes on without only when somebody says so. */
+async function withoutStore(problem: Failure, asIs: Offered, how: MoveWish) {
+  const { io, yes } = how;
+  if (how['dry-run'] || yes || !io.stdinIsTerminal || !io.err.isTerminal) {
+    return { ...problem, fix: `${problem.fix} --keep-secrets imports without moving any.` };
+  }
+  io.err.write(`sub: error: ${harmless(`${problem.message} ${problem.fix} [${problem.code}]`)}\n`);
+  const answer = await how.asks.ask('Import without moving secrets?');
+  if (isFailure(answer)) return answer;
+  return answer ? asIs : { kind: 'stopped' as const };
+}
+
+/** Before any config changes; a failure leaves all of them as they are. */
+async function storeMoves(
+  files: readonly ImportFile[],
+  moves: Moves | undefined,
+  { io, home }: { readonly io: Io; readonly home: string },
+): Promise<Failure | undefined> {
+  if (moves === undefined || files.every((file) => file.moves.length === 0)) return undefined;
+  const stored = await moves.store();
+  if (stored.kind === 'refused') return failureOf(stored);
+  if (stored.newStore !== undefined) {
+    tell(io, `the store of secrets is new; ${protectionText(stored.newStore, home)}.`);
+  }
+  return undefined;
+}
+
+/** One for each: what goes, as what, and what stays in plain text. */
+function secretLines({ secrets, moves }: ImportFile): readonly string[] {
+  const going = moves.map(
+    ({ server, path, secret }) => `to the store: ${String(path.at(-1))} of ${server}, as ${secret}`,
+  );
+  const staying = secrets.map(({ name, project, variable, looks }) => {
+    const of = project === undefined ? name : `${name} (${project})`;
+    return `in plain text: ${variable} of ${of} (${looks})`;
+  });
+  return [...going, ...staying].map((line) => `  ${harmless(line)}`);
+}
+
+/** For programs; `secret` is the name in the store, null for what stays. */
+function secretParts({ secrets, moves }: ImportFile): readonly object[] {
+  return [
+    ...moves.map(({ server, path, secret }) => ({ server, variable: path.at(-1), secret })),
+    ...secrets.map(({ server, variable, looks }) => ({ server, variable, looks, secret: null })),
+  ];
+}
+
+function tell(io: Io, text: string): void {
+  io.err.write(`sub: ${harmless(text)}\n`);
+}
+
+export type { MoveWish };
+export { offerMoves, secretLines, secretParts, storeMoves };

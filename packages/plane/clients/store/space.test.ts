@@ -1,0 +1,76 @@
+// Sessions in other containers that share the home: their processes cannot be seen from here.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Holder, takeLockOf } from './lock.ts';
+import type { Store } from './ports.ts';
+import { leftBehind, repairAll } from './repair.ts';
+import { Bench, CONFIG } from './testing/bench.ts';
+
+const HERE = '0a1b2c3d-4026531836';
+const CONTAINER = '0a1b2c3d-4026532179';
+const KEY = '0'.repeat(32);
+/** A number that no process has. */
+const NOBODY = 2 ** 31 - 1;
+
+let one: Bench;
+beforeEach(() => {
+  one = new Bench(CONFIG);
+});
+afterEach(() => one.end());
+
+function storeIn(space: string | undefined, pid = process.pid): Store {
+  const { ports, paths } = one.store;
+  return { ports: { ...ports, pid, space, processStart: () => '7-0a1b2c3d' }, paths };
+}
+
+/** A session whose process no one can see, with its lock. */
+function wrapIn(space: string | undefined): string {
+  const applied = one.apply({ ...storeIn(space, NOBODY), kind: 'wrap' });
+  expect(applied.kind).toBe('applied');
+  return one.text;
+}
+
+/** What a person does once the other container is gone. */
+function toDo(result: { readonly kind: string; readonly by?: Holder }): string | undefined {
+  expect(result).toMatchObject({ kind: 'held', by: { pid: NOBODY } });
+  return result.by?.elsewhere;
+}
+
+test('a session in another container is left alone, and told of', () => {
+  const rewritten = wrapIn(CONTAINER);
+  const store = storeIn(HERE);
+  expect(repairAll(store)).toEqual([{ what: 'elsewhere', path: one.file.path, pid: NOBODY }]);
+  expect(leftBehind(store)).toEqual([]);
+  expect(toDo(one.apply(store))).toContain('remove ');
+  expect(toDo(one.restore(store))).toContain('remove ');
+  expect(one.text).toBe(rewritten);
+});
+
+test('also when its lock was removed by hand', () => {
+  const applied = one.apply({ ...storeIn(CONTAINER, NOBODY), kind: 'wrap' });
+  if (applied.kind === 'applied') applied.lock?.release();
+  const rewritten = one.text;
+  const store = storeIn(HERE);
+  expect(repairAll(store)).toMatchObject([{ what: 'elsewhere' }]);
+  expect(toDo(one.restore(store))).toContain('copy the backup');
+  expect(one.text).toBe(rewritten);
+});
+
+test.each([
+  ['of the same container', HERE],
+  ['of an earlier boot', '99999999-4026532179'],
+  ['that did not say where it was', undefined],
+])('a dead session %s is put right', (_, space) => {
+  wrapIn(space);
+  expect(repairAll(storeIn(HERE))).toMatchObject([{ what: 'restored' }]);
+  expect(one.text).toBe(CONFIG);
+});
+
+test('the lock of another container holds', () => {
+  expect(takeLockOf(KEY, storeIn(CONTAINER, NOBODY)).kind).toBe('locked');
+  expect(takeLockOf(KEY, storeIn(HERE))).toMatchObject({ kind: 'held', by: { pid: NOBODY } });
+});
+
+test('the lock of a dead process of an earlier boot does not', () => {
+  expect(takeLockOf(KEY, storeIn('99999999-4026532179', NOBODY)).kind).toBe('locked');
+  expect(takeLockOf(KEY, storeIn(HERE)).kind).toBe('locked');
+});

@@ -1,0 +1,39 @@
+// The record of a config, by the name that the client knows it by; for tests only.
+import { realpathSync } from 'node:fs';
+import type { ConfigProblem } from '../../types.ts';
+import { keyOf, type Store } from '../ports.ts';
+import { systemCode } from '../problem.ts';
+import { type FoundRecord, listRecords, type NoRecord, readRecord } from '../record.ts';
+import { type RestoreRequest, type RestoreResult, restoreRecord } from '../restore.ts';
+
+/** The file itself decides. Where it is gone, or a link leads elsewhere now, its old name does. */
+function findRecord(path: string, { ports, paths }: Store): FoundRecord | NoRecord | ConfigProblem {
+  const target = realPath(path);
+  if (target !== undefined) {
+    const found = readRecord(keyOf(target, ports), paths);
+    if (found.kind !== 'none') return found;
+  }
+  const named = listRecords(paths).find(
+    (found) => found.kind === 'record' && found.record.path === path,
+  );
+  return named ?? { kind: 'none' };
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch (cause) {
+    if (systemCode(cause) === undefined) throw cause;
+    return undefined;
+  }
+}
+
+/** Takes a change back by the path of the config alone. */
+function restoreConfig(request: RestoreRequest): RestoreResult {
+  const found = findRecord(request.path, request);
+  if (found.kind === 'none') return { kind: 'none', path: request.path };
+  if (found.kind === 'problem') return found;
+  return restoreRecord(found, request);
+}
+
+export { findRecord, restoreConfig };

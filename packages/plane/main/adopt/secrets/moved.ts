@@ -1,0 +1,85 @@
+// Which secrets a config lacks after a change, and how each came out of it.
+import type { ConfigProblem, Format, MovedSecret, Rewritten } from '../../../clients/index.ts';
+import type { Store } from '../../../clients/store/ports.ts';
+import { problem } from '../../../clients/store/problem.ts';
+import { isOf, readRecord } from '../../../clients/store/record.ts';
+import type { ConfigRecord } from '../../../clients/store/record-text.ts';
+import { readDocument } from '../../../clients/text/document.ts';
+import { cutOut } from './cut.ts';
+
+/** A secret that goes into the store, or is there already. */
+interface Move extends Omit<MovedSecret, 'cut'> {
+  /** By a function, so that no dump shows it. */
+  readonly value: () => string;
+}
+
+interface Moving {
+  readonly path: string;
+  readonly format: Format;
+  /** Of the record of the config. */
+  readonly key: string;
+  readonly store: Store;
+  readonly moves: readonly Move[];
+  /** Makes the config without its secrets start shims. */
+  readonly rewrite: (baseText: string) => Rewritten | ConfigProblem;
+}
+
+/** The secrets go first, so that what is kept as the base holds none of them. */
+function movingRewrite(moving: Moving): (baseText: string) => Rewritten | ConfigProblem {
+  const { path, format, moves, rewrite } = moving;
+  return (baseText) => {
+    let text = baseText;
+    const cuts: MovedSecret[] = [];
+    for (const { value, ...move } of moves) {
+      const out = cutOut(text, { format, path: move.path, value: value() });
+      if (out === undefined) {
+        const message = `${path} has changed since its secrets were looked at.`;
+        return problem(path, message, 'Try again.');
+      }
+      text = out.text;
+      cuts.push({ ...move, cut: out.cut });
+    }
+    const rewritten = rewrite(text);
+    if ('kind' in rewritten) return rewritten;
+    const moved = chain(moving, { before: baseText, after: text, cuts });
+    return moved.length === 0 ? rewritten : { ...rewritten, base: text, moved };
+  };
+}
+
+interface Step {
+  readonly before: string;
+  readonly after: string;
+  readonly cuts: readonly MovedSecret[];
+}
+
+/** Those that were moved earlier stay known; to the byte, while nobody else has changed the config. */
+function chain({ key, store, format }: Moving, step: Step): readonly MovedSecret[] {
+  const found = readRecord(key, store.paths);
+  const record = found.kind === 'record' ? found.record : undefined;
+  const earlier = record?.moved ?? [];
+  if (record === undefined || earlier.length === 0) return step.cuts;
+  if (isBase(step.before, record, store)) return [...earlier, ...step.cuts];
+  // A change that was killed has written its record, and not the config: this is the same one.
+  if (isBase(step.after, record, store) && endsWith(earlier, step.cuts)) return earlier;
+  const read = readDocument(
+    step.before,
+    format,
+    earlier.map(({ path }) => path),
+  );
+  const still = earlier
+    .filter(({ path }) => read.kind === 'broken' || read.document.valueAt(path) === undefined)
+    .map(({ cut: _cut, ...one }) => one);
+  return [...still, ...step.cuts];
+}
+
+function isBase(text: string, { base }: ConfigRecord, { ports }: Store): boolean {
+  return isOf(base, Buffer.from(text), ports.sha256);
+}
+
+function endsWith(all: readonly MovedSecret[], last: readonly MovedSecret[]): boolean {
+  const end = all.slice(all.length - last.length);
+  return JSON.stringify(end) === JSON.stringify(last);
+}
+
+export type { Move };
+export { movingRewrite };

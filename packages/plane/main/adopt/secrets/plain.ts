@@ -1,0 +1,72 @@
+// The secrets that stand in plain text in the environments of a config's entries: where, never what.
+import { isObject } from '@subluminal/contracts';
+import type { ReadConfig, ServerEntry, ValuePath } from '../../../clients/index.ts';
+import { type Document, readDocument } from '../../../clients/text/document.ts';
+import { isReservedName } from '../../../config/reserved-names.ts';
+import type { LooksLike } from './looks.ts';
+
+interface PlainSecret {
+  /** The entry, and the server as the shim and the bindings know it. */
+  readonly name: string;
+  readonly project?: string;
+  readonly server: string;
+  readonly variable: string;
+  readonly path: ValuePath;
+  /** Why it is taken for a secret. */
+  readonly looks: string;
+}
+
+const PER_FILE_MAX = 256;
+/** What a binding takes as the name of a variable. */
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
+function plainSecrets(
+  config: ReadConfig,
+  entries: readonly ServerEntry[],
+  looksLike: LooksLike,
+): readonly PlainSecret[] {
+  const document = documentOf(config);
+  if (document === undefined) return [];
+  const found = entries.flatMap((entry) =>
+    variablesOf(document, entry).flatMap(({ variable, path, value }): readonly PlainSecret[] => {
+      const looks = VARIABLE.test(variable) ? looksLike(variable, value) : undefined;
+      if (looks === undefined || isReservedName(variable)) return [];
+      const { name, project, governed } = entry;
+      const server = governed?.serverName ?? name;
+      return [{ name, ...(project !== undefined && { project }), server, variable, path, looks }];
+    }),
+  );
+  return found.slice(0, PER_FILE_MAX);
+}
+
+interface SetVariable {
+  readonly variable: string;
+  readonly path: ValuePath;
+  readonly value: string;
+}
+
+/** What an entry sets for its server; older settings of Zed have it beside the path of the command. */
+function variablesOf(document: Document, { path, at }: ServerEntry): readonly SetVariable[] {
+  const places = new Map(
+    [path, at.command.slice(0, -1)].map((holder) => [JSON.stringify(holder), [...holder, 'env']]),
+  );
+  return [...places.values()].flatMap((place) => {
+    const env = document.valueAt(place);
+    return Object.entries(isObject(env) ? env : {}).flatMap(([variable, value]) =>
+      typeof value === 'string' ? [{ variable, path: [...place, variable], value }] : [],
+    );
+  });
+}
+
+function documentOf({ text, file, entries }: ReadConfig): Document | undefined {
+  if (text.trim() === '') return undefined;
+  const read = readDocument(
+    text,
+    file.format,
+    entries.map(({ path }) => path),
+  );
+  return read.kind === 'document' ? read.document : undefined;
+}
+
+export type { PlainSecret, SetVariable };
+export { documentOf, plainSecrets, variablesOf };

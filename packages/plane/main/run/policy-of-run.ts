@@ -1,0 +1,110 @@
+// The policy of a shim that belongs to a hosted run: the one that the run began with, and a changed
+// file only as far as `policy.reload` lets it.
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { isObject, type Profile } from '@subluminal/contracts';
+import { openSnapshot, type Snapshot } from '@subluminal/core/policy';
+import { harmless, visible } from '@subluminal/core/visible';
+import { sha256 } from '../../crypto/index.ts';
+import { loadPolicy } from '../shim/policy.ts';
+import { fileHash } from './file-hash.ts';
+
+interface RunPolicy {
+  /** Where the copy is, and the hash that it must have. */
+  readonly copy: { readonly path: string; readonly hash: string | undefined };
+  /** The file that the copy was made from; null where nobody knows. */
+  readonly sourcePath: string | null;
+  readonly reload: 'any' | 'tighten' | 'off';
+  readonly profile: Profile;
+  readonly warn: (text: string) => void;
+}
+
+/** A bundle of 8 MiB has longer words when it is compiled. */
+const COPY_BYTES_MAX = 67_108_864;
+const SHOWN_MAX = 400;
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const STAYS = 'the policy that the run began with holds';
+
+async function loadRunPolicy(wish: RunPolicy): ReturnType<typeof loadPolicy> {
+  const { copy, reload, profile, sourcePath, warn } = wish;
+  const read = await readCopy(copy, profile);
+  if (typeof read === 'string') return { ok: false, message: harmless(read) };
+  const { snapshot, sourceHash } = read;
+  if (reload === 'off' || sourcePath === null) return { ok: true, snapshot };
+  if (sourceHash !== undefined && fileHash(sourcePath) === sourceHash)
+    return { ok: true, snapshot };
+  const changed = await loadPolicy(sourcePath, profile);
+  if (!changed.ok) {
+    const why = visible(changed.message, SHOWN_MAX);
+    warn(`the file of the policy is broken, and ${STAYS}: ${why}`);
+    return { ok: true, snapshot };
+  }
+  const more = reload === 'any' ? undefined : await loosening(snapshot, changed.snapshot);
+  if (more === undefined) return changed;
+  const words = visible(more, SHOWN_MAX);
+  warn(`the changed file of the policy would let more pass (${words}), so ${STAYS}`);
+  return { ok: true, snapshot };
+}
+
+/** What is to be said when an entry names another file than its run does, by whatever name. */
+function otherThan(ofRun: string | undefined, path: string): string | undefined {
+  if (ofRun && realPath(path) === realPath(ofRun)) return undefined;
+  const [own, runs] = [path, ofRun ?? 'a copy'].map((one) => visible(one, SHOWN_MAX));
+  return `this entry has its own --policy (${own}), which holds instead of that of the run (${runs})`;
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Compares policies, which most shims never have to. */
+async function loosening(before: Snapshot, after: Snapshot): Promise<string | undefined> {
+  const { firstLoosening } = await import('../shim/reload.ts');
+  return firstLoosening(before, after);
+}
+
+interface Copy {
+  readonly snapshot: Snapshot;
+  readonly sourceHash: string | undefined;
+}
+
+/** A text says why it is not to be had: then nothing may start, for nobody knows what is allowed. */
+async function readCopy(
+  { path, hash }: RunPolicy['copy'],
+  profile: Profile,
+): Promise<Copy | string> {
+  const fix = 'End the agent and start it again.';
+  const other = (why: string): string => `${path}${why} ${fix} [SUB_SNAPSHOT_HASH]`;
+  try {
+    const value: unknown = JSON.parse(textIn(path));
+    if (!isObject(value)) return other(', the policy of this run, is damaged.');
+    const { sealed, source_sha256: source } = value;
+    const opened = await openSnapshot(sealed, { sha256, profile });
+    if (!opened.ok) return other(`, the policy of this run: ${opened.message}.`);
+    const { snapshot } = opened;
+    // A policy may be whole and still be another one.
+    if (hash === undefined || snapshot.ref.policy_hash !== hash) {
+      return other(' is not the policy that this run began with.');
+    }
+    return { snapshot, sourceHash: typeof source === 'string' ? source : undefined };
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'it is damaged';
+    return `${path}, the policy of this run, cannot be read (${code}). ${fix} [SUB_FILE_READ]`;
+  }
+}
+
+function textIn(path: string): string {
+  const fd = openSync(path, READ);
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile() || stats.size > COPY_BYTES_MAX) throw new Error('this is no such copy');
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+export { loadRunPolicy, otherThan };
