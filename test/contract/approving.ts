@@ -56,4 +56,5 @@ function approvingAt(folder: string): Approving {
   };
 }
 
+export type { Approving };
 export { approvingAt, asking };

@@ -9,7 +9,7 @@ const STEWARD = [
   },
   {
     id: 'ST-4-ring1',
-    state: 'planned',
+    state: 'done',
     text: 'A manifest puts each action in a tier: run, run and log, ask a person, or never.',
   },
   {
@@ -24,7 +24,7 @@ const STEWARD = [
   },
   {
     id: 'ST-5.1',
-    state: 'planned',
+    state: 'done',
     text: 'Outside content is tagged, escaped, capped and checked for injection before a model sees it.',
   },
   {
@@ -104,12 +104,12 @@ const STEWARD = [
   },
   {
     id: 'ST-8.3.1',
-    state: 'planned',
+    state: 'done',
     text: "A server's manifest says which tools, parameters and rates are allowed.",
   },
   {
     id: 'ST-8.3.2',
-    state: 'planned',
+    state: 'done',
     text: 'Arguments are scanned on their way out, and results on their way in.',
   },
   {
@@ -134,7 +134,7 @@ const STEWARD = [
   },
   {
     id: 'ST-8.7',
-    state: 'planned',
+    state: 'done',
     text: 'Interception works on JSON-RPC messages: tool list, call, result and handshake.',
   },
   {
@@ -144,57 +144,57 @@ const STEWARD = [
   },
   {
     id: 'ST-8.9',
-    state: 'planned',
+    state: 'done',
     text: 'Forbidden tools and parameters vanish from the list and its schemas; limits are written into them.',
   },
   {
     id: 'ST-8.10',
-    state: 'planned',
+    state: 'done',
     text: 'Each call passes the stages of enforcement in one fixed order.',
   },
   {
     id: 'ST-8.10.1',
-    state: 'planned',
+    state: 'done',
     text: 'A tool or parameter that the manifest forbids is refused and recorded.',
   },
   {
     id: 'ST-8.10.2',
-    state: 'planned',
+    state: 'done',
     text: 'A tool whose tier asks for a person waits for that approval.',
   },
   {
     id: 'ST-8.10.3',
-    state: 'planned',
+    state: 'done',
     text: 'A call above its rate is refused with the time to wait.',
   },
   {
     id: 'ST-8.10.4',
-    state: 'planned',
+    state: 'done',
     text: 'Arguments with personal data, secrets or a wrong recipient are stopped and reported.',
   },
   {
     id: 'ST-8.10.5',
-    state: 'planned',
+    state: 'done',
     text: "Credentials are added at the transport, out of the agent's sight.",
   },
   {
     id: 'ST-8.10.6',
-    state: 'planned',
+    state: 'done',
     text: 'The server receives the clean message without anything internal.',
   },
   {
     id: 'ST-8.10.7',
-    state: 'planned',
+    state: 'done',
     text: 'A result is scanned for injection, tagged as outside content and held to a size.',
   },
   {
     id: 'ST-8.10.8',
-    state: 'planned',
+    state: 'done',
     text: 'The call is recorded append-only, with its secrets redacted.',
   },
   {
     id: 'ST-8.10.9',
-    state: 'planned',
+    state: 'done',
     text: 'The agent gets the filtered and tagged result.',
   },
   {

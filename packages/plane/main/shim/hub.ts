@@ -7,7 +7,7 @@ import type {
   ShimSummary,
 } from '@subluminal/contracts';
 import { type Snapshot, sealSnapshot } from '@subluminal/core/policy';
-import type { HubAnswer, Question } from '@subluminal/core/session';
+import type { HubAnswer, Observation, Question } from '@subluminal/core/session';
 import { visible } from '@subluminal/core/visible';
 import {
   createHubClient,
@@ -38,8 +38,12 @@ interface HubLinkPeer {
 }
 
 interface HubLink {
+  /** Who decides at the hub beside the rules; known once `HubReach.problem` has settled. */
+  readonly judges: { readonly cedar: boolean };
   start(peer: HubLinkPeer): void;
   ask(questions: readonly Question[]): Promise<readonly HubAnswer[]>;
+  /** True when the hub has heard of all of them. Never rejects. */
+  observe(observations: readonly Observation[]): Promise<boolean>;
   result(callId: string, result: 'error'): void;
   terminate(reason: { readonly code: string; readonly message: string }): void;
   /** Whether the hub answered when it was last asked for. */
@@ -76,13 +80,14 @@ const NOTHING: ShimSummary = {
 interface Known {
   producer?: Producer;
   peer?: HubLinkPeer;
+  judges: readonly string[];
   isThere: boolean;
 }
 
 /** Calls the hub at once, so that it answers while the shim still gets ready. */
 function reachHub(options: HubReachOptions): Reached {
   const { endpoint, token, serverName, readyMs, warn } = options;
-  const known: Known = { isThere: true };
+  const known: Known = { judges: [], isThere: true };
   const made = createHubClient({
     endpoint,
     ...(token !== undefined && { token }),
@@ -120,7 +125,10 @@ function problemOf(
   known: Known,
   ready: HubReadiness,
 ): string | undefined {
-  if (ready.kind === 'ready') return undefined;
+  if (ready.kind === 'ready') {
+    known.judges = ready.judges;
+    return undefined;
+  }
   known.isThere = false;
   return `the hub of this run at ${visible(endpoint, ENDPOINT_LENGTH_MAX)} is not there: ${ready.reason} [${ready.code}]`;
 }
@@ -144,6 +152,9 @@ interface Linking {
 function linkOf(linking: Linking): HubLink {
   const { client, known } = linking;
   return {
+    get judges() {
+      return { cedar: known.judges.includes('cedar') };
+    },
     start(given) {
       known.peer = given;
       client.start();
@@ -152,6 +163,10 @@ function linkOf(linking: Linking): HubLink {
       const answers = await Promise.all(questions.map((question) => askOne(linking, question)));
       known.isThere = answers.every(({ outcome }) => outcome !== undefined);
       return answers;
+    },
+    observe: async (observations) => {
+      const heard = await Promise.all(observations.map((one) => tellOne(linking, one)));
+      return heard.every(Boolean);
     },
     result: (callId, result) => client.result(callId, result),
     terminate: (reason) => client.terminate(reason),
@@ -179,11 +194,19 @@ async function askOne(linking: Linking, question: Question): Promise<HubAnswer> 
   return { at, callId: ref.call_id, outcome: outcomeOf(evaluated) };
 }
 
+async function tellOne({ client, known }: Linking, observation: Observation): Promise<boolean> {
+  if (known.peer === undefined) return false;
+  const snapshot = known.peer.snapshot();
+  const { callId: call_id, tool: tool_name, text } = observation;
+  const observed = { policy_hash: snapshot.ref.policy_hash, call_id, tool_name, text };
+  return client.observe(observed, () => sealSnapshot(snapshot));
+}
+
 function outcomeOf(evaluated: Evaluated): HubAnswer['outcome'] {
   if (evaluated.kind === 'unavailable') return undefined;
-  const { call_decision: decision, risk_class = [], trace = [] } = evaluated.response;
+  const { call_decision: decision, risk_class = [], trace = [], content } = evaluated.response;
   // An answer without a decision is none: then the profile says what happens.
-  return decision === undefined ? undefined : { decision, risk_class, trace };
+  return decision === undefined ? undefined : { decision, risk_class, trace, content };
 }
 
 function requestFor(

@@ -7,18 +7,26 @@ import {
   type HubAnswer,
   type LargeEnd,
   lineSplitter,
+  type Observation,
   type Question,
   type Session,
   type Side,
 } from '@subluminal/core/session';
 import type { ChunkWriter } from '../../stdio/index.ts';
 
-/** The hub of the run, as the agent's lane needs it. */
+/** The hub of the run: what the agent asks of it, and what it hears of the server's answers. */
 interface HubAsker {
   ask(questions: readonly Question[]): Promise<readonly HubAnswer[]>;
-  /** Nothing overtakes a call that waits for its answer: the source is held meanwhile. */
+  observe(observations: readonly Observation[]): Promise<boolean>;
+  /** Nothing overtakes a message that waits for the hub: the source is held meanwhile. */
   hold(): void;
   release(): void;
+}
+
+/** What the hub said before a message went in. */
+interface Said {
+  readonly answers?: readonly HubAnswer[];
+  readonly heard?: boolean;
 }
 
 interface LaneOptions {
@@ -50,6 +58,7 @@ interface Lane {
 
 const NEWLINE = Buffer.from('\n');
 const BROKEN = Buffer.from(BROKEN_LINE_END);
+const NOTHING_SAID: Said = {};
 
 /** One direction; not shared by the two. */
 class StdioLane implements Lane {
@@ -113,26 +122,34 @@ class StdioLane implements Lane {
   }
 
   #askOrTake(hub: HubAsker, framed: Framed): void {
-    const questions = this.#questions(framed);
-    if (questions.length === 0) return this.#take(framed);
+    const asked = this.#asked(hub, framed);
+    if (asked === undefined) return this.#take(framed);
     this.#isAsking = true;
     hub.hold();
-    void hub.ask(questions).then((answers) => {
+    void asked.then((said) => {
       this.#isAsking = false;
-      this.#take(framed, answers);
+      this.#take(framed, said);
       this.#drain(hub);
       this.#options.settled();
       hub.release();
     });
   }
 
-  #questions(framed: Framed): readonly Question[] {
-    const { session, now } = this.#options;
-    if (framed.kind !== 'line' && framed.kind !== 'head') return [];
-    return session.questions(framed.kind, framed.bytes, now());
+  /** What the hub says of it, if it must be asked or told. */
+  #asked(hub: HubAsker, framed: Framed): Promise<Said> | undefined {
+    const { session, now, from } = this.#options;
+    if (framed.kind !== 'line' && framed.kind !== 'head') return undefined;
+    if (from === 'agent') {
+      const questions = session.questions(framed.kind, framed.bytes, now());
+      return questions.length === 0
+        ? undefined
+        : hub.ask(questions).then((answers) => ({ answers }));
+    }
+    const seen = framed.kind === 'line' ? session.observations(framed.bytes) : [];
+    return seen.length === 0 ? undefined : hub.observe(seen).then((heard) => ({ heard }));
   }
 
-  #take(framed: Framed, answers?: readonly HubAnswer[]): void {
+  #take(framed: Framed, { answers, heard }: Said = NOTHING_SAID): void {
     const { from, session, now } = this.#options;
     switch (framed.kind) {
       case 'line': {
@@ -140,7 +157,7 @@ class StdioLane implements Lane {
         const commands =
           from === 'agent'
             ? session.fromAgent(bytes, now(), answers)
-            : session.fromServer(bytes, now());
+            : session.fromServer(bytes, now(), heard);
         return this.#carryOut(commands, bytes);
       }
       case 'head':

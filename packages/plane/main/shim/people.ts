@@ -23,8 +23,8 @@ interface PeoplePeer {
 
 interface People {
   readonly approver: Approver;
-  /** Must be done before a session works by this policy. */
-  prepare(snapshot: Snapshot): Promise<void>;
+  /** Must be done before a session works by this policy, and by gates that may ask. */
+  prepare(snapshot: Snapshot, mayAsk: boolean): Promise<void>;
   start(peer: PeoplePeer): void;
   hold(callId: string, bytes: Uint8Array): void;
   /** The bytes of a held call; they are not kept any longer. */
@@ -53,9 +53,9 @@ class LazyPeople implements People {
     this.#options = options;
   }
 
-  async prepare(snapshot: Snapshot): Promise<void> {
+  async prepare(snapshot: Snapshot, mayAsk: boolean): Promise<void> {
     if (this.#approvals !== undefined) return;
-    if (!snapshot.rules.some(({ rule }) => rule.kind === 'approval')) return;
+    if (!mayAsk && !snapshot.rules.some(({ rule }) => rule.kind === 'approval')) return;
     const { Approvals: Loaded } = await import('./approvals.ts');
     this.#approvals ??= new Loaded({ ...this.#options, peer: () => this.#peer });
   }

@@ -1,7 +1,7 @@
 // What the parts of a running shim share, and how commands of its session are carried out.
 import { isUtf8 } from 'node:buffer';
 import type { Producer, Profile } from '@subluminal/contracts';
-import type { Snapshot } from '@subluminal/core/policy';
+import type { Identity, Snapshot } from '@subluminal/core/policy';
 import {
   type Command,
   createSession,
@@ -17,6 +17,7 @@ import type { Answers } from './answers.ts';
 import { callIds } from './call-ids.ts';
 import { Counter } from './counts.ts';
 import type { Recorder } from './events.ts';
+import type { Guarding } from './guarding.ts';
 import type { HubLink } from './hub.ts';
 import { asBuffer } from './lane.ts';
 import type { Log, LogLevel } from './log.ts';
@@ -45,6 +46,7 @@ interface ShimParts {
   readonly sink: PromptSink;
   readonly hub: HubLink | undefined;
   readonly people: People;
+  readonly guarding: Guarding;
   readonly injected: readonly Injection[];
   readonly redact: (text: string) => string;
   readonly logLevel: LogLevel;
@@ -85,17 +87,25 @@ const TERMINATED_EXIT = 3;
 function sessionOf(parts: ShimParts, log: Log): Pick<Shim, 'session' | 'counter'> {
   const counter = new Counter();
   const begun: Begun = { atMs: 0 };
+  const { guarding } = parts;
   const session = createSession({
     ...configOf(parts),
     ...hooksOf({ parts, counter, log }, begun),
+    // They change with the policy.
+    get asksAlways() {
+      return guarding.asksAlways;
+    },
+    get observes() {
+      return guarding.observes;
+    },
   });
   return { counter, session: log.isOn('info') ? timed(session, begun) : session };
 }
 
-function configOf(parts: ShimParts): SessionConfig {
-  const { producer, limits } = parts;
+/** Who acts, as policies know it. */
+function identityOf(producer: Producer): Identity {
   const { run_id, agent_id, client, env, principal, workload } = producer;
-  const identity = {
+  return {
     run_id,
     agent_id,
     client,
@@ -103,6 +113,11 @@ function configOf(parts: ShimParts): SessionConfig {
     ...(principal !== undefined && { principal }),
     ...(workload !== undefined && { workload: { ...workload } }),
   };
+}
+
+function configOf(parts: ShimParts): SessionConfig {
+  const { limits } = parts;
+  const identity = identityOf(parts.producer);
   return {
     serverName: parts.serverName,
     profile: parts.profile,
@@ -118,6 +133,7 @@ function configOf(parts: ShimParts): SessionConfig {
     isClean: parts.isClean,
     hub: parts.hub !== undefined,
     approver: parts.people.approver,
+    guard: parts.guarding.guard,
     limits: { previewBytesMax: limits.previewBytesMax, orphanMs: limits.orphanMs },
   };
 }
@@ -136,7 +152,8 @@ function perform(shim: Shim, command: Command): void {
   const { parts, log, recorder } = shim;
   switch (command.do) {
     case 'answer':
-      shim.answers.write(command.text);
+      if (command.to === 'server') shim.release(Buffer.from(command.text));
+      else shim.answers.write(command.text);
       return;
     case 'emit':
       recorder.emit(command);
@@ -185,4 +202,4 @@ function consult(shim: Shim, question: Question): void {
 }
 
 export type { Injection, Shim, ShimParts };
-export { carryOut, perform, sessionOf, TERMINATED_EXIT };
+export { carryOut, identityOf, perform, sessionOf, TERMINATED_EXIT };

@@ -1,7 +1,7 @@
 // `sub shim`: stands between an agent and one MCP server on stdio.
 import { eventWriter } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
-import type { Command, ServerExit } from '@subluminal/core/session';
+import type { Command, Guard, ServerExit } from '@subluminal/core/session';
 import {
   type ChunkReader,
   type ChunkWriter,
@@ -71,6 +71,11 @@ async function runShim(parts: ShimParts): Promise<number> {
     answer: (callId, answer) => carryOut(shim, shim.session.approval(callId, answer, now())),
     waited: (waitedMs) => shim.counter.waited(waitedMs),
   });
+  parts.guarding.start({
+    use: (guard) => useGuard(shim, guard),
+    warn: (text) => log.warn(text),
+    degraded: (reason) => recordHealth(shim, 'degraded', reason),
+  });
   const ticking = setInterval(() => tick(shim), TICK_MS);
   ticking.unref();
   const { spawned } = parts;
@@ -87,15 +92,23 @@ async function runShim(parts: ShimParts): Promise<number> {
   clearInterval(ticking);
   watch?.stop();
   health.stop();
+  parts.guarding.stop();
   carryOut(shim, shim.session.agentClosed(now()));
   parts.people.close();
   await shim.toAgent.close(DRAIN_MS);
   recordEnd(shim, exitCode);
   recorder.settle();
+  await parts.guarding.flush();
   // The hub hears last that all is on record: whoever waits for this shim may then read it.
   await parts.sink.close(FLUSH_MS);
   await parts.hub?.leave(shim.session.summary());
   return exitCode;
+}
+
+/** Other gates may want a person where nobody was asked before. */
+function useGuard(shim: Shim, guard: Guard | undefined): void {
+  const { people, guarding } = shim.parts;
+  void people.prepare(shim.snapshot, guarding.mayAsk).then(() => shim.session.useGuard(guard));
 }
 
 function tick(shim: Shim): void {
@@ -134,8 +147,9 @@ async function serve(shim: Shim, server: RunningServer, agent: AgentSide): Promi
     ...shared,
     act: (command) => performLater(shim, command),
     // Nobody waits for the record of an answer: the answer goes first.
-    settled: () => {},
+    settled: () => parts.guarding.settled(),
     streamed: () => shim.answers.flush(),
+    hub: askerOf(parts.hub, () => fromServer),
   });
   const fromAgent = readChunks(agent.input, {
     chunk: (chunk) => up.feed(chunk),
@@ -147,10 +161,7 @@ async function serve(shim: Shim, server: RunningServer, agent: AgentSide): Promi
   });
   const fromServer = readChunks(server.stdout, {
     chunk: (chunk) => down.feed(chunk),
-    end: () => {
-      down.end();
-      void exitOf(server).then((exit) => over(shim, exit));
-    },
+    end: () => down.end(() => void exitOf(server).then((exit) => over(shim, exit))),
   });
   shim.answers.yieldTo(down, fromAgent);
   toServer.holds(fromAgent);
@@ -183,7 +194,12 @@ function askerOf(link: HubLink | undefined, source: () => ChunkReader): HubAsker
   if (link === undefined) return undefined;
   const hold = () => source().hold();
   const release = () => source().release();
-  return { ask: (questions) => link.ask(questions), hold, release };
+  return {
+    ask: (questions) => link.ask(questions),
+    observe: (observations) => link.observe(observations),
+    hold,
+    release,
+  };
 }
 
 async function finished(
@@ -271,9 +287,12 @@ function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
         shim.log.warn(refusal);
         return recordHealth(shim, 'degraded', LOOSENED);
       }
-      await shim.parts.people.prepare(snapshot);
+      const { guarding, people } = shim.parts;
+      await guarding.usePolicy(snapshot);
+      await people.prepare(snapshot, guarding.mayAsk);
       shim.snapshot = snapshot;
       shim.session.usePolicy(snapshot);
+      shim.session.useGuard(guarding.guard);
       recordPolicy(shim, snapshot, true);
       shim.parts.sink.push();
     },

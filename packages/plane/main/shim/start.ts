@@ -19,13 +19,14 @@ import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index
 import { type SpawnResult, spawnServer } from '../../stdio/index.ts';
 import { formatSecretProblem, type ResolvedSecrets, resolveBindings } from '../../vault/index.ts';
 import { withAgentFile } from '../run/agent-file.ts';
-import { TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
+import { COPY_HASH_NAME, COPY_NAME, TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
+import { type Guarding, type GuardingOptions, openGuarding } from './guarding.ts';
 import type { HubReach } from './hub.ts';
 import { ledgerStarter } from './ledger.ts';
 import { createPeople } from './people.ts';
 import { loadPolicy } from './policy.ts';
 import { loadRedactor } from './redact.ts';
-import type { ShimParts } from './running.ts';
+import { identityOf, type ShimParts } from './running.ts';
 import { runShim } from './shim.ts';
 
 interface ShimOptions {
@@ -125,7 +126,7 @@ async function gatherWith(
   const { config, paths } = loaded;
   const { profile } = config;
   const policyPath = config['policy.path'] ?? foundPolicy(cwd, paths, env);
-  const policy = await loadPolicy(policyPath, profile);
+  const policy = await policyOf(options, loaded, policyPath);
   if (!policy.ok) return policy.message;
   const secrets = await secretsFor(options, loaded);
   if (typeof secrets === 'string') return secrets;
@@ -146,26 +147,86 @@ async function gatherWith(
     identified.leave();
     return problem;
   }
+  const hub = reach?.link(producer);
   const people = createPeople({ home: paths.home, producer, warn });
-  await people.prepare(policy.snapshot);
+  const { snapshot } = policy;
+  const guarding = await guardingOf(loaded, {
+    serverName,
+    snapshot,
+    hasPolicy: policyPath !== null,
+    identity: identityOf(producer),
+    hasHub: hub !== undefined,
+    hasCedar: hub?.judges.cedar === true || config['cedar.policies'] !== null,
+    secrets: secrets.secretValues(),
+    redact: redaction.redact,
+  });
+  if (typeof guarding === 'string') {
+    identified.leave();
+    return guarding;
+  }
+  // The gates are loaded while the server starts.
+  const preparing = guarding.prepare().then(() => people.prepare(snapshot, guarding.mayAsk));
+  const [spawned] = await Promise.all([spawn(options, producer, secrets), preparing]);
   return {
     serverName,
     identified,
-    spawned: await spawn(options, producer, secrets),
-    snapshot: policy.snapshot,
+    spawned,
+    snapshot,
     policyPath,
     policyReload: config['policy.reload'],
     profile,
     producer,
     sink,
-    hub: reach?.link(producer),
+    hub,
     people,
+    guarding,
     injected: secrets.injected,
     redact: redaction.redact,
     logLevel: config['log.level'],
     isClean: redaction.isClean,
     limits: limitsOf(config, profile),
   };
+}
+
+type Known = Omit<
+  GuardingOptions,
+  'home' | 'manifests' | 'pinsMode' | 'profile' | 'inspectBytesMax'
+>;
+
+/** The gates beside the rules; a text says why there are none, and the server must not start. */
+async function guardingOf({ config, paths }: Loaded, known: Known): Promise<Guarding | string> {
+  const { profile } = config;
+  const opened = await openGuarding({
+    ...known,
+    home: paths.home,
+    manifests: config['surface.manifests'],
+    pinsMode: config['pins.mode'],
+    profile,
+    inspectBytesMax: config['limits.max_inspect_bytes'],
+  });
+  if (!opened.ok) return opened.message;
+  if (opened.warning !== undefined) warn(opened.warning);
+  return opened.guarding;
+}
+
+/** A run keeps the policy that it began with; an entry that names another one has that. */
+async function policyOf(
+  { env, flags }: ShimOptions,
+  { config }: Loaded,
+  path: string | null,
+): ReturnType<typeof loadPolicy> {
+  const { profile, 'policy.reload': reload } = config;
+  const copyPath = env[COPY_NAME];
+  if (!copyPath) return loadPolicy(path, profile);
+  const { loadRunPolicy, otherThan } = await import('../run/policy-of-run.ts');
+  const isNamed = flags['policy'] !== undefined && path !== null;
+  const warning = isNamed ? otherThan(env['SUB_POLICY'], path) : undefined;
+  if (warning !== undefined) {
+    warn(warning);
+    return loadPolicy(path, profile);
+  }
+  const copy = { path: copyPath, hash: env[COPY_HASH_NAME] };
+  return loadRunPolicy({ copy, sourcePath: path, reload, profile, warn });
 }
 
 /** The secrets of this server; in production it does not start without one of them. */

@@ -1,0 +1,175 @@
+// What stands beside the rules in a shim: manifest, pins, content and leaks. The gates themselves are
+// loaded where one of them has something to do.
+import type { Profile } from '@subluminal/contracts';
+import { type Identity, type Snapshot, selects } from '@subluminal/core/policy';
+import type { SecretValue } from '@subluminal/core/scan';
+import type { Guard } from '@subluminal/core/session';
+import type { Manifest } from '@subluminal/core/surface';
+import { loadManifest, watchManifest } from '../../surface/index.ts';
+import type { Gates } from './gates.ts';
+
+interface GuardingOptions {
+  readonly serverName: string;
+  /** `$SUB_HOME`. */
+  readonly home: string;
+  /** The folder of the manifests. */
+  readonly manifests: string;
+  readonly pinsMode: 'off' | 'on' | 'strict';
+  readonly profile: Profile;
+  readonly snapshot: Snapshot;
+  /** False when nobody has written a policy. */
+  readonly hasPolicy: boolean;
+  readonly identity: Identity;
+  /** Whether a hub keeps the taint of the run. */
+  readonly hasHub: boolean;
+  /** Whether Cedar decides too, at the hub. */
+  readonly hasCedar: boolean;
+  readonly secrets: readonly SecretValue[];
+  readonly redact: (text: string) => string;
+  readonly inspectBytesMax: number;
+}
+
+interface GuardingPeer {
+  /** Other gates hold, from the next message on. */
+  use(guard: Guard | undefined): void;
+  warn(text: string): void;
+  /** Something is not as it should be, and goes on record. */
+  degraded(reason: string): void;
+}
+
+/** What is in force; it changes while the shim runs. */
+interface Inforce {
+  snapshot: Snapshot;
+  manifest: Manifest | undefined;
+}
+
+const MANIFEST_EVERY_MS = 1_000;
+
+class Guarding {
+  readonly #options: GuardingOptions;
+  readonly #now: Inforce;
+  #gates: Gates | undefined;
+  #peer: GuardingPeer | undefined;
+  #watch: { stop(): void } | undefined;
+
+  constructor(options: GuardingOptions, manifest: Manifest | undefined) {
+    this.#options = options;
+    this.#now = { snapshot: options.snapshot, manifest };
+  }
+
+  get guard(): Guard | undefined {
+    return this.#gates?.guard;
+  }
+
+  /** Every call asks the hub: it knows Cedar, and where values came from. */
+  get asksAlways(): boolean {
+    const { hasCedar } = this.#options;
+    return hasCedar || this.observes;
+  }
+
+  /** The hub hears what answers hold. */
+  get observes(): boolean {
+    return this.#options.hasHub && this.#isMeant && this.#now.snapshot.document.taint !== undefined;
+  }
+
+  /** Whether somebody beside the rules may ask a person. */
+  get mayAsk(): boolean {
+    const { content, taint } = this.#now.snapshot.document;
+    if (this.#now.manifest !== undefined || this.#options.hasCedar) return true;
+    return content !== undefined || taint !== undefined;
+  }
+
+  get #isMeant(): boolean {
+    return selects(this.#now.snapshot.document.selectors, this.#options.identity);
+  }
+
+  /** Loads the gates if they are wanted; must be done before a session works by what is in force. */
+  async prepare(): Promise<void> {
+    if (!this.#isWanted) {
+      this.#gates?.stop();
+      this.#gates = undefined;
+      return;
+    }
+    const options = { ...this.#options, isMeant: this.#isMeant, ...this.#now };
+    if (this.#gates !== undefined) return this.#gates.renew(options);
+    const { Gates: Loaded } = await import('./gates.ts');
+    this.#gates = new Loaded(options);
+    if (this.#peer !== undefined) this.#gates.start(this.#peer);
+  }
+
+  get #isWanted(): boolean {
+    const { pinsMode, secrets, hasHub } = this.#options;
+    const { manifest, snapshot } = this.#now;
+    const { content, taint } = snapshot.document;
+    if (manifest !== undefined || pinsMode !== 'off' || secrets.length > 0) return true;
+    return this.#isMeant && (content !== undefined || (taint !== undefined && !hasHub));
+  }
+
+  start(peer: GuardingPeer): void {
+    this.#peer = peer;
+    this.#gates?.start(peer);
+    const { manifests: folder, serverName: server, profile } = this.#options;
+    this.#watch = watchManifest({
+      folder,
+      server,
+      profile,
+      current: this.#now.manifest,
+      everyMs: MANIFEST_EVERY_MS,
+      changed: async (manifest) => {
+        this.#now.manifest = manifest;
+        await this.prepare();
+        peer.use(this.guard);
+        peer.warn(
+          manifest === undefined
+            ? `${server}: its manifest is gone`
+            : `${server}: another manifest`,
+        );
+      },
+      broken: ({ path }) => {
+        peer.warn(`${path} is broken; the last good manifest stays. Run \`sub manifest check\``);
+        peer.degraded('the manifest is broken; the last good one stays');
+      },
+    });
+  }
+
+  async usePolicy(snapshot: Snapshot): Promise<void> {
+    this.#now.snapshot = snapshot;
+    await this.prepare();
+  }
+
+  /** What the server has just shown may have to be remembered. */
+  settled(): void {
+    this.#gates?.remember();
+  }
+
+  stop(): void {
+    this.#watch?.stop();
+    this.#gates?.stop();
+  }
+
+  /** All that was to be remembered is on the disk, or could not be written. */
+  flush(): Promise<void> {
+    return this.#gates?.flush() ?? Promise.resolve();
+  }
+}
+
+type Opened =
+  | { readonly ok: true; readonly guarding: Guarding; readonly warning?: string }
+  | { readonly ok: false; readonly message: string };
+
+/** In production, a manifest that cannot be read keeps the server from starting. */
+async function openGuarding(options: GuardingOptions): Promise<Opened> {
+  const { manifests: folder, serverName: server, profile } = options;
+  const loaded = await loadManifest({ folder, server, profile });
+  if (loaded.kind === 'problems') {
+    const { formatProblem } = await import('@subluminal/core/policy');
+    const message = loaded.problems.map((problem) => formatProblem(problem)).join('\n');
+    if (profile === 'production') return { ok: false, message };
+    return { ok: true, guarding: new Guarding(options, undefined), warning: message };
+  }
+  const manifest = loaded.kind === 'manifest' ? loaded.manifest : undefined;
+  return { ok: true, guarding: new Guarding(options, manifest) };
+}
+
+export type { Guarding, GuardingOptions, GuardingPeer };
+export { openGuarding };
