@@ -1,12 +1,14 @@
 import { ABOUT_COMMANDS } from './catalog/about.ts';
 import { ADOPT_COMMANDS } from './catalog/adopt.ts';
 import { APPROVAL_COMMANDS, APPROVAL_GROUPS } from './catalog/approvals.ts';
+import { HINT_COMMANDS, HINT_GROUPS } from './catalog/hints.ts';
 import { LEDGER_COMMANDS } from './catalog/ledger.ts';
 import { OBSERVE_COMMANDS } from './catalog/observe.ts';
 import { POLICY_COMMANDS } from './catalog/policy.ts';
 import { RUN_COMMANDS } from './catalog/run.ts';
 import { SECRETS_COMMANDS } from './catalog/secrets.ts';
 import { shim } from './catalog/shim.ts';
+import { SURFACE_COMMANDS, SURFACE_GROUPS } from './catalog/surface.ts';
 import manifest from './package.json' with { type: 'json' };
 import type { Catalog } from './program.ts';
 
@@ -37,6 +39,8 @@ const CATALOG: Catalog = {
         'The encrypted store of secrets, for bindings with `source = "vault"`. `sub secrets list` says what protects its key.',
     },
     ...APPROVAL_GROUPS,
+    ...HINT_GROUPS,
+    ...SURFACE_GROUPS,
   ],
   commands: [
     shim,
@@ -47,6 +51,8 @@ const CATALOG: Catalog = {
     ...POLICY_COMMANDS,
     ...SECRETS_COMMANDS,
     ...APPROVAL_COMMANDS,
+    ...HINT_COMMANDS,
+    ...SURFACE_COMMANDS,
     ...ABOUT_COMMANDS,
   ],
 };

@@ -23,6 +23,8 @@ const IMPORT_OPTIONS = {
   ),
   'config-path': configPath,
   'user-only': flag('leave out the files that belong to the project and are shared with it'),
+  'move-secrets': flag('move plain-text secrets of their env into the encrypted store, unasked'),
+  'keep-secrets': flag('leave plain-text secrets where they are, and do not offer to move them'),
   yes,
   json: jsonFlag,
 };
@@ -31,7 +33,7 @@ const importCommand = createCommand({
   path: ['import'],
   summary: 'put the servers of an agent client under governance, for good',
   description:
-    'Shows how the config of the client would change, asks, and makes each of its stdio servers start behind `sub shim`. Nothing else in the file changes, and `sub restore` takes it back byte for byte. Servers that are reached by an address are not governed yet. What is governed already stays so; --policy and --profile change it, too.',
+    'Shows how the config of the client would change, asks, and makes each of its stdio servers start behind `sub shim`. Nothing else in the file changes, and `sub restore` takes it back byte for byte. Servers that are reached by an address are not governed yet. What is governed already stays so; --policy and --profile change it, too. On a terminal it offers to move secrets that stand in plain text in the env of these servers into the store of `sub secrets`; --yes alone moves none.',
   args: IMPORT_ARGS,
   options: IMPORT_OPTIONS,
   examples: [
@@ -39,10 +41,11 @@ const importCommand = createCommand({
     'sub import claude --dry-run',
     'sub import codex --policy policy.yaml --yes',
     'sub import custom --config-path mcp.json --server files',
+    'sub import claude --move-secrets --yes',
   ],
   exitCodes: {
     0: 'it is done, or there was nothing to do, or you said no',
-    2: 'wrong flags, nobody to ask, a config that cannot be read or changed, or no such client or server',
+    2: 'wrong flags, nobody to ask, a config that cannot be read or changed, no such client or server, or secrets that were to move and cannot',
     70: INTERNAL,
   },
   load: () => import('../commands/import.ts'),
@@ -63,7 +66,7 @@ const restore = createCommand({
   path: ['restore'],
   summary: 'take the servers of an agent client out of governance again',
   description:
-    'Puts the config back as it was before `sub import`, byte for byte. What another program has changed in it since stays. Also takes shims out of a config that there is no record of.',
+    'Puts the config back as it was before `sub import`, byte for byte. What another program has changed in it since stays. Secrets that were moved into the store come back into the config. Also takes shims out of a config that there is no record of.',
   args: RESTORE_ARGS,
   options: RESTORE_OPTIONS,
   examples: [
@@ -73,7 +76,7 @@ const restore = createCommand({
   ],
   exitCodes: {
     0: 'it is done, or there was nothing to do, or you said no',
-    2: 'wrong flags, nobody to ask, or a config that cannot be put back safely',
+    2: 'wrong flags, nobody to ask, a config that cannot be put back safely, or a secret of it that the store has no more',
     70: INTERNAL,
   },
   load: () => import('../commands/restore.ts'),
@@ -86,7 +89,7 @@ const status = createCommand({
   path: ['status'],
   summary: 'show which servers of which agent clients are governed',
   description:
-    'Lists the configs of the agent clients of this user and project, and every other one that `sub import` has changed, their servers, whether calls to them are governed and the servers can start, by which policy, and when the last call was seen. It shows no value of any config but how `sub` itself is started.',
+    'Lists the configs of the agent clients of this user and project, and every other one that `sub import` has changed, their servers, whether calls to them are governed and the servers can start, by which policy, how many of their secrets come from the store, and when the last call was seen. It shows no value of any config but how `sub` itself is started.',
   args: STATUS_ARGS,
   options: STATUS_OPTIONS,
   examples: ['sub status', 'sub status --json'],

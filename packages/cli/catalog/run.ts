@@ -27,6 +27,7 @@ const RUN_OPTIONS = {
     'file',
     'the policy of the run: a bundle or a compiled snapshot; a server whose entry names its own keeps that',
   ),
+  cedar: text('path', 'Cedar policies that each call needs the permit of: a folder or a file'),
   profile: choice(
     ['production', 'development'],
     'production enforces, development only says what it would have done',

@@ -24,7 +24,7 @@ function wrongCall(name: string, { args, options }: RunInput): Failure | undefin
       return failure('SUB_USAGE', message, 'Give a name.');
     }
   }
-  for (const option of ['policy', 'events', 'bundle'] as const) {
+  for (const option of ['policy', 'cedar', 'events', 'bundle'] as const) {
     if (options[option] !== '') continue;
     return failure('SUB_USAGE', `--${option} is empty.`, 'Name a file or a folder.');
   }

@@ -27,8 +27,8 @@ async function prepareRun(name: string, input: RunInput, io: Io): Promise<Prepar
   const { args, options } = input;
   const read = readMeta(options.meta);
   if (read.kind === 'failure') return read;
-  const { policy, profile, events } = options;
-  const settings = await loadSettings({ policy, profile, events: sinkOf(events) }, io);
+  const { policy, profile, events, cedar } = options;
+  const settings = await loadSettings({ policy, profile, cedar, events: sinkOf(events) }, io);
   if (isFailure(settings)) return settings;
   const found = await findSnapshot(settings, policy, io);
   if (isFailure(found)) return found;

@@ -21,13 +21,14 @@ interface Flags {
   readonly policy: string | undefined;
   readonly profile: string | undefined;
   readonly events?: string | undefined;
+  readonly cedar?: string | undefined;
 }
 
 async function loadSettings(flags: Flags, io: Io): Promise<Settings | Failure> {
-  const { policy, profile, events } = flags;
+  const { policy, profile, events, cedar } = flags;
   const loaded = await loadConfig({
     env: process.env,
-    flags: { policy, profile, events },
+    flags: { policy, profile, events, cedar },
     cwd: process.cwd(),
   });
   if (loaded.ok) return { config: loaded.config, paths: loaded.paths };
