@@ -6,6 +6,7 @@ import { LEDGER_COMMANDS } from './catalog/ledger.ts';
 import { OBSERVE_COMMANDS } from './catalog/observe.ts';
 import { POLICY_COMMANDS } from './catalog/policy.ts';
 import { RUN_COMMANDS } from './catalog/run.ts';
+import { scan } from './catalog/scan.ts';
 import { SECRETS_COMMANDS } from './catalog/secrets.ts';
 import { shim } from './catalog/shim.ts';
 import { SURFACE_COMMANDS, SURFACE_GROUPS } from './catalog/surface.ts';
@@ -49,6 +50,7 @@ const CATALOG: Catalog = {
     ...LEDGER_COMMANDS,
     ...OBSERVE_COMMANDS,
     ...POLICY_COMMANDS,
+    scan,
     ...SECRETS_COMMANDS,
     ...APPROVAL_COMMANDS,
     ...HINT_COMMANDS,

@@ -210,6 +210,12 @@ describe('a call through all nine stages', () => {
       'mail.send LEAK_BLOCKED',
       ...Array.from({ length: 5 }, () => 'mail.read DEFAULT_ALLOW'),
     ]);
+    const found = events.flatMap((event) =>
+      event.type === 'tool_call_decision' ? (event.call.content?.findings ?? []) : [],
+    );
+    expect(found).toEqual(
+      expect.arrayContaining(['secret:aws-access-key', 'personal:us-ssn', 'leak:mail_token']),
+    );
     const approvals = events.flatMap((event) =>
       event.type === 'approval' ? [event.approval] : [],
     );

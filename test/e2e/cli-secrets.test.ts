@@ -259,16 +259,32 @@ describe('a server', () => {
     }
   }
 
+  /** The environment of the server behind a shim. */
+  function environmentBelow(shimPid: number | null): string {
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    const server = pids.find((pid) => {
+      const [, parent] = /^PPid:\t(\d+)$/m.exec(lineOf(`/proc/${pid}/status`)) ?? [];
+      const isServer = lineOf(`/proc/${pid}/cmdline`).includes(EVERYTHING);
+      return isServer && Number(parent) === shimPid;
+    });
+    return lineOf(`/proc/${server}/environ`);
+  }
+
   async function withServer(more: { readonly [name: string]: string }) {
     const client = new Client({ name: 'secrets', version: '1' });
     const args = [SUB, ...shimArgs()];
     const all = { ...env, ...more };
     const command = process.execPath;
-    await client.connect(new StdioClientTransport({ command, args, env: all, stderr: 'ignore' }));
+    const transport = new StdioClientTransport({ command, args, env: all, stderr: 'ignore' });
+    await client.connect(transport);
     try {
       const { content } = await client.callTool({ name: 'get-env', arguments: {} });
-      await client.callTool({ name: 'echo', arguments: { message: VALUE } });
-      return { told: JSON.stringify(content), commands: commandLines() };
+      // The agent can neither read nor send it.
+      const sent = client.callTool({ name: 'echo', arguments: { message: VALUE } });
+      await expect(sent).rejects.toThrow(/holds? a secret that was entrusted/);
+      const told = JSON.stringify(content);
+      expectNowhere(told, VALUE);
+      return { told, given: environmentBelow(transport.pid), commands: commandLines() };
     } finally {
       await client.close();
     }
@@ -281,9 +297,11 @@ describe('a server', () => {
       'inject_as = "ONE_TOKEN"; secret_ref = "github_token"; source = "vault"',
       'inject_as = "TWO_TOKEN"; secret_ref = "sub://github_token"',
     );
-    const { told, commands } = await withServer({});
-    for (const name of ['ONE_TOKEN', 'TWO_TOKEN']) expect(told).toContain(name);
-    expect(told.split(VALUE)).toHaveLength(3);
+    const { told, given, commands } = await withServer({});
+    for (const name of ['ONE_TOKEN', 'TWO_TOKEN']) {
+      expect(told).toContain(name);
+      expect(given.split('\0')).toContain(`${name}=${VALUE}`);
+    }
     expect(commands).toContain(EVERYTHING);
     expectNowhere(commands, VALUE);
     const events = readFileSync(join(folder, 'events.jsonl'), 'utf8');
@@ -298,9 +316,9 @@ describe('a server', () => {
     const more = { SUB_VAULT_PASSPHRASE_FILE: path };
     await secrets('add github_token', VALUE, more);
     config('inject_as = "ONE_TOKEN"; secret_ref = "sub://github_token"');
-    const { told } = await withServer(more);
-    expect(told).toContain(VALUE);
-    expect(told).not.toContain('PASSPHRASE');
+    const { given } = await withServer(more);
+    expect(given.split('\0')).toContain(`ONE_TOKEN=${VALUE}`);
+    expect(given).not.toContain('PASSPHRASE');
     expectNowhere(everythingStored(), VALUE, PASSPHRASE);
   });
 
@@ -318,9 +336,9 @@ describe('a server', () => {
       const port = typeof place === 'object' ? place?.port : undefined;
       config('inject_as = "ONE_TOKEN"; secret_ref = "vault://kv/team/app#token"');
       const more = { VAULT_ADDR: `http://127.0.0.1:${port}`, VAULT_TOKEN: token };
-      const { told, commands } = await withServer(more);
-      expect(told).toContain(VALUE);
-      expectNowhere(told, token);
+      const { given, commands } = await withServer(more);
+      expect(given.split('\0')).toContain(`ONE_TOKEN=${VALUE}`);
+      expectNowhere(given, token);
       expectNowhere(commands + everythingStored(), VALUE, token);
     } finally {
       vault.close();

@@ -32,7 +32,7 @@ function unseenPassage(memory: Memory, wanted: Wanted, what: Kind): Passage {
   }
   const isStopped = content?.unscanned === 'block' || content?.unscanned === 'ask';
   if (isStopped && options.enforces.content) {
-    return refused('CONTENT_BLOCKED', `${SUBJECTS[what.kind]} ${UNREAD}, as the policy wants it.`);
+    return refused('CONTENT_BLOCKED', `${SUBJECTS[what.kind]} ${UNREAD}, and the policy stops that.`);
   }
   if (isResult) {
     const { method } = what;

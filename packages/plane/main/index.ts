@@ -1,2 +1,3 @@
+export { fingerprintsIn } from './shim/fingerprints.ts';
 export type { ShimOptions } from './shim/start.ts';
 export { startShim } from './shim/start.ts';

@@ -1,6 +1,5 @@
 // The gates of a shim with what they need from the disk: pins, and the key of fingerprints.
-import { createHmac, randomBytes } from 'node:crypto';
-import { readFileSync, unwatchFile, watchFile, writeFileSync } from 'node:fs';
+import { unwatchFile, watchFile } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -15,6 +14,7 @@ import type { Manifest, OpenedPins, PinStore, ServerPins } from '@subluminal/cor
 import { compileTaint } from '@subluminal/core/taint';
 import { sha256 } from '../../crypto/index.ts';
 import { openPins, PINS_FILE, rememberPins, savePins } from '../../surface/index.ts';
+import { fingerprintsIn } from './fingerprints.ts';
 import type { GuardingOptions, GuardingPeer } from './guarding.ts';
 
 interface GatesOptions extends GuardingOptions {
@@ -25,9 +25,6 @@ interface GatesOptions extends GuardingOptions {
 }
 
 const PINS_EVERY_MS = 1_000;
-const KEY_FILE = 'fingerprint.key';
-const KEY_BYTES = 32;
-const FINGERPRINT_LENGTH = 16;
 
 class Gates {
   guard: ServerGuard;
@@ -44,7 +41,7 @@ class Gates {
   constructor(options: GatesOptions) {
     this.#options = options;
     this.#leaks = createLeakFinder(options.secrets);
-    this.#fingerprint = fingerprintsIn(options.home);
+    this.#fingerprint = fingerprintsIn(options.home).of;
     this.#opened = options.pinsMode === 'off' ? undefined : openPins(options.home);
     this.#written = this.#opened?.ok
       ? this.#opened.store.servers.get(options.serverName)
@@ -155,33 +152,6 @@ function enforcedBy({ profile, snapshot, hasPolicy }: GatesOptions): GuardOption
     content: isStrict,
     asks: isProduction && (!hasPolicy || mode === 'control'),
   };
-}
-
-/** Fingerprints are keyed, so that nobody can find a value by trying; the key is made once. */
-function fingerprintsIn(home: string): (text: string) => string {
-  let key: Buffer | undefined;
-  return (text) => {
-    key ??= keyIn(home);
-    return createHmac('sha256', key).update(text).digest('hex').slice(0, FINGERPRINT_LENGTH);
-  };
-}
-
-function keyIn(home: string): Buffer {
-  const path = join(home, KEY_FILE);
-  const fresh = randomBytes(KEY_BYTES);
-  try {
-    writeFileSync(path, fresh, { flag: 'wx', mode: 0o600 });
-    return fresh;
-  } catch {
-    // It is there already, or the home is read-only.
-  }
-  try {
-    const found = readFileSync(path);
-    if (found.length === KEY_BYTES) return found;
-  } catch {
-    // Then this session has fingerprints of its own, which no suppression names.
-  }
-  return fresh;
 }
 
 export { Gates };

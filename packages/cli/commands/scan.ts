@@ -1,0 +1,182 @@
+import type { Finding } from '@subluminal/core/detect';
+import { type ConfigProblem, ensureHome } from '@subluminal/plane/config';
+import { fingerprintsIn } from '@subluminal/plane/main';
+import type { ScanInput } from '../catalog/scan.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { loadPolicy } from '../load-policy.ts';
+import { STDIO } from '../read-file.ts';
+import { gateVerdict, isHole, type Looking, look } from '../scan/look.ts';
+import {
+  doneAbout,
+  doneWith,
+  isSuppressed,
+  type Judge,
+  type Judging,
+  judgeOf,
+  type Place,
+} from '../scan/policy.ts';
+import {
+  fileDocument,
+  policyDocument,
+  type Report,
+  type Reported,
+  reportText,
+} from '../scan/report.ts';
+import { placesIn, readSource, type Source } from '../scan/source.ts';
+import { readPlace, suppressionsFor, suppressionsYaml } from '../scan/suppressions.ts';
+import { type SurfaceHome, surfaceHome } from '../surface/home.ts';
+import { jsonText } from '../text.ts';
+
+/** A file that could not be read is told; the others are still scanned. */
+type Scanned = Report | (Failure & { readonly name: string });
+
+interface Plan {
+  readonly paths: readonly string[];
+  readonly looking: Looking;
+  readonly judge: Judge | undefined;
+  readonly place: Place | undefined;
+  readonly nowMs: number;
+}
+
+async function run({ args, options }: ScanInput, io: Io): Promise<Outcome> {
+  const paths = args.file.length === 0 ? [STDIO] : args.file;
+  const isTwice = [...paths, options.policy].filter((path) => path === STDIO).length > 1;
+  if (isTwice) {
+    const message = 'standard input can be only one of the files.';
+    return failure('SUB_USAGE', message, 'Write the others to files.');
+  }
+  const place = readPlace(options);
+  if (isFailure(place)) return place;
+  const home = await surfaceHome();
+  if (isFailure(home)) return home;
+  const policy =
+    options.policy === undefined ? undefined : await loadPolicy(options.policy, { io });
+  if (isFailure(policy)) return policy;
+  const judge = policy && judgeOf(policy);
+  const prints = openFingerprints(home);
+  const looking = { as: options.as ?? 'result', fingerprint: prints.of } as const;
+  const plan = { paths, looking, judge, place, nowMs: Date.now() };
+  const scanned = await scanAll(plan, io);
+  tell(scanned, { plan, io, json: options.json });
+  const trouble = scanned.some(hasFindings) ? prints.trouble() : undefined;
+  if (trouble !== undefined) reportFailure(trouble, io, false);
+  return done(exitCode(scanned));
+}
+
+interface Prints {
+  readonly of: (text: string) => string;
+  /** Why they may differ from those of the shims. */
+  readonly trouble: () => Failure | undefined;
+}
+
+/** The home is made when there is something to name, and not before. */
+function openFingerprints({ paths }: SurfaceHome): Prints {
+  const prints = fingerprintsIn(paths.home);
+  let home: { readonly problem: ConfigProblem | undefined } | undefined;
+  const problemOf = () => {
+    home ??= { problem: ensureHome(paths) };
+    return home.problem;
+  };
+  return {
+    of: (text) => {
+      problemOf();
+      return prints.of(text);
+    },
+    trouble: () => {
+      const problem = problemOf();
+      if (problem !== undefined) {
+        const { code, where, message, fix } = problem;
+        return failure(code, `${where} ${message}: ${OWN_ONLY}`, fix);
+      }
+      if (prints.areKept()) return undefined;
+      const fix = `Check \`fingerprint.key\` in ${paths.home}.`;
+      return failure('SUB_FILE_WRITE', `their key cannot be read or written: ${OWN_ONLY}`, fix);
+    },
+  };
+}
+
+const OWN_ONLY = 'these fingerprints may not be those of the shims.';
+
+async function scanAll({ paths, ...plan }: Plan, io: Io): Promise<readonly Scanned[]> {
+  const scanned: Scanned[] = [];
+  // One after the other, so that the report keeps the order of the arguments.
+  for (const path of paths) {
+    const source = await readSource(path, io);
+    scanned.push(isFailure(source) ? { ...source, name: path } : reportOf(source, plan));
+  }
+  return scanned;
+}
+
+function reportOf(source: Source, { looking, judge, place, nowMs }: Omit<Plan, 'paths'>): Report {
+  const { findings, gaps, scannedUnits } = look(source, looking);
+  const judging = judge && { judge, place, as: looking.as, nowMs };
+  const placeOf = placesIn(source.text);
+  return {
+    kind: 'report',
+    name: source.name,
+    format: source.json === undefined ? 'text' : 'json',
+    as: looking.as,
+    scannedUnits,
+    findings: findings.map((finding) => ({
+      ...finding,
+      ...(finding.path === null && placeOf(finding.start)),
+      ...judged(finding, judging),
+    })),
+    gaps,
+    doings: judging === undefined ? {} : doneWith(gateVerdict(source, looking), judging),
+  };
+}
+
+function judged(
+  finding: Finding,
+  judging: Judging | undefined,
+): Pick<Reported, 'isSuppressed' | 'doings'> {
+  if (judging === undefined) return { isSuppressed: false, doings: {} };
+  return { isSuppressed: isSuppressed(finding, judging), doings: doneAbout(finding, judging) };
+}
+
+interface Telling {
+  readonly plan: Plan;
+  readonly io: Io;
+  readonly json: boolean;
+}
+
+function tell(scanned: readonly Scanned[], { plan, io, json }: Telling): void {
+  const { judge, place, nowMs } = plan;
+  const reports = scanned.filter((one) => !isFailure(one));
+  const open = reports.flatMap(({ findings }) => findings.filter((one) => !one.isSuppressed));
+  const suppressions = place && suppressionsFor(open, place, nowMs);
+  if (json) {
+    const files = scanned.map((one) => (isFailure(one) ? failedFile(one) : fileDocument(one)));
+    io.out.write(jsonText({ files, ...policyDocument({ judge, suppressions }) }));
+  } else for (const report of reports) io.out.write(reportText(report, judge, io));
+  for (const failed of scanned.filter((one) => isFailure(one))) reportFailure(failed, io, false);
+  if (!json && suppressions !== undefined && suppressions.length > 0) {
+    io.out.write(`\n${FALSE_ALARMS}\n\n${suppressionsYaml(suppressions)}`);
+  }
+}
+
+const FALSE_ALARMS = 'What of this is a false alarm can be put into the policy:';
+
+function failedFile({ name, code, message, fix }: Failure & { readonly name: string }) {
+  return { file: name, error: { code, message, fix } };
+}
+
+function hasFindings(one: Scanned): boolean {
+  return !isFailure(one) && one.findings.length > 0;
+}
+
+function exitCode(scanned: readonly Scanned[]): number {
+  if (scanned.some((one) => isFailure(one))) return EXIT.usage;
+  const isOpen = scanned.some(
+    (one) =>
+      !isFailure(one) &&
+      (one.findings.some((finding) => !finding.isSuppressed) || one.gaps.some(isHole)),
+  );
+  return isOpen ? EXIT.findings : EXIT.fine;
+}
+
+export { run };

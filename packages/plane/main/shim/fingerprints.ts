@@ -1,0 +1,83 @@
+// Names for values that must not be named: the same value has the same one wherever this home is
+// used, so that a suppression which `sub scan` proposes is one that a shim knows again.
+import { createHmac, randomBytes } from 'node:crypto';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface Fingerprints {
+  readonly of: (text: string) => string;
+  /** False when the key could be neither read nor kept: then nobody else gets the same. */
+  readonly areKept: () => boolean;
+}
+
+interface Key {
+  readonly bytes: Buffer;
+  readonly isKept: boolean;
+}
+
+const KEY_FILE = 'fingerprint.key';
+const KEY_BYTES = 32;
+const FINGERPRINT_LENGTH = 16;
+const DRAFT_BYTES = 8;
+
+/** Fingerprints are keyed, so that nobody can find a value by trying; the key is made once. */
+function fingerprintsIn(home: string): Fingerprints {
+  let key: Key | undefined;
+  const known = (): Key => {
+    key ??= keyIn(home);
+    return key;
+  };
+  return {
+    of: (text) =>
+      createHmac('sha256', known().bytes).update(text).digest('hex').slice(0, FINGERPRINT_LENGTH),
+    areKept: () => known().isKept,
+  };
+}
+
+function keyIn(home: string): Key {
+  const path = join(home, KEY_FILE);
+  const found = readKey(path);
+  if (found !== undefined) return { bytes: found, isKept: true };
+  const fresh = randomBytes(KEY_BYTES);
+  if (keep(path, fresh)) return { bytes: fresh, isKept: true };
+  // Another process may have been first. Else this one has fingerprints that no suppression names.
+  const made = readKey(path);
+  return made === undefined ? { bytes: fresh, isKept: false } : { bytes: made, isKept: true };
+}
+
+function readKey(path: string): Buffer | undefined {
+  try {
+    const found = readFileSync(path);
+    return found.length === KEY_BYTES ? found : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The file appears whole: who looks for it meanwhile must not find a part of a key. */
+function keep(path: string, key: Buffer): boolean {
+  const draft = `${path}.${randomBytes(DRAFT_BYTES).toString('hex')}`;
+  if (!wasWritten(draft, key)) return false;
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch {
+    // It is there already, or the file system has no links.
+    return wasWritten(path, key);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Never over a file that is there. */
+function wasWritten(path: string, bytes: Buffer): boolean {
+  try {
+    writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export type { Fingerprints };
+export { fingerprintsIn };
