@@ -22,6 +22,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { commandLines, environmentBelow } from './environment.ts';
 import { type Ended, ended, ensureBuilt, ROOT, runSub, SUB, startSub } from './sub.ts';
 
 const EVERYTHING = fileURLToPath(
@@ -244,32 +245,6 @@ describe('a server', () => {
     ...['--events', `file:${join(folder, 'events.jsonl')}`, ...flags, '--', ...SERVER],
   ];
 
-  /** What everybody can see of all processes. */
-  function commandLines(): string {
-    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-    return pids.map((pid) => lineOf(`/proc/${pid}/cmdline`)).join('\n');
-  }
-
-  function lineOf(path: string): string {
-    try {
-      return readFileSync(path, 'utf8');
-    } catch {
-      // It has ended meanwhile.
-      return '';
-    }
-  }
-
-  /** The environment of the server behind a shim. */
-  function environmentBelow(shimPid: number | null): string {
-    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-    const server = pids.find((pid) => {
-      const [, parent] = /^PPid:\t(\d+)$/m.exec(lineOf(`/proc/${pid}/status`)) ?? [];
-      const isServer = lineOf(`/proc/${pid}/cmdline`).includes(EVERYTHING);
-      return isServer && Number(parent) === shimPid;
-    });
-    return lineOf(`/proc/${server}/environ`);
-  }
-
   async function withServer(more: { readonly [name: string]: string }) {
     const client = new Client({ name: 'secrets', version: '1' });
     const args = [SUB, ...shimArgs()];
@@ -284,7 +259,7 @@ describe('a server', () => {
       await expect(sent).rejects.toThrow(/holds? a secret that was entrusted/);
       const told = JSON.stringify(content);
       expectNowhere(told, VALUE);
-      return { told, given: environmentBelow(transport.pid), commands: commandLines() };
+      return { told, given: environmentBelow(transport.pid, EVERYTHING), commands: commandLines() };
     } finally {
       await client.close();
     }
@@ -300,7 +275,7 @@ describe('a server', () => {
     const { told, given, commands } = await withServer({});
     for (const name of ['ONE_TOKEN', 'TWO_TOKEN']) {
       expect(told).toContain(name);
-      expect(given.split('\0')).toContain(`${name}=${VALUE}`);
+      expect(given).toContain(`${name}=${VALUE}`);
     }
     expect(commands).toContain(EVERYTHING);
     expectNowhere(commands, VALUE);
@@ -317,8 +292,8 @@ describe('a server', () => {
     await secrets('add github_token', VALUE, more);
     config('inject_as = "ONE_TOKEN"; secret_ref = "sub://github_token"');
     const { given } = await withServer(more);
-    expect(given.split('\0')).toContain(`ONE_TOKEN=${VALUE}`);
-    expect(given).not.toContain('PASSPHRASE');
+    expect(given).toContain(`ONE_TOKEN=${VALUE}`);
+    expect(given.join('\n')).not.toContain('PASSPHRASE');
     expectNowhere(everythingStored(), VALUE, PASSPHRASE);
   });
 
@@ -337,8 +312,8 @@ describe('a server', () => {
       config('inject_as = "ONE_TOKEN"; secret_ref = "vault://kv/team/app#token"');
       const more = { VAULT_ADDR: `http://127.0.0.1:${port}`, VAULT_TOKEN: token };
       const { given, commands } = await withServer(more);
-      expect(given.split('\0')).toContain(`ONE_TOKEN=${VALUE}`);
-      expectNowhere(given, token);
+      expect(given).toContain(`ONE_TOKEN=${VALUE}`);
+      expectNowhere(given.join('\n'), token);
       expectNowhere(commands + everythingStored(), VALUE, token);
     } finally {
       vault.close();

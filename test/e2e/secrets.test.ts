@@ -16,6 +16,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { environmentBelow } from './environment.ts';
 import { ensureBuilt, runSub, SUB } from './sub.ts';
 
 const EVERYTHING = fileURLToPath(
@@ -56,26 +57,24 @@ const shimArgs = (name: string, flags: readonly string[] = []) => [
   ...['--', ...SERVER],
 ];
 
-async function withClient<T>(name: string, use: (client: Client) => Promise<T>): Promise<T> {
+async function withClient<T>(
+  name: string,
+  use: (client: Client, pid: number | null) => T | Promise<T>,
+): Promise<T> {
   const client = new Client({ name: 'secrets', version: '1' });
   const args = [SUB, ...shimArgs(name)];
   const command = process.execPath;
-  await client.connect(new StdioClientTransport({ command, args, env, stderr: 'ignore' }));
+  const transport = new StdioClientTransport({ command, args, env, stderr: 'ignore' });
+  await client.connect(transport);
   try {
-    return await use(client);
+    return await use(client, transport.pid);
   } finally {
     await client.close();
   }
 }
 
-async function serverEnv(client: Client): Promise<{ readonly [name: string]: unknown }> {
-  const { content } = await client.callTool({ name: 'get-env', arguments: {} });
-  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
-  const texts = parts.map((part) =>
-    typeof part === 'object' && part !== null && 'text' in part ? String(part.text) : '',
-  );
-  const parsed: unknown = JSON.parse(texts.join(''));
-  return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
+function serverEnv(_client: Client, pid: number | null): readonly string[] {
+  return environmentBelow(pid, EVERYTHING);
 }
 
 /** Every file that the product has written, the database of the ledger included. */
@@ -85,15 +84,19 @@ function everythingStored(): string {
   return own.map((file) => readFileSync(join(file.parentPath, file.name), 'latin1')).join('\n');
 }
 
+const LEAK = { data: { subluminal: { reason_code: 'LEAK_BLOCKED' } } };
+
 describe('bound secrets', () => {
   it('reach their server under their names, and no other server', async () => {
     verifies('IP-4.1', 'SL-7.4', 'T-F.1');
     const own = await withClient('everything', serverEnv);
-    expect(own).toMatchObject({ FILE_TOKEN: FROM_FILE, OTHER_TOKEN: FROM_ENV });
-    expect(own).not.toHaveProperty('ENV_TOKEN');
+    const given = [`FILE_TOKEN=${FROM_FILE}`, `OTHER_TOKEN=${FROM_ENV}`];
+    expect(own).toEqual(expect.arrayContaining(given));
+    expect(own.filter((word) => word.startsWith('ENV_TOKEN='))).toEqual([]);
     const other = await withClient('another', serverEnv);
-    expect(JSON.stringify(other)).not.toContain(FROM_ENV);
-    expect(JSON.stringify(other)).not.toContain(FROM_FILE);
+    expect(other.length).toBeGreaterThan(2);
+    expect(other.join('\n')).not.toContain(FROM_ENV);
+    expect(other.join('\n')).not.toContain(FROM_FILE);
   });
 
   it('are recorded by name alone, however the agent and the server write them', async () => {
@@ -105,10 +108,15 @@ describe('bound secrets', () => {
       Buffer.from(secret).toString('hex'),
     ]);
     await withClient('everything', async (client) => {
-      await serverEnv(client);
-      for (const message of shapes) await client.callTool({ name: 'echo', arguments: { message } });
-      // The server repeats a wrong argument in its error.
-      await client.callTool({ name: 'get-sum', arguments: { a: FROM_FILE, b: 1 } });
+      // The server tells them, and the agent hears of their names alone.
+      const { content } = await client.callTool({ name: 'get-env', arguments: {} });
+      expect(JSON.stringify(content)).toContain('FILE_TOKEN');
+      for (const shape of shapes) expect(JSON.stringify(content)).not.toContain(shape);
+      // Whoever has come by them cannot send them.
+      for (const message of shapes) {
+        const sent = client.callTool({ name: 'echo', arguments: { message } });
+        await expect(sent).rejects.toMatchObject(LEAK);
+      }
     });
     const ingested = await runSub(['ingest', join(folder, 'events.jsonl')], { cwd: folder, env });
     expect(ingested.code).toBe(0);
