@@ -241,7 +241,14 @@ async function asScript({ path, text }) {
     supported: { 'dynamic-import': false },
     minifyWhitespace: true,
   });
-  return { path, contents: `(function(exports,require,module,performance){${code}})` };
+  return { path, contents: `(function(exports,require,module,performance){${inAscii(code)}})` };
+}
+
+/** The launcher reads bytes as characters. What esbuild leaves as it is stands in expressions. */
+function inAscii(code) {
+  return code.replaceAll(/[^\0-\x7f]/g, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }
 
 /** Our own sources do nothing when they are imported: what is not used can be left out. */

@@ -1,5 +1,5 @@
 // The built `sub shim` from outside: a real client, a real server, real pipes.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { watch } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -220,6 +220,16 @@ describe('the end of a session', () => {
     }
     throw new Error('the server did not start');
   }
+});
+
+it('is built of plain ASCII, as its launcher reads it', () => {
+  const chunks = join(ROOT, 'packages/cli/dist/chunks');
+  const scripts = readdirSync(chunks).filter((name) => existsSync(join(chunks, `${name}.cache`)));
+  expect(scripts.length).toBeGreaterThan(5);
+  const odd = scripts.filter((name) =>
+    readFileSync(join(chunks, name)).some((byte) => byte > 0x7f),
+  );
+  expect(odd).toEqual([]);
 });
 
 it('starts without loading what a policy of names does not need', () => {
