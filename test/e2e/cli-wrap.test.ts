@@ -161,7 +161,7 @@ describe('a session', () => {
   test('a launcher that hands over to a window is told of import', async () => {
     const path = join(machine.home, '.cursor', 'mcp.json');
     machine.servers({ files: SERVER }, path);
-    const cursor = ['--agent-type', 'cursor', '--events', 'off', ...machine.agent({}, path)];
+    const cursor = ['--agent-type', 'cursor', '--events', 'off', '--', 'true'];
     const { stderr } = await ended(machine.start(['wrap', ...cursor]));
     expect(stderr).toContain('`sub import cursor`');
     // One without windows has just had nothing to do.

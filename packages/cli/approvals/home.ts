@@ -13,6 +13,7 @@ import {
 import { homePaths } from '@subluminal/plane/config';
 import { processInfo, thisSystem } from '@subluminal/plane/identity';
 import { type Failure, failure } from '../failure.ts';
+import { isInsideRun } from '../inside-run.ts';
 import type { Io } from '../io.ts';
 import { harmless } from '../text.ts';
 
@@ -36,12 +37,9 @@ function speaker(): string {
   return thisSystem().userName() ?? 'unknown';
 }
 
-/**
- * An agent that may run commands could approve its own calls. This stops one that tries; one that
- * clears its environment is only stopped by running it as another user.
- */
+/** Not an agent: it could approve its own calls. */
 function mayApprove(): Failure | undefined {
-  if ((process.env['SUB_RUN_ID'] ?? '') === '') return undefined;
+  if (!isInsideRun()) return undefined;
   const message = 'this is inside a governed run, and an agent may not approve calls.';
   return failure('SUB_APPROVAL_INSIDE', message, 'Approve from a terminal of your own.');
 }

@@ -1,6 +1,10 @@
 #!/usr/bin/env node
 // A committed launcher: npm links it at install time, before anything is built. It imports nothing
 // by name: that would load parts of Node which a shim does without.
+
+// With it Node would open a debugger on a port without a password, in a process that decides.
+process.on('SIGUSR1', () => {});
+
 const { getBuiltinModule } = process;
 const { existsSync, readFileSync } = getBuiltinModule('node:fs');
 const { fileURLToPath } = getBuiltinModule('node:url');

@@ -5,6 +5,7 @@ import { formatConfigProblem, type HomePaths, loadConfig } from '@subluminal/pla
 import { openPins, type PinsProblem } from '@subluminal/plane/surface';
 import { asker } from '../adopt/confirm.ts';
 import { type Failure, failure } from '../failure.ts';
+import { isInsideRun } from '../inside-run.ts';
 import type { Io } from '../io.ts';
 
 interface SurfaceHome {
@@ -28,12 +29,9 @@ async function surfaceHome(): Promise<SurfaceHome | Failure> {
   return failure(first.code, `${formatConfigProblem(first)}${more}`, 'See `sub doctor`.');
 }
 
-/**
- * An agent that may run commands could allow itself more. This stops one that tries; one that
- * clears its environment is only stopped by running it as another user.
- */
+/** Not an agent: it could allow itself more. */
 function mayChange(): Failure | undefined {
-  if ((process.env['SUB_RUN_ID'] ?? '') === '') return undefined;
+  if (!isInsideRun()) return undefined;
   const message = 'this is inside a governed run, and an agent may not change manifests or pins.';
   return failure('SUB_SURFACE_INSIDE', message, 'Run it from a terminal of your own.');
 }

@@ -56,4 +56,4 @@ function baseName(path: string): string {
 }
 
 export type { AgentProcess };
-export { agentProcess };
+export { agentProcess, clientOf };

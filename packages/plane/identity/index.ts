@@ -1,3 +1,4 @@
+export { agentAbove } from './above.ts';
 export {
   AGENT_FILE_BYTES_MAX,
   agentFileName,
