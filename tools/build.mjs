@@ -96,8 +96,6 @@ const settings = {
   platform: 'node',
   // They find their binaries beside themselves, so they stay where they are installed.
   external: ['@cedar-policy/cedar-wasm', '@napi-rs/keyring', '@photostructure/sqlite'],
-  // What its `main` names loads its parts by names that no bundler sees.
-  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   target: 'node20.19',
   splitting: true,
   chunkNames: `${CHUNKS}/[name]-[hash]`,

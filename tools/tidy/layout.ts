@@ -29,7 +29,6 @@ const PACKAGES: { readonly [name: string]: PackageLayout } = {
       '@photostructure/sqlite',
       '@slack/web-api',
       'hono',
-      'jsonc-parser',
       'smol-toml',
       'uuidv7',
       'ws',
