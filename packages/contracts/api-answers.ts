@@ -231,6 +231,19 @@ const API_RUN_SUMMARY = open({
   status: required(wordsOrNull, 'How it ended; null while there is no end on record.'),
   mode: required(wordsOrNull, 'How far its policy went.'),
   policy: required(nullable(POLICY_REF), 'The policy it began with.'),
+  policies: required(
+    array(
+      open({
+        policy_id: required(words, 'The policy.'),
+        policy_version: required(words, 'Its version.'),
+        policy_hash: required(words, 'The hash of its compiled snapshot.'),
+        calls: required(count, 'Calls that it decided.'),
+        refused: required(count, 'Those that did not pass.'),
+      }),
+      listed,
+    ),
+    'All that were in force; a server may have one of its own.',
+  ),
   started_at: required(wordsOrNull, 'When it began.'),
   ended_at: required(wordsOrNull, 'When it ended.'),
   totals: required(
@@ -245,6 +258,7 @@ const API_RUN_SUMMARY = open({
     'As `run_end` has them.',
   ),
   calls_undecided: required(count, 'Calls without a decision on record.'),
+  answers_held_back: required(count, 'Answers of forwarded calls that the agent did not get.'),
   decisions: required(record(count), 'Calls by action.'),
   rules: required(
     array(open({ rule_id: required(words, 'The rule.'), count: callsCounted }), listed),

@@ -15,8 +15,8 @@ import {
 const CONTENT_ACTION = oneOf('allow', 'tag', 'redact', 'ask', 'block');
 /** A definition travels whole or not at all, and nobody is asked about one. */
 const DEFINITION_ACTION = oneOf('allow', 'tag', 'block');
-/** There is nothing to redact in what nobody looked at. */
-const UNSCANNED_ACTION = oneOf('allow', 'tag', 'ask', 'block');
+/** There is nothing to redact in what nobody looked at. `follow`: see `unscannedAction`. */
+const UNSCANNED_ACTION = oneOf('allow', 'tag', 'follow', 'ask', 'block');
 const CONFIDENCE = oneOf('certain', 'likely', 'hint');
 const EXTERNAL_CONTENT = oneOf('off', 'mark');
 
@@ -70,9 +70,11 @@ const DOCS = {
   inbound: 'What is done about findings in answers; `ask` counts as `block` there.',
   definitions: 'What is done about findings in definitions and instructions; `block` hides a tool.',
   confidence_min: 'What is less sure than this is tagged and nothing more.',
-  unscanned: 'What is done about content that could not be looked at.',
+  unscanned:
+    'What is done about content that could not be looked at; `follow`: the strictest of `block` and `ask` that its direction has, else `tag`.',
   external_content: 'Whether text from servers is marked as such.',
-  max_result_chars: 'The longest answer in characters; the rest is cut and told.',
+  max_result_chars:
+    'The longest answer in characters; the rest is cut and told, longer structured content refused.',
   approval: 'How a person is asked.',
   suppressions: 'False alarms: one value of one rule on one tool, until a day.',
 } as const;
@@ -113,7 +115,7 @@ const CONTENT_DEFAULTS: FullContentSection = {
   inbound: { secret: 'redact', personal: 'tag', injection: 'tag', hidden_text: 'redact' },
   definitions: { secret: 'tag', personal: 'allow', injection: 'block', hidden_text: 'block' },
   confidence_min: 'likely',
-  unscanned: 'tag',
+  unscanned: 'follow',
   external_content: 'mark',
   max_result_chars: 200_000,
   approval: { wait: 'hold', timeout_ms: 300_000 },
@@ -132,5 +134,20 @@ function fullContent(section: ContentSection): FullContentSection {
   };
 }
 
+/**
+ * What is done about content of a direction that could not be looked at. Where a policy stops
+ * anything, it must not be enough to make a message hard to read.
+ */
+function unscannedAction(
+  section: FullContentSection,
+  direction: 'outbound' | 'inbound' | 'definitions',
+): Exclude<FullContentSection['unscanned'], 'follow'> {
+  const { unscanned } = section;
+  if (unscanned !== 'follow') return unscanned;
+  const actions: readonly ContentAction[] = Object.values(section[direction]);
+  if (actions.includes('block')) return 'block';
+  return actions.includes('ask') ? 'ask' : 'tag';
+}
+
 export type { ContentAction, ContentSection, ContentSuppression, FullContentSection };
-export { CONTENT_DEFAULTS, CONTENT_SECTION, FULL_CONTENT, fullContent };
+export { CONTENT_DEFAULTS, CONTENT_SECTION, FULL_CONTENT, fullContent, unscannedAction };

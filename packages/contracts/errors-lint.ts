@@ -97,8 +97,8 @@ const LINT_ERRORS = {
   },
   SUB_LINT_RULE_OF_TWO: {
     title: 'The rule of two can never hold anything back.',
-    cause: 'The tools that it lists do not bring all three of what it counts into a run.',
-    fix: 'List under `tools` what brings `untrusted_input`, `private_data` and `egress_or_change`.',
+    cause: 'Nothing in the section brings all three of what it counts into a run.',
+    fix: 'List under `tools` what brings `private_data` and `egress_or_change`, and `untrusted_input` where every answer is trusted.',
   },
 } as const;
 

@@ -209,6 +209,15 @@ const HEALTH_RESPONSE = open({
     array(string(), { itemsMax: 16 }),
     'Since 0.2.0: what else decides here, so that every call must be asked for: `cedar`.',
   ),
+  profile: optional(PROFILE, 'Since 0.2.0: the profile of the run.'),
+  policy_hash: optional(
+    formatted('sha256'),
+    'Since 0.2.0: the policy that the run began with, if it has one.',
+  ),
+  policy_reload: optional(
+    oneOf('any', 'tighten', 'off'),
+    'Since 0.2.0: which changes of that policy the shims take.',
+  ),
 });
 
 interface HubEndpoint {

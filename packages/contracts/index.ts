@@ -74,7 +74,12 @@ export type {
   ContentSuppression,
   FullContentSection,
 } from './bundle-content.ts';
-export { CONTENT_DEFAULTS, CONTENT_SECTION, fullContent } from './bundle-content.ts';
+export {
+  CONTENT_DEFAULTS,
+  CONTENT_SECTION,
+  fullContent,
+  unscannedAction,
+} from './bundle-content.ts';
 export type { FullTaintSection, TaintSection, TaintSink } from './bundle-taint.ts';
 export { fullTaint, TAINT_DEFAULTS, TAINT_SECTION } from './bundle-taint.ts';
 export type { Mismatch } from './check.ts';

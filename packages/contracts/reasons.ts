@@ -34,8 +34,10 @@ const REASONS = {
   COOLDOWN: 'The tool needs a pause between two calls.',
   PROMPT_NOT_LISTED: 'The manifest of the server does not list this prompt.',
   RESOURCE_NOT_LISTED: 'The manifest of the server does not list this resource.',
-  PIN_CHANGED: 'The definition of the tool has changed since it was accepted.',
-  PIN_INSTRUCTIONS_CHANGED: 'The instructions of the server have changed since they were accepted.',
+  METHOD_NOT_LISTED: 'The manifest of the server does not list this method.',
+  PIN_CHANGED: 'The definition of the tool has changed since it was first seen or accepted.',
+  PIN_INSTRUCTIONS_CHANGED:
+    'The instructions of the server have changed since they were first seen or accepted.',
   PIN_AMBIGUOUS: 'The server offers two different tools of this name.',
   PIN_UNVERIFIED: 'The definition of the tool has not been seen in this session.',
   PIN_STORE_UNREADABLE: 'What is known of the tools cannot be read, so none of them is trusted.',

@@ -46,6 +46,19 @@ function anyDecision(): fc.Arbitrary<Decision> {
 }
 
 describe('refusal', () => {
+  it('does not say twice what the hint repeats', () => {
+    const { summary } = BLOCKED;
+    const hint = {
+      hint_text: summary,
+      suggested_args: null,
+      retry_advice: 'Ask first.',
+      hint_kind: 'OTHER',
+    } as const;
+    const { message, data } = refuse({ ...HINTED, hint });
+    expect(message).toBe(`${summary}\nAsk first.`);
+    expect(data.subluminal.hint?.hint_text).toBe(summary);
+  });
+
   it('goes without suggested arguments that a reader would refuse', () => {
     const suggested_args = { list: Array.from({ length: 100_000 }, () => 0) };
     const hint = {

@@ -83,7 +83,8 @@ function messageOf(decision: Decision, retryAdvice: string | undefined): string 
   }
   if (decision.action === 'REJECT_WITH_HINT' && decision.hint !== undefined) {
     const { hint_text, suggested_args, retry_advice } = decision.hint;
-    parts.push(`Hint: ${hint_text}`);
+    // A rule without words of its own hints at its summary, which has been said.
+    if (hint_text !== decision.summary) parts.push(`Hint: ${hint_text}`);
     const suggestion = suggested_args === null ? '' : JSON.stringify(suggested_args);
     if (suggestion !== '' && suggestion.length <= SUGGESTION_LENGTH_MAX) {
       parts.push(`Suggested arguments: ${suggestion}`);

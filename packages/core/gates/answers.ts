@@ -1,15 +1,18 @@
 // The answer of a server on its way to the agent: scanned, cut, marked, and remembered as read.
 import { isObject } from '@subluminal/contracts';
 import { visible } from '../policy/visible.ts';
+import { neutral } from '../scan/detect/external.ts';
 import type { ContentNote, Passage, Passing } from '../session/guard.ts';
 import { answerLimit } from '../surface/index.ts';
 import { bounded, isStructureTooLong, withinBytes } from './blocks.ts';
 import { judge } from './content.ts';
 import type { Memory } from './memory.ts';
+import { TASKS } from './methods.ts';
 import { noteOf } from './say.ts';
 import { hasSmallLimit } from './table.ts';
 import { taintRead } from './tainted.ts';
-import { isSameShape } from './walk.ts';
+import { callOfTask, taskBegun } from './task-tools.ts';
+import { isSameShape, withTexts } from './walk.ts';
 
 type Refused = Extract<Passage, { kind: 'refused' }>;
 
@@ -19,7 +22,8 @@ type Treated =
   | { readonly ok: false; readonly refused: Refused };
 
 /** A result that a model reads. */
-function resultPassage(memory: Memory, message: Passing, nowMs: number): Passage {
+function resultPassage(memory: Memory, received: Passing, nowMs: number): Passage {
+  const message = withTool(memory, received);
   const { method, call } = message;
   const sized = withinLimit(memory, message, message.value);
   if (!sized.ok) return sized.refused;
@@ -32,6 +36,14 @@ function resultPassage(memory: Memory, message: Passing, nowMs: number): Passage
   taintRead(memory, { tool, callId: call?.callId ?? '', content: value });
   const note = noteOf([sized.note, scanned.note, shown.note], memory.options);
   return value === message.value ? { kind: 'same', note } : { kind: 'changed', value, note };
+}
+
+/** What a task comes to is judged as the answer of the tool that began it. */
+function withTool({ tasks }: Memory, message: Passing): Passing {
+  const { method, call, value, isError } = message;
+  if (call !== undefined && !isError) taskBegun(tasks, call, value);
+  if (call !== undefined || !TASKS.includes(method)) return message;
+  return { ...message, value, call: callOfTask(tasks, value) };
 }
 
 const LARGE = 'Ask for less: narrow the query, or read it in parts.';
@@ -112,22 +124,27 @@ function keepsShape({ value, kind, isError }: Passing, treated: unknown): boolea
 function forModel(memory: Memory, { method, call, isError }: Passing, value: unknown): Treated {
   const section = memory.content;
   const { enforces, server } = memory.options;
-  if (section === undefined || isError || !enforces.content) return { ok: true, value };
+  if (section === undefined || !enforces.content) return { ok: true, value };
+  const isMarked = section.external_content === 'mark';
+  // Where no mark can stand, nothing may look like the end of one.
+  const calm = isMarked ? withTexts(value, neutral) : value;
+  if (isError) return { ok: true, value: calm };
   const unitsMax = section.max_result_chars;
   if (isStructureTooLong(value, unitsMax)) {
-    const summary = `The structured answer has more than ${unitsMax} characters.`;
+    const of = call === undefined ? '' : ` of \`${visible(call.tool, 120)}\``;
+    const summary = `The structured answer${of} has more than the ${unitsMax} characters of \`content.max_result_chars\` in the policy, and cannot be cut.`;
     return refused('RESULT_TOO_LARGE', summary, { hint: LARGE, findings: ['size:refused'] });
   }
   const base = { method, source: `mcp:${server}`, tool: call?.tool, unitsMax };
-  const cut = bounded(value, { ...base, isMarked: false });
+  const cut = bounded(calm, { ...base, isMarked: false });
   const note: ContentNote | undefined =
-    cut === value ? undefined : { action: 'redact', findings: ['size:cut'] };
-  const isMarked = section.external_content === 'mark';
-  return { ok: true, value: isMarked ? bounded(value, { ...base, isMarked }) : cut, note };
+    cut === calm ? undefined : { action: 'redact', findings: ['size:cut'] };
+  return { ok: true, value: isMarked ? bounded(calm, { ...base, isMarked }) : cut, note };
 }
 
 /** Anything else that comes in and carries text. */
-function inboundPassage(memory: Memory, message: Passing, nowMs: number): Passage {
+function inboundPassage(memory: Memory, received: Passing, nowMs: number): Passage {
+  const message = received.kind === 'answer' ? withTool(memory, received) : received;
   const scanned = scanInbound(memory, message, nowMs);
   if (!scanned.ok) return scanned.refused;
   const { value, note } = scanned;

@@ -1,3 +1,4 @@
+import type { JsonObject, JsonValue } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { join, mixed } from '../../../test/corpora/parts.ts';
 import { verifies } from '../../../test/requirements.ts';
@@ -28,6 +29,13 @@ const stopped = (verdict: GateVerdict) => {
   if (verdict.kind !== 'stop') throw new Error('the call passes');
   return verdict;
 };
+
+/** A value under so many levels of objects. */
+function nested(value: JsonValue, levels: number): JsonObject {
+  let deep: JsonObject = { value };
+  for (let level = 1; level < levels; level++) deep = { deep };
+  return deep;
+}
 
 describe('the arguments of a call', () => {
   it('with a secret are blocked, and the words name the place and never the value', () => {
@@ -105,8 +113,60 @@ describe('the arguments of a call', () => {
     ['tag', 'pass'],
     ['ask', 'stop'],
     ['block', 'stop'],
+    ['follow', 'stop'],
   ])('that were too large to be read: %s', (unscanned, kind) => {
     expect(guardWith({ unscanned }).content(callOf({ tool: 'post' }), 0)).toMatchObject({ kind });
+  });
+
+  it.each([
+    [{ secret: 'tag' }, 'pass'],
+    [{ secret: 'ask' }, 'stop'],
+    [{ secret: 'redact', personal: 'block' }, 'stop'],
+  ] as const)(
+    'that were too large to be read pass only where nothing is stopped: %o',
+    (outbound, kind) => {
+      expect(guardWith({ outbound }).content(callOf({ tool: 'post' }), 0)).toMatchObject({ kind });
+    },
+  );
+
+  it.each([
+    ['nested deeply', nested({ text: TOKEN }, 140)],
+    ['beside very many values', { text: TOKEN, more: Array(200_001).fill(0) }],
+  ])('are looked through where they are %s', (_how, args) => {
+    const guard = guardWith({ outbound: { secret: 'redact' }, unscanned: 'tag' });
+    const verdict = guard.content(callOf({ tool: 'post', args }), 0);
+    expect(verdict).toMatchObject({ kind: 'pass', note: { action: 'redact' } });
+    expect(JSON.stringify(verdict)).not.toContain(TOKEN);
+    expect(guardWith().content(callOf({ tool: 'post', args }), 0).kind).toBe('stop');
+  });
+
+  it.each(['redact', 'ask', 'block'] as const)(
+    'may have nothing beside them that is stopped, though it says %s',
+    (secret) => {
+      const guard = guardWith({ outbound: { secret } });
+      for (const beside of [{ _meta: { a: TOKEN } }, { inputResponses: { a: { b: [TOKEN] } } }]) {
+        const call = callOf({ tool: 'post', args: {}, beside, approved: ['gate:content'] });
+        const verdict = guard.content(call, 0);
+        expect(verdict).toMatchObject({
+          kind: 'stop',
+          decision: { action: 'BLOCK', rule_id: 'gate:content', reason_code: 'CONTENT_BLOCKED' },
+          note: { action: 'block', findings: ['secret:github-token'] },
+        });
+        expect(JSON.stringify(verdict)).not.toContain(TOKEN);
+      }
+    },
+  );
+
+  it('may have a token for progress and a trace beside them', () => {
+    const beside = {
+      _meta: {
+        progressToken: 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6',
+        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      },
+    };
+    expect(guardWith().content(callOf({ tool: 'post', args: {}, beside }), 0)).toEqual({
+      kind: 'pass',
+    });
   });
 
   it('pass where nothing is enforced, and say what would have been', () => {
@@ -135,6 +195,58 @@ describe('what comes from a server', () => {
       },
       note: { action: 'redact', findings: ['secret:github-token'] },
     });
+  });
+
+  it('is said to be redacted only where it is, and tagged where it was less sure', () => {
+    const zeroWidth = 'a\u200bb';
+    const tagged = '\u{e0041}\u{e0042}\u{e0043}';
+    const message = result('read', textResult(`${zeroWidth} and ${tagged}`));
+    const passage = guardWith().passing('in', message, 0);
+    expect(JSON.stringify(arrived(message, passage))).toContain(zeroWidth);
+    expect(passage.note).toEqual({
+      action: 'redact',
+      findings: ['hidden_text:unicode-tags', 'hidden_text:zero-width (tag)'],
+    });
+  });
+
+  it('is said to be tagged where something else of it was cut', () => {
+    const guard = guardWith({ max_result_chars: 80 });
+    const message = result('read', textResult(`${ORDER} ${'x '.repeat(60)}`));
+    const { note } = guard.passing('in', message, 0);
+    expect(note?.action).toBe('redact');
+    expect(note?.findings[0]).toBe('size:cut');
+    expect(note?.findings).toContain('injection:override-instructions (tag)');
+  });
+
+  it.each([
+    ['nested deeply', { deep: nested(1, 140) }],
+    ['with very many values', { many: Array(200_001).fill(0) }],
+  ])('is looked through where it is %s', (_how, more) => {
+    const guard = guardWith({ inbound: { injection: 'block' } });
+    const message = result('read', { ...textResult(ORDER), ...more });
+    expect(guard.passing('in', message, 0)).toMatchObject({
+      kind: 'refused',
+      reason_code: 'CONTENT_BLOCKED',
+    });
+  });
+
+  it('has nothing around it that is stopped, either way', () => {
+    const guard = guardWith();
+    const around = (text: string, method = 'ping') => ({
+      written: `"a" ${method}`,
+      method,
+      rest: { message: { note: text } },
+    });
+    expect(guard.around?.('out', around(TOKEN), 0)).toMatchObject({
+      kind: 'refused',
+      reason_code: 'CONTENT_BLOCKED',
+      note: { action: 'block', findings: ['secret:github-token'] },
+    });
+    expect(guard.around?.('in', around(TOKEN), 0)).toMatchObject({ kind: 'refused' });
+    expect(guard.around?.('in', around('hello'), 0)).toEqual({ kind: 'same' });
+    expect(guard.around?.('in', around(ORDER), 0)).toMatchObject({ note: { action: 'tag' } });
+    const observed = guardWith({}, { enforces: OBSERVED });
+    expect(observed.around?.('out', around(TOKEN), 0)).toMatchObject({ kind: 'same' });
   });
 
   it('is refused where a number of structured content would have to go', () => {
@@ -210,6 +322,8 @@ describe('what comes from a server', () => {
     expect(guard.passing('in', structured, 0)).toMatchObject({
       kind: 'refused',
       reason_code: 'RESULT_TOO_LARGE',
+      summary:
+        'The structured answer of `read` has more than the 10 characters of `content.max_result_chars` in the policy, and cannot be cut.',
     });
   });
 

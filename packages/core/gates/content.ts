@@ -1,5 +1,10 @@
 // What content may travel: findings and the actions of the policy, in words without the values.
-import { type FullContentSection, isObject, type JsonObject } from '@subluminal/contracts';
+import {
+  type FullContentSection,
+  isObject,
+  type JsonObject,
+  unscannedAction,
+} from '@subluminal/contracts';
 import { visible } from '../policy/visible.ts';
 import {
   type Action,
@@ -12,10 +17,9 @@ import {
   suppress,
   type Verdict,
 } from '../scan/detect/index.ts';
-import type { ContentNote, GuardedCall } from '../session/guard.ts';
+import type { ContentNote, GuardedCall, Passage } from '../session/guard.ts';
 import type { Memory } from './memory.ts';
-import type { Stop } from './say.ts';
-import { isWalkable } from './walk.ts';
+import { noteOf, type Stop, WEAKER } from './say.ts';
 
 interface Scanned {
   readonly direction: Direction;
@@ -50,11 +54,10 @@ const CLASS_WORDS: { readonly [C in FindingClass]: string } = {
 function judge(memory: Memory, section: FullContentSection, scanned: Scanned): Judged {
   const { direction, value, place, nowMs } = scanned;
   const { fingerprint, server, enforces } = memory.options;
-  const actions = actionsOf(section);
+  const actions = actionsOf(section, direction);
   const classes = CLASSES.filter((name) => actions[direction][name] !== 'allow');
-  const found: Verdict = isWalkable(value)
-    ? scanJson(value, { fingerprint, classes })
-    : { ...UNREAD, unscanned: [{ reason: 'too_deep', path: null, count: 1 }] };
+  // It keeps within its own limits, and tells what it has left out.
+  const found = scanJson(value, { fingerprint, classes, limits: LIMITS });
   const { verdict } = suppress(found, section.suppressions, { server, tool: place, nowMs });
   const treated = applyActions(value, verdict, { direction, actions });
   return {
@@ -69,7 +72,8 @@ function judge(memory: Memory, section: FullContentSection, scanned: Scanned): J
   };
 }
 
-const UNREAD = { findings: [], scannedUnits: 0, steps: 0 } as const;
+/** As deep as any message goes: what is merely nested is read. */
+const LIMITS = { depthMax: 512 };
 
 function freed(actions: Actions[Direction]): Actions[Direction] {
   const free = (action: Action): Action => (action === 'ask' ? 'tag' : action);
@@ -83,8 +87,8 @@ function freed(actions: Actions[Direction]): Actions[Direction] {
 }
 
 /** Nobody is asked about what comes in: it is blocked. */
-function actionsOf(section: FullContentSection): Actions {
-  const { outbound, inbound, confidence_min: confidenceMin, unscanned } = section;
+function actionsOf(section: FullContentSection, direction: Direction): Actions {
+  const { outbound, inbound, confidence_min: confidenceMin } = section;
   const firm = (action: Action): Action => (action === 'ask' ? 'block' : action);
   return {
     outbound,
@@ -95,7 +99,7 @@ function actionsOf(section: FullContentSection): Actions {
       hidden_text: firm(inbound.hidden_text),
     },
     confidenceMin,
-    unscanned,
+    unscanned: unscannedAction(section, direction),
   };
 }
 
@@ -106,7 +110,8 @@ function noteFor(
   isEnforced: boolean,
 ): ContentNote | undefined {
   if (action === 'allow') return undefined;
-  return { action: isEnforced ? action : 'tag', findings };
+  if (isEnforced) return { action, findings };
+  return { action: 'tag', findings: findings.map((finding) => finding.replace(WEAKER, '')) };
 }
 
 /** The strongest findings: `body` (a secret, github-token). */
@@ -138,8 +143,39 @@ interface Outbound {
 
 const NOTHING: Outbound = { stops: [] };
 
-/** The arguments of a call, by the content section. */
+/** A call, by the content section: its arguments, and what stands beside them. */
 function outboundCall(memory: Memory, call: GuardedCall, nowMs: number): Outbound {
+  const section = memory.content;
+  if (section === undefined) return NOTHING;
+  const sent = outboundArgs(memory, call, nowMs);
+  const beside = besideStop(memory, call, nowMs);
+  if (beside === undefined) return sent;
+  const stops = beside.stop === undefined ? sent.stops : [beside.stop, ...sent.stops];
+  return { ...sent, stops, note: noteOf([sent.note, beside.note], memory.options) };
+}
+
+interface Beside {
+  readonly stop: Stop | undefined;
+  readonly note: ContentNote | undefined;
+}
+
+/** Nothing can be replaced there, and nobody is asked: they would not see all of it. */
+function besideStop(memory: Memory, call: GuardedCall, nowMs: number): Beside | undefined {
+  const value = call.envelope?.rest;
+  const section = memory.content;
+  if (section === undefined || value === undefined) return undefined;
+  const { tool } = call;
+  const judged = judge(memory, section, { direction: 'outbound', value, place: tool, nowMs });
+  const { action, note, words } = judged;
+  if (action === 'allow' || action === 'tag') return { stop: undefined, note };
+  const enforced = memory.options.enforces.content;
+  const where = 'beside its arguments, the call of';
+  const stop = stopFor(section, { action: 'block', tool, enforced, words, where });
+  return { stop, note: note && { ...note, action: enforced ? 'block' : 'tag' } };
+}
+
+/** The arguments of a call. */
+function outboundArgs(memory: Memory, call: GuardedCall, nowMs: number): Outbound {
   const section = memory.content;
   if (section === undefined) return NOTHING;
   const { args, tool } = call;
@@ -167,17 +203,21 @@ function isArgs(value: unknown): value is JsonObject {
   return isObject(value);
 }
 
+const ARGUMENTS = 'the arguments of';
+
 interface Stopping {
   readonly action: Action;
   readonly tool: string;
   readonly enforced: boolean;
   readonly words: string;
+  /** What of the tool it is about. */
+  readonly where?: string;
 }
 
 function stopFor(section: FullContentSection, stopping: Stopping): Stop {
-  const { action, tool, enforced, words } = stopping;
+  const { action, tool, enforced, words, where = ARGUMENTS } = stopping;
   const base = { rule: 'gate:content', enforced } as const;
-  const what = `the arguments of \`${visible(tool, 120)}\` hold ${words}`;
+  const what = `${where} \`${visible(tool, 120)}\` ${where === ARGUMENTS ? 'hold' : 'holds'} ${words}`;
   if (action === 'ask') {
     return {
       ...base,
@@ -198,12 +238,31 @@ function stopFor(section: FullContentSection, stopping: Stopping): Stop {
 
 function unread(memory: Memory, section: FullContentSection, tool: string): Outbound {
   const enforced = memory.options.enforces.content;
-  const action = section.unscanned;
+  const action = unscannedAction(section, 'outbound');
   const note = noteFor(action, ['unscanned:too_long'], enforced);
   if (action !== 'ask' && action !== 'block') return { stops: [], note };
   const words = 'more than can be looked through';
   return { stops: [stopFor(section, { action, tool, enforced, words })], note };
 }
 
+/** What stands around a message that is no call: it is not for a model, and cannot be changed. */
+function aroundPassage(memory: Memory, scanned: Omit<Scanned, 'value'>, rest: JsonObject): Passage {
+  const section = memory.content;
+  if (section === undefined) return SAME;
+  const { action, note, words } = judge(memory, section, { ...scanned, value: rest });
+  const isFine = action === 'allow' || action === 'tag';
+  if (isFine || !memory.options.enforces.content) return { kind: 'same', note };
+  const findings = note?.findings ?? [];
+  return {
+    kind: 'refused',
+    reason_code: 'CONTENT_BLOCKED',
+    summary: `A message is held back: beside what it is about, it has ${words}.`,
+    hint: 'Go on without it.',
+    note: { action: 'block', findings },
+  };
+}
+
+const SAME: Passage = { kind: 'same' };
+
 export type { Judged };
-export { judge, outboundCall };
+export { aroundPassage, judge, outboundCall };

@@ -1,5 +1,5 @@
 // What a server says about itself, looked through before a model reads it.
-import { type FullContentSection, isObject } from '@subluminal/contracts';
+import { type FullContentSection, isObject, unscannedAction } from '@subluminal/contracts';
 import {
   type Actions,
   applyActions,
@@ -73,7 +73,8 @@ function scanned(
 }
 
 function actionsOf(section: FullContentSection): Actions {
-  const { definitions, confidence_min: confidenceMin, unscanned } = section;
+  const { definitions, confidence_min: confidenceMin } = section;
+  const unscanned = unscannedAction(section, 'definitions');
   return { outbound: definitions, inbound: definitions, confidenceMin, unscanned };
 }
 

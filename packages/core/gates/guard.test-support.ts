@@ -1,6 +1,6 @@
 // Guards for tests: everything real, small options, and calls that count how often they are read.
 import type { JsonObject } from '@subluminal/contracts';
-import type { GuardedCall, Passage, Passing } from '../session/guard.ts';
+import type { Envelope, GuardedCall, Passage, Passing } from '../session/guard.ts';
 import { sha256 } from '../surface/gmail.test-support.ts';
 import type { GuardOptions } from './options.ts';
 
@@ -19,10 +19,16 @@ interface TestCall {
   readonly args?: JsonObject | undefined;
   readonly approved?: readonly string[];
   readonly callId?: string;
+  /** What stands beside its arguments. */
+  readonly beside?: JsonObject;
+  readonly id?: string;
 }
 
-function callOf({ tool, args, approved = [], callId = 'c1' }: TestCall): GuardedCall {
-  return { callId, tool, args, isApproved: (ruleId) => approved.includes(ruleId) };
+function callOf({ tool, args, approved = [], callId = 'c1', ...more }: TestCall): GuardedCall {
+  const { beside, id = '1' } = more;
+  const rest = beside && { params: beside };
+  const envelope: Envelope = { written: `${id} tools/call`, method: 'tools/call', rest };
+  return { callId, tool, args, envelope, isApproved: (ruleId) => approved.includes(ruleId) };
 }
 
 /** A call whose arguments nobody may look at. */
@@ -33,6 +39,7 @@ function sealedCall(tool: string): GuardedCall {
     get args(): never {
       throw new Error('the arguments were parsed');
     },
+    envelope: undefined,
     isApproved: () => false,
   };
 }

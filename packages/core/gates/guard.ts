@@ -1,16 +1,16 @@
 // The gates beside the rules, put together: what a server may show, and what content may travel.
 import { fullContent } from '@subluminal/contracts';
 import { visible } from '../policy/visible.ts';
-import type { GateVerdict, GuardedCall } from '../session/guard.ts';
+import type { GateVerdict, GuardedCall, Passage } from '../session/guard.ts';
 import { carrySurfaceState } from '../surface/index.ts';
 import { breakerEnded } from './connection.ts';
-import { outboundCall } from './content.ts';
+import { aroundPassage, outboundCall } from './content.ts';
 import { leaksIn } from './leaks.ts';
 import { connected, type Memory, newMemory } from './memory.ts';
 import { passageOf } from './messages.ts';
 import type { GuardOptions, ServerGuard } from './options.ts';
 import { newPins, renewPins } from './pinned.ts';
-import { noteOf, PASS, type Saying, type Stop, verdictOf } from './say.ts';
+import { clean, noteOf, PASS, type Saying, type Stop, verdictOf } from './say.ts';
 import { surfacePassed, surfaceStops } from './surface.ts';
 import { isWanted, wantedBy } from './table.ts';
 import { taintPassed, taintStops } from './tainted.ts';
@@ -24,7 +24,10 @@ function createGuard(options: GuardOptions): ServerGuard {
 
 function guardOf(memory: Memory): ServerGuard {
   const wanted = wantedBy(memory.options);
+  const { leaks, content } = memory.options;
+  const isMinded = leaks !== undefined || content !== undefined;
   return {
+    ...(isMinded && { around: aroundOf(memory) }),
     surface(call, nowMs) {
       const stops = surfaceStops(memory, call, nowMs);
       if (stops.length === 0) return PASS;
@@ -84,10 +87,10 @@ interface Leak {
 function leakStop({ options }: Memory, call: GuardedCall): Leak | undefined {
   const { leaks } = options;
   if (leaks === undefined) return undefined;
-  const { args, tool } = call;
+  const { args, tool, envelope } = call;
   const base = { rule: 'gate:leak', enforced: true, severity: 'critical' } as const;
   const shown = `\`${visible(tool, 120)}\``;
-  if (args === undefined || !isWalkable(args)) {
+  if (args === undefined || !isWalkable(args) || !isWalkable(envelope?.rest)) {
     const stop: Stop = {
       ...base,
       reason_code: 'ARGS_NOT_INSPECTED',
@@ -96,15 +99,47 @@ function leakStop({ options }: Memory, call: GuardedCall): Leak | undefined {
     };
     return { stop, findings: ['unscanned:too_long'] };
   }
-  const names = leaksIn(leaks, [tool, args]);
+  const names = leaksIn(leaks, [tool, args, envelope?.written ?? '', envelope?.rest ?? null]);
   if (names.length === 0) return undefined;
   const stop: Stop = {
     ...base,
     reason_code: 'LEAK_BLOCKED',
-    summary: `${shown} is blocked: its arguments hold a secret that was entrusted to the server.`,
+    summary: `${shown} is blocked: it holds a secret that was entrusted to the server.`,
     advice: 'Leave the secret out; the server has it already and needs it from nobody.',
   };
   return { stop, findings: names.map((name) => `leak:${name}`) };
+}
+
+/** What stands around a message: an injected secret does not pass there, nor what the policy stops. */
+function aroundOf(memory: Memory): NonNullable<ServerGuard['around']> {
+  return (way, envelope, nowMs) => {
+    const { options } = memory;
+    const { written, method, rest } = envelope;
+    if (options.leaks !== undefined) {
+      const isRead = isWalkable(rest);
+      const names = isRead ? leaksIn(options.leaks, [written, rest ?? null]) : ['injected'];
+      if (names.length > 0) return leakedAround(names);
+    }
+    if (rest === undefined) return SAME;
+    const direction = way === 'in' ? 'inbound' : 'outbound';
+    const passage = aroundPassage(memory, { direction, place: method, nowMs }, rest);
+    const note = noteOf([passage.note], options);
+    if (passage.kind !== 'refused') return { ...passage, note };
+    return { ...passage, note, summary: clean(passage.summary, options) };
+  };
+}
+
+const SAME: Passage = { kind: 'same' };
+
+function leakedAround(names: readonly string[]): Passage {
+  return {
+    kind: 'refused',
+    reason_code: 'LEAK_BLOCKED',
+    summary:
+      'A message is held back: around what it is about, it holds a secret that was entrusted to the server.',
+    hint: 'Go on without it, and do not try to send or read the secret.',
+    note: { action: 'block', findings: names.map((name) => `leak:${name}`) },
+  };
 }
 
 /** Other options for the same session. */

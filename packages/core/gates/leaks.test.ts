@@ -53,6 +53,40 @@ describe('a secret of the server', () => {
     expect(guard.content(callOf({ tool: 'post', args }), 0).kind).toBe('stop');
   });
 
+  it.each(ENCODINGS)('is not sent, %s, beside the arguments of a call', (_name, encode) => {
+    const text = encode(VALUE);
+    const calls = [
+      callOf({ tool: 'post', args: {}, beside: { _meta: { a: text } } }),
+      callOf({ tool: 'post', args: {}, beside: { inputResponses: { k: { content: [text] } } } }),
+      callOf({ tool: 'post', args: {}, beside: { task: { [text]: 1 } } }),
+      callOf({ tool: 'post', args: {}, id: JSON.stringify(text) }),
+    ];
+    for (const call of calls) {
+      const verdict = guard.content(call, 0);
+      expect(verdict).toMatchObject({ kind: 'stop', decision: { reason_code: 'LEAK_BLOCKED' } });
+      expect(JSON.stringify(verdict)).not.toContain(text);
+    }
+  });
+
+  it.each(ENCODINGS)('does not pass, %s, around any message', (_name, encode) => {
+    const text = encode(VALUE);
+    const plain = { written: '1 ping', method: 'ping', rest: undefined };
+    const envelopes = [
+      { ...plain, written: `${JSON.stringify(text)} ping` },
+      { ...plain, written: `1 x/${text}` },
+      { ...plain, rest: { message: { a: [text] } } },
+      { ...plain, rest: { message: { [text]: 1 } } },
+    ];
+    for (const way of ['in', 'out'] as const) {
+      expect(guard.around?.(way, plain, 0)).toEqual({ kind: 'same' });
+      for (const envelope of envelopes) {
+        const passage = guard.around?.(way, envelope, 0);
+        expect(passage).toMatchObject({ kind: 'refused', reason_code: 'LEAK_BLOCKED' });
+        expect(JSON.stringify(passage)).not.toContain(text);
+      }
+    }
+  });
+
   it('is not sent in any other message', () => {
     const asked = request('prompts/get', { name: 'p', arguments: { a: VALUE } });
     expect(guard.passing('out', asked, 0)).toMatchObject({

@@ -1,5 +1,5 @@
 // What a server offers, on its way to the agent.
-import { isObject } from '@subluminal/contracts';
+import { type Era, isObject } from '@subluminal/contracts';
 import { visible } from '../policy/visible.ts';
 import type { Passage } from '../session/guard.ts';
 import {
@@ -55,6 +55,10 @@ function listed(memory: Memory, method: ListMethod, page: Page): Passage {
     isWhole: isLast && before.size === 0,
     nowMs,
   });
+  if (method === 'tools/list') {
+    const room = Math.max(0, KNOWN_MAX - memory.offeredEver.size);
+    for (const name of names.slice(0, room)) memory.offeredEver.add(name);
+  }
   if (isLast && method === 'tools/list') {
     memory.wasListed = true;
     if (before.size > 0) tellMissing(memory, offered);
@@ -113,7 +117,12 @@ function hiddenOn(
   const changed = isTools
     ? reviewTools(memory, { tools: items, isComplete: isWhole }, nowMs)
     : new Set<string>();
-  return new Set([...(enforces.content ? bad : []), ...(enforces.pins ? changed : [])]);
+  // Where the instructions are bad no tool may be called, so none is shown.
+  const all = isTools && memory.areInstructionsBad ? namesOf(items, key) : [];
+  return new Set([
+    ...(enforces.content ? [...bad, ...all] : []),
+    ...(enforces.pins ? changed : []),
+  ]);
 }
 
 interface Filtering {
@@ -124,7 +133,7 @@ interface Filtering {
 function byManifest(memory: Memory, method: ListMethod, { value, before }: Filtering): unknown {
   const { manifest, enforces } = memory.options;
   if (manifest === undefined) return value;
-  const options = { era: memory.era, offeredBefore: before };
+  const options = { era: eraOf(memory, value), offeredBefore: before };
   const filtered = LISTS[method].filter(value, manifest, options);
   tellFiltered(memory, filtered);
   return enforces.surface ? filtered.result : value;
@@ -170,15 +179,29 @@ interface Hiding {
 }
 
 /** The same object when nothing is hidden. */
-function without({ era }: Memory, value: unknown, { field, key, hidden }: Hiding): unknown {
-  if (hidden.size === 0 || !isObject(value)) return value;
+function without(memory: Memory, value: unknown, { field, key, hidden }: Hiding): unknown {
+  if (!isObject(value)) return value;
   const items: unknown = value[field];
   if (!Array.isArray(items)) return value;
+  const isJudged = judgesItems(memory);
   const kept = items.filter((item: unknown) => {
     const name: unknown = isObject(item) ? item[key] : undefined;
-    return typeof name !== 'string' || !hidden.has(name);
+    // What has no name was not judged, and is nothing that could be asked for.
+    return typeof name === 'string' ? !hidden.has(name) : !isJudged;
   });
-  return kept.length === items.length ? value : uncached({ ...value, [field]: kept }, era);
+  if (kept.length === items.length) return value;
+  return uncached({ ...value, [field]: kept }, eraOf(memory, value));
+}
+
+function judgesItems({ options }: Memory): boolean {
+  const { pins, content, enforces } = options;
+  return (pins !== undefined && enforces.pins) || (content !== undefined && enforces.content);
+}
+
+/** Only lists of the modern era say how long they may be kept, whoever has introduced itself how. */
+function eraOf({ era }: Memory, value: unknown): Era {
+  const isModern = isObject(value) && ('ttlMs' in value || 'cacheScope' in value);
+  return isModern ? 'modern' : era;
 }
 
 const COLLIDING_SHOWN_MAX = 5;

@@ -13,6 +13,7 @@ import {
 import { newTaint, type TaintState } from '../taint/index.ts';
 import { type Board, createBoard } from './board.ts';
 import type { GuardOptions } from './options.ts';
+import { newTaskTools, type TaskTools } from './task-tools.ts';
 
 interface Probe {
   readonly callId: string;
@@ -39,6 +40,10 @@ interface Memory {
   readonly bad: Set<string>;
   /** The names on the pages of each list so far. */
   readonly offered: Map<string, ReadonlySet<string>>;
+  /** Every tool that the server has listed in this session. */
+  readonly offeredEver: Set<string>;
+  /** The tools of calls that go on as tasks. */
+  readonly tasks: TaskTools;
   /** Whether all tools were listed once in this session. */
   wasListed: boolean;
   /** The names that were last compared with those of other servers. */
@@ -63,6 +68,8 @@ function newMemory(options: GuardOptions): Memory {
     areInstructionsBad: false,
     bad: new Set(),
     offered: new Map(),
+    offeredEver: new Set(),
+    tasks: newTaskTools(),
     wasListed: false,
     compared: '',
     content: options.content === undefined ? undefined : fullContent(options.content),

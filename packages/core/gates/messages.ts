@@ -1,17 +1,20 @@
 // Everything that passes and is no call of a tool.
-import { type Era, isObject } from '@subluminal/contracts';
+import { isObject } from '@subluminal/contracts';
 import { visible } from '../policy/visible.ts';
 import type { ContentNote, Passage, Passing, Way } from '../session/guard.ts';
 import { inboundPassage, resultPassage } from './answers.ts';
 import { judge } from './content.ts';
 import { judgeDefinition } from './definitions.ts';
 import { leaksIn, withoutLeaks } from './leaks.ts';
-import { isList, listed } from './lists.ts';
+import { isList, LISTS, type ListMethod, listed } from './lists.ts';
 import type { Memory } from './memory.ts';
+import { HEARD, INTRODUCTIONS, RESULTS, TASKS, UNKNOWN } from './methods.ts';
 import { reviewInstructions } from './pinned.ts';
 import { clean, noteOf } from './say.ts';
 import { accessTo } from './surface.ts';
-import { NAMING, RESULTS, SPEAKING, TOLD, UNKNOWN, type Wanted } from './table.ts';
+import type { Wanted } from './table.ts';
+import { taintRead } from './tainted.ts';
+import { resultAsked } from './task-tools.ts';
 import { unseenPassage } from './unseen.ts';
 import { isSameShape, isWalkable } from './walk.ts';
 
@@ -79,17 +82,40 @@ function governed(memory: Memory, seen: Seen): Passage {
 }
 
 function incoming(memory: Memory, { message, nowMs }: Seen): Passage {
-  const { kind, method, isError, value } = message;
-  if (kind === 'answer') {
-    if (method === UNKNOWN) return strayAnswer(memory);
-    if (RESULTS.includes(method)) return resultPassage(memory, message, nowMs);
-    if (isError) return isList(method) ? inboundPassage(memory, message, nowMs) : SAME;
-    if (isList(method)) return listed(memory, method, { value, nowMs });
-    if (method === 'initialize') initialized(memory, value, nowMs);
-    return SAME;
+  const { kind, method, isError } = message;
+  if (kind !== 'answer') return inboundPassage(memory, message, nowMs);
+  if (method === UNKNOWN) return strayAnswer(memory);
+  if (RESULTS.includes(method)) return resultPassage(memory, message, nowMs);
+  if (HEARD.includes(method)) {
+    taintRead(memory, { tool: method, callId: '', content: message.value });
   }
-  const speaks = kind === 'request' ? SPEAKING : TOLD;
-  return speaks.includes(method) ? inboundPassage(memory, message, nowMs) : SAME;
+  if (isError) return inboundPassage(memory, message, nowMs);
+  if (isList(method)) return list(memory, { method, message, nowMs });
+  if (INTRODUCTIONS.includes(method)) return introduced(memory, message, nowMs);
+  return inboundPassage(memory, message, nowMs);
+}
+
+interface Listing {
+  readonly method: ListMethod;
+  readonly message: Passing;
+  readonly nowMs: number;
+}
+
+/** The entries are judged as definitions, and what stands beside them as content. */
+function list(memory: Memory, { method, message, nowMs }: Listing): Passage {
+  const { value } = message;
+  const { field } = LISTS[method];
+  if (!isObject(value)) return listed(memory, method, { value, nowMs });
+  const { [field]: items, ...rest } = value;
+  const beside = inboundPassage(memory, { ...message, value: rest }, nowMs);
+  if (beside.kind === 'refused') return beside;
+  const others = beside.kind === 'changed' ? beside.value : undefined;
+  const calm = isObject(others) ? { ...others, [field]: items } : value;
+  const passage = listed(memory, method, { value: calm, nowMs });
+  if (passage.kind === 'refused') return passage;
+  const note = noteOf([beside.note, passage.note], memory.options);
+  const shown = passage.kind === 'changed' ? passage.value : calm;
+  return shown === value ? { kind: 'same', note } : { kind: 'changed', value: shown, note };
 }
 
 /**
@@ -114,29 +140,40 @@ function strayAnswer({ options }: Memory): Passage {
 const VERSION = /^\d{4}-\d{2}-\d{2}$/;
 const MODERN_SINCE = '2026-07-28';
 
-/** What the server says of itself is read, and passes as it is. */
-function initialized(memory: Memory, value: unknown, nowMs: number): void {
-  const { protocolVersion, instructions }: { readonly [key: string]: unknown } = isObject(value)
+/** What the server says of itself. Its instructions are judged as a definition, the rest as content. */
+function introduced(memory: Memory, message: Passing, nowMs: number): Passage {
+  const { value } = message;
+  const { instructions, ...rest }: { readonly [key: string]: unknown } = isObject(value)
     ? value
     : {};
-  memory.era = eraOf(protocolVersion);
+  if (isModern(rest)) memory.era = 'modern';
+  else if (message.method === 'initialize') memory.era = 'legacy';
   const text = typeof instructions === 'string' ? instructions : null;
   reviewInstructions(memory, text, nowMs);
   const definition = { kind: 'instructions', value: text ?? '', name: 'initialize' } as const;
-  memory.areInstructionsBad = judgeDefinition(memory, definition, nowMs).isBad;
+  const { isBad } = judgeDefinition(memory, definition, nowMs);
+  // A second introduction does not make up for the first: the agent may have read both.
+  memory.areInstructionsBad ||= isBad;
+  const others = text === null ? value : rest;
+  const passage = inboundPassage(memory, { ...message, value: others }, nowMs);
+  if (passage.kind !== 'changed' || text === null || !isObject(passage.value)) return passage;
+  return { ...passage, value: { ...passage.value, instructions } };
 }
 
-function eraOf(version: unknown): Era {
-  if (typeof version !== 'string' || !VERSION.test(version)) return 'legacy';
-  return version >= MODERN_SINCE ? 'modern' : 'legacy';
+/** Whether a server speaks by the revision of 2026-07-28 or a later one. */
+function isModern({ protocolVersion, supportedVersions }: { [key: string]: unknown }): boolean {
+  const versions = Array.isArray(supportedVersions) ? supportedVersions : [protocolVersion];
+  return versions.some(
+    (version: unknown) =>
+      typeof version === 'string' && VERSION.test(version) && version >= MODERN_SINCE,
+  );
 }
 
 function outgoing(memory: Memory, { message, nowMs }: Seen): Passage {
   const { kind, method, value } = message;
-  if (kind === 'notification') return SAME;
-  if (kind === 'answer' ? !SPEAKING.includes(method) : !NAMING.includes(method)) return SAME;
   const { manifest, enforces } = memory.options;
-  if (kind === 'request' && manifest !== undefined) {
+  if (kind === 'request' && TASKS.includes(method)) resultAsked(memory.tasks, value);
+  if (kind !== 'answer' && manifest !== undefined) {
     const access = accessTo(manifest, method, value);
     if (access.kind === 'refuse' && enforces.surface) {
       const { reason_code, message: summary, hint } = access;

@@ -1,4 +1,5 @@
 // Pins in a session: what is listed is held against what is known, and what is new is remembered.
+import { isObject } from '@subluminal/contracts';
 import { visible } from '../policy/visible.ts';
 import {
   decideByPins,
@@ -9,6 +10,7 @@ import {
   SURFACE_REASONS,
   type ToolChange,
 } from '../surface/index.ts';
+import { pinsDiffOf, sinceWhen } from '../surface/pins/review.ts';
 import { knownPins, type Memory, unreadable } from './memory.ts';
 import type { GuardOptions, PinOptions } from './options.ts';
 import type { Stop } from './say.ts';
@@ -40,15 +42,24 @@ function reviewTools(memory: Memory, listing: Listing, nowMs: number): ReadonlyS
   const review = reviewed(memory, { pins, listing, nowMs }, memory.pageBefore);
   memory.review = review;
   memory.pageBefore = review;
-  if (review.kind === 'unreadable') return new Set();
+  if (review.kind === 'unreadable') return new Set(namesIn(listing));
   const isKnown = memory.wasListed || (knownPins(memory.options)?.tools.size ?? 0) > 0;
   for (const change of review.comparison.tools) tellChange(memory, change, isKnown);
   for (const { from, to } of review.comparison.renamed) {
     const detail = `\`${visible(to, 80)}\` is \`${visible(from, 80)}\` under another name.`;
     tell(memory, { what: 'tool_added', name: to, reason_code: 'TOOL_ADDED', detail });
   }
+  // None of them may be called, so none is shown.
+  if (review.instructionsChanged) return new Set(namesIn(listing));
   const verdicts = [...review.verdicts];
   return new Set(verdicts.filter(([, kind]) => HIDDEN.has(kind)).map(([name]) => name));
+}
+
+function namesIn({ tools }: Listing): readonly string[] {
+  return tools.flatMap((tool) => {
+    const name: unknown = isObject(tool) ? tool['name'] : undefined;
+    return typeof name === 'string' ? [name] : [];
+  });
 }
 
 const HIDDEN: ReadonlySet<string> = new Set(['changed', 'ambiguous', 'unpinnable']);
@@ -94,7 +105,9 @@ function tellChange(memory: Memory, change: ToolChange, isKnown: boolean): void 
       const paths = change.diff.map(({ path }) => `\`${visible(path, 80)}\``);
       const shown = paths.slice(0, PATHS_SHOWN_MAX).join(', ');
       const more = paths.length > PATHS_SHOWN_MAX ? ', …' : '';
-      const detail = `The definition has changed since it was accepted: ${shown}${more}.`;
+      const { server } = memory.options;
+      const since = sinceWhen(knownPins(memory.options)?.tools.get(name), 'it was');
+      const detail = `The definition has changed ${since}: ${shown}${more}. See ${pinsDiffOf(server)}.`;
       return tell(memory, { what: 'tool_changed', name, reason_code: 'PIN_CHANGED', detail });
     }
     case 'ambiguous':
@@ -127,7 +140,9 @@ function reviewInstructions(memory: Memory, instructions: string | null, nowMs: 
   memory.review = review;
   memory.pageBefore = review;
   if (review.kind === 'unreadable' || !review.instructionsChanged) return;
-  const detail = SURFACE_REASONS.PIN_INSTRUCTIONS_CHANGED;
+  const { server } = memory.options;
+  const since = sinceWhen(knownPins(memory.options)?.instructions, 'they were');
+  const detail = `The instructions of the server have changed ${since}. See ${pinsDiffOf(server)}.`;
   const reason_code = 'PIN_INSTRUCTIONS_CHANGED';
   tell(memory, { what: 'instructions_changed', reason_code, detail });
 }

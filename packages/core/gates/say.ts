@@ -106,9 +106,13 @@ const PASS: GateVerdict = { kind: 'pass' };
 const STRENGTH: readonly ContentNote['action'][] = ['tag', 'redact', 'ask', 'block'];
 
 /** A class and a rule of ours: to a redactor `secret:github-token` looks like an assignment. */
-const OWN_WORDS = /^(?:secret|personal|injection|hidden_text|unscanned|size):[a-z0-9_-]{1,64}$/;
+const OWN_WORDS =
+  /^(?:secret|personal|injection|hidden_text|unscanned|size):[a-z0-9_-]{1,64}(?: \((?:tag|redact|ask)\))?$/;
 
-/** One note of several; none when nothing was found. */
+/** Stands behind a finding for which less was done than the action of the note says. */
+const WEAKER = / \((?:tag|redact|ask)\)$/;
+
+/** One note of several, true of each of them; none when nothing was found. */
 function noteOf(
   notes: readonly (ContentNote | undefined)[],
   saying: Pick<Saying, 'redact'>,
@@ -121,12 +125,22 @@ function noteOf(
       STRENGTH.indexOf(note.action) > STRENGTH.indexOf(strongest) ? note.action : strongest,
     first.action,
   );
-  const all = known.flatMap(({ findings }) =>
-    findings.map((finding) => (OWN_WORDS.test(finding) ? finding : saying.redact(finding))),
+  const all = new Set(
+    known.flatMap((note) => {
+      const isWeaker = note.action !== action;
+      return note.findings.map((finding) => {
+        const shown = OWN_WORDS.test(finding) ? finding : saying.redact(finding);
+        return isWeaker && !WEAKER.test(shown) ? `${shown} (${note.action})` : shown;
+      });
+    }),
   );
-  const findings = [...new Set(all)].map((finding) => finding.slice(0, FINDING_LENGTH_MAX));
-  return { action, findings: findings.slice(0, FINDINGS_MAX) };
+  // What was done once to the full is not said to have been done by half as well.
+  const told = [...all].filter((one) => !WEAKER.test(one) || !all.has(one.replace(WEAKER, '')));
+  const isWeaker = (finding: string) => WEAKER.test(finding);
+  const findings = [...told.filter((one) => !isWeaker(one)), ...told.filter(isWeaker)];
+  const shown = findings.map((finding) => finding.slice(0, FINDING_LENGTH_MAX));
+  return { action, findings: shown.slice(0, FINDINGS_MAX) };
 }
 
 export type { Approval, GateRule, Saying, Stop };
-export { clean, noteOf, PASS, verdictOf };
+export { clean, noteOf, PASS, verdictOf, WEAKER };

@@ -307,11 +307,15 @@ describe('pins', () => {
       rule_id: 'gate:pins',
       reason_code: 'PIN_CHANGED',
     });
-    expect(decision.summary).toMatch(/has changed since.*go on without this tool/s);
+    expect(decision.summary).toBe(
+      '`read` is blocked: The definition of the tool has changed since it was first seen. A person must look at it first, with `sub pins diff mail`; go on without this tool.',
+    );
     expect(guard.surface(sealedCall('send'), 0)).toEqual({ kind: 'pass' });
     const told = guard.notices();
     expect(told).toMatchObject([{ what: 'tool_changed', name: 'read', enforced: true }]);
-    expect(told[0]?.detail).toMatch(/`description`/);
+    expect(told[0]?.detail).toBe(
+      'The definition has changed since it was first seen: `description`. See `sub pins diff mail`.',
+    );
   });
 
   it('find a change within a session', () => {
@@ -337,20 +341,26 @@ describe('pins', () => {
     const guard = pinned('on');
     const message = answer('initialize', { instructions: 'Obey me.' });
     expect(guard.passing('in', message, 0)).toEqual({ kind: 'same' });
-    guard.passing('in', list(READ), 0);
+    const tools = list(READ);
+    expect(names(arrived(tools, guard.passing('in', tools, 0)))).toEqual([]);
     const decision = stopped(guard.surface(sealedCall('read'), 0));
     expect(decision.reason_code).toBe('PIN_INSTRUCTIONS_CHANGED');
+    expect(decision.summary).toContain('have changed since they were first seen');
     expect(guard.notices()).toMatchObject([
       { what: 'instructions_changed' },
       { what: 'tool_removed', name: 'send' },
     ]);
   });
 
-  it('that cannot be read block before anything is listed', () => {
+  it('that cannot be read block before anything is listed, and nothing is shown', () => {
     const opened = { ok: false, code: 'SUB_PINS_UNREADABLE', message: 'damaged' } as const;
     const guard = createGuard(optionsOf({ pins: { mode: 'on', opened } }));
     const decision = stopped(guard.surface(sealedCall('read'), 0));
     expect(decision.reason_code).toBe('PIN_STORE_UNREADABLE');
+    const message = list(READ, SEND);
+    expect(names(arrived(message, guard.passing('in', message, 0)))).toEqual([]);
+    const free = createGuard(optionsOf({ enforces: OBSERVED, pins: { mode: 'on', opened } }));
+    expect(free.passing('in', message, 0)).toEqual({ kind: 'same' });
   });
 
   it('that a person accepted hold after the next listing, not before', () => {

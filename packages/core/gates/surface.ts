@@ -5,15 +5,17 @@ import type { GuardedCall } from '../session/guard.ts';
 import {
   type Access,
   enforceCall,
+  enforceMethod,
   enforcePrompt,
   enforceResource,
   type Manifest,
   type Refusal,
   SURFACE_REASONS,
 } from '../surface/index.ts';
-import { paramRules } from '../surface/lookup.ts';
+import { paramRules, twinsOf } from '../surface/lookup.ts';
 import { breakerPassed, breakerStop } from './connection.ts';
 import type { Memory } from './memory.ts';
+import { isKnownMethod, isTwinOfKnown } from './methods.ts';
 import { pinStop } from './pinned.ts';
 import type { Stop } from './say.ts';
 
@@ -55,7 +57,7 @@ interface Asked {
 function manifestStop(memory: Memory, manifest: Manifest, asked: Asked): Stop | undefined {
   const { tool } = asked.call;
   const enforced = memory.options.enforces.surface;
-  if (isUnread(manifest, asked.call)) {
+  if (isUnread(memory, manifest, asked)) {
     return {
       rule: 'gate:manifest',
       enforced,
@@ -88,11 +90,13 @@ function refusedBy(refusal: Refusal, enforced: boolean): Stop {
 }
 
 /** Arguments that nobody has read, where the manifest has something to say about them. */
-function isUnread(manifest: Manifest, call: GuardedCall): boolean {
-  return paramRules(manifest, call.tool).any && call.args === undefined;
+function isUnread({ offeredEver }: Memory, manifest: Manifest, { call }: Asked): boolean {
+  const { tool } = call;
+  const twins = offeredEver.has(tool) ? [] : twinsOf(manifest, tool);
+  return paramRules(manifest, tool, ...twins).any && call.args === undefined;
 }
 
-function decided({ counters }: Memory, manifest: Manifest, { call, nowMs }: Asked) {
+function decided({ counters, offeredEver }: Memory, manifest: Manifest, { call, nowMs }: Asked) {
   const { tool } = call;
   const lazy = {
     tool,
@@ -100,7 +104,8 @@ function decided({ counters }: Memory, manifest: Manifest, { call, nowMs }: Aske
       return call.args ?? {};
     },
   };
-  return enforceCall(manifest, lazy, { state: counters, nowMs });
+  const isOffered = offeredEver.has(tool);
+  return enforceCall(manifest, lazy, { state: counters, nowMs, isOffered });
 }
 
 /** The call goes to the server: it counts. */
@@ -111,7 +116,7 @@ function surfacePassed(memory: Memory, call: GuardedCall, nowMs: number): void {
   breakerPassed(memory, call, nowMs);
 }
 
-/** What the manifest says about a request for a prompt or a resource. */
+/** What the manifest says about a message of the agent that is no call. */
 function accessTo(manifest: Manifest, method: string, params: unknown): Access {
   const known = isObject(params) ? params : {};
   switch (method) {
@@ -119,12 +124,24 @@ function accessTo(manifest: Manifest, method: string, params: unknown): Access {
       return enforcePrompt(manifest, textOf(known['name']));
     case 'resources/read':
     case 'resources/subscribe':
+    case 'resources/unsubscribe':
       return enforceResource(manifest, textOf(known['uri']));
     case 'completion/complete':
       return completionAccess(manifest, known['ref']);
+    case 'subscriptions/listen':
+      return listeningAccess(manifest, known['notifications']);
     default:
-      return { kind: 'pass' };
+      return methodAccess(manifest, method);
   }
+}
+
+/** No default of a manifest is about a method that only looks like one of the protocol. */
+function methodAccess(manifest: Manifest, method: string): Access {
+  if (isKnownMethod(method)) return { kind: 'pass' };
+  const asked = isTwinOfKnown(method)
+    ? { ...manifest, defaultTier: 'forbidden' as const }
+    : manifest;
+  return enforceMethod(asked, method);
 }
 
 function completionAccess(manifest: Manifest, ref: unknown): Access {
@@ -132,6 +149,17 @@ function completionAccess(manifest: Manifest, ref: unknown): Access {
   return known['type'] === 'ref/resource'
     ? enforceResource(manifest, textOf(known['uri']))
     : enforcePrompt(manifest, textOf(known['name']));
+}
+
+/** A subscription tells of each resource that it names; what is no list may name any. */
+function listeningAccess(manifest: Manifest, wanted: unknown): Access {
+  const { resourceSubscriptions: uris = [] } = isObject(wanted) ? wanted : {};
+  const named: readonly unknown[] = Array.isArray(uris) ? uris : [uris];
+  for (const uri of named) {
+    const access = enforceResource(manifest, textOf(uri));
+    if (access.kind === 'refuse') return access;
+  }
+  return { kind: 'pass' };
 }
 
 /** What is no text names nothing, and nothing is not listed. */

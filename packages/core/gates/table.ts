@@ -1,51 +1,57 @@
 // Which messages must be seen, as a table: most pass by one look-up.
 import type { Passing, Way } from '../session/guard.ts';
 import { LISTS } from './lists.ts';
+import { HEARD, INTRODUCTIONS, PLAIN, RESULTS, TASKS, UNKNOWN } from './methods.ts';
 import type { GuardOptions } from './options.ts';
 
-const RESULTS: readonly string[] = ['tools/call', 'tasks/result', 'resources/read', 'prompts/get'];
-/** Requests of the agent that name a prompt or a resource, or carry arguments for one. */
-const NAMING: readonly string[] = [
-  'prompts/get',
-  'resources/read',
-  'resources/subscribe',
-  'completion/complete',
-];
-/** Requests of the server that speak to the model or to the user. */
-const SPEAKING: readonly string[] = ['sampling/createMessage', 'elicitation/create'];
-const TOLD: readonly string[] = ['notifications/message', 'notifications/progress'];
-/** The method of an answer to nothing that is open. */
-const UNKNOWN = '';
 const INSPECT_BYTES_MAX = 1_048_576;
 
-type Kinds = { readonly [K in Passing['kind']]: ReadonlySet<string> };
+/** Only some methods, or all but some. */
+interface Choice {
+  readonly isAll: boolean;
+  readonly but: ReadonlySet<string>;
+}
+
+type Kinds = { readonly [K in Passing['kind']]: Choice };
 type Wanted = { readonly [W in Way]: Kinds } | 'all';
 
+/** Content is looked for in all that passes: what a list of methods leaves out is a way round it. */
 function wantedBy(options: GuardOptions): Wanted {
-  const { manifest, pins, content, taint, leaks } = options;
-  if (leaks !== undefined) return 'all';
-  const isScanned = content !== undefined;
-  const isShown = manifest !== undefined || pins !== undefined || isScanned;
-  const lists = manifest !== undefined || isScanned ? Object.keys(LISTS) : ['tools/list'];
-  const isRead = isScanned || taint !== undefined;
-  const answers = [
-    ...(isShown ? ['initialize', ...lists] : []),
-    ...(isRead ? RESULTS : []),
+  const { manifest, content, leaks } = options;
+  if (leaks !== undefined || content !== undefined) return 'all';
+  const none = only([]);
+  const answers = wantedAnswers(options);
+  // Of what the agent sends, a manifest must see whatever names something or is not known.
+  const sent = manifest === undefined ? none : { isAll: true, but: new Set(PLAIN) };
+  const asked = answers.includes('tasks/result') ? withTasks(sent) : sent;
+  return {
+    // Where any answer must be seen, one to an unknown request must be too.
+    in: { ...NO_KIND, answer: only(answers.length === 0 ? [] : [...answers, UNKNOWN]) },
+    out: { answer: none, request: asked, notification: sent },
+  };
+}
+
+function only(methods: readonly string[]): Choice {
+  return { isAll: false, but: new Set(methods) };
+}
+
+const NO_KIND: Kinds = { answer: only([]), request: only([]), notification: only([]) };
+
+/** Whose result is asked for is known from the request alone. */
+function withTasks({ isAll, but }: Choice): Choice {
+  if (!isAll) return only([...but, ...TASKS]);
+  return { isAll, but: new Set([...but].filter((method) => !TASKS.includes(method))) };
+}
+
+function wantedAnswers(options: GuardOptions): readonly string[] {
+  const { manifest, pins, taint } = options;
+  const isShown = manifest !== undefined || pins !== undefined;
+  const lists = manifest === undefined ? ['tools/list'] : Object.keys(LISTS);
+  return [
+    ...(isShown ? [...INTRODUCTIONS, ...lists] : []),
+    ...(taint === undefined ? [] : [...RESULTS, ...HEARD]),
     ...(hasSmallLimit(options) ? ['tools/call', 'tasks/result'] : []),
   ];
-  return {
-    in: {
-      // Where any answer must be seen, one to an unknown request must be too.
-      answer: new Set(answers.length === 0 ? [] : [...answers, UNKNOWN]),
-      request: new Set(isScanned ? SPEAKING : []),
-      notification: new Set(isScanned ? TOLD : []),
-    },
-    out: {
-      answer: new Set(isScanned ? SPEAKING : []),
-      request: new Set(manifest !== undefined || isScanned ? NAMING : []),
-      notification: new Set(),
-    },
-  };
 }
 
 /** Whether the manifest refuses answers that are small enough to be seen. */
@@ -75,18 +81,10 @@ interface Kind {
 }
 
 function isWanted(wanted: Wanted, { way, kind, method }: Kind): boolean {
-  return wanted === 'all' || wanted[way][kind].has(method);
+  if (wanted === 'all') return true;
+  const { isAll, but } = wanted[way][kind];
+  return but.has(method) !== isAll;
 }
 
 export type { Kind, Wanted };
-export {
-  hasSmallLimit,
-  isWanted,
-  NAMING,
-  RESULTS,
-  refusesUnseen,
-  SPEAKING,
-  TOLD,
-  UNKNOWN,
-  wantedBy,
-};
+export { hasSmallLimit, isWanted, refusesUnseen, wantedBy };

@@ -1,13 +1,16 @@
 // Taint of one server, where nobody keeps it for the whole run.
-import { visible } from '../policy/visible.ts';
 import type { ContentNote, GuardedCall } from '../session/guard.ts';
 import {
   checkCall,
   observe,
+  RULE_OF_TWO_HINT,
   recordCall,
   ruleOfTwo,
+  ruleOfTwoSummary,
+  TAINT_HINT,
   type TaintFinding,
   type TaintPolicy,
+  taintSummary,
 } from '../taint/index.ts';
 import type { Memory } from './memory.ts';
 import type { Stop } from './say.ts';
@@ -18,7 +21,6 @@ interface Tainted {
 }
 
 const NOTHING: Tainted = { stops: [] };
-const SHOWN_MAX = 3;
 
 /** What taint has against a call. */
 function taintStops(memory: Memory, call: GuardedCall): Tainted {
@@ -29,7 +31,7 @@ function taintStops(memory: Memory, call: GuardedCall): Tainted {
   const stops = [sink.stop, third].filter((stop) => stop !== undefined);
   const findings = [
     ...sink.findings.map((finding) => `taint:${finding.sink}`),
-    ...(third === undefined ? [] : ['taint:rule-of-two']),
+    ...(third === undefined ? [] : ['taint:rule_of_two']),
   ];
   if (findings.length === 0) return NOTHING;
   const action = stops.some(({ approval }) => approval === undefined) ? 'block' : 'ask';
@@ -55,22 +57,15 @@ function sinkStop({ options, taint }: Memory, policy: TaintPolicy, call: Guarded
   if (verdict.verdict === 'clean') return none;
   const { findings } = verdict;
   if (policy.onTaint === 'tag') return { stop: undefined, findings };
-  const words = findings.slice(0, SHOWN_MAX).map(findingWords).join('; ');
   const stop: Stop = {
     rule: 'gate:taint',
     enforced: enforces.content,
     reason_code: 'TAINTED_SINK',
-    summary: `\`${visible(tool, 120)}\` would act on what came from an untrusted answer: ${words}.`,
-    advice: 'Use a value that the user gave, or ask the user to confirm this one.',
+    summary: taintSummary(verdict),
+    advice: TAINT_HINT,
     ...(policy.onTaint === 'ask' ? { approval: policy.approval } : { severity: 'critical' }),
   };
   return { stop, findings };
-}
-
-function findingWords({ arg, sink, source, shown }: TaintFinding): string {
-  const place = arg === '' ? 'the arguments' : `\`${visible(arg, 120)}\``;
-  const from = `\`${visible(`${source.server}/${source.tool}`, 160)}\``;
-  return `${place} (${sink}, ${shown}) was read from ${from}`;
 }
 
 function thirdStop(
@@ -82,25 +77,22 @@ function thirdStop(
   const { server, enforces } = options;
   const verdict = ruleOfTwo(taint, { server, tool }, policy);
   if (verdict.verdict === 'within') return undefined;
-  const held = verdict.held
-    .filter(({ flag }) => !verdict.adds.includes(flag))
-    .map(({ flag, source }) => `${flag} by \`${visible(`${source.server}/${source.tool}`, 160)}\``);
-  const has = held.length === 0 ? '' : `; it has ${held.join(' and ')} already`;
   return {
     rule: 'gate:rule-of-two',
     enforced: enforces.content,
     reason_code: 'RULE_OF_TWO',
-    summary: `\`${visible(tool, 120)}\` brings ${verdict.adds.join(' and ')} into the run${has}. Untrusted input, private data and outside effects do not go together.`,
-    advice: 'Finish without this tool, or do it in a run of its own.',
+    summary: ruleOfTwoSummary(verdict),
+    advice: RULE_OF_TWO_HINT,
     ...(policy.ruleOfTwo === 'ask' ? { approval: policy.approval } : { severity: 'critical' }),
   };
 }
 
 /** The call goes to the server. */
-function taintPassed(memory: Memory, { tool, callId }: GuardedCall): void {
+function taintPassed(memory: Memory, call: GuardedCall): void {
   const { taint: policy, server } = memory.options;
-  if (policy !== undefined)
-    memory.taint = recordCall(memory.taint, { server, tool, callId }, policy);
+  if (policy === undefined) return;
+  const { tool, callId, args } = call;
+  memory.taint = recordCall(memory.taint, { server, tool, callId, args }, policy);
 }
 
 interface Read {

@@ -36,6 +36,9 @@ describe('a message that nobody can look at', () => {
         ['in', 'answer', 'initialize', 'same'],
         ['in', 'answer', '', 'refused'],
         ['out', 'request', 'resources/read', 'refused'],
+        ['out', 'notification', 'resources/read', 'refused'],
+        ['out', 'request', 'subscriptions/listen', 'refused'],
+        ['out', 'request', 'admin/run', 'refused'],
         ['out', 'request', 'tools/list', 'same'],
         ['in', 'notification', 'notifications/message', 'same'],
       ],
@@ -46,6 +49,7 @@ describe('a message that nobody can look at', () => {
       [
         ['in', 'answer', 'tools/list', 'refused'],
         ['in', 'answer', 'initialize', 'refused'],
+        ['in', 'answer', 'server/discover', 'refused'],
         ['in', 'answer', 'prompts/list', 'same'],
         ['in', 'answer', 'tools/call', 'same'],
       ],
@@ -58,7 +62,9 @@ describe('a message that nobody can look at', () => {
         ['in', 'answer', 'tools/list', 'refused'],
         ['in', 'request', 'sampling/createMessage', 'refused'],
         ['out', 'answer', 'elicitation/create', 'refused'],
-        ['out', 'notification', 'notifications/cancelled', 'same'],
+        ['out', 'notification', 'notifications/cancelled', 'refused'],
+        ['in', 'answer', 'tasks/get', 'refused'],
+        ['in', 'notification', 'notifications/any', 'refused'],
       ],
     ],
     [

@@ -1,16 +1,10 @@
 // Messages that are too large or too deep to be looked at: what must be seen does not pass unseen.
+import { unscannedAction } from '@subluminal/contracts';
 import type { ContentNote, Passage } from '../session/guard.ts';
 import { isList } from './lists.ts';
 import type { Memory } from './memory.ts';
-import {
-  isWanted,
-  type Kind,
-  NAMING,
-  RESULTS,
-  refusesUnseen,
-  UNKNOWN,
-  type Wanted,
-} from './table.ts';
+import { INTRODUCTIONS, isKnownMethod, NAMING, RESULTS, UNKNOWN } from './methods.ts';
+import { isWanted, type Kind, refusesUnseen, type Wanted } from './table.ts';
 import { taintRead } from './tainted.ts';
 
 const SAME: Passage = { kind: 'same' };
@@ -30,16 +24,19 @@ function unseenPassage(memory: Memory, wanted: Wanted, what: Kind): Passage {
   if (isResult && isToolResult(what) && options.enforces.surface && refusesUnseen(options)) {
     return refused('RESULT_TOO_LARGE', 'The answer is larger than the manifest allows.');
   }
-  const isStopped = content?.unscanned === 'block' || content?.unscanned === 'ask';
+  const gap = content && unscannedAction(content, what.way === 'in' ? 'inbound' : 'outbound');
+  const isStopped = gap === 'block' || gap === 'ask';
   if (isStopped && options.enforces.content) {
-    return refused('CONTENT_BLOCKED', `${SUBJECTS[what.kind]} ${UNREAD}, and the policy stops that.`);
+    return refused(
+      'CONTENT_BLOCKED',
+      `${SUBJECTS[what.kind]} ${UNREAD}, and the policy stops that.`,
+    );
   }
   if (isResult) {
     const { method } = what;
     taintRead(memory, { tool: method === 'tools/call' ? '' : method, ...NOBODY_READ });
   }
-  const isTold = content !== undefined && content.unscanned !== 'allow';
-  return isTold ? { kind: 'same', note: NOTE } : SAME;
+  return gap !== undefined && gap !== 'allow' ? { kind: 'same', note: NOTE } : SAME;
 }
 
 const UNREAD = 'is too large to be looked at';
@@ -67,11 +64,13 @@ function mustBeSeen({ options }: Memory, what: Kind): boolean {
   const hasManifest = manifest !== undefined && enforces.surface;
   const isScanned = content !== undefined && enforces.content;
   const isPinned = pins !== undefined && enforces.pins;
-  if (way === 'out') return kind === 'request' && hasManifest && isOneOf(what, NAMING);
+  if (way === 'out') {
+    const isNamed = isOneOf(what, NAMING) || !isKnownMethod(method);
+    return kind !== 'answer' && hasManifest && isNamed;
+  }
   if (kind !== 'answer') return false;
   const isTools = method === 'tools/list' || method === UNKNOWN;
-  const isInitialize = method === 'initialize' || method === UNKNOWN;
-  if (isInitialize && (isPinned || isScanned)) return true;
+  if (isOneOf(what, INTRODUCTIONS) && (isPinned || isScanned)) return true;
   if (isTools && isPinned) return true;
   return (method === UNKNOWN || isList(method)) && (hasManifest || isScanned);
 }

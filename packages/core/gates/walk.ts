@@ -2,7 +2,8 @@
 import { isObject } from '@subluminal/contracts';
 import { isBounded } from '../surface/bounded.ts';
 
-const BOUNDS = { depthMax: 128, valuesMax: 200_000 };
+/** All that a message may hold that is small enough to be shown to a gate. */
+const BOUNDS = { depthMax: 512, valuesMax: 600_000 };
 
 /** Whether a value can be walked and written without end or overflow. */
 function isWalkable(value: unknown): boolean {

@@ -7,7 +7,7 @@ import type { DecidedCall, ReadCall } from './carry-out.ts';
 import type { Context, Step } from './context.ts';
 import { emitApproval } from './events.ts';
 import { type Judgement, throughGates } from './gates.ts';
-import { takeGrants } from './grants.ts';
+import { approvalRef, takeGrants } from './grants.ts';
 import { previewOf } from './preview.ts';
 import type { ApprovalWanted, TakenGrant } from './types.ts';
 
@@ -62,7 +62,9 @@ function askPeople(context: Context, step: Step, decided: DecidedCall): string |
   if (context.exit !== undefined) return undefined;
   const asked = context.config.approver?.ask(wantedFor(context, decided, approval));
   if (asked === undefined) return undefined;
-  emitApproval(step, decided.read.ref, { id: asked.id, rule_id: rule_id ?? '', state: 'asked' });
+  if (asked.isApproved !== true) {
+    emitApproval(step, decided.read.ref, { id: asked.id, rule_id: rule_id ?? '', state: 'asked' });
+  }
   return asked.advice;
 }
 
@@ -102,7 +104,7 @@ function wantedFor(
     timeout_ms,
     rule_id: decision.rule_id ?? '',
     summary: decision.summary,
-    call: read.ref,
+    call: approvalRef(context, read),
     policy_hash: context.snapshot.ref.policy_hash,
     risk_class,
     args: shownArgs(context, read),
@@ -110,12 +112,14 @@ function wantedFor(
 }
 
 /** All that a person must see, whatever events show: redacted, and cut only where it is long. */
-function shownArgs(context: Context, { call }: ReadCall): ApprovalWanted['args'] {
+function shownArgs(context: Context, { call, envelope }: ReadCall): ApprovalWanted['args'] {
   if (call.args === undefined) return undefined;
+  const isMore = envelope?.bound !== undefined;
+  const shown = isMore ? { arguments: call.args, ...envelope.rest } : call.args;
   const limits = { ...context.limits, previewBytesMax: context.limits.askedBytesMax };
   let isExact = true;
   // A number that is too large to be repeated exactly is not what the server gets.
-  const json = JSON.stringify(call.args, (_key, value: unknown) => {
+  const json = JSON.stringify(shown, (_key, value: unknown) => {
     if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) isExact = false;
     return value;
   });

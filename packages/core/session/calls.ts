@@ -14,11 +14,22 @@ import {
   recordStart,
 } from './carry-out.ts';
 import { type Context, type Step, sizeOf } from './context.ts';
+import { LazyEnvelope } from './envelope.ts';
 import { type Judgement, throughGates } from './gates.ts';
 import { grantedRules } from './grants.ts';
 import type { Range, SeenNotification, SeenParams, SeenRequest } from './peek/types.ts';
 import { type Preview, previewOf, previewOfBytes } from './preview.ts';
 import { answerFor, asksHub, sharedOutcome } from './shared.ts';
+
+type SeenCall = SeenRequest | SeenNotification;
+
+interface LookedAt {
+  readonly call: Call;
+  readonly ref: CallRef;
+  readonly range: Range | undefined;
+  readonly fault: string | undefined;
+  readonly envelope: LazyEnvelope;
+}
 
 interface ReadArgs {
   readonly hash: string;
@@ -44,6 +55,7 @@ class LazyCall implements Call {
   private parsed: JsonObject | undefined;
   private readonly context: Context;
   private readonly ref: CallRef;
+  private readonly envelope: LazyEnvelope;
   private grants: readonly string[] | undefined;
 
   constructor(given: {
@@ -52,8 +64,9 @@ class LazyCall implements Call {
     tool: string;
     text: () => string;
     bytesIn: number;
+    envelope: LazyEnvelope;
   }) {
-    const { context, ref, tool, text, bytesIn } = given;
+    const { context, ref, tool, text, bytesIn, envelope } = given;
     this.identity = context.config.identity;
     this.server_name = ref.server_name;
     this.tool_name = tool;
@@ -63,13 +76,14 @@ class LazyCall implements Call {
     this.parsed = undefined;
     this.context = context;
     this.ref = ref;
+    this.envelope = envelope;
     this.grants = undefined;
   }
 
   /** Looked up when a rule asks: most never do. */
   get approved(): readonly string[] {
-    const { context, ref, tool_name: tool } = this;
-    this.grants ??= grantedRules(context, { ref, tool, args: () => this.args });
+    const { context, ref, envelope, tool_name: tool } = this;
+    this.grants ??= grantedRules(context, { ref, envelope, tool, args: () => this.args });
     return this.grants;
   }
 
@@ -80,9 +94,9 @@ class LazyCall implements Call {
 }
 
 /** Decides a call and carries the decision out. */
-function governCall(context: Context, step: Step, seen: SeenRequest | SeenNotification): void {
+function governCall(context: Context, step: Step, seen: SeenCall): void {
   const id = seen.kind === 'request' ? seen.id : undefined;
-  const read = readCall(context, step, seen.params);
+  const read = readCall(context, step, seen);
   const decided = { ...concluded(context, step, read), id };
   const { approval } = decided.outcome.decision;
   recordStart(context, step, decided);
@@ -102,9 +116,10 @@ function concluded(context: Context, step: Step, read: ReadCall): DecidedCall {
   return grantsTaken(context, { read, id: undefined, outcome }, NONE);
 }
 
-function readCall(context: Context, step: Step, params: SeenParams): ReadCall {
+function readCall(context: Context, step: Step, seen: SeenCall): ReadCall {
   const { bytes } = step;
-  const { call, ref, range, fault } = lookAt(context, step, params);
+  const { params } = seen;
+  const { call, ref, range, fault, envelope } = lookAt(context, step, seen);
   const token = params.progressToken;
   return {
     call,
@@ -117,17 +132,15 @@ function readCall(context: Context, step: Step, params: SeenParams): ReadCall {
     version: params.metaVersion ?? context.version,
     argsRange: range,
     argsText: range && (() => argsText(context, bytes, range)),
+    envelope,
   };
 }
 
 /** What a call asks for. Nothing is counted by looking. */
-function lookAt(
-  context: Context,
-  step: Step,
-  params: SeenParams,
-): { call: Call; ref: CallRef; range: Range | undefined; fault: string | undefined } {
+function lookAt(context: Context, step: Step, seen: SeenCall): LookedAt {
   const { config } = context;
   const { bytes } = step;
+  const { params } = seen;
   const args = readArgs(context, bytes, params);
   const { tool_name: tool, fault } = nameOf(params.name);
   const { hash: args_hash, range } = args;
@@ -135,8 +148,23 @@ function lookAt(
   const tool_name = shownName(context, tool);
   const ref = { call_id, server_name: config.serverName, tool_name, args_hash };
   const text = () => argsText(context, bytes, range);
-  const call = new LazyCall({ context, ref, tool, text, bytesIn: sizeOf(bytes) });
-  return { call, ref, range, fault: fault ?? args.fault };
+  const envelope = envelopeOf(context, bytes, seen);
+  const call = new LazyCall({ context, ref, tool, text, bytesIn: sizeOf(bytes), envelope });
+  return { call, ref, range, envelope, fault: fault ?? args.fault ?? unclear(context, envelope) };
+}
+
+function envelopeOf(context: Context, bytes: Uint8Array, seen: SeenCall): LazyEnvelope {
+  const { method, params, extra } = seen;
+  const id = seen.kind === 'request' ? seen.id : undefined;
+  return new LazyEnvelope(context, { bytes, method, id, params, extra });
+}
+
+/** Who looks at what is beside the arguments, or is asked about it, must see what the server sees. */
+function unclear({ guard }: Context, envelope: LazyEnvelope): string | undefined {
+  if (guard === undefined && envelope.bound === undefined) return undefined;
+  return envelope.isAmbiguous
+    ? 'Invalid call: a key stands twice beside its arguments.'
+    : undefined;
 }
 
 function readArgs(context: Context, bytes: Uint8Array, { args }: SeenParams): ReadArgs {

@@ -3,6 +3,7 @@ import type { CallRef } from '@subluminal/contracts';
 import type { Call } from '../policy/index.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, refusalLine } from './answers.ts';
 import { type Context, eraOf, report, type Step } from './context.ts';
+import type { LazyEnvelope } from './envelope.ts';
 import { emitApproval, emitDecision, emitEnd, emitStart, tellEnd } from './events.ts';
 import { exitWords } from './exit-words.ts';
 import type { Judgement } from './gates.ts';
@@ -27,6 +28,8 @@ interface ReadCall {
   readonly argsRange?: Range | undefined;
   /** What stands there, whichever step asks: a held call is decided in a later one. */
   readonly argsText?: (() => string) | undefined;
+  /** What stands around the arguments, if it was read. */
+  readonly envelope?: LazyEnvelope | undefined;
   /** The hub decides it. */
   readonly shared: boolean;
 }

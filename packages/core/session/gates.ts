@@ -5,7 +5,7 @@ import type { Outcome, PolicyState, TraceStep } from '../policy/index.ts';
 import type { ReadCall } from './carry-out.ts';
 import type { Context, Step } from './context.ts';
 import { isGranted } from './grants.ts';
-import type { ContentNote, GateVerdict, GuardedCall } from './guard.ts';
+import type { ContentNote, Envelope, GateVerdict, GuardedCall } from './guard.ts';
 import { mergedNotes } from './notes.ts';
 import { rewritten } from './rewrite.ts';
 
@@ -60,13 +60,17 @@ class GatedCall implements GuardedCall {
     return fault === undefined ? call.args : undefined;
   }
 
+  get envelope(): Envelope | undefined {
+    return this.asked.read.envelope;
+  }
+
   isApproved(ruleId: string): boolean {
     const known = this.answers.get(ruleId);
     if (known !== undefined) return known;
     const { read, said, bare } = this.asked;
     const isSaid = said.includes(ruleId);
-    const { ref } = read;
-    const query = { ref, tool: this.tool, args: () => this.args };
+    const { ref, envelope } = read;
+    const query = { ref, envelope, tool: this.tool, args: () => this.args };
     const isByGrant = !isSaid && !bare && isGranted(this.context, query, ruleId);
     if (isByGrant) this.granted.push(ruleId);
     this.answers.set(ruleId, isSaid || isByGrant);

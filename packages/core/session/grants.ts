@@ -3,6 +3,7 @@ import { candidatesFor } from '../policy/compile/snapshot.ts';
 import type { TraceStep } from '../policy/index.ts';
 import type { ReadCall } from './carry-out.ts';
 import type { Context } from './context.ts';
+import type { LazyEnvelope } from './envelope.ts';
 import type { Judgement } from './gates.ts';
 import type { GrantQuery, SessionConfig, TakenGrant } from './types.ts';
 
@@ -10,10 +11,14 @@ const NONE: readonly string[] = [];
 /** What asks for a person in the hub, beside the rules. */
 const HUB_GATES: readonly string[] = ['gate:taint', 'gate:rule-of-two'];
 
-type Asked = Pick<GrantQuery, 'ref' | 'args'> & { readonly tool: string };
+type Asked = Pick<GrantQuery, 'ref' | 'args'> & {
+  readonly tool: string;
+  readonly envelope: LazyEnvelope | undefined;
+};
+type Bound = Pick<ReadCall, 'ref' | 'envelope'>;
 
 /** The approval rules that grants satisfy for this call. */
-function grantedRules(context: Context, { ref, tool, args }: Asked): readonly string[] {
+function grantedRules(context: Context, { ref, tool, args, envelope }: Asked): readonly string[] {
   const { approver } = context.config;
   const { document, ref: policy } = context.snapshot;
   if (approver === undefined || document.mode !== 'control') return NONE;
@@ -22,16 +27,21 @@ function grantedRules(context: Context, { ref, tool, args }: Asked): readonly st
   const ruleIds = isJudged(context.config) ? [...rules, ...HUB_GATES] : rules;
   // A name that is not shown as it is could be another tool than the one that people saw.
   if (ruleIds.length === 0 || tool !== ref.tool_name) return NONE;
-  return approver.granted(queryOf({ ref, args, policyHash: policy.policy_hash }), ruleIds);
+  const query = { ref, args, policyHash: policy.policy_hash };
+  return approver.granted(queryOf(context, query, envelope), ruleIds);
 }
 
 /** Whether a grant satisfies what a gate asks for. Where nobody is asked, nothing is granted. */
-function isGranted(context: Context, { ref, tool, args }: Asked, ruleId: string): boolean {
+function isGranted(
+  context: Context,
+  { ref, tool, args, envelope }: Asked,
+  ruleId: string,
+): boolean {
   const { approver } = context.config;
   const { document, ref: policy } = context.snapshot;
   if (approver === undefined || document.mode === 'guardrails') return false;
   if (tool !== ref.tool_name) return false;
-  const query = queryOf({ ref, args, policyHash: policy.policy_hash });
+  const query = queryOf(context, { ref, args, policyHash: policy.policy_hash }, envelope);
   return approver.granted(query, [ruleId]).includes(ruleId);
 }
 
@@ -40,10 +50,29 @@ function isJudged({ hub, asksAlways }: SessionConfig): boolean {
   return hub === true && asksAlways === true;
 }
 
-/** Arguments that were not read have no hash yet: no grant for certain ones may fit them. */
-function queryOf(query: GrantQuery): GrantQuery {
-  if (query.args() !== undefined) return query;
-  return { ...query, ref: { ...query.ref, args_hash: '' } };
+/**
+ * Arguments that were not read have no hash yet: no grant for certain ones may fit them. Nor does one
+ * that names some of the arguments fit a call with more than arguments.
+ */
+function queryOf(
+  context: Context,
+  query: GrantQuery,
+  envelope: LazyEnvelope | undefined,
+): GrantQuery {
+  const { ref, args } = query;
+  if (args() === undefined) return { ...query, ref: { ...ref, args_hash: '' } };
+  const approved = approvalRef(context, { ref, envelope });
+  return approved === ref ? query : { ...query, ref: approved, args: () => undefined };
+}
+
+/**
+ * The call as people agree to it. Two calls with the same arguments and different `inputResponses`
+ * are two calls, so their hash covers both here.
+ */
+function approvalRef({ config }: Context, { ref, envelope }: Bound): ReadCall['ref'] {
+  const bound = envelope?.bound;
+  if (bound === undefined) return ref;
+  return { ...ref, args_hash: config.sha256(`${ref.args_hash}\n${bound}`) };
 }
 
 interface Used {
@@ -62,9 +91,9 @@ function takeGrants(context: Context, used: Used): readonly TakenGrant[] | undef
   const needed = gates.length === 0 ? rules : [...new Set([...rules, ...gates])];
   const granted = needed.filter((rule) => !said.includes(rule));
   if (granted.length === 0) return [];
-  const { ref, call } = read;
+  const { ref, call, envelope } = read;
   const { policy_hash: policyHash } = context.snapshot.ref;
-  const query = queryOf({ ref, args: () => call.args, policyHash });
+  const query = queryOf(context, { ref, args: () => call.args, policyHash }, envelope);
   return context.config.approver?.take(query, granted);
 }
 
@@ -79,4 +108,4 @@ function isApproved({ kind, outcome }: TraceStep): boolean {
   return kind === 'approval' && outcome === 'approved';
 }
 
-export { grantedRules, isGranted, takeGrants };
+export { approvalRef, grantedRules, isGranted, takeGrants };

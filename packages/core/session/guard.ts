@@ -5,8 +5,24 @@ import type { Decision, JsonObject } from '@subluminal/contracts';
 /** What became of content on its way, for the record. Never the content itself. */
 interface ContentNote {
   readonly action: 'tag' | 'redact' | 'ask' | 'block';
-  /** `class:rule` of what was found, `unscanned:reason`, `leak:name`, `taint:sink`; each once. */
+  /**
+   * `class:rule` of what was found, `unscanned:reason`, `leak:name`, `taint:sink`; each once. For
+   * one with ` (tag)`, ` (redact)` or ` (ask)` behind it only that was done, not `action`.
+   */
   readonly findings: readonly string[];
+}
+
+/** What stands in a message around what the gates see of it otherwise. */
+interface Envelope {
+  /** The id as JSON, and the method; of a line that is no message, all of it. */
+  readonly written: string;
+  /** Of an answer, the method of its request; empty when there is none. */
+  readonly method: string;
+  /**
+   * Members of the message that no revision of the protocol knows, as `message`; of a call, those of
+   * its params beside `name` and `arguments` as `params`. Parsed on first use.
+   */
+  readonly rest: JsonObject | undefined;
 }
 
 /** A call as the gates see it. */
@@ -16,6 +32,8 @@ interface GuardedCall {
   readonly tool: string;
   /** Parsed on first use; undefined when the message was too large to inspect. */
   readonly args: JsonObject | undefined;
+  /** Undefined when the message was too large to inspect. */
+  readonly envelope: Envelope | undefined;
   /** Whether a person, or a grant, has agreed to this call for this rule. */
   isApproved(ruleId: string): boolean;
 }
@@ -108,6 +126,11 @@ interface Guard {
   wants(way: Way, kind: Passing['kind'], method: string): boolean;
   /** A message that `wants` asked for. */
   passing(way: Way, message: Passing, nowMs: number): Passage;
+  /**
+   * What stands around the value of a message that is no call: nothing of it can be changed. Absent
+   * when nobody minds.
+   */
+  around?(way: Way, envelope: Envelope, nowMs: number): Passage;
   /** Whether such a message may pass although it is too large to be seen. */
   unseen(way: Way, kind: Passing['kind'], method: string): Passage;
   /** What was noticed since this was last asked. */
@@ -117,6 +140,7 @@ interface Guard {
 export type {
   CallEnd,
   ContentNote,
+  Envelope,
   GateVerdict,
   Guard,
   GuardedCall,

@@ -109,7 +109,7 @@ function lookAtHead(
   const ref = { call_id, server_name, tool_name: shownName(context, tool_name), args_hash };
   const bytes_in = step.bytes.length;
   const args = () => undefined;
-  const approved = grantedRules(context, { ref, tool: tool_name, args });
+  const approved = grantedRules(context, { ref, envelope: undefined, tool: tool_name, args });
   const call: Call = { identity, server_name, tool_name, args_hash, bytes_in, approved };
   return { call, ref, fault };
 }

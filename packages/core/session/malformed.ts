@@ -4,7 +4,7 @@ import { type Context, report, type Step } from './context.ts';
 import { endCall } from './events.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import { INVALID_WORDS, type MessageId, type SeenInvalid } from './peek/types.ts';
-import { recordRefused } from './refused.ts';
+import { recordRefused, unitsOf } from './refused.ts';
 import type { ReportReason } from './types.ts';
 
 interface Fault {
@@ -41,7 +41,7 @@ function reject(context: Context, step: Step, fault: Fault): void {
   const waits =
     step.from === 'agent' ? agentWaits(context, fault) : settleBroken(context, step, fault);
   if (mayBeCall(step, fault)) recordRefused(context, step, fault.detail);
-  if (!context.enforcing && fault.always !== true) {
+  if (!context.enforcing && fault.always !== true && !isBarred(context, step)) {
     report(step, { what: waits ? 'WOULD_REJECT' : 'WOULD_DROP', reason, detail }, offset);
     step.out.push(step.forward);
     return;
@@ -53,6 +53,17 @@ function reject(context: Context, step: Step, fault: Fault): void {
     step.out.push({ do: 'answer', to: 'agent', text });
   }
   step.out.push({ do: 'drop', reason });
+}
+
+/** Whether a gate keeps back this line although nothing is enforced: it holds a secret. */
+function isBarred({ guard, decode }: Context, step: Step): boolean {
+  // What is too large to be seen was swallowed or not at its head.
+  if (guard?.around === undefined || step.unseen !== undefined) return false;
+  const { bytes, from, nowMs } = step;
+  // It may be no UTF-8, and then a decoder leaves out what it likes.
+  const written = `${decode(bytes, 0, bytes.length)} ${unitsOf(bytes)}`;
+  const envelope = { written, method: '', rest: undefined };
+  return guard.around(from === 'agent' ? 'out' : 'in', envelope, nowMs).kind !== 'same';
 }
 
 /** Whatever cannot be told from a call is one, for the record: else it would hide a refusal. */

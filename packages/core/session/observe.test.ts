@@ -38,7 +38,7 @@ describe('what the hub must hear before the agent does', () => {
       [{ callId: 'call-1', tool: 'fetch', text: '{ "content":[]}' }],
       [{ callId: '', tool: 'resources/read', text: '{"contents":[1]}' }],
       [{ callId: '', tool: 'prompts/get', text: '{"messages":[]}' }],
-      [],
+      [{ callId: '', tool: 'tools/list', text: '{"tools":[]}' }],
       [{ callId: 'call-2', tool: 'fetch', text: '{"code":1,"message":"x"}' }],
       [],
       [],
@@ -84,6 +84,7 @@ describe('an answer that the hub has not heard of', () => {
     expect(answersOf(said)[0]).toMatchObject({
       result: { _meta: { subluminal: { reason_code: 'ANSWER_REFUSED' } } },
     });
+    expect(session.summary()).toMatchObject({ calls_allowed: 1, errors_total: 0 });
   });
 
   it('passes in development, which says so', async () => {
@@ -99,7 +100,7 @@ describe('an answer that the hub has not heard of', () => {
   it('passes where it has been heard, or holds nothing to hear', async () => {
     const { session, says, told } = await play([], observing);
     says('agent', call(1, 'fetch'));
-    says('agent', request(2, 'tools/list'));
+    says('agent', request(2, 'ping'));
     expect(inShort(session.fromServer(lineOf(result(1)), 1, true))).toEqual([
       'end OK',
       'forward to agent',
@@ -139,9 +140,13 @@ describe('a hub that decides every call', () => {
     ['production', 'decision BLOCK HUB_UNAVAILABLE'],
     ['development', 'decision ALLOW WOULD_BLOCK'],
   ] as const)('cannot be asked where there is none: %s', async (profile, decision) => {
-    const { told, session } = await play([], { profile, config: { asksAlways: true } });
+    const { says, session } = await play([], { profile, config: { asksAlways: true } });
     expect(session.questions('line', lineOf(call(1, 'pay')), 0)).toEqual([]);
-    expect(told('agent', call(1, 'pay'))).toContain(decision);
+    const said = says('agent', call(1, 'pay'));
+    expect(inShort(said)).toContain(decision);
+    // Only Cedar makes a server without a run ask.
+    const [told] = eventsOf(said, 'tool_call_decision');
+    expect(told?.decision.explain.summary).toMatch(/Cedar policies.*`sub run` or `sub wrap`/);
   });
 
   it('is told of the grants for what its gates ask, which are then used up', async () => {

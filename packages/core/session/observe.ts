@@ -7,11 +7,20 @@ import { peek, TOOLS_CALL } from './peek/peek.ts';
 import type { Seen, SeenResponse } from './peek/types.ts';
 import type { Observation } from './types.ts';
 
+/** All that an agent may take a value from, the words of a server about itself included. */
 const OBSERVED: ReadonlySet<string> = new Set([
   TOOLS_CALL,
-  'resources/read',
+  'completion/complete',
+  'initialize',
   'prompts/get',
+  'prompts/list',
+  'resources/list',
+  'resources/read',
+  'resources/templates/list',
+  'server/discover',
+  'tasks/get',
   'tasks/result',
+  'tools/list',
 ]);
 
 const UNHEARD: Extract<Passage, { kind: 'refused' }> = {
@@ -61,4 +70,4 @@ function observationOf(
   return [{ callId: call?.ref.call_id ?? '', tool, text }];
 }
 
-export { isUnheard, observationsIn, UNHEARD };
+export { isObserved, isUnheard, observationsIn, UNHEARD };

@@ -250,7 +250,7 @@ describe('what a guard refuses', () => {
       note: { action: 'block', findings: ['injection:x'] },
     });
     const ended: Guard['ended'] = ({ isError }) => ends.push(isError);
-    const { says } = await watched(look, { ended });
+    const { says, session } = await watched(look, { ended });
     says('agent', call(1, 'read'));
     const said = says('server', result(1, { content: 's3cret' }));
     expect(inShort(said)).toEqual([
@@ -272,6 +272,7 @@ describe('what a guard refuses', () => {
     expect(JSON.stringify(said)).not.toContain('s3cret');
     // The server itself has done nothing wrong.
     expect(ends).toEqual([false]);
+    expect(session.summary()).toMatchObject({ calls_allowed: 1, errors_total: 0 });
   });
 
   it('of another answer becomes an error', async () => {

@@ -1,9 +1,10 @@
 // Messages that are no call: what the gates want to see of them, and what becomes of them then.
 import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, resultLine } from './answers.ts';
 import { type Context, eraOf, other, report, type Step } from './context.ts';
-import type { ContentNote, Passage, Passing, Way } from './guard.ts';
+import { LazyEnvelope } from './envelope.ts';
+import type { ContentNote, Guard, Passage, Passing, Way } from './guard.ts';
 import { mergedNotes } from './notes.ts';
-import { isUnheard, UNHEARD } from './observe.ts';
+import { isObserved, isUnheard, UNHEARD } from './observe.ts';
 import { memberRange } from './peek/member.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type {
@@ -15,6 +16,7 @@ import type {
 } from './peek/types.ts';
 import type { Open } from './pending.ts';
 import { rewritten, spliced } from './rewrite.ts';
+import { hasTwins } from './twins.ts';
 import type { Side } from './types.ts';
 
 type Refused = Extract<Passage, { kind: 'refused' }>;
@@ -26,6 +28,8 @@ interface Message {
   readonly id: MessageId | undefined;
   readonly isError: boolean;
   readonly call: Passing['call'];
+  /** It has members that no revision of the protocol knows. */
+  readonly extra: boolean;
 }
 
 type Onward =
@@ -68,6 +72,11 @@ class LazyPassing implements Passing {
     this.text = text;
   }
 
+  /** Whether anybody has looked. */
+  get isRead(): boolean {
+    return this.parsed !== undefined;
+  }
+
   get value(): unknown {
     this.parsed ??= parsedOf(this.text());
     return this.parsed.value;
@@ -81,9 +90,9 @@ function parsedOf(text: string | undefined): { readonly value: unknown } {
 /** What becomes of a request or notification. Without a guard it passes as it is. */
 function requestOnward(context: Context, step: Step, seen: SeenRequest | SeenNotification): Onward {
   if (context.guard === undefined) return AS_IS;
-  const { kind, method } = seen;
+  const { kind, method, extra } = seen;
   const id = kind === 'request' ? seen.id : undefined;
-  return onwardOf(context, step, { kind, method, id, isError: false, call: undefined });
+  return onwardOf(context, step, { kind, method, id, isError: false, call: undefined, extra });
 }
 
 /** What becomes of an answer; without an open request, it answers nothing in particular. */
@@ -96,7 +105,8 @@ function answerOnward(
   const { method = '', call } = open ?? {};
   const isError = seen.failed === 'rpc';
   const made = call && { callId: call.ref.call_id, tool: call.call.tool_name };
-  const message = { kind: 'answer', method, id: seen.id, isError, call: made } as const;
+  const { id, extra } = seen;
+  const message = { kind: 'answer', method, id, isError, call: made, extra } as const;
   if (isUnheard(context, step, method)) {
     if (context.enforcing) return refusedBy(UNHEARD, message);
     report(step, { what: 'WOULD_REJECT', reason: 'unheard', detail: UNHEARD.summary });
@@ -107,9 +117,13 @@ function answerOnward(
 function onwardOf(context: Context, step: Step, message: Message): Onward {
   const { guard } = context;
   if (step.unseen !== undefined) return onwardUnseen(context, step, message);
-  const way = wayFrom(step.from);
-  if (guard === undefined || !guard.wants(way, message.kind, message.method)) return AS_IS;
-  const { bytes, nowMs } = step;
+  const around = aroundOf(context, step, message);
+  const barred = around && refusalOf(around);
+  if (barred !== undefined) return refusedBy(barred, message);
+  const wants = guard?.wants(wayFrom(step.from), message.kind, message.method) === true;
+  const isHeard = message.kind === 'answer' && isObserved(context, message.method);
+  if (!wants && !isHeard) return asItIs(around?.note);
+  const { bytes } = step;
   const range = memberRange(bytes, memberOf(message));
   const text = () => {
     if (range !== undefined) return context.decode(bytes, range.start, range.end);
@@ -117,17 +131,54 @@ function onwardOf(context: Context, step: Step, message: Message): Onward {
     if (message.kind === 'answer') throw new Error('an answer has neither a result nor an error');
     return undefined;
   };
-  const passage = guard.passing(way, new LazyPassing(message, text), nowMs);
+  const passing = new LazyPassing(message, text);
+  const passage = wants ? passed(guard, step, passing) : HEARD;
   if (passage.kind === 'refused') return refusedBy(passage, message);
-  const note = mergedNotes([passage.note]);
-  if (passage.kind === 'same') return note === undefined ? AS_IS : { kind: 'as_is', note };
+  const note = mergedNotes([around?.note, passage.note]);
+  // Whoever has looked at it has seen the last of two namesakes: nobody may get the first.
+  const isClear = passage.kind === 'same' && !isAmbiguous(passing, { text, isHeard });
+  if (isClear) return asItIs(note);
+  const value = passage.kind === 'changed' ? passage.value : passing.value;
   const written = text();
-  const json = written === undefined ? undefined : rewritten(written, passage.value);
+  const json = written === undefined ? undefined : rewritten(written, value);
   // What should be replaced and cannot be must not pass as it is.
   if (range === undefined || json === undefined) return refusedBy(NOT_REPLACED, message);
   const whole = spliced(bytes, range, json);
   const end = range.end + whole.length - bytes.length;
   return { kind: 'rewritten', bytes: whole, value: { start: range.start, end }, note };
+}
+
+const HEARD: Passage = { kind: 'same' };
+
+function passed(guard: Guard | undefined, { from, nowMs }: Step, passing: Passing): Passage {
+  return guard?.passing(wayFrom(from), passing, nowMs) ?? HEARD;
+}
+
+function asItIs(note: ContentNote | undefined): Onward {
+  return note === undefined ? AS_IS : { kind: 'as_is', note };
+}
+
+/** What a gate says of all that is neither params, result nor error. */
+function aroundOf(context: Context, step: Step, message: Message): Passage | undefined {
+  const { guard } = context;
+  if (guard?.around === undefined) return undefined;
+  const { kind, method, id, extra } = message;
+  const { bytes, from, nowMs } = step;
+  const isAnswer = kind === 'answer';
+  const envelope = new LazyEnvelope(context, { bytes, method, id, extra, isAnswer });
+  return guard.around(wayFrom(from), envelope, nowMs);
+}
+
+interface Looked {
+  readonly text: () => string | undefined;
+  /** The hub has looked, whatever the guard did. */
+  readonly isHeard: boolean;
+}
+
+function isAmbiguous(passing: LazyPassing, { text, isHeard }: Looked): boolean {
+  if (!passing.isRead && !isHeard) return false;
+  const written = text();
+  return written !== undefined && hasTwins(written, passing.value);
 }
 
 const NOT_REPLACED: Refused = {

@@ -12,7 +12,7 @@ function questionsIn(context: Context, step: Step, seen: Seen): readonly Questio
   if (seen.kind !== 'request' && seen.kind !== 'notification') return [];
   if (seen.method !== TOOLS_CALL) return [];
   if (context.config.hub !== true) return [];
-  const { call, ref, fault } = lookAt(context, step, seen.params);
+  const { call, ref, fault } = lookAt(context, step, seen);
   if (fault !== undefined || !asksHub(context, call)) return [];
   return [{ at: placeOf(step), ref, call }];
 }

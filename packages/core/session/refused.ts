@@ -42,11 +42,11 @@ function recordEnded(context: Context, step: Step, read: ReadCall): void {
 /** A hash that tells apart what was not read as arguments: that of its first bytes. */
 function hashOf({ config }: Context, bytes: Uint8Array): string {
   const seen = bytes.subarray(0, HASHED_BYTES_MAX);
-  return config.sha256Bytes?.(seen) ?? config.sha256(textOf(seen));
+  return config.sha256Bytes?.(seen) ?? config.sha256(unitsOf(seen));
 }
 
 /** The bytes as a text, each as the character of its number. */
-function textOf(bytes: Uint8Array): string {
+function unitsOf(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 1_024) {
     text += String.fromCharCode(...bytes.subarray(at, at + 1_024));
@@ -54,4 +54,4 @@ function textOf(bytes: Uint8Array): string {
   return text;
 }
 
-export { hashOf, recordEnded, recordRefused, UNREADABLE };
+export { hashOf, recordEnded, recordRefused, UNREADABLE, unitsOf };

@@ -13,6 +13,12 @@ const UNANSWERED = {
   reason_code: 'HUB_UNAVAILABLE',
   summary: 'The hub of this run, which counts for all of its servers, could not be asked.',
 } as const;
+/** Of what only a hub can ask, a server without any run is told by its configuration: Cedar. */
+const RUNLESS = {
+  ...UNANSWERED,
+  summary:
+    'Cedar policies are configured, and only a run can ask them: start the agent with `sub run` or `sub wrap`.',
+} as const;
 
 /**
  * Which rules can match follows from the names alone, so a counter is kept in one place only. Where
@@ -50,16 +56,17 @@ function hubOutcome(context: Context, outcome: HubAnswer['outcome']): Judgement 
   return content === undefined ? judged : { ...judged, content: mergedNotes([content]) };
 }
 
-function unanswered({ state, enforcing }: Context): Outcome<PolicyState> {
+function unanswered({ state, enforcing, config }: Context): Outcome<PolicyState> {
+  const why = config.hub === true ? UNANSWERED : RUNLESS;
   const decision: Decision = enforcing
-    ? { action: 'BLOCK', severity: 'critical', ...UNANSWERED }
+    ? { action: 'BLOCK', severity: 'critical', ...why }
     : {
         action: 'ALLOW',
         rule_id: null,
         severity: 'warn',
         reason_code: 'WOULD_BLOCK',
-        summary: `Would be refused: ${UNANSWERED.summary}`,
-        would: { action: 'BLOCK', ...UNANSWERED },
+        summary: `Would be refused: ${why.summary}`,
+        would: { action: 'BLOCK', ...why },
       };
   return { decision, state, trace: [], risk_class: [] };
 }

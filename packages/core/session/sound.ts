@@ -3,6 +3,7 @@
 import type { Decision } from '@subluminal/contracts';
 import type {
   CallEnd,
+  Envelope,
   GateVerdict,
   Guard,
   GuardedCall,
@@ -26,10 +27,14 @@ const SAME: Passage = { kind: 'same' };
 class SoundGuard implements Guard {
   private readonly guard: Guard;
   private readonly enforcing: boolean;
+  readonly around?: NonNullable<Guard['around']>;
 
   constructor(guard: Guard, enforcing: boolean) {
     this.guard = guard;
     this.enforcing = enforcing;
+    if (guard.around === undefined) return;
+    this.around = (way: Way, envelope: Envelope, nowMs: number) =>
+      this.passage(() => guard.around?.(way, envelope, nowMs) ?? SAME);
   }
 
   surface(call: GuardedCall, nowMs: number): GateVerdict {

@@ -111,11 +111,15 @@ interface Approver {
   /** Uses the grants for these rules; undefined when one of them is gone. */
   take(query: GrantQuery, ruleIds: readonly string[]): readonly TakenGrant[] | undefined;
   /** Puts a request before people; undefined when nobody can be asked. */
-  ask(
-    wanted: ApprovalWanted,
-  ):
-    | { readonly id: string /** How it gets approved, in words. */; readonly advice: string }
-    | undefined;
+  ask(wanted: ApprovalWanted): AskedFor | undefined;
+}
+
+interface AskedFor {
+  readonly id: string;
+  /** How it gets approved, in words. */
+  readonly advice: string;
+  /** Somebody has approved it in this very moment: nobody was asked anew. */
+  readonly isApproved?: boolean;
 }
 
 type EmittedType =

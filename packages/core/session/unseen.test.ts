@@ -125,13 +125,12 @@ describe('a large message that is no call', () => {
     ]);
   });
 
-  it('is an answer whose id comes last: broken off at its end, before our answer', async () => {
+  it('is an answer whose id comes last: swallowed while any open request may not have it', async () => {
     const one = await withGuard(blind('in answer tools/call'));
     one.says('agent', request(2, 'resources/read'));
     one.says('agent', call(1, 'read'));
     expect(inShort(send(one, 'server', idLast(1, LARGE)))).toEqual([
-      'stream to agent',
-      'break to agent',
+      'swallow',
       'end ERROR',
       'report REJECTED refused',
       'answer 1 isError',
@@ -160,15 +159,33 @@ describe('a large message that is no call', () => {
     ]);
   });
 
-  it('is a notification, which only its end tells: broken off', async () => {
+  it('is a notification, which only its end tells: swallowed', async () => {
     const one = await withGuard(blind('in notification notifications/message'));
     const note = { jsonrpc: '2.0', method: 'notifications/message', params: LARGE };
     expect(inShort(send(one, 'server', note))).toEqual([
-      'stream to agent',
-      'break to agent',
+      'swallow',
       'report DROPPED refused',
       'drop refused',
     ]);
+  });
+
+  it.each([
+    ['its method comes last', `{"jsonrpc":"2.0","params":{"a":"${BLOB}"},"method":"n/x"}`],
+    ['nobody knows what it is about', `{"x":"${BLOB}","jsonrpc":"2.0","method":"n/x"}`],
+    ['it is no message', `{"x":"${BLOB}"}`],
+    ['it is a batch', `[{"jsonrpc":"2.0","method":"n/x","params":{"a":"${BLOB}"}}]`],
+    ['its result comes late', `{"x":"${BLOB}","result":{},"jsonrpc":"2.0","id":1}`],
+    ['it answers nothing', `{"id":9,"result":{"a":"${BLOB}"},"jsonrpc":"2.0"}`],
+    ['it answers nobody', `{"id":null,"error":{"code":1,"message":"${BLOB}"},"jsonrpc":"2.0"}`],
+  ])('is never streamed where all must be seen and %s', async (_why, line) => {
+    const guard = guardOf({ wants: () => true, unseen: () => refused(NOT_SEEN) });
+    for (const profile of ['production', 'development'] as const) {
+      const one = await play([], { profile, config: { guard } });
+      one.says('agent', call(1, 'read'));
+      const sent = inShort(send(one, 'server', line));
+      expect(sent[0]).toBe('swallow');
+      expect(sent.filter((what) => /stream|finish|break/.test(what))).toEqual([]);
+    }
   });
 
   it('stays refused for what its head looked like', async () => {

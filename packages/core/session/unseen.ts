@@ -1,45 +1,56 @@
 // Whether a message may pass that is too large to be seen, as soon as its head tells what it is.
 import { type Context, other, type Step } from './context.ts';
+import type { Passing } from './guard.ts';
 import { isUnheard, UNHEARD } from './observe.ts';
 import { isWatched, type Refused, refusalOf, wayFrom } from './passing.ts';
 import type { OutlineSoFar } from './peek/outline.ts';
 
-type Kind = 'request' | 'answer';
+interface Could {
+  readonly kind: Passing['kind'];
+  readonly method: string;
+}
 
-/** Why a message must not pass; undefined also while its head does not tell: then its end does. */
+/** The method of what nobody knows. */
+const UNKNOWN = '';
+
+/** Why a message must not pass; whatever its head does not rule out counts. */
 function refusedAtHead(context: Context, step: Step, soFar: OutlineSoFar): Refused | undefined {
   if (!isWatched(context)) return undefined;
-  const { batch, faulty, answers, method } = soFar;
-  if (batch || faulty) return undefined;
-  if (answers) return refusedAnswer(context, step, soFar);
-  // Whether it has an id may come last; what has none is asked about again at its end.
-  return method === undefined ? undefined : refusedAs(context, step, { kind: 'request', method });
+  for (const could of possible(context, step, soFar)) {
+    const refused = refusedAs(context, step, could);
+    if (refused !== undefined) return refused;
+  }
+  return undefined;
 }
 
-function refusedAnswer(context: Context, step: Step, { id }: OutlineSoFar): Refused | undefined {
+/** What the message may turn out to be. */
+function possible(context: Context, step: Step, soFar: OutlineSoFar): readonly Could[] {
+  const { batch, faulty, answers, method, id } = soFar;
+  const isUnclear = batch || faulty || (!answers && method === undefined);
+  if (answers && !isUnclear) return possibleAnswers(context, step, soFar);
+  const asked = [{ kind: 'request', method: method ?? UNKNOWN } as const];
+  // Whether it has an id may come last.
+  const told = [{ kind: 'notification', method: method ?? UNKNOWN } as const];
+  if (!isUnclear) return id === undefined ? [...asked, ...told] : asked;
+  return [...possibleAnswers(context, step, soFar), ...asked, ...told];
+}
+
+function possibleAnswers(context: Context, step: Step, { id }: OutlineSoFar): readonly Could[] {
   const asked = context.asked[other(step.from)];
-  if (id !== undefined) {
-    const open = asked.get(id.json);
-    if (open === undefined || open.heldAs !== undefined) return undefined;
-    return refusedAs(context, step, { kind: 'answer', method: open.method });
-  }
-  // Most servers write the id last. Where no open request may have such an answer, none has it.
   const methods = new Set<string>();
-  for (const [, { method, heldAs }] of asked.entries())
-    if (heldAs === undefined) methods.add(method);
-  let refused: Refused | undefined;
-  for (const method of methods) {
-    refused = refusedAs(context, step, { kind: 'answer', method });
-    if (refused === undefined) return undefined;
+  if (id === undefined) {
+    // Most servers write the id last: it may answer any request that is open.
+    for (const [, { method, heldAs }] of asked.entries())
+      if (heldAs === undefined) methods.add(method);
+  } else {
+    const open = asked.get(id.json);
+    if (open !== undefined && open.heldAs === undefined) methods.add(open.method);
   }
-  return refused;
+  if (methods.size === 0) methods.add(UNKNOWN);
+  return [...methods].map((method) => ({ kind: 'answer', method }));
 }
 
-function refusedAs(
-  context: Context,
-  step: Step,
-  { kind, method }: { readonly kind: Kind; readonly method: string },
-): Refused | undefined {
+function refusedAs(context: Context, step: Step, { kind, method }: Could): Refused | undefined {
   const { guard, enforcing } = context;
   if (kind === 'answer' && enforcing && isUnheard(context, step, method)) return UNHEARD;
   return guard && refusalOf(guard.unseen(wayFrom(step.from), kind, method));

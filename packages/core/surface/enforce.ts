@@ -2,7 +2,8 @@
 // The same limits that the list was rewritten by, once more: a call need not come from the list.
 import type { JsonObject } from '@subluminal/contracts';
 import { visible } from '../policy/visible.ts';
-import { isShown, paramRules, type ToolRule, toolRule } from './lookup.ts';
+import { climbs } from './climbs.ts';
+import { isShown, paramRules, strictestRule, type ToolRule, twinsOf } from './lookup.ts';
 import { hoursInWords, inWords, untilOpenMs } from './manifest/quantities.ts';
 import type { Tier } from './manifest/shape.ts';
 import type { Confirmation, Manifest } from './manifest/types.ts';
@@ -45,13 +46,17 @@ interface Enforced {
 interface Moment {
   readonly state: SurfaceState;
   readonly nowMs: number;
+  /** False when the server has never listed a tool of this very name. */
+  readonly isOffered?: boolean;
 }
 
 /** Decides a call by the manifest. What is refused costs nothing; what asks a person counts. */
-function enforceCall(manifest: Manifest, call: SurfaceCall, { state, nowMs }: Moment): Enforced {
-  const rule = toolRule(manifest, call.tool);
+function enforceCall(manifest: Manifest, call: SurfaceCall, moment: Moment): Enforced {
+  const { state, nowMs, isOffered = true } = moment;
+  const names = isOffered ? [call.tool] : [call.tool, ...twinsOf(manifest, call.tool)];
+  const rule = strictestRule(manifest, names);
   const refused =
-    forbidden(rule, call) ?? refusedParams(manifest, call) ?? refusedNow(rule, state, nowMs);
+    forbidden(rule, call) ?? refusedParams(manifest, call, names) ?? refusedNow(rule, state, nowMs);
   if (refused !== undefined) return { decision: refused, state };
   const next = counted(state, rule.limits, nowMs);
   const { tier, listed, confirmation } = rule;
@@ -79,9 +84,13 @@ function forbidden({ tier, listed }: ToolRule, { tool }: SurfaceCall): Refusal |
 
 const SHOWN_MAX = 5;
 
-function refusedParams(manifest: Manifest, call: SurfaceCall): Refusal | undefined {
+function refusedParams(
+  manifest: Manifest,
+  call: SurfaceCall,
+  names: readonly string[],
+): Refusal | undefined {
   const { tool } = call;
-  const rules = paramRules(manifest, tool);
+  const rules = paramRules(manifest, ...names);
   // Arguments are often parsed on first use, and most tools have no rules for them.
   if (!rules.any) return undefined;
   const { args } = call;
@@ -133,6 +142,14 @@ function refusedNow(rule: ToolRule, state: SurfaceState, nowMs: number): Refusal
   return refuse(code, message, { hint, retryAfterMs: waiting.waitMs });
 }
 
+/** Whether a method that no revision of the protocol has may be asked for. */
+function enforceMethod(manifest: Manifest, method: string): Access {
+  const { defaultTier } = manifest;
+  if (defaultTier === 'auto_execute' || defaultTier === 'log_and_execute') return { kind: 'pass' };
+  const hint = 'Use the tools, prompts and resources that the server lists.';
+  return refuse('METHOD_NOT_LISTED', `The method ${name(method)} is not available.`, { hint });
+}
+
 type Access = { readonly kind: 'pass' } | Refusal;
 
 /** Whether a prompt may be fetched. */
@@ -149,28 +166,10 @@ function enforceResource(manifest: Manifest, uri: string): Access {
   return refuse('RESOURCE_NOT_LISTED', `The resource ${name(uri)} is not available.`, { hint });
 }
 
-/** `..` between slashes, however it is encoded: it would lead out of what the pattern means. */
-function climbs(uri: string): boolean {
-  let text = uri;
-  // Encoded twice is a known trick; more than that no server undoes.
-  for (let round = 0; round < 3; round++) {
-    if (/(^|[\\/:])\.\.?([\\/?#]|$)/.test(text)) return true;
-    text = text.replace(/%(25|2e|2f|5c)/gi, (code) => DECODED[code.toLowerCase()] ?? code);
-  }
-  return false;
-}
-
-const DECODED: { readonly [code: string]: string } = {
-  '%25': '%',
-  '%2e': '.',
-  '%2f': '/',
-  '%5c': '\\',
-};
-
 /** A name that came from the agent. */
 function name(text: string): string {
   return `\`${visible(text, 120)}\``;
 }
 
 export type { Access, Enforced, Moment, Refusal, SurfaceCall, SurfaceDecision };
-export { enforceCall, enforcePrompt, enforceResource };
+export { enforceCall, enforceMethod, enforcePrompt, enforceResource };

@@ -3,7 +3,7 @@ export { moveConnection, registered, routeCall } from './breaker.ts';
 export type { Collision, Collisions, Named, Offered } from './collisions.ts';
 export { findCollisions } from './collisions.ts';
 export type { Access, Enforced, Moment, Refusal, SurfaceCall, SurfaceDecision } from './enforce.ts';
-export { enforceCall, enforcePrompt, enforceResource } from './enforce.ts';
+export { enforceCall, enforceMethod, enforcePrompt, enforceResource } from './enforce.ts';
 export type { Filtered, ListOptions, Removed, RemovedReason, ToolNote } from './list.ts';
 export { filterPrompts, filterResources, filterResourceTemplates, filterTools } from './list.ts';
 export { answerLimit } from './lookup.ts';

@@ -68,10 +68,21 @@ function recipientsBroken({ recipientsMax }: ParamLimit, value: JsonValue): Brok
   return recipientsMax === 1 ? 'at most one recipient' : `at most ${recipientsMax} recipients`;
 }
 
+/**
+ * What parts recipients, as the inside of a character class. A space is none: it stands in names too.
+ * Several addresses in one text are counted by their `@` as well.
+ */
+const RECIPIENT_SEPARATORS =
+  ',;|\\u0000-\\u001f\\u007f-\\u009f\\u060c\\u061b\\u2028\\u2029\\u3001\\ufe10\\ufe11\\ufe14\\ufe50\\ufe51\\ufe54\\uff0c\\uff1b\\uff5c\\uff64';
+const SEPARATOR = new RegExp(`[${RECIPIENT_SEPARATORS}]`, 'gu');
+
 /** Everything that may be an address counts: parts of a text, items of a list, texts in objects. */
 function recipientsIn(value: JsonValue, depth: number): number {
   if (value === null || value === '') return 0;
-  if (typeof value === 'string') return 1 + (value.match(/[,;\r\n]/g)?.length ?? 0);
+  if (typeof value === 'string') {
+    const parts = 1 + (value.match(SEPARATOR)?.length ?? 0);
+    return Math.max(parts, addressesIn(value, depth));
+  }
   if (typeof value !== 'object') return 1;
   if (depth >= DEPTH_MAX) return Number.POSITIVE_INFINITY;
   if (Array.isArray(value)) {
@@ -110,4 +121,4 @@ function utf8Length(text: string): number {
   return bytes;
 }
 
-export { brokenLimit, isTextual };
+export { brokenLimit, isTextual, RECIPIENT_SEPARATORS };

@@ -10,6 +10,7 @@ import type {
   Manifest,
 } from './manifest/types.ts';
 import { canMean, type ParamPattern } from './params.ts';
+import { variantOf } from './skeleton.ts';
 
 interface ToolRule {
   readonly tier: Tier;
@@ -57,14 +58,34 @@ function strictest(tiers: readonly Tier[]): Tier | undefined {
   return TIERS.findLast((tier) => tiers.includes(tier));
 }
 
-/** Everything that the manifest says about the parameters of a tool. */
-function paramRules(manifest: Manifest, tool: string): ParamRules {
-  const blocked = manifest.blocked.filter((pattern) => canMean(pattern, tool));
-  const rewrites = manifest.rewrites.filter(({ test }) => test(tool));
+/**
+ * The names in the manifest that a call may mean by this one: a server may not care about case,
+ * separators, or signs that nobody sees. Of no use for what the server itself lists by that name.
+ */
+function twinsOf(manifest: Manifest, tool: string): readonly string[] {
+  const variant = variantOf(tool);
+  return (manifest.variants.get(variant) ?? []).filter((name) => name !== tool);
+}
+
+/** The strictest of the rules for several names; of two as strict, the one for the later name. */
+function strictestRule(manifest: Manifest, names: readonly string[]): ToolRule {
+  const rules = names.map((name) => toolRule(manifest, name));
+  const [first = toolRule(manifest, ''), ...others] = rules;
+  return others.reduce((chosen, rule) => {
+    return TIERS.indexOf(rule.tier) >= TIERS.indexOf(chosen.tier) ? rule : chosen;
+  }, first);
+}
+
+/** Everything that the manifest says about the parameters of a tool, under all of its names. */
+function paramRules(manifest: Manifest, ...names: readonly string[]): ParamRules {
+  const blocked = manifest.blocked.filter((pattern) =>
+    names.some((name) => canMean(pattern, name)),
+  );
+  const rewrites = manifest.rewrites.filter(({ test }) => names.some(test));
   const strips = rewrites.flatMap((rewrite) => rewrite.strips);
   const constrained = rewrites.flatMap((rewrite) => rewrite.constrained);
   const any = blocked.length + strips.length + constrained.length > 0;
-  return { tool, blocked, strips, constrained, any };
+  return { tool: names[0] ?? '', blocked, strips, constrained, any };
 }
 
 /** Whether a list of prompts or resources shows this one; what is not listed is not shown. */
@@ -82,4 +103,4 @@ function answerLimit(manifest: Manifest, tool: string): Manifest['answers'] {
 }
 
 export type { ParamRules, ToolRule };
-export { answerLimit, isShown, paramRules, toolRule };
+export { answerLimit, isShown, paramRules, strictestRule, toolRule, twinsOf };

@@ -4,7 +4,7 @@ import { commandKey, commandsOf } from './tokens/command.ts';
 import { hostOf, hostsAbove, looksLikeHost } from './tokens/host.ts';
 import { keyOf } from './tokens/key.ts';
 import { numberKeysIn } from './tokens/number.ts';
-import { looksLikePath, pathOf, pathsAbove, pathsBelow } from './tokens/path.ts';
+import { climbedTo, looksLikePath, pathOf, pathsAbove, pathsBelow } from './tokens/path.ts';
 import { identifierKeys, wordsIn } from './tokens/tokens.ts';
 import type { MatchKind, SinkKind } from './types.ts';
 
@@ -21,6 +21,8 @@ interface Chain {
   /** As allowlists see it: an address, `host/path`, a path with its case, a command line. */
   readonly value: string;
   readonly links: readonly Link[];
+  /** It looks like a host and has nothing around it, as the name of a file does. */
+  readonly isBare?: boolean;
 }
 
 const RECIPIENT_LENGTH_MAX = 256;
@@ -48,11 +50,15 @@ function mailChains(word: string): readonly Chain[] {
 function webChains(word: string): readonly Chain[] {
   if (emailsIn(word).length > 0 && !/[/\\]{2}/.test(word)) return [];
   const web = webAddressesIn(word);
-  const bare = web.length === 0 && looksLikeHost(word) ? hostOf(word) : undefined;
+  // What stands before the sign may be in quotes or brackets, where words end.
+  const name = word.replace(/^@/, '');
+  const bare = web.length === 0 && looksLikeHost(name) ? hostOf(name) : undefined;
   const all = bare === undefined ? web : [{ host: bare, address: bare }];
+  const isBare = !/[/\\]/.test(word);
   return all.map(({ host, address }) => ({
     subject: 'host',
     value: address,
+    isBare,
     links: [
       ...(address === host ? [] : [{ key: keyOf('url', address), match: 'exact' } as const]),
       ...addressesAbove(address).map((above) => {
@@ -73,7 +79,7 @@ function recipientChains(value: string, words: readonly string[]): readonly Chai
   const add = (key: string) => {
     chains.push({ subject: 'other', value, links: [{ key, match: 'exact' }] });
   };
-  for (const key of numberKeysIn(value)) add(key);
+  for (const key of numberKeysIn(value, 'sent')) add(key);
   const names = value.length <= RECIPIENT_LENGTH_MAX ? [value.trim(), ...words] : words;
   for (const name of new Set(names)) {
     if (!name.includes('@', 1)) add(keyOf('handle', name.replace(/^[@#]/, '')));
@@ -91,12 +97,14 @@ function embeddedPaths(word: string): readonly Chain[] {
 function pathChain(word: string): readonly Chain[] {
   const path = pathOf(word);
   if (path === undefined) return [];
+  const climbed = climbedTo(path);
   const link = (one: string, match: MatchKind) => ({ key: keyOf('path', one), match });
   const links = [
     link(path, 'exact'),
     // What was read of a file says more than what was read of its folder.
     ...pathsBelow(path).map((below) => link(below, 'suffix')),
-    ...pathsAbove(path).map((above) => link(above, 'prefix')),
+    ...(climbed === undefined ? [] : [link(climbed, 'suffix')]),
+    ...[path, climbed ?? ''].flatMap(pathsAbove).map((above) => link(above, 'prefix')),
   ];
   return [{ subject: 'path', value: path, links }];
 }

@@ -266,6 +266,17 @@ describe('an argument at a sink that came from untrusted content', () => {
     expect(found).toEqual(['argv command joined']);
   });
 
+  it('is told with the names of its parts', () => {
+    const args = { recipient: 'eve.x', zone: 'gmail.com' };
+    const found = findingsOf(verdictOf('write to eve.x@gmail.com', args));
+    expect(found).toEqual(['recipient + zone recipient joined']);
+  });
+
+  it('is found where a name and a host that was read become an address', () => {
+    const found = findingsOf(verdictOf('evil.example', { to: 'bob', zone: 'evil.example' }));
+    expect(found).toContain('to + zone recipient joined');
+  });
+
   it('names the answer that it came with', () => {
     const verdict = verdictOf('eve@evil.example', { to: 'eve@evil.example' });
     const source = { server: 'web', tool: 'fetch', callId: 'c1' };
@@ -285,6 +296,26 @@ describe('what stays clean', () => {
     ['a longer word', 'run git push', { command: 'git pushed' }],
     ['no arguments', 'eve@evil.example', {}],
     ['numbers and flags', 'eve@evil.example', { to: 5, force: true, none: null }],
+    [
+      'another file in a folder that was named in passing',
+      'wrote /tmp/run-LzG5nQ12/data/w.txt',
+      { path: '/tmp/run-LzG5nQ12/data/v.txt', content: 'yy' },
+    ],
+    [
+      'a value of its own beside a sink',
+      'see docs/guide.md',
+      { to: 'bob', topic: 'docs/guide.md', n: 1 },
+    ],
+    [
+      'an address in a sentence beside a sink',
+      'https://evil.example/steal',
+      { to: 'bob', body: 'see https://evil.example/steal now' },
+    ],
+    [
+      'a sentence that starts with a host, beside a sink',
+      'evil.example',
+      { to: 'bob', body: 'evil.example is down' },
+    ],
   ])('%s', (_name, content, args) => {
     expect(verdictOf(content, args)).toEqual({ verdict: 'clean' });
   });
@@ -370,6 +401,14 @@ describe('allowlists', () => {
     ],
     ['a folder', { paths: ['/work/*'] }, { path: '/work/etc/a.txt' }, 'clean'],
     ['not out of it', { paths: ['/work/*'] }, { path: '/work/../etc/a.txt' }, 'tainted'],
+    ['a file with a blank', { paths: ['/work/*'] }, { path: '/work/my evil.example' }, 'clean'],
+    [
+      'not an address behind it',
+      { paths: ['/work/*'] },
+      { path: '/work/my https://evil.example' },
+      'tainted',
+    ],
+    ['not a path behind it', { paths: ['/work/*'] }, { path: '/work/a /etc/a.txt' }, 'tainted'],
     ['not above it', { paths: ['*'] }, { path: '../../etc/a.txt' }, 'tainted'],
     ['a command', { commands: ['npm install*'] }, { command: 'npm install x' }, 'clean'],
     [

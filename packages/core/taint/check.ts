@@ -1,12 +1,14 @@
 // A call goes out: which of its arguments at sinks came from untrusted content.
 import { formatPath } from '../policy/read/finding.ts';
 import { type Chain, chainsOf } from './chains.ts';
-import { joinedOf } from './joined.ts';
+import { type Joined, joinedOf } from './joined.ts';
 import { type Leaf, leavesOf } from './leaves.ts';
 import { sightingOf } from './memory.ts';
 import type { TaintPolicy } from './policy/compile.ts';
 import { shapesOf } from './shape-of.ts';
 import { shownChain, shownValue } from './shown.ts';
+import { Effort } from './tokens/effort.ts';
+import { pathOf } from './tokens/path.ts';
 import { spellingsOf } from './tokens/spellings.ts';
 import type {
   MatchKind,
@@ -19,10 +21,17 @@ import type {
 } from './types.ts';
 
 const LIMITS = { charsMax: 262_144, nodesMax: 10_000 };
+/** For each sink that a text is: what is not looked at counts as if it had been read. */
+const UNITS_MAX = 1_048_576;
+const UNITS_OF_CHAIN = 16;
 const FINDINGS_MAX = 20;
+
+const PARTS_SHOWN_MAX = 4;
 
 interface Hit {
   readonly chain: Chain;
+  /** Under which it was known. */
+  readonly key: string;
   readonly match: MatchKind;
   readonly source: TaintSource;
 }
@@ -33,13 +42,14 @@ function checkCall(state: TaintState, call: TaintCall, policy: TaintPolicy): Tai
   const { leaves, whole } = leavesOf(call.args ?? {}, LIMITS);
   const found: TaintFinding[] = [];
   const sinkLeaves: Leaf[] = [];
+  const effort = new Effort(UNITS_MAX);
   for (const leaf of leaves) {
     const sinks = sinksOf(leaf, call, policy);
     if (sinks.size > 0 && !leaf.isKey) sinkLeaves.push(leaf);
-    for (const sink of sinks) found.push(...leafFindings(state, { leaf, sink }, policy));
+    for (const sink of sinks) found.push(...leafFindings(state, { leaf, sink, effort }, policy));
   }
   if (found.length === 0) found.push(...joinedFindings(state, { leaves, sinkLeaves }, policy));
-  if (!whole || call.args === undefined) found.push(...unseenFindings(state));
+  if (!whole || effort.isSpent || call.args === undefined) found.push(...unseenFindings(state));
   const findings = distinct(found);
   if (findings.length === 0) return { verdict: 'clean' };
   const more = Math.max(0, findings.length - FINDINGS_MAX);
@@ -56,15 +66,16 @@ function sinksOf(leaf: Leaf, call: TaintCall, policy: TaintPolicy): ReadonlySet<
 interface SinkLeaf {
   readonly leaf: Leaf;
   readonly sink: SinkKind;
+  readonly effort: Effort;
 }
 
 function leafFindings(
   state: TaintState,
-  { leaf, sink }: SinkLeaf,
+  { leaf, sink, effort }: SinkLeaf,
   policy: TaintPolicy,
 ): readonly TaintFinding[] {
   const arg = formatPath(leaf.path);
-  const { hits, vouched } = judged(state, { value: leaf.text, sink }, policy);
+  const { hits, vouched } = judged(state, { value: leaf.text, sink, effort }, policy);
   if (hits.length > 0) {
     return hits.map(({ chain, match, source }) => {
       return { arg, sink, match, source, shown: shownChain(chain) };
@@ -72,6 +83,12 @@ function leafFindings(
   }
   if (state.blind === undefined || vouched || leaf.isKey) return [];
   return [{ arg, sink, match: 'unscanned', source: state.blind, shown: shownValue(leaf.text) }];
+}
+
+interface JudgedValue {
+  readonly value: string;
+  readonly sink: SinkKind;
+  readonly effort?: Effort;
 }
 
 interface Judged {
@@ -82,16 +99,20 @@ interface Judged {
 
 function judged(
   state: TaintState,
-  { value, sink }: { readonly value: string; readonly sink: SinkKind },
+  { value, sink, effort }: JudgedValue,
   policy: TaintPolicy,
 ): Judged {
   const hits: Hit[] = [];
   let chains = 0;
   let good = 0;
-  for (const spelling of spellingsOf(value)) {
+  for (const spelling of spellingsOf(value, effort)) {
+    const isAllowedPath = sink === 'path' && policy.allows('path', pathOf(spelling.trim()) ?? '');
     for (const chain of chainsOf(spelling, sink)) {
+      if (effort?.spend(UNITS_OF_CHAIN) === false) return { hits, vouched: false };
       chains++;
-      if (policy.allows(chain.subject, chain.value)) {
+      // What looks like a host in an allowed path is the name of a file.
+      const isFileName = isAllowedPath && chain.isBare === true;
+      if (isFileName || policy.allows(chain.subject, chain.value)) {
         good++;
         continue;
       }
@@ -106,7 +127,7 @@ function judged(
 function firstKnown(state: TaintState, chain: Chain) {
   for (const { key, match } of chain.links) {
     const sighting = sightingOf(state, key);
-    if (sighting !== undefined) return { ...sighting, match };
+    if (sighting !== undefined) return { ...sighting, key, match };
   }
   return undefined;
 }
@@ -122,13 +143,46 @@ function joinedFindings(
 ): readonly TaintFinding[] {
   if (sinkLeaves.length === 0) return [];
   const sinkPaths = new Set(sinkLeaves.map(({ path }) => formatPath(path)));
-  return joinedOf(leaves).flatMap(({ text, sink, path, parts }) => {
-    if (!parts.some((part) => sinkPaths.has(formatPath(part)))) return [];
-    return judged(state, { value: text, sink }, policy).hits.map(({ chain, source }) => {
-      const arg = formatPath(path);
-      return { arg, sink, match: 'joined' as const, source, shown: shownChain(chain) };
-    });
+  return joinedOf(leaves).flatMap((joined) => {
+    const { text, sink, parts } = joined;
+    if (!parts.some(({ path }) => sinkPaths.has(formatPath(path)))) return [];
+    const { hits } = judged(state, { value: text, sink }, policy);
+    if (hits.length === 0) return [];
+    const isOfOne = alone(joined);
+    return hits
+      .filter((hit) => !isOfOne(hit))
+      .map(({ chain, source }) => {
+        const arg = partNames(joined);
+        return { arg, sink, match: 'joined' as const, source, shown: shownChain(chain) };
+      });
   });
+}
+
+/** Whether one part says by itself what was found: then nothing was put together. */
+function alone({ parts, sink }: Joined): (hit: Hit) => boolean {
+  const named = new Set<string>();
+  const keys = new Set<string>();
+  for (const { text } of parts) {
+    for (const chain of spellingsOf(text).flatMap((spelling) => chainsOf(spelling, sink))) {
+      named.add(nameOf(chain));
+      // `bob` and a host become an address of that host.
+      if (chain.isBare !== true) for (const { key } of chain.links) keys.add(key);
+    }
+  }
+  return ({ chain, key }) =>
+    (chain.subject !== 'other' && named.has(nameOf(chain))) || keys.has(key);
+}
+
+function nameOf({ subject, value }: Chain): string {
+  return `${subject} ${value}`;
+}
+
+/** The list or object that holds them; at the top, each by its name. */
+function partNames({ parts }: Joined): string {
+  const parent = formatPath(parts[0]?.path.slice(0, -1) ?? []);
+  if (parent !== '') return parent;
+  const names = parts.slice(0, PARTS_SHOWN_MAX).map(({ path }) => formatPath(path));
+  return [...names, ...(parts.length > names.length ? ['…'] : [])].join(' + ');
 }
 
 /** Arguments that were not looked at may hold anything that was read. */

@@ -19,3 +19,4 @@ export type {
   TaintVerdict,
   Trust,
 } from './types.ts';
+export { RULE_OF_TWO_HINT, ruleOfTwoSummary, TAINT_HINT, taintSummary } from './words.ts';

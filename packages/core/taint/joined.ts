@@ -1,13 +1,11 @@
 // Values that make sense only together: neighbours in a list or an object, put side by side.
-import type { Leaf, LeafPath } from './leaves.ts';
+import type { Leaf } from './leaves.ts';
 import type { SinkKind } from './types.ts';
 
 interface Joined {
   readonly text: string;
   readonly sink: SinkKind;
-  /** The list or object. */
-  readonly path: LeafPath;
-  readonly parts: readonly LeafPath[];
+  readonly parts: readonly Leaf[];
 }
 
 const GROUP_MAX = 16;
@@ -16,12 +14,19 @@ const GROUPS_MAX = 64;
 const PART_LENGTH_MAX = 128;
 const LENGTH_MAX = 512;
 
-const WAYS: readonly { readonly sign: string; readonly sink: SinkKind }[] = [
+interface Way {
+  readonly sign: string;
+  readonly sink: SinkKind;
+  /** A part with blanks in it is a sentence, not a piece. */
+  readonly ofWords?: true;
+}
+
+const WAYS: readonly Way[] = [
   { sign: '', sink: 'recipient' },
-  { sign: '', sink: 'url' },
-  { sign: '@', sink: 'recipient' },
-  { sign: '.', sink: 'url' },
-  { sign: '/', sink: 'url' },
+  { sign: '', sink: 'url', ofWords: true },
+  { sign: '@', sink: 'recipient', ofWords: true },
+  { sign: '.', sink: 'url', ofWords: true },
+  { sign: '/', sink: 'url', ofWords: true },
   { sign: '/', sink: 'path' },
   { sign: ' ', sink: 'command' },
 ];
@@ -41,7 +46,6 @@ function joinedOf(leaves: readonly Leaf[]): readonly Joined[] {
 
 function joinedIn(group: readonly Leaf[]): readonly Joined[] {
   if (group.length < 2) return [];
-  const path = group[0]?.path.slice(0, -1) ?? [];
   const pairs = group.flatMap((one, index) => {
     const next = group[index + 1];
     return next === undefined || group.length === 2
@@ -52,16 +56,15 @@ function joinedIn(group: readonly Leaf[]): readonly Joined[] {
         ];
   });
   const sets = [group, ...(group.length === 2 ? [group.toReversed()] : pairs)];
-  return sets.flatMap((set) => {
-    const parts = set.map((leaf) => leaf.path);
-    return WAYS.map(({ sign, sink }) => {
-      const text = set
-        .map((leaf) => leaf.text.trim())
-        .join(sign)
-        .slice(0, LENGTH_MAX);
-      return { text, sink, path, parts };
-    });
-  });
+  return sets.flatMap((set) => WAYS.flatMap((way) => joinedBy(way, set)));
 }
 
+function joinedBy({ sign, sink, ofWords }: Way, set: readonly Leaf[]): readonly Joined[] {
+  const parts = ofWords ? set.filter(({ text }) => !/\s/.test(text.trim())) : set;
+  if (parts.length < 2) return [];
+  const text = parts.map((part) => part.text.trim()).join(sign);
+  return [{ text: text.slice(0, LENGTH_MAX), sink, parts }];
+}
+
+export type { Joined };
 export { joinedOf };

@@ -1,4 +1,5 @@
 // The texts of a JSON value, with their places, as far as the limits go.
+import { ROUNDED } from './tokens/number.ts';
 
 type LeafPath = readonly (string | number)[];
 
@@ -20,6 +21,7 @@ interface LeafLimits {
   readonly nodesMax: number;
 }
 
+const ROUNDED_MAX = 1e34;
 const DEPTH_MAX = 64;
 
 /** Strings, keys and numbers in the order in which they stand. Never throws on what JSON can hold. */
@@ -58,11 +60,11 @@ function leavesOf(value: unknown, limits: LeafLimits): Leaves {
   return { leaves, whole };
 }
 
-/** Without an exponent where that is exact: an account number is its digits. */
+/** Without an exponent: an account number is its digits, as far as they are known. */
 function numberText(value: number | bigint): string {
-  return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 1e21
-    ? value.toFixed(0)
-    : String(value);
+  if (typeof value === 'bigint' || !Number.isInteger(value)) return String(value);
+  if (Number.isSafeInteger(value)) return value.toFixed(0);
+  return Math.abs(value) < ROUNDED_MAX ? ROUNDED + BigInt(Math.abs(value)) : String(value);
 }
 
 export type { Leaf, LeafPath, Leaves };

@@ -12,6 +12,7 @@ function newTaint(options: { readonly trustedClears?: 'earlier' | 'any' } = {}):
     untrustedCount: 0,
     trustedCount: 0,
     blind: undefined,
+    sent: new Map<string, ReadonlySet<string>>(),
     flags: new Map<RunFlag, TaintSource>(),
   };
 }
@@ -25,11 +26,11 @@ function sightingOf(state: TaintState, key: string): Sighting | undefined {
   return undefined;
 }
 
-/** The state with these keys seen; `whole` is false when there was more than could be read. */
+/** The state with these keys seen; `isWhole` tells at the end whether they are all there are. */
 function remember(
   state: TaintState,
   keys: Iterable<string>,
-  seen: { readonly sighting: Sighting; readonly whole: boolean },
+  seen: { readonly sighting: Sighting; readonly isWhole: () => boolean },
 ): TaintState {
   const { sighting } = seen;
   const untrusted = sighting.trust === 'untrusted';
@@ -49,7 +50,7 @@ function remember(
     else trustedCount++;
     if (cleared) untrustedCount--;
   }
-  const lost = untrusted && (full || !seen.whole);
+  const lost = untrusted && (full || !seen.isWhole());
   const blind = state.blind ?? (lost ? sighting.source : undefined);
   return { ...state, layers: stacked(state.layers, layer), untrustedCount, trustedCount, blind };
 }

@@ -1,6 +1,9 @@
 // An answer comes back: what it says is remembered, with where it came from.
-import { leavesOf } from './leaves.ts';
+import { textOfBytes } from '../scan/detect/decode.ts';
+import { type Leaf, leavesOf } from './leaves.ts';
 import { remember } from './memory.ts';
+import { sentBy } from './sent.ts';
+import { Effort } from './tokens/effort.ts';
 import { spellingsOf } from './tokens/spellings.ts';
 import { keysIn } from './tokens/tokens.ts';
 import type { TaintSource, TaintState, Trust } from './types.ts';
@@ -14,23 +17,94 @@ interface Observation extends TaintSource {
 }
 
 const LIMITS = { charsMax: 1_048_576, nodesMax: 50_000 };
+/** All spellings together, and what is found in them: a text that says more is not read to its end. */
+const UNITS_MAX = 2_097_152;
+const UNITS_OF_LEAF = 16;
+const UNITS_OF_WORD = 16;
+const UNITS_OF_FIND = 40;
+const UNITS_OF_KEY = 8;
+/** Short texts are looked at together. */
+const BATCH_LENGTH = 16_384;
+/** No value goes over it: a blank, so that no break can be taken out of an address. */
+const BETWEEN = ' \n';
+/** What a server says of itself before it is used. It brings no input: its tools do, when called. */
+const INTRODUCTIONS: ReadonlySet<string> = new Set([
+  'completion/complete',
+  'initialize',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'server/discover',
+  'tools/list',
+]);
 
 /** The run after it has read an answer. Beyond the limits an untrusted answer makes the run blind. */
 function observe(state: TaintState, observation: Observation): TaintState {
   const { server, tool, callId, trust, content, partial } = observation;
   const source: TaintSource = { server, tool, callId };
   const { leaves, whole } = leavesOf(content, LIMITS);
-  const seen = remember(state, keysOf(leaves.map(({ text }) => text)), {
+  const effort = new Effort(UNITS_MAX);
+  const texts = batchesOf(textsOf(leaves, effort));
+  const seen = remember(state, keysOf(texts, sentBy(state, source), effort), {
     sighting: { trust, source },
-    whole: whole && partial !== true,
+    isWhole: () => whole && partial !== true && !effort.isSpent,
   });
-  if (trust === 'trusted' || seen.flags.has('untrusted_input')) return seen;
+  const brings = trust === 'untrusted' && !(callId === '' && INTRODUCTIONS.has(tool));
+  if (!brings || seen.flags.has('untrusted_input')) return seen;
   return { ...seen, flags: new Map([...seen.flags, ['untrusted_input', source]]) };
 }
 
-function* keysOf(texts: readonly string[]): Generator<string> {
+/** Each text, and what stands in a file that came as base64. */
+function* textsOf(leaves: readonly Leaf[], effort: Effort): Generator<string> {
+  for (const { text, path, isKey } of leaves) {
+    if (!effort.spend(UNITS_OF_LEAF)) return;
+    const isBlob = !isKey && path.at(-1) === 'blob' && effort.spend(text.length / 2);
+    yield (isBlob ? textOfBytes(text, 'base64') : undefined) ?? text;
+  }
+}
+
+function* batchesOf(texts: Iterable<string>): Generator<string> {
+  let batch = '';
   for (const text of texts) {
-    for (const spelling of spellingsOf(text)) yield* keysIn(spelling);
+    batch = batch === '' ? text : batch + BETWEEN + text;
+    if (batch.length < BATCH_LENGTH) continue;
+    yield batch;
+    batch = '';
+  }
+  if (batch !== '') yield batch;
+}
+
+/**
+ * What an answer says beyond the arguments of its own call. An echo brings nothing in, and vouches
+ * for nothing: what was known of the value stays as it was.
+ */
+function* keysOf(
+  texts: Iterable<string>,
+  sent: ReadonlySet<string>,
+  effort: Effort,
+): Generator<string> {
+  for (const text of texts) {
+    for (const [index, spelling] of [...onlyNew(spellingsOf(text, effort))].entries()) {
+      if (index > 0 && !effort.spend(spelling.length)) return;
+      for (const keys of keysIn(spelling)) {
+        const units =
+          keys.length === 0 ? UNITS_OF_WORD : UNITS_OF_FIND + UNITS_OF_KEY * keys.length;
+        if (!effort.spend(units)) return;
+        if (!keys.every((key) => sent.has(key))) yield* keys;
+      }
+    }
+  }
+}
+
+/** Of each spelling the lines that no other has: a page with one percent sign is not read twice. */
+function* onlyNew([first = '', ...rest]: readonly string[]): Generator<string> {
+  yield first;
+  if (rest.length === 0) return;
+  const seen = new Set(first.split('\n'));
+  for (const spelling of rest) {
+    const lines = spelling.split('\n').filter((line) => !seen.has(line));
+    for (const line of lines) seen.add(line);
+    yield lines.join('\n');
   }
 }
 

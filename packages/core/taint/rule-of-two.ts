@@ -1,5 +1,6 @@
 // The rule of two: of untrusted input, private data, and egress or change, a run has at most two.
 import type { TaintPolicy, ToolName } from './policy/compile.ts';
+import { withSent } from './sent.ts';
 import { RUN_FLAGS, type RunFlag, type TaintSource, type TaintState } from './types.ts';
 
 type RuleOfTwoVerdict =
@@ -30,12 +31,19 @@ function ruleOfTwo(state: TaintState, call: ToolName, policy: TaintPolicy): Rule
   };
 }
 
+interface PassedCall extends TaintSource {
+  /** Absent when the message was too large to inspect. */
+  readonly args?: unknown;
+}
+
 /** The run after the call was let pass. */
-function recordCall(state: TaintState, source: TaintSource, policy: TaintPolicy): TaintState {
+function recordCall(state: TaintState, call: PassedCall, policy: TaintPolicy): TaintState {
+  const { args, ...source } = call;
+  const sent = withSent(state, source, args);
   const added = [...flagsOfCall(source, policy)].filter((flag) => !state.flags.has(flag));
-  if (added.length === 0) return state;
+  if (added.length === 0) return sent;
   return {
-    ...state,
+    ...sent,
     flags: new Map([...state.flags, ...added.map((flag) => [flag, source] as const)]),
   };
 }

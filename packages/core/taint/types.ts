@@ -45,6 +45,8 @@ interface TaintState {
   readonly trustedCount: number;
   /** The first untrusted answer of which not everything could be remembered. */
   readonly blind: TaintSource | undefined;
+  /** What the agent wrote into the arguments of its last calls. */
+  readonly sent: ReadonlyMap<string, ReadonlySet<string>>;
   /** What brought each flag of the run first. */
   readonly flags: ReadonlyMap<RunFlag, TaintSource>;
 }
@@ -59,7 +61,7 @@ type MatchKind =
   | 'unscanned'; // not everything that was read is known, so it cannot be ruled out
 
 interface TaintFinding {
-  /** Where in the arguments: `to[0]`. */
+  /** Where in the arguments: `to[0]`; `user + host` for several that stand side by side. */
   readonly arg: string;
   /** `any` when the arguments could not be looked at. */
   readonly sink: SinkKind | 'any';

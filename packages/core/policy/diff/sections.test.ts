@@ -25,7 +25,7 @@ function effectsOf(before: Sections, after: Sections): readonly string[] {
     .map(({ path, effect }) => `${path}: ${effect}`);
 }
 
-const REVERSED = { loosens: 'tightens', tightens: 'loosens' } as const;
+const REVERSED = { loosens: 'tightens', tightens: 'loosens', mixed: 'mixed' } as const;
 type Way = keyof typeof REVERSED;
 
 const silenced = {
@@ -59,6 +59,8 @@ const CONTENT: readonly (readonly [string, Way, ContentSection, ContentSection])
   ['confidence_min', 'loosens', {}, { confidence_min: 'certain' }],
   ['confidence_min', 'tightens', {}, { confidence_min: 'hint' }],
   ['unscanned', 'tightens', {}, { unscanned: 'block' }],
+  ['unscanned', 'loosens', {}, { unscanned: 'tag' }],
+  ['unscanned', 'mixed', {}, { unscanned: 'ask' }],
   ['external_content', 'loosens', {}, { external_content: 'off' }],
   ['max_result_chars', 'loosens', {}, { max_result_chars: 200_001 }],
   ['suppressions', 'loosens', {}, { suppressions: [silenced] }],

@@ -24,6 +24,13 @@ const CLASSES = {
   hidden_text: 'hidden text',
 } as const;
 
+/** `follow` is between `tag` and `block`; whether it asks depends on the other actions. */
+const unscanned: Direction = (change) => {
+  const both = new Set([change.before, change.after]);
+  if (both.has('follow') && both.has('ask')) return 'mixed';
+  return stricterAlong(['allow', 'tag', 'follow', 'ask', 'block'])(change);
+};
+
 /** A section: without it nothing is looked at. */
 const present: Direction = ({ after }) => (after === undefined ? 'loosens' : 'tightens');
 
@@ -44,7 +51,7 @@ const CONTENT_FIELDS: readonly Field[] = [
   {
     path: 'content.unscanned',
     words: 'the action on what cannot be looked at',
-    direction: stricterAlong(ACTIONS),
+    direction: unscanned,
   },
   {
     path: 'content.external_content',

@@ -68,14 +68,28 @@ describe('lint of the sections', () => {
 
   it.each([
     ['mode: ask', 1],
-    [`mode: block, tools: [${tools(...THREE.slice(1))}]`, 1],
+    [`mode: block, tools: [${tools(...THREE.slice(0, 2))}]`, 1],
     [`mode: ask, tools: [${tools(...THREE)}]`, 0],
+    // Answers that are not trusted bring the first by themselves.
+    [`mode: ask, tools: [${tools(...THREE.slice(1))}]`, 0],
     ['mode: "off"', 0],
   ])('of the rule of two with %s finds %i', (rule, count) => {
     const found = lint(`taint: { rule_of_two: { ${rule} } }`);
     expect(found).toEqual(
       Array(count).fill('warning SUB_LINT_RULE_OF_TWO taint.rule_of_two') as string[],
     );
+  });
+
+  it.each([
+    ['default_trust: trusted', 1],
+    ['default_trust: trusted, sources: [{ server: web, trust: untrusted }]', 0],
+    ['sources: [{ trust: trusted }]', 1],
+    ['sources: [{ trust: trusted }, { server: web, trust: untrusted }]', 1],
+    ['sources: [{ server: web, trust: untrusted }, { server: "*", trust: trusted }]', 0],
+    ['sources: [{ server: crm, trust: trusted }]', 0],
+  ])('of the rule of two whose untrusted input comes by { %s } finds %i', (sources, count) => {
+    const rule = `rule_of_two: { mode: ask, tools: [${tools(...THREE.slice(1))}] }`;
+    expect(lint(`taint: { ${sources}, ${rule} }`)).toHaveLength(count);
   });
 
   it('finds text in sections that is not what it seems', () => {

@@ -88,10 +88,13 @@ function uselessSuppressions({ bundle, nowMs }: Subject): readonly Advice[] {
 }
 
 function ruleOfTwoWithoutTools({ bundle }: Subject): readonly Advice[] {
-  const rule = bundle.taint?.rule_of_two;
+  const { taint } = bundle;
+  const rule = taint?.rule_of_two;
   if (rule === undefined || rule.mode === 'off') return [];
   const added = new Set((rule.tools ?? []).flatMap(({ adds }) => adds));
-  const missing = FLAGS.filter((flag) => !added.has(flag));
+  const missing = FLAGS.filter((flag) => {
+    return !added.has(flag) && !(flag === 'untrusted_input' && hasUntrusted(taint));
+  });
   if (missing.length === 0) return [];
   const words = missing.map((flag) => `\`${flag}\``).join(' and ');
   return [
@@ -104,6 +107,16 @@ function ruleOfTwoWithoutTools({ bundle }: Subject): readonly Advice[] {
       ],
     ),
   ];
+}
+
+/** An answer that is not trusted brings untrusted input by itself. */
+function hasUntrusted(taint: Subject['bundle']['taint']): boolean {
+  const { sources = [], default_trust } = taint ?? {};
+  // What stands behind a source that fits everything is never asked.
+  const last = sources.findIndex(({ server = '*', tool = '*' }) => server === '*' && tool === '*');
+  const asked = last === -1 ? sources : sources.slice(0, last + 1);
+  const rest = last === -1 ? (default_trust ?? 'untrusted') : 'trusted';
+  return rest === 'untrusted' || asked.some(({ trust }) => trust === 'untrusted');
 }
 
 export { ruleOfTwoWithoutTools, sectionsAskNobody, sectionsObserve, uselessSuppressions };

@@ -63,7 +63,7 @@ function remarkOn(mismatch: Mismatch, root: Tree): Remark {
   const { tree } = follow(root, path);
   if (path.length === 0) return noBundle(tree);
   if (choices.length > 0 && tree.kind === 'scalar' && typeof tree.value === 'string') {
-    return unknownChoice(name, tree.value, choices);
+    return unknownChoice({ name, noun: nounOf(mismatch) }, tree.value, choices);
   }
   const message = `expected ${expected}, got ${written(tree)}`;
   if (problem === 'value') {
@@ -125,7 +125,26 @@ function tooManyItems(mismatch: Mismatch, root: Tree): Remark | undefined {
   return { code: 'SUB_BUNDLE_TOO_LARGE', message, fix };
 }
 
-function unknownChoice(name: string, value: string, choices: readonly string[]): Remark {
+/** What a value is: a class of content has an action, all else is called by its name. */
+function nounOf(mismatch: Mismatch): string {
+  const [section, way] = mismatch.path;
+  const isAction = section === 'content' && ACTION_FIELDS.has(String(way));
+  return isAction ? 'action' : fieldName(mismatch);
+}
+
+const ACTION_FIELDS: ReadonlySet<string> = new Set([
+  'outbound',
+  'inbound',
+  'definitions',
+  'unscanned',
+]);
+
+interface Chosen {
+  readonly name: string;
+  readonly noun: string;
+}
+
+function unknownChoice({ name, noun }: Chosen, value: string, choices: readonly string[]): Remark {
   // A sink has a kind too.
   const isRule = name === 'kind' && choices.includes('deny');
   const code = isRule ? 'SUB_BUNDLE_UNKNOWN_KIND' : 'SUB_BUNDLE_VALUE';
@@ -137,10 +156,10 @@ function unknownChoice(name: string, value: string, choices: readonly string[]):
   const meant = nearest(value, choices);
   const known = choices.join(', ');
   if (meant === undefined) {
-    const message = `unknown ${name} ${quote(value)}; expected one of ${known}`;
+    const message = `unknown ${noun} ${quote(value)}; expected one of ${known}`;
     return { code, message, fix: 'Use one of them.' };
   }
-  const message = `unknown ${name} ${quote(value)}; did you mean \`${meant}\`?`;
+  const message = `unknown ${noun} ${quote(value)}; did you mean \`${meant}\`?`;
   return { code, message, fix: `Write \`${name}: ${meant}\`.` };
 }
 

@@ -55,11 +55,11 @@ taint:
     ],
     [
       'content: { outbound: { secret: blok } }',
-      'p.yaml:13:32: error: unknown secret `blok`; did you mean `block`? Write `secret: block`. [SUB_BUNDLE_VALUE]',
+      'p.yaml:13:32: error: unknown action `blok`; did you mean `block`? Write `secret: block`. [SUB_BUNDLE_VALUE]',
     ],
     [
       'content: { definitions: { injection: redact } }',
-      'p.yaml:13:38: error: unknown injection `redact`; expected one of allow, tag, block. Use one of them. [SUB_BUNDLE_VALUE]',
+      'p.yaml:13:38: error: unknown action `redact`; expected one of allow, tag, block. Use one of them. [SUB_BUNDLE_VALUE]',
     ],
     [
       'content: { max_result_chars: "5000" }',

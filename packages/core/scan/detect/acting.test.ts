@@ -33,10 +33,11 @@ describe('actions', () => {
     expect(applyActions(text, verdict, outbound)).toEqual({
       action: 'block',
       value: '[redacted:github-token] and [redacted:card-number]',
-      tags: ['personal:card-number', 'secret:github-token'],
+      tags: ['secret:github-token', 'personal:card-number (redact)'],
     });
     expect(applyActions(text, verdict, inbound)).toMatchObject({
       action: 'redact',
+      tags: ['secret:github-token', 'personal:card-number (tag)'],
       value: '[redacted:github-token] and 4111 1111 1111 1111',
     });
   });

@@ -30,7 +30,10 @@ interface Treated<T> {
    * marker. Who asks a person and gets a yes sends the original.
    */
   readonly value: T;
-  /** `class:rule` of what was found, and `unscanned:reason`, each once. */
+  /**
+   * `class:rule` of what was found, and `unscanned:reason`, each once. Behind one for which less is
+   * done than `action` says stands what is: `hidden_text:zero-width (tag)`.
+   */
   readonly tags: readonly string[];
 }
 
@@ -58,21 +61,34 @@ function actionFor(
 function applyActions(value: string, verdict: Verdict, treatment: Treatment): Treated<string>;
 function applyActions(value: unknown, verdict: Verdict, treatment: Treatment): Treated<unknown>;
 function applyActions(value: unknown, verdict: Verdict, treatment: Treatment): Treated<unknown> {
-  const tags = new Set<string>();
+  const found = new Map<string, Action>();
   const marks = new Map<string, Mark[]>();
   let action: Action = 'allow';
   for (const finding of verdict.findings) {
     const own = actionFor(finding, treatment);
     action = stronger(action, own);
-    if (own !== 'allow') tags.add(`${finding.class}:${finding.rule}`);
+    if (own !== 'allow') addFound(found, `${finding.class}:${finding.rule}`, own);
     if (STRENGTH.indexOf(own) >= STRENGTH.indexOf('redact')) addMark(marks, finding);
   }
   for (const { reason } of verdict.unscanned) {
-    tags.add(`unscanned:${reason}`);
-    if (reason !== 'binary') action = stronger(action, treatment.actions.unscanned);
+    const own = reason === 'binary' ? 'allow' : treatment.actions.unscanned;
+    addFound(found, `unscanned:${reason}`, stronger(own, 'tag'));
+    action = stronger(action, own);
   }
   const treated = marks.size === 0 ? value : redacted(value, marks, verdict);
-  return { action, value: treated, tags: [...tags].toSorted() };
+  return { action, value: treated, tags: tagsOf(found, action) };
+}
+
+function addFound(found: Map<string, Action>, tag: string, action: Action): void {
+  found.set(tag, stronger(found.get(tag) ?? action, action));
+}
+
+/** Those that the action is about first. */
+function tagsOf(found: ReadonlyMap<string, Action>, action: Action): readonly string[] {
+  const tags = [...found].toSorted(([left], [right]) => (left < right ? -1 : 1));
+  const isWeaker = ([, own]: readonly [string, Action]) => stronger(own, action) !== own;
+  const strongest = tags.filter((tag) => !isWeaker(tag)).map(([tag]) => tag);
+  return [...strongest, ...tags.filter(isWeaker).map(([tag, own]) => `${tag} (${own})`)];
 }
 
 /** Findings in plain text have no path; a value that is only a string has the root's. */

@@ -23,7 +23,16 @@ interface TaggedResult {
 
 const UNITS_MAX = 200_000;
 const ATTRIBUTE_MAX = 128;
-const OWN_MARK = /\[(?=[\s\\]*\/?[\s\\]*external[\s_-]*content)/gi;
+/** What a reader takes for the beginning of a mark: brackets of every kind, also as HTML writes them. */
+const OPENING =
+  '(?:[\\[\\u2045\\u2772\\u27e6\\u298b\\u298d\\u298f\\u3010\\u3014\\u3016\\u3018\\u301a]|&(?:#0{0,8}91|#x0{0,8}5b|lsqb|lbrack);?)';
+/** No letters, so that `[end] external content` is none. */
+const GAP = '[^\\p{L}\\p{N}\\[\\]()<>]{0,8}';
+const OWN_MARK = new RegExp(
+  `${OPENING}(?=${GAP}(?:(?:end|close|begin|start|stop|fin)(?:\\s*of)?${GAP})?external[^\\p{L}\\p{N}]{0,4}content)`,
+  'giu',
+);
+const MAY_OPEN = /[[<&\u2045\u2772\u27e6\u298b\u298d\u298f\u3010-\u301a]|[^\0-\x7f]/;
 const CONTROL_TOKEN =
   /<(?=\| ?(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_text|begin_of_text|start_header_id|end_header_id|eot_id|eom_id|endofprompt|channel|message|return|tool_call|end) ?\|?>)|\[(?=\/?inst\])|<(?=<\/?sys>>)|<(?=(?:start|end)_of_turn>)/gi;
 
@@ -36,10 +45,11 @@ function attribute(name: string, value: string | undefined): string {
 
 /** Signs that would begin a mark of ours or a token of a chat become round ones. */
 function neutral(text: string): string {
+  if (!MAY_OPEN.test(text)) return text;
   const folded = fold(text);
   const seen = folded?.text ?? text;
   const places = [...seen.matchAll(OWN_MARK), ...seen.matchAll(CONTROL_TOKEN)]
-    .map(({ index }) => ({ start: index, end: index + 1 }))
+    .map(({ 0: sign, index }) => ({ start: index, end: index + sign.length }))
     .map((range) => folded?.toSource(range) ?? range)
     .toSorted((left, right) => left.start - right.start);
   if (places.length === 0) return text;
@@ -104,4 +114,4 @@ function tagResult(result: unknown, options: ExternalOptions): TaggedResult {
 }
 
 export type { ExternalOptions, ExternalSource, TaggedResult };
-export { cutContent, externalContent, tagResult };
+export { cutContent, externalContent, neutral, tagResult };

@@ -151,7 +151,7 @@ const SCHEME = /^(?:bearer|basic|token|apikey|negotiate)\s+/i;
 function secretByKey(key: string, value: string): Hit | undefined {
   if (!SECRET_KEY.test(key) || value.length < 6 || value.length > VALUE_MAX) return undefined;
   if (
-    /^(?:next|page|sync|continuation|cursor|csrf|pagination|delta|start)/i.test(key) &&
+    /^(?:next|page|progress|sync|continuation|cursor|csrf|pagination|delta|start)/i.test(key) &&
     /token$/i.test(key)
   )
     return undefined;

@@ -15,6 +15,9 @@ interface Draft {
   metaVersion: string | undefined;
   protocolVersion: string | undefined;
   requestId: MessageId | undefined;
+  more: boolean;
+  bound: boolean;
+  extra: boolean;
   isError: boolean;
   code: number | undefined;
   message: Range | undefined;
@@ -32,6 +35,8 @@ const NO_PARAMS: SeenParams = {
   metaVersion: undefined,
   protocolVersion: undefined,
   requestId: undefined,
+  more: false,
+  bound: false,
 };
 
 function emptyDraft(): Draft {
@@ -43,6 +48,7 @@ function emptyDraft(): Draft {
     result: undefined,
     error: false,
     ...NO_PARAMS,
+    extra: false,
     isError: false,
     code: undefined,
     message: undefined,
@@ -53,15 +59,16 @@ function emptyDraft(): Draft {
 function settle(draft: Draft, fault: Fault | undefined): Seen {
   const reason = fault?.reason ?? shapeFault(draft);
   if (reason !== undefined) return invalid(draft, { reason, offset: fault?.offset ?? 0 });
-  const { id, method } = draft;
+  const { id, method, extra } = draft;
   if (typeof method === 'string') {
     const params = draft.params ? paramsOf(draft) : NO_PARAMS;
-    if (id === undefined || id === null) return { kind: 'notification', method, params };
-    return { kind: 'request', id, method, params };
+    if (id === undefined || id === null) return { kind: 'notification', method, params, extra };
+    return { kind: 'request', id, method, params, extra };
   }
   const { code, message, result, protocolVersion } = draft;
   const failed = draft.error ? 'rpc' : draft.isError ? 'tool' : 'no';
-  return { kind: 'response', id: id ?? undefined, failed, code, message, result, protocolVersion };
+  const answer = { code, message, result, protocolVersion, extra };
+  return { kind: 'response', id: id ?? undefined, failed, ...answer };
 }
 
 function shapeFault(draft: Draft): InvalidReason | undefined {
@@ -83,8 +90,8 @@ function invalid(draft: Draft, { reason, offset }: Fault): Seen {
 }
 
 function paramsOf(draft: Draft): SeenParams {
-  const { name, args, progressToken, metaVersion, protocolVersion, requestId } = draft;
-  return { name, args, progressToken, metaVersion, protocolVersion, requestId };
+  const { name, args, progressToken, metaVersion, protocolVersion, requestId, more, bound } = draft;
+  return { name, args, progressToken, metaVersion, protocolVersion, requestId, more, bound };
 }
 
 export type { Draft, Fault };

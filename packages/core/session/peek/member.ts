@@ -26,4 +26,35 @@ function memberRange(bytes: Uint8Array, name: string): Range | undefined {
   return undefined;
 }
 
-export { memberRange };
+interface Member {
+  readonly key: string;
+  /** Where its key starts. */
+  readonly start: number;
+  readonly value: Range;
+}
+
+/** Every member of the object that starts here, in a message that has been found valid. */
+function membersAt(bytes: Uint8Array, at: number): readonly Member[] {
+  const scan = new Scan(bytes, { skim: true });
+  const members: Member[] = [];
+  scan.at = at;
+  if (scan.next() !== OPEN_BRACE) return members;
+  scan.at++;
+  while (scan.next() === QUOTE) {
+    const start = scan.at;
+    if (!readString(scan)) return members;
+    const key = stringText(decodeText(bytes, start, scan.at));
+    if (scan.next() !== COLON) return members;
+    scan.at++;
+    scan.next();
+    const from = scan.at;
+    if (!skipValue(scan, 1)) return members;
+    members.push({ key, start, value: { start: from, end: scan.at } });
+    if (scan.next() !== COMMA) return members;
+    scan.at++;
+  }
+  return members;
+}
+
+export type { Member };
+export { memberRange, membersAt };

@@ -45,6 +45,24 @@ function noteObject(draft: Draft, place: Place, key: string): Place | undefined 
   }
 }
 
+/** The members of a message that every revision of the protocol knows. */
+const TOP_MEMBERS: ReadonlySet<string> = new Set([
+  'jsonrpc',
+  'id',
+  'method',
+  'params',
+  'result',
+  'error',
+]);
+
+/** A key that nothing is decided on: that it is there may matter all the same. */
+function noteKey(draft: Draft, place: Place, key: string): void {
+  if (place === 'top' && !TOP_MEMBERS.has(key)) draft.extra = true;
+  if (place !== 'params' || key === 'name' || key === 'arguments') return;
+  draft.more = true;
+  if (key !== '_meta' && key !== 'task') draft.bound = true;
+}
+
 /** Reads a string or a bare value; without a key it is a key itself. */
 function noteScalar(
   draft: Draft,
@@ -94,4 +112,4 @@ function noteInner(draft: Draft, key: string, { bytes, value }: Read): void {
 }
 
 export type { Place };
-export { noteObject, noteScalar, WANTED };
+export { noteKey, noteObject, noteScalar, TOP_MEMBERS, WANTED };

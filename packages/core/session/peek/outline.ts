@@ -15,7 +15,7 @@ import {
   TAB,
 } from '../../canon/units.ts';
 import { type Draft, emptyDraft, settle } from './draft.ts';
-import { noteObject, noteScalar, type Place, WANTED } from './outline-fields.ts';
+import { noteKey, noteObject, noteScalar, type Place, WANTED } from './outline-fields.ts';
 import type { InvalidReason, MessageId, Seen } from './types.ts';
 
 /** What can be told before the end has come. */
@@ -331,6 +331,7 @@ class Outline {
     if (level.keys.size >= KEYS_MAX) this.fail('too_many_keys', offset);
     level.keys.add(key);
     level.key = key;
+    noteKey(this.draft, level.place, key);
   }
 }
 

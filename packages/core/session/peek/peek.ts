@@ -33,9 +33,14 @@ const META = scopeOf<Draft>(
   },
 );
 
+/** The place of `task` among the members of `params`. */
+const TASK = 7;
+
 const PARAMS = scopeOf<Draft>(
   ['name', 'arguments', '_meta', 'protocolVersion', 'requestId', 'uri', 'cursor', 'task'],
   (scan, draft, key) => {
+    if (key !== 0 && key !== 1) draft.more = true;
+    if (key === -1 || (key > 2 && key !== TASK)) draft.bound = true;
     switch (key) {
       case 0:
         return text(scan, NAME_BYTES_MAX, (value) => (draft.name = value));
@@ -92,6 +97,7 @@ const MESSAGE = scopeOf<Draft>(
         if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, ERROR, draft);
         scan.complain('shape');
     }
+    if (key === -1) draft.extra = true;
     return skipValue(scan, 1);
   },
   (draft, key) => {

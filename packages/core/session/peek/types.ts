@@ -25,6 +25,10 @@ interface SeenParams {
   readonly protocolVersion: string | undefined;
   /** `requestId` of `notifications/cancelled`. */
   readonly requestId: MessageId | undefined;
+  /** It has members beside `name` and `arguments`. */
+  readonly more: boolean;
+  /** It has such as make a call another one: more than `_meta` and `task`. */
+  readonly bound: boolean;
 }
 
 interface SeenRequest {
@@ -32,11 +36,14 @@ interface SeenRequest {
   readonly id: MessageId;
   readonly method: string;
   readonly params: SeenParams;
+  /** It has members at its top that no revision of the protocol knows. */
+  readonly extra: boolean;
 }
 interface SeenNotification {
   readonly kind: 'notification';
   readonly method: string;
   readonly params: SeenParams;
+  readonly extra: boolean;
 }
 interface SeenResponse {
   readonly kind: 'response';
@@ -51,6 +58,7 @@ interface SeenResponse {
   readonly result: Range | undefined;
   /** `result.protocolVersion`: what `initialize` settled on. */
   readonly protocolVersion: string | undefined;
+  readonly extra: boolean;
 }
 interface SeenBatch {
   readonly kind: 'batch';

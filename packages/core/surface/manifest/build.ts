@@ -16,6 +16,9 @@ interface Building {
   readonly regex: ((source: string) => RegexResult) | undefined;
 }
 
+/** A number without its unit. */
+const COUNT = /^[1-9]\d{0,5}$/;
+const LIKE_DURATION = 'Write it like `30s`, `15m` or `2h`.';
 const NEVER: NameTest = () => false;
 
 function wrong(building: Building, path: Path, [message, fix]: readonly [string, string]): void {
@@ -39,7 +42,8 @@ function rateAt(building: Building, written: string | undefined, path: Path): Ra
   const rate = readRate(written);
   if (rate.ok) return rate.value;
   const message = `${quote(written)} is no rate`;
-  wrong(building, path, [message, 'Write it like `30/minute`, per second, minute, hour or day.']);
+  const like = COUNT.test(written) ? `${written}/minute` : '30/minute';
+  wrong(building, path, [message, `Write it like \`${like}\`, per second, minute, hour or day.`]);
   return undefined;
 }
 
@@ -47,7 +51,9 @@ function durationAt(building: Building, written: string, path: Path): number {
   const duration = readDuration(written);
   if (duration.ok) return duration.value;
   const message = `${quote(written)} is no duration`;
-  wrong(building, path, [message, 'Write it like `30s`, `15m` or `2h`.']);
+  const isCount = COUNT.test(written);
+  const fix = isCount ? `Write \`${written}s\`, or with another unit.` : LIKE_DURATION;
+  wrong(building, path, [message, fix]);
   return 1;
 }
 

@@ -94,6 +94,10 @@ allowed_tools:
     ['server: s\nallowed_tools: [{ name: a, rate_limit: fast }]', '`fast` is no rate'],
     ['server: s\nallowed_tools: [{ name: a, rate_limit: 0/minute }]', '`0/minute` is no rate'],
     ['server: s\nallowed_tools: [{ name: a, cooldown: 5 minuets }]', 'is no duration'],
+    ['server: s\nallowed_tools: [{ name: a, rate_limit: 30 }]', 'Write `30/minute`'],
+    ['server: s\ncircuit_breaker: { error_window: 60 }', 'Write `60s`'],
+    ['server: s\ncircuit_breaker: { error_window: "60" }', 'Write `60s`'],
+    ['server: s\ncircuit_breaker: { error_window: -1.5 }', 'expected a duration with its unit'],
     ['server: s\nallowed_tools: [{ name: "a[", allowed: true }]', 'is no glob'],
     ['server: s\nallowed_tools: [{ name: a }, { name: a }]', 'is listed twice'],
     [

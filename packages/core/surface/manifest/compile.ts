@@ -6,11 +6,13 @@ import { PROBLEMS_MAX } from '../../policy/read/finding.ts';
 import { readSource, type Source } from '../../policy/read/source.ts';
 import { valueOf } from '../../policy/read/tree.ts';
 import type { Sha256 } from '../../ports.ts';
+import { readName } from '../names.ts';
+import { variantOf } from '../skeleton.ts';
 import { type Building, breakerOf, entriesOf, tiersOf, toolsOf } from './build.ts';
 import { blockedOf, rewritesOf } from './build-params.ts';
 import { type FullDocument, withDefaults } from './defaults.ts';
 import { asManifestProblem, explainShape, placed } from './explain.ts';
-import { MANIFEST, type ManifestDocument } from './shape.ts';
+import { MANIFEST, type ManifestDocument, TIERS } from './shape.ts';
 import type { Manifest } from './types.ts';
 
 type ManifestResult =
@@ -71,6 +73,7 @@ function built(building: Building, document: FullDocument, { sha256 }: ManifestO
     transport: document.transport,
     defaultTier: document.default === 'deny' ? 'forbidden' : document.default,
     ...toolsOf(building, document),
+    variants: variantsOf(document),
     tiers: tiersOf(building, document),
     blocked: blockedOf(building, document),
     rewrites: rewritesOf(building, document),
@@ -79,6 +82,22 @@ function built(building: Building, document: FullDocument, { sha256 }: ManifestO
     breaker: breakerOf(building, document),
     answers: { bytesMax: answers.max_size_bytes, onExcess: answers.on_excess },
   };
+}
+
+function variantsOf(document: FullDocument): Manifest['variants'] {
+  const written = [
+    ...document.allowed_tools.map(({ name }) => name),
+    ...TIERS.flatMap((tier) => document.tiers[tier]?.actions ?? []),
+    ...Object.keys(document.schema_rewrites),
+  ];
+  const variants = new Map<string, readonly string[]>();
+  for (const one of new Set(written)) {
+    const pattern = readName(one);
+    if (pattern.kind !== 'exact') continue;
+    const variant = variantOf(pattern.name);
+    variants.set(variant, [...(variants.get(variant) ?? []), pattern.name]);
+  }
+  return variants;
 }
 
 export type { ManifestOptions, ManifestResult };

@@ -88,10 +88,34 @@ function wrongValue(mismatch: Mismatch, root: Tree): Words {
     const message = `unknown ${name} ${quote(tree.value)}; expected one of ${choices.join(', ')}`;
     return { code, message, fix: meant === undefined ? 'Use one of them.' : `Write \`${meant}\`.` };
   }
+  const quantity = quantityOf(name, tree);
+  if (quantity !== undefined) return { code, ...quantity };
   const message = `expected ${expected}, got ${written(tree)}`;
   const fix = problem === 'value' ? valueFix(mismatch, tree) : typeFix(name, expected, tree);
   return { code, message, fix };
 }
+
+const DURATIONS: ReadonlySet<string> = new Set([
+  'cooldown',
+  'timeout',
+  'error_window',
+  'latency_threshold',
+  'recovery_timeout',
+]);
+
+/** A number without its unit, the likely mistake where a rate or a duration is meant. */
+function quantityOf(name: string, tree: Tree): Omit<Words, 'code'> | undefined {
+  const isRate = name === 'rate_limit';
+  if (!isRate && !DURATIONS.has(name)) return undefined;
+  if (tree.kind !== 'scalar' || typeof tree.value !== 'number') return undefined;
+  const isCount = Number.isSafeInteger(tree.value) && tree.value > 0 && tree.value <= COUNT_MAX;
+  const count = isCount ? tree.value : 30;
+  const meant = isRate ? `${count}/minute` : `${count}s`;
+  const message = `expected a ${isRate ? 'rate' : 'duration'} with its unit, got ${written(tree)}`;
+  return { message, fix: `Write \`${meant}\`, or with another unit.` };
+}
+
+const COUNT_MAX = 1_000_000;
 
 /** Findings with the line and column where each stands. */
 function placed(

@@ -82,6 +82,8 @@ interface Manifest {
   readonly defaultTier: Tier;
   readonly exact: ReadonlyMap<string, CompiledTool>;
   readonly globs: readonly CompiledTool[];
+  /** The names that stand in it as they are, by their variant without case and separators. */
+  readonly variants: ReadonlyMap<string, readonly string[]>;
   readonly tiers: { readonly [T in Tier]: CompiledTier };
   readonly blocked: readonly ParamPattern[];
   readonly rewrites: readonly CompiledRewrite[];

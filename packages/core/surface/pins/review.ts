@@ -175,31 +175,67 @@ type PinDecision =
       readonly hint: string;
     };
 
-const ASK = 'A person must look at it first; go on without this tool.';
+const REPAIR = '`sub pins list` tells a person what is wrong; go on without this tool.';
+const PLAIN_WORD = /^[A-Za-z0-9._/-]+$/;
+
+/** The command that shows what has changed. */
+function pinsDiffOf(server: string): string {
+  const shown = visible(server, 120);
+  const word = PLAIN_WORD.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
+  return `\`sub pins diff ${word}\``;
+}
+
+/** Until somebody accepts it, the first sight is what holds. */
+function sinceWhen(pin: Pin | undefined, subject: 'it was' | 'they were'): string {
+  return `since ${subject} ${typeof pin?.acceptedAtMs === 'number' ? 'accepted' : 'first seen'}`;
+}
 
 /** Whether a tool may be called. What was never listed in this session is not known to be the same. */
 function decideByPins(review: PinReview | undefined, tool: string): PinDecision {
-  if (review?.kind === 'unreadable') return block('PIN_STORE_UNREADABLE', tool, ASK);
-  if (review?.instructionsChanged === true) return block('PIN_INSTRUCTIONS_CHANGED', tool, ASK);
-  switch (review?.verdicts.get(tool)) {
+  if (review === undefined) return block('PIN_UNVERIFIED', tool, { hint: LIST });
+  if (review.kind === 'unreadable') return block('PIN_STORE_UNREADABLE', tool, { hint: REPAIR });
+  const { server, store } = review;
+  const pins = store.servers.get(server);
+  const hint = `A person must look at it first, with ${pinsDiffOf(server)}; go on without this tool.`;
+  if (review.instructionsChanged) {
+    const reason = `The instructions of the server have changed ${sinceWhen(pins?.instructions, 'they were')}.`;
+    return block('PIN_INSTRUCTIONS_CHANGED', tool, { hint, reason });
+  }
+  switch (review.verdicts.get(tool)) {
     case 'same':
       return { kind: 'pass', isFirstSight: false };
     case 'added':
       return { kind: 'pass', isFirstSight: true };
-    case 'changed':
-    case 'unpinnable':
-      return block('PIN_CHANGED', tool, ASK);
+    case 'changed': {
+      const reason = `The definition of the tool has changed ${sinceWhen(pins?.tools.get(tool), 'it was')}.`;
+      return block('PIN_CHANGED', tool, { hint, reason });
+    }
+    case 'unpinnable': {
+      const reason = 'The definition of the tool is too large or too deep to be remembered.';
+      return block('PIN_CHANGED', tool, { hint, reason });
+    }
     case 'ambiguous':
-      return block('PIN_AMBIGUOUS', tool, ASK);
+      return block('PIN_AMBIGUOUS', tool, { hint });
     case undefined:
-      return block('PIN_UNVERIFIED', tool, 'List the tools of the server, then call one of them.');
+      return block('PIN_UNVERIFIED', tool, { hint: LIST });
   }
 }
 
-function block(reason_code: SurfaceReason, tool: string, hint: string): PinDecision {
-  const message = `\`${visible(tool, 120)}\` is blocked: ${SURFACE_REASONS[reason_code]}`;
+const LIST = 'List the tools of the server, then call one of them.';
+
+interface Saying {
+  readonly hint: string;
+  readonly reason?: string;
+}
+
+function block(
+  reason_code: SurfaceReason,
+  tool: string,
+  { hint, reason = SURFACE_REASONS[reason_code] }: Saying,
+): PinDecision {
+  const message = `\`${visible(tool, 120)}\` is blocked: ${reason}`;
   return { kind: 'block', reason_code, message, hint };
 }
 
 export type { Accepting, NewPins, PinDecision, PinReview, ReviewContext };
-export { acceptPins, addPins, decideByPins, reviewListing };
+export { acceptPins, addPins, decideByPins, pinsDiffOf, reviewListing, sinceWhen };

@@ -1,6 +1,6 @@
 // Writes the limits of a parameter into its schema; of two limits, the tighter one stays.
 import { isObject, type JsonValue } from '@subluminal/contracts';
-import { brokenLimit, isTextual } from '../limits.ts';
+import { brokenLimit, isTextual, RECIPIENT_SEPARATORS } from '../limits.ts';
 import type { ParamLimit } from '../manifest/types.ts';
 import { can, listAt, type Node, typesOf } from './node.ts';
 
@@ -122,16 +122,18 @@ function isExpression(source: string): boolean {
   }
 }
 
-const ONE_RECIPIENT = '^[^,;\\r\\n]*$';
+const APART = RECIPIENT_SEPARATORS;
+const ONE_RECIPIENT = `^[^@${APART}]*(?:@[^@${APART}]*)?$`;
 
 function limitRecipients(node: Node, limit: ParamLimit, { inList, hasBranches }: Place): string[] {
   const { recipientsMax = 0 } = limit;
   const types = typesOf(node);
   if (types === undefined && !hasBranches && !Object.hasOwn(node, 'items')) node['type'] = 'string';
   if (canBeText(node) && !hasBranches) {
-    const more = `(?:[,;\\r\\n][^,;\\r\\n]*){0,${Math.max(0, recipientsMax - 1)}}`;
-    const several = recipientsMax === 0 ? '^$' : `^[^,;\\r\\n]*${more}$`;
-    addPattern(node, inList ? ONE_RECIPIENT : several);
+    const more = `(?:[${APART}][^${APART}]*){0,${Math.max(0, recipientsMax - 1)}}`;
+    const several = recipientsMax === 0 ? '^$' : `^[^${APART}]*${more}$`;
+    addPattern(node, inList || recipientsMax === 1 ? ONE_RECIPIENT : several);
+    if (!inList && recipientsMax > 1) addPattern(node, `^[^@]*(?:@[^@]*){0,${recipientsMax}}$`);
   }
   if (!can(node, 'array')) return can(node, 'object') && !hasBranches ? ['max_recipients'] : [];
   lower(node, 'maxItems', recipientsMax);

@@ -13,6 +13,10 @@ interface WebAddress {
 }
 
 const EMAIL = /[\p{L}\p{N}._%+'-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}\p{N}-]{2,63}/gu;
+const SCHEMES =
+  /[a-z][a-z0-9+.-]{1,20}:(?=[/\\]{2})|(?<![a-z0-9+.-])(?:https?|wss?|ftp):|(?<=^|[=@])(?=[/\\]{2})/i;
+/** Numbers that are a host where a scheme stands before them. */
+const NUMBER_HOST = /^(?:0x[0-9a-f]{7,8}|\d{8,11})$/i;
 const ADDRESS_LENGTH_MAX = 512;
 /** Everybody's mail: that one sender has an address there says nothing of the next. */
 const SHARED_MAIL: ReadonlySet<string> = new Set(
@@ -41,23 +45,26 @@ function emailsIn(word: string): readonly Email[] {
 /** Addresses with a scheme anywhere in a word, those in a query of another included. */
 function webAddressesIn(word: string): readonly WebAddress[] {
   const found: WebAddress[] = [];
-  for (const part of word.split(/[a-z][a-z0-9+.-]{1,20}:(?=[/\\]{2})|(?<=^|[=@])(?=[/\\]{2})/i)) {
-    // Browsers take backslashes for slashes, and more than two for two.
+  for (const [index, part] of word.split(SCHEMES).entries()) {
+    // Browsers take backslashes for slashes, and any number of them for two.
     const rest = part.replace(/^[/\\]{2,}/, '');
-    const address = rest === part ? bareAddress(part) : webAddress(rest);
+    const isSlashed = rest !== part;
+    const bare = rest.replace(/^[/\\]/, '');
+    const address = isSlashed ? webAddress(rest) : bareAddress(index > 0 ? bare : part, index > 0);
     if (address !== undefined) found.push(address);
   }
   return found;
 }
 
-/** `evil.example/x`, without a scheme. */
-function bareAddress(word: string): WebAddress | undefined {
-  const host = word.slice(0, word.search(/[/?#]|$/));
-  return looksLikeHost(host) ? webAddress(word) : undefined;
+/** `evil.example/x`, without a scheme, or without slashes behind it. */
+function bareAddress(word: string, hasScheme: boolean): WebAddress | undefined {
+  const host = word.slice(0, word.search(/[/\\?#\0]|$/));
+  const isHost = looksLikeHost(host.slice(hasScheme ? host.lastIndexOf('@') + 1 : 0));
+  return isHost || (hasScheme && NUMBER_HOST.test(host)) ? webAddress(word) : undefined;
 }
 
 function webAddress(rest: string): WebAddress | undefined {
-  const end = rest.search(/[/\\?#]|$/);
+  const end = rest.search(/[/\\?#\0]|$/);
   const host = hostOf(rest.slice(0, end));
   if (host === undefined) return undefined;
   const path = rest

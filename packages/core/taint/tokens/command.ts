@@ -38,11 +38,9 @@ function wordsOf(piece: string): readonly string[] {
 /** The command lines of ordinary text: from each word that starts one to the end of its piece. */
 function commandsIn(text: string): readonly CommandLine[] {
   const found: CommandLine[] = [];
-  for (const line of text.split(/[\n\r`]/)) {
-    for (const piece of piecesOf(line)) {
-      const command = startedIn(wordsAll(piece));
-      if (command !== undefined) found.push(command);
-    }
+  for (const piece of new Set(piecesOf(text))) {
+    const command = startedIn(wordsAll(piece));
+    if (command !== undefined) found.push(command);
   }
   return found;
 }

@@ -1,7 +1,11 @@
 // Numbers of phones, accounts and banks, however they are grouped.
 import { keyOf } from './key.ts';
 
-const NUMBER = /\d(?:[ ()./-]{0,3}\d){5,33}/g;
+/** Stands before the digits of a number that JSON has rounded: which ones it had is not known. */
+const ROUNDED = '~';
+/** A number with fewer digits is exact. */
+const ROUNDED_DIGITS_MIN = 16;
+const NUMBER = /~?\d(?:[ ()./-]{0,3}\d){5,33}/g;
 const IBAN = /\b[a-z]{2}\d{2}(?:[ -]?[a-z0-9]){11,40}/gi;
 const IBAN_LENGTH_MIN = 15;
 const IBAN_LENGTH_MAX = 34;
@@ -14,8 +18,10 @@ const GROUPS_MAX = 8;
 /** The end of a number that stays when it is written without its country. */
 const TAIL_DIGITS = 9;
 
-function* numberKeysIn(text: string): Generator<string> {
+/** What was read is remembered; of what is sent, all under which it may have been read. */
+function* numberKeysIn(text: string, use: 'read' | 'sent' = 'read'): Generator<string> {
   for (const [match] of text.matchAll(NUMBER)) {
+    yield* roundedKeys(match, use);
     for (const digits of readings(match)) {
       yield keyOf('number', digits);
       if (digits.length > TAIL_DIGITS) yield keyOf('number', digits.slice(-TAIL_DIGITS));
@@ -27,9 +33,22 @@ function* numberKeysIn(text: string): Generator<string> {
   }
 }
 
+/**
+ * Digits and a rounded number may be the same one when they round alike. Two texts are compared by
+ * their digits alone: a rounded one stands on one side at least.
+ */
+function* roundedKeys(match: string, use: 'read' | 'sent'): Generator<string> {
+  const digits = match.replace(/\D+/g, '').replace(/^0+/, '');
+  if (digits.length < ROUNDED_DIGITS_MIN || Number.isSafeInteger(Number(digits))) return;
+  const alike = BigInt(Number(digits)).toString();
+  const isRounded = match.startsWith(ROUNDED);
+  if (isRounded || use === 'sent') yield keyOf('number', `rounded ${alike}`);
+  if (isRounded === (use === 'sent')) yield keyOf('number', `written ${alike}`);
+}
+
 /** Groups of digits side by side may be one number or several: each way to read them. */
 function readings(match: string): ReadonlySet<string> {
-  const groups = match.split(/\D+/);
+  const groups = match.split(/\D+/).filter((group) => group !== '');
   if (groups.length > GROUPS_MAX) return new Set([groups.join(''), ...groups.filter(isNumber)]);
   const found = new Set([groups.join('')]);
   for (const [first, group] of groups.entries()) {
@@ -67,4 +86,4 @@ function mod97(text: string): number {
   return rest;
 }
 
-export { numberKeysIn };
+export { numberKeysIn, ROUNDED };

@@ -2,22 +2,40 @@
 
 /** How many folders above, and how many segments below, are looked at. */
 const STEPS_MAX = 64;
+const HOME = /^(?:~[\w.-]{0,32}|\$\{?\w{1,64}\}?|%\w{1,64}%)$/;
+const PROCESS_ROOTS =
+  /^(?:\/proc\/(?:self|thread-self|\d{1,10})(?:\/task\/\d{1,10})?\/root(?=\/|$))+/;
 
 /** The path, its case kept; undefined when there is nothing of a path in it. */
 function pathOf(word: string): string | undefined {
-  const slashes = word.replace(/^file:\/{2,3}(?=[^/])/i, '/').replaceAll('\\', '/');
+  // Whoever opens a file ends its name there.
+  const [name = ''] = word.split('\0', 1);
+  const slashes = name.replace(/^file:\/{2,3}(?=[^/])/i, '/').replaceAll('\\', '/');
   const absolute = slashes.startsWith('/');
   const kept: string[] = [];
   for (const segment of slashes.split('/')) {
     if (segment === '' || segment === '.') continue;
     const above = kept.at(-1);
     if (segment !== '..') kept.push(segment);
+    // Where a home folder lies is not known, so what is above it is not, either.
+    else if (above !== undefined && kept.length === 1 && HOME.test(above)) kept[0] = segment;
     else if (above !== undefined && above !== '..') kept.pop();
     // Above the root is the root.
     else if (!absolute) kept.push(segment);
   }
   if (kept.length === 0) return undefined;
-  return (absolute ? '/' : '') + kept.join('/');
+  return absolute ? fromRoot(`/${kept.join('/')}`) : kept.join('/');
+}
+
+/** Linux shows the whole disk again below each process. */
+function fromRoot(path: string): string {
+  return path.replace(PROCESS_ROOTS, '') || '/';
+}
+
+/** A path that climbs out of where it starts may end anywhere: also as seen from the root. */
+function climbedTo(path: string): string | undefined {
+  const rest = path.replace(/^(?:\.\.\/)+/, '');
+  return rest === path || rest === '..' ? undefined : fromRoot(`/${rest}`);
 }
 
 /** Written as a path and as nothing else: from the root, the home folder, a drive, or `./`. */
@@ -55,4 +73,4 @@ function pathsBelow(path: string): readonly string[] {
   return below;
 }
 
-export { isRooted, looksLikePath, pathOf, pathsAbove, pathsBelow };
+export { climbedTo, isRooted, looksLikePath, pathOf, pathsAbove, pathsBelow };

@@ -1,8 +1,13 @@
 // One text in the spellings under which it may come back: without what cannot be seen, and with
 // percent signs, escapes and entities undone.
+import { Effort } from './effort.ts';
+import { folded } from './fold.ts';
+import { withPlainMail, withPlainPlaces } from './odd-forms.ts';
 
-const IGNORABLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 const ROUNDS_MAX = 3;
+const UNITS_MAX = 1_048_576;
+/** Another spelling of the same text: whoever looks at all of it again pays for that. */
+const AGAIN = 0.25;
 const ENTITIES: { readonly [name: string]: string } = {
   amp: '&',
   lt: '<',
@@ -16,23 +21,25 @@ const ENTITIES: { readonly [name: string]: string } = {
   colon: ':',
 };
 
-/** Compatible forms become one, and what is invisible goes: `ｅｖｉｌ` is `evil`. */
-function folded(text: string): string {
-  return text.normalize('NFKC').replace(IGNORABLE, '').replace(/[。｡]/g, '.');
+/** The text itself first, then what it becomes when it is decoded, each once. */
+function spellingsOf(text: string, effort = new Effort(UNITS_MAX)): readonly string[] {
+  let current = taken(text, effort, 1);
+  const found = new Set([current]);
+  for (let round = 0; round < ROUNDS_MAX && !effort.isSpent; round++) {
+    const next = decoded(current);
+    if (next === current) break;
+    current = taken(next, effort, AGAIN);
+    found.add(current);
+  }
+  const plain = withPlainSigns(current);
+  if (!found.has(plain) && effort.spend(plain.length * AGAIN)) found.add(plain);
+  return [...found];
 }
 
-/** The text itself first, then what it becomes when it is decoded, each once. */
-function spellingsOf(text: string): readonly string[] {
-  const found = new Set([folded(text)]);
-  let current = folded(text);
-  for (let round = 0; round < ROUNDS_MAX; round++) {
-    const next = folded(decoded(current));
-    if (next === current) break;
-    found.add(next);
-    current = next;
-  }
-  found.add(withPlainSigns(current));
-  return [...found];
+/** Folding may make a text much longer: as much of it as there is effort left for. */
+function taken(text: string, effort: Effort, share: number): string {
+  const found = folded(text, effort.left + 1);
+  return effort.spend(found.length * share) ? found : '';
 }
 
 function decoded(text: string): string {
@@ -78,11 +85,15 @@ function isCharacter(point: number): boolean {
 
 /** `eve [at] evil [dot] example` and `hxxps://evil[.]example`, as people write them for filters. */
 function withPlainSigns(text: string): string {
+  const plain = /[[({]/.test(text) ? withoutBrackets(text) : text;
+  return withPlainMail(withPlainPlaces(plain.replace(/\bhxxp(?=s?:)/gi, 'http')));
+}
+
+function withoutBrackets(text: string): string {
   return text
     .replace(/\s{0,4}[[({]\s{0,4}(?:at|@)\s{0,4}[\])}]\s{0,4}/gi, '@')
     .replace(/\s{0,4}[[({]\s{0,4}(?:dot|\.)\s{0,4}[\])}]\s{0,4}/gi, '.')
-    .replace(/\bhxxp(?=s?:)/gi, 'http')
     .replace(/[[({]:[\])}]/g, ':');
 }
 
-export { folded, spellingsOf };
+export { spellingsOf };

@@ -4,41 +4,53 @@ import { commandKey, commandsIn } from './command.ts';
 import { hostOf, looksLikeHost } from './host.ts';
 import { keyOf } from './key.ts';
 import { numberKeysIn } from './number.ts';
-import { looksLikePath, pathOf } from './path.ts';
+import { climbedTo, looksLikePath, pathOf } from './path.ts';
 
 const WORD_LENGTH_MAX = 2_048;
 const WORD_OVERLAP = 512;
+const EDGED = /^[*_=:!?]|[*_=:!?.\u2026]$/;
 const SEPARATORS = /[\s"'`<>()[\]{}|,;]+/;
 /** Most words of most texts, which name nothing. */
 const PLAIN_WORD = /^[A-Za-z]{1,19}$/;
 const HANDLE = /^[@#][\p{L}\p{N}_][\p{L}\p{N}_.-]{1,63}$/u;
 
-/** The keys of everything in a text that is worth remembering; one text may give a key twice. */
-function* keysIn(text: string): Generator<string> {
+/**
+ * The keys of everything in a text that is worth remembering; one text may give a key twice. Those
+ * of one word come together: a host says less than the address that it stands in.
+ */
+function* keysIn(text: string): Generator<readonly string[]> {
   for (const word of new Set(wordsIn(text))) {
-    if (!PLAIN_WORD.test(word)) yield* wordKeys(word);
+    if (!PLAIN_WORD.test(word)) yield [...wordKeys(word)];
   }
-  yield* numberKeysIn(text);
+  for (const key of numberKeysIn(text)) yield [key];
   for (const { words } of commandsIn(text)) {
-    yield keyOf('command', commandKey(words));
+    yield [keyOf('command', commandKey(words))];
     // The sentence may go on behind the command, so each beginning counts, too.
     for (let count = 2; count < words.length; count++) {
-      yield keyOf('command_part', commandKey(words.slice(0, count)));
+      yield [keyOf('command_part', commandKey(words.slice(0, count)))];
     }
   }
 }
 
 function wordsIn(text: string): readonly string[] {
-  return text
-    .split(SEPARATORS)
-    .flatMap(stretchesOf)
-    .map((word) => word.replace(/^[*_=:!?]+/, '').replace(/[*_=:!?.\u2026]+$/, ''))
-    .filter((word) => word.length > 1);
+  const found: string[] = [];
+  for (const piece of text.split(SEPARATORS)) {
+    // Most pieces of most texts are short and plain.
+    if (piece.length < 2) continue;
+    for (const stretch of piece.length <= WORD_LENGTH_MAX ? [piece] : stretchesOf(piece)) {
+      const word = EDGED.test(stretch) ? withoutEdges(stretch) : stretch;
+      if (word.length > 1) found.push(word);
+    }
+  }
+  return found;
+}
+
+function withoutEdges(word: string): string {
+  return word.replace(/^[*_=:!?]+/, '').replace(/(?<![*_=:!?.\u2026])[*_=:!?.\u2026]+$/, '');
 }
 
 /** A very long word is looked at in stretches that overlap: what is at its end counts, too. */
 function stretchesOf(word: string): readonly string[] {
-  if (word.length <= WORD_LENGTH_MAX) return [word];
   const stretches: string[] = [];
   for (let at = 0; at < word.length; at += WORD_LENGTH_MAX - WORD_OVERLAP) {
     stretches.push(word.slice(at, at + WORD_LENGTH_MAX));
@@ -69,7 +81,10 @@ function* pathKeys(word: string): Generator<string> {
   // `--output=/etc/passwd` and `HEAD:src/a.ts` hold a path behind their sign.
   for (const part of new Set([word, word.slice(word.search(/[=]/) + 1)])) {
     const path = pathOf(part);
-    if (path !== undefined) yield keyOf('path', path);
+    if (path === undefined) continue;
+    yield keyOf('path', path);
+    const climbed = climbedTo(path);
+    if (climbed?.includes('/', 1)) yield keyOf('path', climbed);
   }
 }
 

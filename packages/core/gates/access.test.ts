@@ -1,0 +1,125 @@
+// Ways to a prompt or a resource that are no plain request for one, and methods that nobody knows.
+import { describe, expect, it } from 'vitest';
+import type { Passing } from '../session/guard.ts';
+import { manifestOf } from '../surface/gmail.test-support.ts';
+import { answer, callOf, OBSERVED, optionsOf } from './guard.test-support.ts';
+import { createGuard } from './guard.ts';
+
+const YAML = `server: mail
+allowed_resources: [{ uri: "mail://labels/*" }]
+allowed_prompts: [{ name: ok }]
+`;
+const guardOf = async (more = '') =>
+  createGuard(optionsOf({ manifest: await manifestOf(YAML + more) }));
+const said = (kind: Passing['kind'], method: string, value: unknown): Passing => ({
+  kind,
+  method,
+  value,
+  isError: false,
+});
+const listen = (...uris: readonly unknown[]) => ({
+  notifications: { resourceSubscriptions: uris },
+});
+
+describe('under a manifest', () => {
+  it.each<readonly [Passing['kind'], string, unknown, string]>([
+    ['notification', 'resources/read', { uri: 'mail://secret' }, 'RESOURCE_NOT_LISTED'],
+    ['notification', 'prompts/get', { name: 'bad' }, 'PROMPT_NOT_LISTED'],
+    ['request', 'resources/unsubscribe', { uri: 'mail://secret' }, 'RESOURCE_NOT_LISTED'],
+    [
+      'request',
+      'subscriptions/listen',
+      listen('mail://labels/a', 'mail://x'),
+      'RESOURCE_NOT_LISTED',
+    ],
+    ['request', 'subscriptions/listen', listen({ uri: 'mail://x' }), 'RESOURCE_NOT_LISTED'],
+    ['request', 'admin/run', { name: 'rm' }, 'METHOD_NOT_LISTED'],
+    ['notification', 'x/anything', undefined, 'METHOD_NOT_LISTED'],
+    ['request', 'Tools/Call', { name: 'rm' }, 'METHOD_NOT_LISTED'],
+    ['request', 'tools/call ', { name: 'rm' }, 'METHOD_NOT_LISTED'],
+  ])('a %s %s %j is refused', async (kind, method, value, reason_code) => {
+    const guard = await guardOf();
+    expect(guard.wants('out', kind, method)).toBe(true);
+    expect(guard.passing('out', said(kind, method, value), 0)).toMatchObject({
+      kind: 'refused',
+      reason_code,
+    });
+    const manifest = await manifestOf(YAML);
+    const free = createGuard(optionsOf({ manifest, enforces: OBSERVED }));
+    expect(free.passing('out', said(kind, method, value), 0)).toEqual({ kind: 'same' });
+  });
+
+  it.each<readonly [Passing['kind'], string, unknown]>([
+    ['request', 'subscriptions/listen', listen('mail://labels/a')],
+    ['request', 'subscriptions/listen', { notifications: { toolsListChanged: true } }],
+    ['request', 'resources/unsubscribe', { uri: 'mail://labels/a' }],
+  ])('a %s %s %j passes', async (kind, method, value) => {
+    const guard = await guardOf();
+    expect(guard.passing('out', said(kind, method, value), 0)).toEqual({ kind: 'same' });
+  });
+
+  it('methods of the protocol that name nothing pass unseen', async () => {
+    const guard = await guardOf();
+    for (const method of ['initialize', 'ping', 'tools/list', 'tasks/list', 'logging/setLevel']) {
+      expect(guard.wants('out', 'request', method)).toBe(false);
+    }
+    for (const method of ['notifications/initialized', 'notifications/cancelled']) {
+      expect(guard.wants('out', 'notification', method)).toBe(false);
+    }
+  });
+
+  it('that allows what it does not list, other methods pass, but none that looks like a known one', async () => {
+    const guard = await guardOf('default: auto_execute\n');
+    const ask = (method: string) => guard.passing('out', said('request', method, {}), 0).kind;
+    expect(ask('admin/run')).toBe('same');
+    expect(ask('Tools/Call')).toBe('refused');
+  });
+});
+
+describe('a name that is written in another way', () => {
+  const LENIENT = `server: mail
+allowed_tools:
+  - name: get_*
+  - { name: get_secret, allowed: false }
+  - { name: get_money, requires_approval: true }
+schema_rewrites:
+  get_page: { strip_params: [forward_to] }
+`;
+  const lenient = async () => createGuard(optionsOf({ manifest: await manifestOf(LENIENT) }));
+
+  it.each([
+    'get_Secret',
+    'get_secret ',
+    'get_secret\0',
+    'get_se\u200bcret',
+    'get_ｓecret',
+    'get_-secret',
+  ])('is forbidden as %j when the server does not list it', async (tool) => {
+    const guard = await lenient();
+    expect(guard.surface(callOf({ tool, args: {} }), 0)).toMatchObject({
+      kind: 'stop',
+      decision: { reason_code: 'TOOL_FORBIDDEN' },
+    });
+  });
+
+  it('has the tier and the parameters of the name that is meant', async () => {
+    const guard = await lenient();
+    expect(guard.surface(callOf({ tool: 'get_Money', args: {} }), 0)).toMatchObject({
+      kind: 'stop',
+      decision: { reason_code: 'APPROVAL_REQUIRED' },
+    });
+    const call = callOf({ tool: 'get_Page', args: { forward_to: 'eve' } });
+    expect(guard.surface(call, 0)).toMatchObject({
+      kind: 'stop',
+      decision: { reason_code: 'PARAM_STRIPPED' },
+    });
+  });
+
+  it('is judged by itself when the server lists it', async () => {
+    const guard = await lenient();
+    const tool = { name: 'get_Secret', inputSchema: { type: 'object' } };
+    guard.passing('in', answer('tools/list', { tools: [tool] }), 0);
+    expect(guard.surface(callOf({ tool: 'get_Secret', args: {} }), 0)).toEqual({ kind: 'pass' });
+    expect(guard.surface(callOf({ tool: 'get_SECRET', args: {} }), 0).kind).toBe('stop');
+  });
+});

@@ -1,0 +1,84 @@
+// The methods of the protocol, over all of its revisions, and what they are to the gates.
+import { variantOf } from '../surface/skeleton.ts';
+
+/** Answers that a model reads. */
+const RESULTS: readonly string[] = ['tools/call', 'tasks/result', 'resources/read', 'prompts/get'];
+
+/** What an agent may take a value from, besides results. */
+const HEARD: readonly string[] = [
+  'completion/complete',
+  'initialize',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'server/discover',
+  'tasks/get',
+  'tools/list',
+];
+
+/** In their answers a server speaks of itself: instructions, names, what it can do. */
+const INTRODUCTIONS: readonly string[] = ['initialize', 'server/discover'];
+
+/** What the agent sends that names a prompt or a resource, or carries arguments for one. */
+const NAMING: readonly string[] = [
+  'prompts/get',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'completion/complete',
+  'subscriptions/listen',
+];
+
+/** The results of tasks belong to the tool that began them. */
+const TASKS: readonly string[] = ['tasks/get', 'tasks/result'];
+
+/** What an agent may send to a server, apart from what names something. */
+const PLAIN: readonly string[] = [
+  'initialize',
+  'server/discover',
+  'ping',
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'logging/setLevel',
+  'tasks/get',
+  'tasks/result',
+  'tasks/list',
+  'tasks/cancel',
+  'tasks/update',
+  'notifications/initialized',
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+  'notifications/tasks/status',
+];
+
+const VARIANTS: ReadonlySet<string> = new Set([...PLAIN, ...NAMING].map(variantOf));
+const KNOWN: ReadonlySet<string> = new Set([...PLAIN, ...NAMING]);
+
+/** Whether some revision of the protocol has this method, from agent to server. */
+function isKnownMethod(method: string): boolean {
+  return KNOWN.has(method);
+}
+
+/** Whether a lenient server may take this for a method of the protocol, which it is not. */
+function isTwinOfKnown(method: string): boolean {
+  return !KNOWN.has(method) && VARIANTS.has(variantOf(method));
+}
+
+/** The method of an answer to nothing that is open. */
+const UNKNOWN = '';
+
+export {
+  HEARD,
+  INTRODUCTIONS,
+  isKnownMethod,
+  isTwinOfKnown,
+  NAMING,
+  PLAIN,
+  RESULTS,
+  TASKS,
+  UNKNOWN,
+};

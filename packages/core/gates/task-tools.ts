@@ -1,0 +1,75 @@
+// A call that goes on as a task: its result comes later, by another request, and is its tool's.
+import { isObject } from '@subluminal/contracts';
+
+interface TaskCall {
+  readonly callId: string;
+  readonly tool: string;
+}
+
+interface TaskTools {
+  /** By the id of the task; the oldest goes when there is no room. */
+  readonly calls: Map<string, TaskCall>;
+  /** Tasks whose result was asked for and has not come yet. */
+  readonly asked: Map<string, number>;
+}
+
+const TASKS_MAX = 1_000;
+const ID_LENGTH_MAX = 1_024;
+const RELATED = 'io.modelcontextprotocol/related-task';
+
+function newTaskTools(): TaskTools {
+  return { calls: new Map(), asked: new Map() };
+}
+
+/** The answer to a call may say that it goes on as a task. */
+function taskBegun({ calls }: TaskTools, call: TaskCall, result: unknown): void {
+  const id = taskIdOf(result);
+  if (id === undefined) return;
+  calls.delete(id);
+  calls.set(id, call);
+  dropOldest(calls);
+}
+
+/** The agent asks how a task goes, or for its result. */
+function resultAsked({ asked }: TaskTools, params: unknown): void {
+  const id = isObject(params) ? idOf(params['taskId']) : undefined;
+  if (id === undefined) return;
+  asked.set(id, (asked.get(id) ?? 0) + 1);
+  dropOldest(asked);
+}
+
+function dropOldest(known: Map<string, unknown>): void {
+  const [oldest] = known.keys();
+  if (known.size > TASKS_MAX && oldest !== undefined) known.delete(oldest);
+}
+
+/**
+ * The call that an answer about a task belongs to. Of several that are waited for, the server says
+ * which; it may as well have answered to the one as to the other.
+ */
+function callOfTask({ calls, asked }: TaskTools, result: unknown): TaskCall | undefined {
+  const [first, second] = asked.keys();
+  const said = taskIdOf(result);
+  const id = second === undefined ? (first ?? said) : said;
+  if (id === undefined) return undefined;
+  const waits = (asked.get(id) ?? 1) - 1;
+  if (waits > 0) asked.set(id, waits);
+  else asked.delete(id);
+  return calls.get(id);
+}
+
+/** Named by a result: as the task itself, within it, or as what it is related to. */
+function taskIdOf(result: unknown): string | undefined {
+  if (!isObject(result)) return undefined;
+  const { task, taskId, _meta: meta } = result;
+  const related = isObject(meta) ? meta[RELATED] : undefined;
+  const own = isObject(task) ? idOf(task['taskId']) : undefined;
+  return own ?? idOf(taskId) ?? (isObject(related) ? idOf(related['taskId']) : undefined);
+}
+
+function idOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.length <= ID_LENGTH_MAX ? value : undefined;
+}
+
+export type { TaskTools };
+export { callOfTask, newTaskTools, resultAsked, taskBegun };

@@ -1,0 +1,227 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { asksFor, guardOf, refused, SAME } from './guard.test-support.ts';
+import type { Envelope, GateVerdict, Guard, GuardedCall, Way } from './guard.ts';
+import { approvalRule } from './people.test-support.ts';
+import { call, eventsOf, inShort, play, request, result } from './playbook.test-support.ts';
+import { hasTwins } from './twins.ts';
+import type { ApprovalWanted, Approver, Command } from './types.ts';
+
+const ANSWERS = { inputResponses: { confirm: { action: 'accept', content: { sum: 9 } } } };
+
+/** A call whose params have more than a name and arguments. */
+function callWith(id: unknown, more: object, top: object = {}): unknown {
+  const params = { name: 'pay', arguments: { sum: 5 }, ...more };
+  return { jsonrpc: '2.0', id, method: 'tools/call', params, ...top };
+}
+
+const forwarded = (commands: readonly Command[]) =>
+  commands.flatMap((command) =>
+    command.do === 'forward' && command.bytes !== undefined
+      ? [Buffer.from(command.bytes).toString()]
+      : [],
+  );
+
+describe('what stands beside the arguments of a call', () => {
+  it('is shown to the gates, all of it', async () => {
+    const seen: unknown[] = [];
+    const content = ({ args, envelope }: GuardedCall): GateVerdict => {
+      seen.push([args, envelope?.written, envelope?.rest]);
+      return { kind: 'pass' };
+    };
+    const { says } = await play([], { config: { guard: guardOf({ content }) } });
+    says('agent', call(1, 'pay', { sum: 5 }));
+    says('agent', callWith('b', { _meta: { a: 1 }, task: { ttl: 2 }, ...ANSWERS }));
+    says('agent', callWith(3, {}, { later: [true] }));
+    says(
+      'agent',
+      '{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"pay","x":"\\u0041"}}',
+    );
+    expect(seen).toEqual([
+      [{ sum: 5 }, '1 tools/call', undefined],
+      [{ sum: 5 }, '"b" tools/call', { params: { _meta: { a: 1 }, task: { ttl: 2 }, ...ANSWERS } }],
+      [{ sum: 5 }, '3 tools/call', { message: { later: [true] } }],
+      [{}, '4 tools/call', { params: { x: 'A' } }],
+    ]);
+  });
+
+  it('is refused where a key stands twice in it and somebody looks', async () => {
+    const line =
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","_meta":{"a":{"b":1,"b":2}}}}';
+    const guarded = await play([], { config: { guard: guardOf() } });
+    expect(guarded.told('agent', line)).toContain('decision BLOCK INVALID_CALL');
+    const bare = await play();
+    expect(bare.told('agent', line)).toContain('decision ALLOW DEFAULT_ALLOW');
+    const other = line.replace('_meta', 'inputResponses').replace('"id":1', '"id":2');
+    expect(bare.told('agent', other)).toContain('decision BLOCK INVALID_CALL');
+  });
+});
+
+/** People who grant exactly what they saw, by its hash, and one who knows patterns. */
+function exacting(asked: ApprovalWanted[]): Approver {
+  const hashes = new Set<string>();
+  const fits = (hash: string, args: unknown) =>
+    hashes.has(hash) || (hashes.has('like') && args !== undefined);
+  return {
+    granted: ({ ref, args }, rules) => (fits(ref.args_hash, args()) ? rules : []),
+    take: ({ ref, args }, rules) =>
+      fits(ref.args_hash, args())
+        ? rules.map((rule_id) => ({
+            rule_id,
+            grant_id: 'g',
+            id: 'r',
+            by: 'ann',
+            channel: 'terminal',
+          }))
+        : undefined,
+    ask: (wanted) => {
+      asked.push(wanted);
+      hashes.add(wanted.call.args_hash);
+      if (wanted.call.call_id === 'call-1') hashes.add('like');
+      return { id: 'r', advice: 'Ask Ann.' };
+    },
+  };
+}
+
+describe.each([
+  ['a rule', [approvalRule('ask', 'hint', 'pay')], undefined],
+  ['a gate', [], guardOf({ content: asksFor('gate:content', 'hint') })],
+])('a grant for what %s asks', (_who, rules, guard) => {
+  it('covers no other answers beside the same arguments', async () => {
+    const asked: ApprovalWanted[] = [];
+    const config = { approver: exacting(asked), ...(guard !== undefined && { guard }) };
+    const { says, told } = await play(rules, { mode: 'control', config });
+    const isRefused = (id: number, more: object, top: object = {}) =>
+      told('agent', callWith(id, more, top)).some((what) =>
+        what.startsWith('decision REJECT_WITH_HINT'),
+      );
+    const isPassed = (id: number, more: object, top: object = {}) =>
+      told('agent', callWith(id, more, top)).includes('forward to server');
+    expect(isRefused(1, {})).toBe(true);
+    expect(isPassed(2, {})).toBe(true);
+    expect(isPassed(3, { _meta: { progressToken: 1 }, task: { ttl: 1 } })).toBe(true);
+    expect(isRefused(4, ANSWERS)).toBe(true);
+    expect(isPassed(5, ANSWERS)).toBe(true);
+    expect(isRefused(6, { inputResponses: {} })).toBe(true);
+    expect(isRefused(7, { ...ANSWERS, requestState: 'x' })).toBe(true);
+    expect(isRefused(8, {}, { later: 1 })).toBe(true);
+    expect(asked.map(({ args }) => args?.text)).toEqual([
+      '{"sum":5}',
+      JSON.stringify({ arguments: { sum: 5 }, params: ANSWERS }),
+      '{"arguments":{"sum":5},"params":{"inputResponses":{}}}',
+      JSON.stringify({ arguments: { sum: 5 }, params: { ...ANSWERS, requestState: 'x' } }),
+      '{"arguments":{"sum":5},"message":{"later":1}}',
+    ]);
+    // On record, the hash is that of the arguments alone.
+    const [with9] = eventsOf(says('agent', callWith(9, ANSWERS)), 'tool_call_start');
+    const [with10] = eventsOf(says('agent', callWith(10, {})), 'tool_call_start');
+    expect(with9?.call.args_hash).toBe(with10?.call.args_hash);
+  });
+});
+
+describe('what stands around any other message', () => {
+  const around = (look: (envelope: Envelope, way: Way) => boolean): Guard =>
+    guardOf({
+      around: (way, envelope) => (look(envelope, way) ? refused('AROUND') : SAME),
+    });
+
+  it('is shown to the guard, whether or not it wants the message', async () => {
+    const seen: unknown[] = [];
+    const guard = around(({ written, method, rest }, way) => {
+      seen.push([way, written, method, rest]);
+      return false;
+    });
+    const { says } = await play([], { config: { guard } });
+    says('agent', request('q', 'x/y'));
+    says('server', { ...Object(result('q')), later: { a: 1 } });
+    says('server', { jsonrpc: '2.0', method: 'n/z', params: { late: 1 } });
+    expect(seen).toEqual([
+      ['out', '"q" x/y', 'x/y', undefined],
+      ['in', '"q"', 'x/y', { message: { later: { a: 1 } } }],
+      ['in', ' n/z', 'n/z', undefined],
+    ]);
+  });
+
+  it('gets the message refused', async () => {
+    const guard = around(({ written, rest }) =>
+      `${written}${JSON.stringify(rest)}`.includes('key'),
+    );
+    const { told } = await play([], { config: { guard } });
+    expect(told('agent', request('key', 'x/y'))).toContain('answer "key" -32602');
+    expect(told('agent', request(1, 'x/key'))).toContain('answer 1 -32602');
+    expect(told('server', request('key', 'ping'))).toContain('drop refused');
+    expect(told('server', { jsonrpc: '2.0', method: 'n/key' })).toContain('drop refused');
+    told('agent', request(2, 'x/y'));
+    expect(told('server', { ...Object(result(2)), later: 'key' })).toContain('answer 2 -32603');
+    expect(told('agent', request(3, 'x/y', { a: 'key' }))).toEqual(['forward to server']);
+  });
+
+  it.each([
+    ['is no JSON', '{"x":"key"'],
+    ['is no message', '{"x":"key"}'],
+    ['is a batch that nobody takes', '[{"jsonrpc":"2.0","method":"key"}]'],
+    ['is no UTF-8', Buffer.concat([Buffer.from([0x22, 0xff]), Buffer.from('key"\n')])],
+  ])('is all of a line that %s: not even development passes it', async (_what, line) => {
+    const guard = around(({ written }) => written.includes('key'));
+    for (const side of ['agent', 'server'] as const) {
+      const bare = await play([], { profile: 'development', config: { guard: guardOf() } });
+      expect(bare.told(side, line).join()).toMatch(/forward to/);
+      const one = await play([], { profile: 'development', config: { guard } });
+      expect(one.told(side, line).join()).not.toMatch(/forward to/);
+    }
+  });
+
+  it('stops a message that the guard breaks on', async () => {
+    const guard = guardOf({
+      around: () => {
+        throw new Error('broken');
+      },
+    });
+    const { told } = await play([], { config: { guard } });
+    expect(told('agent', request(1, 'x/y'))).toContain('answer 1 -32602');
+  });
+});
+
+describe('a key that stands twice', () => {
+  const answer =
+    '{"jsonrpc":"2.0","id":1,"result":{"n":1.0,"a":{"t":"bad","t":"ok"},"l":[{"u":1,"u":2}]}}';
+  const one = '{"jsonrpc":"2.0","id":1,"result":{"n":1.0,"a":{"t":"ok"},"l":[{"u":2}]}}\n';
+
+  it.each([
+    ['a gate has looked', true, one],
+    ['nobody has', false, undefined],
+  ])('arrives where %s', async (_who, looks, line) => {
+    const passing: Guard['passing'] = (_way, message) =>
+      looks && message.value === undefined ? refused('NOTHING') : SAME;
+    const guard = guardOf({ wants: () => true, passing });
+    const { says } = await play([], { config: { guard } });
+    says('agent', request(1, 'x/y'));
+    const commands = says('server', answer);
+    expect(inShort(commands)).toEqual([`forward to agent${looks ? ' in part' : ''}`]);
+    expect(forwarded(commands)[0]).toBe(line);
+  });
+
+  it('arrives once where the hub has looked', async () => {
+    const { session, says } = await play([], { config: { observes: true } });
+    says('agent', call(1, 'read'));
+    const line = Buffer.from(`${answer}\n`);
+    expect(session.observations(line)).toHaveLength(1);
+    expect(forwarded(session.fromServer(line, 0, true))[0]).toBe(one);
+  });
+
+  it('is found, and nothing else is', () => {
+    expect(hasTwins('{"a":{"b:\\\\":1,"b:\\\\":2}}', { a: { 'b:\\': 2 } })).toBe(true);
+    fc.assert(
+      fc.property(fc.json(), (text) => !hasTwins(text, JSON.parse(text))),
+      { numRuns: 300 },
+    );
+    const key = fc.string();
+    fc.assert(
+      fc.property(key, fc.json(), fc.json(), (name, first, second) => {
+        const text = `[{${JSON.stringify(name)}:${first},${JSON.stringify(name)} : ${second}}]`;
+        return hasTwins(text, JSON.parse(text));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
