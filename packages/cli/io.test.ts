@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { columnsIn, wantsColor } from './io.ts';
+import { columnsIn, knownColumns, wantsColor } from './io.ts';
 
 const cases = [
   { name: 'a terminal gets colours', isTerminal: true, want: true },
@@ -33,4 +33,10 @@ test.each([
   ['99999', undefined],
 ])('COLUMNS=%s is a width of %s', (COLUMNS, columns) => {
   expect(columnsIn({ COLUMNS })).toBe(columns);
+});
+
+test('a terminal of no columns has an unknown width', () => {
+  expect(knownColumns({ columns: 0 })).toBeUndefined();
+  expect(knownColumns({})).toBeUndefined();
+  expect(knownColumns({ columns: 80 })).toBe(80);
 });

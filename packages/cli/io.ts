@@ -46,6 +46,11 @@ function columnsIn(env: ColorWish['env']): number | undefined {
   return columns >= 1 && columns <= COLUMNS_MAX ? columns : undefined;
 }
 
+/** As the terminal says; one that has never been told its size says 0, which means nothing. */
+function knownColumns({ columns }: { readonly columns?: number | undefined }): number | undefined {
+  return columns === 0 ? undefined : columns;
+}
+
 /** The terminal that this process has. */
 function processIo(noColorFlag: boolean): Io {
   const { stdout, stderr, stdin, env } = process;
@@ -54,7 +59,7 @@ function processIo(noColorFlag: boolean): Io {
     colors: picocolors.createColors(
       wantsColor({ isTerminal: stream.isTTY === true, noColorFlag, env }),
     ),
-    columns: stream.columns ?? columnsIn(env) ?? Number.POSITIVE_INFINITY,
+    columns: knownColumns(stream) ?? columnsIn(env) ?? Number.POSITIVE_INFINITY,
     isTerminal: stream.isTTY === true,
   });
   return {
@@ -66,4 +71,4 @@ function processIo(noColorFlag: boolean): Io {
 }
 
 export type { Colors, Io, Output };
-export { columnsIn, processIo, wantsColor };
+export { columnsIn, knownColumns, processIo, wantsColor };

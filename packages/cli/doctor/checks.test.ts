@@ -129,6 +129,9 @@ describe('the home', () => {
     put(machine.paths.ledgerKey, '', 0o600);
     chmodSync(machine.paths.ledgerKey, 0o640);
     expect(await found(files)).toMatch(/^broken: .*ledger\.key/);
+    chmodSync(machine.paths.ledgerKey, 0o600);
+    chmodSync(put(join(machine.paths.home, 'vault.key'), ''), 0o644);
+    expect(await found(files)).toMatch(/^broken: .*vault\.key/);
   });
 
   test('has room', async () => {
@@ -218,6 +221,18 @@ describe('secrets that are bound to servers', () => {
     expect(said).not.toContain('hunter2');
     chmodSync(path, 0o600);
     expect(await found(secrets, on)).toBe('ok: 1 secret can be given');
+  });
+
+  test('that the store lacks are broken; those of a service may be there elsewhere', async () => {
+    const stored = bindings('inject_as = "A"', 'secret_ref = "sub://gone"');
+    put(machine.paths.config, stored);
+    expect(await found(secrets, await machineIn(folder))).toMatch(
+      /^broken: 1 of 1 secret cannot be given hub: secret `gone` for A: the store has no such secret/,
+    );
+    put(machine.paths.config, bindings('inject_as = "A"', 'secret_ref = "vault://kv/x#y"'));
+    expect(await found(secrets, await machineIn(folder))).toMatch(
+      /^warn: 1 of 1 secret .*from here/,
+    );
   });
 
   test('in a variable that is not set here are a warning', async () => {

@@ -1,4 +1,6 @@
 // Every check, in the order in which they are told: what others need comes first.
+
+import { cedar } from './cedar.ts';
 import type { Check, Finding, Machine } from './check.ts';
 import { broken } from './check.ts';
 import { clients } from './clients.ts';
@@ -21,6 +23,7 @@ const CHECKS: readonly Check[] = [
   disk,
   config,
   policy,
+  cedar,
   manifests,
   pins,
   secrets,

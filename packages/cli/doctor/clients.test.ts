@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -8,15 +8,19 @@ import { machineIn, put } from './machine.test-support.ts';
 
 let folder = '';
 let machine: Machine;
+let governed = { command: '', args: [''] };
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sub-clients-'));
-  machine = await machineIn(folder);
+  const launcher = put(join(folder, 'lib', 'sub.mjs'), '');
+  symlinkSync(launcher, join(folder, 'sub'));
+  machine = { ...(await machineIn(folder)), launcher: join(folder, 'sub') };
+  const args = [launcher, 'shim', '--server-name', 'a', '--', 'git-mcp'];
+  governed = { command: process.execPath, args };
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const look = (): Promise<Finding> => clients.run(machine);
 const plain = { command: 'npx', args: ['-y', 'server-github'], env: { TOKEN: 'hunter2' } };
-const governed = { command: 'sub', args: ['shim', '--server-name', 'a', '--', 'git-mcp'] };
 
 test('finds nothing where there is nothing', async () => {
   expect(await look()).toEqual({ level: 'ok', text: 'no configuration of a known client here' });
@@ -36,7 +40,7 @@ test('counts the servers of every client and how many go through sub', async () 
   );
   put(
     join(machine.userHome, '.codex', 'config.toml'),
-    '[mcp_servers.f]\ncommand = "sub"\nargs = ["shim", "--", "x"]\n',
+    `[mcp_servers.f]\ncommand = "${process.execPath}"\nargs = ["${join(folder, 'sub')}", "shim", "--", "x"]\n`,
   );
   expect(await look()).toEqual({
     level: 'warn',
@@ -95,7 +99,8 @@ test('says when a file cannot be read', async () => {
 });
 
 describe('a governed server that cannot start is broken', () => {
-  const shim = (flags: readonly string[], program = ['sub']) => {
+  const own = () => [process.execPath, join(folder, 'sub')];
+  const shim = (flags: readonly string[], program = own()) => {
     const [command, ...args] = [...program, 'shim', '--server-name', 'a', ...flags, '--', 'x'];
     put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { a: { command, args } } }));
   };
@@ -131,23 +136,53 @@ test('a server without a command and without an address is not said to have one'
   expect(text).toBe('Zed: 0 of 1 server governed, not ext (no command that could be read)');
 });
 
-describe('a server is governed', () => {
+describe('a server is governed by', () => {
   test.each([
-    [['sub', 'shim', '--server-name', 'a', '--', 'x'], true],
-    [['BIN/sub', 'shim', '--', 'x'], true],
-    [['node', 'BIN/sub.mjs', 'shim', '--', 'x'], true],
-    [['npx', '--no-install', 'sub', 'shim', '--', 'x'], true],
-    [['C:\\tools\\sub.cmd', 'shim', '--', 'x'], true],
+    [['NODE', 'LIB/sub.mjs', 'shim', '--', 'x'], true],
+    [['NODE', '--no-warnings', 'LIB/sub.mjs', 'shim', '--', 'x'], true],
+    [['BIN/sub', 'shim', '--server-name', 'a', '--', 'x'], true],
+    [['BIN/other/sub', 'shim', '--', 'x'], false],
+    [['BIN/other/node', 'LIB/sub.mjs', 'shim', '--', 'x'], false],
+    [['NODE', '-r', 'LIB/sub.mjs', 'shim', '--', 'x'], false],
+    [['NODE', '--check', 'LIB/sub.mjs', 'shim', '--', 'x'], false],
+    [['sub', 'shim', '--', 'x'], false],
+    [['npx', 'sub', 'shim', '--', 'x'], false],
+    [['npm', 'run', '--silent', 'sub', 'shim', '--', 'x'], false],
+    [['pnpm', 'exec', 'sub', 'shim', '--', 'x'], false],
+    [['C:\\tools\\sub.cmd', 'shim', '--', 'x'], false],
     [['x', '--', 'sub', 'shim'], false],
     [['sub', 'run', '--', 'x'], false],
-    [['submarine', 'shim'], false],
     [[], false],
   ])('%j: %s', async (words, is) => {
-    const bin = join(folder, 'bin');
-    for (const name of ['sub', 'sub.mjs']) put(join(bin, name), '');
-    const [command, ...args] = words.map((word) => word.replace('BIN', bin));
-    const server = command === undefined ? { url: 'https://example.com' } : { command, args };
-    put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { a: server } }));
-    expect((await look()).level).toBe(is ? 'ok' : 'warn');
+    for (const name of ['sub', 'node']) put(join(folder, 'other', name), '', 0o700);
+    expect((await lookAt({ words })).level).toBe(is ? 'ok' : 'warn');
   });
+
+  test('the `sub` that the PATH leads to, unless its entry has a PATH of its own', async () => {
+    machine = { ...machine, env: { ...machine.env, PATH: folder } };
+    // As it is installed.
+    chmodSync(join(folder, 'lib', 'sub.mjs'), 0o700);
+    const words = ['sub', 'shim', '--', 'x'];
+    expect((await lookAt({ words })).level).toBe('ok');
+    const finding = await lookAt({ words, env: { PATH: './evil' } });
+    expect(finding).toMatchObject({
+      level: 'warn',
+      text: expect.stringContaining('not counted a (started by another sub)') as unknown,
+    });
+    expect((await lookAt({ words, env: { Path: './evil' } })).level).toBe('warn');
+    machine = { ...machine, env: { ...machine.env, PATH: `.:${folder}` } };
+    expect((await lookAt({ words })).level).toBe('warn');
+  });
+
+  function lookAt({ words, env }: { readonly words: readonly string[]; readonly env?: object }) {
+    const [command, ...args] = words.map((word) =>
+      word
+        .replace('LIB', join(folder, 'lib'))
+        .replace('BIN', folder)
+        .replace('NODE', process.execPath),
+    );
+    const server = command === undefined ? { url: 'https://example.com' } : { command, args, env };
+    put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { a: server } }));
+    return look();
+  }
 });

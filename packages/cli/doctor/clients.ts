@@ -12,6 +12,8 @@ const BY_NOBODY =
   'Calls to servers with an address are neither decided nor recorded: a shim needs a command.';
 const BY_NO_COMMAND =
   'Calls to servers without a command that can be read are neither decided nor recorded.';
+const BY_ANOTHER =
+  'Only the sub that asks is known to govern: restore the entries that start another one, then run `sub import`.';
 const IN_FILE = 'Correct what cannot be read; `sub status` says what is wrong.';
 
 const clients: Check = {
@@ -19,7 +21,8 @@ const clients: Check = {
   run: async (machine) => {
     const { adoptionStatus } = await import('@subluminal/plane/main/adopt');
     const { env, cwd: project, paths } = machine;
-    const { files, unreadable } = adoptionStatus({ env, project, paths });
+    const own = { runtime: process.execPath, script: machine.launcher };
+    const { files, unreadable } = adoptionStatus({ env, project, paths, own });
     if (files.length + unreadable.length === 0)
       return ok('no configuration of a known client here');
     const text = [
@@ -45,6 +48,7 @@ function fixesOf(
   const servers = files.flatMap((file) => file.servers);
   return [
     ...(servers.some(({ state }) => state === 'open') ? [BY_SHIM] : []),
+    ...(servers.some(({ state }) => state === 'foreign') ? [BY_ANOTHER] : []),
     ...(servers.some(({ state }) => state === 'remote') ? [BY_NOBODY] : []),
     ...(servers.some(({ state }) => state === 'unknown') ? [BY_NO_COMMAND] : []),
     ...(unreadable.length > 0 ? [IN_FILE] : []),
@@ -53,7 +57,7 @@ function fixesOf(
 
 const FAULTS_MAX = 20;
 
-/** One line for each governed server that cannot start. */
+/** One line for each server behind a shim that cannot start. */
 async function faultsOf(
   files: readonly StatusFile[],
   { env, cwd: project, paths }: Machine,
@@ -62,7 +66,7 @@ async function faultsOf(
   const check = startCheck();
   const faults: string[] = [];
   for (const file of files) {
-    for (const server of file.servers.filter(({ state }) => state === 'governed')) {
+    for (const server of file.servers.filter(({ program }) => program !== undefined)) {
       const fault = await check.faultOf(server, policyOf(server, file));
       if (fault === undefined || faults.length >= FAULTS_MAX) continue;
       faults.push(`${file.path}: ${shortened(server.name, NAME_LENGTH_MAX)}: ${fault}`);
@@ -75,9 +79,11 @@ function words(file: StatusFile, here: string): string {
   const { servers } = file;
   const of = (state: ServerView['state']) => servers.filter((one) => one.state === state);
   const [open, remote, unknown] = [of('open'), of('remote'), of('unknown')];
+  const foreign = of('foreign');
   return [
     `${nameOf(file, here)}: ${of('governed').length} of ${plural(servers.length, 'server')} governed`,
     ...(open.length > 0 ? [`not ${namesOf(open)}`] : []),
+    ...(foreign.length > 0 ? [`not counted ${namesOf(foreign)} (started by another sub)`] : []),
     ...(remote.length > 0 ? [`not yet ${namesOf(remote)} (by address)`] : []),
     ...(unknown.length > 0 ? [`not ${namesOf(unknown)} (no command that could be read)`] : []),
   ].join(', ');

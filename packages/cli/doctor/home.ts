@@ -53,6 +53,8 @@ function isOpen({ mode }: Stats): boolean {
   return process.getuid !== undefined && (mode & 0o077) !== 0;
 }
 
+const VAULT_KEY = 'vault.key';
+
 const files: Check = {
   id: 'files',
   run: async (machine) => {
@@ -64,8 +66,10 @@ const files: Check = {
     if (open.length === 0) return ok(`${there.length} private files and folders are yours alone`);
     const text = `${open.map(({ path }) => path).join(', ')}: others have rights there`;
     const fix = `Run: chmod go= ${open.map(({ path }) => path).join(' ')}`;
-    // Who can read this one can sign a forged ledger.
-    const isGrave = open.some(({ path }) => path === machine.paths.ledgerKey);
+    // Who can read these can sign a forged ledger, or read all secrets: nothing works with them.
+    const { ledgerKey, home: folder } = machine.paths;
+    const grave = new Set([ledgerKey, join(folder, VAULT_KEY)]);
+    const isGrave = open.some(({ path }) => grave.has(path));
     return isGrave ? broken(text, fix) : warn(text, fix);
   },
 };
@@ -73,7 +77,7 @@ const files: Check = {
 function privatePaths(machine: Machine): readonly string[] {
   const { paths } = machine;
   const { file, socket } = ledgerPlaces(machine);
-  const own = ['vault.db', 'vault.key', 'pins.json'].map((name) => join(paths.home, name));
+  const own = ['vault.db', VAULT_KEY, 'pins.json'].map((name) => join(paths.home, name));
   const ledger = [file, `${file}-wal`, `${file.replace(/\.db$/, '')}.head`];
   return [...ledger, paths.ledgerKey, ...own, paths.spool, paths.run, paths.backups, socket];
 }

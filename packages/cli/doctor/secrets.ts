@@ -1,4 +1,6 @@
 // The secrets that are bound to servers: whether they can be given. Their values are never told.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { secretSettings } from '@subluminal/plane/config';
 import { resolveBindings, type SecretBinding, type SecretProblem } from '@subluminal/plane/vault';
 import { plural } from '../text.ts';
@@ -7,6 +9,7 @@ import { broken, type Check, type Machine, ok, warn } from './check.ts';
 interface Bound {
   readonly server: string;
   readonly source: SecretBinding['source'];
+  readonly secretRef: string;
   /** Undefined when it can be given. */
   readonly problem: SecretProblem | undefined;
 }
@@ -24,12 +27,21 @@ const secrets: Check = {
     if (wrong.length === 0) return ok(`${plural(bound.length, 'secret')} can be given`);
     const text = `${wrong.length} of ${plural(bound.length, 'secret')} cannot be given`;
     const fix = 'Do what is listed; in production, a server does not start without its secrets.';
-    // A variable may be set where the agent starts; a file is the same everywhere.
-    const isGrave = wrong.some(({ source }) => source === 'file');
+    const isGrave = wrong.some((one) => isLostEverywhere(one, machine));
     const finding = isGrave ? broken(text, fix) : warn(`${text} from here`, fix);
     return { ...finding, more: wrong.map(words) };
   },
 };
+
+/**
+ * A variable, a keychain, a passphrase or a service may be there where the agent starts. Files are
+ * the same everywhere, and so is our own store where its key is a file.
+ */
+function isLostEverywhere({ source, secretRef, problem }: Bound, { paths }: Machine): boolean {
+  if (source === 'file') return true;
+  if (source !== 'vault' || secretRef.includes('://')) return false;
+  return problem?.code === 'SUB_SECRET_MISSING' || existsSync(join(paths.home, 'vault.key'));
+}
 
 async function boundIn({ loaded, env, paths, userHome }: Machine): Promise<readonly Bound[]> {
   if (!loaded.ok) return [];
@@ -42,8 +54,8 @@ async function boundIn({ loaded, env, paths, userHome }: Machine): Promise<reado
     const wanted = { serverName: server, servers, env, home, userHome, settings };
     const { problems } = await resolveBindings(wanted);
     const problemOf = new Map(problems.map((problem) => [problem.injectAs, problem]));
-    for (const { injectAs, source } of secretBindings) {
-      bound.push({ server, source, problem: problemOf.get(injectAs) });
+    for (const { injectAs, source, secretRef } of secretBindings) {
+      bound.push({ server, source, secretRef, problem: problemOf.get(injectAs) });
     }
   }
   return bound;

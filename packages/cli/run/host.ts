@@ -61,6 +61,7 @@ function runOptions(options: Options, policyPath: string | undefined): Chosen {
     told: {
       // Also one that was found here: from the folder that the agent goes to, it may not be.
       ...(policyPath !== undefined && { policyPath }),
+      isPolicyNamed: options.policy !== undefined || Boolean(process.env['SUB_POLICY']),
       ...(profile !== undefined && { profile }),
     },
     identity: {

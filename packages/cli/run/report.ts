@@ -32,7 +32,9 @@ function closingLines(ended: Ended, wish: Wish & { readonly quiet: boolean }): r
   if (wish.quiet) return lines;
   const totals = account.kind === 'events' ? account.summary.totals : account.totals;
   const refused = totals.calls_blocked + totals.calls_throttled;
-  const counts = `${plural(totals.calls_total, 'call')}, ${refused} refused`;
+  const heldBack = account.kind === 'events' ? account.summary.answers_held_back : 0;
+  const held = heldBack === 0 ? '' : `, ${plural(heldBack, 'answer')} held back`;
+  const counts = `${plural(totals.calls_total, 'call')}, ${refused} refused${held}`;
   const notes = notesOn(ended);
   const words = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
   lines.push(`run ${runId}: ${counts}${words}.${whereOf(trace, ended)}`);
@@ -73,7 +75,8 @@ function strictLines({ account, shims }: Ended, wish: Wish): readonly string[] {
   }
   const { violations, violations_total, spared, spared_total } = account.summary;
   const count = violations_total + spared_total;
-  if (count === 0) return [];
+  const heldBack = heldBackLines(account.summary.answers_held_back);
+  if (count === 0) return heldBack;
   const tallies = new Map<string, number>();
   for (const { rule_id, reason_code, server_name, tool_name, action } of [
     ...violations,
@@ -84,7 +87,12 @@ function strictLines({ account, shims }: Ended, wish: Wish): readonly string[] {
   }
   const shown = [...tallies].slice(0, SHOWN_MAX).map(([what, times]) => `${what} ×${times}`);
   const more = tallies.size > SHOWN_MAX ? `, and ${tallies.size - SHOWN_MAX} more` : '';
-  return [`strict: ${plural(count, 'violation')}: ${shown.join(', ')}${more}.`];
+  return [`strict: ${plural(count, 'violation')}: ${shown.join(', ')}${more}.`, ...heldBack];
+}
+
+/** What a server has answered and the agent did not get was refused as well. */
+function heldBackLines(count: number): readonly string[] {
+  return count === 0 ? [] : [`strict: ${plural(count, 'answer')} held back.`];
 }
 
 export { closingLines, exitCodeOf };

@@ -153,12 +153,23 @@ test('shows who is asked about a call, and what they said', () => {
       step({ state: 'auto_approved' }),
     ]),
   ).toEqual([
-    '12:00:00.000  ? a call to git waits for a person (rule ask): sub approvals show deadbeef',
+    '12:00:00.000  ? sub approvals show deadbeef: a call to git waits for a person (rule ask)',
     '12:00:00.000  · a call to git was approved by ann (slack) (rule ask)',
     '12:00:00.000  · a call to git was approved by ann (slack), grant g1 (rule ask)',
     '12:00:00.000  · a call to git was not approved in time (rule ask)',
     '12:00:00.000  · a call to git was approved by the development profile (rule ask)',
   ]);
+});
+
+test('shows how to answer, however narrow the terminal is', () => {
+  const id = '0198c0de-7a11-7000-8000-0000deadbeef';
+  const asked = event('approval', {
+    call: { call_id: 'c1' },
+    approval: { id, rule_id: 'gate:taint', state: 'asked' },
+  });
+  for (const width of [40, 60, 80]) {
+    expect(shown([start(), asked], { width }).join()).toContain('sub approvals show deadbeef');
+  }
 });
 
 test('shows what still waits when nothing more will come', () => {
@@ -274,7 +285,7 @@ test('tells what was found in a call and in its answer, before the reason', () =
   const content = (action: string, ...findings: string[]): Parts => ({
     content: { action, findings },
   });
-  const found = content('redact', 'secret:aws-access-key');
+  const found = content('redact', 'secret:aws-access-key', 'personal:email (tag)');
   const lines = shown(
     [
       decision({}, { call_id: 'c1', ...found }),
@@ -284,7 +295,7 @@ test('tells what was found in a call and in its answer, before the reason', () =
     { width: 200 },
   );
   expect(lines[0]).toMatch(
-    / redacted secret:aws-access-key; tagged a:1, a:2, a:3 and 1 more in the answer$/,
+    / redacted secret:aws-access-key, personal:email \(only tagged\); tagged a:1, a:2, a:3 and 1 more in the answer$/,
   );
   expect(lines[1]).toMatch(/ no-push +blocked leak:token; Nobody pushes here\.$/);
 });

@@ -163,7 +163,10 @@ function detailOf(call: FoldedCall): Detail {
 function contentText(content: ContentOutcome | null, where: string): string {
   if (content === null) return '';
   const { action, findings } = content;
-  const shown = findings.slice(0, FINDINGS_SHOWN_MAX).join(', ');
+  const shown = findings
+    .slice(0, FINDINGS_SHOWN_MAX)
+    .map((finding) => finding.replace(/ \(tag\)$/, ' (only tagged)'))
+    .join(', ');
   const more = findings.length - FINDINGS_SHOWN_MAX;
   return `${CONTENT_WORDS[action]} ${shown}${more > 0 ? ` and ${more} more` : ''}${where}`;
 }

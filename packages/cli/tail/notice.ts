@@ -83,9 +83,9 @@ function approvalText({ approval }: EventOf<'approval'>, serverName: string | nu
   const isSaid = state === 'approved' || state === 'rejected';
   const who = isSaid && by !== undefined ? ` by ${by}${channel ? ` (${channel})` : ''}` : '';
   const through = grant_id === undefined || state !== 'approved' ? '' : `, grant ${grant_id}`;
-  // The end of an id tells it apart: its start is the time.
-  const asked = state === 'asked' && id ? `: sub approvals show ${id.slice(-SHORT_LENGTH)}` : '';
-  const text = `${where} ${APPROVAL_WORDS[state]}${who}${through} (rule ${rule_id})${asked}`;
+  // First, so that it is never cut off. The end of an id tells it apart: its start is the time.
+  const asked = state === 'asked' && id ? `sub approvals show ${id.slice(-SHORT_LENGTH)}: ` : '';
+  const text = `${asked}${where} ${APPROVAL_WORDS[state]}${who}${through} (rule ${rule_id})`;
   return state === 'asked' ? bad('?', text) : calm('·', text);
 }
 

@@ -1,7 +1,7 @@
 // From events to what stands on the terminal: folded, filtered, and written as fast as it is read.
 import { once } from 'node:events';
 import type { Event } from '@subluminal/contracts';
-import type { Io } from '../io.ts';
+import { type Io, knownColumns } from '../io.ts';
 import { harmless } from '../text.ts';
 import { Backlog } from './backlog.ts';
 import { shownBy, type TailFilter } from './filter.ts';
@@ -33,7 +33,7 @@ class Screen {
     this.#fits = shownBy(filter);
     this.#past = filter.fromMs === undefined ? new Backlog(backlog) : undefined;
     // A terminal may change its size.
-    const width = () => process.stdout.columns ?? io.out.columns;
+    const width = () => knownColumns(process.stdout) ?? io.out.columns;
     this.#printer = createPrinter({ json, width, colors: io.out.colors, nowMs: Date.now() });
   }
 

@@ -52,10 +52,18 @@ function openDesk({ home, ports, pollMs }: DeskOptions): Desk | StoreProblem {
   const limits = pollMs === undefined ? {} : { pollMs };
   const queue = openQueue({ folder: join(home, 'approvals'), ports, limits });
   if (isProblem(queue)) return queue;
-  const grants = openGrants({ folder: join(home, 'grants'), ports });
+  const isGiven = (grant: Grant) => grant.kind !== 'once' || isNamedIn(queue, grant);
+  const grants = openGrants({ folder: join(home, 'grants'), ports, isGiven });
   if (isProblem(grants)) return grants;
   const parts = { queue, grants, ports };
   return { ...parts, decide: (id, verdict) => decide(parts, id, verdict) };
+}
+
+/** Written before the end of its request, it counts when that end is an approval that names it. */
+function isNamedIn(queue: Queue, { id, request }: Grant): boolean {
+  const entry = queue.get(request);
+  if (entry.kind !== 'request' || entry.outcome?.state !== 'approved') return false;
+  return entry.outcome.grant === id;
 }
 
 function decide({ queue, grants, ports }: Omit<Desk, 'decide'>, id: string, verdict: Verdict) {
@@ -70,16 +78,22 @@ function decide({ queue, grants, ports }: Omit<Desk, 'decide'>, id: string, verd
   const nowMs = ports.nowMs();
   const grant = wish && grantFor(entry.request, wish, { id: ports.uuid(), ...said, nowMs });
   if (grant?.kind === 'refused') return grant;
-  // The end first: whoever loses the race must not leave a grant behind. A crash in between loses
-  // the grant, and somebody is asked again.
+  // What is for once comes first, and counts from the end on: who tries again the moment that the
+  // end is there must find it. For what lasts it is the end first: whoever loses the race must not
+  // leave it behind. A crash in between loses the grant, and somebody is asked again.
+  const isFirst = grant?.kind === 'once';
+  const early = isFirst ? grants.add(grant) : undefined;
   const ended = queue.end(id, {
     state: verdict.state,
     ...said,
     sha256: verdict.sha256 ?? entry.sha256,
     ...(grant !== undefined && { grant: grant.id }),
   });
-  if (ended.kind !== 'ended') return ended;
-  const kept = grant === undefined ? undefined : grants.add(grant);
+  if (ended.kind !== 'ended') {
+    if (isFirst) grants.remove(grant.id);
+    return ended;
+  }
+  const kept = grant === undefined || isFirst ? early : grants.add(grant);
   const lost = kept === undefined ? null : isProblem(kept) ? kept.message : LOST[kept];
   return { ...ended, grant: lost === null ? (grant ?? null) : null, lost };
 }

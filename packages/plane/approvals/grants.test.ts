@@ -48,6 +48,22 @@ describe('a grant', () => {
     expect(isCovered(call)).toBe(false);
   });
 
+  test('for once counts only when the end of its request is an approval that names it', () => {
+    const id = bench.ask({ wait: 'hint' });
+    const entry = bench.desk.queue.get(id);
+    if (entry.kind !== 'request') throw new Error('it was asked');
+    const giver = { id: bench.desk.ports.uuid(), ...ME, nowMs: bench.nowMs };
+    const grant = grantFor(entry.request, { kind: 'once' }, giver);
+    if (grant.kind === 'refused') throw new Error(grant.message);
+    bench.desk.grants.add(grant);
+    expect(isCovered()).toBe(false);
+    bench.desk.queue.end(id, { state: 'approved', ...ME, grant: bench.desk.ports.uuid() });
+    expect(isCovered()).toBe(false);
+    const again = bench.ask({ wait: 'hint' });
+    bench.desk.decide(again, { state: 'approved', ...ME });
+    expect(isCovered()).toBe(true);
+  });
+
   test('for once is for the very call, and is used up by it', () => {
     const id = bench.ask({ wait: 'hint' });
     bench.desk.decide(id, { state: 'approved', ...ME });
@@ -129,13 +145,15 @@ describe('a grant', () => {
     expect(grants.add({ ...one, id: ports.uuid() })).toBeUndefined();
   });
 
-  test('is not left behind by whoever comes too late', () => {
-    const id = bench.ask();
-    bench.desk.queue.end(id, { state: 'rejected', ...ME });
-    const wish = { kind: 'always', args: anyArgs } as const;
-    expect(bench.desk.decide(id, { state: 'approved', ...ME, wish }).kind).toBe('already');
-    expect(bench.desk.grants.list()).toMatchObject({ found: [] });
-  });
+  test.each<GrantWish>([{ kind: 'always', args: anyArgs }, { kind: 'once' }])(
+    'is not left behind by whoever comes too late: $kind',
+    (wish) => {
+      const id = bench.ask();
+      bench.desk.queue.end(id, { state: 'rejected', ...ME });
+      expect(bench.desk.decide(id, { state: 'approved', ...ME, wish }).kind).toBe('already');
+      expect(bench.desk.grants.list()).toMatchObject({ found: [] });
+    },
+  );
 });
 
 function pattern(like: { [name: string]: string }, ...free: readonly string[]): ArgsWish {

@@ -33,6 +33,8 @@ interface Grants {
   /** Finds a grant and takes it: of several that want the same one, exactly one gets it. */
   takeGrant(call: GrantedCall, nowMs: number): Grant | undefined;
   revoke(id: string, by: string): GrantChange;
+  /** Takes back a grant that was never given. */
+  remove(id: string): void;
   /** Removes what ended before that time; how many. */
   sweep(olderThanMs: number): number;
 }
@@ -41,24 +43,28 @@ interface GrantsOptions {
   readonly folder: string;
   readonly ports: ApprovalPorts;
   readonly grantsMax?: number;
+  /** Whether a grant that is there counts yet; one that is for once is written before its approval. */
+  readonly isGiven?: (grant: Grant) => boolean;
 }
 
 const GRANTS_MAX = 1_000;
 const LIMITS = { recordBytesMax: 262_144, endBytesMax: 16_384, filesMax: 10_000 };
 
 /** The grants in that folder. Nothing is made until one is given. */
-function openGrants({ folder, ports, grantsMax }: GrantsOptions): Grants | StoreProblem {
-  return unsafeFolder(folder) ?? new FileGrants(folder, ports, grantsMax ?? GRANTS_MAX);
+function openGrants(options: GrantsOptions): Grants | StoreProblem {
+  return unsafeFolder(options.folder) ?? new FileGrants(options);
 }
 
 class FileGrants implements Grants {
   readonly #records: Records<Grant, GrantEnd>;
   readonly #ports: ApprovalPorts;
   readonly #grantsMax: number;
+  readonly #isGiven: (grant: Grant) => boolean;
 
-  constructor(folder: string, ports: ApprovalPorts, grantsMax: number) {
+  constructor({ folder, ports, grantsMax = GRANTS_MAX, isGiven = () => true }: GrantsOptions) {
     this.#ports = ports;
     this.#grantsMax = grantsMax;
+    this.#isGiven = isGiven;
     const parsers = { parseRecord: parseGrant, parseEnd: parseGrantEnd };
     this.#records = new Records({ folder, ports, limits: LIMITS, ...parsers });
   }
@@ -112,6 +118,10 @@ class FileGrants implements Grants {
     return { kind: written === 'written' ? 'done' : 'already', entry: now };
   }
 
+  remove(id: string): void {
+    this.#records.remove(id);
+  }
+
   sweep(olderThanMs: number): number {
     const all = this.list();
     if (isProblem(all)) return 0;
@@ -136,7 +146,8 @@ class FileGrants implements Grants {
       const found = this.#records.get(id);
       if (found.kind === 'damaged') this.#ports.warn?.(`${found.file}: ${found.why}.`);
       if (found.kind !== 'found' || found.end !== null) continue;
-      if (covers(found.record, call, nowMs)) fitting.push(found.record);
+      if (!covers(found.record, call, nowMs) || !this.#isGiven(found.record)) continue;
+      fitting.push(found.record);
     }
     return fitting.toSorted((one, other) => RANK[one.kind] - RANK[other.kind]);
   }

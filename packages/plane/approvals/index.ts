@@ -7,6 +7,7 @@ export { findId, shortId } from './find-id.ts';
 export type { GrantChange, GrantEntry, GrantState, Grants } from './grants.ts';
 export { openGrants } from './grants.ts';
 export type { GrantedCall } from './match.ts';
+export { sameCall } from './match.ts';
 export type { ApprovalPorts, Owner, StoreProblem } from './ports.ts';
 export { isProblem } from './ports.ts';
 export type { ArgsWish, GrantWish, NoGrant } from './propose.ts';

@@ -54,7 +54,7 @@ describe('a folder of policies', () => {
   });
 
   it.each<[string, () => Promise<unknown>, string]>([
-    ['nothing', async () => undefined, 'there is no policy'],
+    ['nothing', async () => undefined, ':1:1: error: there is no policy'],
     ['an unfinished policy', () => put('a.cedar', `${ALL}permit (principal`), 'a.cedar:2:1'],
     [
       'a slip in the second policy',
@@ -98,11 +98,12 @@ describe('a folder of policies', () => {
     const result = await loadCedar({ policies: folder });
     expect(result.ok).toBe(false);
     expect(problemsOf(result).join('\n')).toContain(expected);
+    expect(problemsOf(result).join('\n')).toContain(folder);
   });
 
   it('is refused when it is not there', async () => {
     const result = await loadCedar({ policies: join(folder, 'gone') });
-    expect(problemsOf(result).join('\n')).toContain('the policies cannot be read: ENOENT');
+    expect(problemsOf(result).join('\n')).toContain('gone:1:1: error: this does not exist');
   });
 });
 

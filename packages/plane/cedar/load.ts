@@ -43,8 +43,13 @@ async function loadCedar(place: CedarPlace): Promise<CedarOpened> {
   try {
     files = await filesOf(place);
   } catch (cause) {
-    const message = `the policies cannot be read: ${reasonOf(cause)}`;
-    return failed(place.policies, message, 'Check the path.');
+    const reason = reasonOf(cause);
+    const isGone = reason === 'ENOENT' || reason === 'ENOTDIR';
+    const message = isGone ? 'this does not exist' : `the policies cannot be read: ${reason}`;
+    const fix = isGone
+      ? 'Name a folder of Cedar policies, or one file of them.'
+      : 'Check the path.';
+    return failed(place.policies, message, fix);
   }
   const all = [...files.policies, ...files.schemas, ...files.entities];
   if (all.length > FILES_MAX) {
@@ -62,7 +67,8 @@ async function loadCedar(place: CedarPlace): Promise<CedarOpened> {
     }
   }
   if (problems.length > 0) return { ok: false, problems };
-  return openTexts(files, (file) => texts.get(file) ?? { file, text: '' });
+  const textOf = (file: string) => texts.get(file) ?? { file, text: '' };
+  return openTexts(files, { textOf, place: place.policies });
 }
 
 /** What is named outside of a folder stands beside what is in it. */
@@ -85,7 +91,7 @@ function distinct(files: readonly (string | undefined)[]): readonly string[] {
 
 function openTexts(
   files: CedarFiles,
-  textOf: (file: string) => TextFile,
+  { textOf, place }: { readonly textOf: (file: string) => TextFile; readonly place: string },
 ): Promise<CedarOpened> | CedarOpened {
   const [schema, secondSchema] = files.schemas;
   if (secondSchema !== undefined) {
@@ -98,6 +104,7 @@ function openTexts(
   const given = entities === undefined ? undefined : parsed(textOf(entities));
   if (given !== undefined && 'problem' in given) return { ok: false, problems: [given.problem] };
   return openParts({
+    place,
     sources: files.policies.flatMap((file) => sourcesIn(textOf(file))),
     ...(schema === undefined ? {} : { schema: wholePiece(schema, textOf(schema).text) }),
     ...(given === undefined ? {} : { entities: given }),

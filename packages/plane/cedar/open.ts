@@ -18,6 +18,8 @@ interface CedarTexts {
 
 /** Everything as it was found, with its places. */
 interface CedarParts {
+  /** The folder or file, where there is one. */
+  readonly place?: string;
   readonly sources: readonly PolicySource[];
   readonly schema?: Piece;
   readonly entities?: { readonly file: string; readonly given: unknown };
@@ -47,19 +49,23 @@ async function openParts(parts: CedarParts): Promise<CedarOpened> {
     const fix = 'Take out what was changed last.';
     return {
       ok: false,
-      problems: [problemOf('policies', { code: 'SUB_CEDAR_FILES', message, fix })],
+      problems: [problemOf(nameOf(parts), { code: 'SUB_CEDAR_FILES', message, fix })],
     };
   }
+}
+
+function nameOf({ place = 'policies' }: CedarParts): string {
+  return place;
 }
 
 function openWith(engine: Engine, parts: CedarParts): CedarOpened {
   if (parts.sources.length === 0) {
     // Without a policy every call is denied, which nobody wants to be told by the calls.
     const message = 'there is no policy';
-    const fix = 'Write a policy, like `permit (principal, action, resource);`.';
+    const fix = 'Write one into a `*.cedar` file, like `permit (principal, action, resource);`.';
     return {
       ok: false,
-      problems: [problemOf('policies', { code: 'SUB_CEDAR_FILES', message, fix })],
+      problems: [problemOf(nameOf(parts), { code: 'SUB_CEDAR_FILES', message, fix })],
     };
   }
   const schema = readSchema(engine, parts.schema);

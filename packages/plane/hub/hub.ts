@@ -25,6 +25,7 @@ import {
   type Snapshot,
   type TraceStep,
 } from '@subluminal/core/policy';
+import type { RunTerms } from './client/types.ts';
 import { type Said, weigh } from './gates.ts';
 import { refusalBy } from './judge.ts';
 import { Policies, type Policy } from './policies.ts';
@@ -76,6 +77,7 @@ interface Weighed {
 
 class RunHub implements Hub {
   readonly judges: readonly string[];
+  readonly terms: RunTerms;
   readonly #options: HubOptions;
   readonly #taint = new RunTaint();
   readonly #policies: Policies;
@@ -91,6 +93,7 @@ class RunHub implements Hub {
     const limits = { ...LIMITS, ...options.limits };
     const { sha256, verifier, nowMs } = options;
     this.#options = options;
+    this.terms = options.terms ?? {};
     this.judges = options.judge === undefined ? [] : [options.judge.name];
     this.#policies = new Policies({
       sha256,

@@ -7,6 +7,7 @@ export type {
   HubClientMade,
   HubClientOptions,
   HubReadiness,
+  RunTerms,
 } from './client/types.ts';
 export type { Said } from './gates.ts';
 export { weigh } from './gates.ts';

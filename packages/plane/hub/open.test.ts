@@ -138,6 +138,16 @@ function open(listen: HubListen) {
   return openHub({ runId: RUN, nowMs: () => 0, sha256, listen });
 }
 
+it('tells what holds in its run', async () => {
+  const terms = {
+    profile: 'production',
+    policy_hash: 'a'.repeat(64),
+    policy_reload: 'off',
+  } as const;
+  await crew.hub({ terms });
+  expect(await fetchFrom({ path: '/healthz' })).toMatchObject({ status: 200, json: terms });
+});
+
 describe('a hub on a port', () => {
   const at = async (endpoint: string, headers: RequestOptions['headers'] = {}) => {
     const { port } = new URL(endpoint);

@@ -59,7 +59,8 @@ function isTask(path: string): boolean {
 
 function healthOf(hub: Hub): HealthResponse {
   const judges = hub.judges.length === 0 ? {} : { judges: hub.judges };
-  return { status: hub.stopping ? 'stopping' : 'ok', v: PACK_VERSION, ...judges };
+  const status = hub.stopping ? 'stopping' : 'ok';
+  return { status, v: PACK_VERSION, ...judges, ...hub.terms };
 }
 
 /**

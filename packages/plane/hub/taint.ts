@@ -13,12 +13,15 @@ import {
   compileTaint,
   newTaint,
   observe,
+  RULE_OF_TWO_HINT,
   recordCall,
   ruleOfTwo,
+  ruleOfTwoSummary,
+  TAINT_HINT,
   type TaintPolicy,
   type TaintState,
+  taintSummary,
 } from '@subluminal/core/taint';
-import { RULE_OF_TWO_HINT, ruleOfTwoSummary, TAINT_HINT, taintSummary } from './taint-words.ts';
 
 /** The taint section of a policy, ready to use. */
 interface TaintRules {
@@ -92,10 +95,10 @@ class RunTaint {
     return { decisions, note: { action: actionOf(decisions), findings: [...findings] } };
   }
 
-  /** The call passes: from now on the run has what it brings. */
+  /** The call passes: from now on the run has what it brings, and its answer may repeat it. */
   passed(callId: string, call: Call, { policy }: TaintRules): void {
-    const { server_name: server, tool_name: tool } = call;
-    this.#state = recordCall(this.#state, { server, tool, callId }, policy);
+    const { server_name: server, tool_name: tool, args } = call;
+    this.#state = recordCall(this.#state, { server, tool, callId, args }, policy);
   }
 }
 

@@ -14,6 +14,7 @@ import type {
 } from '@subluminal/contracts';
 import type { Call } from '@subluminal/core/policy';
 import type { Sha256, Verifier } from '@subluminal/core/ports';
+import type { RunTerms } from './client/types.ts';
 import type { ServerTotals } from './server-totals.ts';
 
 interface HubLimits {
@@ -46,6 +47,8 @@ interface Judge {
 
 interface HubOptions {
   readonly runId: string;
+  /** For shims to compare with what they were told elsewhere. */
+  readonly terms?: RunTerms;
   /** Milliseconds that never go back. */
   readonly nowMs: () => number;
   readonly sha256: Sha256;
@@ -89,6 +92,7 @@ interface Hub extends HubControl {
   readonly stopping: boolean;
   /** Who decides beside the rules. */
   readonly judges: readonly string[];
+  readonly terms: RunTerms;
   /** What the shims have counted, by server. */
   totals(): ServerTotals;
   /** Decides one call, at once: what arrives first counts first. */

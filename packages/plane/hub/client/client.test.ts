@@ -359,7 +359,7 @@ describe('a hub that is gone', () => {
     const client = crew.client();
     const ready = client.ready();
     await crew.hub();
-    expect(await ready).toEqual({ kind: 'ready', judges: [] });
+    expect(await ready).toEqual({ kind: 'ready', judges: [], terms: {} });
   });
 
   it('is given up on after so many attempts', async () => {

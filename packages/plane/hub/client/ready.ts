@@ -27,7 +27,8 @@ async function waitForHub(
     const untilMs = performance.now() + totalMs;
     const read = await line.send({ to: 'health', untilMs, parse: parseHealthResponse });
     if (read.ok && read.value.status === 'ok') {
-      return { kind: 'ready', judges: read.value.judges ?? [] };
+      const { judges = [], v: _version, status: _status, ...terms } = read.value;
+      return { kind: 'ready', judges, terms };
     }
     reason = read.ok ? 'the hub is stopping' : read.reason;
     if (read.ok || NEVER.has(read.status) || signal.aborted) break;

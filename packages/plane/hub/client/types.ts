@@ -2,6 +2,7 @@
 import type {
   EvaluateRequest,
   EvaluateResponse,
+  HealthResponse,
   ObserveRequest,
   ShimCounts,
   ShimSummary,
@@ -72,9 +73,12 @@ type Evaluated =
 /** An answer of this shim's server. */
 type Observed = Pick<ObserveRequest, 'policy_hash' | 'call_id' | 'tool_name' | 'text'>;
 
+/** What holds in the run, as its host says. */
+type RunTerms = Pick<HealthResponse, 'profile' | 'policy_hash' | 'policy_reload'>;
+
 type HubReadiness =
   /** `judges`: who decides at the hub beside the rules, so that every call must be asked for. */
-  | { readonly kind: 'ready'; readonly judges: readonly string[] }
+  | { readonly kind: 'ready'; readonly judges: readonly string[]; readonly terms: RunTerms }
   | { readonly kind: 'unavailable'; readonly code: 'SUB_HUB_DOWN'; readonly reason: string };
 
 interface HubClient {
@@ -118,4 +122,5 @@ export type {
   HubReadiness,
   Loss,
   Observed,
+  RunTerms,
 };

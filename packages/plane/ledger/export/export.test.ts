@@ -29,6 +29,41 @@ function lines(shim: Shim): readonly string[] {
 }
 
 describe('the summary of a run', () => {
+  it('counts an answer that was held back, in whatever order its events come', () => {
+    const shim = new Shim('a');
+    const blocked = { class: 'policy_block', message: 'held back' } as const;
+    const own = [
+      shim.start('held'),
+      shim.decision('held'),
+      shim.end('held', { status: 'ERROR', error: blocked }),
+      shim.start('no'),
+      shim.decision('no', { action: 'BLOCK', rule_id: 'no-writes' }),
+      shim.end('no', { status: 'ERROR', error: blocked }),
+    ].map(({ line }) => line);
+    for (const all of [own, own.toReversed(), [...own, ...own]]) {
+      expect(summarize(all)).toMatchObject({
+        totals: { calls_total: 2, calls_allowed: 1, calls_blocked: 1, errors_total: 0 },
+        answers_held_back: 1,
+        calls_undecided: 0,
+      });
+    }
+    expect(summaryMarkdown(summarize(own))).toContain('| Answers held back | 1 |');
+  });
+
+  it('names every policy that was in force, with what it has decided', () => {
+    const shim = new Shim('a');
+    const other = { ...POLICY, policy_id: 'own', policy_hash: 'b'.repeat(64) };
+    const loaded = shim.line('policy_loaded', { policy: other, mode: 'control' });
+    const all = [shim.runStart(), loaded, ...shim.call('ok')];
+    const summary = summarize(all.map(({ line }) => line));
+    expect(summary.policies).toEqual([
+      { ...POLICY, calls: 1, refused: 0 },
+      { ...other, calls: 0, refused: 0 },
+    ]);
+    expect(summaryMarkdown(summary)).toContain('## Policies');
+    expect(summaryMarkdown(summarize(lines(new Shim('a'))))).not.toContain('## Policies');
+  });
+
   it('counts calls by decision, rule and tool, and lists what was refused and what failed', () => {
     const summary = summarize(lines(new Shim('a')));
     expect(summary).toMatchObject({

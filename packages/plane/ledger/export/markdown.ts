@@ -5,6 +5,7 @@ import type { FailedCall, RunSummary, Violation } from './summary.ts';
 
 const TEXT_LENGTH_MAX = 200;
 const ROWS_MAX = 50;
+const HASH_SHOWN = 12;
 
 function summaryMarkdown(summary: RunSummary): string {
   const parts = [
@@ -15,6 +16,7 @@ function summaryMarkdown(summary: RunSummary): string {
       ['decision', 'calls'],
       Object.entries(summary.decisions).map(([action, count]) => [action, String(count)]),
     ),
+    ...section('Policies', policies(summary), isByOne(summary) ? 0 : summary.policies.length),
     ...section('Violations', violations(summary.violations), summary.violations_total),
     ...section('Would have been refused', violations(summary.spared), summary.spared_total),
     ...section('Errors', errors(summary.errors), summary.totals.errors_total),
@@ -27,11 +29,12 @@ function summaryMarkdown(summary: RunSummary): string {
 function facts(summary: RunSummary): readonly string[][] {
   const { totals, policy } = summary;
   const version = policy === null ? '' : `${policy.policy_id} ${policy.policy_version}`;
+  const others = isByOne(summary) ? '' : ', not alone: see Policies';
   return [
     ['Status', summary.status ?? 'no end on record'],
     ['Agent', code(summary.agent_id ?? '')],
     ['Client, environment', `${summary.client ?? 'unknown'}, ${summary.env ?? 'unknown'}`],
-    ['Policy', code(version)],
+    ['Policy', `${code(version)}${others}`],
     ['Mode', summary.mode ?? 'unknown'],
     ['Started', summary.started_at ?? 'unknown'],
     ['Duration', `${(totals.duration_ms / 1_000).toFixed(3)} s`],
@@ -40,8 +43,29 @@ function facts(summary: RunSummary): readonly string[][] {
     ['Blocked', String(totals.calls_blocked)],
     ['Throttled', String(totals.calls_throttled)],
     ['Without a decision', String(summary.calls_undecided)],
+    ['Answers held back', String(summary.answers_held_back)],
     ['Errors', String(totals.errors_total)],
   ];
+}
+
+/** Whether the policy of the run is the only one that was in force. */
+function isByOne({ policy, policies: list }: RunSummary): boolean {
+  return list.every(({ policy_hash }) => policy_hash === policy?.policy_hash);
+}
+
+function policies({ policies: list }: RunSummary): Section {
+  return {
+    head: ['policy', 'version', 'hash', 'calls', 'refused'],
+    rows: list
+      .slice(0, ROWS_MAX)
+      .map((one) => [
+        code(one.policy_id),
+        code(one.policy_version),
+        code(one.policy_hash.slice(0, HASH_SHOWN)),
+        String(one.calls),
+        String(one.refused),
+      ]),
+  };
 }
 
 interface Section {

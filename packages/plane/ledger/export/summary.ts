@@ -6,6 +6,7 @@ import {
   type PolicyRef,
   parseEventLine,
 } from '@subluminal/contracts';
+import { PolicyTallies, type PolicyTally } from './policies.ts';
 
 interface Violation {
   readonly ts: string;
@@ -48,7 +49,10 @@ interface RunSummary {
   /** Null while the run has no end on record. */
   readonly status: string | null;
   readonly mode: string | null;
+  /** The policy that the run began with. */
   readonly policy: PolicyRef | null;
+  /** All that were in force; a server may have one of its own. */
+  readonly policies: readonly PolicyTally[];
   readonly started_at: string | null;
   readonly ended_at: string | null;
   /** As contract A has them in `run_end`. */
@@ -61,6 +65,8 @@ interface RunSummary {
     readonly duration_ms: number;
   };
   readonly calls_undecided: number;
+  /** Of calls that have passed: answers that the agent did not get. */
+  readonly answers_held_back: number;
   readonly decisions: { readonly [A in Action]: number };
   /** Rules that decided, the most frequent first. */
   readonly rules: readonly { readonly rule_id: string; readonly count: number }[];
@@ -84,8 +90,12 @@ interface RunSummary {
 const LISTED_MAX = 1_000;
 const NAMES_MAX = 1_000;
 const CALLS_MAX = 1_000_000;
-const DECIDED = 2;
+const POLICIES_MAX = 100;
 const STARTED = 1;
+const DECIDED = 2;
+const ALLOWED = 4;
+/** It ended with an error of ours; of a call that was allowed, its answer was held back. */
+const STOPPED = 8;
 
 interface MutableTally {
   server_name: string;
@@ -111,12 +121,14 @@ class RunSummarizer {
     TERMINATE_RUN: 0,
   };
   readonly #rules = new Map<string, number>();
+  readonly #policies = new PolicyTallies(POLICIES_MAX);
   readonly #tools = new Map<string, MutableTally>();
   readonly #violations: Violation[] = [];
   readonly #spared: Violation[] = [];
   readonly #errors: FailedCall[] = [];
   readonly #totals = { violations: 0, spared: 0, errors: 0, events: 0, malformed: 0, unknown: 0 };
   #undecided = 0;
+  #heldBack = 0;
   #incomplete = false;
 
   addLine(line: string): void {
@@ -132,7 +144,8 @@ class RunSummarizer {
     const atMs = Date.parse(event.ts);
     this.#firstMs = Math.min(this.#firstMs, atMs);
     this.#lastMs = Math.max(this.#lastMs, atMs);
-    if (event.type === 'run_start') this.#start ??= event;
+    if (event.type === 'run_start') this.#addStart(event);
+    else if (event.type === 'policy_loaded') this.#policies.loaded(event.policy);
     else if (event.type === 'run_end') this.#end = event;
     else if (event.type === 'tool_call_start') this.#addCall(event, STARTED);
     else if (event.type === 'tool_call_decision') this.#addDecision(event);
@@ -152,10 +165,12 @@ class RunSummarizer {
       status: end?.run.status ?? null,
       mode: start?.run.mode ?? null,
       policy: start?.run.policy ?? null,
+      policies: this.#policies.list(),
       started_at: start?.run.started_at ?? isoOf(this.#firstMs),
       ended_at: end?.run.ended_at ?? null,
       totals: this.#callTotals(),
       calls_undecided: this.#undecided,
+      answers_held_back: this.#heldBack,
       decisions: { ...this.#decisions },
       rules: Array.from(this.#rules, ([rule_id, count]) => ({ rule_id, count })).toSorted(
         (left, right) => right.count - left.count,
@@ -169,8 +184,13 @@ class RunSummarizer {
       events_total: events,
       lines_malformed: malformed,
       events_unknown: unknown,
-      incomplete: this.#incomplete,
+      incomplete: this.#incomplete || this.#policies.isIncomplete,
     };
+  }
+
+  #addStart(event: EventOf<'run_start'>): void {
+    this.#start ??= event;
+    this.#policies.loaded(event.run.policy);
   }
 
   #callTotals(): RunSummary['totals'] {
@@ -193,9 +213,10 @@ class RunSummarizer {
   /** What was already known of the call. A call is counted once, however often it is spoken of. */
   #addCall(event: EventOf<'tool_call_start' | 'tool_call_decision'>, flag: number): number {
     const { call_id } = event.call;
-    const known = this.#calls.get(call_id) ?? 0;
-    if (known === 0 && this.#calls.size >= CALLS_MAX) this.#incomplete = true;
-    else this.#calls.set(call_id, known | flag);
+    const marks = this.#calls.get(call_id) ?? 0;
+    if (marks === 0 && this.#calls.size >= CALLS_MAX) this.#incomplete = true;
+    else this.#calls.set(call_id, marks | flag);
+    const known = marks & (STARTED | DECIDED);
     if (known === 0) {
       const tool = this.#toolOf(event.call);
       if (tool !== undefined) tool.calls += 1;
@@ -208,8 +229,10 @@ class RunSummarizer {
   #addDecision(event: EventOf<'tool_call_decision'>): void {
     const known = this.#addCall(event, DECIDED);
     if ((known & DECIDED) !== 0) return;
-    const { action, rule_id, would, severity } = event.decision;
+    const { action, rule_id, would, severity, policy } = event.decision;
     this.#decisions[action] += 1;
+    this.#policies.decided(policy, action);
+    if (action === 'ALLOW') this.#mark(event.call.call_id, ALLOWED);
     if (rule_id !== null) this.#countRule(rule_id);
     if (action !== 'ALLOW') {
       const { reason_code, summary } = event.decision.explain;
@@ -227,7 +250,8 @@ class RunSummarizer {
 
   /** A refused call ends with an error of ours; only what the server did wrong counts here. */
   #addEnd({ ts, call, status, error }: EventOf<'tool_call_end'>): void {
-    if (status === 'OK' || error?.class === 'policy_block') return;
+    if (error?.class === 'policy_block') return this.#mark(call.call_id, STOPPED);
+    if (status === 'OK') return;
     this.#totals.errors += 1;
     const tool = this.#toolOf(call);
     if (tool !== undefined) tool.errors += 1;
@@ -235,6 +259,15 @@ class RunSummarizer {
     const { call_id, server_name, tool_name } = call;
     const words = { class: error?.class ?? 'unknown', message: error?.message ?? '' };
     this.#errors.push({ ts, call_id, server_name, tool_name, status, ...words });
+  }
+
+  /** The decision and the end of a call may come in any order. */
+  #mark(callId: string, flag: number): void {
+    const known = this.#calls.get(callId) ?? 0;
+    if (known === 0 && this.#calls.size >= CALLS_MAX) return;
+    const both = ALLOWED | STOPPED;
+    this.#calls.set(callId, known | flag);
+    if ((known & both) !== both && ((known | flag) & both) === both) this.#heldBack += 1;
   }
 
   #countRule(ruleId: string): void {
