@@ -20,7 +20,7 @@ async function main(argv: readonly string[], io: Io): Promise<number> {
       reportFailure(await withGuess(intent), io, json);
       return EXIT.usage;
     case 'run': {
-      await repair(intent.command.path, io);
+      await repair(intent, io);
       const outcome = await intent.command.start(intent.values, io);
       if (outcome.kind === 'done') return outcome.exitCode;
       reportFailure(outcome, io, json);
@@ -37,11 +37,16 @@ const UNREPAIRED = new Set(['shim', 'ledgerd', 'completion', 'version', 'unwrap'
 /** They promise to change nothing: they only tell. */
 const LOOKING = new Set(['status', 'doctor']);
 
+type Chosen = Extract<Intent, { readonly kind: 'run' }>;
+
 /** A `sub wrap` that was killed has left a config rewritten: the next command puts it back. */
-async function repair([name = '']: readonly string[], io: Io): Promise<void> {
+async function repair({ command, values }: Chosen, io: Io): Promise<void> {
+  const [name = ''] = command.path;
   if (UNREPAIRED.has(name)) return;
   const { repairs } = await import('./adopt/repairs.ts');
-  for (const line of await repairs(process.env, LOOKING.has(name)))
+  // Every command that can be tried out promises the same of that.
+  const isLooking = LOOKING.has(name) || values.options['dry-run'] === true;
+  for (const line of await repairs(process.env, isLooking))
     io.err.write(`sub: ${harmless(line)}\n`);
 }
 

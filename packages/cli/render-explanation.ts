@@ -17,6 +17,14 @@ interface ExplainedCall {
   readonly explanation: Explanation;
 }
 
+interface ExplainedCounts {
+  readonly calls: number;
+  readonly allowed: number;
+  /** Those that wait for a person, or pass when tried again after one has agreed. */
+  readonly asked: number;
+  readonly refused: number;
+}
+
 const RULE_ID_WIDTH_MAX = 32;
 const HASH_SHOWN = 12;
 const ARGS_SHOWN_MAX = 200;
@@ -65,7 +73,7 @@ function callLine({ from, to, argsText, explanation }: ExplainedCall, output: Ou
 }
 
 function decisionText(decision: Decision, colors: Colors): string {
-  const { action, would, reason_code } = decision;
+  const { would, reason_code } = decision;
   const said = would ?? decision;
   const by = said.rule_id === null ? '' : ` by ${harmless(said.rule_id)}`;
   const reason = colors.dim(`[${harmless(said.reason_code)}]`);
@@ -75,8 +83,13 @@ function decisionText(decision: Decision, colors: Colors): string {
     const code = colors.dim(`[${harmless(reason_code)}]`);
     return `${spared} ${code}, but enforced it would be ${would.action}${rest}`;
   }
-  const head = action === 'ALLOW' ? colors.green('✔ ALLOW') : colors.red(`✘ ${action}`);
-  return colors.bold(head) + rest;
+  return colors.bold(headOf(decision, colors)) + rest;
+}
+
+function headOf({ action, approval }: Decision, colors: Colors): string {
+  if (action === 'ALLOW') return colors.green('✔ ALLOW');
+  // It is neither: a person says what becomes of it.
+  return approval === undefined ? colors.red(`✘ ${action}`) : colors.yellow('? ASKS A PERSON');
 }
 
 /** What the agent is told besides the refusal. */
@@ -160,13 +173,13 @@ function lookOf({ outcome, why }: ExplainedRule, spared: boolean, colors: Colors
   }
 }
 
-function renderSummary(
-  counts: { readonly calls: number; readonly allowed: number; readonly refused: number },
-  { colors }: Output,
-): string {
-  const { calls, allowed, refused } = counts;
-  const total = `${colors.bold(plural(calls, 'call'))}: ${allowed} allowed, ${refused} refused.`;
+function renderSummary(counts: ExplainedCounts, { colors }: Output): string {
+  const { calls, allowed, asked, refused } = counts;
+  const people = asked === 0 ? '' : `, ${asked} for a person to say`;
+  const head = colors.bold(plural(calls, 'call'));
+  const total = `${head}: ${allowed} allowed${people}, ${refused} refused.`;
   return `${total}\n${colors.dim(LEGEND)}\n`;
 }
 
+export type { ExplainedCounts };
 export { renderExplained, renderHead, renderSummary };

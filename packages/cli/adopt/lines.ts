@@ -5,6 +5,7 @@ import type { Io, Output } from '../io.ts';
 import { displayWidth, harmless, shortened } from '../text.ts';
 
 const NAME_LENGTH_MAX = 40;
+const PROGRAM_LENGTH_MAX = 120;
 
 /** One line for each server: its name, and what holds for it. */
 function serverLines(
@@ -23,10 +24,13 @@ function serverLines(
 }
 
 /** What holds for a server that nothing is about to happen to. */
-function stateWords({ state, obstacle = 'no command that could be read' }: ServerView): string {
+function stateWords(server: ServerView): string {
+  const { state, obstacle = 'no command that could be read', program = [] } = server;
   switch (state) {
     case 'governed':
       return 'governed';
+    case 'foreign':
+      return `started by another sub, not counted (${shortened(program.join(' '), PROGRAM_LENGTH_MAX)})`;
     case 'open':
       return 'not governed';
     case 'remote':

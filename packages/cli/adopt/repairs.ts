@@ -3,18 +3,22 @@ import { readdirSync } from 'node:fs';
 import { type Env, homePaths } from '@subluminal/plane/config';
 
 /**
- * One line for each thing that was repaired, or for those who only look, that there is to repair. A home in which no config was ever changed costs a look
- * at one folder; everything else is loaded only then.
+ * One line for each thing that was repaired, or for those who only look, that there is to repair. A
+ * home in which no config was ever changed costs a look at one folder; all else is loaded only then.
  */
 async function repairs(env: Env, isLooking: boolean): Promise<readonly string[]> {
   const paths = homePaths(env);
   if (!hasRecords(paths.backups)) return [];
-  const { repairHome, unrepaired } = await import('@subluminal/plane/main/adopt');
-  return isLooking ? unrepaired({ paths }) : repairHome({ paths });
+  const { repairHome, repairSecrets, unrepaired, unrepairedSecrets } = await import(
+    '@subluminal/plane/main/adopt'
+  );
+  if (isLooking) return [...unrepaired({ paths }), ...unrepairedSecrets({ paths })];
+  // In this order: a record may need what a killed import has bound.
+  return [...repairHome({ paths }), ...(await repairSecrets({ paths }))];
 }
 
-/** A folder for each config that was changed; what else is there may be years old. */
-const RECORD = /^[0-9a-f]{32}$/;
+/** One for each config that was changed, or that lost secrets just then; all else may be years old. */
+const RECORD = /^(?:[0-9a-f]{32}|moving-.*)$/;
 
 function hasRecords(folder: string): boolean {
   try {

@@ -4,6 +4,7 @@ import {
   type ImportFile,
   type ImportOptions,
   type ImportPlan,
+  type Moves,
   planImport,
 } from '@subluminal/plane/main/adopt';
 import { asker } from '../adopt/confirm.ts';
@@ -191,9 +192,25 @@ async function offer(
     tell(io, 'nothing was changed.');
     return undefined;
   }
-  const stored = await storeMoves(open, moves, { io, home: wish.paths.home });
-  if (stored !== undefined) return stored;
-  for (const file of open) {
+  try {
+    const stored = await storeMoves(open, moves, { io, home: wish.paths.home });
+    if (stored !== undefined) return stored;
+    await applyAll(open, moves, { wish, shown });
+  } finally {
+    moves?.end();
+  }
+  const applied = open.filter((file) => shown.applied.has(file));
+  if (applied.length > 0 && !shown.json) printDone(applied, { id, title, wish, io });
+  return undefined;
+}
+
+async function applyAll(
+  files: readonly ImportFile[],
+  moves: Moves | undefined,
+  { wish, shown }: { readonly wish: ImportOptions; readonly shown: Shown },
+): Promise<void> {
+  const { io } = shown;
+  for (const file of files) {
     const result = applyImport(file, wish);
     if (result.kind === 'refused') {
       await moves?.unbind(file.moves);
@@ -203,9 +220,6 @@ async function offer(
     for (const warning of result.warnings) tell(io, warning);
     shown.applied.add(file);
   }
-  const applied = open.filter((file) => shown.applied.has(file));
-  if (applied.length > 0 && !shown.json) printDone(applied, { id, title, wish, io });
-  return undefined;
 }
 
 function printFile(file: ImportFile, io: Io): void {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { homePaths } from '@subluminal/plane/config';
+import { ensurePrivateFolder, homePaths } from '@subluminal/plane/config';
 import { createLedgerClient, type LedgerStatus } from '@subluminal/plane/ingest';
 import {
   ensureLedgerd,
@@ -63,6 +63,11 @@ async function start(home: LedgerHome, options: Options, io: Io): Promise<Outcom
   const isOld = before !== undefined && !before.stays && isOlder(before.version);
   if (isOld && !(await client.stop(STOP_MS))) return notEnded(before.pid);
   if (before === undefined || isOld) {
+    for (const folder of [paths.home, paths.run]) {
+      const unsafe = ensurePrivateFolder(folder);
+      if (unsafe === undefined) continue;
+      return failure(unsafe.code, `${unsafe.where}: ${unsafe.message}.`, unsafe.fix);
+    }
     await ensureLedgerd({ env: process.env, paths, config, stays: true }, START_MS);
   }
   const status = await client.status();

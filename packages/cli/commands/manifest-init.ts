@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { compileManifest, type Manifest, proposeManifest } from '@subluminal/core/surface';
-import { ensurePrivateFolder, formatConfigProblem } from '@subluminal/plane/config';
+import { ensurePrivateFolder } from '@subluminal/plane/config';
 import { sha256 } from '@subluminal/plane/crypto';
 import type { Seen } from '@subluminal/plane/main/introspect';
 import { manifestFileName } from '@subluminal/plane/surface';
@@ -10,7 +10,7 @@ import { EXIT } from '../exit-codes.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { STDIO } from '../read-file.ts';
-import { mayChange, surfaceHome } from '../surface/home.ts';
+import { mayChange, problemFailure, surfaceHome } from '../surface/home.ts';
 import { commandBehind, lookLive } from '../surface/live.ts';
 import { countWords, toolLines, toolRows } from '../surface/manifest-text.ts';
 import { harmless, jsonText, plural } from '../text.ts';
@@ -59,7 +59,7 @@ async function targetOf(
     for (const folder of [home.paths.home, home.folder]) {
       const unsafe = ensurePrivateFolder(folder);
       if (unsafe === undefined) continue;
-      return failure(unsafe.code, formatConfigProblem(unsafe), 'Then try again.');
+      return problemFailure(unsafe);
     }
   }
   const path = output ?? join(home.folder, manifestFileName(server));

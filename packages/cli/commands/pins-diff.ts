@@ -31,7 +31,7 @@ async function run({ args, options }: PinsDiffInput, io: Io): Promise<Outcome> {
       looks.push({ server, seen: undefined });
     } else looks.push({ server, seen: live.seen });
   }
-  return told(looks, { store, io, isJson: options.json });
+  return told(looks, { store, io, isJson: options.json, command: words.command });
 }
 
 interface Look {
@@ -44,9 +44,11 @@ interface Telling {
   readonly store: PinStore;
   readonly io: Io;
   readonly isJson: boolean;
+  /** What stood behind `--`: the next command needs it as well. */
+  readonly command: readonly string[];
 }
 
-function told(looks: readonly Look[], { store, io, isJson }: Telling): Outcome {
+function told(looks: readonly Look[], { store, io, isJson, command }: Telling): Outcome {
   const views = looks.flatMap(({ server, seen }) =>
     seen === undefined ? [] : [{ server, seen, view: viewPins(store, server, seen) }],
   );
@@ -55,12 +57,22 @@ function told(looks: readonly Look[], { store, io, isJson }: Telling): Outcome {
     const servers = views.map(({ server, view, seen }) => documentOf(server, view, seen));
     io.out.write(jsonText({ servers, unseen }));
   } else if (looks.length === 0) io.out.write('Nothing is pinned yet.\n');
-  else for (const { server, seen, view } of views) io.out.write(textOf(server, seen, { view, io }));
+  else {
+    for (const { server, seen, view } of views) {
+      io.out.write(textOf(server, seen, { view, io, command }));
+    }
+  }
   if (views.length < looks.length) return done(EXIT.usage);
   return done(views.some(({ view }) => view.hasChanged) ? EXIT.findings : EXIT.fine);
 }
 
-function textOf(server: string, seen: Seen, { view, io }: { view: PinsView; io: Io }): string {
+interface Shown {
+  readonly view: PinsView;
+  readonly io: Io;
+  readonly command: readonly string[];
+}
+
+function textOf(server: string, seen: Seen, { view, io, command }: Shown): string {
   const name = harmless(server);
   const tools = plural(seen.tools.length, 'tool');
   if (view.isFirstSight) {
@@ -70,8 +82,16 @@ function textOf(server: string, seen: Seen, { view, io }: { view: PinsView; io: 
   const { colors } = io.out;
   const lines = comparisonLines(view.comparison, { seen, colors, isFull: false });
   const isOther = typeof view.comparison.instructions !== 'string';
-  const next = `Accept it, if it is meant: sub pins accept ${name} --all${isOther ? ' --instructions' : ''}`;
+  const behind = command.length === 0 ? [] : ['--', ...command];
+  const words = [server, '--all', ...(isOther ? ['--instructions'] : []), ...behind];
+  const next = `Accept it, if it is meant: sub pins accept ${words.map(shellWord).join(' ')}`;
   return `${[`${name}: ${countWords(view.comparison)}`, ...lines, next].join('\n')}\n`;
+}
+
+/** As a shell takes it for one word. */
+function shellWord(word: string): string {
+  const shown = harmless(word);
+  return /^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
 }
 
 export { run };

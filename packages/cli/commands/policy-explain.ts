@@ -1,4 +1,4 @@
-import { check, type Shape } from '@subluminal/contracts';
+import { check, type Decision, type Shape } from '@subluminal/contracts';
 import type { Identity } from '@subluminal/core/policy';
 import { type Calls, canonicalText, type PlannedCall, parseCalls } from '../call-file.ts';
 import type { ExplainInput } from '../catalog/policy.ts';
@@ -12,7 +12,12 @@ import type { Io } from '../io.ts';
 import { loadPolicy, type Policy } from '../load-policy.ts';
 import { readFileBytes, STDIO } from '../read-file.ts';
 import { renderCedar, renderCedarHead } from '../render-cedar.ts';
-import { renderExplained, renderHead, renderSummary } from '../render-explanation.ts';
+import {
+  type ExplainedCounts,
+  renderExplained,
+  renderHead,
+  renderSummary,
+} from '../render-explanation.ts';
 import { jsonText } from '../text.ts';
 
 type Options = ExplainInput['options'];
@@ -36,8 +41,8 @@ async function run({ args, options }: ExplainInput, io: Io): Promise<Outcome> {
   const shown = options.last ? all.slice(-1).map(lastOf) : all;
   const by = { policy, cedar };
   io.out.write(options.json ? jsonText(reportOf(shown, policy)) : textOf(shown, by, io));
-  const refused = shown.some(({ explanation }) => explanation.decision.action !== 'ALLOW');
-  return done(refused ? EXIT.findings : EXIT.fine);
+  const isStopped = shown.some(({ explanation }) => explanation.decision.action !== 'ALLOW');
+  return done(isStopped ? EXIT.findings : EXIT.fine);
 }
 
 function wrongUsage(file: string, options: Options): Failure | undefined {
@@ -104,14 +109,19 @@ function identityOf(options: Options): Identity {
   };
 }
 
-function countsOf(shown: readonly Explained[]) {
-  const counts = { calls: 0, allowed: 0, refused: 0 };
+function countsOf(shown: readonly Explained[]): ExplainedCounts {
+  const counts = { calls: 0, allowed: 0, asked: 0, refused: 0 };
   for (const { from, to, explanation } of shown) {
     const count = to - from + 1;
     counts.calls += count;
-    counts[explanation.decision.action === 'ALLOW' ? 'allowed' : 'refused'] += count;
+    counts[fateOf(explanation.decision)] += count;
   }
   return counts;
+}
+
+function fateOf({ action, approval }: Decision): Exclude<keyof ExplainedCounts, 'calls'> {
+  if (action === 'ALLOW') return 'allowed';
+  return approval === undefined ? 'refused' : 'asked';
 }
 
 function reportOf(shown: readonly Explained[], { modeOverridden }: Policy) {

@@ -78,10 +78,12 @@ const HOW: { readonly [how in RestoreFile['how']]: string } = {
   unrecorded: 'no record of the change is left: what stands behind `--` becomes the command again',
 };
 
+const ROTATED = 'back to what it was, but for secrets that have a newer value';
+
 function printFile(file: RestoreFile, io: Io): void {
-  const { client, path, how, left, missing, secrets, diff } = file;
+  const { client, path, how, left, missing, secrets, stored, rotated, diff } = file;
   const head = io.out.colors.bold(harmless(`${client.title}: ${path}`));
-  const lines = [`  ${HOW[how]}`];
+  const lines = [`  ${how === 'same' && rotated.length > 0 ? ROTATED : HOW[how]}`];
   if (left.length > 0) {
     lines.push(
       `  left as they are, because others have changed them: ${harmless(left.join(', '))}`,
@@ -94,6 +96,13 @@ function printFile(file: RestoreFile, io: Io): void {
     const names = harmless(secrets.join(', '));
     lines.push(`  back in plain text, out of the store, which keeps its copies: ${names}`);
   }
+  if (rotated.length > 0) {
+    lines.push(`  with the newer value that the store has: ${harmless(rotated.join(', '))}`);
+  }
+  if (stored.length > 0) {
+    const names = harmless(stored.join(', '));
+    lines.push(`  only in the store from now on, because their servers are gone: ${names}`);
+  }
   printLines([head, ...lines, ...diffLines(diff, io.out)], io.out);
 }
 
@@ -102,8 +111,8 @@ function tellReplaced({ path }: RestoreFile, replaced: string, io: Io): void {
 }
 
 function partsOf(file: RestoreFile, restored: ReadonlySet<RestoreFile>): object {
-  const { client, path, how, taken, left, missing, secrets, diff } = file;
-  const names = { taken, left, missing, secrets };
+  const { client, path, how, taken, left, missing, secrets, stored, rotated, diff } = file;
+  const names = { taken, left, missing, secrets, stored, rotated };
   return { client: client.id, path, how, ...names, diff, restored: restored.has(file) };
 }
 

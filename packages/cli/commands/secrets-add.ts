@@ -11,7 +11,7 @@ import {
   tryOpen,
   withSecrets,
 } from '../secrets/store.ts';
-import { readValue } from '../secrets/value.ts';
+import { readValue, warnShort } from '../secrets/value.ts';
 import { harmless, jsonText } from '../text.ts';
 
 async function run(input: SecretsAddInput, io: Io): Promise<Outcome> {
@@ -45,6 +45,7 @@ async function add(
     const how = `Run \`sub secrets rotate --key --protect ${protect}\` to change that.`;
     io.err.write(`sub: the store has its key already. ${how}\n`);
   }
+  warnShort(io, name, value.text);
   const made = isNew ? ` in a new store; ${protectionText(protection, found.home)}` : '';
   io.out.write(
     options.json

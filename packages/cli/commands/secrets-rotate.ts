@@ -11,7 +11,7 @@ import {
   usersOf,
   withSecrets,
 } from '../secrets/store.ts';
-import { readValue } from '../secrets/value.ts';
+import { readValue, warnShort } from '../secrets/value.ts';
 import { harmless, jsonText } from '../text.ts';
 
 async function run(input: SecretsRotateInput, io: Io): Promise<Outcome> {
@@ -50,6 +50,7 @@ async function newValue(
   if (isFailure(value)) return value;
   const changed = await rotateSecret(found.options, { name, value: value.text });
   if (changed.kind === 'fault') return failureOf(changed);
+  warnShort(io, name, value.text);
   const usedBy = usersOf(name, found.servers);
   const who = usedBy.length === 0 ? '' : ` Start again: ${usedBy.join(', ')}.`;
   io.out.write(

@@ -4,7 +4,6 @@ import {
   adoptionStatus,
   type ServerView,
   type StatusFile,
-  startsOwn,
 } from '@subluminal/plane/main/adopt';
 import { startCheck } from '../adopt/can-start.ts';
 import { type HeldPolicy, type PolicyOf, policyFinder, policyWords } from '../adopt/held-policy.ts';
@@ -29,7 +28,8 @@ import { harmless, jsonText, plural } from '../text.ts';
 async function run({ options }: StatusInput, io: Io): Promise<Outcome> {
   const where = await whereabouts(options.project);
   if (isFailure(where)) return where;
-  const { files, problems } = adoptionStatus(where);
+  const own = { runtime: process.execPath, script: process.argv[1] };
+  const { files, problems } = adoptionStatus({ ...where, own });
   const names = files.flatMap(({ servers }) => servers.flatMap((one) => one.serverName ?? []));
   const calls = await lastCalls(names, io);
   if (isFailure(calls)) return calls;
@@ -46,13 +46,12 @@ async function run({ options }: StatusInput, io: Io): Promise<Outcome> {
   return done(EXIT.fine);
 }
 
-/** What holds for a governed server. */
+/** What holds for a server that starts a shim. */
 interface Facts {
   readonly held: HeldPolicy;
   readonly cannotStart: string | undefined;
   /** Why it could not start from here, where it may start elsewhere. */
   readonly faultHere: string | undefined;
-  readonly isOwn: boolean;
 }
 
 interface Known {
@@ -66,18 +65,16 @@ async function factsOf(
   files: readonly StatusFile[],
   policyOf: PolicyOf,
 ): Promise<ReadonlyMap<ServerView, Facts>> {
-  const own = { runtime: process.execPath, script: process.argv[1] };
   const check = startCheck();
   const facts = new Map<ServerView, Facts>();
   for (const file of files) {
     for (const server of file.servers) {
-      if (server.state !== 'governed') continue;
+      if (server.state !== 'governed' && server.state !== 'foreign') continue;
       const held = policyOf(server, file);
       const cannotStart = await check.faultOf(server, held);
       const here = held.source === 'start' ? held.here : null;
       const faultHere = here === null ? undefined : await check.policyFault(here);
-      const isOwn = startsOwn(server.program ?? [], own);
-      facts.set(server, { held, cannotStart, faultHere, isOwn });
+      facts.set(server, { held, cannotStart, faultHere });
     }
   }
   return facts;
@@ -115,13 +112,13 @@ function factParts(server: ServerView, known: Known): object {
   const { calls, facts } = known;
   const own = facts.get(server);
   if (own === undefined) return {};
-  const { held, cannotStart, isOwn } = own;
+  const { held, cannotStart } = own;
   const lastMs = server.serverName === undefined ? undefined : calls.get(server.serverName);
   return {
     policy: held.path,
     policy_source: held.source,
     ...(held.source === 'start' && { policy_from_here: held.here }),
-    is_this_sub: isOwn,
+    is_this_sub: server.state === 'governed',
     cannot_start: cannotStart ?? null,
     secrets_from_store: fromStore(server, known),
     last_call_at: lastMs === undefined ? null : new Date(lastMs).toISOString(),
@@ -144,15 +141,18 @@ function wordsOf(server: ServerView, known: Known): string {
   const secrets = fromStore(server, known);
   const own = facts.get(server);
   if (own === undefined) return stateWords(server);
-  const { held, cannotStart, faultHere, isOwn } = own;
+  const { held, cannotStart, faultHere } = own;
   const lastMs = server.serverName === undefined ? undefined : calls.get(server.serverName);
+  // What else holds for it, only that other one knows.
+  if (server.state === 'foreign') {
+    return `${stateWords(server)}${cannotStart === undefined ? '' : `, cannot start: ${cannotStart}`}`;
+  }
   return [
     cannotStart === undefined ? 'governed' : `governed, but cannot start: ${cannotStart}`,
     policyWords(held, faultHere),
     ...(server.profile === 'development' ? ['development: nothing is refused'] : []),
     ...(server.events === undefined ? [] : [eventWords(server.events)]),
     ...(secrets === 0 ? [] : [`${plural(secrets, 'secret')} from the store`]),
-    ...(isOwn ? [] : [`by another sub (${server.program?.at(-1) ?? ''})`]),
     lastMs === undefined ? 'no call seen' : `last call ${ageText(nowMs - lastMs)} ago`,
   ].join(', ');
 }

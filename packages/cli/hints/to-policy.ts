@@ -10,7 +10,7 @@ import {
   type Snapshot,
 } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
-import type { RunRow } from '@subluminal/plane/ledger';
+import { FLAGS, type RunRow } from '@subluminal/plane/ledger';
 import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { readBundle } from '../load-policy.ts';
@@ -143,7 +143,9 @@ function effectNotes(next: Snapshot, wish: PolicyWish, rule: NewRule): readonly 
 
 function argsOf(call: Hinted): JsonObject | undefined {
   const text = call.args_preview;
-  if (text === null || call.preview_truncated || text.includes('[REDACTED')) return undefined;
+  // The end of a refused call has nothing to show, which says nothing of its arguments.
+  const isCut = (call.redaction_flags & (FLAGS.argsTruncated | FLAGS.argsDropped)) !== 0;
+  if (text === null || isCut || text.includes('[REDACTED')) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : undefined;

@@ -1,5 +1,10 @@
 // What the content section of a policy would do about what was found.
-import { type FullContentSection, fullContent, type Mode } from '@subluminal/contracts';
+import {
+  type FullContentSection,
+  fullContent,
+  type Mode,
+  unscannedAction,
+} from '@subluminal/contracts';
 import {
   type Action,
   type Actions,
@@ -64,14 +69,15 @@ function doneWith(verdict: Verdict, { judge, place, as, nowMs }: Judging): Doing
       ? verdict
       : suppress(verdict, section.suppressions, { ...place, nowMs }).verdict;
   const doing = (direction: Direction): Action =>
-    applyActions(null, left, { direction, actions: actionsOf(section, as) }).action;
+    applyActions(null, left, { direction, actions: actionsOf(section, as, direction) }).action;
   return as === 'definition'
     ? { definitions: doing('inbound') }
     : { outbound: doing('outbound'), inbound: firm(doing('inbound')) };
 }
 
-function actionsOf(section: FullContentSection, as: Strictness): Actions {
-  const { outbound, inbound, definitions, confidence_min: confidenceMin, unscanned } = section;
+function actionsOf(section: FullContentSection, as: Strictness, direction: Direction): Actions {
+  const { outbound, inbound, definitions, confidence_min: confidenceMin } = section;
+  const unscanned = unscannedAction(section, as === 'definition' ? 'definitions' : direction);
   return as === 'definition'
     ? { outbound: definitions, inbound: definitions, confidenceMin, unscanned }
     : { outbound, inbound, confidenceMin, unscanned };

@@ -4,7 +4,7 @@ import type { Io } from '../io.ts';
 
 interface Person {
   /** One line that nobody can see. */
-  readonly hidden: (question: string) => Promise<Typed>;
+  readonly hidden: (question: string) => Promise<Exclude<Typed, { kind: 'interrupted' }>>;
   readonly agrees: (question: string) => Promise<boolean>;
   /** An input that is still read would keep the process. */
   readonly close: () => Promise<void>;
@@ -14,13 +14,17 @@ interface Person {
 type Typed =
   | { readonly kind: 'line'; readonly text: string }
   | { readonly kind: 'lines' }
-  /** Ctrl-C, or the end of the input. */
-  | { readonly kind: 'nothing' };
+  /** The end of the input. */
+  | { readonly kind: 'nothing' }
+  /** Ctrl-C, which a raw terminal hands over as a byte. */
+  | { readonly kind: 'interrupted' };
 
 /** What a terminal can do besides giving bytes. */
 interface RawInput {
   readonly setRawMode: (isRaw: boolean) => unknown;
 }
+
+const NOTHING = { kind: 'nothing' } as const;
 
 type Next = () => Promise<Uint8Array | undefined>;
 
@@ -46,12 +50,17 @@ function personAt(io: Io): Person | undefined {
       // First: what is typed ahead must not be shown either.
       stdin.setRawMode(true);
       err.write(question);
+      let typed: Typed = NOTHING;
       try {
-        return await hiddenLine(next);
+        typed = await hiddenLine(next);
       } finally {
         stdin.setRawMode(false);
         err.write('\n');
       }
+      if (typed.kind !== 'interrupted') return typed;
+      err.write('sub: nothing was changed.\n');
+      process.kill(process.pid, 'SIGINT');
+      return NOTHING;
     },
     agrees: async (question) => {
       err.write(`${question} [y/N] `);
@@ -71,7 +80,8 @@ async function hiddenLine(next: Next): Promise<Typed> {
   const bytes: number[] = [];
   for (let chunk = await next(); chunk !== undefined; chunk = await next()) {
     for (const [at, byte] of chunk.entries()) {
-      if (byte === INTERRUPT || byte === END) return { kind: 'nothing' };
+      if (byte === INTERRUPT) return { kind: 'interrupted' };
+      if (byte === END) return NOTHING;
       if (byte === RETURN || byte === LINE_FEED) {
         const rest = chunk.subarray(at + 1);
         const isAll = rest.every((one) => one === RETURN || one === LINE_FEED);
@@ -84,7 +94,7 @@ async function hiddenLine(next: Next): Promise<Typed> {
       if (bytes.length > BYTES_MAX) return { kind: 'lines' };
     }
   }
-  return { kind: 'nothing' };
+  return NOTHING;
 }
 
 /** A whole character, which may be several bytes of UTF-8. */

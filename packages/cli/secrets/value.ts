@@ -1,5 +1,5 @@
 // The value of a secret as it comes in: typed unseen, or from standard input. Never an argument.
-import { VALUE_BYTES_MAX } from '@subluminal/plane/vault';
+import { isTooShortToRedact, VALUE_BYTES_MAX } from '@subluminal/plane/vault';
 import { type Failure, failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { harmless } from '../text.ts';
@@ -57,4 +57,12 @@ async function fromInput({ stdin }: Io): Promise<Value | Failure> {
   }
 }
 
-export { readValue };
+/** It is stored, but a binding that redacts it, as all do by default, would be refused. */
+function warnShort(io: Io, name: string, value: string): void {
+  if (!isTooShortToRedact(value)) return;
+  const what = `\`${harmless(name)}\` is too short to be told from other text`;
+  const how = 'Servers get it only by a binding with `redact = false`. Better use a longer one.';
+  io.err.write(`sub: ${what}. ${how}\n`);
+}
+
+export { readValue, warnShort };

@@ -1,7 +1,7 @@
 // Where manifests and pins are, and who may change them.
 import type { Profile } from '@subluminal/contracts';
 import type { PinStore } from '@subluminal/core/surface';
-import { formatConfigProblem, type HomePaths, loadConfig } from '@subluminal/plane/config';
+import { type ConfigProblem, type HomePaths, loadConfig } from '@subluminal/plane/config';
 import { openPins, type PinsProblem } from '@subluminal/plane/surface';
 import { asker } from '../adopt/confirm.ts';
 import { type Failure, failure } from '../failure.ts';
@@ -25,8 +25,13 @@ async function surfaceHome(): Promise<SurfaceHome | Failure> {
   const [first] = loaded.problems;
   if (first === undefined) throw new Error('a configuration that failed has a problem');
   const rest = loaded.problems.length - 1;
-  const more = rest === 0 ? '' : ` (and ${rest} more)`;
-  return failure(first.code, `${formatConfigProblem(first)}${more}`, 'See `sub doctor`.');
+  const told = problemFailure(first);
+  return rest === 0 ? told : { ...told, fix: `${told.fix} (${rest} more: see \`sub doctor\`.)` };
+}
+
+/** The code stands at the end of a failure, and only there. */
+function problemFailure({ code, where, message, fix }: ConfigProblem): Failure {
+  return failure(code, `${where}: ${message}.`, fix);
 }
 
 /** Not an agent: it could allow itself more. */
@@ -71,4 +76,4 @@ async function agrees(question: string, io: Io, isYes: boolean): Promise<boolean
 }
 
 export type { SurfaceHome };
-export { agrees, cannotAsk, mayChange, pinsFailure, readPins, surfaceHome };
+export { agrees, cannotAsk, mayChange, pinsFailure, problemFailure, readPins, surfaceHome };

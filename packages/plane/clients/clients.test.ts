@@ -224,6 +224,23 @@ describe('servers are read', () => {
     expect(entriesOf('vscode', text, { path: '/x/mcp.json' })).toEqual([]);
   });
 
+  test('under the overrides of Zed, where no shim is put before them', () => {
+    const one = (command: string) => ({ context_servers: { [command]: { command } } });
+    const settings = {
+      ...one('plain'),
+      ...{ linux: one('a'), stable: one('b'), windows: one('c') },
+      profiles: { p: one('d'), q: { base: 'user', settings: one('e') } },
+      agent: { profiles: { w: { context_servers: { plain: { tools: {} } } } } },
+    };
+    const found = entriesOf('zed', JSON.stringify(settings));
+    expect(found.map(({ name, transport }) => [name, transport])).toEqual([
+      ['plain', 'stdio'],
+      ...['b', 'a', 'c', 'd', 'e'].map((name) => [name, 'unknown']),
+    ]);
+    expect(found.at(-1)?.path).toEqual(['profiles', 'q', 'settings', 'context_servers', 'e']);
+    for (const { obstacle } of found.slice(1)) expect(obstacle).toContain('move it to');
+  });
+
   test('with a word about the environment that comes from a file', () => {
     const text =
       '{ "servers": { "a": { "command": "x", "envFile": ".env" }, "b": { "command": "y" } } }';
@@ -274,6 +291,9 @@ describe('servers are read', () => {
   test.each([
     [{ command: 'x', args: [] }, 'stdio'],
     [{ command: 'x', type: 'stdio', url: 'http://x' }, 'stdio'],
+    [{ command: 'x', type: 'http', url: 'http://x' }, 'remote'],
+    [{ command: 'x', type: 'http' }, 'unknown'],
+    [{ command: '', type: 'http' }, 'remote'],
     [{ command: 'x', args: ['a', 1] }, 'unknown'],
     [{ command: 'x', args: 'a b' }, 'unknown'],
     [{ command: 'x', args: null }, 'unknown'],

@@ -30,7 +30,8 @@ function entryOf(name: string, value: unknown, { path, project, off }: Container
   const own: ValuePath = [...path, name];
   const server = isObject(value) ? value : {};
   const { command, args, env, at } = commandIn(server, own);
-  const obstacle = typeof command === 'string' ? obstacleIn(name, env) : undefined;
+  const obstacle =
+    typeof command === 'string' ? (obstacleIn(name, env) ?? muddled(server, command)) : undefined;
   return {
     name,
     ...(project === undefined ? {} : { project }),
@@ -48,6 +49,7 @@ function entryOf(name: string, value: unknown, { path, project, off }: Container
         ? governedOf(command, isTexts(args) ? args : [])
         : undefined,
     ...(typeof server['envFile'] === 'string' && { hasEnvFile: true as const }),
+    ...(hasPath(env) && { hasOwnPath: true as const }),
     variables: variablesIn(command, args, server['env'], server['cwd']),
   };
 }
@@ -73,18 +75,36 @@ function commandIn(server: JsonObject, own: ValuePath): Started & Pick<ServerEnt
   };
 }
 
+function hasPath(env: unknown): boolean {
+  return isObject(env) && Object.keys(env).some((name) => name.toUpperCase() === 'PATH');
+}
+
+/** Which of the two counts, clients don't agree on: some start the command. */
+function muddled(server: JsonObject, command: string): string | undefined {
+  if (command === '' || !isRemoteType(server) || hasAddress(server)) return undefined;
+  return 'its type is that of an address, but it has a command and no address';
+}
+
+function isRemoteType({ type }: JsonObject): boolean {
+  return typeof type === 'string' && REMOTE_TYPES.has(type);
+}
+
+function hasAddress(server: JsonObject): boolean {
+  return ADDRESS_KEYS.some((key) => typeof server[key] === 'string');
+}
+
 /** Unknown is what we can't put a shim in front of, and don't know how the client reaches. */
 function transportOf(
   server: JsonObject,
   { command, args, obstacle }: Omit<Started, 'env'> & { readonly obstacle: string | undefined },
 ): ServerEntry['transport'] {
-  const { type } = server;
-  if (typeof type === 'string' && REMOTE_TYPES.has(type)) return 'remote';
-  if (typeof command === 'string' && command !== '') {
+  const isCommand = typeof command === 'string' && command !== '';
+  if (isRemoteType(server) && !(isCommand && !hasAddress(server))) return 'remote';
+  if (isCommand) {
     const isClear = obstacle === undefined && (args === undefined || isTexts(args));
     return isClear ? 'stdio' : 'unknown';
   }
-  return ADDRESS_KEYS.some((key) => typeof server[key] === 'string') ? 'remote' : 'unknown';
+  return hasAddress(server) ? 'remote' : 'unknown';
 }
 
 function isTexts(value: unknown): value is readonly string[] {

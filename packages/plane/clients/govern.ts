@@ -35,7 +35,8 @@ const BETWEEN_MAX = 16;
 
 /**
  * `sub shim …`, however `sub` itself is started; what stands behind `--` is the server's own.
- * Undefined when the command starts no shim.
+ * Undefined when the command starts no shim. This keeps a second shim from being put before it, and
+ * proves nothing: a package or a script of the project may be called `sub`, too.
  */
 function governedOf(
   command: string | undefined,

@@ -13,6 +13,22 @@ test.each([
   ['LD_PRELOAD', '/tmp/evil.so'],
   ['DYLD_INSERT_LIBRARIES', '/tmp/evil.dylib'],
   ['OPENSSL_CONF', '/tmp/evil.cnf'],
+  ['NODE_OPTIONS', '--use-openssl-ca'],
+  ['NODE_OPTIONS', '--use-system-ca'],
+  ['NODE_EXTRA_CA_CERTS', '/tmp/ca.pem'],
+  ['NODE_TLS_REJECT_UNAUTHORIZED', '0'],
+  ['NODE_USE_ENV_PROXY', '1'],
+  ['NODE_COMPILE_CACHE', '/tmp/cache'],
+  ['NODE_DEBUG', 'http'],
+  ['SSL_CERT_FILE', '/tmp/ca.pem'],
+  ['VAULT_ADDR', 'https://evil.example'],
+  ['vault_addr', 'https://evil.example'],
+  ['VAULT_NAMESPACE', 'x'],
+  ['OP_CONNECT_HOST', 'https://evil.example'],
+  ['GITHUB_ACTIONS', 'true'],
+  ['GITHUB_ACTOR', 'release-bot'],
+  ['CI', '1'],
+  ['POD_NAME', 'x'],
 ])('an env with %s=%s would act on the shim', (name, value) => {
   expect(obstacleIn('files', { [name]: value })).toContain(`sets ${name}`);
 });
@@ -21,6 +37,9 @@ test.each([
   {},
   { NODE_ENV: 'production', API_KEY: 'x', PATH: '/bin' },
   { NODE_OPTIONS: '--max-old-space-size=4096 --no-warnings' },
+  // The shim goes through no proxy, so these are the server's own.
+  { HTTPS_PROXY: 'http://proxy.example:3128', no_proxy: 'localhost' },
+  { GITHUB_TOKEN: 'x', GITHUB_HOST: 'x', CIRCLE_TOKEN: 'x', GIT_AUTHOR_NAME: 'x' },
   undefined,
 ])('an env like %j is fine', (env) => {
   expect(obstacleIn('files', env)).toBeUndefined();

@@ -52,10 +52,12 @@ interface ServerEntry {
   /** As written, nothing expanded; undefined where there is none. */
   readonly command: string | undefined;
   readonly args: readonly string[] | undefined;
-  /** The command behind the shim, when the entry starts one already. */
+  /** The command behind the shim, when the entry starts one already, of whatever `sub`. */
   readonly governed: Governed | undefined;
   /** The client reads more of its environment from a file, which nobody here looks at. */
   readonly hasEnvFile?: true;
+  /** It says itself where programs are looked for: a bare name may be anything then. */
+  readonly hasOwnPath?: true;
   /** What its command, arguments, environment and folder refer to, by name. */
   readonly variables: readonly Variable[];
 }

@@ -1,7 +1,15 @@
 import { join } from 'node:path';
-import { createClient } from './client.ts';
+import { isObject } from '@subluminal/contracts';
+import { createClient, type Stray } from './client.ts';
 import { configHome, listed } from './paths.ts';
-import type { Place } from './types.ts';
+import type { Place, ValuePath } from './types.ts';
+
+/** Settings for one channel or one system alone: Zed lays them over the others. */
+const OVERRIDES: readonly string[] = [
+  ...['dev', 'nightly', 'preview', 'stable'],
+  ...['linux', 'macos', 'windows'],
+];
+const SERVERS = 'context_servers';
 
 const zed = createClient({
   id: 'zed',
@@ -16,9 +24,37 @@ const zed = createClient({
       ['project', join(place.project, '.zed', 'settings.json')],
     ]),
   folders: (place) => [folderOf(place)],
-  inside: [['context_servers']],
-  containers: () => [{ path: ['context_servers'] }],
+  inside: [[SERVERS], ...OVERRIDES.map((key) => [key, SERVERS]), ['profiles']],
+  containers: () => [{ path: [SERVERS] }],
+  strays: (root) => [
+    ...OVERRIDES.flatMap((key) => straysIn(root[key], [key])),
+    ...straysOfProfiles(root['profiles']),
+  ],
 });
+
+/** A profile has its settings in it, or below `settings`. */
+function straysOfProfiles(profiles: unknown): readonly Stray[] {
+  if (!isObject(profiles)) return [];
+  return Object.entries(profiles).flatMap(([name, profile]) => [
+    ...straysIn(profile, ['profiles', name]),
+    ...straysIn(isObject(profile) ? profile['settings'] : undefined, [
+      'profiles',
+      name,
+      'settings',
+    ]),
+  ]);
+}
+
+function straysIn(holder: unknown, path: ValuePath): readonly Stray[] {
+  const servers = isObject(holder) ? holder[SERVERS] : undefined;
+  if (!isObject(servers)) return [];
+  return Object.entries(servers).map(([name, value]) => ({
+    name,
+    path: [...path, SERVERS, name],
+    value,
+    obstacle: `it stands under \`${path[0]}\` of settings.json, which is left alone; move it to \`${SERVERS}\``,
+  }));
+}
 
 /** On macOS, Zed asks for no variable. */
 function folderOf(place: Place): string {

@@ -276,3 +276,29 @@ describe('a secret that stands where its name should', () => {
     expect(found.join('\n')).not.toContain(token);
   });
 });
+
+describe('the command that a secret is bound to', () => {
+  it('is a list of words', async () => {
+    const read = await servers(binding({ command: '["npx", "-y", "server"]' }));
+    expect(read.get('github')?.secretBindings).toMatchObject([
+      { injectAs: 'TOKEN', command: ['npx', '-y', 'server'] },
+    ]);
+  });
+
+  it.each(['"npx"', '[]', '[1]', `["${'x'.repeat(4_097)}"]`, '[["x"]]'])(
+    'is nothing else: %s',
+    async (command) => {
+      expect(await problems(binding({ command }))).toEqual([
+        expect.stringContaining('`command` is not a list of words'),
+      ]);
+    },
+  );
+
+  it('lets one variable have a value for each command, and no two for one', async () => {
+    const [npx, docker] = ['["npx"]', '["docker"]'].map((command) => binding({ command }));
+    expect((await servers(`${npx}${docker}`)).get('github')?.secretBindings).toHaveLength(2);
+    for (const text of [`${npx}${npx}`, `${npx}${binding()}`, `${binding()}${npx}`]) {
+      expect(await problems(text)).toEqual([expect.stringContaining('stands twice')]);
+    }
+  });
+});

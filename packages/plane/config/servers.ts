@@ -17,6 +17,8 @@ interface SecretBinding {
   readonly source: SecretSource;
   /** Whether its value is taken out of all that is recorded. */
   readonly redact: boolean;
+  /** What the server must be started by to get it, word by word; anything without one. */
+  readonly command?: readonly string[];
 }
 
 interface ServerConfig {
@@ -51,12 +53,14 @@ interface Reading {
 
 type Table = { readonly [key: string]: unknown };
 
-const BINDING_KEYS = ['inject_as', 'secret_ref', 'source', 'redact'];
+const BINDING_KEYS = ['inject_as', 'secret_ref', 'source', 'redact', 'command'];
 const SERVER_KEYS = ['secret_bindings'];
 const SERVERS_MAX = 256;
 const SERVER_NAME_LENGTH_MAX = 256;
 const BINDINGS_MAX = 64;
 const NAME_LENGTH_MAX = 128;
+const COMMAND_WORDS_MAX = 256;
+const COMMAND_WORD_LENGTH_MAX = 4_096;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Reads what stands under `servers`; `where` gives the place of a key in the file. */
@@ -109,18 +113,21 @@ function readServer(reading: Reading, name: string, value: unknown): readonly Se
     wrong(reading, here, { message, fix: 'Write it as [[servers.NAME.secret_bindings]].' });
     return [];
   }
-  const seen = new Set<string>();
+  const seen = new Map<string, (string | undefined)[]>();
   return list.flatMap((one: unknown, index) => {
     const at = [...here, String(index)];
     const [binding] = readBinding(reading, one, at);
     if (binding === undefined) return [];
     const variable = binding.injectAs.toUpperCase();
-    if (seen.has(variable)) {
+    const command = binding.command && JSON.stringify(binding.command);
+    const others = seen.get(variable) ?? [];
+    // For two commands it may have two values.
+    if (others.some((other) => !other || !command || other === command)) {
       const message = `\`inject_as\`: \`${binding.injectAs}\` stands twice for one server`;
-      const fix = 'Remove one of the two bindings.';
+      const fix = 'Remove one of the two bindings, or give each a `command` of its own.';
       wrong(reading, [...at, 'inject_as'], { message, fix });
     }
-    seen.add(variable);
+    seen.set(variable, [...others, command]);
     return [binding];
   });
 }
@@ -144,7 +151,28 @@ function readBinding(reading: Reading, value: unknown, path: KeyPath): readonly 
     });
     return [];
   }
-  return injectAs === undefined || place === undefined ? [] : [{ injectAs, ...place, redact }];
+  const command = readCommand(reading, value, path);
+  if (injectAs === undefined || place === undefined || command === undefined) return [];
+  return [{ injectAs, ...place, redact, ...command }];
+}
+
+/** Undefined is wrong. */
+function readCommand(
+  reading: Reading,
+  { command }: Table,
+  path: KeyPath,
+): Pick<SecretBinding, 'command'> | undefined {
+  if (command === undefined) return {};
+  const isRight =
+    Array.isArray(command) && command.length > 0 && command.length <= COMMAND_WORDS_MAX;
+  const words: readonly unknown[] = isRight ? command : [];
+  const texts = words.filter(
+    (word) => typeof word === 'string' && word.length <= COMMAND_WORD_LENGTH_MAX,
+  );
+  if (isRight && texts.length === words.length) return { command: texts.map(String) };
+  const message = '`command` is not a list of words';
+  const fix = `Write it as the client has it, like ["npx", "-y", "server"]: at most ${COMMAND_WORDS_MAX} words of ${COMMAND_WORD_LENGTH_MAX} characters.`;
+  return wrong(reading, [...path, 'command'], { message, fix });
 }
 
 function readInjectAs(reading: Reading, table: Table, path: KeyPath): string | undefined {

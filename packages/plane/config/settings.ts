@@ -270,7 +270,7 @@ const SETTINGS: { readonly [K in SettingKey]: Setting } = {
     fallback: null,
     env: 'SUB_VAULT_ADDR',
     flag: null,
-    doc: 'The address of HashiCorp Vault, for `vault://`. Without it, VAULT_ADDR.',
+    doc: 'The address of HashiCorp Vault, for `vault://`. Without it, VAULT_ADDR, with the token of VAULT_TOKEN alone.',
   },
   'secrets.vault_token_file': {
     type: path(),
@@ -284,7 +284,7 @@ const SETTINGS: { readonly [K in SettingKey]: Setting } = {
     fallback: null,
     env: 'SUB_CONNECT_ADDR',
     flag: null,
-    doc: 'The address of a 1Password Connect server, for `op://`. Without it, OP_CONNECT_HOST.',
+    doc: 'The address of a 1Password Connect server, for `op://`. Without it, OP_CONNECT_HOST, with the token of OP_CONNECT_TOKEN alone.',
   },
   'secrets.connect_token_file': {
     type: path(),

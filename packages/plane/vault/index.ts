@@ -1,3 +1,4 @@
+export { fitsCommand, hiddenWord } from './bound-command.ts';
 export type { Keychain } from './keychain.ts';
 export type { SecretProblem } from './problem.ts';
 export { formatSecretProblem } from './problem.ts';
@@ -9,7 +10,7 @@ export type {
   SecretBinding,
   SecretValue,
 } from './resolve.ts';
-export { resolveBindings } from './resolve.ts';
+export { isTooShortToRedact, resolveBindings } from './resolve.ts';
 export type { FarSettings } from './sources/far.ts';
 export type { VaultCode, VaultFault } from './store/fault.ts';
 export { isVaultFault } from './store/fault.ts';

@@ -1,6 +1,7 @@
 // From references to what a server is started with. Values are given out by functions alone, so
 // that no dump of a result, as text or as JSON, can show one.
 import { isAbsolute, join } from 'node:path';
+import { fitsCommand } from './bound-command.ts';
 import type { Keychain } from './keychain.ts';
 import type { SecretProblem } from './problem.ts';
 import { type Fetched, readSecretFile } from './secret-file.ts';
@@ -14,6 +15,8 @@ interface SecretBinding {
   readonly secretRef: string;
   readonly source: Source;
   readonly redact: boolean;
+  /** What the server must be started by to get it; anything without one. */
+  readonly command?: readonly string[];
 }
 
 interface BoundServer {
@@ -24,6 +27,8 @@ type Env = { readonly [name: string]: string | undefined };
 
 interface ResolveOptions {
   readonly serverName: string;
+  /** What starts the server, where that is known; without it no secret that is bound to a command is given. */
+  readonly command?: readonly string[];
   /** All that have bindings: what is bound to one server is kept from the others. */
   readonly servers: ReadonlyMap<string, BoundServer>;
   /** The environment that the shim was started with. */
@@ -81,7 +86,7 @@ const CONNECT_TOKEN = 'OP_CONNECT_TOKEN';
 /** Fetches the secrets of one server. What is missing is told, never guessed. */
 async function resolveBindings(options: ResolveOptions): Promise<ResolvedSecrets> {
   const { serverName, servers, env } = options;
-  const bindings = servers.get(serverName)?.secretBindings ?? [];
+  const bindings = chosenOf(servers.get(serverName)?.secretBindings ?? [], options);
   const outcomes = await fetchAll(bindings, options);
   const serverEnv = environment(outcomes, { env, taken: takenNames(servers) });
   const values = toRedact(outcomes, options);
@@ -104,10 +109,13 @@ async function fetchAll(
   bindings: readonly SecretBinding[],
   options: ResolveOptions,
 ): Promise<readonly Outcome[]> {
-  const isFar = bindings.some(({ source }) => source === 'keychain' || source === 'vault');
+  const isFar = bindings.some(
+    (one) => (one.source === 'keychain' || one.source === 'vault') && isFor(one, options),
+  );
   const far = isFar ? await farSources(options) : undefined;
   const outcomes = bindings.map(async (binding): Promise<Outcome> => {
     const { source, secretRef } = binding;
+    if (!isFor(binding, options)) return { binding, fetched: OF_ANOTHER };
     const near = source === 'env' || source === 'file';
     const fetched = near
       ? fetch({ source, secretRef }, options)
@@ -120,6 +128,34 @@ async function fetchAll(
     await far?.close();
   }
 }
+
+/**
+ * Of several for one variable, the one for this command. Where there is none, the first, to be told;
+ * unless the server of that name has a value of its own, which is none of ours.
+ */
+function chosenOf(
+  bindings: readonly SecretBinding[],
+  options: ResolveOptions,
+): readonly SecretBinding[] {
+  const chosen = new Map<string, SecretBinding>();
+  for (const one of bindings) {
+    const variable = one.injectAs.toUpperCase();
+    if (!chosen.has(variable) || isFor(one, options)) chosen.set(variable, one);
+  }
+  return [...chosen.values()].filter((one) => isFor(one, options) || !options.env[one.injectAs]);
+}
+
+/** Any config may have a server of this name: that alone is no right to its secrets. */
+function isFor({ command }: SecretBinding, { command: words }: ResolveOptions): boolean {
+  return command === undefined || (words !== undefined && fitsCommand(command, words));
+}
+
+const OF_ANOTHER: Fetched = {
+  ok: false,
+  isMissing: false,
+  message: 'it is bound to another command than the one that this server is started by',
+  fix: 'Give one of the two servers another name in the config of its client. If this one is to have the secret, correct `command` of the binding in config.toml.',
+};
 
 async function farSources(options: ResolveOptions) {
   const { openFar } = await import('./sources/far.ts');
@@ -158,6 +194,11 @@ function pathOf(secretRef: string, { home, userHome }: ResolveOptions): string {
   return isAbsolute(secretRef) ? secretRef : join(home, 'secrets', secretRef);
 }
 
+/** So short a value stands in many a text that has nothing to do with it. */
+function isTooShortToRedact(value: string): boolean {
+  return value.trim().length < LENGTH_MIN;
+}
+
 /** What cannot be found again in a text must not be injected as something that is. */
 function usable({ redact }: SecretBinding, fetched: Fetched): Fetched {
   if (!fetched.ok) return fetched;
@@ -166,7 +207,7 @@ function usable({ redact }: SecretBinding, fetched: Fetched): Fetched {
   if (value.trim() === '') {
     return { ...unusable, message: 'it is empty', fix: 'Write the secret there.' };
   }
-  if (redact && value.trim().length < LENGTH_MIN) {
+  if (redact && isTooShortToRedact(value)) {
     const fix = 'Use a longer secret, or set `redact = false` when it may be recorded.';
     return { ...unusable, message: `it is too short to be redacted`, fix };
   }
@@ -237,4 +278,4 @@ function problemOf({ binding, fetched }: Outcome): readonly SecretProblem[] {
 }
 
 export type { BoundServer, Injection, ResolvedSecrets, ResolveOptions, SecretBinding, SecretValue };
-export { resolveBindings };
+export { isTooShortToRedact, resolveBindings };

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ConfigProblem } from '../types.ts';
-import { problem, quoted, systemCode, systemProblem } from './problem.ts';
+import { homeProblem, problem, quoted, systemCode } from './problem.ts';
 
 const LEVELS_MAX = 64;
 const WRITABLE_BY_OTHERS = 0o022;
@@ -25,7 +25,7 @@ function ensureFolder(path: string): ConfigProblem | undefined {
     makeFolders(path);
     return folderProblem(path);
   } catch (cause) {
-    return systemProblem(path, 'created', cause);
+    return homeProblem(path, 'created', cause);
   }
 }
 

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { ConfigProblem } from '../types.ts';
 import { ensureFolder } from './files.ts';
 import { isAlive, isElsewhere, keyOf, type Owner, type Store, thisProcess } from './ports.ts';
-import { problem, systemProblem } from './problem.ts';
+import { homeProblem, problem } from './problem.ts';
 
 interface Lock {
   readonly kind: 'locked';
@@ -58,7 +58,7 @@ function takeLockOf(key: string, store: Store): Lock | Held | ConfigProblem {
   try {
     return contend(key, owner, store);
   } catch (cause) {
-    return systemProblem(run, 'locked', cause);
+    return homeProblem(run, 'locked', cause);
   }
 }
 

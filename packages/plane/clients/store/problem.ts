@@ -25,6 +25,12 @@ function systemProblem(path: string, doing: string, cause: unknown): ConfigProbl
   );
 }
 
+/** As `systemProblem`, of what lies in our own home. */
+function homeProblem(path: string, doing: string, cause: unknown): ConfigProblem {
+  const told = systemProblem(path, doing, cause);
+  return { ...told, fix: `${told.fix} Or set SUB_HOME to a folder that you can write to.` };
+}
+
 function systemCode(cause: unknown): string | undefined {
   if (!(cause instanceof Error) || !('code' in cause) || !('syscall' in cause)) return undefined;
   return typeof cause.code === 'string' ? cause.code : undefined;
@@ -35,9 +41,9 @@ function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
-/** How to put a backup in place without us. */
+/** How to put a backup in place without us: a link that stands there by now is not written through. */
 function byHand(backup: string, target: string): string {
-  return `Put it back by hand: cp ${quoted(backup)} ${quoted(target)}`;
+  return `Put it back by hand: rm -f ${quoted(target)} && cp ${quoted(backup)} ${quoted(target)}`;
 }
 
-export { byHand, problem, quoted, systemCode, systemProblem };
+export { byHand, homeProblem, problem, quoted, systemCode, systemProblem };

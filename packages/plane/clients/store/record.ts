@@ -6,7 +6,7 @@ import type { ConfigProblem } from '../types.ts';
 import { CONFIG_BYTES_MAX } from './config-file.ts';
 import { ensureFolder, folderProblem, isThere, readOwn, syncFolder, writeOwn } from './files.ts';
 import type { Store, StorePaths, StorePorts } from './ports.ts';
-import { problem, quoted, systemCode, systemProblem } from './problem.ts';
+import { homeProblem, problem, quoted, systemCode, systemProblem } from './problem.ts';
 import { type ConfigRecord, type Digest, parseRecord, recordText } from './record-text.ts';
 import type { OnStep } from './step.ts';
 
@@ -127,7 +127,7 @@ function writeRecord(writing: Writing, { paths }: Store): ConfigProblem | undefi
     onStep?.('base in place');
     return undefined;
   } catch (cause) {
-    return systemProblem(folder, 'written', cause);
+    return homeProblem(folder, 'written', cause);
   }
 }
 

@@ -148,7 +148,7 @@ describe('repair', () => {
         what: 'problem',
         problem: {
           path: one.file.path,
-          fix: expect.stringContaining('Put it back by hand: cp ') as unknown,
+          fix: expect.stringContaining('Put it back by hand: rm -f ') as unknown,
         },
       },
     ]);
@@ -233,7 +233,7 @@ test('a failed restore says how to do it by hand, and changes nothing', () => {
   expect(result).toMatchObject({
     kind: 'problem',
     message: `${one.file.path} cannot be written (ENOENT).`,
-    fix: `Check the path and its disk, then try again. Put it back by hand: cp ${originalPath(key, one.store.paths)} ${one.file.path}`,
+    fix: `Check the path and its disk, then try again. Put it back by hand: rm -f ${one.file.path} && cp ${originalPath(key, one.store.paths)} ${one.file.path}`,
   });
   expect(one.text).toBe(changed);
   expect(one.restore().kind).toBe('restored');

@@ -194,7 +194,7 @@ describe('an entry that others have changed', () => {
         /cannot be taken out of .*: it is broken at line \d+/,
       ) as unknown,
       fix: expect.stringMatching(
-        /Put it back by hand: cp \S+\/original \S+\/mcp\.json$/,
+        /Put it back by hand: rm -f (\S+\/mcp\.json) && cp \S+\/original \1$/,
       ) as unknown,
     });
     expect(one.text).toBe(broken);

@@ -8,10 +8,11 @@ import {
   unresolved,
 } from '../../clients/index.ts';
 import { readDocument } from '../../clients/text/document.ts';
-import type { Servers } from '../../config/index.ts';
+import type { SecretBinding, Servers } from '../../config/index.ts';
+import { fitsCommand } from '../../vault/index.ts';
 import type { FoundConfig } from './configs.ts';
 import { hasComment } from './masked.ts';
-import { documentOf, variablesOf } from './secrets/plain.ts';
+import { documentOf, serverOf, variablesOf, wordsOf } from './secrets/plain.ts';
 import { entryKey, flagIn } from './server-state.ts';
 
 interface Noting {
@@ -27,6 +28,8 @@ interface Noting {
   readonly env: { readonly [name: string]: string | undefined };
   /** What config.toml binds. */
   readonly bound: Servers;
+  /** How many secrets in plain text are too many for one look. */
+  readonly more: number;
 }
 
 function notesOn(noting: Noting): readonly string[] {
@@ -35,6 +38,8 @@ function notesOn(noting: Noting): readonly string[] {
     ...chosen.flatMap((entry) => unsetIn(entry, found.client, env)),
     ...commentedIn(noting),
     ...boundOver(noting),
+    ...receivingIn(noting),
+    ...tooMany(noting),
     ...lostIn(noting),
     ...barredIn(noting),
     ...envFilesOf(chosen),
@@ -56,9 +61,8 @@ function boundOver({ after, chosen, bound }: Noting): readonly string[] {
   if (document === undefined) return [];
   const keys = new Set(chosen.map(entryKey));
   return after.entries.flatMap((entry) => {
-    const name = entry.governed?.serverName ?? entry.name;
     const names = new Set(
-      bound.get(name)?.secretBindings.map(({ injectAs }) => injectAs.toUpperCase()),
+      bindingsFor(entry, bound).ours.map(({ injectAs }) => injectAs.toUpperCase()),
     );
     const both = variablesOf(document, entry)
       .map(({ variable }) => variable)
@@ -68,6 +72,53 @@ function boundOver({ after, chosen, bound }: Noting): readonly string[] {
       `${entry.name} gets ${both.join(', ')} by its bindings in config.toml: what its env says is not used.`,
     ];
   });
+}
+
+interface BindingsFor {
+  /** What the server gets by its name and its command. */
+  readonly ours: readonly SecretBinding[];
+  /** What a server of the same name gets that is started by another command. */
+  readonly others: readonly SecretBinding[];
+}
+
+function bindingsFor(entry: ServerEntry, bound: Servers): BindingsFor {
+  const all = bound.get(serverOf(entry))?.secretBindings ?? [];
+  const isOurs = ({ command }: SecretBinding) =>
+    command === undefined || fitsCommand(command, wordsOf(entry));
+  const ours = all.filter(isOurs);
+  const isGiven = ({ injectAs }: SecretBinding) => ours.some((one) => one.injectAs === injectAs);
+  return { ours, others: all.filter((one) => !isOurs(one) && !isGiven(one)) };
+}
+
+/** A name is all it takes to be given what is bound to it, unless a command was bound too. */
+function receivingIn({ found, chosen, bound }: Noting): readonly string[] {
+  return chosen.flatMap((entry) => {
+    const { name } = entry;
+    const { ours, others } = bindingsFor(entry, bound);
+    const notes: string[] = [];
+    if (ours.length > 0) {
+      notes.push(
+        `${name} of ${found.file.path} gets ${namesOf(ours)} by the bindings of servers.${serverOf(entry)} in config.toml. If it is another server of that name, give it another one.`,
+      );
+    }
+    if (others.length > 0) {
+      notes.push(
+        `${name} of ${found.file.path} does NOT get ${namesOf(others)}: the bindings of servers.${serverOf(entry)} in config.toml are for another command. Without a value of its own it will not start in production: give it another name, or correct \`command\` there.`,
+      );
+    }
+    return notes;
+  });
+}
+
+function namesOf(bindings: readonly SecretBinding[]): string {
+  return [...new Set(bindings.map(({ injectAs }) => injectAs))].join(', ');
+}
+
+function tooMany({ found, more }: Noting): readonly string[] {
+  if (more === 0) return [];
+  return [
+    `${found.file.path} has ${more} more secrets in plain text than are moved at once: import again for the next ones.`,
+  ];
 }
 
 /** They stand among the values that are replaced. */

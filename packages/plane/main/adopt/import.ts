@@ -173,10 +173,11 @@ function planFile(planning: Planning): ImportFile | AdoptProblem {
   if ('kind' in rewritten) return withCode('SUB_CLIENT_CONFIG', rewritten);
   const after = client.read(file, rewritten.text);
   if (after.kind === 'problem') return withCode('SUB_CLIENT_CONFIG', after);
+  const plain = plainSecrets(after, governedBy(call, after, options), planning.looks);
   return {
     client,
     path: file.path,
-    servers: viewsOf(config),
+    servers: viewsOf(config, options),
     chosen: chosen.map(({ name }) => name),
     updated: updatedBetween(config, after),
     isChanged: rewritten.text !== config.text,
@@ -186,8 +187,9 @@ function planFile(planning: Planning): ImportFile | AdoptProblem {
       baseText: base.text,
       env: options.env,
       bound: planning.bound,
+      more: plain.more,
     }),
-    secrets: plainSecrets(after, governedBy(call, after, options), planning.looks),
+    secrets: plain.secrets,
     moves,
     found,
     call,
@@ -314,10 +316,13 @@ function applyImport(planned: ImportFile, options: ImportOptions): Imported {
   switch (result.kind) {
     case 'applied':
     case 'unchanged': {
-      const left = scrubCopies(keyOf(found.target, store.ports), moves, store);
-      const warnings = left.map(
-        (path) => `${path} still holds a secret that has moved: remove it.`,
-      );
+      const { holding, removed } = scrubCopies(keyOf(found.target, store.ports), moves, store);
+      const warnings = [
+        ...holding.map((path) => `${path} still holds a secret that has moved: remove it.`),
+        ...removed.map(
+          (path) => `${path}, a copy of the config, held a secret that has moved, and was removed.`,
+        ),
+      ];
       return { kind: result.kind, warnings: [...result.warnings, ...warnings] };
     }
     case 'held':

@@ -19,6 +19,26 @@ test.each([
   [['--header', 'Authorization: Bearer V'], '--header Authorization:…'],
   [['https://h/?a=1&token=V'], 'https://h/?a=1&token=…'],
   [['postgres://me:V@host/db'], 'postgres://…@host/db'],
+  [['--password', '--V'], '--password …'],
+  [['--token', '--api-key', 'V'], '--token … …'],
+  [['--pat', 'V'], '--pat …'],
+  [['--sas', 'V'], '--sas …'],
+  [['--login=bob:V'], '--login=…'],
+  [['--as=bob:V'], '--as=…'],
+  [['--header=X-Api: V'], '--header=…'],
+  [['-H', 'X-Api: V'], '-H X-Api:…'],
+  [['X-Api: V'], 'X-Api:…'],
+  [['-eFOO=V'], '-eFOO=…'],
+  [['--env-var', 'FOO=V'], '--env-var FOO=…'],
+  [['run', '--', 'API=S3CR3Tnine'], 'run -- API=…'],
+  [['https://h/?sig=V'], 'https://h/?sig=…'],
+  [['https://h/?q=S3CR3Tnine#x'], 'https://h/?q=…#x'],
+  [['https://h/hook/S3CR3Tnine/x'], 'https://h/hook/…/x'],
+  [['bob:V@host'], '…@host'],
+  [['Server=x;Pwd=V;'], 'Server=…'],
+  [['Server=x;Port=V;'], 'Server=…'],
+  [['{"apiKey":"V"}'], '…'],
+  [['--functions', 'x9Yz8Wq7Rt6'], '--functions …'],
 ])('%j becomes %s', (words, expected) => {
   expect(shown(...words)).toBe(expected);
 });
@@ -28,6 +48,8 @@ test.each([
   [['sub.mjs', 'shim', '--server-name', 'auth', '--policy', '/p.yaml', '--', 'npx']],
   [['--no-auth', '--verbose']],
   [['-e', 'console.log(1)']],
+  [['--package=@scope/server@1.2.3', '--mode=read-only', 'node20', 'https://h/v2/x?page=2']],
+  [['/opt/a1b2c3d4e5/bin/node', './x1y2z3w4/run.js', 'C:\\a1b2c3d4e5']],
 ])('%j stays', (words) => {
   expect(shown(...words)).toBe(words.join(' '));
 });

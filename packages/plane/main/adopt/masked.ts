@@ -1,7 +1,7 @@
 // A config as it may be shown: its form and the values that are about to change, nothing else. What
 // stands beside them is where clients keep their secrets.
 import type { Format } from '../../clients/types.ts';
-import { maskedWords } from './masked-words.ts';
+import { MASK, maskedWords } from './masked-words.ts';
 import { replaceTokens, tokensIn } from './tokens.ts';
 
 interface Range {
@@ -56,8 +56,11 @@ function shownPart(part: string, { format, redact }: MaskOptions): string {
     if (isComment(token)) return maskedComment(token);
     if (token.length > WORD_LENGTH_MAX) return maskedString(token);
     const word = wordOf(token);
-    const safe = word === undefined ? undefined : mask(word);
-    if (safe === undefined) return maskedString(token);
+    if (word === undefined) return maskedString(token);
+    const hidden = mask(word);
+    // First what has a known form: of a part of it the redactor would know nothing.
+    const clean = redact(word);
+    const safe = clean === word || hidden === MASK ? hidden : maskedWords()(clean);
     return safe === word ? token : JSON.stringify(safe);
   });
   return redact(shown);

@@ -60,4 +60,4 @@ function realFile(path: string): string | undefined {
 }
 
 export type { OwnCall, OwnProgram };
-export { ownProgram };
+export { ownProgram, realFile };

@@ -5,7 +5,8 @@ import { leftBehind, type Repaired, repairAll } from '../../clients/store/repair
 import { livingAgents } from '../run/living-agents.ts';
 import { runOfWrap } from '../wrap/wrap-file.ts';
 import { lostWords } from './lost.ts';
-import { type AdoptPlace, storeAt } from './place.ts';
+import { type AdoptPlace, type SecretPlace, storeAt } from './place.ts';
+import { repairBindings, unrepairedBindings } from './secrets/pending.ts';
 
 type Home = Pick<AdoptPlace, 'paths'>;
 
@@ -56,4 +57,13 @@ function livingWords(wrapId: string | undefined, { run }: AdoptPlace['paths']): 
   return ` Its agent (process ${pids.join(', ')}) still runs: the servers that it starts from now on are NOT governed. End it, and start it again.`;
 }
 
-export { livingWords, repairHome, unrepaired };
+/** Takes out what killed imports have bound for nothing; the same lines. */
+function repairSecrets({ paths }: Pick<SecretPlace, 'paths'>): Promise<readonly string[]> {
+  return repairBindings({ paths, store: storeAt(paths) });
+}
+
+function unrepairedSecrets({ paths }: Home): readonly string[] {
+  return unrepairedBindings(storeAt(paths));
+}
+
+export { livingWords, repairHome, repairSecrets, unrepaired, unrepairedSecrets };

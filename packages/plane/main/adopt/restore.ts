@@ -18,12 +18,13 @@ import type { OnStep } from '../../clients/store/step.ts';
 import { takeOut } from '../../clients/store/take-out.ts';
 import { loadRedactor } from '../shim/redact.ts';
 import { type FoundConfig, findConfigs } from './configs.ts';
+import { livingWrap } from './living-wrap.ts';
 import { lostWords } from './lost.ts';
 import { clientPlace, type SecretPlace, storeAt } from './place.ts';
 import { type AdoptProblem, adoptProblem, heldBy, withCode } from './problem.ts';
-import { removeBindings } from './secrets/bindings.ts';
 import { vaultOptions } from './secrets/move.ts';
-import { returning } from './secrets/return.ts';
+import { type PutBack, type Returning, returning } from './secrets/return.ts';
+import { unbindMoved } from './secrets/unbind.ts';
 import { shownDiff } from './shown.ts';
 
 interface RestoreOptions extends SecretPlace {
@@ -51,8 +52,14 @@ interface RestoreFile {
   /** The servers that others have removed: they cannot come back. */
   readonly missing: readonly string[];
   readonly diff: string;
+  /** The servers that have another name now, and are set free under it. */
+  readonly renamed: ReadonlySet<string>;
   /** The names of the secrets that come back out of the store. */
   readonly secrets: readonly string[];
+  /** Those whose server is gone: they are in the store alone. */
+  readonly stored: readonly string[];
+  /** Those of `secrets` that have another value than when they were moved. */
+  readonly rotated: readonly string[];
   readonly apply: () => RestoreResult;
   /** Once it is back, its servers need no bindings any more; a whole sentence where one has to stay. */
   readonly unbind: () => Promise<string | undefined>;
@@ -136,13 +143,16 @@ async function fromRecord(
   found: FoundRecord,
   { store, redact, options }: Looking,
 ): Promise<RestoreFile | AdoptProblem> {
-  const { path, target, format, client: id, moved = [] } = found.record;
+  const { path, target, format, client: id } = found.record;
   const holder = livingOwner(found.record, store);
   if (holder !== undefined) return heldBy(path, holder.by);
   const client = clientOf(id);
   const back = await secretsFor(found, { store, options });
   if (back.kind === 'refused') return back;
-  const { putBack } = back;
+  const putBack: PutBack = (text, record) => {
+    const one = back.fill(text, record);
+    return one.kind === 'filled' ? one.text : one;
+  };
   const { onStep } = options;
   const steps = onStep === undefined ? {} : { onStep };
   const apply = (): RestoreResult => restoreRecord(found, { ...store, ...steps, putBack });
@@ -153,55 +163,42 @@ async function fromRecord(
   if (backup.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', backup);
   const undone = undoOf(config, found, { backup, store });
   if (undone.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', undone);
-  const text = putBack(undone.text, found.record);
-  if (typeof text !== 'string') return withCode('SUB_CLIENT_RESTORE', text);
+  const filled = back.fill(undone.text, found.record);
+  if (filled.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', filled);
+  const { text, renamed } = filled;
   const file = { client: id, scope: 'user', path, format } as const;
   return {
     client,
     path,
     how: undone.kind,
-    taken: undone.taken.map(({ name }) => name),
+    taken: [...undone.taken.map(({ name }) => name), ...[...renamed.values()].flat()],
     left: undone.left.map(({ name }) => name),
-    missing: undone.missing.map(({ name }) => name),
+    missing: undone.missing.map(({ name }) => name).filter((name) => !renamed.has(name)),
+    renamed: new Set(renamed.keys()),
     diff: diffOf([client.read(file, config.text), client.read(file, text)], redact),
-    secrets: [...new Set(moved.map(({ secret }) => secret))],
+    secrets: namesOf(filled.put),
+    stored: namesOf(filled.lost),
+    rotated: back.rotated.filter((name) => filled.put.some(({ secret }) => secret === name)),
     apply,
     unbind: () => unbindMoved(found, { store, options }),
   };
 }
 
-type PutBack = (text: string, record: FoundRecord['record']) => string | ConfigProblem;
-
 /** The store is opened only for a config that lacks something. */
 async function secretsFor(
   { record }: FoundRecord,
   { store, options }: Pick<Looking, 'store' | 'options'>,
-): Promise<{ readonly kind: 'returning'; readonly putBack: PutBack } | AdoptProblem> {
-  if (record.moved === undefined) return { kind: 'returning', putBack: (text) => text };
+): Promise<Returning | AdoptProblem> {
+  if (record.moved === undefined) {
+    const none = { put: [], lost: [], renamed: new Map() };
+    return { kind: 'returning', fill: (text) => ({ kind: 'filled', text, ...none }), rotated: [] };
+  }
   const vault = await vaultOptions(options);
   return 'kind' in vault ? vault : returning(record, vault, store.ports.sha256);
 }
 
-/** Only what no other config needs, and what stands there as we wrote it. */
-async function unbindMoved(
-  { key, record: { moved = [] } }: FoundRecord,
-  { store, options }: Pick<Looking, 'store' | 'options'>,
-): Promise<string | undefined> {
-  const needed = new Set(
-    listRecords(store.paths).flatMap((one) =>
-      one.kind === 'record' && one.key !== key ? (one.record.moved ?? []).map(boundKey) : [],
-    ),
-  );
-  const bindings = moved
-    .filter((one) => !needed.has(boundKey(one)))
-    .map(({ server, path, secret }) => ({ server, variable: String(path.at(-1)), secret }));
-  if (bindings.length === 0) return undefined;
-  const failed = await removeBindings(bindings, { paths: options.paths, store });
-  return failed && `the bindings stay in config.toml: ${failed.message} ${failed.fix}`;
-}
-
-function boundKey({ server, path }: MovedSecret): string {
-  return JSON.stringify([server, String(path.at(-1)).toUpperCase()]);
+function namesOf(secrets: readonly MovedSecret[]): readonly string[] {
+  return [...new Set(secrets.map(({ secret }) => secret))];
 }
 
 /** A config that is gone or cannot be read: trying changes nothing. */
@@ -223,8 +220,10 @@ function diffOf(
 /** An entry that starts a shim tells itself what stands behind it. */
 function fromEntries(
   { client, file, config }: FoundConfig,
-  { store, redact }: Looking,
+  { store, redact, options }: Looking,
 ): readonly (RestoreFile | AdoptProblem)[] {
+  const living = livingWrap(config, options);
+  if (living !== undefined) return [living];
   const ways = governedIn(config).map((entry) => ({ ...entry, pairs: [] }));
   if (ways.length === 0) return [];
   const out = takeOut({ text: config.text, format: file.format, ways });
@@ -234,7 +233,10 @@ function fromEntries(
   }
   const entries = (text: string) => {
     const read = client.read(file, text);
-    return read.kind === 'problem' ? read : governedIn(read);
+    if (read.kind === 'problem') return read;
+    // Somebody was asked meanwhile, and that takes as long as it takes.
+    const begun = livingWrap(read, options);
+    return begun === undefined ? governedIn(read) : problemAt(file.path, begun);
   };
   return [
     {
@@ -244,12 +246,19 @@ function fromEntries(
       taken: out.taken.map(({ name }) => name),
       left: out.left.map(({ name }) => name),
       missing: out.missing.map(({ name }) => name),
+      renamed: new Set(),
       diff: diffOf([config, client.read(file, out.text)], redact),
       secrets: [],
+      stored: [],
+      rotated: [],
       unbind: () => Promise.resolve(undefined),
       apply: () => releaseConfig({ ...store, file, entries }),
     },
   ];
+}
+
+function problemAt(path: string, { message, fix }: AdoptProblem): ConfigProblem {
+  return { kind: 'problem', path, message, fix };
 }
 
 function governedIn({ entries }: ReadConfig) {
@@ -271,14 +280,16 @@ type RestoreOutcome =
     }
   | AdoptProblem;
 
-async function applyRestore({ path, apply, unbind }: RestoreFile): Promise<RestoreOutcome> {
+async function applyRestore(file: RestoreFile): Promise<RestoreOutcome> {
+  const { path, apply, unbind, renamed } = file;
   const result = apply();
   switch (result.kind) {
     case 'restored':
     case 'untouched': {
       // Last: until the config has them, the bindings are where the servers get their secrets from.
       const stays = await unbind();
-      const lost = lostWords(result);
+      const missing = result.missing.filter(({ name }) => !renamed.has(name));
+      const lost = lostWords({ ...result, missing });
       const replaced = result.kind === 'restored' ? result.replaced : undefined;
       return {
         kind: 'restored',

@@ -1,8 +1,12 @@
 // What becomes of the calls to one server of a config.
 import type { ReadConfig, ServerEntry } from '../../clients/index.ts';
+import { type Asking, startsOwn } from './own-entry.ts';
 
-/** `unknown`: neither a command nor an address that we know how to read. */
-type ServerState = 'governed' | 'open' | 'remote' | 'unknown';
+/**
+ * `governed`: by this very `sub`. `foreign`: by something else that is called `sub`, which may do
+ * anything. `unknown`: neither a command nor an address that we know how to read.
+ */
+type ServerState = 'governed' | 'foreign' | 'open' | 'remote' | 'unknown';
 
 interface ServerView {
   readonly name: string;
@@ -12,7 +16,7 @@ interface ServerView {
   readonly isDisabled: boolean;
   /** Why no shim can stand before its command. */
   readonly obstacle?: string;
-  /** The name that policies and the ledger know it by; only where it is governed. */
+  /** The name that policies and the ledger know it by; only where it starts a shim. */
   readonly serverName?: string;
   /** What the entry itself tells its shim. */
   readonly policy?: string;
@@ -20,16 +24,17 @@ interface ServerView {
   /** Where it sends its events, if the entry says so. */
   readonly events?: string;
   readonly wrapId?: string;
-  /** How the entry starts `sub`; only where it is governed. */
+  /** How the entry starts `sub`; only where it starts a shim. */
   readonly program?: readonly string[];
 }
 
-function stateOf({ governed, transport }: ServerEntry): ServerState {
-  if (governed !== undefined) return 'governed';
+function stateOf(entry: ServerEntry, asking: Asking): ServerState {
+  const { governed, transport } = entry;
+  if (governed !== undefined) return startsOwn(entry, asking) ? 'governed' : 'foreign';
   return transport === 'stdio' ? 'open' : transport;
 }
 
-function viewOf(entry: ServerEntry): ServerView {
+function viewOf(entry: ServerEntry, asking: Asking): ServerView {
   const { name, project, isDisabled, governed, obstacle } = entry;
   const policy = governed && flagIn(governed.flags, 'policy');
   const profile = governed && flagIn(governed.flags, 'profile');
@@ -37,7 +42,7 @@ function viewOf(entry: ServerEntry): ServerView {
   return {
     name,
     ...(project !== undefined && { project }),
-    state: stateOf(entry),
+    state: stateOf(entry, asking),
     isDisabled,
     ...(obstacle !== undefined && { obstacle }),
     ...(governed !== undefined && { serverName: governed.serverName ?? name }),
@@ -49,8 +54,8 @@ function viewOf(entry: ServerEntry): ServerView {
   };
 }
 
-function viewsOf({ entries }: ReadConfig): readonly ServerView[] {
-  return entries.map(viewOf);
+function viewsOf({ entries }: ReadConfig, asking: Asking): readonly ServerView[] {
+  return entries.map((entry) => viewOf(entry, asking));
 }
 
 /** The last one counts, as it does for the shim. */

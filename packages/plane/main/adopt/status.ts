@@ -3,7 +3,7 @@ import { CLIENTS } from '../../clients/index.ts';
 import { isAlive, keyOf, type Store } from '../../clients/store/ports.ts';
 import { readRecord } from '../../clients/store/record.ts';
 import { type FoundConfig, findConfigs } from './configs.ts';
-import { type OwnCall, ownProgram } from './own-program.ts';
+import type { OwnCall } from './own-program.ts';
 import { type AdoptPlace, clientPlace, storeAt } from './place.ts';
 import { type AdoptProblem, withCode } from './problem.ts';
 import { projectOf, recordedConfigs } from './recorded.ts';
@@ -35,8 +35,13 @@ interface Adoptions {
   readonly problems: readonly AdoptProblem[];
 }
 
+interface StatusOptions extends AdoptPlace {
+  /** The `sub` that asks: only what starts that one counts as governed. */
+  readonly own: OwnCall;
+}
+
 /** The configs of all clients, and every other one that there is a record of. */
-function adoptionStatus(place: AdoptPlace): Adoptions {
+function adoptionStatus(place: StatusOptions): Adoptions {
   const store = storeAt(place.paths);
   const here = clientPlace(place);
   const { found, problems } = findConfigs({ place: here, clients: CLIENTS });
@@ -54,13 +59,17 @@ function adoptionStatus(place: AdoptPlace): Adoptions {
     };
   });
   return {
-    files: files.map((one) => fileOf(one, store)),
+    files: files.map((one) => fileOf(one, store, place)),
     unreadable,
     problems: unreadable.map(({ problem }) => problem),
   };
 }
 
-function fileOf({ client, file, target, config }: FoundConfig, store: Store): StatusFile {
+function fileOf(
+  { client, file, target, config }: FoundConfig,
+  store: Store,
+  asking: StatusOptions,
+): StatusFile {
   const record = readRecord(keyOf(target, store.ports), store.paths);
   const { kind = null, owner } = record.kind === 'record' ? record.record : {};
   const isLive = owner !== undefined && isAlive(owner, store.ports);
@@ -70,20 +79,11 @@ function fileOf({ client, file, target, config }: FoundConfig, store: Store): St
     path: file.path,
     scope: file.scope,
     ...(file.scope === 'project' && { project: projectOf(file.path) }),
-    servers: viewsOf(config),
+    servers: viewsOf(config, asking),
     change: kind,
     wrapPid: isLive ? owner.pid : null,
   };
 }
 
-/** Whether an entry starts the `sub` that asks; true where that cannot be told. */
-function startsOwn(program: readonly string[], own: OwnCall): boolean {
-  const ours = ownProgram(own);
-  const script = program.at(-1);
-  if (ours.kind === 'not_found' || script === undefined) return true;
-  const theirs = ownProgram({ runtime: own.runtime, script });
-  return theirs.kind === 'not_found' || theirs.words.at(-1) === ours.words.at(-1);
-}
-
 export type { Adoptions, StatusFile, UnreadableFile };
-export { adoptionStatus, startsOwn };
+export { adoptionStatus };

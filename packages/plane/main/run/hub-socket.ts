@@ -1,6 +1,6 @@
 // Where the hub of a run listens, and what hubs that were killed have left behind.
 import { lstatSync, mkdtempSync, readdirSync, rmSync, type Stats } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type NetConnectOpts } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { sha256 } from '../../crypto/index.ts';
@@ -52,9 +52,9 @@ function shortTmpdir(): string {
 }
 
 /** Whether somebody listens; what does not answer in time is taken as somebody. */
-function isListening(path: string): Promise<boolean> {
+function isListening(at: NetConnectOpts): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(path);
+    const socket = connect(at);
     const finish = (listening: boolean): void => {
       socket.destroy();
       resolve(listening);
@@ -85,7 +85,7 @@ async function dropStaleSockets(runDir: string, nowMs: number): Promise<void> {
 async function isStale(path: string, nowMs: number): Promise<boolean> {
   const stats = ownStats(path);
   if (stats?.isSocket() !== true || nowMs - stats.mtimeMs < YOUNG_MS) return false;
-  return !(await isListening(path));
+  return !(await isListening({ path }));
 }
 
 /** Undefined for what is not ours, too. */

@@ -63,7 +63,7 @@ async function chooseRun(env: Env, runDir: string): Promise<ChosenRun> {
     return { id: uuidv7(), warnings: [warning] };
   }
   const isHosted =
-    env['SUB_RUN_HOSTED'] === '1' || (await isListening(socketPathOf(runDir, given)));
+    env['SUB_RUN_HOSTED'] === '1' || (await isListening({ path: socketPathOf(runDir, given) }));
   return isHosted
     ? { id: uuidv7(), parentRunId: given, warnings: [] }
     : { id: given, warnings: [] };

@@ -14,7 +14,12 @@ interface RunOptions {
   /** The policy that the run begins with; null without one. */
   readonly snapshot: Snapshot | null;
   /** What the command line gave, and the agent's shims have to be told. */
-  readonly told: { readonly policyPath?: string; readonly profile?: string };
+  readonly told: {
+    readonly policyPath?: string;
+    /** Somebody named it for this run; else it was found, or is the one of the home. */
+    readonly isPolicyNamed?: boolean;
+    readonly profile?: string;
+  };
   readonly identity: {
     readonly agentId?: string;
     readonly env?: EnvName;

@@ -39,7 +39,7 @@ function keepPolicy(
   const system = thisSystem();
   const path = join(paths.run, copyName(runId, system));
   try {
-    writeCopy(path, textOf(snapshot, told.policyPath), system);
+    writeCopy(path, textOf(snapshot, told), system);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
     const message = `the policy of the run cannot be kept for its servers: ${path} (${code}).`;
@@ -77,9 +77,10 @@ function writeCopy(path: string, text: string, system: System): void {
 }
 
 /** With the hash of the file it came from, so that a shim need not read that one when it is the same. */
-function textOf(snapshot: Snapshot, policyPath: string | undefined): string {
+function textOf(snapshot: Snapshot, { policyPath, isPolicyNamed }: RunOptions['told']): string {
   const source_sha256 = policyPath === undefined ? undefined : fileHash(policyPath);
-  return `${JSON.stringify({ source_sha256, sealed: sealSnapshot(snapshot) })}\n`;
+  const named = isPolicyNamed === true;
+  return `${JSON.stringify({ source_sha256, named, sealed: sealSnapshot(snapshot) })}\n`;
 }
 
 /** Removes the copies of runs that were killed, once nothing of them lives. */

@@ -45,11 +45,26 @@ async function loadRunPolicy(wish: RunPolicy): ReturnType<typeof loadPolicy> {
   return { ok: true, snapshot };
 }
 
-/** What is to be said when an entry names another file than its run does, by whatever name. */
-function otherThan(ofRun: string | undefined, path: string): string | undefined {
-  if (ofRun && realPath(path) === realPath(ofRun)) return undefined;
+/** Whether an entry names another file than its run has, by whatever name. */
+function isOther(ofRun: string | undefined, path: string): boolean {
+  return !ofRun || realPath(path) !== realPath(ofRun);
+}
+
+/** What is to be said of that: nothing, where nobody named a policy for the run. */
+function otherThan(copyPath: string, ofRun: string | undefined, path: string): string | undefined {
+  if (!isNamed(copyPath)) return undefined;
   const [own, runs] = [path, ofRun ?? 'a copy'].map((one) => visible(one, SHOWN_MAX));
   return `this entry has its own --policy (${own}), which holds instead of that of the run (${runs})`;
+}
+
+/** Only a warning hangs on it, so a copy that cannot be read is no obstacle. */
+function isNamed(copyPath: string): boolean {
+  try {
+    const value: unknown = JSON.parse(textIn(copyPath));
+    return !isObject(value) || value['named'] !== false;
+  } catch {
+    return true;
+  }
 }
 
 function realPath(path: string): string {
@@ -107,4 +122,4 @@ function textIn(path: string): string {
   }
 }
 
-export { loadRunPolicy, otherThan };
+export { isOther, loadRunPolicy, otherThan };

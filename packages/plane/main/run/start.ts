@@ -3,7 +3,7 @@ import { type EventWriter, eventWriter, type TerminateRequest } from '@sublumina
 import type { Snapshot } from '@subluminal/core/policy';
 import { ensurePrivateFolder } from '../../config/index.ts';
 import { sha256 } from '../../crypto/index.ts';
-import { type Judge, openHub, type RunningHub } from '../../hub/index.ts';
+import { type Judge, openHub, type RunningHub, type RunTerms } from '../../hub/index.ts';
 import { loadPolicy } from '../shim/policy.ts';
 import { keepAgent, startAgent } from './agent.ts';
 import { prepareBundle } from './bundle-folder.ts';
@@ -68,7 +68,8 @@ async function startRun(options: RunOptions): Promise<RunResult> {
     const listen = options.listen ?? socket;
     const cedar = await openRunCedar(options);
     if (cedar !== undefined && 'kind' in cedar) return cedar;
-    const hub = await openRunHub(identity, { listen, terminations, judge: cedar?.judge });
+    const terms = termsOf(options);
+    const hub = await openRunHub(identity, { listen, terminations, judge: cedar?.judge, terms });
     if ('kind' in hub) {
       await cedar?.close();
       return hub;
@@ -101,11 +102,19 @@ interface HubWish {
   readonly listen: HubSocket | NonNullable<RunOptions['listen']>;
   readonly terminations: Terminations;
   readonly judge: Judge | undefined;
+  readonly terms: RunTerms;
+}
+
+/** A file that tells the shims of the run can be changed; what its host says cannot. */
+function termsOf({ snapshot, config }: RunOptions): HubWish['terms'] {
+  const { profile, 'policy.reload': policy_reload } = config;
+  if (snapshot === null) return { profile };
+  return { profile, policy_hash: snapshot.ref.policy_hash, policy_reload };
 }
 
 async function openRunHub(
   { producer }: RunIdentity,
-  { listen, terminations, judge }: HubWish,
+  { listen, terminations, judge, terms }: HubWish,
 ): Promise<RunningHub | Refused> {
   const isPort = 'port' in listen;
   const opened = await openHub({
@@ -113,6 +122,7 @@ async function openRunHub(
     listen: isPort ? { kind: 'tcp', ...listen } : { kind: 'unix', path: listen.path },
     nowMs: monotonic(),
     sha256,
+    terms,
     ...(judge !== undefined && { judge }),
     onTerminate: (request) => {
       terminations.request = request;

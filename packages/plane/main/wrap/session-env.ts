@@ -1,6 +1,8 @@
 // The environment of a shim whose config was rewritten by `sub wrap`.
 import { homePaths, SETTINGS } from '../../config/index.ts';
+import { thisSystem } from '../../identity/index.ts';
 import { fallbackRunDir } from '../run/agent-file.ts';
+import { hostEnv, isHostThere, isSameRun } from './host-env.ts';
 import { isOfSession } from './membership.ts';
 import { TOKEN_NAME } from './told-names.ts';
 import { readWrapFile } from './wrap-file.ts';
@@ -20,6 +22,8 @@ const SETTING_NAMES: ReadonlySet<string> = new Set(Object.values(SETTINGS).map((
 const OVER =
   'the `sub wrap` that this config was written for is over; the server is governed like an imported one. `sub unwrap` puts the config back';
 
+const UNTOLD =
+  'nothing tells of the `sub wrap` that this config was written for any more: the server is governed in the run of its client';
 const BESIDE =
   'this config is rewritten for a `sub wrap` whose agent has not started this server: it is governed in a run of its own, not in that one';
 /** What makes a shim one of the run. */
@@ -34,28 +38,43 @@ const OF_RUN: ReadonlySet<string> = new Set([
   TOKEN_NAME,
 ]);
 
-/** Looks in the home that the shim was told of, and in the one that is found from HOME alone. */
-function withWrapFile(env: Env, id: string): Wrapped {
+/**
+ * Looks in the home that the shim was told of, and in the one that is found from HOME alone. What the
+ * host of the same run has said to its agent wins: whoever can write to these folders could loosen the
+ * policy of a run that lives.
+ */
+async function withWrapFile(env: Env, id: string): Promise<Wrapped> {
+  const host = hostEnv(env, thisSystem());
   const runDirs = new Set([homePaths(env).run, fallbackRunDir(env)]);
   let problem: string | undefined;
   for (const runDir of runDirs) {
     const session = readWrapFile(runDir, id);
     if (session.kind === 'live') {
-      return isOfSession(env, session)
-        ? { env: merged(env, session.env), isLive: true }
-        : own(env, session.env);
+      if (!isOfSession(env, session)) return own(env, session.env, host);
+      const isToldTwice = host !== undefined && isSameRun(host, session.env);
+      const told = isToldTwice ? { ...tokenOf(session.env), ...host } : session.env;
+      return { env: merged(env, told), isLive: true };
     }
     if (session.kind === 'problem') problem ??= session.message;
   }
   if (problem !== undefined) return { env, isLive: false, problem };
-  return { env, isLive: false, warning: OVER };
+  if (host === undefined || !(await isHostThere(host)))
+    return { env, isLive: false, warning: OVER };
+  return { env: merged(env, host), isLive: false, warning: UNTOLD };
+}
+
+/** Some clients keep from their servers what sounds like a secret. */
+function tokenOf({ [TOKEN_NAME]: token }: Env): Env {
+  return token === undefined ? {} : { [TOKEN_NAME]: token };
 }
 
 /** Another client reads the same config: it is governed as the config says, in a run of its own. */
-function own(env: Env, told: Env): Wrapped {
+async function own(env: Env, told: Env, host: Env | undefined): Promise<Wrapped> {
   // One that has its own run was told all by that.
   if (env['SUB_RUN_ID'] && env['SUB_GOVERNANCE_ENDPOINT'])
     return { env, isLive: false, warning: BESIDE };
+  if (host !== undefined && (await isHostThere(host)))
+    return { env: merged(env, host), isLive: false, warning: BESIDE };
   const rest = Object.fromEntries(Object.entries(told).filter(([name]) => !OF_RUN.has(name)));
   return { env: merged(env, rest), isLive: false, warning: BESIDE };
 }

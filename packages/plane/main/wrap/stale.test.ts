@@ -16,7 +16,7 @@ afterEach(() => rmSync(runDir, { recursive: true, force: true }));
 
 test('removes what dead sessions have left, and nothing else', () => {
   const start = processInfo(process.pid, thisSystem())?.start ?? '';
-  const env = { SUB_RUN_ID: 'run-1' };
+  const env = { SUB_RUN_ID: 'run-1', SUB_GOVERNANCE_ENDPOINT: 'unix:/x/hub.sock' };
   writeWrapFile(runDir, { id: 'alive', env, owner: { pid: process.pid, start } });
   writeWrapFile(runDir, { id: 'dead', env, owner: { pid: process.pid, start: 'other' } });
   writeFileSync(join(runDir, 'wrap-notes.txt'), 'of somebody else');

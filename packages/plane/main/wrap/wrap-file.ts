@@ -25,7 +25,7 @@ interface WrapOwner {
 
 interface WrapFile {
   readonly id: string;
-  /** What the agent is told; only the names that a run tells are kept. `SUB_RUN_ID` is needed. */
+  /** What the agent is told; only the names that a run tells are kept. `SUB_RUN_ID` and its hub are needed. */
   readonly env: Env;
   readonly owner: WrapOwner;
   /** Of a hub that listens on TCP. */
@@ -170,6 +170,8 @@ function readText(text: string, id: string): Read | undefined {
   if (!isObject(value) || value['wrap_id'] !== id) return undefined;
   const { owner, env, token } = value;
   if (!isObject(owner) || !isObject(env) || typeof env['SUB_RUN_ID'] !== 'string') return undefined;
+  // Every session has a hub: one that names none was not written by us.
+  if (typeof env['SUB_GOVERNANCE_ENDPOINT'] !== 'string') return undefined;
   const { pid, start, space } = owner;
   if (space !== undefined && typeof space !== 'string') return undefined;
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return undefined;

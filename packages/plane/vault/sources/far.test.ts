@@ -1,6 +1,6 @@
 // Secrets from the store, the keychain and services, as a server gets them.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -141,6 +141,39 @@ describe('a secret of HashiCorp Vault', () => {
     const shown = await resolve(REF, { env, redact: false });
     expect(shown.secretValues()).toEqual([{ name: REF, value: TOKEN }]);
     silent(resolved);
+  });
+
+  it('goes to no address of a variable with a token that a file keeps', async () => {
+    const { address, asked } = await standing(answer);
+    mkdirSync(join(home, 'user'));
+    const tokenFile = join(home, 'user', '.vault-token');
+    writeFileSync(tokenFile, TOKEN, { mode: 0o600 });
+    const env = { VAULT_ADDR: address };
+    const kept = await resolve(REF, { env });
+    expect(told(kept)).toContain('vault_addr');
+    const settings = { vault: { tokenFile } };
+    const named = await resolve(REF, { env, settings });
+    expect(told(named)).toContain('vault_addr');
+    expect(asked).toEqual([]);
+    silent(kept);
+  });
+
+  it('goes by no proxy, whatever the environment says', async () => {
+    const proxy = await standing(() => ({ status: 200, json: {} }));
+    const { address, asked } = await standing(answer);
+    const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY'];
+    const before = names.map((name) => [name, process.env[name]] as const);
+    for (const name of names) process.env[name] = proxy.address;
+    try {
+      const env = { VAULT_ADDR: address, VAULT_TOKEN: TOKEN, HTTP_PROXY: proxy.address };
+      await resolve(REF, { env });
+    } finally {
+      for (const [name, value] of before) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    }
+    expect([asked.length, proxy.asked.length]).toEqual([1, 0]);
   });
 
   it('is reached by the settings before the variables', async () => {

@@ -23,7 +23,10 @@ type Service = { readonly ok: true; readonly base: URL; readonly token: string }
 
 const TOKEN_LENGTH_MAX = 16_384;
 
-/** The settings weigh more than the variables: the agent may have set those. */
+/**
+ * The settings weigh more than the variables: whoever starts the shim may have set those. For the same
+ * reason a token that is kept in a file goes to the address of the settings alone.
+ */
 function serviceOf(names: ServiceNames, settings: ServiceSettings, env: Env): Service {
   const { title, addressVariable, settings: keys } = names;
   const address = settings.address || env[addressVariable];
@@ -48,10 +51,15 @@ function serviceOf(names: ServiceNames, settings: ServiceSettings, env: Env): Se
   return { ok: true, base: base.url, token: token.value };
 }
 
-function tokenOf(names: ServiceNames, { tokenFile }: ServiceSettings, env: Env): Fetched {
-  const { title, tokenVariable, settings: keys, tokenPath } = names;
-  if (tokenFile) return readSecretFile(tokenFile);
+function tokenOf(names: ServiceNames, { address, tokenFile }: ServiceSettings, env: Env): Fetched {
+  const { title, addressVariable, tokenVariable, settings: keys, tokenPath } = names;
   const value = env[tokenVariable];
+  if (!address) {
+    if (value && !tokenFile) return { ok: true, value };
+    const fix = `Set ${keys}_addr in the table [secrets] of config.toml: a token that is kept in a file is not sent to where ${addressVariable} says.`;
+    return notFetched(`there is no token for ${title} in ${tokenVariable}`, fix);
+  }
+  if (tokenFile) return readSecretFile(tokenFile);
   if (value) return { ok: true, value };
   const kept = tokenPath === undefined ? undefined : readSecretFile(tokenPath);
   if (kept !== undefined && (kept.ok || !kept.isMissing)) return kept;

@@ -1,6 +1,6 @@
 // The bindings of moved secrets in config.toml: blocks of our own at its end, which go as they came.
 // Everything else in the file stays as it is, byte for byte.
-import { readdirSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import { parse } from 'smol-toml';
@@ -17,11 +17,18 @@ import { sameData } from '../../../clients/text/same.ts';
 import type { HomePaths } from '../../../config/index.ts';
 import { readServers } from '../../../config/servers.ts';
 import { type AdoptProblem, adoptProblem, heldBy, withCode } from '../problem.ts';
+import { quoted } from './cut.ts';
 
-interface Binding {
+/** What tells a binding of ours: which variable of which server gets what. */
+interface BindingName {
   readonly server: string;
   readonly variable: string;
   readonly secret: string;
+}
+
+interface Binding extends BindingName {
+  /** The command that it is for, as `fitsCommand` takes it. */
+  readonly command: readonly string[];
 }
 
 interface BindingFile {
@@ -34,15 +41,22 @@ const FILE_BYTES_MAX = 1_048_576;
 const DEPTH_MAX = 16;
 const TRIES_MAX = 3;
 
-function blockOf({ server, variable, secret }: Binding, lineBreak: string): string {
+function blockOf({ server, variable, secret }: BindingName, lineBreak: string): string {
   const lines = [
     MARK,
-    `[[servers.${/^[A-Za-z0-9_-]+$/.test(server) ? server : JSON.stringify(server)}.secret_bindings]]`,
-    `inject_as = ${JSON.stringify(variable)}`,
-    `secret_ref = ${JSON.stringify(secret)}`,
+    `[[servers.${/^[A-Za-z0-9_-]+$/.test(server) ? server : quoted(server, 'toml')}.secret_bindings]]`,
+    `inject_as = ${quoted(variable, 'toml')}`,
+    `secret_ref = ${quoted(secret, 'toml')}`,
     'source = "vault"',
   ];
   return lines.map((line) => `${line}${lineBreak}`).join('');
+}
+
+/** The last line of a block; blocks of earlier versions have none. */
+const COMMAND_LINE = /command = \[[^\r\n]*\]\r?\n/y;
+
+function commandLine({ command }: Binding, lineBreak: string): string {
+  return `command = [${command.map((word) => quoted(word, 'toml')).join(', ')}]${lineBreak}`;
 }
 
 /** The file with these bindings too; a problem where it would not be what the shim can read. */
@@ -53,7 +67,9 @@ async function withBindings(
 ): Promise<string | AdoptProblem> {
   const lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
   const start = text === '' || text.endsWith('\n') ? text : `${text}${lineBreak}`;
-  const blocks = bindings.map((one) => `${lineBreak}${blockOf(one, lineBreak)}`).join('');
+  const blocks = bindings
+    .map((one) => `${lineBreak}${blockOf(one, lineBreak)}${commandLine(one, lineBreak)}`)
+    .join('');
   const next = `${start}${start === '' ? blocks.slice(lineBreak.length) : blocks}`;
   const byHand = 'Write these bindings by hand, or keep the secrets where they are.';
   const message = `${path} cannot take ${bindings.length === 1 ? 'the binding' : 'the bindings'}`;
@@ -68,41 +84,50 @@ async function withBindings(
 }
 
 /** The file without those of these bindings that still stand there as we wrote them. */
-function withoutBindings(text: string, bindings: readonly Binding[]): string {
+function withoutBindings(text: string, bindings: readonly BindingName[]): string {
   let next = text;
   for (const binding of bindings) {
     for (const lineBreak of ['\n', '\r\n']) {
-      const block = blockOf(binding, lineBreak);
-      const at = next.indexOf(block);
-      if (at === -1) continue;
-      const before = next.slice(0, at);
-      const start =
-        before.endsWith(`\n${lineBreak}`) || before === lineBreak ? at - lineBreak.length : at;
-      const shorter = next.slice(0, start) + next.slice(at + block.length);
-      if (isWithout(next, shorter, binding)) next = shorter;
+      let from = 0;
+      for (;;) {
+        const at = next.indexOf(blockOf(binding, lineBreak), from);
+        if (at === -1) break;
+        const shorter = withoutBlock(next, at, { binding, lineBreak });
+        if (isWithout(next, shorter, binding)) next = shorter;
+        else from = at + 1;
+      }
     }
   }
   return next;
 }
 
-/** Nothing but that one binding may be gone. */
-function isWithout(text: string, shorter: string, binding: Binding): boolean {
+/** Also without the empty line before it, which came with it. */
+function withoutBlock(
+  text: string,
+  at: number,
+  { binding, lineBreak }: { readonly binding: BindingName; readonly lineBreak: string },
+): string {
+  const before = text.slice(0, at);
+  const isApart = before.endsWith(`\n${lineBreak}`) || before === lineBreak;
+  const line = new RegExp(COMMAND_LINE);
+  line.lastIndex = at + blockOf(binding, lineBreak).length;
+  const end = line.lastIndex + (line.exec(text)?.[0].length ?? 0);
+  return text.slice(0, isApart ? at - lineBreak.length : at) + text.slice(end);
+}
+
+/** Nothing but one binding of that name may be gone. */
+function isWithout(text: string, shorter: string, binding: BindingName): boolean {
   const [before, after] = [dataOf(text), dataOf(shorter)];
   if (before === undefined || after === undefined) return false;
   const [all, left] = [bindingsOf(before, binding.server), bindingsOf(after, binding.server)];
-  const kept = all.filter(
-    (one) =>
-      !(
-        isObject(one) &&
-        one['inject_as'] === binding.variable &&
-        one['secret_ref'] === binding.secret
-      ),
+  const isGone = all.some(
+    (one, index) => isNamed(one, binding) && sameData(all.toSpliced(index, 1), left),
   );
-  return (
-    kept.length === all.length - 1 &&
-    sameData(kept, left) &&
-    sameData(othersOf(before, binding), othersOf(after, binding))
-  );
+  return isGone && sameData(othersOf(before, binding), othersOf(after, binding));
+}
+
+function isNamed(one: unknown, { variable, secret }: BindingName): boolean {
+  return isObject(one) && one['inject_as'] === variable && one['secret_ref'] === secret;
 }
 
 function bindingsOf(data: object, server: string): readonly unknown[] {
@@ -110,7 +135,7 @@ function bindingsOf(data: object, server: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-function othersOf(data: object, { server }: Binding): unknown {
+function othersOf(data: object, { server }: BindingName): unknown {
   const { servers: _servers, ...settings } = { ...data, servers: undefined };
   const others = Object.entries(tableOf(data, 'servers')).filter(([name]) => name !== server);
   return { settings, others: Object.fromEntries(others) };
@@ -135,7 +160,7 @@ function addBindings(bindings: readonly Binding[], file: BindingFile) {
   return changeFile(file, (text) => withBindings(text, bindings, file.paths.config));
 }
 
-function removeBindings(bindings: readonly Binding[], file: BindingFile) {
+function removeBindings(bindings: readonly BindingName[], file: BindingFile) {
   return changeFile(file, (text) => Promise.resolve(withoutBindings(text, bindings)));
 }
 
@@ -172,7 +197,14 @@ async function attempt(
   const draft = draftPath(config.target, store.ports.uuid());
   const result = replaceConfigFile({ config, bytes: Buffer.from(next), draft });
   if (result.kind === 'changed') return 'changed';
+  if (next === '') dropEmpty(paths.config);
   return result.kind === 'problem' ? withCode('SUB_FILE_WRITE', result) : undefined;
+}
+
+/** An empty file says what no file says; ours goes as it came. A link is somebody's choice. */
+function dropEmpty(path: string): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile() === true && stats.size === 0) rmSync(path, { force: true });
 }
 
 function made({ home, config }: BindingFile['paths'], text: string): AdoptProblem | undefined {
@@ -199,5 +231,5 @@ function dropDrafts(path: string): void {
   }
 }
 
-export type { Binding, BindingFile };
+export type { Binding, BindingFile, BindingName };
 export { addBindings, removeBindings, withBindings };

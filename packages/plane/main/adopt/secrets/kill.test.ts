@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
 import type { Step } from '../../../clients/store/step.ts';
-import { repairHome } from '../repair.ts';
+import { repairHome, repairSecrets } from '../repair.ts';
 import type { MoveStep } from './move.ts';
 import type { Task } from './testing/child.ts';
 import { envOf, importMoving, Machine, restoreAll } from './testing/machine.ts';
@@ -83,7 +83,7 @@ async function tokenOf(one: Machine): Promise<string | undefined> {
   };
   const { args = [], env } = mcpServers.hub;
   if (!args.includes('shim')) return env['HUB_TOKEN'];
-  return (await envOf(one.options(), 'hub', env)).env['HUB_TOKEN'];
+  return (await envOf(one.options(), 'hub', { env })).env['HUB_TOKEN'];
 }
 
 describe('an import that moves a secret, killed', () => {
@@ -95,9 +95,12 @@ describe('an import that moves a secret, killed', () => {
       await killed({ does: 'import', folder: one.folder, killAt });
       expect(await tokenOf(one)).toBe(TOKEN);
       repairHome(one.options());
+      await repairSecrets(one.options());
       expect(await tokenOf(one)).toBe(TOKEN);
       expect(await restoreAll(one.options())).toEqual([]);
       expect(one.read()).toBe(CONFIG);
+      // Nothing is left that would win over what the config says from then on.
+      expect(one.bindings).toBe('');
     },
   );
 

@@ -2,38 +2,28 @@
 // before a config may lack them: they are stored, and their servers are bound to them.
 
 import { readConfigFile } from '../../../clients/store/config-file.ts';
-import {
-  ensurePrivateFolder,
-  loadConfig,
-  type SecretBinding,
-  type Servers,
-} from '../../../config/index.ts';
+import { ensurePrivateFolder, loadConfig, type Servers } from '../../../config/index.ts';
 import {
   addSecrets,
   isVaultFault,
   openVault,
   type Protection,
-  type Vault,
   type VaultFault,
   type VaultOptions,
 } from '../../../vault/index.ts';
-import type { FoundConfig } from '../configs.ts';
 import { type SecretPlace, storeAt } from '../place.ts';
 import { type AdoptProblem, adoptProblem } from '../problem.ts';
-import { addBindings, type Binding, removeBindings, withBindings } from './bindings.ts';
-import { cutOut } from './cut.ts';
+import {
+  addBindings,
+  type Binding,
+  type BindingName,
+  removeBindings,
+  withBindings,
+} from './bindings.ts';
 import type { Move } from './moved.ts';
-import { secretNames } from './names.ts';
-import { type Others, othersIn, sharedBy } from './others.ts';
-import { documentOf, type PlainSecret } from './plain.ts';
-
-/** A config whose secrets are to move. */
-interface MovableFile {
-  readonly found: FoundConfig;
-  readonly secrets: readonly PlainSecret[];
-  /** The config without our edits. */
-  readonly baseText: string;
-}
+import { othersIn } from './others.ts';
+import { beginMove } from './pending.ts';
+import { type MovableFile, Planning } from './planning.ts';
 
 type MoveStep = 'secrets stored' | 'servers bound';
 
@@ -54,6 +44,8 @@ interface Moves {
   readonly store: (onStep?: (step: MoveStep) => void) => Promise<Stored | AdoptProblem>;
   /** Takes the new bindings out again: of a config that could not be changed after all. */
   readonly unbind: (moves: readonly Move[]) => Promise<void>;
+  /** Once all configs are changed, or left: until then a killed process leaves a trace. */
+  readonly end: () => void;
 }
 
 async function vaultOptions(options: SecretPlace): Promise<VaultOptions | AdoptProblem> {
@@ -126,7 +118,8 @@ async function prepareMoves(
     const planning = new Planning({ servers: home.servers, others, vault });
     const moves = new Map(files.map((file) => [file, planning.movesOf(file)]));
     const unfit = await unfitFor(planning.bindings, options);
-    return unfit ?? movesOf(planning, moves, { options, home });
+    if (unfit === undefined) return movesOf(planning, moves, { options, home });
+    return (await withoutUnfit({ planning, moves, unfit }, { options, home })) ?? unfit;
   } finally {
     vault?.close();
   }
@@ -147,12 +140,48 @@ async function unfitFor(bindings: readonly Binding[], { paths }: SecretPlace) {
   return typeof next === 'string' ? undefined : next;
 }
 
+interface Unfit {
+  readonly planning: Planning;
+  readonly moves: ReadonlyMap<MovableFile, readonly Move[]>;
+  readonly unfit: AdoptProblem;
+}
+
+interface Place {
+  readonly options: SecretPlace;
+  readonly home: Home;
+}
+
+/** A server with an odd name keeps no other one's secrets in plain text. Undefined where none is left. */
+async function withoutUnfit({ planning, moves, unfit }: Unfit, place: Place) {
+  const odd = new Map<string, string>();
+  for (const one of planning.bindings) {
+    const why = await unfitFor([one], place.options);
+    if (why !== undefined) odd.set(one.server, why.message);
+  }
+  const fit = planning.bindings.filter(({ server }) => !odd.has(server));
+  if (fit.length === 0 || (await unfitFor(fit, place.options)) !== undefined) return undefined;
+  const kept = [...moves].map(
+    ([file, list]) => [file, list.filter(({ server }) => !odd.has(server))] as const,
+  );
+  const names = new Set(kept.flatMap(([, list]) => list.map(({ secret }) => secret)));
+  const warnings = [...odd].map(
+    ([server, why]) => `the secrets of ${server} stay in plain text: ${why || unfit.message}`,
+  );
+  const rest = {
+    bindings: fit,
+    secrets: new Map([...planning.secrets].filter(([name]) => names.has(name))),
+    warnings: [...planning.warnings, ...warnings],
+  };
+  return movesOf(rest, new Map(kept), place);
+}
+
 function movesOf(
-  { bindings, secrets, warnings }: Planning,
+  { bindings, secrets, warnings }: Pick<Planning, 'bindings' | 'secrets' | 'warnings'>,
   moves: ReadonlyMap<MovableFile, readonly Move[]>,
-  { options, home }: { readonly options: SecretPlace; readonly home: Home },
+  { options, home }: Place,
 ): Moves {
   const file = { paths: options.paths, store: storeAt(options.paths) };
+  let end = (): void => undefined;
   return {
     kind: 'moves',
     of: (one) => moves.get(one) ?? [],
@@ -167,6 +196,9 @@ function movesOf(
       const added = named.length === 0 ? undefined : await addSecrets(home.vault, named);
       if (isVaultFault(added)) return adoptProblem(added.code, added.message, added.fix);
       onStep?.('secrets stored');
+      const begun = beginMove([...moves.values()].flat().map(nameOf), file.store);
+      if (typeof begun === 'object') return begun;
+      end = begun;
       const unbound = bindings.length === 0 ? undefined : await addBindings(bindings, file);
       if (unbound !== undefined) return unbound;
       onStep?.('servers bound');
@@ -178,122 +210,13 @@ function movesOf(
       );
       if (gone.length > 0) await removeBindings(gone, file);
     },
+    end: () => end(),
   };
 }
 
-interface PlanningParts extends Pick<Home, 'servers'> {
-  readonly others: Others;
-  readonly vault: Vault | undefined;
+function nameOf({ server, path, secret }: Move): BindingName {
+  return { server, variable: String(path.at(-1)), secret };
 }
 
-/** Gathers what is new: names that are taken by one file are taken for the next. */
-class Planning {
-  readonly bindings: Binding[] = [];
-  readonly secrets = new Map<string, () => string>();
-  readonly warnings: string[] = [];
-  readonly #parts: PlanningParts;
-  readonly #names = new Map<string, string>();
-
-  constructor(parts: PlanningParts) {
-    this.#parts = parts;
-    const { vault } = parts;
-    for (const { name } of vault?.secrets ?? []) {
-      const value = vault?.value(name);
-      if (typeof value === 'string' && !this.#names.has(value)) this.#names.set(value, name);
-    }
-  }
-
-  movesOf({ found, secrets, baseText }: MovableFile): readonly Move[] {
-    const { file, client } = found;
-    const document = documentOf({ ...found.config, text: baseText });
-    let text = baseText;
-    return secrets.flatMap((secret): readonly Move[] => {
-      const value = document?.valueAt(secret.path);
-      if (typeof value !== 'string') return [];
-      const { server, variable, path } = secret;
-      const words = `${variable} of ${server} in ${file.path}`;
-      const out = cutOut(text, { format: file.format, path, value });
-      if (out === undefined) {
-        return this.#stays(`${words} is written in a way that could not come back as it is`);
-      }
-      const name = this.#nameFor({ client: client.id, server, variable, value, words });
-      if (name === undefined) return [];
-      text = out.text;
-      return [{ server, path, secret: name, value: () => value }];
-    });
-  }
-
-  #nameFor(asked: Asked): string | undefined {
-    const { server, variable, value, words } = asked;
-    const bound = this.#boundTo(server, variable);
-    if (bound !== undefined) return this.#reused(bound, asked);
-    const shared = sharedBy(this.#parts.others, asked);
-    if (shared.kind === 'clash') {
-      this.#stays(
-        `${words} is not what ${shared.path} has for a server of that name, and both would get the same`,
-      );
-      return undefined;
-    }
-    if (shared.kind === 'also') {
-      this.warnings.push(
-        `${server} of ${shared.paths.join(', ')} has no ${variable}, and gets this one too: servers of one name share their secrets.`,
-      );
-    }
-    const name = this.#names.get(value) ?? this.#newName(asked);
-    this.bindings.push({ server, variable, secret: name });
-    return name;
-  }
-
-  #boundTo(server: string, variable: string): SecretBinding | Binding | undefined {
-    const isSame = (other: string) => other.toUpperCase() === variable.toUpperCase();
-    const bindings = this.#parts.servers.get(server)?.secretBindings ?? [];
-    return (
-      bindings.find(({ injectAs }) => isSame(injectAs)) ??
-      this.bindings.find((one) => one.server === server && isSame(one.variable))
-    );
-  }
-
-  /** What the server gets already stands in the store: only the copy in the config goes. */
-  #reused(bound: SecretBinding | Binding, { value, words, variable }: Asked): string | undefined {
-    const [name, isOurs] =
-      'secretRef' in bound
-        ? [bound.secretRef, bound.source === 'vault' && bound.injectAs === variable]
-        : [bound.secret, bound.variable === variable];
-    const held = this.secrets.get(name)?.() ?? this.#parts.vault?.value(name);
-    if (isOurs && held === value) return name;
-    this.#stays(
-      `${words} is not used: its server is bound to \`${name}\`, which has another value (\`sub secrets rotate\` changes that)`,
-    );
-    return undefined;
-  }
-
-  #newName(asked: Asked): string {
-    const { vault } = this.#parts;
-    const taken = new Set([
-      ...(vault?.secrets ?? []).map(({ name }) => name),
-      ...this.secrets.keys(),
-    ]);
-    const name = secretNames(asked).find((one) => !taken.has(one));
-    if (name === undefined) throw new Error('every name for a secret is taken');
-    this.secrets.set(name, () => asked.value);
-    this.#names.set(asked.value, name);
-    return name;
-  }
-
-  #stays(words: string): readonly never[] {
-    this.warnings.push(`${words}: it stays in plain text.`);
-    return [];
-  }
-}
-
-interface Asked {
-  readonly client: string;
-  readonly server: string;
-  readonly variable: string;
-  readonly value: string;
-  /** Where it stands, for people. */
-  readonly words: string;
-}
-
-export type { MovableFile, MoveStep, Moves };
+export type { MoveStep, Moves };
 export { boundIn, prepareMoves, vaultOptions };

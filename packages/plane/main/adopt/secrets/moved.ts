@@ -5,7 +5,7 @@ import { problem } from '../../../clients/store/problem.ts';
 import { isOf, readRecord } from '../../../clients/store/record.ts';
 import type { ConfigRecord } from '../../../clients/store/record-text.ts';
 import { readDocument } from '../../../clients/text/document.ts';
-import { cutOut } from './cut.ts';
+import { cutAll } from './cut.ts';
 
 /** A secret that goes into the store, or is there already. */
 interface Move extends Omit<MovedSecret, 'cut'> {
@@ -28,17 +28,14 @@ interface Moving {
 function movingRewrite(moving: Moving): (baseText: string) => Rewritten | ConfigProblem {
   const { path, format, moves, rewrite } = moving;
   return (baseText) => {
-    let text = baseText;
-    const cuts: MovedSecret[] = [];
-    for (const { value, ...move } of moves) {
-      const out = cutOut(text, { format, path: move.path, value: value() });
-      if (out === undefined) {
-        const message = `${path} has changed since its secrets were looked at.`;
-        return problem(path, message, 'Try again.');
-      }
-      text = out.text;
-      cuts.push({ ...move, cut: out.cut });
+    const targets = moves.map(({ value, ...move }) => ({ path: move.path, value: value(), move }));
+    const out = cutAll(baseText, { format, targets });
+    if (out.left.length > 0) {
+      const message = `${path} has changed since its secrets were looked at.`;
+      return problem(path, message, 'Try again.');
     }
+    const { text } = out;
+    const cuts = out.cuts.map(({ target, cut }): MovedSecret => ({ ...target.move, cut }));
     const rewritten = rewrite(text);
     if ('kind' in rewritten) return rewritten;
     const moved = chain(moving, { before: baseText, after: text, cuts });

@@ -1,13 +1,16 @@
-// Servers of one name share their bindings, whichever client starts them: what the entries of that
-// name set, in every config that is known here.
+// Servers of one name and one command share their bindings, whichever client starts them: what the
+// entries of that name set, in every config that is known here.
 import { CLIENTS } from '../../../clients/index.ts';
+import { fitsCommand } from '../../../vault/index.ts';
 import { type FoundConfig, findConfigs } from '../configs.ts';
 import { type AdoptPlace, clientPlace, storeAt } from '../place.ts';
 import { recordedConfigs } from '../recorded.ts';
-import { documentOf, variablesOf } from './plain.ts';
+import { documentOf, serverOf, variablesOf, wordsOf } from './plain.ts';
 
 interface Other {
   readonly path: string;
+  /** What starts it. */
+  readonly words: readonly string[];
   /** By the variable in upper case, as bindings are told apart. */
   readonly set: ReadonlyMap<string, readonly string[]>;
 }
@@ -25,13 +28,14 @@ function othersIn(place: AdoptPlace, more: readonly FoundConfig[]): Others {
     const document = documentOf(config);
     for (const entry of document === undefined ? [] : config.entries) {
       if (document === undefined || entry.command === undefined) continue;
-      const name = entry.governed?.serverName ?? entry.name;
+      const name = serverOf(entry);
+      const words = wordsOf(entry);
       const set = new Map<string, string[]>();
       for (const { variable, value } of variablesOf(document, entry)) {
         const key = variable.toUpperCase();
         set.set(key, [...(set.get(key) ?? []), value]);
       }
-      others.set(name, [...(others.get(name) ?? []), { path: file.path, set }]);
+      others.set(name, [...(others.get(name) ?? []), { path: file.path, words, set }]);
     }
   }
   return others;
@@ -41,22 +45,31 @@ interface Asked {
   readonly server: string;
   readonly variable: string;
   readonly value: string;
+  /** As the binding would name it. */
+  readonly command: readonly string[];
 }
 
-type Shared =
-  | { readonly kind: 'agreed' }
-  /** Another entry of that name would get this value in place of its own. */
-  | { readonly kind: 'clash'; readonly path: string }
-  /** Entries of that name that have none, and get it too. */
-  | { readonly kind: 'also'; readonly paths: readonly string[] };
+interface Shared {
+  /** Another entry of that name and command would get this value in place of its own. */
+  readonly clash: string | undefined;
+  /** Entries of that name and command that have none, and get it too. */
+  readonly also: readonly string[];
+  /** Entries of that name that start something else: they get nothing. */
+  readonly apart: readonly string[];
+}
 
-function sharedBy(others: Others, { server, variable, value }: Asked): Shared {
-  const same = others.get(server) ?? [];
+function sharedBy(others: Others, { server, variable, value, command }: Asked): Shared {
+  const isSame = ({ words }: Other) => fitsCommand(command, words);
+  const named = others.get(server) ?? [];
+  const same = named.filter(isSame);
   const key = variable.toUpperCase();
   const clash = same.find(({ set }) => set.get(key)?.some((one) => one !== value) === true);
-  if (clash !== undefined) return { kind: 'clash', path: clash.path };
-  const also = same.filter(({ set }) => !set.has(key)).map(({ path }) => path);
-  return also.length === 0 ? { kind: 'agreed' } : { kind: 'also', paths: [...new Set(also)] };
+  const pathsOf = (some: readonly Other[]) => [...new Set(some.map(({ path }) => path))];
+  return {
+    clash: clash?.path,
+    also: pathsOf(same.filter(({ set }) => !set.has(key))),
+    apart: pathsOf(named.filter((one) => !isSame(one) && !one.set.has(key))),
+  };
 }
 
 export type { Others };

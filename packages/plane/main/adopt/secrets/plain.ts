@@ -12,6 +12,8 @@ interface PlainSecret {
   readonly server: string;
   readonly variable: string;
   readonly path: ValuePath;
+  /** What starts the server behind its shim. */
+  readonly command: readonly string[];
   /** Why it is taken for a secret. */
   readonly looks: string;
 }
@@ -20,23 +22,42 @@ const PER_FILE_MAX = 256;
 /** What a binding takes as the name of a variable. */
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
+interface PlainSecrets {
+  readonly secrets: readonly PlainSecret[];
+  /** How many more there are. */
+  readonly more: number;
+}
+
 function plainSecrets(
   config: ReadConfig,
   entries: readonly ServerEntry[],
   looksLike: LooksLike,
-): readonly PlainSecret[] {
+): PlainSecrets {
   const document = documentOf(config);
-  if (document === undefined) return [];
+  if (document === undefined) return { secrets: [], more: 0 };
   const found = entries.flatMap((entry) =>
     variablesOf(document, entry).flatMap(({ variable, path, value }): readonly PlainSecret[] => {
       const looks = VARIABLE.test(variable) ? looksLike(variable, value) : undefined;
       if (looks === undefined || isReservedName(variable)) return [];
-      const { name, project, governed } = entry;
-      const server = governed?.serverName ?? name;
-      return [{ name, ...(project !== undefined && { project }), server, variable, path, looks }];
+      const { name, project } = entry;
+      const of = { name, ...(project !== undefined && { project }), server: serverOf(entry) };
+      return [{ ...of, variable, path, command: wordsOf(entry), looks }];
     }),
   );
-  return found.slice(0, PER_FILE_MAX);
+  return {
+    secrets: found.slice(0, PER_FILE_MAX),
+    more: Math.max(0, found.length - PER_FILE_MAX),
+  };
+}
+
+/** The name that its shim has, and its bindings. */
+function serverOf({ name, governed }: ServerEntry): string {
+  return governed?.serverName ?? name;
+}
+
+/** What starts the server itself. */
+function wordsOf({ command, args = [], governed }: ServerEntry): readonly string[] {
+  return governed?.command ?? (command === undefined ? [] : [command, ...args]);
 }
 
 interface SetVariable {
@@ -69,4 +90,4 @@ function documentOf({ text, file, entries }: ReadConfig): Document | undefined {
 }
 
 export type { PlainSecret, SetVariable };
-export { documentOf, plainSecrets, variablesOf };
+export { documentOf, plainSecrets, serverOf, variablesOf, wordsOf };

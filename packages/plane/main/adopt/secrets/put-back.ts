@@ -7,7 +7,7 @@ import { type Document, readDocument } from '../../../clients/text/document.ts';
 import { applyEdits, insertAfter } from '../../../clients/text/edits.ts';
 import { lineBreakOf } from '../../../clients/text/lines.ts';
 import { sameData } from '../../../clients/text/same.ts';
-import { withoutEmpty, withoutValue } from './cut.ts';
+import { quoted, withoutEmpty, withoutValue } from './cut.ts';
 
 interface Wanted {
   readonly format: Format;
@@ -76,7 +76,7 @@ function intoNew(document: Document, { path, value, format }: Wanted): readonly 
 /** TOML: a table of lines that has none. What looks like its header may stand in a text, so each is tried. */
 function belowHeader({ text, format }: Document, { path, value }: Wanted): readonly Edit[] {
   if (format !== 'toml') return [];
-  const line = `${lineBreakOf(text)}${keyText(variableOf(path), format)} = ${JSON.stringify(value)}`;
+  const line = `${lineBreakOf(text)}${keyText(variableOf(path), format)} = ${quoted(value, format)}`;
   return [...text.matchAll(/^[ \t]*(\[[^\r\n]*)$/gm)].flatMap(
     ({ index, 0: all, 1: header = '' }) =>
       isHeaderOf(header, path.slice(0, -1))
@@ -110,11 +110,11 @@ function behind(
 
 function tableText(key: string, value: string, format: Format): string {
   const sign = format === 'toml' ? ' = ' : ': ';
-  return `{ ${keyText(key, format)}${sign}${JSON.stringify(value)} }`;
+  return `{ ${keyText(key, format)}${sign}${quoted(value, format)} }`;
 }
 
 function keyText(key: string, format: Format): string {
-  return format === 'toml' && /^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key);
+  return format === 'toml' && /^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key, format);
 }
 
 function variableOf(path: ValuePath): string {

@@ -1,9 +1,15 @@
 // Secrets of the store on their way back into a config.
-import type { ConfigProblem, MovedSecret } from '../../../clients/index.ts';
+import {
+  type ConfigProblem,
+  clientOf,
+  type MovedSecret,
+  type ServerEntry,
+} from '../../../clients/index.ts';
 import type { StorePorts } from '../../../clients/store/ports.ts';
 import { problem } from '../../../clients/store/problem.ts';
 import { isOf } from '../../../clients/store/record.ts';
 import type { ConfigRecord } from '../../../clients/store/record-text.ts';
+import { takeOut } from '../../../clients/store/take-out.ts';
 import {
   isVaultFault,
   openVault,
@@ -16,15 +22,29 @@ import { putInto } from './put-back.ts';
 
 type PutBack = (text: string, record: ConfigRecord) => string | ConfigProblem;
 
-/** By a function alone, so that no dump shows a value. */
+/** A config with its secrets. */
+interface Filled {
+  readonly kind: 'filled';
+  readonly text: string;
+  /** Those that are in it again. */
+  readonly put: readonly MovedSecret[];
+  /** Those whose server is gone: they are in the store alone. */
+  readonly lost: readonly MovedSecret[];
+  /** The servers that stand there under another name, and start without a shim now. */
+  readonly renamed: ReadonlyMap<string, readonly string[]>;
+}
+
+/** By functions alone, so that no dump shows a value. */
 interface Returning {
   readonly kind: 'returning';
-  readonly putBack: PutBack;
+  readonly fill: (text: string, record: ConfigRecord) => Filled | ConfigProblem;
+  /** The names of those that have another value than when they were moved. */
+  readonly rotated: readonly string[];
 }
 
 /** Opens the store for the secrets of one record; refuses when one of them is gone. */
 async function returning(
-  { path, moved = [] }: ConfigRecord,
+  { path, moved = [], created_at: movedAt }: ConfigRecord,
   options: VaultOptions,
   sha256: StorePorts['sha256'],
 ): Promise<Returning | AdoptProblem> {
@@ -41,7 +61,11 @@ async function returning(
   } finally {
     vault?.close();
   }
-  return { kind: 'returning', putBack: (text, record) => filled(text, { record, values, sha256 }) };
+  const rotated = (vault?.secrets ?? []).flatMap(({ name, addedAt, rotatedAt }) =>
+    values.has(name) && Date.parse(rotatedAt ?? addedAt) > Date.parse(movedAt) ? [name] : [],
+  );
+  const fill: Returning['fill'] = (text, record) => filled(text, { record, values, sha256 });
+  return { kind: 'returning', fill, rotated };
 }
 
 function unopened(path: string, { code, message, fix }: VaultFault): AdoptProblem {
@@ -65,10 +89,12 @@ interface Filling {
 }
 
 /** Into the very text they were cut out of, to the byte; into any other, where they belong. */
-function filled(text: string, { record, values, sha256 }: Filling): string | ConfigProblem {
+function filled(text: string, { record, values, sha256 }: Filling): Filled | ConfigProblem {
   const { path, format, moved = [] } = record;
   let isExact = isOf(record.base, Buffer.from(text), sha256);
   let next = text;
+  const [put, lost]: [MovedSecret[], MovedSecret[]] = [[], []];
+  const renamed = new Map<string, readonly Renamed[]>();
   for (const one of moved.toReversed()) {
     const value = values.get(one.secret);
     if (value === undefined) {
@@ -76,15 +102,73 @@ function filled(text: string, { record, values, sha256 }: Filling): string | Con
     }
     isExact &&= one.cut !== undefined;
     if (isExact && one.cut !== undefined) {
-      next = uncut(next, one.cut, value);
+      next = uncut(next, one.cut, { value, format });
+      put.push(one);
       continue;
     }
-    const put = putInto(next, { format, path: one.path, value });
+    const done = putInto(next, { format, path: one.path, value });
+    if (done.kind === 'refused') return noPlace(path, one);
+    if (done.kind === 'put') {
+      next = done.text;
+      put.push(one);
+    }
+    if (done.kind !== 'gone') continue;
+    const free = renamed.has(one.server) ? { text: next } : setFree(next, record, one.server);
+    if (free === undefined) return noPlace(path, one);
+    next = free.text;
+    if ('entries' in free) renamed.set(one.server, free.entries);
+    const again = intoRenamed(next, { record, one, value, entries: renamed.get(one.server) ?? [] });
+    if (typeof again === 'object') return again;
+    (again === next ? lost : put).push(one);
+    next = again;
+  }
+  const names = [...renamed].flatMap(([server, entries]) =>
+    entries.length === 0 ? [] : [[server, entries.map(({ name }) => name)] as const],
+  );
+  return { kind: 'filled', text: next, put, lost, renamed: new Map(names) };
+}
+
+interface Renaming {
+  readonly record: ConfigRecord;
+  readonly one: MovedSecret;
+  readonly value: string;
+  readonly entries: readonly Renamed[];
+}
+
+function intoRenamed(
+  text: string,
+  { record: { path, format }, one, value, entries }: Renaming,
+): string | ConfigProblem {
+  let next = text;
+  for (const { path: entry } of entries) {
+    // Older settings of Zed have the environment beside the path of the command.
+    const inside = one.path.at(-3) === 'command' ? ['command'] : [];
+    const place = [...entry, ...inside, ...one.path.slice(-2)];
+    const put = putInto(next, { format, path: place, value });
     if (put.kind === 'refused') return noPlace(path, one);
     if (put.kind === 'put') next = put.text;
   }
   return next;
 }
+
+/** The entries that start the shim of that server under another name, without their shims. */
+function setFree(
+  text: string,
+  { client: id, path, format }: ConfigRecord,
+  server: string,
+): { readonly text: string; readonly entries: readonly Renamed[] } | undefined {
+  const client = clientOf(id);
+  const read = client.read({ client: client.id, scope: 'user', path, format }, text);
+  if (read.kind === 'problem') return undefined;
+  const entries = read.entries.filter(({ governed }) => governed?.serverName === server);
+  const ways = entries.map(({ name, project, at }) => {
+    return { name, ...(project !== undefined && { project }), at, pairs: [] };
+  });
+  const out = takeOut({ text, format, ways });
+  return out.kind === 'taken' ? { text: out.text, entries } : undefined;
+}
+
+type Renamed = Pick<ServerEntry, 'name' | 'path'>;
 
 function noPlace(path: string, { server, path: place, secret }: MovedSecret): ConfigProblem {
   const message = `There is no safe place in ${path} for ${String(place.at(-1))} of ${server}.`;
@@ -95,5 +179,5 @@ function noPlace(path: string, { server, path: place, secret }: MovedSecret): Co
   );
 }
 
-export type { PutBack };
+export type { Filled, PutBack, Returning };
 export { returning };

@@ -55,11 +55,14 @@ async function importMoving(options: ImportOptions, onStep?: (step: MoveStep) =>
   const stored = await moving.moves.store(onStep);
   if (stored.kind === 'refused') throw new Error(stored.message);
   const files = moving.files.filter(({ isChanged }) => isChanged);
+  const told: string[] = [];
   for (const file of files) {
     const result = applyImport(file, options);
     if (result.kind === 'refused') throw new Error(result.message);
+    told.push(...result.warnings);
   }
-  return { warnings: moving.warnings, files };
+  moving.moves.end();
+  return { warnings: moving.warnings, files, told };
 }
 
 async function restoreAll(options: ImportOptions): Promise<readonly string[]> {
@@ -73,18 +76,25 @@ async function restoreAll(options: ImportOptions): Promise<readonly string[]> {
   return told;
 }
 
-/** What a shim of that name would give its server. */
+interface Started {
+  readonly env?: { readonly [name: string]: string };
+  readonly words?: readonly string[];
+}
+
+/** What a shim of that name would give its server; that of the command which is bound, unless told. */
 async function envOf(
   options: ImportOptions,
   serverName: string,
-  env: { readonly [name: string]: string } = {},
+  { env = {}, words }: Started = {},
 ) {
   const loaded = await loadConfig({ env: options.env, flags: {}, cwd: '/' });
   if (!loaded.ok) throw new Error(loaded.problems.map(({ message }) => message).join());
   const { home } = options.paths;
   const { servers } = loaded;
+  const command = words ?? servers.get(serverName)?.secretBindings[0]?.command ?? [];
   const resolved = await resolveBindings({
     serverName,
+    command,
     servers,
     env,
     home,

@@ -1,0 +1,78 @@
+// Bindings that nobody needs any more: the secrets they were for are back in their config.
+import { CLIENTS, type MovedSecret } from '../../../clients/index.ts';
+import type { Store } from '../../../clients/store/ports.ts';
+import { type FoundRecord, listRecords } from '../../../clients/store/record.ts';
+import type { Servers } from '../../../config/index.ts';
+import { fitsCommand } from '../../../vault/index.ts';
+import { findConfigs } from '../configs.ts';
+import { clientPlace, type SecretPlace } from '../place.ts';
+import { recordedConfigs } from '../recorded.ts';
+import { type BindingName, removeBindings } from './bindings.ts';
+import { boundIn } from './move.ts';
+import { boundKey } from './pending.ts';
+import { serverOf, wordsOf } from './plain.ts';
+
+/** A whole sentence where one has to stay. Only what stands there as we wrote it goes. */
+async function unbindMoved(
+  { key, record: { moved = [] } }: FoundRecord,
+  { store, options }: { readonly store: Store; readonly options: SecretPlace },
+): Promise<string | undefined> {
+  const needed = new Set(
+    listRecords(store.paths).flatMap((one) =>
+      one.kind === 'record' && one.key !== key ? (one.record.moved ?? []).map(boundKey) : [],
+    ),
+  );
+  const unneeded = moved.filter((one) => !needed.has(boundKey(one)));
+  const running = unneeded.length === 0 ? [] : runningIn(options, store);
+  const bound = unneeded.length === 0 ? new Map<string, never>() : await boundIn(options);
+  const usedBy = (one: MovedSecret) => running.find((entry) => isFor(one, entry, bound));
+  const bindings = unneeded
+    .filter((one) => usedBy(one) === undefined)
+    .map(({ server, path, secret }): BindingName => {
+      return { server, variable: String(path.at(-1)), secret };
+    });
+  const failed =
+    bindings.length === 0
+      ? undefined
+      : await removeBindings(bindings, { paths: options.paths, store });
+  if (failed !== undefined) {
+    return `the bindings stay in config.toml: ${failed.message} ${failed.fix}`;
+  }
+  const kept = unneeded.flatMap((one) => usedBy(one) ?? []);
+  if (kept.length === 0) return undefined;
+  const words = kept.map(({ server, path }) => `${server} (${path})`);
+  return `the bindings of ${[...new Set(words)].join(', ')} stay in config.toml: a server still starts behind a shim of that name.`;
+}
+
+interface Running {
+  readonly server: string;
+  readonly path: string;
+  readonly words: readonly string[];
+}
+
+/** What starts behind a shim, by whichever config. */
+function runningIn(place: SecretPlace, store: Store): readonly Running[] {
+  const { found } = findConfigs({ place: clientPlace(place), clients: CLIENTS });
+  const recorded = recordedConfigs(store, new Set()).filter((one) => one.kind === 'found');
+  return [...found, ...recorded].flatMap(({ file, config }) =>
+    config.entries
+      .filter(({ governed }) => governed !== undefined)
+      .map((entry) => ({ server: serverOf(entry), path: file.path, words: wordsOf(entry) })),
+  );
+}
+
+/** Whether it gets the secret by the binding that is to go. */
+function isFor({ server, path, secret }: MovedSecret, entry: Running, bound: Servers): boolean {
+  const bindings = bound.get(server)?.secretBindings ?? [];
+  return (
+    entry.server === server &&
+    bindings.some(
+      ({ injectAs, secretRef, command }) =>
+        injectAs === path.at(-1) &&
+        secretRef === secret &&
+        (command === undefined || fitsCommand(command, entry.words)),
+    )
+  );
+}
+
+export { unbindMoved };
