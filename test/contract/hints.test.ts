@@ -110,6 +110,7 @@ describe('a hint that is promoted', () => {
     expect(nobody.stderr).toContain('[SUB_USAGE]');
     const shown = await promote('--dry-run');
     expect(shown.code).toBe(0);
+    expect(shown.stdout).not.toContain('not on record in full');
     expect(readFileSync(rig.policyPath, 'utf8')).toBe(POLICY);
     const done = await promote('--yes', '--session');
     expect(done).toMatchObject({ code: 0, stderr: '' });

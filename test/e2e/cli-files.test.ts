@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   rmSync,
   writeFileSync,
@@ -100,6 +101,30 @@ describe('the home', () => {
     );
     expect(stderr).toMatch(/cannot be created \(E[A-Z]+\)/);
     expect(status).toBe(2);
+  });
+});
+
+describe.runIf(process.platform === 'linux')('a home that cannot be made', () => {
+  const nowhere = { HOME: '/proc/nowhere', SUB_HOME: '' };
+
+  test.each([[['manifest', 'init', 'my', '--', 'cat']], [['ledgerd']]])(
+    'is told by `sub %j` with its cause, what to do, and the code once',
+    async (args) => {
+      const { code, stderr } = await runSub(args, { cwd: folder, env: nowhere });
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/cannot be created \(E[A-Z]+\).* set SUB_HOME /);
+      expect(stderr.match(/SUB_FILE_WRITE/g)).toHaveLength(1);
+    },
+  );
+
+  test('is told by `sub import` with the way out', async () => {
+    const config = JSON.stringify({ mcpServers: { a: { command: 'x' } } });
+    writeFileSync(join(folder, '.claude.json'), config);
+    const env = { HOME: folder, SUB_HOME: '/proc/nowhere/sub' };
+    const { code, stderr } = await runSub(['import', 'claude', '--yes'], { cwd: folder, env });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/cannot be created \(E[A-Z]+\).* set SUB_HOME /);
+    expect(readFileSync(join(folder, '.claude.json'), 'utf8')).toBe(config);
   });
 });
 

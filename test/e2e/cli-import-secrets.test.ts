@@ -126,7 +126,7 @@ test('a secret moves, its server still gets it, and no byte of it is left in pla
   expectNowhere(said(restored));
   expect(restored.stdout).toContain('back in plain text');
   expect(machine.read()).toBe(before);
-  expect(readFileSync(join(machine.subHome, 'config.toml'), 'utf8')).toBe('');
+  expect(existsSync(join(machine.subHome, 'config.toml'))).toBe(false);
 });
 
 test.each([
@@ -196,7 +196,7 @@ test('a config that cannot be changed keeps its secrets, and its server no bindi
   expect(code).toBe(2);
   expect(stderr).toContain('hard links');
   expect(machine.read()).toBe(before);
-  expect(readFileSync(join(machine.subHome, 'config.toml'), 'utf8')).toBe('');
+  expect(existsSync(join(machine.subHome, 'config.toml'))).toBe(false);
 });
 
 test('a config that was deleted is forgotten, and its secrets are named', async () => {

@@ -76,7 +76,7 @@ describe('sub pins diff', () => {
     (all of it)
       - Be brief.
       + Be brief. Obey.
-Accept it, if it is meant: sub pins accept files --all --instructions
+Accept it, if it is meant: sub pins accept files --all --instructions ${COMMAND().join(' ')}
 `);
     expect(
       await diff('--json').then(({ stdout: json }) => JSON.parse(json) as unknown),

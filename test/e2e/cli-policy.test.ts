@@ -418,7 +418,7 @@ describe.concurrent('sub policy explain', () => {
     const { code, stdout } = await sub(...args);
     const { calls, summary } = explained(stdout);
     expect(code).toBe(1);
-    expect(summary).toEqual({ calls: 3, allowed: 1, refused: 2 });
+    expect(summary).toEqual({ calls: 3, allowed: 1, asked: 0, refused: 2 });
     for (const call of calls) expect(call.rules).toHaveLength(6);
     expect(calls[1]?.decision).toMatchObject({
       action: 'REJECT_WITH_HINT',
@@ -429,6 +429,26 @@ describe.concurrent('sub policy explain', () => {
     // The first and the last call are the same call, whatever the order of their keys.
     expect(calls[2]?.call.args_hash).toBe(calls[0]?.call.args_hash);
   });
+
+  test.each(['hold', 'hint'])(
+    'tells a call that asks a person from a refusal: %s',
+    async (wait) => {
+      const name = `asking-${wait}.yaml`;
+      const effect = `{ message: Paying needs a person., approval: { wait: ${wait}, timeout_ms: 60000 } }`;
+      const rule = `rule_id: ask, kind: approval, enabled: true, severity: warn, match: {}, effect: ${effect}`;
+      const head = 'policy_id: p\nversion: "1"\nmode: control\n';
+      const rest = 'defaults: { decision_on_error: BLOCK }\nselectors: {}\n';
+      writeFileSync(join(folder, name), `${head}${rest}rules:\n  - { ${rule} }\n`);
+      const call = ['policy', 'explain', name, '--server', 'bank', '--tool', 'pay'];
+      const { code, stdout } = await sub(...call);
+      expect(code).toBe(1);
+      expect(stdout).toContain('? ASKS A PERSON by ask: Paying needs a person.');
+      expect(stdout).toContain('1 call: 0 allowed, 1 for a person to say, 0 refused.');
+      expect(stdout).not.toContain('✘');
+      const { summary } = explained((await sub(...call, '--json')).stdout);
+      expect(summary).toEqual({ calls: 1, allowed: 0, asked: 1, refused: 0 });
+    },
+  );
 
   test('takes a call from flags, and allows what no rule stops', async () => {
     const call = ['--server', 'github', '--tool', 'list_issues', '--args', '{"page":1}'];

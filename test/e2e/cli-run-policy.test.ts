@@ -133,9 +133,37 @@ test('the policy that an entry names holds for it, and it says so', async () => 
   const own = join(machine.project, 'own.yaml');
   machine.write(own, denying('echo'));
   imported('--policy', own);
-  const done = await run({ before: denying('get-sum') });
+  const named = ['run', '--policy', join(machine.project, 'policy.yaml')];
+  const done = await start(named, { before: denying('get-sum') });
   expect(outcomes(done)).toEqual(['ok', 'BLOCK']);
   expect(done.stderr.match(/this entry has its own --policy/g)).toHaveLength(1);
+});
+
+test('the policy that an entry names holds in silence where nobody named one for the run', async () => {
+  const own = join(machine.project, 'own.yaml');
+  machine.write(own, denying('echo'));
+  imported('--policy', own);
+  const done = await run({ before: denying('get-sum') });
+  expect(outcomes(done)).toEqual(['ok', 'BLOCK']);
+  expect(done.stderr).not.toContain('its own --policy');
+});
+
+test('a bundle names every policy that was in force, with what it decided', async () => {
+  const own = join(machine.project, 'own.yaml');
+  machine.write(own, denying('echo').replace('policy_id: e2e', 'policy_id: own'));
+  machine.write(join(machine.project, 'policy.yaml'), denying('get-sum'));
+  imported('--policy', own);
+  const flags = ['run', '--policy', 'policy.yaml', '--bundle', 'trace'];
+  await ended(machine.start([...flags, ...shell({ before: '' })]));
+  const read = (name: string) => readFileSync(join(machine.project, 'trace', name), 'utf8');
+  expect(JSON.parse(read('summary.json'))).toMatchObject({
+    policy: { policy_id: 'e2e' },
+    policies: [
+      { policy_id: 'own', calls: 2, refused: 1 },
+      { policy_id: 'e2e', calls: 0, refused: 0 },
+    ],
+  });
+  expect(read('summary.md')).toMatch(/## Policies\n[^#]*\| ` own ` \| [^\n]* \| 2 \| 1 \|/);
 });
 
 test('the policy of the run by another name is no other one', async () => {

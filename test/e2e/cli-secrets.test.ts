@@ -142,6 +142,14 @@ describe('a secret', () => {
     expect(existsSync(file())).toBe(false);
   });
 
+  test('takes a value that no server would get by default, and says so', async () => {
+    const added = await secrets('add tiny', 'abc');
+    expect(added.code).toBe(0);
+    expect(added.stderr).toContain('`tiny` is too short to be told from other text');
+    expect((await secrets('rotate tiny', 'abcd')).stderr).toBe('');
+    expect((await secrets('rotate tiny', ' a ')).stderr).toContain('too short');
+  });
+
   test('is looked for without making anything', async () => {
     expect((await secrets('list --json')).stdout).toContain('"protection": null');
     expect(existsSync(home)).toBe(false);
@@ -477,7 +485,8 @@ describe.skipIf(!existsSync('/usr/bin/script'))('on a terminal', () => {
 
   test('Ctrl-C stores nothing, and several lines are not cut to one', async () => {
     const stopped = await dialog('add one', [['Value of one', `${VALUE}\u0003`]]);
-    expect(stopped).toMatchObject({ code: 2 });
+    expect(stopped).toMatchObject({ code: 130 });
+    expect(stopped.shown).toContain('nothing was changed');
     const pasted = await dialog('add one', [['Value of one', `${VALUE}\rsecond line\r`]]);
     expect(pasted.shown).toContain('several lines');
     expectNowhere(stopped.shown + pasted.shown, VALUE);

@@ -112,7 +112,31 @@ test('a server that cannot start is said to be one', async () => {
   machine.write(machine.config, fine.replace(SUB, moved));
   expect((await machine.sub('status')).stdout).toContain(`cannot start: ${moved} is gone`);
   machine.write(moved, '');
-  expect((await machine.sub('status')).stdout).toContain(`by another sub (${moved})`);
+  const other = (await machine.sub('status')).stdout;
+  expect(other).toContain('started by another sub, not counted');
+  expect(other).toContain(moved);
+});
+
+test('a script or a package of the project that is called sub governs nothing', async () => {
+  const words = ['sub', 'shim', '--server-name', 'x', '--', 'real-server'];
+  machine.servers({
+    script: { command: 'npm', args: ['run', '--silent', ...words] },
+    package: { command: 'npx', args: words },
+    bare: { command: 'sub', args: words.slice(1), env: { PATH: './evil' } },
+  });
+  const before = machine.read();
+  const { stdout } = await machine.sub('status');
+  expect(stdout.match(/started by another sub, not counted/g)).toHaveLength(3);
+  const { files } = JSON.parse((await machine.sub('status', '--json')).stdout) as {
+    files: { servers: { state: string; is_this_sub: boolean }[] }[];
+  };
+  const states = files[0]?.servers.map(({ state, is_this_sub: isThis }) => [state, isThis]);
+  expect(states).toEqual([1, 2, 3].map(() => ['foreign', false]));
+  expect((await machine.sub('doctor')).stdout).toContain('0 of 3 servers governed, not counted');
+  // No shim is put before a shim all the same.
+  verifies('EC-STDIO-034');
+  await machine.sub('import', 'claude', '--yes');
+  expect(machine.read()).toBe(before);
 });
 
 test('a policy here that is broken is told of a server that may run elsewhere', async () => {

@@ -42,7 +42,7 @@ const LISTS = {
 function answer({ id, method, params }) {
   if (mode === 'silent') return writeFileSync(`${file}.asked`, '');
   if (mode === 'modern') {
-    const version = params?._meta?.['io.modelcontextprotocol/protocolVersion'];
+    const version = params?.['_meta']?.['io.modelcontextprotocol/protocolVersion'];
     if (version !== '2026-07-28') return say({ id, error: { code: -32601, message: 'modern' } });
   }
   if (method === 'initialize') {

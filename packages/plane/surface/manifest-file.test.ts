@@ -125,7 +125,8 @@ describe('a change of a manifest', () => {
       server: 'gmail',
       profile: 'production',
       current: loaded.kind === 'manifest' ? loaded.manifest : undefined,
-      changed: (manifest) => tell(manifest === undefined ? 'none' : toolsOf(manifest)),
+      changed: (manifest) => tell(toolsOf(manifest)),
+      gone: () => tell('gone'),
       broken: ({ problems }) => tell(problems.map(({ code }) => code).join()),
       everyMs: 20,
     });
@@ -138,7 +139,7 @@ describe('a change of a manifest', () => {
 
   const toolsOf = ({ exact }: Manifest): string => [...exact.keys()].join();
 
-  it('is taken when it is good, told when it is broken, and its end is none', async () => {
+  it('is taken when it is good, told when it is broken, and its end is told as well', async () => {
     const path = write(GMAIL);
     const told = await watching();
     write(GMAIL.replace('gmail.read', 'gmail.search'));
@@ -148,9 +149,11 @@ describe('a change of a manifest', () => {
     write(GMAIL);
     expect((await told(3)).at(-1)).toBe('gmail.read');
     rmSync(path);
-    expect((await told(4)).at(-1)).toBe('none');
+    expect((await told(4)).at(-1)).toBe('gone');
+    // The last one was never out of force, so that it is back is no news; another one is.
     write(GMAIL);
-    expect((await told(5)).at(-1)).toBe('gmail.read');
+    write(GMAIL.replace('gmail.read', 'gmail.send'));
+    expect((await told(5)).at(-1)).toBe('gmail.send');
   });
 
   it('that is only a comment is no change', async () => {

@@ -8,8 +8,10 @@ import { type LoadedManifest, loadManifest, type ManifestPlace } from './manifes
 interface ManifestWatch extends ManifestPlace {
   /** What is in force when the watch begins. */
   readonly current: Manifest | undefined;
-  /** Another one is in force; undefined when the file is gone. */
-  readonly changed: (manifest: Manifest | undefined) => void | Promise<void>;
+  /** Another one is in force. */
+  readonly changed: (manifest: Manifest) => void | Promise<void>;
+  /** The file is no longer there; the last one stays in force. */
+  readonly gone: (path: string) => void;
   /** The file cannot be used now; the last one stays in force. */
   readonly broken: (problems: Extract<LoadedManifest, { kind: 'problems' }>) => void;
   /** How often the file is looked at. */
@@ -26,19 +28,27 @@ function watchManifest(watch: ManifestWatch): { stop(): void } {
   let isReading = false;
   let again = false;
   let isStopped = false;
+  let isGone = false;
   let gone: NodeJS.Timeout | undefined;
   const take = async (loaded: LoadedManifest, isSure: boolean): Promise<void> => {
     if (isStopped) return;
     if (loaded.kind === 'problems') return watch.broken(loaded);
-    if (loaded.kind === 'none' && !isSure && hash !== undefined) {
-      // An editor may take the file away for a moment: without a manifest more would pass.
+    if (loaded.kind === 'none') {
+      if (hash === undefined || isGone) return;
+      if (isSure) {
+        // Who can take a file away could otherwise take every limit away, and at once.
+        isGone = true;
+        return watch.gone(loaded.path);
+      }
+      // An editor may take the file away for a moment.
       gone = setTimeout(() => look(true), everyMs);
       gone.unref();
       return;
     }
-    const manifest = loaded.kind === 'manifest' ? loaded.manifest : undefined;
-    if (manifest?.manifest_hash === hash) return;
-    hash = manifest?.manifest_hash;
+    isGone = false;
+    const { manifest } = loaded;
+    if (manifest.manifest_hash === hash) return;
+    hash = manifest.manifest_hash;
     await watch.changed(manifest);
   };
   const look = (isSure: boolean): void => {

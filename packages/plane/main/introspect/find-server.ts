@@ -116,6 +116,10 @@ function startOf(
   if (words === undefined || isSplit) {
     return notFound(`${where} does not say what it starts.`, BEHIND);
   }
+  // Its secrets would be asked for by what its entry sets.
+  if (entry.obstacle !== undefined) {
+    return notFound(`${where} is not looked at: ${entry.obstacle}.`, BEHIND);
+  }
   const missing = unresolved(entry, client, env);
   if (missing.length > 0) {
     const fix = 'Set it, or give the command of the server behind `--`.';

@@ -17,6 +17,8 @@ type Introspected =
       readonly kind: 'failed';
       /** As the end of a sentence about the server. */
       readonly why: string;
+      /** It could not be started, was over too early, or did not say what was asked. */
+      readonly stage: 'start' | 'ended' | 'talk';
       /** The last of its standard error. */
       readonly said: string;
     }
@@ -27,7 +29,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 async function introspect(options: IntrospectOptions): Promise<Introspected> {
   const started = await startServer(options);
-  if (started.kind === 'failed') return { ...started, said: '' };
+  if (started.kind === 'failed') return { ...started, stage: 'start', said: '' };
   const { server, said } = started;
   const giveBack = keepSignals();
   const dialogue = createDialogue((text) => void server.stdin.write(text));
@@ -46,7 +48,8 @@ async function introspect(options: IntrospectOptions): Promise<Introspected> {
   const { reason, exitCode } = await supervisor.done;
   giveBack();
   if (reason.kind === 'signal') return { kind: 'interrupted', exitCode };
-  return conversed.kind === 'seen' ? conversed : { ...conversed, said: said() };
+  if (conversed.kind === 'seen') return conversed;
+  return { ...conversed, stage: reason.kind === 'server_ended' ? 'ended' : 'talk', said: said() };
 }
 
 function stopWords({ kind }: StopReason): string {

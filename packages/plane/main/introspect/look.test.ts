@@ -118,6 +118,8 @@ describe('a look at a server', () => {
   it('says that a command does not exist', async () => {
     const failed = failureOf(await look({ command: [join(folder, 'none')] }));
     expect(failed.message).toContain('there is no such command');
+    expect(failed.fix).toContain('Correct its command');
+    expect(failed.fix).not.toContain('--timeout');
   });
 
   it('gives the signals back', async () => {
@@ -153,7 +155,12 @@ describe('the secrets of a server', () => {
   it('are needed', async () => {
     rmSync(join(home, 'secrets', 'token'));
     const failed = failureOf(await look({ command: scripted({}) }));
-    expect(failed).toMatchObject({ code: 'SUB_SHIM_START' });
+    expect(failed).toMatchObject({
+      code: 'SUB_SECRET_MISSING',
+      message: expect.stringContaining('TOKEN') as unknown,
+    });
+    // Whoever prints it puts the code at the end.
+    expect(failed.message + failed.fix).not.toContain('SUB_');
   });
 });
 

@@ -2,13 +2,13 @@
 // without what is said to shims alone.
 import { createRedactor, type SecretValue } from '@subluminal/core/scan';
 import {
-  formatConfigProblem,
+  type ConfigProblem,
   type LoadResult,
   loadConfig,
   secretSettings,
   userHome,
 } from '../../config/index.ts';
-import { formatSecretProblem, type ResolvedSecrets, resolveBindings } from '../../vault/index.ts';
+import { type ResolvedSecrets, resolveBindings, type SecretProblem } from '../../vault/index.ts';
 import { TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
 import { findServer } from './find-server.ts';
 import { introspect } from './introspect.ts';
@@ -31,7 +31,11 @@ interface LookOptions {
 
 interface LookFailure {
   readonly kind: 'failure';
-  readonly code: 'SUB_CONFIG_VALUE' | 'SUB_SERVER_UNKNOWN' | 'SUB_SERVER_LOOK' | 'SUB_SHIM_START';
+  readonly code:
+    | ConfigProblem['code']
+    | SecretProblem['code']
+    | 'SUB_SERVER_UNKNOWN'
+    | 'SUB_SERVER_LOOK';
   /** Ends with a full stop. */
   readonly message: string;
   readonly fix: string;
@@ -49,6 +53,13 @@ type LookedAt =
   | { readonly kind: 'interrupted'; readonly exitCode: number }
   | LookFailure;
 
+/** More time helps only one that runs. */
+const FIXES = {
+  start: 'Correct its command, or give another one behind `--`.',
+  ended: 'Run its command by hand, and look at what it says.',
+  talk: 'Run its command by hand, or give it more time with --timeout.',
+} as const;
+
 type Loaded = Extract<LoadResult, { readonly ok: true }>;
 
 const OURS: ReadonlySet<string> = new Set([...TOLD_NAMES, TOKEN_NAME]);
@@ -57,15 +68,17 @@ async function lookAtServer(options: LookOptions): Promise<LookedAt> {
   const { server, env, cwd } = options;
   const loaded = await loadConfig({ env, cwd });
   if (!loaded.ok) {
-    const message = loaded.problems.map(formatConfigProblem).join('\n');
-    return failure('SUB_CONFIG_VALUE', message, 'Correct the configuration.');
+    return firstOf(loaded.problems.map(({ where, ...problem }) => ({ ...problem, what: where })));
   }
   const start = startFor(options, loaded);
   if (start.kind === 'failure') return start;
-  const secrets = await secretsFor(server, start.task.env, loaded);
+  const secrets = await secretsFor(server, start.task, loaded);
   if (secrets.problems.length > 0) {
-    const message = secrets.problems.map(formatSecretProblem).join('\n');
-    return failure('SUB_SHIM_START', message, 'Without its secrets the server is another one.');
+    return firstOf(
+      secrets.problems.map(({ secretRef, injectAs, ...problem }) => {
+        return { ...problem, what: `secret \`${secretRef}\` for ${injectAs}` };
+      }),
+    );
   }
   const kept = Object.entries(secrets.serverEnv()).filter(([name]) => !OURS.has(name));
   const { timeoutMs, version } = options;
@@ -74,12 +87,27 @@ async function lookAtServer(options: LookOptions): Promise<LookedAt> {
   if (looked.kind === 'interrupted') return looked;
   const values = secrets.secretValues();
   if (looked.kind === 'failed') {
-    const fix = 'Run its command by hand, or give it more time with --timeout.';
+    const fix = FIXES[looked.stage];
     const said = createRedactor({ extra: [], values }).plain(looked.said, { truncated: true });
     return { ...failure('SUB_SERVER_LOOK', `\`${server}\` ${looked.why}.`, fix), said };
   }
   if (shows(looked.seen, values)) return showsSecret(server);
   return { kind: 'seen', seen: looked.seen, foundIn: start.foundIn };
+}
+
+interface Wrong {
+  readonly code: LookFailure['code'];
+  readonly what: string;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** The first thing that is wrong, with its own code and fix. */
+function firstOf([first, ...rest]: readonly Wrong[]): LookFailure {
+  if (first === undefined) throw new Error('what failed has a problem');
+  const { code, what, message, fix } = first;
+  const more = rest.length === 0 ? '' : ` (${rest.length} more: see \`sub doctor\`.)`;
+  return failure(code, `${what}: ${message}.`, `${fix}${more}`);
 }
 
 function failure(code: LookFailure['code'], message: string, fix: string): LookFailure {
@@ -107,12 +135,18 @@ function startFor(options: LookOptions, { paths }: Loaded): Start | LookFailure 
 
 function secretsFor(
   serverName: string,
-  env: ServerTask['env'],
+  { command, args, env }: ServerTask,
   { servers, paths, config }: Loaded,
 ): Promise<ResolvedSecrets> {
-  const settings = secretSettings(config);
-  const { home } = paths;
-  return resolveBindings({ serverName, servers, env, home, userHome: userHome(env), settings });
+  return resolveBindings({
+    serverName,
+    command: [command, ...args],
+    servers,
+    env,
+    home: paths.home,
+    userHome: userHome(env),
+    settings: secretSettings(config),
+  });
 }
 
 /** Whether a secret that the server was given stands in what it shows, in any encoding. */

@@ -9,6 +9,7 @@ import {
 import type {
   ApprovalAnswer,
   ApprovalWanted,
+  Approver,
   GrantQuery,
   TakenGrant,
 } from '@subluminal/core/session';
@@ -22,6 +23,7 @@ import {
   isProblem,
   openDesk,
   type StoreProblem,
+  sameCall,
   shortId,
 } from '../../approvals/index.ts';
 import { processInfo, thisSystem } from '../../identity/index.ts';
@@ -52,12 +54,17 @@ const RISKS_MAX = 64;
 const RISK_LENGTH_MAX = 128;
 /** The queue is told of the end a moment before the session would give up by itself. */
 const EARLY_MS = 50;
+const APPROVED_MAX = 64;
+/** A grant is written right after its approval; one that is not there by then was lost. */
+const ON_ITS_WAY_MS = 10_000;
 
 class Approvals {
   readonly #options: ApprovalsOptions;
   /** Held calls by their ids, and requests that nobody waits for by theirs. */
   readonly #held = new Map<string, Waiting>();
   readonly #hinted = new Map<string, Waiting>();
+  /** Requests that nobody waits for and that were approved a moment ago. */
+  readonly #approved = new Set<string>();
   readonly #owner: { readonly pid: number; readonly start: string };
   #desk: Desk | undefined;
   #isClosed = false;
@@ -91,10 +98,18 @@ class Approvals {
     return taken;
   }
 
-  ask(wanted: ApprovalWanted): { readonly id: string; readonly advice: string } | undefined {
+  ask(wanted: ApprovalWanted): ReturnType<Approver['ask']> {
     if (this.#isClosed) return undefined;
     const desk = this.#open();
     if (isProblem(desk)) return this.#nobody(`${desk.message} [${desk.code}]`);
+    const approved = wanted.wait === 'hint' ? this.#justApproved(desk, wanted) : undefined;
+    if (approved !== undefined) {
+      return {
+        id: approved,
+        advice: 'A person has just approved it: try again.',
+        isApproved: true,
+      };
+    }
     const { agent_id, client, env, principal, workload } = this.#options.producer;
     const asked = desk.queue.ask({
       call: this.#askedCall(wanted),
@@ -123,8 +138,11 @@ class Approvals {
     const waiting = this.#held.get(callId);
     if (waiting === undefined) return;
     this.#held.delete(callId);
+    this.#giveUp(waiting, why === 'timeout');
+  }
+
+  #giveUp(waiting: Waiting, isLate: boolean): void {
     waiting.stop();
-    const isLate = why === 'timeout';
     const by = isLate ? 'time' : this.#options.producer.agent_id.slice(0, 256);
     const channel = isLate ? 'clock' : 'shim';
     const state = isLate ? 'expired' : 'cancelled';
@@ -147,7 +165,8 @@ class Approvals {
   close(): void {
     this.#isClosed = true;
     for (const callId of [...this.#held.keys()]) this.discard(callId, 'cancelled');
-    for (const waiting of this.#hinted.values()) waiting.stop();
+    // Nobody can try again through this shim, and whoever comes next asks anew.
+    for (const waiting of this.#hinted.values()) this.#giveUp(waiting, false);
     this.#hinted.clear();
   }
 
@@ -177,7 +196,28 @@ class Approvals {
   #endHinted(id: string, ended: Ended): void {
     const waiting = this.#hinted.get(id);
     this.#hinted.delete(id);
+    if (ended.kind === 'request' && ended.state === 'approved') this.#remember(id);
     if (waiting !== undefined) this.#record(waiting, stepOf(ended));
+  }
+
+  #remember(id: string): void {
+    this.#approved.add(id);
+    const [oldest] = this.#approved;
+    if (this.#approved.size > APPROVED_MAX && oldest !== undefined) this.#approved.delete(oldest);
+  }
+
+  /** A request for this call that was approved, and whose grant is there, or on its way. */
+  #justApproved({ queue, grants }: Desk, wanted: ApprovalWanted): string | undefined {
+    const call = this.#askedCall(wanted);
+    return [...this.#hinted.keys(), ...this.#approved].find((id) => {
+      const entry = queue.get(id);
+      if (entry.kind !== 'request' || entry.outcome?.state !== 'approved') return false;
+      const { grant, at } = entry.outcome;
+      if (grant === undefined || !sameCall(entry.request.call, call)) return false;
+      const given = grants.get(grant);
+      if (given.kind === 'grant') return given.state === 'active';
+      return given.kind === 'missing' && Date.now() - Date.parse(at) < ON_ITS_WAY_MS;
+    });
   }
 
   /** Only an approval of exactly this call is one. */

@@ -30,8 +30,10 @@ class Gates {
   guard: ServerGuard;
   #options: GatesOptions;
   #opened: OpenedPins | undefined;
-  /** What the file holds of this server, as far as is known. */
+  /** What is pinned of this server. It can change while the shim runs, but not get less. */
   #written: ServerPins | undefined;
+  #isLossTold = false;
+  #first: NodeJS.Timeout | undefined;
   readonly #leaks: LeakFinder | undefined;
   readonly #fingerprint: (text: string) => string;
   #peer: GuardingPeer | undefined;
@@ -60,9 +62,13 @@ class Gates {
     // A person may have accepted a change.
     const interval = PINS_EVERY_MS;
     watchFile(join(home, PINS_FILE), { interval, persistent: false }, this.#onPins);
+    // What has changed between the reading of it and the first look of the watch.
+    this.#first = setTimeout(this.#onPins, interval);
+    this.#first.unref();
   }
 
   stop(): void {
+    clearTimeout(this.#first);
     unwatchFile(join(this.#options.home, PINS_FILE), this.#onPins);
   }
 
@@ -92,29 +98,62 @@ class Gates {
 
   /** Another session may have seen another definition first: then this one is a change. */
   #saved(seen: ServerPins, store: PinStore): void {
-    const kept = store.servers.get(this.#options.serverName);
+    const kept = this.#keeping(store);
     const isOurs = [...seen.tools].every(
       ([name, { hash }]) => kept?.tools.get(name)?.hash === hash,
     );
     const { instructions } = seen;
     const isSame = instructions === undefined || kept?.instructions?.hash === instructions.hash;
     this.#written = kept;
-    if (!isOurs || !isSame) this.#use({ ok: true, store });
+    if (!isOurs || !isSame) this.#use({ ok: true, store }, kept);
   }
 
   #reopen(): void {
     const opened = openPins(this.#options.home);
+    const wasRead = this.#opened?.ok === true;
+    if (!opened.ok) return this.#use(opened, this.#written);
+    const own = this.#keeping(opened.store);
     // Gates that are replaced ask again about what waits for a person: not for what others have seen.
-    const own = opened.ok ? opened.store.servers.get(this.#options.serverName) : undefined;
-    if (opened.ok && this.#opened?.ok === true && isDeepStrictEqual(own, this.#written)) return;
-    this.#use(opened);
+    if (wasRead && isDeepStrictEqual(own, this.#written)) return;
+    // What could not be read is not made good by a file that says nothing.
+    if (!wasRead && own === undefined) return this.#tellLoss();
+    this.#use(opened, own);
   }
 
-  #use(opened: OpenedPins): void {
-    this.#opened = opened;
-    this.#written = opened.ok ? opened.store.servers.get(this.#options.serverName) : undefined;
+  /** The pins of this server in a store, with those that are gone from it. */
+  #keeping({ servers }: PinStore): ServerPins | undefined {
+    const own = servers.get(this.#options.serverName);
+    const known = this.#written;
+    if (known === undefined) return own;
+    const tools = new Map([...known.tools, ...(own?.tools ?? [])]);
+    const instructions = own?.instructions ?? known.instructions;
+    const isLess =
+      tools.size > (own?.tools.size ?? 0) ||
+      (instructions !== undefined && own?.instructions === undefined);
+    if (isLess) this.#tellLoss();
+    else this.#isLossTold = false;
+    return isLess ? { instructions, tools } : own;
+  }
+
+  #tellLoss(): void {
+    if (this.#isLossTold) return;
+    this.#isLossTold = true;
+    const { serverName } = this.#options;
+    this.#peer?.warn(`${serverName}: pins are gone; they hold until the next start`);
+    this.#peer?.degraded('pins are gone; those of this session stay');
+  }
+
+  #use(opened: OpenedPins, own: ServerPins | undefined): void {
+    this.#opened = opened.ok
+      ? { ok: true, store: withPins(opened.store, this.#named(own)) }
+      : opened;
+    this.#written = own;
     this.renew(this.#options);
     this.#peer?.use(this.guard);
+  }
+
+  #named(own: ServerPins | undefined): readonly (readonly [string, ServerPins])[] {
+    return own === undefined ? [] : [[this.#options.serverName, own]];
   }
 
   #guardOptions(): GuardOptions {
@@ -139,6 +178,13 @@ class Gates {
       seed: process.pid,
     };
   }
+}
+
+function withPins(
+  { servers }: PinStore,
+  own: readonly (readonly [string, ServerPins])[],
+): PinStore {
+  return { servers: new Map([...servers, ...own]) };
 }
 
 /** Who has written a manifest wants it enforced; pins are told only until there is a policy. */

@@ -119,11 +119,11 @@ class Guarding {
         this.#now.manifest = manifest;
         await this.prepare();
         peer.use(this.guard);
-        peer.warn(
-          manifest === undefined
-            ? `${server}: its manifest is gone`
-            : `${server}: another manifest`,
-        );
+        peer.warn(`${server}: another manifest`);
+      },
+      gone: () => {
+        peer.warn(`${server}: its manifest is gone; the last one stays until the next start`);
+        peer.degraded('the manifest is gone; the last one stays');
       },
       broken: ({ path }) => {
         peer.warn(`${path} is broken; the last good manifest stays. Run \`sub manifest check\``);

@@ -15,6 +15,7 @@ import {
   type HubClient,
   type HubReadiness,
   type Loss,
+  type RunTerms,
 } from '../../hub/client/index.ts';
 
 interface HubReachOptions {
@@ -55,6 +56,8 @@ interface HubLink {
 interface HubReach {
   /** Why it cannot be reached; undefined when it is there. Never rejects. */
   readonly problem: Promise<string | undefined>;
+  /** What its host says of the run; known once `problem` has settled. */
+  readonly terms: () => RunTerms;
   /** The link, now that it is known who asks. */
   link(producer: Producer): HubLink;
   /** Nobody needs it after all. */
@@ -81,13 +84,14 @@ interface Known {
   producer?: Producer;
   peer?: HubLinkPeer;
   judges: readonly string[];
+  terms: RunTerms;
   isThere: boolean;
 }
 
 /** Calls the hub at once, so that it answers while the shim still gets ready. */
 function reachHub(options: HubReachOptions): Reached {
   const { endpoint, token, serverName, readyMs, warn } = options;
-  const known: Known = { judges: [], isThere: true };
+  const known: Known = { judges: [], terms: {}, isThere: true };
   const made = createHubClient({
     endpoint,
     ...(token !== undefined && { token }),
@@ -117,7 +121,10 @@ function reachHub(options: HubReachOptions): Reached {
     known.producer = producer;
     return linkOf({ client, options, known, producer });
   };
-  return { ok: true, reach: { problem, link, drop: () => client.close() } };
+  return {
+    ok: true,
+    reach: { problem, terms: () => known.terms, link, drop: () => client.close() },
+  };
 }
 
 function problemOf(
@@ -127,6 +134,7 @@ function problemOf(
 ): string | undefined {
   if (ready.kind === 'ready') {
     known.judges = ready.judges;
+    known.terms = ready.terms;
     return undefined;
   }
   known.isThere = false;

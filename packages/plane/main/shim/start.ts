@@ -82,7 +82,7 @@ async function runOf({ env, flags }: ShimOptions): Promise<Told> {
   const id = flags['wrap'];
   if (id === undefined) return withAgentFile(env);
   const { withWrapFile } = await import('../wrap/session-env.ts');
-  const wrapped = withWrapFile(env, id);
+  const wrapped = await withWrapFile(env, id);
   return wrapped.isLive ? wrapped : { ...wrapped, ...withAgentFile(wrapped.env) };
 }
 
@@ -134,11 +134,8 @@ async function gatherWith(
   if (!redaction.ok) return redaction.message;
   const sink = sinkOf(options, loaded);
   if (typeof sink === 'string') return sink;
-  const reach = await reaching;
+  const reach = await hubReached(reaching, options, config);
   if (typeof reach === 'string') return reach;
-  const unreached = await reach?.problem;
-  if (unreached !== undefined && profile === 'production') return unreached;
-  if (unreached !== undefined) warn(`${unreached}; we go on without it`);
   // As late as can be: who takes part in a run and then does not start leaves it without its start.
   const identified = identify({ env, cwd, paths, nowMs: Date.now(), profile });
   for (const warning of identified.warnings) warn(warning);
@@ -148,6 +145,7 @@ async function gatherWith(
     return problem;
   }
   const hub = reach?.link(producer);
+  if (hub === undefined && config['cedar.policies'] !== null) warn(unasked(config));
   const people = createPeople({ home: paths.home, producer, warn });
   const { snapshot } = policy;
   const guarding = await guardingOf(loaded, {
@@ -188,6 +186,25 @@ async function gatherWith(
   };
 }
 
+/** The hub, when it is known whether it is there; a text says why the server must not start. */
+async function hubReached(
+  reaching: ReturnType<typeof hubOf>,
+  { env, flags }: ShimOptions,
+  config: Config,
+): ReturnType<typeof hubOf> {
+  const reach = await reaching;
+  if (typeof reach !== 'object') return reach;
+  const unreached = await reach.problem;
+  if (unreached === undefined) {
+    // The file that told of the run may have been changed: what its hub says holds.
+    const { unlikeRun } = await import('../run/terms.ts');
+    return unlikeRun(reach.terms(), { env, flags, config }) ?? reach;
+  }
+  if (config.profile === 'production') return unreached;
+  warn(`${unreached}; we go on without it`);
+  return reach;
+}
+
 type Known = Omit<
   GuardingOptions,
   'home' | 'manifests' | 'pinsMode' | 'profile' | 'inspectBytesMax'
@@ -218,11 +235,13 @@ async function policyOf(
   const { profile, 'policy.reload': reload } = config;
   const copyPath = env[COPY_NAME];
   if (!copyPath) return loadPolicy(path, profile);
-  const { loadRunPolicy, otherThan } = await import('../run/policy-of-run.ts');
-  const isNamed = flags['policy'] !== undefined && path !== null;
-  const warning = isNamed ? otherThan(env['SUB_POLICY'], path) : undefined;
-  if (warning !== undefined) {
-    warn(warning);
+  const { isOther, loadRunPolicy, otherThan } = await import('../run/policy-of-run.ts');
+  const ofRun = env['SUB_POLICY'];
+  // `sub wrap` writes that of its run into every entry, should it be cut off.
+  const isNamed = flags['policy'] !== undefined && flags['wrap'] === undefined;
+  if (isNamed && path !== null && isOther(ofRun, path)) {
+    const warning = otherThan(copyPath, ofRun, path);
+    if (warning !== undefined) warn(warning);
     return loadPolicy(path, profile);
   }
   const copy = { path: copyPath, hash: env[COPY_HASH_NAME] };
@@ -231,11 +250,12 @@ async function policyOf(
 
 /** The secrets of this server; in production it does not start without one of them. */
 async function secretsFor(
-  { serverName, env }: ShimOptions,
+  { serverName, command, args, env }: ShimOptions,
   { servers, paths, config }: Loaded,
 ): Promise<ResolvedSecrets | string> {
   const secrets = await resolveBindings({
     serverName,
+    command: [command, ...args],
     servers,
     env,
     home: paths.home,
@@ -266,6 +286,12 @@ async function hubOf(
   const { reachHub } = await import('./hub.ts');
   const reached = reachHub({ endpoint, token, serverName, profile, readyMs, warn });
   return reached.ok ? reached.reach : reached.message;
+}
+
+/** Only the hub of a run asks Cedar policies. */
+function unasked({ profile }: Config): string {
+  const then = profile === 'production' ? 'no call will pass' : 'calls pass without them';
+  return `Cedar policies are configured, but this server has no run that asks them, so ${then}: start the agent with \`sub run\` or \`sub wrap\``;
 }
 
 function spawn(
