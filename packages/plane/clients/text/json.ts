@@ -42,16 +42,21 @@ function readJson(text: string, options: JsonOptions): JsonRead {
   scanner.skip();
   if (!scanner.isOver()) scanner.fail('The file goes on behind its end.');
   const root = nodeFrom({ scanner, ends: walk.ends }, start);
-  const value = options.allowsComments ? valueOf(root, scanner) : parsed(text);
+  const strict = parsed(text);
+  if (strict === undefined && !options.allowsComments) {
+    throw new Unreadable('This is no strict JSON.', 0);
+  }
+  // Most texts that may have comments have none.
+  const value = strict === undefined ? valueOf(root, scanner) : strict.value;
   return { root, value, twice: walk.twice };
 }
 
-/** The strict format has a second reader on every machine, which must take it too. */
-function parsed(text: string): unknown {
+/** By the second reader that every machine has, where the text is strict JSON. */
+function parsed(text: string): { readonly value: unknown } | undefined {
   try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    return { value: JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as unknown };
   } catch {
-    throw new Unreadable('This is no strict JSON.', 0);
+    return undefined;
   }
 }
 
