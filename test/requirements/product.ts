@@ -99,7 +99,7 @@ const PRODUCT = [
   },
   {
     id: 'SL-10.3',
-    state: 'planned',
+    state: 'done',
     text: 'An operator can turn a hint into a rule for the session or into a reviewed policy change.',
   },
   {

@@ -99,7 +99,7 @@ const STEWARD = [
   },
   {
     id: 'ST-8.3',
-    state: 'planned',
+    state: 'done',
     text: 'The tool plane enforces manifests, filters both directions and records every call.',
   },
   {
@@ -199,7 +199,7 @@ const STEWARD = [
   },
   {
     id: 'ST-8.11',
-    state: 'planned',
+    state: 'done',
     text: 'A server has a state; failures trip a breaker, calls get clean errors, and probes bring it back.',
   },
   {
