@@ -1,5 +1,6 @@
 // However a session ends, nothing of it is left: no process, no zombie, no open call.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ensureBuilt } from '../e2e/sub.ts';
 import { verifies } from '../requirements.ts';
@@ -124,7 +125,11 @@ describe.skipIf(process.platform !== 'linux')('the end of a session', () => {
   it('comes when the agent no longer reads, at the next thing it should', async () => {
     verifies('NFR-003.3');
     const rig = await startHousehold();
-    rig.shim.stdout?.destroy();
+    const { stdout } = rig.shim;
+    if (stdout === null) throw new Error('the shim has a stdout');
+    stdout.destroy();
+    // What is written before the pipe is closed still finds room in it.
+    await once(stdout, 'close');
     await rig.server.write('{"jsonrpc":"2.0","method":"notifications/message"}\n');
     expect(await rig.exit).toEqual({ code: 0, signal: null });
     await expectNothingLeft(rig);
