@@ -16,11 +16,15 @@ interface MaskOptions {
   /** Strings that are no secret: the names of servers. */
   readonly names: ReadonlySet<string>;
   readonly redact: (text: string) => string;
+  /** What was masked already: most of a config is the same before and after. */
+  readonly known?: Map<string, string>;
 }
 
-const JSON_KEY = /^\s*:/;
+const JSON_KEY = /\s{0,64}:/y;
 /** A key, or a part of one. */
-const TOML_KEY = /^[ \t]*[=.]/;
+const TOML_KEY = /[ \t]{0,64}[=.]/y;
+/** As far as the two look behind a word. */
+const KEY_LOOK = 65;
 /** Nobody reads more of a word, and looking for secrets in it takes its time. */
 const WORD_LENGTH_MAX = 8_192;
 
@@ -38,13 +42,23 @@ function masked(text: string, options: MaskOptions): string {
   return parts.join('');
 }
 
-function maskedPart(text: string, { start, end }: Range, { format, names }: MaskOptions): string {
+function maskedPart(text: string, range: Range, options: MaskOptions): string {
+  const { known } = options;
+  // What follows decides whether a last word is a key.
+  const key = text.slice(range.start, range.end + KEY_LOOK);
+  const part = known?.get(key) ?? newlyMasked(text, range, options);
+  known?.set(key, part);
+  return part;
+}
+
+function newlyMasked(text: string, { start, end }: Range, { format, names }: MaskOptions): string {
   const isToml = format === 'toml';
   const part = text.slice(start, end);
   return replaceTokens(part, format, (token, tokenEnd) => {
     if (isComment(token)) return maskedComment(token);
-    const behind = text.slice(start + tokenEnd, start + tokenEnd + 64);
-    if ((isToml ? TOML_KEY : JSON_KEY).test(behind)) return token;
+    const isKey = isToml ? TOML_KEY : JSON_KEY;
+    isKey.lastIndex = start + tokenEnd;
+    if (isKey.test(text)) return token;
     return names.has(token.slice(1, -1)) ? token : maskedString(token);
   });
 }
@@ -90,7 +104,7 @@ function wordOf(token: string): string | undefined {
 
 /** As many lines as before, or a diff would show lines that nobody changes. */
 function maskedString(token: string): string {
-  return `"…"${'\n'.repeat(token.split('\n').length - 1)}`;
+  return token.includes('\n') ? `"…"${'\n'.repeat(token.split('\n').length - 1)}` : '"…"';
 }
 
 /** Notes hold what people paste, and an entry that was commented out has its secrets in it still. */

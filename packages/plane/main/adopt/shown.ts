@@ -15,11 +15,13 @@ function shownDiff({ before, after, redact }: Shown): string {
   const { path } = before.file;
   const touched = touchedIn(before, after);
   const names = new Set([...before.entries, ...after.entries].map(({ name }) => name));
+  const known = new Map<string, string>();
   const mask = ({ text, file, entries }: ReadConfig): string =>
     masked(text, {
       format: file.format,
       names,
       redact,
+      known,
       shown: rangesOf(
         { text, format: file.format },
         entries.filter((entry) => touched.has(entryKey(entry))),
