@@ -1,5 +1,6 @@
 // A person's word about a call: what was asked, how it ended, and what lasts of it. These are the
 // files of `$SUB_HOME/approvals` and `$SUB_HOME/grants`. Closed: nobody but us writes them.
+import { isObject } from './check.ts';
 import { CLIENT, ENV, WORKLOAD } from './events/envelope.ts';
 import { type Parsed, parseAs } from './parse.ts';
 import {
@@ -160,11 +161,16 @@ function parseApprovalEnd(value: unknown): Parsed<ApprovalEnd> {
   return parseAs<typeof APPROVAL_END>(APPROVAL_END, value);
 }
 
+/** How many arguments a pattern names; by hand, since the inferred type is too deep for some tools. */
+function namedIn(args: unknown): number {
+  if (!isObject(args) || args['kind'] !== 'pattern') return 0;
+  return isObject(args['names']) ? Object.keys(args['names']).length : 0;
+}
+
 /** A pattern names a bounded number of arguments: each is tried on each call. */
 function parseGrant(value: unknown): Parsed<Grant> {
   const parsed = parseAs<typeof GRANT>(GRANT, value);
-  if (!parsed.ok || parsed.value.match.args.kind !== 'pattern') return parsed;
-  const count = Object.keys(parsed.value.match.args.names).length;
+  const count = parsed.ok ? namedIn(parsed.value.match.args) : 0;
   if (count <= ARGS_MAX) return parsed;
   const expected = `at most ${ARGS_MAX} arguments`;
   const path = ['match', 'args', 'names'];
