@@ -30,7 +30,7 @@ function wrapIn(space: string | undefined): string {
 }
 
 /** What a person does once the other container is gone. */
-function toDo(result: { readonly kind: string; readonly by?: Holder }): string | undefined {
+function adviceOf(result: { readonly kind: string; readonly by?: Holder }): string | undefined {
   expect(result).toMatchObject({ kind: 'held', by: { pid: NOBODY } });
   return result.by?.elsewhere;
 }
@@ -40,8 +40,8 @@ test('a session in another container is left alone, and told of', () => {
   const store = storeIn(HERE);
   expect(repairAll(store)).toEqual([{ what: 'elsewhere', path: one.file.path, pid: NOBODY }]);
   expect(leftBehind(store)).toEqual([]);
-  expect(toDo(one.apply(store))).toContain('remove ');
-  expect(toDo(one.restore(store))).toContain('remove ');
+  expect(adviceOf(one.apply(store))).toContain('remove ');
+  expect(adviceOf(one.restore(store))).toContain('remove ');
   expect(one.text).toBe(rewritten);
 });
 
@@ -51,7 +51,7 @@ test('also when its lock was removed by hand', () => {
   const rewritten = one.text;
   const store = storeIn(HERE);
   expect(repairAll(store)).toMatchObject([{ what: 'elsewhere' }]);
-  expect(toDo(one.restore(store))).toContain('copy the backup');
+  expect(adviceOf(one.restore(store))).toContain('copy the backup');
   expect(one.text).toBe(rewritten);
 });
 
