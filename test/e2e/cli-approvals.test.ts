@@ -1,5 +1,5 @@
 // Approvals and grants by the built `sub`, on files as another process leaves them.
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -12,7 +12,16 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Ended, ended, ensureBuilt, runSub, SUB, startSub } from './sub.ts';
+import {
+  type Ended,
+  ended,
+  ensureBuilt,
+  HAS_TERMINAL,
+  runSub,
+  SUB,
+  startOnTerminal,
+  startSub,
+} from './sub.ts';
 
 const EVIL = 'x\u001b[2J\u202e\u200b::error::y';
 const HASH = 'ab'.repeat(32);
@@ -322,15 +331,11 @@ describe('sub approvals watch', () => {
     expect(lines.join('')).not.toMatch(/\p{C}/u);
   });
 
-  test.skipIf(!existsSync('/usr/bin/script'))('takes keys on a terminal', async () => {
+  test.skipIf(!HAS_TERMINAL)('takes keys on a terminal', async () => {
     const first = ask({ tool: 'one' });
     const words = [process.execPath, SUB, 'approvals', 'watch'];
     const inherited = { ...process.env, ...env(), NO_COLOR: '1' };
-    const child = spawn('script', ['-qefc', words.join(' '), '/dev/null'], {
-      cwd: root,
-      env: inherited,
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
+    const child = startOnTerminal(words, { cwd: root, env: inherited });
     const watch = watched(child);
     await watch.until('files/one');
     await watch.until('a approve');

@@ -1,6 +1,5 @@
 // Secrets that stand in plain text in the config of a client, moved into the store by the built
 // `sub import`, used by a real server behind its shim, and put back by `sub restore`.
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -17,7 +16,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { AdoptHome, SERVER } from './adopt-home.ts';
-import { type Ended, ensureBuilt, SUB } from './sub.ts';
+import { type Ended, ensureBuilt, HAS_TERMINAL, SUB, startOnTerminal } from './sub.ts';
 
 let machine: AdoptHome;
 beforeAll(ensureBuilt);
@@ -245,14 +244,12 @@ describe('a store that cannot be opened', () => {
   });
 });
 
-describe.skipIf(!existsSync('/usr/bin/script'))('on a terminal', () => {
+describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
   /** Types each answer when its question has come; gives all that the terminal showed. */
   function typed(args: string, answers: readonly (readonly [string, string])[]): Promise<string> {
-    const line = `${process.execPath} ${SUB} ${args}`;
-    const child = spawn('script', ['-qefc', line, '/dev/null'], {
+    const child = startOnTerminal([process.execPath, SUB, args], {
       cwd: machine.project,
       env: { PATH: process.env['PATH'] ?? '', TERM: 'dumb', ...machine.env },
-      stdio: ['pipe', 'pipe', 'inherit'],
     });
     const left = [...answers];
     let shown = '';

@@ -1,5 +1,4 @@
 // `sub pins` against a server that turns between two looks.
-import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -7,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { bearing } from '../contract/proc.ts';
 import { RUG_PULLS } from '../corpora/rug-pulls.ts';
-import { ensureBuilt, ROOT, runSub, SUB } from './sub.ts';
+import { ensureBuilt, HAS_TERMINAL, ROOT, runSub, SUB, startOnTerminal } from './sub.ts';
 
 const SCRIPTED = `${ROOT}test/e2e/rug-pull-server.mjs`;
 const EVERYTHING = createRequire(import.meta.url).resolve(
@@ -241,14 +240,12 @@ describe('sub pins forget and reset', () => {
   });
 });
 
-describe.skipIf(!existsSync('/usr/bin/script'))('on a terminal', () => {
+describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
   /** Says something when the question has come; gives all that the terminal showed. */
   async function dialog(words: readonly string[], answer: () => Promise<string> | string) {
-    const line = [process.execPath, SUB, 'pins', ...words].join(' ');
-    const child = spawn('script', ['-qefc', line, '/dev/null'], {
+    const child = startOnTerminal([process.execPath, SUB, 'pins', ...words], {
       cwd: folder,
       env: { ...process.env, ...env, NO_COLOR: '1' },
-      stdio: ['pipe', 'pipe', 'inherit'],
     });
     let shown = '';
     let isAsked = false;

@@ -22,7 +22,17 @@ import { type Event, type EventOf, parseEventLine } from '@subluminal/contracts'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { bearing, until } from '../contract/proc.ts';
 import { verifies } from '../requirements.ts';
-import { type Ended, ended, ensureBuilt, ROOT, runSub, SUB, startSub } from './sub.ts';
+import {
+  type Ended,
+  ended,
+  ensureBuilt,
+  HAS_TERMINAL,
+  ROOT,
+  runSub,
+  SUB,
+  startOnTerminal,
+  startSub,
+} from './sub.ts';
 
 const AGENT = `${ROOT}test/e2e/run-agent.mjs`;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -267,17 +277,16 @@ describe('how it ends', () => {
     },
   );
 
-  test.skipIf(!existsSync('/usr/bin/script'))(
+  test.skipIf(!HAS_TERMINAL)(
     'lets the terminal tell the agent of Ctrl-C, once, and waits for it',
     async () => {
       const onInterrupt = "process.on('SIGINT', () => { console.log('got'); process.exit(5); });";
       write('agent.mjs', `${onInterrupt} console.log('up'); setInterval(() => {}, 60_000);`);
       const agentWords = [process.execPath, 'agent.mjs'];
       const words = [process.execPath, SUB, 'run', '--events', 'e', '--', ...agentWords];
-      const child = spawn('script', ['-qefc', words.join(' '), '/dev/null'], {
+      const child = startOnTerminal(words, {
         cwd: folder,
         env: { ...process.env, ...ownEnv() },
-        stdio: ['pipe', 'pipe', 'inherit'],
       });
       const done = ended(child);
       await said(child, 'up');

@@ -23,7 +23,17 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { commandLines, environmentBelow } from './environment.ts';
-import { type Ended, ended, ensureBuilt, ROOT, runSub, SUB, startSub } from './sub.ts';
+import {
+  type Ended,
+  ended,
+  ensureBuilt,
+  HAS_TERMINAL,
+  ROOT,
+  runSub,
+  SUB,
+  startOnTerminal,
+  startSub,
+} from './sub.ts';
 
 const EVERYTHING = fileURLToPath(
   import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
@@ -434,14 +444,12 @@ describe('a change that does not come to its end', () => {
   });
 });
 
-describe.skipIf(!existsSync('/usr/bin/script'))('on a terminal', () => {
+describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
   /** Types each answer when its question has come; gives all that the terminal showed. */
   async function dialog(words: string, answers: readonly (readonly [string, string])[]) {
-    const line = [process.execPath, SUB, 'secrets', words].join(' ');
-    const child = spawn('script', ['-qefc', line, '/dev/null'], {
+    const child = startOnTerminal([process.execPath, SUB, 'secrets', words], {
       cwd: folder,
       env: { ...process.env, ...env, NO_COLOR: '1' },
-      stdio: ['pipe', 'pipe', 'inherit'],
     });
     const rest = [...answers];
     let shown = '';

@@ -38,6 +38,21 @@ function startSub(args: readonly string[], { cwd, env = {} }: SubOptions): Child
   });
 }
 
+/** Starts a command on a terminal of its own, where `script` is there to make one. */
+function startOnTerminal(
+  words: readonly string[],
+  { cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+) {
+  // Not every shell steps aside for a single command: one that stays takes Ctrl-C itself.
+  return spawn('script', ['-qefc', `exec ${words.join(' ')}`, '/dev/null'], {
+    cwd,
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+}
+
+const HAS_TERMINAL = existsSync('/usr/bin/script');
+
 function ended(child: ChildProcess): Promise<Ended> {
   let stdout = '';
   let stderr = '';
@@ -63,4 +78,4 @@ function runSub(args: readonly string[], options: SubOptions): Promise<Ended> {
 }
 
 export type { Ended };
-export { ended, ensureBuilt, ROOT, runSub, SUB, startSub };
+export { ended, ensureBuilt, HAS_TERMINAL, ROOT, runSub, SUB, startOnTerminal, startSub };

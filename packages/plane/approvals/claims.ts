@@ -23,6 +23,8 @@ interface Claims {
   /** Says that it is done, and what is needed to find it again. */
   markDone(id: string, value: unknown): void;
   done(id: string): { readonly value: unknown } | undefined;
+  /** Whether anybody ever began it. */
+  isBegun(id: string): boolean;
 }
 
 function claimsOf(queue: Queue, ports: ApprovalPorts, name: string): Claims {
@@ -45,6 +47,7 @@ function claimsOf(queue: Queue, ports: ApprovalPorts, name: string): Claims {
     },
     markDone: (id, value) => void queue.mark(id, `${name}-sent`, value),
     done,
+    isBegun: (id) => queue.marked(id, `${name}-1`) !== undefined,
   };
 }
 

@@ -20,6 +20,8 @@ interface Telling {
   known?(entry: Entry, value: unknown): void;
   /** It is over. True when whoever was told knows that. */
   ended?(ended: Ended, value: unknown): Promise<boolean>;
+  /** Whether the end is told, too, where a process died before it knew that a person was told. */
+  readonly isEndOfUnsureTold?: boolean;
 }
 
 /** Ends of that age are still told to whoever was told of the request, by a new process. */
@@ -66,7 +68,11 @@ class Teller {
     if (isProblem(all)) return;
     const sinceMs = ports.nowMs() - CATCH_UP_MS;
     for (const entry of all.found) {
-      if (entry.outcome !== null && Date.parse(entry.outcome.at) > sinceMs) this.#over(entry);
+      if (entry.outcome === null || Date.parse(entry.outcome.at) <= sinceMs) continue;
+      const { id } = entry.request;
+      const isUnsure = this.#claims.done(id) === undefined && this.#claims.isBegun(id);
+      if (isUnsure && this.#telling.isEndOfUnsureTold === true) this.#end(entry, id, undefined);
+      else this.#over(entry);
     }
   }
 
@@ -113,12 +119,16 @@ class Teller {
     const id = ended.kind === 'request' ? ended.request.id : ended.id;
     clearTimeout(this.#timers.get(id));
     this.#timers.delete(id);
-    const telling = this.#telling;
     const done = this.#claims.done(id);
-    if (this.#isStopped || telling.ended === undefined || done === undefined) return;
+    if (done !== undefined) this.#end(ended, id, done.value);
+  }
+
+  #end(ended: Ended, id: string, value: unknown): void {
+    const telling = this.#telling;
+    if (this.#isStopped || telling.ended === undefined) return;
     if (this.#endClaims.claim(id).kind !== 'mine') return;
     this.#start(
-      telling.ended(ended, done.value).then((isKnown) => {
+      telling.ended(ended, value).then((isKnown) => {
         if (isKnown) this.#endClaims.markDone(id, {});
       }),
     );

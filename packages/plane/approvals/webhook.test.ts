@@ -10,7 +10,7 @@ const SECRET = 'a-secret-of-the-tests';
 
 let bench: Bench;
 let service: HttpService;
-let answer: (received: Received) => Answer;
+let answer: (received: Received) => Answer | Promise<Answer>;
 const running: RunningChannel[] = [];
 beforeEach(async () => {
   bench = new Bench();
@@ -135,6 +135,36 @@ describe('the webhook', () => {
     start({ url: gone, backoffMs: 60_000 });
     await running[1]?.stop();
     service = await HttpService.start(() => ({ status: 200 }));
+  });
+
+  test('hears of an end, too, when a process died before it knew that the request was taken', async () => {
+    const id = bench.ask();
+    bench.desk.queue.mark(id, 'webhook-1', { at_ms: bench.nowMs });
+    bench.desk.decide(id, { state: 'rejected', ...ME });
+    start();
+    const [ended] = await service.until('/', 1);
+    expect(bodyOf(ended)).toMatchObject({ event: 'approval.ended', id });
+  });
+
+  test('is waited for when its answer is on its way while the channel stops', async () => {
+    const first = start();
+    let stopped: Promise<void> | undefined;
+    const asked = new Promise<void>((resolve) => {
+      answer = async () => {
+        stopped = first.stop();
+        resolve();
+        await new Promise(setImmediate);
+        return { status: 204 };
+      };
+    });
+    bench.ask();
+    await asked;
+    await stopped;
+    answer = () => ({ status: 204 });
+    start();
+    const second = bench.ask();
+    const all = await service.until('/', 2);
+    expect(bodyOf(all[1]).id).toBe(second);
   });
 
   test('is sent a request once, however many processes run it, and not again after a restart', async () => {

@@ -31,6 +31,8 @@ interface HttpAnswer {
 /** Waits at most this long between two attempts, whatever the service asks for. */
 const PAUSE_MS_MAX = 60_000;
 const DELIVERIES_MAX = 64;
+/** An answer that is on its way when the channel stops is waited for so long: else it is told twice. */
+const STOP_MS = 1_000;
 const NAME = 'webhook';
 
 const webhook: Channel<WebhookConfig> = { name: NAME, start };
@@ -42,7 +44,13 @@ function start(desk: Desk, config: WebhookConfig): RunningChannel {
     return { stop: () => Promise.resolve() };
   }
   const stopping = new AbortController();
-  const sender = { config, nowMs: () => ports.nowMs(), signal: stopping.signal };
+  const cutting = new AbortController();
+  const sender = {
+    config,
+    nowMs: () => ports.nowMs(),
+    signal: stopping.signal,
+    cut: cutting.signal,
+  };
   let underWay = 0;
   const send = async (id: string, message: object): Promise<Delivered> => {
     if (underWay >= DELIVERIES_MAX) {
@@ -58,6 +66,7 @@ function start(desk: Desk, config: WebhookConfig): RunningChannel {
     return kind;
   };
   const channel = tellEach(desk, NAME, {
+    isEndOfUnsureTold: true,
     tell: async ({ request, sha256 }) => {
       const { id } = request;
       const body = { event: 'approval.requested', id, request, request_sha256: sha256 };
@@ -73,7 +82,9 @@ function start(desk: Desk, config: WebhookConfig): RunningChannel {
   return {
     async stop() {
       stopping.abort();
+      const timer = setTimeout(() => cutting.abort(), STOP_MS);
       await channel.stop();
+      clearTimeout(timer);
     },
   };
 }
@@ -89,7 +100,10 @@ const TOLD: { readonly [D in Delivered]: Told } = {
 interface Sender {
   readonly config: WebhookConfig;
   readonly nowMs: () => number;
+  /** No attempt is begun any more. */
   readonly signal: AbortSignal;
+  /** The attempt under way is given up. */
+  readonly cut: AbortSignal;
 }
 
 async function deliver(
@@ -115,7 +129,7 @@ type Posted =
   | { readonly kind: 'again'; readonly why: string; readonly afterMs: number };
 
 /** Each attempt is signed anew: one that was seen before would count as a replay over there. */
-async function post({ config, nowMs, signal }: Sender, body: string): Promise<Posted> {
+async function post({ config, nowMs, cut }: Sender, body: string): Promise<Posted> {
   const timestamp = String(Math.floor(nowMs() / 1_000));
   const nonce = randomBytes(16).toString('hex');
   const headers = signedHeaders({ timestamp, nonce, body }, config.secret);
@@ -126,7 +140,7 @@ async function post({ config, nowMs, signal }: Sender, body: string): Promise<Po
       body,
       // The body is for this address and no other.
       redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(config.timeoutMs)]),
+      signal: AbortSignal.any([cut, AbortSignal.timeout(config.timeoutMs)]),
     });
     await response.body?.cancel();
     const { status } = response;
