@@ -90,7 +90,7 @@ const CALL_FIELDS = {
   tool_name: required(words, 'The tool.'),
   args_hash: required(words, 'The hash of the canonical arguments.'),
   transport: required(wordsOrNull, 'The adapter it came by.'),
-  call_seq: required(countOrNull, 'Its place in the run.'),
+  call_seq: required(countOrNull, 'Its place among the calls of its shim.'),
   risk_class: required(array(words), 'Its risk classes.'),
   decision: required(wordsOrNull, 'What was decided.'),
   rule_id: required(wordsOrNull, 'The rule that decided.'),

@@ -1,6 +1,9 @@
 // From a file of events to answers, proofs and trace bundles, by the built `sub` alone.
+import { createPublicKey } from 'node:crypto';
 import {
   appendFileSync,
+  cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -60,6 +63,14 @@ beforeEach(() => {
 
 function sub(...args: readonly string[]) {
   return runSub(args, { cwd: folder, env: { SUB_HOME: join(folder, 'home') } });
+}
+
+/** A ledger that has the session: it is made once, for all that test something else. */
+async function ingested(): Promise<void> {
+  const [own, kept] = [join(folder, 'home'), join(root, 'kept')];
+  if (existsSync(kept)) return cpSync(kept, own, { recursive: true });
+  await sub('ingest', 'events.jsonl');
+  cpSync(own, kept, { recursive: true });
 }
 
 async function json<T>(...args: readonly string[]): Promise<T> {
@@ -127,7 +138,7 @@ describe('sub ingest', () => {
   });
 
   test('takes a bundle in by its events, and says what is neither that nor a spool', async () => {
-    await sub('ingest', 'events.jsonl');
+    await ingested();
     await sub('export', 'run', RUN, '-o', 'bundle');
     rmSync(join(folder, 'home'), { recursive: true });
     expect(await json('ingest', 'bundle')).toMatchObject({ accepted: LINES.length, rejected: 0 });
@@ -180,7 +191,7 @@ describe('sub ingest', () => {
   });
 
   test('says who is in the way when another process writes', async () => {
-    await sub('ingest', 'events.jsonl');
+    await ingested();
     const lock = new DatabaseSync(join(folder, 'home', 'ledger.db.lock'));
     lock.exec('BEGIN EXCLUSIVE');
     try {
@@ -210,7 +221,7 @@ describe('without a ledger', () => {
 });
 
 describe('sub query', () => {
-  beforeEach(() => sub('ingest', 'events.jsonl'));
+  beforeEach(ingested);
 
   test('shows the newest call first, in columns', async () => {
     const { stdout, code } = await sub('query', '--limit', '3');
@@ -303,7 +314,7 @@ describe('sub query', () => {
 });
 
 describe('sub ledger verify', () => {
-  beforeEach(() => sub('ingest', 'events.jsonl'));
+  beforeEach(ingested);
 
   test('finds nothing in what nobody touched', async () => {
     const clean = await json<Verified>('ledger', 'verify', '--deep');
@@ -374,6 +385,28 @@ describe('sub ledger verify', () => {
     expect((await sub('ledger', 'verify', '--head', 'events.jsonl')).code).toBe(2);
   });
 
+  test('trusts a public key that was given, and then no other', async () => {
+    const own = readFileSync(join(folder, 'home', 'ledger.key'), 'utf8');
+    const publicPem = (pem: string) =>
+      createPublicKey(pem).export({ type: 'spki', format: 'pem' }).toString();
+    writeFileSync(join(folder, 'ledger.pub'), publicPem(own));
+    // Who checks it need not have the private part.
+    rmSync(join(folder, 'home', 'ledger.key'));
+    const checked = await json<Verified>('ledger', 'verify', '--key', 'ledger.pub');
+    expect(checked).toMatchObject({ ok: true, signatures: 'checked', first: null });
+    // Another history, which its own key makes look right.
+    rmSync(join(folder, 'home'), { recursive: true });
+    await sub('ingest', 'events.jsonl');
+    expect((await sub('ledger', 'verify')).code).toBe(0);
+    const other = await sub('ledger', 'verify', '--key', 'ledger.pub');
+    expect(other.code).toBe(1);
+    expect(other.stdout).toContain('✘');
+    const wrong = await sub('ledger', 'verify', '--key', join('home', 'ledger.key'));
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('openssl pkey -in ledger.key -pubout');
+    expect((await sub('ledger', 'verify', '--key', 'events.jsonl')).code).toBe(2);
+  });
+
   test('is not content without the key, and nothing is signed anew then', async () => {
     rmSync(join(folder, 'home', 'ledger.key'));
     const told = await sub('ledger', 'verify');
@@ -388,7 +421,7 @@ describe('sub ledger verify', () => {
 
 describe('a ledger without its heads', () => {
   beforeEach(async () => {
-    await sub('ingest', 'events.jsonl');
+    await ingested();
     tamper("DELETE FROM heads; DELETE FROM meta WHERE key = 'signed_head'");
     rmSync(join(folder, 'home', 'ledger.head'));
   });
@@ -419,7 +452,7 @@ describe('a ledger without its heads', () => {
 });
 
 describe('sub ledger prune', () => {
-  beforeEach(() => sub('ingest', 'events.jsonl'));
+  beforeEach(ingested);
 
   test('removes nothing without --yes', async () => {
     const asked = await sub('ledger', 'prune', '--older-than', '1d');
@@ -447,7 +480,7 @@ describe('sub ledger prune', () => {
 });
 
 describe('sub export run', () => {
-  beforeEach(() => sub('ingest', 'events.jsonl'));
+  beforeEach(ingested);
   const read = (name: string) => readFileSync(join(folder, 'out', 'trace', name), 'utf8');
 
   test('writes files that can be read, and taken in again', async () => {

@@ -88,6 +88,7 @@ const VERIFY_OPTIONS = {
   quick: flag('only count the rows instead of making each anew from its events to compare'),
   deep: flag('compare the rows; that is the default'),
   head: texts('file', 'a copy of ledger.head that was kept elsewhere'),
+  key: texts('file', 'trust this public key only, instead of ledger.key'),
   json: jsonFlag,
 };
 
@@ -98,7 +99,11 @@ const verify = createCommand({
     'Checks the hash chain over all events, the signed heads, `ledger.head` and every row that was made from the events, and names the first that was changed, removed or added. What is not signed yet and what was pruned is told.',
   args: VERIFY_ARGS,
   options: VERIFY_OPTIONS,
-  examples: ['sub ledger verify', 'sub ledger verify --quick --json'],
+  examples: [
+    'sub ledger verify',
+    'sub ledger verify --quick --json',
+    'sub ledger verify --key ledger.pub --head ledger.head.copy',
+  ],
   exitCodes: {
     0: 'nothing was changed, removed or added, up to the last signed event',
     1: 'something was, or the key or ledger.head is missing; the first is named',

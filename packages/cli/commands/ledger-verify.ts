@@ -1,3 +1,4 @@
+import { verifierFromPems } from '@subluminal/plane/crypto';
 import { answers, createLedgerClient } from '@subluminal/plane/ingest';
 import {
   type Finding,
@@ -14,7 +15,7 @@ import type { Io } from '../io.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, findVerifier, type LedgerHome, withReader } from '../ledger/home.ts';
 import { firstError, verifyText } from '../ledger/verify-text.ts';
-import { readFileBytes } from '../read-file.ts';
+import { KEY_BYTES_MAX, readFileBytes } from '../read-file.ts';
 import { jsonText } from '../text.ts';
 
 const HEAD_BYTES_MAX = 65_536;
@@ -25,11 +26,13 @@ async function run({ options }: LedgerVerifyInput, io: Io): Promise<Outcome> {
   }
   const kept = await keptHeads(options.head, io);
   if (isFailure(kept)) return kept;
+  const given = options.key.length === 0 ? undefined : await givenKeys(options.key, io);
+  if (isFailure(given)) return given;
   const home = await findLedger();
   if (isFailure(home)) return home;
   await freshen(home, io);
   const isWritten = await signed(home);
-  const verifier = await findVerifier(home.paths.ledgerKey);
+  const verifier = given ?? (await findVerifier(home.paths.ledgerKey));
   if (isFailure(verifier)) return verifier;
   const { witness } = home;
   const asked = { verifier, witness, kept, isWritten, deep: !options.quick };
@@ -59,6 +62,20 @@ async function keptHeads(
     heads.push(head);
   }
   return heads;
+}
+
+/** Whoever checks somebody else's ledger has only the public part of its key, and trusts no other. */
+async function givenKeys(files: readonly string[], io: Io) {
+  const pems: string[] = [];
+  for (const file of files) {
+    const read = await readFileBytes(file, { io, bytesMax: KEY_BYTES_MAX });
+    if (isFailure(read)) return read;
+    pems.push(Buffer.from(read.bytes).toString('utf8'));
+  }
+  const made = verifierFromPems(pems);
+  if (made.ok) return made.verifier;
+  const fix = 'Make one with `openssl pkey -in ledger.key -pubout -out ledger.pub`.';
+  return failure(made.code, `${files.join(', ')}: ${made.message}.`, fix);
 }
 
 /** Lets a daemon that runs sign what it has written; true when one runs. */

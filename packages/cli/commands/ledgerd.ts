@@ -13,7 +13,7 @@ import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
-import { isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
+import { dutiesOf, isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
 import { failureOf, findLedger, warn } from '../ledger/home.ts';
 import { processEnded } from '../ledger/process-end.ts';
 import manifest from '../package.json' with { type: 'json' };
@@ -172,7 +172,9 @@ function say({ json }: Options, io: Io, { status, isNew = false, notes }: Said):
     return;
   }
   const lines =
-    status === undefined ? ['No daemon runs.'] : [statusText(status, isNew), ...troublesOf(status)];
+    status === undefined
+      ? ['No daemon runs.']
+      : [statusText(status, isNew), ...dutiesOf(status), ...troublesOf(status)];
   io.out.write([...lines, ...notes].map((line) => `${harmless(line)}\n`).join(''));
 }
 

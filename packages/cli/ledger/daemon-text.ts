@@ -11,6 +11,11 @@ function statusText(status: LedgerStatus, isNew: boolean): string {
   return `The daemon runs (pid ${pid}, version ${version}) since ${started_at}: ${work}${api}.`;
 }
 
+/** What it does beside keeping the ledger. */
+function dutiesOf({ channels = [] }: LedgerStatus): readonly string[] {
+  return channels.length === 0 ? [] : [`It asks people for approvals by ${channels.join(', ')}.`];
+}
+
 /** What is wrong with it, whoever started it and when. */
 function troublesOf({ conflicts, http_error }: LedgerStatus): readonly string[] {
   const what = conflicts === 1 ? '1 line was' : `${conflicts} lines were`;
@@ -46,4 +51,4 @@ function isOlder(version: string): boolean {
   return at >= 0 && (theirs[at] ?? 0) < (ours[at] ?? 0);
 }
 
-export { isOlder, notesOf, statusText, troublesOf };
+export { dutiesOf, isOlder, notesOf, statusText, troublesOf };

@@ -77,7 +77,7 @@ const STARTED_CALL = open({
   transport: required(TRANSPORT, 'The adapter the call came by.'),
   bytes_in: required(count, 'The size of the request message.'),
   preview: required(ARGS_PREVIEW, 'What the arguments looked like.'),
-  seq: required(integer({ min: 1 }), 'The place of the call in the run, from 1.'),
+  seq: required(integer({ min: 1 }), 'The place of the call among those of its shim, from 1.'),
   tags: optional(classes, 'Tags such as `read_like` and `write_like`.'),
   timeout_ms: optional(count, 'How long the caller waits, if known.'),
   risk_class: riskClass,

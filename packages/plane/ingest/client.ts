@@ -110,7 +110,7 @@ type AnyStatus = Omit<LedgerStatus, Newer> & Partial<Pick<LedgerStatus, Newer>>;
 function isStatus(value: unknown): value is AnyStatus {
   if (!isObject(value)) return false;
   const { pid, version, started_at, connections, events_committed, stays, http } = value;
-  const { conflicts, http_error } = value;
+  const { conflicts, http_error, channels } = value;
   return (
     [pid, connections, events_committed].every(Number.isSafeInteger) &&
     typeof version === 'string' &&
@@ -118,8 +118,13 @@ function isStatus(value: unknown): value is AnyStatus {
     (stays === undefined || typeof stays === 'boolean') &&
     (conflicts === undefined || Number.isSafeInteger(conflicts)) &&
     (http_error === undefined || typeof http_error === 'string') &&
+    (channels === undefined || isNames(channels)) &&
     (http === undefined || (isObject(http) && typeof http['url'] === 'string'))
   );
+}
+
+function isNames(value: unknown): boolean {
+  return Array.isArray(value) && value.every((name) => typeof name === 'string');
 }
 
 function isPruneCounts(value: unknown): value is PruneCounts {

@@ -25,6 +25,9 @@ interface IntakeLimits {
   readonly queueLength: number;
   readonly batchLines: number;
   readonly batchLength: number;
+  /** How long a batch waits for more lines, at least and at most. */
+  readonly gatherMinMs: number;
+  readonly gatherMaxMs: number;
 }
 
 const LIMITS: IntakeLimits = {
@@ -32,7 +35,14 @@ const LIMITS: IntakeLimits = {
   queueLength: 4 * 1024 * 1024,
   batchLines: 2_000,
   batchLength: 2 * 1024 * 1024,
+  gatherMinMs: 5,
+  gatherMaxMs: 25,
 };
+/**
+ * A commit costs as much as the lines of several calls, and no call waits for it: so the next one
+ * waits this many times as long as the last one took, which on a busy machine is longer.
+ */
+const GATHER_SHARE = 5;
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 5_000;
 /** No line has it: what came without a number is filed under this one, with the rejects. */
@@ -53,6 +63,10 @@ class Intake {
   #added = 0;
   #settled = 0;
   #isRunning = false;
+  /** How long the last commit took. */
+  #commitMs = 0;
+  /** Ends the wait for more lines. */
+  #hasten: (() => void) | undefined;
   #waiting: { readonly until: number; readonly resolve: () => void }[] = [];
   #forRoom: (() => void)[] = [];
 
@@ -73,9 +87,17 @@ class Intake {
     this.#senders.push(sender);
     this.#length += line.line.length;
     this.#added += 1;
-    if (this.#isRunning) return;
+    if (this.#isRunning) {
+      if (this.#hasBatch || this.isFull) this.#hasten?.();
+      return;
+    }
     this.#isRunning = true;
     void this.#run();
+  }
+
+  /** Somebody waits for the word that lines are safe: they are committed at once. */
+  hasten(): void {
+    this.#hasten?.();
   }
 
   /** Calls back once, when there is room again. */
@@ -88,6 +110,7 @@ class Intake {
   settled(): Promise<void> {
     const until = this.#added;
     if (this.#settled >= until || this.#ended.signal.aborted) return Promise.resolve();
+    this.hasten();
     return new Promise((resolve) => void this.#waiting.push({ until, resolve }));
   }
 
@@ -118,6 +141,7 @@ class Intake {
     this.#senders = [];
     this.#length = 0;
     this.#settled = this.#added;
+    this.hasten();
     this.#wake();
   }
 
@@ -156,11 +180,14 @@ class Intake {
   async #run(): Promise<void> {
     try {
       while (this.#lines.length > 0) {
+        await this.#gathered();
         // What is readable now goes into the same batch, and is read before anything is answered.
         await nextTurn();
         const { lines, senders } = this.#take();
         if (lines.length === 0) continue;
+        const beginMs = performance.now();
         await this.commit(lines);
+        this.#commitMs = performance.now() - beginMs;
         this.#settled += lines.length;
         tell(senders);
         this.#wake();
@@ -170,6 +197,26 @@ class Intake {
     } finally {
       this.#isRunning = false;
     }
+  }
+
+  get #hasBatch(): boolean {
+    const { batchLines, batchLength } = this.#limits;
+    return this.#lines.length >= batchLines || this.#length >= batchLength;
+  }
+
+  /** Resolves when the batch is full, has waited long enough, or somebody waits for it. */
+  #gathered(): Promise<void> {
+    if (this.#waiting.length > 0 || this.#hasBatch || this.isFull) return Promise.resolve();
+    const { gatherMinMs, gatherMaxMs } = this.#limits;
+    const waitMs = Math.min(Math.max(GATHER_SHARE * this.#commitMs, gatherMinMs), gatherMaxMs);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#hasten?.(), waitMs);
+      this.#hasten = () => {
+        clearTimeout(timer);
+        this.#hasten = undefined;
+        resolve();
+      };
+    });
   }
 
   /** The oldest lines, as many as one batch takes. */

@@ -28,6 +28,8 @@ interface LedgerStatus {
   readonly http?: { readonly url: string };
   /** Why it does not, when it should. */
   readonly http_error?: string;
+  /** The channels by which it asks people for approvals, when it does. */
+  readonly channels?: readonly string[];
 }
 
 interface PruneWish {

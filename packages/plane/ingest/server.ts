@@ -47,6 +47,8 @@ interface IngestServer {
   status(): LedgerStatus;
   /** Where the HTTP API is served, or why it is not. */
   setHttp(http: HttpState): void;
+  /** By which channels people are asked for approvals. */
+  setChannels(names: readonly string[]): void;
   /** Something used the daemon in another way: it is not idle. */
   touch(): void;
   /** Somebody uses it until the result is called. */
@@ -107,6 +109,7 @@ class Daemon implements IngestServer {
   readonly #budget: Budget;
   #bound: Bound | undefined;
   #http: HttpState | undefined;
+  #channels: readonly string[] = [];
   #committed = 0;
   #conflicts = 0;
   #stays: boolean;
@@ -188,11 +191,16 @@ class Daemon implements IngestServer {
       stays: this.#stays,
       conflicts: this.#conflicts,
       ...httpOf(this.#http),
+      ...(this.#channels.length > 0 && { channels: this.#channels }),
     };
   }
 
   setHttp(http: HttpState): void {
     this.#http = http;
+  }
+
+  setChannels(names: readonly string[]): void {
+    this.#channels = names;
   }
 
   touch(): void {

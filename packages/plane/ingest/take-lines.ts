@@ -58,6 +58,8 @@ class LineTaker implements Talk, Sender {
 
   ended(): void {
     this.#hasEnded = true;
+    // It waits for the last count before it goes.
+    this.#intake.hasten();
     this.#letGo();
   }
 
@@ -76,6 +78,7 @@ class LineTaker implements Talk, Sender {
     const held = this.#held ?? [];
     this.#held = undefined;
     for (const line of held) this.#intake.add(line, this);
+    if (this.#hasEnded) this.#intake.hasten();
     this.#intake.whenRoom(() => this.#peer.resume());
   }
 

@@ -31,6 +31,8 @@ interface LedgerOptions {
 
 interface Ledger {
   readonly store: Store;
+  /** The last event that it has committed. */
+  readonly lastSeq: number;
   /** All or nothing; what cannot be read is set aside and does not hold up the rest. */
   ingest(lines: readonly IncomingLine[]): Promise<IngestResult>;
   /** Signs what is there. Undefined when nothing is. */
@@ -68,6 +70,10 @@ class Writer implements Ledger {
     this.store = options.store;
     this.#options = options;
     this.#every = options.headEvery ?? HEAD_EVERY;
+  }
+
+  get lastSeq(): number {
+    return this.#tip?.seq ?? 0;
   }
 
   async open(): Promise<void> {

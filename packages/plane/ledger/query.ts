@@ -78,6 +78,7 @@ interface CallRow {
   readonly error_message: string | null;
   /** What was found in the answer; absent when nothing was. */
   readonly result_content?: CallContent;
+  /** A preview is not the whole; of a refused call, that of its arguments. */
   readonly preview_truncated: boolean;
   readonly created_at_ms: number;
 }
@@ -124,7 +125,7 @@ interface CallCounts {
   readonly blocked: number;
   readonly throttled: number;
   readonly undecided: number;
-  /** Allowed calls that did not end well. */
+  /** Allowed calls that did not end well; one whose answer a gate held back is none of them. */
   readonly errors: number;
 }
 

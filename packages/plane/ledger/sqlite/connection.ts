@@ -1,9 +1,10 @@
 // One open database, with its prepared statements.
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LedgerError } from '../errors.ts';
 import { cannotOpen, ledgerError, translated } from './failure.ts';
+import { makeFolders } from './folder.ts';
 import {
   type Database,
   loadSqlite,
@@ -140,7 +141,7 @@ function connection(file: string, db: Database): Connection {
 /** Makes the file and its folder for this user alone, and keeps an existing file to that. */
 function prepareFile(file: string): void {
   translated(file, () => {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(file));
     // SQLite gives the log and the shared memory beside it the rights of the file.
     closeSync(openSync(file, 'a', 0o600));
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);

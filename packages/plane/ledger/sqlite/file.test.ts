@@ -52,6 +52,28 @@ async function pragmas(file: string): Promise<{ [name: string]: unknown }> {
 }
 
 describe('the file', () => {
+  it('is a ledger from the start, also without its log', async () => {
+    const home = new LedgerHome(tempFolder());
+    const ledger = await home.open();
+    await ledger.ingest(new Shim('a').call('c'));
+    // As a crash leaves it, and somebody who removes the log.
+    const alone = join(home.folder, 'alone.db');
+    copyFileSync(home.file, alone);
+    const reader = await openSqliteReader({ file: alone });
+    expect((await reader.tip()).seq).toBe(0);
+    await reader.close();
+    await ledger.close();
+  });
+
+  // There, Node makes folders for ever when it is asked for all of them at once.
+  it.runIf(process.platform === 'linux')('is refused at once where no folder can be', async () => {
+    const opening = openSqliteStore({ file: '/proc/nowhere/deep/ledger.db' });
+    await expect(opening).rejects.toMatchObject({
+      code: 'SUB_LEDGER_IO',
+      message: expect.stringContaining('/proc/nowhere cannot be made') as string,
+    });
+  });
+
   it('is a database with a write-ahead log, for its user alone', async () => {
     verifies('SL-11.2', 'T-C.3');
     const home = new LedgerHome(join(tempFolder(), 'new', 'home'));

@@ -23,7 +23,12 @@ const COUNTS = `count(*) AS total,
   count(*) FILTER (WHERE decision NOT IN ('ALLOW', 'THROTTLE')) AS blocked,
   count(*) FILTER (WHERE decision = 'THROTTLE') AS throttled,
   count(*) FILTER (WHERE decision IS NULL) AS undecided,
-  count(*) FILTER (WHERE decision = 'ALLOW' AND status <> 'OK') AS errors`;
+  count(*) FILTER (WHERE decision = 'ALLOW' AND status <> 'OK'
+    AND COALESCE(error_class, '') <> 'policy_block') AS errors`;
+/** Of calls that were allowed: an answer that a gate held back is no failure of the server. */
+const HELD_BACK_IN_RANGE = `SELECT count(*) AS count FROM tool_calls INDEXED BY calls_failed
+  WHERE status <> 'OK' AND decision = 'ALLOW' AND error_class = 'policy_block'
+    AND created_at >= ? AND created_at < ?`;
 
 function searchRuns(connection: Connection, filter: RunFilter, request: PageRequest): Page<RunRow> {
   const limit = limitOf(request);
@@ -106,7 +111,7 @@ function statsOf(connection: Connection, filter: Pick<CallFilter, 'fromMs' | 'to
       .map(rowOf);
   const groups = tally('decision, status', 'calls_decision_status');
   return {
-    calls: sumOf(groups),
+    calls: sumOf(groups, numberOf(connection, HELD_BACK_IN_RANGE, fromMs, toMs)),
     runs: numberOf(connection, RUNS_IN_RANGE, fromMs, toMs),
     events: numberOf(connection, 'SELECT COALESCE(max(seq), 0) AS count FROM events'),
     decisions: countsBy(groups, 'decision').map(([decision, count]) => ({ decision, count })),
@@ -140,7 +145,7 @@ function countsBy(
   return [...counts].toSorted(([, left], [, right]) => right - left);
 }
 
-function sumOf(groups: readonly RawRow[]): CallCounts {
+function sumOf(groups: readonly RawRow[], heldBack: number): CallCounts {
   const sum = (test: (decision: string | null, status: string | null) => boolean) =>
     groups
       .filter((row) => test(textOrNull(row, 'decision'), textOrNull(row, 'status')))
@@ -152,7 +157,9 @@ function sumOf(groups: readonly RawRow[]): CallCounts {
     blocked: sum((decision) => !plain.has(decision)),
     throttled: sum((decision) => decision === 'THROTTLE'),
     undecided: sum((decision) => decision === null),
-    errors: sum((decision, status) => decision === 'ALLOW' && status !== null && status !== 'OK'),
+    errors:
+      sum((decision, status) => decision === 'ALLOW' && status !== null && status !== 'OK') -
+      heldBack,
   };
 }
 

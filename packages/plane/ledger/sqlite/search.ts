@@ -15,6 +15,7 @@ import {
   type Position,
   positionOf,
 } from '../query.ts';
+import { FLAGS } from '../tables.ts';
 import { integerCell, integerOrNull, type RawRow, rowOf, textCell, textOrNull } from './cells.ts';
 import type { Connection } from './connection.ts';
 
@@ -38,7 +39,7 @@ const COLUMNS = `c.id, c.run_id, c.call_id, c.agent_id, c.server_name, c.tool_na
   c.transport, c.call_seq, c.bytes_in, c.risk_json, c.decision, c.rule_id, c.severity,
   c.reason_code, c.summary, c.would_action, c.would_rule_id, c.args_content_json, c.status,
   c.latency_ms, c.bytes_out, c.error_class, c.error_message, c.result_content_json,
-  c.preview_truncated, c.created_at`;
+  c.preview_truncated, c.created_at, p.redaction_flags`;
 const NEWEST_FIRST = 'ORDER BY c.created_at DESC, c.id DESC';
 const TEXT_COLUMNS = [
   'c.tool_name',
@@ -198,7 +199,7 @@ function notBefore(search: Search, last: Position): Search {
 }
 
 function findCall(connection: Connection, runId: string, callId: string): CallDetail | undefined {
-  const sql = `SELECT ${COLUMNS}, p.args_preview, p.result_preview, p.redaction_flags
+  const sql = `SELECT ${COLUMNS}, p.args_preview, p.result_preview
     FROM tool_calls c LEFT JOIN previews p ON p.id = c.id WHERE c.run_id = ? AND c.call_id = ?`;
   const found = connection.get(sql, runId, callId);
   if (found === undefined) return undefined;
@@ -207,7 +208,7 @@ function findCall(connection: Connection, runId: string, callId: string): CallDe
     ...callOf(row),
     args_preview: textOrNull(row, 'args_preview'),
     result_preview: textOrNull(row, 'result_preview'),
-    redaction_flags: integerOrNull(row, 'redaction_flags') ?? 0,
+    redaction_flags: flagsOf(row),
     hint: findHint(connection, runId, callId),
   };
 }
@@ -255,9 +256,24 @@ function callOf(row: RawRow): CallRow {
     error_class: textOrNull(row, 'error_class'),
     error_message: textOrNull(row, 'error_message'),
     ...(result_content && { result_content }),
-    preview_truncated: integerCell(row, 'preview_truncated') !== 0,
+    preview_truncated: isTruncated(row),
     created_at_ms: integerCell(row, 'created_at'),
   };
+}
+
+/** A refused call has no answer that could have been cut, whatever its end says. */
+function flagsOf(row: RawRow): number {
+  const flags = integerOrNull(row, 'redaction_flags') ?? 0;
+  return isRefused(row) ? flags & ~FLAGS.resultTruncated : flags;
+}
+
+function isTruncated(row: RawRow): boolean {
+  if (isRefused(row)) return (flagsOf(row) & FLAGS.argsTruncated) !== 0;
+  return integerCell(row, 'preview_truncated') !== 0;
+}
+
+function isRefused(row: RawRow): boolean {
+  return (textOrNull(row, 'decision') ?? 'ALLOW') !== 'ALLOW';
 }
 
 function classesOf(json: string | null): readonly string[] {

@@ -49,6 +49,7 @@ async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     try {
       translated(file, () => migrate(writer.db, { file, migrations }));
       writer.run("INSERT INTO meta VALUES ('ledger_id', ?) ON CONFLICT DO NOTHING", randomUUID());
+      emptyLog(writer);
       const reader = await connect(file, { readOnly: true });
       return storeOf({ writer, reader, lock, synchronous });
     } catch (cause) {
@@ -160,6 +161,13 @@ interface Parts {
 }
 
 function storeOf({ writer, reader, lock, synchronous }: Parts): Store {
+  let current = synchronous;
+  /** It cannot change inside of a transaction. */
+  const setLevel = (level: Synchronous) => {
+    if (level === current) return;
+    writer.exec(`PRAGMA synchronous = ${level}`);
+    current = level;
+  };
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const result = last.then(work, work);
@@ -171,7 +179,8 @@ function storeOf({ writer, reader, lock, synchronous }: Parts): Store {
     transaction: (work, options = {}) =>
       inTurn(() => {
         const level = synchronous === 'normal' && options.durable === true ? 'full' : synchronous;
-        return transact(writer, work, level);
+        setLevel(level);
+        return transact(writer, work);
       }),
     compact: () => inTurn(async () => compact(writer)),
     close: () =>
@@ -179,9 +188,7 @@ function storeOf({ writer, reader, lock, synchronous }: Parts): Store {
         reader.close();
         try {
           // Everything into the one file: a copy of it is then the whole ledger.
-          checkpoint(writer);
-        } catch {
-          // The log holds what did not fit; the next writer reads it.
+          emptyLog(writer);
         } finally {
           writer.close();
           lock.release();
@@ -193,14 +200,11 @@ function storeOf({ writer, reader, lock, synchronous }: Parts): Store {
 async function transact<T>(
   writer: Connection,
   work: (transaction: StoreTransaction) => Promise<T>,
-  level: Synchronous,
 ): Promise<T> {
-  // It cannot change inside of a transaction.
-  writer.exec(`PRAGMA synchronous = ${level}`);
-  writer.exec('BEGIN IMMEDIATE');
+  writer.run('BEGIN IMMEDIATE');
   try {
     const result = await work(sqliteTransaction(writer));
-    writer.exec('COMMIT');
+    writer.run('COMMIT');
     return result;
   } catch (cause) {
     // A full disk has already rolled back.
@@ -212,6 +216,18 @@ async function transact<T>(
 function compact(writer: Connection): void {
   writer.exec('PRAGMA incremental_vacuum');
   checkpoint(writer);
+}
+
+/**
+ * At the start, too: a ledger whose log is lost then lacks its last events, which is found, and
+ * does not look as if it had never been.
+ */
+function emptyLog(writer: Connection): void {
+  try {
+    checkpoint(writer);
+  } catch {
+    // The log holds what did not fit; whoever writes next reads it.
+  }
 }
 
 /** Empties the log into the file, as far as readers let it; the next one gets the rest. */

@@ -143,6 +143,53 @@ function querySuite(openStore: OpenStore): void {
     await ledger.close();
   });
 
+  it('counts an answer that a gate held back as no error of the server', async () => {
+    const ledger = await open(openStore);
+    const shim = new Shim('s');
+    const held = { class: 'policy_block', message: 'A secret was found.' } as const;
+    const broken = { class: 'upstream_error', message: 'Broken pipe' } as const;
+    await ledger.ingest([
+      ...shim.call('ok'),
+      ...[shim.start('held'), shim.decision('held')],
+      shim.end('held', { status: 'ERROR', error: held }),
+      ...[shim.start('bad'), shim.decision('bad')],
+      shim.end('bad', { status: 'ERROR', error: broken }),
+      ...[shim.start('late'), shim.decision('late'), shim.end('late', { status: 'TIMEOUT' })],
+    ]);
+    const counts = { total: 4, allowed: 4, blocked: 0, undecided: 0, errors: 2 };
+    expect((await ledger.store.run('run-1'))?.calls).toMatchObject(counts);
+    expect((await ledger.store.stats({})).calls).toMatchObject(counts);
+    await ledger.close();
+  });
+
+  it('says that a preview was cut only where one was', async () => {
+    const ledger = await open(openStore);
+    const shim = new Shim('s');
+    // As a shim writes the end of a call that it refused.
+    const refusal = {
+      status: 'ERROR',
+      preview: { truncated: true },
+      error: { class: 'policy_block', message: 'No.' },
+    } as const;
+    const cut = { truncated: true, args_preview: '{"of"' };
+    await ledger.ingest([
+      ...[shim.start('no'), shim.decision('no', { action: 'BLOCK' }), shim.end('no', refusal)],
+      ...[shim.start('cut', { preview: cut }), shim.decision('cut', { action: 'BLOCK' })],
+      shim.end('cut', refusal),
+      ...[shim.start('long'), shim.decision('long')],
+      shim.end('long', { preview: { truncated: true, result_preview: 'resul' } }),
+      ...shim.call('ok'),
+    ]);
+    const { rows } = await ledger.store.calls({}, {});
+    const truncated = rows.filter(({ preview_truncated }) => preview_truncated);
+    expect(truncated.map(({ call_id }) => call_id)).toEqual(['long', 'cut']);
+    expect(await ledger.store.call('run-1', 'no')).toMatchObject({
+      preview_truncated: false,
+      redaction_flags: 0,
+    });
+    await ledger.close();
+  });
+
   it('gives what was found in the content of a call', async () => {
     const ledger = await open(openStore);
     const shim = new Shim('a');

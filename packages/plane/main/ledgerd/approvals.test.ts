@@ -10,6 +10,7 @@ import { question } from '../../approvals/testing/bench.ts';
 import { HttpService, type Received } from '../../approvals/testing/http-service.ts';
 import { signedHeaders } from '../../approvals/webhook-sign.ts';
 import { processInfo, thisSystem } from '../../identity/index.ts';
+import { createLedgerClient } from '../../ingest/index.ts';
 import { tempFolder } from '../../ledger/testing/temp-ledger.ts';
 import { runLedgerd } from './daemon.ts';
 import { findLedger, isHomeFault, withReader } from './index.ts';
@@ -133,6 +134,8 @@ describe('the webhook of a daemon', () => {
     config(home, `[approvals.webhook]\nurl = "${hook.url}"\nsecret = "env://HOOK_SECRET"\n`);
     const first = startDaemon(home);
     await first.logged('asking people by webhook');
+    const client = createLedgerClient({ socketPath: join(home, 'run', 'ledger.sock') });
+    expect(await client.status()).toMatchObject({ channels: ['webhook'] });
     const desk = deskOf(home);
     const id = ask(desk);
     const [asked] = await hook.until('/', 1);

@@ -91,7 +91,7 @@ function isGone({ pid, start }: Owner): boolean {
 }
 
 async function channelsOf(desk: Desk, options: ApprovalsOptions): Promise<Channels | undefined> {
-  const { home, env, log } = options;
+  const { home, env, server, log } = options;
   const settings = home.approvals;
   if (settings === undefined) return undefined;
   const { config, paths } = home;
@@ -99,6 +99,7 @@ async function channelsOf(desk: Desk, options: ApprovalsOptions): Promise<Channe
   const { startChannels } = await import('./channels.ts');
   const channels = startChannels({ desk, settings, secrets, env, log });
   if (channels.names.length > 0) log(`asking people by ${channels.names.join(', ')}`);
+  server.setChannels(channels.names);
   return channels;
 }
 

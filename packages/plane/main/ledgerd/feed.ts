@@ -1,7 +1,7 @@
 // Events as they are committed, for those who listen in this process.
 import { type Event, parseEventLine } from '@subluminal/contracts';
 import type { IngestServer } from '../../ingest/index.ts';
-import type { StoreReader } from '../../ledger/index.ts';
+import type { Ledger } from '../../ledger/index.ts';
 
 interface FeedItem {
   readonly seq: number;
@@ -13,7 +13,7 @@ type Listener = (events: readonly FeedItem[]) => void;
 const PAGE_EVENTS = 500;
 
 class LedgerFeed {
-  readonly #reader: StoreReader;
+  readonly #ledger: Ledger;
   readonly #server: IngestServer;
   readonly #log: (message: string) => void;
   readonly #listeners = new Map<Listener, () => void>();
@@ -21,19 +21,13 @@ class LedgerFeed {
   #isReading = false;
   #isBehind = false;
 
-  constructor(reader: StoreReader, server: IngestServer, log: (message: string) => void) {
-    this.#reader = reader;
+  constructor(ledger: Ledger, server: IngestServer, log: (message: string) => void) {
+    this.#ledger = ledger;
     this.#server = server;
     this.#log = log;
-    this.#tip = 0;
-  }
-
-  /** From here on; what was committed before is history. */
-  async begin(): Promise<void> {
-    this.#tip = (await this.#reader.tip()).seq;
-    this.#server.onAdded(() => this.#moved());
-    // What came while the tip was read.
-    this.#moved();
+    // From here on; what was committed before is history.
+    this.#tip = ledger.lastSeq;
+    server.onAdded(() => this.#moved());
   }
 
   tip(): number {
@@ -53,6 +47,11 @@ class LedgerFeed {
   #moved(): void {
     this.#isBehind = true;
     if (this.#isReading) return;
+    // Nobody listens: only the place is kept.
+    if (this.#listeners.size === 0) {
+      this.#tip = this.#ledger.lastSeq;
+      return;
+    }
     this.#isReading = true;
     this.#read()
       .catch((cause: unknown) => this.#log(`events could not be announced: ${String(cause)}`))
@@ -64,12 +63,7 @@ class LedgerFeed {
   async #read(): Promise<void> {
     while (this.#isBehind) {
       this.#isBehind = false;
-      // Nobody listens: only the place is kept.
-      if (this.#listeners.size === 0) {
-        this.#tip = (await this.#reader.tip()).seq;
-        continue;
-      }
-      const rows = await this.#reader.events({ afterSeq: this.#tip, limit: PAGE_EVENTS });
+      const rows = await this.#ledger.store.events({ afterSeq: this.#tip, limit: PAGE_EVENTS });
       const last = rows.at(-1);
       if (last === undefined) continue;
       this.#isBehind = true;

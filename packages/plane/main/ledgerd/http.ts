@@ -32,8 +32,7 @@ async function openHttp(options: HttpOptions): Promise<Http> {
   const address = addressOf(home.config['ledger.http']);
   if (address === undefined) return NONE;
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  const feed = new LedgerFeed(ledger.store, server, log);
-  await feed.begin();
+  const feed = new LedgerFeed(ledger, server, log);
   // Loaded only by a daemon that serves it.
   const { openApi } = await import('../../api/index.ts');
   const opened = await openApi({

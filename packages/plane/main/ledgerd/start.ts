@@ -5,14 +5,13 @@ import {
   constants,
   fstatSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   statSync,
   unlinkSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Config, Env, HomePaths } from '../../config/index.ts';
+import { type Config, type Env, type HomePaths, makeFolders } from '../../config/index.ts';
 import { answers } from '../../ingest/index.ts';
 
 interface StartOptions {
@@ -74,7 +73,7 @@ function launch(options: StartOptions, onFailed: () => void): StartResult {
   if (sub === undefined) return { kind: 'failed', reason: 'the command `sub` was not found' };
   let log: number | undefined;
   try {
-    mkdirSync(paths.run, { recursive: true, mode: 0o700 });
+    makeFolders(paths.run);
     if (!claimStart(markOf(paths))) return { kind: 'under_way' };
     log = openLog(join(paths.run, 'ledgerd.log'));
     const child = spawn(process.execPath, [sub, 'ledgerd', stays ? '--foreground' : '--auto'], {

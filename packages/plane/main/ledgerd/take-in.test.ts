@@ -166,6 +166,52 @@ socket.once('data', () => {
 });
 `;
 
+describe('a commit', () => {
+  /** Long enough that a test would fail if nobody hastened the commit. */
+  const PATIENT = { gatherMinMs: 600_000, gatherMaxMs: 600_000 };
+
+  it('is one for all lines that come while it waits, until somebody asks', async () => {
+    const daemon = await startDaemon({ limits: PATIENT });
+    let commits = 0;
+    daemon.server.onAdded(() => void commits++);
+    const [one, other] = ['a', 'b'].map((name) => Wire.ingest(daemon.socketPath, name));
+    one?.send(calls(new Shim('a'), 2));
+    other?.send(calls(new Shim('b', { run: 'run-2' }), 3));
+    await daemon.client.sync(10_000);
+    await Promise.all([one?.acked(6), other?.acked(9)]);
+    expect(commits).toBe(1);
+  });
+
+  it('comes at once when a batch is full', async () => {
+    const daemon = await startDaemon({ limits: { ...PATIENT, batchLines: 30 } });
+    const wire = Wire.ingest(daemon.socketPath, 'a');
+    const lines = calls(new Shim('a'), 10);
+    wire.send(lines.slice(0, 10));
+    wire.send(lines.slice(10));
+    await wire.acked(30);
+    expect(await stored(daemon, 'a')).toEqual(upTo(30));
+  });
+
+  it('comes at once when a sender has said its last', async () => {
+    const daemon = await startDaemon({ limits: PATIENT });
+    const wire = Wire.ingest(daemon.socketPath, 'a');
+    wire.send(calls(new Shim('a'), 1));
+    wire.socket.end();
+    await wire.acked(3);
+    expect(await stored(daemon, 'a')).toEqual(upTo(3));
+    await wire.ended();
+  });
+
+  it('comes at once when the daemon ends', async () => {
+    const daemon = await startDaemon({ limits: PATIENT });
+    const wire = Wire.ingest(daemon.socketPath, 'a');
+    wire.send(calls(new Shim('a'), 1));
+    await daemon.close();
+    await wire.acked(3);
+    expect((await daemon.home.verify()).events).toBe(3);
+  });
+});
+
 describe('pressure', () => {
   it('stops the reading, not the lines: all arrive when there is room again', async () => {
     verifies('T-C.4', 'SL-11.4');

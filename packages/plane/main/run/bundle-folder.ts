@@ -1,11 +1,11 @@
 // The folder of a trace bundle, made before the agent starts: what cannot be kept is told first.
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolders } from '../../config/index.ts';
 import { type Refused, refused } from './options.ts';
 
 const EVENTS_FILE = 'events.jsonl';
 const FILES = [EVENTS_FILE, 'policy.json', 'summary.json', 'summary.md'] as const;
-const FOLDER_MODE = 0o700;
 
 /** A bundle that is there stays, unless it is to go. */
 function prepareBundle(dir: string, force: boolean): Refused | undefined {
@@ -15,7 +15,7 @@ function prepareBundle(dir: string, force: boolean): Refused | undefined {
     return refused('SUB_FILE_WRITE', message, 'Choose another folder, or add --force.');
   }
   try {
-    mkdirSync(dir, { recursive: true, mode: FOLDER_MODE });
+    makeFolders(dir);
     for (const name of FILES) rmSync(join(dir, name), { force: true });
     return undefined;
   } catch (cause) {
