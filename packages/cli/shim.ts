@@ -11,6 +11,7 @@ const EXIT_INTERNAL = 70;
 const OPTIONS = {
   'server-name': { type: 'string' },
   'server-id': { type: 'string' },
+  'server-env': { type: 'string' },
   policy: { type: 'string' },
   profile: { type: 'string' },
   events: { type: 'string' },

@@ -174,6 +174,27 @@ describe('what it does', () => {
     expect(await callOf(entry, 'get-sum')).toContain('No sums here.');
   });
 
+  test('variables of CI reach the server, and do not tell its shim who acts', async () => {
+    verifies('SL-13');
+    const env = { CI: '', GITHUB_ACTIONS: 'true', GITHUB_ACTOR: 'release-bot' };
+    const args = ['-e', 'process.stderr.write(`actor ${process.env.GITHUB_ACTOR}`)'];
+    const mcpServers = { build: { command: process.execPath, args, env } };
+    machine.write(machine.config, JSON.stringify({ mcpServers }));
+    expect(await machine.sub('import', 'claude', '--yes')).toMatchObject({ code: 0 });
+    const entry = entryOf('build');
+    expect(entry.args.join(' ')).toContain('--server-env CI,GITHUB_ACTIONS,GITHUB_ACTOR --');
+    const events = join(machine.folder, 'events.jsonl');
+    const { spawnSync } = await import('node:child_process');
+    const { stderr } = spawnSync(entry.command, [...entry.args], {
+      env: { ...machine.env, ...env, SUB_EVENTS: `file:${events}` },
+      encoding: 'utf8',
+    });
+    expect(stderr).toContain('actor release-bot');
+    const lines = readFileSync(events, 'utf8');
+    expect(lines).toContain('run_start');
+    expect(lines).not.toContain('release-bot');
+  });
+
   test('a link to sub is followed, so that a link that changes breaks nothing', async () => {
     verifies('F-007');
     const link = join(machine.folder, 'sub');

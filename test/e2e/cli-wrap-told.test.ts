@@ -115,7 +115,7 @@ test.each([
   await said(child, 'agent:');
   const done = ended(child);
   child.kill('SIGKILL');
-  for (const pid of machine.running()) process.kill(pid, 'SIGKILL');
+  machine.killAll();
   await done;
   const left = machine.read();
   expect(left).not.toBe(config);

@@ -12,6 +12,10 @@ const shim = createCommand({
   options: {
     'server-name': text('name', 'the name of the server, as policies and events call it'),
     'server-id': text('name', 'another spelling of --server-name'),
+    'server-env': text(
+      'names',
+      'variables, with commas between them, that say nothing of who acts; set by `sub import`',
+    ),
     policy: text('file', 'the policy: a bundle or a compiled snapshot'),
     profile: text('name', 'production enforces, development only says what it would have done'),
     'governance-endpoint': text(

@@ -226,7 +226,9 @@ function printFile(file: ImportFile, io: Io): void {
   const [chosen, updated] = [new Set(file.chosen), new Set(file.updated)];
   const lines = serverLines(file.servers, (server) => {
     const { state, name } = server;
-    if (state === 'open' && chosen.has(name)) return 'to be governed';
+    if ((state === 'open' || server.obstacle !== undefined) && chosen.has(name)) {
+      return 'to be governed';
+    }
     const words = stateWords(server);
     return state === 'governed' && updated.has(name) ? `${words}, to be started otherwise` : words;
   });

@@ -1,7 +1,7 @@
 // One server of a config, whatever the client: what it starts, and where that stands.
 import { isObject } from '@subluminal/contracts';
 import { governedOf } from './govern.ts';
-import { obstacleIn } from './obstacles.ts';
+import { obstacleBehind, obstacleIn, serverOnlyIn } from './obstacles.ts';
 import type { ServerEntry, ValuePath } from './types.ts';
 import { variablesIn } from './variables.ts';
 
@@ -30,8 +30,15 @@ function entryOf(name: string, value: unknown, { path, project, off }: Container
   const own: ValuePath = [...path, name];
   const server = isObject(value) ? value : {};
   const { command, args, env, at } = commandIn(server, own);
+  const started =
+    typeof command === 'string' ? governedOf(command, isTexts(args) ? args : []) : undefined;
   const obstacle =
-    typeof command === 'string' ? (obstacleIn(name, env) ?? muddled(server, command)) : undefined;
+    typeof command === 'string'
+      ? (obstacleIn(name, env) ??
+        muddled(server, command) ??
+        (started && obstacleBehind(started.serverOnly ?? [], env)))
+      : undefined;
+  const serverOnly = serverOnlyIn(env);
   return {
     name,
     ...(project === undefined ? {} : { project }),
@@ -44,10 +51,8 @@ function entryOf(name: string, value: unknown, { path, project, off }: Container
     command: typeof command === 'string' ? command : undefined,
     args: isTexts(args) ? args : undefined,
     // A shim that its own entry can switch off governs nothing.
-    governed:
-      typeof command === 'string' && obstacle === undefined
-        ? governedOf(command, isTexts(args) ? args : [])
-        : undefined,
+    governed: obstacle === undefined ? started : undefined,
+    ...(serverOnly.length > 0 && { serverOnly }),
     ...(typeof server['envFile'] === 'string' && { hasEnvFile: true as const }),
     ...(hasPath(env) && { hasOwnPath: true as const }),
     variables: variablesIn(command, args, server['env'], server['cwd']),

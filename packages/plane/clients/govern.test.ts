@@ -10,7 +10,9 @@ const call = {
 describe('a command becomes that of a shim', () => {
   test('with the original command behind `--`', () => {
     verifies('F-006', 'F-007');
-    expect(governCommand('files', ['npx', '-y', 'server', '--', '/tmp'], call)).toEqual([
+    expect(
+      governCommand({ name: 'files', words: ['npx', '-y', 'server', '--', '/tmp'] }, call),
+    ).toEqual([
       '/usr/bin/node',
       '/opt/sub/bin/sub.mjs',
       'shim',
@@ -31,13 +33,14 @@ describe('a command becomes that of a shim', () => {
     'and is found again, with a server called %j',
     (name) => {
       const original = ['sub', 'shim', '--', '--wrap', 'x'];
-      const [command, ...args] = governCommand(name, original, {
-        program: call.program,
-        flags: ['--wrap', 'w-1'],
-      });
+      const [command, ...args] = governCommand(
+        { name, words: original, serverOnly: ['CI', 'POD_NAME'] },
+        { program: call.program, flags: ['--wrap', 'w-1'] },
+      );
       expect(governedOf(command, args)).toMatchObject({
         program: call.program,
         serverName: name,
+        serverOnly: ['CI', 'POD_NAME'],
         wrapId: 'w-1',
         command: original,
       });

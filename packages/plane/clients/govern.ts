@@ -1,17 +1,23 @@
 // An entry that starts `sub shim`: how one is made, and how one is told from others.
 import type { Governed, ShimCall } from './types.ts';
 
+interface Start {
+  readonly name: string;
+  /** The program of the server and all its arguments. */
+  readonly words: readonly string[];
+  /** The variables that say nothing to the shim. */
+  readonly serverOnly?: readonly string[];
+}
+
 /** What the entry starts from now on: the program and all its arguments. */
 function governCommand(
-  entryName: string,
-  original: readonly string[],
+  { name, words, serverOnly = [] }: Start,
   { program, flags }: ShimCall,
 ): readonly string[] {
   // A value that looks like an option has to stand in the same word as its option.
-  const name = entryName.startsWith('-')
-    ? [`--server-name=${entryName}`]
-    : ['--server-name', entryName];
-  return [...program, 'shim', ...name, ...flags, '--', ...original];
+  const named = name.startsWith('-') ? [`--server-name=${name}`] : ['--server-name', name];
+  const kept = serverOnly.length === 0 ? [] : ['--server-env', serverOnly.join(',')];
+  return [...program, 'shim', ...named, ...kept, ...flags, '--', ...words];
 }
 
 const SUB_NAMES: ReadonlySet<string> = new Set(['sub', 'sub.mjs', 'sub.js', 'sub.cmd', 'sub.exe']);
@@ -50,10 +56,12 @@ function governedOf(
   const own = words.slice(sub + 2);
   const end = own.indexOf('--');
   const flags = end === -1 ? own : own.slice(0, end);
+  const serverOnly = flagOf(flags, 'server-env');
   return {
     program: words.slice(0, sub + 1),
     serverName: flagOf(flags, 'server-name') ?? flagOf(flags, 'server-id'),
     flags,
+    ...(serverOnly !== undefined && { serverOnly: serverOnly.split(',') }),
     wrapId: flagOf(flags, 'wrap'),
     command: end === -1 ? [] : own.slice(end + 1),
   };

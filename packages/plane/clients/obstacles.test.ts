@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { claudeCode } from './claude-code.ts';
-import { obstacleIn } from './obstacles.ts';
+import { obstacleBehind, obstacleIn, serverOnlyIn } from './obstacles.ts';
 
 test.each([
   ['SUB_PROFILE', 'development'],
@@ -25,10 +25,6 @@ test.each([
   ['vault_addr', 'https://evil.example'],
   ['VAULT_NAMESPACE', 'x'],
   ['OP_CONNECT_HOST', 'https://evil.example'],
-  ['GITHUB_ACTIONS', 'true'],
-  ['GITHUB_ACTOR', 'release-bot'],
-  ['CI', '1'],
-  ['POD_NAME', 'x'],
 ])('an env with %s=%s would act on the shim', (name, value) => {
   expect(obstacleIn('files', { [name]: value })).toContain(`sets ${name}`);
 });
@@ -43,6 +39,14 @@ test.each([
   undefined,
 ])('an env like %j is fine', (env) => {
   expect(obstacleIn('files', env)).toBeUndefined();
+});
+
+test('what would tell a shim who acts is for the server alone, and a shim has to know that', () => {
+  const env = { CI: '', GITHUB_ACTOR: 'release-bot', API_KEY: 'x' };
+  expect(obstacleIn('files', env)).toBeUndefined();
+  expect(serverOnlyIn(env)).toEqual(['CI', 'GITHUB_ACTOR']);
+  expect(obstacleBehind(['GITHUB_ACTOR', 'CI'], env)).toBeUndefined();
+  expect(obstacleBehind(['CI'], env)).toContain('sets GITHUB_ACTOR');
 });
 
 test.each(['', 'a'.repeat(257), `x\${HOME}`, 'a\0b'])(

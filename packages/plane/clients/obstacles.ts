@@ -11,7 +11,9 @@ const HAZARDS: readonly RegExp[] = [
   /^(?:OPENSSL_(?:CONF|MODULES|ENGINES)|SSL_CERT_.*|HOSTALIASES|LOCALDOMAIN|RES_OPTIONS)$/,
   // Where it asks for secrets, and whose token it sends there.
   /^(?:VAULT_.*|OP_CONNECT_.*)$/,
-  // Who acts, as the policy knows it: what CI systems and clusters tell their jobs.
+];
+/** Who acts, as the policy knows it: what CI systems and clusters tell their jobs. */
+const IDENTITY: readonly RegExp[] = [
   /^(?:CI|CI_(?:JOB_ID|PROJECT_PATH|MERGE_REQUEST_SOURCE_BRANCH_NAME|COMMIT_REF_NAME))$/,
   /^GITHUB_(?:ACTIONS|RUN_ID|REPOSITORY|HEAD_REF|REF_NAME|ACTOR)$/,
   /^(?:GITLAB_(?:CI|USER_LOGIN)|CIRCLECI|CIRCLE_(?:WORKFLOW_JOB_ID|BUILD_NUM|REPOSITORY_URL|BRANCH|TAG|USERNAME))$/,
@@ -25,6 +27,15 @@ const HAZARDS: readonly RegExp[] = [
 /** What people do set, and what loads no code. */
 const HARMLESS_OPTIONS =
   /^(?:--(?:max-old-space-size|max-semi-space-size|stack-trace-limit)=\d+|--(?:no-warnings|no-deprecation|trace-warnings|enable-source-maps))(?:\s+|$)/;
+
+/**
+ * The variables of an entry that would tell its shim who acts. A shim that is told their names takes
+ * them for the server's alone.
+ */
+function serverOnlyIn(env: unknown): readonly string[] {
+  const names = isObject(env) ? Object.keys(env) : [];
+  return names.filter((name) => IDENTITY.some((one) => one.test(name.toUpperCase()))).toSorted();
+}
 
 /** In words that end no sentence; undefined when nothing is in the way. */
 function obstacleIn(name: string, env: unknown): string | undefined {
@@ -54,4 +65,11 @@ function areHarmless(options: string): boolean {
   return true;
 }
 
-export { obstacleIn };
+/** The same, for an entry that starts a shim already, which was told of these variables. */
+function obstacleBehind(told: readonly string[], env: unknown): string | undefined {
+  const names = serverOnlyIn(env).filter((name) => !told.includes(name));
+  if (names.length === 0) return undefined;
+  return `its env sets ${names.join(', ')}, which would tell its shim who acts: \`sub import\` makes ${names.length === 1 ? 'that' : 'those'} the server's alone`;
+}
+
+export { obstacleBehind, obstacleIn, serverOnlyIn };

@@ -1,6 +1,6 @@
 // The change of a config: only the values of `command` and `args` of the chosen entries.
 import { governCommand } from './govern.ts';
-import { copyOf, setValue } from './text/copy.ts';
+import { copyFor, setValue } from './text/copy.ts';
 import { type Document, readDocument } from './text/document.ts';
 import { applyEdits, insertAfter, replaceValue } from './text/edits.ts';
 import { sameData } from './text/same.ts';
@@ -53,8 +53,9 @@ function targetsOf(chosen: readonly ServerEntry[], call: ShimCall): readonly Tar
   return [...entries.values()].flatMap((entry) => {
     if (entry.transport !== 'stdio' || entry.governed !== undefined) return [];
     if (entry.command === undefined) return [];
-    const original = [entry.command, ...(entry.args ?? [])];
-    const [command, ...args] = governCommand(entry.name, original, call);
+    const words = [entry.command, ...(entry.args ?? [])];
+    const { name, serverOnly = [] } = entry;
+    const [command, ...args] = governCommand({ name, words, serverOnly }, call);
     if (command === undefined) throw new Error('a shim needs a program');
     return [{ entry, command, args }];
   });
@@ -75,7 +76,8 @@ function editsOf(document: Document, { entry, command, args }: Target): readonly
 
 /** What was wanted has to be there, and nothing else may differ. */
 function checkData(before: Document, after: Document, targets: readonly Target[]): void {
-  const expected: unknown = copyOf(before.value);
+  const paths = targets.flatMap(({ entry: { at } }) => [at.command, at.args]);
+  const expected: unknown = copyFor(before.value, paths);
   for (const { entry, command, args } of targets) {
     setValue(expected, entry.at.command, command);
     setValue(expected, entry.at.args, args);

@@ -58,6 +58,8 @@ interface ServerEntry {
   readonly hasEnvFile?: true;
   /** It says itself where programs are looked for: a bare name may be anything then. */
   readonly hasOwnPath?: true;
+  /** What its environment sets that would tell a shim who acts. */
+  readonly serverOnly?: readonly string[];
   /** What its command, arguments, environment and folder refer to, by name. */
   readonly variables: readonly Variable[];
 }
@@ -75,6 +77,8 @@ interface Governed {
   readonly serverName: string | undefined;
   /** What stands between `shim` and `--`. */
   readonly flags: readonly string[];
+  /** The variables that it takes for the server's alone. */
+  readonly serverOnly?: readonly string[];
   /** The session of `sub wrap` that has put it there. */
   readonly wrapId: string | undefined;
   readonly command: readonly string[];
@@ -133,6 +137,8 @@ interface MovedSecret {
   readonly path: ValuePath;
   /** Its name in the store; its value is nowhere else. */
   readonly secret: string;
+  /** When it went there; a value that is newer is another one. */
+  readonly moved_at?: string;
   /** How it stood there, for as long as the base is what it was cut out of. */
   readonly cut?: Cut;
 }

@@ -26,8 +26,9 @@ const AGENT_FILE_BYTES_MAX = 1_048_576;
 const FILE = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.[A-Za-z0-9.-]{1,200}$/;
 const PLACE = /^shim-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
 const FILES_MAX = 500;
-/** Another container with the same home may not see the process, but it still lives. */
 const KEPT_MS = 60 * 60_000;
+/** Of a container with the same home, whose processes nobody sees here; most are gone by then. */
+const KEPT_ELSEWHERE_MS = 30 * 24 * KEPT_MS;
 
 function agentFileName({ pid, start }: ProcessName): string {
   return `agent-${pid}-${start}.json`;
@@ -78,7 +79,20 @@ function dropStaleFiles({ runDir, system, nowMs }: StaleOptions): void {
     const path = join(runDir, name);
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined || nowMs - stats.mtimeMs < KEPT_MS) continue;
-    if (processInfo(Number(pid), system)?.start !== start) drop(path);
+    if (processInfo(Number(pid), system)?.start === start) continue;
+    if (nowMs - stats.mtimeMs < KEPT_ELSEWHERE_MS && isElsewhere(path, system)) continue;
+    drop(path);
+  }
+}
+
+/** Whether somebody has written it who numbers processes otherwise. */
+function isElsewhere(path: string, system: System): boolean {
+  try {
+    const value: unknown = JSON.parse(readAgentFile(path) ?? 'null');
+    if (typeof value !== 'object' || value === null || !('space' in value)) return false;
+    return typeof value.space === 'string' && value.space !== system.space?.();
+  } catch {
+    return false;
   }
 }
 

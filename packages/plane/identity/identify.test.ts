@@ -302,6 +302,24 @@ describe('in CI', () => {
   });
 });
 
+describe('variables of the server alone', () => {
+  const serverOnly = ['CI', 'GITHUB_ACTIONS', 'GITHUB_ACTOR', 'SUB_PRINCIPAL'];
+  const env = { CI: '1', GITHUB_ACTOR: 'release-bot', SUB_PRINCIPAL: 'grace' };
+
+  test('say nothing of who acts', () => {
+    const { producer } = who({ env: { ...env, GITHUB_ACTIONS: '1' }, serverOnly });
+    expect(producer).toMatchObject({ env: 'dev', principal: 'grace' });
+    expect(producer.workload).toEqual({ user: 'ada', repo_path: '/src/app' });
+  });
+
+  test('hide nothing that the agent itself has', () => {
+    const environ = 'GITHUB_ACTIONS=true\0GITHUB_ACTOR=ada\0OTHER=1\0';
+    const system = machine([AGENT], { '/proc/42/environ': environ });
+    const { producer } = who({ env: { GITHUB_ACTOR: 'release-bot' }, serverOnly, system });
+    expect(producer).toMatchObject({ env: 'ci', principal: 'ada' });
+  });
+});
+
 describe('in Kubernetes', () => {
   const account = '/var/run/secrets/kubernetes.io/serviceaccount';
   const subject = JSON.stringify({ sub: 'system:serviceaccount:shop:cleaner' });
@@ -461,6 +479,28 @@ describe('the run', () => {
       'agent-9-3-x.json',
       'ledger.sock',
     ]);
+  });
+
+  test('leaves the files of agents in another container, whose processes it cannot see', () => {
+    mkdirSync(join(dir, 'run'));
+    const spaces = {
+      'agent-7-1-b00710ad.json': 'b00710ad-1',
+      'agent-8-2-b00710ad.json': 'b00710ad-2',
+    };
+    const longAgo = Date.now() / 1_000 - 86_400;
+    for (const [name, space] of Object.entries(spaces)) {
+      writeFileSync(join(dir, 'run', name), JSON.stringify({ run_id: 'r', space }));
+      utimesSync(join(dir, 'run', name), longAgo, longAgo);
+    }
+    const system = { ...machine([AGENT]), space: () => 'b00710ad-1' };
+    who({ system });
+    const left = () => readdirSync(join(dir, 'run')).filter((name) => name in spaces);
+    expect(left()).toEqual(['agent-8-2-b00710ad.json']);
+    utimesSync(join(dir, 'run', 'agent-8-2-b00710ad.json'), 1_000, 1_000);
+    rmSync(join(dir, 'run', RUN_FILE));
+    who({ system });
+    expect(left()).toEqual([]);
+    expect(readFileSync(join(dir, 'run', RUN_FILE), 'utf8')).toContain('"space":"b00710ad-1"');
   });
 
   test('is one for real processes that start and end at the same time', async () => {

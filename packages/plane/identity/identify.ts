@@ -7,11 +7,14 @@ import { type CiJob, ciJob, type Env } from './ci.ts';
 import { createOnce } from './create-once.ts';
 import { pod } from './kubernetes.ts';
 import { type RunId, runIdOf } from './run-id.ts';
+import { withoutServers } from './server-only.ts';
 import { shortText } from './short-text.ts';
 import { type System, thisSystem } from './system.ts';
 
 interface IdentifyOptions {
   readonly env: Env;
+  /** Variables that were set for the server alone: of them only what the agent has says who acts. */
+  readonly serverOnly?: readonly string[];
   readonly cwd: string;
   /** `$SUB_HOME/run` and `$SUB_HOME/host-id`. */
   readonly paths: { readonly run: string; readonly hostId: string };
@@ -37,11 +40,13 @@ const ENVS: readonly EnvName[] = ['dev', 'ci', 'prod', 'unknown'];
 const LEVELS_MAX = 64;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-function identify(options: IdentifyOptions): Identified {
-  const { env, paths, nowMs, profile, system = thisSystem() } = options;
+function identify(given: IdentifyOptions): Identified {
+  const { paths, nowMs, profile, serverOnly = [], system = thisSystem() } = given;
   const warnings: string[] = [];
   const warn = (text: string) => warnings.push(text);
   const agent = agentProcess(system);
+  const env = withoutServers(given.env, serverOnly, { agent, system });
+  const options = { ...given, env };
   const job = ciJob(env);
   const workload = workloadOf({ ...options, system }, job);
   const run = runIdOf({

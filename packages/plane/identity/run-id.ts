@@ -68,8 +68,9 @@ function takePart(options: RunIdOptions, part: Part): RunId {
   try {
     mkdirSync(runDir, { recursive: true, mode: 0o700 });
     // The place comes first: who wants to end the run sees it.
-    writeFileSync(place, '{}\n', { mode: 0o600 });
-    const text = `${JSON.stringify({ run_id: fresh })}\n`;
+    const space = system.space?.();
+    writeFileSync(place, `${JSON.stringify({ space })}\n`, { mode: 0o600 });
+    const text = `${JSON.stringify({ run_id: fresh, space })}\n`;
     const once = createOnce(path, text, system.uuid());
     const id = readId(once.text);
     if (id === undefined) {

@@ -77,6 +77,12 @@ function syncFolder(path: string): void {
 
 /** Replaces a file of ours, by way of a draft beside it that only the holder of the lock writes. */
 function writeOwn(path: string, bytes: Uint8Array): void {
+  placeOwn(path, bytes);
+  syncFolder(dirname(path));
+}
+
+/** The same, but its name lasts only when the folder was synced. */
+function placeOwn(path: string, bytes: Uint8Array): void {
   const draft = `${path}.draft`;
   try {
     rmSync(draft, { force: true });
@@ -92,7 +98,6 @@ function writeOwn(path: string, bytes: Uint8Array): void {
     rmSync(draft, { force: true });
     throw cause;
   }
-  syncFolder(dirname(path));
 }
 
 /** Undefined when it is none of the kind that we write, or there is none. */
@@ -127,4 +132,13 @@ function readBounded(fd: number, bytesMax: number): Buffer | undefined {
   return undefined;
 }
 
-export { ensureFolder, folderProblem, isThere, readBounded, readOwn, syncFolder, writeOwn };
+export {
+  ensureFolder,
+  folderProblem,
+  isThere,
+  placeOwn,
+  readBounded,
+  readOwn,
+  syncFolder,
+  writeOwn,
+};

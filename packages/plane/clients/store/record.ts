@@ -4,7 +4,15 @@ import { readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigProblem } from '../types.ts';
 import { CONFIG_BYTES_MAX } from './config-file.ts';
-import { ensureFolder, folderProblem, isThere, readOwn, syncFolder, writeOwn } from './files.ts';
+import {
+  ensureFolder,
+  folderProblem,
+  isThere,
+  placeOwn,
+  readOwn,
+  syncFolder,
+  writeOwn,
+} from './files.ts';
 import type { Store, StorePaths, StorePorts } from './ports.ts';
 import { homeProblem, problem, quoted, systemCode, systemProblem } from './problem.ts';
 import { type ConfigRecord, type Digest, parseRecord, recordText } from './record-text.ts';
@@ -119,7 +127,10 @@ function writeRecord(writing: Writing, { paths }: Store): ConfigProblem | undefi
       return problem(next, `The backup in ${next} does not read as it was written.`, fix);
     }
     onStep?.('base written');
-    writeOwn(join(folder, RECORD), text);
+    // The first one lasts from the next sync on: until then the config is what it was without it.
+    const isFirst = !isThere(join(folder, RECORD));
+    if (isFirst) placeOwn(join(folder, RECORD), text);
+    else writeOwn(join(folder, RECORD), text);
     onStep?.('record written');
     renameSync(next, original);
     syncFolder(folder);

@@ -1,6 +1,6 @@
 // Makes entries start their own command again. Pure: a text in, a text out, and checked by reading it.
 import { governedOf } from '../govern.ts';
-import { copyOf, dropValue, setValue } from '../text/copy.ts';
+import { copyFor, dropValue, setValue } from '../text/copy.ts';
 import { type Document, readDocument } from '../text/document.ts';
 import { applyEdits, removeValue, replaceValue } from '../text/edits.ts';
 import { sameData } from '../text/same.ts';
@@ -132,7 +132,7 @@ function edited(
   ]);
   const gone = goals.flatMap(({ way, args }) => (args === null ? [way.at.args] : []));
   if (wants.some(({ path }) => document.spanAt(path) === undefined)) return undefined;
-  const expected = copyOf(document.value);
+  const expected = copyFor(document.value, [...wants.map(({ path }) => path), ...gone]);
   for (const { path, wanted: want } of wants) setValue(expected, path, want.value);
   for (const path of gone) dropValue(expected, path);
   const edits = wants.map(({ path, wanted: want }) => editOf(document, path, want));

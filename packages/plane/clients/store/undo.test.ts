@@ -4,6 +4,7 @@ import { parse as parseJson } from 'jsonc-parser';
 import { parse as parseToml, stringify as tomlText } from 'smol-toml';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import { runs } from '../../../../test/runs.ts';
 import { clientOf } from '../all.ts';
 import { type Generated, generated, LAYOUTS } from '../testing/configs.ts';
 import { readDocument } from '../text/document.ts';
@@ -16,7 +17,7 @@ import type { ConfigRecord } from './record-text.ts';
 import { Bench, CONFIG, governing, storeIn } from './testing/bench.ts';
 import { undoChanges } from './undo.ts';
 
-const RUNS = { numRuns: 100 };
+const RUNS = runs(100);
 /** Longer than any name that is generated. */
 const ADDED = 'added-by-somebody-else';
 

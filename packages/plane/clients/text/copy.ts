@@ -1,12 +1,21 @@
 // A copy of what a document holds, to work out what it should hold after a change.
 import type { ValuePath } from '../types.ts';
 
-/** Dates of TOML stay what they are: nothing in them changes. */
-function copyOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(copyOf);
-  if (!isHolder(value) || value instanceof Date) return value;
-  const copy = {};
-  for (const [key, inner] of Object.entries(value)) setValue(copy, [key], copyOf(inner));
+/** What these paths lead through can be changed in it; all else is shared, for it may be much. */
+function copyFor(value: unknown, paths: readonly ValuePath[]): unknown {
+  const below = new Map<string | number, ValuePath[]>();
+  for (const [step, ...rest] of paths) {
+    if (step === undefined) continue;
+    const same = below.get(step);
+    if (same === undefined) below.set(step, [rest]);
+    else same.push(rest);
+  }
+  if (below.size === 0 || !isHolder(value) || value instanceof Date) return value;
+  const copy: object = Array.isArray(value) ? value.slice() : { ...value };
+  for (const [step, rests] of below) {
+    const inner: unknown = Object.getOwnPropertyDescriptor(copy, step)?.value;
+    if (isHolder(inner)) setValue(copy, [step], copyFor(inner, rests));
+  }
   return copy;
 }
 
@@ -38,4 +47,4 @@ function isHolder(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-export { copyOf, dropValue, setValue };
+export { copyFor, dropValue, setValue };

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../../test/runs.ts';
 import { unifiedDiff } from './diff.ts';
 
 const name = '/home/me/.cursor/mcp.json';
@@ -55,7 +56,7 @@ describe('unifiedDiff', () => {
         expect(follow(before, patch, '-')).toBe(after);
         expect(follow(after, patch, '+')).toBe(before);
       }),
-      { numRuns: 2000 },
+      runs(2000),
     );
   });
 

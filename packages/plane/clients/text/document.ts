@@ -31,7 +31,10 @@ type ReadDocument = { readonly kind: 'document'; readonly document: Document } |
 
 /** A change looks at the same few texts again and again: what was read of them last is kept. */
 const KEPT_MAX = 8;
-const KEPT_LENGTH_MAX = 4_194_304;
+/** Of all that are kept; the last one may have more alone. */
+const KEPT_LENGTH_MAX = 16_777_216;
+/** What is short is read at once, and must not drive out what is not. */
+const KEPT_LENGTH_MIN = 4_096;
 const kept: { readonly text: string; readonly format: Format; readonly read: ReadText }[] = [];
 /** A document, and the keys that are there more than once. */
 type ReadText = ReadDocument & { readonly twice?: readonly Twice[] };
@@ -44,14 +47,25 @@ function readDocument(text: string, format: Format, inside?: readonly ValuePath[
   const at = kept.findIndex((one) => one.format === format && one.text === text);
   const [found = { text, format, read: readAnew(text, format) }] =
     at === -1 ? [] : kept.splice(at, 1);
-  if (text.length <= KEPT_LENGTH_MAX) kept.unshift(found);
-  kept.length = Math.min(kept.length, KEPT_MAX);
+  keep(found);
   const { twice = [] } = found.read;
   const first = twice.find(
     ({ path }) => inside === undefined || inside.some((other) => areInLine(path, other)),
   );
   if (first === undefined) return found.read;
   return { kind: 'broken', ...lineColumn(text, first.offset), message: TWICE };
+}
+
+/** The last one first; what is too much is forgotten. */
+function keep(found: (typeof kept)[number]): void {
+  if (found.text.length < KEPT_LENGTH_MIN) return;
+  kept.unshift(found);
+  let length = 0;
+  const past = kept.findIndex((one, at) => {
+    length += one.text.length;
+    return at > 0 && length > KEPT_LENGTH_MAX;
+  });
+  kept.length = Math.min(past === -1 ? kept.length : past, KEPT_MAX);
 }
 
 function readAnew(text: string, format: Format): ReadText {

@@ -2,6 +2,7 @@
 
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../../test/runs.ts';
 import type { Format } from '../types.ts';
 import { readDocument } from './document.ts';
 import { holdEdits } from './testing/hold-edits.ts';
@@ -27,7 +28,7 @@ describe.each(['json', 'jsonc'] as const)('edits of random %s', (format) => {
       fc.property(docs, strings, fc.array(strings, { maxLength: 4 }), (styled, command, args) => {
         holdEdits({ styled, format, command, args, readApart });
       }),
-      { numRuns: 400 },
+      runs(400),
     );
   });
 
@@ -40,7 +41,7 @@ describe.each(['json', 'jsonc'] as const)('edits of random %s', (format) => {
         const read = readDocument(cut, 'json', []);
         expect(read.kind === 'document' ? read.document.value : 'broken').toEqual(parseOr(cut));
       }),
-      { numRuns: 400 },
+      runs(400),
     );
   });
 });

@@ -3,6 +3,7 @@
 import * as fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../../test/runs.ts';
 import { readDocument } from './document.ts';
 import { holdEdits } from './testing/hold-edits.ts';
 import { strings } from './testing/styled.ts';
@@ -23,7 +24,7 @@ describe('edits of random TOML', () => {
           holdEdits({ styled, format: 'toml', command, args, readApart });
         },
       ),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 
@@ -35,7 +36,7 @@ describe('edits of random TOML', () => {
         const read = readDocument(cut, 'toml');
         expect(read.kind).toBe(parses(cut) ? 'document' : 'broken');
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 });

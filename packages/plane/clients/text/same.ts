@@ -1,5 +1,6 @@
 // Whether two values read from documents are the same data, however they were written.
 
+import { isObject } from '@subluminal/contracts';
 import { TomlDate } from 'smol-toml';
 
 /** Order of keys and prototypes don't count. Both values come from documents of bounded depth. */
@@ -11,11 +12,10 @@ function sameData(a: unknown, b: unknown): boolean {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, index) => sameData(item, b[index]));
   }
+  if (!isObject(a) || !isObject(b)) return false;
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
-  const left = new Map(Object.entries(a));
-  const right = new Map(Object.entries(b));
-  return keys.every((key) => right.has(key) && sameData(left.get(key), right.get(key)));
+  return keys.every((key) => Object.hasOwn(b, key) && sameData(a[key], b[key]));
 }
 
 /** TOML has four kinds of dates; the same moment of another kind is another value. */

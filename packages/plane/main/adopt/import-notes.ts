@@ -12,6 +12,8 @@ import type { SecretBinding, Servers } from '../../config/index.ts';
 import { fitsCommand } from '../../vault/index.ts';
 import type { FoundConfig } from './configs.ts';
 import { hasComment } from './masked.ts';
+import { startsOwn } from './own-entry.ts';
+import type { OwnCall } from './own-program.ts';
 import { documentOf, serverOf, variablesOf, wordsOf } from './secrets/plain.ts';
 import { entryKey, flagIn } from './server-state.ts';
 
@@ -25,6 +27,7 @@ interface Noting {
   /** Those that are to take over the options of the call. */
   readonly renewed: ReadonlySet<string>;
   readonly call: ShimCall;
+  readonly own: OwnCall;
   readonly env: { readonly [name: string]: string | undefined };
   /** What config.toml binds. */
   readonly bound: Servers;
@@ -160,13 +163,12 @@ function envFilesOf(chosen: readonly ServerEntry[]): readonly string[] {
 }
 
 /** Anything may call itself `sub`; only ours is known to govern. */
-function foreignIn({ after: { entries }, call }: Noting): readonly string[] {
-  const ours = call.program.at(-1);
-  return entries.flatMap(({ name, governed }) => {
-    const script = governed?.program.at(-1);
-    if (script === undefined || script === ours) return [];
+function foreignIn({ after: { entries }, own, env }: Noting): readonly string[] {
+  return entries.flatMap((entry) => {
+    const { name, governed } = entry;
+    if (governed === undefined || startsOwn(entry, { own, env })) return [];
     return [
-      `${name} starts another sub, ${script}: whether that governs it, this one cannot tell.`,
+      `${name} starts another sub, ${governed.program.join(' ')}: whether that governs it, this one cannot tell.`,
     ];
   });
 }

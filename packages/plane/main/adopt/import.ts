@@ -3,6 +3,7 @@ import {
   CLIENTS,
   type Client,
   type ReadConfig,
+  type Rewritten,
   type ServerEntry,
   type ShimCall,
 } from '../../clients/index.ts';
@@ -14,6 +15,7 @@ import { loadRedactor } from '../shim/redact.ts';
 import { baseOf } from './base.ts';
 import { type FoundConfig, findConfigs } from './configs.ts';
 import { notesOn, splitIn } from './import-notes.ts';
+import { startsOwn } from './own-entry.ts';
 import { type OwnCall, ownProgram } from './own-program.ts';
 import { clientPlace, type SecretPlace, storeAt } from './place.ts';
 import { type AdoptProblem, adoptProblem, heldBy, withCode } from './problem.ts';
@@ -63,6 +65,8 @@ interface ImportFile {
   readonly call: ShimCall;
   /** The config without our edits. */
   readonly baseText: string;
+  /** What becomes of that. */
+  readonly rewritten: Rewritten;
 }
 
 interface ImportPlan {
@@ -167,13 +171,13 @@ function planFile(planning: Planning): ImportFile | AdoptProblem {
   const { client, file, config } = found;
   const base = baseOf(found, storeAt(options.paths));
   if (base.kind === 'refused') return base;
-  const chosen = chosenIn(config, options.servers);
+  const chosen = chosenIn(found, base.text, options);
   const renewed = renewedIn(config, options);
   const rewritten = rewriteFor({ found, call, chosen, renewed, moves, options })(base.text);
   if ('kind' in rewritten) return withCode('SUB_CLIENT_CONFIG', rewritten);
   const after = client.read(file, rewritten.text);
   if (after.kind === 'problem') return withCode('SUB_CLIENT_CONFIG', after);
-  const plain = plainSecrets(after, governedBy(call, after, options), planning.looks);
+  const plain = plainSecrets(after, governedBy(after, options), planning.looks);
   return {
     client,
     path: file.path,
@@ -185,6 +189,7 @@ function planFile(planning: Planning): ImportFile | AdoptProblem {
     warnings: notesOn({
       ...{ found, after, chosen, renewed, call },
       baseText: base.text,
+      own: options.own,
       env: options.env,
       bound: planning.bound,
       more: plain.more,
@@ -194,19 +199,15 @@ function planFile(planning: Planning): ImportFile | AdoptProblem {
     found,
     call,
     baseText: base.text,
+    rewritten,
   };
 }
 
 /** The entries that start the shim of this very `sub`, of those that were asked for. */
-function governedBy(
-  { program }: ShimCall,
-  { entries }: ReadConfig,
-  { servers }: ImportOptions,
-): readonly ServerEntry[] {
+function governedBy({ entries }: ReadConfig, options: ImportOptions): readonly ServerEntry[] {
+  const { servers } = options;
   return entries.filter(
-    ({ name, governed }) =>
-      governed?.program.at(-1) === program.at(-1) &&
-      (servers.length === 0 || servers.includes(name)),
+    (entry) => (servers.length === 0 || servers.includes(entry.name)) && startsOwn(entry, options),
   );
 }
 
@@ -244,13 +245,24 @@ async function planMoves(
   };
 }
 
-function chosenIn({ entries }: ReadConfig, names: readonly string[]): readonly ServerEntry[] {
-  return entries.filter(
-    ({ name, governed, transport }) =>
-      governed === undefined &&
-      transport === 'stdio' &&
-      (names.length === 0 || names.includes(name)),
+/** Also those whose shim has an obstacle by now which a new one would not have. */
+function chosenIn(
+  { client, file, config }: FoundConfig,
+  baseText: string,
+  { servers }: ImportOptions,
+): readonly ServerEntry[] {
+  const base = baseText === config.text ? config : client.read(file, baseText);
+  const before = base.kind === 'problem' ? [] : base.entries.filter(isOpen);
+  const keys = new Set(before.map(entryKey));
+  return config.entries.filter(
+    (entry) =>
+      (isOpen(entry) || (entry.obstacle !== undefined && keys.has(entryKey(entry)))) &&
+      (servers.length === 0 || servers.includes(entry.name)),
   );
+}
+
+function isOpen({ governed, transport }: ServerEntry): boolean {
+  return governed === undefined && transport === 'stdio';
 }
 
 /** Only with options to hand on is there anything to change about what is governed already. */
@@ -305,14 +317,17 @@ type Imported =
 /** Changes one file as it was planned. What moves out of it has to be in the store by then. */
 function applyImport(planned: ImportFile, options: ImportOptions): Imported {
   const { found, call, moves } = planned;
-  const chosen = chosenIn(found.config, options.servers);
+  const chosen = chosenIn(found, planned.baseText, options);
   const { file } = found;
   const renewed = renewedIn(found.config, options);
   const rewrite = rewriteFor({ found, call, chosen, renewed, moves, options });
   const store = storeAt(options.paths);
   const { onStep } = options;
   const steps = onStep === undefined ? {} : { onStep };
-  const result = applyChange({ ...store, ...steps, file, rewrite, kind: 'import' });
+  // Secrets are taken out anew: when that is done is written down.
+  const isKnown = (text: string) => moves.length === 0 && text === planned.baseText;
+  const known = (text: string) => (isKnown(text) ? planned.rewritten : rewrite(text));
+  const result = applyChange({ ...store, ...steps, file, rewrite: known, kind: 'import' });
   switch (result.kind) {
     case 'applied':
     case 'unchanged': {

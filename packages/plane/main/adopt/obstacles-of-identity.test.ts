@@ -1,7 +1,7 @@
 // The environment of an entry is that of its shim: whatever tells the shim who acts must not be
 // settable there.
 import { expect, test } from 'vitest';
-import { CLIENTS } from '../../clients/index.ts';
+import { clientOf, type ReadConfig } from '../../clients/index.ts';
 import { ciJob } from '../../identity/ci.ts';
 import { pod } from '../../identity/kubernetes.ts';
 import { thisSystem } from '../../identity/system.ts';
@@ -29,21 +29,46 @@ function namesOfIdentity(): readonly string[] {
   return [...seen];
 }
 
-test('no entry can set what its shim takes for the identity of its caller', () => {
-  const names = namesOfIdentity();
-  expect(names).toContain('GITHUB_ACTOR');
-  expect(names).toContain('TRAVIS_BRANCH');
-  expect(names).toContain('POD_NAME');
-  const [client] = CLIENTS;
-  const file = { client: 'claude-code', scope: 'user', path: '/h/c.json', format: 'json' } as const;
+const FILE = {
+  client: 'claude-code',
+  scope: 'user',
+  path: '/h/c.json',
+  format: 'json',
+} as const;
+
+function readWith(name: string): ReadConfig {
+  const mcpServers = { files: { command: 'x', env: { [name]: 'x' } } };
+  return configOf(JSON.stringify({ mcpServers }));
+}
+
+function configOf(text: string): ReadConfig {
+  const read = clientOf('claude-code').read(FILE, text);
+  if (read.kind !== 'config') throw new Error('it cannot be read');
+  return read;
+}
+
+test('what CI systems and clusters say is for the server alone, and a shim must be told so', () => {
+  const names = namesOfIdentity().filter((name) => !name.startsWith('SUB_'));
+  expect(names).toEqual(expect.arrayContaining(['GITHUB_ACTOR', 'TRAVIS_BRANCH', 'POD_NAME']));
+  const call = { program: ['/usr/bin/node', '/opt/sub.mjs'], flags: [] };
   for (const name of names) {
-    const mcpServers = { files: { command: 'x', env: { [name]: 'x' } } };
-    const read = client?.read(file, JSON.stringify({ mcpServers }));
-    const entry = read?.kind === 'config' ? read.entries[0] : undefined;
-    expect([name, entry?.transport, entry?.obstacle]).toEqual([
+    const open = readWith(name);
+    const { text } = clientOf('claude-code').plan(open, open.entries, call);
+    const [told] = configOf(text).entries;
+    expect([name, told?.governed?.serverOnly]).toEqual([name, [name]]);
+    // A shim that is not told of it would believe it.
+    const [untold] = configOf(text.replace(`"--server-env","${name}",`, '')).entries;
+    expect([name, untold?.transport, untold?.governed, untold?.obstacle]).toEqual([
       name,
       'unknown',
+      undefined,
       expect.stringContaining(name),
     ]);
   }
+});
+
+test('no entry can set what we say ourselves of who acts', () => {
+  const names = namesOfIdentity().filter((name) => name.startsWith('SUB_'));
+  expect(names).toContain('SUB_K8S_NAMESPACE');
+  for (const name of names) expect(readWith(name).entries[0]?.obstacle).toContain(name);
 });

@@ -251,7 +251,7 @@ function fromEntries(
       secrets: [],
       stored: [],
       rotated: [],
-      unbind: () => Promise.resolve(undefined),
+      unbind: () => unbindMoved(undefined, { store, options }),
       apply: () => releaseConfig({ ...store, file, entries }),
     },
   ];

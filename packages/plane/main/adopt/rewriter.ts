@@ -82,9 +82,9 @@ function withFlags(own: readonly string[], added: readonly string[]): readonly s
   return flags;
 }
 
-/** Without the name, which is written anew, and without a session that is over by now. */
+/** Without what is written anew by what the entry says, and without a session that is over by now. */
 function ownFlags(flags: readonly string[]): readonly string[] {
-  return withoutFlags(flags, ['server-name', 'server-id', 'wrap']);
+  return withoutFlags(flags, ['server-name', 'server-id', 'server-env', 'wrap']);
 }
 
 function withoutFlags(flags: readonly string[], names: readonly string[]): readonly string[] {

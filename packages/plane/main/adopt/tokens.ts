@@ -42,13 +42,20 @@ function orEnd(text: string, found: number, length: number): number {
   return found === -1 ? text.length : found + length;
 }
 
+const SPECIAL = /[\\\n]/;
+
 /** Of a string on one line. Only between double quotes is a backslash more than itself. */
 function lineEnd(text: string, from: number, quote: string): number {
-  for (let at = from; at < text.length; at += 1) {
-    const next = text[at];
-    if (next === quote) return at + 1;
-    if (next === '\n') return at;
-    if (next === '\\' && quote === '"' && text[at + 1] !== '\n') at += 1;
+  let [at, stop] = [from, from - 1];
+  while (at < text.length) {
+    // Looked for again only behind the last one, or a text full of escapes would take for ever.
+    if (stop < at) stop = orEnd(text, text.indexOf(quote, at), 0);
+    const part = text.slice(at, stop);
+    const found = quote === '"' ? part.search(SPECIAL) : part.indexOf('\n');
+    if (found === -1) return Math.min(stop + 1, text.length);
+    at += found;
+    if (text[at] === '\n') return at;
+    at += text[at + 1] === '\n' ? 1 : 2;
   }
   return text.length;
 }

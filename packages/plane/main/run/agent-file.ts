@@ -14,7 +14,7 @@ import {
   thisSystem,
 } from '../../identity/index.ts';
 import { TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeForBoot } from './write-whole.ts';
 
 type Env = { readonly [name: string]: string | undefined };
 
@@ -38,7 +38,8 @@ interface AgentFiles {
 /** Undefined when there is more to tell than readers take. */
 function agentFiles(env: Env, system: System = thisSystem()): AgentFiles | undefined {
   const told = TOLD.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
-  const text = `${JSON.stringify({ run_id: env['SUB_RUN_ID'], env: Object.fromEntries(told) })}\n`;
+  const run = { run_id: env['SUB_RUN_ID'], space: system.space?.(), env: Object.fromEntries(told) };
+  const text = `${JSON.stringify(run)}\n`;
   if (Buffer.byteLength(text) > AGENT_FILE_BYTES_MAX) return undefined;
   const paths = new Set<string>();
   return {
@@ -47,7 +48,8 @@ function agentFiles(env: Env, system: System = thisSystem()): AgentFiles | undef
       if (info === undefined) return { kind: 'unknown_process' };
       const path = join(dir, agentFileName(info));
       try {
-        writeWhole(path, text, system.uuid());
+        // It is named after a process of this boot.
+        writeForBoot(path, text, system.uuid());
         paths.add(path);
         return { kind: 'written' };
       } catch (cause) {

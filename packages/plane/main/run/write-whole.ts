@@ -3,12 +3,26 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 
 /** A full disk must not leave half of it under the name that shims look for. */
 function writeWhole(path: string, text: string, suffix: string): void {
+  write(path, text, { suffix, isLasting: true });
+}
+
+/** The same, for what says nothing any more once this machine has started again. */
+function writeForBoot(path: string, text: string, suffix: string): void {
+  write(path, text, { suffix, isLasting: false });
+}
+
+interface How {
+  readonly suffix: string;
+  readonly isLasting: boolean;
+}
+
+function write(path: string, text: string, { suffix, isLasting }: How): void {
   const draft = `${path}.${suffix}`;
   try {
     const fd = openSync(draft, 'wx', 0o600);
     try {
       writeFileSync(fd, text);
-      fsyncSync(fd);
+      if (isLasting) fsyncSync(fd);
     } finally {
       closeSync(fd);
     }
@@ -18,4 +32,4 @@ function writeWhole(path: string, text: string, suffix: string): void {
   }
 }
 
-export { writeWhole };
+export { writeForBoot, writeWhole };

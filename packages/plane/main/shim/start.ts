@@ -137,7 +137,8 @@ async function gatherWith(
   const reach = await hubReached(reaching, options, config);
   if (typeof reach === 'string') return reach;
   // As late as can be: who takes part in a run and then does not start leaves it without its start.
-  const identified = identify({ env, cwd, paths, nowMs: Date.now(), profile });
+  const serverOnly = options.flags['server-env']?.split(',') ?? [];
+  const identified = identify({ env, serverOnly, cwd, paths, nowMs: Date.now(), profile });
   for (const warning of identified.warnings) warn(warning);
   const { producer, problem } = identified;
   if (problem !== undefined && profile === 'production') {

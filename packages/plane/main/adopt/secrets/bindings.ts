@@ -17,7 +17,7 @@ import { sameData } from '../../../clients/text/same.ts';
 import type { HomePaths } from '../../../config/index.ts';
 import { readServers } from '../../../config/servers.ts';
 import { type AdoptProblem, adoptProblem, heldBy, withCode } from '../problem.ts';
-import { quoted } from './cut.ts';
+import { quoted } from './written.ts';
 
 /** What tells a binding of ours: which variable of which server gets what. */
 interface BindingName {

@@ -1,5 +1,6 @@
 // Secrets that move out of configs and back, where something stands against it: servers of the same
 // name, other programs, odd names, large files.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { clientOf } from '../../../clients/index.ts';
@@ -143,6 +144,10 @@ describe('the way back', () => {
     const result = await applyRestore(await plannedRestore());
     expect(result.kind === 'restored' ? result.stays : '').toContain(copy);
     expect((await envOf(machine.options(), 'hub')).env['HUB_TOKEN']).toBe(TOKEN);
+    // It goes with the last one that needs it.
+    expect(await restoreAll(machine.options({ client: clientOf('cursor') }))).toEqual([]);
+    expect(machine.bindings).toBe('');
+    expect(existsSync(join(machine.folder, 'sub', 'backups', 'kept-bindings.json'))).toBe(false);
   });
 
   test('writes a newer value so that its file can be read, and does not say byte for byte', async () => {
@@ -217,4 +222,16 @@ test('all values of a config are cut out with a few looks at it, and come back t
   expect(
     Object.values(rest.mcpServers).every(({ env }) => Object.keys(env).join() === 'MODE'),
   ).toBe(true);
+});
+
+test('an entry that starts the script of sub by another runtime is none of ours', async () => {
+  const runtime = join(machine.folder, 'node');
+  machine.write('#!/bin/sh\n', runtime);
+  const { script } = machine.options().own;
+  const args = [script, 'shim', '--server-name', 'hub', '--', 'npx'];
+  machine.write(configOf({ hub: { command: runtime, args, env: { HUB_TOKEN: TOKEN } } }));
+  const plan = await planImport(machine.options());
+  expect(plan).toMatchObject({
+    files: [{ secrets: [], warnings: [expect.stringContaining(`another sub, ${runtime}`)] }],
+  });
 });

@@ -8,7 +8,7 @@ import { readDocument } from '../../../clients/text/document.ts';
 import { cutAll } from './cut.ts';
 
 /** A secret that goes into the store, or is there already. */
-interface Move extends Omit<MovedSecret, 'cut'> {
+interface Move extends Omit<MovedSecret, 'cut' | 'moved_at'> {
   /** By a function, so that no dump shows it. */
   readonly value: () => string;
 }
@@ -26,7 +26,7 @@ interface Moving {
 
 /** The secrets go first, so that what is kept as the base holds none of them. */
 function movingRewrite(moving: Moving): (baseText: string) => Rewritten | ConfigProblem {
-  const { path, format, moves, rewrite } = moving;
+  const { path, format, moves, rewrite, store } = moving;
   return (baseText) => {
     const targets = moves.map(({ value, ...move }) => ({ path: move.path, value: value(), move }));
     const out = cutAll(baseText, { format, targets });
@@ -35,7 +35,10 @@ function movingRewrite(moving: Moving): (baseText: string) => Rewritten | Config
       return problem(path, message, 'Try again.');
     }
     const { text } = out;
-    const cuts = out.cuts.map(({ target, cut }): MovedSecret => ({ ...target.move, cut }));
+    const moved_at = store.ports.now().toISOString();
+    const cuts = out.cuts.map(
+      ({ target, cut }): MovedSecret => ({ ...target.move, moved_at, cut }),
+    );
     const rewritten = rewrite(text);
     if ('kind' in rewritten) return rewritten;
     const moved = chain(moving, { before: baseText, after: text, cuts });
@@ -74,8 +77,9 @@ function isBase(text: string, { base }: ConfigRecord, { ports }: Store): boolean
 }
 
 function endsWith(all: readonly MovedSecret[], last: readonly MovedSecret[]): boolean {
-  const end = all.slice(all.length - last.length);
-  return JSON.stringify(end) === JSON.stringify(last);
+  const wordsOf = (some: readonly MovedSecret[]) =>
+    JSON.stringify(some.map(({ moved_at: _when, ...rest }) => rest));
+  return wordsOf(all.slice(all.length - last.length)) === wordsOf(last);
 }
 
 export type { Move };

@@ -131,4 +131,4 @@ function nameKey({ server, variable, secret }: BindingName): string {
   return JSON.stringify([server, variable.toUpperCase(), secret]);
 }
 
-export { beginMove, boundKey, repairBindings, unrepairedBindings };
+export { beginMove, boundKey, isName, nameKey, repairBindings, unrepairedBindings };

@@ -7,7 +7,9 @@ import { type Document, readDocument } from '../../../clients/text/document.ts';
 import { applyEdits, insertAfter } from '../../../clients/text/edits.ts';
 import { lineBreakOf } from '../../../clients/text/lines.ts';
 import { sameData } from '../../../clients/text/same.ts';
-import { quoted, withoutEmpty, withoutValue } from './cut.ts';
+import type { Span } from '../../../clients/text/tree.ts';
+import { isFilled, withoutEmpty, withoutValue } from './cut.ts';
+import { quoted } from './written.ts';
 
 interface Wanted {
   readonly format: Format;
@@ -42,6 +44,43 @@ function putInto(text: string, wanted: Wanted): Put {
     }
   }
   return { kind: 'refused' };
+}
+
+interface PutAll<T> {
+  readonly text: string;
+  readonly put: readonly T[];
+  /** Those that have to be looked at one by one. */
+  readonly rest: readonly T[];
+}
+
+/** Each server by itself, and the whole once: a large config is not read for every secret. */
+function putAll<T extends Omit<Wanted, 'format'>>(
+  text: string,
+  all: readonly T[],
+  format: Format,
+): PutAll<T> {
+  const none = { text, put: [], rest: all };
+  const paths = all.map(({ path }) => path);
+  const read = format === 'toml' ? undefined : readDocument(text, format, paths);
+  if (read?.kind !== 'document') return none;
+  const [put, rest]: [T[], T[]] = [[], []];
+  const servers = new Map<string, { readonly span: Span; inner: string }>();
+  for (const one of all) {
+    const { path, value } = one;
+    const holder = path.slice(0, -2);
+    const span = read.document.spanAt(holder);
+    const key = JSON.stringify(holder);
+    const server = servers.get(key) ?? (span && { span, inner: text.slice(span.start, span.end) });
+    const done = server && putInto(server.inner, { format, path: path.slice(-2), value });
+    if (server === undefined || (done?.kind !== 'put' && done?.kind !== 'kept')) rest.push(one);
+    else if (done.kind === 'put') {
+      put.push(one);
+      servers.set(key, { ...server, inner: done.text });
+    }
+  }
+  const edits = [...servers.values()].map(({ span, inner }) => ({ ...span, text: inner }));
+  const next = applyEdits(text, edits);
+  return isFilled([text, next], format, put) ? { text: next, put, rest } : none;
 }
 
 function besideOthers(document: Document, { path, value }: Wanted): readonly Edit[] {
@@ -121,4 +160,4 @@ function variableOf(path: ValuePath): string {
   return String(path.at(-1));
 }
 
-export { putInto };
+export { putAll, putInto };

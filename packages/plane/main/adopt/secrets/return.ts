@@ -17,8 +17,9 @@ import {
   type VaultOptions,
 } from '../../../vault/index.ts';
 import { type AdoptProblem, adoptProblem } from '../problem.ts';
-import { uncut } from './cut.ts';
-import { putInto } from './put-back.ts';
+import { isFilled } from './cut.ts';
+import { putAll, putInto } from './put-back.ts';
+import { uncutAll } from './written.ts';
 
 type PutBack = (text: string, record: ConfigRecord) => string | ConfigProblem;
 
@@ -44,7 +45,7 @@ interface Returning {
 
 /** Opens the store for the secrets of one record; refuses when one of them is gone. */
 async function returning(
-  { path, moved = [], created_at: movedAt }: ConfigRecord,
+  { path, moved = [], created_at: changedAt }: ConfigRecord,
   options: VaultOptions,
   sha256: StorePorts['sha256'],
 ): Promise<Returning | AdoptProblem> {
@@ -61,8 +62,9 @@ async function returning(
   } finally {
     vault?.close();
   }
+  const since = new Map(moved.map((one) => [one.secret, one.moved_at ?? changedAt]));
   const rotated = (vault?.secrets ?? []).flatMap(({ name, addedAt, rotatedAt }) =>
-    values.has(name) && Date.parse(rotatedAt ?? addedAt) > Date.parse(movedAt) ? [name] : [],
+    Date.parse(rotatedAt ?? addedAt) > Date.parse(since.get(name) ?? '') ? [name] : [],
   );
   const fill: Returning['fill'] = (text, record) => filled(text, { record, values, sha256 });
   return { kind: 'returning', fill, rotated };
@@ -88,24 +90,70 @@ interface Filling {
   readonly sha256: StorePorts['sha256'];
 }
 
+/** A secret on its way back. */
+interface Coming {
+  readonly one: MovedSecret;
+  readonly value: string;
+}
+
 /** Into the very text they were cut out of, to the byte; into any other, where they belong. */
 function filled(text: string, { record, values, sha256 }: Filling): Filled | ConfigProblem {
-  const { path, format, moved = [] } = record;
-  let isExact = isOf(record.base, Buffer.from(text), sha256);
-  let next = text;
-  const [put, lost]: [MovedSecret[], MovedSecret[]] = [[], []];
-  const renamed = new Map<string, readonly Renamed[]>();
-  for (const one of moved.toReversed()) {
+  const { path, moved = [], base } = record;
+  const all: Coming[] = [];
+  for (const one of moved) {
     const value = values.get(one.secret);
     if (value === undefined) {
       return problem(path, `The record of ${path} has just changed.`, 'Try again.');
     }
-    isExact &&= one.cut !== undefined;
-    if (isExact && one.cut !== undefined) {
-      next = uncut(next, one.cut, { value, format });
-      put.push(one);
-      continue;
-    }
+    all.push({ one, value });
+  }
+  const isBase = isOf(base, Buffer.from(text), sha256);
+  const exact = isBase ? exactly(text, all, record.format) : undefined;
+  if (exact === undefined) return belonging(text, all, { record, put: [] });
+  const { count } = exact;
+  const put = all.slice(all.length - count).map(({ one }) => one);
+  return belonging(exact.text, all.slice(0, all.length - count), { record, put });
+}
+
+/**
+ * The last ones, as far as it is known how they stood there. Undefined when that does not give the
+ * text with its values: one that was rotated since may be longer, and move the places of others.
+ */
+function exactly(
+  text: string,
+  all: readonly Coming[],
+  format: ConfigRecord['format'],
+): { readonly text: string; readonly count: number } | undefined {
+  const first = all.findLastIndex(({ one }) => one.cut === undefined) + 1;
+  const coming = all.slice(first);
+  const cuts = coming.flatMap(({ one: { cut }, value }) =>
+    cut === undefined ? [] : [{ cut, value }],
+  );
+  const next = uncutAll(text, cuts, format);
+  const targets = coming.map(({ one, value }) => ({ path: one.path, value }));
+  if (!isFilled([text, next], format, targets)) return undefined;
+  return { text: next, count: coming.length };
+}
+
+interface Belonging {
+  readonly record: ConfigRecord;
+  /** Those that are in it by now. */
+  readonly put: MovedSecret[];
+}
+
+function belonging(
+  text: string,
+  all: readonly Coming[],
+  { record, put }: Belonging,
+): Filled | ConfigProblem {
+  const { path, format } = record;
+  const lost: MovedSecret[] = [];
+  const renamed = new Map<string, readonly Renamed[]>();
+  const coming = all.toReversed().map((each) => ({ ...each, path: each.one.path }));
+  const most = putAll(text, coming, format);
+  put.push(...most.put.map(({ one }) => one));
+  let next = most.text;
+  for (const { one, value } of most.rest) {
     const done = putInto(next, { format, path: one.path, value });
     if (done.kind === 'refused') return noPlace(path, one);
     if (done.kind === 'put') {

@@ -8,40 +8,50 @@ import { findConfigs } from '../configs.ts';
 import { clientPlace, type SecretPlace } from '../place.ts';
 import { recordedConfigs } from '../recorded.ts';
 import { type BindingName, removeBindings } from './bindings.ts';
+import { keep, keptIn } from './kept.ts';
 import { boundIn } from './move.ts';
-import { boundKey } from './pending.ts';
+import { boundKey, nameKey } from './pending.ts';
 import { serverOf, wordsOf } from './plain.ts';
 
-/** A whole sentence where one has to stay. Only what stands there as we wrote it goes. */
+/**
+ * A whole sentence where one has to stay; it goes with the last config that needs it, at a later
+ * restore. Only what stands there as we wrote it goes. Undefined is a config without a record.
+ */
 async function unbindMoved(
-  { key, record: { moved = [] } }: FoundRecord,
+  found: FoundRecord | undefined,
   { store, options }: { readonly store: Store; readonly options: SecretPlace },
 ): Promise<string | undefined> {
   const needed = new Set(
     listRecords(store.paths).flatMap((one) =>
-      one.kind === 'record' && one.key !== key ? (one.record.moved ?? []).map(boundKey) : [],
+      one.kind === 'record' && one.key !== found?.key ? (one.record.moved ?? []).map(boundKey) : [],
     ),
   );
-  const unneeded = moved.filter((one) => !needed.has(boundKey(one)));
+  const moved = (found?.record.moved ?? []).map(nameOf);
+  const old = keptIn(store);
+  const all = new Map([...old, ...moved].map((one) => [nameKey(one), one]));
+  const unneeded = [...all].flatMap(([key, one]) => (needed.has(key) ? [] : [one]));
+  if (all.size === 0) return undefined;
   const running = unneeded.length === 0 ? [] : runningIn(options, store);
   const bound = unneeded.length === 0 ? new Map<string, never>() : await boundIn(options);
-  const usedBy = (one: MovedSecret) => running.find((entry) => isFor(one, entry, bound));
-  const bindings = unneeded
-    .filter((one) => usedBy(one) === undefined)
-    .map(({ server, path, secret }): BindingName => {
-      return { server, variable: String(path.at(-1)), secret };
-    });
+  const usedBy = (one: BindingName) => running.find((entry) => isFor(one, entry, bound));
+  const bindings = unneeded.filter((one) => usedBy(one) === undefined);
   const failed =
     bindings.length === 0
       ? undefined
       : await removeBindings(bindings, { paths: options.paths, store });
+  keep(failed === undefined ? unneeded.filter((one) => !bindings.includes(one)) : unneeded, store);
   if (failed !== undefined) {
     return `the bindings stay in config.toml: ${failed.message} ${failed.fix}`;
   }
-  const kept = unneeded.flatMap((one) => usedBy(one) ?? []);
+  const mine = new Set(moved.map(nameKey));
+  const kept = unneeded.filter((one) => mine.has(nameKey(one))).flatMap((one) => usedBy(one) ?? []);
   if (kept.length === 0) return undefined;
   const words = kept.map(({ server, path }) => `${server} (${path})`);
   return `the bindings of ${[...new Set(words)].join(', ')} stay in config.toml: a server still starts behind a shim of that name.`;
+}
+
+function nameOf({ server, path, secret }: MovedSecret): BindingName {
+  return { server, variable: String(path.at(-1)), secret };
 }
 
 interface Running {
@@ -62,13 +72,13 @@ function runningIn(place: SecretPlace, store: Store): readonly Running[] {
 }
 
 /** Whether it gets the secret by the binding that is to go. */
-function isFor({ server, path, secret }: MovedSecret, entry: Running, bound: Servers): boolean {
+function isFor({ server, variable, secret }: BindingName, entry: Running, bound: Servers): boolean {
   const bindings = bound.get(server)?.secretBindings ?? [];
   return (
     entry.server === server &&
     bindings.some(
       ({ injectAs, secretRef, command }) =>
-        injectAs === path.at(-1) &&
+        injectAs === variable &&
         secretRef === secret &&
         (command === undefined || fitsCommand(command, entry.words)),
     )
