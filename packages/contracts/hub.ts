@@ -73,6 +73,10 @@ const EVALUATE_REQUEST = open({
     array(string(), { itemsMax: 1_000 }),
     'Since 0.2.0: the approval rules that a person has satisfied for this call.',
   ),
+  beside: optional(
+    json(),
+    'Since 0.2.0: what stands in the message beside the name and the arguments.',
+  ),
 });
 
 const HUB_DECISION = oneOf('forward', 'deny', 'pending_approval');

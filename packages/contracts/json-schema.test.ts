@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../test/runs.ts';
 import { BUNDLE } from './bundle.ts';
 import { check } from './check.ts';
 import { parseEvent } from './events/parse.ts';
@@ -93,7 +94,7 @@ describe('parser and schema', () => {
         expect(validate(broken)).toBe(parseEvent(broken).ok);
       },
     );
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, runs(500));
   });
 
   it('agree on the messages of the hub', () => {
@@ -115,7 +116,7 @@ describe('parser and schema', () => {
         const broken = damageAt(JSON.parse(JSON.stringify(message)), path, value);
         expect(validate(broken)).toBe(check(shape, broken).length === 0);
       });
-      fc.assert(property, { numRuns: 100 });
+      fc.assert(property, runs(100));
     }
   });
 });

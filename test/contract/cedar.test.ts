@@ -41,6 +41,8 @@ async function runWith(text: string, flags: readonly string[] = []) {
 }
 
 const passes = (run: Run, tool: string) => run.call('git', tool).then(({ ok }) => ok || undefined);
+const healthOf = (run: Run) =>
+  run.events().flatMap((event) => (event.type === 'shim_health' ? [event.health] : []));
 const refuses = (run: Run, tool: string) => run.call('git', tool).then(({ rule_id }) => rule_id);
 
 describe('sub run --cedar', () => {
@@ -93,6 +95,10 @@ describe('sub run --cedar', () => {
     await until(
       () => /a\.cedar:3:\d+: error: .*SUB_CEDAR_SYNTAX/.exec(run.stderr()) ?? undefined,
       'the broken change to be told',
+    );
+    await until(
+      () => healthOf(run).find(({ status }) => status === 'degraded'),
+      'the broken change to be recorded',
     );
     expect(await refuses(run, 'delete')).toBe('cedar:no-delete');
     expect(await passes(run, 'push')).toBe(true);

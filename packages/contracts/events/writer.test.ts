@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
+import { runs } from '../../../test/runs.ts';
 import type { Decision } from '../decision.ts';
 import { open, STRING_LENGTH_MAX } from '../shape.ts';
 import { arbitraryOf } from '../testing/arbitrary.ts';
@@ -140,7 +141,7 @@ describe('eventWriter', () => {
       const parsed = parseEventLine(line);
       expect(JSON.stringify(parsed.ok && parsed.event)).toBe(line);
     });
-    fc.assert(property, { numRuns: 1_000 });
+    fc.assert(property, runs(1_000));
   });
 
   it('never writes a line that a consumer would reject, whatever it is given', () => {
@@ -158,7 +159,7 @@ describe('eventWriter', () => {
       }
       expect(parseEventLine(line)).toMatchObject({ ok: true });
     });
-    fc.assert(property, { numRuns: 2_000 });
+    fc.assert(property, runs(2_000));
   });
 
   it('never writes a line that a consumer would reject, however the parts are made', () => {
@@ -168,7 +169,7 @@ describe('eventWriter', () => {
       const odd = path.length === 0 ? disguised(body) : disguiseAt(body, path, disguised);
       expect(outcome(type, odd)).toMatch(/^(?:read|refused)$/);
     });
-    fc.assert(property, { numRuns: 3_000 });
+    fc.assert(property, runs(3_000));
   });
 
   it.each(['inherited', 'instance', 'getters of a class', 'own toJSON', 'inherited toJSON'])(

@@ -182,6 +182,17 @@ describe('the arguments of a call', () => {
 });
 
 describe('what comes from a server', () => {
+  it('as a picture passes, and is told as not looked at', () => {
+    const data = `iVBORw0KGgoAAAANSUhEUgAA${mixed(600)}`;
+    const picture = { content: [{ type: 'image', mimeType: 'image/png', data }] };
+    for (const guard of [guardWith(), guardWith({}, { enforces: OBSERVED })]) {
+      expect(guard.passing('in', result('shot', picture), 0)).toEqual({
+        kind: 'same',
+        note: { action: 'tag', findings: ['unscanned:binary'] },
+      });
+    }
+  });
+
   it('has its secrets redacted, in texts and in structured content', () => {
     const message = result('read', {
       content: [{ type: 'text', text: `key: ${TOKEN}` }],
@@ -401,10 +412,14 @@ describe('definitions', () => {
     expect(arrived(message, guard.passing('in', message, 0))).toEqual({ resources: [] });
   });
 
-  it('in the instructions pass on, and block every call', () => {
+  it('in the instructions are withheld, and block every call', () => {
     const guard = guardWith();
-    const message = answer('initialize', { instructions: ORDER });
-    expect(guard.passing('in', message, 0)).toEqual({ kind: 'same' });
+    const message = answer('initialize', { capabilities: {}, instructions: ORDER });
+    expect(arrived(message, guard.passing('in', message, 0))).toEqual({
+      capabilities: {},
+      instructions:
+        'The instructions of this server are withheld, and its tools are blocked, until a person has looked at them.',
+    });
     const { decision } = stopped(guard.surface(sealedCall('good'), 0));
     expect(decision.reason_code).toBe('DEFINITION_SUSPICIOUS');
     expect(guard.notices()).toMatchObject([{ what: 'definition_suspicious', enforced: true }]);

@@ -109,7 +109,8 @@ function noteFor(
   findings: readonly string[],
   isEnforced: boolean,
 ): ContentNote | undefined {
-  if (action === 'allow') return undefined;
+  // What was only not looked at, such as a picture, is told as well.
+  if (action === 'allow') return findings.length === 0 ? undefined : { action: 'tag', findings };
   if (isEnforced) return { action, findings };
   return { action: 'tag', findings: findings.map((finding) => finding.replace(WEAKER, '')) };
 }

@@ -1,11 +1,12 @@
 // The gates beside the rules, put together: what a server may show, and what content may travel.
-import { fullContent } from '@subluminal/contracts';
+import { fullContent, type JsonObject } from '@subluminal/contracts';
 import { visible } from '../policy/visible.ts';
-import type { GateVerdict, GuardedCall, Passage } from '../session/guard.ts';
+import type { Envelope, GateVerdict, GuardedCall, Passage } from '../session/guard.ts';
 import { carrySurfaceState } from '../surface/index.ts';
 import { breakerEnded } from './connection.ts';
 import { aroundPassage, outboundCall } from './content.ts';
-import { leaksIn } from './leaks.ts';
+import type { LeakFinder } from './leak-finder.ts';
+import { leaksIn, leaksInNumbers } from './leaks.ts';
 import { connected, type Memory, newMemory } from './memory.ts';
 import { passageOf } from './messages.ts';
 import type { GuardOptions, ServerGuard } from './options.ts';
@@ -99,7 +100,9 @@ function leakStop({ options }: Memory, call: GuardedCall): Leak | undefined {
     };
     return { stop, findings: ['unscanned:too_long'] };
   }
-  const names = leaksIn(leaks, [tool, args, envelope?.written ?? '', envelope?.rest ?? null]);
+  const rest = envelope?.rest;
+  const seen = leaksIn(leaks, [tool, args, envelope?.written ?? '', rest ?? null]);
+  const names = seen.length > 0 ? seen : numbersOf(leaks, { call, args, rest });
   if (names.length === 0) return undefined;
   const stop: Stop = {
     ...base,
@@ -110,6 +113,35 @@ function leakStop({ options }: Memory, call: GuardedCall): Leak | undefined {
   return { stop, findings: names.map((name) => `leak:${name}`) };
 }
 
+interface Sent {
+  readonly call: GuardedCall;
+  readonly args: JsonObject;
+  readonly rest: JsonObject | undefined;
+}
+
+function numbersOf(leaks: LeakFinder, { call, args, rest }: Sent): readonly string[] {
+  const own = leaksInNumbers(leaks, {
+    value: args,
+    get text() {
+      return call.argsText;
+    },
+  });
+  return own.length > 0 ? own : numbersAround(leaks, call.envelope, rest);
+}
+
+function numbersAround(
+  leaks: LeakFinder,
+  envelope: Envelope | undefined,
+  rest: JsonObject | undefined,
+): readonly string[] {
+  return leaksInNumbers(leaks, {
+    value: rest,
+    get text() {
+      return envelope?.restText;
+    },
+  });
+}
+
 /** What stands around a message: an injected secret does not pass there, nor what the policy stops. */
 function aroundOf(memory: Memory): NonNullable<ServerGuard['around']> {
   return (way, envelope, nowMs) => {
@@ -117,7 +149,8 @@ function aroundOf(memory: Memory): NonNullable<ServerGuard['around']> {
     const { written, method, rest } = envelope;
     if (options.leaks !== undefined) {
       const isRead = isWalkable(rest);
-      const names = isRead ? leaksIn(options.leaks, [written, rest ?? null]) : ['injected'];
+      const seen = isRead ? leaksIn(options.leaks, [written, rest ?? null]) : ['injected'];
+      const names = seen.length > 0 ? seen : numbersAround(options.leaks, envelope, rest);
       if (names.length > 0) return leakedAround(names);
     }
     if (rest === undefined) return SAME;

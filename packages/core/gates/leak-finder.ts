@@ -12,6 +12,8 @@ interface LeakFinder {
   redact(text: string): string;
   /** The names of the values that any of these texts show; for what is told of a leak. */
   namesIn(texts: readonly string[]): readonly string[];
+  /** Whether a value, or a part that is looked for, could stand in a number. */
+  readonly hasDigits: boolean;
   /** Values that cannot be looked for. */
   readonly refused: readonly RefusedValue[];
 }
@@ -22,6 +24,9 @@ const MARKER = `[REDACTED:${INJECTED}]`;
 const FINDINGS_MAX = 100_000;
 const ROUNDS_MAX = 4;
 const NAME_MAX = 100;
+const WHOLE_NUMBER = /^\s*[\d.eE+-]+\s*$/;
+/** The shortest part that is looked for is half of sixteen. */
+const NUMBER_INSIDE = /[\d.eE+-]{8}/;
 
 /** Undefined when there is nothing to look for. */
 function createLeakFinder(values: readonly SecretValue[]): LeakFinder | undefined {
@@ -35,6 +40,7 @@ function createLeakFinder(values: readonly SecretValue[]): LeakFinder | undefine
   };
   return {
     refused,
+    hasDigits: values.some(({ value }) => WHOLE_NUMBER.test(value) || NUMBER_INSIDE.test(value)),
     has: (text) => find(text, true).length > 0,
     redact: (text) => redacted(text, find),
     namesIn: (texts) => {

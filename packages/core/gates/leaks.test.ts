@@ -141,6 +141,18 @@ describe('a secret of the server', () => {
     expect(other.passing('in', result('read', { n: 8_675_309_123 }), 0).kind).toBe('refused');
   });
 
+  it('neither is sent nor arrives in letters of other forms', () => {
+    const wide = [...VALUE].map((char) => String.fromCodePoint(char.charCodeAt(0) + 0xfee0));
+    const bold = VALUE.replace(/[a-z]/g, (char) =>
+      String.fromCodePoint(0x1d41a + char.charCodeAt(0) - 97),
+    );
+    for (const text of [wide.join(''), bold]) {
+      const call = callOf({ tool: 'post', args: { a: `x${text}y` } });
+      expect(guard.content(call, 0)).toMatchObject({ decision: { reason_code: 'LEAK_BLOCKED' } });
+      expect(guard.passing('in', result('read', textResult(text)), 0).kind).toBe('refused');
+    }
+  });
+
   it('keeps back what cannot be looked at', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 5_000; level++) deep = [deep];

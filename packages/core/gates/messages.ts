@@ -2,10 +2,11 @@
 import { isObject } from '@subluminal/contracts';
 import { visible } from '../policy/visible.ts';
 import type { ContentNote, Passage, Passing, Way } from '../session/guard.ts';
+import { isSpoken } from '../taint/spoken.ts';
 import { inboundPassage, resultPassage } from './answers.ts';
 import { judge } from './content.ts';
 import { judgeDefinition } from './definitions.ts';
-import { leaksIn, withoutLeaks } from './leaks.ts';
+import { leaksIn, leaksInNumbers, withoutLeaks } from './leaks.ts';
 import { isList, LISTS, type ListMethod, listed } from './lists.ts';
 import type { Memory } from './memory.ts';
 import { HEARD, INTRODUCTIONS, RESULTS, TASKS, UNKNOWN } from './methods.ts';
@@ -50,10 +51,10 @@ function withoutSecrets(memory: Memory, seen: Seen): Passage {
   const { way, message } = seen;
   if (leaks === undefined || message.value === undefined) return governed(memory, seen);
   if (way === 'out') {
-    const names = leaksIn(leaks, message.value);
+    const names = [...leaksIn(leaks, message.value), ...leaksInNumbers(leaks, message)];
     return names.length === 0 ? governed(memory, seen) : leaking(message, names);
   }
-  const cleaned = withoutLeaks(leaks, message.value);
+  const cleaned = withoutLeaks(leaks, message);
   if (cleaned.kind === 'clean') return governed(memory, seen);
   if (cleaned.kind === 'stuck') return leaking(message, cleaned.names);
   const { value, names } = cleaned;
@@ -83,7 +84,10 @@ function governed(memory: Memory, seen: Seen): Passage {
 
 function incoming(memory: Memory, { message, nowMs }: Seen): Passage {
   const { kind, method, isError } = message;
-  if (kind !== 'answer') return inboundPassage(memory, message, nowMs);
+  if (kind !== 'answer') {
+    if (isSpoken(method)) taintRead(memory, { tool: method, callId: '', content: message.value });
+    return inboundPassage(memory, message, nowMs);
+  }
   if (method === UNKNOWN) return strayAnswer(memory);
   if (RESULTS.includes(method)) return resultPassage(memory, message, nowMs);
   if (HEARD.includes(method)) {
@@ -149,16 +153,28 @@ function introduced(memory: Memory, message: Passing, nowMs: number): Passage {
   if (isModern(rest)) memory.era = 'modern';
   else if (message.method === 'initialize') memory.era = 'legacy';
   const text = typeof instructions === 'string' ? instructions : null;
-  reviewInstructions(memory, text, nowMs);
+  const isOther = reviewInstructions(memory, text, nowMs);
   const definition = { kind: 'instructions', value: text ?? '', name: 'initialize' } as const;
   const { isBad } = judgeDefinition(memory, definition, nowMs);
   // A second introduction does not make up for the first: the agent may have read both.
   memory.areInstructionsBad ||= isBad;
-  const others = text === null ? value : rest;
+  const { pins, content } = memory.options.enforces;
+  const isWithheld = instructions !== undefined && ((isOther && pins) || (isBad && content));
+  const others = text === null && !isWithheld ? value : rest;
   const passage = inboundPassage(memory, { ...message, value: others }, nowMs);
+  if (passage.kind === 'refused') return passage;
+  // Without a word, a client would take the server for one that has nothing to say.
+  if (isWithheld) {
+    const shown = passage.kind === 'changed' ? passage.value : rest;
+    const said = isObject(shown) ? shown : rest;
+    return { kind: 'changed', value: { ...said, instructions: WITHHELD }, note: passage.note };
+  }
   if (passage.kind !== 'changed' || text === null || !isObject(passage.value)) return passage;
   return { ...passage, value: { ...passage.value, instructions } };
 }
+
+const WITHHELD =
+  'The instructions of this server are withheld, and its tools are blocked, until a person has looked at them.';
 
 /** Whether a server speaks by the revision of 2026-07-28 or a later one. */
 function isModern({ protocolVersion, supportedVersions }: { [key: string]: unknown }): boolean {

@@ -129,22 +129,25 @@ function tellMissing(memory: Memory, offered: ReadonlySet<string>): void {
   }
 }
 
-/** Holds the instructions against those that are known. */
-function reviewInstructions(memory: Memory, instructions: string | null, nowMs: number): void {
+/** Holds the instructions against those that are known; whether they are not known to be the same. */
+function reviewInstructions(memory: Memory, instructions: string | null, nowMs: number): boolean {
   const { pins } = memory.options;
   memory.instructions =
     (instructions ?? '').length <= KEPT_INSTRUCTIONS_MAX ? instructions : undefined;
-  if (pins === undefined) return;
+  if (pins === undefined) return false;
   const listing = { tools: [], instructions, isComplete: false };
   const review = reviewed(memory, { pins, listing, nowMs }, memory.review);
   memory.review = review;
   memory.pageBefore = review;
-  if (review.kind === 'unreadable' || !review.instructionsChanged) return;
+  if (review.kind === 'unreadable') return true;
+  if (!review.instructionsChanged) return false;
   const { server } = memory.options;
   const since = sinceWhen(knownPins(memory.options)?.instructions, 'they were');
-  const detail = `The instructions of the server have changed ${since}. See ${pinsDiffOf(server)}.`;
+  const withheld = memory.options.enforces.pins ? ', and are withheld' : '';
+  const detail = `The instructions of the server have changed ${since}${withheld}. See ${pinsDiffOf(server)}.`;
   const reason_code = 'PIN_INSTRUCTIONS_CHANGED';
   tell(memory, { what: 'instructions_changed', reason_code, detail });
+  return true;
 }
 
 /** What was seen for the first time since this was last asked. */

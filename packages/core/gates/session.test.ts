@@ -42,6 +42,50 @@ const lines = (commands: readonly Command[]) =>
       : [],
   );
 
+describe('a secret of digits', () => {
+  const PIN = '73190246581937264058';
+  const NUMBERS = [
+    PIN,
+    `-${PIN}`,
+    `999${PIN}`,
+    `0.${PIN}`,
+    `5.000000000000000000${PIN}`,
+    `${PIN}e2`,
+  ];
+  const digits = () => {
+    const leaks = createLeakFinder([{ name: 'pin', value: PIN }]);
+    return play([], { config: { guard: createGuard(optionsOf({ server: 'files', leaks })) } });
+  };
+
+  it.each(NUMBERS)('is not sent as the number %s, wherever it stands', async (number) => {
+    const { told } = await digits();
+    const params = (text: string) =>
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${text}}`;
+    for (const text of [
+      `{"name":"post","arguments":{"a":["say \\"1\\"",{"n":${number}}]}}`,
+      `{"name":"post","arguments":{},"inputResponses":{"k":{"content":{"n":${number}}}}}`,
+      `{"name":"post","arguments":{},"_meta":{"n":${number}}}`,
+    ]) {
+      expect(told('agent', params(text))).toContain('decision BLOCK LEAK_BLOCKED');
+    }
+    const extra = `{"jsonrpc":"2.0","id":2,"method":"ping","odd":${number}}`;
+    expect(told('agent', extra)).not.toContain('forward to server');
+    const other = `{"jsonrpc":"2.0","id":3,"method":"x/y","params":{"n":${number}}}`;
+    expect(told('agent', other)).not.toContain('forward to server');
+  });
+
+  it.each(NUMBERS)('does not arrive as the number %s', async (number) => {
+    const { says } = await digits();
+    says('agent', call(1, 'read'));
+    const structured = `{"content":[],"structuredContent":{"text":"${PIN}","n":${number}}}`;
+    const commands = says('server', `{"jsonrpc":"2.0","id":1,"result":${structured}}`);
+    expect(commands.map((command) => command.do)).not.toContain('forward');
+    says('agent', call(2, 'read'));
+    const fine = `{"jsonrpc":"2.0","id":2,"result":{"content":[],"n":12345678901234567890}}`;
+    expect(says('server', fine).map((command) => command.do)).toContain('forward');
+  });
+});
+
 describe('a session with the guard', () => {
   it('shows the tools of the manifest, and tells what it hid', async () => {
     const { says } = await guarded();

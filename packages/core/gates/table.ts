@@ -1,5 +1,6 @@
 // Which messages must be seen, as a table: most pass by one look-up.
 import type { Passing, Way } from '../session/guard.ts';
+import { QUIET } from '../taint/spoken.ts';
 import { LISTS } from './lists.ts';
 import { HEARD, INTRODUCTIONS, PLAIN, RESULTS, TASKS, UNKNOWN } from './methods.ts';
 import type { GuardOptions } from './options.ts';
@@ -26,7 +27,7 @@ function wantedBy(options: GuardOptions): Wanted {
   const asked = answers.includes('tasks/result') ? withTasks(sent) : sent;
   return {
     // Where any answer must be seen, one to an unknown request must be too.
-    in: { ...NO_KIND, answer: only(answers.length === 0 ? [] : [...answers, UNKNOWN]) },
+    in: { ...spokenTo(options), answer: only(answers.length === 0 ? [] : [...answers, UNKNOWN]) },
     out: { answer: none, request: asked, notification: sent },
   };
 }
@@ -35,7 +36,11 @@ function only(methods: readonly string[]): Choice {
   return { isAll: false, but: new Set(methods) };
 }
 
-const NO_KIND: Kinds = { answer: only([]), request: only([]), notification: only([]) };
+/** Of what a server says without being asked, taint must hear all that somebody may read. */
+function spokenTo({ taint }: GuardOptions): Pick<Kinds, 'request' | 'notification'> {
+  const choice = taint === undefined ? only([]) : { isAll: true, but: QUIET };
+  return { request: choice, notification: choice };
+}
 
 /** Whose result is asked for is known from the request alone. */
 function withTasks({ isAll, but }: Choice): Choice {

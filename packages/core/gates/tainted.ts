@@ -50,9 +50,10 @@ function sinkStop({ options, taint }: Memory, policy: TaintPolicy, call: Guarded
   const none: SinkStop = { stop: undefined, findings: [] };
   // Arguments are parsed on first use: nothing was read yet that could be in them.
   if (taint.untrustedCount === 0 && taint.blind === undefined) return none;
-  const { args, tool } = call;
+  const { args, tool, envelope } = call;
   const { server, enforces } = options;
-  const checked = { server, tool, ...(args !== undefined && { args }) };
+  const beside = envelope?.rest;
+  const checked = { server, tool, ...(args !== undefined && { args }), beside };
   const verdict = checkCall(taint, checked, policy);
   if (verdict.verdict === 'clean') return none;
   const { findings } = verdict;

@@ -1,6 +1,7 @@
 // Messages that are too large or too deep to be looked at: what must be seen does not pass unseen.
 import { unscannedAction } from '@subluminal/contracts';
 import type { ContentNote, Passage } from '../session/guard.ts';
+import { isSpoken } from '../taint/spoken.ts';
 import { isList } from './lists.ts';
 import type { Memory } from './memory.ts';
 import { INTRODUCTIONS, isKnownMethod, NAMING, RESULTS, UNKNOWN } from './methods.ts';
@@ -32,7 +33,7 @@ function unseenPassage(memory: Memory, wanted: Wanted, what: Kind): Passage {
       `${SUBJECTS[what.kind]} ${UNREAD}, and the policy stops that.`,
     );
   }
-  if (isResult) {
+  if (isResult || (what.way === 'in' && what.kind !== 'answer' && isSpoken(what.method))) {
     const { method } = what;
     taintRead(memory, { tool: method === 'tools/call' ? '' : method, ...NOBODY_READ });
   }

@@ -28,6 +28,12 @@ function textsOf(value: unknown): readonly string[] {
   return texts;
 }
 
+/** Whether a number stands anywhere in a value. */
+function holdsNumber(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'number';
+  return Object.values(value).some(holdsNumber);
+}
+
 /** The value with each text replaced; the very same where nothing was. */
 function withTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
@@ -70,4 +76,4 @@ function byteLength(text: string): number {
   return bytes;
 }
 
-export { byteLength, isSameShape, isWalkable, textsOf, withTexts };
+export { byteLength, holdsNumber, isSameShape, isWalkable, textsOf, withTexts };

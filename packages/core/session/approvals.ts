@@ -129,7 +129,8 @@ function resolveHeld(
   // The hub decided it, and must decide it again before it may pass.
   context.held.set(callId, { ...now, consulting: true });
   const call = withApproved(read.call, [...(read.call.approved ?? []), ...said]);
-  step.out.push({ do: 'consult', question: { at: 0, ref: read.ref, call } });
+  const question = { at: 0, ref: read.ref, call, beside: read.envelope?.rest };
+  step.out.push({ do: 'consult', question });
 }
 
 /** What the hub said about a held call that a person has approved. */

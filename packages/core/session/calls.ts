@@ -87,6 +87,11 @@ class LazyCall implements Call {
     return this.grants;
   }
 
+  get round(): string | undefined {
+    const { round } = this.envelope;
+    return round === undefined ? undefined : this.context.config.sha256(round);
+  }
+
   get args(): JsonObject {
     this.parsed ??= objectOf(this.text());
     return this.parsed;

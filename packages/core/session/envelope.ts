@@ -1,6 +1,7 @@
 // What a message holds beside what the gates look at anyway: its id, its method, and members that
 // stand around the arguments of a call or the params, the result or the error of anything else.
 import { isObject, type JsonObject } from '@subluminal/contracts';
+import { roundOf } from '../policy/round.ts';
 import type { Context } from './context.ts';
 import type { Envelope } from './guard.ts';
 import { type Member, membersAt } from './peek/member.ts';
@@ -47,10 +48,19 @@ class LazyEnvelope implements Envelope {
     return this.read.rest;
   }
 
+  get restText(): string | undefined {
+    return this.hasRest() ? this.text(CALLED) : undefined;
+  }
+
   /** What makes it another call though its arguments are the same, as it was written. */
   get bound(): string | undefined {
     const { extra, params } = this.enclosed;
     return extra || params?.bound === true ? this.text(UNBOUND) : undefined;
+  }
+
+  /** What is answered in a further round of a call; most calls have but one. */
+  get round(): string | undefined {
+    return this.enclosed.params?.bound === true ? roundOf(this.rest) : undefined;
   }
 
   /** Whether a key stands twice in what is beside the arguments: nobody could say what it holds. */

@@ -38,15 +38,17 @@ interface Asked {
 type Passed = Extract<GateVerdict, { kind: 'pass' }>;
 type Stopped = Extract<GateVerdict, { kind: 'stop' }>;
 
+const NOTHING: readonly string[] = [];
+
 /** A call as the gates see it; nothing is parsed or looked up before they ask. */
 class GatedCall implements GuardedCall {
   readonly callId: string;
   readonly tool: string;
-  readonly granted: string[] = [];
+  granted: readonly string[] = NOTHING;
   private readonly context: Context;
   private readonly asked: Asked;
   /** What was answered once holds, though its grant may be used up meanwhile. */
-  private readonly answers = new Map<string, boolean>();
+  private answers: Map<string, boolean> | undefined;
 
   constructor(context: Context, asked: Asked) {
     this.callId = asked.read.ref.call_id;
@@ -60,19 +62,25 @@ class GatedCall implements GuardedCall {
     return fault === undefined ? call.args : undefined;
   }
 
+  get argsText(): string | undefined {
+    const { fault, argsText } = this.asked.read;
+    return fault === undefined ? argsText?.() : undefined;
+  }
+
   get envelope(): Envelope | undefined {
     return this.asked.read.envelope;
   }
 
   isApproved(ruleId: string): boolean {
-    const known = this.answers.get(ruleId);
+    const known = this.answers?.get(ruleId);
     if (known !== undefined) return known;
     const { read, said, bare } = this.asked;
     const isSaid = said.includes(ruleId);
     const { ref, envelope } = read;
     const query = { ref, envelope, tool: this.tool, args: () => this.args };
     const isByGrant = !isSaid && !bare && isGranted(this.context, query, ruleId);
-    if (isByGrant) this.granted.push(ruleId);
+    if (isByGrant) this.granted = [...this.granted, ruleId];
+    this.answers ??= new Map();
     this.answers.set(ruleId, isSaid || isByGrant);
     return isSaid || isByGrant;
   }
@@ -95,6 +103,7 @@ function throughGates(context: Context, step: Step, asked: Asked): Judgement {
     return { ...rules, ...gatedBy(bound, [surface.note]) };
   }
   const said = guard.content(call, step.nowMs);
+  if (rules.content === undefined && isSilent(surface) && isSilent(said)) return passing(bound);
   const argsText = argsTextOf(said, read);
   const content = replaceable(said, argsText);
   const notes = [surface.note, content.note];
@@ -105,6 +114,19 @@ function throughGates(context: Context, step: Step, asked: Asked): Judgement {
   if (content.kind === 'stop') return stopped(bound, content, notes);
   const decision = sparedBy(rules.decision, surface, content);
   return { ...rules, decision, ...gatedBy({ ...bound, argsText }, notes) };
+}
+
+/** Whether a gate has nothing against it, nothing to change and nothing to tell. */
+function isSilent(verdict: GateVerdict): boolean {
+  if (verdict.kind !== 'pass' || verdict.note !== undefined) return false;
+  return verdict.would === undefined && verdict.args === undefined;
+}
+
+/** What most calls get: spelled out, because an object made by spreading is slow to make and read. */
+function passing({ call, rules }: Bound): Judgement {
+  const { decision, state, trace, risk_class } = rules;
+  const gated = { call, rules, granted: call.granted, argsText: undefined };
+  return { decision, state, trace, risk_class, content: undefined, gated };
 }
 
 interface Bound {

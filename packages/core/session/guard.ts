@@ -23,6 +23,8 @@ interface Envelope {
    * its params beside `name` and `arguments` as `params`. Parsed on first use.
    */
   readonly rest: JsonObject | undefined;
+  /** The JSON that `rest` was parsed from: numbers may have lost digits. */
+  readonly restText?: string | undefined;
 }
 
 /** A call as the gates see it. */
@@ -32,6 +34,8 @@ interface GuardedCall {
   readonly tool: string;
   /** Parsed on first use; undefined when the message was too large to inspect. */
   readonly args: JsonObject | undefined;
+  /** The JSON that the arguments were parsed from: numbers may have lost digits. */
+  readonly argsText?: string | undefined;
   /** Undefined when the message was too large to inspect. */
   readonly envelope: Envelope | undefined;
   /** Whether a person, or a grant, has agreed to this call for this rule. */
@@ -64,6 +68,8 @@ interface Passing {
   readonly method: string;
   /** `params` of a request or notification, `result` or `error` of an answer; parsed on first use. */
   readonly value: unknown;
+  /** The JSON that the value was parsed from: numbers may have lost digits. */
+  readonly text?: string | undefined;
   /** Of an answer: that it is an error. */
   readonly isError: boolean;
   /** Of an answer to a tool's call. */

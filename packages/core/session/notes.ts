@@ -30,7 +30,8 @@ const DETAIL_LENGTH_MAX = 4_096;
 
 /** Puts on record what the gates have noticed since. */
 function tellNotices({ guard, config }: Context, step: Step): void {
-  const notices = guard?.notices() ?? [];
+  const notices = guard?.notices();
+  if (notices === undefined || notices.length === 0) return;
   for (const notice of notices.slice(0, NOTICES_MAX)) {
     const { what, enforced, reason_code, name } = notice;
     const detail = detailOf(notice);

@@ -47,6 +47,28 @@ describe('what the hub must hear before the agent does', () => {
     expect(session.openRequests('agent')).toBe(5);
   });
 
+  it('is what the server says by itself, unless it is but a sign', async () => {
+    const { session } = await play([], observing);
+    const said = [
+      { jsonrpc: '2.0', id: 1, method: 'elicitation/create', params: { message: 'a' } },
+      { jsonrpc: '2.0', method: 'notifications/x/channel', params: { content: 'b' } },
+      { jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1 } },
+      { jsonrpc: '2.0', id: 2, method: 'x/y' },
+    ];
+    expect(said.map((message) => session.observations(lineOf(message)))).toEqual([
+      [{ callId: '', tool: 'elicitation/create', text: '{"message":"a"}' }],
+      [{ callId: '', tool: 'notifications/x/channel', text: '{"content":"b"}' }],
+      [],
+      [],
+    ]);
+    const forwards = (message: object, heard: boolean) =>
+      inShort(session.fromServer(lineOf(message), 0, heard)).includes('forward to agent');
+    expect(said.map((message) => forwards(message, false))).toEqual([false, false, true, true]);
+    const [asked = {}, told = {}] = said;
+    expect(forwards({ ...asked, id: 3 }, true)).toBe(true);
+    expect(forwards(told, true)).toBe(true);
+  });
+
   it('is found in a batch', async () => {
     const { session, says } = await play([], observing);
     const [first, second] = initialize('2025-03-26');

@@ -1,4 +1,6 @@
-// What the hub must hear of answers before the agent does: it keeps track of where values came from.
+// What the hub must hear of what a server says before the agent does: it keeps track of where values
+// came from.
+import { isSpoken } from '../taint/spoken.ts';
 import { itemsOf } from './batch-items.ts';
 import { type Context, type Step, takesBatches } from './context.ts';
 import type { Passage } from './guard.ts';
@@ -39,18 +41,30 @@ function isUnheard(context: Context, { from, heard }: Step, method: string): boo
   return from === 'server' && heard !== true && isObserved(context, method);
 }
 
+/** Whether the hub must hear of such a request or notification of the server. */
+function isSpeech({ config }: Context, { from }: Step, method: string): boolean {
+  return config.observes === true && from === 'server' && isSpoken(method);
+}
+
 /** What this line of the server holds that the hub must hear of. Looking changes nothing. */
 function observationsIn(context: Context, bytes: Uint8Array, seen: Seen): readonly Observation[] {
   if (context.config.observes !== true) return [];
-  if (seen.kind === 'response') return observationOf(context, bytes, seen);
-  if (seen.kind !== 'batch' || !takesBatches(context)) return [];
+  if (seen.kind !== 'batch') return observationIn(context, bytes, seen);
+  if (!takesBatches(context)) return [];
   const found = itemsOf(bytes, context.limits.batchItemsMax);
   if (!found.ok) return [];
   return found.items.flatMap(({ start, end }) => {
     const item = bytes.subarray(start, end);
-    const inside = peek(item);
-    return inside.kind === 'response' ? observationOf(context, item, inside) : [];
+    return observationIn(context, item, peek(item));
   });
+}
+
+function observationIn(context: Context, bytes: Uint8Array, seen: Seen): readonly Observation[] {
+  if (seen.kind === 'response') return observationOf(context, bytes, seen);
+  if (seen.kind !== 'request' && seen.kind !== 'notification') return [];
+  const range = isSpoken(seen.method) ? memberRange(bytes, 'params') : undefined;
+  if (range === undefined) return [];
+  return [{ callId: '', tool: seen.method, text: context.decode(bytes, range.start, range.end) }];
 }
 
 function observationOf(
@@ -70,4 +84,4 @@ function observationOf(
   return [{ callId: call?.ref.call_id ?? '', tool, text }];
 }
 
-export { isObserved, isUnheard, observationsIn, UNHEARD };
+export { isObserved, isSpeech, isUnheard, observationsIn, UNHEARD };

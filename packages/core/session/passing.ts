@@ -4,7 +4,7 @@ import { type Context, eraOf, other, report, type Step } from './context.ts';
 import { LazyEnvelope } from './envelope.ts';
 import type { ContentNote, Guard, Passage, Passing, Way } from './guard.ts';
 import { mergedNotes } from './notes.ts';
-import { isObserved, isUnheard, UNHEARD } from './observe.ts';
+import { isObserved, isSpeech, isUnheard, UNHEARD } from './observe.ts';
 import { memberRange } from './peek/member.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type {
@@ -61,15 +61,15 @@ class LazyPassing implements Passing {
   readonly method: string;
   readonly isError: boolean;
   readonly call: Passing['call'];
-  private readonly text: () => string | undefined;
+  private readonly written: () => string | undefined;
   private parsed: { readonly value: unknown } | undefined;
 
-  constructor({ kind, method, isError, call }: Message, text: () => string | undefined) {
+  constructor({ kind, method, isError, call }: Message, written: () => string | undefined) {
     this.kind = kind;
     this.method = method;
     this.isError = isError;
     this.call = call;
-    this.text = text;
+    this.written = written;
   }
 
   /** Whether anybody has looked. */
@@ -78,8 +78,12 @@ class LazyPassing implements Passing {
   }
 
   get value(): unknown {
-    this.parsed ??= parsedOf(this.text());
+    this.parsed ??= parsedOf(this.written());
     return this.parsed.value;
+  }
+
+  get text(): string | undefined {
+    return this.written();
   }
 }
 
@@ -87,12 +91,22 @@ function parsedOf(text: string | undefined): { readonly value: unknown } {
   return { value: text === undefined ? undefined : JSON.parse(text) };
 }
 
-/** What becomes of a request or notification. Without a guard it passes as it is. */
+/** What becomes of a request or notification. Where nobody looks it passes as it is. */
 function requestOnward(context: Context, step: Step, seen: SeenRequest | SeenNotification): Onward {
-  if (context.guard === undefined) return AS_IS;
+  if (!isWatched(context)) return AS_IS;
   const { kind, method, extra } = seen;
   const id = kind === 'request' ? seen.id : undefined;
-  return onwardOf(context, step, { kind, method, id, isError: false, call: undefined, extra });
+  const message = { kind, method, id, isError: false, call: undefined, extra } as const;
+  if (isSpeech(context, step, method) && step.heard !== true && saysAnything(step)) {
+    if (context.enforcing) return refusedBy(UNHEARD, message);
+    report(step, { what: 'WOULD_REJECT', reason: 'unheard', detail: UNHEARD.summary });
+  }
+  return onwardOf(context, step, message);
+}
+
+/** What nobody could look at may say anything. */
+function saysAnything({ unseen, bytes }: Step): boolean {
+  return unseen !== undefined || memberRange(bytes, 'params') !== undefined;
 }
 
 /** What becomes of an answer; without an open request, it answers nothing in particular. */
@@ -121,7 +135,10 @@ function onwardOf(context: Context, step: Step, message: Message): Onward {
   const barred = around && refusalOf(around);
   if (barred !== undefined) return refusedBy(barred, message);
   const wants = guard?.wants(wayFrom(step.from), message.kind, message.method) === true;
-  const isHeard = message.kind === 'answer' && isObserved(context, message.method);
+  const isHeard =
+    message.kind === 'answer'
+      ? isObserved(context, message.method)
+      : isSpeech(context, step, message.method);
   if (!wants && !isHeard) return asItIs(around?.note);
   const { bytes } = step;
   const range = memberRange(bytes, memberOf(message));

@@ -12,9 +12,9 @@ function questionsIn(context: Context, step: Step, seen: Seen): readonly Questio
   if (seen.kind !== 'request' && seen.kind !== 'notification') return [];
   if (seen.method !== TOOLS_CALL) return [];
   if (context.config.hub !== true) return [];
-  const { call, ref, fault } = lookAt(context, step, seen);
+  const { call, ref, fault, envelope } = lookAt(context, step, seen);
   if (fault !== undefined || !asksHub(context, call)) return [];
-  return [{ at: placeOf(step), ref, call }];
+  return [{ at: placeOf(step), ref, call, beside: envelope.rest }];
 }
 
 function questionsOfBatch(context: Context, step: Step): readonly Question[] {

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/runs.ts';
 import { parsed } from './json.test-support.ts';
 import { rewritten } from './rewrite.ts';
 
@@ -120,7 +121,7 @@ describe('any text', () => {
           from = at + written.length;
         }
       }),
-      { numRuns: 1_000 },
+      runs(1_000),
     );
   });
 
@@ -129,7 +130,7 @@ describe('any text', () => {
       fc.property(sample, ({ before }) => {
         expect(rewritten(before, parsed(before))).toBe(before);
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 
@@ -148,7 +149,7 @@ describe('any text', () => {
           }
         }
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 });

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
+import { runs } from '../../../test/runs.ts';
 import { budget, deny } from '../policy/decide/scenario.test-support.ts';
 import { guardOf } from './guard.test-support.ts';
 import type { Guard } from './guard.ts';
@@ -77,7 +78,7 @@ describe('whatever is said', () => {
             expect(passed.length + out.filter((command) => command.do === 'drop').length).toBe(1);
           }
         }),
-        { numRuns: 150 },
+        runs(150),
       );
     },
   );
@@ -105,7 +106,7 @@ describe('whatever is said', () => {
         expect(last.length).toBeLessThanOrEqual(open);
         expect(one.session.openRequests('agent')).toBe(0);
       }),
-      { numRuns: 150 },
+      runs(150),
     );
   });
 
@@ -130,7 +131,7 @@ describe('whatever is said', () => {
         expect(calls_total).toBe(told.size);
         expect(calls_allowed + calls_blocked + calls_throttled).toBe(calls_total);
       }),
-      { numRuns: 150 },
+      runs(150),
     );
   });
 
@@ -184,7 +185,7 @@ describe('a guard that lets everything pass', () => {
           expect(perform(two, steps)).toEqual(perform(one, steps));
           expect(two.session.summary()).toEqual(one.session.summary());
         }),
-        { numRuns: 150 },
+        runs(150),
       );
       expect(looked).toContain('object');
     },

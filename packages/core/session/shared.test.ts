@@ -53,6 +53,17 @@ function answer(
 }
 
 describe('a call that counts for the whole run', () => {
+  it('tells the hub what stands beside its arguments', async () => {
+    const { session } = await play([shared], withHub);
+    const inputResponses = { whom: { action: 'accept', content: { to: 'bob' } } };
+    const params = { name: 'pay', arguments: { sum: 5 }, inputResponses };
+    const line = lineOf({ jsonrpc: '2.0', id: 1, method: 'tools/call', params, odd: 1 });
+    const [question] = session.questions('line', line, 0);
+    expect(question?.beside).toEqual({ params: { inputResponses }, message: { odd: 1 } });
+    const [plain] = session.questions('line', lineOf(call(2, 'pay', { sum: 5 })), 0);
+    expect(plain).toMatchObject({ beside: undefined });
+  });
+
   it('is a question for the hub, with everything that decides it', async () => {
     const { session } = await play([shared], withHub);
     const line = lineOf(call(1, 'pay', { sum: 5 }));

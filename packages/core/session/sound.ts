@@ -33,16 +33,29 @@ class SoundGuard implements Guard {
     this.guard = guard;
     this.enforcing = enforcing;
     if (guard.around === undefined) return;
-    this.around = (way: Way, envelope: Envelope, nowMs: number) =>
-      this.passage(() => guard.around?.(way, envelope, nowMs) ?? SAME);
+    this.around = (way: Way, envelope: Envelope, nowMs: number) => {
+      try {
+        return guard.around?.(way, envelope, nowMs) ?? SAME;
+      } catch {
+        return this.broken();
+      }
+    };
   }
 
   surface(call: GuardedCall, nowMs: number): GateVerdict {
-    return this.verdict(() => this.guard.surface(call, nowMs));
+    try {
+      return this.guard.surface(call, nowMs);
+    } catch {
+      return this.unjudged();
+    }
   }
 
   content(call: GuardedCall, nowMs: number): GateVerdict {
-    return this.verdict(() => this.guard.content(call, nowMs));
+    try {
+      return this.guard.content(call, nowMs);
+    } catch {
+      return this.unjudged();
+    }
   }
 
   passed(call: GuardedCall, nowMs: number): void {
@@ -58,31 +71,31 @@ class SoundGuard implements Guard {
   }
 
   passing(way: Way, message: Passing, nowMs: number): Passage {
-    return this.passage(() => this.guard.passing(way, message, nowMs));
+    try {
+      return this.guard.passing(way, message, nowMs);
+    } catch {
+      return this.broken();
+    }
   }
 
   unseen(way: Way, kind: Passing['kind'], method: string): Passage {
-    return this.passage(() => this.guard.unseen(way, kind, method));
+    try {
+      return this.guard.unseen(way, kind, method);
+    } catch {
+      return this.broken();
+    }
   }
 
   notices(): readonly SurfaceNotice[] {
     return this.guard.notices();
   }
 
-  private verdict(ask: () => GateVerdict): GateVerdict {
-    try {
-      return ask();
-    } catch {
-      return this.enforcing ? BROKEN : SPARED;
-    }
+  private unjudged(): GateVerdict {
+    return this.enforcing ? BROKEN : SPARED;
   }
 
-  private passage(ask: () => Passage): Passage {
-    try {
-      return ask();
-    } catch {
-      return this.enforcing ? REFUSED : SAME;
-    }
+  private broken(): Passage {
+    return this.enforcing ? REFUSED : SAME;
   }
 }
 

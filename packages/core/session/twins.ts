@@ -47,4 +47,4 @@ function membersIn(value: unknown): number {
   return count;
 }
 
-export { hasTwins };
+export { hasTwins, stringEnd };

@@ -53,6 +53,8 @@ interface Question {
   readonly at: number;
   readonly ref: CallRef;
   readonly call: Call;
+  /** What stands beside its arguments: see `Envelope.rest`. */
+  readonly beside?: JsonObject | undefined;
 }
 
 /** What the hub said; without an outcome, it could not be asked. */

@@ -1,7 +1,7 @@
 // Whether a message may pass that is too large to be seen, as soon as its head tells what it is.
 import { type Context, other, type Step } from './context.ts';
 import type { Passing } from './guard.ts';
-import { isUnheard, UNHEARD } from './observe.ts';
+import { isSpeech, isUnheard, UNHEARD } from './observe.ts';
 import { isWatched, type Refused, refusalOf, wayFrom } from './passing.ts';
 import type { OutlineSoFar } from './peek/outline.ts';
 
@@ -52,7 +52,9 @@ function possibleAnswers(context: Context, step: Step, { id }: OutlineSoFar): re
 
 function refusedAs(context: Context, step: Step, { kind, method }: Could): Refused | undefined {
   const { guard, enforcing } = context;
-  if (kind === 'answer' && enforcing && isUnheard(context, step, method)) return UNHEARD;
+  const isMissed =
+    kind === 'answer' ? isUnheard(context, step, method) : isSpeech(context, step, method);
+  if (enforcing && isMissed) return UNHEARD;
   return guard && refusalOf(guard.unseen(wayFrom(step.from), kind, method));
 }
 

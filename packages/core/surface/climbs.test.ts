@@ -66,6 +66,13 @@ describe('an address', () => {
     );
   });
 
+  it('with no end of marks is read at once, or taken for one that climbs', () => {
+    const marks = '\u0315\u0316\u0323\u0301'.repeat(250_000);
+    expect(climbs(`mail://labels/x${marks}`)).toBe(true);
+    expect(climbs(`mail://labels/x${marks.slice(0, 60_000)}`)).toBe(false);
+    expect(climbs(`mail://labels/x${marks.slice(0, 60_000)}/../y`)).toBe(true);
+  });
+
   it('of any kind is answered', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (uri) => typeof climbs(uri) === 'boolean'),

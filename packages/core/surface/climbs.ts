@@ -1,8 +1,11 @@
 // Addresses of resources that lead out of what a pattern means. How a server reads an address is not
 // known, so it is read in every way that one is known to.
+import { compatible } from './normal.ts';
 
 /** Encoded more often than this is no address of anybody. */
 const ROUNDS_MAX = 4;
+/** Nobody reads a longer one in every way: it is taken for one that climbs. */
+const LENGTH_MAX = 65_536;
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u;
 const HIDDEN_ALL = new RegExp(HIDDEN.source, 'gu');
 /** Bytes that no UTF-8 has: a way to write ASCII so that nobody sees it. */
@@ -12,6 +15,7 @@ const DOTS = /(?:^|[\\/:;?#&=])\.\.?(?:[\\/;?#&]|$)/;
 /** Whether an address has `.` or `..` as a part, however it is written. */
 function climbs(uri: string): boolean {
   // Not even encoded does an end of text belong into an address, or a sign that nobody sees.
+  if (uri.length > LENGTH_MAX) return true;
   if (HIDDEN.test(uri) || /%(?:25)*00|%u0000/i.test(uri)) return true;
   let text = uri;
   for (let round = 0; round <= ROUNDS_MAX; round++) {
@@ -25,8 +29,7 @@ function climbs(uri: string): boolean {
 
 /** Without what is skipped when an address is read, and with look-alikes as what they stand for. */
 function plain(text: string): string {
-  return text
-    .normalize('NFKC')
+  return compatible(text)
     .replace(HIDDEN_ALL, '')
     .replace(/\s+/gu, '')
     .replace(/[\u3002\u2024]/gu, '.')

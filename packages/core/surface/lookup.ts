@@ -10,7 +10,7 @@ import type {
   Manifest,
 } from './manifest/types.ts';
 import { canMean, type ParamPattern } from './params.ts';
-import { variantOf } from './skeleton.ts';
+import { latinOf, variantOf } from './skeleton.ts';
 
 interface ToolRule {
   readonly tier: Tier;
@@ -60,11 +60,13 @@ function strictest(tiers: readonly Tier[]): Tier | undefined {
 
 /**
  * The names in the manifest that a call may mean by this one: a server may not care about case,
- * separators, or signs that nobody sees. Of no use for what the server itself lists by that name.
+ * separators, or signs that nobody sees, and a person does not see another alphabet. Of no use for
+ * what the server itself lists by that name.
  */
 function twinsOf(manifest: Manifest, tool: string): readonly string[] {
-  const variant = variantOf(tool);
-  return (manifest.variants.get(variant) ?? []).filter((name) => name !== tool);
+  const spellings = new Set([variantOf(tool), latinOf(tool)]);
+  const names = [...spellings].flatMap((spelling) => manifest.variants.get(spelling) ?? []);
+  return names.filter((name) => name !== tool);
 }
 
 /** The strictest of the rules for several names; of two as strict, the one for the later name. */

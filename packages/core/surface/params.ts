@@ -1,6 +1,7 @@
 // Where a parameter stands, and which patterns mean it. A path is the names on the way joined by
 // dots, without the indexes of lists: `message.to` is `to` in `message`, alone or in a list.
 import { compileGlob, type NameTest } from '../policy/compile/glob.ts';
+import { compatible } from './normal.ts';
 import { variantOf } from './skeleton.ts';
 
 interface ParamPath {
@@ -13,6 +14,8 @@ interface ParamPath {
   /** The same without separators, brackets and what cannot be seen: `.forwardto`. */
   readonly bare: string;
   readonly depth: number;
+  /** It goes on, but is too long to be held against patterns. */
+  readonly isCut: boolean;
 }
 
 interface ParamPattern {
@@ -25,16 +28,19 @@ interface ParamPattern {
 }
 type PatternResult = ParamPattern | { readonly message: string };
 
-const ROOT: ParamPath = { shown: '', folded: '', plain: '', bare: '', depth: 0 };
+const ROOT: ParamPath = { shown: '', folded: '', plain: '', bare: '', depth: 0, isCut: false };
 const SHOWN_MAX = 300;
+const PATH_LENGTH_MAX = 4_096;
 
 /** The path of a member. Servers often ignore case, so patterns do too. */
 function below(path: ParamPath, name: string): ParamPath {
+  if (path.folded.length + name.length > PATH_LENGTH_MAX) return { ...path, isCut: true };
   const folded = `${path.folded}.${name.toLowerCase()}`;
-  const plain = `${path.plain}.${name.normalize('NFKC').toLowerCase()}`;
+  const plain = `${path.plain}.${compatible(name).toLowerCase()}`;
   const bare = `${path.bare}.${bareName(name)}`;
   const shown = path.shown === '' ? name : `${path.shown}.${name}`;
-  return { shown: shown.slice(0, SHOWN_MAX), folded, plain, bare, depth: path.depth + 1 };
+  const { isCut } = path;
+  return { shown: shown.slice(0, SHOWN_MAX), folded, plain, bare, depth: path.depth + 1, isCut };
 }
 
 const PLAIN_NAME = /^[a-z0-9]*$/;
@@ -82,14 +88,14 @@ function bareTest(glob: string): NameTest | undefined {
 function means({ test, testBare }: ParamPattern, path: ParamPath, tool = ''): boolean {
   const owner = tool.toLowerCase();
   if (test(owner + path.folded)) return true;
-  const ownerPlain = tool.normalize('NFKC').toLowerCase();
+  const ownerPlain = compatible(tool).toLowerCase();
   if (test(ownerPlain + path.plain)) return true;
   return (testBare ?? test)(bareName(tool) + path.bare);
 }
 
 /** Whether a pattern over tool and path can mean a parameter of this tool at all. */
 function canMean({ prefix }: ParamPattern, tool: string): boolean {
-  const owners = [tool.toLowerCase(), tool.normalize('NFKC').toLowerCase()];
+  const owners = [tool.toLowerCase(), compatible(tool).toLowerCase()];
   const bare = bareName(prefix);
   return (
     owners.some((owner) => `${owner}.`.startsWith(prefix) || prefix.startsWith(`${owner}.`)) ||

@@ -1,5 +1,6 @@
 // A name as it looks: letters of other alphabets, digits and pairs that pass for Latin letters are
 // replaced by what they look like, and what cannot be seen is left out.
+import { CONFUSABLES } from '../scan/detect/rules/confusables.ts';
 
 const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
   [
@@ -33,19 +34,33 @@ const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
   }),
 );
 
+const LENGTH_MAX = 1_024;
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{C}\p{M}]/gu;
 
 /** Two names that look the same have the same skeleton; case and separators count for nothing. */
 function skeletonOf(name: string): string {
-  const plain = variantOf(name);
+  const plain = latinOf(name);
   const replaced = Array.from(plain, (char) => LOOKS_LIKE.get(char) ?? char).join('');
   return replaced.replaceAll('rn', 'm').replaceAll('vv', 'w').replaceAll('ci', 'd');
 }
 
+/** The same as `variantOf`, with letters of other alphabets as the Latin ones that they look like. */
+function latinOf(name: string): string {
+  // A capital may look like another letter than its small form: `Β` is no `ß`, and `Ν` no `v`.
+  const read = Array.from(seenOf(name), (char) => CONFUSABLES.get(char) ?? char).join('');
+  return variantOf(read);
+}
+
 /** The name without case, separators and what cannot be seen: `Read_File` is `readFile`. */
 function variantOf(name: string): string {
-  const seen = name.slice(0, 1_024).normalize('NFKD').replace(UNSEEN, '').toLowerCase();
+  const seen = seenOf(name).toLowerCase();
   return seen.normalize('NFKC').replace(/[\s\-_.:/]+/g, '');
 }
 
-export { skeletonOf, variantOf };
+/** What cannot be seen goes first: it must neither fill the room nor be sorted at length. */
+function seenOf(name: string): string {
+  const short = name.replace(UNSEEN, '').slice(0, LENGTH_MAX);
+  return short.normalize('NFKD').replace(UNSEEN, '');
+}
+
+export { latinOf, skeletonOf, variantOf };

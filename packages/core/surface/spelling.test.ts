@@ -54,6 +54,38 @@ describe('a parameter', () => {
   });
 });
 
+describe('a tool that is forbidden', () => {
+  it.each(['wipe', 'WIPE', 'w\u200bipe', 'w\u0456pe', 'wip\u0435', 'wi\u03c1e'])(
+    'is so as %j, unless the server lists one of that name',
+    async (tool) => {
+      const manifest = await manifestOf(`server: s
+allowed_tools: [{ name: wipe, allowed: false }, { name: "*" }]
+`);
+      const moment = { state: initialSurfaceState(), nowMs: 0 };
+      const decided = (isOffered: boolean) =>
+        enforceCall(manifest, { tool, args: {} }, { ...moment, isOffered }).decision.kind;
+      expect(decided(false)).toBe('refuse');
+      expect(decided(true)).toBe(tool === 'wipe' ? 'refuse' : 'pass');
+    },
+  );
+});
+
+describe('a name of no end', () => {
+  const marks = '\u0315\u0316\u0323\u0301'.repeat(250_000);
+
+  it('is refused where parameters are looked at', () => {
+    expect(refusal({ [`b${marks}`]: 'x' })).toBe('ARGS_TOO_COMPLEX');
+    const nested = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [index, 1]));
+    expect(refusal({ ['k'.repeat(400_000)]: nested })).toBe('ARGS_TOO_COMPLEX');
+  });
+
+  it('is read as far as it may go, with what is hidden in marks', () => {
+    expect(refusal({ [`b${marks.slice(0, 4_000)}cc`]: 'x' })).toBe('PARAM_BLOCKED');
+    const keys = Array.from({ length: 250 }, (_, index) => `b${marks.slice(0, 3_900)}${index}`);
+    expect(refusal(Object.fromEntries(keys.map((key) => [key, 'x'])))).toBeUndefined();
+  });
+});
+
 describe('more recipients than allowed', () => {
   it.each([
     'a@b|c@d|e@f',

@@ -21,15 +21,16 @@ const VIOLATIONS_MAX = 20;
 interface Walk {
   readonly rules: ParamRules;
   readonly found: Violation[];
+  isWhole: boolean;
 }
 
 /** Looks at every value of the arguments, at any depth. */
 function violationsOf(rules: ParamRules, args: JsonObject): Checked {
   if (!rules.any) return { ok: true, violations: [] };
   if (!isBounded(args, BOUNDS)) return { ok: false };
-  const walk: Walk = { rules, found: [] };
+  const walk: Walk = { rules, found: [], isWhole: true };
   visit(walk, args, ROOT);
-  return { ok: true, violations: walk.found };
+  return walk.isWhole ? { ok: true, violations: walk.found } : { ok: false };
 }
 
 function visit(walk: Walk, value: JsonValue, path: ParamPath): void {
@@ -43,6 +44,10 @@ function visit(walk: Walk, value: JsonValue, path: ParamPath): void {
   }
   for (const [name, item] of Object.entries(value)) {
     const at = below(path, name);
+    if (at.isCut) {
+      walk.isWhole = false;
+      return;
+    }
     const kind = forbiddenKind(walk.rules, at);
     if (kind === undefined) visit(walk, item, at);
     else walk.found.push({ kind, path: at.shown });

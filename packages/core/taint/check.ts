@@ -2,7 +2,7 @@
 import { formatPath } from '../policy/read/finding.ts';
 import { type Chain, chainsOf } from './chains.ts';
 import { type Joined, joinedOf } from './joined.ts';
-import { type Leaf, leavesOf } from './leaves.ts';
+import { type Leaf, type Leaves, leavesOf } from './leaves.ts';
 import { sightingOf } from './memory.ts';
 import type { TaintPolicy } from './policy/compile.ts';
 import { shapesOf } from './shape-of.ts';
@@ -28,6 +28,13 @@ const FINDINGS_MAX = 20;
 
 const PARTS_SHOWN_MAX = 4;
 
+interface CallLeaves extends Leaves {
+  /** What a client tells of itself with each call: there only what is known to be read counts. */
+  readonly told: ReadonlySet<Leaf>;
+}
+
+const NONE: ReadonlySet<Leaf> = new Set();
+
 interface Hit {
   readonly chain: Chain;
   /** Under which it was known. */
@@ -39,14 +46,16 @@ interface Hit {
 /** Clean, or each argument at a sink whose value was read in untrusted content of this run. */
 function checkCall(state: TaintState, call: TaintCall, policy: TaintPolicy): TaintVerdict {
   if (state.untrustedCount === 0 && state.blind === undefined) return { verdict: 'clean' };
-  const { leaves, whole } = leavesOf(call.args ?? {}, LIMITS);
+  const { leaves, whole, told } = leavesOfCall(call);
   const found: TaintFinding[] = [];
   const sinkLeaves: Leaf[] = [];
   const effort = new Effort(UNITS_MAX);
   for (const leaf of leaves) {
     const sinks = sinksOf(leaf, call, policy);
     if (sinks.size > 0 && !leaf.isKey) sinkLeaves.push(leaf);
-    for (const sink of sinks) found.push(...leafFindings(state, { leaf, sink, effort }, policy));
+    for (const sink of sinks) {
+      found.push(...leafFindings(state, { leaf, sink, effort, isTold: told.has(leaf) }, policy));
+    }
   }
   if (found.length === 0) found.push(...joinedFindings(state, { leaves, sinkLeaves }, policy));
   if (!whole || effort.isSpent || call.args === undefined) found.push(...unseenFindings(state));
@@ -54,6 +63,19 @@ function checkCall(state: TaintState, call: TaintCall, policy: TaintPolicy): Tai
   if (findings.length === 0) return { verdict: 'clean' };
   const more = Math.max(0, findings.length - FINDINGS_MAX);
   return { verdict: 'tainted', findings: findings.slice(0, FINDINGS_MAX), more };
+}
+
+/** The arguments, and what stands beside them, which a server may ask for piece by piece. */
+function leavesOfCall({ args, beside }: TaintCall): CallLeaves {
+  const sent = leavesOf(args ?? {}, LIMITS);
+  if (beside === undefined) return { ...sent, told: NONE };
+  const more = leavesOf(beside, LIMITS);
+  const told = more.leaves.filter(({ path }) => path[1] === '_meta');
+  return {
+    leaves: [...sent.leaves, ...more.leaves],
+    whole: sent.whole && more.whole,
+    told: new Set(told),
+  };
 }
 
 /** By the names on its way, and by what it looks like. A key is a sink where it looks like one. */
@@ -67,11 +89,12 @@ interface SinkLeaf {
   readonly leaf: Leaf;
   readonly sink: SinkKind;
   readonly effort: Effort;
+  readonly isTold: boolean;
 }
 
 function leafFindings(
   state: TaintState,
-  { leaf, sink, effort }: SinkLeaf,
+  { leaf, sink, effort, isTold }: SinkLeaf,
   policy: TaintPolicy,
 ): readonly TaintFinding[] {
   const arg = formatPath(leaf.path);
@@ -81,7 +104,7 @@ function leafFindings(
       return { arg, sink, match, source, shown: shownChain(chain) };
     });
   }
-  if (state.blind === undefined || vouched || leaf.isKey) return [];
+  if (state.blind === undefined || vouched || leaf.isKey || isTold) return [];
   return [{ arg, sink, match: 'unscanned', source: state.blind, shown: shownValue(leaf.text) }];
 }
 

@@ -80,7 +80,7 @@ function* batchesOf(texts: Iterable<string>): Generator<string> {
  */
 function* keysOf(
   texts: Iterable<string>,
-  sent: ReadonlySet<string>,
+  sent: Pick<ReadonlySet<string>, 'has'>,
   effort: Effort,
 ): Generator<string> {
   for (const text of texts) {

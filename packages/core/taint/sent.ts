@@ -14,9 +14,16 @@ const CALLS_MAX = 256;
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** The keys of everything in the arguments of this call. */
-function sentBy(state: TaintState, source: TaintSource): ReadonlySet<string> {
-  return state.sent.get(idOf(source)) ?? NOTHING;
+/** What a server asks or tells in the middle of some call, nobody says of which. */
+const ASIDE = /^(?:elicitation|notifications|sampling)\//;
+
+/** The keys of everything in the arguments of this call; of an aside, of all calls of the server. */
+function sentBy(state: TaintState, source: TaintSource): Pick<ReadonlySet<string>, 'has'> {
+  const isAside = source.callId === '' && ASIDE.test(source.tool);
+  if (!isAside) return state.sent.get(idOf(source)) ?? NOTHING;
+  const start = `${JSON.stringify([source.server]).slice(0, -1)},`;
+  const own = [...state.sent].filter(([id]) => id.startsWith(start)).map(([, keys]) => keys);
+  return { has: (key) => own.some((keys) => keys.has(key)) };
 }
 
 /** The state with these arguments sent. The oldest calls go first when there are too many. */

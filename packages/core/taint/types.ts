@@ -85,6 +85,8 @@ interface TaintCall {
   readonly tool: string;
   /** Absent when the message was too large to inspect. */
   readonly args?: unknown;
+  /** What stands in the message beside the arguments, such as answers to what the server has asked. */
+  readonly beside?: unknown;
 }
 
 export type {

@@ -201,12 +201,16 @@ class RunHub implements Hub {
   }
 
   /** From the question to the counted answer without a pause: nothing can come in between. */
-  #decide({ callId, call }: AskedCall, policy: Policy, snapshot: Snapshot): EvaluateResponse {
+  #decide(
+    { callId, call, beside }: AskedCall,
+    policy: Policy,
+    snapshot: Snapshot,
+  ): EvaluateResponse {
     const { counters } = policy;
     const state = { ...counters.for(snapshot), terminated: this.#termination };
     const nowMs = this.#options.nowMs();
     const outcome = decide(snapshot, call, state, nowMs);
-    const weighed = this.#weigh({ call, nowMs, outcome }, policy, snapshot);
+    const weighed = this.#weigh({ call, beside, nowMs, outcome }, policy, snapshot);
     const decision = named(weighed.decision);
     if (weighed.counts) counters.keep(outcome.state);
     const passes = decision.action === 'ALLOW';
@@ -237,7 +241,7 @@ class RunHub implements Hub {
   }
 
   /** Asks all others who may stop the call. They are asked even where the rules wait for a person. */
-  #weigh({ call, nowMs, outcome }: Decided, policy: Policy, snapshot: Snapshot): Weighed {
+  #weigh({ call, beside, nowMs, outcome }: Decided, policy: Policy, snapshot: Snapshot): Weighed {
     const rules = outcome.decision;
     const { judge } = this.#options;
     const said: Said[] = [];
@@ -245,7 +249,7 @@ class RunHub implements Hub {
     const refusal = judge && refusalBy(judge, { call, riskClass, nowMs });
     if (refusal !== undefined) said.push({ decision: refusal, enforced: judgeEnforces(snapshot) });
     const isMeant = policy.taint !== undefined && rules.reason_code !== 'NOT_SELECTED';
-    const taint = isMeant ? this.#taint.judge(call, policy.taint) : undefined;
+    const taint = isMeant ? this.#taint.judge(call, beside, policy.taint) : undefined;
     const enforced = enforces(snapshot);
     for (const decision of taint?.decisions ?? []) said.push({ decision, enforced });
     const decision = weigh(rules, said);
@@ -275,6 +279,7 @@ class RunHub implements Hub {
 
 interface Decided {
   readonly call: Call;
+  readonly beside: unknown;
   readonly nowMs: number;
   readonly outcome: Outcome<PolicyState>;
 }

@@ -61,6 +61,23 @@ async function twoShims(): Promise<Shims> {
 }
 
 describe('two shims of a run', () => {
+  it('what one has read is found beside the arguments at the other', async () => {
+    const { web, mailer } = await twoShims();
+    const policy = await policyWith({ on_taint: 'block' });
+    expect(await read(web, policy, JSON.stringify(PAGE))).toBe(true);
+    const answers = (to: string) => ({
+      beside: { params: { inputResponses: { whom: { action: 'accept', content: { to } } } } },
+    });
+    const bad = mail('bob@corp.example', answers('eve@evil.example'));
+    expect(await evaluated(mailer, policy, bad)).toMatchObject({
+      decision: 'deny',
+      content: { action: 'block', findings: ['taint:recipient'] },
+      call_decision: { reason_code: 'TAINTED_SINK' },
+    });
+    const good = mail('bob@corp.example', answers('bob@corp.example'));
+    expect(await evaluated(mailer, policy, good)).toMatchObject({ decision: 'forward' });
+  });
+
   it('what one has read asks a person at the other, and passes when approved', async () => {
     const { web, mailer } = await twoShims();
     const policy = await policyWith({ approval: { wait: 'hold', timeout_ms: 9_000 } });

@@ -68,7 +68,7 @@ class RunTaint {
   }
 
   /** Looks at a call; nothing is remembered of it. */
-  judge(call: Call, rules: TaintRules): TaintSaid {
+  judge(call: Call, beside: unknown, rules: TaintRules): TaintSaid {
     const { policy } = rules;
     const { server_name: server, tool_name: tool, args, approved = [] } = call;
     const name = { server, tool };
@@ -77,7 +77,7 @@ class RunTaint {
     const stop = (decision: Decision) => {
       if (!approved.includes(decision.rule_id ?? '')) decisions.push(decision);
     };
-    const checked = checkCall(this.#state, { ...name, ...(args && { args }) }, policy);
+    const checked = checkCall(this.#state, { ...name, ...(args && { args }), beside }, policy);
     if (checked.verdict === 'tainted') {
       for (const { sink } of checked.findings) findings.add(`taint:${sink}`);
       if (policy.onTaint !== 'tag') {

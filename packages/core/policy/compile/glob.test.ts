@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import { runs } from '../../../../test/runs.ts';
 import { compileGlob, normalizeGlob } from './glob.ts';
 
 type Part =
@@ -104,7 +105,7 @@ describe('compileGlob', () => {
         const test = testOf(render(parts));
         for (const name of tried) expect([name, test(name)]).toEqual([name, fits(parts, name)]);
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 
@@ -113,7 +114,7 @@ describe('compileGlob', () => {
       fc.property(globParts, names, (parts, filler) => {
         expect(testOf(render(parts))(instance(parts, filler))).toBe(true);
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 
@@ -176,14 +177,14 @@ describe('compileGlob', () => {
         maxLength: 400,
       })
       .map((all) => all.join(''));
-    const runs = fc.constantFrom('', 'a'.repeat(100), 'a'.repeat(70));
+    const filler = fc.constantFrom('', 'a'.repeat(100), 'a'.repeat(70));
     fc.assert(
-      fc.property(part, long, runs, (middle, name, run) => {
+      fc.property(part, long, filler, (middle, name, run) => {
         const expected = new RegExp(middle.replaceAll('?', '.').replaceAll('[!', '[^'), 'su');
         const tried = name + run + name;
         expect(testOf(`*${middle}*`)(tried)).toBe(expected.test(tried));
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 
@@ -234,7 +235,7 @@ describe('whatever the text', () => {
         expect(compiled.offset).toBeGreaterThanOrEqual(0);
         expect(compiled.offset).toBeLessThanOrEqual(glob.length);
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 
@@ -249,7 +250,7 @@ describe('whatever the text', () => {
         if (!before.ok || !after.ok) return;
         expect(tried.map(after.test)).toEqual(tried.map(before.test));
       }),
-      { numRuns: 5_000 },
+      runs(5_000),
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import { runs } from '../../../../test/runs.ts';
 import { compileRegex } from './regex.ts';
 import { regexSize } from './regex-size.ts';
 
@@ -107,7 +108,7 @@ describe('compileRegex', () => {
           compiled.ok ? 'boolean' : 'string',
         );
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 });

@@ -43,11 +43,15 @@ function scopeKey(scope: Scope, { call, keys }: At): string {
  */
 function callKey(scope: Scope, { call, keys }: At): string {
   if (scope === 'tool') {
-    keys.toolCall ??= `${toolText(call)}\u0000${call.args_hash}`;
+    keys.toolCall ??= `${toolText(call)}\u0000${askedFor(call)}`;
     return keys.toolCall;
   }
-  keys.serverToolCall ??= `${serverToolText(call)}\u0000${call.args_hash}`;
+  keys.serverToolCall ??= `${serverToolText(call)}\u0000${askedFor(call)}`;
   return keys.serverToolCall;
+}
+
+function askedFor({ args_hash, round }: Call): string {
+  return round === undefined ? args_hash : `${args_hash} ${round}`;
 }
 
 /** Whether a rule counts calls of several servers together: one process cannot know them all. */

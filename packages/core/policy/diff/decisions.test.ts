@@ -2,6 +2,7 @@ import type { Bundle, Decision, Match, Rule } from '@subluminal/contracts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import { runs } from '../../../../test/runs.ts';
 import { normalizeBundle } from '../compile/normalize.ts';
 import { compileBundle } from '../compile/snapshot.ts';
 import { decide } from '../decide/decide.ts';
@@ -19,7 +20,7 @@ import type { Call } from '../types.ts';
 import type { PolicyChange } from './change.ts';
 import { diffBundles } from './diff.ts';
 
-const RUNS = 800;
+const RUNS = runs(800);
 
 const ARGS = ['{}', '{"a":1}', '{"a":5}', '{"a":"x","c":1}', '{"a":{"b":1}}', '{"constructor":1}'];
 /** Every call that these policies can tell apart; one of them has arguments too large to see. */
@@ -222,8 +223,8 @@ it('nothing gets milder or stricter without a change that says so', async () => 
       seen.milder += Number(milder);
       seen.stricter += Number(stricter);
     }),
-    { numRuns: RUNS },
+    RUNS,
   );
   // The calls and the edits must be such that there was something to find.
-  expect(Math.min(seen.milder, seen.stricter)).toBeGreaterThan(RUNS / 20);
+  expect(Math.min(seen.milder, seen.stricter)).toBeGreaterThan(RUNS.numRuns / 20);
 });

@@ -2,6 +2,7 @@ import type { Bundle, Rule } from '@subluminal/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import { runs } from '../../../../test/runs.ts';
 import { normalizeBundle } from '../compile/normalize.ts';
 import { diffBundles } from './diff.ts';
 
@@ -120,7 +121,7 @@ describe('for any policies', () => {
         const there = known(diffBundles(before, after), false);
         expect(known(diffBundles(after, before), true)).toEqual(there);
       }),
-      { numRuns: 1_000 },
+      runs(1_000),
     );
   });
 

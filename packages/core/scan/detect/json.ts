@@ -116,9 +116,8 @@ function scanRow(progress: Progress, row: readonly Leaf[]): void {
     if (parts.some((part) => isWhole(findings, hit, { path: pathOf(part.of), ...part }))) continue;
     const value = hit.value ?? '';
     for (const [index, part] of parts.entries()) {
-      if (isKnown(findings, pathOf(part.of), part)) continue;
       if (findings.length >= limits.findingsMax) progress.dropped++;
-      else {
+      else if (!isKnown(findings, pathOf(part.of), part)) {
         const whole = findingOf({ ...hit, value }, { text: '', path: pathOf(part.of), options });
         const { start, end } = part;
         findings.push({ ...whole, start, end, part: { index, count: parts.length } });

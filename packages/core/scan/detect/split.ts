@@ -34,7 +34,7 @@ interface SplitTask {
 
 interface SplitHits<T> {
   readonly found: readonly SplitHit<T>[];
-  /** Fields that were not put together with their neighbours, being too many. */
+  /** Fields that were not looked at with their neighbours, being too much work. */
   readonly skipped: number;
   readonly steps: number;
 }
@@ -42,8 +42,10 @@ interface SplitHits<T> {
 /** No more of a field than this is needed at either end: a secret or a phrase isn't longer. */
 const REACH = 256;
 const BREAK = '\n\n';
-const PIECES_MAX = 4_096;
-const FINDINGS_MAX = 100;
+/** A long row is put together slice by slice; what one value fills lies whole in one of them. */
+const SLICE = 4_096;
+const OVERLAP = 512;
+const FINDINGS_MAX = 1_000;
 /** Found by a word before the value: two fields side by side make such a pair by accident. */
 const ACCIDENTAL: ReadonlySet<string> = new Set([
   'assignment',
@@ -55,8 +57,22 @@ const ACCIDENTAL: ReadonlySet<string> = new Set([
 ]);
 
 function splitHits<T>(pieces: readonly Piece<T>[], task: SplitTask): SplitHits<T> {
-  const used = pieces.slice(0, PIECES_MAX);
   const found: SplitHit<T>[] = [];
+  let skipped = 0;
+  let steps = 0;
+  for (let from = 0; from === 0 || from + OVERLAP < pieces.length; from += SLICE - OVERLAP) {
+    const slice = hitsOfSlice(pieces.slice(from, from + SLICE), task);
+    found.push(...slice.found);
+    skipped += slice.skipped;
+    steps += slice.steps;
+  }
+  if (task.classes.has('personal')) found.push(...splitNumbers(pieces));
+  return { found, skipped, steps };
+}
+
+function hitsOfSlice<T>(used: readonly Piece<T>[], task: SplitTask): SplitHits<T> {
+  const found: SplitHit<T>[] = [];
+  let skipped = 0;
   let steps = 0;
   const look = (separator: string, classes: readonly FindingClass[]) => {
     const wanted = new Set(classes.filter((name) => task.classes.has(name)));
@@ -70,6 +86,7 @@ function splitHits<T>(pieces: readonly Piece<T>[], task: SplitTask): SplitHits<T
       findingsMax: FINDINGS_MAX,
     });
     steps += hits.steps;
+    if (hits.gaps.some(({ reason }) => reason === 'too_much_work')) skipped = used.length;
     for (const hit of hits.hits) {
       const parts = partsOf(joined, hit);
       if (hit.score > 1 && parts.length > 1 && !ACCIDENTAL.has(hit.rule))
@@ -78,8 +95,7 @@ function splitHits<T>(pieces: readonly Piece<T>[], task: SplitTask): SplitHits<T
   };
   look('', ['secret']);
   look(' ', ['injection']);
-  if (task.classes.has('personal')) found.push(...splitNumbers(used));
-  return { found, skipped: pieces.length - used.length, steps };
+  return { found, skipped, steps };
 }
 
 function join<T>(pieces: readonly Piece<T>[], separator: string): Joined<T> {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import { runs } from '../../../../test/runs.ts';
 import { Outline } from './outline.ts';
 import { peek } from './peek.ts';
 import type { Seen } from './types.ts';
@@ -72,7 +73,7 @@ describe('a message that goes by in parts', () => {
         const json = JSON.stringify(wanted);
         expect(gist(outlined(json, sizes))).toEqual(gist(peek(Buffer.from(json))));
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 
@@ -113,7 +114,7 @@ describe('a message that goes by in parts', () => {
       fc.property(noise, fc.array(fc.nat({ max: 3 })), (text, sizes) => {
         expect(typeof outlined(`{"jsonrpc":"2.0",${text}`, sizes).kind).toBe('string');
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import { runs } from '../../../../test/runs.ts';
 import { has, parsed, under } from '../json.test-support.ts';
 import { peek } from './peek.ts';
 import type { Seen } from './types.ts';
@@ -242,7 +243,7 @@ describe('beside JSON.parse', () => {
           const text = written(wanted, how);
           expect(gistOf(read(text, skim), text)).toEqual(parsedGist(parsed(text)));
         }),
-        { numRuns: 400 },
+        runs(400),
       );
     },
   );
@@ -262,7 +263,7 @@ describe('beside JSON.parse', () => {
         });
         expect(gistOf(read(text, true), text)).toEqual(parsedGist(parsed(text)));
       }),
-      { numRuns: 400 },
+      runs(400),
     );
   });
 
@@ -285,7 +286,7 @@ describe('beside JSON.parse', () => {
         const decoded = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(damaged);
         expect(JSON.parse(decoded)).toMatchObject({ jsonrpc: '2.0' });
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 
@@ -294,7 +295,7 @@ describe('beside JSON.parse', () => {
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (bytes, skim) => {
         expect(typeof peek(bytes, { skim }).kind).toBe('string');
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 

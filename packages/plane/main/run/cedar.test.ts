@@ -60,10 +60,14 @@ async function opened(env: { readonly [name: string]: string } = {}) {
   return openRunCedar({ config: loaded.config, tell });
 }
 
+let recorded: (readonly [string, string])[] = [];
+
 async function judgeOf(env: { readonly [name: string]: string } = {}): Promise<Judge> {
   const cedar = await opened(env);
   if (cedar === undefined || 'kind' in cedar) throw new Error('no Cedar policies');
   ends.push(() => cedar.close());
+  recorded = [];
+  cedar.recordTo((...news) => recorded.push(news));
   return cedar.judge;
 }
 
@@ -126,9 +130,11 @@ describe('the Cedar policies of a run', () => {
     put('permit (oops');
     expect(await toldOf('stay in use')).toContain('the Cedar policies have changed and are broken');
     expect(said[0]).toMatch(/a\.cedar:1:\d+: error: .* \[SUB_CEDAR_SYNTAX\]$/);
+    expect(recorded).toEqual([['degraded', expect.stringContaining('are broken')]]);
     expect(await ask('push')).toMatchObject({ rule_id: 'cedar:no-push' });
     put(ALL);
     await toldOf('from now on');
+    expect(recorded.at(-1)).toEqual(['ok', expect.stringContaining('from now on')]);
     expect(await ask('push')).toMatchObject({ action: 'ALLOW' });
   });
 

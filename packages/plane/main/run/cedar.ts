@@ -7,7 +7,16 @@ import { type Refused, type RunOptions, refused } from './options.ts';
 
 interface RunCedar {
   readonly judge: Judge;
+  /** Changes of the policies are told there as well, from now on. */
+  recordTo(record: Record): void;
   close(): Promise<void>;
+}
+
+type Record = (status: 'ok' | 'degraded', reason: string) => void;
+
+/** Who hears of changes: whoever reads the terminal, and the record of the run once there is one. */
+interface Hearing extends Pick<RunOptions, 'tell'> {
+  record: Record;
 }
 
 type Opened =
@@ -34,7 +43,8 @@ async function openRunCedar({
   if (place === undefined) return undefined;
   // Only who has policies pays for the engine.
   const cedar = await import('../../cedar/index.ts');
-  const opened = await open(place, { cedar, config, tell });
+  const hearing: Hearing = { tell, record: () => {} };
+  const opened = await open(place, { cedar, config, hearing });
   for (const problem of opened.problems.slice(0, PROBLEMS_SHOWN_MAX)) tell(formatProblem(problem));
   if (!opened.ok) {
     const message = `the Cedar policies of ${place.policies} cannot be used.`;
@@ -51,6 +61,9 @@ async function openRunCedar({
         return cedar.cedarRefusal(opened.current().evaluate(request));
       },
     },
+    recordTo: (record) => {
+      hearing.record = record;
+    },
     close: opened.close,
   };
 }
@@ -62,7 +75,8 @@ function placeOf(config: Config): CedarPlace | undefined {
   return { policies, schema, entities: config['cedar.entities'] ?? undefined };
 }
 
-interface Opening extends Pick<RunOptions, 'config' | 'tell'> {
+interface Opening extends Pick<RunOptions, 'config'> {
+  readonly hearing: Hearing;
   readonly cedar: {
     readonly loadCedar: typeof loadCedar;
     readonly watchCedar: typeof watchCedar;
@@ -70,28 +84,29 @@ interface Opening extends Pick<RunOptions, 'config' | 'tell'> {
 }
 
 /** Whether a change only tightens cannot be told of Cedar policies, so only `any` takes one. */
-async function open(place: CedarPlace, { cedar, config, tell }: Opening): Promise<Opened> {
+async function open(place: CedarPlace, { cedar, config, hearing }: Opening): Promise<Opened> {
   if (config['policy.reload'] !== 'any') {
     const loaded = await cedar.loadCedar(place);
     if (!loaded.ok) return loaded;
     const close = async () => loaded.cedar.close();
     return { ok: true, current: () => loaded.cedar, close, problems: loaded.problems };
   }
-  const watching = await cedar.watchCedar(place, { onReload: (reload) => told(reload, tell) });
+  const watching = await cedar.watchCedar(place, { onReload: (reload) => told(reload, hearing) });
   if (!watching.ok) return watching;
   const { watched, problems } = watching;
   return { ok: true, current: () => watched.current(), close: () => watched.close(), problems };
 }
 
-function told(reload: CedarReload, tell: RunOptions['tell']): void {
+function told(reload: CedarReload, { tell, record }: Hearing): void {
   if (reload.kind === 'unchanged') return;
   for (const problem of reload.problems.slice(0, PROBLEMS_SHOWN_MAX)) tell(formatProblem(problem));
   const hash = reload.hash.slice(0, HASH_SHOWN);
-  tell(
-    reload.kind === 'kept'
-      ? `the Cedar policies have changed and are broken; those of ${hash}… stay in use.`
-      : `the Cedar policies have changed; from now on those of ${hash}… decide.`,
-  );
+  const isKept = reload.kind === 'kept';
+  const words = isKept
+    ? `the Cedar policies have changed and are broken; those of ${hash}… stay in use.`
+    : `the Cedar policies have changed; from now on those of ${hash}… decide.`;
+  tell(words);
+  record(isKept ? 'degraded' : 'ok', words);
 }
 
 export type { RunCedar };

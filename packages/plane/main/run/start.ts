@@ -80,6 +80,7 @@ async function startRun(options: RunOptions): Promise<RunResult> {
       const writer = eventWriter(identity.producer);
       const parts = { options, identity, snapshot, hub, terminations, trace };
       const run = { ...parts, signals, writer, startedMs };
+      cedar?.recordTo((status, reason) => recordHealth(run, status, reason));
       return await hostRun(run).finally(() => trace.release());
     } finally {
       await hub.close();
@@ -221,6 +222,17 @@ async function recordStart(run: Run): Promise<Refused | undefined> {
   const message = `the events of the run cannot be written to ${trace.file.path}.`;
   return refused('SUB_FILE_WRITE', message, 'Free some space, or name another place.');
 }
+
+/** The hub of the run has news about what it decides by. */
+function recordHealth({ trace, writer, startedMs }: Run, status: Health, reason: string): void {
+  const uptime_ms = Math.round(performance.now() - startedMs);
+  const now = new Date().toISOString();
+  const line = writer.line('shim_health', { health: { status, reason, uptime_ms } }, now);
+  trace.sink.write({ line, kind: 'durable' });
+  trace.sink.push();
+}
+
+type Health = 'ok' | 'degraded';
 
 interface Told {
   readonly env: NodeJS.ProcessEnv;

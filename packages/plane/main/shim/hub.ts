@@ -219,7 +219,7 @@ function outcomeOf(evaluated: Evaluated): HubAnswer['outcome'] {
 
 function requestFor(
   { options: { serverName, profile }, producer }: Linking,
-  { ref, call }: Question,
+  { ref, call, beside }: Question,
   snapshot: Snapshot,
 ): EvaluateRequest {
   const { run_id, agent_id, client, env, principal, workload } = producer;
@@ -245,6 +245,7 @@ function requestFor(
     ...(call.approved !== undefined && call.approved.length > 0 && { approved: call.approved }),
     // Without arguments, rules that need them refuse.
     ...(call.args !== undefined && { params: { name: call.tool_name, arguments: call.args } }),
+    ...(beside !== undefined && { beside }),
   };
 }
 

@@ -1,0 +1,20 @@
+// What a server says without being asked: a person or a model reads it, and may take a value from it.
+
+/** Signs and figures for programs; no client hands their words to a model. */
+const QUIET: ReadonlySet<string> = new Set([
+  'ping',
+  'roots/list',
+  'notifications/cancelled',
+  'notifications/message',
+  'notifications/progress',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/tools/list_changed',
+]);
+
+/** Whether a request or notification of a server, such as `elicitation/create`, is read by anybody. */
+function isSpoken(method: string): boolean {
+  return !QUIET.has(method);
+}
+
+export { isSpoken, QUIET };
