@@ -6,7 +6,7 @@
 process.on('SIGUSR1', () => {});
 
 const { getBuiltinModule } = process;
-const { existsSync, readFileSync } = getBuiltinModule('node:fs');
+const { closeSync, existsSync, fstatSync, openSync, readSync } = getBuiltinModule('node:fs');
 const { fileURLToPath } = getBuiltinModule('node:url');
 
 // The one thing that a shim wants of `performance`, for which Node would load a dozen modules.
@@ -16,6 +16,9 @@ const CLOCK = {
     return seconds * 1_000 + nanos / 1e6;
   },
 };
+
+const SCRATCH_BYTES = 524_288;
+let scratch;
 
 // A shim starts with every server of every agent: it has an entry of its own that loads little.
 const [first, ...rest] = process.argv.slice(2);
@@ -32,6 +35,7 @@ else await import(entry.href);
 /** Runs the scripts of the shim; those that were compiled ahead start at once. */
 function runShim(pointer) {
   const { Script } = getBuiltinModule('node:vm');
+  keepYoungSmall();
   const folder = fileURLToPath(new URL('../dist/chunks/', import.meta.url));
   const loaded = new Map();
   const load = (id) => {
@@ -43,12 +47,44 @@ function runShim(pointer) {
     compile(folder + id.slice(2), Script).runInThisContext()(module.exports, load, module, CLOCK);
     return module.exports;
   };
-  load(readFileSync(pointer, 'latin1').split('\n', 1)[0]);
+  load(textOf(pointer).split('\n', 1)[0]);
+}
+
+/**
+ * What survives the start would make V8 double the room for what is young, for good. A shim that has
+ * much to do lets it grow later. A V8 that does not know the flag would say so on stderr.
+ */
+function keepYoungSmall() {
+  if (!/^1[1-4]\./.test(process.versions.v8)) return;
+  getBuiltinModule('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 /** The build writes plain ASCII. What V8 can't use of the compiled form, it compiles again. */
 function compile(filename, Script) {
+  const text = textOf(filename);
   const cache = `${filename}.cache`;
-  const cachedData = existsSync(cache) ? readFileSync(cache) : undefined;
-  return new Script(readFileSync(filename, 'latin1'), { filename, cachedData });
+  const cachedData = existsSync(cache) ? bytesOf(cache) : undefined;
+  return new Script(text, { filename, cachedData });
+}
+
+function textOf(path) {
+  return bytesOf(path).latin1Slice();
+}
+
+/** All files are read into one piece of memory: else each would keep its own until it is collected. */
+function bytesOf(path) {
+  const fd = openSync(path);
+  try {
+    const { size } = fstatSync(fd);
+    if (scratch === undefined || scratch.length < size) {
+      scratch = Buffer.allocUnsafeSlow(Math.max(size, SCRATCH_BYTES));
+    }
+    let length = 0;
+    for (let count = -1; count !== 0 && length < size; length += count) {
+      count = readSync(fd, scratch, length, size - length);
+    }
+    return scratch.subarray(0, length);
+  } finally {
+    closeSync(fd);
+  }
 }

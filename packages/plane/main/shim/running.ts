@@ -79,6 +79,8 @@ interface Shim {
   /** Writes a held call to the server. */
   release: (bytes: Uint8Array) => void;
   terminated: boolean;
+  /** It has had enough calls to be worth more memory. */
+  isBusy: boolean;
 }
 
 const TERMINATED_EXIT = 3;

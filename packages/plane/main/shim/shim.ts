@@ -15,6 +15,7 @@ import {
 } from '../../stdio/index.ts';
 import { createAnswers } from './answers.ts';
 import { createRecorder } from './events.ts';
+import { growWhenBusy } from './heap.ts';
 import type { HubLink } from './hub.ts';
 import { asBuffer, createLane, type HubAsker, type Lane } from './lane.ts';
 import { createLog } from './log.ts';
@@ -61,6 +62,7 @@ async function runShim(parts: ShimParts): Promise<number> {
     stop: () => {},
     release: () => {},
     terminated: false,
+    isBusy: false,
   };
   recordStart(shim);
   const watch = watchPolicyOf(shim);
@@ -115,6 +117,7 @@ function tick(shim: Shim): void {
   // First what people have said: time only ends what nobody has answered.
   shim.parts.people.tick();
   carryOut(shim, shim.session.tick(shim.now()));
+  shim.isBusy ||= growWhenBusy(shim.session.summary().calls_total);
 }
 
 interface AgentSide {
