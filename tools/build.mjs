@@ -102,6 +102,8 @@ const settings = {
   banner: { js: BANNER },
   legalComments: 'none',
   logLevel: 'silent',
+  // Every command loads what it needs at each start: the less, the better.
+  plugins: [withoutSideEffects, directImports].map((setup) => ({ name: setup.name, setup })),
 };
 
 /** A shim starts with every server of every agent: its code is small, and apart from all other. */
@@ -114,10 +116,6 @@ const shimSettings = {
   // Names stay readable: they are what a stack trace shows.
   minifyWhitespace: true,
   minifySyntax: true,
-  plugins: [
-    { name: 'pure', setup: withoutSideEffects },
-    { name: 'direct-imports', setup: directImports },
-  ],
 };
 
 const stamped = outdir === DEFAULT_OUT && entry === DEFAULT_ENTRY;
@@ -134,7 +132,7 @@ if (!existsSync(entry)) {
     ...settings,
     // What only the shim is made of is watched too.
     entryPoints: { ...settings.entryPoints, ...(entry === DEFAULT_ENTRY && { shim: SHIM_ENTRY }) },
-    plugins: [{ name: 'report', setup: onRebuild }],
+    plugins: [...settings.plugins, { name: 'report', setup: onRebuild }],
   });
   // Signals may come to this process alone, and esbuild's own would keep it waiting.
   for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 })) {
@@ -254,6 +252,7 @@ function withoutSideEffects(hooks) {
   hooks.onResolve({ filter: /^(?:@subluminal\/|\.)/ }, async (wanted) => {
     if (wanted.kind === 'entry-point' || wanted.pluginData === 'pure') return undefined;
     const { path, kind, importer, resolveDir } = wanted;
+    if (importer.includes('node_modules')) return undefined;
     const found = await hooks.resolve(path, { kind, importer, resolveDir, pluginData: 'pure' });
     const isOurs = !found.path.includes('node_modules');
     return isOurs && found.errors.length === 0 ? { ...found, sideEffects: false } : found;
@@ -272,7 +271,8 @@ function directImports(hooks) {
     let contents = text;
     for (const [statement, list, from] of text.matchAll(IMPORTED)) {
       const wanted = { kind: 'import-statement', importer: path, resolveDir };
-      const { path: file } = await hooks.resolve(from, wanted);
+      const known = from.startsWith('.') && { path: join(resolveDir, from) };
+      const { path: file } = known || (await hooks.resolve(from, wanted));
       if (basename(file) !== 'index.ts') continue;
       if (!indexes.has(file)) indexes.set(file, listed(await readFile(file, 'utf8'), file));
       const direct = namesIn(list).map((one) => importOf(one, indexes.get(file)) ?? { one, from });

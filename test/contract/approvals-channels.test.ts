@@ -9,9 +9,10 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Event } from '@subluminal/contracts';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { ended, ensureBuilt, ROOT, SUB, startSub } from '../e2e/sub.ts';
+import { runAgent } from '../e2e/run-agent.ts';
+import { ended, ensureBuilt, startSub } from '../e2e/sub.ts';
 import { approvingAt, asking } from './approving.ts';
-import { bearing, isRunning, until } from './proc.ts';
+import { endBearing, isRunning, until } from './proc.ts';
 
 beforeAll(ensureBuilt);
 
@@ -59,7 +60,7 @@ async function standIn(answer: (path: string) => object = () => ({ ok: true })) 
 async function heldCall(table: string, more: { readonly PATH?: string } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'sub-channels-'));
   onTestFinished(() => {
-    for (const pid of bearing([folder])) process.kill(pid, 'SIGKILL');
+    endBearing([folder]);
     rmSync(folder, { recursive: true, force: true });
   });
   const people = approvingAt(folder);
@@ -71,12 +72,8 @@ async function heldCall(table: string, more: { readonly PATH?: string } = {}) {
   writeFileSync(join(people.home, 'config.toml'), table, { mode: 0o600 });
   writeFileSync(join(folder, 'policy.yaml'), asking().replace('"pay"', '"get-sum"'));
   const env = { HOME: folder, SUB_HOME: people.home, SUB_RUN_ID: '', ...more };
-  const plan = JSON.stringify({
-    sub: SUB,
-    servers: ['a'],
-    calls: [['a', 'get-sum', { a: 2, b: 3 }]],
-  });
-  const agent = ['--', process.execPath, `${ROOT}test/e2e/run-agent.mjs`, plan];
+  const calls = [['a', 'get-sum', { a: 2, b: 3 }]] as const;
+  const agent = ['--', ...runAgent({ servers: ['a'], calls })];
   // The first shim starts the daemon.
   const run = startSub(['run', '--policy', 'policy.yaml', ...agent], { cwd: folder, env });
   run.stdin?.end();

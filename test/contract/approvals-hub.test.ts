@@ -5,14 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Event } from '@subluminal/contracts';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { ended, ensureBuilt, ROOT, SUB, startSub } from '../e2e/sub.ts';
+import { runAgent } from '../e2e/run-agent.ts';
+import { ended, ensureBuilt, startSub } from '../e2e/sub.ts';
 import { verifies } from '../requirements.ts';
 import { approvingAt, asking } from './approving.ts';
 import { hangUp, startServed } from './driver.ts';
 import { realHub, socketPath } from './hubs.ts';
 import { nextJson } from './lines.ts';
 import { answer, call } from './messages.ts';
-import { bearing, isRunning, until } from './proc.ts';
+import { endBearing, isRunning, until } from './proc.ts';
 
 beforeAll(ensureBuilt);
 
@@ -122,14 +123,13 @@ describe('a held call that counts for the run', () => {
 it('under `sub run` it survives the ledger, is answered once, and is on record', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sub-held-'));
   onTestFinished(() => {
-    for (const pid of bearing([folder])) process.kill(pid, 'SIGKILL');
+    endBearing([folder]);
     rmSync(folder, { recursive: true, force: true });
   });
   const people = approvingAt(folder);
   writeFileSync(join(folder, 'policy.yaml'), SHARED.replace('"pay"', '"get-sum"'));
-  const calls = [['a', 'get-sum', { a: 2, b: 3 }]];
-  const plan = JSON.stringify({ sub: SUB, servers: ['a', 'b'], calls });
-  const agent = ['--', process.execPath, `${ROOT}test/e2e/run-agent.mjs`, plan];
+  const calls = [['a', 'get-sum', { a: 2, b: 3 }]] as const;
+  const agent = ['--', ...runAgent({ servers: ['a', 'b'], calls })];
   const env = { HOME: folder, SUB_HOME: people.home, SUB_RUN_ID: '' };
   await people.sub('ledgerd');
   const run = startSub(['run', '--policy', 'policy.yaml', ...agent], { cwd: folder, env });

@@ -11,7 +11,7 @@ import { expect, onTestFinished } from 'vitest';
 import { SUB } from '../e2e/sub.ts';
 import { type Lines, linesOf } from './lines.ts';
 import { answer, ping } from './messages.ts';
-import { bearing, stateOf, until } from './proc.ts';
+import { endBearing, noneBearing, stateOf } from './proc.ts';
 import { createStage, type Puppet, type Stage } from './puppet.ts';
 
 interface RigOptions {
@@ -88,7 +88,7 @@ async function startRig(options: RigOptions = {}): Promise<Rig> {
   const shim = spawnShim(options, { folder, policyPath, eventsPath, mark, stage });
   onTestFinished(() => {
     shim.kill('SIGKILL');
-    for (const pid of bearing([mark])) endOne(pid);
+    endBearing([mark]);
     stage.close();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -175,14 +175,6 @@ function readEvents(path: string): readonly Event[] {
   });
 }
 
-function endOne(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // Gone already, as it should be.
-  }
-}
-
 /** Ends the session as an agent does, and gives what the agent had not read yet. */
 async function hangUp(
   rig: Rig,
@@ -206,7 +198,7 @@ async function expectNothingLeft(rig: Rig): Promise<void> {
   await Promise.all([rig.silent, ...puppets.map(({ gone }) => gone)]);
   const words = [rig.mark, ...puppets.map(({ shimId }) => shimId)];
   // The guard looks around for a moment longer than what it guards.
-  await until(() => (bearing(words).length === 0 ? true : undefined), 'the last process to end');
+  await noneBearing(words);
   // What fell to init is for init to wait for; everything else had to be waited for by now.
   const zombies = puppets.map(({ pid }) => stateOf(pid)).filter((seen) => seen?.ppid !== 1);
   expect(zombies.filter((seen) => seen !== undefined)).toEqual([]);

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { InMemoryTaskStore } from '@modelcontextprotocol/sdk/experimental/tasks';
@@ -14,6 +13,7 @@ import {
   ListRootsRequestSchema,
   type Result,
 } from '@modelcontextprotocol/sdk/types.js';
+import { everythingServer } from '../bundled.ts';
 import { UNDER_TEST } from './driver.ts';
 import { DENIES } from './messages.ts';
 
@@ -37,10 +37,7 @@ interface Held {
   readonly release: () => void;
 }
 
-const EVERYTHING = fileURLToPath(
-  import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
-);
-const SERVER = [process.execPath, EVERYTHING, 'stdio'];
+const SERVER = [process.execPath, everythingServer(), 'stdio'];
 
 const CAPABILITIES = {
   roots: { listChanged: true },

@@ -7,7 +7,7 @@ import type { EventOf } from '@subluminal/contracts';
 import { onTestFinished } from 'vitest';
 import type { Rig } from './driver.ts';
 import { nextJson, PATIENCE_MS } from './lines.ts';
-import { bearing } from './proc.ts';
+import { endBearing } from './proc.ts';
 
 interface Home {
   /** `$SUB_HOME`. */
@@ -66,13 +66,7 @@ function homeOf(): Home {
 
 /** Ends everything that bears this word in its environment or on its command line. */
 function endAll(word: string): void {
-  for (const pid of bearing([word])) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // Gone in the meantime.
-    }
-  }
+  endBearing([word]);
 }
 
 function talkTo(rig: Rig): Talk {

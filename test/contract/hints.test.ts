@@ -8,7 +8,7 @@ import { approvingAt, asking } from './approving.ts';
 import { hangUp, type ServedRig, startServed } from './driver.ts';
 import { nextJson } from './lines.ts';
 import { answer, call, ping } from './messages.ts';
-import { bearing } from './proc.ts';
+import { endBearing } from './proc.ts';
 
 beforeAll(ensureBuilt);
 
@@ -34,7 +34,7 @@ async function hinted(tool: string) {
   expect(await nextJson(rig.heard)).toMatchObject(HINTED(1));
   onTestFinished(() => {
     // The daemon that the shim has started.
-    for (const pid of bearing([people.home])) process.kill(pid, 'SIGKILL');
+    endBearing([people.home]);
   });
   const hint = await firstHint(people);
   return { rig, people, id: hint.id, hint };

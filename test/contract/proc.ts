@@ -56,6 +56,28 @@ function bearing(words: readonly string[]): readonly number[] {
   });
 }
 
+/**
+ * Resolves when nothing bears one of these words any more. To look through all processes costs much of
+ * a machine: between two looks, only those that were found are watched.
+ */
+async function noneBearing(words: readonly string[], what = 'the last process to end') {
+  for (let left = bearing(words); left.length > 0; left = bearing(words)) {
+    const seen = left;
+    await until(() => (seen.some(isRunning) ? undefined : true), what);
+  }
+}
+
+/** Ends everything that bears one of these words. */
+function endBearing(words: readonly string[]): void {
+  for (const pid of bearing(words)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // Gone in the meantime.
+    }
+  }
+}
+
 function isRunning(pid: number): boolean {
   const state = stateOf(pid)?.state ?? 'Z';
   return state !== 'Z' && state !== 'X';
@@ -94,4 +116,14 @@ async function stalled(pid: number, name: 'rchar' | 'wchar'): Promise<number> {
 }
 
 export type { ProcessState };
-export { bearing, isRunning, memoryOf, stalled, stateOf, until, zombiesOf };
+export {
+  bearing,
+  endBearing,
+  isRunning,
+  memoryOf,
+  noneBearing,
+  stalled,
+  stateOf,
+  until,
+  zombiesOf,
+};

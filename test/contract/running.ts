@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Event, parseEventLine } from '@subluminal/contracts';
 import { onTestFinished } from 'vitest';
+import { bundled } from '../bundled.ts';
 import { SUB, startSub } from '../e2e/sub.ts';
 import { endAll, type Home } from './gated.ts';
 import { type Lines, linesOf, nextJson } from './lines.ts';
 
-const AGENT = fileURLToPath(new URL('servers/driven-agent.mjs', import.meta.url));
+const AGENT = bundled(fileURLToPath(new URL('servers/driven-agent.mjs', import.meta.url)));
 const SCRIPTED = fileURLToPath(new URL('servers/scripted.mjs', import.meta.url));
 
 /** What an agent hears of a call. */

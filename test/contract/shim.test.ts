@@ -3,18 +3,16 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { watch } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { type Event, parseErrorData, parseEventLine } from '@subluminal/contracts';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { everythingServer } from '../bundled.ts';
 import { ended, ensureBuilt, ROOT, SUB, startSub } from '../e2e/sub.ts';
 import { verifies } from '../requirements.ts';
 
-const EVERYTHING = fileURLToPath(
-  import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
-);
+const EVERYTHING = everythingServer();
 const SERVER = [process.execPath, EVERYTHING, 'stdio'];
 
 const POLICY = `policy_id: contract

@@ -10,18 +10,15 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { bearing } from '../contract/proc.ts';
+import { bundled } from '../bundled.ts';
+import { bearing, endBearing } from '../contract/proc.ts';
 import { type Ended, ended, ROOT, runSub, startSub } from './sub.ts';
 
-const AGENT = `${ROOT}test/e2e/wrap-agent.mjs`;
-const EVERYTHING = createRequire(import.meta.url).resolve(
-  '@modelcontextprotocol/server-everything/dist/index.js',
-);
+const AGENT = bundled(`${ROOT}test/e2e/wrap-agent.mjs`);
 /** A real MCP server, as a config starts it. */
-const SERVER = { command: process.execPath, args: [EVERYTHING, 'stdio'] };
+const SERVER = { command: process.execPath, args: [`${ROOT}test/e2e/small-server.mjs`, 'stdio'] };
 /** What nobody may see, in no output. */
 const SECRET = 'hunter2-of-the-config';
 
@@ -122,8 +119,12 @@ class AdoptHome {
     return bearing([this.#mark, this.folder]);
   }
 
+  killAll(): void {
+    endBearing([this.#mark, this.folder]);
+  }
+
   end(): void {
-    for (const pid of this.running()) process.kill(pid, 'SIGKILL');
+    this.killAll();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

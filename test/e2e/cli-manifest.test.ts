@@ -13,11 +13,12 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { bearing, until } from '../contract/proc.ts';
+import { everythingServer } from '../bundled.ts';
+import { bearing, endBearing, until } from '../contract/proc.ts';
 import { ended, ensureBuilt, ROOT, runSub, startSub } from './sub.ts';
 
 const resolved = createRequire(import.meta.url).resolve;
-const EVERYTHING = resolved('@modelcontextprotocol/server-everything/dist/index.js');
+const EVERYTHING = everythingServer();
 const FILESYSTEM = resolved('@modelcontextprotocol/server-filesystem/dist/index.js');
 const SCRIPTED = `${ROOT}test/e2e/rug-pull-server.mjs`;
 const HOSTILE = '\u001b[2J\u202e::stop-commands::x\u0007';
@@ -32,7 +33,7 @@ beforeEach(() => {
   env = { PATH: process.env['PATH'] ?? '', HOME: folder, SUB_HOME: home, SUB_RUN_ID: '' };
 });
 afterEach(() => {
-  for (const pid of bearing([folder])) process.kill(pid, 'SIGKILL');
+  endBearing([folder]);
   rmSync(folder, { recursive: true, force: true });
 });
 

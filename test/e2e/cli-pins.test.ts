@@ -1,17 +1,15 @@
 // `sub pins` against a server that turns between two looks.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { bearing } from '../contract/proc.ts';
+import { everythingServer } from '../bundled.ts';
+import { endBearing } from '../contract/proc.ts';
 import { RUG_PULLS } from '../corpora/rug-pulls.ts';
 import { ensureBuilt, HAS_TERMINAL, ROOT, runSub, SUB, startOnTerminal } from './sub.ts';
 
 const SCRIPTED = `${ROOT}test/e2e/rug-pull-server.mjs`;
-const EVERYTHING = createRequire(import.meta.url).resolve(
-  '@modelcontextprotocol/server-everything/dist/index.js',
-);
+const EVERYTHING = everythingServer();
 const READ = { name: 'read', description: 'Reads a file.', inputSchema: { type: 'object' } };
 const LIST = { name: 'list', description: 'Lists files.', inputSchema: { type: 'object' } };
 
@@ -25,7 +23,7 @@ beforeEach(() => {
   env = { PATH: process.env['PATH'] ?? '', HOME: folder, SUB_HOME: home, SUB_RUN_ID: '' };
 });
 afterEach(() => {
-  for (const pid of bearing([folder])) process.kill(pid, 'SIGKILL');
+  endBearing([folder]);
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -20,21 +20,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Event, type EventOf, parseEventLine } from '@subluminal/contracts';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { bearing, until } from '../contract/proc.ts';
+import { bearing, endBearing, noneBearing, until } from '../contract/proc.ts';
 import { verifies } from '../requirements.ts';
+import { type Plan, runAgent } from './run-agent.ts';
 import {
   type Ended,
   ended,
   ensureBuilt,
   HAS_TERMINAL,
-  ROOT,
   runSub,
   SUB,
   startOnTerminal,
   startSub,
 } from './sub.ts';
 
-const AGENT = `${ROOT}test/e2e/run-agent.mjs`;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const BUNDLE_FILES = ['events.jsonl', 'policy.json', 'summary.json', 'summary.md'];
 
@@ -56,7 +55,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   // A ledger that was started on the way knows nothing of the test but its folder.
-  for (const pid of bearing([mark, folder])) process.kill(pid, 'SIGKILL');
+  endBearing([mark, folder]);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -83,18 +82,8 @@ function run(args: readonly string[], env: Env = {}): Promise<Ended> {
   return ended(start(args, env));
 }
 
-interface Plan {
-  readonly servers: readonly string[];
-  readonly calls: readonly (readonly [server: string, tool: string, args: object])[];
-  /** Its servers get the environment that the SDK gives by itself. */
-  readonly bare?: boolean;
-  readonly together?: boolean;
-  readonly linger?: boolean;
-  readonly exit?: number;
-}
-
 function agent(plan: Plan): readonly string[] {
-  return ['--', process.execPath, AGENT, JSON.stringify({ sub: SUB, ...plan })];
+  return ['--', ...runAgent(plan)];
 }
 
 const echo = (server: string, count = 1) =>
@@ -272,7 +261,7 @@ describe('how it ends', () => {
       expect(code).toBe({ SIGTERM: 143, SIGINT: 130, SIGHUP: 129 }[signal]);
       const end = endOf(eventsIn(read('e'))).run;
       expect(end).toMatchObject({ status: 'CANCELLED', summary: { calls_total: 1 } });
-      await until(() => (bearing([mark]).length === 0 ? true : undefined), 'the end of all');
+      await noneBearing([mark]);
       expect(leftInHome()).toEqual([]);
     },
   );
@@ -320,7 +309,7 @@ describe('how it ends', () => {
     const end = endOf(eventsIn(read('e'))).run;
     expect(end).toMatchObject({ status: 'TERMINATED', summary: { calls_total: 2 } });
     expect(JSON.parse(read('b/summary.json'))).toMatchObject({ status: 'TERMINATED' });
-    await until(() => (bearing([mark]).length === 0 ? true : undefined), 'the end of all');
+    await noneBearing([mark]);
   });
 });
 
@@ -501,7 +490,7 @@ describe('a full disk', () => {
         expect(stderr).toMatch(/(?:were|may be) lost/);
         expect(stderr).not.toContain('wait in the spool');
       } finally {
-        for (const pid of bearing([mark, folder])) process.kill(pid, 'SIGKILL');
+        endBearing([mark, folder]);
         spawnSync('umount', ['-l', disk]);
       }
     },

@@ -17,10 +17,10 @@ import {
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { everythingServer } from '../bundled.ts';
 import { verifies } from '../requirements.ts';
 import { commandLines, environmentBelow } from './environment.ts';
 import {
@@ -35,9 +35,7 @@ import {
   startSub,
 } from './sub.ts';
 
-const EVERYTHING = fileURLToPath(
-  import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
-);
+const EVERYTHING = everythingServer();
 const VALUE = 'tok-5f0c1d9e7a33b2';
 const NEWER = 'zq-81ddf02c6b95e4';
 const PASSPHRASE = 'correct horse battery';

@@ -11,17 +11,15 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { everythingServer } from '../bundled.ts';
 import { verifies } from '../requirements.ts';
 import { environmentBelow } from './environment.ts';
 import { ensureBuilt, runSub, SUB } from './sub.ts';
 
-const EVERYTHING = fileURLToPath(
-  import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
-);
+const EVERYTHING = everythingServer();
 const SERVER = [process.execPath, EVERYTHING, 'stdio'];
 const FROM_FILE = 'tok-5f0c1d9e7a33b2';
 const FROM_ENV = 'zq-81ddf02c6b95e4';

@@ -5,8 +5,6 @@
 // PLAN is JSON: { config, calls: [[server, tool, args], …], kills, adds, bare, linger, deaf, exit,
 // signal }.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
 const plan = JSON.parse(process.argv[2]);
 const config = JSON.parse(readFileSync(plan.config, 'utf8'));
@@ -15,6 +13,9 @@ const servers = plan.calls.length === 0 ? [] : Object.entries(config.mcpServers)
 const pids = new Map();
 
 async function open([name, { command, args = [], env = {} }]) {
+  // An agent that calls nothing starts without it.
+  const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+  const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
   const client = new Client({ name: 'scripted', version: '1.0.0' });
   const inherited = plan.bare ? {} : process.env;
   const transport = new StdioClientTransport({

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
+import { runs } from '../../../test/runs.ts';
 import { canonicalize } from './canonicalize.ts';
 import { DEPTH_MAX } from './scan.ts';
 
@@ -94,16 +95,16 @@ function agreesWithParse(text: string): void {
 
 describe('what is valid', () => {
   it('agrees with JSON.parse on garbage', () => {
-    fc.assert(fc.property(jsonish, agreesWithParse), { numRuns: 5_000 });
+    fc.assert(fc.property(jsonish, agreesWithParse), runs(5_000));
   });
 
   it('agrees with JSON.parse on valid texts that were damaged', () => {
-    fc.assert(fc.property(mutated, agreesWithParse), { numRuns: 5_000 });
+    fc.assert(fc.property(mutated, agreesWithParse), runs(5_000));
   });
 
   it('agrees with JSON.parse on any units between quotes', () => {
     const property = fc.property(anyText, (text) => agreesWithParse(`"${text}"`));
-    fc.assert(property, { numRuns: 3_000 });
+    fc.assert(property, runs(3_000));
   });
 
   it.each([
@@ -175,7 +176,7 @@ describe('strings', () => {
     const property = fc.property(anyText, styles, (text, choices) => {
       expect(canonicalOf(spell(text, choices))).toBe(JSON.stringify(text));
     });
-    fc.assert(property, { numRuns: 3_000 });
+    fc.assert(property, runs(3_000));
   });
 
   it('writes text that has one UTF-8 form', () => {
@@ -223,7 +224,7 @@ describe('numbers', () => {
     const property = fc.property(doubles, (value) => {
       expect(canonicalOf(JSON.stringify(value))).toBe(JSON.stringify(value));
     });
-    fc.assert(property, { numRuns: 5_000 });
+    fc.assert(property, runs(5_000));
   });
 
   it('has one form for a value, however its digits are shifted and padded', () => {
@@ -238,7 +239,7 @@ describe('numbers', () => {
         expect(canonicalOf(forms[0] ?? '')).toBe(forms[0]);
       },
     );
-    fc.assert(property, { numRuns: 3_000 });
+    fc.assert(property, runs(3_000));
   });
 
   it('never grows beyond the digits that were written', () => {

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
+import { runs } from '../../../test/runs.ts';
 import { canonicalize } from './canonicalize.ts';
 
 type Model =
@@ -148,7 +149,7 @@ describe('canonical text', () => {
     const property = fc.property(model, choices, choices, (value, first, second) => {
       expect(canonicalOf(spell(value, first))).toBe(canonicalOf(spell(value, second)));
     });
-    fc.assert(property, { numRuns: 2_000 });
+    fc.assert(property, runs(2_000));
   });
 
   it('is a fixed point', () => {
@@ -157,7 +158,7 @@ describe('canonical text', () => {
       const canonical = canonicalOf(spell(value, choose));
       expect(canonicalOf(canonical)).toBe(canonical);
     });
-    fc.assert(property, { numRuns: 2_000 });
+    fc.assert(property, runs(2_000));
   });
 
   it('differs for any two different values', () => {
@@ -166,7 +167,7 @@ describe('canonical text', () => {
       const same = canonicalOf(spell(left, choose)) === canonicalOf(spell(right, choose));
       expect(same).toBe(identity(left) === identity(right));
     });
-    fc.assert(property, { numRuns: 3_000 });
+    fc.assert(property, runs(3_000));
   });
 
   it('differs for numbers that a double could not tell apart', () => {
@@ -175,7 +176,7 @@ describe('canonical text', () => {
       const same = canonicalOf(spell(left, choose)) === canonicalOf(spell(right, choose));
       expect(same).toBe(identity(left) === identity(right));
     });
-    fc.assert(property, { numRuns: 5_000 });
+    fc.assert(property, runs(5_000));
   });
 
   it('has its keys in the order of their code points', () => {
@@ -186,7 +187,7 @@ describe('canonical text', () => {
       const expected = keys.toSorted(byCodePoint).map((key) => `${JSON.stringify(key)}:0`);
       expect(sorted).toBe(`{${expected.join(',')}}`);
     });
-    fc.assert(property, { numRuns: 2_000 });
+    fc.assert(property, runs(2_000));
   });
 });
 
@@ -214,7 +215,7 @@ describe('repeated keys', () => {
       const outer = around.reduce((json, wrapper) => wrapper.split('%').join(json), inner);
       expect(canonicalize(outer)).toMatchObject({ ok: false, code: 'SUB_CANON_DUPLICATE_KEY' });
     });
-    fc.assert(property, { numRuns: 1_000 });
+    fc.assert(property, runs(1_000));
   });
 });
 

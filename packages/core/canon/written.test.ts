@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/runs.ts';
 import { canonicalize } from './canonicalize.ts';
 import { DEPTH_MAX } from './scan.ts';
 import { isCanonicalObject } from './written.ts';
@@ -58,7 +59,7 @@ describe('isCanonicalObject', () => {
       if (!seen(text)) return;
       expect(canonicalize(text)).toEqual({ ok: true, canonical: text });
     });
-    fc.assert(property, { numRuns: 5_000 });
+    fc.assert(property, runs(5_000));
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/runs.ts';
 import { ASSIGNMENT } from './assignment.ts';
 import { FORMATS } from './formats.ts';
 import { createGate } from './gate.ts';
@@ -30,7 +31,7 @@ describe('the gate', () => {
     const property = fc.property(keywords(), text, text, (keyword, before, behind) => {
       expect(isClean(before + keyword + behind)).toBe(false);
     });
-    fc.assert(property, { numRuns: 5_000 });
+    fc.assert(property, runs(5_000));
   });
 
   it('opens only for what the redactor leaves as it is', () => {
@@ -44,7 +45,7 @@ describe('the gate', () => {
       const text = parts.join('');
       expect(!isClean(text) || plain(text, { truncated: true }) === text).toBe(true);
     });
-    fc.assert(property, { numRuns: 5_000 });
+    fc.assert(property, runs(5_000));
   });
 
   it('opens for plain text of any length', () => {

@@ -1,0 +1,23 @@
+// How the agent of run-agent.mjs is started: one file for it, and one for its servers.
+import { bundled, everythingServer } from '../bundled.ts';
+import { ROOT, SUB } from './sub.ts';
+
+interface Plan {
+  readonly servers: readonly string[];
+  readonly calls: readonly (readonly [server: string, tool: string, args: object])[];
+  /** Its servers get the environment that the SDK gives by itself. */
+  readonly bare?: boolean;
+  readonly together?: boolean;
+  readonly linger?: boolean;
+  readonly exit?: number;
+}
+
+/** The command of an agent with this plan. */
+function runAgent(plan: Plan): readonly string[] {
+  const whole = { sub: SUB, server: everythingServer(), ...plan };
+  const agent = bundled(`${ROOT}test/e2e/run-agent.mjs`);
+  return [process.execPath, agent, JSON.stringify(whole)];
+}
+
+export type { Plan };
+export { runAgent };
