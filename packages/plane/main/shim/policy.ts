@@ -1,5 +1,5 @@
 // Which policy a shim works by, now and after the file has changed.
-import { unwatchFile, watchFile } from 'node:fs';
+import { statSync, unwatchFile, watchFile } from 'node:fs';
 import type { Bundle, Profile } from '@subluminal/contracts';
 import { compileBundle, type Snapshot } from '@subluminal/core/policy';
 import { sha256 } from '../../crypto/index.ts';
@@ -25,8 +25,20 @@ async function loadPolicy(path: string | null, profile: Profile): Promise<Loaded
   return readPolicy(path, profile);
 }
 
+/** What tells one state of a file from another; the same for all that cannot be seen. */
+function markOf(path: string | null): string {
+  try {
+    const { ino, size, mtimeMs, ctimeMs } = statSync(path ?? '');
+    return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+  } catch {
+    return '';
+  }
+}
+
 interface PolicyWatch {
   readonly path: string;
+  /** The mark of the file before it was read. */
+  readonly mark: string;
   readonly profile: Profile;
   readonly changed: (snapshot: Snapshot) => Promise<void>;
   /** The file is broken now; the old policy stays. */
@@ -34,7 +46,7 @@ interface PolicyWatch {
 }
 
 /** Looks at the file by polling: editors replace files, and a watch on the old one sees nothing. */
-function watchPolicy({ path, profile, changed, broken }: PolicyWatch): { stop(): void } {
+function watchPolicy({ path, mark, profile, changed, broken }: PolicyWatch): { stop(): void } {
   let reading = false;
   let again = false;
   const look = (): void => {
@@ -50,7 +62,16 @@ function watchPolicy({ path, profile, changed, broken }: PolicyWatch): { stop():
       });
   };
   watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, look);
-  return { stop: () => unwatchFile(path, look) };
+  // What has changed between the reading of it and the first look of the watch.
+  const first = setTimeout(() => {
+    if (markOf(path) !== mark) look();
+  }, LOOK_EVERY_MS);
+  first.unref();
+  const stop = (): void => {
+    clearTimeout(first);
+    unwatchFile(path, look);
+  };
+  return { stop };
 }
 
-export { loadPolicy, watchPolicy };
+export { loadPolicy, markOf, watchPolicy };

@@ -38,6 +38,8 @@ interface ShimParts {
   readonly spawned: SpawnResult;
   readonly snapshot: Snapshot;
   readonly policyPath: string | null;
+  /** What its file was like before it was read. */
+  readonly policyMark: string;
   readonly policyReload: 'any' | 'tighten' | 'off';
   readonly profile: Profile;
   readonly producer: Producer;

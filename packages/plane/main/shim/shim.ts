@@ -278,10 +278,11 @@ const BROKEN = 'the policy is broken; the last good one stays';
 const LOOSENED = 'the changed policy would let more pass; the last one stays until the next start';
 
 function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
-  const { policyPath: path, policyReload, profile } = shim.parts;
+  const { policyPath: path, policyMark: mark, policyReload, profile } = shim.parts;
   if (path === null || policyReload === 'off') return undefined;
   return watchPolicy({
     path,
+    mark,
     profile,
     changed: async (snapshot) => {
       if (snapshot.ref.policy_hash === shim.snapshot.ref.policy_hash) return;

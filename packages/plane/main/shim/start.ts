@@ -24,7 +24,7 @@ import { type Guarding, type GuardingOptions, openGuarding } from './guarding.ts
 import type { HubReach } from './hub.ts';
 import { ledgerStarter } from './ledger.ts';
 import { createPeople } from './people.ts';
-import { loadPolicy } from './policy.ts';
+import { loadPolicy, markOf } from './policy.ts';
 import { loadRedactor } from './redact.ts';
 import { identityOf, type ShimParts } from './running.ts';
 import { runShim } from './shim.ts';
@@ -126,6 +126,7 @@ async function gatherWith(
   const { config, paths } = loaded;
   const { profile } = config;
   const policyPath = config['policy.path'] ?? foundPolicy(cwd, paths, env);
+  const policyMark = markOf(policyPath);
   const policy = await policyOf(options, loaded, policyPath);
   if (!policy.ok) return policy.message;
   const secrets = await secretsFor(options, loaded);
@@ -172,6 +173,7 @@ async function gatherWith(
     spawned,
     snapshot,
     policyPath,
+    policyMark,
     policyReload: config['policy.reload'],
     profile,
     producer,
