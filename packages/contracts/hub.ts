@@ -151,6 +151,14 @@ const SHIM_SUMMARY = open({
   calls_blocked: required(integer({ min: 0 }), 'Calls that were refused.'),
   calls_throttled: required(integer({ min: 0 }), 'Calls that were told to wait.'),
   errors_total: required(integer({ min: 0 }), 'Forwarded calls that failed.'),
+  calls_spared: optional(
+    integer({ min: 0 }),
+    'Since 0.2.0: forwarded calls that an enforcing policy would have refused.',
+  ),
+  answers_held_back: optional(
+    integer({ min: 0 }),
+    'Since 0.2.0: answers to forwarded calls that the agent did not get.',
+  ),
 });
 
 const HEARTBEAT_REQUEST = open({

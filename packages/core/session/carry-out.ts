@@ -64,6 +64,10 @@ function recordDecision(context: Context, step: Step, decided: DecidedCall): voi
   if (decision.action === 'ALLOW') counts.allowed++;
   else if (decision.action === 'THROTTLE') counts.throttled++;
   else counts.blocked++;
+  const { would } = decision;
+  if (decision.action === 'ALLOW' && would !== undefined && would.action !== 'ALLOW') {
+    counts.spared++;
+  }
 }
 
 /** Why a call passes that a rule wanted a person for: a grant, or the development profile. */

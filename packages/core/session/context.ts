@@ -25,6 +25,8 @@ interface Counts {
   blocked: number;
   throttled: number;
   errors: number;
+  spared: number;
+  heldBack: number;
 }
 
 interface Context {
@@ -99,7 +101,7 @@ function contextOf(config: SessionConfig): Context {
     names: new Map(),
     tripped: new Map(),
     large: { agent: undefined, server: undefined },
-    counts: { total: 0, allowed: 0, blocked: 0, throttled: 0, errors: 0 },
+    counts: { total: 0, allowed: 0, blocked: 0, throttled: 0, errors: 0, spared: 0, heldBack: 0 },
     exit: undefined,
     seq: 0,
   };

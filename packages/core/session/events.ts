@@ -162,7 +162,9 @@ function endCall(context: Context, step: Step, ended: EndedCall): void {
   const failed = ended.status === 'ERROR' || ended.status === 'TIMEOUT';
   const { isError = failed, sinceMs } = ended;
   // An answer that we have held back is no failure of the server, and its end says so on record.
-  if (failed && ended.error?.class !== 'policy_block') context.counts.errors++;
+  const isHeldBack = ended.error?.class === 'policy_block';
+  if (isHeldBack) context.counts.heldBack++;
+  else if (failed) context.counts.errors++;
   if (isError) recordFailure(context, step, open);
   emitEnd(step, open.ref, ended);
   tellEnd(context, step, { ref: open.ref, call: open.call, isError, sinceMs });

@@ -192,6 +192,8 @@ function summaryOf({ counts }: Context): SessionSummary {
     calls_blocked: counts.blocked,
     calls_throttled: counts.throttled,
     errors_total: counts.errors,
+    calls_spared: counts.spared,
+    answers_held_back: counts.heldBack,
   };
 }
 

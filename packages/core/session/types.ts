@@ -249,6 +249,10 @@ interface SessionSummary {
   readonly calls_blocked: number;
   readonly calls_throttled: number;
   readonly errors_total: number;
+  /** Calls that were forwarded, and would not have been if everything were enforced. */
+  readonly calls_spared: number;
+  /** Answers to calls that were forwarded, and that the agent did not get. */
+  readonly answers_held_back: number;
 }
 
 /** How a large message ended. */

@@ -24,6 +24,8 @@ const NOTHING: ShimSummary = {
   calls_blocked: 0,
   calls_throttled: 0,
   errors_total: 0,
+  calls_spared: 0,
+  answers_held_back: 0,
 };
 
 /** A shim that falls silent says nothing more, so somebody has to look. */
@@ -159,6 +161,8 @@ function add(one: ShimSummary, other: ShimSummary | null): ShimSummary {
     calls_blocked: one.calls_blocked + other.calls_blocked,
     calls_throttled: one.calls_throttled + other.calls_throttled,
     errors_total: one.errors_total + other.errors_total,
+    calls_spared: (one.calls_spared ?? 0) + (other.calls_spared ?? 0),
+    answers_held_back: (one.answers_held_back ?? 0) + (other.answers_held_back ?? 0),
   };
 }
 

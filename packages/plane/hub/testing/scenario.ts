@@ -81,7 +81,13 @@ function requestOf(policy: SealedPolicy, parts: Partial<EvaluateRequest> = {}): 
 }
 
 function summaryOf(calls_total: number): ShimSummary {
-  const none = { calls_blocked: 0, calls_throttled: 0, errors_total: 0 };
+  const none = {
+    calls_blocked: 0,
+    calls_throttled: 0,
+    errors_total: 0,
+    calls_spared: 0,
+    answers_held_back: 0,
+  };
   return { calls_total, calls_allowed: calls_total, ...none };
 }
 

@@ -39,6 +39,8 @@ describe('the account of a run', () => {
     ['calls_allowed: 2 instead of 1', { calls_allowed: 1, calls_blocked: 1 }],
     ['calls_total: 2 instead of 1', { calls_total: 1 }],
     ['errors_total: 0 instead of 1', { errors_total: 1 }],
+    ['calls_spared: 0 instead of 1', { calls_spared: 1 }],
+    ['answers_held_back: 0 instead of 1', { answers_held_back: 1 }],
   ])('is the one of the hub when the events say otherwise: %s', (reason, change) => {
     const totals = { ...TWO, ...change };
     const account = accountOf(read('all', 2), { totals, unended: [] }, false);

@@ -34,6 +34,8 @@ const COUNTERS = [
   'calls_blocked',
   'calls_throttled',
   'errors_total',
+  'calls_spared',
+  'answers_held_back',
 ] as const;
 
 async function gatherEvents(options: AccountOptions): Promise<Read> {
@@ -67,7 +69,12 @@ function accountOf(read: Read, heard: Heard, isLossy: boolean): Account {
   if (read.kind === 'none') return { kind: 'counted', totals, reason: read.reason };
   const { gathered } = read;
   const summary = gathered.summarizer.finish();
-  const seen: ShimSummary = { ...summary.totals, errors_total: gathered.errors };
+  const seen: ShimSummary = {
+    ...summary.totals,
+    errors_total: gathered.errors,
+    calls_spared: summary.spared_total,
+    answers_held_back: summary.answers_held_back,
+  };
   const missing = totals.calls_total - seen.calls_total;
   const [server] = unended;
   const silent = `the shim of server ${server} ended without telling its counts`;
@@ -83,9 +90,9 @@ function accountOf(read: Read, heard: Heard, isLossy: boolean): Account {
     return { kind: 'counted', totals: least, reason };
   }
   if (server !== undefined) return { kind: 'at_least', totals: least, reason: silent };
-  const differs = COUNTERS.find((name) => seen[name] !== totals[name]);
+  const differs = COUNTERS.find((name) => (seen[name] ?? 0) !== (totals[name] ?? 0));
   if (differs === undefined) return { kind: 'events', summary };
-  const reason = `the events say otherwise, ${differs}: ${seen[differs]} instead of ${totals[differs]}`;
+  const reason = `the events say otherwise, ${differs}: ${seen[differs] ?? 0} instead of ${totals[differs] ?? 0}`;
   return { kind: 'counted', totals, reason };
 }
 
@@ -98,13 +105,15 @@ function unanswered(
 }
 
 function most(one: ShimSummary, other: ShimSummary): ShimSummary {
-  const of = (name: (typeof COUNTERS)[number]) => Math.max(one[name], other[name]);
+  const of = (name: (typeof COUNTERS)[number]) => Math.max(one[name] ?? 0, other[name] ?? 0);
   return {
     calls_total: of('calls_total'),
     calls_allowed: of('calls_allowed'),
     calls_blocked: of('calls_blocked'),
     calls_throttled: of('calls_throttled'),
     errors_total: of('errors_total'),
+    calls_spared: of('calls_spared'),
+    answers_held_back: of('answers_held_back'),
   };
 }
 
