@@ -51,6 +51,8 @@ const ECHO = `require('node:readline').createInterface({ input: process.stdin })
 
 /** As packages/cli/bin/sub.mjs loads the scripts, and with their compiled form written at the end. */
 const KEEP = `
+// V8 takes a compiled form only where its flags are the same.
+if (/^11\\./.test(process.versions.v8)) require('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
 const fs = require('node:fs');
 const { Script } = require('node:vm');
 const pointer = process.argv.splice(1, 1, 'sub')[0];

@@ -52,10 +52,10 @@ function runShim(pointer) {
 
 /**
  * What survives the start would make V8 double the room for what is young, for good. A shim that has
- * much to do lets it grow later. A V8 that does not know the flag would say so on stderr.
+ * much to do lets it grow later. It was tried with Node 20; another V8 may not know the flag.
  */
 function keepYoungSmall() {
-  if (!/^1[1-4]\./.test(process.versions.v8)) return;
+  if (!/^11\./.test(process.versions.v8)) return;
   getBuiltinModule('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
 }
 

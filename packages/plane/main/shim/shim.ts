@@ -14,8 +14,9 @@ import {
   supervise,
 } from '../../stdio/index.ts';
 import { createAnswers } from './answers.ts';
+import { speedUpWhenBusy } from './busy.ts';
 import { createRecorder } from './events.ts';
-import { growWhenBusy } from './heap.ts';
+
 import type { HubLink } from './hub.ts';
 import { asBuffer, createLane, type HubAsker, type Lane } from './lane.ts';
 import { createLog } from './log.ts';
@@ -117,7 +118,7 @@ function tick(shim: Shim): void {
   // First what people have said: time only ends what nobody has answered.
   shim.parts.people.tick();
   carryOut(shim, shim.session.tick(shim.now()));
-  shim.isBusy ||= growWhenBusy(shim.session.summary().calls_total);
+  shim.isBusy ||= speedUpWhenBusy(shim.session.summary().calls_total);
 }
 
 interface AgentSide {

@@ -1,0 +1,22 @@
+// V8 is set for a shim that has little to do: most have, and there are many of them. One that has
+// much to do is worth more memory, and code that is made faster sooner.
+import { setFlagsFromString } from 'node:v8';
+
+const CALLS_BUSY = 150;
+/** The V8 of Node 20. Another may not know these flags, and would say so on stderr. */
+const V8_TRIED = /^11\./;
+const FLAGS = [
+  // The launcher has kept the room for young objects small.
+  '--semi-space-growth-factor=2',
+  // A fourth of the usual: a third less time for each of the next thousands of calls.
+  '--interrupt-budget=15000',
+];
+
+/** True when a shim with so many calls behind it is busy; V8 is set accordingly. */
+function speedUpWhenBusy(callsTotal: number): boolean {
+  if (callsTotal < CALLS_BUSY) return false;
+  if (V8_TRIED.test(process.versions.v8)) for (const flag of FLAGS) setFlagsFromString(flag);
+  return true;
+}
+
+export { speedUpWhenBusy };
