@@ -40,7 +40,7 @@ function checkout(): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'build-test-')));
   roots.push(root);
   chmodSync(root, 0o755);
-  for (const name of ['build.mjs', 'run.mjs', 'setup']) {
+  for (const name of ['build.mjs', 'build', 'run.mjs', 'setup']) {
     cpSync(join(TOOLS, name), join(root, 'tools', name), { recursive: true });
   }
   mkdirSync(join(root, 'node_modules'));

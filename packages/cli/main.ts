@@ -93,8 +93,9 @@ const argv = process.argv.slice(2);
 const io = processIo(hasFlag(argv, '--no-color'));
 watchOutput(io);
 process.on('uncaughtException', (cause) => reportDefect(cause, io));
-try {
-  process.exitCode = await main(argv, io);
-} catch (cause) {
-  reportDefect(cause, io);
-}
+main(argv, io).then(
+  (exitCode) => {
+    process.exitCode = exitCode;
+  },
+  (cause: unknown) => reportDefect(cause, io),
+);

@@ -26,7 +26,8 @@ function installHash() {
 
 /** Dependencies are bundled too, so the lockfile is a part of what is built. */
 function buildHash() {
-  const built = ['package.json', 'package-lock.json', 'tools/build.mjs'];
+  const tools = ['tools/build.mjs', 'tools/build/bundle.mjs', 'tools/build/precompile.mjs'];
+  const built = ['package.json', 'package-lock.json', ...tools];
   return hashFiles([...built, ...sourcesUnder(join(ROOT, 'packages'))]);
 }
 

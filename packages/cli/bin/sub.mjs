@@ -29,25 +29,29 @@ if (!existsSync(fileURLToPath(entry))) {
   process.stderr.write('sub: not built yet. Run `npm run build` in the checkout.\n');
   process.exit(70);
 }
-if (shim) runShim(fileURLToPath(entry));
-else await import(entry.href);
+if (shim) keepYoungSmall();
+run(fileURLToPath(entry), shim ? CLOCK : performance);
 
-/** Runs the scripts of the shim; those that were compiled ahead start at once. */
-function runShim(pointer) {
+/** Runs the scripts that the pointer names; those that were compiled ahead start at once. */
+function run(pointer, clock) {
   const { Script } = getBuiltinModule('node:vm');
-  keepYoungSmall();
   const folder = fileURLToPath(new URL('../dist/chunks/', import.meta.url));
   const loaded = new Map();
   const load = (id) => {
-    if (!id.startsWith('./')) return getBuiltinModule(id);
+    if (!id.startsWith('./')) return getBuiltinModule(id) ?? installed(id);
     const known = loaded.get(id);
     if (known !== undefined) return known.exports;
     const module = { exports: {} };
     loaded.set(id, module);
-    compile(folder + id.slice(2), Script).runInThisContext()(module.exports, load, module, CLOCK);
+    compile(folder + id.slice(2), Script).runInThisContext()(module.exports, load, module, clock);
     return module.exports;
   };
   load(textOf(pointer).split('\n', 1)[0]);
+}
+
+/** A package that stays where it is installed. */
+function installed(id) {
+  return getBuiltinModule('node:module').createRequire(import.meta.url)(id);
 }
 
 /**
@@ -55,7 +59,7 @@ function runShim(pointer) {
  * much to do lets it grow later. It was tried with Node 20; another V8 may not know the flag.
  */
 function keepYoungSmall() {
-  if (!/^11\./.test(process.versions.v8)) return;
+  if (!process.versions.v8.startsWith('11.')) return;
   getBuiltinModule('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
 }
 

@@ -14,7 +14,7 @@ const textOf = (version: string) =>
     rules: [],
   });
 
-function policyFile(): { readonly path: string; replace(version: string): void } {
+function policyFile(): { readonly path: string; readonly replace: (version: string) => void } {
   const folder = mkdtempSync(join(tmpdir(), 'sub-policy-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'policy.json');

@@ -125,8 +125,7 @@ async function gatherWith(
   const { serverName, env, cwd } = options;
   const { config, paths } = loaded;
   const { profile } = config;
-  const policyPath = config['policy.path'] ?? foundPolicy(cwd, paths, env);
-  const policyMark = markOf(policyPath);
+  const { policyPath, policyMark } = policyFile(options, loaded);
   const policy = await policyOf(options, loaded, policyPath);
   if (!policy.ok) return policy.message;
   const secrets = await secretsFor(options, loaded);
@@ -321,6 +320,12 @@ function openToOthers(socketPath: string, { profile }: Config): string | undefin
 
 function warn(text: string): void {
   process.stderr.write(`sub: ${text}\n`);
+}
+
+/** Where the policy is, and what its file is like before it is read. */
+function policyFile({ cwd, env }: ShimOptions, { config, paths }: Loaded) {
+  const policyPath = config['policy.path'] ?? foundPolicy(cwd, paths, env);
+  return { policyPath, policyMark: markOf(policyPath) };
 }
 
 function foundPolicy(cwd: string, { home }: HomePaths, env: ShimOptions['env']): string | null {

@@ -1,0 +1,170 @@
+// From sources to the files of packages/cli/dist: one script for each command and for what several
+// share, and apart from them those of the shim. They are scripts because V8 keeps the compiled form of
+// a script, but not that of a module; packages/cli/bin/sub.mjs runs them.
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { build, transform } from 'esbuild';
+import { ROOT } from '../setup/paths.mjs';
+
+const OUT = join(ROOT, 'packages', 'cli', 'dist');
+const CHUNKS = 'chunks';
+/** A shim starts with every server of every agent: its code is small, and apart from all other. */
+const ENTRIES = {
+  sub: join(ROOT, 'packages', 'cli', 'main.ts'),
+  shim: join(ROOT, 'packages', 'cli', 'shim.ts'),
+};
+
+const IMPORTED = /^import\s+\{([^}]*)\}\s+from\s+'((?:@subluminal\/|\.)[^']*)';/gm;
+const LISTED = /^export\s+\{([^}]*)\}\s+from\s+'(\.[^']*)';/gm;
+
+const SETTINGS = {
+  outdir: OUT,
+  absWorkingDir: ROOT,
+  bundle: true,
+  write: false,
+  metafile: true,
+  format: 'esm',
+  platform: 'node',
+  // They find their binaries beside themselves, so they stay where they are installed.
+  external: ['@cedar-policy/cedar-wasm', '@napi-rs/keyring', '@photostructure/sqlite'],
+  target: 'node20.19',
+  splitting: true,
+  chunkNames: `${CHUNKS}/[name]-[hash]`,
+  entryNames: `${CHUNKS}/[name]-[hash]`,
+  legalComments: 'none',
+  logLevel: 'silent',
+  // Names stay readable: they are what a stack trace shows.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  // Whoever starts loads what it needs: the less, the better.
+  plugins: [withoutSideEffects, directImports].map((setup) => ({ name: setup.name, setup })),
+};
+
+/** All files with their contents, and what esbuild has to say. */
+async function bundle() {
+  const [sub, shim] = await Promise.all(Object.keys(ENTRIES).map(bundleOf));
+  return {
+    errors: [...sub.errors, ...shim.errors],
+    warnings: [...sub.warnings, ...shim.warnings],
+    files: [...sub.files, ...shim.files],
+  };
+}
+
+async function bundleOf(name) {
+  const built = await build({ ...SETTINGS, entryPoints: { [name]: ENTRIES[name] } }).catch(
+    (cause) => {
+      if (!Array.isArray(cause.errors)) throw cause;
+      return { outputFiles: [], ...cause };
+    },
+  );
+  const { errors, warnings, outputFiles, metafile } = built;
+  const files = await Promise.all(outputFiles.map(asScript));
+  const pointer = { path: join(OUT, `${name}.js`), contents: pointerText(name, metafile?.outputs) };
+  return { errors, warnings, files: [...files, pointer] };
+}
+
+/** The script to begin with, and for whoever wonders, the sources that are loaded with it. */
+function pointerText(name, outputs = {}) {
+  const first = Object.keys(outputs).find(
+    (path) => outputs[path].entryPoint !== undefined && basename(path).startsWith(`${name}-`),
+  );
+  const paths = new Set(first === undefined ? [] : [first]);
+  for (const path of paths) {
+    for (const { path: other, kind } of outputs[path].imports) {
+      if (kind === 'import-statement' && outputs[other] !== undefined) paths.add(other);
+    }
+  }
+  const sources = [...paths].flatMap((path) => Object.keys(outputs[path].inputs)).toSorted();
+  return `./${basename(first ?? '')}\n${sources.map((path) => `// ${path}\n`).join('')}`;
+}
+
+/** A module as the text of a function, which can be compiled ahead. */
+async function asScript({ path, text }) {
+  const { code } = await transform(text, {
+    format: 'cjs',
+    target: SETTINGS.target,
+    // Scripts load each other by `require` alone, also what is loaded only when it is needed.
+    supported: { 'dynamic-import': false },
+    minifyWhitespace: true,
+  });
+  return { path, contents: `(function(exports,require,module,performance){${inAscii(code)}})` };
+}
+
+/** The launcher reads bytes as characters. What esbuild leaves as it is stands in expressions. */
+function inAscii(code) {
+  return code.replaceAll(/[^\0-\x7f]/g, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+/** Our own sources do nothing when they are imported: what is not used can be left out. */
+function withoutSideEffects(hooks) {
+  hooks.onResolve({ filter: /^(?:@subluminal\/|\.)/ }, async (wanted) => {
+    if (wanted.kind === 'entry-point' || wanted.pluginData === 'pure') return undefined;
+    const { path, kind, importer, resolveDir } = wanted;
+    if (importer.includes('node_modules')) return undefined;
+    const found = await hooks.resolve(path, { kind, importer, resolveDir, pluginData: 'pure' });
+    const isOurs = !found.path.includes('node_modules');
+    return isOurs && found.errors.length === 0 ? { ...found, sideEffects: false } : found;
+  });
+}
+
+/**
+ * Takes what an index lists from where it is written: else everything that an index names would be
+ * loaded together.
+ */
+function directImports(hooks) {
+  const indexes = new Map();
+  hooks.onLoad({ filter: /[\\/]packages[\\/].*\.ts$/ }, async ({ path }) => {
+    const text = await readFile(path, 'utf8');
+    const resolveDir = dirname(path);
+    let contents = text;
+    for (const [statement, list, from] of text.matchAll(IMPORTED)) {
+      const wanted = { kind: 'import-statement', importer: path, resolveDir };
+      const known = from.startsWith('.') && { path: join(resolveDir, from) };
+      const { path: file } = known || (await hooks.resolve(from, wanted));
+      if (basename(file) !== 'index.ts') continue;
+      if (!indexes.has(file)) indexes.set(file, listed(await readFile(file, 'utf8'), file));
+      const direct = namesIn(list).map((one) => importOf(one, indexes.get(file)) ?? { one, from });
+      // One line stays one line: places in messages still hold.
+      const lines = direct.map(
+        (each) => `import { ${each.one} } from ${JSON.stringify(each.from)};`,
+      );
+      contents = contents.replace(
+        statement,
+        () => lines.join(' ') + '\n'.repeat(linesIn(statement)),
+      );
+    }
+    return { contents, loader: 'ts' };
+  });
+}
+
+/** What an index takes from where, by the names it gives. */
+function listed(text, index) {
+  const found = new Map();
+  for (const [, list, from] of text.matchAll(LISTED)) {
+    for (const one of namesIn(list)) {
+      const [name, as = name] = one.split(/\s+as\s+/);
+      found.set(as, { name, from: join(dirname(index), from) });
+    }
+  }
+  return found;
+}
+
+function importOf(one, index) {
+  const [name, as = name] = one.split(/\s+as\s+/);
+  const source = index.get(name);
+  return source && { one: `${source.name} as ${as}`, from: source.from };
+}
+
+/** The names in braces; types are gone before anything runs. */
+function namesIn(list) {
+  const names = list.split(',').map((one) => one.trim());
+  return names.filter((one) => one !== '' && !one.startsWith('type '));
+}
+
+function linesIn(text) {
+  return text.split('\n').length - 1;
+}
+
+export { bundle, CHUNKS, ENTRIES, OUT, SETTINGS };
