@@ -9,10 +9,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { context } from 'esbuild';
-import { bundle, CHUNKS, ENTRIES, OUT, SETTINGS } from './build/bundle.mjs';
+import { bundle, ENTRIES, OUT, SETTINGS } from './build/bundle.mjs';
 import { precompile } from './build/precompile.mjs';
 import { buildHash, dropStamp, writeStamp } from './setup/fresh.mjs';
 import { ROOT } from './setup/paths.mjs';
@@ -83,20 +83,19 @@ async function buildOnce() {
   return 0;
 }
 
-/** Chunks have their hash in the name, so they land beside the old; the entry switches over. */
+/** Scripts have their hash in the name, so they land beside the old; the pointers switch over. */
 function install(files) {
-  mkdirSync(join(OUT, CHUNKS), { recursive: true });
-  const entryFirst = files.toSorted((left, right) => depth(right.path) - depth(left.path));
+  const pointersLast = files.toSorted((left, right) => depth(right.path) - depth(left.path));
   let bytes = 0;
-  for (const { path, contents } of entryFirst) {
-    const target = join(OUT, relative(OUT, path));
-    const next = `${target}.${process.pid}.next`;
-    mkdirSync(dirname(target), { recursive: true });
+  for (const { path, contents } of pointersLast) {
+    const next = `${path}.${process.pid}.next`;
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(next, contents);
-    renameSync(next, target);
+    renameSync(next, path);
     bytes += contents.length;
   }
-  dropOldChunks(new Set(files.map(({ path }) => basename(path))));
+  const current = new Set(files.map(({ path }) => path));
+  for (const name of Object.keys(ENTRIES)) dropOld(join(OUT, name), current);
   return bytes;
 }
 
@@ -104,10 +103,10 @@ function depth(path) {
   return relative(OUT, path).split(/[\\/]/).length;
 }
 
-function dropOldChunks(current) {
-  for (const name of readdirSync(join(OUT, CHUNKS))) {
-    const file = join(OUT, CHUNKS, name);
-    const isCurrent = current.has(name.replace(/\.cache$/, ''));
+function dropOld(folder, current) {
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name);
+    const isCurrent = current.has(file.replace(/\.cache$/, ''));
     if (!isCurrent && statSync(file).isFile()) rmSync(file, { force: true });
   }
 }

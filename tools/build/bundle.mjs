@@ -7,7 +7,6 @@ import { build, transform } from 'esbuild';
 import { ROOT } from '../setup/paths.mjs';
 
 const OUT = join(ROOT, 'packages', 'cli', 'dist');
-const CHUNKS = 'chunks';
 /** A shim starts with every server of every agent: its code is small, and apart from all other. */
 const ENTRIES = {
   sub: join(ROOT, 'packages', 'cli', 'main.ts'),
@@ -29,8 +28,6 @@ const SETTINGS = {
   external: ['@cedar-policy/cedar-wasm', '@napi-rs/keyring', '@photostructure/sqlite'],
   target: 'node20.19',
   splitting: true,
-  chunkNames: `${CHUNKS}/[name]-[hash]`,
-  entryNames: `${CHUNKS}/[name]-[hash]`,
   legalComments: 'none',
   logLevel: 'silent',
   // Names stay readable: they are what a stack trace shows.
@@ -51,12 +48,14 @@ async function bundle() {
 }
 
 async function bundleOf(name) {
-  const built = await build({ ...SETTINGS, entryPoints: { [name]: ENTRIES[name] } }).catch(
-    (cause) => {
-      if (!Array.isArray(cause.errors)) throw cause;
-      return { outputFiles: [], ...cause };
-    },
-  );
+  // A folder for each: they share no script, because V8 is set otherwise in a shim.
+  const names = `${name}/[name]-[hash]`;
+  const entryPoints = { [name]: ENTRIES[name] };
+  const options = { ...SETTINGS, entryPoints, entryNames: names, chunkNames: names };
+  const built = await build(options).catch((cause) => {
+    if (!Array.isArray(cause.errors)) throw cause;
+    return { outputFiles: [], ...cause };
+  });
   const { errors, warnings, outputFiles, metafile } = built;
   const files = await Promise.all(outputFiles.map(asScript));
   const pointer = { path: join(OUT, `${name}.js`), contents: pointerText(name, metafile?.outputs) };
@@ -167,4 +166,4 @@ function linesIn(text) {
   return text.split('\n').length - 1;
 }
 
-export { bundle, CHUNKS, ENTRIES, OUT, SETTINGS };
+export { bundle, ENTRIES, OUT, SETTINGS };

@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../setup/paths.mjs';
-import { CHUNKS, OUT } from './bundle.mjs';
+import { OUT } from './bundle.mjs';
 
 const RUN_MS = 10_000;
 const POLICY = join(ROOT, 'examples', 'policies', 'starter.yaml');
@@ -49,7 +49,9 @@ if (process.argv[2] === 'shim' && /^11\\./.test(process.versions.v8)) {
 const fs = require('node:fs');
 const path = require('node:path');
 const { Script } = require('node:vm');
-const folder = path.join(pointer, '..', '${CHUNKS}');
+const folder = pointer.replace(/\\.js$/, '');
+// The daemon keeps its files to itself; those of the build are for all.
+const mode = 0o666 & ~process.umask();
 const others = require('node:module').createRequire(pointer);
 const scripts = new Map();
 const loaded = new Map();
@@ -69,6 +71,7 @@ process.on('exit', () => {
   for (const [file, script] of scripts) {
     const next = file + '.' + process.pid + '.next';
     fs.writeFileSync(next, script.createCachedData());
+    fs.chmodSync(next, mode);
     fs.renameSync(next, file + '.cache');
   }
 });

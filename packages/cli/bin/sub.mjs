@@ -35,7 +35,7 @@ run(fileURLToPath(entry), shim ? CLOCK : performance);
 /** Runs the scripts that the pointer names; those that were compiled ahead start at once. */
 function run(pointer, clock) {
   const { Script } = getBuiltinModule('node:vm');
-  const folder = fileURLToPath(new URL('../dist/chunks/', import.meta.url));
+  const folder = pointer.slice(0, -'.js'.length);
   const loaded = new Map();
   const load = (id) => {
     if (!id.startsWith('./')) return getBuiltinModule(id) ?? installed(id);
@@ -43,7 +43,7 @@ function run(pointer, clock) {
     if (known !== undefined) return known.exports;
     const module = { exports: {} };
     loaded.set(id, module);
-    compile(folder + id.slice(2), Script).runInThisContext()(module.exports, load, module, clock);
+    compile(folder + id.slice(1), Script).runInThisContext()(module.exports, load, module, clock);
     return module.exports;
   };
   load(textOf(pointer).split('\n', 1)[0]);
@@ -66,9 +66,16 @@ function keepYoungSmall() {
 /** The build writes plain ASCII. What V8 can't use of the compiled form, it compiles again. */
 function compile(filename, Script) {
   const text = textOf(filename);
-  const cache = `${filename}.cache`;
-  const cachedData = existsSync(cache) ? bytesOf(cache) : undefined;
-  return new Script(text, { filename, cachedData });
+  return new Script(text, { filename, cachedData: compiledOf(`${filename}.cache`) });
+}
+
+/** Whoever may not read it does without. */
+function compiledOf(path) {
+  try {
+    return existsSync(path) ? bytesOf(path) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function textOf(path) {

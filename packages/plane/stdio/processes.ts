@@ -50,13 +50,16 @@ function survivorsOf(family: Family): readonly number[] {
 }
 
 function marked(family: Family): readonly number[] {
-  const found: number[] = [];
-  for (const name of listProcesses()) {
+  return [...membersOf(family)].map(({ pid }) => pid);
+}
+
+/** Those of the family that run, one by one as they are found, the youngest first. */
+function* membersOf(family: Family): Generator<ProcessFacts> {
+  for (const name of listProcesses().toReversed()) {
     const facts = readProcess(Number(name));
     if (facts === undefined || !facts.running) continue;
-    if (facts.pgid === family.pgid || carriesMark(facts, family)) found.push(facts.pid);
+    if (facts.pgid === family.pgid || carriesMark(facts, family)) yield facts;
   }
-  return found;
 }
 
 function carriesMark(facts: ProcessFacts, family: Family): boolean {
@@ -81,20 +84,27 @@ function grouped(family: Pick<Family, 'pgid'>): readonly number[] {
   return found;
 }
 
-/** Signals the group, then those that left it. A process that is gone meanwhile is no failure. */
-function strike(family: Family, signal: 'SIGTERM' | 'SIGKILL'): void {
-  const survivors = survivorsOf(family);
-  // An empty group's number may be another's by now.
-  if (survivors.length === 0) return;
-  if (survivors.some((pid) => isMember(pid, family.pgid))) signalOne(-family.pgid, signal);
-  for (const pid of survivors) {
-    if (!isMember(pid, family.pgid)) signalOne(pid, signal);
+/**
+ * Signals the group and those that left it, each when it is found: one that forks all the time is gone
+ * a moment later. False when there was none. A process that is gone meanwhile is no failure.
+ */
+function strike(family: Family, signal: 'SIGTERM' | 'SIGKILL'): boolean {
+  if (process.platform !== 'linux') {
+    // An empty group's number may be another's by now.
+    const isThere = survivorsOf(family).length > 0;
+    if (isThere) signalOne(-family.pgid, signal);
+    return isThere;
   }
-}
-
-function isMember(pid: number, pgid: number): boolean {
-  // Without /proc, survivors are known by their group alone.
-  return process.platform !== 'linux' || readProcess(pid)?.pgid === pgid;
+  let isFound = false;
+  let isGroupTold = false;
+  for (const { pid, pgid } of membersOf(family)) {
+    if (pid === process.pid) continue;
+    isFound = true;
+    if (pgid !== family.pgid) signalOne(pid, signal);
+    else if (!isGroupTold) signalOne(-family.pgid, signal);
+    isGroupTold ||= pgid === family.pgid;
+  }
+  return isFound;
 }
 
 function signalOne(target: number, signal: NodeJS.Signals): void {

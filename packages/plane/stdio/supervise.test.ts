@@ -64,6 +64,18 @@ describe.skipIf(process.platform !== 'linux')('supervise', () => {
     await nothingLeft(shim);
   });
 
+  test('catches a child that is another process in another session all the time', async () => {
+    verifies('F-021');
+    const server = ['ignore-eof', 'ignore-term', 'relay', 'ready'];
+    const shim = await startShim({ server, ...QUICK });
+    await heard(shim.child.stdout, 'ready');
+    await marked(shim, 2);
+    shim.child.stdin?.end();
+    expect(await shim.exit).toBe(0);
+    expect(await overOf(shim)).toEqual({ reason: 'input_closed', force: 'kill' });
+    await nothingLeft(shim);
+  });
+
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],

@@ -4,7 +4,7 @@
 import { Socket } from 'node:net';
 import { type Guard, startGuard } from './guard.ts';
 import { endOf, exitCodeFor, type Force, type Outcome, type StopReason } from './outcome.ts';
-import { strike, survivorsOf } from './processes.ts';
+import { type Family, strike, survivorsOf } from './processes.ts';
 import type { RunningServer } from './spawn.ts';
 import { listen, type StopSignal } from './triggers.ts';
 
@@ -50,6 +50,8 @@ type Times = Required<Pick<SuperviseOptions, 'graceMs' | 'termMs' | 'killMs' | '
 const DEFAULTS: Times = { graceMs: 5_000, termMs: 2_000, killMs: 5_000, drainMs: 5_000 };
 
 const POLL_MS = 50;
+/** So many blows in a row, without a pause that one who forks could use. */
+const BLOWS = 10;
 // What a dead server leaves behind has nobody to serve: a moment to end by itself is enough.
 const ORPHAN_GRACE_MS = 250;
 // A server that exits closes its stdout a moment before: don't mistake the one for the other.
@@ -163,7 +165,7 @@ async function killUntilGone(watch: Watch): Promise<boolean> {
   const deadlineMs = performance.now() + watch.times.killMs;
   // Again and again: a process may fork between the look and the blow.
   while (performance.now() < deadlineMs) {
-    strike(watch.server.family, 'SIGKILL');
+    for (let blow = 0; blow < BLOWS && strike(watch.server.family, 'SIGKILL'); blow++);
     if (await goneWithin(watch, 'kill', POLL_MS)) return true;
   }
   return false;
@@ -175,12 +177,17 @@ async function goneWithin(watch: Watch, force: Force, timeoutMs: number): Promis
   const deadlineMs = performance.now() + timeoutMs;
   for (;;) {
     const hasEnded = endOf(child) !== undefined;
-    if (hasEnded && survivorsOf(family).length === 0) return true;
+    if (hasEnded && isOver(family)) return true;
     const leftMs = deadlineMs - performance.now();
     if (leftMs <= 0 || watch.force !== force) return false;
     // The server's own exit wakes us; what it left behind has to be looked for.
     await rest(watch, hasEnded ? Math.min(POLL_MS, leftMs) : leftMs);
   }
+}
+
+/** Looks twice: what is forked during a look is not seen by it. */
+function isOver(family: Family): boolean {
+  return survivorsOf(family).length === 0 && survivorsOf(family).length === 0;
 }
 
 function rest(watch: Watch, timeoutMs: number): Promise<void> {
