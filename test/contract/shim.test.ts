@@ -220,8 +220,8 @@ describe('the end of a session', () => {
   }
 });
 
-it.each(['shim', 'sub'])('%s is built of plain ASCII, as its launcher reads it', (name) => {
-  const chunks = join(ROOT, 'packages/cli/dist', name);
+it.each(['shim', 'sub'])('%s is built of plain ASCII, as its launcher reads it', (which) => {
+  const chunks = join(ROOT, 'packages/cli/dist', which);
   const scripts = readdirSync(chunks).filter((name) => existsSync(join(chunks, `${name}.cache`)));
   expect(scripts.length).toBeGreaterThan(5);
   const odd = scripts.filter((name) =>
