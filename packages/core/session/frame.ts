@@ -34,6 +34,8 @@ interface LineSplitter {
 /** What `max_message_bytes` is in production, unless configured. */
 const MAX_MESSAGE_BYTES = 10_485_760;
 const HOLD_BYTES_MIN = 4_096;
+/** Larger than two: each leap copies all that is held into memory that is new. */
+const GROWTH = 4;
 const NOTHING = new Uint8Array(0);
 
 function lineSplitter(limits: FrameLimits = {}): LineSplitter {
@@ -103,7 +105,7 @@ function lineSplitter(limits: FrameLimits = {}): LineSplitter {
   };
 }
 
-/** The start of a line whose end has not come yet. Grows by doubling: bytes may drip in one by one. */
+/** The start of a line whose end has not come yet. It grows by leaps: bytes may drip in one by one. */
 class Held {
   length = 0;
   private bytes: Uint8Array = NOTHING;
@@ -116,7 +118,7 @@ class Held {
   add(part: Uint8Array): void {
     const needed = this.length + part.length;
     if (needed > this.bytes.length) {
-      const grown = this.allocate(Math.max(needed, this.bytes.length * 2, HOLD_BYTES_MIN));
+      const grown = this.allocate(Math.max(needed, this.bytes.length * GROWTH, HOLD_BYTES_MIN));
       grown.set(this.bytes.subarray(0, this.length));
       this.bytes = grown;
     }
