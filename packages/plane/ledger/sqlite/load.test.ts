@@ -3,11 +3,10 @@ import { hasBuiltIn, loadSqlite } from './load.ts';
 
 it.each([
   ['20.19.0', false],
-  ['22.5.0', false],
-  ['22.12.9', false],
-  ['22.13.0', true],
-  ['23.0.0', true],
-  ['24.1.0', true],
+  ['22.23.3', false],
+  ['25.9.0', false],
+  ['26.0.0', true],
+  ['100.1.0', true],
 ])('takes the module of Node %s itself: %s', (version, expected) => {
   expect(hasBuiltIn(version)).toBe(expected);
 });

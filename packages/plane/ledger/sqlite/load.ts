@@ -26,8 +26,8 @@ interface SqliteModule {
   readonly DatabaseSync: new (location: string, options?: OpenOptions) => Database;
 }
 
-/** From here on the module of Node itself needs no flag. */
-const BUILT_IN_SINCE = [22, 13] as const;
+/** From here on the module of Node itself says nothing of experiments on stderr. */
+const BUILT_IN_SINCE = 26;
 
 async function loadSqlite(): Promise<SqliteModule> {
   const builtIn = hasBuiltIn(process.versions.node) && builtInModule();
@@ -35,8 +35,7 @@ async function loadSqlite(): Promise<SqliteModule> {
 }
 
 function hasBuiltIn(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major > BUILT_IN_SINCE[0] || (major === BUILT_IN_SINCE[0] && minor >= BUILT_IN_SINCE[1]);
+  return Number.parseInt(version, 10) >= BUILT_IN_SINCE;
 }
 
 function builtInModule(): SqliteModule | undefined {
