@@ -53,12 +53,11 @@ describe('the last run', () => {
 });
 
 test.each([[[]], [['--runs']]])('a run that is not there is told, with %j', async (args) => {
-  const { stdout, ...result } = await sub('query', '--run', 'nobody', ...args);
-  expect(result).toMatchObject({
-    code: 0,
-    stderr: 'sub: the ledger has no run `nobody`. See `sub query --runs`.\n',
+  expect(await sub('query', '--run', 'nobody', ...args)).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: 'sub: the ledger has no run `nobody`. See `sub query --runs`. [SUB_LEDGER_QUERY]\n',
   });
-  expect(stdout).toMatch(/^No (?:calls|runs) fit\.\n$/);
 });
 
 test.each([

@@ -122,7 +122,7 @@ function nothingThere(plan: ImportPlan, { client }: ImportOptions): Failure | un
     const message = 'no agent client has a config here.';
     return failure('SUB_CLIENT_CONFIG', message, 'Name one with --config-path.');
   }
-  const message = `${client.title} has no config here. There is neither of: ${plan.looked.join(', ')}.`;
+  const message = `${client.title} has no config here. There is none of: ${plan.looked.join(', ')}.`;
   return failure('SUB_CLIENT_CONFIG', message, 'Name its config with --config-path.');
 }
 

@@ -13,7 +13,7 @@ import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { findRun } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';
-import { findLedger, warn, withReader } from '../ledger/home.ts';
+import { findLedger, withReader } from '../ledger/home.ts';
 import { momentMs } from '../ledger/moment.ts';
 import { csvText, tableText } from '../ledger/table.ts';
 import { CALL_VIEW, RUN_VIEW, type View } from '../ledger/views.ts';
@@ -53,26 +53,14 @@ async function run({ options }: QueryInput, io: Io): Promise<Outcome> {
   await freshen(home, io);
   const paging = { limit, after: options.after };
   const answered = await withReader(home, async (reader) => {
-    const runId = await runOf(reader, options.run, io);
+    const runId = options.run === undefined ? undefined : await findRun(reader, options.run);
+    if (isFailure(runId)) return runId;
     const wish: Wish = { options, span, paging, ...(runId !== undefined && { runId }) };
     return options.runs
       ? printed({ page: await runsOf(reader, wish), view: RUN_VIEW }, options, io)
       : printed({ page: await callsOf(reader, wish), view: CALL_VIEW }, options, io);
   });
   return isFailure(answered) ? answered : done(EXIT.fine);
-}
-
-/** Nothing fits a run that is not there, which is an answer; but it is hardly what was meant. */
-async function runOf(
-  reader: StoreReader,
-  name: string | undefined,
-  io: Io,
-): Promise<string | undefined> {
-  if (name === undefined) return undefined;
-  const found = await findRun(reader, name);
-  if (!isFailure(found)) return found;
-  warn(io, `${found.message} ${found.fix}`);
-  return name;
 }
 
 function usage(message: string, fix: string): Failure {

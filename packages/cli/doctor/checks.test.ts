@@ -223,6 +223,14 @@ describe('secrets that are bound to servers', () => {
     expect(await found(secrets, on)).toBe('ok: 1 secret can be given');
   });
 
+  test('for one command are tried with that command', async () => {
+    const command = 'command = ["npx", "-y", "server-hub"]';
+    const other = FILE.replace('"TOKEN"', '"OTHER"');
+    put(machine.paths.config, `${FILE}${command}\n${other}command = ["node", "hub.js"]\n`);
+    put(join(machine.paths.home, 'secrets', 'hub_token'), 'hunter2-hunter2');
+    expect(await found(secrets, await machineIn(folder))).toBe('ok: 2 secrets can be given');
+  });
+
   test('that the store lacks are broken; those of a service may be there elsewhere', async () => {
     const stored = bindings('inject_as = "A"', 'secret_ref = "sub://gone"');
     put(machine.paths.config, stored);

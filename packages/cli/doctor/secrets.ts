@@ -50,15 +50,31 @@ async function boundIn({ loaded, env, paths, userHome }: Machine): Promise<reado
   const settings = secretSettings(config);
   const bound: Bound[] = [];
   // One after the other: each may ask a service over the network.
-  for (const [server, { secretBindings }] of servers) {
-    const wanted = { serverName: server, servers, env, home, userHome, settings };
-    const { problems } = await resolveBindings(wanted);
-    const problemOf = new Map(problems.map((problem) => [problem.injectAs, problem]));
-    for (const { injectAs, source, secretRef } of secretBindings) {
-      bound.push({ server, source, secretRef, problem: problemOf.get(injectAs) });
+  for (const [server, spec] of servers) {
+    for (const secretBindings of byCommand(spec.secretBindings)) {
+      const own = new Map([[server, { ...spec, secretBindings }]]);
+      const command = secretBindings[0]?.command;
+      const wanted = { serverName: server, servers: own, env, home, userHome, settings };
+      const { problems } = await resolveBindings({ ...wanted, ...(command && { command }) });
+      const problemOf = new Map(problems.map((problem) => [problem.injectAs, problem]));
+      for (const { injectAs, source, secretRef } of secretBindings) {
+        bound.push({ server, source, secretRef, problem: problemOf.get(injectAs) });
+      }
     }
   }
   return bound;
+}
+
+/** Several configs may have a server of one name: each binding is tried with the command it is for. */
+function byCommand(bindings: readonly SecretBinding[]): readonly (readonly SecretBinding[])[] {
+  const groups = new Map<string, SecretBinding[]>();
+  for (const binding of bindings) {
+    const key = JSON.stringify(binding.command ?? null);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [binding]);
+    else group.push(binding);
+  }
+  return [...groups.values()];
 }
 
 function words({ server, problem }: Bound): string {

@@ -87,8 +87,9 @@ function countWords(manifest: Manifest): string {
   const count = (...tiers: readonly Tier[]) =>
     rows.filter(({ tier }) => tiers.includes(tier)).length;
   const runs = count('auto_execute', 'log_and_execute');
+  const asking = count('human_approval');
   const never = count('forbidden');
-  return `${plural(runs, 'tool')} may run, ${count('human_approval')} ask a person, ${never} ${never === 1 ? 'is' : 'are'} forbidden`;
+  return `${plural(runs, 'tool')} may run, ${asking} ${asking === 1 ? 'asks' : 'ask'} a person, ${never} ${never === 1 ? 'is' : 'are'} forbidden`;
 }
 
 /** All that the manifest says beside its tools. */

@@ -148,7 +148,7 @@ function configsOf(
     return refused(code, message, fix);
   }
   if (found.length === 0) {
-    const paths = looked.length === 0 ? '' : ` There is neither of: ${looked.join(', ')}.`;
+    const paths = looked.length === 0 ? '' : ` There is none of: ${looked.join(', ')}.`;
     return refused(
       'SUB_CLIENT_CONFIG',
       `${client.title} has no config here.${paths}`,
