@@ -6,7 +6,8 @@
 process.on('SIGUSR1', () => {});
 
 const { getBuiltinModule } = process;
-const { closeSync, existsSync, fstatSync, openSync, readSync } = getBuiltinModule('node:fs');
+const { closeSync, existsSync, fstatSync, openSync, readSync, realpathSync } =
+  getBuiltinModule('node:fs');
 const { fileURLToPath } = getBuiltinModule('node:url');
 
 // The one thing that a shim wants of `performance`, for which Node would load a dozen modules.
@@ -24,13 +25,15 @@ let scratch;
 const [first, ...rest] = process.argv.slice(2);
 const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
 const shim = first === 'shim' && !own.some((word) => word === '--help' || word === '-h');
-const entry = new URL(shim ? '../dist/shim.js' : '../dist/sub.js', import.meta.url);
-if (!existsSync(fileURLToPath(entry))) {
+// Not where a link to it stands: what lies beside that is not ours.
+const here = realpathSync(fileURLToPath(import.meta.url));
+const entry = `${here.slice(0, -'bin/sub.mjs'.length)}dist/${shim ? 'shim' : 'sub'}.js`;
+if (!existsSync(entry)) {
   process.stderr.write('sub: not built yet. Run `npm run build` in the checkout.\n');
   process.exit(70);
 }
 if (shim) keepYoungSmall();
-run(fileURLToPath(entry), shim ? CLOCK : performance);
+run(entry, shim ? CLOCK : performance);
 
 /** Runs the scripts that the pointer names; those that were compiled ahead start at once. */
 function run(pointer, clock) {
@@ -51,7 +54,7 @@ function run(pointer, clock) {
 
 /** A package that stays where it is installed. */
 function installed(id) {
-  return getBuiltinModule('node:module').createRequire(import.meta.url)(id);
+  return getBuiltinModule('node:module').createRequire(here)(id);
 }
 
 /**

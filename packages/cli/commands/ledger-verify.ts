@@ -30,7 +30,7 @@ async function run({ options }: LedgerVerifyInput, io: Io): Promise<Outcome> {
   if (isFailure(given)) return given;
   const home = await findLedger();
   if (isFailure(home)) return home;
-  await freshen(home, io);
+  await freshen(home, io, true);
   const isWritten = await signed(home);
   const verifier = given ?? (await findVerifier(home.paths.ledgerKey));
   if (isFailure(verifier)) return verifier;

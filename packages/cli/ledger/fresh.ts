@@ -16,16 +16,24 @@ const SPOOLED = /\.jsonl(?:\.\d{1,9}\.part)?$/;
 const PART = /\.part$/;
 
 /**
- * Lets the daemon take in what is on its way, and starts one when something waits on disk. What
- * cannot be done is said; the ledger can be read all the same.
+ * Lets the daemon take in what is on its way, and starts one when something waits on disk; not where
+ * somebody checks what may be evidence, because a daemon also prunes. What cannot be done is said; the
+ * ledger can be read all the same.
  */
-async function freshen(home: LedgerHome, io: Io): Promise<void> {
+async function freshen(home: LedgerHome, io: Io, isEvidence = false): Promise<void> {
   const { config, paths } = home;
   const socketPath = config['ledger.socket'];
   const late = (who: string) => warn(io, `${who}: the newest events may be missing.`);
   if (!(await answers(socketPath))) {
     const waiting = await namesIn(paths.spool);
     if (waiting.length === 0) return;
+    if (isEvidence) {
+      warn(
+        io,
+        `events wait in ${paths.spool}, and are not checked: \`sub ledgerd\` takes them in.`,
+      );
+      return;
+    }
     if (!(await ensureLedgerd({ env: process.env, paths, config }, START_MS))) {
       warn(io, `events wait in ${paths.spool}: \`sub ledgerd\` could not be started to take them.`);
       return;

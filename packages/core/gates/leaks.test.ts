@@ -146,7 +146,11 @@ describe('a secret of the server', () => {
     const bold = VALUE.replace(/[a-z]/g, (char) =>
       String.fromCodePoint(0x1d41a + char.charCodeAt(0) - 97),
     );
-    for (const text of [wide.join(''), bold]) {
+    const squared = VALUE.replace(/[A-Z]/g, (char) =>
+      String.fromCodePoint(0x1f130 + char.charCodeAt(0) - 65),
+    );
+    const segmented = VALUE.replace(/\d/g, (char) => String.fromCodePoint(0x1fbf0 + Number(char)));
+    for (const text of [wide.join(''), bold, squared, segmented]) {
       const call = callOf({ tool: 'post', args: { a: `x${text}y` } });
       expect(guard.content(call, 0)).toMatchObject({ decision: { reason_code: 'LEAK_BLOCKED' } });
       expect(guard.passing('in', result('read', textResult(text)), 0).kind).toBe('refused');

@@ -36,7 +36,7 @@ function viewsOf(value: unknown): readonly string[] {
 }
 
 /** Full width, in circles, raised, or as mathematicians write: letters of which there are others. */
-const OTHER_FORMS = /[\u2070-\u209f\u2460-\u24ff\uff01-\uff5e\ud835]/;
+const OTHER_FORMS = /[\u2070-\u209f\u2460-\u24ff\uff01-\uff5e\ud835\ud83c\ud83e]/;
 
 /** The names of secrets in numbers that have lost digits when they were parsed. */
 function leaksInNumbers(finder: LeakFinder, carrier: Carrier): readonly string[] {

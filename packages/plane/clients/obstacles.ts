@@ -5,9 +5,9 @@ import { isObject } from '@subluminal/contracts';
 const NAME_LENGTH_MAX = 256;
 /** The environment of an entry is that of its shim too: these would change or replace the shim. */
 const HAZARDS: readonly RegExp[] = [
-  /^(?:SUB_.*|HOME|USERPROFILE|LD_.*|DYLD_.*)$/,
+  /^(?:SUB_.*|HOME|USERPROFILE|LD_.*|DYLD_.*|NAPI_RS_.*)$/,
   // What the runtime of the shim loads, writes or believes.
-  /^NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS|TLS_.*|USE_ENV_PROXY|USE_SYSTEM_CA|DEBUG|DEBUG_NATIVE|V8_COVERAGE|COMPILE_CACHE|REDIRECT_WARNINGS|REPL_EXTERNAL_MODULE)$/,
+  /^NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS|TLS_.*|USE_ENV_PROXY|USE_SYSTEM_CA|DEBUG|DEBUG_NATIVE|V8_COVERAGE|COMPILE_CACHE|REDIRECT_WARNINGS|REPL_EXTERNAL_MODULE|PRESERVE_SYMLINKS.*|CHANNEL_.*|UNIQUE_ID)$/,
   /^(?:OPENSSL_(?:CONF|MODULES|ENGINES)|SSL_CERT_.*|HOSTALIASES|LOCALDOMAIN|RES_OPTIONS)$/,
   // Where it asks for secrets, and whose token it sends there.
   /^(?:VAULT_.*|OP_CONNECT_.*)$/,

@@ -447,6 +447,18 @@ describe('the shims of a run', () => {
     expect(hub.shims().map(({ shimId }) => shimId)).toEqual(['b', 'c']);
   });
 
+  it('are doubted when they have counted more after a goodbye: another may have said it', () => {
+    const hub = hubOf();
+    beat(hub, 'a', { summary: summaryOf(1), leaving: true });
+    beat(hub, 'b', { summary: summaryOf(2), leaving: true });
+    beat(hub, 'a', { summary: { ...summaryOf(1), calls_blocked: 1 } });
+    beat(hub, 'b', { summary: summaryOf(2) });
+    expect(hub.shims().map(({ shimId, state }) => [shimId, state])).toEqual([
+      ['a', 'silent'],
+      ['b', 'left'],
+    ]);
+  });
+
   it('may be known by their server alone, and then start again', () => {
     const hub = hubOf();
     const say = (calls: number, leaving: boolean) =>

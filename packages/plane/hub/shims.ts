@@ -16,6 +16,8 @@ interface Shim {
   summary: ShimSummary | null;
   counts: ShimCounts | null;
   hasLeft: boolean;
+  /** It has told more after its goodbye: what it had told by then is not all. */
+  isDoubtful: boolean;
 }
 
 const NOTHING: ShimSummary = {
@@ -48,7 +50,11 @@ class Shims {
     const shim = this.#find(request);
     if (shim === undefined) return false;
     // What comes late must not bring back who has said goodbye.
-    if (shim.hasLeft) return true;
+    if (shim.hasLeft) {
+      // But who has counted more meanwhile has not left: somebody else said so in its name.
+      shim.isDoubtful ||= hasMore(request.summary, shim.summary);
+      return true;
+    }
     shim.lastSeenMs = this.#options.nowMs();
     if (request.summary !== undefined) shim.summary = request.summary;
     if (request.counts !== undefined) shim.counts = request.counts;
@@ -113,7 +119,7 @@ class Shims {
   }
 
   #stateOf(shim: Shim): ShimStatus['state'] {
-    if (shim.hasLeft) return 'left';
+    if (shim.hasLeft) return shim.isDoubtful ? 'silent' : 'left';
     const silentMs = this.#options.nowMs() - shim.lastSeenMs;
     return silentMs > this.#options.silentMs ? 'silent' : 'live';
   }
@@ -132,6 +138,7 @@ class Shims {
       summary: null,
       counts: null,
       hasLeft: false,
+      isDoubtful: false,
     };
     this.#shims.set(key, fresh);
     return fresh;
@@ -151,6 +158,12 @@ class Shims {
     this.#forgotten = add(this.#forgotten, shim.summary);
     if (shim.counts !== null) this.#forgottenTotals.add(shim.serverId, shim.counts);
   }
+}
+
+const COUNTERS = Object.keys(NOTHING) as (keyof ShimSummary)[];
+
+function hasMore(now: ShimSummary | undefined, before: ShimSummary | null): boolean {
+  return COUNTERS.some((name) => Number(now?.[name] ?? 0) > Number(before?.[name] ?? 0));
 }
 
 function add(one: ShimSummary, other: ShimSummary | null): ShimSummary {

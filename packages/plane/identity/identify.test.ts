@@ -20,7 +20,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { bundleProgram } from '../sink/testing/program.ts';
 import { type IdentifyOptions, identify } from './identify.ts';
-import type { System } from './system.ts';
+import { type System, thisSystem } from './system.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -543,4 +543,11 @@ describe('the machine', () => {
     expect(producer.source.host_id).toMatch(/^[0-9a-f-]{36}$/);
     expect(warnings).toEqual([expect.stringContaining('host-id')]);
   });
+});
+
+test('a file of the system is read to its end, however long it is', () => {
+  const path = join(dir, 'environ');
+  const text = `LONG=${'x'.repeat(200_000)}\0CI=true\0`;
+  writeFileSync(path, text);
+  expect(thisSystem().readFile(path)).toBe(text);
 });

@@ -28,7 +28,9 @@ interface System {
   space?(): string | undefined;
 }
 
-const FILE_BYTES_MAX = 65_536;
+/** More than an environment can hold. */
+const FILE_BYTES_MAX = 8_388_608;
+const CHUNK_BYTES = 65_536;
 const PS_TIMEOUT_MS = 2_000;
 
 function thisSystem(): System {
@@ -57,13 +59,20 @@ function readSpace(): string | undefined {
   }
 }
 
-/** Files of /proc have no size, so a buffer decides how much is read. */
+/** Files of /proc have no size: they are read to their end, or to a bound. */
 function readStart(path: string): string | undefined {
   let fd: number | undefined;
   try {
     fd = openSync(path, 'r');
-    const bytes = Buffer.allocUnsafe(FILE_BYTES_MAX);
-    return bytes.toString('utf8', 0, readSync(fd, bytes));
+    const chunks: Buffer[] = [];
+    for (let total = 0; total < FILE_BYTES_MAX; ) {
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      const count = readSync(fd, chunk);
+      if (count === 0) break;
+      chunks.push(chunk.subarray(0, count));
+      total += count;
+    }
+    return Buffer.concat(chunks).toString('utf8');
   } catch {
     return undefined;
   } finally {
