@@ -160,10 +160,18 @@ class Shims {
   }
 }
 
-const COUNTERS = Object.keys(NOTHING) as (keyof ShimSummary)[];
+const COUNTERS = [
+  'calls_total',
+  'calls_allowed',
+  'calls_blocked',
+  'calls_throttled',
+  'errors_total',
+  'calls_spared',
+  'answers_held_back',
+] as const;
 
 function hasMore(now: ShimSummary | undefined, before: ShimSummary | null): boolean {
-  return COUNTERS.some((name) => Number(now?.[name] ?? 0) > Number(before?.[name] ?? 0));
+  return COUNTERS.some((name) => (now?.[name] ?? 0) > (before?.[name] ?? 0));
 }
 
 function add(one: ShimSummary, other: ShimSummary | null): ShimSummary {

@@ -547,7 +547,7 @@ describe('the machine', () => {
 
 test('a file of the system is read to its end, however long it is', () => {
   const path = join(dir, 'environ');
-  const text = `LONG=${'x'.repeat(200_000)}\0CI=true\0`;
-  writeFileSync(path, text);
-  expect(thisSystem().readFile(path)).toBe(text);
+  const environ = `LONG=${'x'.repeat(200_000)}\0CI=true\0`;
+  writeFileSync(path, environ);
+  expect(thisSystem().readFile(path)).toBe(environ);
 });
