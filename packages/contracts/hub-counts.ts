@@ -107,5 +107,16 @@ const SHIM_COUNTS = open({
 
 type ShimCounts = Infer<typeof SHIM_COUNTS>;
 
+/** What the summary of a shim counts, by name. */
+const SHIM_COUNTERS = [
+  'calls_total',
+  'calls_allowed',
+  'calls_blocked',
+  'calls_throttled',
+  'errors_total',
+  'calls_spared',
+  'answers_held_back',
+] as const;
+
 export type { ShimCounts };
-export { DIRECTION, HUB_DECISIONS, HUB_METHODS, SHIM_COUNTS };
+export { DIRECTION, HUB_DECISIONS, HUB_METHODS, SHIM_COUNTERS, SHIM_COUNTS };

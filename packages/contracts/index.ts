@@ -156,7 +156,7 @@ export {
   parseTerminateRequest,
 } from './hub.ts';
 export type { ShimCounts } from './hub-counts.ts';
-export { HUB_DECISIONS, HUB_METHODS } from './hub-counts.ts';
+export { HUB_DECISIONS, HUB_METHODS, SHIM_COUNTERS } from './hub-counts.ts';
 export type { Parsed } from './parse.ts';
 export { parseAs, parseDecision, parseErrorData } from './parse.ts';
 export type { ReasonCode } from './reasons.ts';

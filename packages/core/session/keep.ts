@@ -1,7 +1,6 @@
 // A JSON text with some of its values changed. What has not changed stays as it was written: a number
 // beyond 2^53, `1.0`, an escape or the order of keys would not survive being parsed and written anew.
 import {
-  BACKSLASH,
   CARRIAGE_RETURN,
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -15,6 +14,7 @@ import {
   TAB,
 } from '../canon/units.ts';
 import { stringText } from './peek/text.ts';
+import { stringEnd } from './twins.ts';
 
 interface Edit {
   readonly start: number;
@@ -203,18 +203,6 @@ class Walk {
     BLANKS.test(this.text);
     this.at = BLANKS.lastIndex;
   }
-}
-
-/** Where a string ends that starts here; -1 when it does not. */
-function stringEnd(text: string, start: number): number {
-  let quote = text.indexOf('"', start + 1);
-  while (quote !== -1) {
-    let before = quote - 1;
-    while (text.charCodeAt(before) === BACKSLASH) before--;
-    if ((quote - before) % 2 === 1) return quote + 1;
-    quote = text.indexOf('"', quote + 1);
-  }
-  return -1;
 }
 
 function isBlank(unit: number): boolean {

@@ -419,7 +419,7 @@ describe('allowlists', () => {
     ],
   ])('%s: %o', (_name, allow, args, verdict) => {
     const content = `bob@corp.example eve@evil.example eve@corp.example.evil.example evil.example
-      /work/etc/a.txt /etc/a.txt ../../etc/a.txt
+      /home/etc/a.txt /etc/a.txt ../../etc/a.txt
       npm install x
       npm publish x`;
     expect(verdictOf(content, args, { allow: allow ?? {} }).verdict).toBe(verdict);

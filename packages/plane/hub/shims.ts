@@ -1,5 +1,10 @@
 // Which shims the run has, as far as their heartbeats tell.
-import type { HeartbeatRequest, ShimCounts, ShimSummary } from '@subluminal/contracts';
+import {
+  type HeartbeatRequest,
+  SHIM_COUNTERS,
+  type ShimCounts,
+  type ShimSummary,
+} from '@subluminal/contracts';
 import { type ServerState, ServerTotals } from './server-totals.ts';
 import type { ShimStatus } from './types.ts';
 
@@ -160,18 +165,8 @@ class Shims {
   }
 }
 
-const COUNTERS = [
-  'calls_total',
-  'calls_allowed',
-  'calls_blocked',
-  'calls_throttled',
-  'errors_total',
-  'calls_spared',
-  'answers_held_back',
-] as const;
-
 function hasMore(now: ShimSummary | undefined, before: ShimSummary | null): boolean {
-  return COUNTERS.some((name) => (now?.[name] ?? 0) > (before?.[name] ?? 0));
+  return SHIM_COUNTERS.some((name) => (now?.[name] ?? 0) > (before?.[name] ?? 0));
 }
 
 function add(one: ShimSummary, other: ShimSummary | null): ShimSummary {

@@ -1,6 +1,6 @@
 // What the run did, from all of its events wherever its shims have put them. Where those cannot be
 // had, or say otherwise than the hub, the hub's counts stand in, and the reason is told.
-import type { ShimSummary } from '@subluminal/contracts';
+import { SHIM_COUNTERS, type ShimSummary } from '@subluminal/contracts';
 import { createLedgerClient } from '../../ingest/index.ts';
 import { type Gathered, gather, ledgerLines, linesOnDisk } from './gather.ts';
 import { linesBehind } from './lines.ts';
@@ -28,15 +28,6 @@ interface Heard {
 
 const START_MS = 5_000;
 const SYNC_MS = 5_000;
-const COUNTERS = [
-  'calls_total',
-  'calls_allowed',
-  'calls_blocked',
-  'calls_throttled',
-  'errors_total',
-  'calls_spared',
-  'answers_held_back',
-] as const;
 
 async function gatherEvents(options: AccountOptions): Promise<Read> {
   const { trace, runId } = options;
@@ -90,7 +81,7 @@ function accountOf(read: Read, heard: Heard, isLossy: boolean): Account {
     return { kind: 'counted', totals: least, reason };
   }
   if (server !== undefined) return { kind: 'at_least', totals: least, reason: silent };
-  const differs = COUNTERS.find((name) => (seen[name] ?? 0) !== (totals[name] ?? 0));
+  const differs = SHIM_COUNTERS.find((name) => (seen[name] ?? 0) !== (totals[name] ?? 0));
   if (differs === undefined) return { kind: 'events', summary };
   const reason = `the events say otherwise, ${differs}: ${seen[differs] ?? 0} instead of ${totals[differs] ?? 0}`;
   return { kind: 'counted', totals, reason };
@@ -105,7 +96,7 @@ function unanswered(
 }
 
 function most(one: ShimSummary, other: ShimSummary): ShimSummary {
-  const of = (name: (typeof COUNTERS)[number]) => Math.max(one[name] ?? 0, other[name] ?? 0);
+  const of = (name: (typeof SHIM_COUNTERS)[number]) => Math.max(one[name] ?? 0, other[name] ?? 0);
   return {
     calls_total: of('calls_total'),
     calls_allowed: of('calls_allowed'),
