@@ -30,6 +30,8 @@ interface Policy {
 interface LoadOptions {
   readonly io: Io;
   readonly profile?: Profile | undefined;
+  /** Takes only a regular file: the policy of a run is read by its shims as well. */
+  readonly isRegular?: boolean | undefined;
   /** Overrides the mode that the policy itself has. */
   readonly mode?: Mode | undefined;
 }
@@ -63,7 +65,11 @@ async function parseFile(file: FileBytes): Promise<ReadBundle> {
 
 /** Reads a bundle or a snapshot, ready to decide. */
 async function loadPolicy(path: string, options: LoadOptions): Promise<Policy | Failure> {
-  const file = await readFileBytes(path, { io: options.io, bytesMax: POLICY_BYTES_MAX });
+  const file = await readFileBytes(path, {
+    io: options.io,
+    bytesMax: POLICY_BYTES_MAX,
+    isRegular: options.isRegular,
+  });
   if (isFailure(file)) return file;
   const wrong = notAPolicy(file);
   if (wrong !== undefined) return wrong;

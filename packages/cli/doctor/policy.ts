@@ -41,7 +41,7 @@ const policy: Check = {
       );
     }
     const { path, origin } = found;
-    const loaded = await loadPolicy(path, { io: SILENT });
+    const loaded = await loadPolicy(path, { io: SILENT, isRegular: true });
     if (isFailure(loaded)) {
       return broken(`${loaded.message} [${loaded.code}]`, `${loaded.fix} See \`sub policy lint\`.`);
     }

@@ -61,7 +61,7 @@ async function findSnapshot(
   if (path === undefined) return null;
   // Only who has a policy pays for what reads it.
   const { loadPolicy } = await import('../load-policy.ts');
-  const loaded = await loadPolicy(path, { io, profile: config.profile });
+  const loaded = await loadPolicy(path, { io, profile: config.profile, isRegular: true });
   return isFailure(loaded) ? loaded : { path: resolve(path), snapshot: loaded.snapshot };
 }
 

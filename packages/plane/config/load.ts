@@ -1,9 +1,9 @@
 // The configuration: defaults, then config.toml, then the environment, then flags; the later wins.
-import { readFileSync, statSync } from 'node:fs';
+import { readRegularFile } from '../os/index.ts';
 import type { ApprovalSettings } from './approvals.ts';
 import { type Env, type HomePaths, homePaths, userHome } from './home.ts';
 import { locate } from './locate.ts';
-import { type ConfigProblem, shown, systemCode } from './problem.ts';
+import { type ConfigProblem, shown } from './problem.ts';
 import { readServers, type Servers } from './servers.ts';
 import { type Config, isSettingKey, SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
 import { suggestion } from './suggestion.ts';
@@ -181,20 +181,17 @@ function readSettings(content: FileText, leaves: readonly Leaf[], places: Places
 }
 
 function readConfigFile(path: string): FileContent {
+  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX });
+  if (read.kind === 'missing' && read.code === 'ENOENT') return { kind: 'none' };
+  if (read.kind === 'missing') {
+    return unreadable(path, `cannot be read (${read.code})`, 'Check its permissions.');
+  }
+  if (read.kind === 'unreadable') return unreadable(path, read.why, read.fix);
   try {
-    if (statSync(path).size > FILE_BYTES_MAX) {
-      return unreadable(path, `is larger than ${FILE_BYTES_MAX} bytes`, 'Give a smaller file.');
-    }
-    const bytes = readFileSync(path);
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(read.bytes);
     return { kind: 'text', path, text };
-  } catch (cause) {
-    if (cause instanceof TypeError) {
-      return unreadable(path, 'is not valid UTF-8', 'Save the file as UTF-8.');
-    }
-    const code = systemCode(cause);
-    if (code === 'ENOENT') return { kind: 'none' };
-    return unreadable(path, `cannot be read (${code})`, 'Check its permissions.');
+  } catch {
+    return unreadable(path, 'is not valid UTF-8', 'Save the file as UTF-8.');
   }
 }
 

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { Profile } from '@subluminal/contracts';
 import type { Problem } from '@subluminal/core/policy';
 import type { Manifest } from '@subluminal/core/surface';
+import { readRegularFile } from '../os/index.ts';
 import { manifestFileName } from './file-name.ts';
-import { folderOpenToOthers, openToOthers, readOwn } from './own-file.ts';
+import { folderOpenToOthers, openToOthers } from './own-file.ts';
 
 interface ManifestPlace {
   readonly folder: string;
@@ -36,11 +37,11 @@ async function loadManifest({ folder, server, profile }: ManifestPlace): Promise
   const isStrict = profile === 'production';
   const unsafe = isStrict ? folderOpenToOthers(folder) : undefined;
   if (unsafe !== undefined) return unsafeAt(path, folder, unsafe);
-  const read = readOwn(path, FILE_BYTES_MAX, true);
+  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX });
   if (read.kind === 'missing') return { kind: 'none', path };
   if (read.kind === 'unreadable') {
-    const fix = 'Check the path and its permissions.';
-    return refused(path, { code: 'SUB_FILE_READ', message: `the manifest ${read.why}`, fix });
+    const { why, fix } = read;
+    return refused(path, { code: 'SUB_FILE_READ', message: `the manifest ${why}`, fix });
   }
   const open = isStrict ? openToOthers(read.stats) : undefined;
   if (open !== undefined) return unsafeAt(path, path, open);

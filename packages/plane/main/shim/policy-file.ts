@@ -1,6 +1,5 @@
 // A policy from disk, as written or as compiled. Loaded only when there is one: a shim that only
 // observes pays for neither YAML nor CEL.
-import { readFileSync, statSync } from 'node:fs';
 import type { Profile } from '@subluminal/contracts';
 import {
   compileBundle,
@@ -11,6 +10,7 @@ import {
 } from '@subluminal/core/policy';
 import { harmless } from '@subluminal/core/visible';
 import { sha256 } from '../../crypto/index.ts';
+import { readRegularFile } from '../../os/index.ts';
 
 type LoadedPolicy =
   | { readonly ok: true; readonly snapshot: Snapshot }
@@ -18,13 +18,15 @@ type LoadedPolicy =
 
 const FILE_BYTES_MAX = 8_388_608;
 const PROBLEMS_SHOWN_MAX = 5;
+const CODE = '[SUB_FILE_READ]';
 
 /** Reads a bundle or a snapshot file; the message of a failure says where and how to mend it. */
 async function readPolicy(path: string, profile: Profile): Promise<LoadedPolicy> {
+  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX });
+  if (read.kind === 'missing') return refused(`${path} does not exist. Check the path. ${CODE}`);
+  if (read.kind === 'unreadable') return refused(`${path} ${read.why}. ${read.fix} ${CODE}`);
+  const { bytes } = read;
   try {
-    if (statSync(path).size > FILE_BYTES_MAX) return tooLarge(path);
-    const bytes = readFileSync(path);
-    if (bytes.length > FILE_BYTES_MAX) return tooLarge(path);
     const sealed = snapshotIn(bytes);
     if (sealed !== undefined) {
       const opened = await openSnapshot(sealed, { sha256, profile });
@@ -38,7 +40,7 @@ async function readPolicy(path: string, profile: Profile): Promise<LoadedPolicy>
     const rest = parsed.problems.length - shown.length;
     return refused([...shown, ...(rest > 0 ? [`… and ${rest} more.`] : [])].join('\n'));
   } catch (cause) {
-    return refused(`${path}${wordsOf(cause)}`);
+    return refused(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
 }
 
@@ -51,27 +53,6 @@ function snapshotIn(bytes: Buffer): unknown {
     return isSnapshot ? value : undefined;
   } catch {
     return undefined;
-  }
-}
-
-function tooLarge(path: string): LoadedPolicy {
-  return refused(`${path} is larger than 8 MiB. Give a smaller file. [SUB_FILE_READ]`);
-}
-
-/** Why a file could not be read, as the end of a sentence about it. */
-function wordsOf(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return ' does not exist. Check the path. [SUB_FILE_READ]';
-    case 'EISDIR':
-      return ' is a directory. Name a file in it. [SUB_FILE_READ]';
-    case 'EACCES':
-    case 'EPERM':
-      return ' may not be read. Check its permissions. [SUB_FILE_READ]';
-    default:
-      return `: ${cause instanceof Error ? cause.message : String(cause)}`;
   }
 }
 
