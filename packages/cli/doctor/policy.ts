@@ -1,6 +1,7 @@
 // The configuration and the policy that hold here.
 import { existsSync } from 'node:fs';
 import { findPolicy, formatConfigProblem } from '@subluminal/plane/config';
+import { fileProblem } from '@subluminal/plane/os';
 import { isFailure } from '../failure.ts';
 import { loadPolicy, readBundle } from '../load-policy.ts';
 import { SILENT } from '../silent-io.ts';
@@ -44,6 +45,12 @@ const policy: Check = {
     const loaded = await loadPolicy(path, { io: SILENT, isRegular: true });
     if (isFailure(loaded)) {
       return broken(`${loaded.message} [${loaded.code}]`, `${loaded.fix} See \`sub policy lint\`.`);
+    }
+    const unsafe = fileProblem(path);
+    if (unsafe !== undefined) {
+      const isStrict = !machine.loaded.ok || machine.loaded.config.profile === 'production';
+      const tell = isStrict ? broken : warn;
+      return tell(`${unsafe.path} ${unsafe.why} [SUB_FILE_UNSAFE]`, `${unsafe.fix}.`);
     }
     const { ref, document } = loaded.snapshot;
     const text = [

@@ -9,8 +9,10 @@ import {
   loadConfig,
   userHome,
 } from '@subluminal/plane/config';
+import { fileProblem } from '@subluminal/plane/os';
 import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
+import { harmless } from '../text.ts';
 
 interface Settings {
   readonly config: Config;
@@ -31,7 +33,10 @@ async function loadSettings(flags: Flags, io: Io): Promise<Settings | Failure> {
     flags: { policy, profile, events, cedar },
     cwd: process.cwd(),
   });
-  if (loaded.ok) return { config: loaded.config, paths: loaded.paths };
+  if (loaded.ok) {
+    for (const text of loaded.warnings) io.err.write(`sub: ${harmless(text)}\n`);
+    return { config: loaded.config, paths: loaded.paths };
+  }
   const problems = loaded.problems.map(problemOf);
   const last = problems.at(-1);
   if (last === undefined) throw new Error('a configuration failed without a problem');
@@ -61,8 +66,19 @@ async function findSnapshot(
   if (path === undefined) return null;
   // Only who has a policy pays for what reads it.
   const { loadPolicy } = await import('../load-policy.ts');
+  const unsafe = unsafePolicy(path);
+  if (unsafe !== undefined && config.profile === 'production') return unsafe;
+  if (unsafe !== undefined) reportFailure(unsafe, io, false);
   const loaded = await loadPolicy(path, { io, profile: config.profile, isRegular: true });
   return isFailure(loaded) ? loaded : { path: resolve(path), snapshot: loaded.snapshot };
+}
+
+function unsafePolicy(file: string): Failure | undefined {
+  const problem = fileProblem(file);
+  if (problem === undefined) return undefined;
+  const { path, why, fix } = problem;
+  const message = `${path} ${why}, so others may decide what the policy ${file} says.`;
+  return failure('SUB_FILE_UNSAFE', message, `${fix}.`);
 }
 
 export type { FoundSnapshot, Settings };

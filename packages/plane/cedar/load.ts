@@ -3,7 +3,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Problem } from '@subluminal/core/policy';
-import { readRegularFile } from '../os/index.ts';
+import { fileProblem, readRegularFile } from '../os/index.ts';
 import { openParts, wholePiece } from './open.ts';
 import { problemOf } from './problems.ts';
 import { splitPolicies } from './split.ts';
@@ -30,6 +30,8 @@ interface CedarPlace {
   readonly policies: string;
   readonly schema?: string | undefined;
   readonly entities?: string | undefined;
+  /** Refuses what others can write; told of only unless said so. */
+  readonly isStrict?: boolean | undefined;
 }
 
 /** The files of a place, by what they are. */
@@ -67,9 +69,28 @@ async function loadCedar(place: CedarPlace): Promise<CedarOpened> {
       texts.set(file, read);
     }
   }
+  const unsafe = unsafeFiles(place, all);
+  if (place.isStrict === true) problems.push(...unsafe);
   if (problems.length > 0) return { ok: false, problems };
   const textOf = (file: string) => texts.get(file) ?? { file, text: '' };
-  return openTexts(files, { textOf, place: place.policies });
+  const opened = await openTexts(files, { textOf, place: place.policies });
+  return place.isStrict === true
+    ? opened
+    : { ...opened, problems: [...unsafe, ...opened.problems] };
+}
+
+/** The folder as well: whoever can write to it adds policies. */
+function unsafeFiles(place: CedarPlace, files: readonly string[]): readonly Problem[] {
+  const told = new Map<string, Problem>();
+  for (const file of [place.policies, ...files]) {
+    const found = fileProblem(file);
+    if (found === undefined) continue;
+    const message = `${found.path} ${found.why}`;
+    const level = place.isStrict === true ? 'error' : 'warning';
+    const words = { code: 'SUB_FILE_UNSAFE', message, fix: found.fix } as const;
+    told.set(found.path, problemOf(file, { ...words, level }));
+  }
+  return [...told.values()];
 }
 
 /** What is named outside of a folder stands beside what is in it. */

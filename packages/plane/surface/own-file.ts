@@ -12,7 +12,6 @@ import {
   renameSync,
   rmSync,
   type Stats,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -27,12 +26,6 @@ function openToOthers({ uid, mode }: Stats): string | undefined {
   if (ownId === undefined) return undefined;
   if (uid !== ownId && uid !== 0) return 'belongs to another user';
   return (mode & WRITABLE_BY_OTHERS) === 0 ? undefined : 'can be written to by others';
-}
-
-/** The same of a folder; one that is not there is nobody's. */
-function folderOpenToOthers(path: string): string | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats === undefined ? undefined : openToOthers(stats);
 }
 
 /** Whoever reads sees the old content or the new, also after a loss of power; never a part. */
@@ -103,12 +96,4 @@ function systemCode(cause: unknown): string {
   return code;
 }
 
-export {
-  dropDrafts,
-  folderOpenToOthers,
-  makeFolders,
-  openToOthers,
-  replaceOwn,
-  syncFolder,
-  systemCode,
-};
+export { dropDrafts, makeFolders, openToOthers, replaceOwn, syncFolder, systemCode };

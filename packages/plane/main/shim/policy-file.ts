@@ -10,10 +10,15 @@ import {
 } from '@subluminal/core/policy';
 import { harmless } from '@subluminal/core/visible';
 import { sha256 } from '../../crypto/index.ts';
-import { readRegularFile } from '../../os/index.ts';
+import { type FileProblem, fileProblem, readRegularFile } from '../../os/index.ts';
 
 type LoadedPolicy =
-  | { readonly ok: true; readonly snapshot: Snapshot }
+  | {
+      readonly ok: true;
+      readonly snapshot: Snapshot;
+      /** In development: why production would not take the file. */
+      readonly warning?: string;
+    }
   | { readonly ok: false; readonly message: string };
 
 const FILE_BYTES_MAX = 8_388_608;
@@ -26,15 +31,20 @@ async function readPolicy(path: string, profile: Profile): Promise<LoadedPolicy>
   if (read.kind === 'missing') return refused(`${path} does not exist. Check the path. ${CODE}`);
   if (read.kind === 'unreadable') return refused(`${path} ${read.why}. ${read.fix} ${CODE}`);
   const { bytes } = read;
+  const unsafe = fileProblem(path);
+  const warning = unsafe === undefined ? undefined : unsafeWords(path, unsafe);
+  if (warning !== undefined && profile === 'production') return refused(warning);
   try {
     const sealed = snapshotIn(bytes);
     if (sealed !== undefined) {
       const opened = await openSnapshot(sealed, { sha256, profile });
-      return opened.ok ? opened : refused(`${path}: ${opened.message} [${opened.code}]`);
+      if (opened.ok) return { ok: true, snapshot: opened.snapshot, ...(warning && { warning }) };
+      return refused(`${path}: ${opened.message} [${opened.code}]`);
     }
     const parsed = await parseWithEngines({ file: path, bytes });
     if (parsed.ok) {
-      return { ok: true, snapshot: await compileBundle(parsed.bundle, { sha256, profile }) };
+      const snapshot = await compileBundle(parsed.bundle, { sha256, profile });
+      return { ok: true, snapshot, ...(warning && { warning }) };
     }
     const shown = parsed.problems.slice(0, PROBLEMS_SHOWN_MAX).map(formatProblem);
     const rest = parsed.problems.length - shown.length;
@@ -42,6 +52,10 @@ async function readPolicy(path: string, profile: Profile): Promise<LoadedPolicy>
   } catch (cause) {
     return refused(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
+}
+
+function unsafeWords(file: string, { path, why, fix }: FileProblem): string {
+  return `${path} ${why}, so others may decide what the policy ${file} says. ${fix} [SUB_FILE_UNSAFE]`;
 }
 
 /** A snapshot file is JSON with a snapshot in it; everything else is a bundle. */

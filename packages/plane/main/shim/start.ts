@@ -59,6 +59,7 @@ async function startShim(given: ShimOptions): Promise<Started> {
   const loaded = await loadConfig({ env, flags, cwd });
   if (!loaded.ok) return refused(loaded.problems.map(formatConfigProblem).join('\n'));
   const { config, paths } = loaded;
+  for (const text of loaded.warnings) warn(text);
   const folders = [paths.home, paths.run, paths.spool].map(ensurePrivateFolder);
   const problem = folders.find((one) => one !== undefined);
   const { profile } = config;
@@ -128,6 +129,7 @@ async function gatherWith(
   const { policyPath, policyMark } = policyFile(options, loaded);
   const policy = await policyOf(options, loaded, policyPath);
   if (!policy.ok) return policy.message;
+  if (policy.warning !== undefined) warn(policy.warning);
   const secrets = await secretsFor(options, loaded);
   if (typeof secrets === 'string') return secrets;
   const redaction = await loadRedactor(config['redact.extra_patterns'], secrets.secretValues());
