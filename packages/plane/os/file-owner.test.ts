@@ -80,7 +80,7 @@ describe.skipIf(!IS_ROOT)('with other owners', () => {
     expect(fileProblem(path)).toMatchObject({
       path,
       why: `belongs to another user (${FOREIGN})`,
-      fix: expect.stringContaining('chown 0'),
+      fix: `Run: chown 0 ${path} (or run sub as the user who owns it)`,
     });
   });
 

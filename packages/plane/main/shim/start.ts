@@ -129,7 +129,6 @@ async function gatherWith(
   const { policyPath, policyMark } = policyFile(options, loaded);
   const policy = await policyOf(options, loaded, policyPath);
   if (!policy.ok) return policy.message;
-  if (policy.warning !== undefined) warn(policy.warning);
   const secrets = await secretsFor(options, loaded);
   if (typeof secrets === 'string') return secrets;
   const redaction = await loadRedactor(config['redact.extra_patterns'], secrets.secretValues());
@@ -238,7 +237,7 @@ async function policyOf(
 ): ReturnType<typeof loadPolicy> {
   const { profile, 'policy.reload': reload } = config;
   const copyPath = env[COPY_NAME];
-  if (!copyPath) return loadPolicy(path, profile);
+  if (!copyPath) return warned(loadPolicy(path, profile));
   const { isOther, loadRunPolicy, otherThan } = await import('../run/policy-of-run.ts');
   const ofRun = env['SUB_POLICY'];
   // `sub wrap` writes that of its run into every entry, should it be cut off.
@@ -246,10 +245,17 @@ async function policyOf(
   if (isNamed && path !== null && isOther(ofRun, path)) {
     const warning = otherThan(copyPath, ofRun, path);
     if (warning !== undefined) warn(warning);
-    return loadPolicy(path, profile);
+    return warned(loadPolicy(path, profile));
   }
   const copy = { path: copyPath, hash: env[COPY_HASH_NAME] };
   return loadRunPolicy({ copy, sourcePath: path, reload, profile, warn });
+}
+
+/** Tells what production would have refused. */
+async function warned(loading: ReturnType<typeof loadPolicy>): ReturnType<typeof loadPolicy> {
+  const loaded = await loading;
+  if (loaded.ok && loaded.warning !== undefined) warn(loaded.warning);
+  return loaded;
 }
 
 /** The secrets of this server; in production it does not start without one of them. */
