@@ -1,12 +1,11 @@
 // Every command, in a working folder that is gone, and with option values that look like options:
 // a clear error with a fix, never an internal one.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CATALOG } from '../../packages/cli/catalog.ts';
-import { type Ended, ended, ensureBuilt, runSub, SUB } from './sub.ts';
+import { type Ended, ended, ensureBuilt, ROOT, runSub, SUB } from './sub.ts';
 
 let folder = '';
 beforeAll(ensureBuilt);
@@ -31,18 +30,29 @@ function runWithoutFolder(args: readonly string[]): Promise<Ended> {
 
 /** Commands that wait for more than their input, and get by without a working folder. */
 const WAITING = new Set(['approvals watch']);
-const LEAST = CATALOG.commands
-  .filter(({ path }) => !WAITING.has(path.join(' ')))
-  .map(({ path, args }) => {
-    const given = Object.entries(args)
-      .filter(([, { optional }]) => optional !== true)
-      .flatMap(([name]) => (name === 'command' ? ['--', 'true'] : ['x']));
-    return [...path, ...(path[0] === 'shim' ? ['--server-name', 'x'] : []), ...given];
-  });
+/** Every command has a section in the reference, which another test holds against the catalog. */
+const REFERENCE = readFileSync(`${ROOT}docs/reference/cli.md`, 'utf8');
+const COMMANDS = [...REFERENCE.matchAll(/^## sub (.+)$/gm)]
+  .map(([, name = '']) => name)
+  .filter((name) => !WAITING.has(name));
+
+/** With as many arguments as it needs, whatever they are. */
+async function callOf(name: string): Promise<readonly string[]> {
+  const path = name.split(' ');
+  const { stdout } = await runSub([...path, '--help'], { cwd: folder, env: homeEnv() });
+  const [usage = ''] = stdout.split('\n');
+  const args = usage.match(/<[^>]+>/g) ?? [];
+  const server = name === 'shim' ? ['--server-name', 'x'] : [];
+  return [
+    ...path,
+    ...server,
+    ...args.flatMap((arg) => (arg === '<command...>' ? ['--', 'true'] : ['x'])),
+  ];
+}
 
 describe('in a working folder that was deleted', () => {
-  test.each(LEAST.map((words) => [words.join(' '), words] as const))('sub %s', async (_, words) => {
-    const { code, stderr } = await runWithoutFolder(words);
+  test.each(COMMANDS)('sub %s', async (name) => {
+    const { code, stderr } = await runWithoutFolder(await callOf(name));
     expect({ code, stderr }).not.toMatchObject({ code: 70 });
     expect(stderr).not.toContain('internal error');
     if (!stderr.includes('working folder')) return;
