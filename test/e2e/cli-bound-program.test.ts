@@ -133,6 +133,18 @@ describe('sub import --move-secrets', () => {
     expect(() => machine.read(bindings())).toThrow('ENOENT');
   });
 
+  test('has a restore that gives nothing to a command that was changed meanwhile', async () => {
+    const env = { HUB_TOKEN: TOKEN };
+    machine.servers({ hub: { command: 'hub', args: ['serve'], env } }, file());
+    await importMoving();
+    machine.write(file(), machine.read(file()).replace('"serve"', '"evil"'));
+    const { code, stdout } = await machine.sub('restore', 'claude', '--yes');
+    expect(code).toBe(0);
+    expect(stdout).toContain('hub is left without HUB_TOKEN, because its command is not the one');
+    expect(stdout).toContain('`sub secrets get claude-code.hub.HUB_TOKEN`');
+    expect(machine.read(file())).not.toContain(TOKEN);
+  });
+
   test('leaves a secret where it is when its program cannot be told', async () => {
     const env = { HUB_TOKEN: TOKEN };
     const config = machine.servers({ hub: { command: 'hub', args: ['./x.js'], env } });

@@ -141,6 +141,8 @@ interface MovedSecret {
   readonly secret: string;
   /** When it went there; a value that is newer is another one. */
   readonly moved_at?: string;
+  /** The digest of what its entry started then: an entry that starts something else gets it no more. */
+  readonly started?: string;
   /** How it stood there, for as long as the base is what it was cut out of. */
   readonly cut?: Cut;
 }
