@@ -80,7 +80,7 @@ function startIn(document: Document | undefined, path: ValuePath): EntryStart | 
   if (!isObject(server)) return undefined;
   const { command, args, cwd, envFile, env } = server;
   const inner = isObject(command) ? command : { path: command, args, env: undefined };
-  const words = Array.isArray(inner['args']) ? inner['args'] : [];
+  const words: readonly unknown[] = Array.isArray(inner['args']) ? inner['args'] : [];
   return {
     words: [inner['path'], ...words],
     where: [cwd ?? null, envFile ?? null, searchPaths(env), searchPaths(inner['env'])],
