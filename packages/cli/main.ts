@@ -5,6 +5,7 @@ import { type Failure, failure, reportFailure } from './failure.ts';
 import { type Io, processIo } from './io.ts';
 import { type Intent, parseArguments } from './program.ts';
 import { harmless } from './text.ts';
+import { isWorkingFolderGone, MISSING_FOLDER } from './working-folder.ts';
 
 async function main(argv: readonly string[], io: Io): Promise<number> {
   const json = hasFlag(argv, '--json');
@@ -79,6 +80,12 @@ function hasFlag(argv: readonly string[], flag: string): boolean {
 
 /** A defect of ours: one line, and the stack for those who asked for it. */
 function reportDefect(cause: unknown, io: Io): void {
+  if (isWorkingFolderGone(cause)) {
+    const { message, fix } = MISSING_FOLDER;
+    reportFailure(failure('SUB_FILE_READ', message, fix), io, hasFlag(argv, '--json'));
+    process.exitCode = EXIT.usage;
+    return;
+  }
   const message = cause instanceof Error ? cause.message : String(cause);
   const [line = ''] = message.split('\n');
   const fix = 'This is a defect in sub; run it again with SUB_DEBUG=1 to see where.';

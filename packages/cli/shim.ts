@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { harmless } from '@subluminal/core/visible';
 import { startShim } from '@subluminal/plane/main';
+import { isWorkingFolderGone, MISSING_FOLDER } from './working-folder.ts';
 
 const HELP = 'Run `sub shim --help` to see what it takes.';
 const EXIT_USAGE = 2;
@@ -62,7 +63,7 @@ function faultOf(cause: unknown): string {
     case 'ERR_PARSE_ARGS_UNKNOWN_OPTION':
       return `unknown option \`${name}\``;
     case 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE':
-      return `\`${name}\` needs a value`;
+      return `\`${name}\` needs a value; one that starts with a dash stands in the same word: \`${name}=VALUE\``;
     case 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL':
       return `\`${name}\` stands before \`--\`; the server's command stands behind it`;
     default:
@@ -96,6 +97,10 @@ function refuse(message: string, code: string): number {
 
 /** A defect of ours: one line, and the end. What guards the server ends it when we are gone. */
 function crash(cause: unknown): never {
+  if (isWorkingFolderGone(cause)) {
+    const { message, fix } = MISSING_FOLDER;
+    process.exit(refuse(`${message} ${fix}`, 'SUB_FILE_READ'));
+  }
   const isDebug = process.env['SUB_DEBUG'] === '1' && cause instanceof Error;
   const [line = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
   const more = isDebug ? `\n${cause.stack ?? ''}` : '';

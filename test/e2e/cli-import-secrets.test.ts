@@ -211,7 +211,7 @@ test('a config that was deleted is forgotten, and its secrets are named', async 
 test('shims that were taken out by hand: the secrets still come back, and no `sub wrap` forgets them', async () => {
   planted();
   await machine.sub('import', 'claude', '--move-secrets', '--yes');
-  const bare = machine.servers({ files: { ...SERVER, env: { MODE: 'read' } } });
+  const bare = machine.servers({ files: { ...TELLING, env: { MODE: 'read' } } });
   const wrapped = await machine.wrap(['--config-path', machine.config]);
   expect(wrapped.code).not.toBe(0);
   expect(wrapped.stderr).toContain('sub restore');

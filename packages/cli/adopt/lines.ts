@@ -25,10 +25,12 @@ function serverLines(
 
 /** What holds for a server that nothing is about to happen to. */
 function stateWords(server: ServerView): string {
-  const { state, obstacle = 'no command that could be read', program = [] } = server;
+  const { state, obstacle = 'no command that could be read', program = [], loose = [] } = server;
   switch (state) {
     case 'governed':
       return 'governed';
+    case 'loose':
+      return `not governed: it starts sub shim with ${loose.join(', ')}, which \`sub import\` did not write`;
     case 'foreign':
       return `started by another sub, not counted (${shortened(program.join(' '), PROGRAM_LENGTH_MAX)})`;
     case 'open':
@@ -74,6 +76,7 @@ function serverParts(server: ServerView): object {
     ...(events !== undefined && { events }),
     ...(wrapId !== undefined && { wrap_id: wrapId }),
     ...(server.program !== undefined && { program: server.program }),
+    ...(server.loose !== undefined && { loose: server.loose }),
   };
 }
 

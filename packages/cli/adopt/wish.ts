@@ -6,6 +6,7 @@ import {
   type Env,
   type HomePaths,
   homePaths,
+  type LoadResult,
   loadConfig,
   type Servers,
   userHome,
@@ -21,6 +22,8 @@ interface Whereabouts {
   readonly redactPatterns: readonly string[];
   /** What config.toml says about single servers; nothing where it cannot be read. */
   readonly bound: Servers;
+  /** What config.toml says; a variable of this terminal reaches no server of a client. */
+  readonly userProfile: string;
 }
 
 async function whereabouts(project: string | undefined): Promise<Whereabouts | Failure> {
@@ -38,7 +41,13 @@ async function whereabouts(project: string | undefined): Promise<Whereabouts | F
     paths: loaded.ok ? loaded.paths : homePaths(env),
     redactPatterns: loaded.ok ? loaded.config['redact.extra_patterns'] : [],
     bound: loaded.ok ? loaded.servers : new Map(),
+    userProfile: profileInFile(loaded),
   };
+}
+
+/** `production` where the file does not say otherwise. */
+function profileInFile(loaded: LoadResult): string {
+  return loaded.ok && loaded.origins.profile === 'file' ? loaded.config.profile : 'production';
 }
 
 interface ChosenClient {
@@ -81,4 +90,4 @@ function customClient(): Client {
 }
 
 export type { Whereabouts };
-export { chosenClient, whereabouts };
+export { chosenClient, profileInFile, whereabouts };

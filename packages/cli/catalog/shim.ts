@@ -1,5 +1,6 @@
 // `sub shim` as the other commands see it: for the help. It starts by the short way, shim.ts.
 import { createCommand, flag, many, text } from '../command.ts';
+import { failure } from '../failure.ts';
 
 const shim = createCommand({
   path: ['shim'],
@@ -41,8 +42,14 @@ const shim = createCommand({
     3: 'the policy ended the run',
     70: 'a defect in sub itself',
   },
-  // Reached only when `sub shim` was not taken by the launcher, which never happens.
-  load: (): Promise<never> => Promise.reject(new Error('sub shim starts by itself')),
+  // The launcher starts every shim itself, unless one of its words asks for help: here that word is
+  // the value of an option, as in `--server-name -h`.
+  load: () => Promise.resolve({ run: () => Promise.resolve(dashedValue()) }),
 });
+
+function dashedValue() {
+  const fix = 'Write a value that starts with a dash in the same word: `--server-name=-h`.';
+  return failure('SUB_USAGE', 'the value of an option looks like an option.', fix);
+}
 
 export { shim };

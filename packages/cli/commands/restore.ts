@@ -81,7 +81,7 @@ const HOW: { readonly [how in RestoreFile['how']]: string } = {
 const ROTATED = 'back to what it was, but for secrets that have a newer value';
 
 function printFile(file: RestoreFile, io: Io): void {
-  const { client, path, how, left, missing, secrets, stored, rotated, diff } = file;
+  const { client, path, how, left, missing, secrets, stored, withheld, rotated, diff } = file;
   const head = io.out.colors.bold(harmless(`${client.title}: ${path}`));
   const lines = [`  ${how === 'same' && rotated.length > 0 ? ROTATED : HOW[how]}`];
   if (left.length > 0) {
@@ -103,6 +103,12 @@ function printFile(file: RestoreFile, io: Io): void {
     const names = harmless(stored.join(', '));
     lines.push(`  only in the store from now on, because their servers are gone: ${names}`);
   }
+  for (const { server, variable, secret } of withheld) {
+    const fix = `If that is yours, add it by hand: \`sub secrets get ${secret}\` prints it.`;
+    lines.push(
+      `  ${harmless(`${server} is left without ${variable}, because its command is not the one that the secret was moved from. ${fix}`)}`,
+    );
+  }
   printLines([head, ...lines, ...diffLines(diff, io.out)], io.out);
 }
 
@@ -111,8 +117,9 @@ function tellReplaced({ path }: RestoreFile, replaced: string, io: Io): void {
 }
 
 function partsOf(file: RestoreFile, restored: ReadonlySet<RestoreFile>): object {
-  const { client, path, how, taken, left, missing, secrets, stored, rotated, diff } = file;
-  const names = { taken, left, missing, secrets, stored, rotated };
+  const { client, path, how, taken, left, missing, secrets, stored, withheld, rotated, diff } =
+    file;
+  const names = { taken, left, missing, secrets, stored, withheld, rotated };
   return { client: client.id, path, how, ...names, diff, restored: restored.has(file) };
 }
 

@@ -4,6 +4,7 @@ import { sep } from 'node:path';
 import type { Adoptions, ServerView, StatusFile } from '@subluminal/plane/main/adopt';
 import { startCheck } from '../adopt/can-start.ts';
 import { policyFinder } from '../adopt/held-policy.ts';
+import { profileInFile } from '../adopt/wish.ts';
 import { plural, shortened } from '../text.ts';
 import { broken, type Check, type Machine, ok, warn } from './check.ts';
 
@@ -14,6 +15,8 @@ const BY_NO_COMMAND =
   'Calls to servers without a command that can be read are neither decided nor recorded.';
 const BY_ANOTHER =
   'Only the sub that asks is known to govern: restore the entries that start another one, then run `sub import`.';
+const BY_IMPORT =
+  'Shims with options that weaken them, which `sub import` did not write, count as none: run `sub import` to put shims of your own in their place.';
 const IN_FILE = 'Correct what cannot be read; `sub status` says what is wrong.';
 
 const clients: Check = {
@@ -22,7 +25,8 @@ const clients: Check = {
     const { adoptionStatus } = await import('@subluminal/plane/main/adopt');
     const { env, cwd: project, paths } = machine;
     const own = { runtime: process.execPath, script: machine.launcher };
-    const { files, unreadable } = adoptionStatus({ env, project, paths, own });
+    const userProfile = profileInFile(machine.loaded);
+    const { files, unreadable } = adoptionStatus({ env, project, paths, own, userProfile });
     if (files.length + unreadable.length === 0)
       return ok('no configuration of a known client here');
     const text = [
@@ -30,14 +34,16 @@ const clients: Check = {
       ...unreadable.map(unreadWords),
     ].join('; ');
     const faults = await faultsOf(files, machine);
+    const loose = files.flatMap(looseWords).slice(0, FAULTS_MAX);
     if (faults.length > 0) {
       const told = `${plural(faults.length, 'governed server')} cannot start; ${text}`;
       const fix =
         'Run `sub import` where sub has moved; correct the policy where that is at fault.';
-      return { ...broken(told, fix), more: faults };
+      return { ...broken(told, fix), more: [...faults, ...loose] };
     }
     const fixes = fixesOf(files, unreadable);
-    return fixes.length === 0 ? ok(text) : warn(text, fixes.join(' '));
+    if (fixes.length === 0) return ok(text);
+    return { ...warn(text, fixes.join(' ')), ...(loose.length > 0 && { more: loose }) };
   },
 };
 
@@ -48,6 +54,7 @@ function fixesOf(
   const servers = files.flatMap((file) => file.servers);
   return [
     ...(servers.some(({ state }) => state === 'open') ? [BY_SHIM] : []),
+    ...(servers.some(({ state }) => state === 'loose') ? [BY_IMPORT] : []),
     ...(servers.some(({ state }) => state === 'foreign') ? [BY_ANOTHER] : []),
     ...(servers.some(({ state }) => state === 'remote') ? [BY_NOBODY] : []),
     ...(servers.some(({ state }) => state === 'unknown') ? [BY_NO_COMMAND] : []),
@@ -75,14 +82,24 @@ async function faultsOf(
   return faults;
 }
 
+/** One line for each shim that its own entry weakens: the file, the server and the options. */
+function looseWords({ path, servers }: StatusFile): readonly string[] {
+  return servers.flatMap(({ name, loose }) =>
+    loose === undefined
+      ? []
+      : [`${path}: ${shortened(name, NAME_LENGTH_MAX)}: sub shim with ${loose.join(', ')}`],
+  );
+}
+
 function words(file: StatusFile, here: string): string {
   const { servers } = file;
   const of = (state: ServerView['state']) => servers.filter((one) => one.state === state);
   const [open, remote, unknown] = [of('open'), of('remote'), of('unknown')];
-  const foreign = of('foreign');
+  const [foreign, loose] = [of('foreign'), of('loose')];
   return [
     `${nameOf(file, here)}: ${of('governed').length} of ${plural(servers.length, 'server')} governed`,
     ...(open.length > 0 ? [`not ${namesOf(open)}`] : []),
+    ...(loose.length > 0 ? [`not ${namesOf(loose)} (a shim with options that weaken it)`] : []),
     ...(foreign.length > 0 ? [`not counted ${namesOf(foreign)} (started by another sub)`] : []),
     ...(remote.length > 0 ? [`not yet ${namesOf(remote)} (by address)`] : []),
     ...(unknown.length > 0 ? [`not ${namesOf(unknown)} (no command that could be read)`] : []),

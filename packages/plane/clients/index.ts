@@ -5,6 +5,8 @@ export type { EffectiveServer } from './effective.ts';
 export { effectiveServers } from './effective.ts';
 export { governCommand, governedOf } from './govern.ts';
 export { leadsOut } from './links.ts';
+export type { FlagContext } from './loose-flags.ts';
+export { looseFlags, SHIM_FLAGS } from './loose-flags.ts';
 export { isForProject } from './project.ts';
 export type {
   Client,

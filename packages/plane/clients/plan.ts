@@ -47,13 +47,14 @@ function planChange({ config, chosen, call, inside }: Planned): Rewritten {
   return { text: after.text, changes: targets.map((one) => changeOf(one, before, after)) };
 }
 
-/** Each once, and none that starts a shim already or has no command. */
+/** Each once, and none that has no command, or whose shim is to stay. */
 function targetsOf(chosen: readonly ServerEntry[], call: ShimCall): readonly Target[] {
   const entries = new Map(chosen.map((entry) => [JSON.stringify(entry.path), entry]));
   return [...entries.values()].flatMap((entry) => {
-    if (entry.transport !== 'stdio' || entry.governed !== undefined) return [];
-    if (entry.command === undefined) return [];
-    const words = [entry.command, ...(entry.args ?? [])];
+    if (entry.transport !== 'stdio' || entry.command === undefined) return [];
+    if (entry.governed !== undefined && call.replacesShim !== true) return [];
+    const words = entry.governed?.command ?? [entry.command, ...(entry.args ?? [])];
+    if (words.length === 0) return [];
     const { name, serverOnly = [] } = entry;
     const [command, ...args] = governCommand({ name, words, serverOnly }, call);
     if (command === undefined) throw new Error('a shim needs a program');

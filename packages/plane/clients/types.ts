@@ -90,6 +90,8 @@ interface ShimCall {
   readonly program: readonly string[];
   /** Behind `--server-name NAME`: `--policy`, `--profile`, `--wrap`. */
   readonly flags: readonly string[];
+  /** It takes the place of a shim that an entry starts already: the server stays the same. */
+  readonly replacesShim?: boolean;
 }
 
 /** A replacement in a text; the offsets are those of a string. */
@@ -139,6 +141,8 @@ interface MovedSecret {
   readonly secret: string;
   /** When it went there; a value that is newer is another one. */
   readonly moved_at?: string;
+  /** The digest of what its entry started then: an entry that starts something else gets it no more. */
+  readonly started?: string;
   /** How it stood there, for as long as the base is what it was cut out of. */
   readonly cut?: Cut;
 }
@@ -191,7 +195,7 @@ interface Client {
   /** Whether there is a trace of it on this machine, a config or a folder of its own. */
   detect(place: Place): boolean;
   read(file: ConfigFile, text: string): ReadConfig | ConfigProblem;
-  /** Makes the chosen entries start a shim; those that do already stay as they are. */
+  /** Makes the chosen entries start a shim; one that stands there already stays, or is replaced. */
   plan(config: ReadConfig, chosen: readonly ServerEntry[], call: ShimCall): Rewritten;
 }
 

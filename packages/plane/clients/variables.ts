@@ -94,7 +94,7 @@ interface Expanded {
  * What the client would start: for checks, in memory only. The result may hold secrets and must
  * not be printed or written. A reference without a value stays as it is.
  */
-function expanded({ command, args }: ServerEntry, { id }: KnownAs, env: Env): Expanded {
+function expanded({ command, args }: Expanded, { id }: KnownAs, env: Env): Expanded {
   const expand = (text: string): string =>
     text.replace(REFERENCE, (whole, inner: string) => {
       const reference = parseReference(inner);

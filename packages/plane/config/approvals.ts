@@ -66,6 +66,11 @@ const SLACK_ID = /^[A-Z][A-Z0-9]{2,31}$/;
 const USERS_MAX = 200;
 const URL_LENGTH_MAX = 2_048;
 
+/** A date of TOML is an object, and no table. */
+function isTable(value: unknown): value is { readonly [key: string]: unknown } {
+  return isObject(value) && !(value instanceof Date);
+}
+
 /** One table while it is read: what is asked for is known, what is left over is a mistake. */
 class Table {
   readonly #values: { readonly [key: string]: unknown };
@@ -120,7 +125,7 @@ class Table {
   table(key: string): Table | null {
     const value = this.#take(key);
     if (value === undefined) return null;
-    if (isObject(value)) return new Table(value, [...this.#path, key], this.#problems);
+    if (isTable(value)) return new Table(value, [...this.#path, key], this.#problems);
     return this.#wrong(key, 'a table', null);
   }
 
@@ -160,7 +165,7 @@ const isReference = (text: string) => REFERENCE.test(text);
 function readApprovalSettings(value: unknown): ReadSettings {
   if (value === undefined) return { ok: true, settings: NOTHING };
   const problems: SettingsProblem[] = [];
-  if (!isObject(value)) {
+  if (!isTable(value)) {
     const fix = 'Write [approvals], and its settings below it.';
     const message = '`approvals` is not a table';
     return { ok: false, problems: [{ path: [], code: 'SUB_CONFIG_VALUE', message, fix }] };

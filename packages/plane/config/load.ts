@@ -192,6 +192,8 @@ function readSettings(content: FileText, leaves: readonly Leaf[], places: Places
     const key = path.join('.');
     const where = whereOf(content, path);
     if (!isSettingKey(key)) unknown.push({ key, where });
+    // `"limits.queue_bytes"` in quotes is one word: another key than `queue_bytes` of [limits].
+    else if (path.length !== key.split('.').length) unknown.push({ key, where, isQuoted: true });
     else {
       const read = readValue(SETTINGS[key].type, value, places);
       written.push({ key, origin: 'file', where, read });
@@ -238,13 +240,27 @@ function leavesOf(table: object, path: readonly string[] = []): readonly Leaf[] 
     if (Object.keys(value).length === 0 && !isSection(here.join('.'))) {
       return [{ path: here, value }];
     }
-    return here.length >= DEPTH_MAX ? [] : leavesOf(value, here);
+    // No setting stands so deep: the table is told as an unknown key, whatever is in it.
+    return here.length >= DEPTH_MAX ? [{ path: here, value }] : leavesOf(value, here);
   });
 }
 
 function isSection(name: string): boolean {
   return SETTING_KEYS.some((key) => key.startsWith(`${name}.`));
 }
+
+function knownIn(table: string): string {
+  const keys = SETTING_KEYS.filter((key) => key.startsWith(`${table}.`));
+  const names = keys.map((key) => `\`${key.slice(table.length + 1)}\``);
+  return `Known in [${table}]: ${names.join(', ')}.`;
+}
+
+/** Every table that the file may have. */
+const TABLES: readonly string[] = [
+  ...new Set(SETTING_KEYS.flatMap((key) => key.split('.').slice(0, -1))),
+  'servers',
+  'approvals',
+];
 
 function whereOf({ path, text }: FileText, keyPath: readonly string[]): string {
   const { line, column } = locate(text, keyPath);
@@ -254,10 +270,16 @@ function whereOf({ path, text }: FileText, keyPath: readonly string[]): string {
 interface UnknownKey {
   readonly key: string;
   readonly where: string;
+  /** It has the dots of a setting inside of quotes. */
+  readonly isQuoted?: true;
 }
 
-async function unknownKey({ key, where }: UnknownKey): Promise<ConfigProblem> {
+async function unknownKey({ key, where, isQuoted }: UnknownKey): Promise<ConfigProblem> {
   const other = 'See docs/reference/config.md for all keys.';
+  if (isQuoted) {
+    const message = `unknown key \`"${key}"\``;
+    return { code: 'SUB_CONFIG_KEY', where, message, fix: `Write \`${key}\` without the quotes.` };
+  }
   if (isSection(key)) {
     const first = SETTING_KEYS.find((one) => one.startsWith(`${key}.`)) ?? key;
     const name = first.slice(key.length + 1);
@@ -270,11 +292,8 @@ async function unknownKey({ key, where }: UnknownKey): Promise<ConfigProblem> {
     };
   }
   const [table = ''] = key.split('.');
-  const fix = await suggestion(
-    key,
-    SETTING_KEYS,
-    await suggestion(table, ['servers', 'approvals'], other),
-  );
+  const near = isSection(table) ? knownIn(table) : await suggestion(table, TABLES, other);
+  const fix = await suggestion(key, SETTING_KEYS, near);
   return { code: 'SUB_CONFIG_KEY', where, message: `unknown key \`${shown(key)}\``, fix };
 }
 

@@ -20,7 +20,7 @@ function locate(text: string, path: readonly string[]): Place {
   const lists = new Map<string, number>();
   let table: readonly string[] = [];
   let best: Place = { line: 1, column: 1 };
-  let bestLength = 0;
+  let bestRank = 0;
   for (const [index, line] of text.split('\n', LINES_MAX).entries()) {
     const header = TABLE.exec(line);
     const match = header ?? KEY.exec(line);
@@ -29,12 +29,12 @@ function locate(text: string, path: readonly string[]): Place {
     const words = wordsOf(name);
     if (header !== null) table = opened(words, indent.includes('[['), lists);
     const here = header === null ? [...table, ...words] : table;
-    // The first element of a list is also the place of the list.
-    const known = here.at(-1) === '0' ? here.slice(0, path.length) : here;
-    const isPrefix = known.every((word, at) => word === path[at]);
-    if (isPrefix && known.length > bestLength) {
+    // What stands inside of a table or a list is its place too, where it has no line of its own.
+    const known = here.slice(0, path.length);
+    const rank = 2 * known.length + (here.length <= path.length ? 1 : 0);
+    if (rank > bestRank && known.every((word, at) => word === path[at])) {
       best = { line: index + 1, column: indent.length + 1 };
-      bestLength = known.length;
+      bestRank = rank;
     }
   }
   return best;

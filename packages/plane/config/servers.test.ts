@@ -294,6 +294,26 @@ describe('the command that a secret is bound to', () => {
     },
   );
 
+  it('is read with its program and its files', async () => {
+    const read = await servers(
+      binding({ command: '["node", "x.js"]', program: '"/usr/bin/node"', files: '["/me/x.js"]' }),
+    );
+    expect(read.get('github')?.secretBindings).toMatchObject([
+      { program: '/usr/bin/node', files: ['/me/x.js'] },
+    ]);
+  });
+
+  it.each([
+    ['program', { command: '["node"]', program: '"node"' }],
+    ['program', { command: '["node"]', program: '1' }],
+    ['files', { command: '["node"]', files: '["x.js"]' }],
+    ['files', { command: '["node"]', files: '"/x.js"' }],
+    ['program', { program: '"/usr/bin/node"' }],
+    ['files', { files: '["/x.js"]' }],
+  ])('has a wrong `%s` in %j', async (key, lines) => {
+    expect(await problems(binding(lines))).toEqual([expect.stringContaining(`\`${key}\``)]);
+  });
+
   it('lets one variable have a value for each command, and no two for one', async () => {
     const [npx, docker] = ['["npx"]', '["docker"]'].map((command) => binding({ command }));
     expect((await servers(`${npx}${docker}`)).get('github')?.secretBindings).toHaveLength(2);

@@ -1,5 +1,6 @@
 // The tables [servers.NAME] of config.toml: which secrets each server gets. What stands under
 // `secret_ref` is never shown: somebody may have put the secret itself there.
+import { isAbsolute } from 'node:path';
 import { type ConfigCode, type ConfigProblem, shown } from './problem.ts';
 import { isReservedName } from './reserved-names.ts';
 import { readSecretRef, type SecretSource, SOURCES } from './secret-ref.ts';
@@ -19,6 +20,10 @@ interface SecretBinding {
   readonly redact: boolean;
   /** What the server must be started by to get it, word by word; anything without one. */
   readonly command?: readonly string[];
+  /** The absolute path of the program that the command must start. */
+  readonly program?: string;
+  /** Absolute paths of the files that its words must name, where these depend on folder or variables. */
+  readonly files?: readonly string[];
 }
 
 interface ServerConfig {
@@ -53,7 +58,7 @@ interface Reading {
 
 type Table = { readonly [key: string]: unknown };
 
-const BINDING_KEYS = ['inject_as', 'secret_ref', 'source', 'redact', 'command'];
+const BINDING_KEYS = ['inject_as', 'secret_ref', 'source', 'redact', 'command', 'program', 'files'];
 const SERVER_KEYS = ['secret_bindings'];
 const SERVERS_MAX = 256;
 const SERVER_NAME_LENGTH_MAX = 256;
@@ -119,7 +124,8 @@ function readServer(reading: Reading, name: string, value: unknown): readonly Se
     const [binding] = readBinding(reading, one, at);
     if (binding === undefined) return [];
     const variable = binding.injectAs.toUpperCase();
-    const command = binding.command && JSON.stringify(binding.command);
+    const { command: words, program = null, files = [] } = binding;
+    const command = words && JSON.stringify([words, program, files]);
     const others = seen.get(variable) ?? [];
     // For two commands it may have two values.
     if (others.some((other) => !other || !command || other === command)) {
@@ -152,8 +158,47 @@ function readBinding(reading: Reading, value: unknown, path: KeyPath): readonly 
     return [];
   }
   const command = readCommand(reading, value, path);
-  if (injectAs === undefined || place === undefined || command === undefined) return [];
-  return [{ injectAs, ...place, redact, ...command }];
+  const start = readStart(reading, value, path);
+  if (injectAs === undefined || place === undefined) return [];
+  if (command === undefined || start === undefined) return [];
+  return [{ injectAs, ...place, redact, ...command, ...start }];
+}
+
+/** What the command starts. Undefined is wrong. */
+function readStart(
+  reading: Reading,
+  { command, program, files }: Table,
+  path: KeyPath,
+): Pick<SecretBinding, 'program' | 'files'> | undefined {
+  if (program !== undefined && !isWholePath(program)) {
+    const fix = 'Write the whole path of the program, as `command -v NAME` prints it.';
+    return wrong(reading, [...path, 'program'], { message: '`program` is no absolute path', fix });
+  }
+  const isList = Array.isArray(files) && files.length <= COMMAND_WORDS_MAX;
+  if (files !== undefined && !(isList && files.every(isWholePath))) {
+    const fix = `Write the whole path of each file, at most ${COMMAND_WORDS_MAX}.`;
+    const message = '`files` is not a list of absolute paths';
+    return wrong(reading, [...path, 'files'], { message, fix });
+  }
+  const isAlone = command === undefined && (program ?? files) !== undefined;
+  if (isAlone) {
+    const key = program === undefined ? 'files' : 'program';
+    const fix = 'Add the words of the command as the client has them.';
+    return wrong(reading, [...path, key], { message: `\`${key}\` needs \`command\``, fix });
+  }
+  return {
+    ...(isWholePath(program) && { program }),
+    ...(isList && { files: files.filter(isWholePath) }),
+  };
+}
+
+function isWholePath(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    isAbsolute(value) &&
+    value.length <= COMMAND_WORD_LENGTH_MAX &&
+    !value.includes('\0')
+  );
 }
 
 /** Undefined is wrong. */

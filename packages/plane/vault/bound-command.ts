@@ -15,8 +15,13 @@ function fitsCommand(bound: readonly string[], words: readonly string[]): boolea
   return bound.length === words.length && bound.every((one, at) => fits(one, words[at] ?? ''));
 }
 
+/** Whether a bound word is that very word, not one that a variable stands for. */
+function isSameWord(bound: string, word: string): boolean {
+  return bound === word || bound === hiddenWord(word);
+}
+
 function fits(bound: string, word: string): boolean {
-  if (bound === word || bound === hiddenWord(word)) return true;
+  if (isSameWord(bound, word)) return true;
   const [start = '', ...parts] = bound.split(VARIABLE);
   const end = parts.pop();
   if (end === undefined || !word.startsWith(start)) return false;
@@ -30,4 +35,4 @@ function fits(bound: string, word: string): boolean {
   return word.length - end.length >= at && word.endsWith(end);
 }
 
-export { fitsCommand, hiddenWord };
+export { fitsCommand, hiddenWord, isSameWord };

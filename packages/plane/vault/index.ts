@@ -1,4 +1,5 @@
 export { fitsCommand, hiddenWord } from './bound-command.ts';
+export { filesNamed } from './bound-start.ts';
 export type { Keychain } from './keychain.ts';
 export type { SecretProblem } from './problem.ts';
 export { formatSecretProblem } from './problem.ts';

@@ -1,7 +1,7 @@
 // From references to what a server is started with. Values are given out by functions alone, so
 // that no dump of a result, as text or as JSON, can show one.
 import { isAbsolute, join } from 'node:path';
-import { fitsCommand } from './bound-command.ts';
+import { fitsStart, type StartFault } from './bound-start.ts';
 import type { Keychain } from './keychain.ts';
 import type { SecretProblem } from './problem.ts';
 import { type Fetched, readSecretFile } from './secret-file.ts';
@@ -17,6 +17,9 @@ interface SecretBinding {
   readonly redact: boolean;
   /** What the server must be started by to get it; anything without one. */
   readonly command?: readonly string[];
+  /** The program that the command must start, and the files that its words must name. */
+  readonly program?: string;
+  readonly files?: readonly string[];
 }
 
 interface BoundServer {
@@ -29,6 +32,8 @@ interface ResolveOptions {
   readonly serverName: string;
   /** What starts the server, where that is known; without it no secret that is bound to a command is given. */
   readonly command?: readonly string[];
+  /** The folder that it is started in; `/` unless given. */
+  readonly cwd?: string;
   /** All that have bindings: what is bound to one server is kept from the others. */
   readonly servers: ReadonlyMap<string, BoundServer>;
   /** The environment that the shim was started with. */
@@ -86,8 +91,10 @@ const CONNECT_TOKEN = 'OP_CONNECT_TOKEN';
 /** Fetches the secrets of one server. What is missing is told, never guessed. */
 async function resolveBindings(options: ResolveOptions): Promise<ResolvedSecrets> {
   const { serverName, servers, env } = options;
-  const bindings = chosenOf(servers.get(serverName)?.secretBindings ?? [], options);
-  const outcomes = await fetchAll(bindings, options);
+  const all = servers.get(serverName)?.secretBindings ?? [];
+  const fits = new Map(all.map((one) => [one, fitOf(one, options)]));
+  const fitting: Fitting = (one) => fits.get(one) ?? OF_ANOTHER;
+  const outcomes = await fetchAll(chosenOf(all, fitting, options), fitting, options);
   const serverEnv = environment(outcomes, { env, taken: takenNames(servers) });
   const values = toRedact(outcomes, options);
   return {
@@ -107,15 +114,17 @@ async function resolveBindings(options: ResolveOptions): Promise<ResolvedSecrets
 /** Most servers have variables and files alone: they wait for nothing and load nothing more. */
 async function fetchAll(
   bindings: readonly SecretBinding[],
+  fitting: Fitting,
   options: ResolveOptions,
 ): Promise<readonly Outcome[]> {
   const isFar = bindings.some(
-    (one) => (one.source === 'keychain' || one.source === 'vault') && isFor(one, options),
+    (one) => (one.source === 'keychain' || one.source === 'vault') && fitting(one) === 'fits',
   );
   const far = isFar ? await farSources(options) : undefined;
   const outcomes = bindings.map(async (binding): Promise<Outcome> => {
     const { source, secretRef } = binding;
-    if (!isFor(binding, options)) return { binding, fetched: OF_ANOTHER };
+    const fit = fitting(binding);
+    if (fit !== 'fits') return { binding, fetched: { ok: false, isMissing: false, ...fit } };
     const near = source === 'env' || source === 'file';
     const fetched = near
       ? fetch({ source, secretRef }, options)
@@ -135,24 +144,34 @@ async function fetchAll(
  */
 function chosenOf(
   bindings: readonly SecretBinding[],
-  options: ResolveOptions,
+  fitting: Fitting,
+  { env }: ResolveOptions,
 ): readonly SecretBinding[] {
   const chosen = new Map<string, SecretBinding>();
   for (const one of bindings) {
     const variable = one.injectAs.toUpperCase();
-    if (!chosen.has(variable) || isFor(one, options)) chosen.set(variable, one);
+    const told = chosen.get(variable);
+    // Of those that are not given, one with the words of this command says most.
+    const isNearer = told && fitting(told) === OF_ANOTHER && fitting(one) !== OF_ANOTHER;
+    if (told === undefined || fitting(one) === 'fits' || isNearer) chosen.set(variable, one);
   }
-  return [...chosen.values()].filter((one) => isFor(one, options) || !options.env[one.injectAs]);
+  return [...chosen.values()].filter((one) => fitting(one) === 'fits' || !env[one.injectAs]);
 }
+
+type Fitting = (binding: SecretBinding) => 'fits' | StartFault;
 
 /** Any config may have a server of this name: that alone is no right to its secrets. */
-function isFor({ command }: SecretBinding, { command: words }: ResolveOptions): boolean {
-  return command === undefined || (words !== undefined && fitsCommand(command, words));
+function fitOf(
+  { command, program, files }: SecretBinding,
+  { command: words, cwd = '/', env }: ResolveOptions,
+): 'fits' | StartFault {
+  if (command === undefined) return 'fits';
+  if (words === undefined) return OF_ANOTHER;
+  const fit = fitsStart({ command, program, files }, { words, cwd, path: env['PATH'] });
+  return fit === 'other' ? OF_ANOTHER : fit;
 }
 
-const OF_ANOTHER: Fetched = {
-  ok: false,
-  isMissing: false,
+const OF_ANOTHER: StartFault = {
   message: 'it is bound to another command than the one that this server is started by',
   fix: 'Give one of the two servers another name in the config of its client. If this one is to have the secret, correct `command` of the binding in config.toml.',
 };

@@ -144,9 +144,10 @@ function isMoved(value: unknown): value is readonly MovedSecret[] {
 
 function isMovedSecret(value: unknown): value is MovedSecret {
   if (!isObject(value)) return false;
-  const { server, path, secret, cut, moved_at: movedAt } = value;
+  const { server, path, secret, cut, moved_at: movedAt, started } = value;
   const isNamed = typeof server === 'string' && typeof secret === 'string';
   if (movedAt !== undefined && typeof movedAt !== 'string') return false;
+  if (started !== undefined && typeof started !== 'string') return false;
   return isNamed && isValuePath(path) && (cut === undefined || isCut(cut));
 }
 

@@ -24,6 +24,8 @@ interface Noting {
   readonly after: ReadConfig;
   /** The entries that come under governance now. */
   readonly chosen: readonly ServerEntry[];
+  /** By `entryKey`: the options that loosen an entry, as it stands in the config. */
+  readonly loose: ReadonlyMap<string, readonly string[]>;
   /** Those that are to take over the options of the call. */
   readonly renewed: ReadonlySet<string>;
   readonly call: ShimCall;
@@ -39,6 +41,7 @@ function notesOn(noting: Noting): readonly string[] {
   const { found, chosen, env } = noting;
   return [
     ...chosen.flatMap((entry) => unsetIn(entry, found.client, env)),
+    ...loosenedIn(noting),
     ...commentedIn(noting),
     ...boundOver(noting),
     ...receivingIn(noting),
@@ -56,6 +59,17 @@ function unsetIn(entry: ServerEntry, client: Client, env: Noting['env']): readon
   return names.length === 0
     ? []
     : [`${entry.name} needs ${names.join(', ')}, not set here: ${client.title} must have it.`];
+}
+
+/** What the shim of an entry was told by whoever wrote the config, and is told no more. */
+function loosenedIn({ found, chosen, loose }: Noting): readonly string[] {
+  return chosen.flatMap((entry) => {
+    const flags = loose.get(entryKey(entry));
+    if (flags === undefined) return [];
+    return [
+      `${entry.name} of ${found.file.path} starts sub shim with ${flags.join(', ')}, and no \`sub import\` here wrote that: it does not count as governed. It gets a shim without these options; if they are yours, give them to \`sub import\` (--policy, --profile) or to config.toml.`,
+    ];
+  });
 }
 
 /** A binding wins over the entry, which may be another's of the same name. */

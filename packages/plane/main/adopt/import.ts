@@ -15,6 +15,7 @@ import { loadRedactor } from '../shim/redact.ts';
 import { baseOf } from './base.ts';
 import { type FoundConfig, findConfigs } from './configs.ts';
 import { notesOn, splitIn } from './import-notes.ts';
+import { type LooseEntries, type LooseOptions, looseBeside, looseIn } from './loose-entry.ts';
 import { startsOwn } from './own-entry.ts';
 import { type OwnCall, ownProgram } from './own-program.ts';
 import { clientPlace, type SecretPlace, storeAt } from './place.ts';
@@ -28,7 +29,8 @@ import { scrubCopies } from './secrets/scrub.ts';
 import { entryKey, type ServerView, viewsOf } from './server-state.ts';
 import { shownDiff } from './shown.ts';
 
-interface ImportOptions extends SecretPlace {
+interface ImportOptions extends SecretPlace, LooseOptions {
+  readonly paths: SecretPlace['paths'];
   /** Every client that is found here without one. */
   readonly client?: Client | undefined;
   readonly configPath?: string | undefined;
@@ -171,23 +173,26 @@ function planFile(planning: Planning): ImportFile | AdoptProblem {
   const { client, file, config } = found;
   const base = baseOf(found, storeAt(options.paths));
   if (base.kind === 'refused') return base;
-  const chosen = chosenIn(found, base.text, options);
+  const loose = looseIn(found, options);
+  const chosen = chosenIn(found, { baseText: base.text, loose, options });
   const renewed = renewedIn(config, options);
-  const rewritten = rewriteFor({ found, call, chosen, renewed, moves, options })(base.text);
+  const rewritten = rewriteFor({ found, call, chosen, loose, renewed, moves, options })(base.text);
   if ('kind' in rewritten) return withCode('SUB_CLIENT_CONFIG', rewritten);
   const after = client.read(file, rewritten.text);
   if (after.kind === 'problem') return withCode('SUB_CLIENT_CONFIG', after);
-  const plain = plainSecrets(after, governedBy(after, options), planning.looks);
+  const stillLoose = looseBeside(after, rewritten.changes, options);
+  const governed = governedBy(after, stillLoose, options);
+  const plain = plainSecrets(after, governed, planning.looks);
   return {
     client,
     path: file.path,
-    servers: viewsOf(config, options),
+    servers: viewsOf(config, { ...options, loose }),
     chosen: chosen.map(({ name }) => name),
-    updated: updatedBetween(config, after),
+    updated: updatedBetween(config, after, new Set(chosen.map(entryKey))),
     isChanged: rewritten.text !== config.text,
     diff: shownDiff({ before: config, after, redact }),
     warnings: notesOn({
-      ...{ found, after, chosen, renewed, call },
+      ...{ found, after, chosen, loose, renewed, call },
       baseText: base.text,
       own: options.own,
       env: options.env,
@@ -203,11 +208,18 @@ function planFile(planning: Planning): ImportFile | AdoptProblem {
   };
 }
 
-/** The entries that start the shim of this very `sub`, of those that were asked for. */
-function governedBy({ entries }: ReadConfig, options: ImportOptions): readonly ServerEntry[] {
+/** The entries that are governed by this very `sub`, of those that were asked for. */
+function governedBy(
+  { entries }: ReadConfig,
+  loose: LooseEntries,
+  options: ImportOptions,
+): readonly ServerEntry[] {
   const { servers } = options;
   return entries.filter(
-    (entry) => (servers.length === 0 || servers.includes(entry.name)) && startsOwn(entry, options),
+    (entry) =>
+      (servers.length === 0 || servers.includes(entry.name)) &&
+      startsOwn(entry, options) &&
+      !loose.has(entryKey(entry)),
   );
 }
 
@@ -245,20 +257,36 @@ async function planMoves(
   };
 }
 
-/** Also those whose shim has an obstacle by now which a new one would not have. */
+interface Choosing {
+  readonly baseText: string;
+  readonly loose: LooseEntries;
+  readonly options: ImportOptions;
+}
+
+/**
+ * Also those whose shim has an obstacle by now which a new one would not have, and those that start
+ * this shim with options that loosen it: they are shown as what stands behind that.
+ */
 function chosenIn(
   { client, file, config }: FoundConfig,
-  baseText: string,
-  { servers }: ImportOptions,
+  { baseText, loose, options }: Choosing,
 ): readonly ServerEntry[] {
+  const { servers } = options;
   const base = baseText === config.text ? config : client.read(file, baseText);
   const before = base.kind === 'problem' ? [] : base.entries.filter(isOpen);
   const keys = new Set(before.map(entryKey));
-  return config.entries.filter(
-    (entry) =>
-      (isOpen(entry) || (entry.obstacle !== undefined && keys.has(entryKey(entry)))) &&
-      (servers.length === 0 || servers.includes(entry.name)),
-  );
+  const isBarred = (entry: ServerEntry) =>
+    entry.obstacle !== undefined && keys.has(entryKey(entry));
+  const isLoose = (entry: ServerEntry) => loose.has(entryKey(entry)) && startsOwn(entry, options);
+  return config.entries
+    .filter((entry) => isOpen(entry) || isBarred(entry) || isLoose(entry))
+    .filter(({ name }) => servers.length === 0 || servers.includes(name))
+    .map(withoutShim);
+}
+
+function withoutShim(entry: ServerEntry): ServerEntry {
+  const [command, ...args] = entry.governed?.command ?? [];
+  return command === undefined ? entry : { ...entry, command, args, governed: undefined };
 }
 
 function isOpen({ governed, transport }: ServerEntry): boolean {
@@ -277,12 +305,16 @@ function renewedIn({ entries }: ReadConfig, options: ImportOptions): ReadonlySet
 }
 
 /** The entries that were governed before and start otherwise now. */
-function updatedBetween(before: ReadConfig, after: ReadConfig): readonly string[] {
+function updatedBetween(
+  before: ReadConfig,
+  after: ReadConfig,
+  chosen: ReadonlySet<string>,
+): readonly string[] {
   const old = new Map(before.entries.map((entry) => [entryKey(entry), entry]));
   return after.entries
     .filter((entry) => {
       const was = old.get(entryKey(entry));
-      if (was?.governed === undefined) return false;
+      if (was?.governed === undefined || chosen.has(entryKey(entry))) return false;
       return started(was) !== started(entry);
     })
     .map(({ name }) => name);
@@ -296,15 +328,16 @@ interface Rewriting {
   readonly found: FoundConfig;
   readonly call: ShimCall;
   readonly chosen: readonly Pick<ServerEntry, 'name' | 'project'>[];
+  readonly loose: LooseEntries;
   readonly renewed: ReadonlySet<string>;
   readonly moves: readonly Move[];
   readonly options: ImportOptions;
 }
 
-function rewriteFor({ found, call, chosen, renewed, moves, options }: Rewriting) {
+function rewriteFor({ found, call, chosen, loose, renewed, moves, options }: Rewriting) {
   const { client, file, config, target } = found;
-  const keys = new Set(chosen.map(entryKey));
-  const rewrite = rewriter({ client, file, current: config, chosen: keys, call, renewed });
+  const keys = { chosen: new Set(chosen.map(entryKey)), loose: new Set(loose.keys()), renewed };
+  const rewrite = rewriter({ client, file, current: config, call, ...keys });
   const { path, format } = file;
   const store = storeAt(options.paths);
   return movingRewrite({ path, format, key: keyOf(target, store.ports), store, moves, rewrite });
@@ -317,10 +350,11 @@ type Imported =
 /** Changes one file as it was planned. What moves out of it has to be in the store by then. */
 function applyImport(planned: ImportFile, options: ImportOptions): Imported {
   const { found, call, moves } = planned;
-  const chosen = chosenIn(found, planned.baseText, options);
+  const loose = looseIn(found, options);
+  const chosen = chosenIn(found, { baseText: planned.baseText, loose, options });
   const { file } = found;
   const renewed = renewedIn(found.config, options);
-  const rewrite = rewriteFor({ found, call, chosen, renewed, moves, options });
+  const rewrite = rewriteFor({ found, call, chosen, loose, renewed, moves, options });
   const store = storeAt(options.paths);
   const { onStep } = options;
   const steps = onStep === undefined ? {} : { onStep };

@@ -24,6 +24,12 @@ function livingWrap({ file, entries }: ReadConfig, { env, paths }: Home): AdoptP
   return undefined;
 }
 
+/** Whether an entry names a session of `sub wrap` that still runs. */
+function isLiveSession(id: string, { env, paths }: Home): boolean {
+  if (!isWrapId(id)) return false;
+  return [paths.run, fallbackRunDir(env)].some((dir) => readWrapFile(dir, id).kind === 'live');
+}
+
 function inUse(path: string, pid: number): AdoptProblem {
   return adoptProblem(
     'SUB_CLIENT_LOCKED',
@@ -32,4 +38,4 @@ function inUse(path: string, pid: number): AdoptProblem {
   );
 }
 
-export { livingWrap };
+export { isLiveSession, livingWrap };

@@ -1,10 +1,10 @@
 // Whether an entry starts the very `sub` that asks. Anything may call itself `sub` and take `shim`
 // for an argument: a script or a package of the project, a program in a folder of the PATH that the
 // entry brings along. Only what is certain counts.
-import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { ServerEntry } from '../../clients/index.ts';
-import { type OwnCall, ownProgram, realFile } from './own-program.ts';
+import { isExecutable, realFile } from '../../os/program.ts';
+import { type OwnCall, ownProgram } from './own-program.ts';
 
 interface Asking {
   readonly own: OwnCall;
@@ -42,15 +42,6 @@ function foundInPath(name: string, path = ''): string | undefined {
     if (isExecutable(file)) return realFile(file);
   }
   return undefined;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return realFile(path) !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 export type { Asking };

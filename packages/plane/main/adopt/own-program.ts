@@ -1,8 +1,7 @@
 // How a config names `sub`: by the runtime and the script, absolute and free of links, because a
 // client starts its servers from any folder, and a link may lead elsewhere tomorrow.
-import { realpathSync, statSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
 import { governedOf } from '../../clients/index.ts';
+import { realFile } from '../../os/program.ts';
 
 interface OwnCall {
   /** `process.execPath` */
@@ -49,15 +48,5 @@ function ownProgram({ runtime, script }: OwnCall): OwnProgram {
   };
 }
 
-function realFile(path: string): string | undefined {
-  if (!isAbsolute(path)) return undefined;
-  try {
-    const real = realpathSync.native(path);
-    return statSync(real).isFile() ? real : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 export type { OwnCall, OwnProgram };
-export { ownProgram, realFile };
+export { ownProgram };

@@ -58,11 +58,19 @@ interface RestoreFile {
   readonly secrets: readonly string[];
   /** Those whose server is gone: they are in the store alone. */
   readonly stored: readonly string[];
+  /** Those that stay in the store, because their entry starts something else than it did. */
+  readonly withheld: readonly WithheldSecret[];
   /** Those of `secrets` that have another value than when they were moved. */
   readonly rotated: readonly string[];
   readonly apply: () => RestoreResult;
   /** Once it is back, its servers need no bindings any more; a whole sentence where one has to stay. */
   readonly unbind: () => Promise<string | undefined>;
+}
+
+interface WithheldSecret {
+  readonly server: string;
+  readonly variable: string;
+  readonly secret: string;
 }
 
 interface RestorePlan {
@@ -147,7 +155,9 @@ async function fromRecord(
   const holder = livingOwner(found.record, store);
   if (holder !== undefined) return heldBy(path, holder.by);
   const client = clientOf(id);
-  const back = await secretsFor(found, { store, options });
+  const backup = readBackup(found, store);
+  const base = backup.kind === 'problem' ? '' : backup.bytes.toString('utf8');
+  const back = await secretsFor(found, base, { store, options });
   if (back.kind === 'refused') return back;
   const putBack: PutBack = (text, record) => {
     const one = back.fill(text, record);
@@ -159,7 +169,6 @@ async function fromRecord(
   const config = readConfigFile(target);
   // What keeps it from being put back is told by whoever tries, with what to do by hand.
   if (config.kind !== 'read') return tried(path, apply);
-  const backup = readBackup(found, store);
   if (backup.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', backup);
   const undone = undoOf(config, found, { backup, store });
   if (undone.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', undone);
@@ -178,6 +187,11 @@ async function fromRecord(
     diff: diffOf([client.read(file, config.text), client.read(file, text)], redact),
     secrets: namesOf(filled.put),
     stored: namesOf(filled.lost),
+    withheld: filled.withheld.map(({ server, path: place, secret }) => ({
+      server,
+      variable: String(place.at(-1)),
+      secret,
+    })),
     rotated: back.rotated.filter((name) => filled.put.some(({ secret }) => secret === name)),
     apply,
     unbind: () => unbindMoved(found, { store, options }),
@@ -187,14 +201,16 @@ async function fromRecord(
 /** The store is opened only for a config that lacks something. */
 async function secretsFor(
   { record }: FoundRecord,
+  baseText: string,
   { store, options }: Pick<Looking, 'store' | 'options'>,
 ): Promise<Returning | AdoptProblem> {
   if (record.moved === undefined) {
-    const none = { put: [], lost: [], renamed: new Map() };
+    const none = { put: [], lost: [], withheld: [], renamed: new Map() };
     return { kind: 'returning', fill: (text) => ({ kind: 'filled', text, ...none }), rotated: [] };
   }
   const vault = await vaultOptions(options);
-  return 'kind' in vault ? vault : returning(record, vault, store.ports.sha256);
+  if ('kind' in vault) return vault;
+  return returning(record, { vault, sha256: store.ports.sha256, baseText });
 }
 
 function namesOf(secrets: readonly MovedSecret[]): readonly string[] {
@@ -250,6 +266,7 @@ function fromEntries(
       diff: diffOf([config, client.read(file, out.text)], redact),
       secrets: [],
       stored: [],
+      withheld: [],
       rotated: [],
       unbind: () => unbindMoved(undefined, { store, options }),
       apply: () => releaseConfig({ ...store, file, entries }),

@@ -3,10 +3,11 @@ import type { ReadConfig, ServerEntry } from '../../clients/index.ts';
 import { type Asking, startsOwn } from './own-entry.ts';
 
 /**
- * `governed`: by this very `sub`. `foreign`: by something else that is called `sub`, which may do
- * anything. `unknown`: neither a command nor an address that we know how to read.
+ * `governed`: by this very `sub`. `loose`: by this very `sub`, with options that weaken it and that no
+ * `sub import` wrote. `foreign`: by something else that is called `sub`, which may do anything.
+ * `unknown`: neither a command nor an address that we know how to read.
  */
-type ServerState = 'governed' | 'foreign' | 'open' | 'remote' | 'unknown';
+type ServerState = 'governed' | 'loose' | 'foreign' | 'open' | 'remote' | 'unknown';
 
 interface ServerView {
   readonly name: string;
@@ -16,6 +17,8 @@ interface ServerView {
   readonly isDisabled: boolean;
   /** Why no shim can stand before its command. */
   readonly obstacle?: string;
+  /** The options of its shim that weaken it; only where the state is `loose`. */
+  readonly loose?: readonly string[];
   /** The name that policies and the ledger know it by; only where it starts a shim. */
   readonly serverName?: string;
   /** What the entry itself tells its shim. */
@@ -28,21 +31,30 @@ interface ServerView {
   readonly program?: readonly string[];
 }
 
-function stateOf(entry: ServerEntry, asking: Asking): ServerState {
-  const { governed, transport } = entry;
-  if (governed !== undefined) return startsOwn(entry, asking) ? 'governed' : 'foreign';
-  return transport === 'stdio' ? 'open' : transport;
+interface Viewing extends Asking {
+  /** By `entryKey`: the options that loosen an entry. */
+  readonly loose: ReadonlyMap<string, readonly string[]>;
 }
 
-function viewOf(entry: ServerEntry, asking: Asking): ServerView {
+function stateOf(entry: ServerEntry, viewing: Viewing): ServerState {
+  const { governed, transport } = entry;
+  if (governed === undefined) return transport === 'stdio' ? 'open' : transport;
+  if (!startsOwn(entry, viewing)) return 'foreign';
+  return viewing.loose.has(entryKey(entry)) ? 'loose' : 'governed';
+}
+
+function viewOf(entry: ServerEntry, viewing: Viewing): ServerView {
   const { name, project, isDisabled, governed, obstacle } = entry;
   const policy = governed && flagIn(governed.flags, 'policy');
   const profile = governed && flagIn(governed.flags, 'profile');
   const events = governed && flagIn(governed.flags, 'events');
+  const state = stateOf(entry, viewing);
+  const loose = viewing.loose.get(entryKey(entry));
   return {
     name,
     ...(project !== undefined && { project }),
-    state: stateOf(entry, asking),
+    state,
+    ...(state === 'loose' && loose !== undefined && { loose }),
     isDisabled,
     ...(obstacle !== undefined && { obstacle }),
     ...(governed !== undefined && { serverName: governed.serverName ?? name }),
@@ -54,8 +66,8 @@ function viewOf(entry: ServerEntry, asking: Asking): ServerView {
   };
 }
 
-function viewsOf({ entries }: ReadConfig, asking: Asking): readonly ServerView[] {
-  return entries.map((entry) => viewOf(entry, asking));
+function viewsOf({ entries }: ReadConfig, viewing: Viewing): readonly ServerView[] {
+  return entries.map((entry) => viewOf(entry, viewing));
 }
 
 /** The last one counts, as it does for the shim. */

@@ -3,6 +3,7 @@ import { CLIENTS } from '../../clients/index.ts';
 import { isAlive, keyOf, type Store } from '../../clients/store/ports.ts';
 import { readRecord } from '../../clients/store/record.ts';
 import { type FoundConfig, findConfigs } from './configs.ts';
+import { type LooseOptions, looseIn } from './loose-entry.ts';
 import type { OwnCall } from './own-program.ts';
 import { type AdoptPlace, clientPlace, storeAt } from './place.ts';
 import { type AdoptProblem, withCode } from './problem.ts';
@@ -35,7 +36,7 @@ interface Adoptions {
   readonly problems: readonly AdoptProblem[];
 }
 
-interface StatusOptions extends AdoptPlace {
+interface StatusOptions extends AdoptPlace, LooseOptions {
   /** The `sub` that asks: only what starts that one counts as governed. */
   readonly own: OwnCall;
 }
@@ -65,11 +66,8 @@ function adoptionStatus(place: StatusOptions): Adoptions {
   };
 }
 
-function fileOf(
-  { client, file, target, config }: FoundConfig,
-  store: Store,
-  asking: StatusOptions,
-): StatusFile {
+function fileOf(found: FoundConfig, store: Store, asking: StatusOptions): StatusFile {
+  const { client, file, target, config } = found;
   const record = readRecord(keyOf(target, store.ports), store.paths);
   const { kind = null, owner } = record.kind === 'record' ? record.record : {};
   const isLive = owner !== undefined && isAlive(owner, store.ports);
@@ -79,7 +77,7 @@ function fileOf(
     path: file.path,
     scope: file.scope,
     ...(file.scope === 'project' && { project: projectOf(file.path) }),
-    servers: viewsOf(config, asking),
+    servers: viewsOf(config, { ...asking, loose: looseIn(found, asking) }),
     change: kind,
     wrapPid: isLive ? owner.pid : null,
   };

@@ -135,12 +135,13 @@ function startFor(options: LookOptions, { paths }: Loaded): Start | LookFailure 
 
 function secretsFor(
   serverName: string,
-  { command, args, env }: ServerTask,
+  { command, args, env, cwd }: ServerTask,
   { servers, paths, config }: Loaded,
 ): Promise<ResolvedSecrets> {
   return resolveBindings({
     serverName,
     command: [command, ...args],
+    ...(cwd !== undefined && { cwd }),
     servers,
     env,
     home: paths.home,

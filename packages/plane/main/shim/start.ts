@@ -260,12 +260,13 @@ async function warned(loading: ReturnType<typeof loadPolicy>): ReturnType<typeof
 
 /** The secrets of this server; in production it does not start without one of them. */
 async function secretsFor(
-  { serverName, command, args, env }: ShimOptions,
+  { serverName, command, args, env, cwd }: ShimOptions,
   { servers, paths, config }: Loaded,
 ): Promise<ResolvedSecrets | string> {
   const secrets = await resolveBindings({
     serverName,
     command: [command, ...args],
+    cwd,
     servers,
     env,
     home: paths.home,

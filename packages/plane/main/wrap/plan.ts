@@ -14,6 +14,8 @@ import {
 } from '../../clients/index.ts';
 import { baseOf } from '../adopt/base.ts';
 import { type FoundConfig, findConfigs } from '../adopt/configs.ts';
+import { type LooseEntries, looseIn } from '../adopt/loose-entry.ts';
+import { startsOwn } from '../adopt/own-entry.ts';
 import { type OwnCall, ownProgram } from '../adopt/own-program.ts';
 import { clientPlace, storeAt } from '../adopt/place.ts';
 import { withCode } from '../adopt/problem.ts';
@@ -51,6 +53,8 @@ interface WrapFilePlan {
   readonly found: FoundConfig;
   /** By `entryKey`. */
   readonly chosen: ReadonlySet<string>;
+  /** Those of them whose own shim is replaced, because its options weaken it. */
+  readonly loose: ReadonlySet<string>;
   readonly call: ShimCall;
 }
 
@@ -68,8 +72,10 @@ async function planWrap(options: WrapOptions): Promise<WrapPlan | Refused> {
   const configs = configsOf(client, options);
   if ('kind' in configs) return configs;
   const isOurs = isForProject(run.cwd);
+  const looseOf = looseEntries(configs, options);
   const problem =
-    governedAlready(client, configs, { run, isOurs }) ?? wrapProblem(client, configs, options);
+    governedAlready(client, configs, { run, isOurs, looseOf }) ??
+    wrapProblem(client, configs, options);
   if (problem !== undefined) return problem;
   const beside = besideOf(client, configs, run);
   if (options.isStrict && beside.length > 0) return notStrict(beside);
@@ -81,10 +87,45 @@ async function planWrap(options: WrapOptions): Promise<WrapPlan | Refused> {
     client,
     files: configs.flatMap((found) => {
       const entries = chosenIn(found.config, isOurs);
-      return entries.length === 0 ? [] : [{ found, chosen: new Set(entries.map(entryKey)), call }];
+      const chosen = new Set(entries.map(entryKey));
+      const loose = new Set(looseOf(found).keys());
+      return entries.length === 0 ? [] : [{ found, chosen, loose, call }];
     }),
-    warnings: [...warningsOf(configs, program.warning), ...besideWarnings(beside)],
+    warnings: [
+      ...warningsOf(configs, program.warning),
+      ...configs.flatMap((found) => looseWarnings(found, looseOf(found), isOurs)),
+      ...besideWarnings(beside),
+    ],
   };
+}
+
+type LooseOf = (found: FoundConfig) => LooseEntries;
+
+/** Only those that start this very `sub`: what another one does with its options nobody knows. */
+function looseEntries(configs: readonly FoundConfig[], { run, own }: WrapOptions): LooseOf {
+  const known = new Map(
+    configs.map((found) => {
+      const loose = looseIn(found, run);
+      const ours = found.config.entries.filter((one) => startsOwn(one, { own, env: run.env }));
+      const keys = new Set(ours.map(entryKey));
+      return [found, new Map([...loose].filter(([key]) => keys.has(key)))] as const;
+    }),
+  );
+  return (found) => known.get(found) ?? new Map();
+}
+
+function looseWarnings(
+  { file, config }: FoundConfig,
+  loose: LooseEntries,
+  isOurs: IsOurs,
+): readonly string[] {
+  return config.entries.filter(isOurs).flatMap((entry) => {
+    const flags = loose.get(entryKey(entry));
+    if (flags === undefined) return [];
+    return [
+      `${entry.name} in ${file.path} starts sub shim with ${flags.join(', ')}, and no \`sub import\` here wrote that: in this session it has a shim without these options.`,
+    ];
+  });
 }
 
 function besideOf(
@@ -220,13 +261,23 @@ function splitEntry({ entry, file, overridden }: EffectiveServer): Refused {
 function governedAlready(
   client: Client,
   configs: readonly FoundConfig[],
-  { run, isOurs }: { readonly run: RunOptions; readonly isOurs: IsOurs },
+  {
+    run,
+    isOurs,
+    looseOf,
+  }: Pick<WrapOptions, 'run'> & {
+    readonly isOurs: IsOurs;
+    readonly looseOf: LooseOf;
+  },
 ): Refused | undefined {
   for (const found of configs) {
     // Whoever has rewritten it and still runs is named.
     const base = baseOf(found, storeAt(run.paths));
     if (base.kind === 'refused') return refused(base.code, base.message, base.fix);
-    const entry = found.config.entries.find((one) => one.governed !== undefined && isOurs(one));
+    const loose = looseOf(found);
+    const entry = found.config.entries.find(
+      (one) => one.governed !== undefined && isOurs(one) && !loose.has(entryKey(one)),
+    );
     if (entry === undefined) continue;
     const agent = run.command.join(' ').slice(0, NAME_LENGTH_MAX);
     return refused(
@@ -266,7 +317,9 @@ function flagsOf(id: string, { told }: RunOptions): readonly string[] {
 function fileDiff({ found, chosen, call }: WrapFilePlan, redact: (text: string) => string): string {
   const { client, file, config } = found;
   const entries = config.entries.filter((entry) => chosen.has(entryKey(entry)));
-  const after = client.read(file, client.plan(config, entries, call).text);
+  // The only shims among these are loose ones: anything else that is governed was refused.
+  const rewritten = client.plan(config, entries, { ...call, replacesShim: true });
+  const after = client.read(file, rewritten.text);
   if (after.kind === 'problem') throw new Error(`a rewritten config is broken: ${after.message}`);
   return shownDiff({ before: config, after, redact });
 }

@@ -119,7 +119,7 @@ interface Rewriting {
 }
 
 function rewriteOne(
-  { found, chosen, call }: WrapFilePlan,
+  { found, chosen, loose, call }: WrapFilePlan,
   { plan, store, owner }: Rewriting,
 ): Applied | Unchanged | Refused {
   const { client, file, config } = found;
@@ -128,7 +128,7 @@ function rewriteOne(
     file,
     kind: 'wrap',
     // What a dead session has left is taken out, not taken over.
-    rewrite: rewriter({ client, file, current: { ...config, entries: [] }, chosen, call }),
+    rewrite: rewriter({ client, file, current: { ...config, entries: [] }, chosen, loose, call }),
     owner,
     wrapId: plan.id,
   });

@@ -29,6 +29,9 @@ interface BindingName {
 interface Binding extends BindingName {
   /** The command that it is for, as `fitsCommand` takes it. */
   readonly command: readonly string[];
+  /** What that starts: the program, and the files that its words name. */
+  readonly program: string;
+  readonly files: readonly string[];
 }
 
 interface BindingFile {
@@ -52,11 +55,19 @@ function blockOf({ server, variable, secret }: BindingName, lineBreak: string): 
   return lines.map((line) => `${line}${lineBreak}`).join('');
 }
 
-/** The last line of a block; blocks of earlier versions have none. */
-const COMMAND_LINE = /command = \[[^\r\n]*\]\r?\n/y;
+/** The last lines of a block; blocks of earlier versions have none, or the first alone. */
+const COMMAND_LINES =
+  /command = \[[^\r\n]*\]\r?\n(?:program = [^\r\n]*\r?\n)?(?:files = \[[^\r\n]*\]\r?\n)?/y;
 
-function commandLine({ command }: Binding, lineBreak: string): string {
-  return `command = [${command.map((word) => quoted(word, 'toml')).join(', ')}]${lineBreak}`;
+function commandLines({ command, program, files }: Binding, lineBreak: string): string {
+  const list = (words: readonly string[]) =>
+    `[${words.map((word) => quoted(word, 'toml')).join(', ')}]`;
+  const lines = [
+    `command = ${list(command)}`,
+    `program = ${quoted(program, 'toml')}`,
+    ...(files.length === 0 ? [] : [`files = ${list(files)}`]),
+  ];
+  return lines.map((line) => `${line}${lineBreak}`).join('');
 }
 
 /** The file with these bindings too; a problem where it would not be what the shim can read. */
@@ -68,7 +79,7 @@ async function withBindings(
   const lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
   const start = text === '' || text.endsWith('\n') ? text : `${text}${lineBreak}`;
   const blocks = bindings
-    .map((one) => `${lineBreak}${blockOf(one, lineBreak)}${commandLine(one, lineBreak)}`)
+    .map((one) => `${lineBreak}${blockOf(one, lineBreak)}${commandLines(one, lineBreak)}`)
     .join('');
   const next = `${start}${start === '' ? blocks.slice(lineBreak.length) : blocks}`;
   const byHand = 'Write these bindings by hand, or keep the secrets where they are.';
@@ -109,7 +120,7 @@ function withoutBlock(
 ): string {
   const before = text.slice(0, at);
   const isApart = before.endsWith(`\n${lineBreak}`) || before === lineBreak;
-  const line = new RegExp(COMMAND_LINE);
+  const line = new RegExp(COMMAND_LINES);
   line.lastIndex = at + blockOf(binding, lineBreak).length;
   const end = line.lastIndex + (line.exec(text)?.[0].length ?? 0);
   return text.slice(0, isApart ? at - lineBreak.length : at) + text.slice(end);

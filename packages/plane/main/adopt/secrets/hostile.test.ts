@@ -96,15 +96,15 @@ describe('a server of the same name with another command', () => {
 
   test('is told by what its client puts in place of variables, and by words that are hidden', async () => {
     const folder = ['$', '{workspaceFolder}'].join('');
-    const args = ['--key', 'drawnS3cr3tByLot', `${folder}/hub.js`];
+    const args = ['--key', 'drawnS3cr3tByLot', `--root=${folder}/hub`];
     machine.write(configOf({ hub: hubOf('node', TOKEN, args) }));
     await importMoving(machine.options());
     expect(machine.bindings).not.toContain('drawnS3cr3tByLot');
     const tokenOf = async (...words: readonly string[]) =>
       (await envOf(machine.options(), 'hub', { words: ['node', ...words] })).env['HUB_TOKEN'];
-    expect(await tokenOf('--key', 'drawnS3cr3tByLot', '/p/hub.js')).toBe(TOKEN);
-    expect(await tokenOf('--key', 'drawnS3cr3tByLot', '/p/evil.js')).toBeUndefined();
-    expect(await tokenOf('--key', 'another', '/p/hub.js')).toBeUndefined();
+    expect(await tokenOf('--key', 'drawnS3cr3tByLot', '--root=/p/hub')).toBe(TOKEN);
+    expect(await tokenOf('--key', 'drawnS3cr3tByLot', '--root=/p/evil')).toBeUndefined();
+    expect(await tokenOf('--key', 'another', '--root=/p/hub')).toBeUndefined();
   });
 });
 

@@ -115,7 +115,7 @@ async function prepareMoves(
       options,
       files.map(({ found }) => found),
     );
-    const planning = new Planning({ servers: home.servers, others, vault });
+    const planning = new Planning({ servers: home.servers, others, vault, env: options.env });
     const moves = new Map(files.map((file) => [file, planning.movesOf(file)]));
     const unfit = await unfitFor(planning.bindings, options);
     if (unfit === undefined) return movesOf(planning, moves, { options, home });

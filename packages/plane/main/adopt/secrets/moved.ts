@@ -6,6 +6,7 @@ import { isOf, readRecord } from '../../../clients/store/record.ts';
 import type { ConfigRecord } from '../../../clients/store/record-text.ts';
 import { readDocument } from '../../../clients/text/document.ts';
 import { cutAll } from './cut.ts';
+import { startDigest } from './same-start.ts';
 
 /** A secret that goes into the store, or is there already. */
 interface Move extends Omit<MovedSecret, 'cut' | 'moved_at'> {
@@ -36,9 +37,16 @@ function movingRewrite(moving: Moving): (baseText: string) => Rewritten | Config
     }
     const { text } = out;
     const moved_at = store.ports.now().toISOString();
-    const cuts = out.cuts.map(
-      ({ target, cut }): MovedSecret => ({ ...target.move, moved_at, cut }),
+    const read = readDocument(
+      text,
+      format,
+      moves.map((move) => move.path),
     );
+    const document = read.kind === 'document' ? read.document : undefined;
+    const cuts = out.cuts.map(({ target: { move }, cut }): MovedSecret => {
+      const started = startDigest(document, move.path, store.ports.sha256);
+      return { ...move, moved_at, ...(started !== undefined && { started }), cut };
+    });
     const rewritten = rewrite(text);
     if ('kind' in rewritten) return rewritten;
     const moved = chain(moving, { before: baseText, after: text, cuts });

@@ -182,7 +182,7 @@ describe('what moves', () => {
     expect(file?.diff).toMatch(/^-.*"HUB_TOKEN": "…"/m);
     expect(file?.diff).not.toContain(TOKEN);
     expect(JSON.stringify(moving.files.map(({ moves }) => moves))).not.toContain(TOKEN);
-    expect(readdirSync(machine.folder)).toEqual(['home']);
+    expect(readdirSync(machine.folder).toSorted()).toEqual(['bin', 'home']);
   });
 
   test('the store is asked for an equal value first', async () => {

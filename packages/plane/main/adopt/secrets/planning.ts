@@ -1,8 +1,11 @@
 // Which secrets of some configs move, under which names, and what their servers are bound to.
+import type { Document } from '../../../clients/text/document.ts';
 import type { SecretBinding, Servers } from '../../../config/index.ts';
+import { realFile } from '../../../os/program.ts';
 import { fitsCommand, type Vault } from '../../../vault/index.ts';
 import type { FoundConfig } from '../configs.ts';
 import type { Binding } from './bindings.ts';
+import { type BoundProgram, boundProgram } from './bound-program.ts';
 import { cutAll } from './cut.ts';
 import type { Move } from './moved.ts';
 import { secretNames } from './names.ts';
@@ -23,6 +26,8 @@ interface PlanningParts {
   readonly servers: Servers;
   readonly others: Others;
   readonly vault: Vault | undefined;
+  /** Of this terminal: where programs are found. */
+  readonly env: { readonly [name: string]: string | undefined };
 }
 
 /** Gathers what is new: names that are taken by one file are taken for the next. */
@@ -58,16 +63,32 @@ class Planning {
         return this.#stays(`${words} is written in a way that could not come back as it is`);
       }
       const { value } = target;
+      const bound = this.#bindWords(command);
+      const starts = this.#startOf(found, document, { ...target.secret, bound });
       const asked = { client: client.id, server, variable, value, words, started: command };
-      const name = this.#nameFor({ ...asked, command: this.#bindWords(command) });
+      const name = this.#nameFor({ ...asked, command: bound, starts });
       return name === undefined ? [] : [{ server, path, secret: name, value: () => value }];
     });
   }
 
+  #startOf(
+    found: FoundConfig,
+    document: Document | undefined,
+    { path, project, command, bound }: PlainSecret & { readonly bound: readonly string[] },
+  ): BoundProgram | string {
+    if (document === undefined) return 'its config cannot be read';
+    const { env } = this.#parts;
+    return boundProgram({ found, document, path: path.slice(0, -2), project, command, bound, env });
+  }
+
   #nameFor(asked: Asked): string | undefined {
-    const { server, variable, value, words, command } = asked;
+    const { server, variable, value, words, command, starts } = asked;
     const bound = this.#boundTo(asked);
     if (bound !== undefined) return this.#reused(bound, asked);
+    if (typeof starts === 'string') {
+      this.#stays(`${words} cannot be bound to its server: ${starts}`);
+      return undefined;
+    }
     const { clash, also, apart } = sharedBy(this.#parts.others, asked);
     if (clash !== undefined) {
       this.#stays(
@@ -86,15 +107,21 @@ class Planning {
       );
     }
     const name = this.#names.get(value) ?? this.#newName(asked);
-    this.bindings.push({ server, variable, secret: name, command });
+    this.bindings.push({ server, variable, secret: name, command, ...starts });
     return name;
   }
 
   /** What it gets by its name and command. */
-  #boundTo({ server, variable, started }: Asked): SecretBinding | Binding | undefined {
+  #boundTo({ server, variable, started, starts }: Asked): SecretBinding | Binding | undefined {
     const isSame = (other: string) => other.toUpperCase() === variable.toUpperCase();
-    const isFor = ({ command }: Pick<SecretBinding, 'command'>) =>
-      command === undefined || fitsCommand(command, started);
+    const isFor = ({
+      command,
+      program,
+      files,
+    }: Pick<SecretBinding, 'command' | 'program' | 'files'>) =>
+      command === undefined ||
+      (fitsCommand(command, started) &&
+        (program === undefined || isSameStart({ program, files: files ?? [] }, starts)));
     const bindings = this.#parts.servers.get(server)?.secretBindings ?? [];
     return (
       bindings.find((one) => isSame(one.injectAs) && isFor(one)) ??
@@ -135,6 +162,15 @@ class Planning {
   }
 }
 
+/** Two projects may have servers of one name and one command, which start their own files. */
+function isSameStart({ program, files }: BoundProgram, starts: BoundProgram | string): boolean {
+  return (
+    typeof starts === 'object' &&
+    realFile(program) === realFile(starts.program) &&
+    JSON.stringify(files) === JSON.stringify(starts.files)
+  );
+}
+
 interface Asked {
   readonly client: string;
   readonly server: string;
@@ -143,6 +179,8 @@ interface Asked {
   /** What starts the server, and how its binding names that. */
   readonly started: readonly string[];
   readonly command: readonly string[];
+  /** What the command starts, or why nothing can be bound. */
+  readonly starts: BoundProgram | string;
   /** Where it stands, for people. */
   readonly words: string;
 }

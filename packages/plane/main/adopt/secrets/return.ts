@@ -19,6 +19,7 @@ import {
 import { type AdoptProblem, adoptProblem } from '../problem.ts';
 import { isFilled } from './cut.ts';
 import { putAll, putInto } from './put-back.ts';
+import { type RecordedStarts, recordedStarts } from './same-start.ts';
 import { uncutAll } from './written.ts';
 
 type PutBack = (text: string, record: ConfigRecord) => string | ConfigProblem;
@@ -31,6 +32,8 @@ interface Filled {
   readonly put: readonly MovedSecret[];
   /** Those whose server is gone: they are in the store alone. */
   readonly lost: readonly MovedSecret[];
+  /** Those whose entry starts something else by now: it is left without them. */
+  readonly withheld: readonly MovedSecret[];
   /** The servers that stand there under another name, and start without a shim now. */
   readonly renamed: ReadonlyMap<string, readonly string[]>;
 }
@@ -43,11 +46,17 @@ interface Returning {
   readonly rotated: readonly string[];
 }
 
+interface ReturnFrom {
+  readonly vault: VaultOptions;
+  readonly sha256: StorePorts['sha256'];
+  /** The config as the record has it: without our edits, and without the secrets. */
+  readonly baseText: string;
+}
+
 /** Opens the store for the secrets of one record; refuses when one of them is gone. */
 async function returning(
   { path, moved = [], created_at: changedAt }: ConfigRecord,
-  options: VaultOptions,
-  sha256: StorePorts['sha256'],
+  { vault: options, sha256, baseText }: ReturnFrom,
 ): Promise<Returning | AdoptProblem> {
   const vault = await openVault(options);
   if (isVaultFault(vault)) return unopened(path, vault);
@@ -66,7 +75,8 @@ async function returning(
   const rotated = (vault?.secrets ?? []).flatMap(({ name, addedAt, rotatedAt }) =>
     Date.parse(rotatedAt ?? addedAt) > Date.parse(since.get(name) ?? '') ? [name] : [],
   );
-  const fill: Returning['fill'] = (text, record) => filled(text, { record, values, sha256 });
+  const fill: Returning['fill'] = (text, record) =>
+    filled(text, { record, values, sha256, baseText });
   return { kind: 'returning', fill, rotated };
 }
 
@@ -88,6 +98,7 @@ interface Filling {
   readonly record: ConfigRecord;
   readonly values: ReadonlyMap<string, string>;
   readonly sha256: StorePorts['sha256'];
+  readonly baseText: string;
 }
 
 /** A secret on its way back. */
@@ -97,22 +108,28 @@ interface Coming {
 }
 
 /** Into the very text they were cut out of, to the byte; into any other, where they belong. */
-function filled(text: string, { record, values, sha256 }: Filling): Filled | ConfigProblem {
-  const { path, moved = [], base } = record;
+function filled(
+  text: string,
+  { record, values, sha256, baseText }: Filling,
+): Filled | ConfigProblem {
+  const { path, moved = [], base, format } = record;
+  const changed = problem(path, `The record of ${path} has just changed.`, 'Try again.');
+  if (!isOf(base, Buffer.from(baseText), sha256)) return changed;
   const all: Coming[] = [];
   for (const one of moved) {
     const value = values.get(one.secret);
-    if (value === undefined) {
-      return problem(path, `The record of ${path} has just changed.`, 'Try again.');
-    }
+    if (value === undefined) return changed;
     all.push({ one, value });
   }
-  const isBase = isOf(base, Buffer.from(text), sha256);
+  const starts = recordedStarts({ baseText, format, moved, sha256 });
+  const isBase =
+    isOf(base, Buffer.from(text), sha256) &&
+    moved.every((one) => starts.compare(text, one) !== 'other');
   const exact = isBase ? exactly(text, all, record.format) : undefined;
-  if (exact === undefined) return belonging(text, all, { record, put: [] });
+  if (exact === undefined) return belonging(text, all, { record, put: [], starts });
   const { count } = exact;
   const put = all.slice(all.length - count).map(({ one }) => one);
-  return belonging(exact.text, all.slice(0, all.length - count), { record, put });
+  return belonging(exact.text, all.slice(0, all.length - count), { record, put, starts });
 }
 
 /**
@@ -139,17 +156,22 @@ interface Belonging {
   readonly record: ConfigRecord;
   /** Those that are in it by now. */
   readonly put: MovedSecret[];
+  readonly starts: RecordedStarts;
 }
 
 function belonging(
   text: string,
   all: readonly Coming[],
-  { record, put }: Belonging,
+  { record, put, starts }: Belonging,
 ): Filled | ConfigProblem {
   const { path, format } = record;
   const lost: MovedSecret[] = [];
   const renamed = new Map<string, readonly Renamed[]>();
-  const coming = all.toReversed().map((each) => ({ ...each, path: each.one.path }));
+  const withheld = all.map(({ one }) => one).filter((one) => starts.compare(text, one) === 'other');
+  const coming = all
+    .filter(({ one }) => !withheld.includes(one))
+    .toReversed()
+    .map((each) => ({ ...each, path: each.one.path }));
   const most = putAll(text, coming, format);
   put.push(...most.put.map(({ one }) => one));
   let next = most.text;
@@ -161,7 +183,7 @@ function belonging(
       put.push(one);
     }
     if (done.kind !== 'gone') continue;
-    const free = renamed.has(one.server) ? { text: next } : setFree(next, record, one.server);
+    const free = renamed.has(one.server) ? { text: next } : setFree(next, record, { one, starts });
     if (free === undefined) return noPlace(path, one);
     next = free.text;
     if ('entries' in free) renamed.set(one.server, free.entries);
@@ -173,7 +195,7 @@ function belonging(
   const names = [...renamed].flatMap(([server, entries]) =>
     entries.length === 0 ? [] : [[server, entries.map(({ name }) => name)] as const],
   );
-  return { kind: 'filled', text: next, put, lost, renamed: new Map(names) };
+  return { kind: 'filled', text: next, put, lost, withheld, renamed: new Map(names) };
 }
 
 interface Renaming {
@@ -199,16 +221,21 @@ function intoRenamed(
   return next;
 }
 
-/** The entries that start the shim of that server under another name, without their shims. */
+/**
+ * The entries that start the shim of that server under another name, without their shims. One that
+ * starts something else behind it stays as it is.
+ */
 function setFree(
   text: string,
   { client: id, path, format }: ConfigRecord,
-  server: string,
+  { one, starts }: { readonly one: MovedSecret; readonly starts: RecordedStarts },
 ): { readonly text: string; readonly entries: readonly Renamed[] } | undefined {
   const client = clientOf(id);
   const read = client.read({ client: client.id, scope: 'user', path, format }, text);
   if (read.kind === 'problem') return undefined;
-  const entries = read.entries.filter(({ governed }) => governed?.serverName === server);
+  const entries = read.entries.filter(
+    (entry) => entry.governed?.serverName === one.server && starts.isBehind(text, entry, one),
+  );
   const ways = entries.map(({ name, project, at }) => {
     return { name, ...(project !== undefined && { project }), at, pairs: [] };
   });

@@ -32,7 +32,11 @@ interface Ways {
 }
 
 function optionsIn(folder: string, ways: Ways = {}): ImportOptions {
-  const env = { HOME: join(folder, 'home'), SUB_HOME: join(folder, 'sub') };
+  const env = {
+    HOME: join(folder, 'home'),
+    SUB_HOME: join(folder, 'sub'),
+    PATH: join(folder, 'bin'),
+  };
   return {
     env,
     project: join(folder, 'project'),
@@ -92,16 +96,18 @@ async function envOf(
   const { home } = options.paths;
   const { servers } = loaded;
   const command = words ?? servers.get(serverName)?.secretBindings[0]?.command ?? [];
+  const { PATH = '' } = options.env;
   const resolved = await resolveBindings({
     serverName,
     command,
     servers,
-    env,
+    env: { PATH, ...env },
     home,
     userHome: home,
     keychain: null,
   });
-  return { env: resolved.serverEnv(), problems: resolved.problems };
+  const { PATH: _path, ...given } = resolved.serverEnv();
+  return { env: given, problems: resolved.problems };
 }
 
 /** Every file below a folder that holds the value: as it is, in hex, or in Base64 at any offset. */
@@ -132,12 +138,25 @@ function filesIn(folder: string): readonly string[] {
     .filter((path) => statSync(path).isFile());
 }
 
+/** What the configs of the tests start. */
+const PROGRAMS = ['npx', 'docker', 'node', 'a', 'a b', 'b', 'late', 'x', 'y'];
+
 class Machine {
   readonly folder = mkdtempSync(join(tmpdir(), 'sub-moving-'));
   readonly config = join(this.folder, 'home', '.claude.json');
 
   constructor() {
     mkdirSync(join(this.folder, 'home'));
+    mkdirSync(join(this.folder, 'bin'));
+    for (const name of PROGRAMS) this.program(name);
+  }
+
+  /** A program that a server can be started by. */
+  program(name: string, folder = join(this.folder, 'bin')): string {
+    mkdirSync(folder, { recursive: true });
+    const path = join(folder, name);
+    writeFileSync(path, '#!/bin/sh\n', { mode: 0o755 });
+    return path;
   }
 
   options(ways: Ways = {}): ImportOptions {

@@ -1,0 +1,71 @@
+// Entries that start a shim with options that weaken it, and that no `sub import` or `sub wrap` of this
+// home has written: whoever can write to the config, such as a repository, frees its server that way.
+import {
+  type EntryChange,
+  looseFlags,
+  type ReadConfig,
+  type ServerEntry,
+} from '../../clients/index.ts';
+import { keyOf, type Store } from '../../clients/store/ports.ts';
+import { readRecord } from '../../clients/store/record.ts';
+import { sameData } from '../../clients/text/same.ts';
+import type { FoundConfig } from './configs.ts';
+import { isLiveSession } from './living-wrap.ts';
+import { type AdoptPlace, storeAt } from './place.ts';
+import { entryKey } from './server-state.ts';
+
+interface LooseOptions extends Pick<AdoptPlace, 'env' | 'paths'> {
+  /** The profile that config.toml gives the user's shims; `production` unless given. */
+  readonly userProfile?: string | undefined;
+}
+
+/** By `entryKey`: the options that loosen an entry. */
+type LooseEntries = ReadonlyMap<string, readonly string[]>;
+
+function looseIn({ target, config }: FoundConfig, options: LooseOptions): LooseEntries {
+  const hasShim = config.entries.some(({ governed }) => governed !== undefined);
+  return hasShim ? looseBeside(config, writtenTo(target, options), options) : new Map();
+}
+
+/** The same for a config whose changes are known. */
+function looseBeside(
+  { entries }: ReadConfig,
+  written: readonly EntryChange[],
+  options: LooseOptions,
+): LooseEntries {
+  const found = entries.flatMap((entry) => {
+    if (written.some((change) => isWritten(entry, change))) return [];
+    const flags = flagsOf(entry, options);
+    return flags.length === 0 ? [] : [[entryKey(entry), flags] as const];
+  });
+  return new Map(found);
+}
+
+/** A record that is damaged says nothing. */
+function writtenTo(target: string, { paths }: LooseOptions): readonly EntryChange[] {
+  const store: Store = storeAt(paths);
+  const found = readRecord(keyOf(target, store.ports), store.paths);
+  return found.kind === 'record' ? found.record.changes : [];
+}
+
+function isWritten({ at, command, args }: ServerEntry, { at: place, after }: EntryChange): boolean {
+  return (
+    sameData(at.command, place.command) &&
+    command === after.command.value &&
+    sameData(args, after.args?.value)
+  );
+}
+
+/** A shim without a command refuses to start: nothing of it is loose. */
+function flagsOf(
+  { governed, serverOnly = [] }: ServerEntry,
+  { env, paths, userProfile = 'production' }: LooseOptions,
+): readonly string[] {
+  if (governed === undefined || governed.command.length === 0) return [];
+  const { wrapId } = governed;
+  const isInSession = wrapId !== undefined && isLiveSession(wrapId, { env, paths });
+  return looseFlags(governed, { profile: userProfile, serverOnly, isInSession });
+}
+
+export type { LooseEntries, LooseOptions };
+export { looseBeside, looseIn };

@@ -1,0 +1,72 @@
+// Which file the system starts for a command, and whether another user could have put it there.
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { delimiter, isAbsolute, resolve } from 'node:path';
+
+interface ProgramPlace {
+  /** The working folder of the process that is started. */
+  readonly cwd: string;
+  /** Its PATH; undefined where it has none. */
+  readonly path: string | undefined;
+}
+
+/** What execvp takes when there is no PATH. */
+const PATH_DEFAULT = '/usr/bin:/bin';
+const FOLDERS_MAX = 1_000;
+const WRITABLE_BY_ALL = 0o002;
+const WRITABLE_BY_GROUP = 0o020;
+
+/** The absolute path that execvp would start; links are not followed. Undefined for none. */
+function findProgram(name: string, { cwd, path = PATH_DEFAULT }: ProgramPlace): string | undefined {
+  if (name === '' || name.includes('\0')) return undefined;
+  if (name.includes('/')) return executableAt(resolve(cwd, name));
+  for (const folder of path.split(delimiter).slice(0, FOLDERS_MAX)) {
+    const found = executableAt(resolve(cwd, folder, name));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function executableAt(path: string): string | undefined {
+  return isExecutable(path) ? path : undefined;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return realFile(path) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** The regular file behind all links; undefined where there is none. */
+function realFile(path: string): string | undefined {
+  if (!isAbsolute(path)) return undefined;
+  try {
+    const real = realpathSync.native(path);
+    return statSync(real).isFile() ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * How another user could have changed a file, in words that end no sentence; undefined where none
+ * could. Its group may write to it where that is this user's own first group.
+ */
+function foreignHand(path: string): string | undefined {
+  const uid = process.getuid?.();
+  if (uid === undefined) return undefined;
+  try {
+    const stats = statSync(path);
+    if (stats.uid !== uid && stats.uid !== 0) return 'belongs to another user';
+    if ((stats.mode & WRITABLE_BY_ALL) !== 0) return 'can be written by every user';
+    const isShared = (stats.mode & WRITABLE_BY_GROUP) !== 0 && stats.gid !== process.getgid?.();
+    return isShared ? 'can be written by other users of its group' : undefined;
+  } catch {
+    return 'cannot be looked at';
+  }
+}
+
+export type { ProgramPlace };
+export { findProgram, foreignHand, isExecutable, realFile };
