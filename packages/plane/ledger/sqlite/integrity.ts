@@ -63,7 +63,12 @@ function schemaOf(rows: readonly unknown[]): Schema {
 /** Without what a version of SQLite may write differently: white space. */
 function sqlOf(row: RawRow): string | null {
   const sql = textOrNull(row, 'sql');
-  return sql?.replaceAll(/\s+/g, ' ').replaceAll(/ ?([(),;]) ?/g, '$1').trim() ?? null;
+  return (
+    sql
+      ?.replaceAll(/\s+/g, ' ')
+      .replaceAll(/ ?([(),;]) ?/g, '$1')
+      .trim() ?? null
+  );
 }
 
 function isSame(one: SchemaObject, other: SchemaObject): boolean {

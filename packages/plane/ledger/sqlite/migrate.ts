@@ -47,7 +47,10 @@ function checkedVersion(db: Database, { file, migrations }: Plan): number {
   }
   // All steps of a start are one transaction: tables without a version are nobody's first step.
   if (!empty && version < 1) {
-    throw new LedgerError('SUB_LEDGER_CORRUPT', `${file}: its schema version was set to ${version}.`);
+    throw new LedgerError(
+      'SUB_LEDGER_CORRUPT',
+      `${file}: its schema version was set to ${version}.`,
+    );
   }
   return empty ? 0 : version;
 }

@@ -99,10 +99,7 @@ async function upgraded(options: Pick<SqliteOptions, 'file' | 'migrations'>): Pr
   return reader;
 }
 
-function readsOf(
-  reader: Connection,
-  migrations: readonly string[],
-): Omit<StoreReader, 'close'> {
+function readsOf(reader: Connection, migrations: readonly string[]): Omit<StoreReader, 'close'> {
   return {
     ...chainReads(reader, migrations),
     calls: async (filter, page) => searchCalls(reader, filter, page),

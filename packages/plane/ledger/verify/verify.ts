@@ -17,8 +17,8 @@ import { ChainWalk } from './chain-walk.ts';
 import { type Finding, Findings, NOWHERE } from './finding.ts';
 import { HeadWalk } from './head-walk.ts';
 import type { PruneReport } from './own-words.ts';
-import { checkContent, hasForeignTables } from './structure-check.ts';
 import { addToScratch, checkCounts, compareTables } from './projection-check.ts';
+import { checkContent, hasForeignTables } from './structure-check.ts';
 import { checkLag, readWitnesses } from './witnesses.ts';
 
 interface VerifyOptions {
