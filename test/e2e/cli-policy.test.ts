@@ -258,10 +258,10 @@ describe.concurrent('snapshots', () => {
 
   test('compile writes through no link', async () => {
     write('victim', 'precious');
-    symlinkSync('victim', join(folder, 'out.json'));
+    symlinkSync('victim', join(folder, 'linked.json'));
     symlinkSync('nowhere', join(folder, 'dangling.json'));
     await Promise.all(
-      ['out.json', 'dangling.json'].map((out) =>
+      ['linked.json', 'dangling.json'].map((out) =>
         expectFailure(['policy', 'compile', 'starter.yaml', '-o', out], {
           code: 'SUB_FILE_WRITE',
           text: `${out} is a link, and nothing is written through one.`,
