@@ -37,7 +37,11 @@ function raw({ api }: ApiClient, bytes: string): Promise<string> {
 }
 
 /** So many connections that nobody hears more of; each resolves when it is there. */
-function silent({ api }: ApiClient, count: number, bytes: string): readonly Promise<unknown>[] {
+function silentSockets(
+  { api }: ApiClient,
+  count: number,
+  bytes: string,
+): readonly Promise<unknown>[] {
   const { hostname, port } = new URL(api.url);
   return Array.from({ length: count }, () => {
     const socket = connect(
@@ -258,20 +262,20 @@ describe('the limits', () => {
     ['have no token', 'GET /api/v1/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'],
   ])('let a client in beside 400 sockets that %s', async (_, bytes) => {
     const { client } = await opened();
-    await Promise.all(silent(client, 400, bytes));
+    await Promise.all(silentSockets(client, 400, bytes));
     expect((await client.ask('/api/v1/health')).status).toBe(200);
     const stream = client.stream();
     await stream.opened;
     // Not one of those that have come since has taken its place.
-    await Promise.all(silent(client, 200, bytes));
+    await Promise.all(silentSockets(client, 200, bytes));
     expect(await client.json('/api/v1/health')).toMatchObject({ streams: 1 });
   });
 
   it('let a client in that comes in the middle of a burst', async () => {
     const { client } = await opened();
-    const before = silent(client, 200, '');
+    const before = silentSockets(client, 200, '');
     const asked = client.ask('/api/v1/health');
-    await Promise.all([...before, ...silent(client, 200, '')]);
+    await Promise.all([...before, ...silentSockets(client, 200, '')]);
     expect((await asked).status).toBe(200);
   });
 

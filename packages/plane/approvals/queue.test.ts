@@ -132,7 +132,9 @@ describe('a request', () => {
     const seen = queue.get(id);
     const changed = readFileSync(bench.file(id), 'utf8').replace('src/main.ts', '/etc/passwd');
     const [line = ''] = changed.split('\n');
-    writeFileSync(bench.file(id), String(bench.seal('approvals').seal(`${id}.json`, line)));
+    const sealed = bench.seal('approvals').seal(`${id}.json`, line);
+    if (typeof sealed !== 'string') throw new Error(sealed.message);
+    writeFileSync(bench.file(id), sealed);
     const sha256 = seen.kind === 'request' ? seen.sha256 : '';
     expect(queue.end(id, { state: 'approved', ...ME, sha256 })).toEqual({ kind: 'changed' });
     expect(queue.get(id)).toMatchObject({ state: 'pending' });

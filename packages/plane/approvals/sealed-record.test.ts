@@ -33,7 +33,7 @@ describe('an approval', () => {
     const entry = bench.desk.queue.get(forged);
     if (entry.kind !== 'request') throw new Error('not there');
     const [line = '', seal = ''] = readFileSync(bench.file(real, 'end'), 'utf8').split('\n');
-    const end = { ...JSON.parse(line), id: forged, request_sha256: entry.sha256 };
+    const end = { ...(JSON.parse(line) as object), id: forged, request_sha256: entry.sha256 };
     for (const text of [
       `${JSON.stringify(end)}\n`,
       `${JSON.stringify(end)}\n${seal}\n`,

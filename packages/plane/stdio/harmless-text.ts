@@ -9,7 +9,7 @@ const PLAIN = /^[\x20-\x7e\t\n]*$/;
 // oxlint-disable-next-line no-control-regex -- That is what is looked for.
 const COLOR = /\u001b\[[0-9;:]{0,64}m/g;
 /** Stays as it is: a tab, and what makes a symbol an emoji or not. */
-const KEPT = /([\t\uFE0E\uFE0F])/;
+const KEPT = /(\t|\uFE0E|\uFE0F)/;
 /** The beginning of an order to a build server; its rest may come with the next bytes. */
 const BEGUN_ORDER = /#(?=#\w*$)|#$|(?<=^|\s):$/g;
 const HELD_LENGTH_MAX = 8_192;

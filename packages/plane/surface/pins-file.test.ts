@@ -204,13 +204,13 @@ describe('a file that is not as we wrote it', () => {
     writeFileSync(file(), change(readFileSync(file(), 'utf8')));
   }
   /** Another definition, and the hash that belongs to it. */
-  function consistent(text: string): string {
+  function consistent(written: string): string {
     const [was, is] = [pinOf({ name: 'read' }, sha256), pinOf({ name: 'reed' }, sha256)];
     if (!was.ok || !is.ok) throw new Error('no hash');
-    return text.replace(was.hash, is.hash).replace('{"name":"read"}', '{"name":"reed"}');
+    return written.replace(was.hash, is.hash).replace('{"name":"read"}', '{"name":"reed"}');
   }
-  const bodyOf = (text: string) =>
-    `${JSON.stringify((JSON.parse(text) as { pins: unknown }).pins)}\n`;
+  const bodyOf = (written: string) =>
+    `${JSON.stringify((JSON.parse(written) as { pins: unknown }).pins)}\n`;
   function otherKey(): void {
     writeFileSync(join(home, 'ledger.key'), createKeyPair().privatePem, { mode: 0o600 });
   }
