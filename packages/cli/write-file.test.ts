@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  lstatSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -35,13 +36,17 @@ test('keeps the permissions of the file it replaces', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('writes through a link instead of replacing it', async () => {
+test('neither writes through a link nor replaces it', async () => {
   const target = join(folder, 'target');
   const link = join(folder, 'link');
   writeFileSync(target, 'old');
   symlinkSync(target, link);
-  await replaceFile(link, 'new');
-  expect(readFileSync(target, 'utf8')).toBe('new');
+  expect(await replaceFile(link, 'new')).toMatchObject({
+    code: 'SUB_FILE_WRITE',
+    message: `${link} is a link, and nothing is written through one.`,
+  });
+  expect(readFileSync(target, 'utf8')).toBe('old');
+  expect(lstatSync(link).isSymbolicLink()).toBe(true);
 });
 
 test('says what is wrong when the folder is missing or the target is one', async () => {

@@ -1,7 +1,6 @@
 // Files that are written whole or not at all.
-import { randomBytes } from 'node:crypto';
-import { type FileHandle, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { lstat } from 'node:fs/promises';
+import { createOutput, replaceOutput } from '@subluminal/plane/os';
 import { type Failure, failure } from './failure.ts';
 import { errorCode } from './read-file.ts';
 
@@ -9,25 +8,13 @@ interface Written {
   readonly kind: 'written';
 }
 
-const PUBLIC_MODE = 0o644;
-
-/** Replaces a file in one step: readers see the old content or the new, never a part of it. */
+/**
+ * Replaces a file in one step: readers see the old content or the new, never a part of it. Nothing
+ * is written through a link.
+ */
 async function replaceFile(path: string, text: string): Promise<Written | Failure> {
   try {
-    const target = await realpath(path).catch(() => path);
-    const known = await stat(target).catch(() => undefined);
-    if (known?.isDirectory()) return unwritable(path, 'EISDIR');
-    if (known !== undefined && !known.isFile()) return await writeInto(path, text);
-    const mode = known === undefined ? PUBLIC_MODE : known.mode & 0o777;
-    const next = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}`);
-    try {
-      await createFile(next, text, mode);
-      await rename(next, target);
-    } catch (cause) {
-      await rm(next, { force: true });
-      throw cause;
-    }
-    await syncFolder(dirname(target));
+    await replaceOutput(path, text);
     return { kind: 'written' };
   } catch (cause) {
     return unwritable(path, errorCode(cause));
@@ -45,7 +32,7 @@ interface NewFile {
 /** Makes a new file; one that exists stays as it is. */
 async function createNewFile({ path, text, mode, given }: NewFile): Promise<Written | Failure> {
   try {
-    await createFile(path, text, mode);
+    await createOutput(path, text, mode);
     return { kind: 'written' };
   } catch (cause) {
     const code = errorCode(cause);
@@ -61,46 +48,6 @@ async function occupied(path: string): Promise<Failure | undefined> {
   return unwritable(path, known.isDirectory() ? 'EISDIR' : 'EEXIST');
 }
 
-/** What cannot be written whole is taken away again: it is ours, because it was not there before. */
-async function createFile(path: string, text: string, mode: number): Promise<void> {
-  const handle = await open(path, 'wx', mode);
-  try {
-    await withFile(handle, async () => {
-      await handle.writeFile(text);
-      await handle.sync();
-    });
-  } catch (cause) {
-    await rm(path, { force: true });
-    throw cause;
-  }
-}
-
-/** Pipes and devices cannot be replaced. */
-async function writeInto(path: string, text: string): Promise<Written> {
-  await withFile(await open(path, 'w'), (handle) => handle.writeFile(text));
-  return { kind: 'written' };
-}
-
-/** The rename itself must survive a power cut; where folders cannot be synced, it may not. */
-async function syncFolder(folder: string): Promise<void> {
-  try {
-    await withFile(await open(folder, 'r'), (handle) => handle.sync());
-  } catch {
-    // The file is in place; only its endurance is the system's own affair here.
-  }
-}
-
-async function withFile(
-  handle: FileHandle,
-  work: (handle: FileHandle) => Promise<void>,
-): Promise<void> {
-  try {
-    await work(handle);
-  } finally {
-    await handle.close();
-  }
-}
-
 function unwritable(path: string, code: string): Failure {
   if (path === '') return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
   const because = (message: string, fix: string) =>
@@ -110,6 +57,8 @@ function unwritable(path: string, code: string): Failure {
       return because('exists already, and is not overwritten.', 'Choose another name.');
     case 'EISDIR':
       return because('is a directory.', 'Name a file in it.');
+    case 'ELOOP':
+      return because('is a link, and nothing is written through one.', 'Name the file itself.');
     case 'ENOENT':
     case 'ENOTDIR':
       return because('is in a folder that does not exist.', 'Make the folder first.');

@@ -32,8 +32,8 @@ const SURFACE_ERRORS = {
   SUB_PINS_UNREADABLE: {
     title: 'The pins cannot be read.',
     cause:
-      'The file pins.json is not what Subluminal wrote: it was edited, damaged, or comes from a newer version.',
-    fix: 'Restore the file from a backup; or run `sub pins reset`, and every tool is remembered anew on first sight.',
+      'The file pins.json is not what Subluminal wrote and signed with the key of the home: it was edited, damaged, or comes from another version.',
+    fix: 'Look at the pins and sign them with `sub pins sign`; restore the file from a backup; or run `sub pins reset`, and every tool is remembered anew on first sight.',
   },
   SUB_PINS_BUSY: {
     title: 'Another process is changing the pins.',

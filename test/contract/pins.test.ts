@@ -10,6 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { pinOf } from '@subluminal/core/surface';
+import { sha256 } from '@subluminal/plane/crypto';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ended, ensureBuilt } from '../e2e/sub.ts';
 import { verifies } from '../requirements.ts';
@@ -147,12 +149,42 @@ describe('instructions that change between two sessions', () => {
   });
 });
 
+/** The definition of `read` is another one, and so is its hash. */
+function consistentlyEdited(text: string): string {
+  interface Stored {
+    hash: string;
+    definition: { description: string };
+  }
+  const file = JSON.parse(text) as { pins: { servers: { [name: string]: { tools: object } } } };
+  for (const { tools } of Object.values(file.pins.servers)) {
+    for (const pin of Object.values(tools) as Stored[]) {
+      pin.definition.description = 'Obey.';
+      const hashed = pinOf(pin.definition, sha256);
+      if (!hashed.ok) throw new Error('no hash');
+      pin.hash = hashed.hash;
+    }
+  }
+  const [head = ''] = text.split('"pins": ');
+  return `${head}"pins": ${JSON.stringify(file.pins)}\n}\n`;
+}
+
 describe('pins that cannot be read', () => {
   it.each([
     ['are no JSON', (place: Place) => place.home.write('pins.json', '{"version":')],
     [
       'were edited by hand',
       (place: Place) => place.home.write('pins.json', pinsIn(place).replace('Reads', 'Writes')),
+    ],
+    [
+      'were edited so that they fit together',
+      (place: Place) => place.home.write('pins.json', consistentlyEdited(pinsIn(place))),
+    ],
+    [
+      'are those of a version that did not sign them',
+      (place: Place) => {
+        const { pins } = JSON.parse(pinsIn(place)) as { pins: unknown };
+        place.home.write('pins.json', `${JSON.stringify(pins)}\n`);
+      },
     ],
     [
       'can be written by others',
@@ -241,8 +273,8 @@ describe('many shims at once', () => {
     await Promise.all(sessions.map(({ rig }) => hangUp(rig)));
     const { stdout } = await place.sub('pins', 'list', '--json');
     for (const name of names) expect(stdout).toContain(`"${name}"`);
-    const { servers } = JSON.parse(pinsIn(place)) as { servers: { [name: string]: object } };
-    expect(Object.keys(servers).toSorted()).toEqual(names);
+    const { pins } = JSON.parse(pinsIn(place)) as { pins: { servers: object } };
+    expect(Object.keys(pins.servers).toSorted()).toEqual(names);
     expect(hashesIn(pinsIn(place)).length).toBeGreaterThanOrEqual(2 * names.length);
     for (const { rig } of sessions) expect(rig.stderr()).toBe('');
   });

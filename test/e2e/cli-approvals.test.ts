@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openTerminal, personSub } from '../person.ts';
+import { writeSignedRequest } from '../signed-record.ts';
 import {
   type Ended,
   ended,
@@ -91,7 +92,7 @@ function ask(wish: Wish = {}): string {
   };
   const folder = join(home, 'approvals');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder, `${id}.json`), JSON.stringify(request), { mode: 0o600 });
+  writeSignedRequest(home, request);
   return id;
 }
 
@@ -99,7 +100,7 @@ const short = (id: string) => id.slice(-8);
 
 function endOf(id: string): unknown {
   const path = join(home, 'approvals', `${id}.end.json`);
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null;
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8').split('\n')[0] ?? '') : null;
 }
 
 describe('sub approvals', () => {

@@ -213,7 +213,25 @@ describe('sub pins forget and reset', () => {
     expect((await pins()).stdout).toContain('Nothing is pinned yet');
   });
 
-  test('unreadable pins are told by every command, and only reset touches them', async () => {
+  test('pins of a version that did not sign them are believed again after a look', async () => {
+    await known([READ]);
+    const { pins: unsigned } = JSON.parse(readFileSync(file(), 'utf8')) as { pins: unknown };
+    writeFileSync(file(), JSON.stringify(unsigned));
+    const refused = await pins('list');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('sub pins sign');
+    expect(await pins('sign')).toMatchObject({ code: 2 });
+    const inside = { cwd: folder, env: { ...env, SUB_RUN_ID: 'run-1' } };
+    const byAgent = await runSub(['pins', 'sign', '--yes'], inside);
+    expect(byAgent.stderr).toContain('[SUB_SURFACE_INSIDE]');
+    expect((await pins('list')).code).toBe(2);
+    const signed = await pins('sign', '--yes');
+    expect(signed).toMatchObject({ code: 0, stderr: '' });
+    expect(signed.stdout).toMatch(/^files +read .*\n(.*\n)*The pins are signed\.\n$/m);
+    expect((await pins('list')).stdout).toMatch(/^files +read /m);
+  });
+
+  test('unreadable pins are told by every command, and only sign and reset touch them', async () => {
     await known([READ]);
     const edited = readFileSync(file(), 'utf8').replace('Reads', 'Sends');
     writeFileSync(file(), edited);

@@ -256,6 +256,22 @@ describe.concurrent('snapshots', () => {
     expect(readFileSync(join(folder, 'key'), 'utf8')).toBe(key);
   });
 
+  test('compile writes through no link', async () => {
+    write('victim', 'precious');
+    symlinkSync('victim', join(folder, 'linked.json'));
+    symlinkSync('nowhere', join(folder, 'dangling.json'));
+    await Promise.all(
+      ['linked.json', 'dangling.json'].map((out) =>
+        expectFailure(['policy', 'compile', 'starter.yaml', '-o', out], {
+          code: 'SUB_FILE_WRITE',
+          text: `${out} is a link, and nothing is written through one.`,
+        }),
+      ),
+    );
+    expect(readFileSync(join(folder, 'victim'), 'utf8')).toBe('precious');
+    expect(existsSync(join(folder, 'nowhere'))).toBe(false);
+  });
+
   test('compile --json is JSON with and without an output', async () => {
     const compile = ['policy', 'compile', 'starter.yaml', '--json'];
     const [printed, written, help] = await Promise.all([

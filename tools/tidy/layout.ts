@@ -37,7 +37,7 @@ const PACKAGES: { readonly [name: string]: PackageLayout } = {
     ],
     pure: false,
     wiring: 'main',
-    bottom: ['crypto', 'os'],
+    bottom: ['os', 'crypto'],
   },
   steward: { below: ['contracts', 'core'], thirdParty: [], pure: false },
   web: { below: ['contracts'], thirdParty: [], pure: false },

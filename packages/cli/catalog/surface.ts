@@ -200,6 +200,26 @@ const reset = createCommand({
   load: () => import('../commands/pins-reset.ts'),
 });
 
+const SIGN_ARGS = {};
+const SIGN_OPTIONS = { yes: flag('do it without asking'), json: jsonFlag };
+
+const sign = createCommand({
+  path: ['pins', 'sign'],
+  summary: 'look at pins that nobody vouches for, and sign them',
+  description:
+    'For pins of an earlier version, which did not sign them, or pins whose key was replaced. Lists what is pinned; when you agree, it is signed with the key of the home and believed from then on.',
+  args: SIGN_ARGS,
+  options: SIGN_OPTIONS,
+  examples: ['sub pins sign'],
+  exitCodes: {
+    0: 'they are signed, there are none, or you said no',
+    2: 'wrong flags, nobody to ask, pins that cannot be read or written, or started by an agent',
+    70: INTERNAL,
+  },
+  requires: 'person',
+  load: () => import('../commands/pins-sign.ts'),
+});
+
 const SURFACE_GROUPS = [
   {
     name: 'manifest',
@@ -215,7 +235,7 @@ const SURFACE_GROUPS = [
   },
 ] as const;
 
-const SURFACE_COMMANDS = [init, check, show, list, diff, accept, forget, reset];
+const SURFACE_COMMANDS = [init, check, show, list, diff, accept, forget, sign, reset];
 
 type ManifestInitInput = Input<typeof INIT_ARGS, typeof INIT_OPTIONS>;
 type ManifestCheckInput = Input<typeof CHECK_ARGS, typeof CHECK_OPTIONS>;
@@ -225,6 +245,7 @@ type PinsDiffInput = Input<typeof DIFF_ARGS, typeof DIFF_OPTIONS>;
 type PinsAcceptInput = Input<typeof ACCEPT_ARGS, typeof ACCEPT_OPTIONS>;
 type PinsForgetInput = Input<typeof FORGET_ARGS, typeof FORGET_OPTIONS>;
 type PinsResetInput = Input<typeof RESET_ARGS, typeof RESET_OPTIONS>;
+type PinsSignInput = Input<typeof SIGN_ARGS, typeof SIGN_OPTIONS>;
 
 export type {
   ManifestCheckInput,
@@ -235,5 +256,6 @@ export type {
   PinsForgetInput,
   PinsListInput,
   PinsResetInput,
+  PinsSignInput,
 };
 export { SURFACE_COMMANDS, SURFACE_GROUPS };

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { makeFolders } from '@subluminal/plane/config';
 import { exportRun, type RunExport, type StoreReader } from '@subluminal/plane/ledger';
+import { refuseLink } from '@subluminal/plane/os';
 import type { ExportRunInput } from '../catalog/ledger.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -27,7 +28,7 @@ async function run({ args, options }: ExportRunInput, io: Io): Promise<Outcome> 
   if (out === undefined || out === '') {
     return failure('SUB_USAGE', 'no folder is given.', 'Name one with -o.');
   }
-  const taken = options.force ? undefined : FILES.find((name) => existsSync(join(out, name)));
+  const taken = options.force ? undefined : FILES.find((name) => isTaken(join(out, name)));
   if (taken !== undefined) {
     const message = `${join(out, taken)} exists already, and is not overwritten.`;
     return failure('SUB_FILE_WRITE', message, 'Choose another folder, or add --force.');
@@ -42,6 +43,16 @@ async function run({ args, options }: ExportRunInput, io: Io): Promise<Outcome> 
   const text = `Wrote ${FILES.join(', ')} of ${run_id} to ${out}: ${plural(totals.calls_total, 'call')}, ${totals.calls_blocked + totals.calls_throttled} refused.`;
   io.out.write(options.json ? jsonText(facts) : `${harmless(text)}\n`);
   return done(EXIT.fine);
+}
+
+/** Also by a link that leads nowhere. */
+function isTaken(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // Writing says what is wrong.
+    return false;
+  }
 }
 
 interface Wish {
@@ -77,6 +88,7 @@ async function writeFiles(
 ): Promise<Failure | undefined> {
   const next = join(out, `.${randomBytes(6).toString('hex')}`);
   try {
+    refuseLink(out);
     makeFolders(resolve(next));
     const texts = {
       'policy.json': `${JSON.stringify(policy, null, 2)}\n`,

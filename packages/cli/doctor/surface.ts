@@ -50,7 +50,8 @@ const pins: Check = {
   run: async ({ loaded, paths }) => {
     const opened = openPins(paths.home);
     if (!opened.ok) {
-      const fix = 'Restore the file from a backup, or run `sub pins reset --yes`.';
+      const fix =
+        'Look at it with `sub pins sign`, restore it from a backup, or run `sub pins reset --yes`.';
       return broken(`${opened.message} [${opened.code}]`, fix);
     }
     const servers = [...opened.store.servers.values()];

@@ -34,7 +34,7 @@ function problemFailure({ code, where, message, fix }: ConfigProblem): Failure {
 }
 
 const MENDED =
-  'Restore the file from a backup, or start anew: `sub pins reset --yes` (it keeps a copy).';
+  'Look at them and sign them: `sub pins sign`; restore the file from a backup; or start anew: `sub pins reset --yes` (it keeps a copy).';
 
 interface ReadPins {
   readonly kind: 'pins';

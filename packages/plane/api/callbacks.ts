@@ -1,6 +1,7 @@
 // Answers that services send by themselves: signed messages, without our token. They may come by
 // the API of this machine, or by an address of their own that others can reach.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { ConnectionGate } from '../os/index.ts';
 import { readBytes } from './body.ts';
 import { LIMITS } from './limits.ts';
 import { bodyOf, JSON_TYPE, type Problem, SECURITY_HEADERS, sendProblem } from './problem.ts';
@@ -85,7 +86,7 @@ interface CallbacksOptions {
 async function openCallbacks(options: CallbacksOptions): Promise<OpenApiResult> {
   const { callbacks, host, port } = options;
   const limits = { ...LIMITS, ...options.limits };
-  const server = serverOf(limits);
+  const server = serverOf(limits, new ConnectionGate(limits));
   const heard = await listening(server, { host, port });
   if (typeof heard === 'string') return failed(heard);
   server.on('request', (request, response) => {

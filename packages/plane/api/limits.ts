@@ -3,6 +3,7 @@ import type { ApiLimits } from './types.ts';
 
 const LIMITS: ApiLimits = {
   connectionsMax: 128,
+  waitingMax: 64,
   streamsMax: 32,
   headerBytesMax: 131_072,
   requestMs: 10_000,

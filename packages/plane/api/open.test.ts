@@ -36,6 +36,27 @@ function raw({ api }: ApiClient, bytes: string): Promise<string> {
   });
 }
 
+/** So many connections that nobody hears more of; each resolves when it is there. */
+function silentSockets(
+  { api }: ApiClient,
+  count: number,
+  bytes: string,
+): readonly Promise<unknown>[] {
+  const { hostname, port } = new URL(api.url);
+  return Array.from({ length: count }, () => {
+    const socket = connect(
+      Number(port),
+      hostname,
+      () => void (bytes !== '' && socket.write(bytes)),
+    );
+    socket.on('error', () => undefined);
+    onTestFinished(() => {
+      socket.destroy();
+    });
+    return once(socket, 'connect');
+  });
+}
+
 function errorOf(text: string): { readonly code: string; readonly message: string } {
   const body = JSON.parse(text) as { error: { code: string; message: string } };
   expect(check(API_ERROR, body)).toEqual([]);
@@ -233,6 +254,34 @@ describe('the limits', () => {
     streams[0]?.socket.close();
     await streams[0]?.ended;
     expect((await client.ask('/api/v1/health')).status).toBe(200);
+  });
+
+  it.each([
+    ['say nothing', ''],
+    ['never end their headers', 'GET /api/v1/health HTTP/1.1\r\nHost: 127.0.0.1'],
+    ['have no token', 'GET /api/v1/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'],
+  ])('let a client in beside 400 sockets that %s', async (_, bytes) => {
+    const { client } = await opened();
+    await Promise.all(silentSockets(client, 400, bytes));
+    expect((await client.ask('/api/v1/health')).status).toBe(200);
+    const stream = client.stream();
+    await stream.opened;
+    // Not one of those that have come since has taken its place.
+    await Promise.all(silentSockets(client, 200, bytes));
+    expect(await client.json('/api/v1/health')).toMatchObject({ streams: 1 });
+  });
+
+  it('let a client in that comes in the middle of a burst', async () => {
+    const { client } = await opened();
+    const before = silentSockets(client, 200, '');
+    const asked = client.ask('/api/v1/health');
+    await Promise.all([...before, ...silentSockets(client, 200, '')]);
+    expect((await asked).status).toBe(200);
+  });
+
+  it('end a connection that says nothing', async () => {
+    const { client } = await opened({ limits: { requestMs: 200 } });
+    expect(await raw(client, '')).toContain('408');
   });
 
   it('let only so many streams in', async () => {

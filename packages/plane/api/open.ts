@@ -3,6 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { visible } from '@subluminal/core/visible';
+import { ConnectionGate } from '../os/index.ts';
 import { appOf } from './app.ts';
 import { answerCallback, callbackFor } from './callbacks.ts';
 import { type Guard, guardOf } from './guard.ts';
@@ -35,22 +36,30 @@ async function openApi(options: ApiOptions): Promise<OpenApiResult> {
     return failed(`A port is a number from 0 to ${PORT_MAX}.`);
   }
   const limits = { ...LIMITS, ...options.limits };
-  const server = serverOf(limits);
+  const gate = new ConnectionGate(limits);
+  const server = serverOf(limits, gate);
   const heard = await listening(server, { host: address, port });
   if (typeof heard === 'string') return failed(heard);
-  return { ok: true, api: run(server, { ...options, limits, address: heard }) };
+  return { ok: true, api: run(server, { ...options, limits, gate, address: heard }) };
 }
 
 interface Running extends Omit<ApiOptions, 'limits'> {
   readonly limits: ApiLimits;
+  readonly gate: ConnectionGate;
   readonly address: AddressInfo;
 }
 
 /** Everything is attached in the turn in which the server began to listen: no request is missed. */
 function run(server: Server, options: Running): Api {
-  const { reader, feed, limits, token, origins = [], onWarning, address } = options;
+  const { reader, feed, limits, gate, token, origins = [], onWarning, address } = options;
   const { callbacks = new Map() } = options;
-  const guard = guardOf({ token, origins, port: address.port });
+  const asks = guardOf({ token, origins, port: address.port });
+  // Whoever has the token is no stranger any more.
+  const guard: Guard = (request) => {
+    const problem = asks(request);
+    if (problem?.status !== 401 && problem?.status !== 403) gate.admit(request.socket);
+    return problem;
+  };
   const onStreamWarning = (cause: unknown) =>
     onWarning?.(`A stream has ended: ${visible(String(cause), WARNING_LENGTH_MAX)}`);
   const streams = new Streams({ reader, feed, limits, onWarning: onStreamWarning });
@@ -61,6 +70,7 @@ function run(server: Server, options: Running): Api {
     const callback = callbackFor(callbacks, request);
     if (callback !== undefined) return void answerCallback(callback, request, response);
     const problem = guard(request);
+    if (request.socket.destroyed) return;
     if (problem !== undefined) return sendProblem(response, problem);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     void answer(request, response);

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { errorEntry } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
+import type { ConnectionGate } from '../os/index.ts';
 import { type Problem, rawProblem } from './problem.ts';
 import type { ApiLimits, OpenApiResult } from './types.ts';
 
@@ -14,7 +15,7 @@ function failed(detail: string): OpenApiResult {
   return { ok: false, code, message: `${title} ${detail}`, fix };
 }
 
-function serverOf(limits: ApiLimits): Server {
+function serverOf(limits: ApiLimits, gate: ConnectionGate): Server {
   const server = createServer({
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.requestMs,
@@ -25,7 +26,8 @@ function serverOf(limits: ApiLimits): Server {
     requireHostHeader: false,
   });
   server.maxHeadersCount = HEADERS_MAX;
-  server.maxConnections = limits.connectionsMax;
+  server.maxConnections = gate.acceptedMax;
+  server.on('connection', (socket: Socket) => gate.add(socket));
   server.timeout = limits.stallMs;
   return server;
 }

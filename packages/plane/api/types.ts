@@ -173,8 +173,10 @@ interface ApiOptions {
 }
 
 interface ApiLimits {
-  /** All connections together. */
+  /** Connections that have shown the token. */
   readonly connectionsMax: number;
+  /** Connections that have not; beyond it the oldest that say nothing are dropped. */
+  readonly waitingMax: number;
   readonly streamsMax: number;
   /** Request line and headers; room for the longest cursor. */
   readonly headerBytesMax: number;

@@ -2,11 +2,13 @@
 // Every channel, the commands and the HTTP API decide through here.
 import { join } from 'node:path';
 import type { ApprovalEnd, Grant } from '@subluminal/contracts';
+import { homeSeal } from '../crypto/index.ts';
 import { type Grants, openGrants } from './grants.ts';
 import { type GrantedCall, sameCall } from './match.ts';
 import { type ApprovalPorts, isProblem, type StoreProblem } from './ports.ts';
 import { type GrantWish, grantFor, type NoGrant } from './propose.ts';
 import { type Ended, type EndResult, type Entry, openQueue, type Queue } from './queue.ts';
+import { recordSeal } from './sealed-record.ts';
 
 interface Verdict {
   readonly state: 'approved' | 'rejected';
@@ -50,10 +52,21 @@ const WHO_LENGTH_MAX = 256;
 
 function openDesk({ home, ports, pollMs }: DeskOptions): Desk | StoreProblem {
   const limits = pollMs === undefined ? {} : { pollMs };
-  const queue = openQueue({ folder: join(home, 'approvals'), ports, limits });
+  const key = homeSeal(home);
+  const queue = openQueue({
+    folder: join(home, 'approvals'),
+    ports,
+    seal: recordSeal(key, 'approvals'),
+    limits,
+  });
   if (isProblem(queue)) return queue;
   const isGiven = (grant: Grant) => grant.kind !== 'once' || isNamedIn(queue, grant);
-  const grants = openGrants({ folder: join(home, 'grants'), ports, isGiven });
+  const grants = openGrants({
+    folder: join(home, 'grants'),
+    ports,
+    seal: recordSeal(key, 'grants'),
+    isGiven,
+  });
   if (isProblem(grants)) return grants;
   const parts = { queue, grants, ports };
   return { ...parts, decide: (id, verdict) => decide(parts, id, verdict) };

@@ -137,7 +137,12 @@ describe('a grant', () => {
 
   test('is refused when there are too many, and the approval stands', () => {
     const { ports } = bench.desk;
-    const grants = openGrants({ folder: join(bench.home, 'grants'), ports, grantsMax: 1 });
+    const grants = openGrants({
+      folder: join(bench.home, 'grants'),
+      ports,
+      seal: bench.seal('grants'),
+      grantsMax: 1,
+    });
     if (isProblem(grants)) throw new Error(grants.message);
     const one = given({ kind: 'always', args: exact });
     expect(grants.add({ ...one, id: ports.uuid() })).toBe('full');

@@ -5,6 +5,7 @@ import { unsafeFolder } from './files.ts';
 import { covers, type GrantedCall } from './match.ts';
 import { type ApprovalPorts, isProblem, type StoreProblem, timeText } from './ports.ts';
 import { type Damaged, type Listing, type Missing, Records } from './records.ts';
+import type { RecordSeal } from './sealed-record.ts';
 
 type GrantState = 'active' | 'used' | 'revoked' | 'expired';
 
@@ -42,6 +43,7 @@ interface Grants {
 interface GrantsOptions {
   readonly folder: string;
   readonly ports: ApprovalPorts;
+  readonly seal: RecordSeal;
   readonly grantsMax?: number;
   /** Whether a grant that is there counts yet; one that is for once is written before its approval. */
   readonly isGiven?: (grant: Grant) => boolean;
@@ -61,12 +63,13 @@ class FileGrants implements Grants {
   readonly #grantsMax: number;
   readonly #isGiven: (grant: Grant) => boolean;
 
-  constructor({ folder, ports, grantsMax = GRANTS_MAX, isGiven = () => true }: GrantsOptions) {
+  constructor(options: GrantsOptions) {
+    const { folder, ports, seal, grantsMax = GRANTS_MAX, isGiven = () => true } = options;
     this.#ports = ports;
     this.#grantsMax = grantsMax;
     this.#isGiven = isGiven;
     const parsers = { parseRecord: parseGrant, parseEnd: parseGrantEnd };
-    this.#records = new Records({ folder, ports, limits: LIMITS, ...parsers });
+    this.#records = new Records({ folder, ports, seal, limits: LIMITS, ...parsers });
   }
 
   list(): Listing<GrantEntry> | StoreProblem {

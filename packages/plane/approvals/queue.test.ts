@@ -131,7 +131,10 @@ describe('a request', () => {
     const id = bench.ask();
     const seen = queue.get(id);
     const changed = readFileSync(bench.file(id), 'utf8').replace('src/main.ts', '/etc/passwd');
-    writeFileSync(bench.file(id), changed);
+    const [line = ''] = changed.split('\n');
+    const sealed = bench.seal('approvals').seal(`${id}.json`, line);
+    if (typeof sealed !== 'string') throw new Error(sealed.message);
+    writeFileSync(bench.file(id), sealed);
     const sha256 = seen.kind === 'request' ? seen.sha256 : '';
     expect(queue.end(id, { state: 'approved', ...ME, sha256 })).toEqual({ kind: 'changed' });
     expect(queue.get(id)).toMatchObject({ state: 'pending' });
@@ -153,7 +156,12 @@ describe('a call that may be tried again', () => {
 describe('the queue', () => {
   test('is bounded, and has room again when time has passed', () => {
     const { ports } = bench.desk;
-    const small = openQueue({ folder: bench.folder, ports, limits: { pendingMax: 2 } });
+    const small = openQueue({
+      folder: bench.folder,
+      ports,
+      seal: bench.seal('approvals'),
+      limits: { pendingMax: 2 },
+    });
     if (isProblem(small)) throw new Error(small.message);
     expect([1, 2, 3].map(() => small.ask(question()).kind)).toEqual(['asked', 'asked', 'refused']);
     bench.nowMs += 60_000;
@@ -204,7 +212,10 @@ describe('the queue', () => {
     expect(queue.list()).toMatchObject({ kind: 'problem', code: 'SUB_HOME_UNSAFE' });
     expect(queue.ask(question())).toMatchObject({ kind: 'problem', code: 'SUB_HOME_UNSAFE' });
     const { ports } = bench.desk;
-    expect(openQueue({ folder: bench.folder, ports })).toMatchObject({ code: 'SUB_HOME_UNSAFE' });
+    const seal = bench.seal('approvals');
+    expect(openQueue({ folder: bench.folder, ports, seal })).toMatchObject({
+      code: 'SUB_HOME_UNSAFE',
+    });
   });
 
   test('says when the disk does not take a request', () => {
@@ -242,7 +253,8 @@ describe('damage', () => {
   ];
 
   function change(path: string, how: (one: object) => object): void {
-    writeFileSync(path, JSON.stringify(how(JSON.parse(readFileSync(path, 'utf8')) as object)));
+    const [line = '', seal] = readFileSync(path, 'utf8').split('\n');
+    writeFileSync(path, `${JSON.stringify(how(JSON.parse(line) as object))}\n${seal}\n`);
   }
 
   test.each(damages)('of an end that %s approves nothing and is told', async (_name, damage) => {
@@ -268,7 +280,7 @@ describe('damage', () => {
     queue.end(one, { state: 'approved', ...ME });
     const text = readFileSync(bench.file(one, 'end'), 'utf8').replaceAll(one, other);
     writeFileSync(bench.file(other, 'end'), text, { mode: 0o600 });
-    const why = 'it is the end of another request';
+    const why = 'its signature does not hold: somebody else wrote it';
     expect(queue.get(other)).toMatchObject({ kind: 'damaged', why });
   });
 

@@ -13,6 +13,7 @@ import { unsafeFolder } from './files.ts';
 import { sameCall } from './match.ts';
 import { type ApprovalPorts, isProblem, type Owner, type StoreProblem, timeText } from './ports.ts';
 import { type Damaged, type Found, type Listing, type Missing, Records } from './records.ts';
+import type { RecordSeal } from './sealed-record.ts';
 import { type Follower, QueueWatch, type Stop } from './watch.ts';
 
 type EndState = ApprovalEnd['state'];
@@ -94,6 +95,7 @@ interface QueueLimits {
 interface QueueOptions {
   readonly folder: string;
   readonly ports: ApprovalPorts;
+  readonly seal: RecordSeal;
   readonly limits?: Partial<QueueLimits>;
 }
 
@@ -102,8 +104,8 @@ const RECORD_LIMITS = { recordBytesMax: 262_144, endBytesMax: 16_384, filesMax: 
 const CLOCK = { by: 'time', channel: 'clock' } as const;
 
 /** The queue in that folder. Nothing is made until something is asked. */
-function openQueue({ folder, ports, limits }: QueueOptions): Queue | StoreProblem {
-  return unsafeFolder(folder) ?? new FileQueue(folder, ports, { ...LIMITS, ...limits });
+function openQueue(options: QueueOptions): Queue | StoreProblem {
+  return unsafeFolder(options.folder) ?? new FileQueue(options);
 }
 
 class FileQueue implements Queue {
@@ -112,11 +114,13 @@ class FileQueue implements Queue {
   readonly #limits: QueueLimits;
   readonly #watch: QueueWatch;
 
-  constructor(folder: string, ports: ApprovalPorts, limits: QueueLimits) {
+  constructor(options: QueueOptions) {
+    const { folder, ports, seal } = options;
+    const limits = { ...LIMITS, ...options.limits };
     this.#ports = ports;
     this.#limits = limits;
     const parsers = { parseRecord: parseApproval, parseEnd: parseApprovalEnd };
-    this.#records = new Records({ folder, ports, limits: RECORD_LIMITS, ...parsers });
+    this.#records = new Records({ folder, ports, seal, limits: RECORD_LIMITS, ...parsers });
     this.#watch = new QueueWatch({
       folder,
       pollMs: limits.pollMs,

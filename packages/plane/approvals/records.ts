@@ -14,6 +14,7 @@ import {
   writeOnce,
 } from './files.ts';
 import { type ApprovalPorts, isProblem, type StoreProblem } from './ports.ts';
+import type { RecordSeal } from './sealed-record.ts';
 
 interface Identified {
   readonly id: string;
@@ -29,6 +30,7 @@ interface RecordLimits {
 interface RecordKind<R extends Identified, E extends Identified> {
   readonly folder: string;
   readonly ports: ApprovalPorts;
+  readonly seal: RecordSeal;
   readonly limits: RecordLimits;
   readonly parseRecord: (value: unknown) => Parsed<R>;
   readonly parseEnd: (value: unknown) => Parsed<E>;
@@ -143,9 +145,11 @@ class Records<R extends Identified, E extends Identified> {
 
   /** What a mark says; undefined when there is none that can be read. */
   marked(id: string, name: string): { readonly value: unknown } | undefined {
-    const path = join(this.folder, `${id}.${name}.json`);
-    const read = readOwnFile(path, this.#kind.limits.endBytesMax);
-    return read.kind === 'text' ? parseJson(read.text) : undefined;
+    const file = `${id}.${name}.json`;
+    const read = readOwnFile(join(this.folder, file), this.#kind.limits.endBytesMax);
+    if (read.kind !== 'text') return undefined;
+    const opened = this.#kind.seal.open(file, read.text);
+    return opened.kind === 'line' ? parseJson(opened.line) : undefined;
   }
 
   /** Removes a record and everything beside it; the record goes first, so that no end is lost. */
@@ -194,7 +198,8 @@ class Records<R extends Identified, E extends Identified> {
   ): 'written' | 'taken' | 'too_large' | StoreProblem {
     const unsafe = ensureFolder(this.folder);
     if (unsafe !== undefined) return unsafe;
-    const text = `${JSON.stringify(value)}\n`;
+    const text = this.#kind.seal.seal(name, JSON.stringify(value));
+    if (typeof text !== 'string') return text;
     if (Buffer.byteLength(text) > bytesMax) return 'too_large';
     return writeOnce(this.folder, name, { text, draft: this.#kind.ports.uuid() });
   }
@@ -209,7 +214,9 @@ class Records<R extends Identified, E extends Identified> {
     const [id = '', ...parts] = file.split('.');
     const rest = parts.join('.');
     if (read.kind === 'damaged') return this.#damaged(id, rest, read.why);
-    const json = parseJson(read.text);
+    const opened = this.#kind.seal.open(file, read.text);
+    if (opened.kind === 'refused') return this.#damaged(id, rest, opened.why);
+    const json = parseJson(opened.line);
     if (json === undefined) return this.#damaged(id, rest, 'it is not JSON');
     const parsed = parse(json.value);
     if (!parsed.ok) return this.#damaged(id, rest, mismatchText(parsed.mismatches));

@@ -357,6 +357,20 @@ describe('a hostile request', () => {
     expect(await post(evaluate, 'x'.repeat(500))).toMatchObject({ status: 400 });
   });
 
+  it('never comes from a client that is shut out by 400 sockets that say nothing', async () => {
+    await crew.hub();
+    const sockets = Array.from({ length: 400 }, () => connect({ path: crew.socketPath }));
+    crew.atEnd(() => sockets.map((socket) => socket.destroy()));
+    await Promise.all(
+      sockets.map((socket) => {
+        socket.on('error', () => {});
+        return once(socket, 'connect');
+      }),
+    );
+    const { status } = await fetchFrom({ path: HUB_ENDPOINTS.health.path });
+    expect(status).toBe(200);
+  });
+
   it('is one too many when there are too many', async () => {
     await crew.hub({ serverLimits: { requestsMax: 1 } });
     const slow = connect({ path: crew.socketPath });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { MAX_INSPECT_BYTES } from '@subluminal/contracts';
+import { ConnectionGate } from '../os/index.ts';
 import { tcpGuard, unixGuard } from './guard.ts';
 import { createHub } from './hub.ts';
 import { listenAt, portOf } from './listen.ts';
@@ -17,6 +18,7 @@ const LIMITS: ServerLimits = {
   bodiesBytesMax: 64 * 1024 * 1024,
   requestsMax: 256,
   connectionsMax: 1_024,
+  waitingMax: 256,
   headersMs: 2_000,
   requestMs: 5_000,
   idleMs: 60_000,
@@ -39,10 +41,12 @@ async function openHub(options: OpenHubOptions): Promise<HubOpened> {
     noDelay: true,
   });
   server.maxHeadersCount = HEADERS_MAX;
-  server.maxConnections = limits.connectionsMax;
+  const gate = new ConnectionGate(limits);
+  server.maxConnections = gate.acceptedMax;
+  server.on('connection', (socket) => gate.add(socket));
   const { listen } = options;
   const guard = listen.kind === 'tcp' ? tcpGuard(listen.token, () => portOf(server)) : unixGuard();
-  const served = serving({ hub, guard, limits });
+  const served = serving({ hub, guard, limits, gate });
   server.on('request', served.handle);
   server.on('clientError', (error, socket) => refuseClient(served, error, socket));
   const listening = await listenAt(server, listen);

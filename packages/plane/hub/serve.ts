@@ -1,5 +1,6 @@
 // One HTTP request at a hub: admitted, read, answered.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ConnectionGate } from '../os/index.ts';
 import { bodyReader } from './body.ts';
 import type { Guard } from './guard.ts';
 import { Metrics, type RefusalStatus } from './metrics.ts';
@@ -9,6 +10,7 @@ import type { Hub, ServerLimits } from './types.ts';
 interface ServeOptions {
   readonly hub: Hub;
   readonly guard: Guard;
+  readonly gate: ConnectionGate;
   readonly limits: ServerLimits;
 }
 
@@ -22,7 +24,7 @@ interface Serving {
 const BROKEN: Answer = { kind: 'refused', status: 500, message: 'the hub has failed' };
 const BUSY: Answer = { kind: 'refused', status: 503, message: 'the hub has too much to do' };
 
-function serving({ hub, guard, limits }: ServeOptions): Serving {
+function serving({ hub, guard, gate, limits }: ServeOptions): Serving {
   const metrics = new Metrics();
   const routeOf = hubRoutes(hub, () => metrics.text(hub));
   const readBody = bodyReader(limits);
@@ -32,6 +34,7 @@ function serving({ hub, guard, limits }: ServeOptions): Serving {
   const answerTo = async (request: IncomingMessage): Promise<Answer | undefined> => {
     const admitted = guard(request);
     if (!admitted.ok) return { kind: 'refused', ...admitted };
+    if (!gate.admit(request.socket)) return undefined;
     if (requests > limits.requestsMax) return BUSY;
     const found = findRoute(request);
     if ('kind' in found) return found;

@@ -118,6 +118,8 @@ interface ServerLimits {
   readonly bodiesBytesMax: number;
   readonly requestsMax: number;
   readonly connectionsMax: number;
+  /** Connections that have not asked anything yet; beyond it the oldest silent ones are dropped. */
+  readonly waitingMax: number;
   /** How long a client may take to send its headers, and the whole of a request. */
   readonly headersMs: number;
   readonly requestMs: number;

@@ -1,6 +1,7 @@
 // The daemon's socket: who connects, what they speak, and the orderly end of it all.
 import type { Server, Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ConnectionGate } from '../os/index.ts';
 import { Budget } from './budget.ts';
 import { Controller } from './control.ts';
 import { Follower } from './follow.ts';
@@ -74,7 +75,7 @@ const SWEEP_MS = 30_000;
 const AFTER_HELLO_MS = [50, 1_000] as const;
 const HELLO_BYTES_MAX = 65_536;
 const HELLO_MS = 10_000;
-const CONNECTIONS_MAX = 4_096;
+const CONNECTIONS = { connectionsMax: 4_096, waitingMax: 256 };
 const DROPPED =
   'too much was held for lines that did not end: the connection that held most was closed';
 const DROPPED_QUIET_MS = 60_000;
@@ -107,6 +108,7 @@ class Daemon implements IngestServer {
   readonly #holders = new Set<symbol>();
   readonly #startedAt = new Date().toISOString();
   readonly #budget: Budget;
+  readonly #gate = new ConnectionGate(CONNECTIONS);
   #bound: Bound | undefined;
   #http: HttpState | undefined;
   #channels: readonly string[] = [];
@@ -132,13 +134,14 @@ class Daemon implements IngestServer {
 
   begin(bound: Bound): void {
     this.#bound = bound;
-    bound.server.maxConnections = CONNECTIONS_MAX;
+    bound.server.maxConnections = this.#gate.acceptedMax;
     this.#sweepTimer = setInterval(() => void this.#sweeper.sweep(), SWEEP_MS);
     void this.#sweeper.sweep();
     this.touch();
   }
 
   accept(socket: Socket): void {
+    this.#gate.add(socket);
     const timer = setTimeout(() => refuse(peer, 'the first line did not come'), HELLO_MS);
     const peer = new Peer({
       socket,
@@ -147,6 +150,7 @@ class Daemon implements IngestServer {
         line: (text) => {
           clearTimeout(timer);
           const isKnown = text !== undefined && this.#converse(peer, text);
+          if (isKnown) this.#gate.admit(socket);
           if (!isKnown) refuse(peer, 'the first line does not say a protocol that is spoken here');
         },
         ended: () => peer.end(),

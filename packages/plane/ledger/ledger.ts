@@ -86,7 +86,8 @@ class Writer implements Ledger {
       this.#head = await transaction.lastHead();
       const noted = await transaction.meta(NOTED_HEAD);
       const state = { ledgerId: this.#ledgerId, tip: this.#tip, head: this.#head };
-      const records = checkOpening({ ...state, noted, kept, verifier }, onRollback);
+      const schema = await transaction.schemaFaults();
+      const records = checkOpening({ ...state, noted, kept, verifier, schema }, onRollback);
       if ((await transaction.meta('projection')) !== PROJECTION_VERSION) {
         await rebuildProjections(transaction);
         await transaction.setMeta('projection', PROJECTION_VERSION);

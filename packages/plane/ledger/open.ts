@@ -4,7 +4,7 @@ import type { Verifier } from '@subluminal/core/ports';
 import { LedgerError } from './errors.ts';
 import { type Head, headHolds } from './head.ts';
 import type { OwnRecord } from './own-events.ts';
-import type { Tip } from './store.ts';
+import type { StructureFault, Tip } from './store.ts';
 import { isSameHead, parseWitness, sealHolds, type WitnessedHead } from './witnessed.ts';
 
 /** `record` goes on, and says so in the ledger for good. */
@@ -20,6 +20,8 @@ interface Found {
   readonly kept: string | undefined;
   /** Knows what this writer has signed. */
   readonly verifier: Verifier;
+  /** What our own steps do not make; a trigger would change what is written. */
+  readonly schema: readonly StructureFault[];
 }
 
 /** The same, read. */
@@ -38,7 +40,7 @@ function checkOpening(found: Found, choice: RollbackChoice): readonly OwnRecord[
   const read = readFound(found);
   const { tip, head, ledgerId, beside, note } = read;
   const trouble = olderThan(read, witnessOf(beside)) ?? olderThan(read, note) ?? strangeEnd(read);
-  const wrong = trouble ?? strangeWitness(read);
+  const wrong = trouble ?? strangeWitness(read) ?? strangeSchema(read);
   if (wrong !== undefined && choice === 'refuse') throw new LedgerError(wrong.code, wrong.detail);
   const records: OwnRecord[] = [];
   if (wrong !== undefined) {
@@ -89,6 +91,11 @@ function strangeEnd({ tip, head }: Read): Trouble | undefined {
   if (head?.kind !== 'close' || tip.seq <= head.seq) return undefined;
   const detail = `It was closed after event ${head.seq}, and ends with event ${tip.seq}.`;
   return { code, detail };
+}
+
+function strangeSchema({ schema: [first] }: Read): Trouble | undefined {
+  if (first === undefined) return undefined;
+  return { code: 'SUB_LEDGER_TAMPERED', detail: `In the database ${first.message}.` };
 }
 
 /** What stands in `ledger.head` was put there with the key. */

@@ -61,6 +61,16 @@ interface ProjectionCounts {
   readonly callEvents: number;
 }
 
+/** Something that our own steps cannot have left in the file. */
+interface StructureFault {
+  /** `schema`: what is defined; `index`: an index against its table; `damaged`: all else. */
+  readonly kind: 'schema' | 'index' | 'damaged';
+  /** It concerns a table itself: its rows may not even be readable. */
+  readonly isTable: boolean;
+  /** What is wrong, and what to do. */
+  readonly message: string;
+}
+
 type TableRow = { readonly [column: string]: Cell };
 
 interface RowsRequest {
@@ -84,6 +94,10 @@ interface ChainReader {
   counts(): Promise<ProjectionCounts>;
   /** The rows of a table in the order of its key. */
   rows(request: RowsRequest): Promise<readonly TableRow[]>;
+  /** What is defined beside or in place of our own tables and indexes; cheap. */
+  schemaFaults(): Promise<readonly StructureFault[]>;
+  /** Reads everything once, tables and indexes, and compares the two. */
+  contentFaults(): Promise<readonly StructureFault[]>;
 }
 
 interface StoreReader extends ChainReader {
@@ -180,6 +194,7 @@ export type {
   StoredLine,
   StoreReader,
   StoreTransaction,
+  StructureFault,
   TableRow,
   Tip,
   TransactionOptions,

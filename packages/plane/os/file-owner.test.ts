@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { fileProblem } from './file-owner.ts';
+import { fileProblem, writerProblem } from './file-owner.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -108,5 +108,30 @@ describe.skipIf(!IS_ROOT)('with other owners', () => {
     const path = policy(0o664);
     chownSync(path, 0, FOREIGN);
     expect(fileProblem(path)).toMatchObject({ path, why: 'can be written to by others' });
+  });
+});
+
+describe('the writers of one file', () => {
+  test('are others when everybody can write to it', () => {
+    expect(writerProblem(policy(0o757))).toBe('can be written to by others');
+    expect(writerProblem(policy(0o755))).toBeUndefined();
+  });
+
+  test('are not told by the folders above it', () => {
+    const path = policy();
+    chmodSync(folder, 0o777);
+    expect(writerProblem(path)).toBeUndefined();
+  });
+
+  test.runIf(IS_ROOT)('are others when it belongs to another user or group', () => {
+    const path = policy(0o775);
+    chownSync(path, 0, FOREIGN);
+    expect(writerProblem(path)).toBe('can be written to by others');
+    chownSync(path, FOREIGN, 0);
+    expect(writerProblem(path)).toBe(`belongs to another user (${FOREIGN})`);
+  });
+
+  test('are unknown when it is not there', () => {
+    expect(writerProblem(join(folder, 'none'))).toBe('cannot be looked at');
   });
 });

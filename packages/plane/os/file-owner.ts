@@ -38,6 +38,18 @@ function fileProblem(path: string): FileProblem | undefined {
   return undefined;
 }
 
+/**
+ * Why others could have written this one file, as the end of a sentence; undefined when they could
+ * not. Folders above it are not looked at: many systems let a group of administrators write to those
+ * that programs are in.
+ */
+function writerProblem(path: string): string | undefined {
+  const ownId = process.getuid?.();
+  if (ownId === undefined) return undefined;
+  const stats = statsOf(realPathOf(path) ?? path);
+  return stats === undefined ? 'cannot be looked at' : placeProblem(path, stats, ownId)?.why;
+}
+
 /** The path and all folders above it. */
 function upwards(path: string): readonly string[] {
   const found = [path];
@@ -117,4 +129,4 @@ function isUnmappedRoot(uid: number): boolean {
 }
 
 export type { FileProblem };
-export { fileProblem };
+export { fileProblem, writerProblem };

@@ -1,6 +1,5 @@
 import {
   chmodSync,
-  chownSync,
   mkdirSync,
   mkdtempSync,
   rmSync,
@@ -10,7 +9,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { findProgram, foreignHand, realFile } from './program.ts';
+import { findProgram, realFile } from './program.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -25,8 +24,6 @@ function program(path: string, mode = 0o755): string {
   chmodSync(whole, mode);
   return whole;
 }
-
-const isRoot = process.getuid?.() === 0;
 
 describe('the program of a bare name', () => {
   test('is the first that PATH leads to', () => {
@@ -64,27 +61,4 @@ test('links are followed to the file behind them', () => {
   expect(realFile(join(folder, 'x'))).toBe(realFile(real));
   expect(realFile(folder)).toBeUndefined();
   expect(realFile('x')).toBeUndefined();
-});
-
-describe('a file that another user could have changed', () => {
-  test('is one that everybody can write', () => {
-    expect(foreignHand(program('x', 0o757))).toContain('every user');
-    expect(foreignHand(program('y', 0o755))).toBeUndefined();
-  });
-
-  test('is not one of the user’s own first group', () => {
-    expect(foreignHand(program('x', 0o775))).toBeUndefined();
-  });
-
-  test.runIf(isRoot)('is one of another owner, or that another group can write', () => {
-    const [owned, shared] = [program('x'), program('y', 0o775)];
-    chownSync(owned, 4_711, 0);
-    chownSync(shared, 0, 4_711);
-    expect(foreignHand(owned)).toBe('belongs to another user');
-    expect(foreignHand(shared)).toContain('its group');
-  });
-
-  test('is one that is not there', () => {
-    expect(foreignHand(join(folder, 'none'))).toBe('cannot be looked at');
-  });
 });

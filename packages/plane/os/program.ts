@@ -1,4 +1,4 @@
-// Which file the system starts for a command, and whether another user could have put it there.
+// Which file the system starts for a command.
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve } from 'node:path';
 
@@ -12,8 +12,6 @@ interface ProgramPlace {
 /** What execvp takes when there is no PATH. */
 const PATH_DEFAULT = '/usr/bin:/bin';
 const FOLDERS_MAX = 1_000;
-const WRITABLE_BY_ALL = 0o002;
-const WRITABLE_BY_GROUP = 0o020;
 
 /** The absolute path that execvp would start; links are not followed. Undefined for none. */
 function findProgram(name: string, { cwd, path = PATH_DEFAULT }: ProgramPlace): string | undefined {
@@ -50,23 +48,5 @@ function realFile(path: string): string | undefined {
   }
 }
 
-/**
- * How another user could have changed a file, in words that end no sentence; undefined where none
- * could. Its group may write to it where that is this user's own first group.
- */
-function foreignHand(path: string): string | undefined {
-  const uid = process.getuid?.();
-  if (uid === undefined) return undefined;
-  try {
-    const stats = statSync(path);
-    if (stats.uid !== uid && stats.uid !== 0) return 'belongs to another user';
-    if ((stats.mode & WRITABLE_BY_ALL) !== 0) return 'can be written by every user';
-    const isShared = (stats.mode & WRITABLE_BY_GROUP) !== 0 && stats.gid !== process.getgid?.();
-    return isShared ? 'can be written by other users of its group' : undefined;
-  } catch {
-    return 'cannot be looked at';
-  }
-}
-
 export type { ProgramPlace };
-export { findProgram, foreignHand, isExecutable, realFile };
+export { findProgram, isExecutable, realFile };

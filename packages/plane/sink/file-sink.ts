@@ -1,6 +1,7 @@
 // Events into a file, as plain JSON Lines: for CI, where a file is an artifact.
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { closeSync, writeSync } from 'node:fs';
 import type { EventLine } from '@subluminal/core/ports';
+import { openForAppending } from '../os/index.ts';
 import {
   type PromptSink,
   type PromptSinkStats,
@@ -34,9 +35,6 @@ interface Target {
 
 const QUEUE_BYTES = 8 * 1024 * 1024;
 const RETRY_MS = 20;
-// Appending keeps the lines of several writers apart; without O_NONBLOCK a pipe that nobody reads
-// would hold up the start for ever.
-const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 
 class FileSink implements PromptSink {
   readonly #target: Target;
@@ -166,11 +164,13 @@ class FileSink implements PromptSink {
 function fileSink(path: string, options: FileSinkOptions = {}): FileSinkResult {
   const { queueBytes = QUEUE_BYTES, warn = warnOnStderr } = options;
   try {
-    const fd = openSync(path, FLAGS, 0o600);
+    // Appending keeps the lines of several writers apart.
+    const fd = openForAppending(path, 0o600);
     return { ok: true, sink: new FileSink({ fd, path, queueBytes, warn }) };
   } catch (cause) {
-    const message = `events cannot be written to ${path} (${reasonOf(cause)}).`;
-    const fix = 'Name a file in a folder that exists and that you may write to.';
+    const reason = reasonOf(cause);
+    const message = `events cannot be written to ${path} (${reason === 'ELOOP' ? 'it is a link' : reason}).`;
+    const fix = 'Name a file, no link, in a folder that exists and that you may write to.';
     return { ok: false, code: 'SUB_FILE_WRITE', message, fix };
   }
 }

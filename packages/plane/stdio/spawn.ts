@@ -1,8 +1,9 @@
-// Starts a tool server in a process group of its own, with pipes on stdin and stdout.
+// Starts a tool server in a process group of its own, with pipes on stdin, stdout and stderr.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { type Family, readProcess, SHIM_MARK } from './processes.ts';
+import { relayStderr, type StderrRelay } from './relay-stderr.ts';
 import { catchSignals } from './triggers.ts';
 
 interface ServerCommand {
@@ -20,6 +21,8 @@ interface RunningServer {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly child: ChildProcess;
+  /** Where its stderr is passed on to ours. */
+  readonly stderr?: StderrRelay;
 }
 
 type StartFault =
@@ -89,8 +92,7 @@ function start({ command, args, env, cwd, shimId }: ServerCommand): ChildProcess
   return spawn(command, args, {
     // Its own session: a Ctrl+C on the terminal reaches the shim alone, which ends it in order.
     detached: true,
-    // The server's stderr is ours: nothing between that could change it, block it or grow.
-    stdio: ['pipe', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...env, [SHIM_MARK]: shimId },
     ...(cwd === undefined ? {} : { cwd }),
   });
@@ -103,7 +105,8 @@ function running({ shimId }: ServerCommand, child: ChildProcess): RunningServer 
   }
   // Until its exit is taken note of, the pid is the server's: this start time is never another's.
   const family = { pgid: pid, shimId, startTicks: readProcess(pid)?.startTicks };
-  return { pid, family, stdin, stdout, child };
+  const relay = child.stderr === null ? {} : { stderr: relayStderr(child.stderr) };
+  return { pid, family, stdin, stdout, child, ...relay };
 }
 
 function failed(command: ServerCommand, cause: unknown): SpawnResult {

@@ -57,6 +57,9 @@ const ORPHAN_GRACE_MS = 250;
 // A server that exits closes its stdout a moment before: don't mistake the one for the other.
 const EXIT_AFTER_CLOSE_MS = 250;
 
+// What is left of its stderr is worth waiting for only while somebody reads it.
+const STDERR_QUIET_MS = 250;
+
 /** Takes charge of the server until nothing of it is left. */
 function supervise(options: SuperviseOptions): Supervisor {
   const { server, onStop } = options;
@@ -222,6 +225,7 @@ async function drain(watch: Watch): Promise<void> {
   }
   if (!stdout.closed) stdout.destroy();
   child.unref();
+  await watch.server.stderr?.drained(STDERR_QUIET_MS);
 }
 
 function bytesRead({ server: { stdout } }: Watch): number {

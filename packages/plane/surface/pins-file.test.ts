@@ -30,8 +30,16 @@ import {
   it,
   onTestFinished,
 } from 'vitest';
+import { createKeyPair } from '../crypto/index.ts';
 import { sha256 } from './hash.ts';
-import { openPins, rememberPins, resetPins, savePins } from './pins-file.ts';
+import {
+  openPins,
+  openUntrustedPins,
+  rememberPins,
+  resetPins,
+  savePins,
+  signPins,
+} from './pins-file.ts';
 import type { Step } from './testing/pinner.ts';
 
 let folder: string;
@@ -96,7 +104,11 @@ async function saidBy(child: ChildProcess): Promise<string> {
 
 describe('the pins', () => {
   it('are none where there is no file, and nothing is made by looking', () => {
-    expect(openPins(join(home, 'not', 'there'))).toEqual({ ok: true, store: EMPTY_PINS });
+    expect(openPins(join(home, 'not', 'there'))).toEqual({
+      ok: true,
+      store: EMPTY_PINS,
+      revision: 0,
+    });
     expect(readdirSync(home)).toEqual([]);
   });
 
@@ -128,12 +140,60 @@ describe('the pins', () => {
   });
 });
 
+describe('pins that nobody vouches for', () => {
+  it('are believed again once a person has signed them', async () => {
+    await pin('files', 'read');
+    const { pins } = JSON.parse(readFileSync(file(), 'utf8')) as { pins: unknown };
+    writeFileSync(file(), `${JSON.stringify(pins)}\n`, { mode: 0o600 });
+    const shown = openUntrustedPins(home);
+    if (!shown.ok) throw new Error(shown.message);
+    expect(openPins(home).ok).toBe(false);
+    expect(await signPins(home, EMPTY_PINS)).toBeUndefined();
+    expect(openPins(home).ok).toBe(false);
+    expect(await signPins(home, shown.store)).toMatchObject({ ok: true });
+    expect([...(stored().servers.get('files')?.tools.keys() ?? [])]).toEqual(['read']);
+  });
+
+  it('grow in revision with each write, also over a reset', async () => {
+    const revision = () => {
+      const opened = openPins(home);
+      return opened.ok ? opened.revision : -1;
+    };
+    await pin('files', 'read');
+    const first = revision();
+    await pin('files', 'list');
+    const second = revision();
+    await resetPins(home, Date.now());
+    await pin('files', 'read');
+    expect(second).toBeGreaterThan(first);
+    expect(revision()).toBeGreaterThan(0);
+  });
+});
+
 describe('a file that is not as we wrote it', () => {
   const damages: readonly (readonly [string, () => void, string])[] = [
-    ['has an edited definition', () => edit((one) => one.replace('"read"}', '"reed"}')), 'hash'],
-    ['is cut off', () => edit((one) => one.slice(0, 60)), 'offset'],
-    ['is no JSON', () => edit(() => 'pins'), 'offset'],
-    ['is of a newer format', () => edit((one) => one.replace('pins/1', 'pins/2')), 'not what'],
+    [
+      'has an edited definition',
+      () => edit((one) => one.replace('"read"}', '"reed"}')),
+      'does not hold',
+    ],
+    ['is consistent with itself', () => edit((one) => consistent(one)), 'does not hold'],
+    [
+      'has another revision',
+      () => edit((one) => one.replace(/"revision": \d/, '"revision": 9')),
+      'does not hold',
+    ],
+    ['is signed with another key', () => otherKey(), 'does not hold'],
+    ['is from before there was a signature', () => edit((one) => bodyOf(one)), 'is not signed'],
+    ['has no key any more', () => rmSync(join(home, 'ledger.key')), 'is missing'],
+    ['is cut off', () => edit((one) => one.slice(0, 60)), 'not what'],
+    ['is no JSON', () => edit(() => 'pins'), 'not what'],
+    ['is of a newer format', () => edit((one) => one.replace('pins/2', 'pins/3')), 'not what'],
+    [
+      'says something twice',
+      () => edit((one) => one.replace('{\n', '{\n  "format": "x",\n')),
+      'not what',
+    ],
     ['is no text', () => writeFileSync(file(), Buffer.from([0xff, 0xfe])), 'UTF-8'],
     ['can be written to by others', () => chmodSync(file(), 0o622), 'by others'],
     ['is a link', () => linked(), 'is a symbolic link'],
@@ -142,6 +202,17 @@ describe('a file that is not as we wrote it', () => {
 
   function edit(change: (text: string) => string): void {
     writeFileSync(file(), change(readFileSync(file(), 'utf8')));
+  }
+  /** Another definition, and the hash that belongs to it. */
+  function consistent(written: string): string {
+    const [was, is] = [pinOf({ name: 'read' }, sha256), pinOf({ name: 'reed' }, sha256)];
+    if (!was.ok || !is.ok) throw new Error('no hash');
+    return written.replace(was.hash, is.hash).replace('{"name":"read"}', '{"name":"reed"}');
+  }
+  const bodyOf = (written: string) =>
+    `${JSON.stringify((JSON.parse(written) as { pins: unknown }).pins)}\n`;
+  function otherKey(): void {
+    writeFileSync(join(home, 'ledger.key'), createKeyPair().privatePem, { mode: 0o600 });
   }
   function linked(): void {
     renameSync(file(), join(home, 'other.json'));
@@ -209,7 +280,7 @@ describe('several processes', () => {
     expect(await pin('after', 'read')).toMatchObject({ ok: true });
     expect([...stored().servers.keys()]).toContain('after');
     expect(readdirSync(join(home, 'run'))).toEqual([]);
-    expect(readdirSync(home).toSorted()).toEqual(['pins.json', 'run']);
+    expect(readdirSync(home).toSorted()).toEqual(['ledger.key', 'pins.json', 'run']);
   });
 
   it('wait for each other within one process, too', async () => {

@@ -1,5 +1,5 @@
 // The pins of all servers, in one file of the home: read by every shim, changed by one process at a
-// time.
+// time, and signed with the key of the home: an edit by somebody without the key is not believed.
 import { linkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -10,6 +10,7 @@ import {
   type ServerPins,
   writePins,
 } from '@subluminal/core/surface';
+import { homeSeal } from '../crypto/index.ts';
 import { readRegularFile } from '../os/index.ts';
 import { sha256 } from './hash.ts';
 import { takeLock } from './lock.ts';
@@ -21,6 +22,7 @@ import {
   syncFolder,
   systemCode,
 } from './own-file.ts';
+import { readSealed, sealedText, signedText } from './sealed-pins.ts';
 
 type PinsCode = 'SUB_PINS_UNREADABLE' | 'SUB_PINS_BUSY' | 'SUB_FILE_WRITE';
 
@@ -32,6 +34,13 @@ interface PinsProblem {
   readonly fix: string;
 }
 
+/** The pins as they were read. */
+type PinsFile =
+  | (Extract<OpenedPins, { ok: true }> & {
+      /** Grows with each write; 0 when there are none. */
+      readonly revision: number;
+    })
+  | Extract<OpenedPins, { ok: false }>;
 type SavedPins = { readonly ok: true; readonly store: PinStore } | PinsProblem;
 type ResetPins = { readonly ok: true; readonly backup: string | null } | PinsProblem;
 
@@ -40,17 +49,46 @@ const FILE_BYTES_MAX = 67_108_864;
 const BACKUPS_TRIED_MAX = 100;
 
 /** Reads the pins. No file is no pin yet; a file that is not as we wrote it proves nothing. */
-function openPins(home: string): OpenedPins {
+function openPins(home: string): PinsFile {
+  const text = readPinsText(home);
+  if (text === undefined) return { ok: true, store: EMPTY_PINS, revision: 0 };
+  if (typeof text !== 'string') return text;
+  const path = join(home, PINS_FILE);
+  const sealed = readSealed(text);
+  if (sealed === undefined) return unreadable(`${path} is not what Subluminal writes`);
+  if (sealed === 'unsealed') return unreadable(`${path} is not signed${UNSIGNED}`);
+  const { revision, signature, body } = sealed;
+  const holds = homeSeal(home).holds(signedText(revision, body), signature);
+  if (typeof holds !== 'boolean') return unreadable(`${path} cannot be checked: ${holds.message}`);
+  if (!holds) return unreadable(`${path} has a signature that does not hold${FORGED}`);
+  const parsed = parsePins(body, sha256);
+  return parsed.ok ? { ...parsed, revision } : unreadable(`${path}: ${parsed.message}`);
+}
+
+const LOOK = 'look at it and sign it with `sub pins sign`, or start anew with `sub pins reset`';
+const UNSIGNED = `: an earlier version wrote it, or somebody without the key; ${LOOK}`;
+const FORGED = `: somebody without the key has changed it, or the key is another one; ${LOOK}`;
+
+/** The pins without their signature: for a person to look at, never to decide by. */
+function openUntrustedPins(home: string): OpenedPins {
+  const text = readPinsText(home);
+  if (text === undefined) return { ok: true, store: EMPTY_PINS };
+  if (typeof text !== 'string') return text;
+  const sealed = readSealed(text);
+  const parsed = parsePins(typeof sealed === 'object' ? sealed.body : text, sha256);
+  return parsed.ok ? parsed : unreadable(`${join(home, PINS_FILE)}: ${parsed.message}`);
+}
+
+/** Undefined when there is no file. */
+function readPinsText(home: string): string | undefined | Extract<OpenedPins, { ok: false }> {
   const path = join(home, PINS_FILE);
   const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX, noFollow: true });
-  if (read.kind === 'missing') return { ok: true, store: EMPTY_PINS };
+  if (read.kind === 'missing') return undefined;
   if (read.kind === 'unreadable') return unreadable(`${path} ${read.why}`);
   const open = openToOthers(read.stats);
   if (open !== undefined) return unreadable(`${path} ${open}`);
   const text = decoded(read.bytes);
-  if (text === undefined) return unreadable(`${path} is not valid UTF-8`);
-  const parsed = parsePins(text, sha256);
-  return parsed.ok ? parsed : unreadable(`${path}: ${parsed.message}`);
+  return text ?? unreadable(`${path} is not valid UTF-8`);
 }
 
 function decoded(bytes: Uint8Array): string | undefined {
@@ -75,16 +113,43 @@ function savePins(home: string, change: (store: PinStore) => PinStore): Promise<
     if (!opened.ok) return { ...opened, fix: MENDED };
     const store = change(opened.store);
     if (store === opened.store) return { ok: true, store };
-    const text = writePins(store);
-    if (Buffer.byteLength(text) > FILE_BYTES_MAX) return tooMany();
-    const path = join(home, PINS_FILE);
-    replaceOwn(path, text);
-    return { ok: true, store };
+    return writeSigned(home, store, opened.revision);
   });
 }
 
+/**
+ * Signs the pins as they are, whoever wrote them: a person has looked at them. `expected` is what
+ * was shown; undefined comes back when something else is there by now.
+ */
+function signPins(home: string, expected: PinStore): Promise<SavedPins | undefined> {
+  return locked(home, (): SavedPins | undefined => {
+    const opened = openUntrustedPins(home);
+    if (!opened.ok) return { ...opened, fix: MENDED };
+    if (writePins(opened.store) !== writePins(expected)) return undefined;
+    const text = readPinsText(home);
+    const sealed = typeof text === 'string' ? readSealed(text) : undefined;
+    const revision = typeof sealed === 'object' ? sealed.revision : 0;
+    return writeSigned(home, opened.store, revision);
+  });
+}
+
+/** By the clock, so that it grows over a reset as well; by one where the clock went back. */
+function writeSigned(home: string, store: PinStore, before: number): SavedPins {
+  const revision = Math.max(before + 1, Date.now());
+  const body = writePins(store).trimEnd();
+  const signed = homeSeal(home).sign(signedText(revision, body));
+  if (signed.kind === 'fault') {
+    const message = `the pins cannot be signed: ${signed.message.replace(/\.$/, '')}`;
+    return { ok: false, code: 'SUB_FILE_WRITE', message, fix: signed.fix };
+  }
+  const text = sealedText({ revision, signature: signed.signature, body });
+  if (Buffer.byteLength(text) > FILE_BYTES_MAX) return tooMany();
+  replaceOwn(join(home, PINS_FILE), text);
+  return { ok: true, store };
+}
+
 const MENDED =
-  'Restore the file from a backup, or run `sub pins reset`: every tool is then remembered anew.';
+  'Look at it and sign it with `sub pins sign`, restore it from a backup, or run `sub pins reset`: every tool is then remembered anew.';
 
 function tooMany(): PinsProblem {
   const message = `the pins would have more than ${FILE_BYTES_MAX} bytes`;
@@ -159,5 +224,5 @@ function rememberPins(store: PinStore, server: string, seen: ServerPins): PinSto
   return { servers: new Map(store.servers).set(server, { instructions, tools }) };
 }
 
-export type { PinsCode, PinsProblem, ResetPins, SavedPins };
-export { openPins, PINS_FILE, rememberPins, resetPins, savePins };
+export type { PinsCode, PinsFile, PinsProblem, ResetPins, SavedPins };
+export { openPins, openUntrustedPins, PINS_FILE, rememberPins, resetPins, savePins, signPins };

@@ -2,7 +2,7 @@
 // say too little: PATH and the working folder, which a project's config can set, decide what they find.
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { findProgram, foreignHand, type ProgramPlace, realFile } from '../os/program.ts';
+import { findProgram, type ProgramPlace, realFile, writerProblem } from '../os/index.ts';
 import { fitsCommand, isSameWord } from './bound-command.ts';
 
 interface BoundStart {
@@ -48,7 +48,7 @@ function programFault(bound: BoundStart, started: StartedServer): StartFault | u
   if (found === undefined || real === undefined) {
     return { message: `\`${word}\` is no program that can be found`, fix: 'Correct its command.' };
   }
-  const hand = foreignHand(real);
+  const hand = writerProblem(real);
   if (hand !== undefined) return handFault(real, hand);
   const { program } = bound;
   if (program !== undefined) {
@@ -99,7 +99,7 @@ function fileFault(bound: BoundStart, started: StartedServer): StartFault | unde
     };
   }
   for (const path of named) {
-    const hand = foreignHand(path);
+    const hand = writerProblem(path);
     if (hand !== undefined) return handFault(path, hand);
   }
   return undefined;

@@ -83,6 +83,15 @@ describe('inside the plane', () => {
     ).toEqual([]);
   });
 
+  test('lets all use the folders at the bottom, and each of these only what stands below it', () => {
+    const [os, crypto] = ["import { a } from '../os/a.ts';", "import { a } from '../crypto/a.ts';"];
+    expect(messages('packages/plane/hub/a.ts', os)).toEqual([]);
+    expect(messages('packages/plane/hub/a.ts', crypto)).toEqual([]);
+    expect(messages('packages/plane/os/a.ts', crypto)).toEqual([]);
+    expect(messages('packages/plane/crypto/a.ts', os)).toHaveLength(1);
+    expect(messages('packages/plane/os/a.ts', text)).toHaveLength(1);
+  });
+
   test('leaves the folders of the core alone', () => {
     expect(messages('packages/core/policy/a.ts', "import { a } from '../canon/index.ts';")).toEqual(
       [],

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ApprovalAgent, ApprovalCall } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
+import { homeSeal } from '../../crypto/index.ts';
 import { type Desk, openDesk } from '../desk.ts';
 import type { GrantedCall } from '../match.ts';
 import { isProblem } from '../ports.ts';
 import type { Question } from '../queue.ts';
+import { recordSeal } from '../sealed-record.ts';
 
 const CALL: ApprovalCall = {
   run_id: 'run-1',
@@ -69,6 +71,11 @@ class Bench {
     });
     if (isProblem(desk)) throw new Error(desk.message);
     return desk;
+  }
+
+  /** What the files of a folder are signed with. */
+  seal(folder: 'approvals' | 'grants') {
+    return recordSeal(homeSeal(this.home), folder);
   }
 
   ask(more: Partial<Question> = {}, call: Partial<ApprovalCall> = {}): string {

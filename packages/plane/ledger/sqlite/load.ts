@@ -20,6 +20,8 @@ interface OpenOptions {
   readonly readOnly?: boolean;
   readonly timeout?: number;
   readonly enableForeignKeyConstraints?: boolean;
+  /** Without it the schema itself can be edited; tests do. */
+  readonly defensive?: boolean;
 }
 
 interface SqliteModule {

@@ -23,8 +23,16 @@ function migrate(db: Database, { file, migrations }: Plan): void {
     db.exec('COMMIT');
   } catch (cause) {
     if (db.isTransaction) db.exec('ROLLBACK');
-    throw cause;
+    if (!(cause instanceof Error) || !isStepFailure(cause)) throw cause;
+    // Our own steps fit each other: somebody has changed the tables, or the number.
+    const detail = `${file}: it says to have schema ${version}, and has another (${cause.message}).`;
+    throw new LedgerError('SUB_LEDGER_CORRUPT', detail, cause);
   }
+}
+
+/** SQLITE_ERROR: a statement that does not fit the tables. */
+function isStepFailure(cause: Error): boolean {
+  return 'errcode' in cause && cause.errcode === 1;
 }
 
 /** The schema's version; 0 for an empty file. */
@@ -36,6 +44,13 @@ function checkedVersion(db: Database, { file, migrations }: Plan): number {
   if (version > migrations.length) {
     const known = `it has schema ${version}, this version knows ${migrations.length}`;
     throw new LedgerError('SUB_LEDGER_NEWER', `${file}: ${known}.`);
+  }
+  // All steps of a start are one transaction: tables without a version are nobody's first step.
+  if (!empty && version < 1) {
+    throw new LedgerError(
+      'SUB_LEDGER_CORRUPT',
+      `${file}: its schema version was set to ${version}.`,
+    );
   }
   return empty ? 0 : version;
 }

@@ -51,7 +51,7 @@ async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       writer.run("INSERT INTO meta VALUES ('ledger_id', ?) ON CONFLICT DO NOTHING", randomUUID());
       emptyLog(writer);
       const reader = await connect(file, { readOnly: true });
-      return storeOf({ writer, reader, lock, synchronous });
+      return storeOf({ writer, reader, lock, synchronous, migrations });
     } catch (cause) {
       writer.close();
       throw cause;
@@ -67,7 +67,8 @@ async function openSqliteReader(
   options: Pick<SqliteOptions, 'file' | 'migrations'>,
 ): Promise<StoreReader> {
   const reader = (await connectReader(options)) ?? (await upgraded(options));
-  return { ...readsOf(reader), close: async () => reader.close() };
+  const { migrations = MIGRATIONS } = options;
+  return { ...readsOf(reader, migrations), close: async () => reader.close() };
 }
 
 /** Undefined when the ledger has an older schema than ours. */
@@ -98,9 +99,9 @@ async function upgraded(options: Pick<SqliteOptions, 'file' | 'migrations'>): Pr
   return reader;
 }
 
-function readsOf(reader: Connection): Omit<StoreReader, 'close'> {
+function readsOf(reader: Connection, migrations: readonly string[]): Omit<StoreReader, 'close'> {
   return {
-    ...chainReads(reader),
+    ...chainReads(reader, migrations),
     calls: async (filter, page) => searchCalls(reader, filter, page),
     call: async (runId, callId) => findCall(reader, runId, callId),
     runs: async (filter, page) => searchRuns(reader, filter, page),
@@ -108,7 +109,7 @@ function readsOf(reader: Connection): Omit<StoreReader, 'close'> {
     stats: async (filter) => statsOf(reader, filter),
     policies: async (limit) => policiesOf(reader, limit),
     rejects: async (limit) => rejectsOf(reader, limit),
-    snapshot: (work) => snapshot(reader.file, work),
+    snapshot: (work) => snapshot(reader.file, migrations, work),
     scratch: () => scratch(reader.file),
   };
 }
@@ -116,15 +117,15 @@ function readsOf(reader: Connection): Omit<StoreReader, 'close'> {
 /** A connection of its own, so that what others read meanwhile is not held back. */
 async function snapshot<T>(
   file: string,
+  migrations: readonly string[],
   work: (reader: ReturnType<typeof chainReads>) => Promise<T>,
 ): Promise<T> {
   const connection = await connect(file, { readOnly: true });
   try {
     connection.exec('BEGIN');
-    const reads = chainReads(connection);
-    // The view begins with the first read.
-    await reads.tip();
-    return await work(reads);
+    // The view begins with the first read; this one needs no table of ours.
+    connection.get('SELECT count(*) FROM main.sqlite_master');
+    return await work(chainReads(connection, migrations));
   } finally {
     connection.close();
   }
@@ -158,9 +159,10 @@ interface Parts {
   readonly reader: Connection;
   readonly lock: WriterLock;
   readonly synchronous: Synchronous;
+  readonly migrations: readonly string[];
 }
 
-function storeOf({ writer, reader, lock, synchronous }: Parts): Store {
+function storeOf({ writer, reader, lock, synchronous, migrations }: Parts): Store {
   let current = synchronous;
   /** It cannot change inside of a transaction. */
   const setLevel = (level: Synchronous) => {
@@ -175,12 +177,12 @@ function storeOf({ writer, reader, lock, synchronous }: Parts): Store {
     return result;
   };
   return {
-    ...readsOf(reader),
+    ...readsOf(reader, migrations),
     transaction: (work, options = {}) =>
       inTurn(() => {
         const level = synchronous === 'normal' && options.durable === true ? 'full' : synchronous;
         setLevel(level);
-        return transact(writer, work);
+        return transact(writer, migrations, work);
       }),
     compact: () => inTurn(async () => compact(writer)),
     close: () =>
@@ -199,11 +201,12 @@ function storeOf({ writer, reader, lock, synchronous }: Parts): Store {
 
 async function transact<T>(
   writer: Connection,
+  migrations: readonly string[],
   work: (transaction: StoreTransaction) => Promise<T>,
 ): Promise<T> {
   writer.run('BEGIN IMMEDIATE');
   try {
-    const result = await work(sqliteTransaction(writer));
+    const result = await work(sqliteTransaction(writer, migrations));
     writer.run('COMMIT');
     return result;
   } catch (cause) {

@@ -49,9 +49,12 @@ function later(...leaders: readonly string[]): Upsert {
   };
 }
 
-function sqliteTransaction(connection: Connection): StoreTransaction {
+function sqliteTransaction(
+  connection: Connection,
+  migrations: readonly string[],
+): StoreTransaction {
   return {
-    ...chainReads(connection),
+    ...chainReads(connection, migrations),
     stored: async (keys) => storedOf(connection, keys),
     addEvents: async (rows) => addEvents(connection, rows),
     addHead: async (head) => addHead(connection, head),

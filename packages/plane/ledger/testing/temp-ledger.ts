@@ -88,7 +88,10 @@ class LedgerHome {
   /** What somebody with a database shell could do. */
   async tamper(work: (db: Database) => void): Promise<void> {
     const { DatabaseSync } = await loadSqlite();
-    const db = new DatabaseSync(this.file, { enableForeignKeyConstraints: false });
+    const db = new DatabaseSync(this.file, {
+      enableForeignKeyConstraints: false,
+      defensive: false,
+    });
     try {
       work(db);
     } finally {

@@ -13,6 +13,8 @@ type FindingKind =
   | 'witness' // the head outside the ledger is missing, unreadable or not the last one
   | 'key' // signatures that nobody could check
   | 'conflict' // two lines came under one number
+  | 'schema' // something was defined that our own steps do not make, or one of theirs is gone
+  | 'index' // an index does not hold what its table holds
   | 'unreadable';
 
 interface Finding {

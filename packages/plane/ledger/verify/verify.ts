@@ -2,12 +2,13 @@
 //
 // What can be proven: every event up to the last signed head is in its place with every byte, and
 // no other is there; nothing was cut off that the head outside the ledger (`ledger.head`, or one
-// kept elsewhere) was signed over; after a clean end nothing was added. What cannot: that events
+// kept elsewhere) was signed over; after a clean end nothing was added; the tables, indexes and
+// triggers are those that our own steps make, and each index holds what its table holds. What cannot: that events
 // after the last head of a crashed writer are all there, which the report says; and that the whole
 // ledger was not put back to an older state together with an older copy of `ledger.head`, or written
 // anew with another key — keep heads elsewhere for that.
 import type { Verifier } from '@subluminal/core/ports';
-import { hex } from '../chain.ts';
+import { GENESIS, hex } from '../chain.ts';
 import { LedgerError } from '../errors.ts';
 import type { ChainReader, Store, StoreReader } from '../store.ts';
 import type { Witness } from '../witness.ts';
@@ -17,6 +18,7 @@ import { type Finding, Findings, NOWHERE } from './finding.ts';
 import { HeadWalk } from './head-walk.ts';
 import type { PruneReport } from './own-words.ts';
 import { addToScratch, checkCounts, compareTables } from './projection-check.ts';
+import { checkContent, hasForeignTables } from './structure-check.ts';
 import { checkLag, readWitnesses } from './witnesses.ts';
 
 interface VerifyOptions {
@@ -92,6 +94,8 @@ async function verifySnapshot(
 ): Promise<VerifyReport> {
   const { verifier, scratch, witness, isWritten = false, kept = [] } = options;
   const findings = new Findings();
+  // Rows of a table that is not ours prove nothing: all else would be read through it.
+  if (await hasForeignTables(reader, findings)) return unprovenReport(findings);
   const ledgerId = await reader.ledgerId();
   const tip = await reader.tip();
   const lastHead = await readLastHead(reader, findings);
@@ -113,6 +117,7 @@ async function verifySnapshot(
     await checkCounts(reader, chain.counts, findings);
     if (scratch !== undefined) await compareTables(reader, scratch, findings);
   }
+  await checkContent(reader, findings);
   return {
     ok: findings.errors === 0,
     ledgerId,
@@ -125,6 +130,25 @@ async function verifySnapshot(
     tip: { seq: tip.seq, hash: hex(tip.hash) },
     signatures: verifier === undefined ? 'unchecked' : 'checked',
     projections: scratch === undefined ? 'counted' : 'compared',
+    findings: findings.list,
+    findingsTotal: findings.total,
+  };
+}
+
+/** Nothing of it was read: its tables are not ours. */
+function unprovenReport(findings: Findings): VerifyReport {
+  return {
+    ok: false,
+    ledgerId: '',
+    events: 0,
+    pruned: 0,
+    prunes: { total: 0, last: [] },
+    heads: 0,
+    signedSeq: 0,
+    keyId: null,
+    tip: { seq: 0, hash: hex(GENESIS) },
+    signatures: 'unchecked',
+    projections: 'counted',
     findings: findings.list,
     findingsTotal: findings.total,
   };

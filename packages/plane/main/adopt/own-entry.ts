@@ -3,7 +3,7 @@
 // entry brings along. Only what is certain counts.
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { ServerEntry } from '../../clients/index.ts';
-import { isExecutable, realFile } from '../../os/program.ts';
+import { isExecutable, realFile } from '../../os/index.ts';
 import { type OwnCall, ownProgram } from './own-program.ts';
 
 interface Asking {

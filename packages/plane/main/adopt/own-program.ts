@@ -1,7 +1,7 @@
 // How a config names `sub`: by the runtime and the script, absolute and free of links, because a
 // client starts its servers from any folder, and a link may lead elsewhere tomorrow.
 import { governedOf } from '../../clients/index.ts';
-import { realFile } from '../../os/program.ts';
+import { realFile } from '../../os/index.ts';
 
 interface OwnCall {
   /** `process.execPath` */

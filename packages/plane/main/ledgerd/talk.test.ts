@@ -1,6 +1,8 @@
 // Who asks the daemon, and who follows it.
+
+import { once } from 'node:events';
 import { existsSync, linkSync, lstatSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLedgerClient, openIngest } from '../../ingest/index.ts';
@@ -44,6 +46,27 @@ async function followed(
 
 const range = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at);
+
+describe('the socket', () => {
+  it('answers a client beside 600 connections that say nothing', async () => {
+    const daemon = await startDaemon();
+    const sockets = Array.from({ length: 600 }, () => connect(daemon.socketPath));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    await Promise.all(
+      sockets.map((socket) => {
+        socket.on('error', () => undefined);
+        return once(socket, 'connect');
+      }),
+    );
+    await take(daemon, new Shim('a'), 3);
+    // Only so many may wait for their first line.
+    let status = await daemon.client.status();
+    while ((status?.connections ?? 0) > 260) status = await daemon.client.status();
+    expect(status).toMatchObject({ events_committed: 3 });
+  });
+});
 
 describe('control', () => {
   it('says who it is and what it has done', async () => {

@@ -2,6 +2,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolders } from '../../config/index.ts';
+import { refuseLink } from '../../os/index.ts';
 import { type Refused, refused } from './options.ts';
 
 const EVENTS_FILE = 'events.jsonl';
@@ -15,11 +16,16 @@ function prepareBundle(dir: string, force: boolean): Refused | undefined {
     return refused('SUB_FILE_WRITE', message, 'Choose another folder, or add --force.');
   }
   try {
+    refuseLink(dir);
     makeFolders(dir);
     for (const name of FILES) rmSync(join(dir, name), { force: true });
     return undefined;
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    if (code === 'ELOOP') {
+      const message = `${dir} is a link, and nothing is written through one.`;
+      return refused('SUB_FILE_WRITE', message, 'Name the folder itself.');
+    }
     const message = `the folder ${dir} cannot be made (${code}).`;
     return refused('SUB_FILE_WRITE', message, 'Check the path and its permissions.');
   }

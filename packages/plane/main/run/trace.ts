@@ -1,15 +1,8 @@
 // Where the events of a run go: one file that all of its shims append to, the ledger, or nowhere.
-import {
-  appendFileSync,
-  closeSync,
-  fstatSync,
-  openSync,
-  readSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
+import { openForAppending } from '../../os/index.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index.ts';
 import { EVENTS_FILE } from './bundle-folder.ts';
 import { transitPathOf } from './hub-socket.ts';
@@ -179,7 +172,13 @@ function endLastLine(path: string): void {
     // It may be written but not read: then nobody knows, and an empty line harms nobody.
   }
   try {
-    if (last[0] !== NEWLINE) appendFileSync(path, '\n');
+    if (last[0] === NEWLINE) return;
+    const fd = openForAppending(path, 0o600);
+    try {
+      writeSync(fd, '\n');
+    } finally {
+      closeSync(fd);
+    }
   } catch {
     // The sink says what is wrong, and whether our line is there is looked at in the end.
   }

@@ -1,5 +1,5 @@
 // Pins that are taken away while a server runs: what this session knows of it stays.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bundle } from '@subluminal/contracts';
@@ -107,6 +107,17 @@ describe('pins', () => {
     await next.heard(/pins are gone/);
     expect(await next.shows(['read', 'Reads.'])).toEqual(['read']);
     expect(await next.shows(['read', 'Obey.'])).toEqual([]);
+  });
+
+  it('that are put back in an older form are not believed while the shim runs', async () => {
+    await session().shows(['read', 'Reads.']);
+    const old = readFileSync(path());
+    await session().shows(['read', 'Reads.'], ['list', 'Lists.']);
+    const next = session();
+    expect(await next.shows(['read', 'Reads.'])).toEqual(['read']);
+    writeFileSync(path(), old, { mode: 0o600 });
+    await next.heard(/used/);
+    expect(await next.shows(['read', 'Reads.'])).toEqual([]);
   });
 
   it('that could not be read from the start are not made good by taking them away', async () => {

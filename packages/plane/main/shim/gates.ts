@@ -13,7 +13,7 @@ import type { Snapshot } from '@subluminal/core/policy';
 import type { Manifest, OpenedPins, PinStore, ServerPins } from '@subluminal/core/surface';
 import { compileTaint } from '@subluminal/core/taint';
 import { sha256 } from '../../crypto/index.ts';
-import { openPins, PINS_FILE, rememberPins, savePins } from '../../surface/index.ts';
+import { openPins, PINS_FILE, type PinsFile, rememberPins, savePins } from '../../surface/index.ts';
 import { fingerprintsIn } from './fingerprints.ts';
 import type { GuardingOptions, GuardingPeer } from './guarding.ts';
 
@@ -33,6 +33,8 @@ class Gates {
   /** What is pinned of this server. It can change while the shim runs, but not get less. */
   #written: ServerPins | undefined;
   #isLossTold = false;
+  /** The newest revision of the pins that this shim has seen. */
+  #revision = 0;
   #first: NodeJS.Timeout | undefined;
   readonly #leaks: LeakFinder | undefined;
   readonly #fingerprint: (text: string) => string;
@@ -44,7 +46,9 @@ class Gates {
     this.#options = options;
     this.#leaks = createLeakFinder(options.secrets);
     this.#fingerprint = fingerprintsIn(options.home).of;
-    this.#opened = options.pinsMode === 'off' ? undefined : openPins(options.home);
+    const opened = options.pinsMode === 'off' ? undefined : openPins(options.home);
+    this.#opened = opened;
+    this.#revision = opened?.ok ? opened.revision : 0;
     this.#written = this.#opened?.ok
       ? this.#opened.store.servers.get(options.serverName)
       : undefined;
@@ -109,7 +113,7 @@ class Gates {
   }
 
   #reopen(): void {
-    const opened = openPins(this.#options.home);
+    const opened = this.#newer(openPins(this.#options.home));
     const wasRead = this.#opened?.ok === true;
     if (!opened.ok) return this.#use(opened, this.#written);
     const own = this.#keeping(opened.store);
@@ -118,6 +122,18 @@ class Gates {
     // What could not be read is not made good by a file that says nothing.
     if (!wasRead && own === undefined) return this.#tellLoss();
     this.#use(opened, own);
+  }
+
+  /** A file that was signed once, and put back later, is as old as it says. */
+  #newer(opened: PinsFile): PinsFile {
+    if (!opened.ok) return opened;
+    const { revision } = opened;
+    const isOlder = revision > 0 && revision < this.#revision;
+    this.#revision = Math.max(this.#revision, revision);
+    // Without a file there is nothing older: what is gone is kept anyway.
+    if (!isOlder) return opened;
+    const message = `${PINS_FILE} is older than the one that was there before: put the newer one back, or run \`sub pins reset\``;
+    return { ok: false, code: 'SUB_PINS_UNREADABLE', message };
   }
 
   /** The pins of this server in a store, with those that are gone from it. */

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { expanded, type ValuePath } from '../../../clients/index.ts';
 import type { Document } from '../../../clients/text/document.ts';
-import { findProgram, foreignHand, realFile } from '../../../os/program.ts';
+import { findProgram, writerProblem, realFile } from '../../../os/index.ts';
 import { filesNamed } from '../../../vault/index.ts';
 import type { FoundConfig } from '../configs.ts';
 import { projectOf } from '../recorded.ts';
@@ -50,7 +50,7 @@ function boundProgram(starting: Starting): BoundProgram | string {
   }
   const files = filesNamed(bound, { words, cwd });
   for (const one of [real, ...files]) {
-    const hand = foreignHand(one);
+    const hand = writerProblem(one);
     if (hand !== undefined) return `${one} ${hand}`;
   }
   return { program, files };

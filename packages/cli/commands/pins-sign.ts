@@ -1,0 +1,42 @@
+import { openUntrustedPins, signPins } from '@subluminal/plane/surface';
+import type { PinsSignInput } from '../catalog/surface.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { agrees, cannotAsk, pinsFailure, surfaceHome } from '../surface/home.ts';
+import { pinsTable } from '../surface/pins-table.ts';
+import { jsonText, plural } from '../text.ts';
+
+async function run({ options }: PinsSignInput, io: Io): Promise<Outcome> {
+  const refused = cannotAsk(io, options.yes);
+  if (refused !== undefined) return refused;
+  const home = await surfaceHome();
+  if (isFailure(home)) return home;
+  const opened = openUntrustedPins(home.paths.home);
+  if (!opened.ok) return pinsFailure({ ...opened, fix: '' });
+  const { store } = opened;
+  const count = [...store.servers.values()].reduce((sum, { tools }) => sum + tools.size, 0);
+  const out = options.json ? io.err : io.out;
+  if (store.servers.size === 0) {
+    io.out.write(options.json ? jsonText({ signed: false, tools: 0 }) : 'There are no pins.\n');
+    return done(EXIT.fine);
+  }
+  out.write(pinsTable([...store.servers]));
+  const question = `Trust these ${plural(count, 'tool')} as they are pinned, and sign them?`;
+  const answer = await agrees(question, io, options.yes);
+  if (isFailure(answer)) return answer;
+  if (answer) {
+    const saved = await signPins(home.paths.home, store);
+    if (saved === undefined) {
+      const message = 'the pins have changed since they were shown; nothing was signed.';
+      return failure('SUB_PINS_CHANGED', message, 'Run it again, and look at what it shows now.');
+    }
+    if (!saved.ok) return pinsFailure(saved);
+  }
+  const said = answer ? 'The pins are signed.' : 'Nothing was signed.';
+  io.out.write(options.json ? jsonText({ signed: answer, tools: count }) : `${said}\n`);
+  return done(EXIT.fine);
+}
+
+export { run };
