@@ -1,4 +1,5 @@
 // One pass over the bytes of a message. It validates JSON and UTF-8 as it goes, and builds nothing.
+import { arePlain } from '../../canon/plain.ts';
 import {
   BACKSLASH,
   CARRIAGE_RETURN,
@@ -30,7 +31,7 @@ import { sequenceEnd } from './utf8.ts';
 
 /** How deep a message may nest; the arguments of a call have a lower limit of their own. */
 const MESSAGE_DEPTH_MAX = 512;
-/** From this length on, a string that nothing is decided on is searched for its end, not read. */
+/** From this length on, a string is read four bytes at a time, if its UTF-8 is known to be valid. */
 const SKIM_FROM = 48;
 const END = -1;
 
@@ -47,7 +48,7 @@ const ESCAPED = Uint8Array.from({ length: 128 }, (_, byte) =>
 );
 
 interface ScanOptions {
-  /** The bytes are known to be valid UTF-8, and nothing is decided on long strings. */
+  /** The bytes are known to be valid UTF-8. */
   readonly skim: boolean;
 }
 
@@ -61,6 +62,7 @@ class Scan {
   /** The first thing that was wrong. */
   reason: InvalidReason | undefined;
   offset = 0;
+  private view: DataView | undefined;
 
   constructor(bytes: Uint8Array, { skim }: ScanOptions) {
     this.bytes = bytes;
@@ -80,6 +82,17 @@ class Scan {
     this.at = at;
     this.complain(reason);
     return false;
+  }
+
+  /** The place at or before the next byte that may not stand in a string as it is. */
+  plainEnd(from: number): number {
+    const { bytes } = this;
+    this.view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const { view } = this;
+    const lastFour = this.end - 4;
+    let at = from;
+    while (at <= lastFour && arePlain(view.getInt32(at, true))) at += 4;
+    return at;
   }
 
   /** Moves over white space to the next byte, and says which it is. */
@@ -113,7 +126,7 @@ function skipValue(scan: Scan, depth: number): boolean {
   const byte = bytes[at] ?? 0;
   switch (byte) {
     case QUOTE:
-      return skipString(scan);
+      return readString(scan);
     case OPEN_BRACE:
       return skipObject(scan, depth + 1);
     case OPEN_BRACKET:
@@ -135,7 +148,7 @@ function skipObject(scan: Scan, depth: number): boolean {
   if (scan.next() === CLOSE_BRACE) return passed(scan);
   for (;;) {
     if (scan.next() !== QUOTE) return scan.fail('json', scan.at);
-    if (!skipString(scan)) return false;
+    if (!readString(scan)) return false;
     if (scan.next() !== COLON) return scan.fail('json', scan.at);
     scan.at++;
     scan.next();
@@ -176,24 +189,19 @@ function skipWord(scan: Scan, word: Uint8Array): boolean {
   return true;
 }
 
-/** Skips a string from its opening quote to behind the closing one. */
-function skipString(scan: Scan): boolean {
-  return scan.skim ? readString(scan, Math.min(scan.end, scan.at + SKIM_FROM)) : readString(scan);
-}
-
-/** Reads a string, every byte of it up to `readTo`; `scan.escaped` says whether it has an escape. */
-function readString(scan: Scan, readTo = scan.end): boolean {
-  const { bytes, end } = scan;
+/** Reads a string, every byte of it; `scan.escaped` says whether it has an escape. */
+function readString(scan: Scan): boolean {
+  const { bytes, end, skim } = scan;
   let at = scan.at + 1;
-  let until = readTo;
+  let until = skim ? Math.min(end, at + SKIM_FROM) : end;
   scan.escaped = false;
   for (;;) {
     // Four at a time: this loop is where a message of text spends its time.
     while (at + 4 <= until && plain(bytes, at) + plain(bytes, at + 2) === 4) at += 4;
     while (at < until && PLAIN[bytes[at] ?? 0] === 1) at++;
     if (at >= until) {
-      at = skimmed(bytes, at);
-      if (at < 0 || until >= end) return scan.fail('json', end);
+      if (until >= end) return scan.fail('json', end);
+      at = scan.plainEnd(at);
       until = Math.min(end, at + SKIM_FROM);
       continue;
     }
@@ -207,7 +215,8 @@ function readString(scan: Scan, readTo = scan.end): boolean {
       if (at === -1) return scan.fail('json', scan.at);
       scan.escaped = true;
     } else if (byte >= 0x80) {
-      const next = sequenceEnd(bytes, at);
+      // What is known to be valid may be read from the middle of a character on.
+      const next = skim ? at + 1 : sequenceEnd(bytes, at);
       if (next === -1) return scan.fail('utf8', at);
       at = next;
     } else {
@@ -219,14 +228,6 @@ function readString(scan: Scan, readTo = scan.end): boolean {
 /** How many of two bytes are plain. */
 function plain(bytes: Uint8Array, at: number): number {
   return (PLAIN[bytes[at] ?? 0] ?? 0) + (PLAIN[bytes[at + 1] ?? 0] ?? 0);
-}
-
-/** The next quote if it ends the string, the place behind it if it is escaped, or -1. */
-function skimmed(bytes: Uint8Array, from: number): number {
-  const quote = bytes.indexOf(QUOTE, from);
-  let slashes = quote;
-  while (slashes > from && bytes[slashes - 1] === BACKSLASH) slashes--;
-  return (quote - slashes) % 2 === 0 ? quote : quote + 1;
 }
 
 /** Behind an escape that starts here, or -1. */
@@ -279,4 +280,4 @@ function digitsEnd(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-export { END, readString, Scan, skipValue };
+export { END, MESSAGE_DEPTH_MAX, readString, Scan, skipValue };
