@@ -58,8 +58,8 @@ describe('keys of arguments that differ only in case', () => {
 
   it.each(clashes)('are refused by name: %s', (text, one, other) => {
     const hashed = argsHash(text, sha256);
-    expect(hashed).toMatchObject({ ok: false, code: 'SUB_CANON_DUPLICATE_KEY' });
-    if (!hashed.ok) expect(hashed.message).toContain(`${one} and ${other}`);
+    const message: unknown = expect.stringContaining(`${one} and ${other}`);
+    expect(hashed).toMatchObject({ ok: false, code: 'SUB_CANON_DUPLICATE_KEY', message });
     const bytes = Buffer.from(text);
     expect(isCanonicalObject(bytes, 0, bytes.length)).toBe(false);
   });

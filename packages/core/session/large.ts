@@ -82,10 +82,10 @@ function passable(large: LargeMessage, bytes: Uint8Array, start: number): Uint8A
 }
 
 /** A copy: what is held back outlives the memory that it came in. */
-function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
-  const all = new Uint8Array(one.length + other.length);
-  all.set(one);
-  all.set(other, one.length);
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
   return all;
 }
 

@@ -20,7 +20,7 @@ interface Scope<D> {
   /** Reads the value; `key` is the place of its key among `words`, or -1. */
   readonly visit: (scan: Scan, draft: D, key: number) => boolean;
   /** Told when a key comes again. */
-  readonly repeated?: (draft: D, key: number) => void;
+  readonly repeated?: ((draft: D, key: number) => void) | undefined;
 }
 
 /** More keys than this at a level that we decide on are no message of anybody. */
@@ -31,7 +31,9 @@ function scopeOf<D>(
   texts: readonly string[],
   hooks: Pick<Scope<D>, 'visit' | 'repeated'>,
 ): Scope<D> {
-  return { place: PROTOCOL[place], words: texts.map(asciiBytes), texts, ...hooks };
+  const { visit, repeated } = hooks;
+  // All of one shape, whether it has a hook or not: these are read with every message.
+  return { place: PROTOCOL[place], words: texts.map(asciiBytes), texts, visit, repeated };
 }
 
 /** Reads an object from its opening brace to behind the closing one. */

@@ -1,5 +1,4 @@
 // One pass over the bytes of a message. It validates JSON and UTF-8 as it goes, and builds nothing.
-import { arePlain } from '../../canon/plain.ts';
 import {
   BACKSLASH,
   CARRIAGE_RETURN,
@@ -31,7 +30,7 @@ import { sequenceEnd } from './utf8.ts';
 
 /** How deep a message may nest; the arguments of a call have a lower limit of their own. */
 const MESSAGE_DEPTH_MAX = 512;
-/** From this length on, a string is read four bytes at a time, if its UTF-8 is known to be valid. */
+/** From this length on, a string that nothing is decided on is searched for its end and for control characters. */
 const SKIM_FROM = 48;
 const END = -1;
 
@@ -84,15 +83,18 @@ class Scan {
     return false;
   }
 
-  /** The place at or before the next byte that may not stand in a string as it is. */
-  plainEnd(from: number): number {
+  /**
+   * From inside of a string, the next quote if it ends the string, the place behind it if it is escaped,
+   * or -1: there is no quote, or a control character stands before it.
+   */
+  skimmed(from: number): number {
     const { bytes } = this;
+    const quote = bytes.indexOf(QUOTE, from);
     this.view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const { view } = this;
-    const lastFour = this.end - 4;
-    let at = from;
-    while (at <= lastFour && arePlain(view.getInt32(at, true))) at += 4;
-    return at;
+    if (quote === -1 || hasControl(this.view, from, quote)) return -1;
+    let slashes = quote;
+    while (slashes > from && bytes[slashes - 1] === BACKSLASH) slashes--;
+    return (quote - slashes) % 2 === 0 ? quote : quote + 1;
   }
 
   /** Moves over white space to the next byte, and says which it is. */
@@ -119,6 +121,21 @@ class Scan {
   }
 }
 
+/** Eight bytes at a time: subtracting sets the highest bit of those below a space. */
+function hasControl(view: DataView, from: number, until: number): boolean {
+  const lastEight = until - 8;
+  let at = from;
+  while (at <= lastEight) {
+    const one = view.getInt32(at, true);
+    const two = view.getInt32(at + 4, true);
+    const small = (((one - 0x20202020) | 0) & ~one) | (((two - 0x20202020) | 0) & ~two);
+    if ((small & 0x80808080) !== 0) return true;
+    at += 8;
+  }
+  while (at < until && view.getUint8(at) >= SPACE) at++;
+  return at < until;
+}
+
 /** Skips one value, from its first byte on. */
 function skipValue(scan: Scan, depth: number): boolean {
   const { at, bytes, end } = scan;
@@ -126,7 +143,7 @@ function skipValue(scan: Scan, depth: number): boolean {
   const byte = bytes[at] ?? 0;
   switch (byte) {
     case QUOTE:
-      return readString(scan);
+      return skipString(scan);
     case OPEN_BRACE:
       return skipObject(scan, depth + 1);
     case OPEN_BRACKET:
@@ -148,7 +165,7 @@ function skipObject(scan: Scan, depth: number): boolean {
   if (scan.next() === CLOSE_BRACE) return passed(scan);
   for (;;) {
     if (scan.next() !== QUOTE) return scan.fail('json', scan.at);
-    if (!readString(scan)) return false;
+    if (!skipString(scan)) return false;
     if (scan.next() !== COLON) return scan.fail('json', scan.at);
     scan.at++;
     scan.next();
@@ -189,19 +206,24 @@ function skipWord(scan: Scan, word: Uint8Array): boolean {
   return true;
 }
 
-/** Reads a string, every byte of it; `scan.escaped` says whether it has an escape. */
-function readString(scan: Scan): boolean {
-  const { bytes, end, skim } = scan;
+/** Skips a string from its opening quote to behind the closing one. */
+function skipString(scan: Scan): boolean {
+  return scan.skim ? readString(scan, Math.min(scan.end, scan.at + SKIM_FROM)) : readString(scan);
+}
+
+/** Reads a string, every byte of it up to `readTo`; `scan.escaped` says whether it has an escape. */
+function readString(scan: Scan, readTo = scan.end): boolean {
+  const { bytes, end } = scan;
   let at = scan.at + 1;
-  let until = skim ? Math.min(end, at + SKIM_FROM) : end;
+  let until = readTo;
   scan.escaped = false;
   for (;;) {
     // Four at a time: this loop is where a message of text spends its time.
     while (at + 4 <= until && plain(bytes, at) + plain(bytes, at + 2) === 4) at += 4;
     while (at < until && PLAIN[bytes[at] ?? 0] === 1) at++;
     if (at >= until) {
-      if (until >= end) return scan.fail('json', end);
-      at = scan.plainEnd(at);
+      at = until >= end ? -1 : scan.skimmed(at);
+      if (at < 0) return scan.fail('json', end);
       until = Math.min(end, at + SKIM_FROM);
       continue;
     }
@@ -215,8 +237,7 @@ function readString(scan: Scan): boolean {
       if (at === -1) return scan.fail('json', scan.at);
       scan.escaped = true;
     } else if (byte >= 0x80) {
-      // What is known to be valid may be read from the middle of a character on.
-      const next = skim ? at + 1 : sequenceEnd(bytes, at);
+      const next = sequenceEnd(bytes, at);
       if (next === -1) return scan.fail('utf8', at);
       at = next;
     } else {
