@@ -1,8 +1,8 @@
 // Two readers, two calls: whatever any common reader would execute was decided as exactly that.
+import { isObject } from '@subluminal/contracts';
 import { argsHash } from '@subluminal/core/canon';
 import type { Guard, Passage } from '@subluminal/core/session';
 import { describe, expect, it } from 'vitest';
-import { guardOf } from '../../packages/core/session/guard.test-support.ts';
 import { runs } from '../runs.ts';
 import { EVIL, hostileLine, hostileList, type Random, randomFrom } from './hostile-messages.ts';
 import { callsReadBy, definitionsReadBy, READERS, type ReadCall } from './readers.ts';
@@ -81,23 +81,29 @@ function shortened(what: string, value: unknown): string {
 }
 
 /** Takes the evil definition out of lists, and lets none pass unseen. */
-const surface: Guard = guardOf({
+const surface: Guard = {
+  surface: () => ({ kind: 'pass' }),
+  content: () => ({ kind: 'pass' }),
+  passed: () => {},
+  ended: () => {},
+  notices: () => [],
   wants: (way, kind, method) => way === 'in' && kind === 'answer' && method === 'tools/list',
   unseen: (way, kind, method): Passage =>
     way === 'in' && kind === 'answer' && method === 'tools/list'
       ? { kind: 'refused', reason_code: 'UNSEEN', summary: 'It was not seen.' }
       : { kind: 'same' },
   passing: (_way, { value }): Passage => {
-    const shown = JSON.parse(JSON.stringify(value ?? {})) as { tools?: unknown };
-    if (!Array.isArray(shown.tools)) return { kind: 'same' };
+    const shown = isObject(value) ? value : {};
+    const all: unknown = shown['tools'];
+    if (!Array.isArray(all)) return { kind: 'same' };
     const isEvil = (tool: unknown): boolean =>
       [EVIL.name, EVIL.description].some((word) => JSON.stringify(tool ?? null).includes(word));
-    const tools = shown.tools.filter((tool) => !isEvil(tool));
-    return tools.length === shown.tools.length
+    const tools = all.filter((tool) => !isEvil(tool));
+    return tools.length === all.length
       ? { kind: 'same' }
       : { kind: 'changed', value: { ...shown, tools } };
   },
-});
+};
 
 async function unseen(seed: number): Promise<readonly string[]> {
   const rig = await sessionRig(LIMIT, surface);

@@ -2,15 +2,15 @@
 
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { compileBundle } from '@subluminal/core/policy';
 import {
   type Command,
   createSession,
   type Guard,
   type SessionConfig,
 } from '@subluminal/core/session';
-import { deny, snapshotOf } from '../../packages/core/policy/decide/scenario.test-support.ts';
-import { asBuffer, createLane, type Lane } from '../../packages/plane/main/shim/lane.ts';
-import type { ChunkWriter } from '../../packages/plane/stdio/index.ts';
+import { asBuffer, createLane, type Lane } from '@subluminal/plane/main/lane';
+import type { ChunkWriter } from '@subluminal/plane/stdio';
 import { DENIED, type Random } from './hostile-messages.ts';
 
 /** A decision of the session, as its record tells it. */
@@ -31,7 +31,26 @@ interface SessionRig {
 }
 
 const IDENTITY = { run_id: 'run', agent_id: 'agent', client: 'claude', env: 'dev' };
-const SNAPSHOT = snapshotOf([deny('no-delete', { tool_name: { glob: [DENIED] } })]);
+const SNAPSHOT = compileBundle(
+  {
+    policy_id: 'wire',
+    version: '1',
+    mode: 'control',
+    defaults: { decision_on_error: 'BLOCK' },
+    selectors: {},
+    rules: [
+      {
+        rule_id: 'no-delete',
+        kind: 'deny',
+        enabled: true,
+        severity: 'critical',
+        match: { tool_name: { glob: [DENIED] } },
+        effect: { action: 'BLOCK' },
+      },
+    ],
+  },
+  { sha256, profile: 'production' },
+);
 
 function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
@@ -62,7 +81,7 @@ const CUTS: readonly ((bytes: Buffer, from: number, random: Random) => number)[]
 async function sessionRig(limit: number, guard?: Guard): Promise<SessionRig> {
   const decided: Decided[] = [];
   const reports: string[] = [];
-  const chunks = { agent: [] as Buffer[], server: [] as Buffer[] };
+  const chunks: { readonly agent: Buffer[]; readonly server: Buffer[] } = { agent: [], server: [] };
   let calls = 0;
   const config: SessionConfig = {
     serverName: 'files',

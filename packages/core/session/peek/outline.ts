@@ -235,18 +235,18 @@ class Outline {
 
   /** What the object or array that begins here means to the member that it is the value of. */
   private levelFor(kind: Level['kind'], offset: number): Level {
-    const any = kind === 'object' ? ANY_OBJECT : ANY_ARRAY;
+    const plain = kind === 'object' ? ANY_OBJECT : ANY_ARRAY;
     const outer = this.levels.at(-1);
-    if (outer?.place === undefined) return any;
-    if (outer.kind === 'array') return kind === 'object' ? placeLevel(kind, outer.place) : any;
+    if (outer?.place === undefined) return plain;
+    if (outer.kind === 'array') return kind === 'object' ? placeLevel(kind, outer.place) : plain;
     if (kind === 'object') {
       if (outer.place === 'params' && outer.key === 'arguments') this.argsStart = offset;
       const inside = noteObject(this.draft, outer.place, outer.key);
-      return inside === undefined ? any : placeLevel(kind, inside);
+      return inside === undefined ? plain : placeLevel(kind, inside);
     }
     this.note(outer, '[');
     const items = PROTOCOL[outer.place].inside.get(outer.key);
-    return items === undefined || DECIDED.has(items) ? any : placeLevel(kind, items);
+    return items === undefined || DECIDED.has(items) ? plain : placeLevel(kind, items);
   }
 
   private close(kind: Level['kind'], offset: number): void {
