@@ -110,8 +110,9 @@ const ERRORS = {
   },
   SUB_CANON_DUPLICATE_KEY: {
     title: 'The arguments have a key twice.',
-    cause: 'Two readers could see two different values, so such a call is refused.',
-    fix: 'Send each key once.',
+    cause:
+      'Two readers could see two different values, so such a call is refused. Keys of one object that differ only in case count as one: some servers ignore case.',
+    fix: 'Send each key once, and no two that differ only in case.',
   },
   SUB_CANON_DEPTH: {
     title: 'The arguments nest too deeply.',

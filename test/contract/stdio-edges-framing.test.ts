@@ -161,6 +161,7 @@ describe('smuggling', () => {
     rig.say(call(1, 'a'));
     await rig.server.heard.next();
     await rig.server.write(`{"jsonrpc":"2.0","id":1,"result":{"text":"x\n${hidden(77)}\n"}}\n`);
+    expect(await nextJson(rig.heard)).toMatchObject({ id: 1, error: { code: -32603 } });
     await expectStillWorks(rig);
     await rig.told(/"reason":"json"/);
     await rig.told(/"reason":"unsolicited_answer"/);

@@ -4,6 +4,11 @@ import { readDocument } from './scan.ts';
 
 type Canonical = { readonly ok: true; readonly canonical: string } | Failure;
 
+interface CanonicalOptions {
+  /** Also refuse two keys of one object that differ only in case: some readers take them for one. */
+  readonly foldsKeys?: boolean;
+}
+
 /**
  * The canonical form of JSON text. It reads the text itself instead of parsing it into values,
  * so no digit is lost, and it refuses what JSON.parse would let pass: repeated keys, nesting
@@ -16,8 +21,8 @@ type Canonical = { readonly ok: true; readonly canonical: string } | Failure;
  * - Numbers are formatted by exact decimal value with ECMAScript's thresholds: plain up to 21
  *   integer digits and down to 0.000001, else `d.ddde+N` with every digit kept. Zero has no sign.
  */
-function canonicalize(text: string): Canonical {
-  const reader = new Reader(text);
+function canonicalize(text: string, { foldsKeys = false }: CanonicalOptions = {}): Canonical {
+  const reader = new Reader(text, foldsKeys);
   const canonical = readDocument(reader);
   if (canonical !== undefined) return { ok: true, canonical };
   if (reader.failure === undefined) throw new Error('the reader failed without saying why');

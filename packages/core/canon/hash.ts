@@ -22,7 +22,7 @@ interface HashedArgs {
 /** Hashes the raw JSON text of a call's arguments; absent arguments hash as `EMPTY_ARGS`. */
 function argsHash(text: string | undefined, sha256: Sha256): HashedArgs | Failure | NotObject {
   const input = text ?? EMPTY_ARGS;
-  const result = canonicalize(input);
+  const result = canonicalize(input, { foldsKeys: true });
   if (!result.ok) return result;
   const { canonical } = result;
   if (!canonical.startsWith('{')) {

@@ -1,5 +1,6 @@
 export type { Canonical } from './canonicalize.ts';
 export { canonicalize } from './canonicalize.ts';
+export { foldKey } from './fold.ts';
 export type { HashedArgs, NotObject } from './hash.ts';
 export { argsHash, EMPTY_ARGS } from './hash.ts';
 export type { CanonCode, Failure } from './reader.ts';

@@ -1,4 +1,5 @@
 // The members of one object: put in order, checked for repeated keys, joined.
+import { foldKey } from './fold.ts';
 import { compareKeys, type Key } from './order.ts';
 import { AS_WRITTEN } from './reader.ts';
 import { COLON, COMMA } from './units.ts';
@@ -57,6 +58,35 @@ function firstRepeated(sorted: readonly Member[]): Member | undefined {
   return first;
 }
 
+const UPPER_A = 0x41;
+const UPPER_Z = 0x5a;
+
+/** Whether a key has what another key may lack and fold to it all the same. */
+function hasCase({ source, start, end }: Key): boolean {
+  for (let at = start; at < end; at++) {
+    const unit = source.charCodeAt(at);
+    if (unit >= 0x80 || (unit >= UPPER_A && unit <= UPPER_Z)) return true;
+  }
+  return false;
+}
+
+/** Two members whose keys differ only in case, in the order of the text. */
+function foldedPair(members: readonly Member[]): readonly [Member, Member] | undefined {
+  if (members.length < 2 || !members.some(hasCase)) return undefined;
+  const seen = new Map<string, Member>();
+  for (const member of members.toSorted((one, other) => one.keyStart - other.keyStart)) {
+    const folded = foldKey(keyText(member));
+    const twin = seen.get(folded);
+    if (twin !== undefined) return [twin, member];
+    seen.set(folded, member);
+  }
+  return undefined;
+}
+
+function keyText({ source, start, end }: Key): string {
+  return source.slice(start, end);
+}
+
 /** The canonical text of an object, in as few pieces as its text allows. */
 function joinMembers(text: string, members: readonly Member[]): string {
   let out = '{';
@@ -82,4 +112,4 @@ function joinMembers(text: string, members: readonly Member[]): string {
 }
 
 export type { Member };
-export { firstRepeated, joinMembers, sortMembers };
+export { firstRepeated, foldedPair, joinMembers, keyText, sortMembers };

@@ -23,13 +23,16 @@ type Piece = string | undefined;
 
 class Reader {
   readonly text: string;
+  /** Whether two keys of one object that differ only in case are a fault. */
+  readonly foldsKeys: boolean;
   at = 0;
   failure: Failure | undefined;
   /** Whether the string that was read last has an escape in it. */
   escaped = false;
 
-  constructor(text: string) {
+  constructor(text: string, foldsKeys: boolean) {
     this.text = text;
+    this.foldsKeys = foldsKeys;
   }
 
   /** The unit at a place. Reading past the end would slow every later `charCodeAt` down. */

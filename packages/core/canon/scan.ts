@@ -1,6 +1,13 @@
 // One pass over JSON text that validates it and finds its canonical form. A stretch that is
 // canonical as it stands is never taken apart; in the best case the input itself is the answer.
-import { firstRepeated, joinMembers, type Member, sortMembers } from './members.ts';
+import {
+  firstRepeated,
+  foldedPair,
+  joinMembers,
+  keyText,
+  type Member,
+  sortMembers,
+} from './members.ts';
 import { readNumber } from './number.ts';
 import { compareKeys } from './order.ts';
 import { AS_WRITTEN, type Piece, quoted, type Reader } from './reader.ts';
@@ -127,9 +134,10 @@ function readObject(reader: Reader, depth: number): Piece {
     reader.next();
     if (reader.at !== end) asWritten = false;
   }
-  if (ascending) return asWritten ? AS_WRITTEN : joinMembers(text, members);
-  if (sortMembers(members)) return duplicate(reader, members);
-  return joinMembers(text, members);
+  if (!ascending && sortMembers(members)) return duplicate(reader, members);
+  const pair = reader.foldsKeys ? foldedPair(members) : undefined;
+  if (pair !== undefined) return ambiguous(reader, pair);
+  return ascending && asWritten ? AS_WRITTEN : joinMembers(text, members);
 }
 
 function isAsWritten(member: Member): boolean {
@@ -178,12 +186,18 @@ function tooDeep(reader: Reader): undefined {
 function duplicate(reader: Reader, sorted: readonly Member[]): undefined {
   const member = firstRepeated(sorted);
   if (member === undefined) return undefined;
-  const name = member.source.slice(
-    member.start,
-    Math.min(member.end, member.start + KEY_SHOWN_MAX),
-  );
-  const message = `expected each key once, found ${quoted(name)} again`;
+  const message = `expected each key once, found ${shownKey(member)} again`;
   reader.fail('SUB_CANON_DUPLICATE_KEY', member.keyStart, message);
+}
+
+function ambiguous(reader: Reader, [one, other]: readonly [Member, Member]): undefined {
+  const keys = `${shownKey(one)} and ${shownKey(other)}`;
+  const message = `expected keys that differ in more than case, found ${keys} in one object`;
+  reader.fail('SUB_CANON_DUPLICATE_KEY', other.keyStart, message);
+}
+
+function shownKey(member: Member): string {
+  return quoted(keyText(member).slice(0, KEY_SHOWN_MAX));
 }
 
 export { DEPTH_MAX, readDocument };

@@ -1,6 +1,7 @@
 // Whether arguments stand in their canonical form already, seen from their bytes alone. Most
 // clients write them so: then there is no text to decode and none to build before it is hashed.
 import { PLAIN_INTEGER_DIGITS_MAX, PLAIN_LEADING_ZEROS_MAX } from './decimal.ts';
+import { arePlain } from './plain.ts';
 import { DEPTH_MAX } from './scan.ts';
 import {
   BACKSLASH,
@@ -27,6 +28,11 @@ const SHORT_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) =>
   '"\\bfnrt'.includes(String.fromCharCode(byte)) ? 1 : 0,
 );
 
+const UPPER_A = 0x41;
+const UPPER_Z = 0x5a;
+/** Places in the list of keys; objects with more are compared by their text, which does not take squares. */
+const PAIRS_MAX = 32;
+
 /** Reads on as long as all is canonical; each method gives false when it is not, or may not be. */
 class Written {
   at: number;
@@ -34,6 +40,8 @@ class Written {
   readonly #view: DataView;
   readonly #end: number;
   #escaped = false;
+  /** Where the keys of the objects at hand start and end, the innermost last. */
+  readonly #keys: number[] = [];
 
   constructor(bytes: Uint8Array, start: number, end: number) {
     this.#bytes = bytes;
@@ -67,6 +75,7 @@ class Written {
     if (this.#byte(this.at) === CLOSE_BRACE) return this.#passed();
     let keyStart = -1;
     let keyEnd = -1;
+    const first = this.#keys.length;
     for (;;) {
       const start = this.at;
       // An escaped key is compared by what it stands for, which takes its text.
@@ -75,14 +84,55 @@ class Written {
       if (keyStart !== -1 && !this.#isBefore({ keyStart, keyEnd }, start, end)) return false;
       keyStart = start;
       keyEnd = end;
+      this.#keys.push(start, end);
       if (this.#byte(this.at) !== COLON) return false;
       this.at++;
       if (!this.value(depth)) return false;
       const byte = this.#byte(this.at);
-      if (byte === CLOSE_BRACE) return this.#passed();
+      if (byte === CLOSE_BRACE) return this.#differ(first) && this.#passed();
       if (byte !== COMMA) return false;
       this.at++;
     }
+  }
+
+  /** Whether the keys from here on differ in more than case; the last object is over. */
+  #differ(first: number): boolean {
+    const keys = this.#keys;
+    const last = keys.length - 2;
+    // In byte order upper case comes first, so of two that fold together the first one has it.
+    for (let one = first; one < last; one += 2) {
+      const kind = this.#kindOf(keys[one] ?? 0, keys[one + 1] ?? 0);
+      if (kind === 'other' || (kind === 'upper' && last - first > PAIRS_MAX)) return false;
+      if (kind === 'lower') continue;
+      for (let other = one + 2; other <= last; other += 2) if (this.#fold(one, other)) return false;
+    }
+    if (last > first && this.#kindOf(keys[last] ?? 0, keys[last + 1] ?? 0) === 'other')
+      return false;
+    keys.length = first;
+    return true;
+  }
+
+  /** What must be looked at in a key: `other` has letters beyond ASCII. */
+  #kindOf(start: number, end: number): 'lower' | 'upper' | 'other' {
+    let kind: 'lower' | 'upper' = 'lower';
+    for (let at = start; at < end; at++) {
+      const byte = this.#byte(at);
+      if (byte >= 0x80) return 'other';
+      if (byte >= UPPER_A && byte <= UPPER_Z) kind = 'upper';
+    }
+    return kind;
+  }
+
+  /** Whether two keys, which are ASCII as far as that matters, differ only in case. */
+  #fold(one: number, other: number): boolean {
+    const start = this.#keys[one] ?? 0;
+    const length = (this.#keys[one + 1] ?? 0) - start;
+    const from = this.#keys[other] ?? 0;
+    if ((this.#keys[other + 1] ?? 0) - from !== length) return false;
+    for (let index = 0; index < length; index++) {
+      if (lowered(this.#byte(start + index)) !== lowered(this.#byte(from + index))) return false;
+    }
+    return true;
   }
 
   #array(depth: number): boolean {
@@ -183,24 +233,14 @@ class Written {
   }
 }
 
-/**
- * Whether four bytes all stand in a canonical string as they are: none is a quote, a backslash or
- * below a space. Subtracting sets the highest bit of a byte that was too small; where it was set
- * before, the byte is beyond ASCII and plain.
- */
-function arePlain(four: number): boolean {
-  // Spelled out here: a constant of the file would be loaded anew for each four.
-  const quote = four ^ 0x22222222;
-  const slash = four ^ 0x5c5c5c5c;
-  const small = ((four - 0x20202020) | 0) & ~four;
-  const hasQuote = ((quote - 0x01010101) | 0) & ~quote;
-  const hasSlash = ((slash - 0x01010101) | 0) & ~slash;
-  return ((hasQuote | hasSlash | small) & 0x80808080) === 0;
+function lowered(byte: number): number {
+  return byte >= UPPER_A && byte <= UPPER_Z ? byte | 0x20 : byte;
 }
 
 /**
- * True only if these bytes, which must be valid UTF-8, are a JSON object in canonical form. What
- * is rare, such as an escaped key, gives false even where it is canonical: its text will tell.
+ * True only if these bytes, which must be valid UTF-8, are a JSON object in canonical form without two
+ * keys that differ only in case. What
+ * is rare, such as an escaped key or one beyond ASCII, gives false even where it is canonical: its text will tell.
  */
 function isCanonicalObject(bytes: Uint8Array, start: number, end: number): boolean {
   if (start >= end || bytes[start] !== OPEN_BRACE) return false;

@@ -1,4 +1,6 @@
 // What the agent sends: calls are governed, everything else passes as it is.
+
+import { isUnambiguous } from './ambiguous-params.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_REQUEST } from './answers.ts';
 import { abandonHeld } from './approvals.ts';
 import { governBatch } from './batch.ts';
@@ -31,6 +33,7 @@ function fromAgent(context: Context, step: Step, seen: Seen): void {
 function request(context: Context, step: Step, seen: SeenRequest): void {
   if (!admits(context, step, seen)) return;
   if (seen.method === TOOLS_CALL) return governCall(context, step, seen);
+  if (!isUnambiguous(context, step, seen)) return;
   if (context.exit !== undefined) {
     const error = { code: INTERNAL_ERROR, message: exitWords(context) };
     step.out.push({ do: 'answer', to: 'agent', text: errorLine(seen.id, error) });
@@ -97,6 +100,7 @@ function giveUp(context: Context, step: Step, { open, id }: { open: Open; id: st
 
 function notification(context: Context, step: Step, seen: SeenNotification): void {
   if (seen.method === TOOLS_CALL) return governCall(context, step, seen);
+  if (!isUnambiguous(context, step, seen)) return;
   if (seen.method === 'notifications/cancelled') cancel(context, step, seen);
   if (context.exit !== undefined) {
     step.out.push({ do: 'drop', reason: 'no_server' });

@@ -14,6 +14,8 @@ import {
   toyHash,
 } from './playbook.test-support.ts';
 
+import { BROKEN_LINE_END, type Command } from './types.ts';
+
 const BLOB = 'x'.repeat(1_000);
 
 /** As the official client writes it: the id comes last. */
@@ -62,6 +64,75 @@ describe('a carriage return in a large message', () => {
   it('may stand before the newline', async () => {
     const one = await play();
     expect(inShort(send(one, 'agent', `${withReturn('1')}\r`)).at(-1)).toBe('finish to server');
+  });
+});
+
+/** What the other side gets to see. */
+function written(commands: readonly Command[], to: 'agent' | 'server'): string {
+  return commands
+    .flatMap((command) => {
+      if (command.do === 'break') return command.to === to ? [BROKEN_LINE_END] : [];
+      const isPart = command.do === 'stream' || command.do === 'part' || command.do === 'finish';
+      if (!isPart || command.to !== to) return [];
+      return [Buffer.from(command.bytes).toString(), ...(command.do === 'finish' ? ['\n'] : [])];
+    })
+    .join('');
+}
+
+describe('the end of a large message', () => {
+  const honest = JSON.stringify(idLast(1, 'put', { blob: BLOB }));
+
+  it.each(['', ' ', '\r', '\t \r'])('passes with what stands behind it: %j', async (tail) => {
+    const one = await play();
+    expect(written(send(one, 'agent', `${honest}${tail}`), 'server')).toBe(`${honest}${tail}\n`);
+  });
+
+  it.each([
+    ['a second message', JSON.stringify(call(2, 'rm'))],
+    ['a second message behind a space', ` ${JSON.stringify(call(2, 'rm'))}`],
+    ['a form feed', '\f'],
+    ['a line separator', '\u2028'],
+    ['a brace', '}'],
+    ['white space without end', ' '.repeat(3_000)],
+  ])('is held back when there is more: %s', async (_what, tail) => {
+    verifies('F-014');
+    const one = await play();
+    const sent = send(one, 'agent', `${honest}${tail}`);
+    const seen = written(sent, 'server');
+    expect(inShort(sent)).toContain('answer 1 -32700');
+    expect(inShort(sent)).toContain('decision BLOCK INVALID_CALL');
+    expect(seen.endsWith(BROKEN_LINE_END)).toBe(true);
+    const passed = seen.slice(0, -BROKEN_LINE_END.length);
+    expect(honest.startsWith(passed)).toBe(true);
+    expect(passed.length).toBeLessThan(honest.length);
+  });
+
+  it('is held back when its id is in use, or nobody asked for it', async () => {
+    const one = await play();
+    one.told('agent', call(1, 'a'));
+    expect(written(send(one, 'agent', honest), 'server')).toBe(
+      `${honest.slice(0, -1)}${BROKEN_LINE_END}`,
+    );
+    const answer = JSON.stringify({ jsonrpc: '2.0', result: { text: BLOB }, id: 9 });
+    const heard = written(send(one, 'server', answer), 'agent');
+    expect(heard).toBe(`${answer.slice(0, -1)}${BROKEN_LINE_END}`);
+  });
+
+  it('is held back when a key of the protocol comes in other letters', async () => {
+    const one = await play();
+    const late = `${honest.slice(0, -1)},"Params":{"name":"rm"}}`;
+    const sent = send(one, 'agent', late);
+    expect(inShort(sent)).toContain('report REJECTED folded_key');
+    expect(inShort(sent)).toContain('answer 1 -32600');
+    expect(written(sent, 'server')).not.toContain('rm');
+  });
+
+  it('passes in development, whatever stands behind it', async () => {
+    const one = await play([], { profile: 'development' });
+    const line = `${honest}${JSON.stringify(call(2, 'rm'))}`;
+    const sent = send(one, 'agent', line);
+    expect(written(sent, 'server')).toBe(`${line}\n`);
+    expect(inShort(sent)).toContain('report WOULD_REJECT json');
   });
 });
 

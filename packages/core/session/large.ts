@@ -32,10 +32,8 @@ interface LargeMessage {
   readonly outline: Outline;
   /** Its parts are passed on; false once it was broken off. */
   streamed: boolean;
-  /** A carriage return that must turn out to stand before the newline. */
-  returned: boolean;
-  /** What some servers take for the end of a line stands in the middle of it. */
-  hidden: boolean;
+  /** Its closing brace and what came behind it: they pass when all of it is judged. */
+  held: Uint8Array;
   /** It was broken off because it did not go on. */
   stalled: boolean;
   /** The call that its head has shown it to be. */
@@ -59,33 +57,43 @@ function openLarge(context: Context, step: Step): void {
   const allowed =
     call === undefined ? refused === undefined : call.outcome.decision.action === 'ALLOW';
   const gone = step.from === 'agent' && context.exit !== undefined;
-  const { hidden, returned } = findReturn(step.bytes, false);
-  const streamed = !gone && allowed && !((opaque || hidden) && context.enforcing);
-  const stalled = false;
-  const large = { outline, streamed, call, opaque, hidden, returned, stalled };
-  context.large[step.from] = { ...large, refused };
-  step.out.push(streamed ? { do: 'stream', to: other(step.from) } : { do: 'swallow' });
+  const streamed = !gone && allowed && !(opaque && context.enforcing);
+  const large = { outline, streamed, call, opaque, refused, held: NO_BYTES, stalled: false };
+  context.large[step.from] = large;
+  const to = other(step.from);
+  step.out.push(
+    streamed ? { do: 'stream', to, bytes: passable(large, step.bytes, 0) } : { do: 'swallow' },
+  );
+}
+
+/** What may pass of the bytes from this place on: all that stands before the closing brace. */
+function passable(large: LargeMessage, bytes: Uint8Array, start: number): Uint8Array {
+  const { closedAt, isFaulty } = large.outline;
+  // What is faulty and passes all the same, in development, is not kept: it may have no end.
+  const until = closedAt === -1 || isFaulty ? bytes.length : Math.max(0, closedAt - start);
+  if (until >= bytes.length && large.held.length === 0) return bytes;
+  if (isFaulty) {
+    const all = joined(large.held, bytes);
+    large.held = NO_BYTES;
+    return all;
+  }
+  large.held = joined(large.held, bytes.subarray(until));
+  return bytes.subarray(0, until);
+}
+
+/** A copy: what is held back outlives the memory that it came in. */
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
 }
 
 function isCall({ from }: Step, { method, name }: OutlineSoFar): boolean {
   return from === 'agent' && method === TOOLS_CALL && name !== undefined;
 }
 
-const RETURN = 0x0d;
-
-/**
- * Some servers end a line at a carriage return. Behind it could stand a message of its own, which
- * would be with the server before the end of this one is known: JSON needs none there.
- */
-function findReturn(
-  bytes: Uint8Array,
-  returned: boolean,
-): { readonly hidden: boolean; readonly returned: boolean } {
-  const at = bytes.indexOf(RETURN);
-  const last = bytes.length - 1;
-  if (bytes.length === 0) return { hidden: false, returned };
-  return { hidden: returned || (at !== -1 && at < last), returned: at === last };
-}
+const NO_BYTES = new Uint8Array(0);
 
 /** What must not pass before it is known what it is. */
 function isOpaque(from: Side, soFar: OutlineSoFar): boolean {
@@ -158,7 +166,9 @@ function closeLarge(context: Context, step: Step, end: LargeEnd): void {
   context.large[step.from] = undefined;
   if (large === undefined) return;
   const to = other(step.from);
-  const passed: Command = large.streamed ? { do: 'finish', to } : { do: 'swallow' };
+  const passed: Command = large.streamed
+    ? { do: 'finish', to, bytes: large.held }
+    : { do: 'swallow' };
   const out: Command[] = [];
   const unseen = { refused: large.refused };
   const inner = { ...step, out, forward: passed, bytesTotal: end.bytesTotal, unseen };
@@ -178,11 +188,6 @@ interface Ended {
 function settleLarge(context: Context, step: Step, { large, end }: Ended): void {
   const seen = large.outline.finish();
   const recorded = large.call !== undefined;
-  if (large.hidden) {
-    if (large.call !== undefined) recordLost(context, step, { head: large.call, end });
-    const fault = { kind: 'invalid', reason: 'smuggled', offset: 0 } as const;
-    return malformed(context, step, { ...fault, ...knownOf(seen), recorded });
-  }
   if (end.outcome !== 'complete' || large.stalled) {
     if (large.call !== undefined) recordLost(context, step, { head: large.call, end });
     return refuseLarge(context, step, { seen, end, recorded });
@@ -327,16 +332,17 @@ function settleRequest(context: Context, step: Step, seen: SeenRequest): void {
   step.out.push({ do: 'answer', to: 'agent', text });
 }
 
-/** The next part of a large message; what must not pass is broken off before it is passed on. */
+/** The next part of a large message; at the first fault it is broken off, and nothing of the part passes. */
 function feedLarge(context: Context, step: Step): void {
   const large = context.large[step.from];
   if (large === undefined) return;
-  large.outline.feed(step.bytes);
-  const { hidden, returned } = findReturn(step.bytes, large.returned);
-  large.returned = returned;
-  if (!hidden) return;
-  large.hidden = true;
-  if (context.enforcing) breakOff(step, large);
+  const { outline } = large;
+  const start = outline.bytesFed;
+  outline.feed(step.bytes);
+  if (outline.isFaulty && context.enforcing) breakOff(step, large);
+  if (!large.streamed) return;
+  const bytes = passable(large, step.bytes, start);
+  if (bytes.length > 0) step.out.push({ do: 'part', to: other(step.from), bytes });
 }
 
 /** Nobody knows whether the rest of it will ever come, and others wait. */

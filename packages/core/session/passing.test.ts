@@ -323,13 +323,13 @@ describe('what a guard refuses', () => {
       const { says, told } = await play([], { config });
       says('agent', call(1, 'read'));
       const line = `{"jsonrpc":"2.0","id":1,"result":{"content":"${text}"}}\n`;
-      expect(told('server', bytesOf(line))).toContain('answer 1 isError');
+      expect(told('server', bytesOf(line))).toContain('answer 1 -32603');
     });
 
     it('in a request', async () => {
       const { told } = await play([], { config });
       const line = `{"jsonrpc":"2.0","id":1,"method":"x/y","params":{"a":"${text}"}}\n`;
-      expect(told('agent', bytesOf(line))).toContain('answer 1 -32602');
+      expect(told('agent', bytesOf(line))).toContain('answer 1 -32700');
     });
   });
 });

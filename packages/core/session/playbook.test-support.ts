@@ -85,9 +85,9 @@ function toyHash(text: string): string {
   return hash.toString(16).padStart(8, '0').repeat(8);
 }
 
-/** Commands in a word or two each. */
+/** Commands in a word or two each; the parts of a large message are left out. */
 function inShort(commands: readonly Command[]): readonly string[] {
-  return commands.map((command) => {
+  return commands.flatMap((command) => {
     switch (command.do) {
       case 'forward':
         return `forward to ${command.to}${command.bytes === undefined ? '' : ' in part'}`;
@@ -113,6 +113,8 @@ function inShort(commands: readonly Command[]): readonly string[] {
       case 'finish':
       case 'break':
         return `${command.do} to ${command.to}`;
+      case 'part':
+        return [];
       case 'swallow':
         return 'swallow';
     }

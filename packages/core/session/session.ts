@@ -42,11 +42,11 @@ interface Session {
   fromServer(line: Uint8Array, nowMs: number, heard?: boolean): Commands;
   /** The first part of a line that is too long to inspect: its parts are streamed or swallowed. */
   largeHead(from: Side, head: Uint8Array, when: Moment): Commands;
-  /** A further part of it; the commands come before it is passed on. */
+  /** A further part of it; the commands say what passes of it. */
   largePiece(from: Side, piece: Uint8Array): Commands;
   /** It has not gone on for too long, while others wait to be heard. */
   largeStalled(from: Side): Commands;
-  /** Its end; the commands come before the newline that would make it a message. */
+  /** Its end; the commands say whether its closing brace and its newline pass, which make it a message. */
   largeEnd(from: Side, end: LargeEnd, nowMs: number): Commands;
   /** The last line of an input that ended without a newline. */
   partial(from: Side, line: Uint8Array, nowMs: number): Commands;
@@ -173,7 +173,7 @@ function answered(step: Step, answers: readonly HubAnswer[] | undefined): Step {
   return answers === undefined ? step : { ...step, answers };
 }
 
-/** With a native check of UTF-8, long strings that nothing is decided on need not be read. */
+/** With a native check of UTF-8, long strings are read faster. */
 function look({ config }: Context, bytes: Uint8Array): Seen {
   if (config.isUtf8 === undefined) return peek(bytes);
   // What is not UTF-8 is read byte by byte, to find where.

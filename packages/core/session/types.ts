@@ -169,12 +169,14 @@ type Command =
       readonly callId: string;
       readonly why: 'refused' | 'timeout' | 'cancelled';
     }
-  /** A large message: pass its parts on as they come … */
-  | { readonly do: 'stream'; readonly to: Side }
-  /** … or read them and write nothing. */
+  /** A large message begins: write these bytes of its head. Nothing else may be written there … */
+  | { readonly do: 'stream'; readonly to: Side; readonly bytes: Uint8Array }
+  /** … but further parts of it. */
+  | { readonly do: 'part'; readonly to: Side; readonly bytes: Uint8Array }
+  /** Read a large message and write nothing. */
   | { readonly do: 'swallow' }
-  /** The end of a streamed message: write its newline … */
-  | { readonly do: 'finish'; readonly to: Side }
+  /** The end of a streamed message: write what was held back of it, and its newline … */
+  | { readonly do: 'finish'; readonly to: Side; readonly bytes: Uint8Array }
   /** … or make sure that nobody takes it for a message: see `BROKEN_LINE_END`. */
   | { readonly do: 'break'; readonly to: Side };
 
@@ -208,7 +210,7 @@ interface SessionConfig {
   /** The same of bytes; with it, arguments in canonical form are hashed as they came. */
   readonly sha256Bytes?: (bytes: Uint8Array) => string;
   readonly decode?: Decode;
-  /** A native check of UTF-8; with it, long strings need not be read byte by byte. */
+  /** A native check of UTF-8; with it, long strings are not read byte by byte. */
   readonly isUtf8?: (bytes: Uint8Array) => boolean;
   /** A native count of the bytes that a text takes in UTF-8. */
   readonly utf8Bytes?: (text: string) => number;
@@ -266,8 +268,13 @@ interface LargeEnd {
 
 type ApprovalAnswer = 'approved' | 'rejected' | 'timeout' | 'unavailable';
 
-/** A line that was streamed and must not count ends like this: no JSON object can. */
-const BROKEN_LINE_END = ']\n';
+/**
+ * A line that was streamed and must not count ends like this. Inside of a string, the first quote ends it
+ * and a colon follows that cannot stand there; elsewhere `"::"` is a string at best, and two colons follow.
+ * So the value is broken for good before the newline, wherever it was cut, also for a reader that takes
+ * newlines inside of strings.
+ */
+const BROKEN_LINE_END = '"::"::\n';
 
 const DEFAULT_LIMITS: SessionLimits = {
   previewBytesMax: 16_384,

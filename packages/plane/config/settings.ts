@@ -81,7 +81,7 @@ const SETTINGS: { readonly [K in SettingKey]: Setting } = {
     fallback: MAX_INSPECT_BYTES,
     env: 'SUB_MAX_INSPECT_BYTES',
     flag: null,
-    doc: 'A larger message streams through with its hash and is decided on its tool name alone.',
+    doc: 'A larger message streams through with its hash and is decided on its tool name alone. Its end is held back until all of it is checked.',
   },
   'limits.max_preview_bytes': {
     type: integer(0, 65_536),

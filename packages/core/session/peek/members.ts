@@ -1,28 +1,39 @@
 // The members of an object that we decide on: known keys by number, no key twice.
-import { CLOSE_BRACE, COLON, COMMA, QUOTE } from '../../canon/units.ts';
-import { readString, type Scan } from './scan.ts';
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from '../../canon/units.ts';
+import { isFolded, type Place, type PlaceKeys, PROTOCOL } from './protocol-keys.ts';
+import { readString, type Scan, skipValue } from './scan.ts';
 import { asciiBytes, decodeText, stringText } from './text.ts';
 
 /** An object of a known place in the message, and what to do at the value of each key. */
 interface Scope<D> {
+  readonly place: PlaceKeys;
   readonly words: readonly Uint8Array[];
   readonly texts: readonly string[];
   /** Reads the value; `key` is the place of its key among `words`, or -1. */
   readonly visit: (scan: Scan, draft: D, key: number) => boolean;
   /** Told when a key comes again. */
-  readonly repeated?: (draft: D, key: number) => void;
+  readonly repeated?: ((draft: D, key: number) => void) | undefined;
 }
 
 /** More keys than this at a level that we decide on are no message of anybody. */
 const KEYS_MAX = 4_096;
 
 function scopeOf<D>(
+  place: Place,
   texts: readonly string[],
-  visit: Scope<D>['visit'],
-  repeated?: Scope<D>['repeated'],
+  hooks: Pick<Scope<D>, 'visit' | 'repeated'>,
 ): Scope<D> {
-  const words = texts.map(asciiBytes);
-  return { words, texts, visit, ...(repeated !== undefined && { repeated }) };
+  const { visit, repeated } = hooks;
+  // All of one shape, whether it has a hook or not: these are read with every message.
+  return { place: PROTOCOL[place], words: texts.map(asciiBytes), texts, visit, repeated };
 }
 
 /** Reads an object from its opening brace to behind the closing one. */
@@ -41,7 +52,7 @@ function readMembers<D>(scan: Scan, scope: Scope<D>, draft: D): boolean {
       : placeOf(scope.words, scan.bytes, { start: start + 1, end: end - 1 });
     if (key === -1) {
       others ??= new Set();
-      if (!remember(scan, others, start)) return false;
+      if (!remember(scan, { others, place: scope.place }, start)) return false;
     } else {
       if ((known & (1 << key)) !== 0) {
         scan.complain('duplicate_key');
@@ -60,12 +71,72 @@ function readMembers<D>(scan: Scan, scope: Scope<D>, draft: D): boolean {
   }
 }
 
-function remember(scan: Scan, others: Set<string>, start: number): boolean {
+interface Others {
+  readonly others: Set<string>;
+  readonly place: PlaceKeys;
+}
+
+function remember(scan: Scan, { others, place }: Others, start: number): boolean {
   if (others.size >= KEYS_MAX) return scan.fail('too_many_keys', start);
   const text = stringText(decodeText(scan.bytes, start, scan.at));
   if (others.has(text)) scan.complain('duplicate_key');
+  if (isFolded(place, text)) scan.complain('folded_key');
   others.add(text);
   return true;
+}
+
+/**
+ * Reads a value that may be an object of a place, or a list of such: looks for keys that fold to keys of
+ * the protocol. Nothing is decided on it here, so keys may stand twice; who decides sees to that.
+ */
+function readInside(scan: Scan, place: Place, depth: number): boolean {
+  const first = scan.bytes[scan.at];
+  if (first === OPEN_BRACE) return readPlace(scan, place, depth + 1);
+  if (first !== OPEN_BRACKET) return skipValue(scan, depth);
+  scan.at++;
+  if (scan.next() === CLOSE_BRACKET) return passed(scan);
+  for (;;) {
+    const read =
+      scan.next() === OPEN_BRACE ? readPlace(scan, place, depth + 2) : skipValue(scan, depth + 1);
+    if (!read) return false;
+    const byte = scan.next();
+    if (byte === CLOSE_BRACKET) return passed(scan);
+    if (byte !== COMMA) return scan.fail('json', scan.at);
+    scan.at++;
+  }
+}
+
+function readPlace(scan: Scan, place: Place, depth: number): boolean {
+  const known = PROTOCOL[place];
+  scan.at++;
+  if (scan.next() === CLOSE_BRACE) return passed(scan);
+  for (;;) {
+    if (scan.next() !== QUOTE) return scan.fail('json', scan.at);
+    const start = scan.at;
+    if (!readString(scan)) return false;
+    const key = keyIn(scan, known, start);
+    if (scan.next() !== COLON) return scan.fail('json', scan.at);
+    scan.at++;
+    scan.next();
+    const inside = known.inside.get(key);
+    const read = inside === undefined ? skipValue(scan, depth) : readInside(scan, inside, depth);
+    if (!read) return false;
+    const byte = scan.next();
+    if (byte === CLOSE_BRACE) return passed(scan);
+    if (byte !== COMMA) return scan.fail('json', scan.at);
+    scan.at++;
+  }
+}
+
+/** The key that was just read. */
+function keyIn(scan: Scan, known: PlaceKeys, start: number): string {
+  const { bytes, at, escaped } = scan;
+  const index = escaped ? -1 : placeOf(known.words, bytes, { start: start + 1, end: at - 1 });
+  const exact = known.keys[index];
+  if (exact !== undefined) return exact;
+  const text = stringText(decodeText(bytes, start, at));
+  if (isFolded(known, text)) scan.complain('folded_key');
+  return text;
 }
 
 function passed(scan: Scan): true {
@@ -95,4 +166,4 @@ function isWord(word: Uint8Array, bytes: Uint8Array, start: number): boolean {
 }
 
 export type { Scope };
-export { isWord, readMembers, scopeOf };
+export { isWord, readInside, readMembers, scopeOf };

@@ -2,13 +2,14 @@
 import { decodeUtf8 } from '../../policy/read/utf8.ts';
 import type { Draft } from './draft.ts';
 import { ID_BYTES_MAX, idOf } from './id.ts';
+import { type Place, PROTOCOL } from './protocol-keys.ts';
 import type { InvalidReason } from './types.ts';
 
-/** The objects of a message whose members are looked at. */
-type Place = 'top' | 'params' | 'meta' | 'result' | 'error';
+/** The objects that something is decided on: no key of theirs may stand twice. */
+const DECIDED: ReadonlySet<Place> = new Set(['top', 'params', 'meta', 'result', 'error']);
 
 /** The scalars that are kept. */
-const WANTED: { readonly [P in Place]: readonly string[] } = {
+const WANTED: { readonly [P in Place]?: readonly string[] } = {
   top: ['jsonrpc', 'id', 'method'],
   params: ['name', 'protocolVersion', 'requestId'],
   meta: ['io.modelcontextprotocol/protocolVersion'],
@@ -22,8 +23,7 @@ type Scalar =
 
 /** An object begins here: is it one whose members matter? */
 function noteObject(draft: Draft, place: Place, key: string): Place | undefined {
-  if (place === 'params') return key === '_meta' ? 'meta' : undefined;
-  if (place !== 'top') return undefined;
+  if (place !== 'top') return PROTOCOL[place].inside.get(key);
   switch (key) {
     case 'params':
       draft.params = true;
@@ -67,7 +67,7 @@ function noteKey(draft: Draft, place: Place, key: string): void {
 function noteScalar(
   draft: Draft,
   bytes: Uint8Array,
-  { place, key }: { readonly place: Place; readonly key: string | undefined },
+  { place, key }: { readonly place: Place | undefined; readonly key: string | undefined },
 ): Scalar {
   const decoded = decodeUtf8(bytes);
   if (!decoded.ok) return { ok: false, reason: 'utf8' };
@@ -111,5 +111,4 @@ function noteInner(draft: Draft, key: string, { bytes, value }: Read): void {
   else if (key === 'io.modelcontextprotocol/protocolVersion') draft.metaVersion = value;
 }
 
-export type { Place };
-export { noteKey, noteObject, noteScalar, TOP_MEMBERS, WANTED };
+export { DECIDED, noteKey, noteObject, noteScalar, TOP_MEMBERS, WANTED };

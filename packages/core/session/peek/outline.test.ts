@@ -94,6 +94,21 @@ describe('a message that goes by in parts', () => {
     '{"jsonrpc":"2.0","id":1,"method":"a" "params":{}}',
     '{"jsonrpc":"2.0","id":1,,"method":"a"}',
     '{"jsonrpc" "2.0"}',
+    '{"jsonrpc":"2.0","id":1,"method":"a","params":{"Name":"a"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"a","paramſ":{}}',
+    '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","Description":"b"}]}}',
+    '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"annotations":{"readonlyhint":true}}]}}',
+    '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"inputSchema":{"Properties":{}}}]}}',
+    '{"jsonrpc":"2.0","id":1,"error":{"code":1,"Message":"b"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":[1}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":{"y" 1}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":[1,]}}',
+    '{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":tru}}',
+    '{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":01}}',
+    '{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":"\u0001"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":"\\x"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"a"}\f',
+    '{"jsonrpc":"2.0","id":1,"method":"a"}\u2028{}',
     '"text"',
     '[]',
   ])('is refused for the same reason: %s', (text) => {
@@ -104,6 +119,82 @@ describe('a message that goes by in parts', () => {
       Array.from({ length: text.length }, () => 1),
     );
     expect(gist(parts).slice(0, 2)).toEqual(gist(whole).slice(0, 2));
+  });
+
+  it('is taken exactly if it is taken as a whole, whatever was damaged', () => {
+    verifies('F-014');
+    const damage = fc.record({
+      at: fc.nat({ max: 400 }),
+      remove: fc.nat({ max: 2 }),
+      insert: fc.constantFrom(
+        '',
+        '"',
+        '{',
+        '}',
+        '[',
+        ']',
+        ':',
+        ',',
+        '\\',
+        '\u0001',
+        '0',
+        't',
+        '\f',
+        '\u2028',
+        'é',
+      ),
+    });
+    const property = fc.property(
+      message,
+      fc.array(damage, { minLength: 1, maxLength: 2 }),
+      fc.array(fc.nat({ max: 9 }), { maxLength: 60 }),
+      (wanted, damages, sizes) => {
+        let json = JSON.stringify(wanted);
+        for (const { at, remove, insert } of damages) {
+          const place = at % (json.length + 1);
+          json = `${json.slice(0, place)}${insert}${json.slice(place + remove)}`;
+        }
+        const whole = peek(Buffer.from(json));
+        expect(outlined(json, sizes).kind).toBe(whole.kind);
+      },
+    );
+    fc.assert(property, runs(4_000));
+  });
+
+  it.each([0x00, 0x0b, 0x0c, 0x0d, 0x1c, 0x1d, 0x1e, 0x1f])(
+    'may hold no raw control character in a string, however long: %d',
+    (control) => {
+      const text = `{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":"${'y'.repeat(300)}${String.fromCharCode(control)}y"}}`;
+      const bytes = Buffer.from(text);
+      for (const seen of [peek(bytes), peek(bytes, { skim: true }), outlined(text, [100, 200])]) {
+        expect(seen).toMatchObject({ kind: 'invalid' });
+      }
+    },
+  );
+
+  it.each([
+    ['cut short', [0xe6, 0xbc]],
+    ['overlong', [0xc0, 0xaf]],
+    ['half a pair', [0xed, 0xa0, 0x80]],
+    ['beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
+  ])('may hold no UTF-8 that is %s', (_what, broken) => {
+    const [head = '', tail = ''] =
+      '{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":"漢?"}}'.split('?');
+    const bytes = Buffer.concat([Buffer.from(head), Buffer.from(broken), Buffer.from(tail)]);
+    const outline = new Outline();
+    for (const byte of bytes) outline.feed(Buffer.from([byte]));
+    expect(outline.finish()).toMatchObject({ kind: 'invalid', reason: 'utf8', id: { json: '1' } });
+  });
+
+  it('tells where its closing brace stands, and bears little behind it', () => {
+    const text = '{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":"}"}}';
+    const outline = new Outline();
+    outline.feed(Buffer.from(text.slice(0, -1)));
+    expect(outline.closedAt).toBe(-1);
+    outline.feed(Buffer.from('} \r'));
+    expect(outline.closedAt).toBe(text.length - 1);
+    expect(outline.isFaulty).toBe(false);
+    expect(outlined(`${text}${' '.repeat(2_000)}`)).toMatchObject({ kind: 'invalid' });
   });
 
   it('never throws', () => {

@@ -1,7 +1,6 @@
-// The outline of a message that is too long to hold: its parts go by, and what is decided on is
-// picked out. It checks keys and their values where we decide, and the balance of everything else.
+// The outline of a message that is too long to hold: its parts go by, every byte of them is checked, and
+// what is decided on is picked out. Nothing behind its closing brace may pass before it is judged.
 import {
-  BACKSLASH,
   CARRIAGE_RETURN,
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -15,7 +14,11 @@ import {
   TAB,
 } from '../../canon/units.ts';
 import { type Draft, emptyDraft, settle } from './draft.ts';
-import { noteKey, noteObject, noteScalar, type Place, WANTED } from './outline-fields.ts';
+import { DECIDED, noteKey, noteObject, noteScalar, WANTED } from './outline-fields.ts';
+import { isFolded, type Place, PROTOCOL } from './protocol-keys.ts';
+import { Scalar } from './scalar.ts';
+import { MESSAGE_DEPTH_MAX } from './scan.ts';
+import { TextFlow } from './text-flow.ts';
 import type { InvalidReason, MessageId, Seen } from './types.ts';
 
 /** What can be told before the end has come. */
@@ -32,50 +35,74 @@ interface OutlineSoFar {
   readonly faulty: boolean;
 }
 
+/** An object or array that is open. */
 interface Level {
-  readonly place: Place;
-  readonly keys: Set<string>;
+  readonly kind: 'object' | 'array';
+  /** Whose keys its members have; of an array, its items. */
+  readonly place: Place | undefined;
+  /** Only where we decide on a member. */
+  readonly keys: Set<string> | undefined;
   key: string;
-  expects: 'key' | 'colon' | 'value' | 'comma';
 }
+
+/** What may come next. */
+type Expected =
+  | 'message'
+  | 'value'
+  | 'value or end'
+  | 'key'
+  | 'key or end'
+  | 'colon'
+  | 'comma or end'
+  | 'nothing';
 
 /** Longer keys and values are not ours; a name, an id or a method must be shorter. */
 const CAPTURE_MAX = 4_096;
 const KEYS_MAX = 4_096;
+/** White space behind the message that somebody must keep until it is judged. */
+const TAIL_MAX = 1_024;
+
+/** Where nothing matters but that it is JSON. */
+const ANY_OBJECT: Level = { kind: 'object', place: undefined, keys: undefined, key: '' };
+const ANY_ARRAY: Level = { kind: 'array', place: undefined, keys: undefined, key: '' };
 
 class Outline {
+  /** Where the closing brace of the message stands; -1 while it has not come. */
+  closedAt = -1;
+  /** How much of it has gone by. */
+  bytesFed = 0;
   private readonly draft: Draft = emptyDraft();
   private readonly levels: Level[] = [];
-  private depth = 0;
-  private mode: 'between' | 'string' | 'scalar' = 'between';
+  private expected: Expected = 'message';
+  private reading: 'between' | 'string' | 'scalar' = 'between';
+  private readonly text = new TextFlow();
+  private readonly scalar = new Scalar();
   /** Whether the string or scalar at hand is kept. */
   private capturing = false;
   private readonly captured = new Uint8Array(CAPTURE_MAX);
   private capturedLength = 0;
-  private escaping = false;
-  private started = false;
   private batch = false;
-  private base = 0;
   private argsStart = -1;
   private broken = false;
   private idTwice = false;
-  /** A carriage return came, and nothing but white space since. */
+  /** A carriage return came: nothing may follow it. */
   private lineBreak = false;
   private reason: InvalidReason | undefined;
   private offset = 0;
 
   /** The next bytes of the message. */
   feed(bytes: Uint8Array): void {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let at = 0;
     while (at < bytes.length && !this.broken && !this.batch) {
-      if (this.mode === 'string') at = this.inString(bytes, at);
-      else if (this.mode === 'scalar') at = this.inScalar(bytes, at);
+      if (this.reading === 'string') at = this.inString(bytes, view, at);
+      else if (this.reading === 'scalar') at = this.inScalar(bytes, at);
       else {
-        this.between(bytes[at] ?? 0, this.base + at);
+        this.between(bytes[at] ?? 0, this.bytesFed + at);
         at++;
       }
     }
-    this.base += bytes.length;
+    this.bytesFed += bytes.length;
   }
 
   soFar(): OutlineSoFar {
@@ -88,15 +115,18 @@ class Outline {
       answers: draft.result !== undefined || draft.error,
       metaVersion: draft.metaVersion,
       argsStart,
-      faulty: this.reason !== undefined,
+      faulty: this.isFaulty,
     };
+  }
+
+  get isFaulty(): boolean {
+    return this.reason !== undefined;
   }
 
   /** The whole message has gone by. */
   finish(): Seen {
     if (this.batch) return { kind: 'batch' };
-    if (this.reason === undefined && (this.depth > 0 || !this.started))
-      this.fail('json', this.base);
+    if (this.closedAt === -1 && !this.isFaulty) this.fail('json', this.bytesFed);
     // Of two ids, nobody knows which one the other side takes.
     if (this.idTwice) this.draft.id = null;
     const { reason, offset } = this;
@@ -115,164 +145,138 @@ class Outline {
     this.broken = true;
   }
 
-  /** The level whose members we read, if the next byte belongs to it. */
-  private level(): Level | undefined {
-    return this.depth === this.levels.length ? this.levels.at(-1) : undefined;
-  }
-
   private between(byte: number, offset: number): void {
-    if (byte <= SPACE) return this.space(byte, offset);
-    const opens = byte === OPEN_BRACE || byte === OPEN_BRACKET;
     // A reader that ends lines at a carriage return would take what follows for its own message.
-    if (this.lineBreak && opens && this.started) this.complain('smuggled', offset);
-    this.lineBreak = false;
+    if (this.lineBreak) this.complain('smuggled', offset);
+    this.lineBreak = byte === CARRIAGE_RETURN;
+    if (byte <= SPACE) return this.space(byte, offset);
     switch (byte) {
       case QUOTE:
         return this.openString(offset);
       case OPEN_BRACE:
-        return this.openObject(offset);
       case OPEN_BRACKET:
-        return this.openArray(offset);
+        return this.open(byte === OPEN_BRACE ? 'object' : 'array', offset);
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
-        return this.close(byte, offset);
+        return this.close(byte === CLOSE_BRACE ? 'object' : 'array', offset);
       case COLON:
+        return this.step(['colon'], 'value', offset);
       case COMMA:
-        return this.separate(byte, offset);
+        return this.step(['comma or end'], this.isInObject ? 'key' : 'value', offset);
       default:
         return this.openScalar(byte, offset);
     }
   }
 
   private space(byte: number, offset: number): void {
-    if (byte === CARRIAGE_RETURN) this.lineBreak = true;
-    else if (byte !== SPACE && byte !== TAB && byte !== LINE_FEED) this.fail('json', offset);
+    const isSpace =
+      byte === SPACE || byte === TAB || byte === LINE_FEED || byte === CARRIAGE_RETURN;
+    const isTooLong = this.closedAt !== -1 && offset - this.closedAt > TAIL_MAX;
+    if (!isSpace || isTooLong) this.fail('json', offset);
+  }
+
+  private get isInObject(): boolean {
+    return this.levels.at(-1)?.kind === 'object';
+  }
+
+  /** Goes on when this was expected; says whether it was. */
+  private step(from: readonly Expected[], to: Expected, offset: number): void {
+    if (from.includes(this.expected)) this.expected = to;
+    else this.fail(this.expected === 'message' ? 'not_object' : 'json', offset);
+  }
+
+  private get takesValue(): boolean {
+    return this.expected === 'value' || this.expected === 'value or end';
+  }
+
+  private get takesKey(): boolean {
+    return this.expected === 'key' || this.expected === 'key or end';
+  }
+
+  /** The level whose member comes next, if its members matter. */
+  private levelAt(): Level | undefined {
+    const level = this.levels.at(-1);
+    return level?.kind === 'object' && level.place !== undefined ? level : undefined;
   }
 
   private openString(offset: number): void {
-    const level = this.level();
-    if (this.depth === 0) return this.fail(this.started ? 'json' : 'not_object', offset);
-    if (level !== undefined && level.expects !== 'key' && level.expects !== 'value') {
-      return this.fail('json', offset);
-    }
-    this.mode = 'string';
-    this.escaping = false;
-    this.capturing = level !== undefined && (level.expects === 'key' || wanted(level));
+    const level = this.levelAt();
+    if (!this.takesKey && !this.takesValue) return this.step([], 'nothing', offset);
+    this.reading = 'string';
+    this.text.begin();
+    this.capturing = level !== undefined && (this.takesKey || isWanted(level));
     this.capturedLength = 0;
     if (this.capturing) this.capture(QUOTE);
   }
 
   private openScalar(byte: number, offset: number): void {
-    const level = this.level();
-    if (this.depth === 0) return this.fail(this.started ? 'json' : 'not_object', offset);
-    if (level !== undefined && level.expects !== 'value') return this.fail('json', offset);
-    this.mode = 'scalar';
-    this.capturing = level !== undefined && wanted(level);
+    const level = this.levelAt();
+    this.scalar.begin();
+    if (!this.takesValue || !this.scalar.take(byte)) return this.step([], 'nothing', offset);
+    this.reading = 'scalar';
+    this.capturing = level !== undefined && isWanted(level);
     this.capturedLength = 0;
     if (this.capturing) this.capture(byte);
   }
 
-  private openObject(offset: number): void {
-    const level = this.level();
-    if (this.depth === 0) {
-      if (this.started) return this.fail('json', offset);
-      this.started = true;
-      this.enter('top');
-      return;
+  private open(kind: Level['kind'], offset: number): void {
+    if (this.expected === 'message') return this.openMessage(kind);
+    if (!this.takesValue) return this.fail('json', offset);
+    if (this.levels.length >= MESSAGE_DEPTH_MAX) return this.fail('depth', offset);
+    this.levels.push(this.levelFor(kind, offset));
+    this.expected = kind === 'object' ? 'key or end' : 'value or end';
+  }
+
+  private openMessage(kind: Level['kind']): void {
+    this.batch = kind === 'array';
+    this.levels.push(placeLevel('object', 'top'));
+    this.expected = 'key or end';
+  }
+
+  /** What the object or array that begins here means to the member that it is the value of. */
+  private levelFor(kind: Level['kind'], offset: number): Level {
+    const plain = kind === 'object' ? ANY_OBJECT : ANY_ARRAY;
+    const outer = this.levels.at(-1);
+    if (outer?.place === undefined) return plain;
+    if (outer.kind === 'array') return kind === 'object' ? placeLevel(kind, outer.place) : plain;
+    if (kind === 'object') {
+      if (outer.place === 'params' && outer.key === 'arguments') this.argsStart = offset;
+      const inside = noteObject(this.draft, outer.place, outer.key);
+      return inside === undefined ? plain : placeLevel(kind, inside);
     }
-    if (level === undefined) {
-      this.depth++;
-      return;
-    }
-    if (level.expects !== 'value') return this.fail('json', offset);
-    level.expects = 'comma';
-    if (level.place === 'params' && level.key === 'arguments') this.argsStart = offset;
-    const inside = noteObject(this.draft, level.place, level.key);
-    if (inside === undefined) this.depth++;
-    else this.enter(inside);
+    this.note(outer, '[');
+    const items = PROTOCOL[outer.place].inside.get(outer.key);
+    return items === undefined || DECIDED.has(items) ? plain : placeLevel(kind, items);
   }
 
-  private enter(place: Place): void {
-    this.levels.push({ place, keys: new Set(), key: '', expects: 'key' });
-    this.depth++;
+  private close(kind: Level['kind'], offset: number): void {
+    const isEnd = this.expected === (kind === 'object' ? 'key or end' : 'value or end');
+    const isOpen = this.levels.at(-1)?.kind === kind;
+    if (!isOpen || !(isEnd || this.expected === 'comma or end')) return this.fail('json', offset);
+    this.levels.pop();
+    this.expected = this.levels.length === 0 ? 'nothing' : 'comma or end';
+    if (this.levels.length === 0) this.closedAt = offset;
   }
 
-  private openArray(offset: number): void {
-    const level = this.level();
-    if (this.depth === 0) {
-      this.batch = !this.started;
-      if (this.started) this.fail('json', offset);
-      return;
-    }
-    if (level !== undefined) {
-      if (level.expects !== 'value') return this.fail('json', offset);
-      level.expects = 'comma';
-      this.note(level, '[');
-    }
-    this.depth++;
-  }
-
-  private close(byte: number, offset: number): void {
-    const level = this.level();
-    if (this.depth === 0) return this.fail('json', offset);
-    if (level !== undefined) {
-      const empty = level.expects === 'key' && level.keys.size === 0;
-      if (byte !== CLOSE_BRACE || !(empty || level.expects === 'comma')) {
-        return this.fail('json', offset);
-      }
-      this.levels.pop();
-    }
-    this.depth--;
-  }
-
-  private separate(byte: number, offset: number): void {
-    const level = this.level();
-    if (this.depth === 0) return this.fail('json', offset);
-    if (level === undefined) return;
-    if (level.expects !== (byte === COLON ? 'colon' : 'comma')) return this.fail('json', offset);
-    level.expects = byte === COLON ? 'value' : 'key';
-  }
-
-  private inString(bytes: Uint8Array, from: number): number {
-    return this.capturing ? this.readString(bytes, from) : this.skipString(bytes, from);
-  }
-
-  private readString(bytes: Uint8Array, from: number): number {
-    for (let at = from; at < bytes.length; at++) {
-      const byte = bytes[at] ?? 0;
-      this.capture(byte);
-      if (this.escaping) this.escaping = false;
-      else if (byte === BACKSLASH) this.escaping = true;
-      else if (byte === QUOTE) {
-        this.closeValue(this.base + at);
-        return at + 1;
-      }
-    }
-    return bytes.length;
-  }
-
-  /** Looks for the quote that ends the string; most of a long message passes here. */
-  private skipString(bytes: Uint8Array, from: number): number {
-    const quote = bytes.indexOf(QUOTE, from);
-    const until = quote === -1 ? bytes.length : quote;
-    let slashes = until;
-    while (slashes > from && bytes[slashes - 1] === BACKSLASH) slashes--;
-    // The run may have begun in the part before.
-    const carried = slashes === from && this.escaping ? 1 : 0;
-    this.escaping = (until - slashes + carried) % 2 === 1;
-    if (quote === -1) return until;
-    if (this.escaping) this.escaping = false;
-    else this.closeValue(this.base + quote);
-    return quote + 1;
+  private inString(bytes: Uint8Array, view: DataView, from: number): number {
+    const { text } = this;
+    const end = text.read(bytes, view, from);
+    if (this.capturing) for (let at = from; at < end; at++) this.capture(bytes[at] ?? 0);
+    if (text.fault !== undefined) this.complain(text.fault, this.bytesFed + end);
+    if (text.ended) this.closeValue(this.bytesFed + end);
+    return end;
   }
 
   private inScalar(bytes: Uint8Array, from: number): number {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at] ?? 0;
-      const ends =
-        byte <= SPACE || byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET;
-      if (ends || byte === COLON || byte === QUOTE) {
-        this.closeValue(this.base + at);
+      if (byte <= SPACE || byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+        if (this.scalar.isComplete) this.closeValue(this.bytesFed + at);
+        else this.fail('json', this.bytesFed + at);
+        return at;
+      }
+      if (!this.scalar.take(byte)) {
+        this.fail('json', this.bytesFed + at);
         return at;
       }
       if (this.capturing) this.capture(byte);
@@ -287,11 +291,11 @@ class Outline {
 
   /** A string or scalar is over. */
   private closeValue(offset: number): void {
-    this.mode = 'between';
-    const level = this.level();
+    const level = this.levelAt();
+    const isKey = this.takesKey;
+    this.reading = 'between';
+    this.expected = isKey ? 'colon' : 'comma or end';
     if (level === undefined) return;
-    const isKey = level.expects === 'key';
-    level.expects = isKey ? 'colon' : 'comma';
     if (!this.capturing) return this.note(level, '');
     if (this.capturedLength > CAPTURE_MAX) return this.fail(isKey ? 'json' : 'shape', offset);
     const literal = noteScalar(this.draft, this.captured.subarray(0, this.capturedLength), {
@@ -317,26 +321,34 @@ class Outline {
         return;
       case 'error':
         this.draft.error = true;
-        return this.complain('shape', this.base);
+        return this.complain('shape', this.bytesFed);
       case 'params':
-        if (first === '') this.complain('params', this.base);
+        if (first === '') this.complain('params', this.bytesFed);
     }
   }
 
   private takeKey(level: Level, key: string, offset: number): void {
-    if (level.keys.has(key)) {
-      if (level.place === 'top' && key === 'id') this.idTwice = true;
+    const { place, keys } = level;
+    level.key = key;
+    if (place === undefined) return;
+    if (isFolded(PROTOCOL[place], key)) this.complain('folded_key', offset);
+    if (keys === undefined) return;
+    if (keys.has(key)) {
+      if (place === 'top' && key === 'id') this.idTwice = true;
       this.complain('duplicate_key', offset);
     }
-    if (level.keys.size >= KEYS_MAX) this.fail('too_many_keys', offset);
-    level.keys.add(key);
-    level.key = key;
-    noteKey(this.draft, level.place, key);
+    if (keys.size >= KEYS_MAX) this.fail('too_many_keys', offset);
+    keys.add(key);
+    noteKey(this.draft, place, key);
   }
 }
 
-function wanted({ place, key }: Level): boolean {
-  return WANTED[place].includes(key);
+function placeLevel(kind: Level['kind'], place: Place): Level {
+  return { kind, place, keys: DECIDED.has(place) ? new Set() : undefined, key: '' };
+}
+
+function isWanted({ place, key }: Level): boolean {
+  return place !== undefined && WANTED[place]?.includes(key) === true;
 }
 
 export type { OutlineSoFar };

@@ -2,16 +2,14 @@
 import { LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../canon/units.ts';
 import { type Draft, emptyDraft, settle } from './draft.ts';
 import { ID_BYTES_MAX, idOf } from './id.ts';
-import { isWord, readMembers, scopeOf } from './members.ts';
+import { isWord, readInside, readMembers, scopeOf } from './members.ts';
+import type { Place } from './protocol-keys.ts';
 import { END, readString, Scan, skipValue } from './scan.ts';
 import { asciiBytes, decodeText, stringText } from './text.ts';
 import type { Range, Seen } from './types.ts';
 
 interface PeekOptions {
-  /**
-   * The bytes are known to be valid UTF-8: long strings that nothing is decided on are then
-   * searched for their end instead of read.
-   */
+  /** The bytes are known to be valid UTF-8: long strings are then read faster. */
   readonly skim?: boolean;
 }
 
@@ -22,65 +20,91 @@ const TOOLS_CALL = 'tools/call';
 const TOOLS_CALL_WORD = asciiBytes('"tools/call"');
 const JSON_RPC_2 = asciiBytes('"2.0"');
 
-const META = scopeOf<Draft>(
-  ['progressToken', 'io.modelcontextprotocol/protocolVersion'],
-  (scan, draft, key) => {
+const META = scopeOf<Draft>('meta', ['progressToken', 'io.modelcontextprotocol/protocolVersion'], {
+  visit: (scan, draft, key) => {
     if (key === 1) return text(scan, TEXT_BYTES_MAX, (value) => (draft.metaVersion = value));
     const start = scan.at;
     if (!skipValue(scan, 3)) return false;
     if (key === 0) draft.progressToken = { start, end: scan.at };
     return true;
   },
-);
+});
 
 /** The place of `task` among the members of `params`. */
 const TASK = 7;
 
+/** What `params` may hold whose own keys matter, by its place among the members. */
+const IN_PARAMS: { readonly [key: number]: Place } = {
+  8: 'reference',
+  9: 'argument',
+  10: 'item',
+  11: 'item',
+};
+
 const PARAMS = scopeOf<Draft>(
-  ['name', 'arguments', '_meta', 'protocolVersion', 'requestId', 'uri', 'cursor', 'task'],
-  (scan, draft, key) => {
-    if (key !== 0 && key !== 1) draft.more = true;
-    if (key === -1 || (key > 2 && key !== TASK)) draft.bound = true;
-    switch (key) {
-      case 0:
-        return text(scan, NAME_BYTES_MAX, (value) => (draft.name = value));
-      case 2:
-        if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, META, draft);
-        return skipValue(scan, 2);
-      case 3:
-        return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
-    }
-    const start = scan.at;
-    if (!skipValue(scan, 2)) return false;
-    if (key === 1) draft.args = { start, end: scan.at };
-    else if (key === 4) draft.requestId = idOf(scan.bytes, start, scan.at);
-    return true;
+  'params',
+  [
+    ...['name', 'arguments', '_meta', 'protocolVersion', 'requestId', 'uri', 'cursor', 'task'],
+    ...['ref', 'argument', 'messages', 'tools'],
+  ],
+  {
+    visit: (scan, draft, key) => {
+      if (key !== 0 && key !== 1) draft.more = true;
+      if (key === -1 || (key > 2 && key !== TASK)) draft.bound = true;
+      switch (key) {
+        case 0:
+          return text(scan, NAME_BYTES_MAX, (value) => (draft.name = value));
+        case 2:
+          if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, META, draft);
+          return skipValue(scan, 2);
+        case 3:
+          return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
+      }
+      const inside = IN_PARAMS[key];
+      if (inside !== undefined) return readInside(scan, inside, 2);
+      const start = scan.at;
+      if (!skipValue(scan, 2)) return false;
+      if (key === 1) draft.args = { start, end: scan.at };
+      else if (key === 4) draft.requestId = idOf(scan.bytes, start, scan.at);
+      return true;
+    },
   },
 );
+
+/** Where the members of `result` that hold items begin. */
+const LISTS_FROM = 6;
 
 const RESULT = scopeOf<Draft>(
-  ['isError', 'content', 'structuredContent', '_meta', 'resultType', 'protocolVersion'],
-  (scan, draft, key) => {
-    if (key === 0) draft.isError = scan.bytes[scan.at] === LOWER_T;
-    if (key === 5) {
-      return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
-    }
-    return skipValue(scan, 2);
+  'result',
+  [
+    ...['isError', 'structuredContent', '_meta', 'resultType', 'protocolVersion', 'nextCursor'],
+    ...['content', 'tools', 'resources', 'resourceTemplates', 'prompts', 'contents', 'messages'],
+    ...['roots', 'tasks'],
+  ],
+  {
+    visit: (scan, draft, key) => {
+      if (key === 0) draft.isError = scan.bytes[scan.at] === LOWER_T;
+      if (key === 4) {
+        return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
+      }
+      return key < LISTS_FROM ? skipValue(scan, 2) : readInside(scan, 'item', 2);
+    },
   },
 );
 
-const ERROR = scopeOf<Draft>(['code', 'message', 'data'], (scan, draft, key) => {
-  const start = scan.at;
-  const quoted = scan.bytes[start] === QUOTE;
-  if (key === 1 && quoted ? !readString(scan) : !skipValue(scan, 2)) return false;
-  if (key === 0) draft.code = codeOf(scan.bytes, { start, end: scan.at });
-  if (key === 1 && quoted) draft.message = { start, end: scan.at };
-  return true;
+const ERROR = scopeOf<Draft>('error', ['code', 'message', 'data'], {
+  visit: (scan, draft, key) => {
+    const start = scan.at;
+    const quoted = scan.bytes[start] === QUOTE;
+    if (key === 1 && quoted ? !readString(scan) : !skipValue(scan, 2)) return false;
+    if (key === 0) draft.code = codeOf(scan.bytes, { start, end: scan.at });
+    if (key === 1 && quoted) draft.message = { start, end: scan.at };
+    return true;
+  },
 });
 
-const MESSAGE = scopeOf<Draft>(
-  ['jsonrpc', 'id', 'method', 'params', 'result', 'error'],
-  (scan, draft, key) => {
+const MESSAGE = scopeOf<Draft>('top', ['jsonrpc', 'id', 'method', 'params', 'result', 'error'], {
+  visit: (scan, draft, key) => {
     switch (key) {
       case 0:
         return readVersion(scan, draft);
@@ -100,11 +124,11 @@ const MESSAGE = scopeOf<Draft>(
     if (key === -1) draft.extra = true;
     return skipValue(scan, 1);
   },
-  (draft, key) => {
+  repeated: (draft, key) => {
     // Of two ids, nobody knows which one the other side takes.
     if (key === 1) draft.id = null;
   },
-);
+});
 
 /** Looks at one message: a whole line, with or without its end of line. Never throws. */
 function peek(bytes: Uint8Array, { skim = false }: PeekOptions = {}): Seen {
@@ -167,6 +191,8 @@ function readParams(scan: Scan, draft: Draft): boolean {
 
 function readResult(scan: Scan, draft: Draft): boolean {
   const start = scan.at;
+  // Though a fault may stand in it, it is an answer: whoever waits for it is told.
+  draft.result = { start, end: start };
   const read =
     scan.bytes[start] === OPEN_BRACE ? readMembers(scan, RESULT, draft) : skipValue(scan, 1);
   if (read) draft.result = { start, end: scan.at };

@@ -30,7 +30,7 @@ import { sequenceEnd } from './utf8.ts';
 
 /** How deep a message may nest; the arguments of a call have a lower limit of their own. */
 const MESSAGE_DEPTH_MAX = 512;
-/** From this length on, a string that nothing is decided on is searched for its end, not read. */
+/** From this length on, a string that nothing is decided on is searched for its end and for control characters. */
 const SKIM_FROM = 48;
 const END = -1;
 
@@ -47,7 +47,7 @@ const ESCAPED = Uint8Array.from({ length: 128 }, (_, byte) =>
 );
 
 interface ScanOptions {
-  /** The bytes are known to be valid UTF-8, and nothing is decided on long strings. */
+  /** The bytes are known to be valid UTF-8. */
   readonly skim: boolean;
 }
 
@@ -61,6 +61,7 @@ class Scan {
   /** The first thing that was wrong. */
   reason: InvalidReason | undefined;
   offset = 0;
+  private view: DataView | undefined;
 
   constructor(bytes: Uint8Array, { skim }: ScanOptions) {
     this.bytes = bytes;
@@ -80,6 +81,20 @@ class Scan {
     this.at = at;
     this.complain(reason);
     return false;
+  }
+
+  /**
+   * From inside of a string, the next quote if it ends the string, the place behind it if it is escaped,
+   * or -1: there is no quote, or a control character stands before it.
+   */
+  skimmed(from: number): number {
+    const { bytes } = this;
+    const quote = bytes.indexOf(QUOTE, from);
+    this.view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (quote === -1 || hasControl(this.view, from, quote)) return -1;
+    let slashes = quote;
+    while (slashes > from && bytes[slashes - 1] === BACKSLASH) slashes--;
+    return (quote - slashes) % 2 === 0 ? quote : quote + 1;
   }
 
   /** Moves over white space to the next byte, and says which it is. */
@@ -104,6 +119,21 @@ class Scan {
     }
     return byte;
   }
+}
+
+/** Eight bytes at a time: subtracting sets the highest bit of those below a space. */
+function hasControl(view: DataView, from: number, until: number): boolean {
+  const lastEight = until - 8;
+  let at = from;
+  while (at <= lastEight) {
+    const one = view.getInt32(at, true);
+    const two = view.getInt32(at + 4, true);
+    const small = (((one - 0x20202020) | 0) & ~one) | (((two - 0x20202020) | 0) & ~two);
+    if ((small & 0x80808080) !== 0) return true;
+    at += 8;
+  }
+  while (at < until && view.getUint8(at) >= SPACE) at++;
+  return at < until;
 }
 
 /** Skips one value, from its first byte on. */
@@ -192,8 +222,8 @@ function readString(scan: Scan, readTo = scan.end): boolean {
     while (at + 4 <= until && plain(bytes, at) + plain(bytes, at + 2) === 4) at += 4;
     while (at < until && PLAIN[bytes[at] ?? 0] === 1) at++;
     if (at >= until) {
-      at = skimmed(bytes, at);
-      if (at < 0 || until >= end) return scan.fail('json', end);
+      at = until >= end ? -1 : scan.skimmed(at);
+      if (at < 0) return scan.fail('json', end);
       until = Math.min(end, at + SKIM_FROM);
       continue;
     }
@@ -219,14 +249,6 @@ function readString(scan: Scan, readTo = scan.end): boolean {
 /** How many of two bytes are plain. */
 function plain(bytes: Uint8Array, at: number): number {
   return (PLAIN[bytes[at] ?? 0] ?? 0) + (PLAIN[bytes[at + 1] ?? 0] ?? 0);
-}
-
-/** The next quote if it ends the string, the place behind it if it is escaped, or -1. */
-function skimmed(bytes: Uint8Array, from: number): number {
-  const quote = bytes.indexOf(QUOTE, from);
-  let slashes = quote;
-  while (slashes > from && bytes[slashes - 1] === BACKSLASH) slashes--;
-  return (quote - slashes) % 2 === 0 ? quote : quote + 1;
 }
 
 /** Behind an escape that starts here, or -1. */
@@ -279,4 +301,4 @@ function digitsEnd(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-export { END, readString, Scan, skipValue };
+export { END, MESSAGE_DEPTH_MAX, readString, Scan, skipValue };

@@ -69,6 +69,7 @@ type InvalidReason =
   | 'json'
   | 'depth'
   | 'duplicate_key'
+  | 'folded_key'
   | 'too_many_keys'
   | 'smuggled'
   | 'version'
@@ -99,6 +100,7 @@ const INVALID_WORDS: { readonly [R in InvalidReason]: string } = {
   json: 'it is not valid JSON',
   depth: 'it nests too deeply',
   duplicate_key: 'a key stands in it twice',
+  folded_key: 'a key in it differs from a key of the protocol only in its spelling',
   too_many_keys: 'it has too many keys',
   smuggled: 'it hides a further message behind a line break',
   version: 'it is not JSON-RPC 2.0',

@@ -178,12 +178,11 @@ class StdioLane implements Lane {
   }
 
   #piece(bytes: Uint8Array): void {
-    const { from, session, outs } = this.#options;
+    const { from, session } = this.#options;
     this.#hash?.update(bytes);
     this.#bytesStreamed += bytes.length;
-    // What must not pass is broken off first.
+    // The session says what passes of it: not the closing brace, and nothing behind a fault.
     this.#carryOut(session.largePiece(from, bytes), bytes);
-    if (this.#streaming !== undefined) outs[this.#streaming].write(asBuffer(bytes));
   }
 
   #large(bytesTotal: number, outcome: LargeEnd['outcome']): void {
@@ -208,12 +207,16 @@ class StdioLane implements Lane {
           break;
         case 'stream':
           this.#streaming = command.to;
-          outs[command.to].write(asBuffer(bytes));
+          outs[command.to].write(asBuffer(command.bytes));
+          break;
+        case 'part':
+          outs[command.to].write(asBuffer(command.bytes));
           break;
         case 'swallow':
           this.#streaming = undefined;
           break;
         case 'finish':
+          outs[command.to].write(asBuffer(command.bytes));
           this.#endStream(command.to, NEWLINE);
           break;
         case 'break':

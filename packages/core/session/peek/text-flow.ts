@@ -1,0 +1,106 @@
+// The inside of a JSON string that goes by in parts: control characters, escapes and UTF-8 are checked,
+// also where a part ends in the middle of them.
+import { arePlainAscii } from '../../canon/plain.ts';
+import { BACKSLASH, CARRIAGE_RETURN, LOWER_U, QUOTE, SPACE } from '../../canon/units.ts';
+import type { InvalidReason } from './types.ts';
+
+const HEX_DIGITS = 4;
+const SHORT_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) =>
+  '"\\/bfnrt'.includes(String.fromCharCode(byte)) ? 1 : 0,
+);
+
+class TextFlow {
+  /** The first thing that was wrong in the bytes read last. */
+  fault: InvalidReason | undefined;
+  /** The string has ended; the byte read last was its quote. */
+  ended = false;
+  /** After a backslash. */
+  private escaping = false;
+  private hexLeft = 0;
+  /** Continuation bytes that must come, and between what the next one lies. */
+  private restLeft = 0;
+  private restMin = 0x80;
+  private restMax = 0xbf;
+
+  /** Behind the opening quote. */
+  begin(): void {
+    this.ended = false;
+    this.escaping = false;
+    this.hexLeft = 0;
+    this.restLeft = 0;
+  }
+
+  /** Reads on to the end of the string or of the bytes, and says where that is. */
+  read(bytes: Uint8Array, view: DataView, from: number): number {
+    const { length } = bytes;
+    const lastFour = length - 4;
+    let at = from;
+    this.fault = undefined;
+    while (at < length) {
+      if (this.isBetween) {
+        while (at <= lastFour && arePlainAscii(view.getInt32(at, true))) at += 4;
+        if (at >= length) break;
+      }
+      this.take(bytes[at++] ?? 0);
+      if (this.ended) break;
+    }
+    return at;
+  }
+
+  /** Neither an escape nor a character is half read. */
+  private get isBetween(): boolean {
+    return !this.escaping && this.hexLeft === 0 && this.restLeft === 0;
+  }
+
+  private take(byte: number): void {
+    if (this.restLeft > 0) this.takeRest(byte);
+    else if (this.hexLeft > 0) this.takeHex(byte);
+    else if (this.escaping) this.takeEscape(byte);
+    else if (byte === QUOTE) this.ended = true;
+    else if (byte === BACKSLASH) this.escaping = true;
+    else if (byte < SPACE) this.complain(byte === CARRIAGE_RETURN ? 'smuggled' : 'json');
+    else if (byte >= 0x80) this.beginCharacter(byte);
+  }
+
+  private takeEscape(byte: number): void {
+    this.escaping = false;
+    if (byte === LOWER_U) this.hexLeft = HEX_DIGITS;
+    else if (SHORT_ESCAPE[byte] !== 1) this.complain('json');
+  }
+
+  private takeHex(byte: number): void {
+    const letter = byte | 0x20;
+    const isHex = (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66);
+    this.hexLeft--;
+    if (isHex) return;
+    this.hexLeft = 0;
+    this.complain('json');
+    // It may be the quote that ends the string.
+    this.take(byte);
+  }
+
+  /** Overlong forms and surrogates are no characters. */
+  private beginCharacter(lead: number): void {
+    if (lead < 0xc2 || lead > 0xf4) return this.complain('utf8');
+    this.restLeft = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+    this.restMin = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
+    this.restMax = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
+  }
+
+  private takeRest(byte: number): void {
+    const isRest = byte >= this.restMin && byte <= this.restMax;
+    this.restLeft--;
+    this.restMin = 0x80;
+    this.restMax = 0xbf;
+    if (isRest) return;
+    this.restLeft = 0;
+    this.complain('utf8');
+    this.take(byte);
+  }
+
+  private complain(reason: InvalidReason): void {
+    this.fault ??= reason;
+  }
+}
+
+export { TextFlow };

@@ -1,0 +1,129 @@
+// The real session with its framing and its pump, in process: bytes in, bytes out, decisions on record.
+
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { compileBundle } from '@subluminal/core/policy';
+import {
+  type Command,
+  createSession,
+  type Guard,
+  type SessionConfig,
+} from '@subluminal/core/session';
+import { asBuffer, createLane, type Lane } from '@subluminal/plane/main/lane';
+import type { ChunkWriter } from '@subluminal/plane/stdio';
+import { DENIED, type Random } from './hostile-messages.ts';
+
+/** A decision of the session, as its record tells it. */
+interface Decided {
+  readonly tool: string;
+  readonly argsHash: string;
+  readonly isAllowed: boolean;
+}
+
+interface SessionRig {
+  /** Feeds bytes from a side in chunks that the seed chooses. */
+  readonly say: (side: 'agent' | 'server', bytes: Buffer, random: Random) => void;
+  /** Everything that has left towards a side. */
+  readonly got: (side: 'agent' | 'server') => Buffer;
+  readonly decided: readonly Decided[];
+  /** The reasons that were reported to the operator. */
+  readonly reports: readonly string[];
+}
+
+const IDENTITY = { run_id: 'run', agent_id: 'agent', client: 'claude', env: 'dev' };
+const SNAPSHOT = compileBundle(
+  {
+    policy_id: 'wire',
+    version: '1',
+    mode: 'control',
+    defaults: { decision_on_error: 'BLOCK' },
+    selectors: {},
+    rules: [
+      {
+        rule_id: 'no-delete',
+        kind: 'deny',
+        enabled: true,
+        severity: 'critical',
+        match: { tool_name: { glob: [DENIED] } },
+        effect: { action: 'BLOCK' },
+      },
+    ],
+  },
+  { sha256, profile: 'production' },
+);
+
+function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex');
+}
+
+function writerTo(chunks: Buffer[]): ChunkWriter {
+  return {
+    write: (chunk) => void chunks.push(Buffer.from(chunk)),
+    holds: () => {},
+    bufferedBytes: () => 0,
+    end: () => {},
+    close: () => Promise.resolve(true),
+  };
+}
+
+/** Where the next chunk ends: byte by byte, behind each closing brace, or anywhere. */
+const CUTS: readonly ((bytes: Buffer, from: number, random: Random) => number)[] = [
+  (_bytes, from) => from + 1,
+  (bytes, from) => {
+    const brace = bytes.indexOf('}', from);
+    return brace === -1 ? bytes.length : brace + 1;
+  },
+  (_bytes, from, random) => from + 1 + random.below(40),
+  (_bytes, from, random) => from + 1 + random.below(4_096),
+];
+
+/** A session whose messages are inspected up to `limit` bytes. */
+async function sessionRig(limit: number, guard?: Guard): Promise<SessionRig> {
+  const decided: Decided[] = [];
+  const reports: string[] = [];
+  const chunks: { readonly agent: Buffer[]; readonly server: Buffer[] } = { agent: [], server: [] };
+  let calls = 0;
+  const config: SessionConfig = {
+    serverName: 'files',
+    profile: 'production',
+    snapshot: await SNAPSHOT,
+    identity: IDENTITY,
+    callId: () => `call-${++calls}`,
+    sha256,
+    sha256Bytes: sha256,
+    isUtf8,
+    decode: (bytes, start, end) => asBuffer(bytes).toString('utf8', start, end),
+    guard,
+    decided: ({ tool_name, args_hash }, { action }) =>
+      void decided.push({ tool: tool_name, argsHash: args_hash, isAllowed: action === 'ALLOW' }),
+  };
+  const session = createSession(config);
+  const outs = { agent: writerTo(chunks.agent), server: writerTo(chunks.server) };
+  const act = (command: Command): void => {
+    if (command.do === 'answer') outs[command.to].write(Buffer.from(command.text));
+    else if (command.do === 'report') reports.push(command.report.reason);
+  };
+  const limits = { inspectBytesMax: limit, messageBytesMax: 100_000 };
+  const now = (): number => 0;
+  const settled = (): void => {};
+  const laneFrom = (from: 'agent' | 'server'): Lane =>
+    createLane({ from, session, outs, limits, now, act, settled });
+  const lanes = { agent: laneFrom('agent'), server: laneFrom('server') };
+  return {
+    say(side, bytes, random) {
+      const nextCut = random.pick(CUTS);
+      for (let at = 0; at < bytes.length; ) {
+        const end = nextCut(bytes, at, random);
+        // As from a pipe: memory of its own.
+        lanes[side].feed(Buffer.from(bytes.subarray(at, end)));
+        at = end;
+      }
+    },
+    got: (side) => Buffer.concat(chunks[side]),
+    decided,
+    reports,
+  };
+}
+
+export type { Decided, SessionRig };
+export { sessionRig, sha256 };
