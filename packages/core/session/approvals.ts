@@ -68,7 +68,6 @@ function holdCall(context: Context, step: Step, decided: DecidedCall): void {
     sinceMs: nowMs,
     call: undefined,
     heldAs: callId,
-    settled: false,
   });
   context.held.set(callId, {
     decided,

@@ -95,7 +95,7 @@ function contextOf(config: SessionConfig): Context {
     guard: soundGuard(config.guard, enforcing),
     state: config.state ?? initialState(config.snapshot),
     version: undefined,
-    asked: { agent: new OpenRequests(limits.openMax), server: new OpenRequests(limits.openMax) },
+    asked: { agent: new OpenRequests(limits), server: new OpenRequests(limits) },
     held: new Map(),
     told: undefined,
     names: new Map(),

@@ -183,8 +183,10 @@ interface SessionLimits {
   readonly previewBytesMax: number;
   /** How much of the arguments a person is shown. */
   readonly askedBytesMax: number;
-  /** How many requests of one side may be open. */
+  /** How many requests of one side may be open, and how many may have ended without an answer. */
   readonly openMax: number;
+  /** How long the id of a request that ended without an answer stays taken at least. */
+  readonly idTakenMs: number;
   /** How long a request may be open before it counts as lost. */
   readonly orphanMs: number;
   readonly batchItemsMax: number;
@@ -273,6 +275,7 @@ const DEFAULT_LIMITS: SessionLimits = {
   previewBytesMax: 16_384,
   askedBytesMax: 65_536,
   openMax: 10_000,
+  idTakenMs: 3_600_000,
   orphanMs: 600_000,
   batchItemsMax: 1_000,
   progressMs: 5_000,
