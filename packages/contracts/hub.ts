@@ -77,6 +77,10 @@ const EVALUATE_REQUEST = open({
     json(),
     'Since 0.2.0: what stands in the message beside the name and the arguments.',
   ),
+  round: optional(
+    string({ lengthMax: 256 }),
+    'Since 0.2.0: which request of the server for input this call answers: a further round, no repeat.',
+  ),
 });
 
 const HUB_DECISION = oneOf('forward', 'deny', 'pending_approval');

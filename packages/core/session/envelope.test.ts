@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dedupe } from '../policy/decide/scenario.test-support.ts';
 import { asksFor, guardOf, refused, SAME } from './guard.test-support.ts';
 import type { Envelope, GateVerdict, Guard, GuardedCall, Way } from './guard.ts';
 import { approvalRule } from './people.test-support.ts';
@@ -56,16 +55,6 @@ describe('what stands beside the arguments of a call', () => {
     const other = line.replace('_meta', 'inputResponses').replace('"id":1', '"id":2');
     expect(bare.told('agent', other)).toContain('decision BLOCK INVALID_CALL');
   });
-});
-
-it('a further round of a call, with answers for the server, is no duplicate', async () => {
-  const { told } = await play([dedupe('twice', { window_ms: 60_000 })], { mode: 'control' });
-  const isPassed = (id: number, more: object) =>
-    told('agent', callWith(id, more)).includes('forward to server');
-  expect([isPassed(1, {}), isPassed(2, {})]).toEqual([true, false]);
-  expect([isPassed(3, ANSWERS), isPassed(4, ANSWERS)]).toEqual([true, false]);
-  expect(isPassed(5, { ...ANSWERS, requestState: 'x' })).toBe(true);
-  expect([isPassed(6, { x: 1 }), isPassed(7, { _meta: { x: 1 } })]).toEqual([false, false]);
 });
 
 /** People who grant exactly what they saw, by its hash, and one who knows patterns. */

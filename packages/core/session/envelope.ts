@@ -1,7 +1,6 @@
 // What a message holds beside what the gates look at anyway: its id, its method, and members that
 // stand around the arguments of a call or the params, the result or the error of anything else.
 import { isObject, type JsonObject } from '@subluminal/contracts';
-import { roundOf } from '../policy/round.ts';
 import type { Context } from './context.ts';
 import type { Envelope } from './guard.ts';
 import { type Member, membersAt } from './peek/member.ts';
@@ -58,9 +57,9 @@ class LazyEnvelope implements Envelope {
     return extra || params?.bound === true ? this.text(UNBOUND) : undefined;
   }
 
-  /** What is answered in a further round of a call; most calls have but one. */
-  get round(): string | undefined {
-    return this.enclosed.params?.bound === true ? roundOf(this.rest) : undefined;
+  /** Whether it may hold the answers of a further round; most calls have but one. */
+  get mayHoldInput(): boolean {
+    return this.enclosed.params?.bound === true;
   }
 
   /** Whether a key stands twice in what is beside the arguments: nobody could say what it holds. */

@@ -75,6 +75,7 @@ function settleAnswer(context: Context, step: Step, { seen, uninspected }: Answe
       context.version = seen.protocolVersion;
     }
     if (open.call !== undefined) {
+      if (seen.needsInput) noteInputRequest(context, step, { seen, call: open.call, onward });
       if (open.endedBy === undefined) {
         recordAnswer(context, step, { seen, uninspected, open, call: open.call, onward });
       } else if (open.endedBy === 'cancelled') {
@@ -85,6 +86,22 @@ function settleAnswer(context: Context, step: Step, { seen, uninspected }: Answe
   }
   handOn(context, step, onward);
   return true;
+}
+
+/** Remembers what the server asks for, as the agent gets it: only that can be answered. */
+function noteInputRequest(
+  context: Context,
+  step: Step,
+  answer: Pick<Recorded, 'seen' | 'call' | 'onward'>,
+): void {
+  const { seen, call, onward } = answer;
+  if (onward.kind === 'refused' || seen.result === undefined) return;
+  const isNew = onward.kind === 'rewritten';
+  const { start, end } = isNew ? onward.value : seen.result;
+  const text = context.decode(isNew ? onward.bytes : step.bytes, start, end);
+  const { tool_name, args_hash } = call.call;
+  const { call_id } = call.ref;
+  context.inputRounds.asked({ call_id, tool_name, args_hash }, JSON.parse(text));
 }
 
 interface Recorded extends Answer {

@@ -21,6 +21,7 @@ const NAME_BYTES_MAX = 65_536;
 const TOOLS_CALL = 'tools/call';
 const TOOLS_CALL_WORD = asciiBytes('"tools/call"');
 const JSON_RPC_2 = asciiBytes('"2.0"');
+const INPUT_REQUIRED = asciiBytes('"input_required"');
 
 const META = scopeOf<Draft>(
   ['progressToken', 'io.modelcontextprotocol/protocolVersion'],
@@ -62,6 +63,7 @@ const RESULT = scopeOf<Draft>(
   ['isError', 'content', 'structuredContent', '_meta', 'resultType', 'protocolVersion'],
   (scan, draft, key) => {
     if (key === 0) draft.isError = scan.bytes[scan.at] === LOWER_T;
+    if (key === 4) draft.needsInput = isWord(INPUT_REQUIRED, scan.bytes, scan.at);
     if (key === 5) {
       return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
     }

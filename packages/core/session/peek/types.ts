@@ -58,6 +58,8 @@ interface SeenResponse {
   readonly result: Range | undefined;
   /** `result.protocolVersion`: what `initialize` settled on. */
   readonly protocolVersion: string | undefined;
+  /** `result.resultType` says that the server needs input for a further round of the call. */
+  readonly needsInput: boolean;
   readonly extra: boolean;
 }
 interface SeenBatch {

@@ -246,6 +246,7 @@ function requestFor(
     // Without arguments, rules that need them refuse.
     ...(call.args !== undefined && { params: { name: call.tool_name, arguments: call.args } }),
     ...(beside !== undefined && { beside }),
+    ...(call.round !== undefined && { round: call.round }),
   };
 }
 
