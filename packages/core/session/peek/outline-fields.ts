@@ -2,6 +2,7 @@
 import { decodeUtf8 } from '../../policy/read/utf8.ts';
 import type { Draft } from './draft.ts';
 import { ID_BYTES_MAX, idOf } from './id.ts';
+import { REQUEST_LABELS } from './request-labels.ts';
 import type { InvalidReason } from './types.ts';
 
 /** The objects of a message whose members are looked at. */
@@ -58,9 +59,10 @@ const TOP_MEMBERS: ReadonlySet<string> = new Set([
 /** A key that nothing is decided on: that it is there may matter all the same. */
 function noteKey(draft: Draft, place: Place, key: string): void {
   if (place === 'top' && !TOP_MEMBERS.has(key)) draft.extra = true;
+  if (place === 'meta' && !REQUEST_LABELS.includes(key)) draft.bound = true;
   if (place !== 'params' || key === 'name' || key === 'arguments') return;
   draft.more = true;
-  if (key !== '_meta' && key !== 'task') draft.bound = true;
+  if (key !== '_meta') draft.bound = true;
 }
 
 /** Reads a string or a bare value; without a key it is a key itself. */

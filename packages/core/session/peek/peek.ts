@@ -3,6 +3,7 @@ import { LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../canon/u
 import { type Draft, emptyDraft, settle } from './draft.ts';
 import { ID_BYTES_MAX, idOf } from './id.ts';
 import { isWord, readMembers, scopeOf } from './members.ts';
+import { isLabelValue, REQUEST_LABELS } from './request-labels.ts';
 import { END, readString, Scan, skipValue } from './scan.ts';
 import { asciiBytes, decodeText, stringText } from './text.ts';
 import type { Range, Seen } from './types.ts';
@@ -23,30 +24,33 @@ const TOOLS_CALL_WORD = asciiBytes('"tools/call"');
 const JSON_RPC_2 = asciiBytes('"2.0"');
 const INPUT_REQUIRED = asciiBytes('"input_required"');
 
-const META = scopeOf<Draft>(
-  ['progressToken', 'io.modelcontextprotocol/protocolVersion'],
-  (scan, draft, key) => {
-    if (key === 1) return text(scan, TEXT_BYTES_MAX, (value) => (draft.metaVersion = value));
-    const start = scan.at;
-    if (!skipValue(scan, 3)) return false;
-    if (key === 0) draft.progressToken = { start, end: scan.at };
-    return true;
-  },
-);
+const PROGRESS_TOKEN = REQUEST_LABELS.indexOf('progressToken');
+const PROTOCOL_VERSION = REQUEST_LABELS.indexOf('io.modelcontextprotocol/protocolVersion');
 
-/** The place of `task` among the members of `params`. */
-const TASK = 7;
+const META = scopeOf<Draft>(REQUEST_LABELS, (scan, draft, key) => {
+  const start = scan.at;
+  const read =
+    key === PROTOCOL_VERSION
+      ? text(scan, TEXT_BYTES_MAX, (value) => (draft.metaVersion = value))
+      : skipValue(scan, 3);
+  if (!read) return false;
+  const value = { start, end: scan.at };
+  if (key === PROGRESS_TOKEN) draft.progressToken = value;
+  if (key === -1 || !isLabelValue(key, scan.bytes, value)) draft.bound = true;
+  return true;
+});
 
 const PARAMS = scopeOf<Draft>(
   ['name', 'arguments', '_meta', 'protocolVersion', 'requestId', 'uri', 'cursor', 'task'],
   (scan, draft, key) => {
     if (key !== 0 && key !== 1) draft.more = true;
-    if (key === -1 || (key > 2 && key !== TASK)) draft.bound = true;
+    if (key === -1 || key > 2) draft.bound = true;
     switch (key) {
       case 0:
         return text(scan, NAME_BYTES_MAX, (value) => (draft.name = value));
       case 2:
         if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, META, draft);
+        draft.bound = true;
         return skipValue(scan, 2);
       case 3:
         return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));

@@ -27,7 +27,7 @@ interface SeenParams {
   readonly requestId: MessageId | undefined;
   /** It has members beside `name` and `arguments`. */
   readonly more: boolean;
-  /** It has such as make a call another one: more than `_meta` and `task`. */
+  /** It has such as make a call another one: more than the labels of a request in `_meta`. */
   readonly bound: boolean;
 }
 
