@@ -34,6 +34,13 @@ function holdsNumber(value: unknown): boolean {
   return Object.values(value).some(holdsNumber);
 }
 
+/** Whether no number in a value may have lost digits when it was parsed. */
+function holdsOnlySafeNumbers(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.values(value).every(holdsOnlySafeNumbers);
+}
+
 /** The value with each text replaced; the very same where nothing was. */
 function withTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
@@ -76,4 +83,12 @@ function byteLength(text: string): number {
   return bytes;
 }
 
-export { byteLength, holdsNumber, isSameShape, isWalkable, textsOf, withTexts };
+export {
+  byteLength,
+  holdsNumber,
+  holdsOnlySafeNumbers,
+  isSameShape,
+  isWalkable,
+  textsOf,
+  withTexts,
+};

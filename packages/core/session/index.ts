@@ -12,6 +12,7 @@ export type {
   SurfaceNotice,
   Way,
 } from './guard.ts';
+export { itemTextsAt, memberText } from './json-parts.ts';
 export type { PeekOptions } from './peek/peek.ts';
 export { peek } from './peek/peek.ts';
 export type { Decode } from './peek/text.ts';

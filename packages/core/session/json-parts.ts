@@ -50,8 +50,13 @@ function itemTexts(text: string): readonly string[] | undefined {
 
 /** The items of a list that is a member of an object; of two members of that key, of the last. */
 function itemTextsAt(text: string, key: string): readonly string[] | undefined {
-  const member = memberTexts(text)?.findLast((one) => one.key === key);
-  return member === undefined ? undefined : itemTexts(member.value);
+  const list = memberText(text, key);
+  return list === undefined ? undefined : itemTexts(list);
+}
+
+/** The value of a member as it was written; of two members of that key, of the last. */
+function memberText(text: string, key: string): string | undefined {
+  return memberTexts(text)?.findLast((one) => one.key === key)?.value;
 }
 
 /** Reads part after part between two brackets; `read` gives the end of a part, or -1. */
@@ -105,4 +110,4 @@ function valueEnd(text: string, start: number): number {
   return -1;
 }
 
-export { itemTexts, itemTextsAt, memberTexts, valueEnd };
+export { itemTexts, itemTextsAt, memberText, memberTexts, valueEnd };
