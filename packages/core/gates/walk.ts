@@ -57,6 +57,30 @@ function withTexts(value: unknown, change: (text: string) => string): unknown {
     : Object.fromEntries(members);
 }
 
+/** The same, keys included. Two keys that become one are told apart by a further bracket. */
+function withTextsAndKeys(value: unknown, change: (text: string) => string): unknown {
+  const texts = withTexts(value, change);
+  return hasKey(texts, (key) => change(key) !== key) ? withKeys(texts, change) : texts;
+}
+
+function hasKey(value: unknown, test: (key: string) => boolean): boolean {
+  if (Array.isArray(value)) return value.some((item: unknown) => hasKey(item, test));
+  if (!isObject(value)) return false;
+  return Object.entries(value).some(([key, member]) => test(key) || hasKey(member, test));
+}
+
+function withKeys(value: unknown, change: (text: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => withKeys(item, change));
+  if (!isObject(value)) return value;
+  const members = new Map<string, unknown>();
+  for (const [key, member] of Object.entries(value)) {
+    let name = change(key);
+    while (name !== key && (members.has(name) || Object.hasOwn(value, name))) name = `(${name}`;
+    members.set(name, withKeys(member, change));
+  }
+  return Object.fromEntries(members);
+}
+
 /** Whether two values differ in nothing but the contents of texts: a schema of types fits both. */
 function isSameShape(left: unknown, right: unknown): boolean {
   if (left === right) return true;
@@ -91,4 +115,5 @@ export {
   isWalkable,
   textsOf,
   withTexts,
+  withTextsAndKeys,
 };

@@ -5,8 +5,10 @@ import { INVALID_REQUEST } from './answers.ts';
 import { governBatch } from './batch.ts';
 import { type Context, type Step, sizeOf } from './context.ts';
 import { endCall, recordLateAnswer } from './events.ts';
+import { withoutForgedMark } from './forged-marks.ts';
 import { malformed, reject } from './malformed.ts';
 import { AS_IS, answerOnward, handOn, isWatched, type Onward, requestOnward } from './passing.ts';
+import { peek } from './peek/peek.ts';
 import { stringText } from './peek/text.ts';
 import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
 import type { Open, OpenCall, Pending } from './pending.ts';
@@ -41,7 +43,21 @@ function fromServer(context: Context, step: Step, seen: Seen): void {
 }
 
 function response(context: Context, step: Step, seen: SeenResponse): void {
+  if (seen.forged) return forged(context, step);
   if (!settleAnswer(context, step, { seen, uninspected: undefined })) unsolicited(context, step);
+}
+
+/** Goes on with the answer as it is without what only we may say. */
+function forged(context: Context, step: Step): void {
+  const bytes = step.unseen === undefined ? withoutForgedMark(context, step) : undefined;
+  const seen = bytes === undefined ? undefined : peek(bytes);
+  if (bytes === undefined || seen?.kind !== 'response' || seen.forged) {
+    const detail = 'An answer of the server speaks in the name of Subluminal.';
+    const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
+    return reject(context, step, { ...fault, reason: 'forged_mark', detail, always: true });
+  }
+  const forward = { do: 'forward', to: 'agent', bytes } as const;
+  response(context, { ...step, bytes, forward }, seen);
 }
 
 function unsolicited(context: Context, step: Step): void {

@@ -29,6 +29,8 @@ type ReportReason =
   | 'orphan'
   /** A gate lets it not pass. */
   | 'refused'
+  /** A server has written what only we may write. */
+  | 'forged_mark'
   /** The hub was not told of an answer. */
   | 'unheard'
   /** A gate has noticed something about the server. */

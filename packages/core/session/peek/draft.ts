@@ -20,6 +20,7 @@ interface Draft {
   extra: boolean;
   isError: boolean;
   needsInput: boolean;
+  forged: boolean;
   code: number | undefined;
   message: Range | undefined;
 }
@@ -52,6 +53,7 @@ function emptyDraft(): Draft {
     extra: false,
     isError: false,
     needsInput: false,
+    forged: false,
     code: undefined,
     message: undefined,
   };
@@ -67,9 +69,9 @@ function settle(draft: Draft, fault: Fault | undefined): Seen {
     if (id === undefined || id === null) return { kind: 'notification', method, params, extra };
     return { kind: 'request', id, method, params, extra };
   }
-  const { code, message, result, protocolVersion, needsInput } = draft;
+  const { code, message, result, protocolVersion, needsInput, forged } = draft;
   const failed = draft.error ? 'rpc' : draft.isError ? 'tool' : 'no';
-  const answer = { code, message, result, protocolVersion, needsInput, extra };
+  const answer = { code, message, result, protocolVersion, needsInput, forged, extra };
   return { kind: 'response', id: id ?? undefined, failed, ...answer };
 }
 

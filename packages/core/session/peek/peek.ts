@@ -63,11 +63,18 @@ const PARAMS = scopeOf<Draft>(
   },
 );
 
+/** Only we may write this: see `forged-marks.ts`. */
+const OURS = scopeOf<Draft>(['subluminal'], (scan, draft, key) => {
+  if (key === 0) draft.forged = true;
+  return skipValue(scan, 3);
+});
+
 const RESULT = scopeOf<Draft>(
   ['isError', 'content', 'structuredContent', '_meta', 'resultType', 'protocolVersion'],
   (scan, draft, key) => {
     if (key === 0) draft.isError = scan.bytes[scan.at] === LOWER_T;
     if (key === 4) draft.needsInput = isWord(INPUT_REQUIRED, scan.bytes, scan.at);
+    if (key === 3 && scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, OURS, draft);
     if (key === 5) {
       return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
     }
@@ -77,6 +84,7 @@ const RESULT = scopeOf<Draft>(
 
 const ERROR = scopeOf<Draft>(['code', 'message', 'data'], (scan, draft, key) => {
   const start = scan.at;
+  if (key === 2 && scan.bytes[start] === OPEN_BRACE) return readMembers(scan, OURS, draft);
   const quoted = scan.bytes[start] === QUOTE;
   if (key === 1 && quoted ? !readString(scan) : !skipValue(scan, 2)) return false;
   if (key === 0) draft.code = codeOf(scan.bytes, { start, end: scan.at });

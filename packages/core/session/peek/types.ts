@@ -60,6 +60,8 @@ interface SeenResponse {
   readonly protocolVersion: string | undefined;
   /** `result.resultType` says that the server needs input for a further round of the call. */
   readonly needsInput: boolean;
+  /** It has a member in `_meta` or `data` that only we may write. */
+  readonly forged: boolean;
   readonly extra: boolean;
 }
 interface SeenBatch {
