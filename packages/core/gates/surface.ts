@@ -2,6 +2,7 @@
 import { isObject } from '@subluminal/contracts';
 import { visible } from '../policy/visible.ts';
 import type { GuardedCall } from '../session/guard.ts';
+import { isLookAlikeMethod } from '../session/peek/method-names.ts';
 import {
   type Access,
   enforceCall,
@@ -15,7 +16,7 @@ import {
 import { paramRules, twinsOf } from '../surface/lookup.ts';
 import { breakerPassed, breakerStop } from './connection.ts';
 import type { Memory } from './memory.ts';
-import { isKnownMethod, isTwinOfKnown } from './methods.ts';
+import { isKnownMethod } from './methods.ts';
 import { pinStop } from './pinned.ts';
 import type { Stop } from './say.ts';
 
@@ -138,7 +139,7 @@ function accessTo(manifest: Manifest, method: string, params: unknown): Access {
 /** No default of a manifest is about a method that only looks like one of the protocol. */
 function methodAccess(manifest: Manifest, method: string): Access {
   if (isKnownMethod(method)) return { kind: 'pass' };
-  const asked = isTwinOfKnown(method)
+  const asked = isLookAlikeMethod(method)
     ? { ...manifest, defaultTier: 'forbidden' as const }
     : manifest;
   return enforceMethod(asked, method);

@@ -2,6 +2,7 @@
 import { decodeUtf8 } from '../../policy/read/utf8.ts';
 import type { Draft } from './draft.ts';
 import { ID_BYTES_MAX, idOf } from './id.ts';
+import { isMethodName } from './method-names.ts';
 import { REQUEST_LABELS } from './request-labels.ts';
 import type { InvalidReason } from './types.ts';
 
@@ -95,12 +96,7 @@ function noteTop(draft: Draft, key: string, { bytes, value }: Read): void {
   if (key === 'jsonrpc') draft.version = value === '2.0';
   else if (key === 'id')
     draft.id = (bytes.length <= ID_BYTES_MAX && idOf(bytes, 0, bytes.length)) || null;
-  else draft.method = typeof value === 'string' && isMethod(value) ? value : null;
-}
-
-/** A lenient server could read it without what we cannot see. */
-function isMethod(text: string): boolean {
-  return text !== '' && !/[\u0000-\u001f\u007f]/.test(text);
+  else draft.method = typeof value === 'string' && isMethodName(value) ? value : null;
 }
 
 function noteInner(draft: Draft, key: string, { bytes, value }: Read): void {

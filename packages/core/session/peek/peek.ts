@@ -3,6 +3,7 @@ import { LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../canon/u
 import { type Draft, emptyDraft, settle } from './draft.ts';
 import { ID_BYTES_MAX, idOf } from './id.ts';
 import { isWord, readMembers, scopeOf } from './members.ts';
+import { isMethodName } from './method-names.ts';
 import { isLabelValue, REQUEST_LABELS } from './request-labels.ts';
 import { END, readString, Scan, skipValue } from './scan.ts';
 import { asciiBytes, decodeText, stringText } from './text.ts';
@@ -165,8 +166,7 @@ function readMethod(scan: Scan, draft: Draft): boolean {
     return true;
   }
   return text(scan, TEXT_BYTES_MAX, (value) => {
-    // A lenient server could read it without what we cannot see.
-    if (value !== '' && !CONTROL.test(value)) draft.method = value;
+    if (isMethodName(value)) draft.method = value;
   });
 }
 
@@ -186,8 +186,6 @@ function readResult(scan: Scan, draft: Draft): boolean {
   if (read) draft.result = { start, end: scan.at };
   return read;
 }
-
-const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /** Reads a string that matters; another value is skipped and leaves its field unset. */
 function text(scan: Scan, bytesMax: number, take: (value: string) => void): boolean {

@@ -107,7 +107,7 @@ const INVALID_WORDS: { readonly [R in InvalidReason]: string } = {
   smuggled: 'it hides a further message behind a line break',
   version: 'it is not JSON-RPC 2.0',
   id: 'its id is neither a string nor a whole number',
-  method: 'its method is not a name',
+  method: 'its method is no name, or only looks like a method of the protocol',
   params: 'its params are neither an object nor an array',
   conflict: 'it is a request and an answer at once',
   shape: 'it is neither a request nor an answer',
