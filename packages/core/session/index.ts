@@ -3,10 +3,12 @@ export type { Framed, FrameLimits, LineSplitter } from './frame.ts';
 export { lineSplitter, MAX_MESSAGE_BYTES } from './frame.ts';
 export type {
   CallEnd,
+  CallLimit,
   ContentNote,
   GateVerdict,
   Guard,
   GuardedCall,
+  LimitVerdict,
   Passage,
   Passing,
   SurfaceNotice,

@@ -9,7 +9,7 @@ import type {
 } from '@subluminal/contracts';
 import type { Call, Identity, Outcome, PolicyState, Snapshot } from '../policy/index.ts';
 import type { Sha256 } from '../ports.ts';
-import type { ContentNote, Guard } from './guard.ts';
+import type { CallLimit, ContentNote, Guard, LimitVerdict } from './guard.ts';
 import type { Decode } from './peek/text.ts';
 import type { InvalidReason } from './peek/types.ts';
 
@@ -57,6 +57,8 @@ interface Question {
   readonly call: Call;
   /** What stands beside its arguments: see `Envelope.rest`. */
   readonly beside?: JsonObject | undefined;
+  /** The limits of the manifest that it counts for. */
+  readonly limits?: readonly CallLimit[] | undefined;
 }
 
 /** What the hub said; without an outcome, it could not be asked. */
@@ -64,7 +66,11 @@ interface HubAnswer {
   readonly at: number;
   readonly callId: string;
   readonly outcome:
-    | (Omit<Outcome<PolicyState>, 'state'> & { readonly content?: ContentNote | undefined })
+    | (Omit<Outcome<PolicyState>, 'state'> & {
+        readonly content?: ContentNote | undefined;
+        /** Of the limits in the question, if it had any. */
+        readonly limit?: LimitVerdict | undefined;
+      })
     | undefined;
 }
 

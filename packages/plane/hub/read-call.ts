@@ -8,6 +8,7 @@ interface AskedCall {
   readonly call: Call;
   /** What stands beside its arguments. */
   readonly beside: unknown;
+  readonly limits: EvaluateRequest['limits'];
 }
 
 type ReadCall =
@@ -31,7 +32,7 @@ function readCall(request: EvaluateRequest, runId: string): ReadCall {
   const inspected = readArgs(request.params, tool_name);
   if (!inspected.ok) return inspected;
   const { args } = inspected;
-  const { approved = [], beside, round } = request;
+  const { approved = [], beside, round, limits } = request;
   const call: Call = {
     identity: { ...identity, run_id: runId },
     server_name: request.server_id,
@@ -42,7 +43,8 @@ function readCall(request: EvaluateRequest, runId: string): ReadCall {
     ...(approved.length > 0 && { approved }),
     round,
   };
-  return { ok: true, asked: { callId: call_id, policyHash: policy_hash, call, beside } };
+  const asked = { callId: call_id, policyHash: policy_hash, call, beside, limits };
+  return { ok: true, asked };
 }
 
 type ReadArgs =
