@@ -251,13 +251,4 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 export type { Ended };
-export {
-  emitApproval,
-  emitDecision,
-  emitEnd,
-  emitStart,
-  endCall,
-  leanLine,
-  recordLateAnswer,
-  tellEnd,
-};
+export { emitApproval, emitDecision, emitEnd, emitStart, endCall, leanLine, recordLateAnswer };

@@ -80,7 +80,7 @@ function limitsOf(manifest: Manifest, call: SurfaceCall, moment: Moment): readon
 /** Whether some limit counts the calls of a tool, under whatever name. */
 function isLimited(manifest: Manifest, tool: string): boolean {
   const names = [tool, ...twinsOf(manifest, tool)];
-  return names.some((name) => toolRule(manifest, name).limits.some(isCounted));
+  return names.some((known) => toolRule(manifest, known).limits.some(isCounted));
 }
 
 function isCounted({ limits: { rate, cooldownMs } }: Keyed): boolean {
