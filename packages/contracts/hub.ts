@@ -4,6 +4,8 @@ import { CONTENT_OUTCOME } from './events/call.ts';
 import { CLIENT, ENV, WORKLOAD } from './events/envelope.ts';
 import { COUNTER_SCOPE } from './events/types.ts';
 import { DIRECTION, SHIM_COUNTS } from './hub-counts.ts';
+import { CALL_LIMIT, LIMIT_WAIT } from './hub-limits.ts';
+import { TRACE_STEP } from './hub-trace.ts';
 import { type Parsed, parseAs } from './parse.ts';
 import {
   array,
@@ -14,7 +16,6 @@ import {
   integer,
   json,
   nullable,
-  number,
   type ObjectShape,
   oneOf,
   open,
@@ -77,32 +78,17 @@ const EVALUATE_REQUEST = open({
     json(),
     'Since 0.2.0: what stands in the message beside the name and the arguments.',
   ),
+  limits: optional(
+    array(CALL_LIMIT, { itemsMax: 64 }),
+    'Since 0.2.0: the limits of the manifest that this call counts for.',
+  ),
+  round: optional(
+    string({ lengthMax: 256 }),
+    'Since 0.2.0: which request of the server for input this call answers: a further round, no repeat.',
+  ),
 });
 
 const HUB_DECISION = oneOf('forward', 'deny', 'pending_approval');
-
-/** What one matching rule had to say; see `sub policy explain`. */
-const TRACE_STEP = open({
-  rule_id: required(string(), 'The rule.'),
-  kind: required(
-    oneOf('allow', 'deny', 'budget', 'rate_limit', 'breaker', 'dedupe', 'tag', 'approval'),
-    'Its kind.',
-  ),
-  outcome: required(
-    oneOf('decided', 'would_decide', 'counted', 'tagged', 'asks', 'approved', 'failed'),
-    'What it did.',
-  ),
-  tally: required(
-    nullable(
-      open({
-        count: required(number(), 'What its counter stands at.'),
-        limit: required(number(), 'Where it ends.'),
-      }),
-    ),
-    'Its counter, if it has one.',
-  ),
-  note: required(nullable(string({ lengthMin: 0 })), 'Why it failed, when it did.'),
-});
 
 const NEEDS_POLICY = 'Since 0.2.0: the hub does not have that policy; send it, then ask again.';
 
@@ -121,6 +107,14 @@ const ANSWER_FIELDS = {
   risk_class: optional(array(string()), 'Since 0.2.0: the risk classes the call ended up with.'),
   trace: optional(array(TRACE_STEP), 'Since 0.2.0: what each matching rule said.'),
   needs_policy: optional(boolean(), NEEDS_POLICY),
+  limits_counted: optional(
+    boolean(),
+    'Since 0.2.0: the limits in the question let the call pass, and have counted it.',
+  ),
+  limit_wait: optional(
+    LIMIT_WAIT,
+    'Since 0.2.0: a limit of the manifest that does not let the call pass yet; it was not counted.',
+  ),
   content: optional(
     CONTENT_OUTCOME,
     'Since 0.2.0: what the arguments have to do with what was read.',

@@ -43,8 +43,9 @@ function toolNamed(tools: readonly unknown[], name: string): Tool | undefined {
 
 function hashOf(seen: Seen, name: string): string | null {
   const tool = toolNamed(seen.tools, name);
-  const pinned = tool === undefined ? undefined : pinOf(tool, sha256);
-  return pinned?.ok === true ? pinned.hash : null;
+  if (tool === undefined) return null;
+  const pinned = pinOf(tool, sha256, seen.toolTexts?.[seen.tools.indexOf(tool)]);
+  return pinned.ok ? pinned.hash : null;
 }
 
 /** For programs. */

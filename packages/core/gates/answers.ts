@@ -12,7 +12,7 @@ import { noteOf } from './say.ts';
 import { hasSmallLimit } from './table.ts';
 import { taintRead } from './tainted.ts';
 import { callOfTask, taskBegun } from './task-tools.ts';
-import { isSameShape, withTexts } from './walk.ts';
+import { isSameShape, withTextsAndKeys } from './walk.ts';
 
 type Refused = Extract<Passage, { kind: 'refused' }>;
 
@@ -127,7 +127,7 @@ function forModel(memory: Memory, { method, call, isError }: Passing, value: unk
   if (section === undefined || !enforces.content) return { ok: true, value };
   const isMarked = section.external_content === 'mark';
   // Where no mark can stand, nothing may look like the end of one.
-  const calm = isMarked ? withTexts(value, neutral) : value;
+  const calm = isMarked ? withTextsAndKeys(value, neutral) : value;
   if (isError) return { ok: true, value: calm };
   const unitsMax = section.max_result_chars;
   if (isStructureTooLong(value, unitsMax)) {
@@ -147,8 +147,15 @@ function inboundPassage(memory: Memory, received: Passing, nowMs: number): Passa
   const message = received.kind === 'answer' ? withTool(memory, received) : received;
   const scanned = scanInbound(memory, message, nowMs);
   if (!scanned.ok) return scanned.refused;
-  const { value, note } = scanned;
+  const { note } = scanned;
+  const value = withoutMarks(memory, scanned.value);
   return value === message.value ? { kind: 'same', note } : { kind: 'changed', value, note };
+}
+
+/** Where content from outside is marked, nothing that a server says may look like such a mark. */
+function withoutMarks({ content, options }: Memory, value: unknown): unknown {
+  const isMarked = content?.external_content === 'mark' && options.enforces.content;
+  return isMarked ? withTextsAndKeys(value, neutral) : value;
 }
 
 export { inboundPassage, resultPassage };

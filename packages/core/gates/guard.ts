@@ -12,7 +12,7 @@ import { passageOf } from './messages.ts';
 import type { GuardOptions, ServerGuard } from './options.ts';
 import { newPins, renewPins } from './pinned.ts';
 import { clean, noteOf, PASS, type Saying, type Stop, verdictOf } from './say.ts';
-import { surfacePassed, surfaceStops } from './surface.ts';
+import { isLimitedAtHub, limitsFor, surfacePassed, surfaceStops } from './surface.ts';
 import { isWanted, wantedBy } from './table.ts';
 import { taintPassed, taintStops } from './tainted.ts';
 import { unseenPassage } from './unseen.ts';
@@ -29,6 +29,11 @@ function guardOf(memory: Memory): ServerGuard {
   const isMinded = leaks !== undefined || content !== undefined;
   return {
     ...(isMinded && { around: aroundOf(memory) }),
+    ...(memory.options.hubCounts === true && {
+      isLimited: (tool: string) => isLimitedAtHub(memory, tool),
+      limits: (call: Pick<GuardedCall, 'tool' | 'args'>, nowMs: number) =>
+        limitsFor(memory, call, nowMs),
+    }),
     surface(call, nowMs) {
       const stops = surfaceStops(memory, call, nowMs);
       if (stops.length === 0) return PASS;

@@ -44,6 +44,7 @@ function listed(memory: Memory, method: ListMethod, page: Page): Passage {
   const { value, nowMs } = page;
   const { field, key } = LISTS[method];
   const items: unknown = isObject(value) ? value[field] : undefined;
+  if (!isListShape(value, items)) return malformedList(memory, method);
   const before = memory.offered.get(method) ?? NONE;
   const names = namesOf(Array.isArray(items) ? items : [], key);
   const offered = new Set([...before, ...names]);
@@ -52,6 +53,7 @@ function listed(memory: Memory, method: ListMethod, page: Page): Passage {
   memory.offered.set(method, isLast ? NONE : offered);
   const hidden = hiddenOn(memory, method, {
     items: Array.isArray(items) ? items : [],
+    texts: page.texts,
     isWhole: isLast && before.size === 0,
     nowMs,
   });
@@ -75,7 +77,30 @@ function knownCount({ review, bad }: Memory): number {
 
 interface Page {
   readonly value: unknown;
+  /** The JSON of each entry; see `Listing.texts` of the pins. */
+  readonly texts?: readonly (string | undefined)[] | undefined;
   readonly nowMs: number;
+}
+
+/** An answer with a list, or with none: anything else may hold definitions that nobody has judged. */
+function isListShape(value: unknown, items: unknown): boolean {
+  return isObject(value) && (items === undefined || items === null || Array.isArray(items));
+}
+
+/** What is no list is not judged entry by entry, so it does not pass where entries are judged. */
+function malformedList(memory: Memory, method: ListMethod): Passage {
+  const { manifest, enforces } = memory.options;
+  const isEnforced = judgesItems(memory) || (manifest !== undefined && enforces.surface);
+  const summary = `The server answers \`${method}\` without a list of ${LISTS[method].field}.`;
+  memory.board.tell({
+    what: 'definition_suspicious',
+    enforced: isEnforced,
+    reason_code: 'DEFINITION_SUSPICIOUS',
+    detail: summary,
+  });
+  if (!isEnforced) return { kind: 'same' };
+  const hint = 'Go on without this list.';
+  return { kind: 'refused', reason_code: 'ANSWER_REFUSED', summary, hint };
 }
 
 const TOO_MANY: Passage = {
@@ -94,6 +119,7 @@ function namesOf(items: readonly unknown[], key: string): readonly string[] {
 
 interface Listing {
   readonly items: readonly unknown[];
+  readonly texts: Page['texts'];
   readonly isWhole: boolean;
   readonly nowMs: number;
 }
@@ -102,7 +128,7 @@ interface Listing {
 function hiddenOn(
   memory: Memory,
   method: ListMethod,
-  { items, isWhole, nowMs }: Listing,
+  { items, texts, isWhole, nowMs }: Listing,
 ): ReadonlySet<string> {
   const { enforces } = memory.options;
   const { key } = LISTS[method];
@@ -115,7 +141,7 @@ function hiddenOn(
     }
   }
   const changed = isTools
-    ? reviewTools(memory, { tools: items, isComplete: isWhole }, nowMs)
+    ? reviewTools(memory, { tools: items, texts, isComplete: isWhole }, nowMs)
     : new Set<string>();
   // Where the instructions are bad no tool may be called, so none is shown.
   const all = isTools && memory.areInstructionsBad ? namesOf(items, key) : [];
@@ -232,5 +258,5 @@ function tellLookAlikes(memory: Memory, tools: readonly string[]): void {
   }
 }
 
-export type { ListMethod };
+export type { ListMethod, Page };
 export { isList, LISTS, listed };

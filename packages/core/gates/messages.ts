@@ -2,12 +2,13 @@
 import { isObject } from '@subluminal/contracts';
 import { visible } from '../policy/visible.ts';
 import type { ContentNote, Passage, Passing, Way } from '../session/guard.ts';
+import { itemTextsAt } from '../session/json-parts.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import { inboundPassage, resultPassage } from './answers.ts';
 import { judge } from './content.ts';
 import { judgeDefinition } from './definitions.ts';
 import { leaksIn, leaksInNumbers, withoutLeaks } from './leaks.ts';
-import { isList, LISTS, type ListMethod, listed } from './lists.ts';
+import { isList, LISTS, type ListMethod, listed, type Page } from './lists.ts';
 import type { Memory } from './memory.ts';
 import { HEARD, INTRODUCTIONS, RESULTS, TASKS, UNKNOWN } from './methods.ts';
 import { reviewInstructions } from './pinned.ts';
@@ -17,7 +18,7 @@ import type { Wanted } from './table.ts';
 import { taintRead } from './tainted.ts';
 import { resultAsked } from './task-tools.ts';
 import { unseenPassage } from './unseen.ts';
-import { isSameShape, isWalkable } from './walk.ts';
+import { holdsOnlySafeNumbers, isSameShape, isWalkable } from './walk.ts';
 
 const SAME: Passage = { kind: 'same' };
 
@@ -115,11 +116,22 @@ function list(memory: Memory, { method, message, nowMs }: Listing): Passage {
   if (beside.kind === 'refused') return beside;
   const others = beside.kind === 'changed' ? beside.value : undefined;
   const calm = isObject(others) ? { ...others, [field]: items } : value;
-  const passage = listed(memory, method, { value: calm, nowMs });
+  const passage = listed(memory, method, { value: calm, nowMs, texts: textsOf(memory, message) });
   if (passage.kind === 'refused') return passage;
   const note = noteOf([beside.note, passage.note], memory.options);
   const shown = passage.kind === 'changed' ? passage.value : calm;
   return shown === value ? { kind: 'same', note } : { kind: 'changed', value: shown, note };
+}
+
+/** The JSON of each entry, for the pins; where the text is gone, of those that a double can hold. */
+function textsOf({ options }: Memory, { method, value, text }: Passing): Page['texts'] {
+  if (options.pins === undefined || method !== 'tools/list') return undefined;
+  if (text !== undefined) return itemTextsAt(text, 'tools') ?? [];
+  const items: unknown = isObject(value) ? value['tools'] : undefined;
+  if (!Array.isArray(items)) return undefined;
+  return items.map((item: unknown) =>
+    holdsOnlySafeNumbers(item) ? JSON.stringify(item) : undefined,
+  );
 }
 
 /**

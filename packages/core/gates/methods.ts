@@ -1,5 +1,4 @@
 // The methods of the protocol, over all of its revisions, and what they are to the gates.
-import { variantOf } from '../surface/skeleton.ts';
 
 /** Answers that a model reads. */
 const RESULTS: readonly string[] = ['tools/call', 'tasks/result', 'resources/read', 'prompts/get'];
@@ -55,7 +54,6 @@ const PLAIN: readonly string[] = [
   'notifications/tasks/status',
 ];
 
-const VARIANTS: ReadonlySet<string> = new Set([...PLAIN, ...NAMING].map(variantOf));
 const KNOWN: ReadonlySet<string> = new Set([...PLAIN, ...NAMING]);
 
 /** Whether some revision of the protocol has this method, from agent to server. */
@@ -63,22 +61,7 @@ function isKnownMethod(method: string): boolean {
   return KNOWN.has(method);
 }
 
-/** Whether a lenient server may take this for a method of the protocol, which it is not. */
-function isTwinOfKnown(method: string): boolean {
-  return !KNOWN.has(method) && VARIANTS.has(variantOf(method));
-}
-
 /** The method of an answer to nothing that is open. */
 const UNKNOWN = '';
 
-export {
-  HEARD,
-  INTRODUCTIONS,
-  isKnownMethod,
-  isTwinOfKnown,
-  NAMING,
-  PLAIN,
-  RESULTS,
-  TASKS,
-  UNKNOWN,
-};
+export { HEARD, INTRODUCTIONS, isKnownMethod, NAMING, PLAIN, RESULTS, TASKS, UNKNOWN };

@@ -40,6 +40,8 @@ interface GuardOptions {
   readonly redact: (text: string) => string;
   /** Beyond this size a message is never shown to a gate. */
   readonly inspectBytesMax?: number | undefined;
+  /** A hub counts for the limits of the manifest, so that a new session of the server goes on with them. */
+  readonly hubCounts?: boolean | undefined;
   /** Where the jitter of the circuit breaker starts. */
   readonly seed?: number | undefined;
 }

@@ -1,21 +1,25 @@
 // The first gate of a call, and of requests for prompts and resources.
 import { isObject } from '@subluminal/contracts';
 import { visible } from '../policy/visible.ts';
-import type { GuardedCall } from '../session/guard.ts';
+import type { CallLimit, GuardedCall } from '../session/guard.ts';
+import { isLookAlikeMethod } from '../session/peek/method-names.ts';
 import {
   type Access,
   enforceCall,
   enforceMethod,
   enforcePrompt,
   enforceResource,
+  isLimited,
+  limitsOf,
   type Manifest,
   type Refusal,
   SURFACE_REASONS,
+  type Waiting,
 } from '../surface/index.ts';
 import { paramRules, twinsOf } from '../surface/lookup.ts';
 import { breakerPassed, breakerStop } from './connection.ts';
 import type { Memory } from './memory.ts';
-import { isKnownMethod, isTwinOfKnown } from './methods.ts';
+import { isKnownMethod } from './methods.ts';
 import { pinStop } from './pinned.ts';
 import type { Stop } from './say.ts';
 
@@ -105,7 +109,34 @@ function decided({ counters, offeredEver }: Memory, manifest: Manifest, { call, 
     },
   };
   const isOffered = offeredEver.has(tool);
-  return enforceCall(manifest, lazy, { state: counters, nowMs, isOffered });
+  const waiting = waitingOf(call.limit);
+  return enforceCall(manifest, lazy, { state: counters, nowMs, isOffered, waiting });
+}
+
+function waitingOf(limit: GuardedCall['limit']): Waiting | 'none' | undefined {
+  return limit?.kind === 'counted' ? 'none' : limit;
+}
+
+/** What the hub must count a call for. */
+function limitsFor(memory: Memory, { tool, args }: Limited, nowMs: number): readonly CallLimit[] {
+  const { counters: state, offeredEver, options } = memory;
+  if (options.manifest === undefined) return [];
+  const moment = { state, nowMs, isOffered: offeredEver.has(tool) };
+  return limitsOf(options.manifest, { tool, args: args ?? {} }, moment).map(({ key, limits }) => ({
+    key,
+    calls: limits.rate?.calls,
+    periodMs: limits.rate?.periodMs,
+    cooldownMs: limits.cooldownMs,
+  }));
+}
+
+type Limited = Pick<GuardedCall, 'tool' | 'args'>;
+
+/** Whether a hub counts the calls of a tool. Where nothing is enforced, nobody waits for it. */
+function isLimitedAtHub({ options }: Memory, tool: string): boolean {
+  const { manifest, hubCounts, enforces } = options;
+  if (hubCounts !== true || !enforces.surface || manifest === undefined) return false;
+  return isLimited(manifest, tool);
 }
 
 /** The call goes to the server: it counts. */
@@ -138,7 +169,7 @@ function accessTo(manifest: Manifest, method: string, params: unknown): Access {
 /** No default of a manifest is about a method that only looks like one of the protocol. */
 function methodAccess(manifest: Manifest, method: string): Access {
   if (isKnownMethod(method)) return { kind: 'pass' };
-  const asked = isTwinOfKnown(method)
+  const asked = isLookAlikeMethod(method)
     ? { ...manifest, defaultTier: 'forbidden' as const }
     : manifest;
   return enforceMethod(asked, method);
@@ -167,4 +198,4 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-export { accessTo, surfacePassed, surfaceStops };
+export { accessTo, isLimitedAtHub, limitsFor, surfacePassed, surfaceStops };

@@ -34,6 +34,13 @@ function holdsNumber(value: unknown): boolean {
   return Object.values(value).some(holdsNumber);
 }
 
+/** Whether no number in a value may have lost digits when it was parsed. */
+function holdsOnlySafeNumbers(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.values(value).every(holdsOnlySafeNumbers);
+}
+
 /** The value with each text replaced; the very same where nothing was. */
 function withTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
@@ -48,6 +55,30 @@ function withTexts(value: unknown, change: (text: string) => string): unknown {
   return members.every(([key, member]) => member === value[key])
     ? value
     : Object.fromEntries(members);
+}
+
+/** The same, keys included. Two keys that become one are told apart by a further bracket. */
+function withTextsAndKeys(value: unknown, change: (text: string) => string): unknown {
+  const texts = withTexts(value, change);
+  return hasKey(texts, (key) => change(key) !== key) ? withKeys(texts, change) : texts;
+}
+
+function hasKey(value: unknown, test: (key: string) => boolean): boolean {
+  if (Array.isArray(value)) return value.some((item: unknown) => hasKey(item, test));
+  if (!isObject(value)) return false;
+  return Object.entries(value).some(([key, member]) => test(key) || hasKey(member, test));
+}
+
+function withKeys(value: unknown, change: (text: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => withKeys(item, change));
+  if (!isObject(value)) return value;
+  const members = new Map<string, unknown>();
+  for (const [key, member] of Object.entries(value)) {
+    let name = change(key);
+    while (name !== key && (members.has(name) || Object.hasOwn(value, name))) name = `(${name}`;
+    members.set(name, withKeys(member, change));
+  }
+  return Object.fromEntries(members);
 }
 
 /** Whether two values differ in nothing but the contents of texts: a schema of types fits both. */
@@ -76,4 +107,13 @@ function byteLength(text: string): number {
   return bytes;
 }
 
-export { byteLength, holdsNumber, isSameShape, isWalkable, textsOf, withTexts };
+export {
+  byteLength,
+  holdsNumber,
+  holdsOnlySafeNumbers,
+  isSameShape,
+  isWalkable,
+  textsOf,
+  withTexts,
+  withTextsAndKeys,
+};

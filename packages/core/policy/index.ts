@@ -25,6 +25,5 @@ export type { PatternChecks } from './read/patterns.ts';
 export { formatReplay } from './replay/format.ts';
 export { replay } from './replay/replay.ts';
 export type { ReplayedCall, ReplayOptions, ReplayResult } from './replay/types.ts';
-export { roundOf } from './round.ts';
 export type { Call, CallResult, Identity, Outcome, TraceStep } from './types.ts';
 export { visible } from './visible.ts';

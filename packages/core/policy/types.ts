@@ -20,7 +20,7 @@ interface Call {
   /** Absent when the message was too large to inspect: rules that need it fail closed. */
   readonly args?: JsonObject;
   readonly bytes_in: number;
-  /** The hash of what is answered in a further round of a call: with other answers it is no repeat. */
+  /** Names the further round of a call that a server has asked for: it is no repeat of the first. */
   readonly round?: string | undefined;
   /** Risk classes that are known before any tag rule has spoken. */
   readonly risk_class?: readonly string[];

@@ -6,13 +6,13 @@ import { abandonHeld } from './approvals.ts';
 import { governBatch } from './batch.ts';
 import { governCall } from './calls.ts';
 import { type Context, report, type Step } from './context.ts';
-import { emitEnd, endCall, tellEnd } from './events.ts';
+import { emitEnd, endCall } from './events.ts';
 import { exitWords } from './exit-words.ts';
 import { malformed, reject } from './malformed.ts';
 import { answerOnward, handOn, requestOnward } from './passing.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
-import type { Open } from './pending.ts';
+import type { Pending } from './pending.ts';
 import { recordRefused } from './refused.ts';
 
 function fromAgent(context: Context, step: Step, seen: Seen): void {
@@ -56,7 +56,6 @@ function openRequest(context: Context, step: Step, { id, method }: SeenRequest):
     sinceMs: step.nowMs,
     call: undefined,
     heldAs: undefined,
-    settled: false,
   });
 }
 
@@ -66,19 +65,23 @@ function admits(context: Context, step: Step, seen: SeenRequest): boolean {
   const version =
     params.metaVersion ?? (method === 'initialize' ? params.protocolVersion : undefined);
   if (version !== undefined) context.version = version;
-  const open = context.asked.agent.get(id.json);
-  if (open !== undefined && !open.settled) {
-    const detail = 'A request uses an id whose first request is still open.';
+  const { agent } = context.asked;
+  const open = agent.get(id.json);
+  if (open !== undefined) {
+    const detail =
+      open.endedBy === undefined
+        ? 'A request uses an id whose first request is still open.'
+        : 'A request uses an id whose first request was given up and has no answer yet. Use a new id.';
     const fault = { reason: 'id_in_use', detail } as const;
     if (context.enforcing) {
       reject(context, step, { ...fault, id, asks: true, code: INVALID_REQUEST, method });
       return false;
     }
     report(step, { what: 'WOULD_REJECT', ...fault });
-    giveUp(context, step, { open, id: id.json });
+    giveUp(context, step, open);
   }
-  if (context.asked.agent.hasRoom()) return true;
-  const detail = 'Too many requests are open at once.';
+  if (agent.hasRoom(step.nowMs)) return true;
+  const detail = 'Too many requests are open, or were given up and have no answer yet.';
   const told = { reason: 'too_many_open', detail } as const;
   if (method === TOOLS_CALL) recordRefused(context, step, detail);
   report(step, { what: 'REJECTED', ...told });
@@ -89,10 +92,10 @@ function admits(context: Context, step: Step, seen: SeenRequest): boolean {
 }
 
 /** Its id now belongs to another request: no answer can be told to be its own. */
-function giveUp(context: Context, step: Step, { open, id }: { open: Open; id: string }): void {
+function giveUp(context: Context, step: Step, open: Pending): void {
   if (open.heldAs !== undefined) abandonHeld(context, step, open.heldAs);
-  context.asked.agent.take(id);
-  if (open.call === undefined) return;
+  context.asked.agent.take(open.idJson);
+  if (open.call === undefined || open.endedBy !== undefined) return;
   const error = { class: 'unknown', message: 'Its id was used again.' } as const;
   const ended = { status: 'ERROR', sinceMs: open.sinceMs, bytesOut: 0, error } as const;
   endCall(context, step, { open: open.call, ...ended });
@@ -113,16 +116,16 @@ function notification(context: Context, step: Step, seen: SeenNotification): voi
 function cancel(context: Context, step: Step, { params }: SeenNotification): void {
   const id = params.requestId?.json ?? '';
   const open = context.asked.agent.get(id);
-  if (open === undefined || open.settled) return;
+  if (open === undefined || open.endedBy !== undefined) return;
   if (open.heldAs !== undefined) {
     abandonHeld(context, step, open.heldAs);
     return;
   }
-  open.settled = true;
+  context.asked.agent.end(open, 'cancelled', step.nowMs);
   if (open.call === undefined) return;
+  // Gates hear of its end when the server answers: giving up is no success of the server.
   const { sinceMs } = open;
   emitEnd(step, open.call.ref, { status: 'CANCELLED', sinceMs, bytesOut: 0 });
-  tellEnd(context, step, { ...open.call, isError: false, sinceMs });
 }
 
 function response(context: Context, step: Step, seen: SeenResponse): void {

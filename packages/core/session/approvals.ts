@@ -16,7 +16,7 @@ import { emitEnd } from './events.ts';
 import { type Judgement, throughGates, withoutMarks } from './gates.ts';
 import type { Guard } from './guard.ts';
 import type { MessageId } from './peek/types.ts';
-import { hubOutcome } from './shared.ts';
+import { hubOutcome, limitsFor } from './shared.ts';
 import type { ApprovalAnswer, HubAnswer } from './types.ts';
 
 interface HeldCall {
@@ -68,7 +68,6 @@ function holdCall(context: Context, step: Step, decided: DecidedCall): void {
     sinceMs: nowMs,
     call: undefined,
     heldAs: callId,
-    settled: false,
   });
   context.held.set(callId, {
     decided,
@@ -129,7 +128,8 @@ function resolveHeld(
   // The hub decided it, and must decide it again before it may pass.
   context.held.set(callId, { ...now, consulting: true });
   const call = withApproved(read.call, [...(read.call.approved ?? []), ...said]);
-  const question = { at: 0, ref: read.ref, call, beside: read.envelope?.rest };
+  const limits = limitsFor(context, step, read.call);
+  const question = { at: 0, ref: read.ref, call, beside: read.envelope?.rest, limits };
   step.out.push({ do: 'consult', question });
 }
 

@@ -49,8 +49,8 @@ function grantsTaken(context: Context, decided: DecidedCall, said: readonly stri
 }
 
 function withApproved(call: Call, approved: readonly string[]): Call {
-  const { identity, server_name, tool_name, args_hash, bytes_in, args } = call;
-  const same = { identity, server_name, tool_name, args_hash, bytes_in };
+  const { identity, server_name, tool_name, args_hash, bytes_in, args, round } = call;
+  const same = { identity, server_name, tool_name, args_hash, bytes_in, round };
   return { ...same, approved, ...(args !== undefined && { args }) };
 }
 

@@ -88,8 +88,9 @@ class LazyCall implements Call {
   }
 
   get round(): string | undefined {
-    const { round } = this.envelope;
-    return round === undefined ? undefined : this.context.config.sha256(round);
+    const { context, envelope, tool_name, args_hash } = this;
+    if (!envelope.mayHoldInput) return undefined;
+    return context.inputRounds.roundOf({ tool_name, args_hash }, envelope.rest);
   }
 
   get args(): JsonObject {

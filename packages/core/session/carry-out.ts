@@ -4,7 +4,7 @@ import type { Call } from '../policy/index.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, refusalLine } from './answers.ts';
 import { type Context, eraOf, report, type Step } from './context.ts';
 import type { LazyEnvelope } from './envelope.ts';
-import { emitApproval, emitDecision, emitEnd, emitStart, tellEnd } from './events.ts';
+import { emitApproval, emitDecision, emitEnd, emitStart } from './events.ts';
 import { exitWords } from './exit-words.ts';
 import type { Judgement } from './gates.ts';
 import type { MessageId, Range } from './peek/types.ts';
@@ -94,16 +94,14 @@ function carryOut(context: Context, step: Step, decided: DecidedCall): void {
   // Whether or not anybody waits for its answer: now it counts.
   if (outcome.gated !== undefined) context.guard?.passed(outcome.gated.call, step.nowMs);
   if (id === undefined) {
-    // Nobody will answer, so this is all there is to know.
+    // Nobody will answer, so this is all there is to know. It is no success of the server.
     emitEnd(step, ref, { status: 'OK', sinceMs: step.nowMs, bytesOut: 0 });
-    tellEnd(context, step, { ref, call, isError: false, sinceMs: step.nowMs });
   } else {
     context.asked.agent.add(id.json, {
       method: 'tools/call',
       sinceMs: step.nowMs,
       call: { ref, call: slim(call), trace: outcome.trace, shared: read.shared },
       heldAs: undefined,
-      settled: false,
     });
   }
   pass(step, decided);

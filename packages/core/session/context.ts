@@ -4,6 +4,7 @@ import { initialState } from '../policy/decide/state.ts';
 import type { PolicyState, Snapshot } from '../policy/index.ts';
 import type { HeldCall } from './approvals.ts';
 import type { Guard, Passage } from './guard.ts';
+import { InputRounds } from './input-rounds.ts';
 import type { LargeMessage } from './large.ts';
 import { type Decode, decodeText } from './peek/text.ts';
 import { OpenRequests } from './pending.ts';
@@ -44,6 +45,8 @@ interface Context {
   /** Requests of the agent, and of the server. */
   readonly asked: { readonly [S in Side]: OpenRequests };
   readonly held: Map<string, HeldCall>;
+  /** What the server has asked for in answers to calls. */
+  readonly inputRounds: InputRounds;
   /** The last decision as events tell it: most calls get the very same one. */
   told:
     | { readonly decision: Decision; readonly policy: PolicyRef; readonly event: EventDecision }
@@ -95,8 +98,9 @@ function contextOf(config: SessionConfig): Context {
     guard: soundGuard(config.guard, enforcing),
     state: config.state ?? initialState(config.snapshot),
     version: undefined,
-    asked: { agent: new OpenRequests(limits.openMax), server: new OpenRequests(limits.openMax) },
+    asked: { agent: new OpenRequests(limits), server: new OpenRequests(limits) },
     held: new Map(),
+    inputRounds: new InputRounds(config.sha256),
     told: undefined,
     names: new Map(),
     tripped: new Map(),

@@ -5,24 +5,25 @@ import { abandonHeld, tickHeld } from './approvals.ts';
 import { type Context, report, type Step } from './context.ts';
 import { endCall } from './events.ts';
 import { exitWords } from './exit-words.ts';
-import type { Open } from './pending.ts';
+import type { Open, Pending } from './pending.ts';
 import type { ServerExit, Side } from './types.ts';
 
 /** Requests that were open for too long are told of; their answers may still pass. */
 function tick(context: Context, step: Step): void {
   tickHeld(context, step);
   for (const side of ['agent', 'server'] as const) {
-    for (const [, open] of context.asked[side].entries()) {
+    const due: Pending[] = [];
+    for (const open of context.asked[side].entries()) {
       // The oldest come first.
       if (step.nowMs - open.sinceMs < context.limits.orphanMs) break;
-      if (!open.settled && open.heldAs === undefined)
-        orphan(context, { ...step, from: side }, open);
+      if (open.heldAs === undefined) due.push(open);
     }
+    for (const open of due) orphan(context, { ...step, from: side }, open);
   }
 }
 
-function orphan(context: Context, step: Step, open: Open): void {
-  open.settled = true;
+function orphan(context: Context, step: Step, open: Pending): void {
+  context.asked[step.from].end(open, 'lost', step.nowMs);
   const waitedMs = step.nowMs - open.sinceMs;
   const message = `No answer within ${Math.round(waitedMs)} ms.`;
   const detail = `A request for \`${open.method.slice(0, 100)}\` is lost. ${message}`;
@@ -40,11 +41,10 @@ function serverExited(context: Context, step: Step, exit: ServerExit): void {
   const message = exitWords(context);
   const { agent, server } = context.asked;
   const waiting = [...agent.entries()];
-  for (const [json, open] of waiting) {
+  for (const open of waiting) {
     if (open.heldAs !== undefined) abandonHeld(context, step, open.heldAs);
-    if (open.settled) continue;
     if (open.call !== undefined) endLost(context, step, { open, message });
-    const id = { type: 'string', json } as const;
+    const id = { type: 'string', json: open.idJson } as const;
     const text = errorLine(id, { code: INTERNAL_ERROR, message });
     step.out.push({ do: 'answer', to: 'agent', text });
   }
@@ -66,8 +66,8 @@ function endLost(
 /** The agent is gone: what it waited for has ended, and nobody is answered. */
 function agentClosed(context: Context, step: Step): void {
   for (const callId of [...context.held.keys()]) abandonHeld(context, step, callId);
-  for (const [, open] of context.asked.agent.entries()) {
-    if (open.settled || open.call === undefined) continue;
+  for (const open of context.asked.agent.entries()) {
+    if (open.call === undefined) continue;
     const ended = { status: 'CANCELLED', sinceMs: open.sinceMs, bytesOut: 0 } as const;
     endCall(context, step, { open: open.call, ...ended });
   }

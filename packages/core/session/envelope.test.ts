@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dedupe } from '../policy/decide/scenario.test-support.ts';
 import { asksFor, guardOf, refused, SAME } from './guard.test-support.ts';
 import type { Envelope, GateVerdict, Guard, GuardedCall, Way } from './guard.ts';
 import { approvalRule } from './people.test-support.ts';
@@ -15,6 +14,17 @@ function callWith(id: unknown, more: object, top: object = {}): unknown {
   const params = { name: 'pay', arguments: { sum: 5 }, ...more };
   return { jsonrpc: '2.0', id, method: 'tools/call', params, ...top };
 }
+
+/** What clients write into each request to tell it apart. */
+const LABELS = {
+  progressToken: 7,
+  'claudecode/toolUseId': 'toolu_01A',
+  callId: 'call_x',
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'a', version: '1' },
+  'x-codex-turn-metadata': { turn_id: 't' },
+};
 
 const forwarded = (commands: readonly Command[]) =>
   commands.flatMap((command) =>
@@ -52,20 +62,11 @@ describe('what stands beside the arguments of a call', () => {
     const guarded = await play([], { config: { guard: guardOf() } });
     expect(guarded.told('agent', line)).toContain('decision BLOCK INVALID_CALL');
     const bare = await play();
-    expect(bare.told('agent', line)).toContain('decision ALLOW DEFAULT_ALLOW');
+    const label = line.replace('"a":', '"x-codex-turn-metadata":');
+    expect(bare.told('agent', label)).toContain('decision ALLOW DEFAULT_ALLOW');
     const other = line.replace('_meta', 'inputResponses').replace('"id":1', '"id":2');
     expect(bare.told('agent', other)).toContain('decision BLOCK INVALID_CALL');
   });
-});
-
-it('a further round of a call, with answers for the server, is no duplicate', async () => {
-  const { told } = await play([dedupe('twice', { window_ms: 60_000 })], { mode: 'control' });
-  const isPassed = (id: number, more: object) =>
-    told('agent', callWith(id, more)).includes('forward to server');
-  expect([isPassed(1, {}), isPassed(2, {})]).toEqual([true, false]);
-  expect([isPassed(3, ANSWERS), isPassed(4, ANSWERS)]).toEqual([true, false]);
-  expect(isPassed(5, { ...ANSWERS, requestState: 'x' })).toBe(true);
-  expect([isPassed(6, { x: 1 }), isPassed(7, { _meta: { x: 1 } })]).toEqual([false, false]);
 });
 
 /** People who grant exactly what they saw, by its hash, and one who knows patterns. */
@@ -110,7 +111,7 @@ describe.each([
       told('agent', callWith(id, more, top)).includes('forward to server');
     expect(isRefused(1, {})).toBe(true);
     expect(isPassed(2, {})).toBe(true);
-    expect(isPassed(3, { _meta: { progressToken: 1 }, task: { ttl: 1 } })).toBe(true);
+    expect(isPassed(3, { _meta: LABELS })).toBe(true);
     expect(isRefused(4, ANSWERS)).toBe(true);
     expect(isPassed(5, ANSWERS)).toBe(true);
     expect(isRefused(6, { inputResponses: {} })).toBe(true);
@@ -127,6 +128,56 @@ describe.each([
     const [with9] = eventsOf(says('agent', callWith(9, ANSWERS)), 'tool_call_start');
     const [with10] = eventsOf(says('agent', callWith(10, {})), 'tool_call_start');
     expect(with9?.call.args_hash).toBe(with10?.call.args_hash);
+  });
+});
+
+describe('an approval of a call', () => {
+  const rules = [approvalRule('ask', 'hint', 'pay')];
+  const meta = (more: object) => ({ _meta: { ...LABELS, ...more } });
+
+  it.each<[string, object, object]>([
+    ['a member of `_meta`', meta({ target: 'a' }), meta({ target: 'b' })],
+    ['a member of `_meta` where there was none', {}, meta({ target: 'b' })],
+    ['a related task', {}, meta({ 'io.modelcontextprotocol/related-task': { taskId: 't' } })],
+    ['`_meta` that is no object', {}, { _meta: ['rm'] }],
+    ['a label with words in it', {}, meta({ progressToken: 'delete all of it' })],
+    ['a label that is an object', {}, meta({ callId: { all: true } })],
+    ['a label that is long', {}, meta({ traceparent: 'a'.repeat(300) })],
+    ['a label that is a word of JSON', {}, meta({ threadId: true })],
+    [
+      'what a client says of itself, at length',
+      {},
+      meta({ 'x-codex-turn-metadata': { a: 'x'.repeat(5_000) } }),
+    ],
+    ['a task', {}, { task: { ttl: 1 } }],
+    ['another task', { task: { ttl: 1 } }, { task: { ttl: 2 } }],
+  ])('does not cover %s, and shows it', async (_what, shown, other) => {
+    const asked: ApprovalWanted[] = [];
+    const { told } = await play(rules, { mode: 'control', config: { approver: exacting(asked) } });
+    expect(told('agent', callWith(1, shown))).not.toContain('forward to server');
+    expect(told('agent', callWith(2, { ...shown }))).toContain('forward to server');
+    expect(told('agent', callWith(3, other))).not.toContain('forward to server');
+    expect(told('agent', callWith(4, other))).toContain('forward to server');
+    const [, second] = asked;
+    expect(JSON.parse(second?.args?.text ?? '')).toEqual({ arguments: { sum: 5 }, params: other });
+  });
+
+  it('covers the retry of a client that labels each request anew', async () => {
+    const { told } = await play(rules, { mode: 'control', config: { approver: exacting([]) } });
+    const second = { progressToken: 'next', 'claudecode/toolUseId': 'toolu_02', callId: 'call_y' };
+    told('agent', callWith(1, meta({ target: 'a' })));
+    expect(told('agent', callWith(2, meta({ target: 'a', ...second })))).toContain(
+      'forward to server',
+    );
+  });
+
+  it('is not asked for where a key stands twice in `_meta`', async () => {
+    const asked: ApprovalWanted[] = [];
+    const { told } = await play(rules, { mode: 'control', config: { approver: exacting(asked) } });
+    const line =
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","_meta":{"a":{"b":1,"b":2}}}}';
+    expect(told('agent', line)).toContain('decision BLOCK INVALID_CALL');
+    expect(asked).toEqual([]);
   });
 });
 

@@ -1,12 +1,13 @@
 // What a message holds beside what the gates look at anyway: its id, its method, and members that
 // stand around the arguments of a call or the params, the result or the error of anything else.
 import { isObject, type JsonObject } from '@subluminal/contracts';
-import { roundOf } from '../policy/round.ts';
+import { OPEN_BRACE } from '../canon/units.ts';
 import type { Context } from './context.ts';
 import type { Envelope } from './guard.ts';
 import { type Member, membersAt } from './peek/member.ts';
 import { TOP_MEMBERS } from './peek/outline-fields.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
+import { isLabelValue, REQUEST_LABELS } from './peek/request-labels.ts';
 import type { MessageId, SeenParams } from './peek/types.ts';
 import { hasTwins } from './twins.ts';
 
@@ -24,8 +25,7 @@ interface Enclosed {
 type IsLeftOut = (key: string) => boolean;
 
 const CALLED: readonly string[] = ['name', 'arguments'];
-/** What differs from call to call without making it another one. */
-const UNBOUND: readonly string[] = [...CALLED, '_meta', 'task'];
+const META = '_meta';
 
 /** Read on first use: most messages have nothing of the kind, and most gates do not ask. */
 class LazyEnvelope implements Envelope {
@@ -52,15 +52,19 @@ class LazyEnvelope implements Envelope {
     return this.hasRest() ? this.text(CALLED) : undefined;
   }
 
-  /** What makes it another call though its arguments are the same, as it was written. */
+  /**
+   * What makes it another call though its arguments are the same, as it was written: all that stands
+   * beside them, but for the labels of a request.
+   */
   get bound(): string | undefined {
     const { extra, params } = this.enclosed;
-    return extra || params?.bound === true ? this.text(UNBOUND) : undefined;
+    if (!extra && params?.bound !== true) return undefined;
+    return `${this.text([...CALLED, META])} ${this.boundMeta()}`;
   }
 
-  /** What is answered in a further round of a call; most calls have but one. */
-  get round(): string | undefined {
-    return this.enclosed.params?.bound === true ? roundOf(this.rest) : undefined;
+  /** Whether it may hold the answers of a further round; most calls have but one. */
+  get mayHoldInput(): boolean {
+    return this.enclosed.params?.bound === true;
   }
 
   /** Whether a key stands twice in what is beside the arguments: nobody could say what it holds. */
@@ -73,23 +77,43 @@ class LazyEnvelope implements Envelope {
     return extra || params?.more === true;
   }
 
-  private text(leftOut: readonly string[]): string {
+  /** `_meta` without what is a label. */
+  private boundMeta(): string {
+    const { bytes } = this.enclosed;
+    const meta = this.params().find(({ key }) => key === META);
+    if (meta === undefined) return '';
+    if (bytes[meta.value.start] !== OPEN_BRACE) return this.memberText(meta);
+    const isLabel = ({ key, value }: Member) => {
+      const label = REQUEST_LABELS.indexOf(key);
+      return label !== -1 && isLabelValue(label, bytes, value);
+    };
+    const members = membersAt(bytes, meta.value.start).filter((member) => !isLabel(member));
+    return members.map((member) => this.memberText(member)).join(',');
+  }
+
+  private params(): readonly Member[] {
     const { bytes, method } = this.enclosed;
-    const top = membersAt(bytes, 0);
-    const params = method === TOOLS_CALL ? top.find(({ key }) => key === 'params') : undefined;
-    const inside = params === undefined ? [] : membersAt(bytes, params.value.start);
+    if (method !== TOOLS_CALL) return [];
+    const params = membersAt(bytes, 0).find(({ key }) => key === 'params');
+    return params === undefined ? [] : membersAt(bytes, params.value.start);
+  }
+
+  private memberText({ start, value }: Member): string {
+    return this.context.decode(this.enclosed.bytes, start, value.end);
+  }
+
+  private text(leftOut: readonly string[]): string {
     const groups = [
-      this.group('params', inside, (key) => leftOut.includes(key)),
-      this.group('message', top, (key) => TOP_MEMBERS.has(key)),
+      this.group('params', this.params(), (key) => leftOut.includes(key)),
+      this.group('message', membersAt(this.enclosed.bytes, 0), (key) => TOP_MEMBERS.has(key)),
     ];
     return `{${groups.filter((group) => group !== '').join(',')}}`;
   }
 
   private group(name: string, members: readonly Member[], isLeftOut: IsLeftOut): string {
-    const { bytes } = this.enclosed;
     const texts = members
       .filter(({ key }) => !isLeftOut(key))
-      .map(({ start, value }) => this.context.decode(bytes, start, value.end));
+      .map((member) => this.memberText(member));
     return texts.length === 0 ? '' : `"${name}":{${texts.join(',')}}`;
   }
 }

@@ -170,6 +170,17 @@ function endCall(context: Context, step: Step, ended: EndedCall): void {
   tellEnd(context, step, { ref: open.ref, call: open.call, isError, sinceMs });
 }
 
+/** The answer to a call that was cancelled: its end is on record, and breakers count its error. */
+function recordLateAnswer(
+  context: Context,
+  step: Step,
+  late: { readonly call: OpenCall; readonly sinceMs: number; readonly isError: boolean },
+): void {
+  const { call, sinceMs, isError } = late;
+  if (isError) recordFailure(context, step, call);
+  tellEnd(context, step, { ref: call.ref, call: call.call, isError, sinceMs });
+}
+
 /** Breakers hear of the error, wherever they count. */
 function recordFailure(context: Context, step: Step, open: OpenCall): void {
   const { call, trace, ref } = open;
@@ -240,4 +251,4 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 export type { Ended };
-export { emitApproval, emitDecision, emitEnd, emitStart, endCall, leanLine, tellEnd };
+export { emitApproval, emitDecision, emitEnd, emitStart, endCall, leanLine, recordLateAnswer };

@@ -190,9 +190,10 @@ describe('what a gate hears of a call', () => {
   });
 
   it.each([
-    ['a cancelled call', 'cancel', 'ended false'],
-    ['a call that nobody waits for', 'notify', 'ended false'],
-    ['a call whose server is gone', 'exit', 'ended true'],
+    ['a cancelled call, once the server answers', 'cancel', ['ended false']],
+    ['a cancelled call without an answer: nobody knows how it went', 'give up', []],
+    ['a call that nobody waits for: nobody knows how it went', 'notify', []],
+    ['a call whose server is gone', 'exit', ['ended true']],
   ])('is the end of %s', async (_what, how, end) => {
     const heard: string[] = [];
     const ended = ({ isError }: CallEnd) => heard.push(`ended ${isError}`);
@@ -201,12 +202,12 @@ describe('what a gate hears of a call', () => {
       says('agent', { jsonrpc: '2.0', method: 'tools/call', params: { name: 'read' } });
     } else says('agent', call(1, 'read'));
     if (how === 'exit') session.serverExited({ started: true, code: 1 }, 5);
-    if (how === 'cancel') {
+    if (how === 'cancel' || how === 'give up') {
       const params = { requestId: 1 };
       says('agent', { jsonrpc: '2.0', method: 'notifications/cancelled', params });
-      says('server', result(1));
     }
-    expect(heard).toEqual([end]);
+    if (how === 'cancel') says('server', result(1));
+    expect(heard).toEqual(end);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Outcome, PolicyState, TraceStep } from '../policy/index.ts';
 import type { ReadCall } from './carry-out.ts';
 import type { Context, Step } from './context.ts';
 import { isGranted } from './grants.ts';
-import type { ContentNote, Envelope, GateVerdict, GuardedCall } from './guard.ts';
+import type { ContentNote, Envelope, GateVerdict, GuardedCall, LimitVerdict } from './guard.ts';
 import { mergedNotes } from './notes.ts';
 import { rewritten } from './rewrite.ts';
 
@@ -14,6 +14,8 @@ interface Judgement extends Outcome<PolicyState> {
   readonly content?: ContentNote | undefined;
   /** Absent where no gate was asked. */
   readonly gated?: Gated | undefined;
+  /** What the hub said of the limits of the manifest. */
+  readonly limit?: LimitVerdict | undefined;
 }
 
 interface Gated {
@@ -69,6 +71,10 @@ class GatedCall implements GuardedCall {
 
   get envelope(): Envelope | undefined {
     return this.asked.read.envelope;
+  }
+
+  get limit(): LimitVerdict | undefined {
+    return this.asked.rules.limit;
   }
 
   isApproved(ruleId: string): boolean {

@@ -66,8 +66,8 @@ function queryOf(
 }
 
 /**
- * The call as people agree to it. Two calls with the same arguments and different `inputResponses`
- * are two calls, so their hash covers both here.
+ * The call as people agree to it. Two calls with the same arguments and different `inputResponses`,
+ * `task` or `_meta` are two calls, so their hash covers both here.
  */
 function approvalRef({ config }: Context, { ref, envelope }: Bound): ReadCall['ref'] {
   const bound = envelope?.bound;

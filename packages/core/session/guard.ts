@@ -27,6 +27,19 @@ interface Envelope {
   readonly restText?: string | undefined;
 }
 
+/** A limit that a call counts for, where the hub of the run counts. */
+interface CallLimit {
+  readonly key: string;
+  readonly calls?: number | undefined;
+  readonly periodMs?: number | undefined;
+  readonly cooldownMs?: number | undefined;
+}
+
+/** What the hub says of the limits of a call: it is counted, or must wait and is not. */
+type LimitVerdict =
+  | { readonly kind: 'counted' }
+  | { readonly kind: 'rate' | 'cooldown'; readonly waitMs: number; readonly words: string };
+
 /** A call as the gates see it. */
 interface GuardedCall {
   readonly callId: string;
@@ -38,6 +51,8 @@ interface GuardedCall {
   readonly argsText?: string | undefined;
   /** Undefined when the message was too large to inspect. */
   readonly envelope: Envelope | undefined;
+  /** Absent where the guard counts by itself. */
+  readonly limit?: LimitVerdict | undefined;
   /** Whether a person, or a grant, has agreed to this call for this rule. */
   isApproved(ruleId: string): boolean;
 }
@@ -120,6 +135,10 @@ interface SurfaceNotice {
 }
 
 interface Guard {
+  /** Whether the hub of the run must count the calls of this tool. Absent where none is counted there. */
+  isLimited?(tool: string): boolean;
+  /** What it must count this call for. */
+  limits?(call: Pick<GuardedCall, 'tool' | 'args'>, nowMs: number): readonly CallLimit[];
   /** Gate 1, before the rules are asked. Nothing is counted by looking. */
   surface(call: GuardedCall, nowMs: number): GateVerdict;
   /** Gate 4, for what the rules let pass. Nothing is counted by looking. */
@@ -145,11 +164,13 @@ interface Guard {
 
 export type {
   CallEnd,
+  CallLimit,
   ContentNote,
   Envelope,
   GateVerdict,
   Guard,
   GuardedCall,
+  LimitVerdict,
   Passage,
   Passing,
   SurfaceNotice,

@@ -191,7 +191,7 @@ describe('requests of the server', () => {
       'report DROPPED id_in_use',
       'drop id_in_use',
     ]);
-    told('server', notice('notifications/cancelled', { requestId: 1 }));
+    told('agent', result(1));
     expect(told('server', request(1, 'roots/list'))).toEqual(['forward to agent']);
   });
 });

@@ -3,15 +3,18 @@ export type { Framed, FrameLimits, LineSplitter } from './frame.ts';
 export { lineSplitter, MAX_MESSAGE_BYTES } from './frame.ts';
 export type {
   CallEnd,
+  CallLimit,
   ContentNote,
   GateVerdict,
   Guard,
   GuardedCall,
+  LimitVerdict,
   Passage,
   Passing,
   SurfaceNotice,
   Way,
 } from './guard.ts';
+export { itemTextsAt, memberText } from './json-parts.ts';
 export type { PeekOptions } from './peek/peek.ts';
 export { peek } from './peek/peek.ts';
 export type { Decode } from './peek/text.ts';

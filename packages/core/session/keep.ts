@@ -13,15 +13,15 @@ import {
   SPACE,
   TAB,
 } from '../canon/units.ts';
+import { itemTexts, memberTexts, valueEnd } from './json-parts.ts';
 import { stringText } from './peek/text.ts';
 import { stringEnd } from './twins.ts';
 
 interface Edit {
   readonly start: number;
   readonly end: number;
-  readonly value: unknown;
-  /** Of a list, the first item that is written; what is before it has been kept. */
-  readonly from?: number;
+  /** Written only when it is needed: what has been noted may have been noted in vain. */
+  readonly text: () => string;
 }
 
 /** What is nested deeper is written anew as a whole. */
@@ -38,15 +38,19 @@ const WORDS: ReadonlyMap<string, unknown> = new Map([
 class Walk {
   private readonly text: string;
   private readonly edits: Edit[] = [];
+  private readonly depth: number;
   private at = 0;
+  /** An item of the list that is open here has another name: it is another item. */
+  private isMoved = false;
 
-  constructor(text: string) {
+  constructor(text: string, depth: number) {
     this.text = text;
+    this.depth = depth;
   }
 
   /** The text of this value; undefined when text or value are not what can be walked. */
   rewritten(changed: unknown): string | undefined {
-    if (!this.value(changed, 1)) return undefined;
+    if (!this.value(changed, this.depth)) return undefined;
     this.skipBlanks();
     return this.at === this.text.length ? this.edited() : undefined;
   }
@@ -55,7 +59,7 @@ class Walk {
     const parts: string[] = [];
     let from = 0;
     for (const edit of this.edits) {
-      parts.push(this.text.slice(from, edit.start), writtenOf(edit));
+      parts.push(this.text.slice(from, edit.start), edit.text());
       from = edit.end;
     }
     return parts.join('') + this.text.slice(from);
@@ -71,7 +75,7 @@ class Walk {
   }
 
   private object(changed: unknown, depth: number): boolean {
-    const whole = { start: this.at, mark: this.edits.length, value: changed };
+    const whole = { start: this.at, mark: this.edits.length, value: changed, depth };
     this.at++;
     if (!isRecord(changed) || depth > DEPTH_MAX) return this.anew(whole);
     const keys = new Set<string>();
@@ -84,7 +88,9 @@ class Walk {
           return this.anew(whole);
         }
         keys.add(key);
+        const editsBefore = this.edits.length;
         if (!this.value(changed[key], depth + 1)) return false;
+        if (this.edits.length > editsBefore && NAMES.includes(key)) this.isMoved = true;
       } while (this.takes(COMMA));
     }
     if (keys.size !== Object.keys(changed).length) return this.anew(whole);
@@ -92,7 +98,15 @@ class Walk {
   }
 
   private list(changed: unknown, depth: number): boolean {
-    const whole = { start: this.at, mark: this.edits.length, value: changed };
+    const isMoved = this.isMoved;
+    this.isMoved = false;
+    const isWalked = this.items(changed, depth);
+    this.isMoved = isMoved;
+    return isWalked;
+  }
+
+  private items(changed: unknown, depth: number): boolean {
+    const whole = { start: this.at, mark: this.edits.length, value: changed, depth };
     this.at++;
     if (!Array.isArray(changed) || depth > DEPTH_MAX) return this.anew(whole);
     const { mark } = whole;
@@ -102,7 +116,7 @@ class Walk {
     let count = 0;
     if (!this.sees(CLOSE_BRACKET)) {
       do {
-        if (count === changed.length) return this.rest(changed, { from, end, mark });
+        if (count === changed.length) return this.rest(changed, { from, end, mark, depth });
         // JSON has null where a list has nothing.
         if (!this.value(changed[count] ?? null, depth + 1)) return false;
         count++;
@@ -111,26 +125,36 @@ class Walk {
         end = this.at;
       } while (this.takes(COMMA));
     }
-    if (count < changed.length) return this.rest(changed, { from, end, mark });
+    if (count < changed.length || this.isMoved)
+      return this.rest(changed, { from, end, mark, depth });
     return this.takes(CLOSE_BRACKET);
   }
 
   /** Writes all of what is open here; what has been noted since the mark no longer matters. */
-  private anew({ start, mark, value }: { start: number; mark: number; value: unknown }): boolean {
+  private anew({ start, mark, value, depth }: Whole): boolean {
     this.edits.length = mark;
-    if (!this.leave()) return false;
-    this.edits.push({ start, end: this.at, value });
+    const end = valueEnd(this.text, start);
+    if (end === -1) return false;
+    this.at = end;
+    this.edits.push({
+      start,
+      end,
+      text: () => exactText(this.text.slice(start, end), value, depth),
+    });
     return true;
   }
 
   /** Writes the rest of a list, behind the items that are kept. */
-  private rest(
-    value: readonly unknown[],
-    { from, end, mark }: { from: number; end: number; mark: number },
-  ): boolean {
+  private rest(value: readonly unknown[], { from, end: start, mark, depth }: Rest): boolean {
     this.edits.length = mark;
     if (!this.leave()) return false;
-    this.edits.push({ start: end, end: this.at - 1, value, from });
+    const end = this.at - 1;
+    const text = () => {
+      const behind = this.text.slice(start, end).replace(/^[ \t\r\n]*,/, '');
+      const items = alignedTexts(itemTexts(`[${behind}]`) ?? [], value.slice(from), depth);
+      return `${from > 0 && items.length > 0 ? ',' : ''}${items.join(',')}`;
+    };
+    this.edits.push({ start, end, text });
     return true;
   }
 
@@ -155,7 +179,7 @@ class Walk {
   }
 
   private edit(start: number, value: unknown): void {
-    this.edits.push({ start, end: this.at, value });
+    this.edits.push({ start, end: this.at, text: () => JSON.stringify(value) });
   }
 
   /** A key, with the colon behind it. */
@@ -209,11 +233,79 @@ function isBlank(unit: number): boolean {
   return unit === SPACE || unit === TAB || unit === LINE_FEED || unit === CARRIAGE_RETURN;
 }
 
-/** Only now: what has been noted may have been noted in vain. */
-function writtenOf({ value, from }: Edit): string {
-  if (from === undefined || !Array.isArray(value)) return JSON.stringify(value);
-  const items = JSON.stringify(value.slice(from)).slice(1, -1);
-  return from > 0 && items !== '' ? `,${items}` : items;
+interface Whole {
+  readonly start: number;
+  readonly mark: number;
+  readonly value: unknown;
+  readonly depth: number;
+}
+
+interface Rest {
+  readonly from: number;
+  readonly end: number;
+  readonly mark: number;
+  readonly depth: number;
+}
+
+/** The text of a value whose members or items are others than were written; what is left is kept. */
+function exactText(text: string, value: unknown, depth: number): string {
+  if (depth > DEPTH_MAX) return JSON.stringify(value);
+  if (Array.isArray(value)) {
+    const items = itemTexts(text);
+    return items === undefined
+      ? JSON.stringify(value)
+      : `[${alignedTexts(items, value, depth).join(',')}]`;
+  }
+  const members = isRecord(value) ? memberTexts(text) : undefined;
+  if (!isRecord(value) || members === undefined) return JSON.stringify(value);
+  // Of two members of one key, the last is what was parsed.
+  const written = new Map(members.map((member) => [member.key, member.value]));
+  const texts = Object.keys(value).flatMap((key) => {
+    const part = partText(written.get(key), value[key], depth);
+    return part === undefined ? [] : [`${JSON.stringify(key)}:${part}`];
+  });
+  return `{${texts.join(',')}}`;
+}
+
+/** Searching for more items than this that were never there is not worth it. */
+const MISSES_MAX = 100;
+
+/** The texts of items, of which some are left of what was written, in the same order. */
+function alignedTexts(
+  written: readonly string[],
+  values: readonly unknown[],
+  depth: number,
+): readonly string[] {
+  let next = 0;
+  let misses = 0;
+  return values.map((value) => {
+    const until = misses > MISSES_MAX ? next + 1 : written.length;
+    for (let at = next; at < until; at++) {
+      const text = written[at];
+      if (text === undefined || !isLike(JSON.parse(text), value)) continue;
+      next = at + 1;
+      return partText(text, value, depth) ?? 'null';
+    }
+    misses++;
+    return partText(undefined, value, depth) ?? 'null';
+  });
+}
+
+/** What names an item of a list of the protocol. */
+const NAMES: readonly string[] = ['name', 'uri', 'uriTemplate'];
+
+/** Whether an item is the same one, though it may have been changed. */
+function isLike(before: unknown, after: unknown): boolean {
+  if (isRecord(before) && isRecord(after)) {
+    const name = NAMES.find((key) => typeof before[key] === 'string');
+    if (name !== undefined) return before[name] === after[name];
+  }
+  return JSON.stringify(before) === JSON.stringify(after);
+}
+
+function partText(text: string | undefined, value: unknown, depth: number): string | undefined {
+  if (text === undefined) return JSON.stringify(value);
+  return new Walk(text, depth + 1).rewritten(value) ?? JSON.stringify(value);
 }
 
 /** Whether this is something that JSON says, and that does not say itself how it is written. */
@@ -240,7 +332,7 @@ function isMember(value: object, key: string): boolean {
  * is no JSON, or the value not what `JSON.parse` makes.
  */
 function keptText(text: string, changed: unknown): string | undefined {
-  return new Walk(text).rewritten(changed);
+  return new Walk(text, 1).rewritten(changed);
 }
 
 export { keptText };

@@ -24,7 +24,7 @@ import type { MessageId, Seen, SeenRequest } from './peek/types.ts';
 import { NOT_INSPECTED } from './preview.ts';
 import { hashOf, recordEnded, recordRefused } from './refused.ts';
 import { fromServer, settleAnswer } from './server.ts';
-import { answerFor, asksHub, placeOf } from './shared.ts';
+import { answerFor, asksHub, limitsFor, placeOf } from './shared.ts';
 import type { Command, LargeEnd, Question, Side } from './types.ts';
 import { refusedAtHead } from './unseen.ts';
 
@@ -130,7 +130,7 @@ function headQuestion(context: Context, step: Step): Question | undefined {
   if (!isCall(step, soFar) || context.config.hub !== true) return undefined;
   const { call, ref, fault } = lookAtHead(context, step, soFar);
   if (fault !== undefined || !asksHub(context, call)) return undefined;
-  return { at: placeOf(step), ref, call };
+  return { at: placeOf(step), ref, call, limits: limitsFor(context, step, call) };
 }
 
 function decideHead(context: Context, step: Step, soFar: OutlineSoFar): DecidedHead {

@@ -77,7 +77,7 @@ function agentWaits(context: Context, { id, asks, reason }: Fault): boolean {
   if (id === undefined || !asks) return false;
   const open = context.asked.agent.get(id.json);
   // An answer to a request that is still open would be taken for its own.
-  return open === undefined || open.settled || reason === 'id_in_use';
+  return open === undefined || open.endedBy !== undefined || reason === 'id_in_use';
 }
 
 /** An answer of the server that is none: its request has ended, and whoever waits should know. */
@@ -86,7 +86,7 @@ function settleBroken(context: Context, step: Step, { id, asks, detail }: Fault)
   const open = context.asked.agent.get(id.json);
   if (open === undefined || open.heldAs !== undefined) return false;
   context.asked.agent.take(id.json);
-  if (open.settled) return false;
+  if (open.endedBy !== undefined) return false;
   if (open.call !== undefined) {
     const error = { class: 'transport', message: detail } as const;
     const ended = { status: 'ERROR', sinceMs: open.sinceMs, bytesOut: 0, error } as const;

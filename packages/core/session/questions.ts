@@ -4,7 +4,7 @@ import { lookAt } from './calls.ts';
 import { type Context, type Step, takesBatches } from './context.ts';
 import { peek, TOOLS_CALL } from './peek/peek.ts';
 import type { Seen } from './peek/types.ts';
-import { asksHub, placeOf } from './shared.ts';
+import { asksHub, limitsFor, placeOf } from './shared.ts';
 import type { Question } from './types.ts';
 
 function questionsIn(context: Context, step: Step, seen: Seen): readonly Question[] {
@@ -14,7 +14,8 @@ function questionsIn(context: Context, step: Step, seen: Seen): readonly Questio
   if (context.config.hub !== true) return [];
   const { call, ref, fault, envelope } = lookAt(context, step, seen);
   if (fault !== undefined || !asksHub(context, call)) return [];
-  return [{ at: placeOf(step), ref, call, beside: envelope.rest }];
+  const limits = limitsFor(context, step, call);
+  return [{ at: placeOf(step), ref, call, beside: envelope.rest, limits }];
 }
 
 function questionsOfBatch(context: Context, step: Step): readonly Question[] {

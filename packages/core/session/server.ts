@@ -4,12 +4,14 @@ import { passRequest } from './agent.ts';
 import { INVALID_REQUEST } from './answers.ts';
 import { governBatch } from './batch.ts';
 import { type Context, type Step, sizeOf } from './context.ts';
-import { endCall } from './events.ts';
+import { endCall, recordLateAnswer } from './events.ts';
+import { withoutForgedMark } from './forged-marks.ts';
 import { malformed, reject } from './malformed.ts';
 import { AS_IS, answerOnward, handOn, isWatched, type Onward, requestOnward } from './passing.ts';
+import { peek } from './peek/peek.ts';
 import { stringText } from './peek/text.ts';
 import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
-import type { Open, OpenCall } from './pending.ts';
+import type { Open, OpenCall, Pending } from './pending.ts';
 import { fitted, NOT_INSPECTED, type Preview, previewOfBytes } from './preview.ts';
 
 /** What is known of an answer that was too large to inspect. */
@@ -41,7 +43,21 @@ function fromServer(context: Context, step: Step, seen: Seen): void {
 }
 
 function response(context: Context, step: Step, seen: SeenResponse): void {
+  if (seen.forged) return forged(context, step);
   if (!settleAnswer(context, step, { seen, uninspected: undefined })) unsolicited(context, step);
+}
+
+/** Goes on with the answer as it is without what only we may say. */
+function forged(context: Context, step: Step): void {
+  const bytes = step.unseen === undefined ? withoutForgedMark(context, step) : undefined;
+  const seen = bytes === undefined ? undefined : peek(bytes);
+  if (bytes === undefined || seen?.kind !== 'response' || seen.forged) {
+    const detail = 'An answer of the server speaks in the name of Subluminal.';
+    const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
+    return reject(context, step, { ...fault, reason: 'forged_mark', detail, always: true });
+  }
+  const forward = { do: 'forward', to: 'agent', bytes } as const;
+  response(context, { ...step, bytes, forward }, seen);
 }
 
 function unsolicited(context: Context, step: Step): void {
@@ -51,7 +67,10 @@ function unsolicited(context: Context, step: Step): void {
 }
 
 /** The request that an answer belongs to, or what says that there is none. */
-function requestOf({ asked }: Context, { id, failed }: SeenResponse): Open | 'nobody' | undefined {
+function requestOf(
+  { asked }: Context,
+  { id, failed }: SeenResponse,
+): Pending | 'nobody' | undefined {
   // An error about nothing in particular answers nobody, and harms nobody.
   if (id === undefined) return 'nobody';
   const open = asked.agent.get(id.json);
@@ -71,12 +90,34 @@ function settleAnswer(context: Context, step: Step, { seen, uninspected }: Answe
     if (open.method === 'initialize' && seen.protocolVersion !== undefined) {
       context.version = seen.protocolVersion;
     }
-    if (open.call !== undefined && !open.settled) {
-      recordAnswer(context, step, { seen, uninspected, open, call: open.call, onward });
+    if (open.call !== undefined) {
+      if (seen.needsInput) noteInputRequest(context, step, { seen, call: open.call, onward });
+      if (open.endedBy === undefined) {
+        recordAnswer(context, step, { seen, uninspected, open, call: open.call, onward });
+      } else if (open.endedBy === 'cancelled') {
+        const isError = seen.failed !== 'no';
+        recordLateAnswer(context, step, { call: open.call, sinceMs: open.sinceMs, isError });
+      }
     }
   }
   handOn(context, step, onward);
   return true;
+}
+
+/** Remembers what the server asks for, as the agent gets it: only that can be answered. */
+function noteInputRequest(
+  context: Context,
+  step: Step,
+  answer: Pick<Recorded, 'seen' | 'call' | 'onward'>,
+): void {
+  const { seen, call, onward } = answer;
+  if (onward.kind === 'refused' || seen.result === undefined) return;
+  const isNew = onward.kind === 'rewritten';
+  const { start, end } = isNew ? onward.value : seen.result;
+  const text = context.decode(isNew ? onward.bytes : step.bytes, start, end);
+  const { tool_name, args_hash } = call.call;
+  const { call_id } = call.ref;
+  context.inputRounds.asked({ call_id, tool_name, args_hash }, JSON.parse(text));
 }
 
 interface Recorded extends Answer {
@@ -136,12 +177,12 @@ function errorOf(context: Context, step: Step, answer: Recorded): CallError | un
 function request(context: Context, step: Step, seen: SeenRequest): void {
   const { server } = context.asked;
   const open = server.get(seen.id.json);
-  const taken = open !== undefined && !open.settled;
-  if (taken || !server.hasRoom()) {
+  const taken = open !== undefined;
+  if (taken || !server.hasRoom(step.nowMs)) {
     const reason = taken ? 'id_in_use' : 'too_many_open';
     const detail = taken
-      ? 'The server uses an id whose first request is still open.'
-      : 'Too many requests of the server are open at once.';
+      ? 'The server uses an id whose first request has no answer yet.'
+      : 'Too many requests of the server are open, or were given up and have no answer yet.';
     const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
     return reject(context, step, { ...fault, reason, detail });
   }
@@ -151,7 +192,7 @@ function request(context: Context, step: Step, seen: SeenRequest): void {
 function notification(context: Context, step: Step, seen: SeenNotification): void {
   if (seen.method === 'notifications/cancelled') {
     const open = context.asked.server.get(seen.params.requestId?.json ?? '');
-    if (open !== undefined) open.settled = true;
+    if (open !== undefined) context.asked.server.end(open, 'cancelled', step.nowMs);
   }
   handOn(context, step, requestOnward(context, step, seen));
 }

@@ -6,7 +6,7 @@ import type { Call, Outcome, PolicyState } from '../policy/index.ts';
 import type { Context, Step } from './context.ts';
 import type { Judgement } from './gates.ts';
 import { mergedNotes } from './notes.ts';
-import type { HubAnswer } from './types.ts';
+import type { HubAnswer, Question } from './types.ts';
 
 const UNANSWERED = {
   rule_id: null,
@@ -22,14 +22,27 @@ const RUNLESS = {
 
 /**
  * Which rules can match follows from the names alone, so a counter is kept in one place only. Where
- * the hub has gates of its own, it decides every call.
+ * the hub has gates of its own, it decides every call; it also counts for the limits of a manifest.
  */
-function asksHub({ config, snapshot }: Context, { server_name, tool_name }: Call): boolean {
+function asksHub({ config, snapshot, guard }: Context, { server_name, tool_name }: Call): boolean {
   if (config.asksAlways === true) return true;
   if (config.hub !== true) return false;
+  if (guard?.isLimited?.(tool_name) === true) return true;
   return candidatesFor(snapshot, server_name, tool_name).some(({ rule }) =>
     countsAcrossServers(rule),
   );
+}
+
+/** The limits of the manifest that the hub must count this call for. */
+function limitsFor({ guard }: Context, { nowMs }: Step, call: Call): Question['limits'] {
+  if (guard?.isLimited?.(call.tool_name) !== true) return undefined;
+  const seen = {
+    tool: call.tool_name,
+    get args() {
+      return call.args;
+    },
+  };
+  return guard.limits?.(seen, nowMs);
 }
 
 /** Where a message stands: the same in the question and when the answer comes. */
@@ -71,4 +84,4 @@ function unanswered({ state, enforcing, config }: Context): Outcome<PolicyState>
   return { decision, state, trace: [], risk_class: [] };
 }
 
-export { answerFor, asksHub, hubOutcome, placeOf, sharedOutcome };
+export { answerFor, asksHub, hubOutcome, limitsFor, placeOf, sharedOutcome };

@@ -28,10 +28,17 @@ class SoundGuard implements Guard {
   private readonly guard: Guard;
   private readonly enforcing: boolean;
   readonly around?: NonNullable<Guard['around']>;
+  readonly isLimited?: NonNullable<Guard['isLimited']>;
+  readonly limits?: NonNullable<Guard['limits']>;
 
   constructor(guard: Guard, enforcing: boolean) {
     this.guard = guard;
     this.enforcing = enforcing;
+    if (guard.isLimited !== undefined) {
+      this.isLimited = (tool) => tried(() => guard.isLimited?.(tool) ?? false, true);
+      // What breaks here breaks in `surface` too, which says what becomes of the call.
+      this.limits = (call, nowMs) => tried(() => guard.limits?.(call, nowMs) ?? [], []);
+    }
     if (guard.around === undefined) return;
     this.around = (way: Way, envelope: Envelope, nowMs: number) => {
       try {
@@ -96,6 +103,14 @@ class SoundGuard implements Guard {
 
   private broken(): Passage {
     return this.enforcing ? REFUSED : SAME;
+  }
+}
+
+function tried<T>(act: () => T, otherwise: T): T {
+  try {
+    return act();
+  } catch {
+    return otherwise;
   }
 }
 

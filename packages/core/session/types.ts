@@ -9,7 +9,7 @@ import type {
 } from '@subluminal/contracts';
 import type { Call, Identity, Outcome, PolicyState, Snapshot } from '../policy/index.ts';
 import type { Sha256 } from '../ports.ts';
-import type { ContentNote, Guard } from './guard.ts';
+import type { CallLimit, ContentNote, Guard, LimitVerdict } from './guard.ts';
 import type { Decode } from './peek/text.ts';
 import type { InvalidReason } from './peek/types.ts';
 
@@ -29,6 +29,8 @@ type ReportReason =
   | 'orphan'
   /** A gate lets it not pass. */
   | 'refused'
+  /** A server has written what only we may write. */
+  | 'forged_mark'
   /** The hub was not told of an answer. */
   | 'unheard'
   /** A gate has noticed something about the server. */
@@ -55,6 +57,8 @@ interface Question {
   readonly call: Call;
   /** What stands beside its arguments: see `Envelope.rest`. */
   readonly beside?: JsonObject | undefined;
+  /** The limits of the manifest that it counts for. */
+  readonly limits?: readonly CallLimit[] | undefined;
 }
 
 /** What the hub said; without an outcome, it could not be asked. */
@@ -62,7 +66,11 @@ interface HubAnswer {
   readonly at: number;
   readonly callId: string;
   readonly outcome:
-    | (Omit<Outcome<PolicyState>, 'state'> & { readonly content?: ContentNote | undefined })
+    | (Omit<Outcome<PolicyState>, 'state'> & {
+        readonly content?: ContentNote | undefined;
+        /** Of the limits in the question, if it had any. */
+        readonly limit?: LimitVerdict | undefined;
+      })
     | undefined;
 }
 
@@ -185,8 +193,10 @@ interface SessionLimits {
   readonly previewBytesMax: number;
   /** How much of the arguments a person is shown. */
   readonly askedBytesMax: number;
-  /** How many requests of one side may be open. */
+  /** How many requests of one side may be open, and how many may have ended without an answer. */
   readonly openMax: number;
+  /** How long the id of a request that ended without an answer stays taken at least. */
+  readonly idTakenMs: number;
   /** How long a request may be open before it counts as lost. */
   readonly orphanMs: number;
   readonly batchItemsMax: number;
@@ -280,6 +290,7 @@ const DEFAULT_LIMITS: SessionLimits = {
   previewBytesMax: 16_384,
   askedBytesMax: 65_536,
   openMax: 10_000,
+  idTakenMs: 3_600_000,
   orphanMs: 600_000,
   batchItemsMax: 1_000,
   progressMs: 5_000,

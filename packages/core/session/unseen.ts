@@ -4,6 +4,7 @@ import type { Passing } from './guard.ts';
 import { isSpeech, isUnheard, UNHEARD } from './observe.ts';
 import { isWatched, type Refused, refusalOf, wayFrom } from './passing.ts';
 import type { OutlineSoFar } from './peek/outline.ts';
+import type { Pending } from './pending.ts';
 
 interface Could {
   readonly kind: Passing['kind'];
@@ -37,17 +38,14 @@ function possible(context: Context, step: Step, soFar: OutlineSoFar): readonly C
 
 function possibleAnswers(context: Context, step: Step, { id }: OutlineSoFar): readonly Could[] {
   const asked = context.asked[other(step.from)];
-  const methods = new Set<string>();
-  if (id === undefined) {
-    // Most servers write the id last: it may answer any request that is open.
-    for (const [, { method, heldAs }] of asked.entries())
-      if (heldAs === undefined) methods.add(method);
-  } else {
-    const open = asked.get(id.json);
-    if (open !== undefined && open.heldAs === undefined) methods.add(open.method);
-  }
-  if (methods.size === 0) methods.add(UNKNOWN);
-  return [...methods].map((method) => ({ kind: 'answer', method }));
+  // Most servers write the id last: it may answer any request that has no answer yet.
+  const methods = id === undefined ? [...asked.methods()] : methodOf(asked.get(id.json));
+  const known = methods.length === 0 ? [UNKNOWN] : methods;
+  return known.map((method) => ({ kind: 'answer', method }));
+}
+
+function methodOf(open: Pending | undefined): readonly string[] {
+  return open === undefined || open.heldAs !== undefined ? [] : [open.method];
 }
 
 function refusedAs(context: Context, step: Step, { kind, method }: Could): Refused | undefined {

@@ -3,12 +3,12 @@
 import type { JsonObject } from '@subluminal/contracts';
 import { visible } from '../policy/visible.ts';
 import { climbs } from './climbs.ts';
-import { isShown, paramRules, strictestRule, type ToolRule, twinsOf } from './lookup.ts';
+import { isShown, paramRules, strictestRule, type ToolRule, toolRule, twinsOf } from './lookup.ts';
 import { hoursInWords, inWords, untilOpenMs } from './manifest/quantities.ts';
 import type { Tier } from './manifest/shape.ts';
 import type { Confirmation, Manifest } from './manifest/types.ts';
 import { SURFACE_REASONS, type SurfaceReason } from './reasons.ts';
-import { counted, type SurfaceState, waitOf } from './state.ts';
+import { counted, type Keyed, type SurfaceState, type Waiting, waitOf } from './state.ts';
 import { corrected, type Violation, violationsOf } from './violations.ts';
 
 interface SurfaceCall {
@@ -48,6 +48,8 @@ interface Moment {
   readonly nowMs: number;
   /** False when the server has never listed a tool of this very name. */
   readonly isOffered?: boolean;
+  /** What whoever keeps the counters has said, or `none`; undefined when the state says it. */
+  readonly waiting?: Waiting | 'none' | undefined;
 }
 
 /** Decides a call by the manifest. What is refused costs nothing; what asks a person counts. */
@@ -56,7 +58,7 @@ function enforceCall(manifest: Manifest, call: SurfaceCall, moment: Moment): Enf
   const names = isOffered ? [call.tool] : [call.tool, ...twinsOf(manifest, call.tool)];
   const rule = strictestRule(manifest, names);
   const refused =
-    forbidden(rule, call) ?? refusedParams(manifest, call, names) ?? refusedNow(rule, state, nowMs);
+    forbidden(rule, call) ?? refusedParams(manifest, call, names) ?? refusedNow(rule, moment);
   if (refused !== undefined) return { decision: refused, state };
   const next = counted(state, rule.limits, nowMs);
   const { tier, listed, confirmation } = rule;
@@ -64,6 +66,25 @@ function enforceCall(manifest: Manifest, call: SurfaceCall, moment: Moment): Enf
   const message = `${name(call.tool)} waits for a person to agree.`;
   const reason_code = 'APPROVAL_REQUIRED';
   return { decision: { kind: 'approve', reason_code, message, confirmation }, state: next };
+}
+
+/** The limits that a call counts for; none when the manifest refuses it whatever was counted. */
+function limitsOf(manifest: Manifest, call: SurfaceCall, moment: Moment): readonly Keyed[] {
+  const { decision } = enforceCall(manifest, call, { ...moment, waiting: 'none' });
+  if (decision.kind === 'refuse') return [];
+  const { isOffered = true } = moment;
+  const names = isOffered ? [call.tool] : [call.tool, ...twinsOf(manifest, call.tool)];
+  return strictestRule(manifest, names).limits.filter(isCounted);
+}
+
+/** Whether some limit counts the calls of a tool, under whatever name. */
+function isLimited(manifest: Manifest, tool: string): boolean {
+  const names = [tool, ...twinsOf(manifest, tool)];
+  return names.some((known) => toolRule(manifest, known).limits.some(isCounted));
+}
+
+function isCounted({ limits: { rate, cooldownMs } }: Keyed): boolean {
+  return rate !== undefined || cooldownMs !== undefined;
 }
 
 function refuse(
@@ -126,7 +147,8 @@ function hintOf(violation: Violation): string {
   return `${path} must be ${visible(violation.expected, 300)}.`;
 }
 
-function refusedNow(rule: ToolRule, state: SurfaceState, nowMs: number): Refusal | undefined {
+function refusedNow(rule: ToolRule, moment: Moment): Refusal | undefined {
+  const { state, nowMs } = moment;
   for (const { hours } of rule.limits.map(({ limits }) => limits)) {
     const untilMs = hours === undefined ? 0 : untilOpenMs(hours, nowMs);
     if (hours === undefined || untilMs === 0) continue;
@@ -134,8 +156,8 @@ function refusedNow(rule: ToolRule, state: SurfaceState, nowMs: number): Refusal
     const hint = `It is open again in ${inWords(untilMs)}; go on with something else.`;
     return refuse('OUTSIDE_HOURS', message, { hint, retryAfterMs: untilMs });
   }
-  const waiting = waitOf(state, rule.limits, nowMs);
-  if (waiting === undefined) return undefined;
+  const waiting = moment.waiting ?? waitOf(state, rule.limits, nowMs);
+  if (waiting === undefined || waiting === 'none') return undefined;
   const code = waiting.kind === 'rate' ? 'RATE_LIMITED' : 'COOLDOWN';
   const hint = `Wait ${inWords(waiting.waitMs)}, then try again.`;
   const message = `This tool may be called ${waiting.words}.`;
@@ -172,4 +194,4 @@ function name(text: string): string {
 }
 
 export type { Access, Enforced, Moment, Refusal, SurfaceCall, SurfaceDecision };
-export { enforceCall, enforceMethod, enforcePrompt, enforceResource };
+export { enforceCall, enforceMethod, enforcePrompt, enforceResource, isLimited, limitsOf };

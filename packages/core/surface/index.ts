@@ -3,7 +3,14 @@ export { moveConnection, registered, routeCall } from './breaker.ts';
 export type { Collision, Collisions, Named, Offered } from './collisions.ts';
 export { findCollisions } from './collisions.ts';
 export type { Access, Enforced, Moment, Refusal, SurfaceCall, SurfaceDecision } from './enforce.ts';
-export { enforceCall, enforceMethod, enforcePrompt, enforceResource } from './enforce.ts';
+export {
+  enforceCall,
+  enforceMethod,
+  enforcePrompt,
+  enforceResource,
+  isLimited,
+  limitsOf,
+} from './enforce.ts';
 export type { Filtered, ListOptions, Removed, RemovedReason, ToolNote } from './list.ts';
 export { filterPrompts, filterResources, filterResourceTemplates, filterTools } from './list.ts';
 export { answerLimit } from './lookup.ts';
@@ -25,5 +32,5 @@ export { proposeManifest } from './propose/propose.ts';
 export type { SurfaceReason } from './reasons.ts';
 export { SURFACE_REASONS } from './reasons.ts';
 export type { SchemaNote, SchemaNoteKind } from './schema/rewrite.ts';
-export type { SurfaceState } from './state.ts';
-export { carrySurfaceState, initialSurfaceState } from './state.ts';
+export type { Keyed, SurfaceState, Waiting } from './state.ts';
+export { carrySurfaceState, counted, initialSurfaceState, waitOf } from './state.ts';

@@ -30,9 +30,10 @@ function carrySurfaceState(state: SurfaceState, manifest: Manifest): SurfaceStat
   return { counters: new Map(counters) };
 }
 
+/** A limit, and the key under which its counter is kept. */
 interface Keyed {
   readonly key: string;
-  readonly limits: Limits;
+  readonly limits: Pick<Limits, 'rate' | 'cooldownMs'>;
 }
 
 type Waiting = {
@@ -89,5 +90,5 @@ function counted(state: SurfaceState, keyed: readonly Keyed[], nowMs: number): S
   return { counters };
 }
 
-export type { SurfaceState };
+export type { Keyed, SurfaceState, Waiting };
 export { carrySurfaceState, counted, initialSurfaceState, waitOf };

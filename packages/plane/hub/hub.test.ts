@@ -79,6 +79,18 @@ describe('a call', () => {
     expect(ask(hub, policy).decision).toBe('forward');
   });
 
+  it('is a further round only as its shim says, whatever stands beside its arguments', async () => {
+    const hub = hubOf();
+    const once = breaker('loop', { repeat_threshold: 2, repeat_window_ms: 60_000 });
+    const policy = await policyOf([once], { mode: 'control' });
+    await send(hub, policy);
+    const beside = { params: { inputResponses: { junk: {} }, requestState: 'x' } };
+    expect(ask(hub, policy).decision).toBe('forward');
+    expect(ask(hub, policy, { beside }).decision).toBe('deny');
+    expect(ask(hub, policy, { beside, round: 'call-1' }).decision).toBe('forward');
+    expect(ask(hub, policy, { beside, round: 'call-1' }).decision).toBe('deny');
+  });
+
   it('is decided by the policy that the shim works by', async () => {
     const hub = hubOf();
     const policy = await policyOf([deny('no-rm', 'rm*'), TEN]);

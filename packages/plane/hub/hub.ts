@@ -28,6 +28,7 @@ import {
 import type { RunTerms } from './client/types.ts';
 import { type Said, weigh } from './gates.ts';
 import { refusalBy } from './judge.ts';
+import { ManifestLimits } from './manifest-limits.ts';
 import { Policies, type Policy } from './policies.ts';
 import { type AskedCall, readCall } from './read-call.ts';
 import { type Recent, recent } from './recent.ts';
@@ -80,6 +81,7 @@ class RunHub implements Hub {
   readonly terms: RunTerms;
   readonly #options: HubOptions;
   readonly #taint = new RunTaint();
+  readonly #limits = new ManifestLimits();
   readonly #policies: Policies;
   readonly #shims: Shims;
   readonly #given: Recent<Given>;
@@ -202,7 +204,7 @@ class RunHub implements Hub {
 
   /** From the question to the counted answer without a pause: nothing can come in between. */
   #decide(
-    { callId, call, beside }: AskedCall,
+    { callId, call, beside, limits }: AskedCall,
     policy: Policy,
     snapshot: Snapshot,
   ): EvaluateResponse {
@@ -212,9 +214,12 @@ class RunHub implements Hub {
     const outcome = decide(snapshot, call, state, nowMs);
     const weighed = this.#weigh({ call, beside, nowMs, outcome }, policy, snapshot);
     const decision = named(weighed.decision);
-    if (weighed.counts) counters.keep(outcome.state);
     const passes = decision.action === 'ALLOW';
-    if (passes && policy.taint !== undefined) this.#taint.passed(callId, call, policy.taint);
+    const limit = passes ? this.#limits.take(call.server_name, limits, nowMs) : undefined;
+    // What a limit stops did not pass: its retry is no repeat.
+    const isForwarded = passes && limit?.limit_wait === undefined;
+    if (weighed.counts && (isForwarded || !passes)) counters.keep(outcome.state);
+    if (isForwarded && policy.taint !== undefined) this.#taint.passed(callId, call, policy.taint);
     // Before the run is ended by it: this answer is the one that says so to the agent.
     const response: EvaluateResponse = {
       decision: passes ? 'forward' : 'deny',
@@ -226,8 +231,9 @@ class RunHub implements Hub {
       risk_class: outcome.risk_class,
       trace: outcome.trace,
       ...(weighed.content !== undefined && { content: weighed.content }),
+      ...limit,
     };
-    if (response.decision === 'forward' && outcome.trace.some(({ kind }) => kind === 'breaker')) {
+    if (isForwarded && outcome.trace.some(({ kind }) => kind === 'breaker')) {
       const { args: _large, ...rest } = call;
       this.#watched.add(callId, { policy, snapshot, call: rest, trace: outcome.trace });
     }

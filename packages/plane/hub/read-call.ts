@@ -1,7 +1,6 @@
 // From a request for evaluation to the call that a policy decides.
-import { createHash } from 'node:crypto';
 import { type EvaluateRequest, isObject, type JsonObject } from '@subluminal/contracts';
-import { type Call, roundOf } from '@subluminal/core/policy';
+import type { Call } from '@subluminal/core/policy';
 
 interface AskedCall {
   readonly callId: string;
@@ -9,6 +8,7 @@ interface AskedCall {
   readonly call: Call;
   /** What stands beside its arguments. */
   readonly beside: unknown;
+  readonly limits: EvaluateRequest['limits'];
 }
 
 type ReadCall =
@@ -32,7 +32,7 @@ function readCall(request: EvaluateRequest, runId: string): ReadCall {
   const inspected = readArgs(request.params, tool_name);
   if (!inspected.ok) return inspected;
   const { args } = inspected;
-  const { approved = [], beside } = request;
+  const { approved = [], beside, round, limits } = request;
   const call: Call = {
     identity: { ...identity, run_id: runId },
     server_name: request.server_id,
@@ -41,13 +41,10 @@ function readCall(request: EvaluateRequest, runId: string): ReadCall {
     bytes_in,
     ...(args !== undefined && { args }),
     ...(approved.length > 0 && { approved }),
-    round: hashed(roundOf(beside)),
+    round,
   };
-  return { ok: true, asked: { callId: call_id, policyHash: policy_hash, call, beside } };
-}
-
-function hashed(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : createHash('sha256').update(text).digest('hex');
+  const asked = { callId: call_id, policyHash: policy_hash, call, beside, limits };
+  return { ok: true, asked };
 }
 
 type ReadArgs =

@@ -19,6 +19,8 @@ interface Draft {
   bound: boolean;
   extra: boolean;
   isError: boolean;
+  needsInput: boolean;
+  forged: boolean;
   code: number | undefined;
   message: Range | undefined;
 }
@@ -50,6 +52,8 @@ function emptyDraft(): Draft {
     ...NO_PARAMS,
     extra: false,
     isError: false,
+    needsInput: false,
+    forged: false,
     code: undefined,
     message: undefined,
   };
@@ -65,9 +69,9 @@ function settle(draft: Draft, fault: Fault | undefined): Seen {
     if (id === undefined || id === null) return { kind: 'notification', method, params, extra };
     return { kind: 'request', id, method, params, extra };
   }
-  const { code, message, result, protocolVersion } = draft;
+  const { code, message, result, protocolVersion, needsInput, forged } = draft;
   const failed = draft.error ? 'rpc' : draft.isError ? 'tool' : 'no';
-  const answer = { code, message, result, protocolVersion, extra };
+  const answer = { code, message, result, protocolVersion, needsInput, forged, extra };
   return { kind: 'response', id: id ?? undefined, failed, ...answer };
 }
 

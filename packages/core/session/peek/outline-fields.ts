@@ -2,7 +2,9 @@
 import { decodeUtf8 } from '../../policy/read/utf8.ts';
 import type { Draft } from './draft.ts';
 import { ID_BYTES_MAX, idOf } from './id.ts';
+import { isMethodName } from './method-names.ts';
 import { type Place, PROTOCOL } from './protocol-keys.ts';
+import { REQUEST_LABELS } from './request-labels.ts';
 import type { InvalidReason } from './types.ts';
 
 /** The objects that something is decided on: no key of theirs may stand twice. */
@@ -58,9 +60,10 @@ const TOP_MEMBERS: ReadonlySet<string> = new Set([
 /** A key that nothing is decided on: that it is there may matter all the same. */
 function noteKey(draft: Draft, place: Place, key: string): void {
   if (place === 'top' && !TOP_MEMBERS.has(key)) draft.extra = true;
+  if (place === 'meta' && !REQUEST_LABELS.includes(key)) draft.bound = true;
   if (place !== 'params' || key === 'name' || key === 'arguments') return;
   draft.more = true;
-  if (key !== '_meta' && key !== 'task') draft.bound = true;
+  if (key !== '_meta') draft.bound = true;
 }
 
 /** Reads a string or a bare value; without a key it is a key itself. */
@@ -93,12 +96,7 @@ function noteTop(draft: Draft, key: string, { bytes, value }: Read): void {
   if (key === 'jsonrpc') draft.version = value === '2.0';
   else if (key === 'id')
     draft.id = (bytes.length <= ID_BYTES_MAX && idOf(bytes, 0, bytes.length)) || null;
-  else draft.method = typeof value === 'string' && isMethod(value) ? value : null;
-}
-
-/** A lenient server could read it without what we cannot see. */
-function isMethod(text: string): boolean {
-  return text !== '' && !/[\u0000-\u001f\u007f]/.test(text);
+  else draft.method = typeof value === 'string' && isMethodName(value) ? value : null;
 }
 
 function noteInner(draft: Draft, key: string, { bytes, value }: Read): void {

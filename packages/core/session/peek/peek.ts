@@ -3,7 +3,9 @@ import { LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../canon/u
 import { type Draft, emptyDraft, settle } from './draft.ts';
 import { ID_BYTES_MAX, idOf } from './id.ts';
 import { isWord, readInside, readMembers, scopeOf } from './members.ts';
+import { isMethodName } from './method-names.ts';
 import type { Place } from './protocol-keys.ts';
+import { isLabelValue, REQUEST_LABELS } from './request-labels.ts';
 import { END, readString, Scan, skipValue } from './scan.ts';
 import { asciiBytes, decodeText, stringText } from './text.ts';
 import type { Range, Seen } from './types.ts';
@@ -19,19 +21,25 @@ const NAME_BYTES_MAX = 65_536;
 const TOOLS_CALL = 'tools/call';
 const TOOLS_CALL_WORD = asciiBytes('"tools/call"');
 const JSON_RPC_2 = asciiBytes('"2.0"');
+const INPUT_REQUIRED = asciiBytes('"input_required"');
 
-const META = scopeOf<Draft>('meta', ['progressToken', 'io.modelcontextprotocol/protocolVersion'], {
+const PROGRESS_TOKEN = REQUEST_LABELS.indexOf('progressToken');
+const PROTOCOL_VERSION = REQUEST_LABELS.indexOf('io.modelcontextprotocol/protocolVersion');
+
+const META = scopeOf<Draft>('meta', REQUEST_LABELS, {
   visit: (scan, draft, key) => {
-    if (key === 1) return text(scan, TEXT_BYTES_MAX, (value) => (draft.metaVersion = value));
     const start = scan.at;
-    if (!skipValue(scan, 3)) return false;
-    if (key === 0) draft.progressToken = { start, end: scan.at };
+    const read =
+      key === PROTOCOL_VERSION
+        ? text(scan, TEXT_BYTES_MAX, (value) => (draft.metaVersion = value))
+        : skipValue(scan, 3);
+    if (!read) return false;
+    const value = { start, end: scan.at };
+    if (key === PROGRESS_TOKEN) draft.progressToken = value;
+    if (key === -1 || !isLabelValue(key, scan.bytes, value)) draft.bound = true;
     return true;
   },
 });
-
-/** The place of `task` among the members of `params`. */
-const TASK = 7;
 
 /** What `params` may hold whose own keys matter, by its place among the members. */
 const IN_PARAMS: { readonly [key: number]: Place } = {
@@ -50,12 +58,13 @@ const PARAMS = scopeOf<Draft>(
   {
     visit: (scan, draft, key) => {
       if (key !== 0 && key !== 1) draft.more = true;
-      if (key === -1 || (key > 2 && key !== TASK)) draft.bound = true;
+      if (key === -1 || key > 2) draft.bound = true;
       switch (key) {
         case 0:
           return text(scan, NAME_BYTES_MAX, (value) => (draft.name = value));
         case 2:
           if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, META, draft);
+          draft.bound = true;
           return skipValue(scan, 2);
         case 3:
           return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
@@ -71,8 +80,22 @@ const PARAMS = scopeOf<Draft>(
   },
 );
 
+/** Only we may write this: see `forged-marks.ts`. */
+function oursIn(place: Place) {
+  return scopeOf<Draft>(place, ['subluminal'], {
+    visit: (scan, draft, key) => {
+      if (key === 0) draft.forged = true;
+      return skipValue(scan, 3);
+    },
+  });
+}
+
+const RESULT_META = oursIn('meta');
+const ERROR_DATA = oursIn('data');
+
 /** Where the members of `result` that hold items begin. */
 const LISTS_FROM = 6;
+const TASKS = 14;
 
 const RESULT = scopeOf<Draft>(
   'result',
@@ -83,11 +106,21 @@ const RESULT = scopeOf<Draft>(
   ],
   {
     visit: (scan, draft, key) => {
-      if (key === 0) draft.isError = scan.bytes[scan.at] === LOWER_T;
-      if (key === 4) {
-        return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
+      switch (key) {
+        case 0:
+          draft.isError = scan.bytes[scan.at] === LOWER_T;
+          break;
+        case 2:
+          if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, RESULT_META, draft);
+          break;
+        case 3:
+          draft.needsInput = isWord(INPUT_REQUIRED, scan.bytes, scan.at);
+          break;
+        case 4:
+          return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
       }
-      return key < LISTS_FROM ? skipValue(scan, 2) : readInside(scan, 'item', 2);
+      if (key < LISTS_FROM) return skipValue(scan, 2);
+      return readInside(scan, key === TASKS ? 'task' : 'item', 2);
     },
   },
 );
@@ -95,6 +128,7 @@ const RESULT = scopeOf<Draft>(
 const ERROR = scopeOf<Draft>('error', ['code', 'message', 'data'], {
   visit: (scan, draft, key) => {
     const start = scan.at;
+    if (key === 2 && scan.bytes[start] === OPEN_BRACE) return readMembers(scan, ERROR_DATA, draft);
     const quoted = scan.bytes[start] === QUOTE;
     if (key === 1 && quoted ? !readString(scan) : !skipValue(scan, 2)) return false;
     if (key === 0) draft.code = codeOf(scan.bytes, { start, end: scan.at });
@@ -175,8 +209,7 @@ function readMethod(scan: Scan, draft: Draft): boolean {
     return true;
   }
   return text(scan, TEXT_BYTES_MAX, (value) => {
-    // A lenient server could read it without what we cannot see.
-    if (value !== '' && !CONTROL.test(value)) draft.method = value;
+    if (isMethodName(value)) draft.method = value;
   });
 }
 
@@ -198,8 +231,6 @@ function readResult(scan: Scan, draft: Draft): boolean {
   if (read) draft.result = { start, end: scan.at };
   return read;
 }
-
-const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /** Reads a string that matters; another value is skipped and leaves its field unset. */
 function text(scan: Scan, bytesMax: number, take: (value: string) => void): boolean {

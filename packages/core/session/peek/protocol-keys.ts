@@ -10,8 +10,10 @@ type Place =
   | 'meta'
   | 'result'
   | 'error'
+  | 'data'
   | 'item'
   | 'part'
+  | 'task'
   | 'annotations'
   | 'schema'
   | 'reference'
@@ -60,7 +62,7 @@ const ITEM_KEYS = [
     'structuredContent',
     'isError',
   ],
-  ...['required', 'taskId', 'status', 'statusMessage', 'createdAt', 'lastUpdatedAt', 'ttl'],
+  'required',
 ];
 
 const KEYS: { readonly [P in Place]: readonly string[] } = {
@@ -102,6 +104,7 @@ const KEYS: { readonly [P in Place]: readonly string[] } = {
     ...['progressToken', 'io.modelcontextprotocol/protocolVersion'],
     ...['io.modelcontextprotocol/clientInfo', 'io.modelcontextprotocol/clientCapabilities'],
     ...['io.modelcontextprotocol/related-task', 'io.modelcontextprotocol/serverInfo'],
+    'subluminal',
   ],
   result: [
     ...[
@@ -136,8 +139,10 @@ const KEYS: { readonly [P in Place]: readonly string[] } = {
     ...['supportedVersions'],
   ],
   error: ['code', 'message', 'data'],
+  data: ['subluminal'],
   item: ITEM_KEYS,
   part: ITEM_KEYS,
+  task: ['taskId', 'status', 'statusMessage', 'createdAt', 'lastUpdatedAt', 'ttl', '_meta'],
   annotations: [
     ...['title', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint', 'audience'],
     ...['priority', 'lastModified'],
@@ -170,7 +175,7 @@ const INSIDE: { readonly [P in Place]?: Inside } = {
   },
   result: {
     ...{ content: 'item', tools: 'item', resources: 'item', resourceTemplates: 'item' },
-    ...{ prompts: 'item', contents: 'item', messages: 'item', roots: 'item', tasks: 'item' },
+    ...{ prompts: 'item', contents: 'item', messages: 'item', roots: 'item', tasks: 'task' },
   },
   item: { ...IN_ITEM, content: 'part', resource: 'part', arguments: 'part' },
   part: IN_ITEM,
@@ -202,8 +207,10 @@ const PROTOCOL: { readonly [P in Place]: PlaceKeys } = {
   meta: placeKeys('meta'),
   result: placeKeys('result'),
   error: placeKeys('error'),
+  data: placeKeys('data'),
   item: placeKeys('item'),
   part: placeKeys('part'),
+  task: placeKeys('task'),
   annotations: placeKeys('annotations'),
   schema: placeKeys('schema'),
   reference: placeKeys('reference'),

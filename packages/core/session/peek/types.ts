@@ -27,7 +27,7 @@ interface SeenParams {
   readonly requestId: MessageId | undefined;
   /** It has members beside `name` and `arguments`. */
   readonly more: boolean;
-  /** It has such as make a call another one: more than `_meta` and `task`. */
+  /** It has such as make a call another one: more than the labels of a request in `_meta`. */
   readonly bound: boolean;
 }
 
@@ -58,6 +58,10 @@ interface SeenResponse {
   readonly result: Range | undefined;
   /** `result.protocolVersion`: what `initialize` settled on. */
   readonly protocolVersion: string | undefined;
+  /** `result.resultType` says that the server needs input for a further round of the call. */
+  readonly needsInput: boolean;
+  /** It has a member in `_meta` or `data` that only we may write. */
+  readonly forged: boolean;
   readonly extra: boolean;
 }
 interface SeenBatch {
@@ -105,7 +109,7 @@ const INVALID_WORDS: { readonly [R in InvalidReason]: string } = {
   smuggled: 'it hides a further message behind a line break',
   version: 'it is not JSON-RPC 2.0',
   id: 'its id is neither a string nor a whole number',
-  method: 'its method is not a name',
+  method: 'its method is no name, or only looks like a method of the protocol',
   params: 'its params are neither an object nor an array',
   conflict: 'it is a request and an answer at once',
   shape: 'it is neither a request nor an answer',

@@ -6,6 +6,11 @@ import { type Pinned, pinOf, type ServerPins } from './pin.ts';
 
 interface Listing {
   readonly tools: readonly unknown[];
+  /**
+   * The JSON of each tool, as the server wrote it; undefined for one whose text is not known: it
+   * cannot be remembered. Absent when every tool is exactly what its value says.
+   */
+  readonly texts?: readonly (string | undefined)[] | undefined;
   /** Absent when it is not known, null when the server has none. */
   readonly instructions?: string | null;
   /** False while pages are missing: what is not there yet is not removed. */
@@ -61,15 +66,22 @@ function comparePins(known: ServerPins | undefined, listing: Listing, sha256: Sh
   };
 }
 
+const UNPINNABLE: Pinned = { ok: false };
+
 /** The tools of a listing by name. What has no name cannot be called either. */
-function seenTools({ tools }: Listing, sha256: Sha256): ReadonlyMap<string, readonly SeenTool[]> {
+function seenTools(
+  { tools, texts }: Listing,
+  sha256: Sha256,
+): ReadonlyMap<string, readonly SeenTool[]> {
   const seen = new Map<string, SeenTool[]>();
-  for (const tool of tools.slice(0, LISTED_MAX)) {
+  for (const [at, tool] of tools.slice(0, LISTED_MAX).entries()) {
     const name: unknown = isObject(tool) ? tool['name'] : undefined;
     if (!isObject(tool) || typeof name !== 'string') continue;
     const same = seen.get(name) ?? [];
     const fits = name.length <= NAME_LENGTH_MAX && (same.length > 0 || seen.size < TOOLS_MAX);
-    same.push({ name, tool, pinned: fits ? pinOf(tool, sha256) : { ok: false } });
+    const isKnown = texts === undefined || texts[at] !== undefined;
+    const pinned = fits && isKnown ? pinOf(tool, sha256, texts?.[at]) : UNPINNABLE;
+    same.push({ name, tool, pinned });
     seen.set(name, same);
   }
   return seen;
@@ -96,7 +108,7 @@ function changeOf(
 
 function diffFrom(before: unknown, after: unknown): readonly FieldChange[] {
   if (before !== undefined) return diffDefinitions(before, after);
-  const was = 'a definition that was too long to be kept';
+  const was = 'a definition that is known by its hash alone';
   return [{ kind: 'changed', path: '', before: was, after: undefined }];
 }
 

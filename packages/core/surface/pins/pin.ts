@@ -6,7 +6,7 @@ import { isBounded } from '../bounded.ts';
 
 interface Pin {
   readonly hash: string;
-  /** What was pinned, to show what changed; absent when it is too long to be kept. */
+  /** What was pinned, to show what changed; absent when it is too long, or has too long numbers. */
   readonly definition?: JsonValue;
   readonly seenAtMs: number;
   /** When a person accepted a change; null while the first sight holds. */
@@ -31,10 +31,13 @@ const EMPTY_PINS: PinStore = { servers: new Map() };
 const BOUNDS = { depthMax: 128, valuesMax: 100_000 };
 const KEPT_LENGTH_MAX = 65_536;
 
-/** The hash over a whole definition, or over instructions; not ok when it is too large or too deep. */
-function pinOf(definition: unknown, sha256: Sha256): Pinned {
+/**
+ * The hash over a whole definition, or over instructions; not ok when it is too large or too deep.
+ * `text` is the JSON that the definition was parsed from: digits that a double cannot hold count too.
+ */
+function pinOf(definition: unknown, sha256: Sha256, text?: string): Pinned {
   if (!isBounded(definition, BOUNDS)) return { ok: false };
-  const written = canonicalize(JSON.stringify(definition ?? null));
+  const written = canonicalize(text ?? JSON.stringify(definition ?? null));
   if (!written.ok) return { ok: false };
   return { ok: true, hash: sha256(written.canonical), canonical: written.canonical };
 }
@@ -46,7 +49,14 @@ function newPin(
 ): Pin {
   if (canonical.length > KEPT_LENGTH_MAX) return { hash, ...times };
   const definition: unknown = JSON.parse(canonical);
-  return isJson(definition) ? { hash, definition, ...times } : { hash, ...times };
+  // What would lose digits in the file is known by its hash alone.
+  const isExact = isJson(definition) && isSameText(JSON.stringify(definition), canonical);
+  return isExact ? { hash, definition, ...times } : { hash, ...times };
+}
+
+function isSameText(text: string, canonical: string): boolean {
+  const again = canonicalize(text);
+  return again.ok && again.canonical === canonical;
 }
 
 /** What JSON.parse makes is JSON; undefined is all that it never makes. */

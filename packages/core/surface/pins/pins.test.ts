@@ -40,6 +40,37 @@ describe('a pin', () => {
     }
   });
 
+  it('covers digits that a double cannot hold', () => {
+    const pin = (number: string) => {
+      const text = `{"name":"a","inputSchema":{"maximum":${number}}}`;
+      return pinOf(JSON.parse(text), sha256, text);
+    };
+    expect(pin('9007199254740993')).not.toEqual(pin('9007199254740992'));
+    expect(pin('0.10000000000000000001')).not.toEqual(pin('0.1'));
+    expect(pin('1e400')).not.toEqual(pin('null'));
+    // The same number is the same, however it is written.
+    expect(pin('1.50')).toEqual(pin('1.5'));
+    expect(pin('5')).toEqual(pinOf({ inputSchema: { maximum: 5 }, name: 'a' }, sha256));
+  });
+
+  it('that would lose digits in the file is kept as a hash, and read back', () => {
+    const text = '{"name":"send","inputSchema":{"maximum":9223372036854775807}}';
+    const seen = { ...listing(JSON.parse(text)), texts: [text] };
+    const { store } = reviewed(EMPTY_PINS, seen);
+    const back = parsePins(writePins(store), sha256);
+    if (!back.ok) throw new Error(back.message);
+    expect(back.store.servers.get('mail')?.tools.get('send')).not.toHaveProperty('definition');
+    expect(decideByPins(reviewed(back.store, seen), 'send').kind).toBe('pass');
+    const other = text.replace('807', '806');
+    const changed = { ...listing(JSON.parse(other)), texts: [other] };
+    expect(decideByPins(reviewed(back.store, changed), 'send').kind).toBe('block');
+  });
+
+  it('is not made of a tool whose text is not known', () => {
+    const review = reviewed(EMPTY_PINS, { ...listing(SEND), texts: [undefined] });
+    expect(decideByPins(review, 'send').kind).toBe('block');
+  });
+
   it('cannot be made of what is too deep or too large', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 20_000; level++) deep = [deep];

@@ -1,5 +1,6 @@
 // What a server is asked, as any client asks it: who it is, and everything that it lists.
 import { isObject } from '@subluminal/contracts';
+import { itemTextsAt, memberText } from '@subluminal/core/session';
 import { visible } from '@subluminal/core/visible';
 import { type Answer, type Dialogue, METHOD_NOT_FOUND } from './dialogue.ts';
 import type { Seen } from './seen.ts';
@@ -30,15 +31,18 @@ async function converse(dialogue: Dialogue, clientVersion: string): Promise<Conv
   if (greeted.kind === 'failed') return greeted;
   const notes: string[] = [];
   const lists: { [key: string]: readonly unknown[] } = {};
+  let toolTexts: Seen['toolTexts'];
   for (const list of LISTS) {
     const listed = await listAll(dialogue, list, greeted);
     // Tools are what all of this is about; without the rest there is less to write down.
     if (listed.kind === 'failed' && list.isNeeded) return listed;
     if (listed.kind === 'failed') notes.push(`The server ${listed.why}.`);
     lists[list.key] = listed.kind === 'failed' ? [] : listed.items;
+    if (listed.kind === 'listed' && list.key === 'tools') toolTexts = listed.texts;
   }
   const { tools = [], prompts = [], resources = [], resourceTemplates: templates = [] } = lists;
-  return { kind: 'seen', seen: { ...greeted.about, tools, prompts, resources, templates, notes } };
+  const seen = { ...greeted.about, tools, toolTexts, prompts, resources, templates, notes };
+  return { kind: 'seen', seen };
 }
 
 async function greet(dialogue: Dialogue, version: string): Promise<Greeted | Failed> {
@@ -101,26 +105,40 @@ const LISTS: readonly List[] = [
   },
 ];
 
-type Listed = { readonly kind: 'listed'; readonly items: readonly unknown[] } | Failed;
+type Listed =
+  | {
+      readonly kind: 'listed';
+      readonly items: readonly unknown[];
+      /** The JSON of each. */
+      readonly texts: readonly (string | undefined)[];
+    }
+  | Failed;
 
 /** Asked for whether the server has announced it or not: an agent may ask all the same. */
 async function listAll(dialogue: Dialogue, list: List, greeted: Greeted): Promise<Listed> {
   const { method, key, capability } = list;
   const items: unknown[] = [];
+  const texts: (string | undefined)[] = [];
   const cursors = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < PAGES_MAX; page++) {
     const params = { ...greeted.params, ...(cursor !== undefined && { cursor }) };
     const answer = await dialogue.request(method, params);
     const isAnnounced = Object.hasOwn(greeted.capabilities, capability);
-    if (answer.kind === 'error' && page === 0 && !isAnnounced) return { kind: 'listed', items };
+    if (answer.kind === 'error' && page === 0 && !isAnnounced)
+      return { kind: 'listed', items, texts };
     if (answer.kind !== 'result') return { kind: 'failed', why: wordsOf(method, answer) };
     const found = answer.result[key];
     if (!Array.isArray(found)) return { kind: 'failed', why: `answers ${method} without a list` };
-    for (const item of found) items.push(item);
+    const written = itemTextsAt(memberText(answer.line, 'result') ?? '', key) ?? [];
+    for (const [at, item] of found.entries()) {
+      items.push(item);
+      texts.push(written[at]);
+    }
     if (items.length > ITEMS_MAX) break;
     const { nextCursor } = answer.result;
-    if (typeof nextCursor !== 'string' || nextCursor === '') return { kind: 'listed', items };
+    if (typeof nextCursor !== 'string' || nextCursor === '')
+      return { kind: 'listed', items, texts };
     if (cursors.has(nextCursor)) {
       return { kind: 'failed', why: `answers ${method} with the same page again and again` };
     }

@@ -3,7 +3,12 @@ import { isObject } from '@subluminal/contracts';
 import { createLines } from './lines.ts';
 
 type Answer =
-  | { readonly kind: 'result'; readonly result: { readonly [name: string]: unknown } }
+  | {
+      readonly kind: 'result';
+      readonly result: { readonly [name: string]: unknown };
+      /** The line that it came in. */
+      readonly line: string;
+    }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
   /** There will be no answer; why, as the end of a sentence about the server. */
   | { readonly kind: 'over'; readonly why: string };
@@ -52,7 +57,7 @@ function createDialogue(write: (text: string) => void): Dialogue {
     const resolve = typeof id === 'number' ? open.get(id) : undefined;
     if (resolve === undefined || typeof id !== 'number') return;
     open.delete(id);
-    resolve(answerIn(message));
+    resolve(answerIn(message, line));
   };
   return {
     request: (method, params) => {
@@ -87,8 +92,8 @@ function replyTo(method: string): object {
   return { error: { code: METHOD_NOT_FOUND, message: 'not offered' } };
 }
 
-function answerIn({ result, error }: { readonly [name: string]: unknown }): Answer {
-  if (isObject(result)) return { kind: 'result', result };
+function answerIn({ result, error }: { readonly [name: string]: unknown }, line: string): Answer {
+  if (isObject(result)) return { kind: 'result', result, line };
   const { code, message } = isObject(error) ? error : {};
   return {
     kind: 'error',

@@ -7,6 +7,8 @@ interface Seen {
   /** Null when the server has none; undefined when it was not asked for them. */
   readonly instructions: string | null | undefined;
   readonly tools: readonly unknown[];
+  /** The JSON of each tool, as the server wrote it. */
+  readonly toolTexts?: readonly (string | undefined)[] | undefined;
   readonly prompts: readonly unknown[];
   readonly resources: readonly unknown[];
   readonly templates: readonly unknown[];
@@ -15,8 +17,13 @@ interface Seen {
 }
 
 /** For the pins. A look is over all pages, or it has failed. */
-function listingOf({ tools, instructions }: Seen): Listing {
-  return { tools, isComplete: true, ...(instructions !== undefined && { instructions }) };
+function listingOf({ tools, toolTexts, instructions }: Seen): Listing {
+  return {
+    tools,
+    texts: toolTexts,
+    isComplete: true,
+    ...(instructions !== undefined && { instructions }),
+  };
 }
 
 export type { Seen };

@@ -190,6 +190,7 @@ class Gates {
       sha256,
       fingerprint: this.#fingerprint,
       redact: this.#options.redact,
+      hubCounts: hasHub,
       inspectBytesMax: this.#options.inspectBytesMax,
       seed: process.pid,
     };

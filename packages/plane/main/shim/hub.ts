@@ -1,13 +1,14 @@
 // The shim's way to the hub of its run. Loaded only where there is one.
 import type {
   EvaluateRequest,
+  EvaluateResponse,
   Producer,
   Profile,
   ShimCounts,
   ShimSummary,
 } from '@subluminal/contracts';
 import { type Snapshot, sealSnapshot } from '@subluminal/core/policy';
-import type { HubAnswer, Observation, Question } from '@subluminal/core/session';
+import type { HubAnswer, LimitVerdict, Observation, Question } from '@subluminal/core/session';
 import { visible } from '@subluminal/core/visible';
 import {
   createHubClient,
@@ -213,13 +214,30 @@ async function tellOne({ client, known }: Linking, observation: Observation): Pr
 function outcomeOf(evaluated: Evaluated): HubAnswer['outcome'] {
   if (evaluated.kind === 'unavailable') return undefined;
   const { call_decision: decision, risk_class = [], trace = [], content } = evaluated.response;
+  const limit = limitOf(evaluated.response);
   // An answer without a decision is none: then the profile says what happens.
-  return decision === undefined ? undefined : { decision, risk_class, trace, content };
+  return decision === undefined ? undefined : { decision, risk_class, trace, content, limit };
+}
+
+/** Only a question with limits is answered with one, and then its calls are counted by the hub. */
+function limitOf({ limit_wait, limits_counted }: EvaluateResponse): LimitVerdict | undefined {
+  if (limit_wait === undefined) return limits_counted === true ? { kind: 'counted' } : undefined;
+  const { kind, wait_ms: waitMs, words } = limit_wait;
+  return { kind, waitMs, words };
+}
+
+function limitsIn(limits: NonNullable<Question['limits']>): NonNullable<EvaluateRequest['limits']> {
+  return limits.map(({ key, calls, periodMs, cooldownMs }) => ({
+    key,
+    ...(calls !== undefined && { calls }),
+    ...(periodMs !== undefined && { period_ms: periodMs }),
+    ...(cooldownMs !== undefined && { cooldown_ms: cooldownMs }),
+  }));
 }
 
 function requestFor(
   { options: { serverName, profile }, producer }: Linking,
-  { ref, call, beside }: Question,
+  { ref, call, beside, limits }: Question,
   snapshot: Snapshot,
 ): EvaluateRequest {
   const { run_id, agent_id, client, env, principal, workload } = producer;
@@ -246,6 +264,8 @@ function requestFor(
     // Without arguments, rules that need them refuse.
     ...(call.args !== undefined && { params: { name: call.tool_name, arguments: call.args } }),
     ...(beside !== undefined && { beside }),
+    ...(limits !== undefined && limits.length > 0 && { limits: limitsIn(limits) }),
+    ...(call.round !== undefined && { round: call.round }),
   };
 }
 
