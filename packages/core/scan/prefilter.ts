@@ -10,8 +10,11 @@ import type { Rule } from './types.ts';
 interface Keyword {
   readonly rule: number;
   readonly length: number;
-  /** Set where upper and lower case differ. */
-  readonly exact?: string;
+  /** Set where upper and lower case differ; and its last unit, or -1: most candidates fail there. */
+  readonly exact: string | undefined;
+  readonly last: number;
+  /** Inside of a word it is none, unless an escape stands before it. */
+  readonly edge: boolean;
 }
 
 type OnHit = (rule: number, at: number) => void;
@@ -29,6 +32,7 @@ interface Trie {
 }
 
 const BYTE = 0xff;
+const ANY_CASE = -1;
 
 function foldUnit(unit: number): number {
   const low = unit & BYTE;
@@ -40,10 +44,14 @@ function trieOf(rules: readonly Rule[]): Trie {
   for (const [index, rule] of rules.entries()) {
     for (const keyword of rule.keywords) {
       if (keyword === '') throw new Error(`the rule ${rule.name} has an empty keyword`);
-      const found = { rule: index, length: keyword.length };
-      trie.keywords[insert(trie, keyword)]?.push(
-        rule.anyCase ? found : { ...found, exact: keyword },
-      );
+      const { length } = keyword;
+      trie.keywords[insert(trie, keyword)]?.push({
+        rule: index,
+        length,
+        exact: rule.anyCase ? undefined : keyword,
+        last: rule.anyCase ? ANY_CASE : keyword.charCodeAt(length - 1),
+        edge: rule.edge === true,
+      });
     }
   }
   return trie;
@@ -107,8 +115,11 @@ function createPrefilter(rules: readonly Rule[]): Prefilter {
 
   /** Tells of the keywords of a row of the table that end at a place. */
   const teller = (text: string, onHit: OnHit) => (end: number, row: number) => {
-    for (const { rule, length, exact } of trie.keywords[row / count] ?? []) {
+    const unit = text.charCodeAt(end - 1);
+    for (const { rule, length, exact, last, edge } of trie.keywords[row / count] ?? []) {
+      if (last !== ANY_CASE && last !== unit) continue;
       const start = end - length;
+      if (edge && isInWord(text, start)) continue;
       if (exact === undefined || text.startsWith(exact, start)) onHit(rule, start);
     }
   };
@@ -132,6 +143,14 @@ function createPrefilter(rules: readonly Rule[]): Prefilter {
       return leads.some((at) => isEscape(text, at));
     },
   };
+}
+
+/** Whether a letter or a digit stands before, and no escape that this could be the end of. */
+function isInWord(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1);
+  const low = foldUnit(before);
+  const isWord = before < 0x80 && ((low >= 0x61 && low <= 0x7a) || (low >= 0x30 && low <= 0x39));
+  return isWord && text[at - 2] !== '\\' && text[at - 3] !== '%' && text[at - 6] !== '\\';
 }
 
 interface Tables extends ProbeTables {

@@ -1,6 +1,5 @@
 // Takes secrets out of what is shown or stored: injected values, known formats, the user's patterns.
-import { ASSIGNMENT } from './assignment.ts';
-import { FORMATS } from './formats.ts';
+import { FORMATS } from './formats/index.ts';
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
 import { quoteNumbers } from './numbers.ts';
@@ -64,7 +63,7 @@ function markerName(name: string): string {
 function createRedactor({ values = [], extra = [] }: RedactorConfig): Redactor {
   const { rules: known, refused, search } = valueRules(values);
   const own = extra.map(({ name, find }) => ({ name: markerName(name), find }));
-  const all = [...known, ...FORMATS, ASSIGNMENT];
+  const all = [...known, ...FORMATS];
   let prefilter: Prefilter | undefined;
   const rules: Rules = {
     search,
