@@ -9,6 +9,8 @@ import type { Probe } from './probe.ts';
 import { isRandom, randomZones } from './randomness.ts';
 import type { Needle } from './seeds.ts';
 import { PIECE_MIN, zoneMap } from './seeds.ts';
+import type { SetApartSearch } from './set-apart.ts';
+import { createSetApartSearch } from './set-apart.ts';
 import { LETTERS, UNITS } from './squeeze.ts';
 import type { Range, Scanned } from './types.ts';
 import type { View } from './unescape.ts';
@@ -32,6 +34,7 @@ interface PieceConfig {
 }
 
 interface Finders {
+  readonly apart: SetApartSearch;
   readonly letters: Finder;
   /** Only where a value has many signs. */
   readonly units: Finder | undefined;
@@ -64,6 +67,7 @@ function findersOf(values: readonly string[]): Finders {
     })),
   );
   return {
+    apart: createSetApartSearch(values),
     letters: createFinder(all.flatMap(needlesOf), LETTERS),
     units: units.length === 0 ? undefined : createFinder(units, UNITS),
   };
@@ -76,8 +80,9 @@ function createPieceSearch({ values, scanView }: PieceConfig): PieceSearch {
   return {
     probe: (task, onPiece) => finders().letters.probe(task, onPiece),
     findHidden(task, hasEscapes, onPiece) {
-      const { letters, units } = finders();
+      const { apart, letters, units } = finders();
       const { truncated } = task;
+      apart.find(task, onPiece);
       const views: View[] = [];
       const mapped: OnRange = (range) => onPiece(backThrough(views, range, truncated));
       let mayHide = scanSigns(units, task, mapped) || hasEscapes;
@@ -88,6 +93,7 @@ function createPieceSearch({ values, scanView }: PieceConfig): PieceSearch {
         ({ text } = view);
         const inner = { text, truncated };
         mayHide = scanView(inner, letters.probe(inner, mapped), mapped);
+        apart.find(inner, mapped);
         mayHide = scanSigns(units, inner, mapped) || mayHide;
       }
     },

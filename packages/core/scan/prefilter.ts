@@ -7,6 +7,9 @@ import { hashOf, nextKey } from './probe.ts';
 import { BACKSLASH, isEscapeLetter, LEAD } from './squeeze.ts';
 import type { Rule } from './types.ts';
 
+/** What is looked for, of a rule. */
+type Keywords = Pick<Rule, 'name' | 'keywords' | 'anyCase' | 'edge'>;
+
 interface Keyword {
   readonly rule: number;
   readonly length: number;
@@ -39,7 +42,7 @@ function foldUnit(unit: number): number {
   return low >= 0x41 && low <= 0x5a ? low + 0x20 : low;
 }
 
-function trieOf(rules: readonly Rule[]): Trie {
+function trieOf(rules: readonly Keywords[]): Trie {
   const trie: Trie = { children: [new Map<number, number>()], keywords: [[]] };
   for (const [index, rule] of rules.entries()) {
     for (const keyword of rule.keywords) {
@@ -107,7 +110,7 @@ function tableOf(trie: Trie, classes: { of: Uint8Array; count: number }): Int32A
   return table.map((node) => ((node * count) << 1) | (keywords[node]?.length === 0 ? 0 : 1));
 }
 
-function createPrefilter(rules: readonly Rule[]): Prefilter {
+function createPrefilter(rules: readonly Keywords[]): Prefilter {
   const trie = trieOf(rules);
   const classes = classesOf(trie);
   const table = tableOf(trie, classes);
