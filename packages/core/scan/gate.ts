@@ -15,8 +15,6 @@ interface Keyword {
 }
 
 interface Candidate extends Keyword {
-  /** The three that it is tried at. */
-  readonly key: number;
   /** Where it would begin, from the place of the three. */
   readonly shift: -1 | 0 | 1;
 }
@@ -26,7 +24,13 @@ const FOLDS = FOLD + 1;
 const FOLD_BITS = 6;
 const ANY = -1;
 const NONE = -1;
+const NO_FOLDS: readonly number[] = [];
+const THREE = FOLDS ** 3 - 1;
+/** Of a key of two bytes: those that follow any, or those that any may follow. */
+const TAIL = 1 << 18;
+const HEAD = 1 << 19;
 const HASHES = 1 << 12;
+const KEYWORDS_MAX = 32;
 
 function hashOf(key: number): number {
   return Math.imul(key, 0x9e37_79b1) >>> 20;
@@ -35,10 +39,10 @@ function hashOf(key: number): number {
 class Threes {
   /** One bit for each three. */
   readonly marks = new Int32Array(FOLDS ** 3 / 32);
-  /** The candidates of each three, by its hash: the first, and for each the next. */
+  /** What is tried at each three, by its hash: the first, and for each the next. */
   readonly heads = new Int16Array(HASHES).fill(NONE);
   readonly nexts: number[] = [];
-  readonly candidates: Candidate[] = [];
+  readonly candidates: (Candidate & { readonly key: number })[] = [];
 
   /** Adds a keyword for both kinds of places that it can begin at. */
   add(keyword: Keyword): void {
@@ -48,34 +52,55 @@ class Threes {
     else this.#mark([second, third, fourth], { ...keyword, shift: -1 });
   }
 
-  #mark(three: readonly [number, number, number], candidate: Omit<Candidate, 'key'>): void {
-    const [first, second, third] = three.map((byte) => foldsOf(byte, candidate.anyCase));
-    for (const a of first ?? []) {
-      for (const b of second ?? []) {
-        for (const c of third ?? [])
-          this.#note(a | (b << FOLD_BITS) | (c << (2 * FOLD_BITS)), candidate);
+  #mark(three: readonly [number, number, number], candidate: Candidate): void {
+    const [first = NO_FOLDS, second = NO_FOLDS, third = NO_FOLDS] = three.map((byte) =>
+      foldsOf(byte, candidate.anyCase),
+    );
+    // What may be anything is marked with every fold, and noted once.
+    for (const a of first) {
+      for (const b of second) {
+        for (const c of third) this.#note(keyOf(a, b, c), candidate);
       }
     }
   }
 
-  #note(key: number, candidate: Omit<Candidate, 'key'>): void {
-    this.marks[key >> 5] = (this.marks[key >> 5] ?? 0) | (1 << (key & 31));
+  #note(key: number, candidate: Candidate): void {
+    const isWide = (key & (TAIL | HEAD)) !== 0;
+    const step = (key & TAIL) !== 0 ? 1 : 1 << (2 * FOLD_BITS);
+    for (let fold = 0; fold < (isWide ? FOLDS : 1); fold++) {
+      const three = (key & THREE) + fold * step;
+      this.marks[three >> 5] = (this.marks[three >> 5] ?? 0) | (1 << (three & 31));
+    }
     const hash = hashOf(key);
     this.nexts.push(this.heads[hash] ?? NONE);
     this.heads[hash] = this.candidates.push({ ...candidate, key }) - 1;
   }
 }
 
+/** The folds of three bytes in one number; of two where the first or the last may be any. */
+function keyOf(first: number, second: number, third: number): number {
+  const middle = second << FOLD_BITS;
+  const last = third << (2 * FOLD_BITS);
+  if (first === ANY) return TAIL | middle | last;
+  return third === ANY ? HEAD | first | middle : first | middle | last;
+}
+
 function foldsOf(byte: number, anyCase: boolean): readonly number[] {
-  if (byte === ANY) return Array.from({ length: FOLDS }, (_, fold) => fold);
+  if (byte === ANY) return [ANY];
   const isLetter = lower(byte) >= 0x61 && lower(byte) <= 0x7a;
   return anyCase && isLetter ? [byte & FOLD, (byte ^ 0x20) & FOLD] : [byte & FOLD];
+}
+
+/** Of very many keywords the beginnings: to try each of them would take longer than a false alarm. */
+function shortened(keywords: readonly string[]): readonly string[] {
+  if (keywords.length <= KEYWORDS_MAX) return keywords;
+  return [...new Set(keywords.map((keyword) => keyword.slice(0, 2)))];
 }
 
 function createGate(rules: readonly Rule[]): Gate {
   const threes = new Threes();
   for (const { keywords, anyCase, edge = false } of rules) {
-    for (const keyword of keywords) {
+    for (const keyword of shortened(keywords)) {
       if (!/^[\x20-\x7e]{2,}$/.test(keyword)) return () => false;
       const word = Uint8Array.from(keyword, (unit) => unit.charCodeAt(0));
       threes.add({ word, anyCase, edge });
@@ -129,8 +154,19 @@ class Look {
 
   /** Whether a keyword stands here, or a place before or behind. */
   private hasKeyword(at: number): boolean {
+    const { bytes } = this;
+    const first = (bytes[at] ?? 0) & FOLD;
+    const second = (bytes[at + 1] ?? 0) & FOLD;
+    const third = (bytes[at + 2] ?? 0) & FOLD;
+    return (
+      this.isAmong(keyOf(first, second, third), at) ||
+      this.isAmong(keyOf(ANY, second, third), at) ||
+      this.isAmong(keyOf(first, second, ANY), at)
+    );
+  }
+
+  private isAmong(key: number, at: number): boolean {
     const { heads, nexts, candidates } = this.threes;
-    const key = keyAt(this.bytes, at);
     for (let index = heads[hashOf(key)] ?? NONE; index !== NONE; index = nexts[index] ?? NONE) {
       const candidate = candidates[index];
       if (candidate === undefined || candidate.key !== key) continue;
@@ -160,12 +196,6 @@ class Look {
       bytes[from - 2] === BACKSLASH || bytes[from - 3] === PERCENT || bytes[from - 6] === BACKSLASH;
     return !isEscape;
   }
-}
-
-function keyAt(bytes: Uint8Array, at: number): number {
-  const second = ((bytes[at + 1] ?? 0) & FOLD) << FOLD_BITS;
-  const third = ((bytes[at + 2] ?? 0) & FOLD) << (2 * FOLD_BITS);
-  return ((bytes[at] ?? 0) & FOLD) | second | third;
 }
 
 const BACKSLASH = 0x5c;

@@ -5,6 +5,7 @@ import type { Finder } from './finder.ts';
 import { createFinder, scanUnits } from './finder.ts';
 import type { Form } from './forms.ts';
 import { ENCODED_MIN, encodedForms, plainForm, reversedForm } from './forms.ts';
+import type { Hiding } from './prefilter.ts';
 import type { Probe } from './probe.ts';
 import { isRandom, randomZones } from './randomness.ts';
 import type { Needle } from './seeds.ts';
@@ -21,11 +22,11 @@ type OnRange = (range: Range) => void;
 interface PieceSearch {
   /** For the pass over the text that others make too. */
   readonly probe: (task: Scanned, onPiece: OnRange) => Probe;
-  /** What that pass can't see; `hasEscapes` is what it returned. */
-  readonly findHidden: (task: Scanned, hasEscapes: boolean, onPiece: OnRange) => void;
+  /** What that pass can't see; `hiding` is what it returned. */
+  readonly findHidden: (task: Scanned, hiding: Hiding, onPiece: OnRange) => void;
 }
 
-type ViewScan = (task: Scanned, probe: Probe, onRange: OnRange) => boolean;
+type ViewScan = (task: Scanned, probe: Probe, onRange: OnRange) => Hiding;
 
 interface PieceConfig {
   readonly values: readonly string[];
@@ -79,22 +80,22 @@ function createPieceSearch({ values, scanView }: PieceConfig): PieceSearch {
   const finders = () => (made ??= findersOf(values));
   return {
     probe: (task, onPiece) => finders().letters.probe(task, onPiece),
-    findHidden(task, hasEscapes, onPiece) {
+    findHidden(task, hiding, onPiece) {
       const { apart, letters, units } = finders();
       const { truncated } = task;
-      apart.find(task, onPiece);
+      apart.find(task, hiding.isAscii, onPiece);
       const views: View[] = [];
       const mapped: OnRange = (range) => onPiece(backThrough(views, range, truncated));
-      let mayHide = scanSigns(units, task, mapped) || hasEscapes;
+      let mayHide = scanSigns(units, task, mapped) || hiding.hasEscapes;
       for (let { text } = task; mayHide && views.length < LEVELS_MAX; ) {
         const view = unescapeOnce({ text, truncated });
         if (view === undefined) break;
         views.push(view);
         ({ text } = view);
         const inner = { text, truncated };
-        mayHide = scanView(inner, letters.probe(inner, mapped), mapped);
-        apart.find(inner, mapped);
-        mayHide = scanSigns(units, inner, mapped) || mayHide;
+        const { hasEscapes, isAscii } = scanView(inner, letters.probe(inner, mapped), mapped);
+        apart.find(inner, isAscii, mapped);
+        mayHide = scanSigns(units, inner, mapped) || hasEscapes;
       }
     },
   };

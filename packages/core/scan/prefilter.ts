@@ -22,11 +22,17 @@ interface Keyword {
 
 type OnHit = (rule: number, at: number) => void;
 
+/** What may hide letters. */
+interface Hiding {
+  readonly hasEscapes: boolean;
+  readonly isAscii: boolean;
+}
+
 interface Prefilter {
   /** Calls `onHit` with the rule's index and the place where its keyword begins. */
   readonly scan: (text: string, onHit: OnHit) => void;
-  /** The same, and looks for seeds; says whether there are escapes that hide letters. */
-  readonly scanBoth: (text: string, onHit: OnHit, probe: Probe) => boolean;
+  /** The same, and looks for seeds; says what else there is that may hide letters. */
+  readonly scanBoth: (text: string, onHit: OnHit, probe: Probe) => Hiding;
 }
 
 interface Trie {
@@ -110,16 +116,25 @@ function tableOf(trie: Trie, classes: { of: Uint8Array; count: number }): Int32A
   return table.map((node) => ((node * count) << 1) | (keywords[node]?.length === 0 ? 0 : 1));
 }
 
-function createPrefilter(rules: readonly Keywords[]): Prefilter {
+/** All that is kept: the trie itself is no longer needed. */
+function tablesOf(rules: readonly Keywords[]) {
   const trie = trieOf(rules);
   const classes = classesOf(trie);
   const table = tableOf(trie, classes);
-  const { of, count } = classes;
+  const keywords = new Map<number, readonly Keyword[]>();
+  for (const [node, ending] of trie.keywords.entries()) {
+    if (ending.length > 0) keywords.set(node, ending);
+  }
+  return { ...classes, table, keywords };
+}
+
+function createPrefilter(rules: readonly Keywords[]): Prefilter {
+  const { of, count, table, keywords } = tablesOf(rules);
 
   /** Tells of the keywords of a row of the table that end at a place. */
   const teller = (text: string, onHit: OnHit) => (end: number, row: number) => {
     const unit = text.charCodeAt(end - 1);
-    for (const { rule, length, exact, last, edge } of trie.keywords[row / count] ?? []) {
+    for (const { rule, length, exact, last, edge } of keywords.get(row / count) ?? []) {
       if (last !== ANY_CASE && last !== unit) continue;
       const start = end - length;
       if (edge && isInWord(text, start)) continue;
@@ -138,12 +153,14 @@ function createPrefilter(rules: readonly Keywords[]): Prefilter {
     },
 
     scanBoth(text, onHit, probe) {
-      const { hits, seeds, leads }: Passed = { hits: [], seeds: [], leads: [] };
-      pass(text, { of, table, ...probe.tables }, { hits, seeds, leads });
+      const passed: Passed = { hits: [], seeds: [], leads: [], bits: [] };
+      const { hits, seeds, leads, bits } = passed;
+      pass(text, { of, table, ...probe.tables }, passed);
       const tell = teller(text, onHit);
       for (let at = 0; at < hits.length; at += 2) tell(hits[at] ?? 0, hits[at + 1] ?? 0);
       for (let at = 0; at < seeds.length; at += 2) probe.onSeed(seeds[at + 1] ?? 0, seeds[at] ?? 0);
-      return leads.some((at) => isEscape(text, at));
+      const hasEscapes = leads.some((at) => isEscape(text, at));
+      return { hasEscapes, isAscii: (bits[0] ?? 0) < 0x80 };
     },
   };
 }
@@ -167,16 +184,20 @@ interface Passed {
   readonly seeds: number[];
   /** Where escapes may begin. */
   readonly leads: number[];
+  /** All bits that are set in any unit. */
+  readonly bits: number[];
 }
 
 /** Collects and calls nobody, and ends with its loop: so the compiler keeps what it made of it. */
-function pass(text: string, tables: Tables, { hits, seeds, leads }: Passed): void {
+function pass(text: string, tables: Tables, { hits, seeds, leads, bits }: Passed): void {
   const { of, table, codes, marks, mask } = tables;
   let state = 0;
   let key = 0;
   let passed = -1;
+  let seen = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
+    seen |= unit;
     state = table[(state >> 1) + (of[unit & 0xff] ?? 0)] ?? 0;
     if ((state & 1) !== 0) hits.push(at + 1, state >> 1);
     const code = codes[unit & 0xff] ?? 0;
@@ -191,7 +212,8 @@ function pass(text: string, tables: Tables, { hits, seeds, leads }: Passed): voi
       else if (next !== 0x22 && next !== 0x5c && next !== 0x2f) leads.push(at);
     }
   }
+  bits.push(seen);
 }
 
-export type { Prefilter };
+export type { Hiding, Prefilter };
 export { createPrefilter };

@@ -151,8 +151,8 @@ function ruleFindings(rules: Rules, task: Scanned): Finding[] {
   const onValue = (range: Range) => {
     if (findings.length < FINDINGS_MAX) findings.push(findingOf(range, INJECTED, 0));
   };
-  const hasEscapes = prefilter().scanBoth(text, onHit, search.probe(task, onValue));
-  search.findHidden(task, hasEscapes, onValue);
+  const hiding = prefilter().scanBoth(text, onHit, search.probe(task, onValue));
+  search.findHidden(task, hiding, onValue);
   search.findCut(task, onValue);
   return findings;
 }

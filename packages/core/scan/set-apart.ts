@@ -8,7 +8,8 @@ import { isEscapeLetter } from './squeeze.ts';
 import type { Range, Scanned } from './types.ts';
 
 interface SetApartSearch {
-  readonly find: (task: Scanned, onRange: (range: Range) => void) => void;
+  /** `isAscii` says that the text has no other letters. */
+  readonly find: (task: Scanned, isAscii: boolean, onRange: (range: Range) => void) => void;
 }
 
 /** The letters and digits of a text, in lower case, and where each comes from. */
@@ -41,7 +42,6 @@ const BACKSLASH = 0x5c;
 const NUMBER_GAP_MAX = 3;
 const SHORT_NUMBER = 8;
 const SHORT_NUMBER_GAP_MAX = 1;
-const NOT_ASCII = /[^\0-\x7f]/;
 const CHUNK = 4_096;
 /** Units whose folding is known: nothing that counts, or a letter's code. Others take the long way. */
 const UNKNOWN = 0;
@@ -58,9 +58,9 @@ function createSetApartSearch(values: readonly string[]): SetApartSearch {
   const hasWords = wanted.some(({ kind }) => kind === 'words');
   let prefilter: Prefilter | undefined;
   return {
-    find({ text }, onRange) {
+    find({ text }, isAscii, onRange) {
       // What is drawn by lot is found by its pieces where separators are all that hides it.
-      const isNeeded = NOT_ASCII.test(text) || hasNumbers || (hasWords && hasLoneLetters(text));
+      const isNeeded = !isAscii || hasNumbers || (hasWords && hasLoneLetters(text));
       if (!isNeeded) return;
       prefilter ??= createPrefilter(
         wanted.map(({ letters, kind }) => ({
