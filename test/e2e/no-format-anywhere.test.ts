@@ -1,7 +1,8 @@
 // A secret of every known format passes through a session, in arguments, keys, names and answers. Then
 // every byte that was kept or said is searched for them. All of them are made up while the test runs.
+
+import { formatSamples } from '@subluminal/core/format-samples';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { formatSamples } from '../../packages/core/scan/formats/samples.test-support.ts';
 import { hangUp, QUICK, startServed } from '../contract/driver.ts';
 import { call } from '../contract/messages.ts';
 import { startRun } from '../contract/running.ts';
