@@ -3,17 +3,16 @@
 // Every secret here is made up, and put together from parts so that no scanner takes it for one.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { approvingAt } from '../contract/approving.ts';
 import { hangUp, QUICK, startRig, startServed } from '../contract/driver.ts';
-import { type Home, homeOf, talkTo } from '../contract/gated.ts';
+import { talkTo } from '../contract/gated.ts';
 import { call } from '../contract/messages.ts';
-import { until } from '../contract/proc.ts';
 import { type Run, SCRIPTED, startRun } from '../contract/running.ts';
-import { personSub } from '../person.ts';
 import { verifies } from '../requirements.ts';
-import { commandLines, filesBelow, formsOf, foundIn, type Place } from './planted.ts';
-import { ended, ensureBuilt, runSub, startSub } from './sub.ts';
+import { commandLines, filesBelow, formsOf, foundIn } from './planted.ts';
+import { fetched, lookAtAll, type Search, searching, serveLedger } from './searching.ts';
+import { ensureBuilt, runSub } from './sub.ts';
 
 beforeAll(ensureBuilt);
 
@@ -73,66 +72,6 @@ const LEAKY = Object.fromEntries([
 ]) as { readonly [tool: string]: string };
 const SERVERS = { leaky: LEAKY, fragile: { die: '!exit', tell: 'I have $FILE_TOKEN' } };
 
-interface Search {
-  readonly home: Home;
-  readonly env: { readonly [name: string]: string };
-  /** Everything that was said so far. */
-  readonly said: Place[];
-  readonly sub: (...args: readonly string[]) => Promise<string>;
-}
-
-/** Commands, each of them with all that it prints kept. */
-function searching(): Search {
-  const home = homeOf();
-  const env = { HOME: home.folder, ...home.env, SUB_RUN_ID: '', ENV_SOURCE: '' };
-  const said: Place[] = [];
-  const sub = async (...args: readonly string[]): Promise<string> => {
-    const { stdout, stderr, code } = await personSub(args, { cwd: home.folder, env });
-    // 1 is an answer of some commands, such as `sub replay`; 2 says that nothing was done.
-    expect(code, `sub ${args.join(' ')}: ${stderr}`).toBeLessThan(2);
-    said.push({ name: `sub ${args.join(' ')}`, bytes: `${stdout}\n${stderr}` });
-    return stdout;
-  };
-  return { home, env, said, sub };
-}
-
-/** The daemon, in the foreground: what it says is searched as well. */
-async function serveLedger({ home, env, said }: Search): Promise<() => Promise<void>> {
-  const child = startSub(['ledgerd', '--foreground'], { cwd: home.folder, env });
-  const over = ended(child);
-  onTestFinished(() => void child.kill('SIGKILL'));
-  await until(() => addressIn(home), 'the ledger to serve');
-  return async () => {
-    child.kill('SIGTERM');
-    const { stdout, stderr } = await over;
-    said.push({ name: 'sub ledgerd', bytes: `${stdout}\n${stderr}` });
-  };
-}
-
-interface Address {
-  readonly url: string;
-  readonly token: string;
-}
-
-function addressIn(home: Home): Address | undefined {
-  try {
-    const text = readFileSync(join(home.path, 'run', 'ledger.json'), 'utf8');
-    const { url, token } = JSON.parse(text) as Partial<Address>;
-    return url === undefined || token === undefined ? undefined : { url, token };
-  } catch {
-    return undefined;
-  }
-}
-
-async function fetched({ home, said }: Search, path: string): Promise<unknown> {
-  const { url = '', token = '' } = addressIn(home) ?? {};
-  const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
-  const bytes = await response.text();
-  expect(response.status, path).toBe(200);
-  said.push({ name: `GET ${path}`, bytes });
-  return path.includes('/events') ? undefined : (JSON.parse(bytes) as unknown);
-}
-
 /** The server gives its secrets away, and the agent tries to send them. */
 async function leak(run: Run): Promise<void> {
   for (const tool of Object.keys(LEAKY).filter((name) => /_token_|aws/.test(name))) {
@@ -165,44 +104,6 @@ async function askPeople(search: Search, run: Run): Promise<void> {
   };
   await answering('echo', { note: `use ${AWS} for it` });
   await answering('pay', { amount: 5, memo: CONTROL }, '--always');
-}
-
-/** Every command and every path that shows what happened. */
-async function lookAtAll(search: Search): Promise<void> {
-  const { sub, home } = search;
-  const runs = (await fetched(search, '/api/v1/runs')) as { rows: { run_id: string }[] };
-  const id = runs.rows[0]?.run_id ?? '';
-  const calls = (await fetched(search, `/api/v1/calls?limit=1000&run_id=${id}`)) as {
-    rows: { call_id: string }[];
-  };
-  expect(calls.rows.length).toBeGreaterThan(40);
-  for (const path of ['', '/summary', '/events'])
-    await fetched(search, `/api/v1/runs/${id}${path}`);
-  for (const { call_id } of calls.rows) await fetched(search, `/api/v1/calls/${id}/${call_id}`);
-  for (const path of ['health', 'stats', 'policies', 'approvals', 'grants']) {
-    await fetched(search, `/api/v1/${path}`);
-  }
-  await sub('query', '--json', '--limit', '1000');
-  await sub('query', '--csv', '--limit', '1000');
-  await sub('query', '--runs', '--json');
-  await sub('query', '--text', CONTROL);
-  await sub('tail', '--json', '--no-follow', '--backlog', '1000');
-  await sub('tail', '--no-follow', '--backlog', '1000');
-  await sub('export', 'run', 'last', '-o', join(home.folder, 'exported'));
-  await sub('replay', 'last', '--policy', join(home.path, 'policy.yaml'), '--json');
-  await sub('hints', 'list', '--json');
-  await sub('grants', 'list', '--json');
-  await sub('pins', 'list', '--json');
-  await sub('secrets', 'list');
-  await sub('status', '--json');
-  await sub('doctor', '--json');
-  await sub('ledger', 'verify');
-}
-
-/** What the agent has heard, but for its own arguments: a hint gives them back, corrected. */
-function heardIn(run: Run): string {
-  const lines = run.stdout().split('\n');
-  return lines.filter((line) => !line.includes('Suggested arguments: ')).join('\n');
 }
 
 /** What may hold a secret: its own file, and what the server and its script are made of. */
@@ -246,7 +147,7 @@ describe('a whole session', () => {
     expect(await run.call('fragile', 'die', { note: CONTROL })).toMatchObject({ ok: false });
     said.push(...commandLines([run.mark, home.folder]));
     await run.end();
-    said.push({ name: 'sub run', bytes: `${heardIn(run)}\n${run.stderr()}` });
+    said.push({ name: 'sub run', bytes: `${run.stdout()}\n${run.stderr()}` });
 
     const bundled = await startRun({
       ...options,
@@ -256,9 +157,9 @@ describe('a whole session', () => {
     await bundled.call('leaky', 'echo', { note: CONTROL });
     await leak(bundled);
     await bundled.end();
-    said.push({ name: 'sub run --bundle', bytes: `${heardIn(bundled)}\n${bundled.stderr()}` });
+    said.push({ name: 'sub run --bundle', bytes: `${bundled.stdout()}\n${bundled.stderr()}` });
 
-    await lookAtAll(search);
+    await lookAtAll(search, { control: CONTROL, callsMin: 40 });
     const whileItRuns = filesBelow(home.folder, isSource);
     await stopLedger();
     const places = [...whileItRuns, ...filesBelow(home.folder, isSource), ...said];

@@ -123,7 +123,7 @@ function keepsShape({ value, kind, isError }: Passing, treated: unknown): boolea
 /** Not too much of it, and told from where it is. */
 function forModel(memory: Memory, { method, call, isError }: Passing, value: unknown): Treated {
   const section = memory.content;
-  const { enforces, server } = memory.options;
+  const { enforces, server, redact } = memory.options;
   if (section === undefined || !enforces.content) return { ok: true, value };
   const isMarked = section.external_content === 'mark';
   // Where no mark can stand, nothing may look like the end of one.
@@ -135,7 +135,9 @@ function forModel(memory: Memory, { method, call, isError }: Passing, value: unk
     const summary = `The structured answer${of} has more than the ${unitsMax} characters of \`content.max_result_chars\` in the policy, and cannot be cut.`;
     return refused('RESULT_TOO_LARGE', summary, { hint: LARGE, findings: ['size:refused'] });
   }
-  const base = { method, source: `mcp:${server}`, tool: call?.tool, unitsMax };
+  // The agent has chosen the name: a secret in it does not come back in a mark of ours.
+  const tool = call && redact(call.tool);
+  const base = { method, source: `mcp:${server}`, tool, unitsMax };
   const cut = bounded(calm, { ...base, isMarked: false });
   const note: ContentNote | undefined =
     cut === calm ? undefined : { action: 'redact', findings: ['size:cut'] };

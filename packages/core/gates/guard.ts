@@ -37,7 +37,8 @@ function guardOf(memory: Memory): ServerGuard {
     surface(call, nowMs) {
       const stops = surfaceStops(memory, call, nowMs);
       if (stops.length === 0) return PASS;
-      return verdictOf({ stops, isApproved: approvedBy(call), saying: sayingOf(memory) });
+      const { tool } = call;
+      return verdictOf({ tool, stops, isApproved: approvedBy(call), saying: sayingOf(memory) });
     },
     content: (call, nowMs) => contentVerdict(memory, call, nowMs),
     passed(call, nowMs) {
@@ -73,12 +74,13 @@ function contentVerdict(memory: Memory, call: GuardedCall, nowMs: number): GateV
   const leak = leakStop(memory, call);
   if (leak !== undefined) {
     const note = noteOf([{ action: 'block', findings: leak.findings }], saying);
-    return { ...verdictOf({ stops: [leak.stop], isApproved, saying }), note };
+    return { ...verdictOf({ tool: call.tool, stops: [leak.stop], isApproved, saying }), note };
   }
   const out = outboundCall(memory, call, nowMs);
   const tainted = taintStops(memory, call);
   const note = noteOf([out.note, tainted.note], saying);
-  const verdict = verdictOf({ stops: [...out.stops, ...tainted.stops], isApproved, saying });
+  const stops = [...out.stops, ...tainted.stops];
+  const verdict = verdictOf({ tool: call.tool, stops, isApproved, saying });
   if (note === undefined && out.args === undefined) return verdict;
   if (verdict.kind === 'stop') return { ...verdict, note };
   return { ...verdict, note, ...(out.args !== undefined && { args: out.args }) };

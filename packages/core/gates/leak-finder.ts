@@ -71,9 +71,9 @@ function findOf(values: readonly SecretValue[]): {
     };
     const task = { text, truncated: false };
     prefilter ??= createPrefilter(rules);
-    const hasEscapes = prefilter.scanBoth(text, onHit, search.probe(task, add));
+    const hiding = prefilter.scanBoth(text, onHit, search.probe(task, add));
     if (isEnough && findings.length > 0) return findings;
-    search.findHidden(task, hasEscapes, add);
+    search.findHidden(task, hiding, add);
     return findings;
   };
   return { find, refused };

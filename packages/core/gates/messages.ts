@@ -12,7 +12,7 @@ import { isList, LISTS, type ListMethod, listed, type Page } from './lists.ts';
 import type { Memory } from './memory.ts';
 import { HEARD, INTRODUCTIONS, RESULTS, TASKS, UNKNOWN } from './methods.ts';
 import { reviewInstructions } from './pinned.ts';
-import { clean, noteOf } from './say.ts';
+import { clean, noteOf, withoutName } from './say.ts';
 import { accessTo } from './surface.ts';
 import type { Wanted } from './table.ts';
 import { taintRead } from './tainted.ts';
@@ -38,9 +38,11 @@ function passageOf(memory: Memory, wanted: Wanted, seen: Seen): Passage {
   if (passage.kind !== 'refused') return passage;
   const { options } = memory;
   const { summary, hint, note } = passage;
+  const names = [method, message.call?.tool ?? method];
+  const said = names.reduce((text, name) => withoutName(text, name, options), summary);
   return {
     ...passage,
-    summary: clean(summary, options),
+    summary: clean(said, options),
     ...(hint !== undefined && { hint: clean(hint, options) }),
     ...(note !== undefined && { note: noteOf([note], options) }),
   };

@@ -1,5 +1,6 @@
 // What a gate says: decisions in words that a model can act on, and nothing secret in them.
 import type { Decision, HintKind, JsonObject, ReasonCode } from '@subluminal/contracts';
+import { visible } from '../policy/visible.ts';
 import type { ContentNote, GateVerdict } from '../session/guard.ts';
 
 type GateRule =
@@ -51,6 +52,22 @@ function clean(text: string, { redact }: Pick<Saying, 'redact'>): string {
     : `${shown.slice(0, TEXT_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
+/** How long names are shown in what gates say. */
+const NAME_LENGTHS = [200, 120, 80];
+
+/**
+ * What was said of a name, with its secrets taken out of the name first: a secret that was cut with
+ * the name would not be known again.
+ */
+function withoutName(text: string, name: string, { redact }: Pick<Saying, 'redact'>): string {
+  const safe = redact(name);
+  if (safe === name) return text;
+  return NAME_LENGTHS.reduce(
+    (said, lengthMax) => said.replaceAll(visible(name, lengthMax), () => visible(safe, lengthMax)),
+    text,
+  );
+}
+
 function decisionOf(stop: Stop, saying: Saying): Decision {
   const { rule, reason_code, severity = 'warn', retryAfterMs, approval } = stop;
   const base = { rule_id: rule, severity, reason_code };
@@ -81,14 +98,21 @@ function suggestedBy({ suggested_args: args = null }: Stop, { redact }: Saying):
 }
 
 interface Chosen {
+  /** The tool that is called. */
+  readonly tool: string;
   readonly stops: readonly Stop[];
   readonly isApproved: (ruleId: string) => boolean;
   readonly saying: Saying;
 }
 
 /** What cannot be approved comes first, then what a person must be asked about, one at a time. */
-function verdictOf({ stops, isApproved, saying }: Chosen): GateVerdict {
-  if (stops.length === 0) return PASS;
+function verdictOf({ tool, stops: all, isApproved, saying }: Chosen): GateVerdict {
+  if (all.length === 0) return PASS;
+  const stops = all.map((stop) => ({
+    ...stop,
+    summary: withoutName(stop.summary, tool, saying),
+    advice: withoutName(stop.advice, tool, saying),
+  }));
   const enforced = stops.filter((stop) => stop.enforced);
   const stop =
     enforced.find(({ approval }) => approval === undefined) ??
@@ -143,4 +167,4 @@ function noteOf(
 }
 
 export type { Approval, GateRule, Saying, Stop };
-export { clean, noteOf, PASS, verdictOf, WEAKER };
+export { clean, noteOf, PASS, verdictOf, WEAKER, withoutName };

@@ -5,10 +5,13 @@ import type { Finder } from './finder.ts';
 import { createFinder, scanUnits } from './finder.ts';
 import type { Form } from './forms.ts';
 import { ENCODED_MIN, encodedForms, plainForm, reversedForm } from './forms.ts';
+import type { Hiding } from './prefilter.ts';
 import type { Probe } from './probe.ts';
 import { isRandom, randomZones } from './randomness.ts';
 import type { Needle } from './seeds.ts';
 import { PIECE_MIN, zoneMap } from './seeds.ts';
+import type { SetApartSearch } from './set-apart.ts';
+import { createSetApartSearch } from './set-apart.ts';
 import { LETTERS, UNITS } from './squeeze.ts';
 import type { Range, Scanned } from './types.ts';
 import type { View } from './unescape.ts';
@@ -19,11 +22,11 @@ type OnRange = (range: Range) => void;
 interface PieceSearch {
   /** For the pass over the text that others make too. */
   readonly probe: (task: Scanned, onPiece: OnRange) => Probe;
-  /** What that pass can't see; `hasEscapes` is what it returned. */
-  readonly findHidden: (task: Scanned, hasEscapes: boolean, onPiece: OnRange) => void;
+  /** What that pass can't see; `hiding` is what it returned. */
+  readonly findHidden: (task: Scanned, hiding: Hiding, onPiece: OnRange) => void;
 }
 
-type ViewScan = (task: Scanned, probe: Probe, onRange: OnRange) => boolean;
+type ViewScan = (task: Scanned, probe: Probe, onRange: OnRange) => Hiding;
 
 interface PieceConfig {
   readonly values: readonly string[];
@@ -32,6 +35,7 @@ interface PieceConfig {
 }
 
 interface Finders {
+  readonly apart: SetApartSearch;
   readonly letters: Finder;
   /** Only where a value has many signs. */
   readonly units: Finder | undefined;
@@ -64,6 +68,7 @@ function findersOf(values: readonly string[]): Finders {
     })),
   );
   return {
+    apart: createSetApartSearch(values),
     letters: createFinder(all.flatMap(needlesOf), LETTERS),
     units: units.length === 0 ? undefined : createFinder(units, UNITS),
   };
@@ -75,20 +80,22 @@ function createPieceSearch({ values, scanView }: PieceConfig): PieceSearch {
   const finders = () => (made ??= findersOf(values));
   return {
     probe: (task, onPiece) => finders().letters.probe(task, onPiece),
-    findHidden(task, hasEscapes, onPiece) {
-      const { letters, units } = finders();
+    findHidden(task, hiding, onPiece) {
+      const { apart, letters, units } = finders();
       const { truncated } = task;
+      apart.find(task, hiding.isAscii, onPiece);
       const views: View[] = [];
       const mapped: OnRange = (range) => onPiece(backThrough(views, range, truncated));
-      let mayHide = scanSigns(units, task, mapped) || hasEscapes;
+      let mayHide = scanSigns(units, task, mapped) || hiding.hasEscapes;
       for (let { text } = task; mayHide && views.length < LEVELS_MAX; ) {
         const view = unescapeOnce({ text, truncated });
         if (view === undefined) break;
         views.push(view);
         ({ text } = view);
         const inner = { text, truncated };
-        mayHide = scanView(inner, letters.probe(inner, mapped), mapped);
-        mayHide = scanSigns(units, inner, mapped) || mayHide;
+        const { hasEscapes, isAscii } = scanView(inner, letters.probe(inner, mapped), mapped);
+        apart.find(inner, isAscii, mapped);
+        mayHide = scanSigns(units, inner, mapped) || hasEscapes;
       }
     },
   };

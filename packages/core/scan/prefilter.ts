@@ -7,20 +7,32 @@ import { hashOf, nextKey } from './probe.ts';
 import { BACKSLASH, isEscapeLetter, LEAD } from './squeeze.ts';
 import type { Rule } from './types.ts';
 
+/** What is looked for, of a rule. */
+type Keywords = Pick<Rule, 'name' | 'keywords' | 'anyCase' | 'edge'>;
+
 interface Keyword {
   readonly rule: number;
   readonly length: number;
-  /** Set where upper and lower case differ. */
-  readonly exact?: string;
+  /** Set where upper and lower case differ; and its last unit, or -1: most candidates fail there. */
+  readonly exact: string | undefined;
+  readonly last: number;
+  /** Inside of a word it is none, unless an escape stands before it. */
+  readonly edge: boolean;
 }
 
 type OnHit = (rule: number, at: number) => void;
 
+/** What may hide letters. */
+interface Hiding {
+  readonly hasEscapes: boolean;
+  readonly isAscii: boolean;
+}
+
 interface Prefilter {
   /** Calls `onHit` with the rule's index and the place where its keyword begins. */
   readonly scan: (text: string, onHit: OnHit) => void;
-  /** The same, and looks for seeds; says whether there are escapes that hide letters. */
-  readonly scanBoth: (text: string, onHit: OnHit, probe: Probe) => boolean;
+  /** The same, and looks for seeds; says what else there is that may hide letters. */
+  readonly scanBoth: (text: string, onHit: OnHit, probe: Probe) => Hiding;
 }
 
 interface Trie {
@@ -29,21 +41,26 @@ interface Trie {
 }
 
 const BYTE = 0xff;
+const ANY_CASE = -1;
 
 function foldUnit(unit: number): number {
   const low = unit & BYTE;
   return low >= 0x41 && low <= 0x5a ? low + 0x20 : low;
 }
 
-function trieOf(rules: readonly Rule[]): Trie {
+function trieOf(rules: readonly Keywords[]): Trie {
   const trie: Trie = { children: [new Map<number, number>()], keywords: [[]] };
   for (const [index, rule] of rules.entries()) {
     for (const keyword of rule.keywords) {
       if (keyword === '') throw new Error(`the rule ${rule.name} has an empty keyword`);
-      const found = { rule: index, length: keyword.length };
-      trie.keywords[insert(trie, keyword)]?.push(
-        rule.anyCase ? found : { ...found, exact: keyword },
-      );
+      const { length } = keyword;
+      trie.keywords[insert(trie, keyword)]?.push({
+        rule: index,
+        length,
+        exact: rule.anyCase ? undefined : keyword,
+        last: rule.anyCase ? ANY_CASE : keyword.charCodeAt(length - 1),
+        edge: rule.edge === true,
+      });
     }
   }
   return trie;
@@ -99,16 +116,28 @@ function tableOf(trie: Trie, classes: { of: Uint8Array; count: number }): Int32A
   return table.map((node) => ((node * count) << 1) | (keywords[node]?.length === 0 ? 0 : 1));
 }
 
-function createPrefilter(rules: readonly Rule[]): Prefilter {
+/** All that is kept: the trie itself is no longer needed. */
+function tablesOf(rules: readonly Keywords[]) {
   const trie = trieOf(rules);
   const classes = classesOf(trie);
   const table = tableOf(trie, classes);
-  const { of, count } = classes;
+  const keywords = new Map<number, readonly Keyword[]>();
+  for (const [node, ending] of trie.keywords.entries()) {
+    if (ending.length > 0) keywords.set(node, ending);
+  }
+  return { ...classes, table, keywords };
+}
+
+function createPrefilter(rules: readonly Keywords[]): Prefilter {
+  const { of, count, table, keywords } = tablesOf(rules);
 
   /** Tells of the keywords of a row of the table that end at a place. */
   const teller = (text: string, onHit: OnHit) => (end: number, row: number) => {
-    for (const { rule, length, exact } of trie.keywords[row / count] ?? []) {
+    const unit = text.charCodeAt(end - 1);
+    for (const { rule, length, exact, last, edge } of keywords.get(row / count) ?? []) {
+      if (last !== ANY_CASE && last !== unit) continue;
       const start = end - length;
+      if (edge && isInWord(text, start)) continue;
       if (exact === undefined || text.startsWith(exact, start)) onHit(rule, start);
     }
   };
@@ -124,14 +153,24 @@ function createPrefilter(rules: readonly Rule[]): Prefilter {
     },
 
     scanBoth(text, onHit, probe) {
-      const { hits, seeds, leads }: Passed = { hits: [], seeds: [], leads: [] };
-      pass(text, { of, table, ...probe.tables }, { hits, seeds, leads });
+      const passed: Passed = { hits: [], seeds: [], leads: [], bits: [] };
+      const { hits, seeds, leads, bits } = passed;
+      pass(text, { of, table, ...probe.tables }, passed);
       const tell = teller(text, onHit);
       for (let at = 0; at < hits.length; at += 2) tell(hits[at] ?? 0, hits[at + 1] ?? 0);
       for (let at = 0; at < seeds.length; at += 2) probe.onSeed(seeds[at + 1] ?? 0, seeds[at] ?? 0);
-      return leads.some((at) => isEscape(text, at));
+      const hasEscapes = leads.some((at) => isEscape(text, at));
+      return { hasEscapes, isAscii: (bits[0] ?? 0) < 0x80 };
     },
   };
+}
+
+/** Whether a letter or a digit stands before, and no escape that this could be the end of. */
+function isInWord(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1);
+  const low = foldUnit(before);
+  const isWord = before < 0x80 && ((low >= 0x61 && low <= 0x7a) || (low >= 0x30 && low <= 0x39));
+  return isWord && text[at - 2] !== '\\' && text[at - 3] !== '%' && text[at - 6] !== '\\';
 }
 
 interface Tables extends ProbeTables {
@@ -145,16 +184,20 @@ interface Passed {
   readonly seeds: number[];
   /** Where escapes may begin. */
   readonly leads: number[];
+  /** All bits that are set in any unit. */
+  readonly bits: number[];
 }
 
 /** Collects and calls nobody, and ends with its loop: so the compiler keeps what it made of it. */
-function pass(text: string, tables: Tables, { hits, seeds, leads }: Passed): void {
+function pass(text: string, tables: Tables, { hits, seeds, leads, bits }: Passed): void {
   const { of, table, codes, marks, mask } = tables;
   let state = 0;
   let key = 0;
   let passed = -1;
+  let seen = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
+    seen |= unit;
     state = table[(state >> 1) + (of[unit & 0xff] ?? 0)] ?? 0;
     if ((state & 1) !== 0) hits.push(at + 1, state >> 1);
     const code = codes[unit & 0xff] ?? 0;
@@ -169,7 +212,8 @@ function pass(text: string, tables: Tables, { hits, seeds, leads }: Passed): voi
       else if (next !== 0x22 && next !== 0x5c && next !== 0x2f) leads.push(at);
     }
   }
+  bits.push(seen);
 }
 
-export type { Prefilter };
+export type { Hiding, Prefilter };
 export { createPrefilter };

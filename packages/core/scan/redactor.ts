@@ -1,6 +1,5 @@
 // Takes secrets out of what is shown or stored: injected values, known formats, the user's patterns.
-import { ASSIGNMENT } from './assignment.ts';
-import { FORMATS } from './formats.ts';
+import { FORMATS } from './formats/index.ts';
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
 import { quoteNumbers } from './numbers.ts';
@@ -64,7 +63,7 @@ function markerName(name: string): string {
 function createRedactor({ values = [], extra = [] }: RedactorConfig): Redactor {
   const { rules: known, refused, search } = valueRules(values);
   const own = extra.map(({ name, find }) => ({ name: markerName(name), find }));
-  const all = [...known, ...FORMATS, ASSIGNMENT];
+  const all = [...known, ...FORMATS];
   let prefilter: Prefilter | undefined;
   const rules: Rules = {
     search,
@@ -152,8 +151,8 @@ function ruleFindings(rules: Rules, task: Scanned): Finding[] {
   const onValue = (range: Range) => {
     if (findings.length < FINDINGS_MAX) findings.push(findingOf(range, INJECTED, 0));
   };
-  const hasEscapes = prefilter().scanBoth(text, onHit, search.probe(task, onValue));
-  search.findHidden(task, hasEscapes, onValue);
+  const hiding = prefilter().scanBoth(text, onHit, search.probe(task, onValue));
+  search.findHidden(task, hiding, onValue);
   search.findCut(task, onValue);
   return findings;
 }

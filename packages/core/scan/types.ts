@@ -30,6 +30,8 @@ interface Rule {
   readonly keywords: readonly string[];
   /** The keywords count in upper and lower case. */
   readonly anyCase: boolean;
+  /** A keyword inside of a word counts only right behind an escape. */
+  readonly edge?: boolean;
   readonly match: (place: Place) => Match | undefined;
   /** Where to ask again after a miss, for rules whose misses are expensive. */
   readonly missedTo?: (place: Place) => number;

@@ -4,7 +4,7 @@ import type { Call } from '../policy/index.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, refusalLine } from './answers.ts';
 import { type Context, eraOf, report, type Step } from './context.ts';
 import type { LazyEnvelope } from './envelope.ts';
-import { emitApproval, emitDecision, emitEnd, emitStart } from './events.ts';
+import { emitApproval, emitDecision, emitEnd, emitStart, withoutSecrets } from './events.ts';
 import { exitWords } from './exit-words.ts';
 import type { Judgement } from './gates.ts';
 import type { MessageId, Range } from './peek/types.ts';
@@ -137,7 +137,7 @@ function refuse(context: Context, step: Step, decided: DecidedCall): void {
       ? ''
       : refusalLine({
           id,
-          decision,
+          decision: withoutSecrets(context, decision),
           call: { ...ref, run_id: config.identity.run_id },
           policy: snapshot.ref,
           era: eraOf(version),

@@ -13,6 +13,7 @@ import {
   type Command,
   DEFAULT_LIMITS,
   type HubAnswer,
+  type Redact,
   type Report,
   type ServerExit,
   type SessionConfig,
@@ -34,7 +35,7 @@ interface Context {
   readonly config: SessionConfig;
   readonly limits: SessionLimits;
   readonly decode: Decode;
-  readonly redact: (text: string) => string;
+  readonly redact: Redact;
   readonly enforcing: boolean;
   snapshot: Snapshot;
   /** The gates beside the rules, if there are any. */

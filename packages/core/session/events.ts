@@ -100,13 +100,21 @@ function toldDecision(context: Context, decision: Decision): EventDecision {
   return event;
 }
 
-/** Suggested arguments are made from those of the agent; what has a secret in it is not recorded. */
+/** A decision as it may be told: suggested arguments are made from those of the agent. */
 function withoutSecrets({ redact }: Context, decision: Decision): Decision {
-  const { hint } = decision;
-  if (hint === undefined || hint.suggested_args === null) return decision;
+  const { hint, summary, action, would } = decision;
+  // The words of a rule that lets a call pass are its own.
+  if (action === 'ALLOW' && would === undefined) return decision;
+  const shown = redact(summary);
+  const told = { ...decision, summary: shown, ...(would && { would: wouldOf(redact, would) }) };
+  if (hint === undefined || hint.suggested_args === null) return told;
   const text = JSON.stringify(hint.suggested_args);
-  if (redact(text) === text) return decision;
-  return { ...decision, hint: { ...hint, suggested_args: null } };
+  if (redact(text) === text) return told;
+  return { ...told, hint: { ...hint, suggested_args: null } };
+}
+
+function wouldOf(redact: Context['redact'], would: NonNullable<Decision['would']>) {
+  return { ...would, summary: redact(would.summary) };
 }
 
 const NO_PREVIEW: Preview = { truncated: false };
@@ -251,4 +259,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 export type { Ended };
-export { emitApproval, emitDecision, emitEnd, emitStart, endCall, leanLine, recordLateAnswer };
+export {
+  emitApproval,
+  emitDecision,
+  emitEnd,
+  emitStart,
+  endCall,
+  leanLine,
+  recordLateAnswer,
+  withoutSecrets,
+};

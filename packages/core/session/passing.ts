@@ -249,7 +249,9 @@ function handOn(context: Context, step: Step, onward: Onward): void {
   }
 }
 
+/** So much of it is shown, and so much is looked through: a secret that is cut is not known again. */
 const SHOWN_METHOD_MAX = 100;
+const READ_METHOD_MAX = 4_096;
 
 function refuse(
   context: Context,
@@ -261,8 +263,9 @@ function refuse(
   const to = kind === 'request' ? step.from : other(step.from);
   const waits = kind !== 'notification' && id !== undefined;
   const what = waits ? 'REJECTED' : 'DROPPED';
-  const shown = method === '' ? '' : ` (\`${method.slice(0, SHOWN_METHOD_MAX)}\`)`;
-  const detail = context.redact(`A message${shown} was refused: ${why.summary}`);
+  const name = context.redact(method.slice(0, READ_METHOD_MAX)).slice(0, SHOWN_METHOD_MAX);
+  const shown = method === '' ? '' : ` (\`${name}\`)`;
+  const detail = `A message${shown} was refused: ${context.redact(why.summary)}`;
   report(step, { what, reason: 'refused', detail });
   if (waits) {
     const text = refusalText(context, { why, message, to, id });

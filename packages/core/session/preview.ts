@@ -55,7 +55,7 @@ interface Found {
 }
 
 function shown(context: Context, { text, cut, isClean = false }: Found): Preview {
-  const redacted = isClean ? text : context.redact(text);
+  const redacted = isClean ? text : context.redact(text, { truncated: cut });
   const safe = cut ? redacted.slice(0, Math.max(0, redacted.length - MARGIN)) : redacted;
   const whole = fitted(safe, context.limits.previewBytesMax, context.config.utf8Bytes);
   return { truncated: cut || whole.length < safe.length, text: whole };

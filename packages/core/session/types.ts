@@ -204,6 +204,9 @@ interface SessionLimits {
   readonly progressMs: number;
 }
 
+/** Takes secrets out of a text; of one that was cut, what begins like a secret at its end as well. */
+type Redact = (text: string, how?: { readonly truncated?: boolean }) => string;
+
 interface SessionConfig {
   readonly serverName: string;
   readonly transport?: Transport;
@@ -224,8 +227,8 @@ interface SessionConfig {
   readonly isUtf8?: (bytes: Uint8Array) => boolean;
   /** A native count of the bytes that a text takes in UTF-8. */
   readonly utf8Bytes?: (text: string) => number;
-  /** Takes secrets out of previews and messages. */
-  readonly redact?: (text: string) => string;
+  /** Takes secrets out of names, previews and messages. */
+  readonly redact?: Redact;
   /** Says of a part of a message that `redact` would leave it as it is; false says nothing. */
   readonly isClean?: (bytes: Uint8Array, start: number, end: number) => boolean;
   /** Without one, nobody can be asked and nothing was granted. */
@@ -307,6 +310,7 @@ export type {
   LargeEnd,
   Observation,
   Question,
+  Redact,
   Report,
   ReportReason,
   ServerExit,

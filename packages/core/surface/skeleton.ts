@@ -1,6 +1,6 @@
 // A name as it looks: letters of other alphabets, digits and pairs that pass for Latin letters are
 // replaced by what they look like, and what cannot be seen is left out.
-import { CONFUSABLES } from '../scan/detect/rules/confusables.ts';
+import { lookAlike } from '../scan/confusables.ts';
 
 const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
   [
@@ -47,7 +47,7 @@ function skeletonOf(name: string): string {
 /** The same as `variantOf`, with letters of other alphabets as the Latin ones that they look like. */
 function latinOf(name: string): string {
   // A capital may look like another letter than its small form: `Β` is no `ß`, and `Ν` no `v`.
-  const read = Array.from(seenOf(name), (char) => CONFUSABLES.get(char) ?? char).join('');
+  const read = Array.from(seenOf(name), (char) => lookAlike(char) ?? char).join('');
   return variantOf(read);
 }
 

@@ -1,24 +1,13 @@
 // Secrets: by their format, by the name before them, and by looking drawn by lot behind a word that
 // promises one. A value that anybody can see is made up is only a hint.
-import { ASSIGNMENT } from '../assignment.ts';
-import { FORMATS } from '../formats.ts';
+import { FORMATS } from '../formats/index.ts';
 import type { Prefilter } from '../prefilter.ts';
 import { createPrefilter } from '../prefilter.ts';
 import { isRandom } from '../randomness.ts';
-import type { Match, Range, Rule } from '../types.ts';
-import { SERVICES } from './rules/services.ts';
+import type { Match, Range } from '../types.ts';
 import type { Survey } from './survey.ts';
 import type { Detection, Hit } from './types.ts';
 
-const RULES: readonly Rule[] = [...FORMATS, ...SERVICES, ASSIGNMENT];
-/** Their pattern begins behind the secret's first part. */
-const REACH_BACK: ReadonlySet<string> = new Set([
-  'azure-client-secret',
-  'mailchimp-key',
-  'maxmind-key',
-  'telegram-token',
-  'terraform-token',
-]);
 /** Known by what stands around them: a look at the value decides. */
 const BY_CONTEXT: ReadonlySet<string> = new Set([
   'assignment',
@@ -30,7 +19,6 @@ const BY_CONTEXT: ReadonlySet<string> = new Set([
   'openai-key',
   'twilio-key',
 ]);
-const REACH_MAX = 64;
 /** What a rule that misses is charged: its pattern reads about so far. */
 const MISS_STEPS = 64;
 const VALUE_MAX = 512;
@@ -55,11 +43,11 @@ function detectSecrets(detection: Detection, seen: Survey): void {
   const { view, meter } = detection;
   const { text } = view;
   // Built when the first text comes: a start-up should not wait for it.
-  prefilter ??= createPrefilter(RULES);
-  const readTo = new Int32Array(RULES.length);
+  prefilter ??= createPrefilter(FORMATS);
+  const readTo = new Int32Array(FORMATS.length);
   meter.steps += text.length;
   prefilter.scan(text, (index, at) => {
-    const rule = RULES[index];
+    const rule = FORMATS[index];
     if (rule === undefined || at < (readTo[index] ?? 0) || meter.steps > meter.stepsMax) return;
     const match = rule.match({ text, at, truncated: false });
     readTo[index] = match?.readTo ?? rule.missedTo?.({ text, at, truncated: false }) ?? 0;
@@ -74,23 +62,17 @@ function detectSecrets(detection: Detection, seen: Survey): void {
 
 function report({ view, found }: Detection, rule: string, match: Match): void {
   const { text } = view;
-  const range = REACH_BACK.has(rule) ? reachedBack(text, match) : match;
-  if (range.end <= range.start) return;
-  const value = text.slice(range.start, Math.min(range.end, range.start + VALUE_MAX));
+  const { start, end } = match;
+  if (end <= start) return;
+  const value = text.slice(start, Math.min(end, start + VALUE_MAX));
   if (MARKER.test(value)) return;
   const score = scoreOf(rule, value);
-  found({ ...secret(rule, range), score });
+  found({ ...secret(rule, match), score });
 }
 
 function secret(rule: string, { start, end }: Range): Omit<Hit, 'score'> {
   const words = rule.replaceAll('-', ' ');
   return { class: 'secret', rule, start, end, label: `looks like a secret: ${words}` };
-}
-
-function reachedBack(text: string, { start, end }: Range): Range {
-  let from = start;
-  while (from > 0 && start - from < REACH_MAX && /[\w.~-]/.test(text[from - 1] ?? '')) from--;
-  return { start: from, end };
 }
 
 function scoreOf(rule: string, value: string): number {
@@ -162,6 +144,9 @@ function secretByKey(key: string, value: string): Hit | undefined {
   return { ...secret('assignment', { start, end: value.length }), score: 2 };
 }
 
-const SECRET_RULES: readonly string[] = [...new Set(RULES.map(({ name }) => name)), 'high-entropy'];
+const SECRET_RULES: readonly string[] = [
+  ...new Set(FORMATS.map(({ name }) => name)),
+  'high-entropy',
+];
 
 export { detectSecrets, SECRET_RULES, secretByKey };

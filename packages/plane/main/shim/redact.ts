@@ -9,7 +9,7 @@ import {
 type Redaction =
   | {
       readonly ok: true;
-      readonly redact: (text: string) => string;
+      readonly redact: Redactor['plain'];
       readonly isClean: Redactor['isClean'];
     }
   | { readonly ok: false; readonly message: string };
@@ -36,7 +36,7 @@ async function loadRedactor(
     const names = refused.map(({ name }) => name).join(', ');
     return { ok: false, message: `these secrets cannot be redacted: ${names}` };
   }
-  return { ok: true, redact: (text) => plain(text, { truncated: true }), isClean };
+  return { ok: true, redact: plain, isClean };
 }
 
 export { loadRedactor };

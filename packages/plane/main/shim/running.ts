@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Producer, Profile } from '@subluminal/contracts';
 import type { Identity, Snapshot } from '@subluminal/core/policy';
+import type { Redactor } from '@subluminal/core/scan';
 import {
   type Command,
   createSession,
@@ -50,7 +51,7 @@ interface ShimParts {
   readonly people: People;
   readonly guarding: Guarding;
   readonly injected: readonly Injection[];
-  readonly redact: (text: string) => string;
+  readonly redact: Redactor['plain'];
   readonly logLevel: LogLevel;
   readonly isClean: (bytes: Uint8Array, start: number, end: number) => boolean;
   readonly limits: {

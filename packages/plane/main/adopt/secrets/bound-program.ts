@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { expanded, type ValuePath } from '../../../clients/index.ts';
 import type { Document } from '../../../clients/text/document.ts';
-import { findProgram, writerProblem, realFile } from '../../../os/index.ts';
+import { findProgram, realFile, writerProblem } from '../../../os/index.ts';
 import { filesNamed } from '../../../vault/index.ts';
 import type { FoundConfig } from '../configs.ts';
 import { projectOf } from '../recorded.ts';

@@ -11,6 +11,10 @@ const ROWS: readonly (readonly [seen: string, read: string])[] = [
   // Armenian, Cherokee, Lisu and others
   ['աոօսցհյւքզԍգ', 'wnoughjlpqGq'],
   ['ᎠᎡᎢᎥᎩᎪᎫᎬᎳᎵᎷᎻᎽᏀᏂᏃᏎᏒᏔᏙᏚᏞᏟᏢᏦᏩᏮᏴ', 'DRTiYAJEWPMHYGhZ4RWVSLCPKGbB'],
+  ['ᎣᎤᎦᎧᎮᎰᎱᎲᎶᎾᎿᏁᏆᏇᏋᏌᏍᏏᏓᏕᏗᏛᏜᏧᏨᏫᏬᏯᏰᏲᏳ', 'OOFOhFrXGOtNTwEUObtSJVUdCOUwBhG'],
+  // Canadian syllabics, Coptic
+  ['ᗩᗷᑕᗪᖴᕼᒍᒪᗰᑎᑭᑫᖇᑌᐯᗯ᙭ᘔᐃᐱᗅᗞᗴᗝᔕᖶ', 'ABCDFHJLMNPqRUVWXZAAADEOST'],
+  ['ⲀⲂⲈⲎⲒⲔⲘⲚⲞⲢⲤⲦⲨⲬⲆⲄⲪⲰ', 'ABEHIKMNOPCTYXDGfw'],
   ['ꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓞꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ', 'BPdDTGKJCZFFNLSRVHWXYAEIOU'],
   // Latin letters without a decomposition, and small capitals
   ['ıȷøđħłŧɑɡɩɪʀʟɴʏʙɢʜᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜱꜰɛɔʋɾßæœ', 'ijodhltagiirlnybghacdejkmoptuvwzsfeovrbao'],
@@ -34,6 +38,16 @@ function tableOf(rows: typeof ROWS): ReadonlyMap<string, string> {
   return table;
 }
 
-const CONFUSABLES = tableOf(ROWS);
+let table: ReadonlyMap<string, string> | undefined;
 
-export { CONFUSABLES };
+/** Cherokee and Coptic: their small letters are small capitals. */
+const SMALL_CAPITAL = /^[\u13f8-\u13fd\uab70-\uabbf\u2c80-\u2cff]$/;
+
+/** What a character is read as; undefined when it looks like nothing in ASCII. */
+function lookAlike(char: string): string | undefined {
+  // Built when the first one is asked for: a start-up should not wait for it.
+  table ??= tableOf(ROWS);
+  return table.get(SMALL_CAPITAL.test(char) ? char.toUpperCase() : char);
+}
+
+export { lookAlike };

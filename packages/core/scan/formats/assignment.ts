@@ -1,6 +1,6 @@
 // Secrets known by the name in front of them: `"db_password": "…"`, `?token=…`, `API_KEY=…`,
 // `secret: …`. The name is kept, the value goes.
-import type { Match, Place, Range, Rule } from './types.ts';
+import type { Match, Place, Range, Rule } from '../types.ts';
 
 const LENGTH_MIN = 6;
 const KEYWORDS = [

@@ -1,12 +1,18 @@
 // A rule that is a regular expression. Every pattern is anchored at its keyword (sticky), has no
 // quantifier inside a quantifier, and what follows an open-ended run can't be part of the run.
-import type { Match, Place, Rule } from './types.ts';
+import type { Match, Place, Rule } from '../types.ts';
+import { EDGE } from './parts.ts';
 
 interface PatternRule {
   readonly name: string;
   readonly keywords: readonly string[];
   readonly anyCase?: boolean;
-  /** From the keyword on; group 1, where there is one, is the secret and the rest is kept. */
+  /** The pattern begins with `EDGE`: a keyword inside of a word begins no secret. */
+  readonly edge?: boolean;
+  /**
+   * From the keyword on. Group 1, where there is one, is the secret and the rest is kept; a group
+   * `before`, in a look to the left, is what the secret begins with.
+   */
   readonly pattern: string;
   /** What a cut text may end with; `$` is added. */
   readonly cut?: string;
@@ -17,20 +23,20 @@ interface PatternRule {
 /** A cut secret is looked for only this close to the end, except by rules with a `run`. */
 const CUT_WINDOW = 1_024;
 
-/** Where a token may begin: not inside a word, but right behind an escape. */
-const EDGE = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4}))`;
-
-function patternRule({ name, keywords, anyCase = false, ...sources }: PatternRule): Rule {
+function patternRule(format: PatternRule): Rule {
+  const { name, keywords, anyCase = false, edge = false } = format;
   const flags = anyCase ? 'dyi' : 'dy';
-  const pattern = lazy(sources.pattern, flags);
-  const cut = sources.cut === undefined ? undefined : lazy(`(?:${sources.cut})$`, flags);
-  const run = sources.run === undefined ? undefined : lazy(sources.run, 'dy');
+  const head = edge ? EDGE : '';
+  const pattern = lazy(head + format.pattern, flags);
+  const cut = format.cut === undefined ? undefined : lazy(`${head}(?:${format.cut})$`, flags);
+  const run = format.run === undefined ? undefined : lazy(format.run, 'dy');
   const match = (place: Place): Match | undefined =>
     execAt(pattern(), place) ??
     (isCut(place, run !== undefined) ? execAt(cut?.(), place) : undefined);
+  const rule = { name, keywords, anyCase, edge, match };
   return run === undefined
-    ? { name, keywords, anyCase, match }
-    : { name, keywords, anyCase, match, missedTo: (place) => execAt(run(), place)?.end ?? 0 };
+    ? rule
+    : { ...rule, missedTo: (place) => execAt(run(), place)?.end ?? 0 };
 }
 
 /** Most patterns are never asked; a start-up should not wait for them. */
@@ -49,30 +55,36 @@ function execAt(pattern: RegExp | undefined, { text, at }: Place): Match | undef
   const indices = pattern.exec(text)?.indices;
   const whole = indices?.[0];
   if (whole === undefined) return undefined;
+  const before = indices?.groups?.['before'];
+  if (before !== undefined) return { start: before[0], end: whole[1], readTo: whole[1] };
   const [start, end] = indices?.find((span, group) => group > 0 && span !== undefined) ?? whole;
   return { start, end, readTo: whole[1] };
 }
 
-interface TokenRule {
+interface Token {
   readonly name: string;
-  /** What the token begins with, in the pattern's syntax. */
-  readonly prefix: string;
-  readonly keywords: readonly string[];
+  /** What the token begins with. */
+  readonly prefixes: readonly string[];
+  /** A class of characters, as regular expressions write it. */
   readonly chars: string;
   readonly lengthMin: number;
-  /** The prefix is common inside of words. */
-  readonly edge?: boolean;
+  /** The prefix is so telling that it counts inside of words as well. */
+  readonly anywhere?: boolean;
 }
 
 /** A prefix and a run of characters of at least some length. */
-function tokenRule({ name, prefix, keywords, chars, lengthMin, edge = false }: TokenRule): Rule {
-  const head = `${edge ? EDGE : ''}(?:${prefix})`;
+function tokenRule({ name, prefixes, chars, lengthMin, anywhere = false }: Token): Rule {
+  const head = `(?:${prefixes.map(escaped).join('|')})`;
   return patternRule({
     name,
-    keywords,
+    keywords: prefixes,
+    edge: !anywhere,
     pattern: `${head}${chars}{${lengthMin},}`,
     cut: `${head}${chars}{1,${lengthMin}}`,
   });
 }
 
-export { EDGE, patternRule, tokenRule };
+const escaped = (text: string) => text.replaceAll(/[.]/g, String.raw`\.`);
+
+export type { PatternRule, Token };
+export { patternRule, tokenRule };

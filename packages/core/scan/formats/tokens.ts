@@ -1,20 +1,35 @@
-// Secret formats of more services, beside those that the redactor knows. Each is known by its
-// prefix; those without one are left to the word before them.
-import { EDGE, patternRule, tokenRule } from '../../pattern.ts';
-import type { Rule } from '../../types.ts';
+// Tokens of services, each known by its prefix and by what follows it.
+import { ALNUM, WORD } from './parts.ts';
+import type { Token } from './pattern.ts';
 
 const raw = String.raw;
-const ALNUM = '[A-Za-z0-9]';
-const WORD = raw`[\w-]`;
 const HEX = '[0-9a-fA-F]';
+const BASE64 = raw`(?:[\w+=-]|\\?/)`;
 
 /** The rule's name, what its tokens begin with, of what and of how many characters they are. */
-const PREFIXED: readonly (readonly [
+const ROWS: readonly (readonly [
   name: string,
   prefixes: readonly string[],
   chars: string,
   lengthMin: number,
+  where?: 'anywhere',
 ])[] = [
+  ['google-api-key', ['AIza'], WORD, 35, 'anywhere'],
+  ['google-oauth-token', ['ya29.', 'GOCSPX-'], WORD, 20, 'anywhere'],
+  ['github-token', ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], raw`\w`, 30, 'anywhere'],
+  ['github-token', ['github_pat_'], raw`\w`, 22, 'anywhere'],
+  [
+    'gitlab-token',
+    ['glpat-', 'gldt-', 'glrt-', 'glptt-', 'glcbt-', 'glft-', 'glsoat-', 'gloas-', 'glimt-'],
+    raw`[\w.-]`,
+    20,
+  ],
+  ['stripe-key', ['sk_live_', 'rk_live_', 'sk_test_', 'rk_test_'], ALNUM, 16],
+  ['anthropic-key', ['sk-ant-'], WORD, 20],
+  ['openai-key', ['sk-proj-', 'sk-svcacct-', 'sk-admin-', 'sk-or-v1-'], WORD, 20],
+  ['openai-key', ['sk-'], ALNUM, 32],
+  ['npm-token', ['npm_'], ALNUM, 30],
+  ['pypi-token', ['pypi-AgEI', 'pypi-AgEN'], WORD, 30, 'anywhere'],
   ['1password-token', ['ops_eyJ'], WORD, 60],
   ['adafruit-key', ['aio_'], ALNUM, 28],
   ['age-secret-key', ['AGE-SECRET-KEY-1'], '[A-Z0-9]', 50],
@@ -34,9 +49,9 @@ const PREFIXED: readonly (readonly [
   ['figma-token', ['figd_', 'figu_'], WORD, 36],
   ['fireworks-key', ['fw_'], ALNUM, 24],
   ['flutterwave-key', ['FLWSECK-', 'FLWSECK_TEST-'], '[a-zA-Z0-9-]', 12],
-  ['fly-token', ['fo1_', 'fm1_', 'fm2_', 'fm1a_', 'fm1r_'], raw`[\w+/=-]`, 43],
+  ['fly-token', ['fo1_', 'fm1_', 'fm2_', 'fm1a_', 'fm1r_'], BASE64, 43],
   ['frameio-token', ['fio-u-'], raw`[\w=-]`, 60],
-  ['grafana-token', ['glsa_', 'glc_'], raw`[\w+/=]`, 32],
+  ['grafana-token', ['glsa_', 'glc_'], BASE64, 32],
   ['groq-key', ['gsk_'], ALNUM, 48],
   ['heroku-key', ['HRKU-'], raw`[\w-]`, 32],
   ['huggingface-token', ['hf_', 'api_org_'], ALNUM, 30],
@@ -59,13 +74,13 @@ const PREFIXED: readonly (readonly [
   ['replicate-token', ['r8_'], ALNUM, 36],
   ['rubygems-key', ['rubygems_'], HEX, 48],
   ['sendinblue-key', ['xkeysib-', 'xsmtpsib-'], '[a-f0-9A-Za-z-]', 60],
-  ['sentry-token', ['sntrys_', 'sntryu_'], raw`[\w+/=]`, 60],
+  ['sentry-token', ['sntrys_', 'sntryu_'], BASE64, 60],
   ['shippo-token', ['shippo_live_', 'shippo_test_'], HEX, 40],
   ['shopify-token', ['shpat_', 'shpca_', 'shppa_', 'shpss_'], HEX, 32],
   ['sonar-token', ['squ_', 'sqp_', 'sqa_'], HEX, 40],
   ['sourcegraph-token', ['sgp_', 'slk_'], raw`\w`, 40],
   ['square-token', ['sq0atp-', 'sq0csp-', 'EAAAE'], WORD, 22],
-  ['stripe-webhook-secret', ['whsec_'], raw`[\w+/=]`, 32],
+  ['stripe-webhook-secret', ['whsec_'], BASE64, 32],
   ['supabase-token', ['sbp_', 'sb_secret_'], WORD, 30],
   ['tailscale-key', ['tskey-'], '[a-zA-Z0-9-]', 20],
   ['tavily-key', ['tvly-'], WORD, 28],
@@ -78,88 +93,12 @@ const PREFIXED: readonly (readonly [
   ['yandex-key', ['AQVN', 't1.9eu'], raw`[\w.=-]`, 35],
 ];
 
-const escaped = (text: string) => text.replaceAll(/[.]/g, String.raw`\.`);
+const TOKENS: readonly Token[] = ROWS.map(([name, prefixes, chars, lengthMin, where]) => ({
+  name,
+  prefixes,
+  chars,
+  lengthMin,
+  anywhere: where === 'anywhere',
+}));
 
-const SHAPED: readonly Rule[] = [
-  patternRule({
-    name: 'telegram-token',
-    keywords: [':AA'],
-    pattern: raw`(?<=(?<![A-Za-z0-9])\d{8,10}):AA${WORD}{32,34}(?!${WORD})`,
-  }),
-  patternRule({
-    name: 'discord-token',
-    keywords: ['MT', 'Nz', 'OD', 'ND', 'NT', 'Nj'],
-    pattern: raw`${EDGE}[MNO][A-Za-z0-9]{23,27}\.${WORD}{6}\.${WORD}{27,40}(?!${WORD})`,
-  }),
-  patternRule({
-    name: 'discord-webhook',
-    keywords: ['discord.com/api/webhooks/', 'discordapp.com/api/webhooks/'],
-    pattern: raw`discord(?:app)?\.com/api/webhooks/\d{15,22}/(${WORD}{50,80})`,
-  }),
-  patternRule({
-    name: 'teams-webhook',
-    keywords: ['webhook.office.com/'],
-    pattern: raw`webhook\.office\.com/webhookb2/([\w@-]{60,90}/IncomingWebhook/[a-z0-9]{32}/[\w-]{36})`,
-  }),
-  patternRule({
-    name: 'mailchimp-key',
-    keywords: ['-us'],
-    pattern: raw`(?<=(?<![0-9A-Za-z])[0-9a-f]{32})-us\d{1,2}(?!${ALNUM})`,
-  }),
-  patternRule({
-    name: 'mailgun-key',
-    keywords: ['key-'],
-    pattern: raw`${EDGE}key-[0-9a-f]{32}(?!${ALNUM})`,
-  }),
-  patternRule({
-    name: 'azure-client-secret',
-    keywords: ['8Q~', '7Q~', '6Q~', '9Q~', '5Q~', '4Q~', '3Q~', '2Q~', '1Q~', '0Q~'],
-    pattern: raw`(?<=[\w.~-]{3})\dQ~[\w.~-]{31,34}(?![\w.~-])`,
-  }),
-  patternRule({
-    name: 'terraform-token',
-    keywords: ['.atlasv1.'],
-    pattern: raw`(?<=(?<!${ALNUM})${ALNUM}{14})\.atlasv1\.[\w=-]{60,70}`,
-  }),
-  patternRule({
-    name: 'maxmind-key',
-    keywords: ['_mmk'],
-    pattern: raw`(?<=\w{6}_${ALNUM}{29})_mmk(?!\w)`,
-  }),
-  patternRule({
-    name: 'facebook-token',
-    keywords: ['EAA'],
-    pattern: raw`${EDGE}EAA[MC][A-Za-z0-9]{80,400}(?!${ALNUM})`,
-  }),
-  patternRule({
-    name: 'dropbox-token',
-    keywords: ['sl.'],
-    pattern: raw`${EDGE}sl\.${WORD}{130,160}(?!${WORD})`,
-  }),
-  patternRule({
-    name: 'octopus-key',
-    keywords: ['API-'],
-    pattern: raw`${EDGE}API-[A-Z0-9]{25,27}(?!${ALNUM})`,
-  }),
-  patternRule({
-    name: 'plaid-token',
-    keywords: ['access-production-', 'access-development-', 'access-sandbox-'],
-    pattern: raw`access-(?:production|development|sandbox)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`,
-  }),
-];
-
-const SERVICES: readonly Rule[] = [
-  ...PREFIXED.map(([name, prefixes, chars, lengthMin]) =>
-    tokenRule({
-      name,
-      prefix: prefixes.map(escaped).join('|'),
-      keywords: prefixes,
-      chars,
-      lengthMin,
-      edge: true,
-    }),
-  ),
-  ...SHAPED,
-];
-
-export { SERVICES };
+export { TOKENS };

@@ -1,0 +1,129 @@
+// Secrets of services whose shape is more than a prefix and a run of characters.
+import { ALNUM, BECOMES, EDGE, SLASH, WORD } from './parts.ts';
+import type { PatternRule } from './pattern.ts';
+
+const raw = String.raw;
+/** A token begins with a number in Base64: so do its first two digits. */
+const DISCORD_HEADS = ['MT', 'Nz', 'OD', 'ND', 'NT', 'Nj'].flatMap((first) =>
+  Array.from('AEIMQUYcgk', (second) => first + second),
+);
+
+const SERVICES: readonly PatternRule[] = [
+  {
+    name: 'slack-token',
+    keywords: ['xoxa', 'xoxb', 'xoxe', 'xoxo', 'xoxp', 'xoxr', 'xoxs', 'xapp-'],
+    edge: true,
+    pattern: raw`(?:xox[abeoprs](?:\.xox[bp])?-|xapp-\d-)[A-Za-z0-9-]{10,}`,
+    cut: raw`(?:xox[abeoprs](?:\.xox[bp])?-|xapp-\d-)[A-Za-z0-9-]{1,10}`,
+  },
+  {
+    name: 'slack-webhook',
+    keywords: ['hooks.slack.com'],
+    pattern: raw`hooks\.slack\.com\\?/(?:services|workflows|triggers)\\?/((?:[\w+-]|\\?/|%2F){20,200})`,
+    cut: raw`hooks\.slack\.com\\?/(?:services|workflows|triggers)\\?/((?:[\w+-]|\\?/|%2F){1,20})`,
+  },
+  {
+    name: 'twilio-key',
+    keywords: ['SK'],
+    edge: true,
+    pattern: `SK[0-9a-f]{32}(?!${ALNUM})`,
+    cut: 'SK[0-9a-f]{6,31}',
+  },
+  {
+    name: 'twilio-key',
+    keywords: ['twilio'],
+    anyCase: true,
+    pattern: raw`twilio[\w.-]{0,30}${BECOMES}([0-9a-f]{32})(?!${ALNUM})`,
+    cut: raw`twilio[\w.-]{0,30}${BECOMES}([0-9a-f]{1,31})`,
+  },
+  {
+    name: 'sendgrid-key',
+    keywords: ['SG.'],
+    edge: true,
+    pattern: raw`SG\.${WORD}{16,64}\.${WORD}{16,}`,
+    cut: raw`SG\.${WORD}{1,64}(?:\.${WORD}{0,64})?`,
+  },
+  {
+    name: 'telegram-token',
+    keywords: [':AA'],
+    pattern: raw`(?<=${EDGE}(?<before>\d{8,10})):AA${WORD}{32,34}(?!${WORD})`,
+    cut: raw`(?<=${EDGE}(?<before>\d{8,10})):AA${WORD}{1,32}`,
+  },
+  {
+    name: 'discord-token',
+    keywords: DISCORD_HEADS,
+    edge: true,
+    pattern: raw`[MNO][A-Za-z0-9]{23,27}\.${WORD}{6}\.${WORD}{27,40}(?!${WORD})`,
+    cut: raw`[MNO][A-Za-z0-9]{23,27}\.${WORD}{1,6}(?:\.${WORD}{0,26})?`,
+  },
+  {
+    name: 'discord-webhook',
+    keywords: ['discord.com', 'discordapp.com'],
+    pattern: raw`discord(?:app)?\.com${SLASH}api${SLASH}webhooks${SLASH}\d{15,22}${SLASH}(${WORD}{50,80})`,
+    cut: raw`discord(?:app)?\.com${SLASH}api${SLASH}webhooks${SLASH}\d{15,22}${SLASH}(${WORD}{1,50})`,
+  },
+  {
+    name: 'teams-webhook',
+    keywords: ['webhook.office.com'],
+    pattern: raw`webhook\.office\.com${SLASH}webhookb2${SLASH}([\w@-]{60,90}${SLASH}IncomingWebhook${SLASH}[a-z0-9]{32}${SLASH}[\w-]{36})`,
+    cut: raw`webhook\.office\.com${SLASH}webhookb2${SLASH}((?:[\w@-]|${SLASH}){1,256})`,
+  },
+  {
+    name: 'mailchimp-key',
+    keywords: ['-us1', '-us2', '-us3', '-us4', '-us5', '-us6', '-us7', '-us8', '-us9'],
+    pattern: raw`(?<=${EDGE}(?<before>[0-9a-f]{32}))-us\d{1,2}(?!${ALNUM})`,
+  },
+  {
+    name: 'mailgun-key',
+    keywords: ['key-'],
+    edge: true,
+    pattern: raw`key-[0-9a-f]{32}(?!${ALNUM})`,
+    cut: 'key-[0-9a-f]{6,31}',
+  },
+  {
+    name: 'azure-client-secret',
+    keywords: ['8Q~', '7Q~', '6Q~', '9Q~', '5Q~', '4Q~', '3Q~', '2Q~', '1Q~', '0Q~'],
+    pattern: raw`(?<=(?<before>[\w.~-]{3}))\dQ~[\w.~-]{31,34}(?![\w.~-])`,
+    cut: raw`(?<=(?<before>[\w.~-]{3}))\dQ~[\w.~-]{1,31}`,
+  },
+  {
+    name: 'terraform-token',
+    keywords: ['.atlasv1.'],
+    pattern: raw`(?<=${EDGE}(?<before>${ALNUM}{14}))\.atlasv1\.[\w=-]{60,70}`,
+    cut: raw`(?<=${EDGE}(?<before>${ALNUM}{14}))\.atlasv1\.[\w=-]{1,60}`,
+  },
+  {
+    name: 'maxmind-key',
+    keywords: ['_mmk'],
+    pattern: raw`(?<=(?<before>\w{6}_${ALNUM}{29}))_mmk(?!\w)`,
+  },
+  {
+    name: 'facebook-token',
+    keywords: ['EAA'],
+    edge: true,
+    pattern: raw`EAA[MC][A-Za-z0-9]{80,400}(?!${ALNUM})`,
+    cut: 'EAA[MC][A-Za-z0-9]{8,80}',
+  },
+  {
+    name: 'dropbox-token',
+    keywords: ['sl.'],
+    edge: true,
+    pattern: raw`sl\.${WORD}{130,160}(?!${WORD})`,
+    cut: raw`sl\.${WORD}{40,130}`,
+  },
+  {
+    name: 'octopus-key',
+    keywords: ['API-'],
+    edge: true,
+    pattern: raw`API-[A-Z0-9]{25,27}(?!${ALNUM})`,
+    cut: 'API-[A-Z0-9]{8,25}',
+  },
+  {
+    name: 'plaid-token',
+    keywords: ['access-production-', 'access-development-', 'access-sandbox-'],
+    pattern: raw`access-(?:production|development|sandbox)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`,
+    cut: raw`access-(?:production|development|sandbox)-[0-9a-f-]{4,35}`,
+  },
+];
+
+export { SERVICES };

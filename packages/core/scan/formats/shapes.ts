@@ -1,0 +1,65 @@
+// Secrets of no service in particular: keys, tokens, passwords in addresses and headers.
+import { PEM } from './parts.ts';
+import type { PatternRule } from './pattern.ts';
+
+const raw = String.raw;
+const DATABASE = raw`(?<=(?:postgres|postgresql|mysql|mariadb|mongodb|redis|rediss|amqp|amqps|mssql|sqlserver|oracle|cockroachdb|clickhouse|cassandra|neo4j|bolt|nats|couchdb)(?:\+[a-z0-9]{1,16})?)`;
+const AUTHORITY = raw`:\\{0,7}/\\{0,7}/[^\s:@/"'\\<>]{0,256}:`;
+/** JSON writers may escape the slashes, and escape the escapes. */
+const URL_SIGNS = ['://', raw`:\/`, raw`:\\`];
+/** A port, a reference to a variable, or stars. */
+const NO_PASSWORD = raw`(?!\d{1,5}(?:[/?#"'\s\\]|$)|\$\{?\w{1,64}\}?@|\*{1,64}@)`;
+
+const SHAPES: readonly PatternRule[] = [
+  {
+    name: 'private-key',
+    keywords: ['-----BEGIN '],
+    pattern: PEM,
+  },
+  {
+    name: 'jwt',
+    keywords: ['eyJ'],
+    pattern: raw`eyJ[\w-]{6,}\.(?:eyJ[\w-]{4,}(?:\.[\w-]*)?|[\w-]*\.[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,})`,
+    cut: raw`eyJ[\w-]+(?:\.[\w-]*){0,4}`,
+    run: raw`[\w-]+`,
+  },
+  {
+    name: 'database-url',
+    keywords: URL_SIGNS,
+    pattern: raw`${DATABASE}${AUTHORITY}${NO_PASSWORD}([^\s"'\\<>]{1,256})@`,
+    cut: raw`${DATABASE}${AUTHORITY}${NO_PASSWORD}([^\s"'\\<>]{1,256})`,
+  },
+  {
+    name: 'basic-auth-url',
+    keywords: URL_SIGNS,
+    pattern: raw`${AUTHORITY}${NO_PASSWORD}([^\s"'\\<>/]{1,256})@`,
+    cut: raw`${AUTHORITY}${NO_PASSWORD}([^\s"'\\<>/]{1,256})`,
+  },
+  {
+    name: 'authorization-header',
+    keywords: ['authorization'],
+    anyCase: true,
+    pattern: raw`authorization\\{0,7}["']?\s{0,4}[:=,]\s{0,4}\\{0,7}["']?(?:(?:bearer|basic|token|apikey|negotiate)(?:\s|%20){1,4}([^\s"'\\,;]{6,})|([^\s"'\\,;]{16,}))`,
+    cut: raw`authorization\\{0,7}["']?\s{0,4}[:=,]\s{0,4}\\{0,7}["']?(?:bearer|basic|token|apikey|negotiate)(?:\s|%20){1,4}([^\s"'\\,;]{1,6})`,
+  },
+  {
+    name: 'authorization-header',
+    keywords: ['bearer'],
+    anyCase: true,
+    edge: true,
+    // Prose has no digits in its words.
+    pattern: raw`bearer(?:\s|%20){1,4}(?=[\w.~+/=-]{0,80}\d)([\w.~+/=-]{16,})`,
+    cut: raw`bearer(?:\s|%20){1,4}(?=[\w.~+/=-]{0,80}\d)([\w.~+/=-]{1,16})`,
+  },
+  {
+    name: 'connection-string',
+    keywords: ['pwd='],
+    anyCase: true,
+    edge: true,
+    // The working directory has the same name.
+    pattern: raw`pwd=(?![/~.\\]|[A-Z]:)([^\s;"'&\\]{6,256})`,
+    cut: raw`pwd=(?![/~.\\]|[A-Z]:)([^\s;"'&\\]{1,6})`,
+  },
+];
+
+export { SHAPES };

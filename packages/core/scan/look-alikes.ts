@@ -1,0 +1,62 @@
+// A character as a reader, or a model, takes it: compatibility forms, look-alikes, digits of other
+// scripts and accents brought to ASCII, what can't be seen dropped, Unicode tags decoded.
+import { lookAlike } from './confusables.ts';
+
+const TAG_MIN = 0xe_0020;
+const TAG_MAX = 0xe_007e;
+const TAG_BASE = 0xe_0000;
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/u;
+const SPACE = /^\p{Z}$/u;
+const MARKS = /\p{M}+/gu;
+const ASCII = /^[\0-\x7f]*$/;
+/** Scripts that have nothing to fold: looking them up would cost and bring nothing. */
+const PLAIN = /[\u3040-\u318f\u3400-\u4dbf\u4e00-\ua48f\uac00-\ud7a3]/;
+const CACHE_MAX = 8_192;
+
+const cache = new Map<string, string>();
+const LETTERS = 26;
+/** Regional indicators, and capitals in black circles and black squares. */
+const SIGN_LETTERS = [0x1_f1e6, 0x1_f150, 0x1_f170];
+const DIGIT = /^\p{Nd}$/u;
+const DIGIT_RUN_MAX = 100;
+
+/** One character, which may take two units. */
+function foldChar(char: string): string {
+  if (PLAIN.test(char)) return char;
+  const known = cache.get(char);
+  if (known !== undefined) return known;
+  const folded = foldAnew(char);
+  // A text of every character there is must not grow the process for good.
+  if (cache.size >= CACHE_MAX) cache.clear();
+  cache.set(char, folded);
+  return folded;
+}
+
+function foldAnew(char: string): string {
+  const point = char.codePointAt(0) ?? 0;
+  if (point >= TAG_MIN && point <= TAG_MAX) return String.fromCharCode(point - TAG_BASE);
+  if (UNSEEN.test(char)) return '';
+  if (SPACE.test(char)) return ' ';
+  const letter = letterAt(point);
+  if (letter !== undefined) return letter;
+  const bare = char.normalize('NFKD').replace(MARKS, '');
+  const read = Array.from(bare, (part) => lookAlike(part) ?? digitOf(part) ?? part).join('');
+  return ASCII.test(read) ? read : char.normalize('NFKC');
+}
+
+/** Letters that Unicode knows as signs: on flags, and white on black. */
+function letterAt(point: number): string | undefined {
+  const first = SIGN_LETTERS.find((start) => point >= start && point < start + LETTERS);
+  return first === undefined ? undefined : String.fromCharCode(0x41 + point - first);
+}
+
+/** The value of a decimal digit of any script: they come in runs of ten. */
+function digitOf(char: string): string | undefined {
+  if (!DIGIT.test(char)) return undefined;
+  const point = char.codePointAt(0) ?? 0;
+  let value = 0;
+  while (value < DIGIT_RUN_MAX && DIGIT.test(String.fromCodePoint(point - value - 1))) value++;
+  return String(value % 10);
+}
+
+export { foldChar };
