@@ -18,6 +18,7 @@ import { type Identified, identify } from '../../identity/index.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index.ts';
 import { type SpawnResult, spawnServer } from '../../stdio/index.ts';
 import { formatSecretProblem, type ResolvedSecrets, resolveBindings } from '../../vault/index.ts';
+import { finderOptions } from '../protect/finder-options.ts';
 import { withAgentFile } from '../run/agent-file.ts';
 import { COPY_HASH_NAME, COPY_NAME, TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
 import { type Guarding, type GuardingOptions, openGuarding } from './guarding.ts';
@@ -158,6 +159,10 @@ async function gatherWith(
     hasCedar: hub?.judges.cedar === true || config['cedar.policies'] !== null,
     secrets: secrets.secretValues(),
     redact: redaction.redact,
+    protects: finderOptions(options, {
+      ...loaded,
+      policies: policyPath === null ? [] : [policyPath],
+    }),
   });
   if (typeof guarding === 'string') {
     identified.leave();
