@@ -46,12 +46,25 @@ function selfStopByTexts(
   return stopFor({ options }, call, { ...named, isWhole: named.isWhole && isWhole });
 }
 
+/** What cannot be looked up counts as protected, in every profile. */
+function protectedIn(
+  { selfProtection }: Memory['options'],
+  names: readonly string[],
+): string | undefined {
+  if (names.length === 0) return undefined;
+  try {
+    return selfProtection?.find(names);
+  } catch {
+    return 'a file that could not be looked up';
+  }
+}
+
 function stopFor(
   { options }: Pick<Memory, 'options'>,
   call: GuardedCall,
   { names, isWhole }: NamedPaths,
 ): Stop | undefined {
-  const found = names.length === 0 ? undefined : options.selfProtection?.find(names);
+  const found = protectedIn(options, names);
   if (found !== undefined) return stopOf(options, call, `its arguments name ${found}`);
   return isWhole ? undefined : stopOf(options, call, UNREAD);
 }
@@ -72,7 +85,7 @@ function selfPassage({ options }: Memory, method: string, value: unknown): Passa
   const { selfProtection } = options;
   if (selfProtection?.enforced !== true || value === undefined) return undefined;
   const { names, isWhole } = namedPaths(value, selfProtection.baseNames);
-  const found = names.length === 0 ? undefined : selfProtection.find(names);
+  const found = protectedIn(options, names);
   if (found === undefined && isWhole) return undefined;
   const why = found === undefined ? UNREAD : `it names ${found}`;
   return {

@@ -178,15 +178,19 @@ function folded(path: string): string {
   return IS_FOLDED ? path.toLowerCase() : path;
 }
 
-function byPattern(path: string, { files }: Protection, lookup: PathLookup): string | undefined {
-  const { folder, rest } = splitPattern(folded(path));
-  const real = lookup.locate(folder)?.path ?? folder;
-  const match = files.find(({ paths }) =>
-    paths.some((one) => {
-      const name = folded(one);
-      const starts = [resolve(folder), folded(real)].filter((start) => isIn(name, start));
-      const isFrom = starts.some((start) => matchesParts(rest, partsOf(name.slice(start.length))));
-      return isFrom || matchesEnd(rest, partsOf(name));
+function byPattern(path: string, protection: Protection, lookup: PathLookup): string | undefined {
+  const { folder, rest } = splitPattern(path);
+  const located = folder === '' ? undefined : lookup.locate(folder);
+  const inside = folder === '' ? undefined : whatAt(resolve(folder), located, protection);
+  if (inside !== undefined) return inside;
+  const wanted = rest.map(folded);
+  const starts = [resolve(folder), located?.path ?? folder].map(folded);
+  const match = protection.files.find(({ paths }) =>
+    paths.map(folded).some((name) => {
+      const isFrom = starts.some((start) => {
+        return isIn(name, start) && matchesParts(wanted, partsOf(name.slice(start.length)));
+      });
+      return isFrom || matchesEnd(wanted, partsOf(name));
     }),
   );
   return match?.what;

@@ -42,7 +42,7 @@ function finderOptions(server: Server, { config, paths, policies }: InForce): Fi
     policies,
     policyPlaces: policyPlaces(folders, { policies, own: paths.policy }),
     userHome: home,
-    env,
+    env: { ...env, PWD: cwd },
     cwd,
     command: [command, ...args],
     now: Date.now,
