@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { recordText } from '../../clients/store/record-text.ts';
 import { loadConfig } from '../../config/index.ts';
 import { ProtectedFinder } from './find-protected.ts';
 import { finderOptions } from './finder-options.ts';
@@ -155,6 +156,31 @@ describe('what is protected is found', () => {
     finder.rootsTold([`file://${other}`]);
     expect(finder.find(['policy.yaml'])).toBe('the policy in force');
     expect(finder.find([join(project, 'policy.yaml')])).toBeUndefined();
+  });
+
+  it('when it is a client config that was changed for a client', () => {
+    const { home, other } = layout();
+    const config = join(other, 'mcp.json');
+    writeFileSync(config, '{}');
+    expect(find(config)).toBeUndefined();
+    const folder = join(home, '.subluminal/backups', '0'.repeat(32));
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const digest = { sha256: '0'.repeat(64), bytes: 2 };
+    const record = recordText({
+      v: 1,
+      kind: 'import',
+      client: 'custom',
+      path: config,
+      target: config,
+      format: 'json',
+      created_at: '2026-01-01T00:00:00Z',
+      base: digest,
+      after: digest,
+      changes: [],
+      draft: join(other, `.mcp.json.subluminal-${'0'.repeat(36)}`),
+    });
+    writeFileSync(join(folder, 'record.json'), record, { mode: 0o600 });
+    expect(find(config)).toBe('a client config that sub governs');
   });
 
   it('in the words of what it is', () => {
