@@ -27,8 +27,17 @@ function resultOf(method, params) {
   }
 }
 
+/** What was broken off is no message. */
+function messageIn(line) {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return {};
+  }
+}
+
 for await (const line of createInterface({ input: process.stdin })) {
-  const { id, method, params } = JSON.parse(line);
+  const { id, method, params } = messageIn(line);
   if (id === undefined) continue;
   process.stdout.write(
     `${JSON.stringify({ jsonrpc: '2.0', id, result: resultOf(method, params) })}\n`,
