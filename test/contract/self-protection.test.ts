@@ -1,5 +1,5 @@
 // An agent tries to reach what governs it, through the built shim and real servers.
-import { type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import {
   existsSync,
   linkSync,

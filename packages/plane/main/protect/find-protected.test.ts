@@ -29,7 +29,7 @@ function layout(): Layout {
   return { home: join(root, 'user'), project: join(root, 'user/proj'), other: join(root, 'other') };
 }
 
-async function finderAt(policies: readonly string[]): Promise<ProtectedFinder> {
+async function finderAt(policyPath: string | null): Promise<ProtectedFinder> {
   const { home, project } = layout();
   const env = { HOME: home, USER: 'me' };
   const loaded = await loadConfig({ env, flags: {}, cwd: project });
@@ -38,7 +38,7 @@ async function finderAt(policies: readonly string[]): Promise<ProtectedFinder> {
   let nowMs = 0;
   // Each look is a new one.
   const now = () => (nowMs += 10_000);
-  return new ProtectedFinder({ ...finderOptions(server, { ...loaded, policies }), now });
+  return new ProtectedFinder({ ...finderOptions(server, { ...loaded, policyPath }), now });
 }
 
 beforeEach(async () => {
@@ -61,7 +61,7 @@ beforeEach(async () => {
   linkSync(join(home, '.subluminal/config.toml'), join(other, 'hard.toml'));
   symlinkSync(project, join(other, 'way'));
   symlinkSync(join(home, '.subluminal/new.toml'), join(project, 'dangling'));
-  const finder = await finderAt([join(project, 'policy.yaml')]);
+  const finder = await finderAt(join(project, 'policy.yaml'));
   find = (...names) => finder.find(names);
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -151,7 +151,7 @@ describe('what is protected is found', () => {
   it('in the roots that the agent has told', async () => {
     const { project, other } = layout();
     const policy = join(other, 'policy.yaml');
-    const finder = await finderAt([policy]);
+    const finder = await finderAt(policy);
     expect(finder.find(['way/../policy.yaml'])).toBeUndefined();
     finder.rootsTold([`file://${other}`]);
     expect(finder.find(['policy.yaml'])).toBe('the policy in force');
@@ -228,9 +228,9 @@ describe('what is not protected stays free', () => {
 describe('a place where a policy would be found first', () => {
   it('is protected as far as the search goes, and no further than the policy in force', async () => {
     const { project } = layout();
-    const none = await finderAt([]);
+    const none = await finderAt(null);
     expect(none.find(['policy.yaml'])).toBe('a place where a policy is looked for');
-    const named = await finderAt([join(root, 'named.yaml')]);
+    const named = await finderAt(join(root, 'named.yaml'));
     expect(named.find([join(project, 'policy.yaml')])).toBeUndefined();
     expect(named.find([join(root, 'named.yaml')])).toBe('the policy in force');
   });

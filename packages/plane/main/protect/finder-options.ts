@@ -28,12 +28,13 @@ interface Server extends Pick<FinderOptions, 'env' | 'cwd'> {
 }
 
 interface InForce extends Pick<FinderOptions, 'config' | 'paths'> {
-  /** The policies in force. */
-  readonly policies: readonly string[];
+  /** The policy in force. */
+  readonly policyPath: string | null;
 }
 
-function finderOptions(server: Server, { config, paths, policies }: InForce): FinderOptions {
+function finderOptions(server: Server, { config, paths, policyPath }: InForce): FinderOptions {
   const { env, cwd, command, args } = server;
+  const policies = policyPath === null ? [] : [policyPath];
   const home = userHome(env);
   const folders = projectFolders({ cwd, home: paths.home, userHome: home });
   return {

@@ -40,7 +40,7 @@ async function session() {
   if (!loaded.ok) throw new Error('no configuration');
   const server = { env, cwd: home, command: 'server', args: [] };
   const gates = new Gates({
-    protects: finderOptions(server, { ...loaded, policies: [] }),
+    protects: finderOptions(server, { ...loaded, policyPath: null }),
     serverName: 's',
     home,
     manifests: join(home, 'manifests'),

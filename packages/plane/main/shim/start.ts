@@ -153,16 +153,12 @@ async function gatherWith(
   const guarding = await guardingOf(loaded, {
     serverName,
     snapshot,
-    hasPolicy: policyPath !== null,
     identity: identityOf(producer),
     hasHub: hub !== undefined,
     hasCedar: hub?.judges.cedar === true || config['cedar.policies'] !== null,
     secrets: secrets.secretValues(),
     redact: redaction.redact,
-    protects: finderOptions(options, {
-      ...loaded,
-      policies: policyPath === null ? [] : [policyPath],
-    }),
+    ...byPolicy(options, loaded, policyPath),
   });
   if (typeof guarding === 'string') {
     identified.leave();
@@ -216,6 +212,16 @@ type Known = Omit<
   GuardingOptions,
   'home' | 'manifests' | 'pinsMode' | 'profile' | 'inspectBytesMax'
 >;
+
+/** What the gates must know of the policy in force: that there is one, and what no call may name. */
+function byPolicy(
+  options: ShimOptions,
+  { config, paths }: Loaded,
+  policyPath: string | null,
+): Pick<GuardingOptions, 'hasPolicy' | 'protects'> {
+  const protects = finderOptions(options, { config, paths, policyPath });
+  return { hasPolicy: policyPath !== null, protects };
+}
 
 /** The gates beside the rules; a text says why there are none, and the server must not start. */
 async function guardingOf({ config, paths }: Loaded, known: Known): Promise<Guarding | string> {
