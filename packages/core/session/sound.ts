@@ -5,6 +5,7 @@ import type {
   CallEnd,
   Envelope,
   GateVerdict,
+  GatheredTexts,
   Guard,
   GuardedCall,
   Passage,
@@ -30,6 +31,7 @@ class SoundGuard implements Guard {
   readonly around?: NonNullable<Guard['around']>;
   readonly isLimited?: NonNullable<Guard['isLimited']>;
   readonly limits?: NonNullable<Guard['limits']>;
+  readonly gathered?: NonNullable<Guard['gathered']>;
 
   constructor(guard: Guard, enforcing: boolean) {
     this.guard = guard;
@@ -38,6 +40,15 @@ class SoundGuard implements Guard {
       this.isLimited = (tool) => tried(() => guard.isLimited?.(tool) ?? false, true);
       // What breaks here breaks in `surface` too, which says what becomes of the call.
       this.limits = (call, nowMs) => tried(() => guard.limits?.(call, nowMs) ?? [], []);
+    }
+    if (guard.gathered !== undefined) {
+      this.gathered = (call: GuardedCall, texts: GatheredTexts) => {
+        try {
+          return guard.gathered?.(call, texts) ?? BROKEN;
+        } catch {
+          return this.unjudged();
+        }
+      };
     }
     if (guard.around === undefined) return;
     this.around = (way: Way, envelope: Envelope, nowMs: number) => {

@@ -63,4 +63,4 @@ function isFile(path: string): boolean {
 }
 
 export type { FindOptions, FoundPolicy };
-export { findPolicy };
+export { findPolicy, projectFolders };

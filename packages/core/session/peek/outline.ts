@@ -13,7 +13,9 @@ import {
   SPACE,
   TAB,
 } from '../../canon/units.ts';
+import type { GatheredTexts } from '../guard.ts';
 import { type Draft, emptyDraft, settle } from './draft.ts';
+import { TextGatherer } from './gather-texts.ts';
 import { DECIDED, noteKey, noteObject, noteScalar, WANTED } from './outline-fields.ts';
 import { isFolded, type Place, PROTOCOL } from './protocol-keys.ts';
 import { Scalar } from './scalar.ts';
@@ -89,6 +91,12 @@ class Outline {
   private lineBreak = false;
   private reason: InvalidReason | undefined;
   private offset = 0;
+  private readonly gatherer: TextGatherer | undefined;
+
+  /** With `gathers`, the texts inside of the params are kept as well. */
+  constructor(gathers = false) {
+    this.gatherer = gathers ? new TextGatherer() : undefined;
+  }
 
   /** The next bytes of the message. */
   feed(bytes: Uint8Array): void {
@@ -131,6 +139,18 @@ class Outline {
     if (this.idTwice) this.draft.id = null;
     const { reason, offset } = this;
     return settle(this.draft, reason === undefined ? undefined : { reason, offset });
+  }
+
+  /** The texts inside of the params, if they were gathered. */
+  gathered(): GatheredTexts | undefined {
+    return this.gatherer?.texts();
+  }
+
+  /** The gatherer, if what comes stands inside of the params; `_meta` is no argument. */
+  private gathering(): TextGatherer | undefined {
+    const { gatherer, levels } = this;
+    if (gatherer === undefined || levels[1]?.place !== 'params') return undefined;
+    return levels[2]?.place === 'meta' ? undefined : gatherer;
   }
 
   /** Notes what is wrong and goes on: the id may still come. */
@@ -207,6 +227,7 @@ class Outline {
     this.capturing = level !== undefined && (this.takesKey || isWanted(level));
     this.capturedLength = 0;
     if (this.capturing) this.capture(QUOTE);
+    else this.gathering()?.open();
   }
 
   private openScalar(byte: number, offset: number): void {
@@ -262,6 +283,7 @@ class Outline {
     const { text } = this;
     const end = text.read(bytes, view, from);
     if (this.capturing) for (let at = from; at < end; at++) this.capture(bytes[at] ?? 0);
+    else this.gathering()?.add(bytes, from, text.ended ? end - 1 : end);
     if (text.fault !== undefined) this.complain(text.fault, this.bytesFed + end);
     if (text.ended) this.closeValue(this.bytesFed + end);
     return end;
@@ -293,6 +315,7 @@ class Outline {
   private closeValue(offset: number): void {
     const level = this.levelAt();
     const isKey = this.takesKey;
+    if (this.reading === 'string' && !this.capturing) this.gathering()?.close(isKey);
     this.reading = 'between';
     this.expected = isKey ? 'colon' : 'comma or end';
     if (level === undefined) return;
@@ -330,6 +353,7 @@ class Outline {
   private takeKey(level: Level, key: string, offset: number): void {
     const { place, keys } = level;
     level.key = key;
+    this.gathering()?.under(key);
     if (place === undefined) return;
     if (isFolded(PROTOCOL[place], key)) this.complain('folded_key', offset);
     if (keys === undefined) return;

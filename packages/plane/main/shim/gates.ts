@@ -7,6 +7,7 @@ import {
   createLeakFinder,
   type GuardOptions,
   type LeakFinder,
+  type SelfProtection,
   type ServerGuard,
 } from '@subluminal/core/gates';
 import type { Snapshot } from '@subluminal/core/policy';
@@ -14,6 +15,7 @@ import type { Manifest, OpenedPins, PinStore, ServerPins } from '@subluminal/cor
 import { compileTaint } from '@subluminal/core/taint';
 import { sha256 } from '../../crypto/index.ts';
 import { openPins, PINS_FILE, type PinsFile, rememberPins, savePins } from '../../surface/index.ts';
+import { ProtectedFinder } from '../protect/find-protected.ts';
 import { fingerprintsIn } from './fingerprints.ts';
 import type { GuardingOptions, GuardingPeer } from './guarding.ts';
 
@@ -38,6 +40,7 @@ class Gates {
   #first: NodeJS.Timeout | undefined;
   readonly #leaks: LeakFinder | undefined;
   readonly #fingerprint: (text: string) => string;
+  readonly #protected: ProtectedFinder;
   #peer: GuardingPeer | undefined;
   #saving: Promise<void> = Promise.resolve();
   readonly #onPins = (): void => this.#reopen();
@@ -46,6 +49,7 @@ class Gates {
     this.#options = options;
     this.#leaks = createLeakFinder(options.secrets);
     this.#fingerprint = fingerprintsIn(options.home).of;
+    this.#protected = new ProtectedFinder(options.protects);
     const opened = options.pinsMode === 'off' ? undefined : openPins(options.home);
     this.#opened = opened;
     this.#revision = opened?.ok ? opened.revision : 0;
@@ -172,6 +176,20 @@ class Gates {
     return own === undefined ? [] : [[this.#options.serverName, own]];
   }
 
+  /** On in every profile and without any policy, unless a policy says otherwise or only observes. */
+  #selfProtection(): SelfProtection | undefined {
+    const { snapshot, isMeant, hasPolicy } = this.#options;
+    const { mode, self_protection } = snapshot.document;
+    if (isMeant && self_protection === 'off') return undefined;
+    const finder = this.#protected;
+    return {
+      enforced: !(isMeant && hasPolicy && mode === 'observe'),
+      baseNames: finder.baseNames,
+      find: (names) => finder.find(names),
+      rootsTold: (uris) => finder.rootsTold(uris),
+    };
+  }
+
   #guardOptions(): GuardOptions {
     const { serverName, snapshot, manifest, pinsMode, isMeant, hasHub } = this.#options;
     const { content, taint } = snapshot.document;
@@ -187,6 +205,7 @@ class Gates {
       content: isMeant ? content : undefined,
       taint: isMeant && taint !== undefined && !hasHub ? compileTaint(taint) : undefined,
       leaks: this.#leaks,
+      selfProtection: this.#selfProtection(),
       sha256,
       fingerprint: this.#fingerprint,
       redact: this.#options.redact,

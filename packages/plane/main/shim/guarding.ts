@@ -6,6 +6,7 @@ import type { SecretValue } from '@subluminal/core/scan';
 import type { Guard } from '@subluminal/core/session';
 import type { Manifest } from '@subluminal/core/surface';
 import { loadManifest, watchManifest } from '../../surface/index.ts';
+import type { FinderOptions } from '../protect/finder-options.ts';
 import type { Gates } from './gates.ts';
 
 interface GuardingOptions {
@@ -27,6 +28,8 @@ interface GuardingOptions {
   readonly secrets: readonly SecretValue[];
   readonly redact: (text: string) => string;
   readonly inspectBytesMax: number;
+  /** What calls must not name, and where their names start. */
+  readonly protects: FinderOptions;
 }
 
 interface GuardingPeer {
@@ -102,6 +105,7 @@ class Guarding {
     const { manifest, snapshot } = this.#now;
     const { content, taint } = snapshot.document;
     if (manifest !== undefined || pinsMode !== 'off' || secrets.length > 0) return true;
+    if (!this.#isMeant || snapshot.document.self_protection !== 'off') return true;
     return this.#isMeant && (content !== undefined || (taint !== undefined && !hasHub));
   }
 

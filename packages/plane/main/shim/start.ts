@@ -18,6 +18,7 @@ import { type Identified, identify } from '../../identity/index.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index.ts';
 import { type SpawnResult, spawnServer } from '../../stdio/index.ts';
 import { formatSecretProblem, type ResolvedSecrets, resolveBindings } from '../../vault/index.ts';
+import { finderOptions } from '../protect/finder-options.ts';
 import { withAgentFile } from '../run/agent-file.ts';
 import { COPY_HASH_NAME, COPY_NAME, TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
 import { type Guarding, type GuardingOptions, openGuarding } from './guarding.ts';
@@ -153,12 +154,12 @@ async function gatherWith(
   const guarding = await guardingOf(loaded, {
     serverName,
     snapshot,
-    hasPolicy: policyPath !== null,
     identity: identityOf(producer),
     hasHub: hub !== undefined,
     hasCedar: hub?.judges.cedar === true || config['cedar.policies'] !== null,
     secrets: secrets.secretValues(),
     redact: redaction.redact,
+    ...byPolicy(options, loaded, policyPath),
   });
   if (typeof guarding === 'string') {
     identified.leave();
@@ -212,6 +213,16 @@ type Known = Omit<
   GuardingOptions,
   'home' | 'manifests' | 'pinsMode' | 'profile' | 'inspectBytesMax'
 >;
+
+/** What the gates must know of the policy in force: that there is one, and what no call may name. */
+function byPolicy(
+  options: ShimOptions,
+  { config, paths }: Loaded,
+  policyPath: string | null,
+): Pick<GuardingOptions, 'hasPolicy' | 'protects'> {
+  const protects = finderOptions(options, { config, paths, policyPath });
+  return { hasPolicy: policyPath !== null, protects };
+}
 
 /** The gates beside the rules; a text says why there are none, and the server must not start. */
 async function guardingOf({ config, paths }: Loaded, known: Known): Promise<Guarding | string> {
