@@ -223,7 +223,7 @@ describe('sub pins forget and reset', () => {
     expect(await pins('sign')).toMatchObject({ code: 2 });
     const inside = { cwd: folder, env: { ...env, SUB_RUN_ID: 'run-1' } };
     const byAgent = await runSub(['pins', 'sign', '--yes'], inside);
-    expect(byAgent.stderr).toContain('[SUB_SURFACE_INSIDE]');
+    expect(byAgent.stderr).toContain('[SUB_INSIDE_RUN]');
     expect((await pins('list')).code).toBe(2);
     const signed = await pins('sign', '--yes');
     expect(signed).toMatchObject({ code: 0, stderr: '' });
