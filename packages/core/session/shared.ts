@@ -1,6 +1,6 @@
 // Calls that count together with those of other servers of the run: the hub decides them.
 import type { Decision } from '@subluminal/contracts';
-import { candidatesFor } from '../policy/compile/snapshot.ts';
+import { candidatesFor, type Snapshot } from '../policy/compile/snapshot.ts';
 import { countsAcrossServers } from '../policy/decide/scope.ts';
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
 import type { Context, Step } from './context.ts';
@@ -27,9 +27,10 @@ const RUNLESS = {
 function asksHub({ config, snapshot }: Context, { server_name, tool_name }: Call): boolean {
   if (config.asksAlways === true) return true;
   if (config.hub !== true) return false;
-  return candidatesFor(snapshot, server_name, tool_name).some(({ rule }) =>
-    countsAcrossServers(rule),
-  );
+  const { tightenedBy } = snapshot;
+  const counts = (policy: Snapshot): boolean =>
+    candidatesFor(policy, server_name, tool_name).some(({ rule }) => countsAcrossServers(rule));
+  return counts(snapshot) || (tightenedBy !== undefined && counts(tightenedBy));
 }
 
 /** Where a message stands: the same in the question and when the answer comes. */

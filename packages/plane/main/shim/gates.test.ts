@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bundle } from '@subluminal/contracts';
-import { compileBundle } from '@subluminal/core/policy';
+import { compileBundle, sectionsFor } from '@subluminal/core/policy';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../crypto/index.ts';
 import { openPins } from '../../surface/index.ts';
@@ -48,7 +48,7 @@ function session() {
     redact: (text) => text,
     inspectBytesMax: 1_048_576,
     manifest: undefined,
-    isMeant: true,
+    sections: sectionsFor(SNAPSHOT),
   });
   gates.start({ use: () => hear('used'), warn: hear, degraded: hear });
   onTestFinished(() => gates.stop());

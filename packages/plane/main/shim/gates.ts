@@ -9,7 +9,12 @@ import {
   type LeakFinder,
   type ServerGuard,
 } from '@subluminal/core/gates';
-import type { Snapshot } from '@subluminal/core/policy';
+import {
+  policiesIn,
+  type SectionsInForce,
+  type Snapshot,
+  strictestMode,
+} from '@subluminal/core/policy';
 import type { Manifest, OpenedPins, PinStore, ServerPins } from '@subluminal/core/surface';
 import { compileTaint } from '@subluminal/core/taint';
 import { sha256 } from '../../crypto/index.ts';
@@ -20,8 +25,8 @@ import type { GuardingOptions, GuardingPeer } from './guarding.ts';
 interface GatesOptions extends GuardingOptions {
   readonly manifest: Manifest | undefined;
   readonly snapshot: Snapshot;
-  /** Whether the policy is for this agent. */
-  readonly isMeant: boolean;
+  /** What the policies have beside their rules, for this agent. */
+  readonly sections: SectionsInForce;
 }
 
 const PINS_EVERY_MS = 1_000;
@@ -157,8 +162,8 @@ class Gates {
   }
 
   #guardOptions(): GuardOptions {
-    const { serverName, snapshot, manifest, pinsMode, isMeant, hasHub } = this.#options;
-    const { content, taint } = snapshot.document;
+    const { serverName, sections, manifest, pinsMode, hasHub } = this.#options;
+    const { content, taint } = sections;
     const pins =
       this.#opened === undefined || pinsMode === 'off'
         ? undefined
@@ -168,8 +173,8 @@ class Gates {
       enforces: enforcedBy(this.#options),
       manifest,
       pins,
-      content: isMeant ? content : undefined,
-      taint: isMeant && taint !== undefined && !hasHub ? compileTaint(taint) : undefined,
+      content,
+      taint: taint !== undefined && !hasHub ? compileTaint(taint) : undefined,
       leaks: this.#leaks,
       sha256,
       fingerprint: this.#fingerprint,
@@ -188,14 +193,14 @@ function withPins(
 }
 
 /** Who has written a manifest wants it enforced; pins are told only until there is a policy. */
-function enforcedBy({ profile, snapshot, hasPolicy }: GatesOptions): GuardOptions['enforces'] {
-  const { mode } = snapshot.document;
+function enforcedBy(options: GatesOptions): GuardOptions['enforces'] {
+  const { profile, snapshot, sections, hasPolicy } = options;
+  const mode = strictestMode(policiesIn(snapshot));
   const isProduction = profile === 'production';
-  const isStrict = isProduction && mode !== 'observe';
   return {
     surface: isProduction && (!hasPolicy || mode !== 'observe'),
-    pins: isStrict,
-    content: isStrict,
+    pins: isProduction && mode !== 'observe',
+    content: isProduction && sections.mode !== 'observe',
     asks: isProduction && (!hasPolicy || mode === 'control'),
   };
 }
