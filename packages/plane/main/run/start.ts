@@ -94,7 +94,7 @@ async function startRun(options: RunOptions): Promise<RunResult> {
 /** Without a policy nothing is decided, as in a shim. */
 async function snapshotOf({ snapshot, config }: RunOptions): Promise<Snapshot> {
   if (snapshot !== null) return snapshot;
-  const loaded = await loadPolicy(null, config.profile);
+  const loaded = await loadPolicy([], config.profile);
   if (!loaded.ok) throw new Error(loaded.message);
   return loaded.snapshot;
 }

@@ -3,36 +3,53 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { Profile } from '@subluminal/contracts';
 import {
+  type CompileOptions,
   compileBundle,
+  compileDocument,
+  compileTightened,
   formatProblem,
+  normalizeBundle,
   openSnapshot,
   parseWithEngines,
   type Snapshot,
+  withoutTrustedFields,
 } from '@subluminal/core/policy';
 import { harmless } from '@subluminal/core/visible';
-import { sha256 } from '../../crypto/index.ts';
+import { sha256, sha256Bytes } from '../../crypto/index.ts';
+import type { PolicySource } from '../policy/sources.ts';
 
 type LoadedPolicy =
-  | { readonly ok: true; readonly snapshot: Snapshot }
+  | {
+      readonly ok: true;
+      readonly snapshot: Snapshot;
+      /** Of the content of each file that it was made of. */
+      readonly hashes: readonly string[];
+    }
   | { readonly ok: false; readonly message: string };
 
 const FILE_BYTES_MAX = 8_388_608;
 const PROBLEMS_SHOWN_MAX = 5;
 
 /** Reads a bundle or a snapshot file; the message of a failure says where and how to mend it. */
-async function readPolicy(path: string, profile: Profile): Promise<LoadedPolicy> {
+async function readPolicy(source: PolicySource, profile: Profile): Promise<LoadedPolicy> {
+  const { path, role } = source;
   try {
-    if (statSync(path).size > FILE_BYTES_MAX) return tooLarge(path);
-    const bytes = readFileSync(path);
-    if (bytes.length > FILE_BYTES_MAX) return tooLarge(path);
+    const bytes = source.bytes ?? bytesOf(path);
+    if (bytes === undefined || bytes.length > FILE_BYTES_MAX) return tooLarge(path);
+    const hashes = [sha256Bytes(bytes)];
+    const options = { sha256, profile };
     const sealed = snapshotIn(bytes);
     if (sealed !== undefined) {
-      const opened = await openSnapshot(sealed, { sha256, profile });
-      return opened.ok ? opened : refused(`${path}: ${opened.message} [${opened.code}]`);
+      const opened = await openSnapshot(sealed, options);
+      if (!opened.ok) return refused(`${path}: ${opened.message} [${opened.code}]`);
+      const { snapshot } = opened;
+      if (role !== 'untrusted') return { ok: true, snapshot, hashes };
+      return { ok: true, snapshot: await untrustedSnapshot(snapshot, options), hashes };
     }
     const parsed = await parseWithEngines({ file: path, bytes });
     if (parsed.ok) {
-      return { ok: true, snapshot: await compileBundle(parsed.bundle, { sha256, profile }) };
+      const bundle = role === 'untrusted' ? withoutTrustedFields(parsed.bundle) : parsed.bundle;
+      return { ok: true, snapshot: await compileBundle(bundle, options), hashes };
     }
     const shown = parsed.problems.slice(0, PROBLEMS_SHOWN_MAX).map(formatProblem);
     const rest = parsed.problems.length - shown.length;
@@ -40,6 +57,44 @@ async function readPolicy(path: string, profile: Profile): Promise<LoadedPolicy>
   } catch (cause) {
     return refused(`${path}${wordsOf(cause)}`);
   }
+}
+
+/** A policy of the user, tightened by one of a project that is not trusted. */
+async function readTightened(
+  user: PolicySource,
+  project: PolicySource,
+  profile: Profile,
+): Promise<LoadedPolicy> {
+  const [first, second] = await Promise.all([
+    readPolicy(user, profile),
+    readPolicy({ ...project, role: 'untrusted' }, profile),
+  ]);
+  if (!first.ok) return first;
+  if (!second.ok) return second;
+  const documents = [first.snapshot.document, second.snapshot.document] as const;
+  const held = documents.findIndex(({ tightened_by }) => tightened_by !== undefined);
+  if (held >= 0) {
+    const path = held === 0 ? user.path : project.path;
+    return refused(
+      `${path} holds two policies already. Name it with --policy. [SUB_SNAPSHOT_FORMAT]`,
+    );
+  }
+  const snapshot = await compileTightened(...documents, { sha256, profile });
+  return { ok: true, snapshot, hashes: [...first.hashes, ...second.hashes] };
+}
+
+/** Undefined for what is too large. */
+function bytesOf(path: string): Buffer | undefined {
+  return statSync(path).size > FILE_BYTES_MAX ? undefined : readFileSync(path);
+}
+
+/** As its bundle would be compiled without what only a trusted policy may say. */
+function untrustedSnapshot({ document }: Snapshot, options: CompileOptions): Promise<Snapshot> {
+  const { format: _known, tightened_by, ...bundle } = document;
+  const first = normalizeBundle(withoutTrustedFields(bundle));
+  return tightened_by === undefined
+    ? compileDocument(first, options)
+    : compileTightened(first, tightened_by, options);
 }
 
 /** A snapshot file is JSON with a snapshot in it; everything else is a bundle. */
@@ -80,4 +135,4 @@ function refused(message: string): LoadedPolicy {
 }
 
 export type { LoadedPolicy };
-export { readPolicy };
+export { readPolicy, readTightened };

@@ -6,9 +6,7 @@ import { uuidv7 } from 'uuidv7';
 import {
   type Config,
   ensurePrivateFolder,
-  findPolicy,
   formatConfigProblem,
-  type HomePaths,
   type LoadResult,
   loadConfig,
   secretSettings,
@@ -18,13 +16,27 @@ import { type Identified, identify } from '../../identity/index.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index.ts';
 import { type SpawnResult, spawnServer } from '../../stdio/index.ts';
 import { formatSecretProblem, type ResolvedSecrets, resolveBindings } from '../../vault/index.ts';
+import {
+  type PolicySource,
+  policySources,
+  sourcesOfRun,
+  sourceWarnings,
+} from '../policy/sources.ts';
 import { withAgentFile } from '../run/agent-file.ts';
-import { COPY_HASH_NAME, COPY_NAME, TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
+import type { LoadedRunPolicy } from '../run/policy-of-run.ts';
+import {
+  COPY_HASH_NAME,
+  COPY_NAME,
+  PROJECT_POLICY_NAME,
+  TOKEN_NAME,
+  TOLD_NAMES,
+} from '../wrap/told-names.ts';
 import { type Guarding, type GuardingOptions, openGuarding } from './guarding.ts';
 import type { HubReach } from './hub.ts';
 import { ledgerStarter } from './ledger.ts';
 import { createPeople } from './people.ts';
 import { loadPolicy, markOf } from './policy.ts';
+import type { LoadedPolicy } from './policy-file.ts';
 import { loadRedactor } from './redact.ts';
 import { identityOf, type ShimParts } from './running.ts';
 import { runShim } from './shim.ts';
@@ -125,8 +137,9 @@ async function gatherWith(
   const { serverName, env, cwd } = options;
   const { config, paths } = loaded;
   const { profile } = config;
-  const { policyPath, policyMark } = policyFile(options, loaded);
-  const policy = await policyOf(options, loaded, policyPath);
+  const sources = sourcesOf(options, loaded);
+  const mark = markOf(sources);
+  const policy = await policyOf(options, loaded, sources);
   if (!policy.ok) return policy.message;
   const secrets = await secretsFor(options, loaded);
   if (typeof secrets === 'string') return secrets;
@@ -152,7 +165,7 @@ async function gatherWith(
   const guarding = await guardingOf(loaded, {
     serverName,
     snapshot,
-    hasPolicy: policyPath !== null,
+    hasPolicy: sources.length > 0,
     identity: identityOf(producer),
     hasHub: hub !== undefined,
     hasCedar: hub?.judges.cedar === true || config['cedar.policies'] !== null,
@@ -171,8 +184,13 @@ async function gatherWith(
     identified,
     spawned,
     snapshot,
-    policyPath,
-    policyMark,
+    policyFiles: {
+      sources,
+      home: paths.home,
+      mark,
+      hashes: policy.hashes,
+      loosening: 'loosening' in policy ? policy.loosening : undefined,
+    },
     policyReload: config['policy.reload'],
     profile,
     producer,
@@ -231,23 +249,24 @@ async function guardingOf({ config, paths }: Loaded, known: Known): Promise<Guar
 /** A run keeps the policy that it began with; an entry that names another one has that. */
 async function policyOf(
   { env, flags }: ShimOptions,
-  { config }: Loaded,
-  path: string | null,
-): ReturnType<typeof loadPolicy> {
+  { config, paths }: Loaded,
+  sources: readonly PolicySource[],
+): Promise<LoadedPolicy | LoadedRunPolicy> {
   const { profile, 'policy.reload': reload } = config;
   const copyPath = env[COPY_NAME];
-  if (!copyPath) return loadPolicy(path, profile);
-  const { isOther, loadRunPolicy, otherThan } = await import('../run/policy-of-run.ts');
+  if (!copyPath) return loadPolicy(sources, profile);
+  const ofRuns = await import('../run/policy-of-run.ts');
+  const path = sources[0]?.path ?? null;
   const ofRun = env['SUB_POLICY'];
   // `sub wrap` writes that of its run into every entry, should it be cut off.
   const isNamed = flags['policy'] !== undefined && flags['wrap'] === undefined;
-  if (isNamed && path !== null && isOther(ofRun, path)) {
-    const warning = otherThan(copyPath, ofRun, path);
+  if (isNamed && path !== null && ofRuns.isOther(ofRun, path)) {
+    const warning = ofRuns.otherThan(copyPath, ofRun, path);
     if (warning !== undefined) warn(warning);
-    return loadPolicy(path, profile);
+    return loadPolicy(sources, profile);
   }
   const copy = { path: copyPath, hash: env[COPY_HASH_NAME] };
-  return loadRunPolicy({ copy, sourcePath: path, reload, profile, warn });
+  return ofRuns.loadRunPolicy({ copy, sources, home: paths.home, reload, profile, warn });
 }
 
 /** The secrets of this server; in production it does not start without one of them. */
@@ -322,15 +341,28 @@ function warn(text: string): void {
   process.stderr.write(`sub: ${text}\n`);
 }
 
-/** Where the policy is, and what its file is like before it is read. */
-function policyFile({ cwd, env }: ShimOptions, { config, paths }: Loaded) {
-  const policyPath = config['policy.path'] ?? foundPolicy(cwd, paths, env);
-  return { policyPath, policyMark: markOf(policyPath) };
-}
-
-function foundPolicy(cwd: string, { home }: HomePaths, env: ShimOptions['env']): string | null {
-  const found = findPolicy({ cwd, home, userHome: userHome(env) });
-  return found.kind === 'found' ? found.path : null;
+/** The files of the policy. What an outer run says of them is how they were found there. */
+function sourcesOf(
+  { cwd, env, flags }: ShimOptions,
+  { config, paths, origins }: Loaded,
+): readonly PolicySource[] {
+  const isTold = origins['policy.path'] === 'env' || flags['wrap'] !== undefined;
+  const toldProject = isTold ? env[PROJECT_POLICY_NAME] : undefined;
+  const named = config['policy.path'];
+  // A run keeps its files in their places, whatever is trusted meanwhile.
+  if (env[COPY_NAME] && named !== null && toldProject) return sourcesOfRun(named, toldProject);
+  const found = policySources({
+    cwd,
+    home: paths.home,
+    userHome: userHome(env),
+    named,
+    toldProject,
+    // An entry of a repository could say otherwise.
+    trusts: false,
+  });
+  // The run says by which policy its servers are governed: what lies here does not matter.
+  if (!env[COPY_NAME]) for (const warning of sourceWarnings(found)) warn(warning);
+  return found.sources;
 }
 
 function sinkOf({ env }: ShimOptions, loaded: Loaded): PromptSink | string {
