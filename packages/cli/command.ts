@@ -65,6 +65,11 @@ type Run<A extends ArgSpecs, O extends OptionSpecs> = (
   io: Io,
 ) => Promise<Outcome>;
 
+/**
+ * `person`: refused inside a governed run. `terminal`: also needs a terminal that a person sits at.
+ */
+type Requirement = 'person' | 'terminal';
+
 interface CommandSpec<A extends ArgSpecs, O extends OptionSpecs> {
   /** The words behind `sub`. */
   readonly path: readonly string[];
@@ -74,6 +79,8 @@ interface CommandSpec<A extends ArgSpecs, O extends OptionSpecs> {
   readonly options: O;
   readonly examples: readonly string[];
   readonly exitCodes: { readonly [code: number]: string };
+  /** Who may run it, when it loosens, approves, reveals or erases; a dry run needs nobody. */
+  readonly requires?: Requirement;
   readonly load: () => Promise<{ readonly run: Run<A, O> }>;
 }
 
@@ -86,6 +93,7 @@ interface Command {
   readonly options: OptionSpecs;
   readonly examples: readonly string[];
   readonly exitCodes: { readonly [code: number]: string };
+  readonly requires?: Requirement;
   readonly start: (values: RawValues, io: Io) => Promise<Outcome>;
 }
 
@@ -196,6 +204,7 @@ export type {
   OptionSpecs,
   Outcome,
   RawValues,
+  Requirement,
   TextSpec,
   TextsSpec,
 };

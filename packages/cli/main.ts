@@ -20,6 +20,11 @@ async function main(argv: readonly string[], io: Io): Promise<number> {
       reportFailure(await withGuess(intent), io, json);
       return EXIT.usage;
     case 'run': {
+      const refused = await refusalOf(intent, io);
+      if (refused !== undefined) {
+        reportFailure(refused, io, json);
+        return EXIT.usage;
+      }
       await repair(intent, io);
       const outcome = await intent.command.start(intent.values, io);
       if (outcome.kind === 'done') return outcome.exitCode;
@@ -38,6 +43,13 @@ const UNREPAIRED = new Set(['shim', 'ledgerd', 'completion', 'version', 'unwrap'
 const LOOKING = new Set(['status', 'doctor']);
 
 type Chosen = Extract<Intent, { readonly kind: 'run' }>;
+
+/** Before anything is read or changed. */
+async function refusalOf({ command, values }: Chosen, io: Io): Promise<Failure | undefined> {
+  if (command.requires === undefined || values.options['dry-run'] === true) return undefined;
+  const { mayAct } = await import('./person.ts');
+  return mayAct(command.requires, io);
+}
 
 /** A `sub wrap` that was killed has left a config rewritten: the next command puts it back. */
 async function repair({ command, values }: Chosen, io: Io): Promise<void> {

@@ -17,11 +17,17 @@ const APPROVAL_ERRORS = {
     cause: 'The operating system refused to read or write a file of approvals or grants.',
     fix: 'Check the disk, the folder and its permissions.',
   },
-  SUB_APPROVAL_INSIDE: {
-    title: 'An agent may not approve calls.',
+  SUB_INSIDE_RUN: {
+    title: 'The command is for a person, not for an agent.',
     cause:
-      'The command was started inside a governed run, so it may have been the agent that started it.',
-    fix: 'Approve from a terminal of your own.',
+      'The command loosens, approves, reveals or erases something, and it was started inside a governed run or by a process that a run may have left behind.',
+    fix: 'Run it in a terminal of your own, outside of the run.',
+  },
+  SUB_TERMINAL_NEEDED: {
+    title: 'Only a person at a terminal can decide about a call.',
+    cause:
+      'The input of the command is not a terminal, or the process has no controlling terminal or runs in its background.',
+    fix: 'Run it in a terminal of your own, or use the HTTP API with its token.',
   },
   SUB_GRANT_REFUSED: {
     title: 'The grant cannot be given.',

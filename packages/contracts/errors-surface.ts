@@ -46,12 +46,6 @@ const SURFACE_ERRORS = {
     cause: 'Between what was shown and what was to be accepted, another process has changed them.',
     fix: 'Run the command again, and look at what it shows now.',
   },
-  SUB_SURFACE_INSIDE: {
-    title: 'An agent may not change manifests or pins.',
-    cause:
-      'The command was started inside a governed run, so it may have been the agent that started it.',
-    fix: 'Run it from a terminal of your own.',
-  },
   SUB_SERVER_UNKNOWN: {
     title: 'No client knows how to start this server.',
     cause:

@@ -26,15 +26,18 @@ shim.stdout.once('data', () => {
 `;
 
 it.each([
-  ['claude.mjs', ['2 SUB_APPROVAL_INSIDE', '2 SUB_SURFACE_INSIDE', '0 ']],
-  ['tool.mjs', ['2 SUB_APPROVAL_UNKNOWN', '0 ', '0 ']],
-])('below %s', async (name, said) => {
-  const folder = mkdtempSync(join(tmpdir(), 'sub-inside-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  mkdirSync(join(folder, 'home'), { mode: 0o700 });
-  writeFileSync(join(folder, name), AGENT);
-  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, SUB_HOME: join(folder, 'home') };
-  const child = spawn(process.execPath, [join(folder, name), SUB], { cwd: folder, env });
-  const { stdout } = await ended(child);
-  expect(stdout.split('\n').slice(0, -1)).toEqual(said);
-});
+  ['claude.mjs', ['2 SUB_INSIDE_RUN', '2 SUB_INSIDE_RUN', '0 ']],
+  ['tool.mjs', ['2 SUB_INSIDE_RUN', '2 SUB_INSIDE_RUN', '0 ']],
+])(
+  'commands for a person are refused below %s, which has a governed server',
+  async (name, said) => {
+    const folder = mkdtempSync(join(tmpdir(), 'sub-inside-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    mkdirSync(join(folder, 'home'), { mode: 0o700 });
+    writeFileSync(join(folder, name), AGENT);
+    const env = { PATH: process.env['PATH'] ?? '', HOME: folder, SUB_HOME: join(folder, 'home') };
+    const child = spawn(process.execPath, [join(folder, name), SUB], { cwd: folder, env });
+    const { stdout } = await ended(child);
+    expect(stdout.split('\n').slice(0, -1)).toEqual(said);
+  },
+);

@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { type Desk, type Entry, isProblem, openDesk } from '@subluminal/plane/approvals';
 import { thisSystem } from '@subluminal/plane/identity';
-import { type Ended, runSub } from '../e2e/sub.ts';
+import type { Ended } from '../e2e/sub.ts';
+import { openTerminal, personSub } from '../person.ts';
 import { bundle } from './messages.ts';
 import { until } from './proc.ts';
 
@@ -15,6 +16,9 @@ interface Approving {
   inState(id: string, state: Entry['state']): Promise<Entry>;
   sub(...args: readonly string[]): Promise<Ended>;
 }
+
+// Whoever approves was there before the run.
+await openTerminal();
 
 /** Calls of `pay` wait for a person, calls of `hint_pay` may be tried again. */
 function asking(timeoutMs = 600_000, more = ''): string {
@@ -52,7 +56,7 @@ function approvingAt(folder: string): Approving {
     pending: () => until(() => listed('pending')[0], 'a request'),
     inState: (id, state) =>
       until(() => listed(state).find(({ request }) => request.id === id), `${id} to be ${state}`),
-    sub: (...args) => runSub(args, { cwd: folder, env }),
+    sub: (...args) => personSub(args, { cwd: folder, env }),
   };
 }
 

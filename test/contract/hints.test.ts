@@ -135,7 +135,7 @@ describe('a hint that is promoted', () => {
     const inside = { cwd: rig.folder, env: { ...env, SUB_RUN_ID: 'run' } };
     const agent = await runSub(['hints', 'promote', id, '--policy', '--yes'], inside);
     expect(agent).toMatchObject({ code: 2 });
-    expect(agent.stderr).toContain('[SUB_APPROVAL_INSIDE]');
+    expect(agent.stderr).toContain('[SUB_INSIDE_RUN]');
     const refused = async (code: string, ...more: readonly string[]) => {
       const said = await people.sub('hints', 'promote', ...more);
       expect(said.code).toBe(2);

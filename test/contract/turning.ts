@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type Ended, ROOT, runSub } from '../e2e/sub.ts';
+import { type Ended, ROOT } from '../e2e/sub.ts';
+import { openTerminal, personSub } from '../person.ts';
 import { QUICK, type Rig, type RigOptions, startRig } from './driver.ts';
 import { type Home, homeOf, reasonOf, type Talk, talkTo } from './gated.ts';
 
@@ -13,6 +14,9 @@ const REACHED = -32601;
 function tool(name: string, description: string): object {
   return { name, description, inputSchema: { type: 'object' } };
 }
+
+// Whoever accepts a change was there before the session.
+await openTerminal();
 
 interface Place {
   readonly home: Home;
@@ -30,7 +34,7 @@ function placeOf(): Place {
     home,
     command: [process.execPath, SERVER, script],
     show: (tools, more = {}) => writeFileSync(script, JSON.stringify({ tools, ...more })),
-    sub: (...args) => runSub(args, { cwd: home.folder, env }),
+    sub: (...args) => personSub(args, { cwd: home.folder, env }),
   };
 }
 

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openTerminal, personSub } from '../person.ts';
 import {
   type Ended,
   ended,
@@ -30,8 +31,9 @@ let root = '';
 let home = '';
 let count = 0;
 const running = new Set<ChildProcess>();
-beforeAll(() => {
+beforeAll(async () => {
   ensureBuilt();
+  await openTerminal();
   root = mkdtempSync(join(tmpdir(), 'sub-approvals-'));
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -46,7 +48,7 @@ afterEach(async () => {
 const env = () => ({ SUB_HOME: home, HOME: root, TZ: 'UTC', SUB_RUN_ID: '' });
 
 function sub(...args: readonly string[]): Promise<Ended> {
-  return runSub(args, { cwd: root, env: env() });
+  return personSub(args, { cwd: root, env: env() });
 }
 
 interface Wish {
@@ -182,14 +184,22 @@ describe('sub approvals', () => {
     expect(endOf(id)).toMatchObject({ state: 'expired' });
   });
 
-  test('cannot be used by an agent to approve its own calls; to reject them, it can', async () => {
+  test.each(['approve', 'reject'])('refuse to %s a call for an agent', async (verb) => {
     const id = ask();
     const inside = { cwd: root, env: { ...env(), SUB_RUN_ID: 'run-1' } };
-    const refused = await runSub(['approvals', 'approve', id], inside);
+    const refused = await personSub(['approvals', verb, id], inside);
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('[SUB_APPROVAL_INSIDE]');
+    expect(refused.stderr).toContain('[SUB_INSIDE_RUN]');
     expect(endOf(id)).toBeNull();
-    expect((await runSub(['approvals', 'reject', id], inside)).code).toBe(0);
+  });
+
+  test.each(['approve', 'reject'])('refuse to %s a call without a terminal', async (verb) => {
+    const id = ask();
+    const refused = await runSub(['approvals', verb, id], { cwd: root, env: env() });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('its input is not a terminal');
+    expect(refused.stderr).toContain('[SUB_TERMINAL_NEEDED]');
+    expect(endOf(id)).toBeNull();
   });
 
   test.each([

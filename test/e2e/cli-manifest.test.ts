@@ -152,7 +152,7 @@ describe('sub manifest init', () => {
   test('is nothing for an agent', async () => {
     const inside = { cwd: folder, env: { ...env, SUB_RUN_ID: 'run-1' } };
     const refused = await runSub(['manifest', 'init', 'files', ...scripted({})], inside);
-    expect(refused.stderr).toContain('[SUB_SURFACE_INSIDE]');
+    expect(refused.stderr).toContain('[SUB_INSIDE_RUN]');
     expect(existsSync(home)).toBe(false);
   });
 

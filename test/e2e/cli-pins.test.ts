@@ -195,7 +195,7 @@ describe('sub pins accept', () => {
       const words = command === 'reset' ? [command] : [command, 'files', ...more];
       const inside = { cwd: folder, env: { ...env, SUB_RUN_ID: 'run-1' } };
       const refused = await runSub(['pins', ...words, '--yes'], inside);
-      expect(refused.stderr).toContain('[SUB_SURFACE_INSIDE]');
+      expect(refused.stderr).toContain('[SUB_INSIDE_RUN]');
       expect(readFileSync(file())).toEqual(before);
     },
   );

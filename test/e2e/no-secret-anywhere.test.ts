@@ -10,6 +10,7 @@ import { type Home, homeOf, talkTo } from '../contract/gated.ts';
 import { call } from '../contract/messages.ts';
 import { until } from '../contract/proc.ts';
 import { type Run, SCRIPTED, startRun } from '../contract/running.ts';
+import { personSub } from '../person.ts';
 import { verifies } from '../requirements.ts';
 import { commandLines, filesBelow, formsOf, foundIn, type Place } from './planted.ts';
 import { ended, ensureBuilt, runSub, startSub } from './sub.ts';
@@ -86,7 +87,7 @@ function searching(): Search {
   const env = { HOME: home.folder, ...home.env, SUB_RUN_ID: '', ENV_SOURCE: '' };
   const said: Place[] = [];
   const sub = async (...args: readonly string[]): Promise<string> => {
-    const { stdout, stderr, code } = await runSub(args, { cwd: home.folder, env });
+    const { stdout, stderr, code } = await personSub(args, { cwd: home.folder, env });
     // 1 is an answer of some commands, such as `sub replay`; 2 says that nothing was done.
     expect(code, `sub ${args.join(' ')}: ${stderr}`).toBeLessThan(2);
     said.push({ name: `sub ${args.join(' ')}`, bytes: `${stdout}\n${stderr}` });

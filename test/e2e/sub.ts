@@ -28,12 +28,16 @@ function ensureBuilt(): void {
 
 const OURS = new Set(['NO_COLOR', 'FORCE_COLOR', 'SUB_DEBUG', 'NODE_EXTRA_CA_CERTS', 'COLUMNS']);
 
-/** Starts `sub` without the settings of whoever runs the tests: colours, and slow certificates. */
-function startSub(args: readonly string[], { cwd, env = {} }: SubOptions): ChildProcess {
+/** Without the settings of whoever runs the tests: colours, and slow certificates. */
+function subEnvironment(env: SubOptions['env']): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !OURS.has(name));
+  return { ...Object.fromEntries(inherited), ...env };
+}
+
+function startSub(args: readonly string[], { cwd, env = {} }: SubOptions): ChildProcess {
   return spawn(process.execPath, [SUB, ...args], {
     cwd,
-    env: { ...Object.fromEntries(inherited), ...env },
+    env: subEnvironment(env),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
 }
@@ -77,5 +81,15 @@ function runSub(args: readonly string[], options: SubOptions): Promise<Ended> {
   return result;
 }
 
-export type { Ended };
-export { ended, ensureBuilt, HAS_TERMINAL, ROOT, runSub, SUB, startOnTerminal, startSub };
+export type { Ended, SubOptions };
+export {
+  ended,
+  ensureBuilt,
+  HAS_TERMINAL,
+  ROOT,
+  runSub,
+  SUB,
+  startOnTerminal,
+  startSub,
+  subEnvironment,
+};

@@ -13,7 +13,6 @@ import {
 import { homePaths } from '@subluminal/plane/config';
 import { processInfo, thisSystem } from '@subluminal/plane/identity';
 import { type Failure, failure } from '../failure.ts';
-import { isInsideRun } from '../inside-run.ts';
 import type { Io } from '../io.ts';
 import { harmless } from '../text.ts';
 
@@ -35,13 +34,6 @@ function told({ code, message, fix }: StoreProblem): Failure {
 /** Whoever is logged in. */
 function speaker(): string {
   return thisSystem().userName() ?? 'unknown';
-}
-
-/** Not an agent: it could approve its own calls. */
-function mayApprove(): Failure | undefined {
-  if (!isInsideRun()) return undefined;
-  const message = 'this is inside a governed run, and an agent may not approve calls.';
-  return failure('SUB_APPROVAL_INSIDE', message, 'Approve from a terminal of your own.');
 }
 
 function findRequest(desk: Desk, text: string): Entry | Failure {
@@ -133,7 +125,6 @@ export {
   findGrantEntry,
   findRequest,
   isAskerGone,
-  mayApprove,
   openOwnDesk,
   speaker,
   TERMINAL,

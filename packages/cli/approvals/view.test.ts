@@ -144,14 +144,12 @@ describe('the keys of `sub approvals watch`', () => {
     expect(verdicts).toEqual([['one', 'rejected', undefined]]);
   });
 
-  test('only reject for who may not approve', () => {
-    forbidden = 'an agent may not approve calls.';
+  test('decide nothing for whoever may not decide', () => {
+    forbidden = 'this command is for a person.';
     const view = open('one');
-    for (const key of ['a', 'g']) view.key(key);
+    for (const key of ['a', 'g', 'r']) view.key(key);
     expect(verdicts).toEqual([]);
-    expect(written).toContain('may not approve');
-    view.key('r');
-    expect(verdicts).toEqual([['one', 'rejected', undefined]]);
+    expect(written).toContain('for a person');
   });
 });
 

@@ -19,7 +19,7 @@ interface ViewPorts {
   readonly render: (entry: Entry) => string;
   /** Carries a verdict out; what to tell when it did not work. */
   readonly decide: (entry: Entry, verdict: ViewVerdict) => string | undefined;
-  /** Why this person may not approve; undefined when they may. */
+  /** Why whoever types here may not decide; undefined when they may. */
   readonly forbidden: string | undefined;
   readonly end: () => void;
 }
@@ -101,10 +101,10 @@ class WatchView {
   }
 
   #choose(entry: Entry, text: string): void {
-    if (text === 'r') return this.#decide(entry, { state: 'rejected' });
-    if (text !== 'a' && text !== 'g') return;
+    if (text !== 'a' && text !== 'g' && text !== 'r') return;
     const { forbidden, write } = this.#ports;
     if (forbidden !== undefined) return write(`${forbidden}\n`);
+    if (text === 'r') return this.#decide(entry, { state: 'rejected' });
     if (text === 'a') return this.#decide(entry, { state: 'approved' });
     this.#mode = { kind: 'grant' };
     const lines = WISHES.map(({ words }, index) => `  ${index + 1}  ${words}`);

@@ -48,6 +48,7 @@ const importCommand = createCommand({
     2: 'wrong flags, nobody to ask, a config that cannot be read or changed, no such client or server, or secrets that were to move and cannot',
     70: INTERNAL,
   },
+  requires: 'person',
   load: () => import('../commands/import.ts'),
 });
 
@@ -79,6 +80,7 @@ const restore = createCommand({
     2: 'wrong flags, nobody to ask, a config that cannot be put back safely, or a secret of it that the store has no more',
     70: INTERNAL,
   },
+  requires: 'person',
   load: () => import('../commands/restore.ts'),
 });
 
@@ -121,6 +123,7 @@ const unwrap = createCommand({
     2: 'wrong flags, a `sub wrap` that still runs, or a config that cannot be put back safely',
     70: INTERNAL,
   },
+  requires: 'person',
   load: () => import('../commands/unwrap.ts'),
 });
 

@@ -81,7 +81,7 @@ const approve = createCommand({
   path: ['approvals', 'approve'],
   summary: 'let a call pass that waits for approval',
   description:
-    'Approves exactly this call. With --run, --for or --always it also gives a grant, so that nobody is asked again for the same arguments, or for those that --like, --free or --any-args allow; the grant is told in words, exactly as it will match, and `sub grants` lists it. It cannot be used inside a governed run: an agent may not approve its own calls.',
+    'Approves exactly this call. With --run, --for or --always it also gives a grant, so that nobody is asked again for the same arguments, or for those that --like, --free or --any-args allow; the grant is told in words, exactly as it will match, and `sub grants` lists it. It needs a terminal that a person sits at, outside of any governed run: an agent may not approve its own calls.',
   args: APPROVE_ARGS,
   options: APPROVE_OPTIONS,
   examples: [
@@ -93,9 +93,10 @@ const approve = createCommand({
   exitCodes: {
     0: 'it is approved',
     1: 'it had ended before; nothing was changed',
-    2: 'wrong flags, no such approval, no such grant, or started by an agent',
+    2: 'wrong flags, no such approval, no such grant, no terminal, or started inside a run',
     70: INTERNAL,
   },
+  requires: 'terminal',
   load: () => import('../commands/approvals-approve.ts'),
 });
 
@@ -115,9 +116,10 @@ const reject = createCommand({
   exitCodes: {
     0: 'it is rejected',
     1: 'it had ended before; nothing was changed',
-    2: 'wrong flags, or no such approval',
+    2: 'wrong flags, no such approval, no terminal, or started inside a run',
     70: INTERNAL,
   },
+  requires: 'terminal',
   load: () => import('../commands/approvals-reject.ts'),
 });
 
@@ -157,9 +159,10 @@ const revoke = createCommand({
   exitCodes: {
     0: 'it is revoked',
     1: 'it had ended before; nothing was changed',
-    2: 'wrong flags, or no such grant',
+    2: 'wrong flags, no such grant, no terminal, or started inside a run',
     70: INTERNAL,
   },
+  requires: 'terminal',
   load: () => import('../commands/grants-revoke.ts'),
 });
 

@@ -59,6 +59,7 @@ const promote = createCommand({
     2: 'wrong flags, no such hint, or it cannot be done',
     70: INTERNAL,
   },
+  requires: 'terminal',
   load: () => import('../commands/hints-promote.ts'),
 });
 

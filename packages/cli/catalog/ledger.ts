@@ -132,6 +132,7 @@ const accept = createCommand({
     2: 'no --yes, or a ledger that is missing, locked or cannot be written',
     70: INTERNAL,
   },
+  requires: 'person',
   load: () => import('../commands/ledger-accept.ts'),
 });
 
@@ -161,6 +162,7 @@ const prune = createCommand({
     2: 'wrong flags, no --yes, or a ledger that is missing or cannot be written',
     70: INTERNAL,
   },
+  requires: 'person',
   load: () => import('../commands/ledger-prune.ts'),
 });
 

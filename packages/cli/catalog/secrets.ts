@@ -25,6 +25,7 @@ const add = createCommand({
     'cat key.pem | sub secrets add app.key',
   ],
   exitCodes: { 0: 'it is stored', 2: NO_STORE, 70: INTERNAL },
+  requires: 'person',
   load: () => import('../commands/secrets-add.ts'),
 });
 
@@ -43,6 +44,7 @@ const get = createCommand({
   options: GET_OPTIONS,
   examples: ['sub secrets get github_token', 'sub secrets get github_token --reveal'],
   exitCodes: { 0: 'it was printed, or you said no', 2: NO_STORE, 70: INTERNAL },
+  requires: 'person',
   load: () => import('../commands/secrets-get.ts'),
 });
 
@@ -73,6 +75,7 @@ const remove = createCommand({
   options: REMOVE_OPTIONS,
   examples: ['sub secrets remove github_token', 'sub secrets remove github_token --yes'],
   exitCodes: { 0: 'it is removed, or you said no', 2: NO_STORE, 70: INTERNAL },
+  requires: 'person',
   load: () => import('../commands/secrets-remove.ts'),
 });
 
@@ -96,6 +99,7 @@ const rotate = createCommand({
     'sub secrets rotate --key --protect passphrase',
   ],
   exitCodes: { 0: 'it is rotated', 2: NO_STORE, 70: INTERNAL },
+  requires: 'person',
   load: () => import('../commands/secrets-rotate.ts'),
 });
 

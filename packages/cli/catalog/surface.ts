@@ -41,6 +41,7 @@ const init = createCommand({
     'sub manifest init files --output - -- npx -y @modelcontextprotocol/server-filesystem /srv',
   ],
   exitCodes: { 0: 'the manifest is written', 2: NO_LOOK, 70: INTERNAL },
+  requires: 'person',
   load: () => import('../commands/manifest-init.ts'),
 });
 
@@ -152,6 +153,7 @@ const accept = createCommand({
     2: NO_LOOK,
     70: INTERNAL,
   },
+  requires: 'person',
   load: () => import('../commands/pins-accept.ts'),
 });
 
@@ -174,6 +176,7 @@ const forget = createCommand({
     2: 'wrong flags, no such pin, nobody to ask, pins that cannot be read or written, or started by an agent',
     70: INTERNAL,
   },
+  requires: 'person',
   load: () => import('../commands/pins-forget.ts'),
 });
 
@@ -193,6 +196,7 @@ const reset = createCommand({
     2: 'wrong flags, files that cannot be written, or started by an agent',
     70: INTERNAL,
   },
+  requires: 'person',
   load: () => import('../commands/pins-reset.ts'),
 });
 

@@ -1,6 +1,6 @@
 import { grantFor } from '@subluminal/plane/approvals';
 import { say } from '../approvals/decide.ts';
-import { findRequest, mayApprove, openOwnDesk, speaker, TERMINAL } from '../approvals/home.ts';
+import { findRequest, openOwnDesk, speaker, TERMINAL } from '../approvals/home.ts';
 import { grantText } from '../approvals/lines.ts';
 import { wishOf } from '../approvals/wish.ts';
 import type { ApproveInput } from '../catalog/approvals.ts';
@@ -13,8 +13,6 @@ import { jsonText } from '../text.ts';
 async function run({ args, options }: ApproveInput, io: Io): Promise<Outcome> {
   const wish = wishOf(options);
   if (isFailure(wish)) return wish;
-  const inside = mayApprove();
-  if (inside !== undefined) return inside;
   const desk = openOwnDesk(io);
   if (isFailure(desk)) return desk;
   const entry = findRequest(desk, args.id);

@@ -1,13 +1,6 @@
 import { harmlessJson } from '@subluminal/core/visible';
 import type { Desk, Ended, Entry } from '@subluminal/plane/approvals';
-import {
-  failureOf,
-  isAskerGone,
-  mayApprove,
-  openOwnDesk,
-  speaker,
-  TERMINAL,
-} from '../approvals/home.ts';
+import { failureOf, isAskerGone, openOwnDesk, speaker, TERMINAL } from '../approvals/home.ts';
 import { endLine, entryJson, requestText } from '../approvals/lines.ts';
 import { WatchView } from '../approvals/view.ts';
 import type { ApprovalsWatchInput } from '../catalog/approvals.ts';
@@ -15,6 +8,7 @@ import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
+import { mayAct } from '../person.ts';
 import { harmless } from '../text.ts';
 
 /** What stands on the screen, whoever reads it. */
@@ -71,7 +65,7 @@ function withKeys(desk: Desk, io: Io, end: () => void) {
     end,
     nowMs: () => desk.ports.nowMs(),
     render: rendered(desk, io),
-    forbidden: mayApprove()?.message,
+    forbidden: mayAct('terminal', io)?.message,
     decide: (entry, { state, wish }) => {
       const verdict = { state, wish, by: speaker(), channel: TERMINAL, sha256: entry.sha256 };
       const decided = desk.decide(entry.request.id, verdict);

@@ -1,7 +1,7 @@
 import { findPolicies, homePaths, userHome } from '@subluminal/plane/config';
 import type { RunRow } from '@subluminal/plane/ledger';
 import { asker } from '../adopt/confirm.ts';
-import { mayApprove, openOwnDesk, speaker } from '../approvals/home.ts';
+import { openOwnDesk, speaker } from '../approvals/home.ts';
 import { grantText } from '../approvals/lines.ts';
 import { argsWish } from '../approvals/wish.ts';
 import type { HintsPromoteInput } from '../catalog/hints.ts';
@@ -26,7 +26,7 @@ interface Found {
 type Options = HintsPromoteInput['options'];
 
 async function run({ args, options }: HintsPromoteInput, io: Io): Promise<Outcome> {
-  const wrong = wrongFlags(args, options) ?? mayApprove();
+  const wrong = wrongFlags(args, options);
   if (wrong !== undefined) return wrong;
   const home = await findLedger();
   if (isFailure(home)) return home;

@@ -10,7 +10,7 @@ import { EXIT } from '../exit-codes.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { STDIO } from '../read-file.ts';
-import { mayChange, problemFailure, surfaceHome } from '../surface/home.ts';
+import { problemFailure, surfaceHome } from '../surface/home.ts';
 import { commandBehind, lookLive } from '../surface/live.ts';
 import { countWords, toolLines, toolRows } from '../surface/manifest-text.ts';
 import { harmless, jsonText, plural } from '../text.ts';
@@ -51,8 +51,6 @@ async function targetOf(
 ): Promise<Target | Failure> {
   if (server === '') return failure('SUB_USAGE', 'the name of the server is empty.', 'Name it.');
   if (output === STDIO) return { kind: 'target', path: null, isReplaced: false };
-  const inside = mayChange();
-  if (inside !== undefined) return inside;
   const home = await surfaceHome();
   if (isFailure(home)) return home;
   if (output === undefined) {

@@ -8,14 +8,7 @@ import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
-import {
-  agrees,
-  cannotAsk,
-  mayChange,
-  pinsFailure,
-  readPins,
-  surfaceHome,
-} from '../surface/home.ts';
+import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/home.ts';
 import { lookLive, splitWords } from '../surface/live.ts';
 import { comparisonLines } from '../surface/pins-text.ts';
 import {
@@ -33,7 +26,7 @@ async function run({ args, options }: PinsAcceptInput, io: Io): Promise<Outcome>
   const words = splitWords(args.server, args.tool);
   if (isFailure(words)) return words;
   const { server, before: tools, command } = words;
-  const refused = mayChange() ?? unclear(tools, options) ?? cannotAsk(io, options.yes);
+  const refused = unclear(tools, options) ?? cannotAsk(io, options.yes);
   if (refused !== undefined) return refused;
   const home = await surfaceHome();
   if (isFailure(home)) return home;

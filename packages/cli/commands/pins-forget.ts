@@ -6,19 +6,12 @@ import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
-import {
-  agrees,
-  cannotAsk,
-  mayChange,
-  pinsFailure,
-  readPins,
-  surfaceHome,
-} from '../surface/home.ts';
+import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/home.ts';
 import { harmless, jsonText, plural } from '../text.ts';
 
 async function run({ args, options }: PinsForgetInput, io: Io): Promise<Outcome> {
   const { server, tool: names } = args;
-  const refused = mayChange() ?? cannotAsk(io, options.yes);
+  const refused = cannotAsk(io, options.yes);
   if (refused !== undefined) return refused;
   const home = await surfaceHome();
   if (isFailure(home)) return home;

@@ -4,12 +4,10 @@ import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
-import { mayChange, pinsFailure, surfaceHome } from '../surface/home.ts';
+import { pinsFailure, surfaceHome } from '../surface/home.ts';
 import { harmless, jsonText } from '../text.ts';
 
 async function run({ options }: PinsResetInput, io: Io): Promise<Outcome> {
-  const inside = mayChange();
-  if (inside !== undefined) return inside;
   if (!options.yes) {
     const message = 'every tool of every server would be taken as it is listed next.';
     return failure('SUB_USAGE', message, 'Add --yes if that is meant.');

@@ -5,7 +5,6 @@ import { type ConfigProblem, type HomePaths, loadConfig } from '@subluminal/plan
 import { openPins, type PinsProblem } from '@subluminal/plane/surface';
 import { asker } from '../adopt/confirm.ts';
 import { type Failure, failure } from '../failure.ts';
-import { isInsideRun } from '../inside-run.ts';
 import type { Io } from '../io.ts';
 
 interface SurfaceHome {
@@ -32,13 +31,6 @@ async function surfaceHome(): Promise<SurfaceHome | Failure> {
 /** The code stands at the end of a failure, and only there. */
 function problemFailure({ code, where, message, fix }: ConfigProblem): Failure {
   return failure(code, `${where}: ${message}.`, fix);
-}
-
-/** Not an agent: it could allow itself more. */
-function mayChange(): Failure | undefined {
-  if (!isInsideRun()) return undefined;
-  const message = 'this is inside a governed run, and an agent may not change manifests or pins.';
-  return failure('SUB_SURFACE_INSIDE', message, 'Run it from a terminal of your own.');
 }
 
 const MENDED =
@@ -76,4 +68,4 @@ async function agrees(question: string, io: Io, isYes: boolean): Promise<boolean
 }
 
 export type { SurfaceHome };
-export { agrees, cannotAsk, mayChange, pinsFailure, problemFailure, readPins, surfaceHome };
+export { agrees, cannotAsk, pinsFailure, problemFailure, readPins, surfaceHome };

@@ -36,6 +36,18 @@ function isLauncher(info: ProcessInfo): boolean {
   return namesOf(info).some((name) => LAUNCHERS.test(name.replace(/(?:-cli)?\.c?js$/, '')));
 }
 
+/** A shell that a person types into: it runs neither a command nor a script. */
+function isInteractiveShell({ name, args }: ProcessInfo): boolean {
+  const [program = name, ...flags] = args.filter((word) => word !== '');
+  const isShell = SHELLS.test(baseName(program).replace(/^-/, ''));
+  return isShell && flags.every((flag) => /^(?:-[il]+|--login)$/.test(flag));
+}
+
+/** Adopts the processes whose parents have ended. */
+function isInit(info: ProcessInfo): boolean {
+  return info.pid === 1 || INITS.test(baseName(info.name));
+}
+
 function clientOf(info: ProcessInfo): Client {
   for (const name of namesOf(info)) {
     const client = CLIENTS.exec(name.toLowerCase())?.[1];
@@ -56,4 +68,4 @@ function baseName(path: string): string {
 }
 
 export type { AgentProcess };
-export { agentProcess, clientOf };
+export { agentProcess, clientOf, isInit, isInteractiveShell };

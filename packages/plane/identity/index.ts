@@ -1,4 +1,3 @@
-export { agentAbove } from './above.ts';
 export {
   AGENT_FILE_BYTES_MAX,
   agentFileName,
@@ -7,6 +6,8 @@ export {
 } from './agent-files.ts';
 export type { Identified, IdentifyOptions } from './identify.ts';
 export { identify } from './identify.ts';
+export type { PersonOptions, PersonProblem } from './person.ts';
+export { personProblem, terminalProblem } from './person.ts';
 export { processInfo } from './process-info.ts';
 export type { System } from './system.ts';
 export { thisSystem } from './system.ts';

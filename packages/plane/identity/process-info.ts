@@ -11,7 +11,8 @@ interface ProcessInfo {
   readonly start: string;
 }
 
-const ARGS_MAX = 3;
+/** Enough for `node --flag --flag sub.mjs run`. */
+const ARGS_MAX = 6;
 
 function processInfo(pid: number, system: System): ProcessInfo | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;

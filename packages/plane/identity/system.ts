@@ -2,7 +2,15 @@
 // see nothing of the machine they run on.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, openSync, readlinkSync, readSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { uuidv7 } from 'uuidv7';
 
@@ -26,6 +34,12 @@ interface System {
    * that what is left from an earlier one is known as such; undefined where nobody tells.
    */
   space?(): string | undefined;
+  /** The processes that can be seen; Linux only. */
+  pids?(): readonly number[];
+  /** Where a symbolic link points to. */
+  link?(path: string): string | undefined;
+  /** The user id that a file or a process (`/proc/PID`) belongs to. */
+  owner?(path: string): number | undefined;
 }
 
 /** More than an environment can hold. */
@@ -46,6 +60,9 @@ function thisSystem(): System {
     uuid: randomUUID,
     uuidByTime: uuidv7,
     space: readSpace,
+    pids: readPids,
+    link: readLink,
+    owner: readOwner,
   };
 }
 
@@ -54,6 +71,30 @@ function readSpace(): string | undefined {
   try {
     const number = /\d{1,20}/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
     return number === undefined || !/^[0-9a-f]{8}$/.test(boot) ? undefined : `${boot}-${number}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function readPids(): readonly number[] {
+  try {
+    return readdirSync('/proc').flatMap((name) => (/^\d{1,10}$/.test(name) ? [Number(name)] : []));
+  } catch {
+    return [];
+  }
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function readOwner(path: string): number | undefined {
+  try {
+    return statSync(path).uid;
   } catch {
     return undefined;
   }

@@ -24,7 +24,6 @@ import {
   openDesk,
   type StoreProblem,
   sameCall,
-  shortId,
 } from '../../approvals/index.ts';
 import { processInfo, thisSystem } from '../../identity/index.ts';
 import type { PeopleOptions, PeoplePeer } from './people.ts';
@@ -48,6 +47,8 @@ const NOT_TAKEN = {
   too_large: 'it is too large to be shown',
   malformed: 'it does not fit into a request',
 } as const;
+const ADVICE =
+  'Only a person can approve it: ask the user to run `sub approvals` in a terminal of their own.';
 const WARNING_LENGTH_MAX = 500;
 const REASON_LENGTH_MAX = 2_000;
 const RISKS_MAX = 64;
@@ -129,8 +130,8 @@ class Approvals {
       return this.#nobody(isFault ? `${asked.message} [${asked.code}]` : NOT_TAKEN[asked.why]);
     }
     this.#watch(desk, asked.id, wanted);
-    const advice = `A person can approve it with \`sub approvals approve ${shortId(asked.id)}\`.`;
-    return { id: asked.id, advice };
+    // Without the id: it is for the person who decides, and `sub approvals` lists it.
+    return { id: asked.id, advice: ADVICE };
   }
 
   /** A held call goes no further: nobody needs to answer any more. */

@@ -1,0 +1,188 @@
+// Whether the process that runs a command may act for a person. An agent that can start commands must
+// not approve its own calls, accept changed pins or read secrets. What the process says about itself
+// (its environment) proves nothing, so the processes above it and its terminal are looked at.
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { agentFileName } from './agent-files.ts';
+import { agentProcess, clientOf, isInit, isInteractiveShell } from './agent-process.ts';
+import type { Env } from './ci.ts';
+import { type ProcessInfo, processInfo } from './process-info.ts';
+import type { System } from './system.ts';
+
+interface PersonOptions {
+  readonly env: Env;
+  /** The folder of sockets and agent files. */
+  readonly runDir: string;
+  /** The folder of the product for a process with this environment. */
+  readonly homeOf: (env: Env) => string;
+  readonly system: System;
+}
+
+type PersonProblem =
+  /** The command was started by a governed agent, or by something that the agent has started. */
+  | { readonly kind: 'inside'; readonly what: string }
+  /** A run is alive, and the command may have been started by what the run has left behind. */
+  | { readonly kind: 'untraced'; readonly what: string };
+
+/** What `sub run`, `sub wrap` and `sub shim` tell their children. */
+const MARKS = ['SUB_RUN_ID', 'SUB_GOVERNANCE_ENDPOINT', 'SUB_SHIM_ID'];
+const HOSTS: ReadonlySet<string> = new Set(['run', 'wrap', 'shim']);
+const PROGRAM = /^sub(?:\.m?js)?$/;
+const ANCESTORS_MAX = 64;
+/** Some desktops start each window as an orphan; these programs are windows that a person types in. */
+const WINDOWS =
+  /^\/(?:usr|opt|nix\/store|snap)\/.*\/(?:alacritty|foot|ghostty|gnome-terminal-server|kitty|konsole|ptyxis-agent|rxvt|st|urxvt|wezterm-gui|xfce4-terminal|xterm)$/;
+
+/** Undefined when nothing speaks against a person. */
+function personProblem(options: PersonOptions): PersonProblem | undefined {
+  const { env, runDir, system } = options;
+  const mark = MARKS.find((name) => (env[name] ?? '') !== '');
+  if (mark !== undefined) return inside(`${mark} is set`);
+  const chain = ancestry(system);
+  if (chain === undefined) return untraced('the system does not tell which processes are above it');
+  for (const info of chain.slice(1)) {
+    const { pid } = info;
+    const host = hostCommand(info.args);
+    if (host !== undefined) return inside(`the process ${pid} above it is \`sub ${host}\``);
+    const isAgent = existsSync(join(runDir, agentFileName(info))) && !isInteractiveShell(info);
+    if (isAgent) return inside(`the process ${pid} above it is an agent with governed servers`);
+    const told = environOf(pid, system);
+    const its = MARKS.find((name) => (told[name] ?? '') !== '');
+    if (its !== undefined) return inside(`the process ${pid} above it has ${its}`);
+  }
+  return system.platform === 'linux' ? orphanProblem(chain, options) : undefined;
+}
+
+function inside(what: string): PersonProblem {
+  return { kind: 'inside', what };
+}
+
+function untraced(what: string): PersonProblem {
+  return { kind: 'untraced', what };
+}
+
+/** This process first, then the ones above it, up to but without init. */
+function ancestry(system: System): readonly ProcessInfo[] | undefined {
+  // In a namespace of its own whose /proc is still the outer one, numbers mean other processes.
+  const self = system.platform === 'linux' ? system.link?.('/proc/self') : undefined;
+  if (self !== undefined && self !== String(system.pid)) return undefined;
+  const chain: ProcessInfo[] = [];
+  let info = processInfo(system.pid, system);
+  while (info !== undefined && chain.length < ANCESTORS_MAX) {
+    if (chain.length > 0 && isInit(info)) break;
+    chain.push(info);
+    info = info.ppid > 0 ? processInfo(info.ppid, system) : undefined;
+  }
+  return chain.length === 0 ? undefined : chain;
+}
+
+/** `node …/sub.mjs shim …`, or `sub shim …`. */
+function hostCommand(args: readonly string[]): string | undefined {
+  const at = args.findIndex((word) => PROGRAM.test(word.split('/').at(-1) ?? ''));
+  const command = at < 0 ? undefined : args[at + 1];
+  return command !== undefined && HOSTS.has(command) ? command : undefined;
+}
+
+/** As the process was started; Linux alone tells, and only for processes of the same user. */
+function environOf(pid: number, system: System): Env {
+  if (system.platform !== 'linux') return {};
+  const words = (system.readFile(`/proc/${pid}/environ`) ?? '').split('\0');
+  const pairs = words.flatMap((word) => {
+    const at = word.indexOf('=');
+    return at > 0 ? [[word.slice(0, at), word.slice(at + 1)] as const] : [];
+  });
+  return Object.fromEntries(pairs);
+}
+
+/**
+ * A process that forks twice has no ancestor in the run any more. What started it then looks like a
+ * service: its topmost process has init as its parent. While a run is alive, such a process counts
+ * as the run's when it is younger than the run and in the same control group.
+ */
+function orphanProblem(
+  chain: readonly ProcessInfo[],
+  options: PersonOptions,
+): PersonProblem | undefined {
+  const { system } = options;
+  const root = chain.at(-1);
+  // Parent 0: it came in from outside of the container, as `docker exec` does.
+  if (root === undefined || root.ppid === 0) return undefined;
+  const own = system.owner?.(`/proc/${system.pid}`);
+  // A login service of another user: sshd, login, su.
+  if (own !== 0 && system.owner?.(`/proc/${root.pid}`) !== own) return undefined;
+  const window = WINDOWS.test(system.link?.(`/proc/${root.pid}/exe`) ?? '');
+  if (window && chain.at(-2) !== undefined && chain.some(isInteractiveShell)) return undefined;
+  const group = system.readFile(`/proc/${root.pid}/cgroup`);
+  const run = livingRuns(options).find(
+    ({ pid, ticks }) => ticks <= ticksOf(root) && system.readFile(`/proc/${pid}/cgroup`) === group,
+  );
+  if (run === undefined) return undefined;
+  return untraced(
+    `its topmost process (${root.pid}, ${root.name}) was started after the run of process ${run.pid}, which is still alive`,
+  );
+}
+
+interface LivingRun {
+  readonly pid: number;
+  readonly ticks: number;
+}
+
+/** The hosts and shims of this home, from the process table: files could have been removed. */
+function livingRuns({ system, homeOf, env }: PersonOptions): readonly LivingRun[] {
+  const home = homeOf(env);
+  return (system.pids?.() ?? []).flatMap((pid) => {
+    if (pid === system.pid) return [];
+    const info = processInfo(pid, system);
+    if (info === undefined || hostCommand(info.args) === undefined) return [];
+    if (homeOf(environOf(pid, system)) !== home) return [];
+    return [{ pid, ticks: beginningOf(info, system) }];
+  });
+}
+
+/** A known agent client may have restarted its shims: the run is as old as the client. */
+function beginningOf(host: ProcessInfo, system: System): number {
+  const agent = agentProcess({ ...system, pid: host.pid, ppid: host.ppid })?.process;
+  const isClient = agent !== undefined && clientOf(agent) !== 'unknown';
+  return Math.min(ticksOf(host), isClient ? ticksOf(agent) : Number.POSITIVE_INFINITY);
+}
+
+/** On Linux a start begins with the clock ticks since boot. */
+function ticksOf({ start }: ProcessInfo): number {
+  return Number(start.split('-')[0]);
+}
+
+/**
+ * Why this process has no terminal that a person sits at: its input is not one, it has no controlling
+ * terminal, or it runs in the background of one.
+ */
+function terminalProblem(stdinIsTerminal: boolean, system: System): string | undefined {
+  if (!stdinIsTerminal) return 'its input is not a terminal';
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+  } catch {
+    return 'it has no controlling terminal';
+  }
+  const groups = processGroups(system);
+  if (groups === undefined) return 'the system does not tell about its terminal';
+  return groups.own === groups.foreground ? undefined : 'it runs in the background of its terminal';
+}
+
+function processGroups(system: System): { own: number; foreground: number } | undefined {
+  const { pid, platform } = system;
+  const text =
+    platform === 'linux'
+      ? system.readFile(`/proc/${pid}/stat`)
+      : system.ps(['-o', 'pgid=', '-o', 'tpgid=', '-p', String(pid)]);
+  if (text === undefined) return undefined;
+  // Fields 5 and 8 of proc(5), counted behind the name.
+  const fields = text
+    .slice(text.lastIndexOf(')') + 1)
+    .trim()
+    .split(/\s+/);
+  const [own, foreground] = platform === 'linux' ? [fields[2], fields[5]] : fields;
+  const groups = { own: Number(own), foreground: Number(foreground) };
+  return groups.own > 0 && groups.foreground > 0 ? groups : undefined;
+}
+
+export type { PersonOptions, PersonProblem };
+export { personProblem, terminalProblem };
