@@ -102,7 +102,7 @@ async function hostRun(
     return done(result.exitCode);
   }
   const tell = teller(io);
-  for (const warning of result.warnings) tell(warning);
+  for (const warning of [...result.warnings, ...result.loosened]) tell(warning);
   for (const line of closingLines(result, options)) tell(line);
   return done(exitCodeOf(result, options));
 }

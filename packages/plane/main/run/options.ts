@@ -115,6 +115,8 @@ interface Ended {
   readonly shims: number;
   /** False when neither the run nor one of its shims had a policy. */
   readonly hasPolicy: boolean;
+  /** How a policy was loosened during the run, one sentence each. */
+  readonly loosened: readonly string[];
   /** What went wrong on the way, each with what it means. */
   readonly warnings: readonly string[];
 }
