@@ -183,7 +183,9 @@ describe('the policy', () => {
     put(join(machine.cwd, 'policy.yaml'), POLICY);
     const said = await found(policy);
     expect(said).toMatch(/^warn: \/home\/policy\.yaml \(of the user\), mine 1\.0\.0, /);
-    expect(said).toContain('; it is only tightened by /user/work/policy.yaml, which is not trusted');
+    expect(said).toContain(
+      '; it is only tightened by /user/work/policy.yaml, which is not trusted',
+    );
     expect(said).toContain('→ To let it hold instead: sub trust /user/work/policy.yaml');
   });
 

@@ -120,4 +120,4 @@ async function findSnapshot(
 }
 
 export type { FoundSnapshot, Settings };
-export { findSnapshot, loadSettings, sourcesHere };
+export { findSnapshot, loadSettings };

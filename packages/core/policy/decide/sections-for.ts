@@ -48,8 +48,8 @@ function sectionsFor(snapshot: Snapshot, identity?: Identity): SectionsInForce {
 
 /** The mode of what stands beside the policies: manifests, pins, Cedar. */
 function strictestMode(policies: readonly Snapshot[]): Mode {
-  const modes = policies.map(({ document }) => document.mode);
-  return MODES.findLast((mode) => modes.includes(mode)) ?? 'observe';
+  const modes = new Set(policies.map(({ document }) => document.mode));
+  return MODES.findLast((mode) => modes.has(mode)) ?? 'observe';
 }
 
 /** A section of a policy that only observes counts less than one that is enforced. */

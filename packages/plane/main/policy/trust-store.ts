@@ -156,4 +156,4 @@ function realPath(path: string): string {
 }
 
 export type { OpenedTrust, SavedTrust, TrustEntry };
-export { isTrusted, openTrust, revokeTrust, TRUST_FILE, trustPolicy };
+export { isTrusted, openTrust, revokeTrust, trustPolicy };

@@ -92,3 +92,25 @@ test('only what nobody has trusted is kept from loosening where everything may b
   expect(mayLoosen(changed('untrusted'), ['other'])).toBe(false);
   expect(mayLoosen(changed('untrusted'), loaded.hashes)).toBe(true);
 });
+
+test('a change of the second policy is noticed as well', async () => {
+  const [user, project] = [policyFile(), policyFile()];
+  const sources = [
+    { path: user.path, role: 'user' },
+    { path: project.path, role: 'untrusted' },
+  ] as const;
+  const mark = markOf(sources);
+  project.replace('9');
+  const version = await new Promise((resolve, reject) => {
+    const watch = watchPolicy({
+      sources,
+      home: join(user.path, '..'),
+      mark,
+      profile: 'production',
+      changed: ({ snapshot }) => Promise.resolve(resolve(snapshot.document.tightened_by?.version)),
+      broken: (message) => reject(new Error(message)),
+    });
+    onTestFinished(() => watch.stop());
+  });
+  expect(version).toBe('9');
+});

@@ -216,5 +216,5 @@ function consult(shim: Shim, question: Question): void {
   void hub.ask([question]).then(([answer]) => tell(answer?.outcome));
 }
 
-export type { Injection, Shim, ShimParts };
+export type { Injection, PolicyFiles, Shim, ShimParts };
 export { carryOut, identityOf, perform, sessionOf, TERMINATED_EXIT };

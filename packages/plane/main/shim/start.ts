@@ -16,27 +16,13 @@ import { type Identified, identify } from '../../identity/index.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index.ts';
 import { type SpawnResult, spawnServer } from '../../stdio/index.ts';
 import { formatSecretProblem, type ResolvedSecrets, resolveBindings } from '../../vault/index.ts';
-import {
-  type PolicySource,
-  policySources,
-  sourcesOfRun,
-  sourceWarnings,
-} from '../policy/sources.ts';
 import { withAgentFile } from '../run/agent-file.ts';
-import type { LoadedRunPolicy } from '../run/policy-of-run.ts';
-import {
-  COPY_HASH_NAME,
-  COPY_NAME,
-  PROJECT_POLICY_NAME,
-  TOKEN_NAME,
-  TOLD_NAMES,
-} from '../wrap/told-names.ts';
+import { TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
 import { type Guarding, type GuardingOptions, openGuarding } from './guarding.ts';
 import type { HubReach } from './hub.ts';
 import { ledgerStarter } from './ledger.ts';
 import { createPeople } from './people.ts';
-import { loadPolicy, markOf } from './policy.ts';
-import type { LoadedPolicy } from './policy-file.ts';
+import { startPolicy } from './policy-start.ts';
 import { loadRedactor } from './redact.ts';
 import { identityOf, type ShimParts } from './running.ts';
 import { runShim } from './shim.ts';
@@ -137,9 +123,7 @@ async function gatherWith(
   const { serverName, env, cwd } = options;
   const { config, paths } = loaded;
   const { profile } = config;
-  const sources = sourcesOf(options, loaded);
-  const mark = markOf(sources);
-  const policy = await policyOf(options, loaded, sources);
+  const policy = await startPolicy(options, loaded, warn);
   if (!policy.ok) return policy.message;
   const secrets = await secretsFor(options, loaded);
   if (typeof secrets === 'string') return secrets;
@@ -165,7 +149,7 @@ async function gatherWith(
   const guarding = await guardingOf(loaded, {
     serverName,
     snapshot,
-    hasPolicy: sources.length > 0,
+    hasPolicy: policy.files.sources.length > 0,
     identity: identityOf(producer),
     hasHub: hub !== undefined,
     hasCedar: hub?.judges.cedar === true || config['cedar.policies'] !== null,
@@ -184,13 +168,7 @@ async function gatherWith(
     identified,
     spawned,
     snapshot,
-    policyFiles: {
-      sources,
-      home: paths.home,
-      mark,
-      hashes: policy.hashes,
-      loosening: 'loosening' in policy ? policy.loosening : undefined,
-    },
+    policyFiles: policy.files,
     policyReload: config['policy.reload'],
     profile,
     producer,
@@ -244,29 +222,6 @@ async function guardingOf({ config, paths }: Loaded, known: Known): Promise<Guar
   if (!opened.ok) return opened.message;
   if (opened.warning !== undefined) warn(opened.warning);
   return opened.guarding;
-}
-
-/** A run keeps the policy that it began with; an entry that names another one has that. */
-async function policyOf(
-  { env, flags }: ShimOptions,
-  { config, paths }: Loaded,
-  sources: readonly PolicySource[],
-): Promise<LoadedPolicy | LoadedRunPolicy> {
-  const { profile, 'policy.reload': reload } = config;
-  const copyPath = env[COPY_NAME];
-  if (!copyPath) return loadPolicy(sources, profile);
-  const ofRuns = await import('../run/policy-of-run.ts');
-  const path = sources[0]?.path ?? null;
-  const ofRun = env['SUB_POLICY'];
-  // `sub wrap` writes that of its run into every entry, should it be cut off.
-  const isNamed = flags['policy'] !== undefined && flags['wrap'] === undefined;
-  if (isNamed && path !== null && ofRuns.isOther(ofRun, path)) {
-    const warning = ofRuns.otherThan(copyPath, ofRun, path);
-    if (warning !== undefined) warn(warning);
-    return loadPolicy(sources, profile);
-  }
-  const copy = { path: copyPath, hash: env[COPY_HASH_NAME] };
-  return ofRuns.loadRunPolicy({ copy, sources, home: paths.home, reload, profile, warn });
 }
 
 /** The secrets of this server; in production it does not start without one of them. */
@@ -339,30 +294,6 @@ function openToOthers(socketPath: string, { profile }: Config): string | undefin
 
 function warn(text: string): void {
   process.stderr.write(`sub: ${text}\n`);
-}
-
-/** The files of the policy. What an outer run says of them is how they were found there. */
-function sourcesOf(
-  { cwd, env, flags }: ShimOptions,
-  { config, paths, origins }: Loaded,
-): readonly PolicySource[] {
-  const isTold = origins['policy.path'] === 'env' || flags['wrap'] !== undefined;
-  const toldProject = isTold ? env[PROJECT_POLICY_NAME] : undefined;
-  const named = config['policy.path'];
-  // A run keeps its files in their places, whatever is trusted meanwhile.
-  if (env[COPY_NAME] && named !== null && toldProject) return sourcesOfRun(named, toldProject);
-  const found = policySources({
-    cwd,
-    home: paths.home,
-    userHome: userHome(env),
-    named,
-    toldProject,
-    // An entry of a repository could say otherwise.
-    trusts: false,
-  });
-  // The run says by which policy its servers are governed: what lies here does not matter.
-  if (!env[COPY_NAME]) for (const warning of sourceWarnings(found)) warn(warning);
-  return found.sources;
 }
 
 function sinkOf({ env }: ShimOptions, loaded: Loaded): PromptSink | string {
