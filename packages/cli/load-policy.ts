@@ -34,6 +34,8 @@ interface Policy {
 interface LoadOptions {
   readonly io: Io;
   readonly profile?: Profile | undefined;
+  /** Takes only a regular file: the policy of a run is read by its shims as well. */
+  readonly isRegular?: boolean | undefined;
   /** Overrides the mode that the policy itself has. */
   readonly mode?: Mode | undefined;
 }
@@ -80,7 +82,8 @@ async function loadPolicy(
   options: LoadOptions,
 ): Promise<Policy | Failure> {
   const { path, bytes, isUntrusted = false } = typeof given === 'string' ? { path: given } : given;
-  const reading = { io: options.io, bytesMax: POLICY_BYTES_MAX };
+  const { io, isRegular } = options;
+  const reading = { io, bytesMax: POLICY_BYTES_MAX, isRegular };
   const file =
     bytes === undefined
       ? await readFileBytes(path, reading)

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { nearest } from '@subluminal/core/policy';
+import { readRegularFile } from '@subluminal/plane/os';
 import { type Failure, failure } from './failure.ts';
 import type { Io } from './io.ts';
 
@@ -16,6 +17,8 @@ interface FileBytes {
 interface ReadOptions {
   readonly io: Io;
   readonly bytesMax: number;
+  /** Takes no pipe or device: nobody would see that it waits. */
+  readonly isRegular?: boolean | undefined;
 }
 
 /** Standard input where a file is read, standard output where one is written. */
@@ -28,6 +31,7 @@ const NEIGHBOURS_MAX = 1_000;
 async function readFileBytes(path: string, options: ReadOptions): Promise<FileBytes | Failure> {
   if (path === STDIO) return readStdin(options);
   if (path === '') return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
+  if (options.isRegular === true) return readRegular(path, options.bytesMax);
   try {
     // One handle for the check and the reading, so that nobody swaps the file in between.
     const handle = await open(path, 'r');
@@ -43,6 +47,15 @@ async function readFileBytes(path: string, options: ReadOptions): Promise<FileBy
   } catch (cause) {
     return unreadable(path, cause);
   }
+}
+
+async function readRegular(path: string, bytesMax: number): Promise<FileBytes | Failure> {
+  const read = readRegularFile(path, { bytesMax });
+  if (read.kind === 'read') return { kind: 'file', name: path, bytes: read.bytes };
+  if (read.kind === 'unreadable') {
+    return failure('SUB_FILE_READ', `${path} ${read.why}.`, read.fix);
+  }
+  return failure('SUB_FILE_READ', `${path} does not exist.`, await missingFix(path));
 }
 
 async function readStdin({ io, bytesMax }: ReadOptions): Promise<FileBytes | Failure> {

@@ -280,6 +280,12 @@ const ERRORS = {
     cause: 'It does not exist, may not be read, or is not a file.',
     fix: 'Check the path and its permissions.',
   },
+  SUB_FILE_UNSAFE: {
+    title: 'Others can change a file that decides.',
+    cause:
+      'The file or a folder above it belongs to another user, or others can write to it, so that it may say what they want.',
+    fix: 'Run the command that the message names (`chmod go-w …`, `chown …`), or move the file to a folder of your own.',
+  },
   SUB_FILE_WRITE: {
     title: 'A file cannot be written.',
     cause: 'The folder does not exist, may not be written, or the disk is full.',

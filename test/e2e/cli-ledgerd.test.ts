@@ -316,7 +316,7 @@ describe('sub ledgerd', () => {
     mkdirSync(join(home, 'ledger.key'));
     const failed = await sub('ledgerd');
     expect(failed).toMatchObject({ code: 2, stdout: '' });
-    expect(failed.stderr).toMatch(/ledger\.key cannot be read \(EISDIR\).*\[SUB_LEDGER_IO\]/);
+    expect(failed.stderr).toMatch(/ledger\.key is a directory.*\[SUB_LEDGER_IO\]/);
   });
 });
 

@@ -9,6 +9,8 @@ interface PackageLayout {
   readonly pure: boolean;
   /** Sibling folders don't import each other, except from this one, which wires them. */
   readonly wiring?: string;
+  /** Folders at the bottom: all others may import them, and each those that stand before it. */
+  readonly bottom?: readonly string[];
 }
 
 const SCOPE = '@subluminal/';
@@ -35,6 +37,7 @@ const PACKAGES: { readonly [name: string]: PackageLayout } = {
     ],
     pure: false,
     wiring: 'main',
+    bottom: ['crypto', 'os'],
   },
   steward: { below: ['contracts', 'core'], thirdParty: [], pure: false },
   web: { below: ['contracts'], thirdParty: [], pure: false },

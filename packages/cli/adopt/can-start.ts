@@ -40,7 +40,7 @@ async function faultIn(path: string): Promise<string | undefined> {
   if (!isFile(path)) return `its policy ${path} is gone`;
   // Reading policies loads more than the rest together.
   const { loadPolicy } = await import('../load-policy.ts');
-  const loaded = await loadPolicy(path, { io: SILENT });
+  const loaded = await loadPolicy(path, { io: SILENT, isRegular: true });
   return isFailure(loaded) ? `its policy ${path} is broken` : undefined;
 }
 

@@ -112,7 +112,7 @@ async function policyAt(
     return failure('SUB_USAGE', '--policy must be a file.', 'Save the policy, and name its file.');
   }
   const { loadPolicy } = await import('../load-policy.ts');
-  const loaded = await loadPolicy(policy, { io, profile });
+  const loaded = await loadPolicy(policy, { io, profile, isRegular: true });
   return isFailure(loaded) ? loaded : resolve(policy);
 }
 

@@ -7,6 +7,7 @@ import {
   type PolicySources,
   policySources,
 } from '@subluminal/plane/main/policy';
+import { fileProblem } from '@subluminal/plane/os';
 import { type Failure, isFailure } from '../failure.ts';
 import { loadPolicy, type Policy, readBundle } from '../load-policy.ts';
 import { SILENT } from '../silent-io.ts';
@@ -55,8 +56,10 @@ const policy: Check = {
         'Write a policy.yaml in the project, or in the home folder.',
       );
     }
-    const loaded = await loadPolicy(first, { io: SILENT });
+    const loaded = await loadPolicy(first, { io: SILENT, isRegular: true });
     if (isFailure(loaded)) return unusable(loaded);
+    const unsafe = unsafeIn(sources, machine);
+    if (unsafe !== undefined) return unsafe;
     const text = textOf(first, loaded);
     if (second !== undefined) return tightened(text, second);
     const warnings = await warningsOf(first.path);
@@ -76,9 +79,18 @@ function textOf({ path, role }: PolicySource, { snapshot }: Policy): string {
   ].join(', ');
 }
 
+/** Files that others can write say nothing of what their owner wants. */
+function unsafeIn(sources: readonly PolicySource[], { loaded }: Machine): Finding | undefined {
+  const unsafe = sources.map(({ path }) => fileProblem(path)).find((one) => one !== undefined);
+  if (unsafe === undefined) return undefined;
+  const isStrict = !loaded.ok || loaded.config.profile === 'production';
+  const tell = isStrict ? broken : warn;
+  return tell(`${unsafe.path} ${unsafe.why} [SUB_FILE_UNSAFE]`, `${unsafe.fix}.`);
+}
+
 /** The policy of the project is applied as well, and lets nothing more pass. */
 async function tightened(text: string, second: PolicySource): Promise<Finding> {
-  const loaded = await loadPolicy(second, { io: SILENT });
+  const loaded = await loadPolicy(second, { io: SILENT, isRegular: true });
   if (isFailure(loaded)) return unusable(loaded);
   return {
     ...warn(

@@ -15,8 +15,10 @@ import {
   policySources,
   sourceWarnings,
 } from '@subluminal/plane/main/policy';
+import { fileProblem } from '@subluminal/plane/os';
 import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
+import { harmless } from '../text.ts';
 
 interface Settings {
   readonly config: Config;
@@ -39,6 +41,7 @@ async function loadSettings(flags: Flags, io: Io): Promise<Settings | Failure> {
     cwd: process.cwd(),
   });
   if (loaded.ok) {
+    for (const text of loaded.warnings) io.err.write(`sub: ${harmless(text)}\n`);
     return { config: loaded.config, paths: loaded.paths, origins: loaded.origins };
   }
   const problems = loaded.problems.map(problemOf);
@@ -103,7 +106,13 @@ async function findSnapshot(
   if (first === undefined) return { kind: 'none', warnings };
   // Only who has a policy pays for what reads it.
   const { loadPolicy, loadTightened } = await import('../load-policy.ts');
-  const options = { io, profile: settings.config.profile };
+  const { profile } = settings.config;
+  for (const { path } of found.sources) {
+    const unsafe = unsafePolicy(path);
+    if (unsafe !== undefined && profile === 'production') return unsafe;
+    if (unsafe !== undefined) reportFailure(unsafe, io, false);
+  }
+  const options = { io, profile, isRegular: true };
   const loaded = await (second === undefined
     ? loadPolicy(first, options)
     : loadTightened(first, second, options));
@@ -117,6 +126,14 @@ async function findSnapshot(
     projectPath: project && resolve(project.path),
     warnings,
   };
+}
+
+function unsafePolicy(file: string): Failure | undefined {
+  const problem = fileProblem(file);
+  if (problem === undefined) return undefined;
+  const { path, why, fix } = problem;
+  const message = `${path} ${why}, so others may decide what the policy ${file} says.`;
+  return failure('SUB_FILE_UNSAFE', message, `${fix}.`);
 }
 
 export type { FoundSnapshot, Settings };

@@ -1,19 +1,17 @@
 // Files that appear whole, once, and are never rewritten: whoever comes second is told so.
 import {
   closeSync,
-  constants,
-  fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
   mkdirSync,
   opendirSync,
   openSync,
-  readSync,
   rmSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readRegularFile } from '../os/index.ts';
 import type { StoreProblem } from './ports.ts';
 
 type ReadFile =
@@ -135,44 +133,20 @@ function syncFolder(folder: string): void {
 
 /** Takes nothing for granted: no link, a regular file of ours, bounded, UTF-8. */
 function readOwnFile(path: string, bytesMax: number): ReadFile {
-  let handle: number;
-  try {
-    handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (cause) {
-    const code = systemCode(cause);
-    if (code === 'ENOENT') return { kind: 'missing' };
-    return { kind: 'damaged', why: code === 'ELOOP' ? 'it is a link' : `it is closed (${code})` };
+  const read = readRegularFile(path, { bytesMax, noFollow: true });
+  if (read.kind === 'missing' && read.code === 'ENOENT') return { kind: 'missing' };
+  if (read.kind === 'missing') return { kind: 'damaged', why: `it is closed (${read.code})` };
+  if (read.kind === 'unreadable') return { kind: 'damaged', why: `it ${read.why}` };
+  const { bytes, stats } = read;
+  const ownId = process.getuid?.();
+  if (ownId !== undefined && stats.uid !== ownId) {
+    return { kind: 'damaged', why: 'it belongs to another user' };
+  }
+  if (ownId !== undefined && (stats.mode & FORBIDDEN_MODE) !== 0) {
+    return { kind: 'damaged', why: 'others may write to it' };
   }
   try {
-    const stats = fstatSync(handle);
-    const ownId = process.getuid?.();
-    if (!stats.isFile()) return { kind: 'damaged', why: 'it is not a file' };
-    if (ownId !== undefined && stats.uid !== ownId) {
-      return { kind: 'damaged', why: 'it belongs to another user' };
-    }
-    if (ownId !== undefined && (stats.mode & FORBIDDEN_MODE) !== 0) {
-      return { kind: 'damaged', why: 'others may write to it' };
-    }
-    return readText(handle, bytesMax);
-  } catch (cause) {
-    return { kind: 'damaged', why: `it cannot be read (${systemCode(cause)})` };
-  } finally {
-    closeSync(handle);
-  }
-}
-
-function readText(handle: number, bytesMax: number): ReadFile {
-  const bytes = Buffer.alloc(bytesMax + 1);
-  let length = 0;
-  while (length < bytes.length) {
-    const read = readSync(handle, bytes, length, bytes.length - length, null);
-    if (read === 0) break;
-    length += read;
-  }
-  if (length > bytesMax) return { kind: 'damaged', why: `it is larger than ${bytesMax} bytes` };
-  try {
-    const decoder = new TextDecoder('utf-8', { fatal: true });
-    return { kind: 'text', text: decoder.decode(bytes.subarray(0, length)) };
+    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
     return { kind: 'damaged', why: 'it is not UTF-8' };
   }

@@ -74,7 +74,7 @@ describe('a folder of policies', () => {
     [
       'a folder that is called like a file',
       () => mkdir(join(folder, 'a.cedar')),
-      'this is no file',
+      'this is a directory',
     ],
     ['too much', () => put('a.cedar', `//${'x'.repeat(1_100_000)}`), 'more than 1048576 bytes'],
     [

@@ -1,8 +1,9 @@
 // Policies from a folder: every `*.cedar`, at most one `*.cedarschema`, and `entities.json`. Or from
 // one file; a schema and entities may be elsewhere.
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Problem } from '@subluminal/core/policy';
+import { fileProblem, readRegularFile } from '../os/index.ts';
 import { openParts, wholePiece } from './open.ts';
 import { problemOf } from './problems.ts';
 import { splitPolicies } from './split.ts';
@@ -29,6 +30,8 @@ interface CedarPlace {
   readonly policies: string;
   readonly schema?: string | undefined;
   readonly entities?: string | undefined;
+  /** Refuses what others can write; told of only unless said so. */
+  readonly isStrict?: boolean | undefined;
 }
 
 /** The files of a place, by what they are. */
@@ -59,16 +62,35 @@ async function loadCedar(place: CedarPlace): Promise<CedarOpened> {
   const problems: Problem[] = [];
   let bytesLeft = BYTES_MAX;
   for (const file of all) {
-    const read = await readText(file, bytesLeft);
+    const read = readText(file, bytesLeft);
     if ('problem' in read) problems.push(read.problem);
     else {
       bytesLeft -= Buffer.byteLength(read.text);
       texts.set(file, read);
     }
   }
+  const unsafe = unsafeFiles(place, all);
+  if (place.isStrict === true) problems.push(...unsafe);
   if (problems.length > 0) return { ok: false, problems };
   const textOf = (file: string) => texts.get(file) ?? { file, text: '' };
-  return openTexts(files, { textOf, place: place.policies });
+  const opened = await openTexts(files, { textOf, place: place.policies });
+  return place.isStrict === true
+    ? opened
+    : { ...opened, problems: [...unsafe, ...opened.problems] };
+}
+
+/** The folder as well: whoever can write to it adds policies. */
+function unsafeFiles(place: CedarPlace, files: readonly string[]): readonly Problem[] {
+  const told = new Map<string, Problem>();
+  for (const file of [place.policies, ...files]) {
+    const found = fileProblem(file);
+    if (found === undefined) continue;
+    const message = `${found.path} ${found.why}`;
+    const level = place.isStrict === true ? 'error' : 'warning';
+    const words = { code: 'SUB_FILE_UNSAFE', message, fix: found.fix } as const;
+    told.set(found.path, problemOf(file, { ...words, level }));
+  }
+  return [...told.values()];
 }
 
 /** What is named outside of a folder stands beside what is in it. */
@@ -120,26 +142,20 @@ function sourcesIn({ file, text }: TextFile) {
   });
 }
 
-async function readText(
-  file: string,
-  bytesMax: number,
-): Promise<TextFile | { readonly problem: Problem }> {
+function readText(file: string, bytesMax: number): TextFile | { readonly problem: Problem } {
   const problem = (message: string, fix: string) => {
     return { problem: problemOf(file, { code: CODE, message, fix }) };
   };
+  const read = readRegularFile(file, { bytesMax });
+  if (read.kind === 'missing') return problem('the file does not exist any more', 'Try again.');
+  if (read.kind === 'unreadable' && read.code === 'TOO_LARGE') {
+    return problem(`all files together have more than ${BYTES_MAX} bytes`, 'Split the policies.');
+  }
+  if (read.kind === 'unreadable') return problem(`this ${read.why}`, read.fix);
   try {
-    const info = await stat(file);
-    if (!info.isFile()) return problem('this is no file', 'Remove it, or give it another name.');
-    if (info.size > bytesMax) {
-      return problem(`all files together have more than ${BYTES_MAX} bytes`, 'Split the policies.');
-    }
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
-    return { file, text };
-  } catch (cause) {
-    return problem(
-      `the file cannot be read: ${reasonOf(cause)}`,
-      'Save it as UTF-8 that you can read.',
-    );
+    return { file, text: new TextDecoder('utf-8', { fatal: true }).decode(read.bytes) };
+  } catch {
+    return problem('the file is not valid UTF-8', 'Save it as UTF-8.');
   }
 }
 

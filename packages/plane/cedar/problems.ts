@@ -3,7 +3,7 @@ import type { DetailedError } from '@cedar-policy/cedar-wasm/nodejs';
 import type { SubCode } from '@subluminal/contracts';
 import { type Position, type Problem, visible } from '@subluminal/core/policy';
 
-type CedarCode = Extract<SubCode, `SUB_CEDAR_${string}`>;
+type CedarCode = Extract<SubCode, `SUB_CEDAR_${string}` | 'SUB_FILE_UNSAFE'>;
 
 /** A stretch of a file that the engine was given. */
 interface Piece {

@@ -1,6 +1,7 @@
 // Which folders belong to the project that a client is started in.
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { readRegularFile } from '../os/index.ts';
 import type { ServerEntry } from './types.ts';
 
 const DEPTH_MAX = 128;
@@ -42,9 +43,9 @@ function isForProject(folder: string): (entry: Pick<ServerEntry, 'project'>) => 
 function mainCheckoutOf(top: string): string | undefined {
   const path = join(top, '.git');
   try {
-    const stats = statSync(path);
-    if (!stats.isFile() || stats.size > POINTER_BYTES_MAX) return undefined;
-    const [, main] = POINTER.exec(readFileSync(path, 'utf8')) ?? [];
+    const read = readRegularFile(path, { bytesMax: POINTER_BYTES_MAX });
+    if (read.kind !== 'read') return undefined;
+    const [, main] = POINTER.exec(read.bytes.toString('utf8')) ?? [];
     return main === undefined ? undefined : resolve(top, main);
   } catch {
     return undefined;

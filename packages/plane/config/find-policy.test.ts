@@ -132,11 +132,17 @@ describe('the policy of a project', () => {
     expect(find('user/shared').project).toBe(isPrivate ? path : undefined);
   });
 
-  test('of a folder in a place that others can write to is used, but nothing above it', () => {
-    put('user', 'open', 'policy.yaml');
+  test('of a folder in a place that others can write to is not used: they could replace the folder', () => {
     const path = put('user', 'open', 'own', 'policy.yaml');
     chmodSync(join(dir, 'user', 'open'), 0o777);
-    expect(find('user/open/own').project).toBe(path);
+    const why = `${join(dir, 'user', 'open')} can be written to by others`;
+    expect(find('user/open/own')).toMatchObject({ project: undefined, ignored: { path, why } });
+  });
+
+  test("is not used from a sticky folder, where it may be anybody's", () => {
+    const path = put('user', 'sticky', 'policy.yaml');
+    chmodSync(join(dir, 'user', 'sticky'), 0o1777);
+    expect(find('user/sticky')).toMatchObject({ project: undefined, ignored: { path } });
   });
 
   test.runIf(IS_ROOT)(
@@ -145,10 +151,10 @@ describe('the policy of a project', () => {
       const path = put('user', 'theirs', 'policy.yaml');
       put('user', 'theirs', '.git', 'HEAD');
       chownSync(join(dir, 'user', 'theirs', '.git'), SOMEBODY, SOMEBODY);
-      const why = `${join(dir, 'user', 'theirs', '.git')} belongs to another user`;
+      const why = `${join(dir, 'user', 'theirs', '.git')} belongs to another user (${SOMEBODY})`;
       expect(find('user/theirs')).toMatchObject({ project: undefined, ignored: { path, why } });
       chownSync(join(dir, 'user', 'theirs'), SOMEBODY, SOMEBODY);
-      expect(find('user/theirs').ignored?.why).toMatch(/theirs belongs to another user$/);
+      expect(find('user/theirs').ignored?.why).toMatch(/theirs belongs to another user \(65534\)$/);
     },
   );
 });

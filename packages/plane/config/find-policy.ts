@@ -2,6 +2,7 @@
 // searched only where nobody else can put one.
 import { realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { fileProblem } from '../os/index.ts';
 
 interface FindOptions {
   readonly cwd: string;
@@ -33,7 +34,6 @@ interface SearchedFolders {
 const NAMES = ['policy.yaml', join('.subluminal', 'policy.yaml')];
 const LEVELS_MAX = 64;
 const WRITABLE_BY_OTHERS = 0o002;
-const WRITABLE_BY_GROUP = 0o020;
 
 function findPolicies({ cwd, home, userHome }: FindOptions): FoundPolicies {
   const own = join(home, 'policy.yaml');
@@ -77,25 +77,11 @@ function searchedFolders(cwd: string, userHome: string): SearchedFolders {
 
 /** Why others decide what is in a folder of the way, or in its repository. */
 function folderFault(folder: string): string | undefined {
-  for (const path of [folder, join(folder, '.git')]) {
-    const stats = statsOf(path);
-    if (stats === undefined) continue;
-    const fault = faultOf(stats);
-    if (fault !== undefined) return `${path} ${fault}`;
-  }
-  return undefined;
-}
-
-function faultOf({ uid, gid, mode }: Stats): string | undefined {
-  const ownId = process.getuid?.();
-  // On Windows the mode says nothing.
-  if (ownId === undefined) return undefined;
-  if (uid !== ownId && uid !== 0) return 'belongs to another user';
-  // Where every user has a group of their own, it has the number of the user.
-  const isPrivateGroup = gid === uid;
-  const isOpen =
-    (mode & WRITABLE_BY_OTHERS) !== 0 || ((mode & WRITABLE_BY_GROUP) !== 0 && !isPrivateGroup);
-  return isOpen ? 'can be written to by others' : undefined;
+  const problem = fileProblem(folder) ?? fileProblem(join(folder, '.git'));
+  if (problem !== undefined) return `${problem.path} ${problem.why}`;
+  // What lies in a sticky folder may be anybody's.
+  const isOpen = ((statsOf(folder)?.mode ?? 0) & WRITABLE_BY_OTHERS) !== 0;
+  return isOpen ? `${folder} can be written to by others` : undefined;
 }
 
 function policyIn(folders: readonly string[]): string | undefined {

@@ -1,9 +1,9 @@
 // The configuration: defaults, then config.toml, then the environment, then flags; the later wins.
-import { readFileSync, statSync } from 'node:fs';
+import { fileProblem, readRegularFile } from '../os/index.ts';
 import type { ApprovalSettings } from './approvals.ts';
 import { type Env, type HomePaths, homePaths, userHome } from './home.ts';
 import { locate } from './locate.ts';
-import { type ConfigProblem, shown, systemCode } from './problem.ts';
+import { type ConfigProblem, formatConfigProblem, shown } from './problem.ts';
 import { readServers, type Servers } from './servers.ts';
 import { type Config, isSettingKey, SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
 import { suggestion } from './suggestion.ts';
@@ -30,6 +30,8 @@ type LoadResult =
       readonly servers: Servers;
       /** How people are asked; undefined where the file says nothing about it. */
       readonly approvals: ApprovalSettings | undefined;
+      /** What production would refuse, and development only tells of. */
+      readonly warnings: readonly string[];
     }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
@@ -46,6 +48,7 @@ interface FileSettings {
   readonly servers: Servers;
   readonly approvals: ApprovalSettings | undefined;
   readonly problems: readonly ConfigProblem[];
+  readonly isThere: boolean;
 }
 
 interface FileText {
@@ -74,9 +77,25 @@ async function loadConfig(options: LoadOptions): Promise<LoadResult> {
   );
   const found = [...fromFile.problems, ...(await Promise.all(faults.map(valueProblem)))];
   found.push(...(await patternProblems(written)));
+  const unsafe = fromFile.isThere ? unsafeFile(paths.config) : undefined;
+  // A file that others can write does not say itself that nobody has to mind.
+  if (unsafe !== undefined && !saysDevelopment(fromHere)) found.push(unsafe);
   if (found.length > 0) return { ok: false, problems: found.slice(0, PROBLEMS_MAX) };
   const { servers, approvals } = fromFile;
-  return { ok: true, ...settle(written), paths, servers, approvals };
+  const warnings = unsafe === undefined ? [] : [formatConfigProblem(unsafe)];
+  return { ok: true, ...settle(written), paths, servers, approvals, warnings };
+}
+
+function unsafeFile(path: string): ConfigProblem | undefined {
+  const problem = fileProblem(path);
+  if (problem === undefined) return undefined;
+  const { path: where, why: message, fix } = problem;
+  return { code: 'SUB_FILE_UNSAFE', where, message, fix };
+}
+
+function saysDevelopment(written: readonly Written[]): boolean {
+  const said = written.findLast(({ key }) => key === 'profile')?.read;
+  return said?.ok === true && said.value === 'development';
 }
 
 /** What holds for the settings that nobody has chosen. */
@@ -144,7 +163,8 @@ async function readFileSettings(path: string, places: Places): Promise<FileSetti
     const asked = await approvalsIn(approvals, content);
     const problems = [...unknown, ...named.problems, ...asked.problems];
     const { written } = read;
-    return { written, servers: named.servers, approvals: asked.approvals, problems };
+    const isThere = true;
+    return { written, servers: named.servers, approvals: asked.approvals, problems, isThere };
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const where = `${path}:${cause.line}:${cause.column}`;
@@ -162,7 +182,7 @@ async function approvalsIn(value: unknown, content: FileText) {
 }
 
 function nothing(problems: readonly ConfigProblem[]): FileSettings {
-  return { written: [], servers: new Map(), approvals: undefined, problems };
+  return { written: [], servers: new Map(), approvals: undefined, problems, isThere: false };
 }
 
 function readSettings(content: FileText, leaves: readonly Leaf[], places: Places) {
@@ -181,20 +201,17 @@ function readSettings(content: FileText, leaves: readonly Leaf[], places: Places
 }
 
 function readConfigFile(path: string): FileContent {
+  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX });
+  if (read.kind === 'missing' && read.code === 'ENOENT') return { kind: 'none' };
+  if (read.kind === 'missing') {
+    return unreadable(path, `cannot be read (${read.code})`, 'Check its permissions.');
+  }
+  if (read.kind === 'unreadable') return unreadable(path, read.why, read.fix);
   try {
-    if (statSync(path).size > FILE_BYTES_MAX) {
-      return unreadable(path, `is larger than ${FILE_BYTES_MAX} bytes`, 'Give a smaller file.');
-    }
-    const bytes = readFileSync(path);
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(read.bytes);
     return { kind: 'text', path, text };
-  } catch (cause) {
-    if (cause instanceof TypeError) {
-      return unreadable(path, 'is not valid UTF-8', 'Save the file as UTF-8.');
-    }
-    const code = systemCode(cause);
-    if (code === 'ENOENT') return { kind: 'none' };
-    return unreadable(path, `cannot be read (${code})`, 'Check its permissions.');
+  } catch {
+    return unreadable(path, 'is not valid UTF-8', 'Save the file as UTF-8.');
   }
 }
 

@@ -5,6 +5,7 @@ type ConfigCode =
   | 'SUB_CONFIG_KEY'
   | 'SUB_CONFIG_VALUE'
   | 'SUB_FILE_READ'
+  | 'SUB_FILE_UNSAFE'
   | 'SUB_HOME_UNSAFE'
   | 'SUB_FILE_WRITE';
 

@@ -1,15 +1,8 @@
 // The files of a run folder that are named after the process of an agent: who else has its number
 // later has another name. `sub run` and the shims of an agent find each other by them.
-import {
-  closeSync,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  statSync,
-  unlinkSync,
-} from 'node:fs';
+import { readdirSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { readRegularFile } from '../os/index.ts';
 import { type ProcessInfo, processInfo } from './process-info.ts';
 import type { System } from './system.ts';
 
@@ -52,23 +45,12 @@ function hasShims(runDir: string, agent: ProcessName, system: System): boolean {
   return isOneAlive;
 }
 
-/** The whole text, undefined when there is no such file. Throws what the system says. */
+/** The whole text, undefined when there is no such file. Throws when it cannot be read. */
 function readAgentFile(path: string): string | undefined {
-  let fd: number;
-  try {
-    fd = openSync(path, 'r');
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
-    throw cause;
-  }
-  try {
-    const { size } = fstatSync(fd);
-    if (size > AGENT_FILE_BYTES_MAX) throw new Error('the file is too long');
-    const bytes = Buffer.alloc(size);
-    return bytes.toString('utf8', 0, readSync(fd, bytes));
-  } finally {
-    closeSync(fd);
-  }
+  const read = readRegularFile(path, { bytesMax: AGENT_FILE_BYTES_MAX });
+  if (read.kind === 'missing' && read.code === 'ENOENT') return undefined;
+  if (read.kind === 'read') return read.bytes.toString('utf8');
+  throw new Error(read.kind === 'missing' ? `it is not there (${read.code})` : `it ${read.why}`);
 }
 
 /** Removes the files of agents that are gone. */

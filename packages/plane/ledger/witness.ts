@@ -1,7 +1,10 @@
 // The last head outside the database: what was cut off from the ledger's end is found by it.
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { readRegularFile } from '../os/index.ts';
+
+const TEXT_BYTES_MAX = 1_048_576;
 
 /** Keeps one small text. */
 interface Witness {
@@ -16,12 +19,10 @@ function fileWitness(file: string): Witness {
 }
 
 async function readText(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
-    throw cause;
-  }
+  const read = readRegularFile(file, { bytesMax: TEXT_BYTES_MAX });
+  if (read.kind === 'missing') return undefined;
+  if (read.kind === 'read') return read.bytes.toString('utf8');
+  throw Object.assign(new Error(`${file} ${read.why}`), { code: read.code });
 }
 
 /** Written beside, synced and renamed: a crash leaves the old text or the new one. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Profile } from '@subluminal/contracts';
 import type { Problem } from '@subluminal/core/policy';
 import type { Manifest } from '@subluminal/core/surface';
+import { type FileProblem, fileProblem, readRegularFile } from '../os/index.ts';
 import { manifestFileName } from './file-name.ts';
-import { folderOpenToOthers, openToOthers, readOwn } from './own-file.ts';
 
 interface ManifestPlace {
   readonly folder: string;
@@ -34,16 +34,14 @@ const SERVER_LINE = /^[ \t]*["']?server["']?[ \t]*:/m;
 async function loadManifest({ folder, server, profile }: ManifestPlace): Promise<LoadedManifest> {
   const path = join(folder, manifestFileName(server));
   const isStrict = profile === 'production';
-  const unsafe = isStrict ? folderOpenToOthers(folder) : undefined;
-  if (unsafe !== undefined) return unsafeAt(path, folder, unsafe);
-  const read = readOwn(path, FILE_BYTES_MAX, true);
+  const unsafe = isStrict ? fileProblem(path) : undefined;
+  if (unsafe !== undefined) return refused(path, unsafeWords(unsafe));
+  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX });
   if (read.kind === 'missing') return { kind: 'none', path };
   if (read.kind === 'unreadable') {
-    const fix = 'Check the path and its permissions.';
-    return refused(path, { code: 'SUB_FILE_READ', message: `the manifest ${read.why}`, fix });
+    const { why, fix } = read;
+    return refused(path, { code: 'SUB_FILE_READ', message: `the manifest ${why}`, fix });
   }
-  const open = isStrict ? openToOthers(read.stats) : undefined;
-  if (open !== undefined) return unsafeAt(path, path, open);
   const text = read.bytes.toString('utf8');
   const { compiledFrom } = await import('./compile.ts');
   const compiled = await compiledFrom(path, read.bytes);
@@ -55,11 +53,8 @@ async function loadManifest({ folder, server, profile }: ManifestPlace): Promise
 
 type Words = Pick<Problem, 'code' | 'message' | 'fix'>;
 
-function unsafeAt(path: string, what: string, why: string): LoadedManifest {
-  const fix = why.startsWith('belongs')
-    ? 'Set `surface.manifests` to a folder of your own.'
-    : `Run: chmod go-w ${what}`;
-  return refused(path, { code: 'SUB_MANIFEST_UNSAFE', message: `${what} ${why}`, fix });
+function unsafeWords({ path, why, fix }: FileProblem): Words {
+  return { code: 'SUB_MANIFEST_UNSAFE', message: `${path} ${why}`, fix };
 }
 
 interface Foreign {

@@ -1,70 +1,23 @@
-// Files that decide what an agent may do: read whole and bounded, and only where nobody else can
-// write them; written whole or not at all.
+// Files that decide what an agent may do: only where nobody else can write them; written whole or not
+// at all.
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
-  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
-  readSync,
   renameSync,
   rmSync,
   type Stats,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-type ReadFile =
-  | { readonly kind: 'read'; readonly bytes: Buffer; readonly stats: Stats }
-  | { readonly kind: 'missing' }
-  /** Why, as the end of a sentence about the file. */
-  | { readonly kind: 'unreadable'; readonly why: string };
-
 const WRITABLE_BY_OTHERS = 0o022;
-const CHUNK_BYTES = 1_048_576;
 const LEVELS_MAX = 64;
-
-/** Never waits, whatever is at the path; links are followed only when told so. */
-function readOwn(path: string, bytesMax: number, follows: boolean): ReadFile {
-  const noFollow = follows ? 0 : constants.O_NOFOLLOW;
-  try {
-    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | noFollow);
-    try {
-      const stats = fstatSync(fd);
-      if (!stats.isFile()) return { kind: 'unreadable', why: 'is no file' };
-      const bytes = readBounded(fd, bytesMax);
-      if (bytes !== undefined) return { kind: 'read', bytes, stats };
-      return { kind: 'unreadable', why: `is larger than ${bytesMax} bytes` };
-    } finally {
-      closeSync(fd);
-    }
-  } catch (cause) {
-    const code = systemCode(cause);
-    // A name that is too long for a file is the name of none.
-    if (code === 'ENOENT' || code === 'ENAMETOOLONG') return { kind: 'missing' };
-    if (code === 'ELOOP') return { kind: 'unreadable', why: 'is a link' };
-    return { kind: 'unreadable', why: `cannot be read (${code})` };
-  }
-}
-
-/** The size that a file claims is only a first guess. */
-function readBounded(fd: number, bytesMax: number): Buffer | undefined {
-  const chunks: Buffer[] = [];
-  let total = 0;
-  while (total <= bytesMax) {
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytesMax + 1 - total));
-    const count = readSync(fd, chunk, 0, chunk.length, null);
-    if (count === 0) return Buffer.concat(chunks, total);
-    chunks.push(chunk.subarray(0, count));
-    total += count;
-  }
-  return undefined;
-}
 
 /** Why others decide what is there, as the end of a sentence; root may write anywhere anyway. */
 function openToOthers({ uid, mode }: Stats): string | undefined {
@@ -73,12 +26,6 @@ function openToOthers({ uid, mode }: Stats): string | undefined {
   if (ownId === undefined) return undefined;
   if (uid !== ownId && uid !== 0) return 'belongs to another user';
   return (mode & WRITABLE_BY_OTHERS) === 0 ? undefined : 'can be written to by others';
-}
-
-/** The same of a folder; one that is not there is nobody's. */
-function folderOpenToOthers(path: string): string | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats === undefined ? undefined : openToOthers(stats);
 }
 
 /** Whoever reads sees the old content or the new, also after a loss of power; never a part. */
@@ -149,13 +96,4 @@ function systemCode(cause: unknown): string {
   return code;
 }
 
-export {
-  dropDrafts,
-  folderOpenToOthers,
-  makeFolders,
-  openToOthers,
-  readOwn,
-  replaceOwn,
-  syncFolder,
-  systemCode,
-};
+export { dropDrafts, makeFolders, openToOthers, replaceOwn, syncFolder, systemCode };

@@ -136,8 +136,8 @@ describe('a file that is not as we wrote it', () => {
     ['is of a newer format', () => edit((one) => one.replace('pins/1', 'pins/2')), 'not what'],
     ['is no text', () => writeFileSync(file(), Buffer.from([0xff, 0xfe])), 'UTF-8'],
     ['can be written to by others', () => chmodSync(file(), 0o622), 'by others'],
-    ['is a link', () => linked(), 'is a link'],
-    ['is a folder', () => replaced(), 'is no file'],
+    ['is a link', () => linked(), 'is a symbolic link'],
+    ['is a folder', () => replaced(), 'is a directory'],
   ];
 
   function edit(change: (text: string) => string): void {

@@ -10,13 +10,13 @@ import {
   type ServerPins,
   writePins,
 } from '@subluminal/core/surface';
+import { readRegularFile } from '../os/index.ts';
 import { sha256 } from './hash.ts';
 import { takeLock } from './lock.ts';
 import {
   dropDrafts,
   makeFolders,
   openToOthers,
-  readOwn,
   replaceOwn,
   syncFolder,
   systemCode,
@@ -42,7 +42,7 @@ const BACKUPS_TRIED_MAX = 100;
 /** Reads the pins. No file is no pin yet; a file that is not as we wrote it proves nothing. */
 function openPins(home: string): OpenedPins {
   const path = join(home, PINS_FILE);
-  const read = readOwn(path, FILE_BYTES_MAX, false);
+  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX, noFollow: true });
   if (read.kind === 'missing') return { ok: true, store: EMPTY_PINS };
   if (read.kind === 'unreadable') return unreadable(`${path} ${read.why}`);
   const open = openToOthers(read.stats);

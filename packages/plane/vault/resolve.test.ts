@@ -179,9 +179,9 @@ describe('a secret in a file', () => {
     symlinkSync(target, join(dir, 'secrets', 'link'));
     execFileSync(MKFIFO, ['-m', '600', join(dir, 'secrets', 'pipe')]);
     expect(told((await fromFile('link')).problems)).toContain('symbolic link');
-    for (const path of [join(dir, 'secrets'), join(dir, 'secrets', 'pipe')]) {
-      expect(told((await fromFile(path)).problems)).toContain('not a regular file');
-    }
+    const secrets = join(dir, 'secrets');
+    expect(told((await fromFile(secrets)).problems)).toContain('is a directory');
+    expect(told((await fromFile(join(secrets, 'pipe'))).problems)).toContain('not a regular file');
   });
 
   it('is missing when there is none', async () => {

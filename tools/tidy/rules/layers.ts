@@ -67,12 +67,20 @@ function workspaceProblem(source: Source, specifier: string): string | undefined
 
 /** Inside a package with a wiring folder, the others know nothing of each other. */
 function siblingProblem(source: Source, from: Place, to: Place): string | undefined {
-  const wiring = layoutOf(source)?.wiring;
+  const { wiring, bottom = [] } = layoutOf(source) ?? {};
   if (wiring === undefined || source.isTest) return undefined;
   if (from.folder === wiring || to.folder === undefined || from.folder === to.folder) {
     return undefined;
   }
+  if (bottom.includes(to.folder) && !isAbove(bottom, to.folder, from.folder)) return undefined;
   return `${from.folder ?? 'the root'} may not import ${to.folder}; only ${wiring}/ wires folders together`;
+}
+
+/** Whether the one folder stands above the other at the bottom. */
+function isAbove(bottom: readonly string[], one: string, other: string | undefined): boolean {
+  return (
+    other !== undefined && bottom.includes(other) && bottom.indexOf(one) > bottom.indexOf(other)
+  );
 }
 
 function thirdPartyProblem(

@@ -373,14 +373,18 @@ test.each([
       rmSync(path);
       mkdirSync(path);
     },
-    'is not a file.',
+    'is a directory.',
   ],
   [
     'is not UTF-8',
     (path: string) => writeFileSync(path, Buffer.from([0x7b, 0xff, 0x7d])),
     'is not UTF-8 text.',
   ],
-  ['is too large', (path: string) => writeFileSync(path, ' '.repeat(33_554_433)), '32 MiB.'],
+  [
+    'is too large',
+    (path: string) => writeFileSync(path, ' '.repeat(33_554_433)),
+    'larger than 33554432 bytes.',
+  ],
 ])('refuses a config that %s', (_name, make, message) => {
   const one = bench();
   make(one.file.path);

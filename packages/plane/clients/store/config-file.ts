@@ -15,8 +15,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { readRegularFile } from '../../os/index.ts';
 import type { ConfigProblem } from '../types.ts';
-import { readBounded, syncFolder } from './files.ts';
+import { syncFolder } from './files.ts';
 import { problem, quoted, systemCode, systemProblem } from './problem.ts';
 import type { OnStep } from './step.ts';
 
@@ -61,26 +62,18 @@ function readConfigFile(path: string): ConfigBytes | Missing | ConfigProblem {
 }
 
 function readTarget(path: string, target: string): ConfigBytes | ConfigProblem {
-  // Without NONBLOCK a pipe in its place would wait for a writer for ever.
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const fd = openSync(target, flags);
-  try {
-    const stats = fstatSync(fd);
-    if (!stats.isFile()) return problem(path, `${path} is not a file.`, 'Put a config there.');
-    const bytes = readBounded(fd, CONFIG_BYTES_MAX);
-    if (bytes === undefined) {
-      return problem(path, `${path} is larger than 32 MiB.`, 'Make it smaller.');
-    }
-    const text = decoded(bytes);
-    if (text === undefined) {
-      return problem(path, `${path} is not UTF-8 text.`, 'Save it as UTF-8.');
-    }
-    const { uid, gid, nlink: links } = stats;
-    const mode = stats.mode & PERMISSIONS;
-    return { kind: 'read', path, target, bytes, text, mode, uid, gid, links };
-  } finally {
-    closeSync(fd);
+  const read = readRegularFile(target, { bytesMax: CONFIG_BYTES_MAX, noFollow: true });
+  if (read.kind === 'missing')
+    return problem(path, `${path} does not exist any more.`, 'Try again.');
+  if (read.kind === 'unreadable') return problem(path, `${path} ${read.why}.`, read.fix);
+  const { bytes, stats } = read;
+  const text = decoded(bytes);
+  if (text === undefined) {
+    return problem(path, `${path} is not UTF-8 text.`, 'Save it as UTF-8.');
   }
+  const { uid, gid, nlink: links } = stats;
+  const mode = stats.mode & PERMISSIONS;
+  return { kind: 'read', path, target, bytes, text, mode, uid, gid, links };
 }
 
 /** The byte order mark stays: the text must become the same bytes again. */

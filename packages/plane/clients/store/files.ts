@@ -2,22 +2,29 @@
 import {
   closeSync,
   constants,
-  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
-  readSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { readRegularFile } from '../../os/index.ts';
 import type { ConfigProblem } from '../types.ts';
 import { homeProblem, problem, quoted, systemCode } from './problem.ts';
 
 const LEVELS_MAX = 64;
 const WRITABLE_BY_OTHERS = 0o022;
+/** What we never write is no file of ours. */
+const NOT_OURS: ReadonlySet<string> = new Set([
+  'LINK',
+  'NOT_A_FILE',
+  'EISDIR',
+  'TOO_LARGE',
+  'ENXIO',
+]);
 
 /** Makes a folder for its owner alone. One that others may write to could hold anything: refused. */
 function ensureFolder(path: string): ConfigProblem | undefined {
@@ -102,43 +109,10 @@ function placeOwn(path: string, bytes: Uint8Array): void {
 
 /** Undefined when it is none of the kind that we write, or there is none. */
 function readOwn(path: string, bytesMax: number): Buffer | undefined {
-  try {
-    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      return fstatSync(fd).isFile() ? readBounded(fd, bytesMax) : undefined;
-    } finally {
-      closeSync(fd);
-    }
-  } catch (cause) {
-    if (['ENOENT', 'ELOOP'].includes(systemCode(cause) ?? '')) return undefined;
-    throw cause;
-  }
+  const read = readRegularFile(path, { bytesMax, noFollow: true });
+  if (read.kind === 'read') return read.bytes;
+  if (read.kind === 'missing' || NOT_OURS.has(read.code)) return undefined;
+  throw Object.assign(new Error(`${path} ${read.why}`), { code: read.code });
 }
 
-const CHUNK_BYTES = 1_048_576;
-
-/** Undefined when there is more than that. The size that a file claims is only a first guess. */
-function readBounded(fd: number, bytesMax: number): Buffer | undefined {
-  if (fstatSync(fd).size > bytesMax) return undefined;
-  const chunks: Buffer[] = [];
-  let total = 0;
-  while (total <= bytesMax) {
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytesMax + 1 - total));
-    const count = readSync(fd, chunk, 0, chunk.length, null);
-    if (count === 0) return Buffer.concat(chunks, total);
-    chunks.push(chunk.subarray(0, count));
-    total += count;
-  }
-  return undefined;
-}
-
-export {
-  ensureFolder,
-  folderProblem,
-  isThere,
-  placeOwn,
-  readBounded,
-  readOwn,
-  syncFolder,
-  writeOwn,
-};
+export { ensureFolder, folderProblem, isThere, placeOwn, readOwn, syncFolder, writeOwn };

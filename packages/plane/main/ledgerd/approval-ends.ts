@@ -1,10 +1,10 @@
 // Ends of requests that nobody else puts on record: a shim records what it waits for, but it may be
 // gone when a person answers, or when the time is up.
-import { readFileSync } from 'node:fs';
 import { type ApprovalEnd, eventWriter, parseEventLine } from '@subluminal/contracts';
 import { type Desk, type Entry, isProblem, type Owner, type Stop } from '../../approvals/index.ts';
 import type { IngestServer } from '../../ingest/index.ts';
 import type { StoreReader } from '../../ledger/index.ts';
+import { readRegularFile } from '../../os/index.ts';
 
 interface EndsOptions {
   readonly desk: Desk;
@@ -20,6 +20,7 @@ interface Ends {
   stop(): Promise<void>;
 }
 
+const HOST_ID_BYTES_MAX = 65_536;
 /** Says that the ledger has the end of a request. */
 const MARK = 'ledger';
 /** Of those that ended while no daemon ran, so many at a time. */
@@ -132,11 +133,9 @@ function lineOf({ request }: Entry, outcome: ApprovalEnd, { hostIdFile }: EndsOp
 }
 
 function hostIdOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim().slice(0, 128) || 'unknown';
-  } catch {
-    return 'unknown';
-  }
+  const read = readRegularFile(file, { bytesMax: HOST_ID_BYTES_MAX });
+  const text = read.kind === 'read' ? read.bytes.toString('utf8') : '';
+  return text.trim().slice(0, 128) || 'unknown';
 }
 
 export type { Ends };

@@ -1,9 +1,10 @@
 // The HTTP API beside the socket. Where it listens, and with which token, stands in a private file.
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { IngestServer } from '../../ingest/index.ts';
 import { type Ledger, RunSummarizer, type StoreReader } from '../../ledger/index.ts';
+import { readRegularFile } from '../../os/index.ts';
 import type { Approvals } from './approvals.ts';
 import { LedgerFeed } from './feed.ts';
 import type { LedgerHome } from './home.ts';
@@ -22,6 +23,7 @@ interface Http {
 }
 
 const TOKEN_BYTES = 32;
+const ADDRESS_BYTES_MAX = 65_536;
 const PRIVATE_MODE = 0o600;
 const NONE: Http = { close: () => Promise.resolve() };
 
@@ -112,8 +114,8 @@ async function writePrivately(file: string, text: string): Promise<void> {
 
 /** Another daemon may have written its own meanwhile. */
 async function removeOwn(file: string, token: string): Promise<void> {
-  const text = await readFile(file, 'utf8').catch(() => '');
-  if (text.includes(token)) await rm(file, { force: true });
+  const read = readRegularFile(file, { bytesMax: ADDRESS_BYTES_MAX });
+  if (read.kind === 'read' && read.bytes.includes(token)) await rm(file, { force: true });
 }
 
 export { openHttp };

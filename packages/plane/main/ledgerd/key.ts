@@ -1,8 +1,9 @@
 // The key that the ledger is signed with.
 import { createPublicKey } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { Signer, Verifier } from '@subluminal/core/ports';
 import { createKeyPair, signerFromPem, verifierFromPems } from '../../crypto/index.ts';
+import { readRegularFile } from '../../os/index.ts';
 import { type HomeFault, homeFault } from './fault.ts';
 
 type KeyText =
@@ -11,10 +12,11 @@ type KeyText =
   | HomeFault;
 
 const PRIVATE_MODE = 0o600;
+const KEY_BYTES_MAX = 16_384;
 
 /** The key of the ledger. A new ledger gets one; an old one without its key is not signed anew. */
 async function findSigner(path: string, isNew: boolean): Promise<Signer | HomeFault> {
-  const found = await readKey(path);
+  const found = readKey(path);
   if (found.kind === 'fault') return found;
   if (found.kind === 'text') return signerOf(path, found.pem);
   if (!isNew) {
@@ -38,7 +40,7 @@ function signerOf(path: string, pem: string): Signer | HomeFault {
 
 /** Undefined without a key: then nothing can be proven. */
 async function findVerifier(path: string): Promise<Verifier | HomeFault | undefined> {
-  const found = await readKey(path);
+  const found = readKey(path);
   if (found.kind === 'none') return undefined;
   if (found.kind === 'fault') return found;
   if (!signerFromPem(found.pem).ok) return badKey(path);
@@ -47,18 +49,11 @@ async function findVerifier(path: string): Promise<Verifier | HomeFault | undefi
   return made.ok ? made.verifier : badKey(path);
 }
 
-async function readKey(path: string): Promise<KeyText> {
-  try {
-    return { kind: 'text', pem: await readFile(path, 'utf8') };
-  } catch (cause) {
-    const code = codeOf(cause);
-    if (code === 'ENOENT') return { kind: 'none' };
-    return homeFault(
-      'SUB_FILE_READ',
-      `${path} cannot be read (${code}).`,
-      'Check its permissions.',
-    );
-  }
+function readKey(path: string): KeyText {
+  const read = readRegularFile(path, { bytesMax: KEY_BYTES_MAX });
+  if (read.kind === 'read') return { kind: 'text', pem: read.bytes.toString('utf8') };
+  if (read.kind === 'missing') return { kind: 'none' };
+  return homeFault('SUB_FILE_READ', `${path} ${read.why}.`, read.fix);
 }
 
 function badKey(path: string): HomeFault {

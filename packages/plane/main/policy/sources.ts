@@ -1,7 +1,7 @@
 // The files that the policy in force is made of, and what each of them may do.
 import { findPolicies, type IgnoredPolicy } from '../../config/index.ts';
 import { sha256Bytes } from '../../crypto/index.ts';
-import { readOwn } from '../../surface/own-file.ts';
+import { readRegularFile } from '../../os/index.ts';
 import { isTrusted } from './trust-store.ts';
 
 /**
@@ -73,7 +73,7 @@ function projectSource(
   path: string,
   { home, trusts }: Pick<SourcesWish, 'home' | 'trusts'>,
 ): PolicySource {
-  const read = readOwn(path, FILE_BYTES_MAX, true);
+  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX });
   // Whoever loads it says what is wrong with it.
   if (read.kind !== 'read') return { path, role: 'untrusted' };
   const { bytes } = read;

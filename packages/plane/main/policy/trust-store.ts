@@ -3,12 +3,12 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
+import { readRegularFile } from '../../os/index.ts';
 import { takeLock } from '../../surface/lock.ts';
 import {
   dropDrafts,
   makeFolders,
   openToOthers,
-  readOwn,
   replaceOwn,
   systemCode,
 } from '../../surface/own-file.ts';
@@ -39,7 +39,7 @@ const DAMAGED_FIX = 'Remove the file, and trust the policies again with `sub tru
 /** No file: nothing is trusted. A file that somebody else may have written proves nothing. */
 function openTrust(home: string): OpenedTrust {
   const path = join(home, TRUST_FILE);
-  const read = readOwn(path, FILE_BYTES_MAX, false);
+  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX, noFollow: true });
   if (read.kind === 'missing') return { ok: true, trusted: [] };
   if (read.kind === 'unreadable') return { ok: false, message: `${path} ${read.why}` };
   const open = openToOthers(read.stats);

@@ -122,10 +122,10 @@ describe('what is damaged', () => {
     const path = onlyFile(fallback);
     rmSync(path);
     mkdirSync(path);
-    expect(look().problem).toContain('cannot be read (EISDIR');
+    expect(look().problem).toContain('cannot be read (it is a directory');
     rmSync(path, { recursive: true });
     writeFileSync(path, 'x'.repeat(1_048_577));
-    expect(look().problem).toContain('too long');
+    expect(look().problem).toContain('larger than');
   });
 
   test('is not the file of a shim, which nobody hosts', () => {

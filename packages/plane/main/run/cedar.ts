@@ -72,7 +72,8 @@ function placeOf(config: Config): CedarPlace | undefined {
   const policies = config['cedar.policies'];
   if (policies === null) return undefined;
   const schema = config['cedar.schema'] ?? undefined;
-  return { policies, schema, entities: config['cedar.entities'] ?? undefined };
+  const entities = config['cedar.entities'] ?? undefined;
+  return { policies, schema, entities, isStrict: config.profile === 'production' };
 }
 
 interface Opening extends Pick<RunOptions, 'config'> {

@@ -1,10 +1,11 @@
 // The policy of a shim that belongs to a hosted run: the one that the run began with, and a changed
 // file only as far as `policy.reload` lets it.
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { isObject, type Profile } from '@subluminal/contracts';
 import { openSnapshot, type Snapshot } from '@subluminal/core/policy';
 import { harmless, visible } from '@subluminal/core/visible';
 import { sha256 } from '../../crypto/index.ts';
+import { readRegularFile } from '../../os/index.ts';
 import type { PolicySource } from '../policy/sources.ts';
 import { loadPolicy, mayLoosen, sourcesNow } from '../shim/policy.ts';
 import { fileHash } from './file-hash.ts';
@@ -24,7 +25,6 @@ interface RunPolicy {
 /** A bundle of 8 MiB has longer words when it is compiled. */
 const COPY_BYTES_MAX = 67_108_864;
 const SHOWN_MAX = 400;
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const STAYS = 'the policy that the run began with holds';
 
 type LoadedRunPolicy =
@@ -130,14 +130,9 @@ async function readCopy(
 }
 
 function textIn(path: string): string {
-  const fd = openSync(path, READ);
-  try {
-    const stats = fstatSync(fd);
-    if (!stats.isFile() || stats.size > COPY_BYTES_MAX) throw new Error('this is no such copy');
-    return readFileSync(fd, 'utf8');
-  } finally {
-    closeSync(fd);
-  }
+  const read = readRegularFile(path, { bytesMax: COPY_BYTES_MAX, noFollow: true });
+  if (read.kind === 'read') return read.bytes.toString('utf8');
+  throw Object.assign(new Error('this is no such copy'), { code: read.code });
 }
 
 export type { LoadedRunPolicy };

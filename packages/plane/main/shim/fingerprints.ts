@@ -1,8 +1,9 @@
 // Names for values that must not be named: the same value has the same one wherever this home is
 // used, so that a suppression which `sub scan` proposes is one that a shim knows again.
 import { createHmac, randomBytes } from 'node:crypto';
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readRegularFile } from '../../os/index.ts';
 
 interface Fingerprints {
   readonly of: (text: string) => string;
@@ -46,12 +47,8 @@ function keyIn(home: string): Key {
 }
 
 function readKey(path: string): Buffer | undefined {
-  try {
-    const found = readFileSync(path);
-    return found.length === KEY_BYTES ? found : undefined;
-  } catch {
-    return undefined;
-  }
+  const read = readRegularFile(path, { bytesMax: KEY_BYTES });
+  return read.kind === 'read' && read.bytes.length === KEY_BYTES ? read.bytes : undefined;
 }
 
 /** The file appears whole: who looks for it meanwhile must not find a part of a key. */

@@ -1,6 +1,5 @@
 // A policy from disk, as written or as compiled. Loaded only when there is one: a shim that only
 // observes pays for neither YAML nor CEL.
-import { readFileSync, statSync } from 'node:fs';
 import type { Profile } from '@subluminal/contracts';
 import {
   type CompileOptions,
@@ -16,6 +15,7 @@ import {
 } from '@subluminal/core/policy';
 import { harmless } from '@subluminal/core/visible';
 import { sha256, sha256Bytes } from '../../crypto/index.ts';
+import { type FileProblem, fileProblem, readRegularFile } from '../../os/index.ts';
 import type { PolicySource } from '../policy/sources.ts';
 
 type LoadedPolicy =
@@ -24,38 +24,44 @@ type LoadedPolicy =
       readonly snapshot: Snapshot;
       /** Of the content of each file that it was made of. */
       readonly hashes: readonly string[];
+      /** In development: why production would not take the file. */
+      readonly warning?: string;
     }
   | { readonly ok: false; readonly message: string };
 
 const FILE_BYTES_MAX = 8_388_608;
 const PROBLEMS_SHOWN_MAX = 5;
+const CODE = '[SUB_FILE_READ]';
 
 /** Reads a bundle or a snapshot file; the message of a failure says where and how to mend it. */
 async function readPolicy(source: PolicySource, profile: Profile): Promise<LoadedPolicy> {
   const { path, role } = source;
+  const bytes = source.bytes ?? bytesOf(path);
+  if (typeof bytes === 'string') return refused(bytes);
+  const unsafe = fileProblem(path);
+  const warning = unsafe === undefined ? undefined : unsafeWords(path, unsafe);
+  if (warning !== undefined && profile === 'production') return refused(warning);
+  const told = { hashes: [sha256Bytes(bytes)], ...(warning !== undefined && { warning }) };
   try {
-    const bytes = source.bytes ?? bytesOf(path);
-    if (bytes === undefined || bytes.length > FILE_BYTES_MAX) return tooLarge(path);
-    const hashes = [sha256Bytes(bytes)];
     const options = { sha256, profile };
     const sealed = snapshotIn(bytes);
     if (sealed !== undefined) {
       const opened = await openSnapshot(sealed, options);
       if (!opened.ok) return refused(`${path}: ${opened.message} [${opened.code}]`);
       const { snapshot } = opened;
-      if (role !== 'untrusted') return { ok: true, snapshot, hashes };
-      return { ok: true, snapshot: await untrustedSnapshot(snapshot, options), hashes };
+      if (role !== 'untrusted') return { ok: true, snapshot, ...told };
+      return { ok: true, snapshot: await untrustedSnapshot(snapshot, options), ...told };
     }
     const parsed = await parseWithEngines({ file: path, bytes });
     if (parsed.ok) {
       const bundle = role === 'untrusted' ? withoutTrustedFields(parsed.bundle) : parsed.bundle;
-      return { ok: true, snapshot: await compileBundle(bundle, options), hashes };
+      return { ok: true, snapshot: await compileBundle(bundle, options), ...told };
     }
     const shown = parsed.problems.slice(0, PROBLEMS_SHOWN_MAX).map(formatProblem);
     const rest = parsed.problems.length - shown.length;
     return refused([...shown, ...(rest > 0 ? [`… and ${rest} more.`] : [])].join('\n'));
   } catch (cause) {
-    return refused(`${path}${wordsOf(cause)}`);
+    return refused(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
 }
 
@@ -80,12 +86,20 @@ async function readTightened(
     );
   }
   const snapshot = await compileTightened(...documents, { sha256, profile });
-  return { ok: true, snapshot, hashes: [...first.hashes, ...second.hashes] };
+  const warning = first.warning ?? second.warning;
+  const hashes = [...first.hashes, ...second.hashes];
+  return { ok: true, snapshot, hashes, ...(warning !== undefined && { warning }) };
 }
 
-/** Undefined for what is too large. */
-function bytesOf(path: string): Buffer | undefined {
-  return statSync(path).size > FILE_BYTES_MAX ? undefined : readFileSync(path);
+/** A text says why it cannot be read. */
+function bytesOf(path: string): Buffer | string {
+  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX });
+  if (read.kind === 'missing') return `${path} does not exist. Check the path. ${CODE}`;
+  return read.kind === 'read' ? read.bytes : `${path} ${read.why}. ${read.fix} ${CODE}`;
+}
+
+function unsafeWords(file: string, { path, why, fix }: FileProblem): string {
+  return `${path} ${why}, so others may decide what the policy ${file} says. ${fix} [SUB_FILE_UNSAFE]`;
 }
 
 /** As its bundle would be compiled without what only a trusted policy may say. */
@@ -106,27 +120,6 @@ function snapshotIn(bytes: Buffer): unknown {
     return isSnapshot ? value : undefined;
   } catch {
     return undefined;
-  }
-}
-
-function tooLarge(path: string): LoadedPolicy {
-  return refused(`${path} is larger than 8 MiB. Give a smaller file. [SUB_FILE_READ]`);
-}
-
-/** Why a file could not be read, as the end of a sentence about it. */
-function wordsOf(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return ' does not exist. Check the path. [SUB_FILE_READ]';
-    case 'EISDIR':
-      return ' is a directory. Name a file in it. [SUB_FILE_READ]';
-    case 'EACCES':
-    case 'EPERM':
-      return ' may not be read. Check its permissions. [SUB_FILE_READ]';
-    default:
-      return `: ${cause instanceof Error ? cause.message : String(cause)}`;
   }
 }
 

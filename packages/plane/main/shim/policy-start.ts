@@ -46,7 +46,7 @@ async function policyOf(
 ): Promise<LoadedPolicy | LoadedRunPolicy> {
   const { profile, 'policy.reload': reload } = config;
   const copyPath = env[COPY_NAME];
-  if (!copyPath) return loadPolicy(sources, profile);
+  if (!copyPath) return warned(loadPolicy(sources, profile), warn);
   const ofRuns = await import('../run/policy-of-run.ts');
   const path = sources[0]?.path ?? null;
   const ofRun = env['SUB_POLICY'];
@@ -55,10 +55,17 @@ async function policyOf(
   if (isNamed && path !== null && ofRuns.isOther(ofRun, path)) {
     const warning = ofRuns.otherThan(copyPath, ofRun, path);
     if (warning !== undefined) warn(warning);
-    return loadPolicy(sources, profile);
+    return warned(loadPolicy(sources, profile), warn);
   }
   const copy = { path: copyPath, hash: env[COPY_HASH_NAME] };
   return ofRuns.loadRunPolicy({ copy, sources, home: paths.home, reload, profile, warn });
+}
+
+/** Tells what production would have refused. */
+async function warned(loading: Promise<LoadedPolicy>, warn: Warn): Promise<LoadedPolicy> {
+  const loaded = await loading;
+  if (loaded.ok && loaded.warning !== undefined) warn(loaded.warning);
+  return loaded;
 }
 
 /** The files of the policy. What an outer run says of them is how they were found there. */

@@ -57,6 +57,7 @@ async function startShim(given: ShimOptions): Promise<Started> {
   const loaded = await loadConfig({ env, flags, cwd });
   if (!loaded.ok) return refused(loaded.problems.map(formatConfigProblem).join('\n'));
   const { config, paths } = loaded;
+  for (const text of loaded.warnings) warn(text);
   const folders = [paths.home, paths.run, paths.spool].map(ensurePrivateFolder);
   const problem = folders.find((one) => one !== undefined);
   const { profile } = config;

@@ -170,14 +170,14 @@ describe('a file that says nothing certain', () => {
     expect(readWrapFile(runDir, ID).kind).toBe('problem');
     rmSync(path);
     mkdirSync(path, { mode: 0o700 });
-    expect(readWrapFile(runDir, ID)).toMatchObject({ message: saying('no file') });
+    expect(readWrapFile(runDir, ID)).toMatchObject({ message: saying('is a directory') });
     rmSync(path, { recursive: true });
     expect(spawnSync('sh', ['-c', 'mkfifo -m 600 "$0"', path]).status).toBe(0);
-    expect(readWrapFile(runDir, ID)).toMatchObject({ message: saying('no file') });
+    expect(readWrapFile(runDir, ID)).toMatchObject({ message: saying('not a regular file') });
     rmSync(path);
     writeFileSync(path, 'x'.repeat(1_048_577), { mode: 0o600 });
     expect(readWrapFile(runDir, ID)).toMatchObject({
-      message: saying('too long'),
+      message: saying('larger than'),
     });
     const env = { ...RUN, SUB_PRINCIPAL: 'x'.repeat(1_048_576) };
     expect(() => put({ env })).toThrow('more to tell');

@@ -1,6 +1,6 @@
 // What `sub wrap` tells the shims of its session. A config that it has rewritten names the session
 // by `--wrap ID`; this file says which run that is, where its hub listens, and who keeps it alive.
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import {
@@ -9,6 +9,7 @@ import {
   type System,
   thisSystem,
 } from '../../identity/index.ts';
+import { readRegularFile } from '../../os/index.ts';
 import { pidSpace } from '../run/pid-space.ts';
 import { writeWhole } from '../run/write-whole.ts';
 import { TOKEN_NAME, TOLD_NAMES } from './told-names.ts';
@@ -50,7 +51,6 @@ const WRAP_ID = /^[a-z0-9-]{1,64}$/;
 const START = /^[A-Za-z0-9-]{1,64}$/;
 const OPEN_TO_OTHERS = 0o077;
 const WRITABLE_BY_OTHERS = 0o022;
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Nothing else gets into a path. */
 function isWrapId(id: string): boolean {
@@ -127,27 +127,11 @@ function readPrivate(runDir: string, path: string): string | undefined {
   if (folder === undefined) return undefined;
   if (!folder.isDirectory()) throw new Error('its folder is none');
   if (!isOurs(folder, WRITABLE_BY_OTHERS)) throw new Error('others can write to its folder');
-  const fd = openIfThere(path);
-  if (fd === undefined) return undefined;
-  try {
-    const stats = fstatSync(fd);
-    if (!stats.isFile()) throw new Error('it is no file');
-    if (!isOurs(stats, OPEN_TO_OTHERS)) throw new Error('it is not private to you');
-    if (stats.size > AGENT_FILE_BYTES_MAX) throw new Error('it is too long');
-    const bytes = Buffer.alloc(stats.size);
-    return bytes.toString('utf8', 0, readSync(fd, bytes));
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function openIfThere(path: string): number | undefined {
-  try {
-    return openSync(path, READ);
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
-    throw cause;
-  }
+  const read = readRegularFile(path, { bytesMax: AGENT_FILE_BYTES_MAX, noFollow: true });
+  if (read.kind === 'missing') return undefined;
+  if (read.kind === 'unreadable') throw new Error(`it ${read.why}`);
+  if (!isOurs(read.stats, OPEN_TO_OTHERS)) throw new Error('it is not private to you');
+  return read.bytes.toString('utf8');
 }
 
 function isOurs(

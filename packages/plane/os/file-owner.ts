@@ -1,0 +1,120 @@
+// Who else could have written a file that decides: a policy, a config, a manifest. Such a file must
+// belong to the user or to root, and nobody else may write to it or to a folder above it.
+import { lstatSync, realpathSync, type Stats } from 'node:fs';
+import { userInfo } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { readRegularFile } from './read-file.ts';
+
+interface FileProblem {
+  /** The file, or the folder above it, that others control. */
+  readonly path: string;
+  /** Why, as the end of a sentence about the path. */
+  readonly why: string;
+  /** What to do about it. */
+  readonly fix: string;
+}
+
+const GROUP_WRITABLE = 0o020;
+const OTHERS_WRITABLE = 0o002;
+const STICKY = 0o1000;
+const LEVELS_MAX = 128;
+const SYSTEM_FILE_BYTES_MAX = 4_194_304;
+/** How Linux shows an owner who has no number in this user namespace. */
+const OVERFLOW_ID = 65_534;
+
+/** Undefined when only the user and root can change what is at the path. What is missing is nobody's. */
+function fileProblem(path: string): FileProblem | undefined {
+  const ownId = process.getuid?.();
+  // On Windows modes say nothing.
+  if (ownId === undefined) return undefined;
+  const named = upwards(resolve(path));
+  const real = realPathOf(path);
+  const places = new Set(real === undefined ? named : [...named, ...upwards(real)]);
+  for (const place of places) {
+    const stats = statsOf(place);
+    const problem = stats === undefined ? undefined : placeProblem(place, stats, ownId);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** The path and all folders above it. */
+function upwards(path: string): readonly string[] {
+  const found = [path];
+  for (let at = path; found.length < LEVELS_MAX && dirname(at) !== at; at = dirname(at)) {
+    found.push(dirname(at));
+  }
+  return found;
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function statsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function placeProblem(path: string, stats: Stats, ownId: number): FileProblem | undefined {
+  const { uid, gid, mode } = stats;
+  if (uid !== ownId && uid !== 0 && !(stats.isDirectory() && isUnmappedRoot(uid))) {
+    const fix = `Run: chown ${ownId} ${path} (or run sub as the user who owns it)`;
+    return { path, why: `belongs to another user (${uid})`, fix };
+  }
+  if (stats.isSymbolicLink()) return undefined;
+  // In a sticky folder nobody can replace what belongs to another user, and owners are checked.
+  if (stats.isDirectory() && (mode & STICKY) !== 0) return undefined;
+  const isGroups = (mode & GROUP_WRITABLE) !== 0 && !isPrivateGroup(gid, ownId);
+  if ((mode & OTHERS_WRITABLE) === 0 && !isGroups) return undefined;
+  return { path, why: 'can be written to by others', fix: `Run: chmod go-w ${path}` };
+}
+
+/**
+ * Many systems give each user a group of their own and let it write (umask 002). Such a group has the
+ * number or the name of the user, is the user's primary one, and has no other members.
+ */
+function isPrivateGroup(gid: number, ownId: number): boolean {
+  if (gid !== process.getgid?.()) return false;
+  const read = readRegularFile('/etc/group', { bytesMax: SYSTEM_FILE_BYTES_MAX });
+  const lines = read.kind === 'read' ? read.bytes.toString('utf8').split('\n') : [];
+  const group = lines.map((line) => line.split(':')).find(([, , id]) => id === String(gid));
+  if (group === undefined) return gid === ownId;
+  const [name, , , members = ''] = group;
+  const user = userName();
+  const others = members.split(',').filter((member) => member !== '' && member !== user);
+  return others.length === 0 && (gid === ownId || name === user);
+}
+
+function userName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
+
+/** In a user namespace without a number for root, as sandboxes make them, root has none to show. */
+function isUnmappedRoot(uid: number): boolean {
+  if (uid !== OVERFLOW_ID || process.platform !== 'linux') return false;
+  const read = readRegularFile('/proc/self/uid_map', { bytesMax: SYSTEM_FILE_BYTES_MAX });
+  if (read.kind !== 'read') return false;
+  const outside = read.bytes
+    .toString('utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const [, first] = line.trim().split(/\s+/);
+      return first === undefined ? [] : [Number(first)];
+    });
+  return outside.length > 0 && !outside.includes(0);
+}
+
+export type { FileProblem };
+export { fileProblem };
