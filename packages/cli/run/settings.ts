@@ -107,16 +107,16 @@ async function findSnapshot(
   // Only who has a policy pays for what reads it.
   const { loadPolicy, loadTightened } = await import('../load-policy.ts');
   const { profile } = settings.config;
-  for (const { path } of found.sources) {
-    const unsafe = unsafePolicy(path);
-    if (unsafe !== undefined && profile === 'production') return unsafe;
-    if (unsafe !== undefined) reportFailure(unsafe, io, false);
-  }
   const options = { io, profile, isRegular: true };
   const loaded = await (second === undefined
     ? loadPolicy(first, options)
     : loadTightened(first, second, options));
   if (isFailure(loaded)) return loaded;
+  for (const { path } of found.sources) {
+    const unsafe = unsafePolicy(path);
+    if (unsafe !== undefined && profile === 'production') return unsafe;
+    if (unsafe !== undefined) reportFailure(unsafe, io, false);
+  }
   const project = found.sources.find(({ role }) => role === 'trusted' || role === 'untrusted');
   return {
     kind: 'found',
