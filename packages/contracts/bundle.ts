@@ -210,6 +210,10 @@ const BUNDLE = closed({
     TAINT_SECTION,
     'Since 0.2.0: what content from outside may reach; absent, nothing is followed.',
   ),
+  self_protection: optional(
+    oneOf('on', 'off'),
+    'Since 0.2.0: whether calls may name what governs them, such as the policy and SUB_HOME; on, they may not.',
+  ),
   hint_delivery: optional(
     oneOf('error', 'tool_result'),
     'Since 0.2.0: refuse by a JSON-RPC error, or by an `isError` result that the model sees.',

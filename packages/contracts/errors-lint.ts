@@ -46,6 +46,12 @@ const LINT_ERRORS = {
       'With `decision_on_error: ALLOW`, in the modes that refuse, a rule that cannot be evaluated counts as not matching, so the call may pass.',
     fix: 'Use `BLOCK`, unless availability matters more than control.',
   },
+  SUB_LINT_SELF_PROTECTION: {
+    title: 'Self-protection is off.',
+    cause:
+      'With `self_protection: off` a call may read or change the policy, SUB_HOME, governed client configs and the ledger.',
+    fix: 'Leave the field out, unless something else keeps agents away from these files.',
+  },
   SUB_LINT_APPROVAL_MODE: {
     title: 'A person is to be asked in a mode that asks nobody.',
     cause:

@@ -43,6 +43,10 @@ const SNAPSHOT_FIELDS = {
     FULL_TAINT,
     'Since 0.2.0: what content from outside may reach; absent, nothing is followed.',
   ),
+  self_protection: optional(
+    oneOf('off'),
+    'Since 0.2.0: calls may name what governs them; absent, they may not.',
+  ),
 };
 
 const SNAPSHOT = closed({

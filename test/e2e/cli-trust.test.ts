@@ -56,7 +56,7 @@ interface Run {
   readonly does?: string;
   /** The same, after the agent has made its calls. */
   readonly mends?: string;
-  readonly calls?: readonly (typeof SUM | typeof ECHO)[];
+  readonly calls?: readonly (readonly [server: string, tool: string, args: object])[];
 }
 
 function run(one: Run = {}) {
@@ -182,6 +182,22 @@ describe('--strict', () => {
     expect(done.code).toBe(3);
     expect(done.stderr).toContain('so that it would let more pass; that was not taken.');
   });
+});
+
+test('the sections and the shared counters of a project hold beside the policy of the user', async () => {
+  imported();
+  const budget = `
+  - rule_id: once
+    kind: budget
+    enabled: true
+    severity: warn
+    match: { tool_name: { glob: [echo] } }
+    effect: { budget: { scope: run, limit_calls: 1, on_exceed: BLOCK } }`;
+  const text = denying().replace('rules: []', `rules:${budget}\ncontent: {}`);
+  policies(denying('get-sum'), text);
+  const key = ['files', 'echo', { message: `AKIA${'IOSFODNN7ABCDEFG'}` }] as const;
+  expect(outcomes(await run({ calls: [key] }))).toEqual(['BLOCK']);
+  expect(outcomes(await run({ calls: [ECHO, ECHO] }))).toEqual(['ok', 'BLOCK']);
 });
 
 test('a shim by itself does not trust a project because its environment says so', async () => {

@@ -9,11 +9,13 @@ import {
   loadConfig,
   userHome,
 } from '@subluminal/plane/config';
+import { sha256 } from '@subluminal/plane/crypto';
 import {
   type PolicySource,
   type PolicySources,
   policySources,
   sourceWarnings,
+  untrustedAlone,
 } from '@subluminal/plane/main/policy';
 import { fileProblem } from '@subluminal/plane/os';
 import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
@@ -117,11 +119,15 @@ async function findSnapshot(
     if (unsafe !== undefined && profile === 'production') return unsafe;
     if (unsafe !== undefined) reportFailure(unsafe, io, false);
   }
+  const isAlone = second === undefined && first.isUntrusted;
+  const snapshot = isAlone
+    ? await untrustedAlone(loaded.snapshot, { sha256, profile })
+    : loaded.snapshot;
   const project = found.sources.find(({ role }) => role === 'trusted' || role === 'untrusted');
   return {
     kind: 'found',
     path: resolve(first.path),
-    snapshot: loaded.snapshot,
+    snapshot,
     sources: found.sources.map((source) => ({ ...source, path: resolve(source.path) })),
     projectPath: project && resolve(project.path),
     warnings,

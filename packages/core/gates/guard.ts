@@ -12,6 +12,7 @@ import { passageOf } from './messages.ts';
 import type { GuardOptions, ServerGuard } from './options.ts';
 import { newPins, renewPins } from './pinned.ts';
 import { clean, noteOf, PASS, type Saying, type Stop, verdictOf } from './say.ts';
+import { selfStopByTexts } from './self-protection.ts';
 import { surfacePassed, surfaceStops } from './surface.ts';
 import { isWanted, wantedBy } from './table.ts';
 import { taintPassed, taintStops } from './tainted.ts';
@@ -35,6 +36,7 @@ function guardOf(memory: Memory): ServerGuard {
       return verdictOf({ stops, isApproved: approvedBy(call), saying: sayingOf(memory) });
     },
     content: (call, nowMs) => contentVerdict(memory, call, nowMs),
+    ...(memory.options.selfProtection && { gathered: gatheredOf(memory) }),
     passed(call, nowMs) {
       surfacePassed(memory, call, nowMs);
       taintPassed(memory, call);
@@ -49,6 +51,14 @@ function guardOf(memory: Memory): ServerGuard {
       renew(memory, options);
       return guardOf(memory);
     },
+  };
+}
+
+function gatheredOf(memory: Memory): NonNullable<ServerGuard['gathered']> {
+  return (call, texts) => {
+    const stop = selfStopByTexts(memory, call, texts);
+    if (stop === undefined) return PASS;
+    return verdictOf({ stops: [stop], isApproved: () => false, saying: sayingOf(memory) });
   };
 }
 

@@ -1,4 +1,10 @@
 export { createGuard } from './guard.ts';
 export type { LeakFinder } from './leak-finder.ts';
 export { createLeakFinder } from './leak-finder.ts';
-export type { Enforcement, GuardOptions, PinOptions, ServerGuard } from './options.ts';
+export type {
+  Enforcement,
+  GuardOptions,
+  PinOptions,
+  SelfProtection,
+  ServerGuard,
+} from './options.ts';

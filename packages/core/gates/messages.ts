@@ -12,6 +12,7 @@ import type { Memory } from './memory.ts';
 import { HEARD, INTRODUCTIONS, RESULTS, TASKS, UNKNOWN } from './methods.ts';
 import { reviewInstructions } from './pinned.ts';
 import { clean, noteOf } from './say.ts';
+import { selfPassage } from './self-protection.ts';
 import { accessTo } from './surface.ts';
 import type { Wanted } from './table.ts';
 import { taintRead } from './tainted.ts';
@@ -188,6 +189,11 @@ function isModern({ protocolVersion, supportedVersions }: { [key: string]: unkno
 function outgoing(memory: Memory, { message, nowMs }: Seen): Passage {
   const { kind, method, value } = message;
   const { manifest, enforces } = memory.options;
+  if (kind === 'answer' && method === 'roots/list') rootsTold(memory, value);
+  else {
+    const kept = selfPassage(memory, method, value);
+    if (kept !== undefined) return kept;
+  }
   if (kind === 'request' && TASKS.includes(method)) resultAsked(memory.tasks, value);
   if (kind !== 'answer' && manifest !== undefined) {
     const access = accessTo(manifest, method, value);
@@ -197,6 +203,16 @@ function outgoing(memory: Memory, { message, nowMs }: Seen): Passage {
     }
   }
   return scanOutbound(memory, message, nowMs);
+}
+
+/** The roots of the agent, which a server may start relative paths from. */
+function rootsTold({ options }: Memory, value: unknown): void {
+  const roots: unknown = isObject(value) ? value['roots'] : undefined;
+  if (!Array.isArray(roots)) return;
+  const uris = roots.flatMap((root: unknown) => {
+    return isObject(root) && typeof root['uri'] === 'string' ? [root['uri']] : [];
+  });
+  options.selfProtection?.rootsTold(uris);
 }
 
 /** Nobody can be asked about these: what would ask is refused. */

@@ -23,6 +23,18 @@ interface PinOptions {
   readonly opened: OpenedPins;
 }
 
+/** Keeps calls away from what governs them. */
+interface SelfProtection {
+  /** False where it is only told. */
+  readonly enforced: boolean;
+  /** Names of protected files that have no sign of a path in them. */
+  readonly baseNames: ReadonlySet<string>;
+  /** The first of these names that is protected, in words: `the policy in force`. */
+  find(names: readonly string[]): string | undefined;
+  /** The agent has told the server its roots: relative names may start there. */
+  rootsTold(uris: readonly string[]): void;
+}
+
 interface GuardOptions {
   readonly server: string;
   readonly enforces: Enforcement;
@@ -33,6 +45,7 @@ interface GuardOptions {
   readonly taint?: TaintPolicy | undefined;
   /** Finds the secrets that were injected into the server. */
   readonly leaks?: LeakFinder | undefined;
+  readonly selfProtection?: SelfProtection | undefined;
   readonly sha256: Sha256;
   /** A keyed hash, short and the same each time; suppressions name it. */
   readonly fingerprint: (text: string) => string;
@@ -52,4 +65,4 @@ interface ServerGuard extends Guard {
   renewed(options: GuardOptions): ServerGuard;
 }
 
-export type { Enforcement, GuardOptions, PinOptions, ServerGuard };
+export type { Enforcement, GuardOptions, PinOptions, SelfProtection, ServerGuard };

@@ -9,7 +9,8 @@ type GateRule =
   | 'gate:taint'
   | 'gate:rule-of-two'
   | 'gate:leak'
-  | 'gate:breaker';
+  | 'gate:breaker'
+  | 'gate:self-protection';
 
 interface Approval {
   readonly wait: 'hold' | 'hint';

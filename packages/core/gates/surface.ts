@@ -18,6 +18,7 @@ import type { Memory } from './memory.ts';
 import { isKnownMethod, isTwinOfKnown } from './methods.ts';
 import { pinStop } from './pinned.ts';
 import type { Stop } from './say.ts';
+import { selfStop } from './self-protection.ts';
 
 const CONFIRMATION_MS = 300_000;
 
@@ -25,6 +26,7 @@ const CONFIRMATION_MS = 300_000;
 function surfaceStops(memory: Memory, call: GuardedCall, nowMs: number): readonly Stop[] {
   const { manifest } = memory.options;
   const stops = [
+    selfStop(memory, call),
     breakerStop(memory, call, nowMs),
     badDefinition(memory, call.tool),
     pinStop(memory, call.tool),

@@ -18,17 +18,22 @@ type Wanted = { readonly [W in Way]: Kinds } | 'all';
 
 /** Content is looked for in all that passes: what a list of methods leaves out is a way round it. */
 function wantedBy(options: GuardOptions): Wanted {
-  const { manifest, content, leaks } = options;
+  const { manifest, content, leaks, selfProtection } = options;
   if (leaks !== undefined || content !== undefined) return 'all';
   const none = only([]);
   const answers = wantedAnswers(options);
   // Of what the agent sends, a manifest must see whatever names something or is not known.
-  const sent = manifest === undefined ? none : { isAll: true, but: new Set(PLAIN) };
+  const named = { isAll: true, but: new Set(PLAIN) };
+  const sent = manifest === undefined && selfProtection === undefined ? none : named;
   const asked = answers.includes('tasks/result') ? withTasks(sent) : sent;
   return {
     // Where any answer must be seen, one to an unknown request must be too.
     in: { ...spokenTo(options), answer: only(answers.length === 0 ? [] : [...answers, UNKNOWN]) },
-    out: { answer: none, request: asked, notification: sent },
+    out: {
+      answer: selfProtection === undefined ? none : only(SELF_ANSWERS),
+      request: selfProtection === undefined ? asked : withTasks(asked, SELF_TASKS),
+      notification: sent,
+    },
   };
 }
 
@@ -43,10 +48,15 @@ function spokenTo({ taint }: GuardOptions): Pick<Kinds, 'request' | 'notificatio
 }
 
 /** Whose result is asked for is known from the request alone. */
-function withTasks({ isAll, but }: Choice): Choice {
-  if (!isAll) return only([...but, ...TASKS]);
-  return { isAll, but: new Set([...but].filter((method) => !TASKS.includes(method))) };
+function withTasks({ isAll, but }: Choice, tasks: readonly string[] = TASKS): Choice {
+  if (!isAll) return only([...but, ...tasks]);
+  return { isAll, but: new Set([...but].filter((method) => !tasks.includes(method))) };
 }
+
+/** Answers of the agent that may name a file, or tell where relative paths start. */
+const SELF_ANSWERS: readonly string[] = ['elicitation/create', 'roots/list'];
+/** Requests that carry such answers. */
+const SELF_TASKS: readonly string[] = ['tasks/update'];
 
 function wantedAnswers(options: GuardOptions): readonly string[] {
   const { manifest, pins, taint } = options;

@@ -13,6 +13,9 @@ const SMALLER = 'Ask for less, or send less, so that it can be looked at.';
 
 /** Whether such a message may pass; an empty method is one that nobody knows. */
 function unseenPassage(memory: Memory, wanted: Wanted, what: Kind): Passage {
+  if (isUnreadCall(memory, what)) {
+    return refused('SELF_PROTECTION', 'The call does not show its tool before its arguments.');
+  }
   if (what.method !== UNKNOWN && !isWanted(wanted, what)) return SAME;
   const { options, content } = memory;
   if (options.leaks !== undefined) {
@@ -38,6 +41,12 @@ function unseenPassage(memory: Memory, wanted: Wanted, what: Kind): Passage {
     taintRead(memory, { tool: method === 'tools/call' ? '' : method, ...NOBODY_READ });
   }
   return gap !== undefined && gap !== 'allow' ? { kind: 'same', note: NOTE } : SAME;
+}
+
+/** A call is judged at its end, by its texts; one whose head does not show it is never judged. */
+function isUnreadCall({ options }: Memory, { way, kind, method }: Kind): boolean {
+  const isCall = way === 'out' && kind !== 'answer' && method === 'tools/call';
+  return isCall && options.selfProtection?.enforced === true;
 }
 
 const UNREAD = 'is too large to be looked at';
@@ -67,7 +76,9 @@ function mustBeSeen({ options }: Memory, what: Kind): boolean {
   const isPinned = pins !== undefined && enforces.pins;
   if (way === 'out') {
     const isNamed = isOneOf(what, NAMING) || !isKnownMethod(method);
-    return kind !== 'answer' && hasManifest && isNamed;
+    const isKept = options.selfProtection?.enforced === true;
+    if (kind === 'answer') return isKept && method === 'elicitation/create';
+    return (hasManifest || isKept) && (isNamed || (isKept && method === 'tasks/update'));
   }
   if (kind !== 'answer') return false;
   const isTools = method === 'tools/list' || method === UNKNOWN;

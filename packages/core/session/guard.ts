@@ -61,6 +61,20 @@ type GateVerdict =
       readonly note?: ContentNote | undefined;
     };
 
+/** The texts in the params of a call that was too large to be read whole. */
+interface GatheredTexts {
+  readonly texts: readonly {
+    /** The key that the text stands behind; empty when there is none. */
+    readonly key: string;
+    /** Undefined when it is too long. */
+    readonly text: string | undefined;
+    /** Of a text that is too long: it has blanks or signs in it, so it may be a command. */
+    readonly mayBeCommand?: boolean;
+  }[];
+  /** False when there were more than the limits allow. */
+  readonly isWhole: boolean;
+}
+
 /** A message that is no call of a tool. */
 interface Passing {
   readonly kind: 'request' | 'answer' | 'notification';
@@ -124,6 +138,11 @@ interface Guard {
   surface(call: GuardedCall, nowMs: number): GateVerdict;
   /** Gate 4, for what the rules let pass. Nothing is counted by looking. */
   content(call: GuardedCall, nowMs: number): GateVerdict;
+  /**
+   * A call that was too large to be read whole, at its end: what the gates say of the texts in it.
+   * Absent when nobody minds.
+   */
+  gathered?(call: GuardedCall, texts: GatheredTexts): GateVerdict;
   /** The call goes to the server: now it counts. */
   passed(call: GuardedCall, nowMs: number): void;
   /** An allowed call has ended. */
@@ -148,6 +167,7 @@ export type {
   ContentNote,
   Envelope,
   GateVerdict,
+  GatheredTexts,
   Guard,
   GuardedCall,
   Passage,

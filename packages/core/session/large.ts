@@ -16,6 +16,7 @@ import {
 import { type Context, other, type Step } from './context.ts';
 import { exitWords } from './exit-words.ts';
 import { grantedRules } from './grants.ts';
+import { judgedByTexts } from './large-texts.ts';
 import { malformed, reject } from './malformed.ts';
 import { answerOnward, handOn, type Refused, requestOnward } from './passing.ts';
 import { Outline, type OutlineSoFar } from './peek/outline.ts';
@@ -50,7 +51,7 @@ type DecidedHead = Omit<DecidedCall, 'id'>;
 
 /** The first part of a large message: says whether its parts are passed on. */
 function openLarge(context: Context, step: Step): void {
-  const outline = new Outline();
+  const outline = new Outline(step.from === 'agent' && context.guard?.gathered !== undefined);
   outline.feed(step.bytes);
   const soFar = outline.soFar();
   const call = isCall(step, soFar) ? decideHead(context, step, soFar) : undefined;
@@ -188,7 +189,8 @@ function settleLarge(context: Context, step: Step, { large, end }: Ended): void 
     return refuseLarge(context, step, { seen, end, recorded });
   }
   if (large.call !== undefined && seen.kind !== 'invalid') {
-    return settleCall(context, step, { head: large.call, seen, end });
+    const head = judgedByTexts(context, large.call, large.outline.gathered());
+    return settleCall(context, step, { head, seen, end });
   }
   if (seen.kind === 'invalid') {
     if (large.call !== undefined) recordLost(context, step, { head: large.call, end });

@@ -5,6 +5,7 @@ import type {
   CallEnd,
   Envelope,
   GateVerdict,
+  GatheredTexts,
   Guard,
   GuardedCall,
   Passage,
@@ -28,10 +29,20 @@ class SoundGuard implements Guard {
   private readonly guard: Guard;
   private readonly enforcing: boolean;
   readonly around?: NonNullable<Guard['around']>;
+  readonly gathered?: NonNullable<Guard['gathered']>;
 
   constructor(guard: Guard, enforcing: boolean) {
     this.guard = guard;
     this.enforcing = enforcing;
+    if (guard.gathered !== undefined) {
+      this.gathered = (call: GuardedCall, texts: GatheredTexts) => {
+        try {
+          return guard.gathered?.(call, texts) ?? BROKEN;
+        } catch {
+          return this.unjudged();
+        }
+      };
+    }
     if (guard.around === undefined) return;
     this.around = (way: Way, envelope: Envelope, nowMs: number) => {
       try {

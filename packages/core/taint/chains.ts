@@ -1,6 +1,7 @@
 // An argument at a sink → the keys under which it may have been read, most telling first.
 import { addressesAbove, emailsIn, webAddressesIn } from './tokens/address.ts';
 import { commandKey, commandsOf } from './tokens/command.ts';
+import { commandNames } from './tokens/command-words.ts';
 import { hostOf, hostsAbove, looksLikeHost } from './tokens/host.ts';
 import { keyOf } from './tokens/key.ts';
 import { numberKeysIn } from './tokens/number.ts';
@@ -31,12 +32,18 @@ const RECIPIENT_LENGTH_MAX = 256;
 function chainsOf(value: string, sink: SinkKind): readonly Chain[] {
   const words = wordsIn(value);
   const addresses = words.flatMap((word) => [...mailChains(word), ...webChains(word)]);
-  if (sink === 'url') return addresses;
+  if (sink === 'url') return [...addresses, ...words.filter(isFileUri).flatMap(pathChain)];
   if (sink === 'recipient') return [...addresses, ...recipientChains(value, words)];
   const paths = words.filter(looksLikePath).flatMap(embeddedPaths);
-  if (sink === 'command') return [...addresses, ...paths, ...commandChains(value)];
+  if (sink === 'command') {
+    return [...addresses, ...paths, ...commandChains(value), ...shellChains(value, words)];
+  }
   // A path given as such may have blanks in it, or be one bare name.
   return [...addresses, ...pathChain(value.trim()), ...paths];
+}
+
+function isFileUri(word: string): boolean {
+  return /^file:/i.test(word);
 }
 
 function mailChains(word: string): readonly Chain[] {
@@ -109,8 +116,32 @@ function pathChain(word: string): readonly Chain[] {
   return [{ subject: 'path', value: path, links }];
 }
 
+/** What a shell makes of a command, beyond what stands in it as it is. */
+function shellChains(value: string, written: readonly string[]): readonly Chain[] {
+  const { names, paths, commands } = commandNames(value);
+  const known = new Set(written);
+  const isNew = (name: string) => !known.has(name);
+  const words = new Set([...names].flatMap((name) => [name, ...wordsIn(name)]).filter(isNew));
+  return [
+    ...[...words].flatMap((word) => [
+      ...mailChains(word),
+      ...webChains(word),
+      ...(looksLikePath(word) ? pathChain(word) : []),
+    ]),
+    ...paths.flatMap(pathChain),
+    ...chainsOfCommands(commands),
+  ];
+}
+
 function commandChains(value: string): readonly Chain[] {
-  return commandsOf(value).map(({ words }) => {
+  return chainsOfCommands(commandsOf(value).map(({ words }) => words));
+}
+
+const COMMAND_WORDS_MAX = 12;
+
+function chainsOfCommands(commands: readonly (readonly string[])[]): readonly Chain[] {
+  return commands.map((given) => {
+    const words = given.slice(0, COMMAND_WORDS_MAX).map((word) => word.toLowerCase());
     const whole = commandKey(words);
     const links: Link[] = [
       { key: keyOf('command', whole), match: 'exact' },

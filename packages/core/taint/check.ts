@@ -7,6 +7,7 @@ import { sightingOf } from './memory.ts';
 import type { TaintPolicy } from './policy/compile.ts';
 import { shapesOf } from './shape-of.ts';
 import { shownChain, shownValue } from './shown.ts';
+import { reachesUnknown } from './tokens/command-words.ts';
 import { Effort } from './tokens/effort.ts';
 import { pathOf } from './tokens/path.ts';
 import { spellingsOf } from './tokens/spellings.ts';
@@ -103,6 +104,9 @@ function leafFindings(
     return hits.map(({ chain, match, source }) => {
       return { arg, sink, match, source, shown: shownChain(chain) };
     });
+  }
+  if (sink === 'command' && !leaf.isKey && !isTold && reachesUnknown(leaf.text)) {
+    return unseenFindings(state, { arg, sink, shown: shownValue(leaf.text) });
   }
   if (state.blind === undefined || vouched || leaf.isKey || isTold) return [];
   return [{ arg, sink, match: 'unscanned', source: state.blind, shown: shownValue(leaf.text) }];
@@ -208,11 +212,14 @@ function partNames({ parts }: Joined): string {
   return [...names, ...(parts.length > names.length ? ['…'] : [])].join(' + ');
 }
 
-/** Arguments that were not looked at may hold anything that was read. */
-function unseenFindings(state: TaintState): readonly TaintFinding[] {
+type Unseen = Pick<TaintFinding, 'arg' | 'sink' | 'shown'>;
+
+const ALL_ARGS: Unseen = { arg: '', sink: 'any', shown: '…' };
+
+/** What was not looked at, or is known to a running shell alone, may hold anything that was read. */
+function unseenFindings(state: TaintState, what: Unseen = ALL_ARGS): readonly TaintFinding[] {
   const source = state.blind ?? state.flags.get('untrusted_input');
-  if (source === undefined) return [];
-  return [{ arg: '', sink: 'any', match: 'unscanned', source, shown: '…' }];
+  return source === undefined ? [] : [{ ...what, match: 'unscanned', source }];
 }
 
 /** One finding for each argument, sink and value, the most telling match first. */

@@ -48,6 +48,11 @@ function findPolicies({ cwd, home, userHome }: FindOptions): FoundPolicies {
   return { user, project, ignored: isIgnored ? { path: left, why: end.why } : undefined };
 }
 
+/** The folders in which the policy of a project is looked for, by their real names. */
+function projectFolders({ cwd, userHome }: Omit<FindOptions, 'home'>): readonly string[] {
+  return searchedFolders(realPath(cwd), realPath(userHome)).folders;
+}
+
 /** From here up to the root of the repository, as long as only the user can write there. */
 function searchedFolders(cwd: string, userHome: string): SearchedFolders {
   const upwards = parents(cwd);
@@ -133,4 +138,4 @@ function isFile(path: string): boolean {
 }
 
 export type { FindOptions, FoundPolicies, IgnoredPolicy };
-export { findPolicies };
+export { findPolicies, projectFolders };

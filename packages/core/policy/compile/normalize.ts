@@ -29,6 +29,7 @@ function normalizeBundle(bundle: Bundle): SnapshotDocument {
     rules: bundle.rules.map(normalizeRule),
     ...(bundle.content && { content: normalizeContent(bundle.content) }),
     ...(bundle.taint && { taint: normalizeTaint(bundle.taint) }),
+    ...(bundle.self_protection === 'off' && { self_protection: 'off' }),
   };
 }
 

@@ -20,12 +20,11 @@ function compileTightened(
   return compileDocument(tightenedDocument(user, project), options);
 }
 
-/** What only a trusted policy may say: with these fields a policy switches off built-in protection. */
-type TrustedFields = { readonly self_protection?: unknown };
-
-/** The bundle of an untrusted policy, without what only a trusted one may say. */
-function withoutTrustedFields(bundle: Bundle & TrustedFields): Bundle {
-  const { self_protection: _onlyTrusted, ...rest } = bundle;
+/**
+ * The bundle of an untrusted policy, without what only a trusted one may say: fields by which a policy
+ * switches off built-in protection.
+ */
+function withoutTrustedFields({ self_protection: _onlyTrusted, ...rest }: Bundle): Bundle {
   return rest;
 }
 

@@ -102,6 +102,8 @@ describe('the policy as a whole', () => {
     ['mode', 'loosens', { mode: 'control' }, { mode: 'observe' }],
     ['policy_id', 'alters', {}, { policy_id: 'q' }],
     ['hint_delivery', 'alters', {}, { hint_delivery: 'tool_result' }],
+    ['self_protection', 'loosens', {}, { self_protection: 'off' }],
+    ['self_protection', 'tightens', { self_protection: 'off' }, { self_protection: 'on' }],
     ['defaults.decision_on_error', 'loosens', {}, { defaults: { decision_on_error: 'ALLOW' } }],
     [
       'defaults.fail_open_read_tools',

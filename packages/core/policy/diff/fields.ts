@@ -53,6 +53,11 @@ const DOCUMENT_FIELDS: readonly Field[] = [
     direction: stopsFailures(onLoosens),
   },
   { path: 'hint_delivery', words: 'the delivery of hints', direction: alters },
+  {
+    path: 'self_protection',
+    words: 'the end of self-protection',
+    direction: ({ after }) => (after === 'off' ? 'loosens' : 'tightens'),
+  },
   selector('env', 'environments', alternatives),
   selector('agent_id', 'agents', alternatives),
   selector('client', 'clients', alternatives),

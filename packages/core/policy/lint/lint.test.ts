@@ -87,6 +87,12 @@ const TWINS: readonly (readonly [code: string, path: string, found: string, clea
     bundleText(sampleRule('allow'), { defaults: '{ decision_on_error: ALLOW }', mode: 'observe' }),
   ],
   [
+    'SUB_LINT_SELF_PROTECTION',
+    'self_protection',
+    `${bundleText(sampleRule('deny'))}\nself_protection: off\n`,
+    `${bundleText(sampleRule('deny'))}\nself_protection: on\n`,
+  ],
+  [
     'SUB_LINT_APPROVAL_MODE',
     'rules[0].kind',
     bundleText(sampleRule('approval'), { mode: 'guardrails' }),

@@ -12,7 +12,13 @@ import {
   unanchoredAllows,
 } from './effects.ts';
 import { hiddenTexts } from './hidden.ts';
-import { approvalsWithoutControl, failsOpen, observesOnly, readsUntagged } from './modes.ts';
+import {
+  approvalsWithoutControl,
+  failsOpen,
+  observesOnly,
+  readsUntagged,
+  unprotected,
+} from './modes.ts';
 import { coveredRules, missingTags } from './order.ts';
 import {
   ruleOfTwoWithoutTools,
@@ -34,6 +40,7 @@ const CHECKS: readonly LintCheck[] = [
   approvalsWithoutControl,
   observesOnly,
   readsUntagged,
+  unprotected,
   selectorPatterns,
   hiddenTexts,
   noRules,

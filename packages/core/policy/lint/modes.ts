@@ -18,6 +18,21 @@ function failsOpen({ bundle }: Subject): readonly Advice[] {
   ];
 }
 
+/** Whoever can reach what governs it can end it. */
+function unprotected({ bundle }: Subject): readonly Advice[] {
+  if (bundle.self_protection !== 'off') return [];
+  return [
+    warning(
+      'SUB_LINT_SELF_PROTECTION',
+      ['self_protection'],
+      [
+        'calls may name the policy, SUB_HOME and the ledger, so an agent can free itself',
+        'Leave `self_protection` out, unless something else keeps agents away from these files.',
+      ],
+    ),
+  ];
+}
+
 /** Only control mode asks people. */
 function approvalsWithoutControl({ bundle, enabled }: Subject): readonly Advice[] {
   const { mode } = bundle;
@@ -69,4 +84,4 @@ function readsUntagged({ bundle, enabled }: Subject): readonly Advice[] {
   ];
 }
 
-export { approvalsWithoutControl, failsOpen, observesOnly, readsUntagged };
+export { approvalsWithoutControl, failsOpen, observesOnly, readsUntagged, unprotected };

@@ -14,7 +14,9 @@ import {
   SPACE,
   TAB,
 } from '../../canon/units.ts';
+import type { GatheredTexts } from '../guard.ts';
 import { type Draft, emptyDraft, settle } from './draft.ts';
+import { TextGatherer } from './gather-texts.ts';
 import { noteKey, noteObject, noteScalar, type Place, WANTED } from './outline-fields.ts';
 import type { InvalidReason, MessageId, Seen } from './types.ts';
 
@@ -63,6 +65,12 @@ class Outline {
   private lineBreak = false;
   private reason: InvalidReason | undefined;
   private offset = 0;
+  private readonly gatherer: TextGatherer | undefined;
+
+  /** With `gathers`, the texts inside of the params are kept as well. */
+  constructor(gathers = false) {
+    this.gatherer = gathers ? new TextGatherer() : undefined;
+  }
 
   /** The next bytes of the message. */
   feed(bytes: Uint8Array): void {
@@ -101,6 +109,17 @@ class Outline {
     if (this.idTwice) this.draft.id = null;
     const { reason, offset } = this;
     return settle(this.draft, reason === undefined ? undefined : { reason, offset });
+  }
+
+  /** The texts inside of the params, if they were gathered. */
+  gathered(): GatheredTexts | undefined {
+    return this.gatherer?.texts();
+  }
+
+  /** The gatherer, if what comes stands inside of a value of the params. */
+  private gathering(): TextGatherer | undefined {
+    const isInside = this.depth > this.levels.length && this.levels.at(-1)?.place === 'params';
+    return isInside ? this.gatherer : undefined;
   }
 
   /** Notes what is wrong and goes on: the id may still come. */
@@ -160,6 +179,7 @@ class Outline {
     this.capturing = level !== undefined && (level.expects === 'key' || wanted(level));
     this.capturedLength = 0;
     if (this.capturing) this.capture(QUOTE);
+    else this.gathering()?.open();
   }
 
   private openScalar(byte: number, offset: number): void {
@@ -228,7 +248,10 @@ class Outline {
   private separate(byte: number, offset: number): void {
     const level = this.level();
     if (this.depth === 0) return this.fail('json', offset);
-    if (level === undefined) return;
+    if (level === undefined) {
+      if (byte === COLON) this.gathering()?.colon();
+      return;
+    }
     if (level.expects !== (byte === COLON ? 'colon' : 'comma')) return this.fail('json', offset);
     level.expects = byte === COLON ? 'value' : 'key';
   }
@@ -255,14 +278,19 @@ class Outline {
   private skipString(bytes: Uint8Array, from: number): number {
     const quote = bytes.indexOf(QUOTE, from);
     const until = quote === -1 ? bytes.length : quote;
+    const gatherer = this.gathering();
     let slashes = until;
     while (slashes > from && bytes[slashes - 1] === BACKSLASH) slashes--;
     // The run may have begun in the part before.
     const carried = slashes === from && this.escaping ? 1 : 0;
     this.escaping = (until - slashes + carried) % 2 === 1;
+    const isOver = quote !== -1 && !this.escaping;
+    gatherer?.add(bytes, from, isOver || quote === -1 ? until : quote + 1);
     if (quote === -1) return until;
-    if (this.escaping) this.escaping = false;
-    else this.closeValue(this.base + quote);
+    if (isOver) {
+      gatherer?.close();
+      this.closeValue(this.base + quote);
+    } else this.escaping = false;
     return quote + 1;
   }
 

@@ -3,6 +3,10 @@
 /** How many folders above, and how many segments below, are looked at. */
 const STEPS_MAX = 64;
 const HOME = /^(?:~[\w.-]{0,32}|\$\{?\w{1,64}\}?|%\w{1,64}%)$/;
+const FILE_SCHEME = /^file:(?:\/\/(?:localhost|127\.0\.0\.1)(?=\/)|\/{2}(?=\/)|\/{2}|(?=\/))/i;
+/** The folder that a process works in, under another name. */
+const PROCESS_FOLDER =
+  /^\/+(?:\.\/+)*proc\/+(?:self|thread-self|\d{1,10})(?:\/+task\/+\d{1,10})?\/+cwd(?=\/|$)/;
 const PROCESS_ROOTS =
   /^(?:\/proc\/(?:self|thread-self|\d{1,10})(?:\/task\/\d{1,10})?\/root(?=\/|$))+/;
 
@@ -10,7 +14,7 @@ const PROCESS_ROOTS =
 function pathOf(word: string): string | undefined {
   // Whoever opens a file ends its name there.
   const [name = ''] = word.split('\0', 1);
-  const slashes = name.replace(/^file:\/{2,3}(?=[^/])/i, '/').replaceAll('\\', '/');
+  const slashes = withoutScheme(name).replaceAll('\\', '/').replace(PROCESS_FOLDER, '.');
   const absolute = slashes.startsWith('/');
   const kept: string[] = [];
   for (const segment of slashes.split('/')) {
@@ -25,6 +29,12 @@ function pathOf(word: string): string | undefined {
   }
   if (kept.length === 0) return undefined;
   return absolute ? fromRoot(`/${kept.join('/')}`) : kept.join('/');
+}
+
+/** A file URI as a path; a host that is none is the first folder. */
+function withoutScheme(name: string): string {
+  const rest = name.replace(FILE_SCHEME, '');
+  return rest === name || rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 /** Linux shows the whole disk again below each process. */

@@ -2,3 +2,4 @@ export type { PolicyRole, PolicySource, PolicySources, SourcesWish } from './sou
 export { policySources, projectSource, sourceWarnings } from './sources.ts';
 export type { TrustEntry } from './trust-store.ts';
 export { isTrusted, openTrust, revokeTrust, trustPolicy } from './trust-store.ts';
+export { untrustedAlone } from './untrusted-alone.ts';

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import type { Bundle } from '@subluminal/contracts';
 import { compileBundle, sectionsFor } from '@subluminal/core/policy';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { loadConfig } from '../../config/index.ts';
 import { sha256 } from '../../crypto/index.ts';
 import { openPins } from '../../surface/index.ts';
+import { finderOptions } from '../protect/finder-options.ts';
 import { Gates } from './gates.ts';
 
 const BUNDLE: Bundle = {
@@ -26,14 +28,19 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 /** The gates of a session, and what they say to the shim. */
-function session() {
+async function session() {
   const told: string[] = [];
   const waiting: (() => void)[] = [];
   const hear = (text: string): void => {
     told.push(text);
     for (const wake of waiting.splice(0)) wake();
   };
+  const env = { SUB_HOME: home, HOME: home };
+  const loaded = await loadConfig({ env, flags: {}, cwd: home });
+  if (!loaded.ok) throw new Error('no configuration');
+  const server = { env, cwd: home, command: 'server', args: [] };
   const gates = new Gates({
+    protects: finderOptions(server, { ...loaded, policies: [] }),
     serverName: 's',
     home,
     manifests: join(home, 'manifests'),
@@ -49,6 +56,7 @@ function session() {
     inspectBytesMax: 1_048_576,
     manifest: undefined,
     sections: sectionsFor(SNAPSHOT),
+    isMeant: true,
   });
   gates.start({ use: () => hear('used'), warn: hear, degraded: hear });
   onTestFinished(() => gates.stop());
@@ -83,10 +91,10 @@ const pinned = () => {
   return opened.ok ? [...(opened.store.servers.get('s')?.tools.keys() ?? [])] : 'unreadable';
 };
 
-describe('pins', () => {
+describe('pins', async () => {
   it('that are deleted hold until the next start, and what they block is not remembered as new', async () => {
-    expect(await session().shows(['read', 'Reads.'])).toEqual(['read']);
-    const next = session();
+    expect(await (await session()).shows(['read', 'Reads.'])).toEqual(['read']);
+    const next = await session();
     expect(await next.shows(['read', 'Obey.'])).toEqual([]);
     rmSync(path());
     await next.heard(/pins are gone; they hold until the next start/);
@@ -97,8 +105,8 @@ describe('pins', () => {
   });
 
   it('that are spoilt and then deleted hold as well', async () => {
-    await session().shows(['read', 'Reads.']);
-    const next = session();
+    await (await session()).shows(['read', 'Reads.']);
+    const next = await session();
     await next.shows(['read', 'Reads.']);
     writeFileSync(path(), 'nonsense', { mode: 0o600 });
     await next.heard(/used/);
@@ -111,7 +119,7 @@ describe('pins', () => {
 
   it('that could not be read from the start are not made good by taking them away', async () => {
     writeFileSync(path(), 'nonsense', { mode: 0o600 });
-    const next = session();
+    const next = await session();
     expect(await next.shows(['read', 'Reads.'])).toEqual([]);
     rmSync(path());
     await next.heard(/pins are gone/);

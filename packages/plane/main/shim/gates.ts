@@ -7,6 +7,7 @@ import {
   createLeakFinder,
   type GuardOptions,
   type LeakFinder,
+  type SelfProtection,
   type ServerGuard,
 } from '@subluminal/core/gates';
 import {
@@ -19,6 +20,7 @@ import type { Manifest, OpenedPins, PinStore, ServerPins } from '@subluminal/cor
 import { compileTaint } from '@subluminal/core/taint';
 import { sha256 } from '../../crypto/index.ts';
 import { openPins, PINS_FILE, rememberPins, savePins } from '../../surface/index.ts';
+import { ProtectedFinder } from '../protect/find-protected.ts';
 import { fingerprintsIn } from './fingerprints.ts';
 import type { GuardingOptions, GuardingPeer } from './guarding.ts';
 
@@ -27,6 +29,8 @@ interface GatesOptions extends GuardingOptions {
   readonly snapshot: Snapshot;
   /** What the policies have beside their rules, for this agent. */
   readonly sections: SectionsInForce;
+  /** Whether the first policy is for this agent. */
+  readonly isMeant: boolean;
 }
 
 const PINS_EVERY_MS = 1_000;
@@ -41,6 +45,7 @@ class Gates {
   #first: NodeJS.Timeout | undefined;
   readonly #leaks: LeakFinder | undefined;
   readonly #fingerprint: (text: string) => string;
+  readonly #protected: ProtectedFinder;
   #peer: GuardingPeer | undefined;
   #saving: Promise<void> = Promise.resolve();
   readonly #onPins = (): void => this.#reopen();
@@ -49,6 +54,7 @@ class Gates {
     this.#options = options;
     this.#leaks = createLeakFinder(options.secrets);
     this.#fingerprint = fingerprintsIn(options.home).of;
+    this.#protected = new ProtectedFinder(options.protects);
     this.#opened = options.pinsMode === 'off' ? undefined : openPins(options.home);
     this.#written = this.#opened?.ok
       ? this.#opened.store.servers.get(options.serverName)
@@ -161,6 +167,20 @@ class Gates {
     return own === undefined ? [] : [[this.#options.serverName, own]];
   }
 
+  /** On in every profile and without any policy, unless a policy says otherwise or only observes. */
+  #selfProtection(): SelfProtection | undefined {
+    const { snapshot, sections, isMeant, hasPolicy } = this.#options;
+    // Whatever a second policy says: it cannot switch anything off.
+    if (isMeant && snapshot.document.self_protection === 'off') return undefined;
+    const finder = this.#protected;
+    return {
+      enforced: !(isMeant && hasPolicy && sections.mode === 'observe'),
+      baseNames: finder.baseNames,
+      find: (names) => finder.find(names),
+      rootsTold: (uris) => finder.rootsTold(uris),
+    };
+  }
+
   #guardOptions(): GuardOptions {
     const { serverName, sections, manifest, pinsMode, hasHub } = this.#options;
     const { content, taint } = sections;
@@ -176,6 +196,7 @@ class Gates {
       content,
       taint: taint !== undefined && !hasHub ? compileTaint(taint) : undefined,
       leaks: this.#leaks,
+      selfProtection: this.#selfProtection(),
       sha256,
       fingerprint: this.#fingerprint,
       redact: this.#options.redact,

@@ -6,11 +6,13 @@ import {
   type SectionsInForce,
   type Snapshot,
   sectionsFor,
+  selects,
 } from '@subluminal/core/policy';
 import type { SecretValue } from '@subluminal/core/scan';
 import type { Guard } from '@subluminal/core/session';
 import type { Manifest } from '@subluminal/core/surface';
 import { loadManifest, watchManifest } from '../../surface/index.ts';
+import type { FinderOptions } from '../protect/finder-options.ts';
 import type { Gates } from './gates.ts';
 
 interface GuardingOptions {
@@ -32,6 +34,8 @@ interface GuardingOptions {
   readonly secrets: readonly SecretValue[];
   readonly redact: (text: string) => string;
   readonly inspectBytesMax: number;
+  /** What calls must not name, and where their names start. */
+  readonly protects: FinderOptions;
 }
 
 interface GuardingPeer {
@@ -47,6 +51,8 @@ interface Inforce {
   snapshot: Snapshot;
   /** What the policies have beside their rules, for this agent. */
   sections: SectionsInForce;
+  /** Whether the first policy, which alone may switch off self-protection, is for this agent. */
+  isMeant: boolean;
   manifest: Manifest | undefined;
 }
 
@@ -62,7 +68,8 @@ class Guarding {
   constructor(options: GuardingOptions, manifest: Manifest | undefined) {
     this.#options = options;
     const { snapshot, identity } = options;
-    this.#now = { snapshot, manifest, sections: sectionsFor(snapshot, identity) };
+    const isMeant = selects(snapshot.document.selectors, identity);
+    this.#now = { snapshot, manifest, sections: sectionsFor(snapshot, identity), isMeant };
   }
 
   get guard(): Guard | undefined {
@@ -106,6 +113,7 @@ class Guarding {
     const { manifest, sections } = this.#now;
     const { content, taint } = sections;
     if (manifest !== undefined || pinsMode !== 'off' || secrets.length > 0) return true;
+    if (!this.#now.isMeant || this.#now.snapshot.document.self_protection !== 'off') return true;
     return content !== undefined || (taint !== undefined && !hasHub);
   }
 
@@ -139,6 +147,7 @@ class Guarding {
   async usePolicy(snapshot: Snapshot): Promise<void> {
     this.#now.snapshot = snapshot;
     this.#now.sections = sectionsFor(snapshot, this.#options.identity);
+    this.#now.isMeant = selects(snapshot.document.selectors, this.#options.identity);
     await this.prepare();
   }
 

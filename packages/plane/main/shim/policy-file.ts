@@ -17,6 +17,7 @@ import { harmless } from '@subluminal/core/visible';
 import { sha256, sha256Bytes } from '../../crypto/index.ts';
 import { type FileProblem, fileProblem, readRegularFile } from '../../os/index.ts';
 import type { PolicySource } from '../policy/sources.ts';
+import { untrustedAlone } from '../policy/untrusted-alone.ts';
 
 type LoadedPolicy =
   | {
@@ -63,6 +64,13 @@ async function readPolicy(source: PolicySource, profile: Profile): Promise<Loade
   } catch (cause) {
     return refused(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
+}
+
+/** A policy that holds alone. */
+async function readAlone(source: PolicySource, profile: Profile): Promise<LoadedPolicy> {
+  const loaded = await readPolicy(source, profile);
+  if (!loaded.ok || source.role !== 'untrusted') return loaded;
+  return { ...loaded, snapshot: await untrustedAlone(loaded.snapshot, { sha256, profile }) };
 }
 
 /** A policy of the user, tightened by one of a project that is not trusted. */
@@ -128,4 +136,4 @@ function refused(message: string): LoadedPolicy {
 }
 
 export type { LoadedPolicy };
-export { readPolicy, readTightened };
+export { readAlone, readTightened };

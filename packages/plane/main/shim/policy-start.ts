@@ -23,9 +23,13 @@ interface ShimStart {
 type Loaded = Extract<LoadResult, { readonly ok: true }>;
 type Warn = (text: string) => void;
 
-type StartPolicy =
-  | { readonly ok: true; readonly snapshot: Snapshot; readonly files: PolicyFiles }
-  | { readonly ok: false; readonly message: string };
+interface StartedPolicy {
+  readonly ok: true;
+  readonly snapshot: Snapshot;
+  readonly files: PolicyFiles;
+}
+
+type StartPolicy = StartedPolicy | { readonly ok: false; readonly message: string };
 
 async function startPolicy(start: ShimStart, loaded: Loaded, warn: Warn): Promise<StartPolicy> {
   const sources = sourcesOf(start, loaded, warn);
@@ -93,4 +97,5 @@ function sourcesOf(
   return found.sources;
 }
 
+export type { StartedPolicy };
 export { startPolicy };

@@ -2,6 +2,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { hasPolicy } from '../policy/untrusted-alone.ts';
 import { loadPolicy, markOf, mayLoosen, watchPolicy } from './policy.ts';
 
 const textOf = (version: string) =>
@@ -113,4 +114,29 @@ test('a change of the second policy is noticed as well', async () => {
     onTestFinished(() => watch.stop());
   });
   expect(version).toBe('9');
+});
+
+test('an untrusted policy that only observes is put beside having none', async () => {
+  const { path } = policyFile();
+  writeFileSync(path, textOf('1').replace('control', 'observe'));
+  const load = async (role: 'named' | 'untrusted') => {
+    const loaded = await loadPolicy([{ path, role }], 'production');
+    if (!loaded.ok) throw new Error(loaded.message);
+    return loaded.snapshot;
+  };
+  const untrusted = await load('untrusted');
+  expect(untrusted.document).toMatchObject({ policy_id: 'none', tightened_by: { policy_id: 'p' } });
+  expect([hasPolicy(untrusted), hasPolicy(await load('named'))]).toEqual([false, true]);
+});
+
+test('an untrusted policy does not switch off self-protection', async () => {
+  const { path } = policyFile();
+  writeFileSync(path, textOf('1').replace('"rules":[]', '"rules":[],"self_protection":"off"'));
+  const offIn = async (role: 'named' | 'untrusted') => {
+    const loaded = await loadPolicy([{ path, role }], 'production');
+    if (!loaded.ok) throw new Error(loaded.message);
+    return loaded.snapshot.document.self_protection;
+  };
+  expect(await offIn('named')).toBe('off');
+  expect(await offIn('untrusted')).toBeUndefined();
 });

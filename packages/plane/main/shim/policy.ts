@@ -1,20 +1,11 @@
 // Which policy a shim works by, now and after the file has changed.
 import { statSync, unwatchFile, watchFile } from 'node:fs';
-import type { Bundle, Profile } from '@subluminal/contracts';
+import type { Profile } from '@subluminal/contracts';
 import { compileBundle, type Snapshot } from '@subluminal/core/policy';
 import { sha256 } from '../../crypto/index.ts';
 import { type PolicySource, projectSource } from '../policy/sources.ts';
+import { NO_POLICY } from '../policy/untrusted-alone.ts';
 import type { LoadedPolicy } from './policy-file.ts';
-
-/** Without a policy nothing is decided, and everything is recorded. */
-const OBSERVE: Bundle = {
-  policy_id: 'none',
-  version: '0',
-  mode: 'observe',
-  defaults: { decision_on_error: 'ALLOW' },
-  selectors: {},
-  rules: [],
-};
 
 const LOOK_EVERY_MS = 500;
 
@@ -25,11 +16,11 @@ async function loadPolicy(
 ): Promise<LoadedPolicy> {
   const [first, second] = sources;
   if (first === undefined) {
-    const snapshot = await compileBundle(OBSERVE, { sha256, profile });
+    const snapshot = await compileBundle(NO_POLICY, { sha256, profile });
     return { ok: true, snapshot, hashes: [] };
   }
-  const { readPolicy, readTightened } = await import('./policy-file.ts');
-  return second === undefined ? readPolicy(first, profile) : readTightened(first, second, profile);
+  const { readAlone, readTightened } = await import('./policy-file.ts');
+  return second === undefined ? readAlone(first, profile) : readTightened(first, second, profile);
 }
 
 /** What tells one state of the files from another; the same for all that cannot be seen. */

@@ -16,13 +16,15 @@ import { type Identified, identify } from '../../identity/index.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index.ts';
 import { type SpawnResult, spawnServer } from '../../stdio/index.ts';
 import { formatSecretProblem, type ResolvedSecrets, resolveBindings } from '../../vault/index.ts';
+import { hasPolicy } from '../policy/untrusted-alone.ts';
+import { finderOptions } from '../protect/finder-options.ts';
 import { withAgentFile } from '../run/agent-file.ts';
 import { TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
 import { type Guarding, type GuardingOptions, openGuarding } from './guarding.ts';
 import type { HubReach } from './hub.ts';
 import { ledgerStarter } from './ledger.ts';
 import { createPeople } from './people.ts';
-import { startPolicy } from './policy-start.ts';
+import { type StartedPolicy, startPolicy } from './policy-start.ts';
 import { loadRedactor } from './redact.ts';
 import { identityOf, type ShimParts } from './running.ts';
 import { runShim } from './shim.ts';
@@ -150,12 +152,12 @@ async function gatherWith(
   const guarding = await guardingOf(loaded, {
     serverName,
     snapshot,
-    hasPolicy: policy.files.sources.length > 0,
     identity: identityOf(producer),
     hasHub: hub !== undefined,
     hasCedar: hub?.judges.cedar === true || config['cedar.policies'] !== null,
     secrets: secrets.secretValues(),
     redact: redaction.redact,
+    ...byPolicy(options, loaded, policy),
   });
   if (typeof guarding === 'string') {
     identified.leave();
@@ -208,6 +210,17 @@ type Known = Omit<
   GuardingOptions,
   'home' | 'manifests' | 'pinsMode' | 'profile' | 'inspectBytesMax'
 >;
+
+/** What the gates must know of the policy in force: that there is one, and what no call may name. */
+function byPolicy(
+  options: ShimOptions,
+  { config, paths }: Loaded,
+  { snapshot, files }: StartedPolicy,
+): Pick<GuardingOptions, 'hasPolicy' | 'protects'> {
+  const policies = files.sources.map(({ path }) => path);
+  const protects = finderOptions(options, { config, paths, policies });
+  return { hasPolicy: hasPolicy(snapshot), protects };
+}
 
 /** The gates beside the rules; a text says why there are none, and the server must not start. */
 async function guardingOf({ config, paths }: Loaded, known: Known): Promise<Guarding | string> {

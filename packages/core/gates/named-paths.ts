@@ -1,0 +1,153 @@
+// What in a JSON value may name a file: whole texts, and the words of commands.
+import { isObject } from '@subluminal/contracts';
+import type { GatheredTexts } from '../session/guard.ts';
+import { readShell } from '../shell/index.ts';
+
+interface NamedPaths {
+  readonly names: readonly string[];
+  /** False when there was more than the limits allow. */
+  readonly isWhole: boolean;
+}
+
+const DEPTH_MAX = 512;
+const NODES_MAX = 200_000;
+const NAMES_MAX = 16_384;
+/** Longer than any path that a system opens. */
+const PATH_LENGTH_MAX = 4_096;
+
+/** Keys whose text is written or said, never opened or run; compared without case, `_` and `-`. */
+const PROSE: ReadonlySet<string> = new Set(
+  `content contents filetext filecontent filecontents newstr oldstr newtext oldtext newstring oldstring
+   inserttext replacement body message messages description title summary comment comments caption note
+   notes thought thoughts observation observations reasoning explanation question answer reply subject
+   markdown html csv xml prompt instruction instructions goal plan task todo details excerpt abstract
+   feedback review`.split(/\s+/),
+);
+/** Keys whose text is prose where it has more than one line. */
+const LINES: ReadonlySet<string> = new Set(['text', 'data', 'value', 'string', 'blob', 'source']);
+const FILE_KEY =
+  /path|file|dir|folder|uri|url|src|dst|dest|source|target|from$|^to$|input|output|link|root|cwd/;
+const COMMAND_KEY = /command|cmd|script|shell|exec|argv|args|arguments|code|run|eval|stdin|entry/;
+const PATCH_KEY = /patch|diff/;
+const PATCH_HEADER =
+  /^(?:--- |\+\+\+ |Index: |rename (?:from|to) |copy (?:from|to) |diff --git |\*\*\* (?:(?:Add|Update|Delete) File|Move to): ?)(.+)$/gm;
+/** A sign of a path; what has none is a plain word. */
+const PATHISH = /[/\\~.%$*?\0]/;
+/** A text with none of these is one word to every shell. */
+const SIGNS = /[\s"'`$;&|<>(){}[\]\\,]/;
+const SEPARATORS = /[\s"'`<>()[\]{},;|&]+/;
+const ROOTED = /^(?:\/|\\\\|~|\.{1,2}[/\\]|[a-z]:[/\\]|file:|\$\{?\w)/i;
+
+class Collector {
+  readonly names = new Set<string>();
+  isWhole = true;
+  readonly #baseNames: ReadonlySet<string>;
+  #nodesLeft = NODES_MAX;
+
+  constructor(baseNames: ReadonlySet<string>) {
+    this.#baseNames = baseNames;
+  }
+
+  visit(value: unknown, key: string, depth = 0): void {
+    if (depth > DEPTH_MAX || --this.#nodesLeft < 0) {
+      this.isWhole = false;
+      return;
+    }
+    if (typeof value === 'string') this.text(value, key);
+    else if (Array.isArray(value)) for (const item of value) this.visit(item, key, depth + 1);
+    else if (isObject(value)) {
+      for (const [name, member] of Object.entries(value)) {
+        // A map of files has their names for keys.
+        this.#add(name, false);
+        this.visit(member, name, depth + 1);
+      }
+    }
+  }
+
+  text(text: string, key: string): void {
+    const name = foldedKey(key);
+    if (isProse(name, key, text)) {
+      if (text.length <= PATH_LENGTH_MAX && ROOTED.test(text) && !/\s/.test(text.trim())) {
+        this.#add(text.trim(), false);
+      }
+      return;
+    }
+    const mayBePlain = FILE_KEY.test(name) || COMMAND_KEY.test(name);
+    if (text.length <= PATH_LENGTH_MAX) this.#add(text.trim(), mayBePlain);
+    if (!SIGNS.test(text)) return;
+    if (PATCH_KEY.test(name)) this.#patch(text);
+    else this.#command(text, mayBePlain);
+  }
+
+  /** Of a patch, the files that it changes; the rest of it is what is written to them. */
+  #patch(text: string): void {
+    for (const [, named = ''] of text.matchAll(PATCH_HEADER)) {
+      for (const part of [named, ...named.split(/\s+/)]) {
+        const file = part.replace(/\t.*$/, '').trim();
+        this.#add(file, true);
+        this.#add(file.replace(/^[a-z]\//, ''), true);
+      }
+    }
+  }
+
+  #command(text: string, mayBePlain: boolean): void {
+    const { words, isWhole } = readShell(text);
+    if (!isWhole) this.isWhole = false;
+    for (const { texts, isProse: isSaid } of words) {
+      if (isSaid) continue;
+      for (const word of texts) {
+        if (word.length <= PATH_LENGTH_MAX) this.#add(word, mayBePlain);
+        if (!SIGNS.test(word)) continue;
+        for (const part of word.split(SEPARATORS)) this.#add(part, mayBePlain);
+      }
+    }
+  }
+
+  #add(name: string, mayBePlain: boolean): void {
+    if (name === '' || name.length > PATH_LENGTH_MAX) return;
+    if (!mayBePlain && !PATHISH.test(name) && !this.#baseNames.has(name)) return;
+    if (this.names.size >= NAMES_MAX) this.isWhole = false;
+    else this.names.add(name);
+  }
+}
+
+function foldedKey(key: string): string {
+  return key.toLowerCase().replace(/[_\s-]/g, '');
+}
+
+/** Whether a text is said or written somewhere, by the key that it stands behind. */
+function isProse(name: string, key: string, text: string): boolean {
+  if (PROSE.has(name)) return true;
+  const hasLines = text.trim().includes('\n');
+  // `{"README.md": "…"}`: the name of a file, and what is in it.
+  return hasLines && (LINES.has(name) || /[^.]\.\w{1,8}$|\//.test(key));
+}
+
+/** Every name in a value that may be that of a file. */
+function namedPaths(value: unknown, baseNames: ReadonlySet<string>): NamedPaths {
+  const collector = new Collector(baseNames);
+  collector.visit(value, '');
+  return { names: [...collector.names], isWhole: collector.isWhole };
+}
+
+/** The same of the texts of a large message: a long one must be known to be prose, or no command. */
+function namedInTexts(texts: GatheredTexts['texts'], baseNames: ReadonlySet<string>): NamedPaths {
+  const collector = new Collector(baseNames);
+  for (const { key, text, mayBeCommand } of texts) {
+    if (text !== undefined) collector.text(text, key);
+    else if (mayBeCommand === true && !isProse(foldedKey(key), key, 'a\nb'))
+      collector.isWhole = false;
+  }
+  return { names: [...collector.names], isWhole: collector.isWhole };
+}
+
+/** Whether a JSON text has anything that a path is made of, or a key that paths stand behind. */
+function mayNamePath(json: string, baseNames: ReadonlySet<string>): boolean {
+  if (PATHISH.test(json)) return true;
+  for (const name of baseNames) if (json.includes(name)) return true;
+  const keys = json.toLowerCase();
+  return FILE_KEY.test(keys) || COMMAND_KEY.test(keys);
+}
+
+export type { NamedPaths };
+export { mayNamePath, namedInTexts, namedPaths };

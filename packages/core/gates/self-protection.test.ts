@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { callOf, optionsOf, request, sealedCall } from './guard.test-support.ts';
+import { createGuard } from './guard.ts';
+import { mayNamePath, namedPaths } from './named-paths.ts';
+import type { SelfProtection } from './options.ts';
+
+const NONE: ReadonlySet<string> = new Set();
+
+function names(value: unknown): readonly string[] {
+  return namedPaths(value, NONE).names;
+}
+
+describe('the names in the arguments of a call', () => {
+  it.each<[string, unknown, string]>([
+    ['a whole text', { path: 'a/b.c' }, 'a/b.c'],
+    ['a plain word behind a key of files', { path: 'link' }, 'link'],
+    ['a key', { files: { 'a/b.c': 'x' } }, 'a/b.c'],
+    ['deep in a list', { a: [[{ b: ['x/y'] }]] }, 'x/y'],
+    ['a command', { command: 'rm "a"/b.c' }, 'a/b.c'],
+    ['a plain word of a command', { command: 'cat link' }, 'link'],
+    ['a command behind an unknown key', { zz: 'rm a/b.c' }, 'a/b.c'],
+    ['JSON in a text', { zz: '{"path":"a/b.c"}' }, 'path:a/b.c'],
+    ['code', { code: "open('a/b.c')" }, 'a/b.c'],
+    ['the file of a patch', { patch: '--- a/x/b.c\n+++ b/x/b.c\n' }, 'x/b.c'],
+    ['a rooted path behind a key of prose', { content: '/a/b.c' }, '/a/b.c'],
+    ['one line of text', { text: 'rm a/b.c' }, 'a/b.c'],
+  ])('are found: %s', (_name, value, name) => {
+    expect(names(value)).toContain(name);
+  });
+
+  it.each<[string, unknown]>([
+    ['the content of a file', { content: 'see a/b.c\nand more' }],
+    ['one line of content', { content: 'see a/b.c' }],
+    ['an edit', { edits: [{ oldText: 'a/b.c', newText: 'see a/b.c' }] }],
+    ['a message', { message: 'see a/b.c' }],
+    ['several lines of text', { text: 'hello\nsee a/b.c' }],
+    ['the content in a map of files', { 'x.md': 'hello\nsee a/b.c' }],
+    ['the body of a patch', { patch: '--- a/x\n+++ b/x\n+see a/b.c\n' }],
+    ['a commit message', { command: 'git commit -m "see a/b.c"' }],
+  ])('are not looked for in %s', (_name, value) => {
+    expect(names(value)).not.toContain('a/b.c');
+  });
+
+  it('are not looked for where nothing is like a path', () => {
+    expect(mayNamePath('{"query":"hello","limit":5}', NONE)).toBe(false);
+    expect(mayNamePath('{"query":"home"}', new Set(['home']))).toBe(true);
+    expect(mayNamePath('{"q":"\\u002e"}', NONE)).toBe(true);
+  });
+
+  it('are bounded, and it is told when there are more', () => {
+    const many = Array.from({ length: 20_000 }, (_, index) => `a/${index}`);
+    expect(namedPaths(many, NONE).isWhole).toBe(false);
+  });
+});
+
+function guardWith(more: Partial<SelfProtection> = {}) {
+  const selfProtection: SelfProtection = {
+    enforced: true,
+    baseNames: NONE,
+    find: (found) => (found.includes('policy.yaml') ? 'the policy in force' : undefined),
+    rootsTold: () => undefined,
+    ...more,
+  };
+  return createGuard(optionsOf({ selfProtection }));
+}
+
+describe('the gate', () => {
+  it('stops a call that names what is protected, and tells no path', () => {
+    const call = callOf({ tool: 'edit', args: { path: 'policy.yaml' } });
+    const verdict = guardWith().surface(call, 0);
+    const stop = { rule_id: 'gate:self-protection', reason_code: 'SELF_PROTECTION' };
+    expect(verdict).toMatchObject({ kind: 'stop', decision: { action: 'BLOCK', ...stop } });
+    expect(JSON.stringify(verdict)).toContain('its arguments name the policy in force');
+    const free = callOf({ tool: 'edit', args: { path: 'x.yaml' } });
+    expect(guardWith().surface(free, 0)).toEqual({ kind: 'pass' });
+  });
+
+  it('looks at what stands beside the arguments, and not at what a client tells of itself', () => {
+    const beside = { inputResponses: { f: { content: { file: 'policy.yaml' } } } };
+    expect(guardWith().surface(callOf({ tool: 't', args: {}, beside }), 0).kind).toBe('stop');
+    const told = { _meta: { cwd: 'policy.yaml' } };
+    expect(guardWith().surface(callOf({ tool: 't', args: {}, beside: told }), 0).kind).toBe('pass');
+  });
+
+  it('only tells where it is not enforced', () => {
+    const call = callOf({ tool: 'edit', args: { path: 'policy.yaml' } });
+    expect(guardWith({ enforced: false }).surface(call, 0)).toMatchObject({
+      kind: 'pass',
+      would: { reason_code: 'SELF_PROTECTION' },
+    });
+  });
+
+  it('stops what could not be looked up, and arguments that nobody could read', () => {
+    const broken = guardWith({
+      find: () => {
+        throw new Error('no disk');
+      },
+    });
+    expect(broken.surface(callOf({ tool: 't', args: { path: 'a/b' } }), 0).kind).toBe('stop');
+    expect(guardWith().surface(callOf({ tool: 't' }), 0).kind).toBe('stop');
+  });
+
+  it('leaves a large call to its end, and judges it by its texts', () => {
+    const guard = guardWith();
+    const call = sealedCall('write');
+    expect(guard.surface(call, 0).kind).toBe('pass');
+    const verdict = (texts: readonly { key: string; text: string | undefined }[], more = {}) =>
+      guard.gathered?.(call, { texts, isWhole: true, ...more }).kind;
+    expect(verdict([{ key: 'path', text: 'policy.yaml' }])).toBe('stop');
+    expect(verdict([{ key: 'content', text: 'see policy.yaml' }])).toBe('pass');
+    const long = { text: undefined, mayBeCommand: true };
+    expect(verdict([{ key: 'content', ...long }])).toBe('pass');
+    expect(verdict([{ key: 'command', ...long }])).toBe('stop');
+    expect(verdict([{ key: 'blob64', text: undefined }])).toBe('pass');
+    expect(verdict([], { isWhole: false })).toBe('stop');
+  });
+
+  it.each(['resources/read', 'prompts/get', 'own/method', 'tasks/update'])(
+    'refuses %s',
+    (method) => {
+      const guard = guardWith();
+      expect(guard.wants('out', 'request', method)).toBe(true);
+      const passage = guard.passing('out', request(method, { uri: 'policy.yaml' }), 0);
+      expect(passage).toMatchObject({ kind: 'refused', reason_code: 'SELF_PROTECTION' });
+      expect(guard.unseen('out', 'request', method).kind).toBe('refused');
+      expect(guard.passing('out', request(method, { uri: 'x.yaml' }), 0)).toEqual({ kind: 'same' });
+    },
+  );
+
+  it('hears the roots of the agent', () => {
+    const told: string[] = [];
+    const guard = guardWith({ rootsTold: (uris) => told.push(...uris) });
+    const value = { roots: [{ uri: 'file:///a' }, { uri: 7 }] };
+    guard.passing('out', { kind: 'answer', method: 'roots/list', value, isError: false }, 0);
+    expect(told).toEqual(['file:///a']);
+  });
+});

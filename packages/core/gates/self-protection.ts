@@ -1,0 +1,99 @@
+// Self-protection: no call may name what governs it, such as the policy, `SUB_HOME` or the ledger.
+import type { JsonObject } from '@subluminal/contracts';
+import { isObject } from '@subluminal/contracts';
+import { visible } from '../policy/visible.ts';
+import type { GatheredTexts, GuardedCall, Passage } from '../session/guard.ts';
+import type { Memory } from './memory.ts';
+import { mayNamePath, type NamedPaths, namedInTexts, namedPaths } from './named-paths.ts';
+import type { Stop } from './say.ts';
+
+const ADVICE =
+  'This is not for an agent to read or change: tell the person what is needed, so that they do it themselves.';
+const UNREAD = 'its arguments are too many or too long to be checked for files that sub protects';
+
+/** What self-protection has against a call that was read whole. */
+function selfStop({ options }: Memory, call: GuardedCall): Stop | undefined {
+  const { selfProtection } = options;
+  // Of a call that is too large, the texts come at its end.
+  if (selfProtection === undefined || call.envelope === undefined) return undefined;
+  const { baseNames } = selfProtection;
+  const { rest } = call.envelope;
+  const { argsText } = call;
+  const isPlain = rest === undefined && argsText !== undefined && !mayNamePath(argsText, baseNames);
+  if (isPlain) return undefined;
+  const { args } = call;
+  if (args === undefined) return stopOf(options, call, UNREAD);
+  return stopFor({ options }, call, namedPaths(withoutMeta(args, rest), baseNames));
+}
+
+/** What a client tells of itself stands in `_meta`, and no server opens it. */
+function withoutMeta(args: JsonObject, rest: JsonObject | undefined): unknown {
+  const params = rest?.['params'];
+  if (!isObject(params)) return args;
+  const { _meta: _toldOfItself, ...beside } = params;
+  return [args, beside];
+}
+
+/** What self-protection has against a call of which only the texts are known. */
+function selfStopByTexts(
+  { options }: Pick<Memory, 'options'>,
+  call: GuardedCall,
+  { texts, isWhole }: GatheredTexts,
+): Stop | undefined {
+  const { selfProtection } = options;
+  if (selfProtection === undefined) return undefined;
+  const named = namedInTexts(texts, selfProtection.baseNames);
+  return stopFor({ options }, call, { ...named, isWhole: named.isWhole && isWhole });
+}
+
+/** What cannot be looked up counts as protected, in every profile. */
+function protectedIn(
+  { selfProtection }: Memory['options'],
+  names: readonly string[],
+): string | undefined {
+  if (names.length === 0) return undefined;
+  try {
+    return selfProtection?.find(names);
+  } catch {
+    return 'a file that could not be looked up';
+  }
+}
+
+function stopFor(
+  { options }: Pick<Memory, 'options'>,
+  call: GuardedCall,
+  { names, isWhole }: NamedPaths,
+): Stop | undefined {
+  const found = protectedIn(options, names);
+  if (found !== undefined) return stopOf(options, call, `its arguments name ${found}`);
+  return isWhole ? undefined : stopOf(options, call, UNREAD);
+}
+
+function stopOf({ selfProtection }: Memory['options'], { tool }: GuardedCall, why: string): Stop {
+  return {
+    rule: 'gate:self-protection',
+    enforced: selfProtection?.enforced === true,
+    reason_code: 'SELF_PROTECTION',
+    summary: `\`${visible(tool, 120)}\` is blocked: ${why}.`,
+    advice: ADVICE,
+    severity: 'critical',
+  };
+}
+
+/** A request or an answer of the agent that is no call, such as `resources/read`. */
+function selfPassage({ options }: Memory, method: string, value: unknown): Passage | undefined {
+  const { selfProtection } = options;
+  if (selfProtection?.enforced !== true || value === undefined) return undefined;
+  const { names, isWhole } = namedPaths(value, selfProtection.baseNames);
+  const found = protectedIn(options, names);
+  if (found === undefined && isWhole) return undefined;
+  const why = found === undefined ? UNREAD : `it names ${found}`;
+  return {
+    kind: 'refused',
+    reason_code: 'SELF_PROTECTION',
+    summary: `\`${visible(method, 120)}\` is not sent: ${why}.`,
+    hint: ADVICE,
+  };
+}
+
+export { selfPassage, selfStop, selfStopByTexts };

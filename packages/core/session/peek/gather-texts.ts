@@ -1,0 +1,90 @@
+// The texts of a message that is too long to hold, as far as they are short: what a gate may ask for
+// at its end. What is too long is told with its key, and whether it may be a command.
+import { decodeUtf8 } from '../../policy/read/utf8.ts';
+import type { GatheredTexts } from '../guard.ts';
+
+const TEXT_BYTES_MAX = 4_096;
+const TEXTS_MAX = 20_000;
+const BYTES_MAX = 4_194_304;
+/** Of these at least one stands in every command that does something to a file: ` "$;<>\\{`. */
+const COMMAND_SIGNS = [0x20, 0x24, 0x3b, 0x3c, 0x3e, 0x5c, 0x7b];
+
+interface Gathered {
+  key: string;
+  text: string | undefined;
+  mayBeCommand?: boolean;
+}
+
+class TextGatherer {
+  readonly #texts: Gathered[] = [];
+  readonly #buffer = new Uint8Array(TEXT_BYTES_MAX);
+  #length = 0;
+  #mayBeCommand = false;
+  #key = '';
+  #bytesLeft = BYTES_MAX;
+  #isWhole = true;
+
+  /** A string begins. */
+  open(): void {
+    this.#length = 0;
+    this.#mayBeCommand = false;
+  }
+
+  /** Its next bytes, as they are written between the quotes. */
+  add(bytes: Uint8Array, start: number, end: number): void {
+    if (end <= start) return;
+    const part = bytes.subarray(start, end);
+    if (this.#length + part.length <= TEXT_BYTES_MAX) this.#buffer.set(part, this.#length);
+    const wasShort = this.#length <= TEXT_BYTES_MAX;
+    this.#length += part.length;
+    if (this.#length <= TEXT_BYTES_MAX || this.#mayBeCommand) return;
+    // What came before it was too long has not been looked at yet.
+    const before = wasShort ? this.#buffer.subarray(0, this.#length - part.length) : NOTHING;
+    this.#mayBeCommand = COMMAND_SIGNS.some((sign) => part.includes(sign) || before.includes(sign));
+  }
+
+  /** The string is over. */
+  close(): void {
+    const isShort = this.#length <= TEXT_BYTES_MAX;
+    this.#bytesLeft -= isShort ? this.#length : 0;
+    if (this.#texts.length >= TEXTS_MAX || this.#bytesLeft < 0) {
+      this.#isWhole = false;
+      return;
+    }
+    const text = isShort ? this.#decoded() : undefined;
+    const found: Gathered = { key: this.#key, text };
+    if (text === undefined) found.mayBeCommand = this.#mayBeCommand;
+    this.#texts.push(found);
+  }
+
+  /** The last string was a key; what follows stands behind it. */
+  colon(): void {
+    const last = this.#texts.at(-1);
+    this.#key = last?.text ?? '';
+    // The name of a file may be a key.
+    if (last !== undefined) last.key = 'file';
+  }
+
+  texts(): GatheredTexts {
+    return { texts: this.#texts, isWhole: this.#isWhole };
+  }
+
+  #decoded(): string | undefined {
+    const decoded = decodeUtf8(this.#buffer.subarray(0, this.#length));
+    if (!decoded.ok) {
+      this.#isWhole = false;
+      return '';
+    }
+    try {
+      const value: unknown = JSON.parse(`"${decoded.text}"`);
+      return typeof value === 'string' ? value : '';
+    } catch {
+      this.#isWhole = false;
+      return '';
+    }
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+export { TextGatherer };

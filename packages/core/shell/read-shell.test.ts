@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { readShell } from './read-shell.ts';
+import { UNKNOWN } from './word.ts';
+
+function textsIn(command: string): readonly string[] {
+  return readShell(command).words.flatMap(({ texts }) => texts);
+}
+
+/** What is done, not only said. */
+function actsIn(command: string): readonly string[] {
+  const done = readShell(command).words.filter(({ isProse }) => !isProse);
+  return done.flatMap(({ texts }) => texts);
+}
+
+describe('the words of a command line', () => {
+  it.each<[string, string, string]>([
+    ['a sign at its end', 'curl evil.example&', 'evil.example'],
+    ['quotes inside of a word', 'curl ev"il".exam\'ple\'', 'evil.example'],
+    ['a backslash', 'curl ev\\il.example', 'evil.example'],
+    ['a line that goes on', 'curl evil.\\\nexample', 'evil.example'],
+    ['escapes', "curl $'\\x65vil\\u002eexampl\\145'", 'evil.example'],
+    ['a translated text', 'curl $"evil.example"', 'evil.example'],
+    ['a variable', 'H=evil.example; curl "$H"', 'evil.example'],
+    ['two variables', 'A=evil B=example; curl ${A}.$B', 'evil.example'],
+    ['a variable in a variable', 'A=evil; B=$A.example; curl $B', 'evil.example'],
+    ['what is put behind a variable', 'A=evil; A+=.example; curl $A', 'evil.example'],
+    [
+      'a variable that is set behind its use',
+      'f() { curl $H; }; H=evil.example; f',
+      'evil.example',
+    ],
+    ['a default', 'curl ${H:-evil.example}', 'evil.example'],
+    ['an exported variable', 'export H=evil.example; curl $H', 'evil.example'],
+    ['a loop', 'for h in evil good; do curl $h.example; done', 'evil.example'],
+    ['braces', 'curl {evil,good}.example', 'evil.example'],
+    ['nested braces', 'curl {{ev,c}il,good}.example', 'evil.example'],
+    ['a sequence', 'cat /etc/rc{1..3}.d', '/etc/rc2.d'],
+    ['a redirection', 'echo x >/etc/cron.d/evil', '/etc/cron.d/evil'],
+    ['a redirection of both', 'echo x&>/etc/cron.d/evil', '/etc/cron.d/evil'],
+    ['a quoted redirection', 'tee "/etc/cron.d/"evil', '/etc/cron.d/evil'],
+    ['a subshell', '(curl evil.example)', 'evil.example'],
+    ['a substitution', 'echo $(curl evil.example)', 'evil.example'],
+    ['a substitution in quotes', 'echo "a $(curl "evil.example") b"', 'evil.example'],
+    ['backticks', 'echo `curl evil.example`', 'evil.example'],
+    ['a process substitution', 'diff <(curl evil.example) x', 'evil.example'],
+    ['what echo gives', 'curl $(echo evil).example', 'evil.example'],
+    ['a shell in a shell', 'sh -c "curl ev\'il\'.example"', 'evil.example'],
+    ['three shells', `sh -c "bash -c 'sh -c \\"curl ev\\\\il.example\\"'"`, 'evil.example'],
+    ['eval', 'eval curl \'ev"il".example\'', 'evil.example'],
+    ['a here-document', 'sh <<END\ncurl ev"il".example\nEND', 'evil.example'],
+    ['a here-string', 'sh <<< "curl ev\'il\'.example"', 'evil.example'],
+    ['env', 'env -i H=x curl evil.example', 'evil.example'],
+    ['the end of a comment', 'ls # hello\ncurl evil.example', 'evil.example'],
+    ['a function', 'f() { curl evil.example; }; f', 'evil.example'],
+    ['a case', 'case x in x) curl evil.example;; esac', 'evil.example'],
+  ])('are found behind %s', (_name, command, word) => {
+    expect(textsIn(command)).toContain(word);
+  });
+
+  it.each<[string, string]>([
+    ['curl $H/x', '$H/x'],
+    ['curl $(date).example', `${UNKNOWN}.example`],
+    ['curl $1', UNKNOWN],
+    ['curl ${H#x}.example', `${UNKNOWN}.example`],
+  ])('keep what is known of %s', (command, word) => {
+    const reading = readShell(command);
+    expect(reading.isDynamic).toBe(true);
+    expect(reading.words.flatMap(({ texts }) => texts)).toContain(word);
+  });
+
+  it.each([
+    'ls # rm policy.yaml',
+    'echo see policy.yaml',
+    'echo "see policy.yaml" > README.md',
+    'git commit -m "Change policy.yaml"',
+    'git commit -am "$(cat <<\'EOF\'\nChange policy.yaml\nEOF\n)"',
+    'cat > README.md <<EOF\nsee policy.yaml\nEOF',
+  ])('are told apart from what is only said: %s', (command) => {
+    const text = actsIn(command).join('\n');
+    expect(text).not.toContain('policy.yaml');
+    expect(textsIn(command).join('\n')).toContain('policy.yaml');
+  });
+
+  it.each([
+    'echo policy.yaml | xargs rm',
+    'echo rm policy.yaml | sh',
+    'echo policy.yaml |\n xargs rm',
+    '{ echo policy.yaml; } | xargs rm',
+    'for f in policy.yaml; do echo $f; done | xargs rm',
+    'rm $(echo policy.yaml)',
+    'echo rm policy.yaml > >(sh)',
+    'echo x > policy.yaml',
+    'git commit -m "$(rm policy.yaml)"',
+    'cat <<EOF | sh\nrm policy.yaml\nEOF',
+    'cat <<EOF |\nrm policy.yaml\nEOF\nsh',
+    'sh <<A; cat <<B\nrm policy.yaml\nA\nB',
+    'cat <<A | sh; cat <<B\nrm policy.yaml\nA\nx\nB',
+    'bash <(cat <<EOF\nrm policy.yaml\nEOF\n)',
+  ])('are not taken for a saying: %s', (command) => {
+    expect(actsIn(command).join('\n')).toContain('policy.yaml');
+  });
+
+  it('are bounded, and it is told when there are more', () => {
+    const deep = Array.from({ length: 40 }).reduce<string>((text) => `$(echo ${text})`, 'x');
+    expect(readShell(deep).isWhole).toBe(false);
+    expect(readShell('{a,b}'.repeat(40)).isWhole).toBe(false);
+    expect(readShell('$A'.repeat(40)).isWhole).toBe(false);
+    expect(readShell(`X=a;${'X=$X$X;'.repeat(60)}`).words.length).toBeLessThan(200);
+  });
+
+  it('of a text that is no command line are found without a fault', () => {
+    for (const text of ['"', "'", '$(', '${', '`', '<<', '<<<', '$', '\\', '>(', "$'", '{', ')']) {
+      expect(readShell(`a ${text}`).words.length).toBeGreaterThan(0);
+    }
+  });
+});

@@ -1,0 +1,382 @@
+// A command line as a shell reads it: quotes, escapes, variables, redirections, substitutions, and
+// the commands inside of commands. What is in doubt is read in every way.
+import { type Command, Commands } from './commands.ts';
+import { withoutEscapes } from './escapes.ts';
+import { Reading, type ShellReading, type ShellWord } from './reading.ts';
+import { SPLIT, textsOf, UNKNOWN, type Unit } from './word.ts';
+
+const DEPTH_MAX = 6;
+const CHARS_MAX = 4_194_304;
+const CHARS_SPARE = 65_536;
+const NESTING = /[\s;&|<>()$`"'\\]/;
+/** What no shell makes anything of, up to the next sign. */
+const PLAIN = /[^ \t\n;&|()<>\\'"`${},]+/y;
+const NAME = /[A-Za-z_]\w*/y;
+const ASSIGNMENT = /^([A-Za-z_]\w*)(\+?)=/;
+const ENDS: ReadonlySet<string> = new Set(' \t\n;&|()<>');
+const HEREDOCS_MAX = 32;
+
+/** What every shell has set, and what is used to write a blank that does not look like one. */
+const PRESET: ReadonlyMap<string, readonly string[]> = new Map([['IFS', [' ']]]);
+
+interface Place {
+  readonly reading: Reading;
+  readonly depth: number;
+  /** What it prints becomes a part of a command. */
+  readonly isUsed: boolean;
+}
+
+interface Heredoc {
+  readonly end: string;
+  readonly isIndented: boolean;
+  /** Who reads it. */
+  readonly command: Command;
+}
+
+class ShellReader {
+  readonly #text: string;
+  readonly #place: Place;
+  readonly #commands: Commands;
+  #heredocs: Heredoc[] = [];
+  #at = 0;
+
+  constructor(text: string, place: Place) {
+    this.#text = text;
+    this.#place = place;
+    this.#commands = new Commands(place.reading, place.isUsed);
+  }
+
+  readAll(): void {
+    while (this.#at < this.#text.length) {
+      this.#readList();
+      this.#at++;
+    }
+  }
+
+  /** Up to the bracket that closes what was opened before, or to the end. */
+  #readList(): void {
+    let brackets = 0;
+    while (this.#at < this.#text.length) {
+      const char = this.#text[this.#at] ?? '';
+      if (char === ')' && brackets === 0) break;
+      if (char === '(') brackets++;
+      if (char === ')') brackets--;
+      if (!this.#separated(char)) this.#readWord('word');
+    }
+    this.#end('list');
+  }
+
+  /** Goes over what stands between two words. */
+  #separated(char: string): boolean {
+    const next = this.#text[this.#at + 1];
+    if (char === ' ' || char === '\t') this.#at++;
+    else if (char === '\\' && next === '\n') this.#at += 2;
+    else if (char === '\n') this.#newline();
+    else if (char === '#') this.#comment();
+    else if (char === '<' || char === '>' || (char === '&' && next === '>')) this.#redirection();
+    else if (char === '|') {
+      this.#at += next === '|' || next === '&' ? 2 : 1;
+      this.#end(next === '|' ? 'list' : 'pipe');
+    } else if (char === ';' || char === '&') {
+      this.#at++;
+      this.#end('list');
+    } else if (char === '(' || char === ')') {
+      this.#at++;
+      this.#end('list');
+      this.#commands.group(char === '(' ? 1 : -1);
+    } else return false;
+    return true;
+  }
+
+  #newline(): void {
+    this.#at++;
+    const heredocs = this.#heredocs;
+    this.#heredocs = [];
+    const copied = heredocs.map(({ command }) => this.#commands.isCopy(command));
+    this.#end('newline');
+    for (const [index, heredoc] of heredocs.entries()) {
+      this.#heredoc(heredoc, copied[index] === true);
+    }
+  }
+
+  #comment(): void {
+    const end = this.#text.indexOf('\n', this.#at);
+    const until = end === -1 ? this.#text.length : end;
+    const text = this.#text.slice(this.#at + 1, until);
+    this.#commands.add({ texts: [text], kind: 'comment', isProse: true });
+    this.#at = until;
+  }
+
+  #end(how: 'pipe' | 'list' | 'newline'): void {
+    this.#evaluated();
+    for (const word of this.#commands.end(how)) this.#nested(word);
+  }
+
+  /** A word that is a command line itself: `sh -c "…"`, `eval "…"`, `ssh host '…'`. */
+  #nested({ texts, isProse }: ShellWord): void {
+    if (isProse) return;
+    for (const text of texts) if (NESTING.test(text)) this.#readInside(text, this.#place);
+  }
+
+  #readInside(text: string, place: Place): ShellReader | undefined {
+    const { reading, depth } = place;
+    if (text === this.#text && depth > 0) return undefined;
+    if (depth >= DEPTH_MAX) reading.isWhole = false;
+    if (depth >= DEPTH_MAX || !reading.takes(text.length)) return undefined;
+    const reader = new ShellReader(text, { ...place, depth: depth + 1 });
+    reader.readAll();
+    return reader;
+  }
+
+  #redirection(): void {
+    const [sign = ''] =
+      /^(?:<<<|<<-?|[<>]\(|&>>|&>|<>|>>|>\||[<>]&|[<>])/.exec(
+        this.#text.slice(this.#at, this.#at + 3),
+      ) ?? [];
+    if (sign.endsWith('(')) return this.#readWord('word');
+    this.#at += sign.length;
+    while (/[ \t]/.test(this.#text[this.#at] ?? '')) this.#at++;
+    if (sign !== '<<' && sign !== '<<-') return this.#readWord('redirection');
+    const command = this.#commands.current;
+    const [end = ''] = textsOf(this.#units()).texts;
+    if (this.#heredocs.length >= HEREDOCS_MAX) this.#place.reading.isWhole = false;
+    else this.#heredocs.push({ end, isIndented: sign === '<<-', command });
+  }
+
+  #heredoc({ end, isIndented }: Heredoc, isProse: boolean): void {
+    const start = this.#at;
+    let until = this.#text.length;
+    while (this.#at < this.#text.length) {
+      const found = this.#text.indexOf('\n', this.#at);
+      const lineEnd = found === -1 ? this.#text.length : found;
+      const line = this.#text.slice(this.#at, lineEnd);
+      const lineStart = this.#at;
+      this.#at = lineEnd + 1;
+      if ((isIndented ? line.replace(/^\t+/, '') : line) === end) {
+        until = lineStart;
+        break;
+      }
+    }
+    const text = this.#text.slice(start, until);
+    this.#place.reading.add({ texts: [text], kind: 'heredoc', isProse });
+    if (!isProse) this.#readInside(text, this.#place);
+  }
+
+  #readWord(kind: 'word' | 'redirection'): void {
+    const start = this.#at;
+    const isMessage = this.#commands.isMessageNext;
+    const units = this.#units(isMessage);
+    // Whatever it is: a reader that stands still never ends.
+    if (this.#at === start) this.#at++;
+    if (units.length === 0) return;
+    const { texts, isWhole } = textsOf(units);
+    const { reading } = this.#place;
+    if (!isWhole) reading.isWhole = false;
+    const isDescriptor =
+      /^\d{1,4}$/.test(texts[0] ?? '') && /[<>]/.test(this.#text[this.#at] ?? '');
+    if (isDescriptor && kind === 'word') return;
+    this.#assigned(units, texts);
+    const isProse = isMessage && kind === 'word';
+    const word: ShellWord = { texts, kind, isProse };
+    this.#commands.add(word);
+    if (kind === 'redirection') this.#nested(word);
+  }
+
+  /** `eval` puts its words together before it reads them. */
+  #evaluated(): void {
+    const [first, ...words] = this.#commands.words.map(({ texts }) => texts[0] ?? '');
+    if (first === 'eval' && words.length > 1) this.#readInside(words.join(' '), this.#place);
+  }
+
+  #assigned(units: readonly Unit[], texts: readonly string[]): void {
+    const end = units.findIndex(({ kind }) => kind !== 'plain');
+    const plain = units.slice(0, end === -1 ? units.length : end);
+    const start = plain.map((unit) => (unit.kind === 'plain' ? unit.text : '')).join('');
+    const [whole = '', name, plus] = ASSIGNMENT.exec(start) ?? [];
+    if (name === undefined) return;
+    const values = texts.map((text) => text.slice(whole.length));
+    this.#place.reading.assign(name, values, plus === '+');
+  }
+
+  /** The pieces of a word, up to a blank or a sign that ends it. */
+  #units(isSaid = false): readonly Unit[] {
+    const units: Unit[] = [];
+    while (this.#at < this.#text.length) {
+      const char = this.#text[this.#at] ?? '';
+      const next = this.#text[this.#at + 1] ?? '';
+      if ((char === '<' || char === '>') && next === '(') {
+        this.#commands.feed();
+        units.push({ kind: 'value', texts: this.#substitution(2, isSaid), isQuoted: false });
+      } else if (ENDS.has(char)) break;
+      else if (char === '\\') {
+        this.#at += 2;
+        if (next !== '\n' && next !== '') units.push({ kind: 'quoted', text: next });
+      } else if (char === "'") units.push({ kind: 'quoted', text: this.#until("'") });
+      else if (char === '"') units.push(...this.#double(isSaid));
+      else if (char === '`') units.push(this.#backticks(false, isSaid));
+      else if (char === '$') units.push(...this.#dollar(false, isSaid));
+      else {
+        PLAIN.lastIndex = this.#at;
+        const [text = char] = PLAIN.exec(this.#text) ?? [];
+        this.#at += text.length;
+        units.push({ kind: 'plain', text });
+      }
+    }
+    return units;
+  }
+
+  /** What stands between two single quotes. */
+  #until(quote: string): string {
+    const end = this.#text.indexOf(quote, this.#at + 1);
+    const until = end === -1 ? this.#text.length : end;
+    const text = this.#text.slice(this.#at + 1, until);
+    this.#at = until + 1;
+    return text;
+  }
+
+  #double(isSaid: boolean): readonly Unit[] {
+    const units: Unit[] = [{ kind: 'quoted', text: '' }];
+    this.#at++;
+    while (this.#at < this.#text.length && this.#text[this.#at] !== '"') {
+      const char = this.#text[this.#at] ?? '';
+      const next = this.#text[this.#at + 1] ?? '';
+      if (char === '\\') {
+        this.#at += 2;
+        if (next !== '\n')
+          units.push({ kind: 'quoted', text: /[$`"\\]/.test(next) ? next : char + next });
+      } else if (char === '`') units.push(this.#backticks(true, isSaid));
+      else if (char === '$') units.push(...this.#dollar(true, isSaid));
+      else {
+        const plain = /[^\\"`$]+/y;
+        plain.lastIndex = this.#at;
+        const [text = char] = plain.exec(this.#text) ?? [];
+        this.#at += text.length;
+        units.push({ kind: 'quoted', text });
+      }
+    }
+    this.#at++;
+    return units;
+  }
+
+  #dollar(isQuoted: boolean, isSaid: boolean): readonly Unit[] {
+    const next = this.#text[this.#at + 1] ?? '';
+    const { reading } = this.#place;
+    if (next === "'" && !isQuoted) {
+      this.#at++;
+      return [{ kind: 'quoted', text: withoutEscapes(this.#ansi()) }];
+    }
+    if (next === '"' && !isQuoted) {
+      this.#at++;
+      return this.#double(isSaid);
+    }
+    if (next === '(') return [{ kind: 'value', texts: this.#substitution(2, isSaid), isQuoted }];
+    if (next === '{') return [{ kind: 'value', texts: this.#parameter(), isQuoted }];
+    NAME.lastIndex = this.#at + 1;
+    const [name] = NAME.exec(this.#text) ?? [];
+    if (name !== undefined) {
+      this.#at += 1 + name.length;
+      return [{ kind: 'value', texts: reading.valuesOf(name), isQuoted }];
+    }
+    const isSpecial = /[@*#?$!\d-]/.test(next);
+    this.#at += isSpecial ? 2 : 1;
+    if (isSpecial) return [{ kind: 'value', texts: reading.unknown(), isQuoted }];
+    return [{ kind: 'quoted', text: '$' }];
+  }
+
+  /** What stands in `$'…'`, where a backslash keeps a quote from ending it. */
+  #ansi(): string {
+    const body = /(?:[^'\\]|\\[\s\S])*/y;
+    body.lastIndex = this.#at + 1;
+    const [text = ''] = body.exec(this.#text) ?? [];
+    this.#at += text.length + 2;
+    return text;
+  }
+
+  /** `$(…)`, `<(…)` and `>(…)`: what it runs is read; what it gives is known of `echo` alone. */
+  #substitution(signs: number, isSaid: boolean): readonly string[] {
+    const { reading, depth } = this.#place;
+    const start = this.#at + signs;
+    if (depth >= DEPTH_MAX || !reading.takes(0)) {
+      reading.isWhole = false;
+      this.#at = this.#text.length;
+      return reading.unknown();
+    }
+    const inner = new ShellReader(this.#text, { reading, depth: depth + 1, isUsed: !isSaid });
+    inner.#at = start;
+    inner.#readList();
+    this.#at = inner.#at + 1;
+    return this.#given(inner);
+  }
+
+  #given(inner: ShellReader | undefined): readonly string[] {
+    const { reading } = this.#place;
+    const [only, more] = inner === undefined ? [] : inner.#commands.own;
+    const [name, ...words] = only ?? [];
+    const isEcho = more === undefined && /^(?:echo|printf)$/.test(name?.texts[0] ?? '');
+    const isPlain = words.every(
+      ({ texts }) => texts.length === 1 && !/[%\\]|^-/.test(texts[0] ?? ''),
+    );
+    if (!isEcho || !isPlain) return reading.unknown();
+    return [words.map(({ texts }) => texts[0] ?? '').join(' ')];
+  }
+
+  #backticks(isQuoted: boolean, isSaid: boolean): Unit {
+    const body = /(?:[^`\\]|\\[\s\S])*/y;
+    body.lastIndex = this.#at + 1;
+    const [text = ''] = body.exec(this.#text) ?? [];
+    this.#at += text.length + 2;
+    const signs = isQuoted ? /\\([`$\\"])/g : /\\([`$\\])/g;
+    const plain = text.replace(signs, '$1');
+    const inner = this.#readInside(plain, { ...this.#place, isUsed: !isSaid });
+    return { kind: 'value', texts: this.#given(inner), isQuoted };
+  }
+
+  /** `${NAME}`, and what stands for it where it is not set. */
+  #parameter(): readonly string[] {
+    const { reading } = this.#place;
+    const body = this.#braced();
+    const [, name = '', rest = ''] = /^([A-Za-z_]\w*)([\s\S]*)$/.exec(body) ?? [];
+    if (name === '') return reading.unknown();
+    if (rest === '') return reading.valuesOf(name);
+    const [, sign = '', otherwise = ''] = /^:?([-=+?])([\s\S]*)$/.exec(rest) ?? [];
+    const inner = new ShellReader(sign === '' ? rest : `"${otherwise}"`, this.#place);
+    const { texts } = textsOf(inner.#units());
+    if (sign === '') return reading.unknown();
+    if (sign === '=') reading.assign(name, texts);
+    return [...new Set([...reading.valuesOf(name), ...texts])];
+  }
+
+  #braced(): string {
+    let depth = 1;
+    let at = this.#at + 2;
+    const start = at;
+    for (; at < this.#text.length; at++) {
+      const char = this.#text[at];
+      if (char === '\\') at++;
+      else if (char === '{') depth++;
+      else if (char === '}' && --depth === 0) break;
+    }
+    this.#at = at + 1;
+    return this.#text.slice(start, at);
+  }
+}
+
+/** Reads a command line. Never throws, and never reads more than a few times its length. */
+function readShell(given: string): ShellReading {
+  // A shell drops NUL; we mark with both what is not known, and where a value is split.
+  const text = given.replaceAll(UNKNOWN, '').replaceAll(SPLIT, '');
+  const first = readWith(text, PRESET);
+  // What was set behind its use may be used again: in a loop, or in a function.
+  const isSettled = !first.isDynamic || first.variables.size === PRESET.size;
+  return isSettled ? first : readWith(text, first.variables);
+}
+
+function readWith(text: string, variables: Reading['variables']): Reading {
+  const charsMax = Math.min(CHARS_MAX, text.length * 4 + CHARS_SPARE);
+  const reading = new Reading(charsMax, variables);
+  const place = { reading, depth: 0, isUsed: false };
+  if (reading.takes(text.length)) new ShellReader(text, place).readAll();
+  return reading;
+}
+
+export { readShell };

@@ -1,0 +1,199 @@
+// Whether a call names something that is protected, under whatever name.
+import { basename, isAbsolute, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FinderOptions } from './finder-options.ts';
+import { isPattern, matchesEnd, matchesParts, partsOf, splitPattern } from './name-patterns.ts';
+import { nameVariants } from './name-variants.ts';
+import { type Located, PathLookup } from './path-identity.ts';
+import {
+  configuredFiles,
+  filesIn,
+  GovernedConfigs,
+  type ProtectedFile,
+} from './protected-files.ts';
+
+/** What is protected, as it lies on the disk at the moment. */
+interface Protection {
+  readonly files: readonly (ProtectedFile & { readonly paths: readonly string[] })[];
+  readonly ids: ReadonlyMap<string, string>;
+  readonly names: ReadonlySet<string>;
+}
+
+const FRESH_MS = 1_000;
+const FOLDERS_MAX = 32;
+const ROUNDS_MAX = 4;
+const LOOKUPS_MAX = 20_000;
+const ROOTS_MAX = 16;
+const TOO_MANY = 'more files than can be checked';
+const IS_FOLDED = process.platform === 'darwin' || process.platform === 'win32';
+
+class ProtectedFinder {
+  readonly #options: FinderOptions;
+  readonly #configured: readonly ProtectedFile[];
+  readonly #governed: GovernedConfigs;
+  #roots: readonly string[] = [];
+  #protection: Protection | undefined;
+  #takenMs = 0;
+  #serverFolders: readonly string[] | undefined;
+
+  constructor(options: FinderOptions) {
+    this.#options = options;
+    this.#configured = configuredFiles(options);
+    this.#governed = new GovernedConfigs(options.paths);
+  }
+
+  /** Names without a dot or a slash that count as well. */
+  get baseNames(): ReadonlySet<string> {
+    const names = this.#configured.map(({ path }) => basename(path));
+    return new Set(names.filter((name) => name !== '' && !/[/\\~.%$*?]/.test(name)));
+  }
+
+  /** The agent has told its server where it works. */
+  rootsTold(uris: readonly string[]): void {
+    this.#roots = uris.slice(0, ROOTS_MAX).flatMap((uri) => {
+      try {
+        return [fileURLToPath(uri)];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  /** The first of the names that is protected, in words. */
+  find(names: readonly string[]): string | undefined {
+    const protection = this.#current();
+    const lookup = new PathLookup();
+    const variants = new Set(names.flatMap((name) => nameVariants(name, this.#options)));
+    const folders = new Set(this.#startFolders(lookup));
+    let fresh: readonly string[] = [...folders];
+    for (let round = 0; round < ROUNDS_MAX && fresh.length > 0; round++) {
+      const found: string[] = [];
+      for (const variant of variants) {
+        if (isAbsolute(variant) && round > 0) continue;
+        const places = isAbsolute(variant)
+          ? [variant]
+          : fresh.map((folder) => `${folder}/${variant}`);
+        for (const place of places) {
+          const what = this.#judge(place, { protection, lookup, found });
+          if (what !== undefined) return what;
+          if (lookup.lookups > LOOKUPS_MAX) return TOO_MANY;
+        }
+      }
+      // A folder that the call names may be the one that its relative names start in.
+      fresh = [...new Set(found)].filter((folder) => !folders.has(folder));
+      for (const folder of fresh) folders.add(folder);
+      if (folders.size > FOLDERS_MAX) return byBaseName([...variants], protection);
+    }
+    return undefined;
+  }
+
+  #judge(path: string, { protection, lookup, found }: Looking): string | undefined {
+    if (isPattern(path)) return byPattern(path, protection, lookup);
+    // A server may resolve `..` by names alone; the system goes through links.
+    for (const one of new Set([path, resolve(path)])) {
+      const located = lookup.locate(one);
+      const what = whatAt(resolve(one), located, protection);
+      if (what !== undefined) return what;
+      if (located?.isFolder === true) found.push(located.path);
+    }
+    return undefined;
+  }
+
+  /** Where relative names may start. */
+  #startFolders(lookup: PathLookup): readonly string[] {
+    const { cwd, command } = this.#options;
+    this.#serverFolders ??= command.flatMap((word) => {
+      const variants = nameVariants(word, this.#options).filter((one) => /[/.~]/.test(one));
+      const located = variants.map((one) => lookup.locate(resolve(cwd, one)));
+      return located.flatMap((one) => (one?.isFolder === true ? [one.path] : []));
+    });
+    return [cwd, ...new Set([...this.#serverFolders, ...this.#roots])].slice(0, FOLDERS_MAX / 2);
+  }
+
+  /** Editors put another file in place of the old one, so it is looked up again now and then. */
+  #current(): Protection {
+    const nowMs = this.#options.now();
+    const isFresh = Math.abs(nowMs - this.#takenMs) < FRESH_MS;
+    if (this.#protection === undefined || !isFresh) {
+      this.#protection = protectionOf([...this.#configured, ...this.#governed.files()]);
+      this.#takenMs = nowMs;
+    }
+    return this.#protection;
+  }
+}
+
+/** With too many folders in play, a file is taken for what it is called. */
+function byBaseName(variants: readonly string[], { names }: Protection): string | undefined {
+  const isNamed = variants.some((variant) => names.has(folded(basename(variant))));
+  return isNamed ? TOO_MANY : undefined;
+}
+
+interface Looking {
+  readonly protection: Protection;
+  readonly lookup: PathLookup;
+  /** Folders that the call names. */
+  readonly found: string[];
+}
+
+function protectionOf(files: readonly ProtectedFile[]): Protection {
+  const lookup = new PathLookup();
+  const ids = new Map<string, string>();
+  const known = files.map((file) => {
+    const located = lookup.locate(file.path);
+    const inside = located?.isFolder === true ? filesIn(file) : [];
+    for (const { path, what } of [file, ...inside]) {
+      const [own] = idsAt(path, lookup);
+      if (own !== undefined && !ids.has(own)) ids.set(own, what);
+    }
+    return { ...file, paths: [...new Set([resolve(file.path), located?.path ?? file.path])] };
+  });
+  return { files: known, ids, names: new Set(files.map(({ path }) => folded(basename(path)))) };
+}
+
+function idsAt(path: string, lookup: PathLookup): readonly string[] {
+  const located = lookup.locate(path);
+  return located?.isThere === true ? located.ids : [];
+}
+
+function whatAt(
+  lexical: string,
+  located: Located | undefined,
+  { files, ids }: Protection,
+): string | undefined {
+  for (const id of located?.ids ?? []) {
+    const what = ids.get(id);
+    if (what !== undefined) return what;
+  }
+  const names = [folded(lexical), folded(located?.path ?? lexical)];
+  return files.find(({ paths }) =>
+    paths.some((path) => names.some((name) => isIn(name, folded(path)))),
+  )?.what;
+}
+
+function isIn(path: string, outer: string): boolean {
+  return path === outer || path.startsWith(outer.endsWith(sep) ? outer : outer + sep);
+}
+
+function folded(path: string): string {
+  return IS_FOLDED ? path.toLowerCase() : path;
+}
+
+function byPattern(path: string, protection: Protection, lookup: PathLookup): string | undefined {
+  const { folder, rest } = splitPattern(path);
+  const located = folder === '' ? undefined : lookup.locate(folder);
+  const inside = folder === '' ? undefined : whatAt(resolve(folder), located, protection);
+  if (inside !== undefined) return inside;
+  const wanted = rest.map(folded);
+  const starts = [resolve(folder), located?.path ?? folder].map(folded);
+  const match = protection.files.find(({ paths }) =>
+    paths.map(folded).some((name) => {
+      const isFrom = starts.some((start) => {
+        return isIn(name, start) && matchesParts(wanted, partsOf(name.slice(start.length)));
+      });
+      return isFrom || matchesEnd(wanted, partsOf(name));
+    }),
+  );
+  return match?.what;
+}
+
+export { ProtectedFinder };

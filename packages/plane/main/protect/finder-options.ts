@@ -1,0 +1,72 @@
+// What is protected from the calls of a server, and where the names in them start.
+import { join } from 'node:path';
+import { type Config, type HomePaths, projectFolders, userHome } from '../../config/index.ts';
+
+interface ProtectedSources {
+  readonly paths: HomePaths;
+  readonly config: Config;
+  /** The policies in force. */
+  readonly policies: readonly string[];
+  /** Where a policy would be found if it were there. */
+  readonly policyPlaces: readonly string[];
+}
+
+interface FinderOptions extends ProtectedSources {
+  readonly userHome: string;
+  /** The environment of the server. */
+  readonly env: { readonly [name: string]: string | undefined };
+  /** The folder that the server works in. */
+  readonly cwd: string;
+  /** The command line of the server: relative names may start in the folders that it names. */
+  readonly command: readonly string[];
+  readonly now: () => number;
+}
+
+interface Server extends Pick<FinderOptions, 'env' | 'cwd'> {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+interface InForce extends Pick<FinderOptions, 'config' | 'paths'> {
+  /** The policies in force. */
+  readonly policies: readonly string[];
+}
+
+function finderOptions(server: Server, { config, paths, policies }: InForce): FinderOptions {
+  const { env, cwd, command, args } = server;
+  const home = userHome(env);
+  const folders = projectFolders({ cwd, userHome: home });
+  return {
+    paths,
+    config,
+    policies,
+    policyPlaces: policyPlaces(folders, { policies, own: paths.policy }),
+    userHome: home,
+    env: { ...env, PWD: cwd },
+    cwd,
+    command: [command, ...args],
+    now: Date.now,
+  };
+}
+
+const POLICY_NAMES = ['policy.yaml', join('.subluminal', 'policy.yaml')];
+
+interface Searched {
+  readonly policies: readonly string[];
+  /** The user's own policy. */
+  readonly own: string;
+}
+
+/** Where a policy would be found before the one in force; none where that one was named. */
+function policyPlaces(folders: readonly string[], { policies, own }: Searched): readonly string[] {
+  const last = folders.findLastIndex((folder) => {
+    return POLICY_NAMES.some((name) => policies.includes(join(folder, name)));
+  });
+  const isNamed = last === -1 && policies.some((path) => path !== own);
+  if (isNamed) return [];
+  const searched = last === -1 ? folders : folders.slice(0, last + 1);
+  return searched.flatMap((folder) => [join(folder, 'policy.yaml'), join(folder, '.subluminal')]);
+}
+
+export type { FinderOptions, ProtectedSources };
+export { finderOptions };

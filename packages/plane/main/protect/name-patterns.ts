@@ -1,0 +1,61 @@
+// Names with parts that only a shell fills in: `pol*.yaml`, `$DIR/policy.yaml`. They are held against
+// the names of what is protected.
+import { compileGlob } from '@subluminal/core/policy';
+import { UNKNOWN } from '@subluminal/core/shell';
+
+/** A part that stands for everything says nothing: `ls *` is as good as `ls .`. */
+const ANYTHING = new RegExp(`^[*${UNKNOWN}]+$`);
+const PATTERN = new RegExp(`[*?[${UNKNOWN}]`);
+
+function isPattern(name: string): boolean {
+  return PATTERN.test(name);
+}
+
+/** The part before the first sign of a pattern, which leads to a folder; and the rest, by its parts. */
+function splitPattern(name: string): { readonly folder: string; readonly rest: readonly string[] } {
+  const parts = name.split('/');
+  const first = parts.findIndex(isPattern);
+  const folder = parts.slice(0, first).join('/');
+  const isRoot = folder === '' && name.startsWith('/');
+  return { folder: isRoot ? '/' : folder, rest: parts.slice(first).filter(isMeant) };
+}
+
+function isMeant(part: string): boolean {
+  return part !== '' && part !== '.';
+}
+
+/** Whether a pattern names a path, or something in it; both by their parts from the same folder. */
+function matchesParts(pattern: readonly string[], path: readonly string[]): boolean {
+  const [first, ...rest] = pattern;
+  const [name, ...below] = path;
+  // All of the path is named; what is left of the pattern is in it.
+  if (name === undefined) return true;
+  if (first === undefined) return false;
+  if (first === '**') {
+    return matchesParts(rest, path) || (below.length > 0 && matchesParts(pattern, below));
+  }
+  if (below.length === 0 && ANYTHING.test(first)) return false;
+  return matchesName(first, name) && matchesParts(rest, below);
+}
+
+/** Whether a pattern whose folder nobody knows may name a path: by the names at its end. */
+function matchesEnd(pattern: readonly string[], path: readonly string[]): boolean {
+  const known = pattern.slice(pattern.findLastIndex((part) => ANYTHING.test(part)) + 1);
+  if (known.length === 0 || known.length === pattern.length) return false;
+  for (let count = 1; count <= Math.min(known.length, path.length); count++) {
+    if (matchesParts(known, path.slice(-count))) return true;
+  }
+  return false;
+}
+
+function matchesName(pattern: string, name: string): boolean {
+  if (!isPattern(pattern)) return pattern === name;
+  const compiled = compileGlob(pattern.replaceAll(UNKNOWN, '*'));
+  return compiled.ok ? compiled.test(name) : true;
+}
+
+function partsOf(path: string): readonly string[] {
+  return path.split('/').filter(isMeant);
+}
+
+export { isPattern, matchesEnd, matchesParts, partsOf, splitPattern };

@@ -1,0 +1,94 @@
+// A name as it stands in a call → the paths that a server, or a shell, may take it for.
+import { UNKNOWN } from '@subluminal/core/shell';
+
+interface NamePlace {
+  readonly userHome: string;
+  /** The environment of the server. */
+  readonly env: { readonly [name: string]: string | undefined };
+}
+
+const VARIANTS_MAX = 48;
+const DECODE_ROUNDS = 2;
+/** Addresses of other machines. */
+const REMOTE = /^(?:https?|wss?|ftps?|ssh|git|s3|gs|mailto|data|javascript|blob):/i;
+const SCHEME = /^[a-z][a-z0-9+.-]{1,40}:\/{0,3}/i;
+const VARIABLE = /\$\{?([A-Za-z_]\w{0,63})\}?|%([A-Za-z_]\w{0,63})%/g;
+
+/** Each once; relative ones stay relative. */
+function nameVariants(name: string, place: NamePlace): readonly string[] {
+  const found = new Set<string>();
+  for (const text of decoded(name)) {
+    for (const part of partsOf(text)) {
+      const trimmed = part.trim();
+      for (const one of [trimmed, trimmed.replace(/[.,:;!?]+$/, '')]) {
+        const path = expanded(one, place);
+        if (path === '' || path.includes('\n')) continue;
+        found.add(path);
+        if (path.includes('\\')) found.add(path.replaceAll('\\', '/'));
+        if (found.size >= VARIANTS_MAX) return [...found];
+      }
+    }
+  }
+  return [...found];
+}
+
+/** As it is written, and with its percent signs undone. */
+function decoded(name: string): readonly string[] {
+  const texts = [name];
+  for (let round = 0; round < DECODE_ROUNDS; round++) {
+    const last = texts.at(-1) ?? '';
+    const next = last.replace(/(?:%[0-9a-f]{2})+/gi, percentDecoded);
+    if (next === last) break;
+    texts.push(next);
+  }
+  return texts;
+}
+
+function percentDecoded(run: string): string {
+  try {
+    // A NUL ends a path where it stands; we mark with it what is not known.
+    return decodeURIComponent(run).replaceAll(UNKNOWN, '\n');
+  } catch {
+    return run;
+  }
+}
+
+/** The path of a URI, and what stands behind `=`, `:`, `@` or the letter of an option. */
+function partsOf(text: string): readonly string[] {
+  const parts = [text];
+  if (SCHEME.test(text) && !REMOTE.test(text)) parts.push(...pathsOfUri(text));
+  if (REMOTE.test(text)) return parts;
+  if (/^-[A-Za-z]./.test(text)) parts.push(text.slice(2));
+  for (const { index } of text.matchAll(/[=:@,+<>]/g)) {
+    if (parts.length >= VARIANTS_MAX) break;
+    parts.push(text.slice(index + 1));
+    if (index > 0 && text[index] !== '=') parts.push(text.slice(0, index));
+  }
+  return parts;
+}
+
+function pathsOfUri(text: string): readonly string[] {
+  const [path = ''] = text.split(/[?#]/, 1);
+  const rest = path.replace(SCHEME, '');
+  const slash = rest.indexOf('/');
+  // With a host before the path, and without one.
+  const behindHost = slash === -1 ? [] : [rest.slice(slash), rest.slice(slash + 1)];
+  return [`/${rest}`, rest, ...behindHost];
+}
+
+function expanded(path: string, { userHome, env }: NamePlace): string {
+  const home = path
+    .replace(/^~(?=[/\\]|$)/, () => userHome)
+    .replace(/^~([\w.-]+)(?=\/|$)/, (whole, user) => {
+      return user === env['USER'] || user === env['LOGNAME'] ? userHome : whole;
+    });
+  if (!/[$%]/.test(home)) return home;
+  return home.replace(VARIABLE, (whole, unix?: string, windows?: string) => {
+    const name = unix ?? windows ?? '';
+    if (name === 'HOME' || name === 'USERPROFILE') return userHome;
+    return env[name] ?? (unix === undefined ? whole : UNKNOWN);
+  });
+}
+
+export type { NamePlace };
+export { nameVariants };

@@ -1,0 +1,108 @@
+// Where a path leads on this disk: through links, up to what is there, and beyond it by its names.
+import { type BigIntStats, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+interface Located {
+  /** Its true name, as far as it is there. */
+  readonly path: string;
+  /** The file or folder itself and the folders that it is in, nearest first. */
+  readonly ids: readonly string[];
+  readonly isFolder: boolean;
+  /** False when it is a name in a folder that is there, or would be. */
+  readonly isThere: boolean;
+}
+
+const HOPS_MAX = 8;
+const LEVELS_MAX = 128;
+const PATH_LENGTH_MAX = 4_096;
+
+/** Looks paths up, each once. */
+class PathLookup {
+  readonly #known = new Map<string, Located | undefined>();
+  readonly #ids = new Map<string, string | undefined>();
+  #lookups = 0;
+
+  /** How often the disk was asked. */
+  get lookups(): number {
+    return this.#lookups;
+  }
+
+  locate(path: string, hops = 0): Located | undefined {
+    if (path.length > PATH_LENGTH_MAX || path.includes('\0')) return undefined;
+    if (this.#known.has(path)) return this.#known.get(path);
+    this.#lookups++;
+    const found = this.#look(path, hops);
+    this.#known.set(path, found);
+    return found;
+  }
+
+  #look(path: string, hops: number): Located | undefined {
+    try {
+      const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+      if (stats !== undefined) return this.#there(path, stats);
+      return this.#missing(path, hops);
+    } catch {
+      return this.#missing(path, hops);
+    }
+  }
+
+  #there(path: string, stats: BigIntStats): Located {
+    const real = realpathSync.native(path);
+    const ids = [idOf(stats), ...this.#above(real)];
+    return { path: real, ids, isFolder: stats.isDirectory(), isThere: true };
+  }
+
+  /** A link that leads nowhere leads to a file that may be made; else it is its name in its folder. */
+  #missing(path: string, hops: number): Located | undefined {
+    const target = hops < HOPS_MAX ? linkTarget(path) : undefined;
+    if (target !== undefined) return this.locate(target, hops + 1);
+    const plain = resolve(path);
+    const folder = dirname(plain);
+    if (folder === plain) return undefined;
+    const above = this.locate(folder, hops);
+    if (above === undefined) return undefined;
+    const { ids } = above;
+    return { path: join(above.path, basename(plain)), ids, isFolder: false, isThere: false };
+  }
+
+  #above(real: string): readonly string[] {
+    const ids: string[] = [];
+    let at = dirname(real);
+    for (let level = 0; level < LEVELS_MAX; level++) {
+      const id = this.#idAt(at);
+      if (id !== undefined) ids.push(id);
+      if (dirname(at) === at) break;
+      at = dirname(at);
+    }
+    return ids;
+  }
+
+  #idAt(folder: string): string | undefined {
+    if (this.#ids.has(folder)) return this.#ids.get(folder);
+    let id: string | undefined;
+    try {
+      const stats = statSync(folder, { bigint: true, throwIfNoEntry: false });
+      id = stats && idOf(stats);
+    } catch {
+      id = undefined;
+    }
+    this.#ids.set(folder, id);
+    return id;
+  }
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return undefined;
+    return resolve(dirname(path), readlinkSync(path));
+  } catch {
+    return undefined;
+  }
+}
+
+function idOf({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): string {
+  return `${dev}:${ino}`;
+}
+
+export type { Located };
+export { PathLookup };
