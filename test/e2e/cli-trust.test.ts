@@ -159,6 +159,13 @@ describe('--strict', () => {
     expect([done.code, done.stderr.match(/loosened|more pass/)]).toEqual([0, null]);
   });
 
+  test('does not fail where a policy that this run trusts was only touched', async () => {
+    policies(undefined, denying().replace('guardrails', 'observe'));
+    const flags = ['--strict', '--trust'];
+    const done = await run({ does: 'touch policy.yaml', flags, calls: [ECHO] });
+    expect([done.code, done.stderr.match(/loosened|more pass/)]).toEqual([0, null]);
+  });
+
   test('fails where a looser policy came into force', async () => {
     policies(undefined, denying('get-sum'));
     machine.write(join(machine.project, 'next.yaml'), denying());
@@ -195,7 +202,7 @@ test('the sections and the shared counters of a project hold beside the policy o
     effect: { budget: { scope: run, limit_calls: 1, on_exceed: BLOCK } }`;
   const text = denying().replace('rules: []', `rules:${budget}\ncontent: {}`);
   policies(denying('get-sum'), text);
-  const key = ['files', 'echo', { message: `AKIA${'IOSFODNN7ABCDEFG'}` }] as const;
+  const key = ['files', 'echo', { message: ['AKIA', 'IOSFODNN7ABCDEFG'].join('') }] as const;
   expect(outcomes(await run({ calls: [key] }))).toEqual(['BLOCK']);
   expect(outcomes(await run({ calls: [ECHO, ECHO] }))).toEqual(['ok', 'BLOCK']);
 });

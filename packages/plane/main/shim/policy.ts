@@ -93,11 +93,13 @@ function watchPolicy(watch: PolicyWatch): { stop(): void } {
 
 /** Each file in the place that it had: what it may do depends on whether it is trusted now. */
 function sourcesNow(sources: readonly PolicySource[], home: string): readonly PolicySource[] {
-  return sources.map(({ path, role }) =>
-    role === 'named' || role === 'user'
-      ? { path, role }
-      : projectSource(path, { home, trusts: false }),
-  );
+  return sources.map(({ path, role, bytes }) => {
+    if (role === 'named' || role === 'user') return { path, role };
+    const now = projectSource(path, { home, trusts: false });
+    // What was trusted for one run is trusted in it as long as it is the same.
+    const isSame = bytes !== undefined && now.bytes?.equals(bytes) === true;
+    return isSame ? { ...now, role } : now;
+  });
 }
 
 /**

@@ -291,6 +291,8 @@ function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
     changed: async (changed) => {
       const { snapshot } = changed;
       if (snapshot.ref.policy_hash === shim.snapshot.ref.policy_hash) return;
+      // Files that were only touched: whether they are trusted now does not matter before the next start.
+      if (changed.hashes.every((hash, index) => hash === hashes[index])) return;
       const isFree = policyReload === 'any' && mayLoosen(changed, hashes);
       const refusal = isFree ? undefined : await loosening(shim, snapshot);
       if (refusal !== undefined) {
