@@ -10,6 +10,7 @@ import { scan } from './catalog/scan.ts';
 import { SECRETS_COMMANDS } from './catalog/secrets.ts';
 import { shim } from './catalog/shim.ts';
 import { SURFACE_COMMANDS, SURFACE_GROUPS } from './catalog/surface.ts';
+import { TRUST_COMMANDS, TRUST_GROUPS } from './catalog/trust.ts';
 import manifest from './package.json' with { type: 'json' };
 import type { Catalog } from './program.ts';
 
@@ -42,6 +43,7 @@ const CATALOG: Catalog = {
     ...APPROVAL_GROUPS,
     ...HINT_GROUPS,
     ...SURFACE_GROUPS,
+    ...TRUST_GROUPS,
   ],
   commands: [
     shim,
@@ -55,6 +57,7 @@ const CATALOG: Catalog = {
     ...APPROVAL_COMMANDS,
     ...HINT_COMMANDS,
     ...SURFACE_COMMANDS,
+    ...TRUST_COMMANDS,
     ...ABOUT_COMMANDS,
   ],
 };

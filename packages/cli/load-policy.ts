@@ -1,15 +1,19 @@
 // A policy from a file, whether it is a bundle as written or a snapshot as compiled.
-import type { Bundle, Mode, Profile } from '@subluminal/contracts';
+import type { Bundle, Mode, Profile, SnapshotDocument } from '@subluminal/contracts';
 import { canonicalize } from '@subluminal/core/canon';
 import {
   compileBundle,
+  compileTightened,
   lintBundle,
   loadPatternChecks,
+  normalizeBundle,
   openSnapshot,
   type ParseResult,
   type Problem,
   parseBundle,
+  policiesIn,
   type Snapshot,
+  withoutTrustedFields,
 } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import { type Failure, failure, isFailure } from './failure.ts';
@@ -34,6 +38,15 @@ interface LoadOptions {
   readonly isRegular?: boolean | undefined;
   /** Overrides the mode that the policy itself has. */
   readonly mode?: Mode | undefined;
+}
+
+/** What is known of a file before it is loaded. */
+interface PolicyFile {
+  readonly path: string;
+  /** Its content, where it was read already. */
+  readonly bytes?: Uint8Array;
+  /** Without what only a trusted policy may say. */
+  readonly isUntrusted?: boolean;
 }
 
 interface ReadBundle {
@@ -64,48 +77,91 @@ async function parseFile(file: FileBytes): Promise<ReadBundle> {
 }
 
 /** Reads a bundle or a snapshot, ready to decide. */
-async function loadPolicy(path: string, options: LoadOptions): Promise<Policy | Failure> {
-  const file = await readFileBytes(path, {
-    io: options.io,
-    bytesMax: POLICY_BYTES_MAX,
-    isRegular: options.isRegular,
-  });
+async function loadPolicy(
+  given: string | PolicyFile,
+  options: LoadOptions,
+): Promise<Policy | Failure> {
+  const { path, bytes, isUntrusted = false } = typeof given === 'string' ? { path: given } : given;
+  const { io, isRegular } = options;
+  const reading = { io, bytesMax: POLICY_BYTES_MAX, isRegular };
+  const file =
+    bytes === undefined
+      ? await readFileBytes(path, reading)
+      : { kind: 'file' as const, name: path, bytes };
   if (isFailure(file)) return file;
   const wrong = notAPolicy(file);
   if (wrong !== undefined) return wrong;
   const sealed = asSnapshotFile(file.bytes);
-  return sealed === undefined ? fromBundle(file, options) : fromSnapshot(file, sealed, options);
+  const documents = await (sealed === undefined
+    ? fromBundle(file, options)
+    : fromSnapshot(file, sealed));
+  if (isFailure(documents)) return documents;
+  const { bundle } = documents;
+  const trusted = isUntrusted ? { ...documents, bundle: withoutTrustedFields(bundle) } : documents;
+  return compiled(file, trusted, options);
 }
 
-async function fromBundle(file: FileBytes, options: LoadOptions): Promise<Policy | Failure> {
-  const { parsed, problems } = await parseFile(file);
-  if (!parsed.ok) return brokenBundle(file, problems, options.io);
-  return compiled(file, parsed.bundle, options);
-}
-
-async function fromSnapshot(
-  file: FileBytes,
-  sealed: unknown,
+/** The policies in force, of which a second one only tightens the first. */
+async function loadTightened(
+  user: PolicyFile,
+  project: PolicyFile,
   options: LoadOptions,
 ): Promise<Policy | Failure> {
+  const first = await loadPolicy(user, options);
+  if (isFailure(first)) return first;
+  const second = await loadPolicy({ ...project, isUntrusted: true }, options);
+  if (isFailure(second)) return second;
+  const held = [first, second].find(({ snapshot }) => snapshot.tightenedBy !== undefined);
+  if (held !== undefined) {
+    const message = `${held.name} holds two policies already.`;
+    return failure('SUB_SNAPSHOT_FORMAT', message, 'Name it with --policy.');
+  }
+  const documents = [first.snapshot.document, second.snapshot.document] as const;
+  const { profile = 'production' } = options;
+  return { ...first, snapshot: await compileTightened(...documents, { sha256, profile }) };
+}
+
+interface Documents {
+  readonly kind: 'documents';
+  readonly bundle: Bundle;
+  /** The second policy of a snapshot that holds two. */
+  readonly second?: SnapshotDocument;
+}
+
+async function fromBundle(file: FileBytes, options: LoadOptions): Promise<Documents | Failure> {
+  const { parsed, problems } = await parseFile(file);
+  if (!parsed.ok) return brokenBundle(file, problems, options.io);
+  return { kind: 'documents', bundle: parsed.bundle };
+}
+
+async function fromSnapshot(file: FileBytes, sealed: unknown): Promise<Documents | Failure> {
   const opened = await openSnapshot(sealed, { sha256 });
   if (!opened.ok) {
     const fix = 'Compile the bundle again.';
     return failure(opened.code, `${file.name} is no valid snapshot: ${opened.message}.`, fix);
   }
-  const { format: _format, ...bundle } = opened.snapshot.document;
-  return compiled(file, bundle, options);
+  const { format: _format, tightened_by: second, ...bundle } = opened.snapshot.document;
+  return { kind: 'documents', bundle, ...(second !== undefined && { second }) };
 }
 
 async function compiled(
   file: FileBytes,
-  bundle: Bundle,
-  { mode = bundle.mode, profile = 'production' }: LoadOptions,
+  { bundle, second }: Documents,
+  { mode, profile = 'production' }: LoadOptions,
 ): Promise<Policy> {
-  const own = await compileBundle(bundle, { sha256, profile });
+  const options = { sha256, profile };
+  const compile = (override: { readonly mode?: Mode }): Promise<Snapshot> => {
+    if (second === undefined) return compileBundle({ ...bundle, ...override }, options);
+    const first = normalizeBundle({ ...bundle, ...override });
+    return compileTightened(first, { ...second, ...override }, options);
+  };
+  const own = await compile({});
   const policy = { kind: 'policy', name: file.name } as const;
-  if (mode === bundle.mode) return { ...policy, snapshot: own, modeOverridden: false };
-  const other = await compileBundle({ ...bundle, mode }, { sha256, profile });
+  const modes = policiesIn(own).map(({ document }) => document.mode);
+  if (mode === undefined || modes.every((one) => one === mode)) {
+    return { ...policy, snapshot: own, modeOverridden: false };
+  }
+  const other = await compile({ mode });
   // The hash stays that of the policy given: a policy with this mode exists nowhere.
   return { ...policy, snapshot: { ...other, ref: own.ref }, modeOverridden: true };
 }
@@ -148,5 +204,5 @@ function asSnapshotFile(bytes: Uint8Array): unknown {
   return typeof value === 'object' && value !== null && 'policy_hash' in value ? value : undefined;
 }
 
-export type { Policy, ReadBundle };
-export { linesOf, loadPolicy, POLICY_BYTES_MAX, printProblems, readBundle };
+export type { Policy, PolicyFile, ReadBundle };
+export { linesOf, loadPolicy, loadTightened, POLICY_BYTES_MAX, printProblems, readBundle };

@@ -23,6 +23,12 @@ const RUN_ERRORS = {
     cause: 'The command behind `sub run … --` does not exist, or the system does not execute it.',
     fix: 'Check the name, PATH and the permissions of the file.',
   },
+  SUB_TRUST_STORE: {
+    title: 'What was trusted cannot be read or written.',
+    cause:
+      'The file trust.json in the home was edited or damaged, belongs to or can be written by somebody else, is being changed by another process, or its disk is full.',
+    fix: 'Mend what the message names; without the file, nothing is trusted, and `sub trust` trusts again.',
+  },
 } as const;
 
 export { RUN_ERRORS };

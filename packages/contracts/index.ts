@@ -100,6 +100,7 @@ export type {
 export { DECISION, ERROR_DATA, REFUSAL_CODES } from './decision.ts';
 export type { ErrorEntry, SubCode } from './errors.ts';
 export { ERROR_CODES, errorEntry } from './errors.ts';
+export { POLICY_HELD_BACK } from './events/bodies.ts';
 export type {
   CallError,
   CallRef,

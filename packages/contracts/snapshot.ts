@@ -23,7 +23,7 @@ const { policy_id, version, mode, defaults, selectors, rules, hint_delivery } = 
  * Every default expanded, globs normalised, and nothing in it that does not change a decision:
  * what is hashed, signed and stored.
  */
-const SNAPSHOT = closed({
+const SNAPSHOT_FIELDS = {
   format: required(oneOf(SNAPSHOT_FORMAT), 'How to read it.'),
   policy_id,
   version,
@@ -46,6 +46,14 @@ const SNAPSHOT = closed({
   self_protection: optional(
     oneOf('off'),
     'Since 0.2.0: calls may name what governs them; absent, they may not.',
+  ),
+};
+
+const SNAPSHOT = closed({
+  ...SNAPSHOT_FIELDS,
+  tightened_by: optional(
+    closed(SNAPSHOT_FIELDS),
+    'Since 0.2.0: a policy that is applied as well; the stricter decision wins.',
   ),
 });
 

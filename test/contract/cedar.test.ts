@@ -32,12 +32,13 @@ function cedarIn(home: Home): { readonly folder: string; write(text: string): vo
   return { folder, write: (text) => writeFileSync(join(folder, 'a.cedar'), text) };
 }
 
-async function runWith(text: string, flags: readonly string[] = []) {
+async function runWith(text: string, flags: readonly string[] = [], reload = 'tighten') {
   const home = homeOf();
   const cedar = cedarIn(home);
   cedar.write(text);
   const all = ['--cedar', cedar.folder, ...flags];
-  return { home, cedar, run: await startRun({ home, servers: SERVERS, flags: all }) };
+  const env = { SUB_POLICY_RELOAD: reload };
+  return { home, cedar, run: await startRun({ home, servers: SERVERS, flags: all, env }) };
 }
 
 const passes = (run: Run, tool: string) => run.call('git', tool).then(({ ok }) => ok || undefined);
@@ -86,7 +87,7 @@ describe('sub run --cedar', () => {
   });
 
   it('takes a good change while it runs; a broken one is told and changes nothing', async () => {
-    const { run, cedar } = await runWith(ALL + NO_PUSH);
+    const { run, cedar } = await runWith(ALL + NO_PUSH, [], 'any');
     expect(await refuses(run, 'push')).toBe('cedar:no-push');
     cedar.write(ALL + NO_DELETE);
     await eventually(() => passes(run, 'push'), 'the change');

@@ -420,7 +420,10 @@ describe('a call that several gates have something to say about', () => {
 
 describe('a policy that changes', () => {
   it('to one with a content section holds for the calls that follow, and back', async () => {
-    const rig = await startServed({ policy: bundle(' []\n', '1') });
+    const rig = await startServed({
+      policy: bundle(' []\n', '1'),
+      env: { SUB_POLICY_RELOAD: 'any' },
+    });
     const asked = (id: number) => call(id, 'put', `{"text":"${AWS}"}`);
     rig.say(asked(1));
     expect(await arrived(rig)).toMatchObject({ id: 1 });

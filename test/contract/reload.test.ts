@@ -1,5 +1,6 @@
 // A policy that changes while a session runs.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { POLICY_HELD_BACK } from '@subluminal/contracts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ensureBuilt } from '../e2e/sub.ts';
 import { verifies } from '../requirements.ts';
@@ -21,6 +22,9 @@ function denying(tool: string, version: string): string {
 `;
   return bundle(rule, version);
 }
+
+/** What is not the default: a change that loosens is taken at once. */
+const ANY = { SUB_POLICY_RELOAD: 'any' };
 
 const BUDGET = (version: string) =>
   bundle(
@@ -63,7 +67,7 @@ async function expectRefused(rig: ServedRig, id: number, tool: string): Promise<
 describe('a policy file that changes', () => {
   it('holds from the next call on, without a restart', async () => {
     verifies('IP-2.6');
-    const rig = await startServed({ policy: DENIES });
+    const rig = await startServed({ policy: DENIES, env: ANY });
     await expectPasses(rig, 1, 'other');
     writeFileSync(rig.policyPath, denying('other', '2'));
     await loaded(rig, '2');
@@ -81,7 +85,7 @@ describe('a policy file that changes', () => {
 
   it('may be replaced by a rename, as editors do', async () => {
     verifies('IP-2.6');
-    const rig = await startServed({ policy: DENIES });
+    const rig = await startServed({ policy: DENIES, env: ANY });
     await expectPasses(rig, 1, 'other');
     writeFileSync(`${rig.policyPath}.new`, denying('other', '2'));
     renameSync(`${rig.policyPath}.new`, rig.policyPath);
@@ -91,7 +95,7 @@ describe('a policy file that changes', () => {
 
   it('keeps the last good policy when it is broken, and says so', async () => {
     verifies('IP-2.6');
-    const rig = await startServed({ policy: DENIES });
+    const rig = await startServed({ policy: DENIES, env: ANY });
     await expectRefused(rig, 1, 'denied');
     writeFileSync(rig.policyPath, 'rules: [ this is no bundle\n');
     await rig.told(/"message":.*policy.*(?:SUB_BUNDLE|broken).*\}\n/);
@@ -104,7 +108,7 @@ describe('a policy file that changes', () => {
 
   it('keeps the last good policy when it is gone, and says so', async () => {
     verifies('IP-2.6');
-    const rig = await startServed({ policy: DENIES });
+    const rig = await startServed({ policy: DENIES, env: ANY });
     rmSync(rig.policyPath);
     await rig.told(/does not exist/);
     await expectRefused(rig, 1, 'denied');
@@ -121,5 +125,24 @@ describe('a policy file that changes', () => {
     await loaded(rig, '2');
     await expectPasses(rig, 2, 'a');
     await expectRefused(rig, 3, 'a');
+  });
+
+  it('lets nothing more pass, unless that was asked for', async () => {
+    const rig = await startServed({ policy: DENIES });
+    await expectRefused(rig, 1, 'denied');
+    writeFileSync(rig.policyPath, bundle(' []\n', '2'));
+    await rig.told(/would let more pass/);
+    await expectRefused(rig, 2, 'denied');
+    const [, rules = ''] = DENIES.split('rules:');
+    const more = denying('other', '3').split('rules:')[1] ?? '';
+    writeFileSync(rig.policyPath, bundle(`${rules.trimEnd()}${more}`, '3'));
+    await loaded(rig, '3');
+    await expectRefused(rig, 3, 'other');
+    await expectRefused(rig, 4, 'denied');
+    await hangUp(rig);
+    const reasons = rig.events().flatMap((event) => {
+      return event.type === 'shim_health' ? [event.health.reason] : [];
+    });
+    expect(reasons).toContain(POLICY_HELD_BACK);
   });
 });

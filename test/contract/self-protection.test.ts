@@ -281,21 +281,40 @@ describe('self-protection', () => {
       'SELF_PROTECTION',
     ],
     [
-      'only tells in the mode observe',
-      { policy: GUARDS.replace(/^mode: \w+/m, 'mode: observe'), server: 'shell' },
+      'only tells in the mode observe of a policy that the user has named',
+      {
+        policy: GUARDS.replace(/^mode: \w+/m, 'mode: observe'),
+        server: 'shell',
+        flags: ['--policy', 'policy.yaml'],
+      },
       undefined,
     ],
     [
-      'is off where the policy says so',
-      { policy: `${GUARDS}self_protection: off\n`, server: 'shell' },
+      'is off where a policy that the user has named says so',
+      {
+        policy: `${GUARDS}self_protection: off\n`,
+        server: 'shell',
+        flags: ['--policy', 'policy.yaml'],
+      },
       undefined,
+    ],
+    [
+      'holds in the mode observe of a project that is not trusted',
+      { policy: GUARDS.replace(/^mode: \w+/m, 'mode: observe'), server: 'shell' },
+      'SELF_PROTECTION',
+    ],
+    [
+      'holds where a project that is not trusted says otherwise',
+      { policy: `${GUARDS}self_protection: off\n`, server: 'shell' },
+      'SELF_PROTECTION',
     ],
   ])('%s', async (_name, options, reason) => {
     const agent = await agentWith(options);
     const { home, user } = agent.project;
     expect(reasonOf(await agent.call('note', { path: join(home, 'config.toml') }))).toBe(reason);
     const isTold = readFileSync(join(user, 'events.jsonl'), 'utf8').includes('SELF_PROTECTION');
-    expect(isTold).toBe(!options.policy?.includes('self_protection'));
+    const isOff = options.policy?.includes('self_protection') === true && reason === undefined;
+    expect(isTold).toBe(!isOff);
   });
 });
 

@@ -52,7 +52,8 @@ const ECHO = ['files', 'echo', { message: 'hello' }] as const;
 class AdoptHome {
   readonly folder = mkdtempSync(join(tmpdir(), 'sub-adopt-'));
   readonly home = join(this.folder, 'home');
-  readonly project = join(this.folder, 'project');
+  /** Inside of the home: the policy of a project is found nowhere else. */
+  readonly project = join(this.home, 'project');
   /** The config of Claude Code, which most tests work on. */
   readonly config = join(this.home, '.claude.json');
   readonly #mark = randomUUID();

@@ -66,7 +66,9 @@ test('sees the daemon that runs, and that it is of this version', async () => {
     expect(text('ledger')).toMatch(/ledger\.db, 50 events, /);
     expect(text('head')).toMatch(/^head \d+ covers event \d+/);
     expect(text('socket')).toMatch(/ is in use$/);
-    expect(text('policy')).toMatch(/policy\.yaml \(of the project\), starter 1\.0\.0, hash /);
+    expect(text('policy')).toMatch(
+      /policy\.yaml \(of the project, not trusted\), starter 1\.0\.0, hash /,
+    );
     expect(found.checks.filter((check) => check.level === 'broken')).toEqual([]);
   } finally {
     await sub('ledgerd', '--stop');

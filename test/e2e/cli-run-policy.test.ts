@@ -32,6 +32,8 @@ interface Case {
   readonly bare?: boolean;
   /** Runs in the shell of the agent, before it starts its server. */
   readonly does?: string;
+  /** Further flags of the host. */
+  readonly flags?: readonly string[];
 }
 
 /** The agent as a shell starts it: it works on the files first. */
@@ -53,7 +55,8 @@ function imported(...flags: readonly string[]): void {
 function start(command: readonly string[], one: Case): Promise<Ended> {
   machine.write(join(machine.project, 'policy.yaml'), one.before);
   const env = one.reload === undefined ? {} : { SUB_POLICY_RELOAD: one.reload };
-  return ended(machine.start([...command, '--events', 'off', ...shell(one)], env));
+  const flags = one.flags ?? ['--events', 'off'];
+  return ended(machine.start([...command, ...flags, ...shell(one)], env));
 }
 
 const run = (one: Case) => start(['run'], one);
@@ -96,9 +99,20 @@ describe.each([
     expect(outcomes(await host({ ...files, reload: 'off' }))).toEqual(['BLOCK', 'ok']);
   });
 
-  test('takes any file where nothing else was asked for', async () => {
+  test('keeps the policy of the run where nothing was asked for', async () => {
     const files = { before: denying('get-sum'), after: denying('echo') };
-    expect(outcomes(await host(files))).toEqual(['ok', 'BLOCK']);
+    expect(outcomes(await host(files))).toEqual(['BLOCK', 'ok']);
+  });
+
+  test('takes any file with `any` that the user has named', async () => {
+    const files = { before: denying('get-sum'), after: denying('echo') };
+    const flags = ['--events', 'off', '--policy', 'policy.yaml'];
+    expect(outcomes(await host({ ...files, reload: 'any', flags }))).toEqual(['ok', 'BLOCK']);
+  });
+
+  test('takes nothing looser even with `any` from a project that is not trusted', async () => {
+    const files = { before: denying('get-sum'), after: denying('echo') };
+    expect(outcomes(await host({ ...files, reload: 'any' }))).toEqual(['BLOCK', 'ok']);
   });
 
   test('keeps the policy of the run when the file is broken or gone', async () => {

@@ -416,7 +416,7 @@ describe('servers with almost no environment', () => {
     write('policy.yaml', deny('guardrails'));
     const [, ...command] = agent({ servers: ['one'], calls: [sum('one')], bare: true });
     const away = ['--', 'sh', '-c', 'cd / && "$0" "$@"', ...command];
-    const { stdout } = await run(['--events', 'e', ...away], elsewhere());
+    const { stdout } = await run(['--events', 'e', ...away], { ...elsewhere(), HOME: folder });
     expect(outcomes(stdout)).toEqual(['BLOCK']);
   });
 

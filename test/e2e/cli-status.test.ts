@@ -47,7 +47,7 @@ test('the policy of the project is named, and the last call that the ledger has'
   const before = await machine.sub('status');
   expect(before.stdout).toContain('no call seen');
   expect(before.stdout).toContain(
-    `policy found where it runs (from here: ${join(machine.project, 'policy.yaml')})`,
+    `policy found where it runs (from here: ${join(machine.project, 'policy.yaml')}, which is not trusted)`,
   );
   const run = await ended(machine.start(['run', ...machine.agent({ calls: [ECHO] })]));
   expect(told(run.stdout).outcomes).toEqual(['ok']);
@@ -68,6 +68,7 @@ test('the policy of the project is named, and the last call that the ledger has'
             server_name: 'files',
             policy: null,
             policy_source: 'start',
+            policies: [{ path: join(machine.project, 'policy.yaml'), role: 'untrusted' }],
             policy_from_here: join(machine.project, 'policy.yaml'),
             is_this_sub: true,
             cannot_start: null,
@@ -83,7 +84,7 @@ const OBSERVE =
   'policy_id: p\nversion: "1"\nmode: observe\ndefaults: { decision_on_error: BLOCK }\nselectors: {}\nrules: []\n';
 
 test('an entry of another project has the policy of that project, not of this one', async () => {
-  const other = join(machine.folder, 'other');
+  const other = join(machine.home, 'other');
   machine.write(join(other, 'policy.yaml'), OBSERVE);
   machine.write(join(machine.project, 'policy.yaml'), OBSERVE);
   const projects = { [other]: { mcpServers: { far: SERVER } } };

@@ -1,12 +1,22 @@
 // Which policy holds for a governed server, as far as that can be told before it runs.
-import { type Env, findPolicy, loadConfig, userHome } from '@subluminal/plane/config';
+import { type Env, loadConfig, userHome } from '@subluminal/plane/config';
 import type { ServerView, StatusFile } from '@subluminal/plane/main/adopt';
+import { type PolicySources, policySources } from '@subluminal/plane/main/policy';
 
 type HeldPolicy =
   /** Named by the entry or the configuration, or found from the project of the entry. */
-  | { readonly source: 'entry' | 'setting' | 'project'; readonly path: string | null }
+  | {
+      readonly source: 'entry' | 'setting' | 'project';
+      readonly path: string | null;
+      readonly found?: PolicySources;
+    }
   /** Found from wherever the client starts the server; from here it would be this one. */
-  | { readonly source: 'start'; readonly path: null; readonly here: string | null };
+  | {
+      readonly source: 'start';
+      readonly path: null;
+      readonly here: string | null;
+      readonly found?: PolicySources;
+    };
 
 type PolicyOf = (server: ServerView, file: Pick<StatusFile, 'project'>) => HeldPolicy;
 
@@ -20,9 +30,10 @@ async function policyFinder({ env, project, paths }: Looking): Promise<PolicyOf>
   const loaded = await loadConfig({ env, flags: {}, cwd: project });
   const set = loaded.ok ? loaded.config['policy.path'] : null;
   const isForAll = loaded.ok && loaded.origins['policy.path'] === 'file';
-  const foundFrom = (cwd: string): string | null => {
-    const found = findPolicy({ cwd, home: paths.home, userHome: userHome(env) });
-    return found.kind === 'found' ? found.path : null;
+  const foundFrom = (cwd: string): Found => {
+    const place = { cwd, home: paths.home, userHome: userHome(env) };
+    const found = policySources({ ...place, named: null, trusts: false });
+    return { path: found.sources[0]?.path ?? null, found };
   };
   return (server, file) => {
     if (server.policy !== undefined) return { source: 'entry', path: server.policy };
@@ -30,18 +41,39 @@ async function policyFinder({ env, project, paths }: Looking): Promise<PolicyOf>
     // A variable of this terminal: clients rarely hand it on.
     if (set !== null) return { source: 'start', path: null, here: set };
     const folder = server.project ?? file.project;
-    if (folder !== undefined) return { source: 'project', path: foundFrom(folder) };
-    return { source: 'start', path: null, here: foundFrom(project) };
+    if (folder !== undefined) return { source: 'project', ...foundFrom(folder) };
+    const { path: here, found } = foundFrom(project);
+    return { source: 'start', path: null, here, found };
   };
+}
+
+interface Found {
+  readonly path: string | null;
+  readonly found: PolicySources;
 }
 
 /** With what is wrong with the one that is found from here, if anything is. */
 function policyWords(held: HeldPolicy, faultHere?: string): string {
   if (held.source === 'start') {
-    const here = faultHere ?? held.here ?? 'none, so everything passes';
-    return `policy found where it runs (from here: ${here})`;
+    const here = faultHere ?? (held.here === null ? undefined : pathWords(held.here, held));
+    return `policy found where it runs (from here: ${here ?? 'none, so everything passes'})`;
   }
-  return held.path === null ? 'no policy: everything passes' : `policy ${held.path}`;
+  return held.path === null
+    ? `no policy: everything passes${ignoredWords(held)}`
+    : `policy ${pathWords(held.path, held)}`;
+}
+
+/** A policy, and what stands beside it. */
+function pathWords(path: string, { found }: HeldPolicy): string {
+  const [first, second] = found?.sources ?? [];
+  if (second !== undefined) return `${path}, tightened by ${second.path}, which is not trusted`;
+  if (first?.role === 'trusted') return `${path}, which is trusted`;
+  return first?.role === 'untrusted' ? `${path}, which is not trusted` : path;
+}
+
+function ignoredWords({ found }: HeldPolicy): string {
+  const ignored = found?.ignored;
+  return ignored === undefined ? '' : ` (${ignored.path} is not used: ${ignored.why})`;
 }
 
 export type { HeldPolicy, PolicyOf };

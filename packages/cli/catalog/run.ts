@@ -27,12 +27,17 @@ const RUN_OPTIONS = {
     'file',
     'the policy of the run: a bundle or a compiled snapshot; a server whose entry names its own keeps that',
   ),
+  trust: flag(
+    'trust the policy of the project for this run, as SUB_TRUST=1 does; `sub trust` does it for good',
+  ),
   cedar: text('path', 'Cedar policies that each call needs the permit of: a folder or a file'),
   profile: choice(
     ['production', 'development'],
     'production enforces, development only says what it would have done',
   ),
-  strict: flag('exit with 3 when anything was refused, or would have been, or nobody can tell'),
+  strict: flag(
+    'exit with 3 when anything was refused, or would have been, when a policy was loosened meanwhile, or nobody can tell',
+  ),
   'allow-no-server': flag('with --strict: a run without a server behind a shim is no failure'),
   events: text(
     'file',
@@ -48,7 +53,7 @@ const RUN_OPTIONS = {
 const RUN_EXIT_CODES = {
   0: 'the agent ended well; every other code of the agent is passed on',
   2: 'wrong flags, a broken policy or configuration, or a trace that cannot be written whole',
-  3: 'the run was ended, or --strict found a violation or cannot tell',
+  3: 'the run was ended, or --strict found a violation or a loosened policy, or cannot tell',
   126: 'the command of the agent cannot be executed',
   127: 'there is no such command',
   128: 'and more: 128 plus the signal that ended the agent',

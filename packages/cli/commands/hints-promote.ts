@@ -1,4 +1,4 @@
-import { findPolicy, homePaths, userHome } from '@subluminal/plane/config';
+import { findPolicies, homePaths, userHome } from '@subluminal/plane/config';
 import type { RunRow } from '@subluminal/plane/ledger';
 import { asker } from '../adopt/confirm.ts';
 import { openOwnDesk, speaker } from '../approvals/home.ts';
@@ -99,8 +99,13 @@ function policyPath(file: string | undefined, { config }: LedgerHome): string | 
   const named = file === undefined || file === '' ? config['policy.path'] : file;
   if (named !== null) return named;
   const { home } = homePaths(process.env);
-  const found = findPolicy({ cwd: process.cwd(), home, userHome: userHome(process.env) });
-  if (found.kind === 'found') return found.path;
+  const { project, user } = findPolicies({
+    cwd: process.cwd(),
+    home,
+    userHome: userHome(process.env),
+  });
+  const found = project ?? user;
+  if (found !== undefined) return found;
   return failure('SUB_HINT_PROMOTE', 'no policy is found here.', 'Name one behind --policy.');
 }
 

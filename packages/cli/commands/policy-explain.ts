@@ -19,6 +19,7 @@ import {
   renderSummary,
 } from '../render-explanation.ts';
 import { jsonText } from '../text.ts';
+import { noteTrust } from '../trust/note.ts';
 
 type Options = ExplainInput['options'];
 
@@ -30,6 +31,7 @@ async function run({ args, options }: ExplainInput, io: Io): Promise<Outcome> {
   const wrong = wrongUsage(args.file, options);
   if (wrong !== undefined) return wrong;
   const { mode, profile } = options;
+  noteTrust(args.file, io);
   const policy = await loadPolicy(args.file, { io, mode, profile });
   if (isFailure(policy)) return policy;
   const calls = await readCalls(options, io);

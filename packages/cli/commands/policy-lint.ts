@@ -8,6 +8,7 @@ import { linesOf, type ReadBundle, readBundle } from '../load-policy.ts';
 import { STDIO } from '../read-file.ts';
 import { renderProblem } from '../render-problem.ts';
 import { harmless, jsonText, plural } from '../text.ts';
+import { noteTrust } from '../trust/note.ts';
 
 /** A file that could not be read is a finding of its own; the others are still linted. */
 type Linted = ReadBundle | (Failure & { readonly name: string });
@@ -20,6 +21,7 @@ async function run({ args, options }: LintInput, io: Io): Promise<Outcome> {
   const linted: Linted[] = [];
   // One after the other, so that the report keeps the order of the arguments.
   for (const path of args.file) {
+    noteTrust(path, io);
     const read = await readBundle(path, io);
     linted.push(isFailure(read) ? { ...read, name: path } : read);
   }

@@ -117,6 +117,9 @@ function factParts(server: ServerView, known: Known): object {
   return {
     policy: held.path,
     policy_source: held.source,
+    ...(held.found !== undefined && {
+      policies: held.found.sources.map(({ path, role }) => ({ path, role })),
+    }),
     ...(held.source === 'start' && { policy_from_here: held.here }),
     is_this_sub: server.state === 'governed',
     cannot_start: cannotStart ?? null,

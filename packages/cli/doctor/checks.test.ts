@@ -36,7 +36,7 @@ const servers: Server[] = [];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sub-doctor-'));
   machine = await machineIn(folder);
-  mkdirSync(machine.cwd);
+  mkdirSync(machine.cwd, { recursive: true });
 });
 afterEach(() => {
   for (const server of servers.splice(0)) server.close();
@@ -174,7 +174,26 @@ describe('the policy', () => {
     put(join(machine.cwd, 'policy.yaml'), POLICY);
     const said = await found(policy);
     expect(said).toMatch(
-      /: \/work\/policy\.yaml \(of the project\), team 1\.0\.0, hash [0-9a-f]{12}…, mode guardrails, 0 rules/,
+      /: \/user\/work\/policy\.yaml \(of the project, not trusted\), team 1\.0\.0, hash [0-9a-f]{12}…, mode guardrails, 0 rules/,
+    );
+  });
+
+  test('of an untrusted project only tightens that of the user', async () => {
+    put(join(machine.paths.home, 'policy.yaml'), POLICY.replace('team', 'mine'));
+    put(join(machine.cwd, 'policy.yaml'), POLICY);
+    const said = await found(policy);
+    expect(said).toMatch(/^warn: \/home\/policy\.yaml \(of the user\), mine 1\.0\.0, /);
+    expect(said).toContain(
+      '; it is only tightened by /user/work/policy.yaml, which is not trusted',
+    );
+    expect(said).toContain('→ To let it hold instead: sub trust /user/work/policy.yaml');
+  });
+
+  test('outside of the home of the user is not used, and that is said', async () => {
+    put(join(folder, 'tmp', 'policy.yaml'), POLICY);
+    const said = await found(policy, { ...machine, cwd: join(folder, 'tmp') });
+    expect(said).toMatch(
+      /^warn: there is none: \/tmp\/policy\.yaml is not used, since \/tmp is outside of \/user → Name it: --policy /,
     );
   });
 

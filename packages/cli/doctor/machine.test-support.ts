@@ -8,7 +8,7 @@ type Env = Machine['env'];
 
 async function machineIn(folder: string, env: Env = {}): Promise<Machine> {
   const whole = { SUB_HOME: join(folder, 'home'), HOME: join(folder, 'user'), ...env };
-  const cwd = join(folder, 'work');
+  const cwd = join(folder, 'user', 'work');
   return {
     env: whole,
     cwd,

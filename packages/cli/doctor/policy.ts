@@ -1,12 +1,18 @@
 // The configuration and the policy that hold here.
 import { existsSync } from 'node:fs';
-import { findPolicy, formatConfigProblem } from '@subluminal/plane/config';
+import { formatConfigProblem } from '@subluminal/plane/config';
+import {
+  type PolicyRole,
+  type PolicySource,
+  type PolicySources,
+  policySources,
+} from '@subluminal/plane/main/policy';
 import { fileProblem } from '@subluminal/plane/os';
-import { isFailure } from '../failure.ts';
-import { loadPolicy, readBundle } from '../load-policy.ts';
+import { type Failure, isFailure } from '../failure.ts';
+import { loadPolicy, type Policy, readBundle } from '../load-policy.ts';
 import { SILENT } from '../silent-io.ts';
 import { plural } from '../text.ts';
-import { broken, type Check, type Machine, ok, warn } from './check.ts';
+import { broken, type Check, type Finding, type Machine, ok, warn } from './check.ts';
 
 const config: Check = {
   id: 'config',
@@ -24,54 +30,85 @@ const config: Check = {
   },
 };
 
-interface Found {
-  readonly path: string;
-  readonly origin: string;
-}
-
 const HASH_SHOWN = 12;
+
+const ROLES: { readonly [R in PolicyRole]: string } = {
+  named: 'as configured',
+  user: 'of the user',
+  trusted: 'of the project, trusted',
+  untrusted: 'of the project, not trusted',
+};
 
 const policy: Check = {
   id: 'policy',
   run: async (machine) => {
-    const found = policyOf(machine);
-    if (found === undefined) {
+    const { sources, ignored } = policiesOf(machine);
+    const [first, second] = sources;
+    if (first === undefined) {
+      if (ignored !== undefined) {
+        return warn(
+          `there is none: ${ignored.path} is not used, since ${ignored.why}`,
+          `Name it: --policy ${ignored.path}, or \`path\` under [policy] in config.toml.`,
+        );
+      }
       return warn(
         'there is none: every call passes and is recorded',
         'Write a policy.yaml in the project, or in the home folder.',
       );
     }
-    const { path, origin } = found;
-    const loaded = await loadPolicy(path, { io: SILENT, isRegular: true });
-    if (isFailure(loaded)) {
-      return broken(`${loaded.message} [${loaded.code}]`, `${loaded.fix} See \`sub policy lint\`.`);
-    }
-    const unsafe = fileProblem(path);
-    if (unsafe !== undefined) {
-      const isStrict = !machine.loaded.ok || machine.loaded.config.profile === 'production';
-      const tell = isStrict ? broken : warn;
-      return tell(`${unsafe.path} ${unsafe.why} [SUB_FILE_UNSAFE]`, `${unsafe.fix}.`);
-    }
-    const { ref, document } = loaded.snapshot;
-    const text = [
-      `${path} (${origin})`,
-      `${ref.policy_id} ${ref.policy_version}`,
-      `hash ${ref.policy_hash.slice(0, HASH_SHOWN)}…`,
-      `mode ${document.mode}`,
-      plural(document.rules.length, 'rule'),
-    ].join(', ');
-    const warnings = await warningsOf(path);
+    const loaded = await loadPolicy(first, { io: SILENT, isRegular: true });
+    if (isFailure(loaded)) return unusable(loaded);
+    const unsafe = unsafeIn(sources, machine);
+    if (unsafe !== undefined) return unsafe;
+    const text = textOf(first, loaded);
+    if (second !== undefined) return tightened(text, second);
+    const warnings = await warningsOf(first.path);
     if (warnings === 0) return ok(text);
-    return warn(`${text}, ${plural(warnings, 'warning')}`, `See: sub policy lint ${path}`);
+    return warn(`${text}, ${plural(warnings, 'warning')}`, `See: sub policy lint ${first.path}`);
   },
 };
 
-/** As a shim would find it. */
-function policyOf({ loaded, paths, cwd, userHome }: Machine): Found | undefined {
+function textOf({ path, role }: PolicySource, { snapshot }: Policy): string {
+  const { ref, document } = snapshot;
+  return [
+    `${path} (${ROLES[role]})`,
+    `${ref.policy_id} ${ref.policy_version}`,
+    `hash ${ref.policy_hash.slice(0, HASH_SHOWN)}…`,
+    `mode ${document.mode}`,
+    plural(document.rules.length, 'rule'),
+  ].join(', ');
+}
+
+/** Files that others can write say nothing of what their owner wants. */
+function unsafeIn(sources: readonly PolicySource[], { loaded }: Machine): Finding | undefined {
+  const unsafe = sources.map(({ path }) => fileProblem(path)).find((one) => one !== undefined);
+  if (unsafe === undefined) return undefined;
+  const isStrict = !loaded.ok || loaded.config.profile === 'production';
+  const tell = isStrict ? broken : warn;
+  return tell(`${unsafe.path} ${unsafe.why} [SUB_FILE_UNSAFE]`, `${unsafe.fix}.`);
+}
+
+/** The policy of the project is applied as well, and lets nothing more pass. */
+async function tightened(text: string, second: PolicySource): Promise<Finding> {
+  const loaded = await loadPolicy(second, { io: SILENT, isRegular: true });
+  if (isFailure(loaded)) return unusable(loaded);
+  return {
+    ...warn(
+      `${text}; it is only tightened by ${second.path}, which is not trusted`,
+      `To let it hold instead: sub trust ${second.path}`,
+    ),
+    more: [textOf(second, loaded)],
+  };
+}
+
+function unusable({ message, code, fix }: Failure): Finding {
+  return broken(`${message} [${code}]`, `${fix} See \`sub policy lint\`.`);
+}
+
+/** As a shim would find them. */
+function policiesOf({ loaded, paths, cwd, userHome }: Machine): PolicySources {
   const named = loaded.ok ? loaded.config['policy.path'] : null;
-  if (named !== null) return { path: named, origin: 'as configured' };
-  const found = findPolicy({ cwd, home: paths.home, userHome });
-  return found.kind === 'none' ? undefined : { path: found.path, origin: `of the ${found.scope}` };
+  return policySources({ cwd, home: paths.home, userHome, named, trusts: false });
 }
 
 /** A compiled snapshot has been linted before. */

@@ -11,7 +11,7 @@ import { harmless } from '../text.ts';
 import { readMeta, sinkOf, wrongCall } from './arguments.ts';
 import { outliveReaders, print } from './output.ts';
 import { closingLines, exitCodeOf } from './report.ts';
-import { findSnapshot, loadSettings } from './settings.ts';
+import { type FoundSnapshot, findSnapshot, loadSettings } from './settings.ts';
 
 type Options = RunInput['options'];
 
@@ -30,21 +30,25 @@ async function prepareRun(name: string, input: RunInput, io: Io): Promise<Prepar
   const { policy, profile, events, cedar } = options;
   const settings = await loadSettings({ policy, profile, cedar, events: sinkOf(events) }, io);
   if (isFailure(settings)) return settings;
-  const found = await findSnapshot(settings, policy, io);
-  if (isFailure(found)) return found;
+  const found = await findSnapshot(settings, options, io);
+  if (found.kind === 'failure') return found;
+  const tell = teller(io);
+  for (const warning of found.warnings) tell(warning);
+  const policies = found.kind === 'found' ? found : undefined;
   return {
     kind: 'prepared',
     options: {
-      ...runOptions(options, found?.path),
+      ...runOptions(options, policies),
       command: args.command,
       env: { ...process.env, ...(options.verbose && { SUB_LOG_LEVEL: 'debug' }) },
       cwd: process.cwd(),
       config: settings.config,
       paths: settings.paths,
-      snapshot: found?.snapshot ?? null,
+      snapshot: policies?.snapshot ?? null,
+      policySources: policies?.sources ?? [],
       meta: read.meta,
       isTerminal: [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY),
-      tell: teller(io),
+      tell,
     },
   };
 }
@@ -55,12 +59,14 @@ function teller(io: Io): (text: string) => void {
 
 type Chosen = Pick<RunOptions, 'told' | 'identity' | 'events' | 'bundle'>;
 
-function runOptions(options: Options, policyPath: string | undefined): Chosen {
+function runOptions(options: Options, found: FoundSnapshot | undefined): Chosen {
+  const { path: policyPath, projectPath } = found ?? {};
   const { 'agent-id': agentId, env, client, principal, profile, bundle } = options;
   return {
     told: {
       // Also one that was found here: from the folder that the agent goes to, it may not be.
       ...(policyPath !== undefined && { policyPath }),
+      ...(projectPath !== undefined && { projectPolicyPath: projectPath }),
       isPolicyNamed: options.policy !== undefined || Boolean(process.env['SUB_POLICY']),
       ...(profile !== undefined && { profile }),
     },
@@ -96,7 +102,7 @@ async function hostRun(
     return done(result.exitCode);
   }
   const tell = teller(io);
-  for (const warning of result.warnings) tell(warning);
+  for (const warning of [...result.warnings, ...result.loosened]) tell(warning);
   for (const line of closingLines(result, options)) tell(line);
   return done(exitCodeOf(result, options));
 }

@@ -65,7 +65,12 @@ function whereOf(trace: TracePlace, { runId, account }: Ended): string {
 }
 
 /** Why --strict fails the run; empty when it does not. */
-function strictLines({ account, shims }: Ended, wish: Wish): readonly string[] {
+function strictLines(ended: Ended, wish: Wish): readonly string[] {
+  const loosened = ended.loosened.length === 0 ? [] : ['strict: a policy was loosened.'];
+  return [...loosened, ...violationLines(ended, wish)];
+}
+
+function violationLines({ account, shims }: Ended, wish: Wish): readonly string[] {
   if (account.kind !== 'events') {
     return [`strict: whether there were violations is not known: ${account.reason}.`];
   }

@@ -4,11 +4,19 @@ import type { Snapshot } from '@subluminal/core/policy';
 import {
   type Config,
   type ConfigProblem,
-  findPolicy,
   type HomePaths,
+  type LoadResult,
   loadConfig,
   userHome,
 } from '@subluminal/plane/config';
+import { sha256 } from '@subluminal/plane/crypto';
+import {
+  type PolicySource,
+  type PolicySources,
+  policySources,
+  sourceWarnings,
+  untrustedAlone,
+} from '@subluminal/plane/main/policy';
 import { fileProblem } from '@subluminal/plane/os';
 import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
@@ -17,6 +25,7 @@ import { harmless } from '../text.ts';
 interface Settings {
   readonly config: Config;
   readonly paths: HomePaths;
+  readonly origins: Extract<LoadResult, { readonly ok: true }>['origins'];
 }
 
 interface Flags {
@@ -35,7 +44,7 @@ async function loadSettings(flags: Flags, io: Io): Promise<Settings | Failure> {
   });
   if (loaded.ok) {
     for (const text of loaded.warnings) io.err.write(`sub: ${harmless(text)}\n`);
-    return { config: loaded.config, paths: loaded.paths };
+    return { config: loaded.config, paths: loaded.paths, origins: loaded.origins };
   }
   const problems = loaded.problems.map(problemOf);
   const last = problems.at(-1);
@@ -50,27 +59,79 @@ function problemOf({ code, where, message, fix }: ConfigProblem): Failure {
 }
 
 interface FoundSnapshot {
+  readonly kind: 'found';
   readonly path: string;
   readonly snapshot: Snapshot;
+  readonly sources: readonly PolicySource[];
+  /** The policy of the project, where it takes part. */
+  readonly projectPath: string | undefined;
+  /** What is to be said of policies that do not hold as somebody may think. */
+  readonly warnings: readonly string[];
+}
+
+interface PolicyWish {
+  readonly policy?: string | undefined;
+  /** Trust the policy of the project for this once. */
+  readonly trust?: boolean;
+}
+
+/** The policies that hold here, of which the first decides. */
+function sourcesHere(
+  { config, paths, origins }: Settings,
+  { policy, trust = false }: PolicyWish,
+): PolicySources {
+  const { env } = process;
+  const isTold = policy === undefined && origins['policy.path'] === 'env';
+  return policySources({
+    cwd: process.cwd(),
+    home: paths.home,
+    userHome: userHome(env),
+    named: policy ?? config['policy.path'],
+    toldProject: isTold ? env['SUB_PROJECT_POLICY'] : undefined,
+    trusts: trust || env['SUB_TRUST'] === '1',
+  });
 }
 
 /** The policy of the run, or null without one; what is wrong with it is printed. */
 async function findSnapshot(
-  { config, paths }: Settings,
-  policy: string | undefined,
+  settings: Settings,
+  wish: PolicyWish,
   io: Io,
-): Promise<FoundSnapshot | null | Failure> {
-  const cwd = process.cwd();
-  const found = findPolicy({ cwd, home: paths.home, userHome: userHome(process.env) });
-  const path = policy ?? config['policy.path'] ?? (found.kind === 'found' ? found.path : undefined);
-  if (path === undefined) return null;
+): Promise<
+  FoundSnapshot | { readonly kind: 'none'; readonly warnings: readonly string[] } | Failure
+> {
+  const found = sourcesHere(settings, wish);
+  const [first, second] = found.sources.map((source) => {
+    return { ...source, isUntrusted: source.role === 'untrusted' };
+  });
+  const warnings = sourceWarnings(found);
+  if (first === undefined) return { kind: 'none', warnings };
   // Only who has a policy pays for what reads it.
-  const { loadPolicy } = await import('../load-policy.ts');
-  const unsafe = unsafePolicy(path);
-  if (unsafe !== undefined && config.profile === 'production') return unsafe;
-  if (unsafe !== undefined) reportFailure(unsafe, io, false);
-  const loaded = await loadPolicy(path, { io, profile: config.profile, isRegular: true });
-  return isFailure(loaded) ? loaded : { path: resolve(path), snapshot: loaded.snapshot };
+  const { loadPolicy, loadTightened } = await import('../load-policy.ts');
+  const { profile } = settings.config;
+  const options = { io, profile, isRegular: true };
+  const loaded = await (second === undefined
+    ? loadPolicy(first, options)
+    : loadTightened(first, second, options));
+  if (isFailure(loaded)) return loaded;
+  for (const { path } of found.sources) {
+    const unsafe = unsafePolicy(path);
+    if (unsafe !== undefined && profile === 'production') return unsafe;
+    if (unsafe !== undefined) reportFailure(unsafe, io, false);
+  }
+  const isAlone = second === undefined && first.isUntrusted;
+  const snapshot = isAlone
+    ? await untrustedAlone(loaded.snapshot, { sha256, profile })
+    : loaded.snapshot;
+  const project = found.sources.find(({ role }) => role === 'trusted' || role === 'untrusted');
+  return {
+    kind: 'found',
+    path: resolve(first.path),
+    snapshot,
+    sources: found.sources.map((source) => ({ ...source, path: resolve(source.path) })),
+    projectPath: project && resolve(project.path),
+    warnings,
+  };
 }
 
 function unsafePolicy(file: string): Failure | undefined {

@@ -27,6 +27,10 @@ const SHIM_HEALTH = open({
   previews_dropped: optional(count, 'Previews left out because the queue was full.'),
 });
 
+/** The reason of a shim that has not taken a changed policy; `sub run --strict` looks for it. */
+const POLICY_HELD_BACK =
+  'the changed policy would let more pass; the last one stays until the next start';
+
 const BREAKER_TRIP = open({
   rule_id: required(string(), 'The rule that tripped.'),
   scope: required(oneOf('run', 'tool', 'server_tool'), 'What shared the window.'),
@@ -77,6 +81,7 @@ const SURFACE_NOTICE = open({
 export {
   APPROVAL_STEP,
   BREAKER_TRIP,
+  POLICY_HELD_BACK,
   SECRET_INJECTION,
   SECRET_INJECTION_WRITTEN,
   SHIM_HEALTH,

@@ -3,8 +3,17 @@ export { normalizeBundle } from './compile/normalize.ts';
 export type { SnapshotError } from './compile/seal.ts';
 export { openSnapshot, sealSnapshot } from './compile/seal.ts';
 export type { CompileOptions, Snapshot } from './compile/snapshot.ts';
-export { compileBundle, documentOf } from './compile/snapshot.ts';
+export {
+  compileBundle,
+  compileDocument,
+  documentOf,
+  policiesIn,
+  withProfile,
+} from './compile/snapshot.ts';
+export { compileTightened, withoutTrustedFields } from './compile/tighten.ts';
 export { decide, recordResult } from './decide/decide.ts';
+export type { SectionsInForce } from './decide/sections-for.ts';
+export { sectionsFor, strictestMode } from './decide/sections-for.ts';
 export { selects } from './decide/select.ts';
 export type { PolicyState } from './decide/state.ts';
 export { carryState, initialState } from './decide/state.ts';

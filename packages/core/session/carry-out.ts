@@ -1,5 +1,6 @@
 // What becomes of a decided call: on record first, then forwarded or refused.
 import type { CallRef } from '@subluminal/contracts';
+import { policiesIn } from '../policy/compile/snapshot.ts';
 import type { Call } from '../policy/index.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, refusalLine } from './answers.ts';
 import { type Context, eraOf, report, type Step } from './context.ts';
@@ -76,7 +77,7 @@ function emitGrants(context: Context, step: Step, decided: DecidedCall): void {
   for (const grant of taken) emitApproval(step, read.ref, { ...grant, state: 'approved' });
   const { would } = outcome.decision;
   if (would === undefined || context.enforcing) return;
-  if (context.snapshot.document.mode !== 'control') return;
+  if (!policiesIn(context.snapshot).some(({ document }) => document.mode === 'control')) return;
   const asks = outcome.trace.some(
     ({ kind, outcome: said, rule_id }) =>
       kind === 'approval' && said === 'asks' && rule_id === would.rule_id,

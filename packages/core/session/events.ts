@@ -10,6 +10,7 @@ import {
   type RuleOf,
   type StartedCall,
 } from '@subluminal/contracts';
+import { policiesIn } from '../policy/compile/snapshot.ts';
 import { recordResult } from '../policy/decide/decide.ts';
 import type { Outcome, PolicyState, Snapshot } from '../policy/index.ts';
 import type { ReadCall } from './carry-out.ts';
@@ -228,7 +229,7 @@ function emitBreaker(
 }
 
 function breakerOf(snapshot: Snapshot, ruleId: string): RuleOf<'breaker'> | undefined {
-  for (const { rule } of snapshot.rules) {
+  for (const { rule } of policiesIn(snapshot).flatMap(({ rules }) => rules)) {
     if (rule.kind === 'breaker' && rule.rule_id === ruleId) return rule;
   }
   return undefined;

@@ -1,6 +1,6 @@
 // What the gates say of one call, put together with what the rules, or the hub, have said.
 import type { Decision, JsonObject } from '@subluminal/contracts';
-import { carryState } from '../policy/decide/state.ts';
+import { carryState, withoutDedupeMarks } from '../policy/decide/state.ts';
 import type { Outcome, PolicyState, TraceStep } from '../policy/index.ts';
 import type { ReadCall } from './carry-out.ts';
 import type { Context, Step } from './context.ts';
@@ -179,12 +179,7 @@ function overruled(step: TraceStep): TraceStep {
 /** A call that the rules let pass and that did not pass all the same: its retry is no duplicate. */
 function withoutMarks({ state, snapshot }: Context, outcome: Outcome<PolicyState>): PolicyState {
   if (outcome.decision.action !== 'ALLOW' || outcome.state === state) return outcome.state;
-  const before = carryState(state, snapshot);
-  if (before.layout !== outcome.state.layout) return outcome.state;
-  const slots = outcome.state.slots.map((slot, index) =>
-    slot.kind === 'dedupe' ? (before.slots[index] ?? slot) : slot,
-  );
-  return { ...outcome.state, slots };
+  return withoutDedupeMarks(carryState(state, snapshot), outcome.state);
 }
 
 const NOT_REPLACED: Decision = {

@@ -1,5 +1,5 @@
 // What people have granted already, and how it is used up. Nothing is used up by looking.
-import { candidatesFor } from '../policy/compile/snapshot.ts';
+import { candidatesFor, policiesIn } from '../policy/compile/snapshot.ts';
 import type { TraceStep } from '../policy/index.ts';
 import type { ReadCall } from './carry-out.ts';
 import type { Context } from './context.ts';
@@ -20,9 +20,11 @@ type Bound = Pick<ReadCall, 'ref' | 'envelope'>;
 /** The approval rules that grants satisfy for this call. */
 function grantedRules(context: Context, { ref, tool, args, envelope }: Asked): readonly string[] {
   const { approver } = context.config;
-  const { document, ref: policy } = context.snapshot;
-  if (approver === undefined || document.mode !== 'control') return NONE;
-  const candidates = candidatesFor(context.snapshot, ref.server_name, tool);
+  const { ref: policy } = context.snapshot;
+  if (approver === undefined) return NONE;
+  const asking = policiesIn(context.snapshot).filter(({ document }) => document.mode === 'control');
+  if (asking.length === 0) return NONE;
+  const candidates = asking.flatMap((one) => candidatesFor(one, ref.server_name, tool));
   const rules = candidates.flatMap(({ rule }) => (rule.kind === 'approval' ? rule.rule_id : []));
   const ruleIds = isJudged(context.config) ? [...rules, ...HUB_GATES] : rules;
   // A name that is not shown as it is could be another tool than the one that people saw.

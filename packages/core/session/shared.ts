@@ -1,6 +1,6 @@
 // Calls that count together with those of other servers of the run: the hub decides them.
 import type { Decision } from '@subluminal/contracts';
-import { candidatesFor } from '../policy/compile/snapshot.ts';
+import { candidatesFor, type Snapshot } from '../policy/compile/snapshot.ts';
 import { countsAcrossServers } from '../policy/decide/scope.ts';
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
 import type { Context, Step } from './context.ts';
@@ -28,9 +28,10 @@ function asksHub({ config, snapshot, guard }: Context, { server_name, tool_name 
   if (config.asksAlways === true) return true;
   if (config.hub !== true) return false;
   if (guard?.isLimited?.(tool_name) === true) return true;
-  return candidatesFor(snapshot, server_name, tool_name).some(({ rule }) =>
-    countsAcrossServers(rule),
-  );
+  const { tightenedBy } = snapshot;
+  const counts = (policy: Snapshot): boolean =>
+    candidatesFor(policy, server_name, tool_name).some(({ rule }) => countsAcrossServers(rule));
+  return counts(snapshot) || (tightenedBy !== undefined && counts(tightenedBy));
 }
 
 /** The limits of the manifest that the hub must count this call for. */

@@ -11,7 +11,6 @@ import {
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { findPolicy } from './find-policy.ts';
 import { ensureHome, ensurePrivateFolder, homePaths } from './home.ts';
 
 let dir: string;
@@ -73,55 +72,5 @@ describe('the home', () => {
     const below = ensurePrivateFolder(join(dir, 'file', 'home'));
     expect(below).toMatchObject({ code: 'SUB_FILE_WRITE', message: 'cannot be created (ENOTDIR)' });
     expect(ensurePrivateFolder(join(dir, 'file'))).toMatchObject(refused);
-  });
-});
-
-describe('the policy', () => {
-  function put(...parts: string[]): string {
-    const path = join(dir, ...parts);
-    mkdirSync(join(path, '..'), { recursive: true });
-    writeFileSync(path, '');
-    return path;
-  }
-  const find = (cwd: string, userHome = join(dir, 'user')) =>
-    findPolicy({ cwd: join(dir, cwd), home: join(dir, 'home'), userHome });
-
-  test('of the project is found from any folder in it, before the one of the user', () => {
-    put('home', 'policy.yaml');
-    put('repo', '.git', 'HEAD');
-    mkdirSync(join(dir, 'repo', 'a', 'b'), { recursive: true });
-    expect(find('repo/a/b')).toMatchObject({ kind: 'found', scope: 'user' });
-    const hidden = put('repo', '.subluminal', 'policy.yaml');
-    expect(find('repo/a/b')).toEqual({ kind: 'found', path: hidden, scope: 'project' });
-    const plain = put('repo', 'policy.yaml');
-    expect(find('repo/a/b')).toEqual({ kind: 'found', path: plain, scope: 'project' });
-    const nearer = put('repo', 'a', 'policy.yaml');
-    expect(find('repo/a/b')).toEqual({ kind: 'found', path: nearer, scope: 'project' });
-  });
-
-  test('is not looked for above the repository', () => {
-    put('policy.yaml');
-    put('repo', '.git', 'HEAD');
-    expect(find('repo')).toEqual({ kind: 'none' });
-  });
-
-  test('is not looked for above a folder that is neither a repository nor in the home', () => {
-    put('policy.yaml');
-    mkdirSync(join(dir, 'elsewhere', 'deep'), { recursive: true });
-    expect(find('elsewhere/deep')).toEqual({ kind: 'none' });
-  });
-
-  test('is looked for up to the home of the user, but not in it', () => {
-    put('user', 'policy.yaml');
-    mkdirSync(join(dir, 'user', 'notes', 'today'), { recursive: true });
-    expect(find('user/notes/today')).toEqual({ kind: 'none' });
-    const path = put('user', 'notes', 'policy.yaml');
-    expect(find('user/notes/today')).toEqual({ kind: 'found', path, scope: 'project' });
-  });
-
-  test('is a file', () => {
-    mkdirSync(join(dir, 'repo', 'policy.yaml'), { recursive: true });
-    put('repo', '.git', 'HEAD');
-    expect(find('repo')).toEqual({ kind: 'none' });
   });
 });

@@ -193,11 +193,11 @@ const SETTINGS: { readonly [K in SettingKey]: Setting } = {
     fallback: null,
     env: 'SUB_POLICY',
     flag: 'policy',
-    doc: 'The bundle. Without it, one is looked for in the project and in the home.',
+    doc: 'The bundle, which then holds alone. Without it, that of the home and that of the project hold; see `sub trust`.',
   },
   'policy.reload': {
     type: { kind: 'choice', values: ['any', 'tighten', 'off'] },
-    fallback: 'any',
+    fallback: 'tighten',
     env: 'SUB_POLICY_RELOAD',
     flag: null,
     doc: 'Which changes of the file take effect while a shim runs: `any`, only those that let nothing more pass (`tighten`), or none (`off`).',

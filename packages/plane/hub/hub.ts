@@ -21,8 +21,10 @@ import {
   decide,
   type Outcome,
   type PolicyState,
+  policiesIn,
   recordResult,
   type Snapshot,
+  strictestMode,
   type TraceStep,
 } from '@subluminal/core/policy';
 import type { RunTerms } from './client/types.ts';
@@ -254,9 +256,9 @@ class RunHub implements Hub {
     const riskClass = outcome.risk_class;
     const refusal = judge && refusalBy(judge, { call, riskClass, nowMs });
     if (refusal !== undefined) said.push({ decision: refusal, enforced: judgeEnforces(snapshot) });
-    const isMeant = policy.taint !== undefined && rules.reason_code !== 'NOT_SELECTED';
-    const taint = isMeant ? this.#taint.judge(call, beside, policy.taint) : undefined;
-    const enforced = enforces(snapshot);
+    const rulesOnTaint = policy.taint && policy.taintFor(call.identity);
+    const taint = rulesOnTaint && this.#taint.judge(call, beside, rulesOnTaint);
+    const enforced = snapshot.profile === 'production' && rulesOnTaint?.mode !== 'observe';
     for (const decision of taint?.decisions ?? []) said.push({ decision, enforced });
     const decision = weigh(rules, said);
     const note = taint?.note;
@@ -291,8 +293,8 @@ interface Decided {
 }
 
 /** Whether refusals are carried out, or only recorded. */
-function enforces({ document, profile }: Snapshot): boolean {
-  return document.mode !== 'observe' && profile === 'production';
+function enforces(snapshot: Snapshot): boolean {
+  return snapshot.profile === 'production' && strictestMode(policiesIn(snapshot)) !== 'observe';
 }
 
 /** Without a bundle nobody has said that things are only observed, and somebody wrote policies. */

@@ -1,6 +1,14 @@
 // The policies that the shims of a run decide by: each compiled once, found by its hash.
 import type { Profile } from '@subluminal/contracts';
-import { openSnapshot, type Snapshot } from '@subluminal/core/policy';
+import {
+  type Identity,
+  openSnapshot,
+  policiesIn,
+  type Snapshot,
+  sectionsFor,
+  selects,
+  withProfile,
+} from '@subluminal/core/policy';
 import type { Sha256, Verifier } from '@subluminal/core/ports';
 import { Counters } from './counters.ts';
 import { type TaintRules, taintRules } from './taint.ts';
@@ -18,6 +26,8 @@ interface Policy {
   readonly counters: Counters;
   /** What it says of content that servers bring in, if it says anything. */
   readonly taint: TaintRules | undefined;
+  /** The same for one agent. */
+  readonly taintFor: (identity: Identity) => TaintRules | undefined;
 }
 
 type Taken = { readonly ok: true } | { readonly ok: false; readonly reason: string };
@@ -63,19 +73,18 @@ class Policies {
     });
     if (!opened.ok) return { ok: false, reason: `${opened.message} [${opened.code}]` };
     const { snapshot } = opened;
-    const { taint: section, mode } = snapshot.document;
-    const taint = section === undefined ? undefined : taintRules(section, mode);
     const counters = this.#countersFor(snapshot);
     if (counters === undefined) {
       const reason = `the run has ${this.#countersById.size} policies already`;
       return { ok: false, reason };
     }
-    const production: Snapshot = { ...snapshot, profile: 'production' };
-    const development: Snapshot = { ...snapshot, profile: 'development' };
+    const production = withProfile(snapshot, 'production');
+    const development = withProfile(snapshot, 'development');
     this.#byHash.set(snapshot.ref.policy_hash, {
       snapshot: { production, development },
       counters,
-      taint,
+      taint: taintOf(snapshot),
+      taintFor: taintFinder(snapshot),
     });
     for (const oldest of this.#byHash.keys()) {
       if (this.#byHash.size <= this.#options.policiesMax) break;
@@ -93,6 +102,22 @@ class Policies {
     this.#countersById.set(policy_id, fresh);
     return fresh;
   }
+}
+
+function taintOf(snapshot: Snapshot, identity?: Identity): TaintRules | undefined {
+  const { taint, mode } = sectionsFor(snapshot, identity);
+  return taint === undefined ? undefined : taintRules(taint, mode);
+}
+
+/** Compiles what holds for an agent once: it depends only on which of the policies are for it. */
+function taintFinder(snapshot: Snapshot): Policy['taintFor'] {
+  const policies = policiesIn(snapshot);
+  const known = new Map<string, TaintRules | undefined>();
+  return (identity) => {
+    const key = policies.map(({ document }) => selects(document.selectors, identity)).join();
+    if (!known.has(key)) known.set(key, taintOf(snapshot, identity));
+    return known.get(key);
+  };
 }
 
 export type { Policy };

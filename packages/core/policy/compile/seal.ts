@@ -6,12 +6,14 @@ import { sectionFindings } from '../read/sections.ts';
 import { compileGlob } from './glob.ts';
 import { normalizeBundle } from './normalize.ts';
 import { type CompileOptions, canonicalText, compileDocument, type Snapshot } from './snapshot.ts';
+import { tightenedDocument } from './tighten.ts';
 
 interface SnapshotError {
   readonly ok: false;
   readonly code: 'SUB_SNAPSHOT_FORMAT' | 'SUB_SNAPSHOT_HASH' | 'SUB_SNAPSHOT_SIGNATURE';
   readonly message: string;
 }
+type Document = SnapshotFile['snapshot'];
 type Opened = { readonly ok: true; readonly snapshot: Snapshot } | SnapshotError;
 
 /** A signature over a snapshot must not pass for one over anything else. */
@@ -42,8 +44,7 @@ async function openSnapshot(
   }
   const { snapshot: document, policy_hash, signature } = parsed.value;
   const text = canonicalText(document);
-  const { format: _known, ...bundle } = document;
-  if (canonicalText(normalizeBundle(bundle)) !== text) {
+  if (canonicalText(normalizedAgain(document)) !== text) {
     return refused(
       'SUB_SNAPSHOT_FORMAT',
       'its defaults are not expanded; compile it from a bundle',
@@ -63,26 +64,35 @@ async function openSnapshot(
   return compiled(document, options);
 }
 
+/** The document as its bundles would be compiled. */
+function normalizedAgain({ format: _known, tightened_by, ...bundle }: Document): Document {
+  const first = normalizeBundle(bundle);
+  if (tightened_by === undefined) return first;
+  const { format: _same, ...second } = tightened_by;
+  return tightenedDocument(first, normalizeBundle(second));
+}
+
 /** The shape alone does not make a policy: what a bundle may not say, a snapshot may not either. */
-async function compiled(
-  document: SnapshotFile['snapshot'],
-  options: CompileOptions,
-): Promise<Opened> {
-  const placed = document.rules.map((rule, index) => ({ rule, path: ['rules', index] }));
-  const [finding] = [
-    ...duplicateRuleIds(document.rules),
-    ...ruleFindings(placed),
-    ...sectionFindings(document, globFault),
-  ];
-  if (finding !== undefined) {
-    return refused('SUB_SNAPSHOT_FORMAT', `at ${finding.path.join('.')}: ${finding.message}`);
-  }
+async function compiled(document: Document, options: CompileOptions): Promise<Opened> {
+  const second = document.tightened_by;
+  const fault = faultIn(document) ?? (second && faultIn(second));
+  if (fault !== undefined) return refused('SUB_SNAPSHOT_FORMAT', fault);
   try {
     return { ok: true, snapshot: await compileDocument(document, options) };
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : 'it does not compile';
     return refused('SUB_SNAPSHOT_FORMAT', message);
   }
+}
+
+function faultIn(document: Document): string | undefined {
+  const placed = document.rules.map((rule, index) => ({ rule, path: ['rules', index] }));
+  const [finding] = [
+    ...duplicateRuleIds(document.rules),
+    ...ruleFindings(placed),
+    ...sectionFindings(document, globFault),
+  ];
+  return finding && `at ${finding.path.join('.')}: ${finding.message}`;
 }
 
 function globFault(glob: string): string | undefined {

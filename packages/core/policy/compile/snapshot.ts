@@ -34,6 +34,8 @@ interface Snapshot {
   readonly engines: Engines;
   /** Remembers which rules can match a pair of names; a cache, never state. */
   readonly candidates: Map<string, readonly CompiledRule[]>;
+  /** A second policy that is applied as well and can only tighten; it shares the layout. */
+  readonly tightenedBy: Snapshot | undefined;
 }
 
 interface CompileOptions {
@@ -53,8 +55,29 @@ async function compileDocument(
   document: SnapshotDocument,
   options: CompileOptions,
 ): Promise<Snapshot> {
-  const engines = await enginesFor(document.rules);
   const owners: string[] = [];
+  const policy_hash = options.sha256(canonicalText(document));
+  const profile = options.profile ?? 'production';
+  const shared = { policy_hash, profile, owners, layout: { owners } };
+  const first = await compileOne(document, shared);
+  if (document.tightened_by === undefined) return first;
+  const second = withPrefixedIds(document.tightened_by, prefixFor(document.rules));
+  return { ...first, tightenedBy: await compileOne(second, shared) };
+}
+
+interface SharedParts {
+  readonly policy_hash: string;
+  readonly profile: Profile;
+  /** Takes the stateful rules; both policies of a document keep their counters in one state. */
+  readonly owners: string[];
+  readonly layout: Layout;
+}
+
+async function compileOne(
+  document: SnapshotDocument,
+  { policy_hash, profile, owners, layout }: SharedParts,
+): Promise<Snapshot> {
+  const engines = await enginesFor(document.rules);
   const rules: CompiledRule[] = [];
   for (const rule of document.rules) {
     // A rule that is off must be sound too: switching it on is no time for surprises.
@@ -65,17 +88,41 @@ async function compileDocument(
   }
   return {
     document,
-    ref: {
-      policy_id: document.policy_id,
-      policy_version: document.version,
-      policy_hash: options.sha256(canonicalText(document)),
-    },
-    profile: options.profile ?? 'production',
+    ref: { policy_id: document.policy_id, policy_version: document.version, policy_hash },
+    profile,
     rules,
-    layout: { owners },
+    layout,
     engines,
     candidates: new Map(),
+    tightenedBy: undefined,
   };
+}
+
+/** Tells the rules of the second policy from those of the first, in counters, traces and approvals. */
+function prefixFor(rules: readonly Rule[]): string {
+  let prefix = 'project:';
+  for (let n = 2; rules.some(({ rule_id }) => rule_id.startsWith(prefix)); n++) {
+    prefix = `project${n}:`;
+  }
+  return prefix;
+}
+
+function withPrefixedIds(document: SnapshotDocument, prefix: string): SnapshotDocument {
+  const rules = document.rules.map((rule) => ({ ...rule, rule_id: `${prefix}${rule.rule_id}` }));
+  return { ...document, rules };
+}
+
+/** The policies that a snapshot applies. */
+function policiesIn(snapshot: Snapshot): readonly Snapshot[] {
+  const { tightenedBy } = snapshot;
+  return tightenedBy === undefined ? [snapshot] : [snapshot, tightenedBy];
+}
+
+/** The same policies, deciding in another profile. */
+function withProfile(snapshot: Snapshot, profile: Profile): Snapshot {
+  const { tightenedBy } = snapshot;
+  if (tightenedBy === undefined) return { ...snapshot, profile };
+  return { ...snapshot, profile, tightenedBy: { ...tightenedBy, profile } };
 }
 
 /** The enabled rules that these names can match, in order. */
@@ -116,4 +163,12 @@ function canonicalText(document: SnapshotDocument): string {
 }
 
 export type { CompiledRule, CompileOptions, Layout, Snapshot };
-export { candidatesFor, canonicalText, compileBundle, compileDocument, documentOf };
+export {
+  candidatesFor,
+  canonicalText,
+  compileBundle,
+  compileDocument,
+  documentOf,
+  policiesIn,
+  withProfile,
+};

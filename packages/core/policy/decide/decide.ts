@@ -1,7 +1,12 @@
 // The heart of it: one call, one snapshot, one state, one time; a decision comes out.
 import type { Decision, Rule } from '@subluminal/contracts';
 import type { MatchInput } from '../compile/match.ts';
-import { type CompiledRule, candidatesFor, type Snapshot } from '../compile/snapshot.ts';
+import {
+  type CompiledRule,
+  candidatesFor,
+  policiesIn,
+  type Snapshot,
+} from '../compile/snapshot.ts';
 import type { WhenContext } from '../compile/when.ts';
 import type { Call, CallResult, Outcome, TraceStep } from '../types.ts';
 import { countBreaker, recordError } from './breaker.ts';
@@ -11,6 +16,7 @@ import { countRate } from './rate-limit.ts';
 import { type At, at } from './scope.ts';
 import { selects } from './select.ts';
 import { carryState, type PolicyState, type Slot } from './state.ts';
+import { overruled, stricterOutcome } from './stricter.ts';
 import type { Counted, Tally, Trip } from './trip.ts';
 import {
   afterTermination,
@@ -50,6 +56,20 @@ function decide(
   call: Call,
   state: PolicyState,
   nowMs: number,
+): Outcome<PolicyState> {
+  const outcome = decideOne(snapshot, call, { state, nowMs });
+  const { tightenedBy } = snapshot;
+  if (tightenedBy === undefined) return outcome;
+  // The second policy goes on from the state of the first: their counters are in one state.
+  const second = decideOne(tightenedBy, call, { state: outcome.state, nowMs });
+  return stricterOutcome(outcome, second, carryState(state, snapshot));
+}
+
+/** Decides by one policy alone. */
+function decideOne(
+  snapshot: Snapshot,
+  call: Call,
+  { state, nowMs }: { readonly state: PolicyState; readonly nowMs: number },
 ): Outcome<PolicyState> {
   const carried = carryState(state, snapshot);
   if (!selects(snapshot.document.selectors, call.identity)) {
@@ -255,6 +275,7 @@ function conclude(evaluation: Evaluation, call: Call, state: PolicyState): Outco
       slots: evaluation.slots,
       terminated: enforced ? termination(decision) : state.terminated,
     },
+    // A failure or a missing approval came before the rule that seemed to decide.
     trace: verdict === evaluation.verdict ? evaluation.trace : overruled(evaluation.trace),
     risk_class: riskClass,
   };
@@ -269,13 +290,6 @@ function finalVerdict(evaluation: Evaluation): Verdict | undefined {
   // A person is asked only about what no later rule refuses anyway.
   if (asks !== undefined && (verdict === undefined || verdict.kind === 'allow')) return asks;
   return verdict;
-}
-
-/** A failure or a missing approval came before the rule that seemed to decide. */
-function overruled(trace: readonly TraceStep[]): readonly TraceStep[] {
-  return trace.map((taken) =>
-    taken.outcome === 'decided' ? { ...taken, outcome: 'would_decide' } : taken,
-  );
 }
 
 function termination(decision: Decision): PolicyState['terminated'] {
@@ -320,7 +334,7 @@ function recordResult(
   );
   const moment = at(ended.call, ended.nowMs);
   const slots = carried.slots.slice();
-  for (const { rule, slot: index } of snapshot.rules) {
+  for (const { rule, slot: index } of policiesIn(snapshot).flatMap(({ rules }) => rules)) {
     const slot = slots[index];
     if (rule.kind !== 'breaker' || slot?.kind !== 'breaker') continue;
     if (watching.has(rule.rule_id)) slots[index] = recordError(rule, slot, moment);

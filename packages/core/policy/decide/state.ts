@@ -1,6 +1,6 @@
 // What a policy remembers of one run: an immutable value, given to `decide` and returned anew.
 import type { Rule } from '@subluminal/contracts';
-import type { Layout, Snapshot } from '../compile/snapshot.ts';
+import { type Layout, policiesIn, type Snapshot } from '../compile/snapshot.ts';
 import { breakerLimits } from './breaker.ts';
 import { BUDGET_LIMITS } from './budget.ts';
 import { dedupeLimits } from './dedupe.ts';
@@ -55,8 +55,19 @@ function carryState(state: PolicyState, snapshot: Snapshot): PolicyState {
   return { layout: snapshot.layout, slots, terminated: state.terminated };
 }
 
+/** In the order of the layout. */
 function statefulRules(snapshot: Snapshot): readonly Rule[] {
-  return snapshot.rules.filter(({ slot }) => slot >= 0).map(({ rule }) => rule);
+  const rules = policiesIn(snapshot).flatMap((policy) => policy.rules);
+  return rules.filter(({ slot }) => slot >= 0).map(({ rule }) => rule);
+}
+
+/** A call that did not pass in the end: its retry is no duplicate, whoever had let it pass. */
+function withoutDedupeMarks(before: PolicyState, after: PolicyState): PolicyState {
+  if (before.layout !== after.layout) return after;
+  const slots = after.slots.map((slot, index) =>
+    slot.kind === 'dedupe' ? (before.slots[index] ?? slot) : slot,
+  );
+  return { ...after, slots };
 }
 
 /** A rule's slot, with what it has counted so far. */
@@ -93,4 +104,4 @@ function tableFor<V>(known: Table<V> | undefined, limits: TableLimits): Table<V>
 }
 
 export type { PolicyState, Slot, SlotOf, Termination, Times, TokenBucket };
-export { carryState, initialState };
+export { carryState, initialState, withoutDedupeMarks };

@@ -2,6 +2,7 @@ import type { Bundle, Rule } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { normalizeBundle } from '../compile/normalize.ts';
+import { bundleOf } from '../decide/scenario.test-support.ts';
 import type { Effect, PolicyChange } from './change.ts';
 import { diffBundles } from './diff.ts';
 
@@ -240,5 +241,28 @@ describe('rules that come and go', () => {
     expect(changesOf({ rules }, { rules: [off(budget({ limit_calls: 99 }))] }).map(brief)).toEqual([
       'changed rules[budget].effect.budget.limit_calls: none',
     ]);
+  });
+});
+
+describe('policies that hold a second one', () => {
+  const plain = normalizeBundle(bundleOf([{ ...deny, rule_id: 'a' }]));
+  const looser = normalizeBundle(bundleOf([]));
+  const effects = (diff: ReturnType<typeof diffBundles>) =>
+    diff.changes.filter(({ path }) => path !== 'version').map(({ path, effect }) => [path, effect]);
+
+  it('tighten by it, and loosen without it', () => {
+    const both = { ...plain, tightened_by: looser };
+    expect(effects(diffBundles(plain, both))).toEqual([['tightened_by', 'tightens']]);
+    expect(effects(diffBundles(both, plain))).toEqual([['tightened_by', 'loosens']]);
+  });
+
+  it('differ in each of the two', () => {
+    const before = { ...looser, tightened_by: plain };
+    const after = { ...plain, tightened_by: looser };
+    expect(effects(diffBundles(before, after))).toContainEqual([
+      'tightened_by.rules[a]',
+      'loosens',
+    ]);
+    expect(effects(diffBundles(before, after))).toContainEqual(['rules[a]', 'tightens']);
   });
 });

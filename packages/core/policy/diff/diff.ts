@@ -25,6 +25,36 @@ const STEPS_MAX = 5_000_000;
 
 /** Compares two normalised policies. Swapping them swaps what is known to loosen and to tighten. */
 function diffBundles(before: SnapshotDocument, after: SnapshotDocument): PolicyDiff {
+  return summarised([...changesBetween(before, after), ...tighteningChanges(before, after)]);
+}
+
+/** A second policy can only tighten. The counters of one that comes or goes start anew. */
+function tighteningChanges(
+  { tightened_by: before }: SnapshotDocument,
+  { tightened_by: after }: SnapshotDocument,
+): readonly PolicyChange[] {
+  if (before !== undefined && after !== undefined) {
+    const changes = changesBetween(before, after);
+    return changes.map((change) => ({ ...change, path: `tightened_by.${change.path}` }));
+  }
+  if (before === after) return [];
+  const isAdded = after !== undefined;
+  const change = changeOf({
+    path: 'tightened_by',
+    rule_id: null,
+    change: isAdded ? 'added' : 'removed',
+    effect: isAdded ? 'tightens' : 'loosens',
+    summary: isAdded ? 'a second policy tightens this one' : 'no second policy tightens this one',
+    before: before?.policy_id ?? null,
+    after: after?.policy_id ?? null,
+  });
+  return [change];
+}
+
+function changesBetween(
+  before: SnapshotDocument,
+  after: SnapshotDocument,
+): readonly PolicyChange[] {
   const pairs = pairsOf(before.rules, after.rules);
   const steps: Steps = { left: STEPS_MAX };
   const around = surroundingsOf(pairs, [before, after], steps);
@@ -44,7 +74,7 @@ function diffBundles(before: SnapshotDocument, after: SnapshotDocument): PolicyD
       .map((rule) => wholeRule('removed', rule, around)),
   ];
   const doubts = steps.left < 0 ? [tooMany('changed', pairs)] : [];
-  return summarised([...changes, ...doubts, ...staleVersion(before, after, changes)]);
+  return [...changes, ...doubts, ...staleVersion(before, after, changes)];
 }
 
 function documentChanges(

@@ -8,7 +8,7 @@ import type {
   RuleKind,
   Severity,
 } from '@subluminal/contracts';
-import type { Snapshot } from '../compile/snapshot.ts';
+import { policiesIn, type Snapshot } from '../compile/snapshot.ts';
 import { decide } from '../decide/decide.ts';
 import { selects } from '../decide/select.ts';
 import type { PolicyState } from '../decide/state.ts';
@@ -42,6 +42,15 @@ interface Explanation {
   readonly rules: readonly ExplainedRule[];
   /** Sections that have their say only while a run goes on. */
   readonly not_evaluated: readonly Section[];
+  /** A second policy that is applied as well; its rules stand behind those of the first. */
+  readonly tightened_by?: SecondPolicy;
+}
+
+interface SecondPolicy {
+  readonly policy_id: string;
+  readonly policy_version: string;
+  readonly mode: Mode;
+  readonly selected: boolean;
 }
 
 interface Question {
@@ -60,8 +69,9 @@ const COUNTED_WORDS: { readonly [K in RuleKind]?: string } = {
 function explain(snapshot: Snapshot, question: Question): Explanation {
   const { call, state, nowMs } = question;
   const outcome = decide(snapshot, call, state, nowMs);
-  const { document, ref: policy, profile } = snapshot;
+  const { document, ref: policy, profile, tightenedBy } = snapshot;
   const left = selectorMismatch(document.selectors, call.identity);
+  const second = tightenedBy === undefined ? {} : { tightened_by: secondOf(tightenedBy, call) };
   const { server_name, tool_name, args_hash } = call;
   return {
     decision: outcome.decision,
@@ -74,7 +84,14 @@ function explain(snapshot: Snapshot, question: Question): Explanation {
     risk_class: outcome.risk_class,
     rules: explainRules(snapshot, question, outcome),
     not_evaluated: sectionsOf(snapshot),
+    ...second,
   };
+}
+
+function secondOf({ document }: Snapshot, { identity }: Call): SecondPolicy {
+  const left = selectorMismatch(document.selectors, identity);
+  const { policy_id, version: policy_version, mode } = document;
+  return { policy_id, policy_version, mode, selected: left === undefined };
 }
 
 function explainRules(
@@ -82,27 +99,29 @@ function explainRules(
   { call, state, nowMs }: Question,
   outcome: Outcome<PolicyState>,
 ): readonly ExplainedRule[] {
-  const skipped = skippedBecause(snapshot, { call, state }, outcome.decision);
-  const riskClass = [...(call.risk_class ?? [])];
-  const shown = { server: quoted(call.server_name), tool: quoted(call.tool_name) };
-  const seen = { call, shown, riskClass, nowMs, engines: snapshot.engines };
   let taken = 0;
-  return snapshot.document.rules.map((rule) => {
-    if (!rule.enabled) return explained(rule, 'disabled', 'the rule is switched off');
-    if (skipped !== undefined) return explained(rule, 'skipped', skipped);
-    const step = outcome.trace[taken];
-    if (step?.rule_id !== rule.rule_id) {
-      return explained(rule, 'no_match', mismatchOf(rule, seen));
-    }
-    taken += 1;
-    // What a tag adds is seen by the rules below it only.
-    if (step.outcome === 'tagged' && rule.kind === 'tag') {
-      riskClass.push(...rule.effect.tag.add_risk_class);
-    }
-    return {
-      ...explained(rule, step.outcome, whyOf(step, rule, outcome.decision)),
-      tally: step.tally,
-    };
+  const shown = { server: quoted(call.server_name), tool: quoted(call.tool_name) };
+  return policiesIn(snapshot).flatMap((policy) => {
+    const skipped = skippedBecause(policy, { call, state }, outcome.decision);
+    const riskClass = [...(call.risk_class ?? [])];
+    const seen = { call, shown, riskClass, nowMs, engines: policy.engines };
+    return policy.document.rules.map((rule) => {
+      if (!rule.enabled) return explained(rule, 'disabled', 'the rule is switched off');
+      if (skipped !== undefined) return explained(rule, 'skipped', skipped);
+      const step = outcome.trace[taken];
+      if (step?.rule_id !== rule.rule_id) {
+        return explained(rule, 'no_match', mismatchOf(rule, seen));
+      }
+      taken += 1;
+      // What a tag adds is seen by the rules below it only.
+      if (step.outcome === 'tagged' && rule.kind === 'tag') {
+        riskClass.push(...rule.effect.tag.add_risk_class);
+      }
+      return {
+        ...explained(rule, step.outcome, whyOf(step, rule, outcome.decision)),
+        tally: step.tally,
+      };
+    });
   });
 }
 

@@ -66,15 +66,23 @@ function adviceOf({ hint, backoff_ms, terminate, approval }: Decision): readonly
 
 function contextOf(explanation: Explanation): readonly string[] {
   const { call, policy, mode, profile, selected, selector, risk_class } = explanation;
+  const { tightened_by: second } = explanation;
   const classes = risk_class.map(name).join(', ');
   const hash = policy.policy_hash.slice(0, HASH_LENGTH);
   const version = `${name(policy.policy_id)} ${name(policy.policy_version)}`;
   return [
     labelled('call', `${name(call.server_name)} / ${name(call.tool_name)}`),
     labelled('policy', `${version} (${mode}, ${profile}, ${name(hash)})`),
+    ...(second === undefined ? [] : [labelled('and', secondWords(second))]),
     labelled('risk', classes === '' ? 'none' : classes),
     ...(selected ? [] : [labelled('selector', selector)]),
   ];
+}
+
+function secondWords(second: NonNullable<Explanation['tightened_by']>): string {
+  const { policy_id, policy_version, mode, selected } = second;
+  const whom = selected ? 'it may only tighten' : 'it is not for this agent';
+  return `${name(policy_id)} ${name(policy_version)} (${mode}); ${whom}`;
 }
 
 function ruleLines(rules: readonly ExplainedRule[]): readonly string[] {

@@ -1,13 +1,14 @@
 // What a policy has beside its rules. It looks at what calls and answers hold, and at what the run has
 // read before: neither is known when a call is explained or replayed.
-import type { Snapshot } from '../compile/snapshot.ts';
+import { policiesIn, type Snapshot } from '../compile/snapshot.ts';
 
 type Section = 'content' | 'taint';
 
 /** The sections of a policy that an explanation or a replay leaves out. */
-function sectionsOf({ document }: Snapshot): readonly Section[] {
+function sectionsOf(snapshot: Snapshot): readonly Section[] {
   const sections: readonly Section[] = ['content', 'taint'];
-  return sections.filter((section) => document[section] !== undefined);
+  const policies = policiesIn(snapshot);
+  return sections.filter((name) => policies.some(({ document }) => document[name] !== undefined));
 }
 
 /** Says so; no line when there is nothing to say. */

@@ -38,7 +38,8 @@ async function finderAt(policyPath: string | null): Promise<ProtectedFinder> {
   let nowMs = 0;
   // Each look is a new one.
   const now = () => (nowMs += 10_000);
-  return new ProtectedFinder({ ...finderOptions(server, { ...loaded, policyPath }), now });
+  const policies = policyPath === null ? [] : [policyPath];
+  return new ProtectedFinder({ ...finderOptions(server, { ...loaded, policies }), now });
 }
 
 beforeEach(async () => {

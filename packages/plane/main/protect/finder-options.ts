@@ -28,15 +28,14 @@ interface Server extends Pick<FinderOptions, 'env' | 'cwd'> {
 }
 
 interface InForce extends Pick<FinderOptions, 'config' | 'paths'> {
-  /** The policy in force. */
-  readonly policyPath: string | null;
+  /** The policies in force. */
+  readonly policies: readonly string[];
 }
 
-function finderOptions(server: Server, { config, paths, policyPath }: InForce): FinderOptions {
+function finderOptions(server: Server, { config, paths, policies }: InForce): FinderOptions {
   const { env, cwd, command, args } = server;
-  const policies = policyPath === null ? [] : [policyPath];
   const home = userHome(env);
-  const folders = projectFolders({ cwd, home: paths.home, userHome: home });
+  const folders = projectFolders({ cwd, userHome: home });
   return {
     paths,
     config,

@@ -19,7 +19,7 @@ function read(kind: 'all' | 'on_disk', calls: number, errors = 0): Read {
   for (let at = 0; at < calls; at++) {
     for (const { line } of shim.call(`call-${at}`)) summarizer.addLine(line);
   }
-  return { kind, gathered: { summarizer, policies: [], errors, torn: 0 } };
+  return { kind, gathered: { summarizer, policies: [], errors, torn: 0, loads: [], heldBack: 0 } };
 }
 
 const all = { totals: TWO, unended: [] };

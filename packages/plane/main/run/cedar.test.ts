@@ -118,7 +118,7 @@ async function asking(judge: Judge) {
 describe('the Cedar policies of a run', () => {
   test('decide at the hub, and follow their files until the new ones are broken', async () => {
     put(NO_PUSH);
-    const ask = await asking(await judgeOf());
+    const ask = await asking(await judgeOf({ SUB_POLICY_RELOAD: 'any' }));
     expect(await ask('push')).toMatchObject({
       action: 'REJECT_WITH_HINT',
       rule_id: 'cedar:no-push',

@@ -7,6 +7,7 @@ import { accountOf, gatherEvents, type Heard } from './account.ts';
 import { writeBundle } from './bundle.ts';
 import type { Gathered, LoadedPolicy } from './gather.ts';
 import { linesBehind } from './lines.ts';
+import { looseningsOf } from './loosened.ts';
 import type { Account, AgentEnd, Ended, RunOptions, RunStatus } from './options.ts';
 import { endLastLine, type Trace } from './trace.ts';
 
@@ -22,7 +23,10 @@ interface FinishOptions {
   readonly isTerminated: boolean;
 }
 
-type Finished = Pick<Ended, 'status' | 'account' | 'isWhole' | 'hasPolicy' | 'warnings'>;
+type Finished = Pick<
+  Ended,
+  'status' | 'account' | 'isWhole' | 'hasPolicy' | 'loosened' | 'warnings'
+>;
 
 const FLUSH_MS = 5_000;
 /** What a person or a job control sends; whatever else kills an agent is a failure of its own. */
@@ -42,7 +46,11 @@ async function finishRun(finish: FinishOptions): Promise<Finished> {
   const bundle = await keepBundle(finish, gathered);
   const isWhole = lacks.length === 0 && bundle.length === 0;
   const hasPolicy = options.snapshot !== null || (gathered?.policies ?? []).some(isPolicy);
-  const rest = { status, isWhole, hasPolicy, warnings: [...lacks, ...bundle] };
+  const loosened =
+    options.snapshot === null
+      ? []
+      : await looseningsOf({ options, snapshot: options.snapshot, gathered });
+  const rest = { status, isWhole, hasPolicy, loosened, warnings: [...lacks, ...bundle] };
   if (account.kind !== 'events' || gathered === undefined) return { ...rest, account };
   return { ...rest, account: { kind: 'events', summary: gathered.summarizer.finish() } };
 }

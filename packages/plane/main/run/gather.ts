@@ -1,5 +1,11 @@
 // The events of one run, from lines in which others may stand as well.
-import { type EventOf, isObject, type PolicyRef, parseEventLine } from '@subluminal/contracts';
+import {
+  type EventOf,
+  isObject,
+  POLICY_HELD_BACK,
+  type PolicyRef,
+  parseEventLine,
+} from '@subluminal/contracts';
 import { RunSummarizer } from '../../ledger/export/index.ts';
 import { listSpool, readSpool } from '../../sink/index.ts';
 import type { RunOptions } from './options.ts';
@@ -17,6 +23,10 @@ interface Gathered {
   readonly errors: number;
   /** Lines that name the run, but are no whole event. */
   readonly torn: number;
+  /** The policies of each shim, in the order in which it took them. */
+  readonly loads: readonly (readonly LoadedPolicy[])[];
+  /** How often a shim did not take a changed policy because it would let more pass. */
+  readonly heldBack: number;
 }
 
 type Lines = AsyncGenerator<string, undefined, undefined>;
@@ -24,11 +34,13 @@ type Place = Pick<RunOptions, 'config' | 'paths'>;
 
 const PAGE_EVENTS = 1_000;
 const POLICIES_MAX = 100;
+const SHIMS_MAX = 1_000;
 
 async function gather(lines: AsyncIterable<string>, runId: string): Promise<Gathered> {
   const summarizer = new RunSummarizer();
   const policies = new Map<string, LoadedPolicy>();
-  let [errors, torn] = [0, 0];
+  const loads = new Map<string, LoadedPolicy[]>();
+  let [errors, torn, heldBack] = [0, 0, 0];
   for await (const line of lines) {
     if (!line.includes(runId)) continue;
     const parsed = parseEventLine(line);
@@ -36,10 +48,26 @@ async function gather(lines: AsyncIterable<string>, runId: string): Promise<Gath
     if (!parsed.ok || parsed.event.run_id !== runId) continue;
     const { event } = parsed;
     summarizer.add(event);
-    if (event.type === 'policy_loaded') addPolicy(policies, event);
+    if (event.type === 'policy_loaded') {
+      addPolicy(policies, event);
+      addLoad(loads, event);
+    }
+    if (event.type === 'shim_health' && event.health.reason === POLICY_HELD_BACK) heldBack += 1;
     if (event.type === 'tool_call_end' && hasFailed(event)) errors += 1;
   }
-  return { summarizer, policies: [...policies.values()], errors, torn };
+  const all = { summarizer, policies: [...policies.values()], loads: [...loads.values()] };
+  return { ...all, errors, torn, heldBack };
+}
+
+function addLoad(
+  loads: Map<string, LoadedPolicy[]>,
+  { policy, document, source }: EventOf<'policy_loaded'>,
+): void {
+  const { policy_id, policy_version, policy_hash } = policy;
+  const known = loads.get(source.shim_id) ?? [];
+  if (known.length >= POLICIES_MAX || loads.size >= SHIMS_MAX) return;
+  const snapshot = isObject(document) ? document : null;
+  loads.set(source.shim_id, [...known, { policy_id, policy_version, policy_hash, snapshot }]);
 }
 
 function hasFailed({ status, error }: EventOf<'tool_call_end'>): boolean {

@@ -4,6 +4,7 @@ import type { Client, Producer } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { type Config, SETTING_KEYS, SETTINGS } from '../../config/index.ts';
 import { identify } from '../../identity/index.ts';
+import { PROJECT_POLICY_NAME } from '../wrap/told-names.ts';
 import { isListening, socketPathOf } from './hub-socket.ts';
 import type { RunOptions } from './options.ts';
 
@@ -103,6 +104,9 @@ function agentEnv(options: RunOptions, wish: AgentEnvWish): NodeJS.ProcessEnv {
     SUB_GOVERNANCE_TOKEN: listen?.token,
     ...policy,
     ...(told.policyPath !== undefined && { SUB_POLICY: told.policyPath }),
+    // Said anew by each run, like the copy.
+    [PROJECT_POLICY_NAME]: told.projectPolicyPath,
+    SUB_TRUST: undefined,
     ...(told.profile !== undefined && { SUB_PROFILE: told.profile }),
     ...(events.sink !== undefined && { SUB_EVENTS: events.sink }),
     ...(eventsPath !== undefined && { SUB_EVENTS: `file:${eventsPath}` }),

@@ -3,6 +3,7 @@ import type { Client, Env as EnvName, ShimSummary, SubCode } from '@subluminal/c
 import type { Snapshot } from '@subluminal/core/policy';
 import type { Config, HomePaths } from '../../config/index.ts';
 import type { RunSummary } from '../../ledger/export/index.ts';
+import type { PolicySource } from '../policy/sources.ts';
 
 interface RunOptions {
   /** The agent and its arguments. */
@@ -13,9 +14,13 @@ interface RunOptions {
   readonly paths: HomePaths;
   /** The policy that the run begins with; null without one. */
   readonly snapshot: Snapshot | null;
+  /** The files that it was made from. */
+  readonly policySources: readonly PolicySource[];
   /** What the command line gave, and the agent's shims have to be told. */
   readonly told: {
     readonly policyPath?: string;
+    /** That of the project, if it was found: it holds alone when it is the same, else it tightens. */
+    readonly projectPolicyPath?: string;
     /** Somebody named it for this run; else it was found, or is the one of the home. */
     readonly isPolicyNamed?: boolean;
     readonly profile?: string;
@@ -110,6 +115,8 @@ interface Ended {
   readonly shims: number;
   /** False when neither the run nor one of its shims had a policy. */
   readonly hasPolicy: boolean;
+  /** How a policy was loosened during the run, one sentence each. */
+  readonly loosened: readonly string[];
   /** What went wrong on the way, each with what it means. */
   readonly warnings: readonly string[];
 }

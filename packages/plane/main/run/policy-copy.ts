@@ -5,7 +5,7 @@ import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Snapshot, sealSnapshot } from '@subluminal/core/policy';
 import { ensurePrivateFolder } from '../../config/index.ts';
-import { sha256 } from '../../crypto/index.ts';
+import { sha256, sha256Bytes } from '../../crypto/index.ts';
 import { processInfo, type System, thisSystem } from '../../identity/index.ts';
 import { COPY_HASH_NAME, COPY_NAME } from '../wrap/told-names.ts';
 import { fileHash } from './file-hash.ts';
@@ -30,16 +30,14 @@ const YOUNG_MS = 60_000;
 const UNSEEN_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /** Without a policy there is nothing to keep, and what an outer run has told does not count here. */
-function keepPolicy(
-  { snapshot, told, paths, config }: RunOptions,
-  runId: string,
-): PolicyCopy | Refused {
+function keepPolicy(options: RunOptions, runId: string): PolicyCopy | Refused {
+  const { snapshot, paths, config } = options;
   const nothing = { [COPY_NAME]: undefined, [COPY_HASH_NAME]: undefined };
   if (snapshot === null) return { env: nothing, remove: () => {} };
   const system = thisSystem();
   const path = join(paths.run, copyName(runId, system));
   try {
-    writeCopy(path, textOf(snapshot, told), system);
+    writeCopy(path, textOf(snapshot, options), system);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
     const message = `the policy of the run cannot be kept for its servers: ${path} (${code}).`;
@@ -76,11 +74,16 @@ function writeCopy(path: string, text: string, system: System): void {
   }
 }
 
-/** With the hash of the file it came from, so that a shim need not read that one when it is the same. */
-function textOf(snapshot: Snapshot, { policyPath, isPolicyNamed }: RunOptions['told']): string {
-  const source_sha256 = policyPath === undefined ? undefined : fileHash(policyPath);
-  const named = isPolicyNamed === true;
-  return `${JSON.stringify({ source_sha256, named, sealed: sealSnapshot(snapshot) })}\n`;
+/** With the hashes of the files it came from, so that a shim need not read that one when it is the same. */
+function textOf(
+  snapshot: Snapshot,
+  { told, policySources }: Pick<RunOptions, 'told' | 'policySources'>,
+): string {
+  const source_sha256s = policySources.map(({ path, bytes }) => {
+    return bytes === undefined ? (fileHash(path) ?? null) : sha256Bytes(bytes);
+  });
+  const named = told.isPolicyNamed === true;
+  return `${JSON.stringify({ source_sha256s, named, sealed: sealSnapshot(snapshot) })}\n`;
 }
 
 /** Removes the copies of runs that were killed, once nothing of them lives. */

@@ -6,14 +6,17 @@ import { openSnapshot, type Snapshot } from '@subluminal/core/policy';
 import { harmless, visible } from '@subluminal/core/visible';
 import { sha256 } from '../../crypto/index.ts';
 import { readRegularFile } from '../../os/index.ts';
-import { loadPolicy } from '../shim/policy.ts';
+import type { PolicySource } from '../policy/sources.ts';
+import { loadPolicy, mayLoosen, sourcesNow } from '../shim/policy.ts';
 import { fileHash } from './file-hash.ts';
 
 interface RunPolicy {
   /** Where the copy is, and the hash that it must have. */
   readonly copy: { readonly path: string; readonly hash: string | undefined };
-  /** The file that the copy was made from; null where nobody knows. */
-  readonly sourcePath: string | null;
+  /** The files that the copy was made from, as far as they are known. */
+  readonly sources: readonly PolicySource[];
+  /** The product's folder. */
+  readonly home: string;
   readonly reload: 'any' | 'tighten' | 'off';
   readonly profile: Profile;
   readonly warn: (text: string) => void;
@@ -24,25 +27,38 @@ const COPY_BYTES_MAX = 67_108_864;
 const SHOWN_MAX = 400;
 const STAYS = 'the policy that the run began with holds';
 
-async function loadRunPolicy(wish: RunPolicy): ReturnType<typeof loadPolicy> {
-  const { copy, reload, profile, sourcePath, warn } = wish;
+type LoadedRunPolicy =
+  | {
+      readonly ok: true;
+      readonly snapshot: Snapshot;
+      readonly hashes: readonly string[];
+      /** What the changed files would let pass, so that they were not taken. */
+      readonly loosening?: string;
+    }
+  | { readonly ok: false; readonly message: string };
+
+async function loadRunPolicy(wish: RunPolicy): Promise<LoadedRunPolicy> {
+  const { copy, reload, profile, sources, home, warn } = wish;
   const read = await readCopy(copy, profile);
   if (typeof read === 'string') return { ok: false, message: harmless(read) };
-  const { snapshot, sourceHash } = read;
-  if (reload === 'off' || sourcePath === null) return { ok: true, snapshot };
-  if (sourceHash !== undefined && fileHash(sourcePath) === sourceHash)
-    return { ok: true, snapshot };
-  const changed = await loadPolicy(sourcePath, profile);
+  const { snapshot, hashes } = read;
+  const begun = { ok: true, snapshot, hashes } as const;
+  if (reload === 'off' || sources.length === 0) return begun;
+  const isSame = sources.every(({ path }, index) => fileHash(path) === hashes[index]);
+  if (isSame && sources.length === hashes.length) return begun;
+  const fresh = sourcesNow(sources, home);
+  const changed = await loadPolicy(fresh, profile);
   if (!changed.ok) {
     const why = visible(changed.message, SHOWN_MAX);
     warn(`the file of the policy is broken, and ${STAYS}: ${why}`);
-    return { ok: true, snapshot };
+    return begun;
   }
-  const more = reload === 'any' ? undefined : await loosening(snapshot, changed.snapshot);
+  const isFree = reload === 'any' && mayLoosen({ ...changed, sources: fresh }, hashes);
+  const more = isFree ? undefined : await loosening(snapshot, changed.snapshot);
   if (more === undefined) return changed;
   const words = visible(more, SHOWN_MAX);
   warn(`the changed file of the policy would let more pass (${words}), so ${STAYS}`);
-  return { ok: true, snapshot };
+  return { ...begun, loosening: more };
 }
 
 /** Whether an entry names another file than its run has, by whatever name. */
@@ -83,7 +99,8 @@ async function loosening(before: Snapshot, after: Snapshot): Promise<string | un
 
 interface Copy {
   readonly snapshot: Snapshot;
-  readonly sourceHash: string | undefined;
+  /** Of the files that it was made from, in their order. */
+  readonly hashes: readonly string[];
 }
 
 /** A text says why it is not to be had: then nothing may start, for nobody knows what is allowed. */
@@ -96,7 +113,7 @@ async function readCopy(
   try {
     const value: unknown = JSON.parse(textIn(path));
     if (!isObject(value)) return other(', the policy of this run, is damaged.');
-    const { sealed, source_sha256: source } = value;
+    const { sealed, source_sha256s: hashes } = value;
     const opened = await openSnapshot(sealed, { sha256, profile });
     if (!opened.ok) return other(`, the policy of this run: ${opened.message}.`);
     const { snapshot } = opened;
@@ -104,7 +121,8 @@ async function readCopy(
     if (hash === undefined || snapshot.ref.policy_hash !== hash) {
       return other(' is not the policy that this run began with.');
     }
-    return { snapshot, sourceHash: typeof source === 'string' ? source : undefined };
+    const known: readonly unknown[] = Array.isArray(hashes) ? hashes : [];
+    return { snapshot, hashes: known.map((one) => (typeof one === 'string' ? one : '')) };
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'it is damaged';
     return `${path}, the policy of this run, cannot be read (${code}). ${fix} [SUB_FILE_READ]`;
@@ -117,4 +135,5 @@ function textIn(path: string): string {
   throw Object.assign(new Error('this is no such copy'), { code: read.code });
 }
 
+export type { LoadedRunPolicy };
 export { isOther, loadRunPolicy, otherThan };

@@ -94,7 +94,7 @@ async function startRun(options: RunOptions): Promise<RunResult> {
 /** Without a policy nothing is decided, as in a shim. */
 async function snapshotOf({ snapshot, config }: RunOptions): Promise<Snapshot> {
   if (snapshot !== null) return snapshot;
-  const loaded = await loadPolicy(null, config.profile);
+  const loaded = await loadPolicy([], config.profile);
   if (!loaded.ok) throw new Error(loaded.message);
   return loaded.snapshot;
 }
@@ -267,7 +267,7 @@ async function runAgent(run: Run, { env, files }: Told): Promise<AgentEnd | Refu
 
 /** An agent may run for days, and `sub` be updated meanwhile: the end must not miss its own files. */
 async function loadEnd({ place }: Trace): Promise<void> {
-  await import('./finish.ts');
+  await Promise.all([import('./finish.ts'), import('../shim/policy-file.ts')]);
   if (place.kind !== 'ledger') return;
   await Promise.all([import('../../ledger/index.ts'), import('../ledgerd/start.ts')]);
 }

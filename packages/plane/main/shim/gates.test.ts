@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bundle } from '@subluminal/contracts';
-import { compileBundle } from '@subluminal/core/policy';
+import { compileBundle, sectionsFor } from '@subluminal/core/policy';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../config/index.ts';
 import { sha256 } from '../../crypto/index.ts';
@@ -40,7 +40,7 @@ async function session() {
   if (!loaded.ok) throw new Error('no configuration');
   const server = { env, cwd: home, command: 'server', args: [] };
   const gates = new Gates({
-    protects: finderOptions(server, { ...loaded, policyPath: null }),
+    protects: finderOptions(server, { ...loaded, policies: [] }),
     serverName: 's',
     home,
     manifests: join(home, 'manifests'),
@@ -55,6 +55,7 @@ async function session() {
     redact: (text) => text,
     inspectBytesMax: 1_048_576,
     manifest: undefined,
+    sections: sectionsFor(SNAPSHOT),
     isMeant: true,
   });
   gates.start({ use: () => hear('used'), warn: hear, degraded: hear });

@@ -10,7 +10,12 @@ import {
   type SelfProtection,
   type ServerGuard,
 } from '@subluminal/core/gates';
-import type { Snapshot } from '@subluminal/core/policy';
+import {
+  policiesIn,
+  type SectionsInForce,
+  type Snapshot,
+  strictestMode,
+} from '@subluminal/core/policy';
 import type { Manifest, OpenedPins, PinStore, ServerPins } from '@subluminal/core/surface';
 import { compileTaint } from '@subluminal/core/taint';
 import { sha256 } from '../../crypto/index.ts';
@@ -22,7 +27,9 @@ import type { GuardingOptions, GuardingPeer } from './guarding.ts';
 interface GatesOptions extends GuardingOptions {
   readonly manifest: Manifest | undefined;
   readonly snapshot: Snapshot;
-  /** Whether the policy is for this agent. */
+  /** What the policies have beside their rules, for this agent. */
+  readonly sections: SectionsInForce;
+  /** Whether the first policy is for this agent. */
   readonly isMeant: boolean;
 }
 
@@ -178,12 +185,12 @@ class Gates {
 
   /** On in every profile and without any policy, unless a policy says otherwise or only observes. */
   #selfProtection(): SelfProtection | undefined {
-    const { snapshot, isMeant, hasPolicy } = this.#options;
-    const { mode, self_protection } = snapshot.document;
-    if (isMeant && self_protection === 'off') return undefined;
+    const { snapshot, sections, isMeant, hasPolicy } = this.#options;
+    // Whatever a second policy says: it cannot switch anything off.
+    if (isMeant && snapshot.document.self_protection === 'off') return undefined;
     const finder = this.#protected;
     return {
-      enforced: !(isMeant && hasPolicy && mode === 'observe'),
+      enforced: !(isMeant && hasPolicy && sections.mode === 'observe'),
       baseNames: finder.baseNames,
       find: (names) => finder.find(names),
       rootsTold: (uris) => finder.rootsTold(uris),
@@ -191,8 +198,8 @@ class Gates {
   }
 
   #guardOptions(): GuardOptions {
-    const { serverName, snapshot, manifest, pinsMode, isMeant, hasHub } = this.#options;
-    const { content, taint } = snapshot.document;
+    const { serverName, sections, manifest, pinsMode, hasHub } = this.#options;
+    const { content, taint } = sections;
     const pins =
       this.#opened === undefined || pinsMode === 'off'
         ? undefined
@@ -202,8 +209,8 @@ class Gates {
       enforces: enforcedBy(this.#options),
       manifest,
       pins,
-      content: isMeant ? content : undefined,
-      taint: isMeant && taint !== undefined && !hasHub ? compileTaint(taint) : undefined,
+      content,
+      taint: taint !== undefined && !hasHub ? compileTaint(taint) : undefined,
       leaks: this.#leaks,
       selfProtection: this.#selfProtection(),
       sha256,
@@ -224,14 +231,14 @@ function withPins(
 }
 
 /** Who has written a manifest wants it enforced; pins are told only until there is a policy. */
-function enforcedBy({ profile, snapshot, hasPolicy }: GatesOptions): GuardOptions['enforces'] {
-  const { mode } = snapshot.document;
+function enforcedBy(options: GatesOptions): GuardOptions['enforces'] {
+  const { profile, snapshot, sections, hasPolicy } = options;
+  const mode = strictestMode(policiesIn(snapshot));
   const isProduction = profile === 'production';
-  const isStrict = isProduction && mode !== 'observe';
   return {
     surface: isProduction && (!hasPolicy || mode !== 'observe'),
-    pins: isStrict,
-    content: isStrict,
+    pins: isProduction && mode !== 'observe',
+    content: isProduction && sections.mode !== 'observe',
     asks: isProduction && (!hasPolicy || mode === 'control'),
   };
 }

@@ -1,7 +1,13 @@
 // What stands beside the rules in a shim: manifest, pins, content and leaks. The gates themselves are
 // loaded where one of them has something to do.
 import type { Profile } from '@subluminal/contracts';
-import { type Identity, type Snapshot, selects } from '@subluminal/core/policy';
+import {
+  type Identity,
+  type SectionsInForce,
+  type Snapshot,
+  sectionsFor,
+  selects,
+} from '@subluminal/core/policy';
 import type { SecretValue } from '@subluminal/core/scan';
 import type { Guard } from '@subluminal/core/session';
 import type { Manifest } from '@subluminal/core/surface';
@@ -43,6 +49,10 @@ interface GuardingPeer {
 /** What is in force; it changes while the shim runs. */
 interface Inforce {
   snapshot: Snapshot;
+  /** What the policies have beside their rules, for this agent. */
+  sections: SectionsInForce;
+  /** Whether the first policy, which alone may switch off self-protection, is for this agent. */
+  isMeant: boolean;
   manifest: Manifest | undefined;
 }
 
@@ -57,7 +67,9 @@ class Guarding {
 
   constructor(options: GuardingOptions, manifest: Manifest | undefined) {
     this.#options = options;
-    this.#now = { snapshot: options.snapshot, manifest };
+    const { snapshot, identity } = options;
+    const isMeant = selects(snapshot.document.selectors, identity);
+    this.#now = { snapshot, manifest, sections: sectionsFor(snapshot, identity), isMeant };
   }
 
   get guard(): Guard | undefined {
@@ -72,18 +84,14 @@ class Guarding {
 
   /** The hub hears what answers hold. */
   get observes(): boolean {
-    return this.#options.hasHub && this.#isMeant && this.#now.snapshot.document.taint !== undefined;
+    return this.#options.hasHub && this.#now.sections.taint !== undefined;
   }
 
   /** Whether somebody beside the rules may ask a person. */
   get mayAsk(): boolean {
-    const { content, taint } = this.#now.snapshot.document;
+    const { content, taint } = this.#now.sections;
     if (this.#now.manifest !== undefined || this.#options.hasCedar) return true;
     return content !== undefined || taint !== undefined;
-  }
-
-  get #isMeant(): boolean {
-    return selects(this.#now.snapshot.document.selectors, this.#options.identity);
   }
 
   /** Loads the gates if they are wanted; must be done before a session works by what is in force. */
@@ -93,7 +101,7 @@ class Guarding {
       this.#gates = undefined;
       return;
     }
-    const options = { ...this.#options, isMeant: this.#isMeant, ...this.#now };
+    const options = { ...this.#options, ...this.#now };
     if (this.#gates !== undefined) return this.#gates.renew(options);
     const { Gates: Loaded } = await import('./gates.ts');
     this.#gates = new Loaded(options);
@@ -102,11 +110,11 @@ class Guarding {
 
   get #isWanted(): boolean {
     const { pinsMode, secrets, hasHub } = this.#options;
-    const { manifest, snapshot } = this.#now;
-    const { content, taint } = snapshot.document;
+    const { manifest, sections } = this.#now;
+    const { content, taint } = sections;
     if (manifest !== undefined || pinsMode !== 'off' || secrets.length > 0) return true;
-    if (!this.#isMeant || snapshot.document.self_protection !== 'off') return true;
-    return this.#isMeant && (content !== undefined || (taint !== undefined && !hasHub));
+    if (!this.#now.isMeant || this.#now.snapshot.document.self_protection !== 'off') return true;
+    return content !== undefined || (taint !== undefined && !hasHub);
   }
 
   start(peer: GuardingPeer): void {
@@ -138,6 +146,8 @@ class Guarding {
 
   async usePolicy(snapshot: Snapshot): Promise<void> {
     this.#now.snapshot = snapshot;
+    this.#now.sections = sectionsFor(snapshot, this.#options.identity);
+    this.#now.isMeant = selects(snapshot.document.selectors, this.#options.identity);
     await this.prepare();
   }
 

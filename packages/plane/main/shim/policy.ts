@@ -1,77 +1,116 @@
 // Which policy a shim works by, now and after the file has changed.
 import { statSync, unwatchFile, watchFile } from 'node:fs';
-import type { Bundle, Profile } from '@subluminal/contracts';
+import type { Profile } from '@subluminal/contracts';
 import { compileBundle, type Snapshot } from '@subluminal/core/policy';
 import { sha256 } from '../../crypto/index.ts';
+import { type PolicySource, projectSource } from '../policy/sources.ts';
+import { NO_POLICY } from '../policy/untrusted-alone.ts';
 import type { LoadedPolicy } from './policy-file.ts';
-
-/** Without a policy nothing is decided, and everything is recorded. */
-const OBSERVE: Bundle = {
-  policy_id: 'none',
-  version: '0',
-  mode: 'observe',
-  defaults: { decision_on_error: 'ALLOW' },
-  selectors: {},
-  rules: [],
-};
 
 const LOOK_EVERY_MS = 500;
 
-async function loadPolicy(path: string | null, profile: Profile): Promise<LoadedPolicy> {
-  if (path === null) {
-    return { ok: true, snapshot: await compileBundle(OBSERVE, { sha256, profile }) };
+/** Without a source, everything is observed; a second source tightens the first. */
+async function loadPolicy(
+  sources: readonly PolicySource[],
+  profile: Profile,
+): Promise<LoadedPolicy> {
+  const [first, second] = sources;
+  if (first === undefined) {
+    const snapshot = await compileBundle(NO_POLICY, { sha256, profile });
+    return { ok: true, snapshot, hashes: [] };
   }
-  const { readPolicy } = await import('./policy-file.ts');
-  return readPolicy(path, profile);
+  const { readAlone, readTightened } = await import('./policy-file.ts');
+  return second === undefined ? readAlone(first, profile) : readTightened(first, second, profile);
 }
 
-/** What tells one state of a file from another; the same for all that cannot be seen. */
-function markOf(path: string | null): string {
+/** What tells one state of the files from another; the same for all that cannot be seen. */
+function markOf(sources: readonly PolicySource[]): string {
+  return sources.map(({ path }) => fileMark(path)).join('\n');
+}
+
+function fileMark(path: string): string {
   try {
-    const { ino, size, mtimeMs, ctimeMs } = statSync(path ?? '');
+    const { ino, size, mtimeMs, ctimeMs } = statSync(path);
     return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
   } catch {
     return '';
   }
 }
 
+interface ChangedPolicy {
+  readonly snapshot: Snapshot;
+  readonly hashes: readonly string[];
+  /** The same files as before, as far as they are trusted now. */
+  readonly sources: readonly PolicySource[];
+}
+
 interface PolicyWatch {
-  readonly path: string;
-  /** The mark of the file before it was read. */
+  readonly sources: readonly PolicySource[];
+  /** The product's folder, where trust is looked up. */
+  readonly home: string;
+  /** The mark of the files before they were read. */
   readonly mark: string;
   readonly profile: Profile;
-  readonly changed: (snapshot: Snapshot) => Promise<void>;
-  /** The file is broken now; the old policy stays. */
+  readonly changed: (changed: ChangedPolicy) => Promise<void>;
+  /** A file is broken now; the old policy stays. */
   readonly broken: (message: string) => void;
 }
 
-/** Looks at the file by polling: editors replace files, and a watch on the old one sees nothing. */
-function watchPolicy({ path, mark, profile, changed, broken }: PolicyWatch): { stop(): void } {
+/** Looks at the files by polling: editors replace files, and a watch on the old one sees nothing. */
+function watchPolicy(watch: PolicyWatch): { stop(): void } {
+  const { sources, home, mark, profile, changed, broken } = watch;
   let reading = false;
   let again = false;
+  const read = async (): Promise<void> => {
+    const fresh = sourcesNow(sources, home);
+    const loaded = await loadPolicy(fresh, profile);
+    if (loaded.ok) await changed({ ...loaded, sources: fresh });
+    else broken(loaded.message);
+  };
   const look = (): void => {
     // A change while the last one is still being read must not be missed.
     again = reading;
     if (reading) return;
     reading = true;
-    void loadPolicy(path, profile)
-      .then((loaded) => (loaded.ok ? changed(loaded.snapshot) : broken(loaded.message)))
-      .finally(() => {
-        reading = false;
-        if (again) look();
-      });
+    void read().finally(() => {
+      reading = false;
+      if (again) look();
+    });
   };
-  watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, look);
+  const options = { interval: LOOK_EVERY_MS, persistent: false };
+  for (const { path } of sources) watchFile(path, options, look);
   // What has changed between the reading of it and the first look of the watch.
   const first = setTimeout(() => {
-    if (markOf(path) !== mark) look();
+    if (markOf(sources) !== mark) look();
   }, LOOK_EVERY_MS);
   first.unref();
   const stop = (): void => {
     clearTimeout(first);
-    unwatchFile(path, look);
+    for (const { path } of sources) unwatchFile(path, look);
   };
   return { stop };
 }
 
-export { loadPolicy, markOf, watchPolicy };
+/** Each file in the place that it had: what it may do depends on whether it is trusted now. */
+function sourcesNow(sources: readonly PolicySource[], home: string): readonly PolicySource[] {
+  return sources.map(({ path, role, bytes }) => {
+    if (role === 'named' || role === 'user') return { path, role };
+    const now = projectSource(path, { home, trusts: false });
+    // What was trusted for one run is trusted in it as long as it is the same.
+    const isSame = bytes !== undefined && now.bytes?.equals(bytes) === true;
+    return isSame ? { ...now, role } : now;
+  });
+}
+
+/**
+ * Whether the changed files may let more pass, as far as `policy.reload` lets them: a project's policy
+ * that nobody has trusted may only tighten what is in force.
+ */
+function mayLoosen(changed: ChangedPolicy, known: readonly string[]): boolean {
+  return changed.sources.every(
+    ({ role }, index) => role !== 'untrusted' || changed.hashes[index] === known[index],
+  );
+}
+
+export type { ChangedPolicy };
+export { loadPolicy, markOf, mayLoosen, sourcesNow, watchPolicy };

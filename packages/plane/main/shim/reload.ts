@@ -2,11 +2,15 @@
 import { diffBundles, type Snapshot } from '@subluminal/core/policy';
 
 /** The first change that loosens, or of which that cannot be ruled out, in words. */
-function firstLoosening(before: Snapshot, after: Snapshot): string | undefined {
+function firstLoosening(
+  before: Pick<Snapshot, 'document'>,
+  after: Pick<Snapshot, 'document'>,
+): string | undefined {
   const { changes } = diffBundles(before.document, after.document);
   const found = changes.find(
     // A version that stays the same misleads people, but lets nothing pass.
-    ({ effect, path }) => effect !== 'tightens' && effect !== 'none' && path !== 'version',
+    ({ effect, path }) =>
+      effect !== 'tightens' && effect !== 'none' && !/^(?:tightened_by\.)?version$/.test(path),
   );
   return found === undefined ? undefined : `${found.path}: ${found.summary}`;
 }

@@ -14,6 +14,7 @@ import {
 import { sha256, sha256Bytes } from '../../crypto/index.ts';
 import type { PromptSink } from '../../sink/index.ts';
 import type { ChunkWriter, SpawnResult } from '../../stdio/index.ts';
+import type { PolicySource } from '../policy/sources.ts';
 import type { Answers } from './answers.ts';
 import { callIds } from './call-ids.ts';
 import { Counter } from './counts.ts';
@@ -34,13 +35,23 @@ interface Injection {
   readonly server_name: string;
 }
 
+interface PolicyFiles {
+  readonly sources: readonly PolicySource[];
+  /** The product's folder. */
+  readonly home: string;
+  readonly mark: string;
+  /** The hashes of what is in force. */
+  readonly hashes: readonly string[];
+  /** What a changed file would have let pass when the shim began, had it been taken. */
+  readonly loosening: string | undefined;
+}
+
 interface ShimParts {
   readonly serverName: string;
   readonly spawned: SpawnResult;
   readonly snapshot: Snapshot;
-  readonly policyPath: string | null;
-  /** What its file was like before it was read. */
-  readonly policyMark: string;
+  /** The files of the policy, and what they were like before they were read. */
+  readonly policyFiles: PolicyFiles;
   readonly policyReload: 'any' | 'tighten' | 'off';
   readonly profile: Profile;
   readonly producer: Producer;
@@ -206,5 +217,5 @@ function consult(shim: Shim, question: Question): void {
   void hub.ask([question]).then(([answer]) => tell(answer?.outcome));
 }
 
-export type { Injection, Shim, ShimParts };
+export type { Injection, PolicyFiles, Shim, ShimParts };
 export { carryOut, identityOf, perform, sessionOf, TERMINATED_EXIT };

@@ -1,5 +1,5 @@
 // `sub shim`: stands between an agent and one MCP server on stdio.
-import { eventWriter } from '@subluminal/contracts';
+import { eventWriter, POLICY_HELD_BACK } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import type { Command, Guard, ServerExit } from '@subluminal/core/session';
 import {
@@ -20,7 +20,7 @@ import { createRecorder } from './events.ts';
 import type { HubLink } from './hub.ts';
 import { asBuffer, createLane, type HubAsker, type Lane } from './lane.ts';
 import { createLog } from './log.ts';
-import { watchPolicy } from './policy.ts';
+import { mayLoosen, watchPolicy } from './policy.ts';
 import { recordEnd, recordHealth, recordPolicy, recordStart, watchHealth } from './record.ts';
 import {
   carryOut,
@@ -276,25 +276,33 @@ function createSinkhole(): ChunkWriter {
 }
 
 const BROKEN = 'the policy is broken; the last good one stays';
-const LOOSENED = 'the changed policy would let more pass; the last one stays until the next start';
 
 function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
-  const { policyPath: path, policyMark: mark, policyReload, profile } = shim.parts;
-  if (path === null || policyReload === 'off') return undefined;
+  const { policyFiles, policyReload, profile } = shim.parts;
+  const { sources, home, mark, loosening: refused } = policyFiles;
+  if (refused !== undefined) recordHealth(shim, 'degraded', POLICY_HELD_BACK);
+  if (sources.length === 0 || policyReload === 'off') return undefined;
+  let { hashes } = policyFiles;
   return watchPolicy({
-    path,
+    sources,
+    home,
     mark,
     profile,
-    changed: async (snapshot) => {
+    changed: async (changed) => {
+      const { snapshot } = changed;
       if (snapshot.ref.policy_hash === shim.snapshot.ref.policy_hash) return;
-      const refusal = policyReload === 'any' ? undefined : await loosening(shim, snapshot);
+      // Files that were only touched: whether they are trusted now does not matter before the next start.
+      if (changed.hashes.every((hash, index) => hash === hashes[index])) return;
+      const isFree = policyReload === 'any' && mayLoosen(changed, hashes);
+      const refusal = isFree ? undefined : await loosening(shim, snapshot);
       if (refusal !== undefined) {
         shim.log.warn(refusal);
-        return recordHealth(shim, 'degraded', LOOSENED);
+        return recordHealth(shim, 'degraded', POLICY_HELD_BACK);
       }
       const { guarding, people } = shim.parts;
       await guarding.usePolicy(snapshot);
       await people.prepare(snapshot, guarding.mayAsk);
+      ({ hashes } = changed);
       shim.snapshot = snapshot;
       shim.session.usePolicy(snapshot);
       shim.session.useGuard(guarding.guard);

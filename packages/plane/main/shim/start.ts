@@ -6,9 +6,7 @@ import { uuidv7 } from 'uuidv7';
 import {
   type Config,
   ensurePrivateFolder,
-  findPolicy,
   formatConfigProblem,
-  type HomePaths,
   type LoadResult,
   loadConfig,
   secretSettings,
@@ -18,14 +16,15 @@ import { type Identified, identify } from '../../identity/index.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index.ts';
 import { type SpawnResult, spawnServer } from '../../stdio/index.ts';
 import { formatSecretProblem, type ResolvedSecrets, resolveBindings } from '../../vault/index.ts';
+import { hasPolicy } from '../policy/untrusted-alone.ts';
 import { finderOptions } from '../protect/finder-options.ts';
 import { withAgentFile } from '../run/agent-file.ts';
-import { COPY_HASH_NAME, COPY_NAME, TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
+import { TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
 import { type Guarding, type GuardingOptions, openGuarding } from './guarding.ts';
 import type { HubReach } from './hub.ts';
 import { ledgerStarter } from './ledger.ts';
 import { createPeople } from './people.ts';
-import { loadPolicy, markOf } from './policy.ts';
+import { type StartedPolicy, startPolicy } from './policy-start.ts';
 import { loadRedactor } from './redact.ts';
 import { identityOf, type ShimParts } from './running.ts';
 import { runShim } from './shim.ts';
@@ -127,8 +126,7 @@ async function gatherWith(
   const { serverName, env, cwd } = options;
   const { config, paths } = loaded;
   const { profile } = config;
-  const { policyPath, policyMark } = policyFile(options, loaded);
-  const policy = await policyOf(options, loaded, policyPath);
+  const policy = await startPolicy(options, loaded, warn);
   if (!policy.ok) return policy.message;
   const secrets = await secretsFor(options, loaded);
   if (typeof secrets === 'string') return secrets;
@@ -159,7 +157,7 @@ async function gatherWith(
     hasCedar: hub?.judges.cedar === true || config['cedar.policies'] !== null,
     secrets: secrets.secretValues(),
     redact: redaction.redact,
-    ...byPolicy(options, loaded, policyPath),
+    ...byPolicy(options, loaded, policy),
   });
   if (typeof guarding === 'string') {
     identified.leave();
@@ -173,8 +171,7 @@ async function gatherWith(
     identified,
     spawned,
     snapshot,
-    policyPath,
-    policyMark,
+    policyFiles: policy.files,
     policyReload: config['policy.reload'],
     profile,
     producer,
@@ -218,10 +215,11 @@ type Known = Omit<
 function byPolicy(
   options: ShimOptions,
   { config, paths }: Loaded,
-  policyPath: string | null,
+  { snapshot, files }: StartedPolicy,
 ): Pick<GuardingOptions, 'hasPolicy' | 'protects'> {
-  const protects = finderOptions(options, { config, paths, policyPath });
-  return { hasPolicy: policyPath !== null, protects };
+  const policies = files.sources.map(({ path }) => path);
+  const protects = finderOptions(options, { config, paths, policies });
+  return { hasPolicy: hasPolicy(snapshot), protects };
 }
 
 /** The gates beside the rules; a text says why there are none, and the server must not start. */
@@ -238,35 +236,6 @@ async function guardingOf({ config, paths }: Loaded, known: Known): Promise<Guar
   if (!opened.ok) return opened.message;
   if (opened.warning !== undefined) warn(opened.warning);
   return opened.guarding;
-}
-
-/** A run keeps the policy that it began with; an entry that names another one has that. */
-async function policyOf(
-  { env, flags }: ShimOptions,
-  { config }: Loaded,
-  path: string | null,
-): ReturnType<typeof loadPolicy> {
-  const { profile, 'policy.reload': reload } = config;
-  const copyPath = env[COPY_NAME];
-  if (!copyPath) return warned(loadPolicy(path, profile));
-  const { isOther, loadRunPolicy, otherThan } = await import('../run/policy-of-run.ts');
-  const ofRun = env['SUB_POLICY'];
-  // `sub wrap` writes that of its run into every entry, should it be cut off.
-  const isNamed = flags['policy'] !== undefined && flags['wrap'] === undefined;
-  if (isNamed && path !== null && isOther(ofRun, path)) {
-    const warning = otherThan(copyPath, ofRun, path);
-    if (warning !== undefined) warn(warning);
-    return warned(loadPolicy(path, profile));
-  }
-  const copy = { path: copyPath, hash: env[COPY_HASH_NAME] };
-  return loadRunPolicy({ copy, sourcePath: path, reload, profile, warn });
-}
-
-/** Tells what production would have refused. */
-async function warned(loading: ReturnType<typeof loadPolicy>): ReturnType<typeof loadPolicy> {
-  const loaded = await loading;
-  if (loaded.ok && loaded.warning !== undefined) warn(loaded.warning);
-  return loaded;
 }
 
 /** The secrets of this server; in production it does not start without one of them. */
@@ -340,17 +309,6 @@ function openToOthers(socketPath: string, { profile }: Config): string | undefin
 
 function warn(text: string): void {
   process.stderr.write(`sub: ${text}\n`);
-}
-
-/** Where the policy is, and what its file is like before it is read. */
-function policyFile({ cwd, env }: ShimOptions, { config, paths }: Loaded) {
-  const policyPath = config['policy.path'] ?? foundPolicy(cwd, paths, env);
-  return { policyPath, policyMark: markOf(policyPath) };
-}
-
-function foundPolicy(cwd: string, { home }: HomePaths, env: ShimOptions['env']): string | null {
-  const found = findPolicy({ cwd, home, userHome: userHome(env) });
-  return found.kind === 'found' ? found.path : null;
 }
 
 function sinkOf({ env }: ShimOptions, loaded: Loaded): PromptSink | string {

@@ -303,13 +303,17 @@ function unsetVariable(
   return undefined;
 }
 
-/** Should the session be cut off, its entries still say by which policy they are governed. */
-function flagsOf(id: string, { told }: RunOptions): readonly string[] {
+/**
+ * Should the session be cut off, its entries still say by which policy they are governed. Where two
+ * policies hold, naming one of them would leave the other out: they are found again instead.
+ */
+function flagsOf(id: string, { told, policySources }: RunOptions): readonly string[] {
   const { policyPath, profile } = told;
+  const isOne = policySources.length < 2;
   return [
     '--wrap',
     id,
-    ...(policyPath === undefined ? [] : ['--policy', policyPath]),
+    ...(policyPath === undefined || !isOne ? [] : ['--policy', policyPath]),
     ...(profile === undefined ? [] : ['--profile', profile]),
   ];
 }

@@ -5,6 +5,12 @@ import { SETTINGS } from '../../config/index.ts';
 const COPY_NAME = 'SUB_RUN_POLICY';
 const COPY_HASH_NAME = 'SUB_RUN_POLICY_HASH';
 
+/**
+ * The policy of the project, where the run has one that it has found: the same path as `SUB_POLICY` when
+ * it holds alone, another one when it only tightens that. What is said by this name never loosens.
+ */
+const PROJECT_POLICY_NAME = 'SUB_PROJECT_POLICY';
+
 /** Every setting, and what the host of a run says; whatever else is called SUB_* may be a secret. */
 const TOLD_NAMES: readonly string[] = [
   'SUB_HOME',
@@ -17,10 +23,11 @@ const TOLD_NAMES: readonly string[] = [
   'SUB_GOVERNANCE_ENDPOINT',
   COPY_NAME,
   COPY_HASH_NAME,
+  PROJECT_POLICY_NAME,
   ...Object.values(SETTINGS).map(({ env }) => env),
 ];
 
 /** The secret of a hub that listens on TCP; only in an environment, or in a private file. */
 const TOKEN_NAME = 'SUB_GOVERNANCE_TOKEN';
 
-export { COPY_HASH_NAME, COPY_NAME, TOKEN_NAME, TOLD_NAMES };
+export { COPY_HASH_NAME, COPY_NAME, PROJECT_POLICY_NAME, TOKEN_NAME, TOLD_NAMES };

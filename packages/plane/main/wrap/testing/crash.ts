@@ -23,6 +23,7 @@ const run = {
   config: loaded.config,
   paths: loaded.paths,
   snapshot: null,
+  policySources: [],
   told: {},
   identity: {},
   meta: {},

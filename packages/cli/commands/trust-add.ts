@@ -1,0 +1,108 @@
+import {
+  diffBundles,
+  formatDiff,
+  type PolicyChange,
+  type PolicyDiff,
+} from '@subluminal/core/policy';
+import { sha256Bytes } from '@subluminal/plane/crypto';
+import { isTrusted, trustPolicy } from '@subluminal/plane/main/policy';
+import type { TrustAddInput } from '../catalog/trust.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type Failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { loadPolicy, POLICY_BYTES_MAX, type Policy } from '../load-policy.ts';
+import { readFileBytes } from '../read-file.ts';
+import { agrees, cannotAsk } from '../surface/home.ts';
+import { harmless, jsonText } from '../text.ts';
+import { storeFailure, type TrustPlace, trustPlace } from '../trust/place.ts';
+
+async function run({ args, options }: TrustAddInput, io: Io): Promise<Outcome> {
+  const place = trustPlace(args.file);
+  if (isFailure(place)) return place;
+  const { home, path } = place;
+  // Read once: what was shown is what is trusted.
+  const file = await readFileBytes(path, { io, bytesMax: POLICY_BYTES_MAX });
+  if (isFailure(file)) return file;
+  const sha256 = sha256Bytes(Buffer.from(file.bytes));
+  const policy = await loadPolicy({ path, bytes: file.bytes }, { io });
+  if (isFailure(policy)) return policy;
+  const loosens = await looseningOf(policy, place, io);
+  if (isFailure(loosens)) return loosens;
+  const wasTrusted = isTrusted(home, path, sha256);
+  if (!options.json) io.out.write(shown({ path, sha256, loosens, place }));
+  const isAgreed = wasTrusted || (await asked(path, options.yes, io));
+  if (typeof isAgreed !== 'boolean') return isAgreed;
+  if (isAgreed && !wasTrusted) {
+    const saved = await trustPolicy(home, { path, sha256 }, Date.now());
+    if (!saved.ok) return storeFailure(saved);
+  }
+  if (options.json) {
+    const changes = loosens.diff.changes;
+    io.out.write(jsonText({ path, sha256, trusted: isAgreed, loosens: changes }));
+  } else io.out.write(isAgreed ? 'It is trusted.\n' : 'It is not trusted.\n');
+  return done(isAgreed ? EXIT.fine : EXIT.findings);
+}
+
+async function asked(path: string, isYes: boolean, io: Io): Promise<boolean | Failure> {
+  return (
+    cannotAsk(io, isYes) ??
+    (await agrees(`Let ${harmless(path)} hold instead of your own policy?`, io, isYes))
+  );
+}
+
+interface Loosening {
+  readonly kind: 'loosening';
+  readonly diff: PolicyDiff;
+}
+
+/** What it lets pass that the policy of the user does not; nothing without one. */
+async function looseningOf(
+  policy: Policy,
+  { user, path }: TrustPlace,
+  io: Io,
+): Promise<Loosening | Failure> {
+  const own = user === undefined || user === path ? policy : await loadPolicy(user, { io });
+  if (isFailure(own)) return own;
+  const diff = diffBundles(own.snapshot.document, policy.snapshot.document);
+  const changes = diff.changes.filter(mayLetPass);
+  const count = (effect: PolicyChange['effect']) =>
+    changes.filter((change) => change.effect === effect).length;
+  const severity = (name: PolicyChange['severity']) =>
+    changes.filter((change) => change.severity === name).length;
+  const summary = {
+    critical: severity('critical'),
+    warn: severity('warn'),
+    info: severity('info'),
+    loosens: count('loosens'),
+    mixed: count('mixed'),
+    tightens: count('tightens'),
+  };
+  return { kind: 'loosening', diff: { changes, summary, same: changes.length === 0 } };
+}
+
+/** The name and the version say nothing of what passes. */
+function mayLetPass({ effect, path }: PolicyChange): boolean {
+  return effect !== 'tightens' && effect !== 'none' && path !== 'version' && path !== 'policy_id';
+}
+
+interface Shown {
+  readonly path: string;
+  readonly sha256: string;
+  readonly loosens: Loosening;
+  readonly place: TrustPlace;
+}
+
+function shown({ path, sha256, loosens, place }: Shown): string {
+  const { user } = place;
+  const { diff } = loosens;
+  const lets =
+    user === undefined
+      ? ['You have no policy of your own, so it can only tighten: it holds already.']
+      : diff.same
+        ? [`It lets nothing pass that ${harmless(user)} does not.`]
+        : [`What it may let pass that ${harmless(user)} does not:`, formatDiff(diff)];
+  return `${harmless(path)}\nSHA-256 ${sha256}\n${lets.join('\n')}\n`;
+}
+
+export { run };

@@ -1,0 +1,49 @@
+import { homePaths } from '@subluminal/plane/config';
+import { sha256Bytes } from '@subluminal/plane/crypto';
+import { openTrust, type TrustEntry } from '@subluminal/plane/main/policy';
+import type { TrustListInput } from '../catalog/trust.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { failure, isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { POLICY_BYTES_MAX } from '../load-policy.ts';
+import { readFileBytes } from '../read-file.ts';
+import { harmless, jsonText } from '../text.ts';
+
+type State = 'trusted' | 'changed' | 'unreadable';
+
+const HASH_SHOWN = 12;
+const WORDS: { readonly [S in State]: string } = {
+  trusted: 'trusted',
+  changed: 'changed since, so it is not trusted',
+  unreadable: 'cannot be read',
+};
+
+async function run({ options }: TrustListInput, io: Io): Promise<Outcome> {
+  const opened = openTrust(homePaths(process.env).home);
+  if (!opened.ok) {
+    const fix = 'Remove the file, and trust the policies again with `sub trust`.';
+    return failure('SUB_TRUST_STORE', `${opened.message}.`, fix);
+  }
+  const entries = await Promise.all(
+    opened.trusted.map(async (entry) => ({ ...entry, state: await stateOf(entry, io) })),
+  );
+  if (options.json) {
+    io.out.write(jsonText({ trusted: entries }));
+    return done(EXIT.fine);
+  }
+  if (entries.length === 0) io.out.write('No policy of a project is trusted.\n');
+  for (const { path, sha256, trusted_at, state } of entries) {
+    const since = `since ${harmless(trusted_at)}`;
+    io.out.write(`${harmless(path)}  ${sha256.slice(0, HASH_SHOWN)}…  ${since}: ${WORDS[state]}\n`);
+  }
+  return done(EXIT.fine);
+}
+
+async function stateOf({ path, sha256 }: TrustEntry, io: Io): Promise<State> {
+  const file = await readFileBytes(path, { io, bytesMax: POLICY_BYTES_MAX });
+  if (isFailure(file)) return 'unreadable';
+  return sha256Bytes(Buffer.from(file.bytes)) === sha256 ? 'trusted' : 'changed';
+}
+
+export { run };

@@ -1,0 +1,24 @@
+import { revokeTrust } from '@subluminal/plane/main/policy';
+import type { TrustRevokeInput } from '../catalog/trust.ts';
+import { done, type Outcome } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { isFailure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { harmless, jsonText } from '../text.ts';
+import { storeFailure, trustPlace } from '../trust/place.ts';
+
+async function run({ args, options }: TrustRevokeInput, io: Io): Promise<Outcome> {
+  const place = trustPlace(args.file);
+  if (isFailure(place)) return place;
+  const { home, path } = place;
+  const saved = await revokeTrust(home, path);
+  if (!saved.ok) return storeFailure(saved);
+  if (options.json) io.out.write(jsonText({ path, revoked: saved.changed }));
+  else {
+    const words = saved.changed ? 'is not trusted any more' : 'was not trusted';
+    io.out.write(`${harmless(path)} ${words}.\n`);
+  }
+  return done(EXIT.fine);
+}
+
+export { run };

@@ -1,0 +1,130 @@
+// The sections of two policies as one: field by field, the stricter value. What exempts from a
+// section counts only where both policies have it.
+import type { FullContentSection, FullTaintSection } from '@subluminal/contracts';
+
+type ContentAction = FullContentSection['outbound']['secret'];
+type DefinitionAction = FullContentSection['definitions']['secret'];
+type Travelling = FullContentSection['outbound'];
+type Source = FullTaintSection['sources'][number];
+type Allow = FullTaintSection['allow'];
+
+/** How a person is asked is neither strict nor mild: that of the user holds. */
+function stricterContent(
+  user: FullContentSection,
+  project: FullContentSection,
+): FullContentSection {
+  return {
+    outbound: stricterTravelling(user.outbound, project.outbound),
+    inbound: stricterTravelling(user.inbound, project.inbound),
+    definitions: stricterDefinitions(user.definitions, project.definitions),
+    confidence_min: later(
+      ['certain', 'likely', 'hint'],
+      user.confidence_min,
+      project.confidence_min,
+    ),
+    unscanned: stricterUnscanned(user.unscanned, project.unscanned),
+    external_content: later(['off', 'mark'], user.external_content, project.external_content),
+    max_result_chars: Math.min(user.max_result_chars, project.max_result_chars),
+    approval: user.approval,
+    suppressions: user.suppressions.filter((one) => includesSame(project.suppressions, one)),
+  };
+}
+
+function stricterTaint(user: FullTaintSection, project: FullTaintSection): FullTaintSection {
+  return {
+    on_taint: later(['tag', 'ask', 'block'], user.on_taint, project.on_taint),
+    sources: lessTrustedSources(user, project),
+    default_trust: later(['trusted', 'untrusted'], user.default_trust, project.default_trust),
+    trusted_clears: later(['any', 'earlier'], user.trusted_clears, project.trusted_clears),
+    sinks: [...user.sinks, ...project.sinks],
+    default_sinks: user.default_sinks || project.default_sinks,
+    by_shape: [...new Set([...user.by_shape, ...project.by_shape])],
+    allow: allowedByBoth(user.allow, project.allow),
+    rule_of_two: {
+      mode: later(['off', 'ask', 'block'], user.rule_of_two.mode, project.rule_of_two.mode),
+      tools: [...user.rule_of_two.tools, ...project.rule_of_two.tools],
+    },
+    approval: user.approval,
+  };
+}
+
+/** Whichever stands later in a list from the mildest to the strictest. */
+function later<V>(order: readonly V[], one: V, other: V): V {
+  return order.indexOf(other) > order.indexOf(one) ? other : one;
+}
+
+function stricterTravelling(user: Travelling, project: Travelling): Travelling {
+  return {
+    secret: stricterAction(user.secret, project.secret),
+    personal: stricterAction(user.personal, project.personal),
+    injection: stricterAction(user.injection, project.injection),
+    hidden_text: stricterAction(user.hidden_text, project.hidden_text),
+  };
+}
+
+function stricterDefinitions(
+  user: FullContentSection['definitions'],
+  project: FullContentSection['definitions'],
+): FullContentSection['definitions'] {
+  const order: readonly DefinitionAction[] = ['allow', 'tag', 'block'];
+  return {
+    secret: later(order, user.secret, project.secret),
+    personal: later(order, user.personal, project.personal),
+    injection: later(order, user.injection, project.injection),
+    hidden_text: later(order, user.hidden_text, project.hidden_text),
+  };
+}
+
+/** What a person lets pass is not redacted any more: where one redacts and one asks, neither is enough. */
+function stricterAction(user: ContentAction, project: ContentAction): ContentAction {
+  const both = new Set([user, project]);
+  if (both.has('redact') && both.has('ask')) return 'block';
+  return later(['allow', 'tag', 'redact', 'ask', 'block'], user, project);
+}
+
+/** `follow` may come to `block`, and where it comes to less, `ask` is stricter. */
+function stricterUnscanned(
+  user: FullContentSection['unscanned'],
+  project: FullContentSection['unscanned'],
+): FullContentSection['unscanned'] {
+  const both = new Set([user, project]);
+  if (both.has('follow') && both.has('ask')) return 'block';
+  return later(['allow', 'tag', 'follow', 'ask', 'block'], user, project);
+}
+
+/**
+ * The first source that fits holds, so all that are untrusted come first. A trusted one counts where
+ * the other policy has it too, or trusts everything that it does not name.
+ */
+function lessTrustedSources(user: FullTaintSection, project: FullTaintSection): readonly Source[] {
+  const untrusted = [...user.sources, ...project.sources].filter(
+    ({ trust }) => trust !== 'trusted',
+  );
+  const trustedIn = (section: FullTaintSection, other: FullTaintSection): readonly Source[] =>
+    section.sources.filter(
+      (source) =>
+        source.trust === 'trusted' &&
+        (other.default_trust === 'trusted' || includesSame(other.sources, source)),
+    );
+  return [...untrusted, ...trustedIn(user, project), ...trustedIn(project, user)];
+}
+
+function allowedByBoth(user: Allow, project: Allow): Allow {
+  const both = (name: keyof Allow): readonly string[] =>
+    (user[name] ?? []).filter((glob) => project[name]?.includes(glob));
+  return {
+    emails: both('emails'),
+    hosts: both('hosts'),
+    urls: both('urls'),
+    paths: both('paths'),
+    commands: both('commands'),
+  };
+}
+
+/** Both are normalised: what is the same is written the same. */
+function includesSame<V>(list: readonly V[], one: V): boolean {
+  const text = JSON.stringify(one);
+  return list.some((other) => JSON.stringify(other) === text);
+}
+
+export { stricterContent, stricterTaint };

@@ -1,0 +1,5 @@
+export type { PolicyRole, PolicySource, PolicySources, SourcesWish } from './sources.ts';
+export { policySources, projectSource, sourceWarnings } from './sources.ts';
+export type { TrustEntry } from './trust-store.ts';
+export { isTrusted, openTrust, revokeTrust, trustPolicy } from './trust-store.ts';
+export { untrustedAlone } from './untrusted-alone.ts';

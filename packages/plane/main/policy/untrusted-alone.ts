@@ -1,0 +1,35 @@
+// An untrusted policy where the user has none: against nothing it may only tighten.
+import type { Bundle } from '@subluminal/contracts';
+import {
+  type CompileOptions,
+  compileTightened,
+  normalizeBundle,
+  type Snapshot,
+} from '@subluminal/core/policy';
+
+/** Without a policy nothing is decided, and everything is recorded. */
+const NO_POLICY: Bundle = {
+  policy_id: 'none',
+  version: '0',
+  mode: 'observe',
+  defaults: { decision_on_error: 'ALLOW' },
+  selectors: {},
+  rules: [],
+};
+
+/**
+ * Manifests, Cedar policies and self-protection are enforced without a policy, and only told by one in
+ * the mode `observe`: such a policy of a project is put beside having none, so that it frees nobody.
+ */
+async function untrustedAlone(snapshot: Snapshot, options: CompileOptions): Promise<Snapshot> {
+  const { document } = snapshot;
+  if (document.mode !== 'observe' || document.tightened_by !== undefined) return snapshot;
+  return compileTightened(normalizeBundle(NO_POLICY), document, options);
+}
+
+/** Whether somebody has written a policy that says how far things go. */
+function hasPolicy({ document }: Snapshot): boolean {
+  return document.policy_id !== NO_POLICY.policy_id || document.rules.length > 0;
+}
+
+export { hasPolicy, NO_POLICY, untrustedAlone };
