@@ -28,7 +28,8 @@ const HINTED = (id: number) => ({ id, error: { code: -32083 } });
 
 /** A session whose call 1 was refused with a hint, on record in a ledger. */
 async function hinted(tool: string) {
-  const rig = await startServed({ policy: POLICY, flags: ['--events', 'ledger'] });
+  const env = { SUB_POLICY_RELOAD: 'any' };
+  const rig = await startServed({ policy: POLICY, flags: ['--events', 'ledger'], env });
   const people = approvingAt(rig.folder);
   rig.say(call(1, tool, '{"sum":5}'));
   expect(await nextJson(rig.heard)).toMatchObject(HINTED(1));

@@ -235,7 +235,10 @@ describe('a false alarm', () => {
 
   test('is suppressed by what sub scan proposes, for that value and that tool alone', async () => {
     verifies('ST-8.3.2');
-    const rig = await startServed({ policy: guarded('1', 'content: {}\n') });
+    const rig = await startServed({
+      policy: guarded('1', 'content: {}\n'),
+      env: { SUB_POLICY_RELOAD: 'any' },
+    });
     await expectBlocked(rig, 1, call(1, 'comment', args(TOKEN)));
 
     const shimHome = join(rig.folder, 'home');

@@ -20,9 +20,10 @@ const TYPE = ['--agent-type', 'claude-code', '--events', 'events.jsonl'];
 const DENY = `policy_id: e2e\nversion: "1"\nmode: guardrails\ndefaults: { decision_on_error: BLOCK }\nselectors: {}\nrules:\n  - rule_id: no-sums\n    kind: deny\n    enabled: true\n    severity: warn\n    match: { tool_name: { glob: ["get-sum"] } }\n    effect: { action: BLOCK, reason_code: NO_SUMS, message: No sums here. }\n`;
 
 /** Nothing of a session is left, and the config is what it was. */
-function expectClean(config: string): void {
+function expectClean(config: string, isAllowed = (_name: string) => false): void {
   expect(machine.read()).toBe(config);
-  expect([...machine.left('run'), ...machine.left('backups')]).toEqual([]);
+  const left = [...machine.left('run'), ...machine.left('backups')];
+  expect(left.filter((name) => !isAllowed(name))).toEqual([]);
 }
 
 describe('a session', () => {
@@ -537,7 +538,8 @@ describe('how a session ends', () => {
     const [other, own] = told(stdout).outcomes;
     expect(other).toBe('ok');
     expect(own).not.toBe('ok');
-    expectClean(config);
+    // Who is killed while it writes pins leaves its claim to them, which the next one removes.
+    expectClean(config, (name) => /^pins\..*\.lock$/.test(name));
     expect(machine.running()).toEqual([]);
   });
 

@@ -42,6 +42,8 @@ interface PolicyPlan {
   readonly notes: readonly string[];
 }
 
+const TAKEN_UP =
+  'It loosens the policy, so what runs already takes it up only with policy.reload = "any"; else it holds from the next start on.';
 const SHA256 = /^[0-9a-f]{64}$/;
 
 async function planPolicy(wish: PolicyWish, io: Io): Promise<PolicyPlan | Failure> {
@@ -103,6 +105,7 @@ async function checked(
   }
   return [
     ...effectNotes(next, wish, rule),
+    TAKEN_UP,
     `The version stays ${before.version}: change it when the policy is published.`,
   ];
 }

@@ -77,7 +77,7 @@ describe('a bound program', () => {
 
   test('does not fit when others can write to it, or when it is gone', () => {
     chmodSync(join(folder, 'bin', 'hub'), 0o777);
-    expect(faultOf(bound(), started(['hub', '-x']))).toContain('can be written by every user');
+    expect(faultOf(bound(), started(['hub', '-x']))).toContain('can be written to by others');
     rmSync(join(folder, 'bin', 'hub'));
     program('repo/hub');
     expect(faultOf(bound(), started(['hub', '-x'], { path: '.' }))).toContain('which is gone');
@@ -174,7 +174,7 @@ describe('a script', () => {
     const mine = put('mine/server.js', 0o666);
     const bound = { ...hub(), command: ['node', 'server.js'], files: [mine] };
     const start = started(['node', 'server.js'], { cwd: join(folder, 'mine') });
-    expect(faultOf(bound, start)).toContain('can be written by every user');
+    expect(faultOf(bound, start)).toContain('can be written to by others');
   });
 
   test('data that names no file, and folders for other programs, are words', () => {

@@ -87,8 +87,8 @@ describe('inside the plane', () => {
     const [os, crypto] = ["import { a } from '../os/a.ts';", "import { a } from '../crypto/a.ts';"];
     expect(messages('packages/plane/hub/a.ts', os)).toEqual([]);
     expect(messages('packages/plane/hub/a.ts', crypto)).toEqual([]);
-    expect(messages('packages/plane/os/a.ts', crypto)).toEqual([]);
-    expect(messages('packages/plane/crypto/a.ts', os)).toHaveLength(1);
+    expect(messages('packages/plane/crypto/a.ts', os)).toEqual([]);
+    expect(messages('packages/plane/os/a.ts', crypto)).toHaveLength(1);
     expect(messages('packages/plane/os/a.ts', text)).toHaveLength(1);
   });
 
