@@ -42,9 +42,11 @@ describe('the names in the arguments of a call', () => {
   });
 
   it('are not looked for where nothing is like a path', () => {
-    expect(mayNamePath('{"query":"hello","limit":5}', NONE)).toBe(false);
-    expect(mayNamePath('{"query":"home"}', new Set(['home']))).toBe(true);
-    expect(mayNamePath('{"q":"\\u002e"}', NONE)).toBe(true);
+    const mayName = (json: string) => mayNamePath(new TextEncoder().encode(json));
+    expect(mayName('{"query":"hello","paths":[],"limit":5}')).toBe(true);
+    expect(mayName('{"query":"hello path","limit" : 5,"list":["path","x"]}')).toBe(false);
+    expect(mayName('{"limit":5,"Old_Path" : "link"}')).toBe(true);
+    expect(mayName('{"q":"\\u002e"}')).toBe(true);
   });
 
   it('are bounded, and it is told when there are more', () => {

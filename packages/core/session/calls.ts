@@ -138,6 +138,7 @@ function readCall(context: Context, step: Step, seen: SeenCall): ReadCall {
     version: params.metaVersion ?? context.version,
     argsRange: range,
     argsText: range && (() => argsText(context, bytes, range)),
+    argsBytes: range && (() => bytes.subarray(range.start, range.end)),
     envelope,
   };
 }

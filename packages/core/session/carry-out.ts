@@ -29,6 +29,7 @@ interface ReadCall {
   readonly argsRange?: Range | undefined;
   /** What stands there, whichever step asks: a held call is decided in a later one. */
   readonly argsText?: (() => string) | undefined;
+  readonly argsBytes?: (() => Uint8Array) | undefined;
   /** What stands around the arguments, if it was read. */
   readonly envelope?: LazyEnvelope | undefined;
   /** The hub decides it. */

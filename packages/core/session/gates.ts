@@ -69,6 +69,11 @@ class GatedCall implements GuardedCall {
     return fault === undefined ? argsText?.() : undefined;
   }
 
+  get argsBytes(): Uint8Array | undefined {
+    const { fault, argsBytes } = this.asked.read;
+    return fault === undefined ? argsBytes?.() : undefined;
+  }
+
   get envelope(): Envelope | undefined {
     return this.asked.read.envelope;
   }
