@@ -29,6 +29,8 @@ interface SelfProtection {
   readonly enforced: boolean;
   /** Names of protected files that have no sign of a path in them. */
   readonly baseNames: ReadonlySet<string>;
+  /** Whether one of these names stands anywhere in JSON. */
+  hasBaseName(json: Uint8Array): boolean;
   /** The first of these names that is protected, in words: `the policy in force`. */
   find(names: readonly string[]): string | undefined;
   /** The agent has told the server its roots: relative names may start there. */

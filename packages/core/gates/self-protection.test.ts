@@ -59,6 +59,7 @@ function guardWith(more: Partial<SelfProtection> = {}) {
   const selfProtection: SelfProtection = {
     enforced: true,
     baseNames: NONE,
+    hasBaseName: () => false,
     find: (found) => (found.includes('policy.yaml') ? 'the policy in force' : undefined),
     rootsTold: () => undefined,
     ...more,

@@ -18,19 +18,14 @@ function selfStop({ options }: Memory, call: GuardedCall): Stop | undefined {
   if (selfProtection === undefined || call.envelope === undefined) return undefined;
   const { baseNames } = selfProtection;
   const { rest } = call.envelope;
-  if (rest === undefined && isPlain(call, baseNames)) return undefined;
+  const { argsBytes } = call;
+  // Most arguments are not parsed to see that nothing in them can be the name of a file.
+  const isPlain =
+    argsBytes !== undefined && !mayNamePath(argsBytes) && !selfProtection.hasBaseName(argsBytes);
+  if (rest === undefined && isPlain) return undefined;
   const { args } = call;
   if (args === undefined) return stopOf(options, call, UNREAD);
   return stopFor({ options }, call, namedPaths(withoutMeta(args, rest), baseNames));
-}
-
-/** Whether nothing in the arguments can be the name of a file; most are not parsed to see that. */
-function isPlain(call: GuardedCall, baseNames: ReadonlySet<string>): boolean {
-  const { argsBytes } = call;
-  if (argsBytes === undefined || mayNamePath(argsBytes)) return false;
-  if (baseNames.size === 0) return true;
-  const { argsText = '' } = call;
-  return ![...baseNames].some((name) => argsText.includes(name));
 }
 
 /** What a client tells of itself stands in `_meta`, and no server opens it. */

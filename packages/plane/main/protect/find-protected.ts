@@ -31,6 +31,8 @@ class ProtectedFinder {
   readonly #options: FinderOptions;
   readonly #configured: readonly ProtectedFile[];
   readonly #governed: GovernedConfigs;
+  /** Names without a dot or a slash that count as well. */
+  readonly baseNames: ReadonlySet<string>;
   #roots: readonly string[] = [];
   #protection: Protection | undefined;
   #takenMs = 0;
@@ -39,13 +41,16 @@ class ProtectedFinder {
   constructor(options: FinderOptions) {
     this.#options = options;
     this.#configured = configuredFiles(options);
+    const names = this.#configured.map(({ path }) => basename(path));
+    this.baseNames = new Set(names.filter((name) => name !== '' && !/[/\\~.%$*?]/.test(name)));
     this.#governed = new GovernedConfigs(options.paths);
   }
 
-  /** Names without a dot or a slash that count as well. */
-  get baseNames(): ReadonlySet<string> {
-    const names = this.#configured.map(({ path }) => basename(path));
-    return new Set(names.filter((name) => name !== '' && !/[/\\~.%$*?]/.test(name)));
+  /** Whether one of the names without a dot or a slash stands anywhere in JSON. */
+  hasBaseName(json: Uint8Array): boolean {
+    const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+    for (const name of this.baseNames) if (bytes.includes(name)) return true;
+    return false;
   }
 
   /** The agent has told its server where it works. */

@@ -192,6 +192,7 @@ class Gates {
     return {
       enforced: !(isMeant && hasPolicy && sections.mode === 'observe'),
       baseNames: finder.baseNames,
+      hasBaseName: (json) => finder.hasBaseName(json),
       find: (names) => finder.find(names),
       rootsTold: (uris) => finder.rootsTold(uris),
     };
