@@ -41,7 +41,10 @@ class ProtectedFinder {
   constructor(options: FinderOptions) {
     this.#options = options;
     this.#configured = configuredFiles(options);
-    const names = this.#configured.map(({ path }) => basename(path));
+    const { home } = options.paths;
+    // What is in the home has such a name only for a server that works there.
+    const outside = this.#configured.filter(({ path }) => path === home || !isIn(path, home));
+    const names = outside.map(({ path }) => basename(path));
     this.baseNames = new Set(names.filter((name) => name !== '' && !/[/\\~.%$*?]/.test(name)));
     this.#governed = new GovernedConfigs(options.paths);
   }
