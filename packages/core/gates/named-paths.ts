@@ -4,6 +4,7 @@ import { COLON, QUOTE, SPACE } from '../canon/units.ts';
 import type { GatheredTexts } from '../session/guard.ts';
 import { asciiBytes, decodeText } from '../session/peek/text.ts';
 import { readShell } from '../shell/index.ts';
+import type { SelfProtection } from './options.ts';
 
 interface NamedPaths {
   readonly names: readonly string[];
@@ -38,17 +39,25 @@ const PATHISH = /[/\\~.%$*?\0]/;
 const PATH_SIGNS = asciiBytes('/.\\~%$*?');
 /** A text with none of these is one word to every shell. */
 const SIGNS = /[\s"'`$;&|<>(){}[\]\\,]/;
+const QUOTING = /["'`\\]/g;
 const SEPARATORS = /[\s"'`<>()[\]{},;|&]+/;
+/** A part of a word that only a shell fills in: a variable, a list in braces, a set of letters. */
+const EXPANDED = /\$[A-Za-z_{('"]|[\w./~]\{|\}[\w./~]|[\w./~*?]\[|\][\w./~*?]/;
+/** A word with a sign that stands for others. */
+const PATTERN_WORD = /[^\s"'`<>()[\]{},;|&]*[%*?][^\s"'`<>()[\]{},;|&]*/g;
 const ROOTED = /^(?:\/|\\\\|~|\.{1,2}[/\\]|[a-z]:[/\\]|file:|\$\{?\w)/i;
+
+/** What is known of the names of protected files. */
+type ProtectedNames = Pick<SelfProtection, 'baseNames' | 'isMentioned'>;
 
 class Collector {
   readonly names = new Set<string>();
   isWhole = true;
-  readonly #baseNames: ReadonlySet<string>;
+  readonly #protected: ProtectedNames;
   #nodesLeft = NODES_MAX;
 
-  constructor(baseNames: ReadonlySet<string>) {
-    this.#baseNames = baseNames;
+  constructor(known: ProtectedNames) {
+    this.#protected = known;
   }
 
   visit(value: unknown, key: string, depth = 0): void {
@@ -69,17 +78,33 @@ class Collector {
 
   text(text: string, key: string): void {
     const name = foldedKey(key);
+    const trimmed = text.length <= PATH_LENGTH_MAX ? text.trim() : undefined;
+    const isRooted = trimmed !== undefined && ROOTED.test(trimmed);
+    const isWord = trimmed !== undefined && !/\s/.test(trimmed);
     if (isProse(name, key, text)) {
-      if (text.length <= PATH_LENGTH_MAX && ROOTED.test(text) && !/\s/.test(text.trim())) {
-        this.#add(text.trim(), false);
-      }
+      if (isRooted && isWord) this.#add(trimmed, false);
       return;
     }
-    const mayBePlain = isOpenedKey(name);
-    if (text.length <= PATH_LENGTH_MAX) this.#add(text.trim(), mayBePlain);
+    const isCommand = COMMAND_KEY.test(name);
+    const isFile = FILE_KEY.test(name);
+    if (trimmed !== undefined && (isFile || isCommand || isRooted || isWord)) {
+      this.#add(trimmed, isFile || isCommand);
+    }
     if (!SIGNS.test(text)) return;
     if (PATCH_KEY.test(name)) this.#patch(text);
-    else this.#command(text, mayBePlain);
+    else if (isCommand || this.#mayHideName(text)) this.#command(text, isFile || isCommand);
+    else this.#words(text, isFile && trimmed !== undefined);
+  }
+
+  /** Whether a text that need not be a command names something protected, if a shell reads it. */
+  #mayHideName(text: string): boolean {
+    return EXPANDED.test(text) || this.#protected.isMentioned(text.replace(QUOTING, ''));
+  }
+
+  /** Nothing protected is called like any of these words; they may lead there by links or patterns. */
+  #words(text: string, mayBeFiles: boolean): void {
+    if (mayBeFiles) for (const word of text.split(SEPARATORS)) this.#add(word, true);
+    else for (const [word] of text.matchAll(PATTERN_WORD)) this.#add(word, false);
   }
 
   /** Of a patch, the files that it changes; the rest of it is what is written to them. */
@@ -108,15 +133,10 @@ class Collector {
 
   #add(name: string, mayBePlain: boolean): void {
     if (name === '' || name.length > PATH_LENGTH_MAX) return;
-    if (!mayBePlain && !PATHISH.test(name) && !this.#baseNames.has(name)) return;
+    if (!mayBePlain && !PATHISH.test(name) && !this.#protected.baseNames.has(name)) return;
     if (this.names.size >= NAMES_MAX) this.isWhole = false;
     else this.names.add(name);
   }
-}
-
-/** Whether a key says that a file or a command stands behind it. */
-function isOpenedKey(name: string): boolean {
-  return FILE_KEY.test(name) || COMMAND_KEY.test(name);
 }
 
 function foldedKey(key: string): string {
@@ -132,15 +152,15 @@ function isProse(name: string, key: string, text: string): boolean {
 }
 
 /** Every name in a value that may be that of a file. */
-function namedPaths(value: unknown, baseNames: ReadonlySet<string>): NamedPaths {
-  const collector = new Collector(baseNames);
+function namedPaths(value: unknown, known: ProtectedNames): NamedPaths {
+  const collector = new Collector(known);
   collector.visit(value, '');
   return { names: [...collector.names], isWhole: collector.isWhole };
 }
 
 /** The same of the texts of a large message: a long one must be known to be prose, or no command. */
-function namedInTexts(texts: GatheredTexts['texts'], baseNames: ReadonlySet<string>): NamedPaths {
-  const collector = new Collector(baseNames);
+function namedInTexts(texts: GatheredTexts['texts'], known: ProtectedNames): NamedPaths {
+  const collector = new Collector(known);
   for (const { key, text, mayBeCommand } of texts) {
     if (text !== undefined) collector.text(text, key);
     else if (mayBeCommand === true && !isProse(foldedKey(key), key, 'a\nb'))
@@ -163,8 +183,10 @@ function hasOpenedKey(json: Uint8Array): boolean {
     if (end === -1) return false;
     let next = end + 1;
     while ((json[next] ?? COLON) <= SPACE) next++;
-    const isKey = json[next] === COLON;
-    if (isKey && isOpenedKey(foldedKey(decodeText(json, start + 1, end)))) return true;
+    if (json[next] === COLON) {
+      const name = foldedKey(decodeText(json, start + 1, end));
+      if (FILE_KEY.test(name) || COMMAND_KEY.test(name)) return true;
+    }
     start = json.indexOf(QUOTE, end + 1);
   }
   return false;

@@ -31,6 +31,8 @@ interface SelfProtection {
   readonly baseNames: ReadonlySet<string>;
   /** Whether one of these names stands anywhere in JSON. */
   hasBaseName(json: Uint8Array): boolean;
+  /** Whether the base name of anything protected stands in a text. */
+  isMentioned(text: string): boolean;
   /** The first of these names that is protected, in words: `the policy in force`. */
   find(names: readonly string[]): string | undefined;
   /** The agent has told the server its roots: relative names may start there. */

@@ -16,7 +16,6 @@ function selfStop({ options }: Memory, call: GuardedCall): Stop | undefined {
   const { selfProtection } = options;
   // Of a call that is too large, the texts come at its end.
   if (selfProtection === undefined || call.envelope === undefined) return undefined;
-  const { baseNames } = selfProtection;
   const { rest } = call.envelope;
   const { argsBytes } = call;
   // Most arguments are not parsed to see that nothing in them can be the name of a file.
@@ -25,7 +24,7 @@ function selfStop({ options }: Memory, call: GuardedCall): Stop | undefined {
   if (rest === undefined && isPlain) return undefined;
   const { args } = call;
   if (args === undefined) return stopOf(options, call, UNREAD);
-  return stopFor({ options }, call, namedPaths(withoutMeta(args, rest), baseNames));
+  return stopFor({ options }, call, namedPaths(withoutMeta(args, rest), selfProtection));
 }
 
 /** What a client tells of itself stands in `_meta`, and no server opens it. */
@@ -44,7 +43,7 @@ function selfStopByTexts(
 ): Stop | undefined {
   const { selfProtection } = options;
   if (selfProtection === undefined) return undefined;
-  const named = namedInTexts(texts, selfProtection.baseNames);
+  const named = namedInTexts(texts, selfProtection);
   return stopFor({ options }, call, { ...named, isWhole: named.isWhole && isWhole });
 }
 
@@ -86,7 +85,7 @@ function stopOf({ selfProtection }: Memory['options'], { tool }: GuardedCall, wh
 function selfPassage({ options }: Memory, method: string, value: unknown): Passage | undefined {
   const { selfProtection } = options;
   if (selfProtection?.enforced !== true || value === undefined) return undefined;
-  const { names, isWhole } = namedPaths(value, selfProtection.baseNames);
+  const { names, isWhole } = namedPaths(value, selfProtection);
   const found = protectedIn(options, names);
   if (found === undefined && isWhole) return undefined;
   const why = found === undefined ? UNREAD : `it names ${found}`;

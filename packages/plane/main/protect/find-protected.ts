@@ -56,6 +56,13 @@ class ProtectedFinder {
     return false;
   }
 
+  /** Whether the base name of anything protected stands in a text, in any case. */
+  isMentioned(text: string): boolean {
+    const lower = text.toLowerCase();
+    for (const name of this.#current().names) if (lower.includes(name)) return true;
+    return false;
+  }
+
   /** The agent has told its server where it works. */
   rootsTold(uris: readonly string[]): void {
     this.#roots = uris.slice(0, ROOTS_MAX).flatMap((uri) => {
@@ -132,7 +139,7 @@ class ProtectedFinder {
 
 /** With too many folders in play, a file is taken for what it is called. */
 function byBaseName(variants: readonly string[], { names }: Protection): string | undefined {
-  const isNamed = variants.some((variant) => names.has(folded(basename(variant))));
+  const isNamed = variants.some((variant) => names.has(basename(variant).toLowerCase()));
   return isNamed ? TOO_MANY : undefined;
 }
 
@@ -155,7 +162,11 @@ function protectionOf(files: readonly ProtectedFile[]): Protection {
     }
     return { ...file, paths: [...new Set([resolve(file.path), located?.path ?? file.path])] };
   });
-  return { files: known, ids, names: new Set(files.map(({ path }) => folded(basename(path)))) };
+  return {
+    files: known,
+    ids,
+    names: new Set(files.map(({ path }) => basename(path).toLowerCase())),
+  };
 }
 
 function idsAt(path: string, lookup: PathLookup): readonly string[] {

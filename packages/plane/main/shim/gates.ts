@@ -193,6 +193,7 @@ class Gates {
       enforced: !(isMeant && hasPolicy && sections.mode === 'observe'),
       baseNames: finder.baseNames,
       hasBaseName: (json) => finder.hasBaseName(json),
+      isMentioned: (text) => finder.isMentioned(text),
       find: (names) => finder.find(names),
       rootsTold: (uris) => finder.rootsTold(uris),
     };
