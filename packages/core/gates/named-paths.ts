@@ -43,8 +43,8 @@ const QUOTING = /["'`\\]/g;
 const SEPARATORS = /[\s"'`<>()[\]{},;|&]+/;
 /** A part of a word that only a shell fills in: a variable, a list in braces, a set of letters. */
 const EXPANDED = /\$[A-Za-z_{('"]|[\w./~]\{|\}[\w./~]|[\w./~*?]\[|\][\w./~*?]/;
-/** A word with a sign that stands for others. */
-const PATTERN_WORD = /[^\s"'`<>()[\]{},;|&]*[%*?][^\s"'`<>()[\]{},;|&]*/g;
+/** A sign that stands for others. */
+const WILD = /[%*?]/;
 const ROOTED = /^(?:\/|\\\\|~|\.{1,2}[/\\]|[a-z]:[/\\]|file:|\$\{?\w)/i;
 
 /** What is known of the names of protected files. */
@@ -103,8 +103,10 @@ class Collector {
 
   /** Nothing protected is called like any of these words; they may lead there by links or patterns. */
   #words(text: string, mayBeFiles: boolean): void {
-    if (mayBeFiles) for (const word of text.split(SEPARATORS)) this.#add(word, true);
-    else for (const [word] of text.matchAll(PATTERN_WORD)) this.#add(word, false);
+    if (!mayBeFiles && !WILD.test(text)) return;
+    for (const word of text.split(SEPARATORS)) {
+      if (mayBeFiles || WILD.test(word)) this.#add(word, mayBeFiles);
+    }
   }
 
   /** Of a patch, the files that it changes; the rest of it is what is written to them. */

@@ -38,8 +38,13 @@ class PathLookup {
 
   #look(path: string, hops: number): Located | undefined {
     try {
+      const own = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+      if (own === undefined) return this.#missing(path, hops);
+      if (!own.isSymbolicLink()) return this.#there(path, own);
       const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
       if (stats !== undefined) return this.#there(path, stats);
+      // A link that leads nowhere leads to a file that may be made.
+      if (hops < HOPS_MAX) return this.locate(resolve(dirname(path), readlinkSync(path)), hops + 1);
       return this.#missing(path, hops);
     } catch {
       return this.#missing(path, hops);
@@ -52,10 +57,8 @@ class PathLookup {
     return { path: real, ids, isFolder: stats.isDirectory(), isThere: true };
   }
 
-  /** A link that leads nowhere leads to a file that may be made; else it is its name in its folder. */
+  /** What is not there is its name in its folder. */
   #missing(path: string, hops: number): Located | undefined {
-    const target = hops < HOPS_MAX ? linkTarget(path) : undefined;
-    if (target !== undefined) return this.locate(target, hops + 1);
     const plain = resolve(path);
     const folder = dirname(plain);
     if (folder === plain) return undefined;
@@ -88,15 +91,6 @@ class PathLookup {
     }
     this.#ids.set(folder, id);
     return id;
-  }
-}
-
-function linkTarget(path: string): string | undefined {
-  try {
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return undefined;
-    return resolve(dirname(path), readlinkSync(path));
-  } catch {
-    return undefined;
   }
 }
 
