@@ -29,12 +29,21 @@ describe('the texts of a large message', () => {
       { key: 'path', text: ARGS.path },
       { key: 'deep', text: 'x' },
       { key: 'deep', text: 'y' },
-      { key: 'deep', text: 'z' },
+      { key: 'nested', text: 'z' },
       { key: 'content', text: undefined, mayBeCommand: true },
       { key: 'blob', text: undefined, mayBeCommand: false },
     ]);
     const keys = texts.filter(({ key }) => key === 'file').map(({ text }) => text);
     expect(keys).toEqual(['path', 'nested', 'deep', 'content', 'blob']);
+  });
+
+  it('stand behind the key of the list that they are in, whatever came before', () => {
+    const args = [{ content: 'said' }, 'run', [{ a: { b: 'x' } }, 'run too'], 'and run'];
+    const { texts = [] } = gathered({ name: 't', arguments: { args } }, 16) ?? {};
+    const byKey = (key: string) =>
+      texts.filter((found) => found.key === key).map(({ text }) => text);
+    expect(byKey('args')).toEqual(['run', 'run too', 'and run']);
+    expect(byKey('content')).toEqual(['said']);
   });
 
   it('are bounded, and it is told when there are more', () => {

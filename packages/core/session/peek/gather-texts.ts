@@ -6,7 +6,10 @@ import type { GatheredTexts } from '../guard.ts';
 const TEXT_BYTES_MAX = 4_096;
 const TEXTS_MAX = 20_000;
 const BYTES_MAX = 4_194_304;
-/** Of these at least one stands in every command that does something to a file: ` "$;<>\\{`. */
+/**
+ * Of these at least one stands in every command that does something to a file: ` $;<>\\{`. A quote
+ * comes with a backslash.
+ */
 const COMMAND_SIGNS = [0x20, 0x24, 0x3b, 0x3c, 0x3e, 0x5c, 0x7b];
 
 interface Gathered {
@@ -21,8 +24,20 @@ class TextGatherer {
   #length = 0;
   #mayBeCommand = false;
   #key = '';
+  /** The keys that hold again behind the objects and lists that are open. */
+  readonly #outerKeys: string[] = [];
   #bytesLeft = BYTES_MAX;
   #isWhole = true;
+
+  /** An object or a list begins; what is in a list stands behind the key of the list. */
+  enter(): void {
+    this.#outerKeys.push(this.#key);
+  }
+
+  /** It is over. */
+  leave(): void {
+    this.#key = this.#outerKeys.pop() ?? '';
+  }
 
   /** A string begins. */
   open(): void {

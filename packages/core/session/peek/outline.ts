@@ -245,6 +245,7 @@ class Outline {
     if (!this.takesValue) return this.fail('json', offset);
     if (this.levels.length >= MESSAGE_DEPTH_MAX) return this.fail('depth', offset);
     this.levels.push(this.levelFor(kind, offset));
+    this.gathering()?.enter();
     this.expected = kind === 'object' ? 'key or end' : 'value or end';
   }
 
@@ -274,6 +275,7 @@ class Outline {
     const isEnd = this.expected === (kind === 'object' ? 'key or end' : 'value or end');
     const isOpen = this.levels.at(-1)?.kind === kind;
     if (!isOpen || !(isEnd || this.expected === 'comma or end')) return this.fail('json', offset);
+    this.gathering()?.leave();
     this.levels.pop();
     this.expected = this.levels.length === 0 ? 'nothing' : 'comma or end';
     if (this.levels.length === 0) this.closedAt = offset;
