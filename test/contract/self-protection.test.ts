@@ -202,6 +202,15 @@ describe('an agent with a shell', () => {
       { thought: 'I should look at policy.yaml, but I may not.' },
       { message: 'see policy.yaml', to: 'bob' },
       { url: 'https://example.com/policy.yaml' },
+      { glob: '**/*.{ts,tsx}' },
+      { include: '*.{js,ts}', exclude: ['policy.yaml'] },
+      { pattern: '[^/]+' },
+      { pattern: '.*', path: 'src' },
+      { pattern: 'policy.yaml', path: 'src' },
+      { query: 'where is policy.yaml loaded?' },
+      { labels: ['policy.yaml'] },
+      { edits: [{ search: 'policy.yaml', replace: 'rules.yaml' }] },
+      { image: 'iVBORw0KGgo+/A='.repeat(200) },
       { patch: '--- a/src/x.ts\n+++ b/src/x.ts\n@@\n+// see policy.yaml\n' },
     ]) {
       expect(reasonOf(await agent.call('note', args)), JSON.stringify(args)).toBe(undefined);
@@ -232,6 +241,10 @@ describe('an agent with a shell', () => {
         'SELF_PROTECTION',
       );
     }
+    // What is wrong with a call is told as what it is.
+    const twice = await agent.call('note', { labels: { App: 'x', app: 'y' } });
+    expect(reasonOf(twice)).toBe('INVALID_CALL');
+    expect(twice.error?.message).toContain('"App" and "app"');
     const uri = `file://${policy.replace('policy', '%70olicy')}`;
     const messages: readonly (readonly [string, object])[] = [
       ['resources/read', { uri }],
@@ -340,7 +353,7 @@ const SPELLINGS = [
   "rm $'\\x70olicy.yaml'",
   'rm poli{cy,x}.yaml',
   'rm pol?cy.yaml',
-  'rm *.yaml',
+  'rm *icy.yaml',
   'rm [p]olicy.y*',
   'P=policy.yaml; rm $P',
   'P=policy; rm $P.yaml',
@@ -419,4 +432,14 @@ const HONEST = [
   'echo $HOME $(date) "$X"',
   'cd src && cat ./x 2>/dev/null; true',
   'echo policies.yaml my-policy.yaml',
+  'ls *.md *.json *.yaml .*',
+  'find src -name "*.yaml"',
+  '[ -f config.toml ]',
+  "awk '{print $1}' README.md",
+  "ps aux | awk '{print $2}' | head",
+  "jq '.a[]' package.json",
+  "tr -d '[:space:]' < README.md",
+  "grep -E '^[^:]+:' README.md",
+  "node -e 'const a=[1,2]; console.log(a[0])'",
+  "python3 -c 'x=[i for i in range(3)]; print(x[0])'",
 ];

@@ -24,7 +24,13 @@ const PROSE: ReadonlySet<string> = new Set(
    inserttext replacement body message messages description title summary comment comments caption note
    notes thought thoughts observation observations reasoning explanation question answer reply subject
    markdown html csv xml prompt instruction instructions goal plan task todo details excerpt abstract
-   feedback review`.split(/\s+/),
+   feedback review reason label labels tag tags`.split(/\s+/),
+);
+/** Keys whose text is left out of what a call is about. */
+const LEFT_OUT = /^(?:exclude|ignore)/;
+/** Keys whose text is looked for in something else: a plain name in it is no file that is opened. */
+const SEARCHED: ReadonlySet<string> = new Set(
+  'query q search searchtext replace replacewith keyword keywords pattern regex regexp'.split(' '),
 );
 /** Keys whose text is prose where it has more than one line. */
 const LINES: ReadonlySet<string> = new Set(['text', 'data', 'value', 'string', 'blob', 'source']);
@@ -37,6 +43,8 @@ const PATCH_HEADER =
 /** A sign of a path; what has none is a plain word. */
 const PATHISH = /[/\\~.%$*?\0]/;
 const PATH_SIGNS = asciiBytes('/.\\~%$*?');
+/** What a path has that leads out of the folder it starts in, or further down. */
+const SLASHED = /[/\\~]/;
 /** A text with none of these is one word to every shell. */
 const SIGNS = /[\s"'`$;&|<>(){}[\]\\,]/;
 const QUOTING = /["'`\\]/g;
@@ -45,7 +53,11 @@ const SEPARATORS = /[\s"'`<>()[\]{},;|&]+/;
 const EXPANDED = /\$[A-Za-z_{('"]|[\w./~]\{|\}[\w./~]|[\w./~*?]\[|\][\w./~*?]/;
 /** A sign that stands for others. */
 const WILD = /[%*?]/;
+const ANY = /./;
 const ROOTED = /^(?:\/|\\\\|~|\.{1,2}[/\\]|[a-z]:[/\\]|file:|\$\{?\w)/i;
+
+/** What a word must have to count as a name: anything, a sign of a path, or a slash. */
+type Needed = 'nothing' | 'sign' | 'slash';
 
 /** What is known of the names of protected files. */
 type ProtectedNames = Pick<SelfProtection, 'baseNames' | 'isMentioned'>;
@@ -70,7 +82,7 @@ class Collector {
     else if (isObject(value)) {
       for (const [name, member] of Object.entries(value)) {
         // A map of files has their names for keys.
-        this.#add(name, false);
+        this.#add(name, 'sign');
         this.visit(member, name, depth + 1);
       }
     }
@@ -82,18 +94,20 @@ class Collector {
     const isRooted = trimmed !== undefined && ROOTED.test(trimmed);
     const isWord = trimmed !== undefined && !/\s/.test(trimmed);
     if (isProse(name, key, text)) {
-      if (isRooted && isWord) this.#add(trimmed, false);
+      if (isRooted && isWord) this.#add(trimmed, 'sign');
       return;
     }
     const isCommand = COMMAND_KEY.test(name);
     const isFile = FILE_KEY.test(name);
+    const needed = neededBehind(name);
     if (trimmed !== undefined && (isFile || isCommand || isRooted || isWord)) {
-      this.#add(trimmed, isFile || isCommand);
+      this.#add(trimmed, needed);
     }
     if (!SIGNS.test(text)) return;
     if (PATCH_KEY.test(name)) this.#patch(text);
-    else if (isCommand || this.#mayHideName(text)) this.#command(text, isFile || isCommand);
-    else this.#words(text, isFile && trimmed !== undefined);
+    else if (isCommand || this.#mayHideName(text)) this.#command(text, needed);
+    else if (isFile && trimmed !== undefined) this.#words(text, needed, ANY);
+    else this.#words(text, needed, WILD);
   }
 
   /** Whether a text that need not be a command names something protected, if a shell reads it. */
@@ -102,11 +116,9 @@ class Collector {
   }
 
   /** Nothing protected is called like any of these words; they may lead there by links or patterns. */
-  #words(text: string, mayBeFiles: boolean): void {
-    if (!mayBeFiles && !WILD.test(text)) return;
-    for (const word of text.split(SEPARATORS)) {
-      if (mayBeFiles || WILD.test(word)) this.#add(word, mayBeFiles);
-    }
+  #words(text: string, needed: Needed, chosen: RegExp): void {
+    if (!chosen.test(text)) return;
+    for (const word of text.split(SEPARATORS)) if (chosen.test(word)) this.#add(word, needed);
   }
 
   /** Of a patch, the files that it changes; the rest of it is what is written to them. */
@@ -114,31 +126,38 @@ class Collector {
     for (const [, named = ''] of text.matchAll(PATCH_HEADER)) {
       for (const part of [named, ...named.split(/\s+/)]) {
         const file = part.replace(/\t.*$/, '').trim();
-        this.#add(file, true);
-        this.#add(file.replace(/^[a-z]\//, ''), true);
+        this.#add(file, 'nothing');
+        this.#add(file.replace(/^[a-z]\//, ''), 'nothing');
       }
     }
   }
 
-  #command(text: string, mayBePlain: boolean): void {
+  #command(text: string, needed: Needed): void {
     const { words, isWhole } = readShell(text);
     if (!isWhole) this.isWhole = false;
     for (const { texts, isProse: isSaid } of words) {
       if (isSaid) continue;
       for (const word of texts) {
-        if (word.length <= PATH_LENGTH_MAX) this.#add(word, mayBePlain);
+        if (word.length <= PATH_LENGTH_MAX) this.#add(word, needed);
         if (!SIGNS.test(word)) continue;
-        for (const part of word.split(SEPARATORS)) this.#add(part, mayBePlain);
+        for (const part of word.split(SEPARATORS)) this.#add(part, needed);
       }
     }
   }
 
-  #add(name: string, mayBePlain: boolean): void {
+  #add(name: string, needed: Needed): void {
     if (name === '' || name.length > PATH_LENGTH_MAX) return;
-    if (!mayBePlain && !PATHISH.test(name) && !this.#protected.baseNames.has(name)) return;
+    if (needed === 'slash' && !SLASHED.test(name)) return;
+    const isPlain = !PATHISH.test(name) && !this.#protected.baseNames.has(name);
+    if (needed === 'sign' && isPlain) return;
     if (this.names.size >= NAMES_MAX) this.isWhole = false;
     else this.names.add(name);
   }
+}
+
+function neededBehind(name: string): Needed {
+  if (SEARCHED.has(name)) return 'slash';
+  return FILE_KEY.test(name) || COMMAND_KEY.test(name) ? 'nothing' : 'sign';
 }
 
 function foldedKey(key: string): string {
@@ -147,7 +166,7 @@ function foldedKey(key: string): string {
 
 /** Whether a text is said or written somewhere, by the key that it stands behind. */
 function isProse(name: string, key: string, text: string): boolean {
-  if (PROSE.has(name)) return true;
+  if (PROSE.has(name) || LEFT_OUT.test(name)) return true;
   const hasLines = text.trim().includes('\n');
   // `{"README.md": "…"}`: the name of a file, and what is in it.
   return hasLines && (LINES.has(name) || /[^.]\.\w{1,8}$|\//.test(key));

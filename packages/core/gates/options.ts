@@ -23,6 +23,11 @@ interface PinOptions {
   readonly opened: OpenedPins;
 }
 
+interface ProtectedName {
+  readonly name: string;
+  readonly what: string;
+}
+
 /** Keeps calls away from what governs them. */
 interface SelfProtection {
   /** False where it is only told. */
@@ -33,8 +38,8 @@ interface SelfProtection {
   hasBaseName(json: Uint8Array): boolean;
   /** Whether the base name of anything protected stands in a text. */
   isMentioned(text: string): boolean;
-  /** The first of these names that is protected, in words: `the policy in force`. */
-  find(names: readonly string[]): string | undefined;
+  /** The first of these names that is protected, and as what: `the policy in force`. */
+  find(names: readonly string[]): ProtectedName | undefined;
   /** The agent has told the server its roots: relative names may start there. */
   rootsTold(uris: readonly string[]): void;
 }

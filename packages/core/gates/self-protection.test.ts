@@ -25,6 +25,10 @@ describe('the names in the arguments of a call', () => {
     ['the file of a patch', { patch: '--- a/x/b.c\n+++ b/x/b.c\n' }, 'x/b.c'],
     ['a rooted path behind a key of prose', { content: '/a/b.c' }, '/a/b.c'],
     ['one line of text', { text: 'rm a/b.c' }, 'a/b.c'],
+    ['several files', { paths: 'x.c, y.c' }, 'y.c'],
+    ['a pattern among words', { zz: 'all of x* here' }, 'x*'],
+    ['what only a shell fills in', { zz: 'rm $X/y.c' }, '$X/y.c'],
+    ['a path that is searched for', { query: "ATTACH '/x/b.c'" }, '/x/b.c'],
   ])('are found: %s', (_name, value, name) => {
     expect(names(value)).toContain(name);
   });
@@ -34,12 +38,18 @@ describe('the names in the arguments of a call', () => {
     ['one line of content', { content: 'see a/b.c' }],
     ['an edit', { edits: [{ oldText: 'a/b.c', newText: 'see a/b.c' }] }],
     ['a message', { message: 'see a/b.c' }],
+    ['what is left out', { excludePatterns: ['a/b.c'] }],
     ['several lines of text', { text: 'hello\nsee a/b.c' }],
     ['the content in a map of files', { 'x.md': 'hello\nsee a/b.c' }],
     ['the body of a patch', { patch: '--- a/x\n+++ b/x\n+see a/b.c\n' }],
     ['a commit message', { command: 'git commit -m "see a/b.c"' }],
   ])('are not looked for in %s', (_name, value) => {
     expect(names(value)).not.toContain('a/b.c');
+  });
+
+  it('are not looked for in words that nothing protected is called like', () => {
+    expect(names({ zz: 'see x/y.c and z.c' })).toEqual([]);
+    expect(names({ query: 'where is b.c loaded?', pattern: 'b.c' })).toEqual([]);
   });
 
   it('are not looked for where nothing is like a path', () => {
@@ -62,7 +72,10 @@ function guardWith(more: Partial<SelfProtection> = {}) {
     baseNames: NONE,
     hasBaseName: () => false,
     isMentioned: (text) => text.includes('policy.yaml'),
-    find: (found) => (found.includes('policy.yaml') ? 'the policy in force' : undefined),
+    find: (found) =>
+      found.includes('policy.yaml')
+        ? { name: 'policy.yaml', what: 'the policy in force' }
+        : undefined,
     rootsTold: () => undefined,
     ...more,
   };
@@ -75,7 +88,9 @@ describe('the gate', () => {
     const verdict = guardWith().surface(call, 0);
     const stop = { rule_id: 'gate:self-protection', reason_code: 'SELF_PROTECTION' };
     expect(verdict).toMatchObject({ kind: 'stop', decision: { action: 'BLOCK', ...stop } });
-    expect(JSON.stringify(verdict)).toContain('its arguments name the policy in force');
+    expect(JSON.stringify(verdict)).toContain(
+      'its arguments name the policy in force (`policy.yaml`).',
+    );
     const free = callOf({ tool: 'edit', args: { path: 'x.yaml' } });
     expect(guardWith().surface(free, 0)).toEqual({ kind: 'pass' });
   });

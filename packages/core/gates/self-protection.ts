@@ -10,6 +10,8 @@ import type { Stop } from './say.ts';
 const ADVICE =
   'This is not for an agent to read or change: tell the person what is needed, so that they do it themselves.';
 const UNREAD = 'its arguments are too many or too long to be checked for files that sub protects';
+const SPLIT = 'Make several smaller calls of it.';
+const SHOWN_NAME_MAX = 120;
 
 /** What self-protection has against a call that was read whole. */
 function selfStop({ options }: Memory, call: GuardedCall): Stop | undefined {
@@ -47,14 +49,15 @@ function selfStopByTexts(
   return stopFor({ options }, call, { ...named, isWhole: named.isWhole && isWhole });
 }
 
-/** What cannot be looked up counts as protected, in every profile. */
+/** What is protected among these names, in words. What cannot be looked up is, in every profile. */
 function protectedIn(
   { selfProtection }: Memory['options'],
   names: readonly string[],
 ): string | undefined {
   if (names.length === 0) return undefined;
   try {
-    return selfProtection?.find(names);
+    const found = selfProtection?.find(names);
+    return found && `${found.what} (\`${visible(found.name, SHOWN_NAME_MAX)}\`)`;
   } catch {
     return 'a file that could not be looked up';
   }
@@ -76,7 +79,7 @@ function stopOf({ selfProtection }: Memory['options'], { tool }: GuardedCall, wh
     enforced: selfProtection?.enforced === true,
     reason_code: 'SELF_PROTECTION',
     summary: `\`${visible(tool, 120)}\` is blocked: ${why}.`,
-    advice: ADVICE,
+    advice: why === UNREAD ? SPLIT : ADVICE,
     severity: 'critical',
   };
 }
@@ -93,7 +96,7 @@ function selfPassage({ options }: Memory, method: string, value: unknown): Passa
     kind: 'refused',
     reason_code: 'SELF_PROTECTION',
     summary: `\`${visible(method, 120)}\` is not sent: ${why}.`,
-    hint: ADVICE,
+    hint: why === UNREAD ? SPLIT : ADVICE,
   };
 }
 

@@ -106,6 +106,10 @@ function throughGates(context: Context, step: Step, asked: Asked): Judgement {
   const { rules, read } = asked;
   if (guard === undefined) return rules;
   const call = new GatedCall(context, asked);
+  // What is wrong with a call is told before what a gate makes of it.
+  if (read.fault !== undefined && rules.decision.action === 'BLOCK') {
+    return { ...rules, ...gatedBy({ context, call, rules }, []) };
+  }
   const surface = guard.surface(call, step.nowMs);
   const bound = { context, call, rules };
   const barred = finalOf(surface);

@@ -63,7 +63,7 @@ beforeEach(async () => {
   symlinkSync(project, join(other, 'way'));
   symlinkSync(join(home, '.subluminal/new.toml'), join(project, 'dangling'));
   const finder = await finderAt(join(project, 'policy.yaml'));
-  find = (...names) => finder.find(names);
+  find = (...names) => finder.find(names)?.what;
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
@@ -106,15 +106,16 @@ describe('what is protected is found', () => {
     'host:ROOT/user/proj/policy.yaml',
     'policy.yaml:ro',
     'pol*.yaml',
-    '*.yaml',
     'p?licy.yaml',
+    '*icy.yaml',
     '[p]olicy.yaml',
     '../pro*/policy.yaml',
     '**/policy.yaml',
     'ROOT/other/way/p*',
     '\0/policy.yaml',
-    '\0.yaml',
     'pol\0.yaml',
+    'a:policy.yaml:b',
+    `${'x:'.repeat(60)}policy.yaml`,
     '$UNKNOWN/policy.yaml',
     '~/.subluminal',
     '~/.subluminal/config.toml',
@@ -155,7 +156,7 @@ describe('what is protected is found', () => {
     const finder = await finderAt(policy);
     expect(finder.find(['way/../policy.yaml'])).toBeUndefined();
     finder.rootsTold([`file://${other}`]);
-    expect(finder.find(['policy.yaml'])).toBe('the policy in force');
+    expect(finder.find(['policy.yaml'])?.what).toBe('the policy in force');
     expect(finder.find([join(project, 'policy.yaml')])).toBeUndefined();
   });
 
@@ -202,7 +203,15 @@ describe('what is not protected stays free', () => {
     '*',
     'src/*',
     '**',
+    '.*',
     '*.ts',
+    '*.yaml',
+    '**/*.yaml',
+    '\0.yaml',
+    '[',
+    '*}',
+    '.a[]',
+    '*minal',
     'README.md',
     'src/index.ts',
     'policy.yaml.bak',
@@ -230,9 +239,9 @@ describe('a place where a policy would be found first', () => {
   it('is protected as far as the search goes, and no further than the policy in force', async () => {
     const { project } = layout();
     const none = await finderAt(null);
-    expect(none.find(['policy.yaml'])).toBe('a place where a policy is looked for');
+    expect(none.find(['policy.yaml'])?.what).toBe('a place where a policy is looked for');
     const named = await finderAt(join(root, 'named.yaml'));
     expect(named.find([join(project, 'policy.yaml')])).toBeUndefined();
-    expect(named.find([join(root, 'named.yaml')])).toBe('the policy in force');
+    expect(named.find([join(root, 'named.yaml')])?.what).toBe('the policy in force');
   });
 });

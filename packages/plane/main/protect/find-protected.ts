@@ -27,6 +27,13 @@ const ROOTS_MAX = 16;
 const TOO_MANY = 'more files than can be checked';
 const IS_FOLDED = process.platform === 'darwin' || process.platform === 'win32';
 
+/** A name that is protected, as it was given. */
+interface FoundName {
+  /** In words: `the policy in force`. */
+  readonly what: string;
+  readonly name: string;
+}
+
 class ProtectedFinder {
   readonly #options: FinderOptions;
   readonly #configured: readonly ProtectedFile[];
@@ -34,6 +41,7 @@ class ProtectedFinder {
   /** Names without a dot or a slash that count as well. */
   readonly baseNames: ReadonlySet<string>;
   #roots: readonly string[] = [];
+  #hasMoreRoots = false;
   #protection: Protection | undefined;
   #takenMs = 0;
   #serverFolders: readonly string[] | undefined;
@@ -65,6 +73,7 @@ class ProtectedFinder {
 
   /** The agent has told its server where it works. */
   rootsTold(uris: readonly string[]): void {
+    this.#hasMoreRoots = uris.length > ROOTS_MAX;
     this.#roots = uris.slice(0, ROOTS_MAX).flatMap((uri) => {
       try {
         return [fileURLToPath(uri)];
@@ -74,32 +83,40 @@ class ProtectedFinder {
     });
   }
 
-  /** The first of the names that is protected, in words. */
-  find(names: readonly string[]): string | undefined {
+  /** The first of the names that is protected, and as what. */
+  find(names: readonly string[]): FoundName | undefined {
     const protection = this.#current();
     const lookup = new PathLookup();
-    const variants = new Set(names.flatMap((name) => nameVariants(name, this.#options)));
+    const variants = new Map<string, string>();
+    for (const name of names) {
+      for (const variant of this.#variants(name)) variants.set(variant, name);
+    }
     const folders = new Set(this.#startFolders(lookup));
     let fresh: readonly string[] = [...folders];
     for (let round = 0; round < ROUNDS_MAX && fresh.length > 0; round++) {
       const found: string[] = [];
-      for (const variant of variants) {
+      for (const [variant, name] of variants) {
         if (isAbsolute(variant) && round > 0) continue;
         const places = isAbsolute(variant)
           ? [variant]
           : fresh.map((folder) => `${folder}/${variant}`);
         for (const place of places) {
           const what = this.#judge(place, { protection, lookup, found });
-          if (what !== undefined) return what;
-          if (lookup.lookups > LOOKUPS_MAX) return TOO_MANY;
+          if (what !== undefined) return { what, name };
+          if (lookup.lookups > LOOKUPS_MAX) return { what: TOO_MANY, name };
         }
       }
       // A folder that the call names may be the one that its relative names start in.
       fresh = [...new Set(found)].filter((folder) => !folders.has(folder));
       for (const folder of fresh) folders.add(folder);
-      if (folders.size > FOLDERS_MAX) return byBaseName([...variants], protection);
+      if (folders.size > FOLDERS_MAX) return byBaseName(variants, protection);
     }
-    return undefined;
+    return this.#hasMoreRoots ? byBaseName(variants, protection) : undefined;
+  }
+
+  #variants(name: string): readonly string[] {
+    const { userHome, env } = this.#options;
+    return nameVariants(name, { userHome, env, isMentioned: (text) => this.isMentioned(text) });
   }
 
   #judge(path: string, { protection, lookup, found }: Looking): string | undefined {
@@ -118,7 +135,7 @@ class ProtectedFinder {
   #startFolders(lookup: PathLookup): readonly string[] {
     const { cwd, command } = this.#options;
     this.#serverFolders ??= command.flatMap((word) => {
-      const variants = nameVariants(word, this.#options).filter((one) => /[/.~]/.test(one));
+      const variants = this.#variants(word).filter((one) => /[/.~]/.test(one));
       const located = variants.map((one) => lookup.locate(resolve(cwd, one)));
       return located.flatMap((one) => (one?.isFolder === true ? [one.path] : []));
     });
@@ -138,9 +155,14 @@ class ProtectedFinder {
 }
 
 /** With too many folders in play, a file is taken for what it is called. */
-function byBaseName(variants: readonly string[], { names }: Protection): string | undefined {
-  const isNamed = variants.some((variant) => names.has(basename(variant).toLowerCase()));
-  return isNamed ? TOO_MANY : undefined;
+function byBaseName(
+  variants: ReadonlyMap<string, string>,
+  { names }: Protection,
+): FoundName | undefined {
+  for (const [variant, name] of variants) {
+    if (names.has(basename(variant).toLowerCase())) return { what: TOO_MANY, name };
+  }
+  return undefined;
 }
 
 interface Looking {

@@ -3,8 +3,8 @@
 import { compileGlob } from '@subluminal/core/policy';
 import { UNKNOWN } from '@subluminal/core/shell';
 
-/** A part that stands for everything says nothing: `ls *` is as good as `ls .`. */
-const ANYTHING = new RegExp(`^[*${UNKNOWN}]+$`);
+/** A part that stands for everything, or for a kind of file, names none: `*`, `.*`, `*.yaml`. */
+const ANYTHING = new RegExp(`^\\.?[*${UNKNOWN}]+(?:\\.[*\\w]*)?$`);
 const PATTERN = new RegExp(`[*?[${UNKNOWN}]`);
 
 function isPattern(name: string): boolean {
@@ -50,8 +50,14 @@ function matchesEnd(pattern: readonly string[], path: readonly string[]): boolea
 
 function matchesName(pattern: string, name: string): boolean {
   if (!isPattern(pattern)) return pattern === name;
-  const compiled = compileGlob(pattern.replaceAll(UNKNOWN, '*'));
-  return compiled.ok ? compiled.test(name) : true;
+  // A shell lets no pattern stand for the dot that a name begins with.
+  if (name.startsWith('.') && /^[*?[]/.test(pattern)) return false;
+  const glob = pattern.replaceAll(UNKNOWN, '*');
+  const compiled = compileGlob(glob);
+  if (compiled.ok) return compiled.test(name);
+  // A bracket without its other half is a plain sign to a shell.
+  const plain = compileGlob(glob.replace(/[[\]{}]/g, '\\$&'));
+  return plain.ok ? plain.test(name) : true;
 }
 
 function partsOf(path: string): readonly string[] {

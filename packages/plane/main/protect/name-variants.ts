@@ -5,27 +5,31 @@ interface NamePlace {
   readonly userHome: string;
   /** The environment of the server. */
   readonly env: { readonly [name: string]: string | undefined };
+  /** Whether the base name of anything protected stands in a text. */
+  readonly isMentioned: (text: string) => boolean;
 }
 
-const VARIANTS_MAX = 48;
+/** A name with more parts than this is looked at where something protected is mentioned. */
+const PARTS_MAX = 12;
 const DECODE_ROUNDS = 2;
 /** Addresses of other machines. */
 const REMOTE = /^(?:https?|wss?|ftps?|ssh|git|s3|gs|mailto|data|javascript|blob):/i;
 const SCHEME = /^[a-z][a-z0-9+.-]{1,40}:\/{0,3}/i;
+const SEPARATOR = /[=:@,+<>]/;
+const SEPARATORS = /[=:@,+<>]/g;
 const VARIABLE = /\$\{?([A-Za-z_]\w{0,63})\}?|%([A-Za-z_]\w{0,63})%/g;
 
 /** Each once; relative ones stay relative. */
 function nameVariants(name: string, place: NamePlace): readonly string[] {
   const found = new Set<string>();
   for (const text of decoded(name)) {
-    for (const part of partsOf(text)) {
+    for (const part of partsOf(text, place)) {
       const trimmed = part.trim();
       for (const one of [trimmed, trimmed.replace(/[.,:;!?]+$/, '')]) {
         const path = expanded(one, place);
         if (path === '' || path.includes('\n')) continue;
         found.add(path);
         if (path.includes('\\')) found.add(path.replaceAll('\\', '/'));
-        if (found.size >= VARIANTS_MAX) return [...found];
       }
     }
   }
@@ -54,17 +58,17 @@ function percentDecoded(run: string): string {
 }
 
 /** The path of a URI, and what stands behind `=`, `:`, `@` or the letter of an option. */
-function partsOf(text: string): readonly string[] {
+function partsOf(text: string, { isMentioned }: NamePlace): readonly string[] {
   const parts = [text];
   if (SCHEME.test(text) && !REMOTE.test(text)) parts.push(...pathsOfUri(text));
   if (REMOTE.test(text)) return parts;
   if (/^-[A-Za-z]./.test(text)) parts.push(text.slice(2));
-  for (const { index } of text.matchAll(/[=:@,+<>]/g)) {
-    if (parts.length >= VARIANTS_MAX) break;
-    parts.push(text.slice(index + 1));
-    if (index > 0 && text[index] !== '=') parts.push(text.slice(0, index));
+  const between = text.split(SEPARATOR);
+  if (between.length > PARTS_MAX) return [...parts, ...between.filter(isMentioned)];
+  for (const { index } of text.matchAll(SEPARATORS)) {
+    parts.push(text.slice(index + 1), text.slice(0, index));
   }
-  return parts;
+  return [...parts, ...between];
 }
 
 function pathsOfUri(text: string): readonly string[] {

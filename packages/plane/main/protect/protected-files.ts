@@ -1,7 +1,7 @@
 // What an agent must not touch: the policy, `SUB_HOME`, and everything else that decides about it.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { listRecords } from '../../clients/store/record.ts';
+import { listRecords, recordFolder, recordKeys } from '../../clients/store/record.ts';
 import type { HomePaths } from '../../config/index.ts';
 import type { ProtectedSources } from './finder-options.ts';
 
@@ -46,7 +46,10 @@ class GovernedConfigs {
   }
 
   files(): readonly ProtectedFile[] {
-    const mark = markOf(this.#paths.backups);
+    const { backups } = this.#paths;
+    // A record is written into its folder after that was made.
+    const folders = recordKeys(this.#paths).map((key) => recordFolder(key, this.#paths));
+    const mark = [backups, ...folders].map(markOf).join(' ');
     if (mark === this.#mark) return this.#files;
     const what = 'a client config that sub governs';
     this.#files = listRecords(this.#paths).flatMap((found) => {
