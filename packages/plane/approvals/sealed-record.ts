@@ -37,9 +37,10 @@ function recordSeal(key: HomeSeal, folder: string): RecordSeal {
       if (signature === undefined || end !== '' || rest.length > 0) return refused(UNSIGNED);
       const digest = createHash('sha256').update(`${name}\n${text}`).digest('hex');
       if (known.has(digest)) return { kind: 'line', line };
-      const holds = key.holds(signedText(name, line), signature);
-      if (typeof holds !== 'boolean') return refused(`it cannot be checked: ${holds.message}`);
-      if (!holds) return refused('its signature does not hold: somebody else wrote it');
+      const checked = key.check(signedText(name, line), signature);
+      if (checked.kind === 'fault') return refused(`it cannot be checked: ${checked.message}`);
+      if (checked.kind === 'forged')
+        return refused('its signature does not hold: somebody else wrote it');
       if (known.size >= KNOWN_MAX) known.clear();
       known.add(digest);
       return { kind: 'line', line };

@@ -36,15 +36,15 @@ describe('the key of a home', () => {
     const signed = homeSeal(home).sign('text');
     if (signed.kind !== 'signed') throw new Error(signed.message);
     const seal = homeSeal(home);
-    expect(seal.holds('text', signed.signature)).toBe(true);
-    expect(seal.holds('other', signed.signature)).toBe(false);
+    expect(seal.check('text', signed.signature).kind).toBe('holds');
+    expect(seal.check('other', signed.signature).kind).toBe('forged');
     writeFileSync(path(), createKeyPair().privatePem);
-    expect(homeSeal(home).holds('text', signed.signature)).toBe(false);
+    expect(homeSeal(home).check('text', signed.signature).kind).toBe('forged');
   });
 
   it('is not made by looking', () => {
     const signature = { keyId: '0'.repeat(16), value: '' };
-    expect(homeSeal(home).holds('text', signature)).toMatchObject({ kind: 'fault' });
+    expect(homeSeal(home).check('text', signature)).toMatchObject({ kind: 'fault' });
     expect(readKeyFile(path())).toEqual({ kind: 'missing' });
   });
 

@@ -117,8 +117,11 @@ function badKey(path: string): KeyFault {
 interface HomeSeal {
   /** Makes the key where there is none, and no ledger that was signed with one. */
   sign(text: string): { readonly kind: 'signed'; readonly signature: Signature } | KeyFault;
-  /** False when the key did not sign this text; a fault when there is no key to tell. */
-  holds(text: string, signature: Signature): boolean | KeyFault;
+  /** Forged: the key did not sign this text. A fault: there is no key to tell. */
+  check(
+    text: string,
+    signature: Signature,
+  ): { readonly kind: 'holds' } | { readonly kind: 'forged' } | KeyFault;
 }
 
 function homeSeal(home: string): HomeSeal {
@@ -132,12 +135,12 @@ function homeSeal(home: string): HomeSeal {
       const { keyId } = key.signer;
       return { kind: 'signed', signature: { keyId, value: key.signer.sign(text) } };
     },
-    holds(text, signature) {
+    check(text, signature) {
       const key = known ?? readKeyFile(path);
       if (key.kind === 'fault') return key;
       if (key.kind === 'missing') return unreadable(path, 'is missing');
       known = key;
-      return key.verifier.verify(text, signature);
+      return { kind: key.verifier.verify(text, signature) ? 'holds' : 'forged' };
     },
   };
 }

@@ -61,15 +61,16 @@ function untraced(what: string): PersonProblem {
   return { kind: 'untraced', what };
 }
 
-/** This process first, then the ones above it, up to but without init. */
+/** This process first, then the ones above it, up to but without init. Undefined: nobody can tell. */
 function ancestry(system: System): readonly ProcessInfo[] | undefined {
   // In a namespace of its own whose /proc is still the outer one, numbers mean other processes.
   const self = system.platform === 'linux' ? system.link?.('/proc/self') : undefined;
   if (self !== undefined && self !== String(system.pid)) return undefined;
   const chain: ProcessInfo[] = [];
   let info = processInfo(system.pid, system);
-  while (info !== undefined && chain.length < ANCESTORS_MAX) {
+  while (info !== undefined) {
     if (chain.length > 0 && isInit(info)) break;
+    if (chain.length >= ANCESTORS_MAX) return undefined;
     chain.push(info);
     info = info.ppid > 0 ? processInfo(info.ppid, system) : undefined;
   }

@@ -60,6 +60,32 @@ describe('a file that decides', () => {
     expect(fileProblem(path)).toBeUndefined();
   });
 
+  test('is unsafe behind a link that others can replace, even if it leads back', () => {
+    const path = policy();
+    const open = join(folder, 'open');
+    mkdirSync(open);
+    chmodSync(open, 0o777);
+    symlinkSync(path, join(open, 'hop'));
+    const link = join(mkdtempSync(join(folder, 'own-')), 'policy.yaml');
+    symlinkSync(join('..', 'open', 'hop'), link);
+    expect(fileProblem(link)).toMatchObject({ path: open, why: 'can be written to by others' });
+  });
+
+  test('is unsafe far below a folder that others can write to', () => {
+    const open = join(folder, 'open');
+    const deep = join(open, ...Array.from({ length: 300 }, () => 'd'));
+    mkdirSync(deep, { recursive: true });
+    chmodSync(open, 0o777);
+    writeFileSync(join(deep, 'policy.yaml'), 'x');
+    expect(fileProblem(join(deep, 'policy.yaml'))).toMatchObject({ path: open });
+  });
+
+  test('is unsafe where links lead in a circle', () => {
+    symlinkSync(join(folder, 'b'), join(folder, 'a'));
+    symlinkSync(join(folder, 'a'), join(folder, 'b'));
+    expect(fileProblem(join(folder, 'a'))?.why).toContain('too many links');
+  });
+
   test('is unsafe behind a link into a folder that others can write to', () => {
     const path = policy();
     chmodSync(join(folder, 'project'), 0o777);

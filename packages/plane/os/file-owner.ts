@@ -1,9 +1,9 @@
 // Who else could have written a file that decides: a policy, a config, a manifest. Such a file must
 // belong to the user or to root, and nobody else may write to it or to a folder above it.
-import { lstatSync, realpathSync, type Stats } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { userInfo } from 'node:os';
-import { dirname, resolve } from 'node:path';
-import { readRegularFile } from './read-file.ts';
+import { dirname, join, parse, resolve, sep } from 'node:path';
+import { readRegularFile, systemCode } from './read-file.ts';
 
 interface FileProblem {
   /** The file, or the folder above it, that others control. */
@@ -17,7 +17,7 @@ interface FileProblem {
 const GROUP_WRITABLE = 0o020;
 const OTHERS_WRITABLE = 0o002;
 const STICKY = 0o1000;
-const LEVELS_MAX = 128;
+const STEPS_MAX = 4_096;
 const SYSTEM_FILE_BYTES_MAX = 4_194_304;
 /** How Linux shows an owner who has no number in this user namespace. */
 const OVERFLOW_ID = 65_534;
@@ -27,15 +27,46 @@ function fileProblem(path: string): FileProblem | undefined {
   const ownId = process.getuid?.();
   // On Windows modes say nothing.
   if (ownId === undefined) return undefined;
-  const named = upwards(resolve(path));
-  const real = realPathOf(path);
-  const places = new Set(real === undefined ? named : [...named, ...upwards(real)]);
-  for (const place of places) {
-    const stats = statsOf(place);
-    const problem = stats === undefined ? undefined : placeProblem(place, stats, ownId);
+  const waiting = partsOf(resolve(path));
+  let at = parse(resolve(path)).root;
+  for (let steps = 0; ; steps++) {
+    if (steps > STEPS_MAX) return unseen(path, 'leads through too many links or folders');
+    const stats = statsOf(at);
+    if (stats === 'missing') return undefined;
+    if (typeof stats === 'string') return unseen(at, `cannot be looked at (${stats})`);
+    const problem = placeProblem(at, stats, ownId);
     if (problem !== undefined) return problem;
+    if (stats.isSymbolicLink()) {
+      const target = linkTarget(at);
+      if (target === undefined) return unseen(at, 'cannot be followed');
+      waiting.unshift(...partsOf(target));
+      at = parse(target).root;
+      continue;
+    }
+    const next = waiting.shift();
+    if (next === undefined) return undefined;
+    at = join(at, next);
   }
-  return undefined;
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return resolve(dirname(path), readlinkSync(path));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The names on an absolute path, without its root. */
+function partsOf(path: string): string[] {
+  return path
+    .slice(parse(path).root.length)
+    .split(sep)
+    .filter((part) => part !== '');
+}
+
+function unseen(path: string, why: string): FileProblem {
+  return { path, why, fix: 'Check the path and its permissions.' };
 }
 
 /**
@@ -47,16 +78,7 @@ function writerProblem(path: string): string | undefined {
   const ownId = process.getuid?.();
   if (ownId === undefined) return undefined;
   const stats = statsOf(realPathOf(path) ?? path);
-  return stats === undefined ? 'cannot be looked at' : placeProblem(path, stats, ownId)?.why;
-}
-
-/** The path and all folders above it. */
-function upwards(path: string): readonly string[] {
-  const found = [path];
-  for (let at = path; found.length < LEVELS_MAX && dirname(at) !== at; at = dirname(at)) {
-    found.push(dirname(at));
-  }
-  return found;
+  return typeof stats === 'string' ? 'cannot be looked at' : placeProblem(path, stats, ownId)?.why;
 }
 
 function realPathOf(path: string): string | undefined {
@@ -67,11 +89,13 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-function statsOf(path: string): Stats | undefined {
+/** The code of the system where it does not tell. */
+function statsOf(path: string): Stats | 'missing' | string {
   try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
+    return lstatSync(path, { throwIfNoEntry: false }) ?? 'missing';
+  } catch (cause) {
+    const code = systemCode(cause);
+    return code === 'ENOTDIR' || code === 'ENAMETOOLONG' ? 'missing' : code;
   }
 }
 

@@ -102,4 +102,4 @@ function systemCode(cause: unknown): string {
 }
 
 export type { FileRead, ReadOptions, Unreadable };
-export { readRegularFile };
+export { readRegularFile, systemCode };

@@ -58,9 +58,10 @@ function openPins(home: string): PinsFile {
   if (sealed === undefined) return unreadable(`${path} is not what Subluminal writes`);
   if (sealed === 'unsealed') return unreadable(`${path} is not signed${UNSIGNED}`);
   const { revision, signature, body } = sealed;
-  const holds = homeSeal(home).holds(signedText(revision, body), signature);
-  if (typeof holds !== 'boolean') return unreadable(`${path} cannot be checked: ${holds.message}`);
-  if (!holds) return unreadable(`${path} has a signature that does not hold${FORGED}`);
+  const checked = homeSeal(home).check(signedText(revision, body), signature);
+  if (checked.kind === 'fault') return unreadable(`${path} cannot be checked: ${checked.message}`);
+  if (checked.kind === 'forged')
+    return unreadable(`${path} has a signature that does not hold${FORGED}`);
   const parsed = parsePins(body, sha256);
   return parsed.ok ? { ...parsed, revision } : unreadable(`${path}: ${parsed.message}`);
 }
