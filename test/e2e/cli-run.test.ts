@@ -319,7 +319,7 @@ describe('the ledger', () => {
     const done = await run(plan);
     expect(done.code).toBe(0);
     const [, runId = ''] =
-      /run (\S+): 3 calls, 0 refused \(no policy: everything passed\)\. Trace: sub query/.exec(
+      /run (\S+): 3 calls, 0 refused \(no policy: calls were only recorded\)\. Trace: sub query/.exec(
         done.stderr,
       ) ?? [];
     const found = await sub('query', '--runs', '--json');

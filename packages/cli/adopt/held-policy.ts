@@ -56,10 +56,10 @@ interface Found {
 function policyWords(held: HeldPolicy, faultHere?: string): string {
   if (held.source === 'start') {
     const here = faultHere ?? (held.here === null ? undefined : pathWords(held.here, held));
-    return `policy found where it runs (from here: ${here ?? 'none, so everything passes'})`;
+    return `policy found where it runs (from here: ${here ?? 'none, so calls are only recorded'})`;
   }
   return held.path === null
-    ? `no policy: everything passes${ignoredWords(held)}`
+    ? `no policy: calls are only recorded${ignoredWords(held)}`
     : `policy ${pathWords(held.path, held)}`;
 }
 

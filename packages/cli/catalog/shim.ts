@@ -7,8 +7,9 @@ const shim = createCommand({
   summary: 'stand between an agent and one MCP server on stdio',
   description:
     'Starts the server and passes everything between it and the agent on as it is. Tool calls are ' +
-    'decided by the policy first, and recorded. Without --policy, the policy of the project is ' +
-    'used, then that of the user; without any, everything passes and is recorded.',
+    'decided by the policy first, and recorded. Without --policy, that of the user holds, and that ' +
+    'of the project tightens it, or holds alone once it is trusted. Without any, calls are ' +
+    'recorded, and only those that name what governs them are refused.',
   args: { command: many('the command of the server and its arguments, behind `--`') },
   options: {
     'server-name': text('name', 'the name of the server, as policies and events call it'),

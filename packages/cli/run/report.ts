@@ -47,7 +47,7 @@ function notesOn({ account, shims, hasPolicy }: Ended): readonly string[] {
   if (account.kind === 'counted') notes.push(`as the hub counted: ${account.reason}`);
   if (account.kind === 'at_least') notes.push(`at least: ${account.reason}`);
   if (shims === 0) notes.push(NO_SERVER);
-  else if (!hasPolicy) notes.push('no policy: everything passed');
+  else if (!hasPolicy) notes.push('no policy: calls were only recorded');
   return notes;
 }
 

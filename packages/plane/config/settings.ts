@@ -228,7 +228,7 @@ const SETTINGS: { readonly [K in SettingKey]: Setting } = {
     fallback: 'production',
     env: 'SUB_PROFILE',
     flag: 'profile',
-    doc: '`production` enforces decisions, `development` only records them.',
+    doc: '`production` enforces decisions, `development` only records them; self-protection holds in both.',
   },
   'previews.enabled': {
     type: { kind: 'boolean' },
