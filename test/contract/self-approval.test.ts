@@ -1,4 +1,5 @@
 // An agent under `sub run` tries to approve its own call, whatever it does to hide where it comes from.
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -99,6 +100,8 @@ const ORPHANED =
   'while [ "$(cut -d" " -f4 /proc/$PPID/stat)" = "$LAUNCHER" ]; do sleep 0.02; done; exec "$APPROVE"';
 const WAITS = 'while [ ! -e "$ANSWER" ]; do sleep 0.05; done\n';
 
+const CAN_UNSHARE = spawnSync('unshare', ['-Urpf', '--mount-proc', 'true']).status === 0;
+
 describe('an agent under `sub run` cannot approve its own call', () => {
   it('with a clean environment', async () => {
     const place = stage();
@@ -119,6 +122,32 @@ describe('an agent under `sub run` cannot approve its own call', () => {
     const hidden = `export LAUNCHER=$$; env -u SUB_RUN_ID -u SUB_GOVERNANCE_ENDPOINT setsid script -qfc '${ORPHANED}' /dev/null </dev/null >/dev/null 2>&1 &`;
     writeFileSync(join(place.folder, 'hide.sh'), hidden);
     await place.run(`sh hide.sh\n${WAITS}`);
+    expect(place.said()).toContain('[SUB_INSIDE_RUN]');
+    expect(stateOf(place)).toBe('pending');
+  });
+
+  it.skipIf(!HAS_TERMINAL)('with another name of the home, left behind', async () => {
+    const place = stage();
+    const hidden = `export LAUNCHER=$$; env -u SUB_RUN_ID -u SUB_GOVERNANCE_ENDPOINT setsid script -qfc '${ORPHANED}' /dev/null </dev/null >/dev/null 2>&1 &`;
+    writeFileSync(join(place.folder, 'hide.sh'), hidden);
+    const renamed = `ln -s "$SUB_HOME" other\nsed -i "s#SUB_HOME=\\"[^\\"]*\\"#SUB_HOME=\\"$PWD/other\\"#" "$APPROVE"\n`;
+    await place.run(`${renamed}sh hide.sh\n${WAITS}`);
+    expect(place.said()).toContain('[SUB_INSIDE_RUN]');
+    expect(stateOf(place)).toBe('pending');
+  });
+
+  it.skipIf(!HAS_TERMINAL)('below a program that it has called like init', async () => {
+    const place = stage();
+    const below = `./tini -c "script -qfc \\"$APPROVE\\" /dev/null; true" </dev/null >/dev/null`;
+    await place.run(`cp "$(command -v sh)" tini\n${below}`);
+    expect(place.said()).toContain('[SUB_INSIDE_RUN]');
+    expect(stateOf(place)).toBe('pending');
+  });
+
+  it.skipIf(!HAS_TERMINAL || !CAN_UNSHARE)('where nobody sees the processes above it', async () => {
+    const place = stage();
+    const apart = 'env -u SUB_RUN_ID -u SUB_GOVERNANCE_ENDPOINT unshare -Urpf --mount-proc';
+    await place.run(`${apart} script -qfc "$APPROVE" /dev/null </dev/null >/dev/null`);
     expect(place.said()).toContain('[SUB_INSIDE_RUN]');
     expect(stateOf(place)).toBe('pending');
   });

@@ -1,6 +1,6 @@
 // The files of a run folder that are named after the process of an agent: who else has its number
 // later has another name. `sub run` and the shims of an agent find each other by them.
-import { readdirSync, statSync, unlinkSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRegularFile } from '../os/index.ts';
 import { type ProcessInfo, processInfo } from './process-info.ts';
@@ -19,6 +19,8 @@ const AGENT_FILE_BYTES_MAX = 1_048_576;
 const FILE = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.[A-Za-z0-9.-]{1,200}$/;
 const PLACE = /^shim-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
 const FILES_MAX = 500;
+/** A space begins with the boot that it belongs to. */
+const BOOT_LENGTH = 9;
 const KEPT_MS = 60 * 60_000;
 /** Of a container with the same home, whose processes nobody sees here; most are gone by then. */
 const KEPT_ELSEWHERE_MS = 30 * 24 * KEPT_MS;
@@ -67,14 +69,31 @@ function dropStaleFiles({ runDir, system, nowMs }: StaleOptions): void {
   }
 }
 
+/** Whether an agent of this boot is on record whose processes have other numbers than those here. */
+function hasFilesOfElsewhere(runDir: string, system: System): boolean {
+  const boot = system.space?.()?.slice(0, BOOT_LENGTH);
+  if (boot === undefined || !existsSync(runDir)) return false;
+  const names = readdirSync(runDir).filter((name) => FILE.test(name));
+  return names.some((name) => {
+    const space = spaceOf(join(runDir, name));
+    return space?.startsWith(boot) === true && space !== system.space?.();
+  });
+}
+
 /** Whether somebody has written it who numbers processes otherwise. */
 function isElsewhere(path: string, system: System): boolean {
+  const space = spaceOf(path);
+  return space !== undefined && space !== system.space?.();
+}
+
+/** Where the numbers of processes mean what they mean in this file. */
+function spaceOf(path: string): string | undefined {
   try {
     const value: unknown = JSON.parse(readAgentFile(path) ?? 'null');
-    if (typeof value !== 'object' || value === null || !('space' in value)) return false;
-    return typeof value.space === 'string' && value.space !== system.space?.();
+    if (typeof value !== 'object' || value === null || !('space' in value)) return undefined;
+    return typeof value.space === 'string' ? value.space : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -91,6 +110,7 @@ export {
   agentFileName,
   drop,
   dropStaleFiles,
+  hasFilesOfElsewhere,
   hasShims,
   placeName,
   readAgentFile,

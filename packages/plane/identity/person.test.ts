@@ -56,6 +56,8 @@ function machine(processes: readonly Fake[]): System {
     uuidByTime: () => 'u',
     pids: () => all.map(({ id }) => id),
     link: (path) => links.get(path),
+    space: () => 'b00710ad-1',
+    fileId: (path) => path.replace('/alias', '/home'),
     owner: (path) => all.find(({ id }) => path === `/proc/${id}`)?.owner ?? 1000,
   };
 }
@@ -131,6 +133,40 @@ describe('a person may act', () => {
 });
 
 describe('an agent may not', () => {
+  const tini = { id: 700, parent: 600, args: ['/x/tini', '-c', 'sub'], ticks: 8500 };
+
+  test('below a process that is called like init', () => {
+    expect(problemOf([SHELL, tini, { ...RUN, id: 600, parent: 1 }])).toBe('inside');
+    expect(problemOf([RUN, { ...SHELL, ticks: 8600 }, { ...tini, parent: 1 }])).toBe('untraced');
+  });
+
+  test('below a `sub run` that is the init of its container', () => {
+    expect(
+      problemOf([
+        { ...SHELL, parent: 1 },
+        { ...RUN, id: 1, parent: 0 },
+      ]),
+    ).toBe('inside');
+  });
+
+  test('with another name of the home', () => {
+    const orphan = { id: 700, parent: 1, args: ['x'], ticks: 7000 };
+    const alias = { ...RUN, environ: 'SUB_HOME=/alias/ada/.subluminal' };
+    expect(problemOf([alias, SHELL, orphan])).toBe('untraced');
+  });
+
+  test('where the processes of its run cannot be seen', () => {
+    const file = join(runDir, 'agent-5-1-b00710ad.json');
+    const window = { id: 700, parent: 1, args: ['x'], ticks: 7000 };
+    writeFileSync(file, JSON.stringify({ space: 'b00710ad-1' }));
+    expect(problemOf([SHELL, window])).toBeUndefined();
+    writeFileSync(file, JSON.stringify({ space: 'b00710ad-2' }));
+    expect(problemOf([SHELL, window])).toBe('untraced');
+    writeFileSync(file, JSON.stringify({ space: '0dd0dd0d-2' }));
+    expect(problemOf([SHELL, window])).toBeUndefined();
+    rmSync(file);
+  });
+
   test.each(['run', 'wrap', 'shim'])('below `sub %s`', (command) => {
     const host = { id: 700, parent: 1, args: ['node', '--x', '/x/sub.mjs', command], ticks: 700 };
     expect(problemOf([SHELL, host])).toBe('inside');

@@ -2,8 +2,8 @@
 // not approve its own calls, accept changed pins or read secrets. What the process says about itself
 // (its environment) proves nothing, so the processes above it and its terminal are looked at.
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { join } from 'node:path';
-import { agentFileName } from './agent-files.ts';
+import { join, resolve } from 'node:path';
+import { agentFileName, hasFilesOfElsewhere } from './agent-files.ts';
 import { agentProcess, clientOf, isInit, isInteractiveShell } from './agent-process.ts';
 import type { Env } from './ci.ts';
 import { type ProcessInfo, processInfo } from './process-info.ts';
@@ -50,7 +50,10 @@ function personProblem(options: PersonOptions): PersonProblem | undefined {
     const its = MARKS.find((name) => (told[name] ?? '') !== '');
     if (its !== undefined) return inside(`the process ${pid} above it has ${its}`);
   }
-  return system.platform === 'linux' ? orphanProblem(chain, options) : undefined;
+  if (system.platform !== 'linux') return undefined;
+  const orphan = orphanProblem(belowInit(chain), options);
+  if (orphan !== undefined || !hasFilesOfElsewhere(runDir, system)) return orphan;
+  return untraced('a run is on record whose processes cannot be seen from here');
 }
 
 function inside(what: string): PersonProblem {
@@ -61,7 +64,7 @@ function untraced(what: string): PersonProblem {
   return { kind: 'untraced', what };
 }
 
-/** This process first, then the ones above it, up to but without init. Undefined: nobody can tell. */
+/** This process first, then all that are above it. Undefined: nobody can tell. */
 function ancestry(system: System): readonly ProcessInfo[] | undefined {
   // In a namespace of its own whose /proc is still the outer one, numbers mean other processes.
   const self = system.platform === 'linux' ? system.link?.('/proc/self') : undefined;
@@ -69,12 +72,17 @@ function ancestry(system: System): readonly ProcessInfo[] | undefined {
   const chain: ProcessInfo[] = [];
   let info = processInfo(system.pid, system);
   while (info !== undefined) {
-    if (chain.length > 0 && isInit(info)) break;
     if (chain.length >= ANCESTORS_MAX) return undefined;
     chain.push(info);
     info = info.ppid > 0 ? processInfo(info.ppid, system) : undefined;
   }
   return chain.length === 0 ? undefined : chain;
+}
+
+/** Up to the one that was started by init, or left to it. */
+function belowInit(chain: readonly ProcessInfo[]): readonly ProcessInfo[] {
+  const init = chain.findIndex((info, index) => index > 0 && isInit(info));
+  return init === -1 ? chain : chain.slice(0, init);
 }
 
 /** `node …/sub.mjs shim …`, or `sub shim …`. */
@@ -130,12 +138,15 @@ interface LivingRun {
 
 /** The hosts and shims of this home, from the process table: files could have been removed. */
 function livingRuns({ system, homeOf, env }: PersonOptions): readonly LivingRun[] {
-  const home = homeOf(env);
+  const home = system.fileId?.(homeOf(env));
   return (system.pids?.() ?? []).flatMap((pid) => {
     if (pid === system.pid) return [];
     const info = processInfo(pid, system);
     if (info === undefined || hostCommand(info.args) === undefined) return [];
-    if (homeOf(environOf(pid, system)) !== home) return [];
+    const its = resolve(system.link?.(`/proc/${pid}/cwd`) ?? '/', homeOf(environOf(pid, system)));
+    // By the folder itself: it may have many names. One that cannot be looked at may be the same.
+    const id = system.fileId?.(its);
+    if (id !== undefined && home !== undefined && id !== home) return [];
     return [{ pid, ticks: beginningOf(info, system) }];
   });
 }

@@ -38,6 +38,8 @@ interface System {
   pids?(): readonly number[];
   /** Where a symbolic link points to. */
   link?(path: string): string | undefined;
+  /** The same for every name of a file or folder; undefined when it cannot be looked at. */
+  fileId?(path: string): string | undefined;
   /** The user id that a file or a process (`/proc/PID`) belongs to. */
   owner?(path: string): number | undefined;
 }
@@ -62,6 +64,7 @@ function thisSystem(): System {
     space: readSpace,
     pids: readPids,
     link: readLink,
+    fileId: readFileId,
     owner: readOwner,
   };
 }
@@ -87,6 +90,15 @@ function readPids(): readonly number[] {
 function readLink(path: string): string | undefined {
   try {
     return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function readFileId(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
   } catch {
     return undefined;
   }
