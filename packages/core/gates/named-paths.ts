@@ -90,7 +90,7 @@ class Collector {
 
   text(text: string, key: string): void {
     const name = foldedKey(key);
-    const trimmed = text.length <= PATH_LENGTH_MAX ? text.trim() : undefined;
+    const trimmed = text.length <= PATH_LENGTH_MAX || !/\s/.test(text) ? text.trim() : undefined;
     const isRooted = trimmed !== undefined && ROOTED.test(trimmed);
     const isWord = trimmed !== undefined && !/\s/.test(trimmed);
     if (isProse(name, key, text)) {
@@ -138,7 +138,7 @@ class Collector {
     for (const { texts, isProse: isSaid } of words) {
       if (isSaid) continue;
       for (const word of texts) {
-        if (word.length <= PATH_LENGTH_MAX) this.#add(word, needed);
+        this.#add(word, needed);
         if (!SIGNS.test(word)) continue;
         for (const part of word.split(SEPARATORS)) this.#add(part, needed);
       }
@@ -146,7 +146,12 @@ class Collector {
   }
 
   #add(name: string, needed: Needed): void {
-    if (name === '' || name.length > PATH_LENGTH_MAX) return;
+    if (name === '') return;
+    if (name.length > PATH_LENGTH_MAX) {
+      // A server may make it shorter before it opens it: `././policy.yaml`.
+      if (this.#protected.isMentioned(name)) this.isWhole = false;
+      return;
+    }
     if (needed === 'slash' && !SLASHED.test(name)) return;
     const isPlain = !PATHISH.test(name) && !this.#protected.baseNames.has(name);
     if (needed === 'sign' && isPlain) return;

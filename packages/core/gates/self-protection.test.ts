@@ -60,6 +60,14 @@ describe('the names in the arguments of a call', () => {
     expect(mayName('{"q":"\\u002e"}')).toBe(true);
   });
 
+  it('are not all known where one is too long to be looked at, and mentions what is protected', () => {
+    const known = { baseNames: NONE, isMentioned: (text: string) => text.includes('b.c') };
+    expect(namedPaths({ path: `${'./'.repeat(2_100)}b.c` }, known).isWhole).toBe(false);
+    expect(namedPaths({ zz: `${'./'.repeat(2_100)}b.c` }, known).isWhole).toBe(false);
+    expect(namedPaths({ zz: 'A/b+'.repeat(2_000) }, known)).toEqual({ names: [], isWhole: true });
+    expect(namedPaths({ content: `${'x '.repeat(4_000)}b.c` }, known).isWhole).toBe(true);
+  });
+
   it('are bounded, and it is told when there are more', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => `a/${index}`);
     expect(namedPaths(many, { baseNames: NONE, isMentioned: () => false }).isWhole).toBe(false);

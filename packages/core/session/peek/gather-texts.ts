@@ -7,10 +7,10 @@ const TEXT_BYTES_MAX = 4_096;
 const TEXTS_MAX = 20_000;
 const BYTES_MAX = 4_194_304;
 /**
- * Of these at least one stands in every command that does something to a file: ` $;<>\\{`. A quote
- * comes with a backslash.
+ * Of these at least one stands in every command that does something to a file, or in a path that is
+ * longer than it need be: ` $.;<>\\{`. A quote comes with a backslash.
  */
-const COMMAND_SIGNS = [0x20, 0x24, 0x3b, 0x3c, 0x3e, 0x5c, 0x7b];
+const COMMAND_SIGNS = [0x20, 0x24, 0x2e, 0x3b, 0x3c, 0x3e, 0x5c, 0x7b];
 
 interface Gathered {
   key: string;

@@ -128,6 +128,17 @@ describe('what is protected is found', () => {
     '.subluminal/x/y',
     '.subluminal',
     'policy.yaml.',
+    '$x/../policy.yaml',
+    'x*/../policy.yaml',
+    '[x]/../policy.yaml',
+    'src/?/../../policy.yaml',
+    'a\n/../policy.yaml',
+    'src\0/../policy.yaml',
+    'git://ROOT/user/proj/policy.yaml',
+    's3:ROOT/user/proj/policy.yaml',
+    'jar:file://ROOT/user/proj/policy.yaml!/x',
+    'blob:file://ROOT/user/proj/policy.yaml',
+    'file://ROOT/user/proj/%25252570olicy.yaml',
     ' policy.yaml ',
     '.\\policy.yaml',
   ])('%j', (name) => {
@@ -148,6 +159,15 @@ describe('what is protected is found', () => {
     writeFileSync(join(project, 'policy.yaml'), 'y');
     linkSync(join(project, 'policy.yaml'), join(project, 'second'));
     expect(find('second')).toBeDefined();
+  });
+
+  it('when its folder was moved away', async () => {
+    const { project, home } = layout();
+    const finder = await finderAt(join(project, 'policy.yaml'));
+    expect(finder.find(['README.md'])).toBeUndefined();
+    renameSync(project, join(home, 'away'));
+    expect(finder.find([join(home, 'away', 'policy.yaml')])?.what).toBe('the policy in force');
+    expect(finder.find([join(project, 'policy.yaml')])?.what).toBe('the policy in force');
   });
 
   it('in the roots that the agent has told', async () => {

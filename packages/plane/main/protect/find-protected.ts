@@ -13,8 +13,14 @@ import {
 } from './protected-files.ts';
 
 /** What is protected, as it lies on the disk at the moment. */
+interface KnownFile extends ProtectedFile {
+  readonly paths: readonly string[];
+  /** What it is on the disk, and the files in it. */
+  readonly ids: readonly string[];
+}
+
 interface Protection {
-  readonly files: readonly (ProtectedFile & { readonly paths: readonly string[] })[];
+  readonly files: readonly KnownFile[];
   readonly ids: ReadonlyMap<string, string>;
   readonly names: ReadonlySet<string>;
 }
@@ -120,7 +126,13 @@ class ProtectedFinder {
   }
 
   #judge(path: string, { protection, lookup, found }: Looking): string | undefined {
-    if (isPattern(path)) return byPattern(path, protection, lookup);
+    if (isPattern(path)) {
+      const what = byPattern(path, protection, lookup);
+      const plain = resolve(path);
+      // `x*/../policy.yaml` is `policy.yaml` to a server that knows no patterns.
+      if (what !== undefined || !/\/\.\.(?:\/|$)/.test(path) || isPattern(plain)) return what;
+      return this.#judge(plain, { protection, lookup, found });
+    }
     // A server may resolve `..` by names alone; the system goes through links.
     for (const one of new Set([path, resolve(path)])) {
       const located = lookup.locate(one);
@@ -147,7 +159,8 @@ class ProtectedFinder {
     const nowMs = this.#options.now();
     const isFresh = Math.abs(nowMs - this.#takenMs) < FRESH_MS;
     if (this.#protection === undefined || !isFresh) {
-      this.#protection = protectionOf([...this.#configured, ...this.#governed.files()]);
+      const files = [...this.#configured, ...this.#governed.files()];
+      this.#protection = protectionOf(files, this.#protection);
       this.#takenMs = nowMs;
     }
     return this.#protection;
@@ -172,17 +185,22 @@ interface Looking {
   readonly found: string[];
 }
 
-function protectionOf(files: readonly ProtectedFile[]): Protection {
+/** What was there before and is gone may have been moved with its folder: it is the same file. */
+function protectionOf(files: readonly ProtectedFile[], before: Protection | undefined): Protection {
   const lookup = new PathLookup();
   const ids = new Map<string, string>();
   const known = files.map((file) => {
     const located = lookup.locate(file.path);
-    const inside = located?.isFolder === true ? filesIn(file) : [];
-    for (const { path, what } of [file, ...inside]) {
-      const [own] = idsAt(path, lookup);
-      if (own !== undefined && !ids.has(own)) ids.set(own, what);
+    const old = before?.files.find(({ path }) => path === file.path);
+    if (located?.isThere !== true && old !== undefined) {
+      for (const id of old.ids) if (!ids.has(id)) ids.set(id, file.what);
+      return old;
     }
-    return { ...file, paths: [...new Set([resolve(file.path), located?.path ?? file.path])] };
+    const inside = located?.isFolder === true ? filesIn(file) : [];
+    const own = [file, ...inside].flatMap(({ path }) => idsAt(path, lookup).slice(0, 1));
+    for (const id of own) if (!ids.has(id)) ids.set(id, file.what);
+    const paths = [...new Set([resolve(file.path), located?.path ?? file.path])];
+    return { ...file, paths, ids: own };
   });
   return {
     files: known,

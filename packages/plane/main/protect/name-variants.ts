@@ -1,4 +1,5 @@
 // A name as it stands in a call → the paths that a server, or a shell, may take it for.
+import { normalize } from 'node:path/posix';
 import { UNKNOWN } from '@subluminal/core/shell';
 
 interface NamePlace {
@@ -11,9 +12,10 @@ interface NamePlace {
 
 /** A name with more parts than this is looked at where something protected is mentioned. */
 const PARTS_MAX = 12;
-const DECODE_ROUNDS = 2;
+const DECODE_ROUNDS = 4;
 /** Addresses of other machines. */
 const REMOTE = /^(?:https?|wss?|ftps?|ssh|git|s3|gs|mailto|data|javascript|blob):/i;
+const HOSTLESS = /^[a-z][a-z0-9+.-]{1,40}:\/(?:[^/]|\/\/)/i;
 const SCHEME = /^[a-z][a-z0-9+.-]{1,40}:\/{0,3}/i;
 const SEPARATOR = /[=:@,+<>]/;
 const SEPARATORS = /[=:@,+<>]/g;
@@ -26,14 +28,21 @@ function nameVariants(name: string, place: NamePlace): readonly string[] {
     for (const part of partsOf(text, place)) {
       const trimmed = part.trim();
       for (const one of [trimmed, trimmed.replace(/[.,:;!?]+$/, '')]) {
-        const path = expanded(one, place);
-        if (path === '' || path.includes('\n')) continue;
-        found.add(path);
-        if (path.includes('\\')) found.add(path.replaceAll('\\', '/'));
+        // A server that is no shell takes the signs of one as they are.
+        for (const path of new Set([expanded(one, place), normalized(one)])) {
+          if (path === '' || path.includes('\n')) continue;
+          found.add(path);
+          if (path.includes('\\')) found.add(path.replaceAll('\\', '/'));
+        }
       }
     }
   }
   return [...found];
+}
+
+/** Without what a later `..` takes back. */
+function normalized(path: string): string {
+  return path.includes('..') ? normalize(path) : path;
 }
 
 /** As it is written, and with its percent signs undone. */
@@ -60,8 +69,11 @@ function percentDecoded(run: string): string {
 /** The path of a URI, and what stands behind `=`, `:`, `@` or the letter of an option. */
 function partsOf(text: string, { isMentioned }: NamePlace): readonly string[] {
   const parts = [text];
-  if (SCHEME.test(text) && !REMOTE.test(text)) parts.push(...pathsOfUri(text));
-  if (REMOTE.test(text)) return parts;
+  const file = text.search(/file:/i);
+  if (file > 0) parts.push(...pathsOfUri(text.slice(file)));
+  const isRemote = REMOTE.test(text) && !HOSTLESS.test(text);
+  if (SCHEME.test(text) && !isRemote) parts.push(...pathsOfUri(text));
+  if (isRemote) return parts;
   if (/^-[A-Za-z]./.test(text)) parts.push(text.slice(2));
   const between = text.split(SEPARATOR);
   if (between.length > PARTS_MAX) return [...parts, ...between.filter(isMentioned)];
@@ -72,7 +84,7 @@ function partsOf(text: string, { isMentioned }: NamePlace): readonly string[] {
 }
 
 function pathsOfUri(text: string): readonly string[] {
-  const [path = ''] = text.split(/[?#]/, 1);
+  const [path = ''] = text.split(/[?#!]/, 1);
   const rest = path.replace(SCHEME, '');
   const slash = rest.indexOf('/');
   // With a host before the path, and without one.
