@@ -121,6 +121,19 @@ describe.each(HOSTILE)('%s instead of a file, when a command starts', (_, make) 
   });
 });
 
+it('a manifest that is a pipe keeps no command waiting', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sub-hostile-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const home = join(folder, 'home');
+  mkdirSync(join(home, 'manifests'), { recursive: true, mode: 0o700 });
+  execFileSync(MKFIFO, ['-m', '600', join(home, 'manifests', 'x.yaml')]);
+  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, SUB_HOME: home };
+  const options = { cwd: folder, env, encoding: 'utf8', timeout: 60_000 } as const;
+  const ended = spawnSync(process.execPath, [SUB, 'doctor'], options);
+  expect(ended.error).toBeUndefined();
+  expect(ended.stdout + ended.stderr).toContain('is not a regular file');
+});
+
 it('a client config that is a pipe keeps no command waiting', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sub-hostile-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -22,7 +22,9 @@ interface CheckedFile {
 const BYTES_MAX = 2_097_152;
 
 async function checkFile(path: string, home: SurfaceHome, io: Io): Promise<CheckedFile | Failure> {
-  const file = await readFileBytes(path, { io, bytesMax: BYTES_MAX });
+  // In the folder of the manifests, nothing but a file may keep anybody waiting.
+  const isRegular = dirname(resolve(path)) === resolve(home.folder);
+  const file = await readFileBytes(path, { io, bytesMax: BYTES_MAX, isRegular });
   if (isFailure(file)) return file;
   const { name, bytes } = file;
   const compiled = await compileManifest({ file: name, bytes }, { sha256 });

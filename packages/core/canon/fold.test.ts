@@ -14,6 +14,7 @@ describe('foldKey', () => {
     ['id', 'ıd', 'İD', 'ID'],
     ['straße', 'STRASSE', 'straẞe'],
     ['ΣΑΣ', 'σας', 'σασ'],
+    ['name', 'name\0', 'Name\0x'],
   ])('gives one text for %s and its spellings', (...spellings) => {
     expect(new Set(spellings.map(foldKey)).size).toBe(1);
   });

@@ -90,6 +90,9 @@ describe('a message of the agent', () => {
 
 describe('a message of the server', () => {
   it.each([
+    '"result":{"tools\\u0000":[{"name":"evil"}]}',
+    '"result":{"task":{"taskId":"a","TaskId":"b"}}',
+    '"result":{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"a","text":"b","Text":"c"}}}]}',
     '"result":{"tools":[],"Tools":[{"name":"evil"}]}',
     '"result":{"Tools":[{"name":"evil"}]}',
     '"result":{"tools":[{"name":"a","Description":"evil"}]}',

@@ -43,6 +43,7 @@ const META = scopeOf<Draft>('meta', REQUEST_LABELS, {
 
 /** What `params` may hold whose own keys matter, by its place among the members. */
 const IN_PARAMS: { readonly [key: number]: Place } = {
+  7: 'task',
   8: 'reference',
   9: 'argument',
   10: 'item',
@@ -95,14 +96,14 @@ const ERROR_DATA = oursIn('data');
 
 /** Where the members of `result` that hold items begin. */
 const LISTS_FROM = 6;
-const TASKS = 14;
+const TASKS_FROM = 14;
 
 const RESULT = scopeOf<Draft>(
   'result',
   [
     ...['isError', 'structuredContent', '_meta', 'resultType', 'protocolVersion', 'nextCursor'],
     ...['content', 'tools', 'resources', 'resourceTemplates', 'prompts', 'contents', 'messages'],
-    ...['roots', 'tasks'],
+    ...['roots', 'tasks', 'task'],
   ],
   {
     visit: (scan, draft, key) => {
@@ -120,7 +121,7 @@ const RESULT = scopeOf<Draft>(
           return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
       }
       if (key < LISTS_FROM) return skipValue(scan, 2);
-      return readInside(scan, key === TASKS ? 'task' : 'item', 2);
+      return readInside(scan, key >= TASKS_FROM ? 'task' : 'item', 2);
     },
   },
 );

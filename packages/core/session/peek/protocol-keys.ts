@@ -158,7 +158,7 @@ const KEYS: { readonly [P in Place]: readonly string[] } = {
 
 type Inside = { readonly [key: string]: Place };
 
-/** What stands inside of an item; one level more, and no further. */
+/** What stands inside of an item. */
 const IN_ITEM: Inside = {
   annotations: 'annotations',
   inputSchema: 'schema',
@@ -172,13 +172,15 @@ const INSIDE: { readonly [P in Place]?: Inside } = {
     argument: 'argument',
     messages: 'item',
     tools: 'item',
+    task: 'task',
   },
   result: {
     ...{ content: 'item', tools: 'item', resources: 'item', resourceTemplates: 'item' },
     ...{ prompts: 'item', contents: 'item', messages: 'item', roots: 'item', tasks: 'task' },
+    task: 'task',
   },
   item: { ...IN_ITEM, content: 'part', resource: 'part', arguments: 'part' },
-  part: IN_ITEM,
+  part: { ...IN_ITEM, resource: 'part' },
 };
 
 const DELIMITERS = /(?<=.)[_-]/g;
