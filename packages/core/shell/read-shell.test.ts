@@ -108,6 +108,14 @@ describe('the words of a command line', () => {
     expect(readShell(`X=a;${'X=$X$X;'.repeat(60)}`).words.length).toBeLessThan(200);
   });
 
+  it.each<[string, string]>([
+    ['parameters in parameters', '${a'.repeat(20_000)],
+    ['defaults in defaults', '${a:-'.repeat(20_000)],
+    ['closed defaults in defaults', `${'${a:-'.repeat(2_000)}x${'}'.repeat(2_000)}`],
+  ])('are read without a fault, and not to the end, in %s', (_name, command) => {
+    expect(readShell(command).isWhole).toBe(false);
+  });
+
   it('of a text that is no command line are found without a fault', () => {
     for (const text of ['"', "'", '$(', '${', '`', '<<', '<<<', '$', '\\', '>(', "$'", '{', ')']) {
       expect(readShell(`a ${text}`).words.length).toBeGreaterThan(0);

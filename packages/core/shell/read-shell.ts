@@ -212,9 +212,9 @@ class ShellReader {
         this.#at += 2;
         if (next !== '\n' && next !== '') units.push({ kind: 'quoted', text: next });
       } else if (char === "'") units.push({ kind: 'quoted', text: this.#until("'") });
-      else if (char === '"') units.push(...this.#double(isSaid));
+      else if (char === '"') this.#double(units, isSaid);
       else if (char === '`') units.push(this.#backticks(false, isSaid));
-      else if (char === '$') units.push(...this.#dollar(false, isSaid));
+      else if (char === '$') this.#dollar(units, false, isSaid);
       else {
         PLAIN.lastIndex = this.#at;
         const [text = char] = PLAIN.exec(this.#text) ?? [];
@@ -234,8 +234,8 @@ class ShellReader {
     return text;
   }
 
-  #double(isSaid: boolean): readonly Unit[] {
-    const units: Unit[] = [{ kind: 'quoted', text: '' }];
+  #double(units: Unit[], isSaid: boolean): void {
+    units.push({ kind: 'quoted', text: '' });
     this.#at++;
     while (this.#at < this.#text.length && this.#text[this.#at] !== '"') {
       const char = this.#text[this.#at] ?? '';
@@ -245,7 +245,7 @@ class ShellReader {
         if (next !== '\n')
           units.push({ kind: 'quoted', text: /[$`"\\]/.test(next) ? next : char + next });
       } else if (char === '`') units.push(this.#backticks(true, isSaid));
-      else if (char === '$') units.push(...this.#dollar(true, isSaid));
+      else if (char === '$') this.#dollar(units, true, isSaid);
       else {
         const plain = /[^\\"`$]+/y;
         plain.lastIndex = this.#at;
@@ -255,32 +255,35 @@ class ShellReader {
       }
     }
     this.#at++;
-    return units;
   }
 
-  #dollar(isQuoted: boolean, isSaid: boolean): readonly Unit[] {
+  #dollar(units: Unit[], isQuoted: boolean, isSaid: boolean): void {
     const next = this.#text[this.#at + 1] ?? '';
+    if ((next === "'" || next === '"') && !isQuoted) {
+      this.#at++;
+      if (next === '"') this.#double(units, isSaid);
+      else units.push({ kind: 'quoted', text: withoutEscapes(this.#ansi()) });
+      return;
+    }
+    const texts = this.#expansion(next, isSaid);
+    if (texts === undefined) units.push({ kind: 'quoted', text: '$' });
+    else units.push({ kind: 'value', texts, isQuoted });
+  }
+
+  /** The values of what stands behind a `$`, or nothing where it is only a sign. */
+  #expansion(next: string, isSaid: boolean): readonly string[] | undefined {
     const { reading } = this.#place;
-    if (next === "'" && !isQuoted) {
-      this.#at++;
-      return [{ kind: 'quoted', text: withoutEscapes(this.#ansi()) }];
-    }
-    if (next === '"' && !isQuoted) {
-      this.#at++;
-      return this.#double(isSaid);
-    }
-    if (next === '(') return [{ kind: 'value', texts: this.#substitution(2, isSaid), isQuoted }];
-    if (next === '{') return [{ kind: 'value', texts: this.#parameter(), isQuoted }];
+    if (next === '(') return this.#substitution(2, isSaid);
+    if (next === '{') return this.#parameter();
     NAME.lastIndex = this.#at + 1;
     const [name] = NAME.exec(this.#text) ?? [];
     if (name !== undefined) {
       this.#at += 1 + name.length;
-      return [{ kind: 'value', texts: reading.valuesOf(name), isQuoted }];
+      return reading.valuesOf(name);
     }
     const isSpecial = /[@*#?$!\d-]/.test(next);
     this.#at += isSpecial ? 2 : 1;
-    if (isSpecial) return [{ kind: 'value', texts: reading.unknown(), isQuoted }];
-    return [{ kind: 'quoted', text: '$' }];
+    return isSpecial ? reading.unknown() : undefined;
   }
 
   /** What stands in `$'…'`, where a backslash keeps a quote from ending it. */
@@ -333,13 +336,18 @@ class ShellReader {
 
   /** `${NAME}`, and what stands for it where it is not set. */
   #parameter(): readonly string[] {
-    const { reading } = this.#place;
+    const { reading, depth } = this.#place;
     const body = this.#braced();
+    if (depth >= DEPTH_MAX || !reading.takes(body.length)) {
+      reading.isWhole = false;
+      return reading.unknown();
+    }
     const [, name = '', rest = ''] = /^([A-Za-z_]\w*)([\s\S]*)$/.exec(body) ?? [];
     if (name === '') return reading.unknown();
     if (rest === '') return reading.valuesOf(name);
     const [, sign = '', otherwise = ''] = /^:?([-=+?])([\s\S]*)$/.exec(rest) ?? [];
-    const inner = new ShellReader(sign === '' ? rest : `"${otherwise}"`, this.#place);
+    const place = { ...this.#place, depth: depth + 1 };
+    const inner = new ShellReader(sign === '' ? rest : `"${otherwise}"`, place);
     const { texts } = textsOf(inner.#units());
     if (sign === '') return reading.unknown();
     if (sign === '=') reading.assign(name, texts);
