@@ -10,6 +10,10 @@ const CLOSERS: ReadonlySet<string> = new Set(['}', ')', 'done', 'fi', 'esac']);
 
 interface Command {
   readonly words: ShellWord[];
+  /** Those of its words that may be command lines themselves. */
+  readonly lines: ShellWord[];
+  /** The program that it runs, without the folders before it. */
+  name: string | undefined;
   /** It has a process substitution: what it prints may be run. */
   isFed: boolean;
 }
@@ -20,7 +24,7 @@ class Commands {
   readonly #isUsed: boolean;
   /** The commands that stand here, without those inside of their words. */
   readonly own: (readonly ShellWord[])[] = [];
-  #current: Command = { words: [], isFed: false };
+  #current: Command = newCommand();
   #pipeline: Command[] = [];
   #groups = 0;
   #isPipeOpen = false;
@@ -42,24 +46,28 @@ class Commands {
   isCopy(command: Command): boolean {
     const isAlone = this.#pipeline.length === 0 && !this.#isPipeOpen && this.#groups === 0;
     if (command !== this.#current || !isAlone || this.#isUsed || command.isFed) return false;
-    return COPIERS.has(nameOf(command) ?? '');
+    return COPIERS.has(command.name ?? '');
   }
 
   /** The next word is the message of a commit, or the text of an issue. */
   get isMessageNext(): boolean {
-    const name = nameOf(this.#current);
-    const last = this.#current.words.at(-1)?.texts[0] ?? '';
-    return HISTORIES.has(name ?? '') && MESSAGE_OPTION.test(last);
+    const { name, words } = this.#current;
+    if (name === undefined || !HISTORIES.has(name)) return false;
+    return MESSAGE_OPTION.test(words.at(-1)?.texts[0] ?? '');
   }
 
-  add(word: ShellWord): void {
+  add(word: ShellWord, mayBeLine = false): void {
     this.#reading.add(word);
     if (word.kind !== 'word') return;
     const [text = ''] = word.texts;
     const isFirst = this.#current.words.length === 0;
     if (isFirst && OPENERS.has(text)) this.#groups++;
     else if (isFirst && CLOSERS.has(text)) this.#groups = Math.max(0, this.#groups - 1);
-    else this.#current.words.push(word);
+    else {
+      this.#current.name ??= text.slice(text.lastIndexOf('/') + 1);
+      this.#current.words.push(word);
+      if (mayBeLine) this.#current.lines.push(word);
+    }
   }
 
   feed(): void {
@@ -70,7 +78,7 @@ class Commands {
     this.#groups = Math.max(0, this.#groups + by);
   }
 
-  /** A simple command is over. */
+  /** A simple command is over. Gives what may be a command line itself, when a pipeline is over. */
   end(how: 'pipe' | 'list' | 'newline'): readonly ShellWord[] {
     const { words } = this.#current;
     if (words.length > 0) {
@@ -79,7 +87,7 @@ class Commands {
       this.own.push(words);
       this.#noteLoop(words);
     }
-    this.#current = { words: [], isFed: false };
+    this.#current = newCommand();
     if (how === 'pipe') {
       this.#isPipeOpen = true;
       return [];
@@ -89,18 +97,18 @@ class Commands {
     return this.#endPipeline();
   }
 
-  /** The words of a whole pipeline, with what is only said marked. */
+  /** What is only said in a whole pipeline is marked. */
   #endPipeline(): readonly ShellWord[] {
     const [first, ...rest] = this.#pipeline;
     const isAlone = rest.length === 0 && this.#groups === 0 && !this.#isPipeOpen;
     const isSaid = isAlone && !this.#isUsed && first?.isFed === false;
-    if (isSaid && PRINTERS.has(nameOf(first) ?? '')) {
+    if (isSaid && PRINTERS.has(first.name ?? '')) {
       for (const word of first.words) word.isProse = true;
     }
-    const words = this.#pipeline.flatMap((command) => command.words);
+    const lines = this.#pipeline.flatMap((command) => command.lines);
     this.#pipeline = [];
     this.#isPipeOpen = false;
-    return words;
+    return lines;
   }
 
   /** `for x in a b`: the variable is each of them. */
@@ -111,9 +119,8 @@ class Commands {
   }
 }
 
-function nameOf(command: Command | undefined): string | undefined {
-  const text = command?.words[0]?.texts[0];
-  return text?.slice(text.lastIndexOf('/') + 1);
+function newCommand(): Command {
+  return { words: [], lines: [], name: undefined, isFed: false };
 }
 
 export type { Command };

@@ -1,13 +1,14 @@
 // A command line as a shell reads it: quotes, escapes, variables, redirections, substitutions, and
 // the commands inside of commands. What is in doubt is read in every way.
+
+import { Budget } from './budget.ts';
 import { type Command, Commands } from './commands.ts';
 import { withoutEscapes } from './escapes.ts';
 import { Reading, type ShellReading, type ShellWord } from './reading.ts';
-import { SPLIT, textsOf, UNKNOWN, type Unit } from './word.ts';
+import { SPLIT, UNKNOWN, type Unit } from './unit.ts';
+import { textsOf } from './word.ts';
 
 const DEPTH_MAX = 6;
-const CHARS_MAX = 4_194_304;
-const CHARS_SPARE = 65_536;
 const NESTING = /[\s;&|<>()$`"'\\]/;
 /** What no shell makes anything of, up to the next sign. */
 const PLAIN = /[^ \t\n;&|()<>\\'"`${},]+/y;
@@ -47,16 +48,20 @@ class ShellReader {
   }
 
   readAll(): void {
-    while (this.#at < this.#text.length) {
+    while (!this.#isOver) {
       this.#readList();
       this.#at++;
     }
   }
 
+  get #isOver(): boolean {
+    return this.#at >= this.#text.length || this.#place.reading.isOver;
+  }
+
   /** Up to the bracket that closes what was opened before, or to the end. */
   #readList(): void {
     let brackets = 0;
-    while (this.#at < this.#text.length) {
+    while (!this.#isOver) {
       const char = this.#text[this.#at] ?? '';
       if (char === ')' && brackets === 0) break;
       if (char === '(') brackets++;
@@ -121,8 +126,8 @@ class ShellReader {
   #readInside(text: string, place: Place): ShellReader | undefined {
     const { reading, depth } = place;
     if (text === this.#text && depth > 0) return undefined;
-    if (depth >= DEPTH_MAX) reading.isWhole = false;
-    if (depth >= DEPTH_MAX || !reading.takes(text.length)) return undefined;
+    if (depth >= DEPTH_MAX) reading.leaveOut();
+    if (depth >= DEPTH_MAX || !reading.budget.takes(text.length)) return undefined;
     const reader = new ShellReader(text, { ...place, depth: depth + 1 });
     reader.readAll();
     return reader;
@@ -138,8 +143,8 @@ class ShellReader {
     while (/[ \t]/.test(this.#text[this.#at] ?? '')) this.#at++;
     if (sign !== '<<' && sign !== '<<-') return this.#readWord('redirection');
     const command = this.#commands.current;
-    const [end = ''] = textsOf(this.#units()).texts;
-    if (this.#heredocs.length >= HEREDOCS_MAX) this.#place.reading.isWhole = false;
+    const [end = ''] = textsOf(this.#units(), this.#place.reading.budget).texts;
+    if (this.#heredocs.length >= HEREDOCS_MAX) this.#place.reading.leaveOut();
     else this.#heredocs.push({ end, isIndented: sign === '<<-', command });
   }
 
@@ -169,17 +174,24 @@ class ShellReader {
     // Whatever it is: a reader that stands still never ends.
     if (this.#at === start) this.#at++;
     if (units.length === 0) return;
-    const { texts, isWhole } = textsOf(units);
     const { reading } = this.#place;
-    if (!isWhole) reading.isWhole = false;
+    const { texts, isWhole } = textsOf(units, reading.budget);
+    if (!isWhole) reading.leaveOut();
     const isDescriptor =
       /^\d{1,4}$/.test(texts[0] ?? '') && /[<>]/.test(this.#text[this.#at] ?? '');
     if (isDescriptor && kind === 'word') return;
     this.#assigned(units, texts);
     const isProse = isMessage && kind === 'word';
     const word: ShellWord = { texts, kind, isProse };
-    this.#commands.add(word);
-    if (kind === 'redirection') this.#nested(word);
+    const mayBeLine = units.some((unit) => this.#mayNest(unit));
+    this.#commands.add(word, mayBeLine);
+    if (kind === 'redirection' && mayBeLine) this.#nested(word);
+  }
+
+  /** The name of a variable that nobody has set is no command, and neither are many of them. */
+  #mayNest(unit: Unit): boolean {
+    if (unit.kind === 'value') return !this.#place.reading.isUnset(unit.texts);
+    return NESTING.test(unit.text);
   }
 
   /** `eval` puts its words together before it reads them. */
@@ -299,8 +311,8 @@ class ShellReader {
   #substitution(signs: number, isSaid: boolean): readonly string[] {
     const { reading, depth } = this.#place;
     const start = this.#at + signs;
-    if (depth >= DEPTH_MAX || !reading.takes(0)) {
-      reading.isWhole = false;
+    if (depth >= DEPTH_MAX || reading.isOver) {
+      reading.leaveOut();
       this.#at = this.#text.length;
       return reading.unknown();
     }
@@ -338,8 +350,8 @@ class ShellReader {
   #parameter(): readonly string[] {
     const { reading, depth } = this.#place;
     const body = this.#braced();
-    if (depth >= DEPTH_MAX || !reading.takes(body.length)) {
-      reading.isWhole = false;
+    if (depth >= DEPTH_MAX || !reading.budget.takes(body.length)) {
+      reading.leaveOut();
       return reading.unknown();
     }
     const [, name = '', rest = ''] = /^([A-Za-z_]\w*)([\s\S]*)$/.exec(body) ?? [];
@@ -348,10 +360,13 @@ class ShellReader {
     const [, sign = '', otherwise = ''] = /^:?([-=+?])([\s\S]*)$/.exec(rest) ?? [];
     const place = { ...this.#place, depth: depth + 1 };
     const inner = new ShellReader(sign === '' ? rest : `"${otherwise}"`, place);
-    const { texts } = textsOf(inner.#units());
+    const { texts, isWhole } = textsOf(inner.#units(), reading.budget);
+    if (!isWhole) reading.leaveOut();
     if (sign === '') return reading.unknown();
     if (sign === '=') reading.assign(name, texts);
-    return [...new Set([...reading.valuesOf(name), ...texts])];
+    const values = reading.valuesOf(name);
+    reading.budget.takes(values.length + texts.length);
+    return [...new Set([...values, ...texts])];
   }
 
   #braced(): string {
@@ -369,21 +384,21 @@ class ShellReader {
   }
 }
 
-/** Reads a command line. Never throws, and never reads more than a few times its length. */
+/** Reads a command line. Never throws, and reads and makes no more than a few times its length. */
 function readShell(given: string): ShellReading {
   // A shell drops NUL; we mark with both what is not known, and where a value is split.
   const text = given.replaceAll(UNKNOWN, '').replaceAll(SPLIT, '');
   const first = readWith(text, PRESET);
   // What was set behind its use may be used again: in a loop, or in a function.
-  const isSettled = !first.isDynamic || first.variables.size === PRESET.size;
+  const isSettled = !first.isDynamic || !first.isWhole || first.variables.size === PRESET.size;
   return isSettled ? first : readWith(text, first.variables);
 }
 
 function readWith(text: string, variables: Reading['variables']): Reading {
-  const charsMax = Math.min(CHARS_MAX, text.length * 4 + CHARS_SPARE);
-  const reading = new Reading(charsMax, variables);
+  const budget = new Budget(text.length);
+  const reading = new Reading(budget, variables);
   const place = { reading, depth: 0, isUsed: false };
-  if (reading.takes(text.length)) new ShellReader(text, place).readAll();
+  if (budget.takes(text.length)) new ShellReader(text, place).readAll();
   return reading;
 }
 
