@@ -30,7 +30,8 @@ class Expander {
   }
 
   expand(units: readonly Unit[], depth: number): readonly (readonly Unit[])[] {
-    if (this.left <= 0 || !this.#budget.takes(units.length)) return [units];
+    // The shortest list has two braces and something between them.
+    if (units.length < 3 || this.left <= 0 || !this.#budget.takes(units.length)) return [units];
     const found = firstBrace(units);
     if (found === undefined) return [units];
     if (depth >= DEPTH_MAX) this.left = 0;
@@ -81,23 +82,38 @@ function firstBrace(units: readonly Unit[]): Brace | undefined {
 
 function isList(units: readonly Unit[], { start, end, commas }: Brace): boolean {
   if (commas.length > 0) return true;
-  return (
-    end - start - 1 <= SEQUENCE_UNITS_MAX && sequenceOf(units.slice(start + 1, end)) !== undefined
-  );
+  if (end - start - 1 > SEQUENCE_UNITS_MAX) return false;
+  return sequenceIn(units.slice(start + 1, end)) !== undefined;
 }
 
 function itemsOf(
   units: readonly Unit[],
   { start, end, commas }: Brace,
 ): readonly (readonly Unit[])[] {
-  if (commas.length === 0) return sequenceOf(units.slice(start + 1, end)) ?? [];
-  const starts = [start, ...commas.slice(0, LISTS_MAX)];
-  return starts.map((at, index) => units.slice(at + 1, commas[index] ?? end));
+  if (commas.length > 0) {
+    const starts = [start, ...commas.slice(0, LISTS_MAX)];
+    return starts.map((at, index) => units.slice(at + 1, commas[index] ?? end));
+  }
+  const sequence = sequenceIn(units.slice(start + 1, end));
+  return sequence === undefined ? [] : textsIn(sequence).map((text) => [{ kind: 'quoted', text }]);
 }
 
-function sequenceOf(units: readonly Unit[]): readonly (readonly Unit[])[] | undefined {
-  if (!units.every(({ kind }) => kind === 'plain')) return undefined;
-  const text = units.map((unit) => (unit.kind === 'plain' ? unit.text : '')).join('');
+interface Sequence {
+  readonly isNumber: boolean;
+  readonly from: number;
+  readonly to: number;
+  readonly step: number;
+  /** Digits of each number, with zeros before it. */
+  readonly width: number;
+}
+
+/** What stands between the braces of `{1..9}`, `{a..e..2}` or `{01..10}`. */
+function sequenceIn(units: readonly Unit[]): Sequence | undefined {
+  let text = '';
+  for (const unit of units) {
+    if (unit.kind !== 'plain') return undefined;
+    text += unit.text;
+  }
   const [, first = '', last = '', by = '1'] = SEQUENCE.exec(text) ?? [];
   const isNumber = /\d/.test(first) && /\d/.test(last);
   const isLetter = /[A-Za-z]/.test(first) && /[A-Za-z]/.test(last);
@@ -106,14 +122,19 @@ function sequenceOf(units: readonly Unit[]): readonly (readonly Unit[])[] | unde
   const to = isNumber ? Number(last) : last.charCodeAt(0);
   const step = Math.max(1, Math.abs(Number(by))) * (from <= to ? 1 : -1);
   const width = /^-?0\d|^-?\d+\.\.-?0\d/.test(text) ? Math.max(first.length, last.length) : 0;
-  const items: (readonly Unit[])[] = [];
+  return { isNumber, from, to, step, width };
+}
+
+/** One more than the limit says that there are more. */
+function textsIn({ isNumber, from, to, step, width }: Sequence): readonly string[] {
+  const texts: string[] = [];
   for (let at = from; step > 0 ? at <= to : at >= to; at += step) {
-    if (items.length > LISTS_MAX) break;
-    const number = `${at < 0 ? '-' : ''}${String(Math.abs(at)).padStart(width - (at < 0 ? 1 : 0), '0')}`;
-    const item = isNumber ? number : String.fromCharCode(at);
-    items.push([{ kind: 'quoted', text: item }]);
+    if (texts.length > LISTS_MAX) break;
+    const sign = at < 0 ? '-' : '';
+    const digits = String(Math.abs(at)).padStart(width - sign.length, '0');
+    texts.push(isNumber ? sign + digits : String.fromCharCode(at));
   }
-  return items;
+  return texts;
 }
 
 export { expandBraces };

@@ -24,7 +24,7 @@ function textsOf(units: readonly Unit[], budget: Budget): WordTexts {
   const { given, isAll } = fewChoices(units);
   const { lists, isWhole } = expandBraces(given, budget);
   for (const list of lists) {
-    for (const text of combined(list, { budget, from: 0, start: '' })) {
+    for (const text of combined(list, budget)) {
       if (texts.size > 0) charsLeft -= text.length;
       if (texts.size >= TEXTS_MAX || charsLeft < 0) return { texts: [...texts], isWhole: false };
       if (!text.includes(SPLIT)) texts.add(text);
@@ -34,11 +34,14 @@ function textsOf(units: readonly Unit[], budget: Budget): WordTexts {
   return { texts: [...texts], isWhole: isAll && isWhole };
 }
 
-/** Most words have neither values nor braces. */
+/** Most words have neither values nor lists in braces. */
 function simpleText(units: readonly Unit[]): string | undefined {
   let text = '';
+  let isOpen = false;
   for (const unit of units) {
-    if (unit.kind === 'value' || (unit.kind === 'plain' && unit.text === '{')) return undefined;
+    if (unit.kind === 'value') return undefined;
+    if (unit.kind === 'plain' && unit.text === '{') isOpen = true;
+    else if (isOpen && unit.kind === 'plain' && unit.text === '}') return undefined;
     text += unit.text;
   }
   return text;
@@ -58,34 +61,52 @@ function splitOf(text: string): readonly string[] {
   return [text.replaceAll(SPLIT, ' '), ...text.split(SPLIT).filter((part) => part !== '')];
 }
 
-interface Combining {
-  readonly budget: Budget;
-  readonly from: number;
-  readonly start: string;
+/** The units put together, with each value of each unit, until there are too many. */
+function combined(units: readonly Unit[], budget: Budget): readonly string[] {
+  let made: readonly string[] = [''];
+  let run = '';
+  for (const unit of units) {
+    if (unit.kind === 'value' && unit.texts.length > 1) {
+      const ends = unit.texts.map((text) => run + valueOf(unit, text));
+      made = continued(made, ends, budget);
+      run = '';
+    } else {
+      const piece = unit.kind === 'value' ? valueOf(unit, unit.texts[0] ?? '') : unit.text;
+      if (!budget.takes(piece.length + 1)) return made;
+      run += piece;
+    }
+  }
+  return run === '' ? made : continued(made, [run], budget);
 }
 
-/** The units put together, with each value of each unit in turn, until the budget is spent. */
-function* combined(units: readonly Unit[], { budget, from, start }: Combining): Generator<string> {
-  let made = start;
-  for (let at = from; at < units.length; at++) {
-    const unit = units[at];
-    if (unit === undefined) break;
-    if (unit.kind === 'value' && unit.texts.length > 1) {
-      for (const value of unit.texts) {
-        if (!budget.takesText(made.length + value.length)) return;
-        yield* combined(units, { budget, from: at + 1, start: made + valueOf(unit, value) });
-      }
-      return;
+/** One more than the limit says that there are more. */
+function continued(
+  starts: readonly string[],
+  ends: readonly string[],
+  budget: Budget,
+): readonly string[] {
+  const made = new Set<string>();
+  for (const start of starts) {
+    for (const end of ends) {
+      if (made.size > TEXTS_MAX || !budget.takesText(start.length + end.length)) return [...made];
+      made.add(start + end);
     }
-    const piece = unit.kind === 'value' ? valueOf(unit, unit.texts[0] ?? '') : unit.text;
-    if (!budget.takes(piece.length + 1)) return;
-    made += piece;
   }
-  yield made;
+  return [...made];
 }
 
 function valueOf({ isQuoted }: { readonly isQuoted: boolean }, text: string): string {
   return isQuoted ? text : text.replace(/[ \t\n]+/g, SPLIT);
 }
 
-export { textsOf };
+/** What stands at the start of a word as it is: most often one piece. */
+function plainStart(units: readonly Unit[]): string {
+  let start = '';
+  for (const unit of units) {
+    if (unit.kind !== 'plain') break;
+    start += unit.text;
+  }
+  return start;
+}
+
+export { plainStart, textsOf };
