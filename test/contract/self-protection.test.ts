@@ -278,6 +278,17 @@ describe('an agent with a shell', () => {
 });
 
 describe('self-protection', () => {
+  it('holds in the profile development where its reader is made to break', async () => {
+    const flags = ['--profile', 'development'];
+    const agent = await agentWith({ policy: GUARDS, server: 'shell', flags });
+    const command = `cat ${agent.project.home}/probe.txt`;
+    for (const x of ['${a'.repeat(20_000), `"${'\\a'.repeat(200_000)}"`]) {
+      expect(reasonOf(await agent.call('run', { command, x })), x.slice(0, 8)).toBe(
+        'SELF_PROTECTION',
+      );
+    }
+  });
+
   it.each<[string, AgentOptions, string | undefined]>([
     ['holds without any policy', { server: 'shell' }, 'SELF_PROTECTION'],
     [

@@ -128,6 +128,23 @@ describe('the gate', () => {
     expect(guardWith().surface(callOf({ tool: 't' }), 0).kind).toBe('stop');
   });
 
+  it('stops what it breaks on, wherever it looks', () => {
+    const broken = guardWith({
+      isMentioned: () => {
+        throw new RangeError('Maximum call stack size exceeded');
+      },
+    });
+    const stop = { kind: 'stop', decision: { reason_code: 'SELF_PROTECTION' } };
+    const text = 'say "hello"';
+    expect(broken.surface(callOf({ tool: 't', args: { x: text, path: 'y' } }), 0)).toMatchObject(
+      stop,
+    );
+    const texts = { texts: [{ key: 'x', text }], isWhole: true };
+    expect(broken.gathered?.(sealedCall('write'), texts)).toMatchObject(stop);
+    const passage = broken.passing('out', request('own/method', { x: text }), 0);
+    expect(passage).toMatchObject({ kind: 'refused', reason_code: 'SELF_PROTECTION' });
+  });
+
   it('leaves a large call to its end, and judges it by its texts', () => {
     const guard = guardWith();
     const call = sealedCall('write');

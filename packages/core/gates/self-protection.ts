@@ -12,9 +12,26 @@ const ADVICE =
 const UNREAD = 'its arguments are too many or too long to be checked for files that sub protects';
 const SPLIT = 'Make several smaller calls of it.';
 const SHOWN_NAME_MAX = 120;
+const NOT_READ: NamedPaths = { names: [], isWhole: false };
 
 /** What self-protection has against a call that was read whole. */
 function selfStop({ options }: Memory, call: GuardedCall): Stop | undefined {
+  return orElse(
+    () => stopForArgs({ options }, call),
+    () => stopOf(options, call, UNREAD),
+  );
+}
+
+/** A fault must not open the gate: outside of production, the session lets a broken gate pass. */
+function orElse<T>(look: () => T, onFault: () => T): T {
+  try {
+    return look();
+  } catch {
+    return onFault();
+  }
+}
+
+function stopForArgs({ options }: Pick<Memory, 'options'>, call: GuardedCall): Stop | undefined {
   const { selfProtection } = options;
   // Of a call that is too large, the texts come at its end.
   if (selfProtection === undefined || call.envelope === undefined) return undefined;
@@ -45,7 +62,10 @@ function selfStopByTexts(
 ): Stop | undefined {
   const { selfProtection } = options;
   if (selfProtection === undefined) return undefined;
-  const named = namedInTexts(texts, selfProtection);
+  const named = orElse(
+    () => namedInTexts(texts, selfProtection),
+    () => NOT_READ,
+  );
   return stopFor({ options }, call, { ...named, isWhole: named.isWhole && isWhole });
 }
 
@@ -88,7 +108,10 @@ function stopOf({ selfProtection }: Memory['options'], { tool }: GuardedCall, wh
 function selfPassage({ options }: Memory, method: string, value: unknown): Passage | undefined {
   const { selfProtection } = options;
   if (selfProtection?.enforced !== true || value === undefined) return undefined;
-  const { names, isWhole } = namedPaths(value, selfProtection);
+  const { names, isWhole } = orElse(
+    () => namedPaths(value, selfProtection),
+    () => NOT_READ,
+  );
   const found = protectedIn(options, names);
   if (found === undefined && isWhole) return undefined;
   const why = found === undefined ? UNREAD : `it names ${found}`;

@@ -8,8 +8,16 @@ const MESSAGE_OPTION = /^(?:-[a-z]{0,3}m|-b|-t|--(?:message|body|title|notes))$/
 const OPENERS: ReadonlySet<string> = new Set(['{', '(', 'do', 'then', 'else', 'coproc']);
 const CLOSERS: ReadonlySet<string> = new Set(['}', ')', 'done', 'fi', 'esac']);
 
+const NONE: readonly ShellWord[] = [];
+
 interface Command {
   readonly words: ShellWord[];
+  /** Those of its words that may be command lines themselves. */
+  readonly lines: ShellWord[];
+  /** The program that it runs, without the folders before it. */
+  name: string;
+  /** It keeps a history, with messages in it. */
+  isHistory: boolean;
   /** It has a process substitution: what it prints may be run. */
   isFed: boolean;
 }
@@ -20,7 +28,7 @@ class Commands {
   readonly #isUsed: boolean;
   /** The commands that stand here, without those inside of their words. */
   readonly own: (readonly ShellWord[])[] = [];
-  #current: Command = { words: [], isFed: false };
+  #current: Command = newCommand();
   #pipeline: Command[] = [];
   #groups = 0;
   #isPipeOpen = false;
@@ -42,24 +50,33 @@ class Commands {
   isCopy(command: Command): boolean {
     const isAlone = this.#pipeline.length === 0 && !this.#isPipeOpen && this.#groups === 0;
     if (command !== this.#current || !isAlone || this.#isUsed || command.isFed) return false;
-    return COPIERS.has(nameOf(command) ?? '');
+    return COPIERS.has(command.name);
   }
 
   /** The next word is the message of a commit, or the text of an issue. */
   get isMessageNext(): boolean {
-    const name = nameOf(this.#current);
-    const last = this.#current.words.at(-1)?.texts[0] ?? '';
-    return HISTORIES.has(name ?? '') && MESSAGE_OPTION.test(last);
+    const { isHistory, words } = this.#current;
+    return isHistory && MESSAGE_OPTION.test(words.at(-1)?.texts[0] ?? '');
   }
 
-  add(word: ShellWord): void {
+  add(word: ShellWord, mayBeLine = false): void {
     this.#reading.add(word);
     if (word.kind !== 'word') return;
-    const [text = ''] = word.texts;
-    const isFirst = this.#current.words.length === 0;
-    if (isFirst && OPENERS.has(text)) this.#groups++;
-    else if (isFirst && CLOSERS.has(text)) this.#groups = Math.max(0, this.#groups - 1);
-    else this.#current.words.push(word);
+    if (this.#current.words.length === 0 && !this.#begin(word.texts[0] ?? '')) return;
+    this.#current.words.push(word);
+    if (mayBeLine) this.#current.lines.push(word);
+  }
+
+  /** False when the first word of a command only opens or closes a group of commands. */
+  #begin(text: string): boolean {
+    if (OPENERS.has(text)) this.group(1);
+    else if (CLOSERS.has(text)) this.group(-1);
+    else {
+      this.#current.name = text.slice(text.lastIndexOf('/') + 1);
+      this.#current.isHistory = HISTORIES.has(this.#current.name);
+      return true;
+    }
+    return false;
   }
 
   feed(): void {
@@ -70,7 +87,7 @@ class Commands {
     this.#groups = Math.max(0, this.#groups + by);
   }
 
-  /** A simple command is over. */
+  /** A simple command is over. Gives what may be a command line itself, when a pipeline is over. */
   end(how: 'pipe' | 'list' | 'newline'): readonly ShellWord[] {
     const { words } = this.#current;
     if (words.length > 0) {
@@ -79,41 +96,41 @@ class Commands {
       this.own.push(words);
       this.#noteLoop(words);
     }
-    this.#current = { words: [], isFed: false };
+    this.#current = newCommand();
     if (how === 'pipe') {
       this.#isPipeOpen = true;
-      return [];
+      return NONE;
     }
     // Behind a pipe sign the line goes on.
-    if (how === 'newline' && this.#isPipeOpen && words.length === 0) return [];
+    if (how === 'newline' && this.#isPipeOpen && words.length === 0) return NONE;
     return this.#endPipeline();
   }
 
-  /** The words of a whole pipeline, with what is only said marked. */
+  /** What is only said in a whole pipeline is marked. */
   #endPipeline(): readonly ShellWord[] {
-    const [first, ...rest] = this.#pipeline;
-    const isAlone = rest.length === 0 && this.#groups === 0 && !this.#isPipeOpen;
-    const isSaid = isAlone && !this.#isUsed && first?.isFed === false;
-    if (isSaid && PRINTERS.has(nameOf(first) ?? '')) {
+    const pipeline = this.#pipeline;
+    const [first] = pipeline;
+    const isAlone = pipeline.length === 1 && this.#groups === 0 && !this.#isPipeOpen;
+    this.#isPipeOpen = false;
+    if (first === undefined) return NONE;
+    if (isAlone && !this.#isUsed && !first.isFed && PRINTERS.has(first.name)) {
       for (const word of first.words) word.isProse = true;
     }
-    const words = this.#pipeline.flatMap((command) => command.words);
     this.#pipeline = [];
-    this.#isPipeOpen = false;
-    return words;
+    return pipeline.length === 1 ? first.lines : pipeline.flatMap(({ lines }) => lines);
   }
 
   /** `for x in a b`: the variable is each of them. */
   #noteLoop(words: readonly ShellWord[]): void {
-    const [loop, name, joint, ...items] = words.map(({ texts }) => texts);
-    if (!/^(?:for|select)$/.test(loop?.[0] ?? '') || joint?.[0] !== 'in') return;
-    this.#reading.assign(name?.[0] ?? '', items.flat());
+    const loop = words[0]?.texts[0];
+    if ((loop !== 'for' && loop !== 'select') || words[2]?.texts[0] !== 'in') return;
+    const items = words.slice(3).flatMap(({ texts }) => texts);
+    this.#reading.assign(words[1]?.texts[0] ?? '', items);
   }
 }
 
-function nameOf(command: Command | undefined): string | undefined {
-  const text = command?.words[0]?.texts[0];
-  return text?.slice(text.lastIndexOf('/') + 1);
+function newCommand(): Command {
+  return { words: [], lines: [], name: '', isHistory: false, isFed: false };
 }
 
 export type { Command };

@@ -1,3 +1,3 @@
 export { readShell } from './read-shell.ts';
 export type { ShellReading, ShellWord } from './reading.ts';
-export { UNKNOWN } from './word.ts';
+export { UNKNOWN } from './unit.ts';

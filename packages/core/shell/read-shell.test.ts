@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readShell } from './read-shell.ts';
-import { UNKNOWN } from './word.ts';
+import { UNKNOWN } from './unit.ts';
 
 function textsIn(command: string): readonly string[] {
   return readShell(command).words.flatMap(({ texts }) => texts);
@@ -106,6 +106,55 @@ describe('the words of a command line', () => {
     expect(readShell('{a,b}'.repeat(40)).isWhole).toBe(false);
     expect(readShell('$A'.repeat(40)).isWhole).toBe(false);
     expect(readShell(`X=a;${'X=$X$X;'.repeat(60)}`).words.length).toBeLessThan(200);
+  });
+
+  it.each<[string, string]>([
+    ['parameters in parameters', '${a'.repeat(20_000)],
+    ['defaults in defaults', '${a:-'.repeat(20_000)],
+    ['closed defaults in defaults', `${'${a:-'.repeat(2_000)}x${'}'.repeat(2_000)}`],
+  ])('are read without a fault, and not to the end, in %s', (_name, command) => {
+    expect(readShell(command).isWhole).toBe(false);
+  });
+
+  const long = 'x'.repeat(8_000);
+  const sixteen = Array.from({ length: 16 }, (_, index) => `a=${index};`).join('');
+  it.each<[string, string]>([
+    ['a variable that is put behind itself', 'a+=b$a '.repeat(14_000)],
+    [
+      'long values',
+      `${[1, 2, 3, 4].map((n) => `a=${n}${long};`).join('')}${'b$a '.repeat(60_000)}`,
+    ],
+    ['a long value many times in one word', `a=${long};${'$a'.repeat(200_000)}`],
+    ['a value of many words', `a="${'x '.repeat(4_000)}";${'$a '.repeat(100_000)}`],
+    ['defaults of many values', `${sixteen}${'${a:-} '.repeat(100_000)}`],
+    ['names that nobody has set', '$A$B$C$D$E$F$G$H '.repeat(20_000)],
+    ['lists in braces', '{1..99} '.repeat(50_000)],
+    ['a list behind very many signs', `${','.repeat(400_000)}{a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p}`],
+  ])('are no longer together than some times the line: %s', (_name, command) => {
+    const { words, isWhole } = readShell(command);
+    expect(isWhole).toBe(false);
+    const texts = words.flatMap((word) => word.texts);
+    const chars = texts.reduce((sum, { length }) => sum + length, 0);
+    expect(chars).toBeLessThanOrEqual(Math.min(8_388_608, command.length * 16 + 16_384));
+    expect(texts.length).toBeLessThanOrEqual(command.length);
+  });
+
+  it.each<[string, string]>([
+    ['very many escapes in quotes', `"${'\\a'.repeat(300_000)}" evil.example`],
+    ['very many braces before a list', `${'{'.repeat(200)}{ev,x}il.example`],
+    ['braces of one item each', `x ${[...'evil'].map((c) => `{${c}..${c}}`).join('')}{,}.example`],
+    ['a list of a hundred', 'mkdir evil.example{1..100} && cd evil.example'],
+    ['a word that is very long', `${'x'.repeat(300_000)} ${'a '.repeat(100_000)} evil.example`],
+  ])('are all read behind %s', (_name, command) => {
+    const { words, isWhole } = readShell(command);
+    expect(isWhole).toBe(true);
+    expect(words.some(({ texts }) => texts.some((text) => text.endsWith('evil.example')))).toBe(
+      true,
+    );
+  });
+
+  it('of more lists than a shell of ours goes into are told to be missing', () => {
+    expect(readShell('{a..a}'.repeat(200)).isWhole).toBe(false);
   });
 
   it('of a text that is no command line are found without a fault', () => {

@@ -1,5 +1,6 @@
-// What is found while a command line is read, and how much reading is left.
-import { UNKNOWN } from './word.ts';
+// What is found while a command line is read.
+import type { Budget } from './budget.ts';
+import { UNKNOWN } from './unit.ts';
 
 interface ShellWord {
   /** Everything that a shell may make of it; an `UNKNOWN` stands for what only the shell knows. */
@@ -27,13 +28,13 @@ const VARIABLES_MAX = 256;
 class Reading implements ShellReading {
   readonly words: ShellWord[] = [];
   readonly commands: (readonly ShellWord[])[] = [];
+  readonly budget: Budget;
   isDynamic = false;
-  isWhole = true;
+  #isAll = true;
   readonly #variables: Map<string, readonly string[]>;
-  #charsLeft: number;
 
-  constructor(charsMax: number, variables: ReadonlyMap<string, readonly string[]>) {
-    this.#charsLeft = charsMax;
+  constructor(budget: Budget, variables: ReadonlyMap<string, readonly string[]>) {
+    this.budget = budget;
     this.#variables = new Map(variables);
   }
 
@@ -41,33 +42,58 @@ class Reading implements ShellReading {
     return this.#variables;
   }
 
-  /** Whether a text of this length may be read, too. */
-  takes(length: number): boolean {
-    this.#charsLeft -= length;
-    if (this.#charsLeft >= 0 && this.words.length < WORDS_MAX) return true;
-    this.isWhole = false;
-    return false;
+  get isWhole(): boolean {
+    return this.#isAll && !this.isOver;
+  }
+
+  /** The limits are reached: nothing more is read. */
+  get isOver(): boolean {
+    return this.budget.isSpent || this.words.length >= WORDS_MAX;
+  }
+
+  /** Something was left out. */
+  leaveOut(): void {
+    this.#isAll = false;
   }
 
   add(word: ShellWord): void {
     if (this.words.length < WORDS_MAX) this.words.push(word);
-    else this.isWhole = false;
   }
 
   /** A variable keeps every value that it was given: which one holds later is not known. */
   assign(name: string, values: readonly string[], isAppended = false): void {
     const before = this.#variables.get(name) ?? [];
-    const made = isAppended
-      ? (before.length === 0 ? [''] : before).flatMap((start) => values.map((end) => start + end))
-      : values;
-    const all = [...new Set([...before, ...made])];
-    const kept = all.filter(({ length }) => length <= VALUE_LENGTH_MAX).slice(0, VALUES_MAX);
-    const isNew = before.length === 0;
-    if (kept.length < all.length || (isNew && this.#variables.size >= VARIABLES_MAX)) {
-      this.isDynamic = true;
-      this.isWhole = false;
+    if (before.length === 0 && this.#variables.size >= VARIABLES_MAX) return this.#leaveOutValue();
+    const kept = new Set(before);
+    const starts = isAppended && before.length > 0 ? before : [''];
+    for (const start of starts) {
+      for (const end of values) {
+        if (!this.#keep(kept, start, end)) break;
+      }
     }
-    if (!isNew || this.#variables.size < VARIABLES_MAX) this.#variables.set(name, kept);
+    this.#variables.set(name, [...kept]);
+  }
+
+  /** False when no other value can be kept. */
+  #keep(kept: Set<string>, start: string, end: string): boolean {
+    const length = start.length + end.length;
+    if (!this.budget.takesText(length)) return false;
+    const value = start + end;
+    if (kept.has(value)) return true;
+    if (length <= VALUE_LENGTH_MAX && kept.size < VALUES_MAX) kept.add(value);
+    else this.#leaveOutValue();
+    return kept.size < VALUES_MAX || this.#isAll;
+  }
+
+  #leaveOutValue(): void {
+    this.isDynamic = true;
+    this.leaveOut();
+  }
+
+  /** Whether these are the values of a variable that nobody has set. */
+  isUnset([name = '', empty, more]: readonly string[]): boolean {
+    if (!name.startsWith('$') || empty !== '' || more !== undefined) return false;
+    return !this.#variables.has(name.slice(1));
   }
 
   /** The values of a variable; one that nobody has set stays as its name, or is empty. */

@@ -7,9 +7,9 @@ import { sightingOf } from './memory.ts';
 import type { TaintPolicy } from './policy/compile.ts';
 import { shapesOf } from './shape-of.ts';
 import { shownChain, shownValue } from './shown.ts';
-import { reachesUnknown } from './tokens/command-words.ts';
 import { Effort } from './tokens/effort.ts';
 import { pathOf } from './tokens/path.ts';
+import { reachesUnknown } from './tokens/reaches-unknown.ts';
 import { spellingsOf } from './tokens/spellings.ts';
 import type {
   MatchKind,

@@ -1,27 +1,35 @@
 // What a command names beyond its words as they are written: what a shell makes of them.
 import { readShell, type ShellReading, type ShellWord, UNKNOWN } from '../../shell/index.ts';
-import { isRooted } from './path.ts';
 
-/** Run the command that stands behind them. */
+/** Run the command that stands behind them, and behind their options. */
 const WRAPPERS: ReadonlySet<string> = new Set(
   `sudo doas env nohup time exec command builtin xargs nice ionice timeout stdbuf setsid busybox
-   unbuffer watch strace`.split(/\s+/),
+   unbuffer watch strace parallel flock chroot ! if elif while until`.split(/\s+/),
 );
-const WRAPPERS_MAX = 8;
+/** Words that may stand between a wrapper and the command that it runs. */
+const WRAPPED_MAX = 8;
+/** More than a command is remembered by. */
+const COMPARED_MAX = 20;
+/** Ways to put together one command, and all commands of a line. */
+const WORDINGS_MAX = 512;
+const WORDINGS_OF_LINE_MAX = 8_192;
 const FOLDER_OPTION = /^(?:-C|--directory|--cwd|--work-tree|--prefix)(?:=|$)/;
-const FOLDERS_MAX = 4;
-const JOINED_MAX = 256;
+const FOLDERS_MAX = 64;
+const JOINED_MAX = 16_384;
 /** A folder of a process whose number only the shell knows. */
 const SOME_PROCESS = new RegExp(`/proc/(?:${UNKNOWN}|\\$\\w{1,64})(?=/)`, 'g');
 const SOCKET = /^\/dev\/(?:tcp|udp)\/([^/]+)/;
 
 interface CommandNames {
+  readonly reading: ShellReading;
   /** Words, and the parts of words that may name a host, an address or a path by themselves. */
   readonly names: ReadonlySet<string>;
   /** Paths that are made of a folder that the command goes to and a word. */
   readonly paths: readonly string[];
-  /** The words of each command, those inside of others included. */
+  /** The words of each command, those inside of others included, in each way that they may be. */
   readonly commands: readonly (readonly string[])[];
+  /** False when there is more than the limits allow, so that any name may be missing. */
+  readonly isWhole: boolean;
 }
 
 /** Everything that a command line names when a shell has read it. */
@@ -31,8 +39,15 @@ function commandNames(line: string): CommandNames {
   for (const { texts } of reading.words) {
     for (const text of texts) for (const part of partsOf(text)) names.add(part);
   }
-  const commands = reading.commands.flatMap((words) => unwrapped(firstTexts(words)));
-  return { names, commands, paths: joinedPaths(commands, names) };
+  const wordings = wordingsIn(reading.commands);
+  const joined = joinedPaths(reading.commands, names);
+  return {
+    reading,
+    names,
+    commands: wordings.found.flatMap(unwrapped),
+    paths: joined.found,
+    isWhole: reading.isWhole && wordings.isWhole && joined.isWhole,
+  };
 }
 
 /** `--url=evil.example`, `evil.example:/tmp`, `-xevil.example`, `/dev/tcp/evil.example/80`. */
@@ -51,89 +66,80 @@ function partsOf(word: string): readonly string[] {
   return parts;
 }
 
-function firstTexts(words: readonly ShellWord[]): readonly string[] {
-  return words.map(({ texts }) => texts[0] ?? '');
+interface Found<T> {
+  readonly found: readonly T[];
+  readonly isWhole: boolean;
 }
 
-/** The command, and the ones that it runs: `sudo env A=b curl x` → also `curl x`. */
-function unwrapped(words: readonly string[]): readonly (readonly string[])[] {
+/** Each command, with each text of each of its words. */
+function wordingsIn(commands: ShellReading['commands']): Found<readonly string[]> {
   const found: (readonly string[])[] = [];
-  let rest = words;
-  for (let count = 0; count < WRAPPERS_MAX && rest.length > 0; count++) {
-    while (/^\w+\+?=/.test(rest[0] ?? '')) rest = rest.slice(1);
-    if (rest.length > 0) found.push(rest);
-    const [name = ''] = rest;
-    if (!WRAPPERS.has(name.slice(name.lastIndexOf('/') + 1))) break;
-    rest = rest.slice(1);
-    while (/^(?:-|\d)/.test(rest[0] ?? '')) rest = rest.slice(1);
+  for (const command of commands) {
+    const words = command.slice(0, COMPARED_MAX).map(({ texts }) => texts);
+    const count = words.reduce((ways, texts) => ways * Math.max(1, texts.length), 1);
+    if (count > WORDINGS_MAX || found.length + count > WORDINGS_OF_LINE_MAX) {
+      return { found, isWhole: false };
+    }
+    found.push(...wordingsOf(words));
   }
-  return found;
+  return { found, isWhole: true };
+}
+
+/** What is empty without quotes is no word. */
+function wordingsOf(words: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  return words.reduce<readonly (readonly string[])[]>(
+    (starts, texts) =>
+      starts.flatMap((start) => texts.map((text) => (text === '' ? start : [...start, text]))),
+    [[]],
+  );
+}
+
+/** The command, and what it may run: `sudo -u me curl x` → also `curl x`. */
+function unwrapped(words: readonly string[]): readonly (readonly string[])[] {
+  const start = words.findIndex((word) => !isAssignment(word));
+  if (start === -1) return [];
+  const own = words.slice(start);
+  if (!WRAPPERS.has(programOf(own[0] ?? ''))) return [own];
+  const tails = own.slice(1, 1 + WRAPPED_MAX).map((_, index) => own.slice(index + 1));
+  return [own, ...tails];
+}
+
+function isAssignment(word: string): boolean {
+  return /^\w+\+?=/.test(word);
+}
+
+/** `/usr/bin/curl` is `curl`. */
+function programOf(word: string): string {
+  return word.slice(word.lastIndexOf('/') + 1);
 }
 
 /** `cd /etc && tee cron.d/x` names `/etc/cron.d/x`. */
 function joinedPaths(
-  commands: readonly (readonly string[])[],
+  commands: ShellReading['commands'],
   names: ReadonlySet<string>,
-): readonly string[] {
-  const folders = commands.flatMap(foldersIn).slice(0, FOLDERS_MAX);
-  if (folders.length === 0) return [];
+): Found<string> {
+  const folders = new Set(commands.flatMap(foldersIn));
+  if (folders.size === 0) return { found: [], isWhole: true };
   const relative = [...names].filter((name) => /^[^-/~$\\]/.test(name) && !/\s/.test(name));
-  return folders.flatMap((folder) => {
-    return relative.slice(0, JOINED_MAX).map((name) => `${folder}/${name}`);
-  });
+  if (folders.size > FOLDERS_MAX || folders.size * relative.length > JOINED_MAX) {
+    return { found: [], isWhole: false };
+  }
+  const found = [...folders].flatMap((folder) => relative.map((name) => `${folder}/${name}`));
+  return { found, isWhole: true };
 }
 
-function foldersIn(words: readonly string[]): readonly string[] {
-  const [name = ''] = words;
-  const isMove = name === 'cd' || name === 'pushd';
-  return words.flatMap((word, index) => {
-    const isFolder = isMove && index > 0 && !word.startsWith('-');
-    if (isFolder) return [word];
-    if (!FOLDER_OPTION.test(word)) return [];
-    const sign = word.indexOf('=');
-    const folder = sign === -1 ? words[index + 1] : word.slice(sign + 1);
-    return folder === undefined || folder === '' ? [] : [folder];
-  });
+function foldersIn(words: readonly ShellWord[]): readonly string[] {
+  const move = words.findIndex(({ texts }) => texts.includes('cd') || texts.includes('pushd'));
+  return words
+    .flatMap(({ texts }, index) => {
+      if (move !== -1 && index > move) return texts.filter((text) => !text.startsWith('-'));
+      return texts.flatMap((text) => {
+        if (!FOLDER_OPTION.test(text)) return [];
+        const sign = text.indexOf('=');
+        return sign === -1 ? (words[index + 1]?.texts ?? []) : [text.slice(sign + 1)];
+      });
+    })
+    .filter((folder) => folder !== '');
 }
 
-/** Programs that reach another machine. */
-const OUTBOUND: ReadonlySet<string> = new Set(
-  `curl wget aria2c http https xh lynx w3m links nc ncat netcat socat telnet ssh scp sftp rsync ftp
-   tftp openssl dig nslookup host ping`.split(/\s+/),
-);
-/** Their options whose value is no destination. */
-const NO_DESTINATION =
-  /^(?:-[HdAbcDeFmoTuwXEiIlpO]|--(?:header|data(?:-\w+)?|json|form|user(?:-agent)?|cookie(?:-jar)?|output|request|max-time|write-out|cert|key|cacert|referer|timeout|retry))$/;
-/** Of which everybody knows that they hold no address of a machine. */
-const HARMLESS = /\$(?:HOME|PWD|OLDPWD|USER|LOGNAME|TMPDIR|SHELL)(?!\w)/g;
-
-/** Whether a command reaches a machine whose name only the running shell knows. */
-function reachesUnknown(line: string): boolean {
-  // Without these two signs everything in it is known.
-  if (!/[$`]/.test(line)) return false;
-  const reading: ShellReading = readShell(line);
-  if (!reading.isDynamic) return false;
-  const isSocket = (text: string) => SOCKET.test(text) && isUnknown(SOCKET.exec(text)?.[1] ?? '');
-  if (reading.words.some(({ texts }) => texts.some(isSocket))) return true;
-  return reading.commands.some((command) => {
-    const words = unwrapped(firstTexts(command)).at(-1) ?? [];
-    const [name = ''] = words;
-    if (!OUTBOUND.has(name.slice(name.lastIndexOf('/') + 1))) return false;
-    return words.some((word, index) => index > 0 && hasUnknownHost(word, words[index - 1] ?? ''));
-  });
-}
-
-function hasUnknownHost(word: string, before: string): boolean {
-  if (NO_DESTINATION.test(before) || /^-[HdAbcDeFmoTuwXE]./.test(word)) return false;
-  const value = word.replace(/^--[\w-]{1,40}=/, '');
-  if (isRooted(value)) return false;
-  const [authority = ''] = value.replace(/^[a-z][a-z0-9+.-]{0,20}:\/\//i, '').split(/[/?#]/, 1);
-  return isUnknown(authority);
-}
-
-function isUnknown(text: string): boolean {
-  const rest = text.replace(HARMLESS, '');
-  return rest.includes(UNKNOWN) || /\$\w/.test(rest);
-}
-
-export { commandNames, reachesUnknown };
+export { commandNames, isAssignment, programOf, SOCKET, WRAPPERS };

@@ -1,0 +1,58 @@
+// The characters that mean something to a shell, and where a run of others ends.
+
+/** Ends a word. */
+const END = 1;
+/** A quote, an escape or a value, which makes more of a word than stands there. */
+const QUOTING = 2;
+/** The same between double quotes. */
+const INSIDE = 4;
+/** Opens a list in braces. */
+const OPEN = 8;
+/** Any part of such a list. */
+const LIST = 16;
+
+const SIGNS = new Uint8Array(128);
+for (const char of ' \t\n;&|()<>') SIGNS[char.charCodeAt(0)] = END;
+for (const char of '\\"`$') SIGNS[char.charCodeAt(0)] = QUOTING | INSIDE;
+for (const char of "'") SIGNS[char.charCodeAt(0)] = QUOTING;
+for (const char of ',}') SIGNS[char.charCodeAt(0)] = LIST;
+for (const char of '{') SIGNS[char.charCodeAt(0)] = LIST | OPEN;
+
+/** What the character there is, of those above; nothing at the end, or where it has no meaning. */
+function signAt(text: string, at: number): number {
+  return SIGNS[text.charCodeAt(at)] ?? 0;
+}
+
+/** Where the first of these signs stands, or the end. */
+function endOfRun(text: string, from: number, signs: number): number {
+  let at = from;
+  while (at < text.length && (signAt(text, at) & signs) === 0) at++;
+  return at;
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end === -1 ? text.length : end;
+}
+
+/** Where a quote ends that a backslash takes the meaning of, or the end. */
+function endOfQuote(text: string, from: number, quote: string): number {
+  let at = from;
+  while (at < text.length && text[at] !== quote) at += text[at] === '\\' ? 2 : 1;
+  return Math.min(at, text.length);
+}
+
+/** Where the brace ends that was opened before. */
+function endOfBrace(text: string, from: number): number {
+  let depth = 1;
+  let at = from;
+  for (; at < text.length; at++) {
+    const char = text[at];
+    if (char === '\\') at++;
+    else if (char === '{') depth++;
+    else if (char === '}' && --depth === 0) break;
+  }
+  return at;
+}
+
+export { END, endOfBrace, endOfLine, endOfQuote, endOfRun, INSIDE, LIST, OPEN, QUOTING, signAt };
