@@ -32,7 +32,7 @@ const RUN_ERRORS = {
   SUB_TRUST_STORE: {
     title: 'What was trusted cannot be read or written.',
     cause:
-      'The file trust.json in the home was edited or damaged, belongs to or can be written by somebody else, is being changed by another process, or its disk is full.',
+      'The file trust.json in the home was edited or damaged, is not signed with the key of the home, belongs to or can be written by somebody else, is being changed by another process, or its disk is full.',
     fix: 'Mend what the message names; without the file, nothing is trusted, and `sub trust` trusts again.',
   },
 } as const;
