@@ -144,7 +144,21 @@ describe.each([
     policies(undefined, denying('get-sum'));
     const done = await run({ command, does: 'rm policy.yaml', flags: ['--strict'], calls: [ECHO] });
     expect(done.code).toBe(3);
-    expect(done.stderr).toContain('strict: a policy was loosened.');
+    expect(done.stderr).toContain(`sub: ${paths().project} was removed during the run.`);
+    expect(done.stderr).toContain('strict: a policy was removed.');
+    expect(done.stderr).not.toContain('loosened');
+  });
+
+  test('that an agent breaks stays as it was, and is named among two', async () => {
+    policies(denying('get-sum'), denying('echo'));
+    const does = `echo 'rules: [' > policy.yaml`;
+    const done = await run({ command, does, flags: ['--strict'], calls: [ECHO] });
+    expect(done.code).toBe(3);
+    const { user, project } = paths();
+    expect(done.stderr).toContain(`sub: ${project} was broken during the run: `);
+    expect(done.stderr).not.toContain(`${user} or`);
+    expect(done.stderr).toContain('strict: a policy was broken.');
+    expect(done.stderr).not.toContain('strict: a policy was loosened');
   });
 });
 
