@@ -1,9 +1,10 @@
 // A repository that brings a config whose entry starts our own shim with options that weaken it: that
 // entry is not governed, and `sub import`, `wrap`, `status` and `doctor` say so.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AdoptHome, ECHO, SERVER, told } from './adopt-home.ts';
-import { ended, ensureBuilt, SUB } from './sub.ts';
+import { ended, ensureBuilt, ROOT, SUB } from './sub.ts';
 
 let machine: AdoptHome;
 let file = '';
@@ -92,6 +93,9 @@ describe('an entry whose shim is loosened by its own options', () => {
       `files of ${file} starts sub shim with --profile development, --events off`,
     );
     expect(stdout).toContain('2 servers of Claude Code are governed');
+    expect(stdout).toMatch(
+      /files +to be governed, in place of a shim with --profile development, --events off\n/,
+    );
     expect(argsOf()).toEqual(GOVERNED.args);
     expect(await stateOf()).toMatchObject({ state: 'governed' });
     // Again, and with another server on top: what was replaced stays replaced.
@@ -296,4 +300,32 @@ rules:
     expect(done.stdout).not.toContain('"ok"');
     expect(done.stderr).toContain('sub: the server files did not start: ');
   });
+});
+
+test('a shim of another sub comes under governance by the commands that are told', async () => {
+  const args = ['--no-install', 'sub', 'shim', '--server-name', 'files', '--', ...INNER];
+  machine.servers({ files: { command: 'npx', args } }, file);
+  const commands = ['sub restore claude-code', 'sub import claude-code'];
+  for (const words of [['doctor'], ['import', 'claude', '--dry-run']]) {
+    const { stdout, stderr } = await machine.sub(...words);
+    for (const command of commands) expect(stdout + stderr).toContain(`\`${command}\``);
+  }
+  for (const command of commands) {
+    const [, ...words] = command.split(' ');
+    expect((await machine.sub(...words, '--yes')).code).toBe(0);
+  }
+  expect(await stateOf()).toMatchObject({ state: 'governed' });
+});
+
+test('the tutorial “govern a server” ends in a server that status and doctor count', async () => {
+  const tutorial = readFileSync(`${ROOT}docs/start/govern-a-server.md`, 'utf8');
+  const [, policy = ''] = /```yaml\n([^]*?)```/.exec(tutorial) ?? [];
+  const [, config = ''] = /```json\n([^]*?)```/.exec(tutorial) ?? [];
+  const [, command = ''] = /^\$ npx --no-install sub (import .*)$/m.exec(tutorial) ?? [];
+  machine.write(join(machine.project, 'policy.yaml'), policy);
+  machine.write(file, config);
+  expect((await machine.sub(...command.split(' '), '--yes')).code).toBe(0);
+  expect(await stateOf()).toMatchObject({ state: 'governed' });
+  expect((await machine.sub('doctor')).stdout).toContain('1 of 1 server governed');
+  expect((await machine.sub('status')).stdout).toMatch(/files +governed, policy .*policy\.yaml/);
 });
