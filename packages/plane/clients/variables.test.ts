@@ -96,7 +96,7 @@ test('an entry keeps the names of variables, and nothing of the environment', ()
 });
 
 describe('a word that a client may have made of a written one', () => {
-  const claude = { id: 'claude-code' } as const;
+  const claude = { id: 'claude-code', env: { A: 'set' } } as const;
   test.each([
     ['plain', 'plain', true],
     ['plain', 'other', false],
@@ -107,16 +107,16 @@ describe('a word that a client may have made of a written one', () => {
     ['${UNSET:-b}', 'anything', true],
     ['${workspaceFolder}', 'anything', false],
   ])('%j as %j: %j', (written, word, may) => {
-    expect(mayExpandTo(written, word, claude, { A: 'set' })).toBe(may);
+    expect(mayExpandTo(written, word, claude)).toBe(may);
   });
 
   test('is the same word where the client expands nothing', () => {
-    expect(mayExpandTo('${UNSET}', 'anything', { id: 'codex' }, {})).toBe(false);
-    expect(mayExpandTo('${UNSET}', '${UNSET}', { id: 'codex' }, {})).toBe(true);
+    expect(mayExpandTo('${UNSET}', 'anything', { id: 'codex', env: {} })).toBe(false);
+    expect(mayExpandTo('${UNSET}', '${UNSET}', { id: 'codex', env: {} })).toBe(true);
   });
 
   test('may be anything in place of what an editor alone knows', () => {
-    expect(mayExpandTo('${workspaceFolder}/x', '/me/x', { id: 'vscode' }, {})).toBe(true);
-    expect(mayExpandTo('${input:key}', 'anything', { id: 'vscode' }, {})).toBe(true);
+    expect(mayExpandTo('${workspaceFolder}/x', '/me/x', { id: 'vscode', env: {} })).toBe(true);
+    expect(mayExpandTo('${input:key}', 'anything', { id: 'vscode', env: {} })).toBe(true);
   });
 });

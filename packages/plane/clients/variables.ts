@@ -108,11 +108,15 @@ function expanded({ command, args }: Expanded, { id }: KnownAs, env: Env): Expan
   };
 }
 
+interface Expanding extends KnownAs {
+  readonly env: Env;
+}
+
 /**
  * Whether a client may have made this word of the written one. A variable that is not set here may have
  * had any value there: some clients give their servers almost no environment.
  */
-function mayExpandTo(written: string, word: string, { id }: KnownAs, env: Env): boolean {
+function mayExpandTo(written: string, word: string, { id, env }: Expanding): boolean {
   const pattern = written
     .split(REFERENCE_KEPT)
     .map((part) => {

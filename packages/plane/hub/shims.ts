@@ -85,7 +85,8 @@ class Shims {
   /** The first word counts: a shim that says goodbye before it has said anything else never started. */
   #noteUnlike(shim: Shim, { unlike_run: reason, leaving = false }: HeartbeatRequest): void {
     if (reason === undefined || shim.unlike !== null) return;
-    shim.unlike = { serverId: shim.serverId, reason, hasStarted: !leaving };
+    const hasStarted = !leaving || shim.summary !== null;
+    shim.unlike = { serverId: shim.serverId, reason, hasStarted };
     this.#options.onUnlike?.(shim.unlike);
   }
 

@@ -77,7 +77,9 @@ function isWrittenStart(
   return listRecords(storeAt(paths).paths).some(
     (one) =>
       one.kind === 'record' &&
-      one.record.changes.some((change) => mayHaveStarted(change, words, one.record.client, env)),
+      one.record.changes.some((change) =>
+        mayHaveStarted(change, words, { id: one.record.client, env }),
+      ),
   );
 }
 
@@ -85,8 +87,7 @@ function isWrittenStart(
 function mayHaveStarted(
   { after }: EntryChange,
   words: readonly string[],
-  id: ClientId,
-  env: LooseOptions['env'],
+  client: { readonly id: ClientId; readonly env: LooseOptions['env'] },
 ): boolean {
   const written = [after.command.value, after.args?.value ?? []].flat();
   const end = written.indexOf('--');
@@ -94,7 +95,7 @@ function mayHaveStarted(
     written.length === words.length &&
     written.every((word, at) => {
       const started = words[at] ?? '';
-      return at <= end ? word === started : mayExpandTo(word, started, { id }, env);
+      return at <= end ? word === started : mayExpandTo(word, started, client);
     })
   );
 }

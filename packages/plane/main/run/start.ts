@@ -214,7 +214,10 @@ async function endRun(run: Run, agent: AgentEnd | Refused): Promise<RunResult> {
   const { options, identity, snapshot, trace, hub, writer, startedMs } = run;
   const { run_id: runId } = identity.producer;
   const { finishRun } = await import('./finish.ts');
-  const shims = hub.shims().filter(({ unlike }) => unlike?.hasStarted !== false);
+  // One that was refused has no server; one that tells of calls all the same has.
+  const shims = hub
+    .shims()
+    .filter(({ unlike, state }) => unlike?.hasStarted !== false || state !== 'left');
   const unended = shims.filter(({ state }) => state !== 'left');
   const finished = await finishRun({
     options,

@@ -29,7 +29,7 @@ interface Unlike {
 
 const FIX = 'What tells of this run was changed meanwhile: end the agent and start it again.';
 const ENTRY_FIX =
-  'Take what sets it out of the entry of the server; if it is not there, what tells of this run was changed meanwhile: end the agent and start it again.';
+  'Take what sets it out of the entry of the server; if it is not there, what tells of this run was changed meanwhile: end the agent and start it again. [SUB_SHIM_LOOSE]';
 const LOOSE_FIX =
   'Put a shim without them in its place (`sub import`), or take them out of its entry; if they are yours, give --policy and --profile to `sub import`, and write the rest into config.toml.';
 

@@ -129,9 +129,9 @@ async function gatherWith(
   const { serverName, env, cwd } = options;
   const { config, paths } = loaded;
   const { profile } = config;
-  const policyWarnings: string[] = [];
-  const policy = await startPolicy(options, loaded, (text) => policyWarnings.push(text));
-  if (!policy.ok) return [...policyWarnings, policy.message].join('\n');
+  const heard = warningsLater();
+  const policy = await startPolicy(options, loaded, heard.warn);
+  if (!policy.ok) return [...heard.texts, policy.message].join('\n');
   const secrets = await secretsFor(options, loaded);
   if (typeof secrets === 'string') return secrets;
   const redaction = await loadRedactor(config['redact.extra_patterns'], secrets.secretValues());
@@ -140,8 +140,7 @@ async function gatherWith(
   if (typeof sink === 'string') return sink;
   const reach = await hubReached(reaching, options, loaded);
   if (typeof reach === 'string') return reach;
-  // They say what holds from now on, which nothing does in a server that does not start.
-  for (const text of policyWarnings) warn(text);
+  heard.tell();
   // As late as can be: who takes part in a run and then does not start leaves it without its start.
   const serverOnly = options.flags['server-env']?.split(',') ?? [];
   const identified = identify({ env, serverOnly, cwd, paths, nowMs: Date.now(), profile });
@@ -334,6 +333,15 @@ function openToOthers(socketPath: string, { profile }: Config): string | undefin
   const isOurs = stats.uid === process.getuid?.() || stats.uid === 0;
   if (isOurs && (stats.mode & WRITABLE_BY_OTHERS) === 0) return undefined;
   return `others can write to ${folder}, where the socket ${socketPath} is; use a folder of your own`;
+}
+
+/** Warnings of a policy say what holds in a server that starts: whether it does is known later. */
+function warningsLater() {
+  const texts: string[] = [];
+  const tell = (): void => {
+    for (const text of texts) warn(text);
+  };
+  return { texts, warn: (text: string) => void texts.push(text), tell };
 }
 
 function warn(text: string): void {
