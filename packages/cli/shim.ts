@@ -83,6 +83,7 @@ async function main(argv: readonly string[]): Promise<number> {
     env: process.env,
     cwd: process.cwd(),
     flags,
+    started: { program: [process.execPath, process.argv[1] ?? ''], words: argv },
   });
   return started.ok ? started.exitCode : refuse(started.message, 'SUB_SHIM_START');
 }

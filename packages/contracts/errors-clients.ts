@@ -16,7 +16,7 @@ const CLIENT_ERRORS = {
   SUB_CLIENT_GOVERNED: {
     title: 'The config is governed already.',
     cause: 'An entry of it starts a shim; a shim before a shim would decide every call twice.',
-    fix: 'Start the agent with `sub run`, or take the shims out with `sub restore` first.',
+    fix: 'Start the agent with `sub run`, if all of its servers are behind shims; else govern the rest with `sub import` first, or take the shims out with `sub restore`.',
   },
   SUB_CLIENT_LOCKED: {
     title: 'The config is in use by another `sub`.',

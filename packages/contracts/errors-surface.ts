@@ -33,7 +33,7 @@ const SURFACE_ERRORS = {
     title: 'The pins cannot be read.',
     cause:
       'The file pins.json is not what Subluminal wrote and signed with the key of the home: it was edited, damaged, or comes from another version.',
-    fix: 'Look at the pins and sign them with `sub pins sign`; restore the file from a backup; or run `sub pins reset`, and every tool is remembered anew on first sight.',
+    fix: 'Look at the pins and sign them with `sub pins sign`, if they can be read; restore the file from a backup; or run `sub pins reset`, and every tool is remembered anew on first sight.',
   },
   SUB_PINS_BUSY: {
     title: 'Another process is changing the pins.',

@@ -20,6 +20,7 @@ import {
   oneOf,
   open,
   optional,
+  record,
   required,
   string,
 } from './shape.ts';
@@ -155,6 +156,9 @@ const SHIM_SUMMARY = open({
   ),
 });
 
+/** It names options and files of an entry. */
+const HUB_UNLIKE_LENGTH_MAX = 8_192;
+
 const HEARTBEAT_REQUEST = open({
   server_id: required(string(), 'The server behind the shim.'),
   run_id: optional(string(), 'Since 0.2.0: the run.'),
@@ -162,6 +166,10 @@ const HEARTBEAT_REQUEST = open({
   summary: optional(SHIM_SUMMARY, 'Since 0.2.0: what the shim has counted so far.'),
   counts: optional(SHIM_COUNTS, 'Since 0.2.0: what the shim has counted for the metrics.'),
   leaving: optional(boolean(), 'Since 0.2.0: the shim ends; this is its last word.'),
+  unlike_run: optional(
+    string({ lengthMax: HUB_UNLIKE_LENGTH_MAX }),
+    'Since 0.2.0: how the shim is looser than its run; with `leaving`, why its server did not start.',
+  ),
 });
 
 const POLICY_RESPONSE = open({
@@ -223,6 +231,10 @@ const HEALTH_RESPONSE = open({
   policy_reload: optional(
     oneOf('any', 'tighten', 'off'),
     'Since 0.2.0: which changes of that policy the shims take.',
+  ),
+  settings: optional(
+    record(string({ lengthMin: 0 })),
+    'Since 0.2.0: other settings that every shim of the run has, by name.',
   ),
 });
 
@@ -372,6 +384,7 @@ export {
   HUB_OBSERVED_CHARS_MAX,
   HUB_READINESS,
   HUB_TIMEOUTS,
+  HUB_UNLIKE_LENGTH_MAX,
   parseEvaluateRequest,
   parseEvaluateResponse,
   parseHealthResponse,

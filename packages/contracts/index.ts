@@ -144,6 +144,7 @@ export {
   HUB_OBSERVED_CHARS_MAX,
   HUB_READINESS,
   HUB_TIMEOUTS,
+  HUB_UNLIKE_LENGTH_MAX,
   parseEvaluateRequest,
   parseEvaluateResponse,
   parseHealthResponse,

@@ -231,6 +231,49 @@ describe('sub pins forget and reset', () => {
     expect((await pins('list')).stdout).toMatch(/^files +read /m);
   });
 
+  test('pins that are signed need no second signature', async () => {
+    await known([READ]);
+    const before = readFileSync(file(), 'utf8');
+    const signed = await pins('sign');
+    expect(signed).toMatchObject({ code: 0, stderr: '' });
+    expect(signed.stdout).toContain('The pins are already signed: 1 tool.');
+    expect(JSON.parse((await pins('sign', '--json')).stdout)).toEqual({ signed: true, tools: 1 });
+    expect(readFileSync(file(), 'utf8')).toBe(before);
+  });
+
+  test.each([
+    ['garbage', () => 'garbage'],
+    [
+      'a hash that was edited',
+      () => readFileSync(file(), 'utf8').replace(/("hash":\s*")[0-9a-f]{4}/, '$10000'),
+    ],
+  ])('pins that hold %s cannot be signed, and the advice is another one', async (_what, text) => {
+    await known([READ]);
+    writeFileSync(file(), text());
+    const refused = await pins('sign', '--yes');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).not.toContain('sub pins sign');
+    expect(refused.stderr).toContain(
+      'Restore the file from a backup, or start anew: `sub pins reset --yes`',
+    );
+    expect((await pins('list')).stderr).not.toContain('sub pins sign');
+    expect((await runSub(['doctor'], { cwd: folder, env })).stdout).not.toContain('sub pins sign');
+  });
+
+  test('what to do is said once, and a sentence ends once', async () => {
+    await known([READ]);
+    const text = readFileSync(file(), 'utf8');
+    writeFileSync(file(), text.replace('"read"', '"reed"'));
+    const forged = await pins('list');
+    expect(forged.stderr.match(/sub pins sign/g)).toHaveLength(1);
+    expect(forged.stderr.match(/sub pins reset/g)).toHaveLength(1);
+    writeFileSync(file(), text);
+    rmSync(join(home, 'ledger.key'));
+    const keyless = await pins('list');
+    expect(keyless.stderr).toContain('ledger.key is missing. ');
+    expect(keyless.stderr).toContain('Put the key back');
+  });
+
   test('unreadable pins are told by every command, and only sign and reset touch them', async () => {
     await known([READ]);
     const edited = readFileSync(file(), 'utf8').replace('Reads', 'Sends');

@@ -52,6 +52,14 @@ function imported(...flags: readonly string[]): void {
   machine.servers({ files: { command: process.execPath, args: shim } });
 }
 
+/** With a policy of its own, which the user has given to `sub import`. */
+async function importedWith(policy: string): Promise<void> {
+  machine.servers();
+  expect(await machine.sub('import', 'claude', '--yes', '--policy', policy)).toMatchObject({
+    code: 0,
+  });
+}
+
 function start(command: readonly string[], one: Case): Promise<Ended> {
   machine.write(join(machine.project, 'policy.yaml'), one.before);
   const env = one.reload === undefined ? {} : { SUB_POLICY_RELOAD: one.reload };
@@ -146,7 +154,7 @@ test('a configuration that changes meanwhile does not undo the policy of the run
 test('the policy that an entry names holds for it, and it says so', async () => {
   const own = join(machine.project, 'own.yaml');
   machine.write(own, denying('echo'));
-  imported('--policy', own);
+  await importedWith(own);
   const named = ['run', '--policy', join(machine.project, 'policy.yaml')];
   const done = await start(named, { before: denying('get-sum') });
   expect(outcomes(done)).toEqual(['ok', 'BLOCK']);
@@ -156,7 +164,7 @@ test('the policy that an entry names holds for it, and it says so', async () => 
 test('the policy that an entry names holds in silence where nobody named one for the run', async () => {
   const own = join(machine.project, 'own.yaml');
   machine.write(own, denying('echo'));
-  imported('--policy', own);
+  await importedWith(own);
   const done = await run({ before: denying('get-sum') });
   expect(outcomes(done)).toEqual(['ok', 'BLOCK']);
   expect(done.stderr).not.toContain('its own --policy');
@@ -166,7 +174,7 @@ test('a bundle names every policy that was in force, with what it decided', asyn
   const own = join(machine.project, 'own.yaml');
   machine.write(own, denying('echo').replace('policy_id: e2e', 'policy_id: own'));
   machine.write(join(machine.project, 'policy.yaml'), denying('get-sum'));
-  imported('--policy', own);
+  await importedWith(own);
   const flags = ['run', '--policy', 'policy.yaml', '--bundle', 'trace'];
   await ended(machine.start([...flags, ...shell({ before: '' })]));
   const read = (name: string) => readFileSync(join(machine.project, 'trace', name), 'utf8');

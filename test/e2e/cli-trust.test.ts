@@ -144,7 +144,21 @@ describe.each([
     policies(undefined, denying('get-sum'));
     const done = await run({ command, does: 'rm policy.yaml', flags: ['--strict'], calls: [ECHO] });
     expect(done.code).toBe(3);
-    expect(done.stderr).toContain('strict: a policy was loosened.');
+    expect(done.stderr).toContain(`sub: ${paths().project} was removed during the run.`);
+    expect(done.stderr).toContain('strict: a policy was removed.');
+    expect(done.stderr).not.toContain('loosened');
+  });
+
+  test('that an agent breaks stays as it was, and is named among two', async () => {
+    policies(denying('get-sum'), denying('echo'));
+    const does = `echo 'rules: [' > policy.yaml`;
+    const done = await run({ command, does, flags: ['--strict'], calls: [ECHO] });
+    expect(done.code).toBe(3);
+    const { user, project } = paths();
+    expect(done.stderr).toContain(`sub: ${project} was broken during the run: `);
+    expect(done.stderr).not.toContain(`${user} or`);
+    expect(done.stderr).toContain('strict: a policy was broken.');
+    expect(done.stderr).not.toContain('strict: a policy was loosened');
   });
 });
 
@@ -268,6 +282,98 @@ describe('sub trust', () => {
     expect((await person('trust', 'list')).stdout).toContain('changed since');
     expect((await person('trust', 'revoke')).stdout).toBe(`${project} is not trusted any more.\n`);
     expect((await person('trust', 'list')).stdout).toBe('No policy of a project is trusted.\n');
+  });
+
+  test('refuses a policy that others can write to, as `sub run` does', async () => {
+    policies(denying('get-sum'), denying());
+    const { project } = paths();
+    chmodSync(project, 0o666);
+    for (const file of [[project], []]) {
+      const done = await person('trust', ...file, '--yes');
+      expect(done.code).toBe(2);
+      expect(done.stderr).toMatch(
+        /policy\.yaml can be written to by others.* Run: chmod go-w .*policy\.yaml\. \[SUB_FILE_UNSAFE\]/,
+      );
+    }
+    expect(existsSync(join(machine.subHome, 'trust.json'))).toBe(false);
+  });
+
+  test('refuses a policy in a folder that others can write to, found or named', async () => {
+    policies(denying('get-sum'), denying());
+    chmodSync(machine.project, 0o777);
+    for (const file of [[paths().project], []]) {
+      const done = await person('trust', ...file, '--yes');
+      expect(done.code).toBe(2);
+      expect(done.stderr).toContain(`un: chmod go-w ${machine.project}.`);
+    }
+    expect(existsSync(join(machine.subHome, 'trust.json'))).toBe(false);
+  });
+
+  test('refuses a policy that no search finds, and says how to use it', async () => {
+    policies(denying('get-sum'), undefined);
+    const outside = join(machine.folder, 'policy.yaml');
+    const other = join(machine.project, 'other.yaml');
+    const hidden = join(machine.project, '.subluminal', 'policy.yaml');
+    machine.write(outside, denying());
+    machine.write(other, denying());
+    machine.write(hidden, denying());
+    for (const path of [outside, other]) {
+      const done = await person('trust', path, '--yes');
+      expect(done.code).toBe(2);
+      expect(done.stderr).toContain(`--policy ${path}`);
+    }
+    expect((await person('trust', other, '--yes')).stderr).toContain('is called policy.yaml');
+    expect((await person('trust', outside, '--yes')).stderr).toContain(
+      `is outside of ${machine.home}`,
+    );
+    expect((await person('trust', hidden, '--yes')).code).toBe(0);
+    machine.write(paths().project, denying());
+    const shadowed = await person('trust', hidden, '--yes');
+    expect([shadowed.code, shadowed.stderr]).toEqual([
+      2,
+      expect.stringContaining(`${paths().project} is found before it`),
+    ]);
+  });
+
+  test('has nothing to do where the user has no policy, or the policy is the user’s own', async () => {
+    policies(undefined, denying('echo'));
+    const alone = await machine.sub('trust');
+    expect(alone).toMatchObject({ code: 0, stderr: '' });
+    expect(alone.stdout).toContain('it holds already');
+    expect(existsSync(join(machine.subHome, 'trust.json'))).toBe(false);
+    policies(denying('get-sum'), undefined);
+    const own = await machine.sub('trust', paths().user);
+    expect(own).toMatchObject({ code: 0, stderr: '' });
+    expect(own.stdout).toContain('is your own policy: it holds already');
+  });
+
+  test('asks all the same where only a trusted policy may say what this one says', async () => {
+    policies(undefined, denying('echo').replace('rules:', 'self_protection: off\nrules:'));
+    const asked = await machine.sub('trust');
+    expect(asked.code).toBe(2);
+    expect(asked.stdout).toContain('switches off self-protection');
+  });
+
+  test('believes no file that it did not sign, and says what to do', async () => {
+    policies(denying('get-sum'), denying());
+    const { project } = paths();
+    expect((await person('trust', '--yes')).code).toBe(0);
+    const file = join(machine.subHome, 'trust.json');
+    machine.write(file, machine.read(file).replace(/"trusted_at": "2/, '"trusted_at": "1'));
+    for (const words of [
+      ['trust', 'list'],
+      ['trust', '--yes'],
+      ['trust', 'revoke', project],
+    ]) {
+      const done = await person(...words);
+      expect(done.code).toBe(2);
+      expect(done.stderr).toContain('has a signature that does not hold');
+      expect(done.stderr).toContain(`Remove ${file}`);
+    }
+    imported();
+    const ran = await run();
+    expect(outcomes(ran)).toEqual(['BLOCK', 'ok']);
+    expect(ran.stderr).toContain(`${file} has a signature that does not hold`);
   });
 
   test('needs a policy that can be used', async () => {

@@ -335,6 +335,35 @@ describe('what it refuses, before anything is begun', () => {
     expect(machine.read()).toBe(governed);
   });
 
+  test('a config that is governed in part, with the way that governs all of it', async () => {
+    const { command, args } = SERVER;
+    const shim = (name: string, ...flags: readonly string[]) => ({
+      command: process.execPath,
+      args: [SUB, 'shim', '--server-name', name, ...flags, '--', command, ...args],
+    });
+    const servers = {
+      clean: shim('clean'),
+      plain: SERVER,
+      loose: shim('loose', '--events', 'off'),
+    };
+    machine.servers(servers);
+    const before = await machine.wrap(TYPE);
+    expect(before.code).toBe(2);
+    expect(before.stderr).toContain('[SUB_CLIENT_GOVERNED]');
+    expect(before.stderr).toContain('plain, loose are not governed');
+    expect(before.stderr).toContain('Govern them first: `sub import claude-code`, then start');
+    expect((await machine.sub('import', 'claude-code', '--yes')).code).toBe(0);
+    const { files } = JSON.parse((await machine.sub('status', '--json')).stdout) as {
+      readonly files: readonly { readonly servers: readonly { readonly state: string }[] }[];
+    };
+    expect(files[0]?.servers.map(({ state }) => state)).toEqual([
+      'governed',
+      'governed',
+      'governed',
+    ]);
+    expect((await machine.wrap(TYPE)).stderr).not.toContain('are not governed');
+  });
+
   test('a variable that is not set and has no default', async () => {
     verifies('EC-STDIO-026');
     const config = machine.servers({ files: { ...SERVER, env: { A: '${NOT_SET_ANYWHERE}' } } });

@@ -226,7 +226,9 @@ function printFile(file: ImportFile, io: Io): void {
   const [chosen, updated] = [new Set(file.chosen), new Set(file.updated)];
   const lines = serverLines(file.servers, (server) => {
     const { state, name } = server;
-    if (state === 'loose' && chosen.has(name)) return `${stateWords(server)}, to be governed`;
+    if (state === 'loose' && chosen.has(name)) {
+      return `to be governed, in place of a shim with ${(server.loose ?? []).join(', ')}`;
+    }
     if ((state === 'open' || server.obstacle !== undefined) && chosen.has(name)) {
       return 'to be governed';
     }

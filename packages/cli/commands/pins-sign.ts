@@ -1,4 +1,4 @@
-import { openUntrustedPins, signPins } from '@subluminal/plane/surface';
+import { openPins, openUntrustedPins, signPins } from '@subluminal/plane/surface';
 import type { PinsSignInput } from '../catalog/surface.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -9,12 +9,10 @@ import { pinsTable } from '../surface/pins-table.ts';
 import { jsonText, plural } from '../text.ts';
 
 async function run({ options }: PinsSignInput, io: Io): Promise<Outcome> {
-  const refused = cannotAsk(io, options.yes);
-  if (refused !== undefined) return refused;
   const home = await surfaceHome();
   if (isFailure(home)) return home;
   const opened = openUntrustedPins(home.paths.home);
-  if (!opened.ok) return pinsFailure({ ...opened, fix: '' });
+  if (!opened.ok) return pinsFailure(opened);
   const { store } = opened;
   const count = [...store.servers.values()].reduce((sum, { tools }) => sum + tools.size, 0);
   const out = options.json ? io.err : io.out;
@@ -22,6 +20,13 @@ async function run({ options }: PinsSignInput, io: Io): Promise<Outcome> {
     io.out.write(options.json ? jsonText({ signed: false, tools: 0 }) : 'There are no pins.\n');
     return done(EXIT.fine);
   }
+  if (openPins(home.paths.home).ok) {
+    const said = `The pins are already signed: ${plural(count, 'tool')}.\n`;
+    io.out.write(options.json ? jsonText({ signed: true, tools: count }) : said);
+    return done(EXIT.fine);
+  }
+  const refused = cannotAsk(io, options.yes);
+  if (refused !== undefined) return refused;
   out.write(pinsTable([...store.servers]));
   const question = `Trust these ${plural(count, 'tool')} as they are pinned, and sign them?`;
   const answer = await agrees(question, io, options.yes);

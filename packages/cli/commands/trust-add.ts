@@ -5,7 +5,7 @@ import {
   type PolicyDiff,
 } from '@subluminal/core/policy';
 import { sha256Bytes } from '@subluminal/plane/crypto';
-import { isTrusted, trustPolicy } from '@subluminal/plane/main/policy';
+import { isTrusted, openTrust, trustPolicy } from '@subluminal/plane/main/policy';
 import type { TrustAddInput } from '../catalog/trust.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -15,22 +15,33 @@ import { loadPolicy, POLICY_BYTES_MAX, type Policy } from '../load-policy.ts';
 import { readFileBytes } from '../read-file.ts';
 import { agrees, cannotAsk } from '../surface/home.ts';
 import { harmless, jsonText } from '../text.ts';
-import { storeFailure, type TrustPlace, trustPlace } from '../trust/place.ts';
+import { storeFailure, type TrustPlace, trustPlace, unusedPolicy } from '../trust/place.ts';
 
 async function run({ args, options }: TrustAddInput, io: Io): Promise<Outcome> {
   const place = trustPlace(args.file);
   if (isFailure(place)) return place;
-  const { home, path } = place;
+  const { home, path, user } = place;
+  if (place.isOwn) return alreadyHeld(path, options.json, io);
+  const opened = openTrust(home);
+  if (!opened.ok) return storeFailure(opened);
   // Read once: what was shown is what is trusted.
   const file = await readFileBytes(path, { io, bytesMax: POLICY_BYTES_MAX });
   if (isFailure(file)) return file;
   const sha256 = sha256Bytes(Buffer.from(file.bytes));
   const policy = await loadPolicy({ path, bytes: file.bytes }, { io });
   if (isFailure(policy)) return policy;
+  const unused = unusedPolicy(place);
+  if (unused !== undefined) return unused;
   const loosens = await looseningOf(policy, place, io);
   if (isFailure(loosens)) return loosens;
   const wasTrusted = isTrusted(home, path, sha256);
-  if (!options.json) io.out.write(shown({ path, sha256, loosens, place }));
+  const frees = user === undefined ? freedomsOf(policy) : [];
+  if (!options.json) io.out.write(shown({ path, sha256, loosens, place, frees }));
+  const hasEffect = user !== undefined || frees.length > 0;
+  if (!hasEffect && !wasTrusted && !options.yes) {
+    if (options.json) io.out.write(jsonText({ path, sha256, trusted: false, loosens: [] }));
+    return done(EXIT.fine);
+  }
   const isAgreed = wasTrusted || (await asked(path, options.yes, io));
   if (typeof isAgreed !== 'boolean') return isAgreed;
   if (isAgreed && !wasTrusted) {
@@ -42,6 +53,23 @@ async function run({ args, options }: TrustAddInput, io: Io): Promise<Outcome> {
     io.out.write(jsonText({ path, sha256, trusted: isAgreed, loosens: changes }));
   } else io.out.write(isAgreed ? 'It is trusted.\n' : 'It is not trusted.\n');
   return done(isAgreed ? EXIT.fine : EXIT.findings);
+}
+
+/** The policy of the user needs no trust. */
+function alreadyHeld(path: string, isJson: boolean, io: Io): Outcome {
+  if (isJson) io.out.write(jsonText({ path, trusted: true, loosens: [] }));
+  else io.out.write(`${harmless(path)} is your own policy: it holds already.\n`);
+  return done(EXIT.fine);
+}
+
+/** What only a trusted policy may say, where the user has none that it could be compared with. */
+function freedomsOf({ snapshot: { document } }: Policy): readonly string[] {
+  return [
+    ...(document.self_protection === undefined ? [] : ['it switches off self-protection']),
+    ...(document.mode === 'observe'
+      ? ['its mode `observe` lets pass what manifests, Cedar policies and self-protection refuse']
+      : []),
+  ];
 }
 
 async function asked(path: string, isYes: boolean, io: Io): Promise<boolean | Failure> {
@@ -91,14 +119,18 @@ interface Shown {
   readonly sha256: string;
   readonly loosens: Loosening;
   readonly place: TrustPlace;
+  readonly frees: readonly string[];
 }
 
-function shown({ path, sha256, loosens, place }: Shown): string {
+function shown({ path, sha256, loosens, place, frees }: Shown): string {
   const { user } = place;
   const { diff } = loosens;
   const lets =
     user === undefined
-      ? ['You have no policy of your own, so it can only tighten: it holds already.']
+      ? [
+          'You have no policy of your own, so it can only tighten: it holds already.',
+          ...frees.map((one) => `Only once it is trusted, ${one}.`),
+        ]
       : diff.same
         ? [`It lets nothing pass that ${harmless(user)} does not.`]
         : [`What it may let pass that ${harmless(user)} does not:`, formatDiff(diff)];

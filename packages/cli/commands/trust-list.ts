@@ -4,11 +4,12 @@ import { openTrust, type TrustEntry } from '@subluminal/plane/main/policy';
 import type { TrustListInput } from '../catalog/trust.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { failure, isFailure } from '../failure.ts';
+import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { POLICY_BYTES_MAX } from '../load-policy.ts';
 import { readFileBytes } from '../read-file.ts';
 import { harmless, jsonText } from '../text.ts';
+import { storeFailure } from '../trust/place.ts';
 
 type State = 'trusted' | 'changed' | 'unreadable';
 
@@ -21,10 +22,7 @@ const WORDS: { readonly [S in State]: string } = {
 
 async function run({ options }: TrustListInput, io: Io): Promise<Outcome> {
   const opened = openTrust(homePaths(process.env).home);
-  if (!opened.ok) {
-    const fix = 'Remove the file, and trust the policies again with `sub trust`.';
-    return failure('SUB_TRUST_STORE', `${opened.message}.`, fix);
-  }
+  if (!opened.ok) return storeFailure(opened);
   const entries = await Promise.all(
     opened.trusted.map(async (entry) => ({ ...entry, state: await stateOf(entry, io) })),
   );

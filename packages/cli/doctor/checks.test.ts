@@ -193,8 +193,29 @@ describe('the policy', () => {
     put(join(folder, 'tmp', 'policy.yaml'), POLICY);
     const said = await found(policy, { ...machine, cwd: join(folder, 'tmp') });
     expect(said).toMatch(
-      /^warn: there is none: \/tmp\/policy\.yaml is not used, since \/tmp is outside of \/user → Name it: --policy /,
+      /^warn: there is none: \/tmp\/policy\.yaml is not used, since \/tmp is outside of \/user → To use it, add: --policy \/tmp\/policy\.yaml, or `path` under \[policy\] in config\.toml/,
     );
+  });
+
+  test('outside of the home of the user is told of beside that of the user', async () => {
+    put(join(machine.paths.home, 'policy.yaml'), POLICY.replace('team', 'mine'));
+    put(join(folder, 'tmp', 'policy.yaml'), POLICY);
+    const said = await found(policy, { ...machine, cwd: join(folder, 'tmp') });
+    expect(said).toMatch(
+      /^warn: \/home\/policy\.yaml \(of the user\), mine 1\.0\.0, .*; \/tmp\/policy\.yaml is not used, since \/tmp is outside of \/user → To use it, add: --policy \/tmp\/policy\.yaml/,
+    );
+  });
+
+  test('in a folder that others can write to is told with the command that helps', async () => {
+    put(join(machine.cwd, 'policy.yaml'), POLICY);
+    chmodSync(machine.cwd, 0o777);
+    expect(await found(policy)).toMatch(/→ To use it, run: chmod go-w \/user\/work$/);
+  });
+
+  test('that is trusted nowhere, because the file that says so was edited, is told', async () => {
+    put(join(machine.cwd, 'policy.yaml'), POLICY);
+    put(join(machine.paths.home, 'trust.json'), '{"version":1,"trusted":[]}');
+    expect(await found(policy)).toMatch(/^warn: .*trust\.json is not signed.*→ Remove /);
   });
 
   test('of the configuration wins over what is found', async () => {

@@ -13,8 +13,8 @@ const BY_NOBODY =
   'Calls to servers with an address are neither decided nor recorded: a shim needs a command.';
 const BY_NO_COMMAND =
   'Calls to servers without a command that can be read are neither decided nor recorded.';
-const BY_ANOTHER =
-  'Only the sub that asks is known to govern: restore the entries that start another one, then run `sub import`.';
+const byAnother = (clients: string): string =>
+  `Only the sub that asks is known to govern: take the shims of another one out, then put its own in their place: ${clients}.`;
 const BY_IMPORT =
   'Shims with options that weaken them, which `sub import` did not write, count as none: run `sub import` to put shims of your own in their place.';
 const IN_FILE = 'Correct what cannot be read; `sub status` says what is wrong.';
@@ -55,11 +55,23 @@ function fixesOf(
   return [
     ...(servers.some(({ state }) => state === 'open') ? [BY_SHIM] : []),
     ...(servers.some(({ state }) => state === 'loose') ? [BY_IMPORT] : []),
-    ...(servers.some(({ state }) => state === 'foreign') ? [BY_ANOTHER] : []),
+    ...anotherIn(files),
     ...(servers.some(({ state }) => state === 'remote') ? [BY_NOBODY] : []),
     ...(servers.some(({ state }) => state === 'unknown') ? [BY_NO_COMMAND] : []),
     ...(unreadable.length > 0 ? [IN_FILE] : []),
   ];
+}
+
+function anotherIn(files: readonly StatusFile[]): readonly string[] {
+  const found = files.filter(({ servers }) => servers.some(({ state }) => state === 'foreign'));
+  // A config that was named by its path has to be named again.
+  const which = found.map(({ client, path }) =>
+    client === 'custom' ? `${client} --config-path ${path}` : client,
+  );
+  const commands = [...new Set(which)].map(
+    (one) => `\`sub restore ${one}\`, \`sub import ${one}\``,
+  );
+  return commands.length === 0 ? [] : [byAnother(commands.join('; '))];
 }
 
 const FAULTS_MAX = 20;

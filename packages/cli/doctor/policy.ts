@@ -42,31 +42,68 @@ const ROLES: { readonly [R in PolicyRole]: string } = {
 const policy: Check = {
   id: 'policy',
   run: async (machine) => {
-    const { sources, ignored } = policiesOf(machine);
-    const [first, second] = sources;
-    if (first === undefined) {
-      if (ignored !== undefined) {
-        return warn(
-          `there is none: ${ignored.path} is not used, since ${ignored.why}`,
-          `Name it: --policy ${ignored.path}, or \`path\` under [policy] in config.toml.`,
-        );
-      }
-      return warn(
-        'there is none: every call passes and is recorded',
-        'Write a policy.yaml in the project, or in the home folder.',
-      );
-    }
-    const loaded = await loadPolicy(first, { io: SILENT, isRegular: true });
-    if (isFailure(loaded)) return unusable(loaded);
-    const unsafe = unsafeIn(sources, machine);
-    if (unsafe !== undefined) return unsafe;
-    const text = textOf(first, loaded);
-    if (second !== undefined) return tightened(text, second);
-    const warnings = await warningsOf(first.path);
-    if (warnings === 0) return ok(text);
-    return warn(`${text}, ${plural(warnings, 'warning')}`, `See: sub policy lint ${first.path}`);
+    const found = policiesOf(machine);
+    const [first] = found.sources;
+    if (first === undefined) return noPolicy(found);
+    return withUnused(await heldPolicy(first, found, machine), found);
   },
 };
+
+function noPolicy({ ignored }: PolicySources): Finding {
+  if (ignored !== undefined) {
+    return warn(`there is none: ${unusedText(ignored)}`, unusedFix(ignored));
+  }
+  return warn(
+    'there is none: every call passes and is recorded',
+    'Write a policy.yaml in the project, or in the home folder.',
+  );
+}
+
+async function heldPolicy(
+  first: PolicySource,
+  { sources }: PolicySources,
+  machine: Machine,
+): Promise<Finding> {
+  const [, second] = sources;
+  const loaded = await loadPolicy(first, { io: SILENT, isRegular: true });
+  if (isFailure(loaded)) return unusable(loaded);
+  const unsafe = unsafeIn(sources, machine);
+  if (unsafe !== undefined) return unsafe;
+  const text = textOf(first, loaded);
+  if (second !== undefined) return tightened(text, second);
+  const warnings = await warningsOf(first.path);
+  if (warnings === 0) return ok(text);
+  return warn(`${text}, ${plural(warnings, 'warning')}`, `See: sub policy lint ${first.path}`);
+}
+
+/** With what lies there and does not hold, whatever holds. */
+function withUnused(finding: Finding, { ignored, untrustedAll }: PolicySources): Finding {
+  const { level, text, fix } = finding;
+  const unused = [
+    ...(untrustedAll === undefined
+      ? []
+      : [{ text: `nothing is trusted: ${untrustedAll.message}`, fix: untrustedAll.fix }]),
+    ...(ignored === undefined ? [] : [{ text: unusedText(ignored), fix: unusedFix(ignored) }]),
+  ];
+  if (unused.length === 0) return finding;
+  return {
+    ...finding,
+    level: level === 'ok' ? 'warn' : level,
+    text: [text, ...unused.map((one) => one.text)].join('; '),
+    fix: [...unused.map((one) => one.fix), ...(fix === undefined ? [] : [fix])].join(' '),
+  };
+}
+
+type Ignored = NonNullable<PolicySources['ignored']>;
+
+function unusedText({ path, why }: Ignored): string {
+  return `${path} is not used, since ${why}`;
+}
+
+function unusedFix({ fix }: Ignored): string {
+  const isNamed = fix.includes('--policy');
+  return `To use it, ${fix}${isNamed ? ', or `path` under [policy] in config.toml' : ''}`;
+}
 
 function textOf({ path, role }: PolicySource, { snapshot }: Policy): string {
   const { ref, document } = snapshot;

@@ -49,11 +49,7 @@ const pins: Check = {
   id: 'pins',
   run: async ({ loaded, paths }) => {
     const opened = openPins(paths.home);
-    if (!opened.ok) {
-      const fix =
-        'Look at it with `sub pins sign`, restore it from a backup, or run `sub pins reset --yes`.';
-      return broken(`${opened.message} [${opened.code}]`, fix);
-    }
+    if (!opened.ok) return broken(`${opened.message} [${opened.code}]`, opened.fix);
     const servers = [...opened.store.servers.values()];
     const count = servers.reduce((sum, { tools }) => sum + tools.size, 0);
     const text = `${plural(count, 'tool')} of ${plural(servers.length, 'server')}`;

@@ -102,7 +102,8 @@ async function hostRun(
     return done(result.exitCode);
   }
   const tell = teller(io);
-  for (const warning of [...result.warnings, ...result.loosened]) tell(warning);
+  const harms = result.policyHarms.map(({ text }) => text);
+  for (const warning of [...result.warnings, ...harms]) tell(warning);
   for (const line of closingLines(result, options)) tell(line);
   return done(exitCodeOf(result, options));
 }

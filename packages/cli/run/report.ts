@@ -66,8 +66,9 @@ function whereOf(trace: TracePlace, { runId, account }: Ended): string {
 
 /** Why --strict fails the run; empty when it does not. */
 function strictLines(ended: Ended, wish: Wish): readonly string[] {
-  const loosened = ended.loosened.length === 0 ? [] : ['strict: a policy was loosened.'];
-  return [...loosened, ...violationLines(ended, wish)];
+  const kinds = new Set(ended.policyHarms.map(({ kind }) => kind));
+  const harms = [...kinds].map((kind) => `strict: a policy was ${kind}.`);
+  return [...harms, ...violationLines(ended, wish)];
 }
 
 function violationLines({ account, shims }: Ended, wish: Wish): readonly string[] {

@@ -143,4 +143,4 @@ function unsafePolicy(file: string): Failure | undefined {
 }
 
 export type { FoundSnapshot, Settings };
-export { findSnapshot, loadSettings };
+export { findSnapshot, loadSettings, unsafePolicy };

@@ -33,9 +33,6 @@ function problemFailure({ code, where, message, fix }: ConfigProblem): Failure {
   return failure(code, `${where}: ${message}.`, fix);
 }
 
-const MENDED =
-  'Look at them and sign them: `sub pins sign`; restore the file from a backup; or start anew: `sub pins reset --yes` (it keeps a copy).';
-
 interface ReadPins {
   readonly kind: 'pins';
   readonly store: PinStore;
@@ -44,11 +41,11 @@ interface ReadPins {
 function readPins({ home }: HomePaths): ReadPins | Failure {
   const opened = openPins(home);
   if (opened.ok) return { kind: 'pins', store: opened.store };
-  return failure(opened.code, `the pins cannot be trusted: ${opened.message}.`, MENDED);
+  return failure(opened.code, `the pins cannot be trusted: ${opened.message}.`, opened.fix);
 }
 
 function pinsFailure({ code, message, fix }: PinsProblem): Failure {
-  return failure(code, `${message}.`, code === 'SUB_PINS_UNREADABLE' ? MENDED : fix);
+  return failure(code, `${message}.`, fix);
 }
 
 /** Where nobody can be asked, a flag has to say it. */

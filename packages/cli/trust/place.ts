@@ -6,9 +6,11 @@ import {
   type FoundPolicies,
   findPolicies,
   homePaths,
+  projectOfPolicy,
   userHome,
 } from '@subluminal/plane/config';
 import { type Failure, failure } from '../failure.ts';
+import { unsafePolicy } from '../run/settings.ts';
 import { problemFailure } from '../surface/home.ts';
 
 interface TrustPlace {
@@ -17,8 +19,12 @@ interface TrustPlace {
   readonly home: string;
   /** The real path of the policy. */
   readonly path: string;
+  /** The path by which it was named or found. */
+  readonly namedAs: string;
   /** The policy of the user, if there is one. */
   readonly user: string | undefined;
+  /** The policy is that of the user. */
+  readonly isOwn: boolean;
 }
 
 /** The policy that was named, else the one of the project. */
@@ -29,7 +35,10 @@ function trustPlace(named: string): TrustPlace | Failure {
   const found = findPolicies({ cwd: process.cwd(), home, userHome: userHome(process.env) });
   const path = named === '' ? found.project : named;
   if (path === undefined) return noneHere(found);
-  return { kind: 'place', home, path: realPath(path), user: found.user };
+  const { user } = found;
+  const real = realPath(path);
+  const isOwn = user !== undefined && realPath(user) === real;
+  return { kind: 'place', home, path: real, namedAs: resolve(path), user, isOwn };
 }
 
 function noneHere({ ignored }: FoundPolicies): Failure {
@@ -38,7 +47,24 @@ function noneHere({ ignored }: FoundPolicies): Failure {
     return failure('SUB_USAGE', message, 'Name one: sub trust FILE.');
   }
   const message = `${ignored.path} is not searched for: ${ignored.why}.`;
-  return failure('SUB_USAGE', message, `To use it, name it: --policy ${ignored.path}.`);
+  return failure('SUB_USAGE', message, `To use it, ${ignored.fix}.`);
+}
+
+/** Why this policy would not be used, trusted or not: the checks of whoever loads it. */
+function unusedPolicy({ home, path, namedAs }: TrustPlace): Failure | undefined {
+  const project = projectOfPolicy(namedAs);
+  const named = `use it as it is: --policy ${namedAs}.`;
+  if (project === undefined) {
+    const message = `${namedAs} is found by no search: the policy of a project is called policy.yaml or .subluminal/policy.yaml.`;
+    return failure('SUB_USAGE', message, `Rename it, or ${named}`);
+  }
+  const unsafe = unsafePolicy(namedAs);
+  if (unsafe !== undefined) return unsafe;
+  const found = findPolicies({ cwd: project, home, userHome: userHome(process.env) });
+  if (found.project !== undefined && realPath(found.project) === path) return undefined;
+  if (found.project === undefined) return noneHere(found);
+  const message = `${namedAs} is not used: ${found.project} is found before it.`;
+  return failure('SUB_USAGE', message, `Remove that one, or ${named}`);
 }
 
 /** What is not there has no real path; reading it says so. */
@@ -61,4 +87,4 @@ function storeFailure({
 }
 
 export type { TrustPlace };
-export { storeFailure, trustPlace };
+export { storeFailure, trustPlace, unusedPolicy };

@@ -5,7 +5,7 @@ export type { EffectiveServer } from './effective.ts';
 export { effectiveServers } from './effective.ts';
 export { governCommand, governedOf } from './govern.ts';
 export { leadsOut } from './links.ts';
-export type { FlagContext } from './loose-flags.ts';
+export type { FlagContext, RunFlag } from './loose-flags.ts';
 export { looseFlags, SHIM_FLAGS } from './loose-flags.ts';
 export { isForProject } from './project.ts';
 export type {
@@ -33,4 +33,4 @@ export type {
 } from './types.ts';
 export { CLIENT_IDS } from './types.ts';
 export type { Expanded } from './variables.ts';
-export { expanded, unresolved } from './variables.ts';
+export { expanded, mayExpandTo, unresolved } from './variables.ts';

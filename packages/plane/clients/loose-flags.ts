@@ -9,7 +9,11 @@ interface FlagContext {
   readonly serverOnly: readonly string[];
   /** The entry names a session of `sub wrap` that runs: its hub checks policy and profile. */
   readonly isInSession: boolean;
+  /** In a hosted run: whether this value of the option is what the run says itself. */
+  readonly isOfRun?: (flag: RunFlag, value: string) => boolean;
 }
+
+type RunFlag = 'policy' | 'events' | 'governance-endpoint';
 
 interface ShimFlag {
   readonly takesValue: boolean;
@@ -18,7 +22,11 @@ interface ShimFlag {
 }
 
 const never = (): boolean => false;
-const always = (): boolean => true;
+/** Unless the run says the same. */
+const apartFromRun =
+  (flag: RunFlag): ShimFlag['loosens'] =>
+  (value, { isOfRun }) =>
+    isOfRun?.(flag, value) !== true;
 
 /** Every option that the shim takes. One that is not listed here counts as loosening. */
 const SHIM_FLAGS: { readonly [name: string]: ShimFlag } = {
@@ -31,14 +39,20 @@ const SHIM_FLAGS: { readonly [name: string]: ShimFlag } = {
     loosens: (names, { serverOnly }) =>
       names.split(',').some((name) => name !== '' && !serverOnly.includes(name)),
   },
-  policy: { takesValue: true, loosens: (_, { isInSession }) => !isInSession },
+  policy: {
+    takesValue: true,
+    loosens: (value, context) => !context.isInSession && apartFromRun('policy')(value, context),
+  },
   profile: {
     takesValue: true,
     loosens: (value, { profile, isInSession }) =>
       value !== 'production' && value !== profile && !isInSession,
   },
-  events: { takesValue: true, loosens: (value) => value !== 'ledger' },
-  'governance-endpoint': { takesValue: true, loosens: always },
+  events: {
+    takesValue: true,
+    loosens: (value, context) => value !== 'ledger' && apartFromRun('events')(value, context),
+  },
+  'governance-endpoint': { takesValue: true, loosens: apartFromRun('governance-endpoint') },
   // What is written to stderr decides nothing.
   'log-level': { takesValue: true, loosens: never },
   verbose: { takesValue: false, loosens: never },
@@ -64,5 +78,5 @@ function looseFlags({ flags }: Pick<Governed, 'flags'>, context: FlagContext): r
   return loose;
 }
 
-export type { FlagContext };
+export type { FlagContext, RunFlag };
 export { looseFlags, SHIM_FLAGS };

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { clientOf } from './all.ts';
 import type { ClientId, ReadConfig, ServerEntry } from './types.ts';
-import { expanded, unresolved } from './variables.ts';
+import { expanded, mayExpandTo, unresolved } from './variables.ts';
 
 const SERVER = {
   command: '${BIN:-npx}',
@@ -93,4 +93,30 @@ test('an entry keeps the names of variables, and nothing of the environment', ()
   );
   expect(said).toContain('"B"');
   expect(said).not.toContain('hunter');
+});
+
+describe('a word that a client may have made of a written one', () => {
+  const claude = { id: 'claude-code', env: { A: 'set' } } as const;
+  test.each([
+    ['plain', 'plain', true],
+    ['plain', 'other', false],
+    ['${A}/x', 'set/x', true],
+    ['${A}/x', 'other/x', false],
+    ['${UNSET}/x.y', 'anything/x.y', true],
+    ['${UNSET}/x.y', 'anything/x-y', false],
+    ['${UNSET:-b}', 'anything', true],
+    ['${workspaceFolder}', 'anything', false],
+  ])('%j as %j: %j', (written, word, may) => {
+    expect(mayExpandTo(written, word, claude)).toBe(may);
+  });
+
+  test('is the same word where the client expands nothing', () => {
+    expect(mayExpandTo('${UNSET}', 'anything', { id: 'codex', env: {} })).toBe(false);
+    expect(mayExpandTo('${UNSET}', '${UNSET}', { id: 'codex', env: {} })).toBe(true);
+  });
+
+  test('may be anything in place of what an editor alone knows', () => {
+    expect(mayExpandTo('${workspaceFolder}/x', '/me/x', { id: 'vscode', env: {} })).toBe(true);
+    expect(mayExpandTo('${input:key}', 'anything', { id: 'vscode', env: {} })).toBe(true);
+  });
 });

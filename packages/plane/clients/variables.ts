@@ -108,5 +108,35 @@ function expanded({ command, args }: Expanded, { id }: KnownAs, env: Env): Expan
   };
 }
 
+interface Expanding extends KnownAs {
+  readonly env: Env;
+}
+
+/**
+ * Whether a client may have made this word of the written one. A variable that is not set here may have
+ * had any value there: some clients give their servers almost no environment.
+ */
+function mayExpandTo(written: string, word: string, { id, env }: Expanding): boolean {
+  const pattern = written
+    .split(REFERENCE_KEPT)
+    .map((part) => {
+      const [, inner = ''] = REFERENCE_ALONE.exec(part) ?? [];
+      if (PREDEFINED.has(inner) && SYNTAXES[id].includes('env')) return '[^]*';
+      const reference = parseReference(inner);
+      if (reference === undefined || !SYNTAXES[id].includes(reference.syntax)) return literal(part);
+      const value = reference.syntax === 'input' ? undefined : env[reference.name];
+      return value === undefined ? '[^]*' : literal(value);
+    })
+    .join('');
+  return new RegExp(`^${pattern}$`).test(word);
+}
+
+const REFERENCE_KEPT = /(\$\{[^{}]{1,1024}\})/;
+const REFERENCE_ALONE = /^\$\{([^{}]{1,1024})\}$/;
+
+function literal(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
 export type { Expanded };
-export { expanded, unresolved, variablesIn };
+export { expanded, mayExpandTo, unresolved, variablesIn };

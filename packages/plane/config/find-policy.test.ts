@@ -68,6 +68,7 @@ describe('the policy of a project', () => {
     expect(ignored).toEqual({
       path,
       why: `${join(dir, 'elsewhere', 'repo', 'deep')} is outside of ${join(dir, 'user')}`,
+      fix: `add: --policy ${path}`,
     });
     expect(find('elsewhere').ignored).toBeUndefined();
   });

@@ -17,6 +17,8 @@ interface IgnoredPolicy {
   readonly path: string;
   /** Why, as a sentence without its end. */
   readonly why: string;
+  /** What makes it used, behind `To use it,`. */
+  readonly fix: string;
 }
 
 interface FoundPolicies {
@@ -28,7 +30,14 @@ interface FoundPolicies {
 interface SearchedFolders {
   readonly folders: readonly string[];
   /** Where the search ended before the root of the repository, and why. */
-  readonly end?: { readonly folders: readonly string[]; readonly why: string };
+  readonly end?: SearchEnd;
+}
+
+interface SearchEnd {
+  readonly folders: readonly string[];
+  readonly why: string;
+  /** The command after which the search goes on; without one, nothing but naming the policy helps. */
+  readonly fix?: string | undefined;
 }
 
 const NAMES = ['policy.yaml', join('.subluminal', 'policy.yaml')];
@@ -45,7 +54,28 @@ function findPolicies({ cwd, home, userHome }: FindOptions): FoundPolicies {
   const project = found !== undefined && isOther(found) ? found : undefined;
   const left = found === undefined && end !== undefined ? policyIn(end.folders) : undefined;
   const isIgnored = left !== undefined && end !== undefined && isOther(left);
-  return { user, project, ignored: isIgnored ? { path: left, why: end.why } : undefined };
+  const ignored = isIgnored ? { path: left, why: end.why, fix: fixFor(left, end) } : undefined;
+  return { user, project, ignored };
+}
+
+/** A policy that is named is checked as well: what it would be refused for is mended first. */
+function fixFor(path: string, { fix }: SearchEnd): string {
+  if (fix !== undefined) return commandIn(fix);
+  const unsafe = fileProblem(path);
+  const before = unsafe === undefined ? '' : `${commandIn(unsafe.fix)}, then `;
+  return `${before}add: --policy ${path}`;
+}
+
+function commandIn(fix: string): string {
+  return fix.replace(/^Run:/, 'run:');
+}
+
+/** The folder of the project whose policy has this path; undefined where no search looks for the name. */
+function projectOfPolicy(path: string): string | undefined {
+  const whole = resolve(path);
+  // The longer one ends like the shorter one.
+  const name = NAMES.toReversed().find((one) => whole.endsWith(`${sep}${one}`));
+  return name === undefined ? undefined : resolve(whole.slice(0, -name.length));
 }
 
 /** The folders in which the policy of a project is looked for, by their real names. */
@@ -67,9 +97,9 @@ function searchedFolders(cwd: string, userHome: string): SearchedFolders {
   const folders: string[] = [];
   for (const folder of upwards) {
     const isHome = folder === userHome;
-    const why = folderFault(folder);
-    if (why !== undefined) {
-      return { folders, end: { folders: nominal.slice(folders.length), why } };
+    const fault = folderFault(folder);
+    if (fault !== undefined) {
+      return { folders, end: { folders: nominal.slice(folders.length), ...fault } };
     }
     const git = join(folder, '.git');
     const hasGit = isThere(git);
@@ -81,12 +111,12 @@ function searchedFolders(cwd: string, userHome: string): SearchedFolders {
 }
 
 /** Why others decide what is in a folder of the way, or in its repository. */
-function folderFault(folder: string): string | undefined {
+function folderFault(folder: string): Omit<SearchEnd, 'folders'> | undefined {
   const problem = fileProblem(folder) ?? fileProblem(join(folder, '.git'));
-  if (problem !== undefined) return `${problem.path} ${problem.why}`;
+  if (problem !== undefined) return { why: `${problem.path} ${problem.why}`, fix: problem.fix };
   // What lies in a sticky folder may be anybody's.
   const isOpen = ((statsOf(folder)?.mode ?? 0) & WRITABLE_BY_OTHERS) !== 0;
-  return isOpen ? `${folder} can be written to by others` : undefined;
+  return isOpen ? { why: `${folder} can be written to by others` } : undefined;
 }
 
 function policyIn(folders: readonly string[]): string | undefined {
@@ -138,4 +168,4 @@ function isFile(path: string): boolean {
 }
 
 export type { FindOptions, FoundPolicies, IgnoredPolicy };
-export { findPolicies, projectFolders };
+export { findPolicies, projectFolders, projectOfPolicy };

@@ -1,7 +1,7 @@
 export type { ApprovalSettings } from './approvals.ts';
 export { approvalRefs } from './approvals.ts';
 export type { FindOptions, FoundPolicies, IgnoredPolicy } from './find-policy.ts';
-export { findPolicies, projectFolders } from './find-policy.ts';
+export { findPolicies, projectFolders, projectOfPolicy } from './find-policy.ts';
 export type { Env, HomePaths } from './home.ts';
 export { ensureHome, ensurePrivateFolder, homePaths, makeFolders, userHome } from './home.ts';
 export type { LoadOptions, LoadResult, Origin } from './load.ts';

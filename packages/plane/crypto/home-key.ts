@@ -1,5 +1,5 @@
-// The key of a home folder, `ledger.key`: the ledger, the pins, approvals and grants are signed with
-// it, so that a file that was edited by somebody without the key is not believed.
+// The key of a home folder, `ledger.key`: the ledger, the pins, approvals, grants and trust are signed
+// with it, so that a file that was edited by somebody without the key is not believed.
 import { createPublicKey, randomBytes } from 'node:crypto';
 import {
   closeSync,

@@ -459,6 +459,23 @@ describe('the shims of a run', () => {
     expect(hub.shims().map(({ shimId }) => shimId)).toEqual(['b', 'c']);
   });
 
+  it('tell once how they are looser than the run, and whether their servers have started', () => {
+    const told: object[] = [];
+    const hub = hubOf({ onUnlike: (one) => told.push(one) });
+    const unlike_run = 'no events';
+    beat(hub, 'a', { summary: summaryOf(0), unlike_run });
+    beat(hub, 'a', { summary: summaryOf(1), unlike_run, leaving: true });
+    beat(hub, 'b', { unlike_run, leaving: true });
+    beat(hub, 'c', { summary: summaryOf(1) });
+    // Whoever says goodbye for another does not undo that it has started.
+    beat(hub, 'c', { unlike_run, leaving: true });
+    const of = (id: string, hasStarted: boolean) => {
+      return { serverId: `server of ${id}`, reason: unlike_run, hasStarted };
+    };
+    expect(told).toEqual([of('a', true), of('b', false), of('c', true)]);
+    expect(hub.shims().map(({ unlike }) => unlike)).toEqual(told);
+  });
+
   it('are doubted when they have counted more after a goodbye: another may have said it', () => {
     const hub = hubOf();
     beat(hub, 'a', { summary: summaryOf(1), leaving: true });

@@ -104,7 +104,7 @@ class RunHub implements Hub {
       ...(verifier !== undefined && { verifier }),
       ...limits,
     });
-    this.#shims = new Shims({ nowMs, ...limits });
+    this.#shims = new Shims({ nowMs, ...limits, onUnlike: options.onUnlike });
     this.#given = recent({ entriesMax: limits.answersMax, weightMax: ANSWERS_LENGTH_MAX });
     this.#watched = recent({ entriesMax: limits.watchedMax });
   }

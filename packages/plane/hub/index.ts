@@ -26,4 +26,5 @@ export type {
   RunningHub,
   ServerLimits,
   ShimStatus,
+  UnlikeShim,
 } from './types.ts';

@@ -6,12 +6,13 @@ import {
   type ShimSummary,
 } from '@subluminal/contracts';
 import { type ServerState, ServerTotals } from './server-totals.ts';
-import type { ShimStatus } from './types.ts';
+import type { ShimStatus, UnlikeShim } from './types.ts';
 
 interface ShimsOptions {
   readonly nowMs: () => number;
   readonly shimsMax: number;
   readonly silentMs: number;
+  readonly onUnlike?: ((unlike: UnlikeShim) => void) | undefined;
 }
 
 interface Shim {
@@ -23,6 +24,7 @@ interface Shim {
   hasLeft: boolean;
   /** It has told more after its goodbye: what it had told by then is not all. */
   isDoubtful: boolean;
+  unlike: UnlikeShim | null;
 }
 
 const NOTHING: ShimSummary = {
@@ -64,6 +66,7 @@ class Shims {
     if (request.summary !== undefined) shim.summary = request.summary;
     if (request.counts !== undefined) shim.counts = request.counts;
     if (request.leaving === true) shim.hasLeft = true;
+    this.#noteUnlike(shim, request);
     for (const check of this.#checks) check();
     return true;
   }
@@ -75,7 +78,16 @@ class Shims {
       lastSeenMs: shim.lastSeenMs,
       summary: shim.summary,
       state: this.#stateOf(shim),
+      ...(shim.unlike !== null && { unlike: shim.unlike }),
     }));
+  }
+
+  /** The first word counts: a shim that says goodbye before it has said anything else never started. */
+  #noteUnlike(shim: Shim, { unlike_run: reason, leaving = false }: HeartbeatRequest): void {
+    if (reason === undefined || shim.unlike !== null) return;
+    const hasStarted = !leaving || shim.summary !== null;
+    shim.unlike = { serverId: shim.serverId, reason, hasStarted };
+    this.#options.onUnlike?.(shim.unlike);
   }
 
   summary(): ShimSummary {
@@ -144,6 +156,7 @@ class Shims {
       counts: null,
       hasLeft: false,
       isDoubtful: false,
+      unlike: null,
     };
     this.#shims.set(key, fresh);
     return fresh;

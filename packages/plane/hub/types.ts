@@ -57,6 +57,8 @@ interface HubOptions {
   readonly judge?: Judge;
   /** Called once, when a rule or a shim has ended the run. */
   readonly onTerminate?: (request: TerminateRequest) => void;
+  /** Called once for each shim that is looser than the run. */
+  readonly onUnlike?: (unlike: UnlikeShim) => void;
   readonly limits?: Partial<HubLimits>;
 }
 
@@ -65,6 +67,14 @@ type Reply<T> =
   | { readonly kind: 'answer'; readonly response: T }
   | { readonly kind: 'refused'; readonly status: 400 | 409 | 503; readonly message: string };
 
+/** A shim that is looser than its run, in words. */
+interface UnlikeShim {
+  readonly serverId: string;
+  readonly reason: string;
+  /** False: for that reason its server was not started. */
+  readonly hasStarted: boolean;
+}
+
 interface ShimStatus {
   readonly shimId: string;
   readonly serverId: string;
@@ -72,6 +82,7 @@ interface ShimStatus {
   readonly summary: ShimSummary | null;
   /** `silent`: not heard of for too long, and never said goodbye. */
   readonly state: 'live' | 'silent' | 'left';
+  readonly unlike?: UnlikeShim;
 }
 
 /** What the host of a hub may ask and do. */
@@ -158,4 +169,5 @@ export type {
   RunningHub,
   ServerLimits,
   ShimStatus,
+  UnlikeShim,
 };

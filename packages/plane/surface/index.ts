@@ -1,7 +1,14 @@
 export { manifestFileName } from './file-name.ts';
 export type { LoadedManifest, ManifestPlace } from './manifest-file.ts';
 export { loadManifest } from './manifest-file.ts';
-export type { PinsCode, PinsFile, PinsProblem, ResetPins, SavedPins } from './pins-file.ts';
+export type {
+  PinsCode,
+  PinsFile,
+  PinsProblem,
+  ResetPins,
+  SavedPins,
+  UnreadablePins,
+} from './pins-file.ts';
 export {
   openPins,
   openUntrustedPins,

@@ -29,10 +29,13 @@ type PinsCode = 'SUB_PINS_UNREADABLE' | 'SUB_PINS_BUSY' | 'SUB_FILE_WRITE';
 interface PinsProblem {
   readonly ok: false;
   readonly code: PinsCode;
+  /** A sentence without its end. */
   readonly message: string;
   /** What to do about it. */
   readonly fix: string;
 }
+
+type UnreadablePins = PinsProblem & Extract<OpenedPins, { ok: false }>;
 
 /** The pins as they were read. */
 type PinsFile =
@@ -40,7 +43,7 @@ type PinsFile =
       /** Grows with each write; 0 when there are none. */
       readonly revision: number;
     })
-  | Extract<OpenedPins, { ok: false }>;
+  | UnreadablePins;
 type SavedPins = { readonly ok: true; readonly store: PinStore } | PinsProblem;
 type ResetPins = { readonly ok: true; readonly backup: string | null } | PinsProblem;
 
@@ -56,22 +59,34 @@ function openPins(home: string): PinsFile {
   const path = join(home, PINS_FILE);
   const sealed = readSealed(text);
   if (sealed === undefined) return unreadable(`${path} is not what Subluminal writes`);
-  if (sealed === 'unsealed') return unreadable(`${path} is not signed${UNSIGNED}`);
+  if (sealed === 'unsealed') return unreadable(`${path} is not signed${UNSIGNED}`, fixFor(text));
   const { revision, signature, body } = sealed;
   const checked = homeSeal(home).check(signedText(revision, body), signature);
-  if (checked.kind === 'fault') return unreadable(`${path} cannot be checked: ${checked.message}`);
-  if (checked.kind === 'forged')
-    return unreadable(`${path} has a signature that does not hold${FORGED}`);
+  if (checked.kind === 'fault') {
+    const why = checked.message.replace(/\.$/, '');
+    return unreadable(`${path} cannot be checked: ${why}`, `Put the key back. ${fixFor(body)}`);
+  }
+  if (checked.kind === 'forged') {
+    return unreadable(`${path} has a signature that does not hold${FORGED}`, fixFor(body));
+  }
   const parsed = parsePins(body, sha256);
   return parsed.ok ? { ...parsed, revision } : unreadable(`${path}: ${parsed.message}`);
 }
 
-const LOOK = 'look at it and sign it with `sub pins sign`, or start anew with `sub pins reset`';
-const UNSIGNED = `: an earlier version wrote it, or somebody without the key; ${LOOK}`;
-const FORGED = `: somebody without the key has changed it, or the key is another one; ${LOOK}`;
+const UNSIGNED = ': an earlier version wrote it, or somebody without the key';
+const FORGED = ': somebody without the key has changed it, or the key is another one';
+const RESET =
+  'Restore the file from a backup, or start anew: `sub pins reset --yes` (it keeps a copy).';
+const SIGN =
+  'Look at them and sign them: `sub pins sign`; restore the file from a backup; or start anew: `sub pins reset --yes` (it keeps a copy).';
+
+/** Only pins that can be read can be looked at and signed. */
+function fixFor(body: string): string {
+  return parsePins(body, sha256).ok ? SIGN : RESET;
+}
 
 /** The pins without their signature: for a person to look at, never to decide by. */
-function openUntrustedPins(home: string): OpenedPins {
+function openUntrustedPins(home: string): Extract<OpenedPins, { ok: true }> | UnreadablePins {
   const text = readPinsText(home);
   if (text === undefined) return { ok: true, store: EMPTY_PINS };
   if (typeof text !== 'string') return text;
@@ -81,7 +96,7 @@ function openUntrustedPins(home: string): OpenedPins {
 }
 
 /** Undefined when there is no file. */
-function readPinsText(home: string): string | undefined | Extract<OpenedPins, { ok: false }> {
+function readPinsText(home: string): string | undefined | UnreadablePins {
   const path = join(home, PINS_FILE);
   const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX, noFollow: true });
   if (read.kind === 'missing') return undefined;
@@ -100,8 +115,8 @@ function decoded(bytes: Uint8Array): string | undefined {
   }
 }
 
-function unreadable(message: string): Extract<OpenedPins, { ok: false }> {
-  return { ok: false, code: 'SUB_PINS_UNREADABLE', message };
+function unreadable(message: string, fix: string = RESET): UnreadablePins {
+  return { ok: false, code: 'SUB_PINS_UNREADABLE', message, fix };
 }
 
 /**
@@ -111,7 +126,7 @@ function unreadable(message: string): Extract<OpenedPins, { ok: false }> {
 function savePins(home: string, change: (store: PinStore) => PinStore): Promise<SavedPins> {
   return locked(home, (): SavedPins => {
     const opened = openPins(home);
-    if (!opened.ok) return { ...opened, fix: MENDED };
+    if (!opened.ok) return opened;
     const store = change(opened.store);
     if (store === opened.store) return { ok: true, store };
     return writeSigned(home, store, opened.revision);
@@ -125,7 +140,7 @@ function savePins(home: string, change: (store: PinStore) => PinStore): Promise<
 function signPins(home: string, expected: PinStore): Promise<SavedPins | undefined> {
   return locked(home, (): SavedPins | undefined => {
     const opened = openUntrustedPins(home);
-    if (!opened.ok) return { ...opened, fix: MENDED };
+    if (!opened.ok) return opened;
     if (writePins(opened.store) !== writePins(expected)) return undefined;
     const text = readPinsText(home);
     const sealed = typeof text === 'string' ? readSealed(text) : undefined;
@@ -148,9 +163,6 @@ function writeSigned(home: string, store: PinStore, before: number): SavedPins {
   replaceOwn(join(home, PINS_FILE), text);
   return { ok: true, store };
 }
-
-const MENDED =
-  'Look at it and sign it with `sub pins sign`, restore it from a backup, or run `sub pins reset`: every tool is then remembered anew.';
 
 function tooMany(): PinsProblem {
   const message = `the pins would have more than ${FILE_BYTES_MAX} bytes`;
@@ -225,5 +237,5 @@ function rememberPins(store: PinStore, server: string, seen: ServerPins): PinSto
   return { servers: new Map(store.servers).set(server, { instructions, tools }) };
 }
 
-export type { PinsCode, PinsFile, PinsProblem, ResetPins, SavedPins };
+export type { PinsCode, PinsFile, PinsProblem, ResetPins, SavedPins, UnreadablePins };
 export { openPins, openUntrustedPins, PINS_FILE, rememberPins, resetPins, savePins, signPins };

@@ -5,6 +5,7 @@ import {
   HUB_HEARTBEAT_INTERVAL_MS,
   HUB_READINESS,
   HUB_TIMEOUTS,
+  HUB_UNLIKE_LENGTH_MAX,
   MAX_INSPECT_BYTES,
   parseHeartbeatResponse,
   type ResultRequest,
@@ -67,6 +68,7 @@ class ShimHubClient implements HubClient {
   readonly #watched = new Set<string>();
   readonly #closing = new AbortController();
   #hasSeenShutdown = false;
+  #unlikeRun: string | undefined;
   #leaving: Promise<boolean> | undefined;
 
   constructor(options: HubClientOptions, target: Target) {
@@ -137,6 +139,17 @@ class ShimHubClient implements HubClient {
     this.#tellAndWarn(this.#rest, { to: 'terminate', body: { run_id, code, message, server_id } });
   }
 
+  tellUnlike(reason: string): void {
+    this.#unlikeRun = reason.slice(0, HUB_UNLIKE_LENGTH_MAX);
+  }
+
+  async refuse(reason: string): Promise<void> {
+    this.tellUnlike(reason);
+    const unread = await this.#tell(this.#rest, this.#beat({ leaving: true }));
+    if (unread === undefined) return;
+    this.#options.warn?.(`the hub was not told (heartbeat): ${unread.reason}`);
+  }
+
   leave(summary: ShimSummary, timeoutMs: number): Promise<boolean> {
     this.#leaving ??= this.#leave(summary, timeoutMs);
     return this.#leaving;
@@ -164,7 +177,15 @@ class ShimHubClient implements HubClient {
   #beat(more: Pick<HeartbeatRequest, 'summary' | 'leaving'>): Told {
     const { runId: run_id, shimId: shim_id, serverId: server_id } = this.#options;
     const counts = this.#options.counts?.();
-    const body = { server_id, run_id, shim_id, ...more, ...(counts !== undefined && { counts }) };
+    const unlike_run = this.#unlikeRun;
+    const body = {
+      server_id,
+      run_id,
+      shim_id,
+      ...more,
+      ...(counts !== undefined && { counts }),
+      ...(unlike_run !== undefined && { unlike_run }),
+    };
     return { to: 'heartbeat', body };
   }
 

@@ -74,7 +74,7 @@ type Evaluated =
 type Observed = Pick<ObserveRequest, 'policy_hash' | 'call_id' | 'tool_name' | 'text'>;
 
 /** What holds in the run, as its host says. */
-type RunTerms = Pick<HealthResponse, 'profile' | 'policy_hash' | 'policy_reload'>;
+type RunTerms = Pick<HealthResponse, 'profile' | 'policy_hash' | 'policy_reload' | 'settings'>;
 
 type HubReadiness =
   /** `judges`: who decides at the hub beside the rules, so that every call must be asked for. */
@@ -103,6 +103,10 @@ interface HubClient {
   observe(observed: Observed, snapshotFile: () => SnapshotFile): Promise<boolean>;
   /** Tells the hub that a rule has ended the run. */
   terminate(reason: { readonly code: string; readonly message: string }): void;
+  /** Tells how the shim is looser than its run, in words; each heartbeat says so from now on. */
+  tellUnlike(reason: string): void;
+  /** Says goodbye before the server has started, and why. Never rejects. */
+  refuse(reason: string): Promise<void>;
   /** Flushes what is on its way and says goodbye; false when that did not get through in time. */
   leave(summary: ShimSummary, timeoutMs: number): Promise<boolean>;
   /** Drops everything at once. What still waits is `unavailable`. */

@@ -177,12 +177,13 @@ function envFilesOf(chosen: readonly ServerEntry[]): readonly string[] {
 }
 
 /** Anything may call itself `sub`; only ours is known to govern. */
-function foreignIn({ after: { entries }, own, env }: Noting): readonly string[] {
+function foreignIn({ after: { entries }, found, own, env }: Noting): readonly string[] {
+  const { id } = found.client;
   return entries.flatMap((entry) => {
     const { name, governed } = entry;
     if (governed === undefined || startsOwn(entry, { own, env })) return [];
     return [
-      `${name} starts another sub, ${governed.program.join(' ')}: whether that governs it, this one cannot tell.`,
+      `${name} starts another sub, ${governed.program.join(' ')}: whether that governs it, this one cannot tell. To have this one govern it: \`sub restore ${id}\`, then \`sub import ${id}\`.`,
     ];
   });
 }

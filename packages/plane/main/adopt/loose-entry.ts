@@ -1,14 +1,17 @@
 // Entries that start a shim with options that weaken it, and that no `sub import` or `sub wrap` of this
 // home has written: whoever can write to the config, such as a repository, frees its server that way.
 import {
+  type ClientId,
   type EntryChange,
   looseFlags,
+  mayExpandTo,
   type ReadConfig,
   type ServerEntry,
 } from '../../clients/index.ts';
 import { keyOf, type Store } from '../../clients/store/ports.ts';
-import { readRecord } from '../../clients/store/record.ts';
+import { listRecords, readRecord } from '../../clients/store/record.ts';
 import { sameData } from '../../clients/text/same.ts';
+import { realFile } from '../../os/index.ts';
 import type { FoundConfig } from './configs.ts';
 import { isLiveSession } from './living-wrap.ts';
 import { type AdoptPlace, storeAt } from './place.ts';
@@ -56,6 +59,47 @@ function isWritten({ at, command, args }: ServerEntry, { at: place, after }: Ent
   );
 }
 
+/** How a shim was started, which does not know by which config. */
+interface ShimStart {
+  /** The runtime and the script. */
+  readonly program: readonly string[];
+  /** All words behind `shim`. */
+  readonly words: readonly string[];
+}
+
+/** Whether `sub import` or `sub wrap` of this home wrote exactly this start into some config. */
+function isWrittenStart(
+  start: ShimStart,
+  { env, paths }: Pick<LooseOptions, 'env' | 'paths'>,
+): boolean {
+  const program = start.program.map((word) => realFile(word) ?? word);
+  const words = [...program, 'shim', ...start.words];
+  return listRecords(storeAt(paths).paths).some(
+    (one) =>
+      one.kind === 'record' &&
+      one.record.changes.some((change) =>
+        mayHaveStarted(change, words, { id: one.record.client, env }),
+      ),
+  );
+}
+
+/** Our own words are exactly these; in those of the server the client has expanded its variables. */
+function mayHaveStarted(
+  { after }: EntryChange,
+  words: readonly string[],
+  client: { readonly id: ClientId; readonly env: LooseOptions['env'] },
+): boolean {
+  const written = [after.command.value, after.args?.value ?? []].flat();
+  const end = written.indexOf('--');
+  return (
+    written.length === words.length &&
+    written.every((word, at) => {
+      const started = words[at] ?? '';
+      return at <= end ? word === started : mayExpandTo(word, started, client);
+    })
+  );
+}
+
 /** A shim without a command refuses to start: nothing of it is loose. */
 function flagsOf(
   { governed, serverOnly = [] }: ServerEntry,
@@ -67,5 +111,5 @@ function flagsOf(
   return looseFlags(governed, { profile: userProfile, serverOnly, isInSession });
 }
 
-export type { LooseEntries, LooseOptions };
-export { looseBeside, looseIn };
+export type { LooseEntries, LooseOptions, ShimStart };
+export { isWrittenStart, looseBeside, looseIn };

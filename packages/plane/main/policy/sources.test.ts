@@ -2,6 +2,7 @@ import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   realpathSync,
   rmSync,
   statSync,
@@ -118,6 +119,21 @@ describe('the policies in force', () => {
       `${join(repo, 'policy.yaml')} is not used: ${repo} is outside of ${home}. To use it, add: --policy ${join(repo, 'policy.yaml')}`,
     ]);
   });
+
+  test('leave out what others can write to, and the command that helps is said', () => {
+    const path = project();
+    chmodSync(repo, 0o777);
+    expect(sources().warnings).toEqual([
+      `${path} is not used: ${repo} can be written to by others. To use it, run: chmod go-w ${repo}`,
+    ]);
+    expect(sources({ userHome: home }).warnings).toEqual([
+      `${path} is not used: ${repo} is outside of ${home}. To use it, run: chmod go-w ${repo}, then add: --policy ${path}`,
+    ]);
+    chmodSync(repo, 0o1777);
+    expect(sources().warnings).toEqual([
+      `${path} is not used: ${repo} can be written to by others. To use it, add: --policy ${path}`,
+    ]);
+  });
 });
 
 describe('what is trusted', () => {
@@ -170,6 +186,44 @@ describe('what is trusted', () => {
       expect(openTrust(home)).toMatchObject({ ok: false });
     },
   );
+
+  test('is nothing in a file that nobody with the key of the home has signed', async () => {
+    const path = project();
+    const hash = sha256('project');
+    const trusted = [{ path, sha256: hash, trusted_at: new Date(NOW_MS).toISOString() }];
+    const file = join(home, 'trust.json');
+    const put = (value: object) => {
+      write(file, JSON.stringify({ version: 1, ...value }));
+      chmodSync(file, 0o600);
+    };
+    put({ trusted });
+    expect(isTrusted(home, path, hash)).toBe(false);
+    expect(openTrust(home)).toMatchObject({ ok: false, message: `${file} is not signed` });
+    rmSync(file);
+    await trustPolicy(home, { path: join(dir, 'other.yaml'), sha256: hash }, NOW_MS);
+    const { signature } = JSON.parse(readFileSync(file, 'utf8')) as { signature: object };
+    put({ trusted, signature });
+    expect(isTrusted(home, path, hash)).toBe(false);
+    expect(openTrust(home)).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('has a signature that does not hold') as unknown,
+    });
+    expect(await trustPolicy(home, { path, sha256: hash }, NOW_MS)).toMatchObject({
+      ok: false,
+      fix: expect.stringContaining(`Remove ${file}`) as unknown,
+    });
+  });
+
+  test('is nothing once the key is gone', async () => {
+    const path = project();
+    await trustPolicy(home, { path, sha256: sha256('project') }, NOW_MS);
+    rmSync(join(home, 'ledger.key'));
+    expect(isTrusted(home, path, sha256('project'))).toBe(false);
+    expect(openTrust(home)).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/cannot be checked: .*ledger\.key is missing$/) as unknown,
+    });
+  });
 
   test('is complete when several processes add to it at once', async () => {
     const paths = Array.from({ length: 8 }, (_, index) => join(dir, `policy-${index}.yaml`));

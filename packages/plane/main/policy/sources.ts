@@ -2,7 +2,7 @@
 import { findPolicies, type IgnoredPolicy } from '../../config/index.ts';
 import { sha256Bytes } from '../../crypto/index.ts';
 import { readRegularFile } from '../../os/index.ts';
-import { isTrusted } from './trust-store.ts';
+import { isTrusted, openTrust } from './trust-store.ts';
 
 /**
  * `named`: by the command line or the configuration. `user`: the one of the home. `trusted` and
@@ -21,6 +21,8 @@ interface PolicySources {
   /** The first decides; a second one only tightens. Empty without a policy. */
   readonly sources: readonly PolicySource[];
   readonly ignored: IgnoredPolicy | undefined;
+  /** Why nothing is trusted: somebody without the key may have written the file that says so. */
+  readonly untrustedAll?: { readonly message: string; readonly fix: string };
 }
 
 interface SourcesWish {
@@ -48,7 +50,11 @@ function policySources(wish: SourcesWish): PolicySources {
     return { sources: combined(user, toldProject, wish), ignored: undefined };
   }
   const { user, project, ignored } = findPolicies(wish);
-  return { sources: combined(user, project, wish), ignored };
+  const sources = combined(user, project, wish);
+  const isUntrusted = sources.some(({ role }) => role === 'untrusted');
+  const trust = isUntrusted ? openTrust(wish.home) : undefined;
+  if (trust === undefined || trust.ok) return { sources, ignored };
+  return { sources, ignored, untrustedAll: trust };
 }
 
 function combined(
@@ -82,18 +88,17 @@ function projectSource(
 }
 
 /** What is to be said of policies that do not hold as somebody may think. */
-function sourceWarnings({ sources, ignored }: PolicySources): readonly string[] {
+function sourceWarnings({ sources, ignored, untrustedAll }: PolicySources): readonly string[] {
   const [first, second] = sources;
   const warnings: string[] = [];
+  if (untrustedAll !== undefined) warnings.push(`${untrustedAll.message}. ${untrustedAll.fix}`);
   if (first !== undefined && second !== undefined) {
     warnings.push(
       `${second.path} is not trusted, so it only tightens ${first.path}. To trust it: sub trust ${second.path}`,
     );
   }
   if (ignored !== undefined) {
-    warnings.push(
-      `${ignored.path} is not used: ${ignored.why}. To use it, add: --policy ${ignored.path}`,
-    );
+    warnings.push(`${ignored.path} is not used: ${ignored.why}. To use it, ${ignored.fix}`);
   }
   return warnings;
 }

@@ -1,8 +1,10 @@
 // The policies of projects that the user has trusted, by their real path and the hash of their
-// content: one file of the home. A policy that has changed is not trusted any more.
+// content: one file of the home, signed with its key: an edit by somebody without the key is not
+// believed. A policy that has changed is not trusted any more.
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
+import { homeSeal, type Signature } from '../../crypto/index.ts';
 import { readRegularFile } from '../../os/index.ts';
 import { takeLock } from '../../surface/lock.ts';
 import {
@@ -18,6 +20,7 @@ const FILE_BYTES_MAX = 4_194_304;
 const ENTRIES_MAX = 1_000;
 const PATH_LENGTH_MAX = 4_096;
 const HASH = /^[0-9a-f]{64}$/;
+const SIGNATURE = /^[A-Za-z0-9+/=]{88}$/;
 
 interface TrustEntry {
   /** The real path of the policy. */
@@ -26,27 +29,59 @@ interface TrustEntry {
   readonly trusted_at: string;
 }
 
-type OpenedTrust =
-  | { readonly ok: true; readonly trusted: readonly TrustEntry[] }
-  | { readonly ok: false; readonly message: string };
+type OpenedTrust = { readonly ok: true; readonly trusted: readonly TrustEntry[] } | TrustProblem;
 
-type SavedTrust =
-  | { readonly ok: true; readonly changed: boolean }
-  | { readonly ok: false; readonly message: string; readonly fix: string };
+type SavedTrust = { readonly ok: true; readonly changed: boolean } | TrustProblem;
 
-const DAMAGED_FIX = 'Remove the file, and trust the policies again with `sub trust`.';
+/** The message ends without a full stop, the fix with one. */
+interface TrustProblem {
+  readonly ok: false;
+  readonly message: string;
+  readonly fix: string;
+}
 
 /** No file: nothing is trusted. A file that somebody else may have written proves nothing. */
 function openTrust(home: string): OpenedTrust {
   const path = join(home, TRUST_FILE);
   const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX, noFollow: true });
   if (read.kind === 'missing') return { ok: true, trusted: [] };
-  if (read.kind === 'unreadable') return { ok: false, message: `${path} ${read.why}` };
+  if (read.kind === 'unreadable') return unusable(path, read.why);
   const open = openToOthers(read.stats);
-  if (open !== undefined) return { ok: false, message: `${path} ${open}` };
-  const trusted = entriesIn(jsonIn(read.bytes));
-  if (trusted !== undefined) return { ok: true, trusted };
-  return { ok: false, message: `${path} is not as Subluminal wrote it` };
+  if (open !== undefined) return unusable(path, open);
+  const store = jsonIn(read.bytes);
+  const trusted = entriesIn(store);
+  if (trusted === undefined) return unusable(path, 'is not as Subluminal wrote it');
+  const signature = signatureIn(store);
+  if (signature === undefined) return unusable(path, 'is not signed');
+  const checked = homeSeal(home).check(signedText(trusted), signature);
+  if (checked.kind === 'holds') return { ok: true, trusted };
+  if (checked.kind === 'fault') {
+    return unusable(path, `cannot be checked: ${checked.message.replace(/\.$/, '')}`);
+  }
+  const why =
+    'has a signature that does not hold: somebody without the key has changed it, or the key is another one';
+  return unusable(path, why);
+}
+
+function unusable(path: string, why: string): TrustProblem {
+  const fix = `Remove ${path}, and trust the policies again with \`sub trust\`.`;
+  return { ok: false, message: `${path} ${why}`, fix };
+}
+
+/** In front of what is signed: a signature of ours over anything else is none over this. */
+const SIGNED_AS = 'subluminal.trust.v1';
+
+function signedText(trusted: readonly TrustEntry[]): string {
+  const entries = trusted.map(({ path, sha256, trusted_at }) => [path, sha256, trusted_at]);
+  return `${SIGNED_AS}\n${JSON.stringify(entries)}`;
+}
+
+function signatureIn(store: unknown): Signature | undefined {
+  const signature = isObject(store) ? store['signature'] : undefined;
+  if (!isObject(signature)) return undefined;
+  const { key_id: keyId, value } = signature;
+  if (typeof keyId !== 'string' || typeof value !== 'string') return undefined;
+  return SIGNATURE.test(value) ? { keyId, value } : undefined;
 }
 
 /** Undefined where anything in it is not as it should be. */
@@ -135,14 +170,21 @@ function changeLocked(
 ): SavedTrust {
   dropDrafts(home, TRUST_FILE);
   const opened = openTrust(home);
-  if (!opened.ok) return { ok: false, message: opened.message, fix: DAMAGED_FIX };
+  if (!opened.ok) return opened;
   const trusted = change(opened.trusted);
   if (trusted === opened.trusted) return { ok: true, changed: false };
   if (trusted.length > ENTRIES_MAX) {
     const message = `more than ${ENTRIES_MAX} policies would be trusted`;
     return { ok: false, message, fix: 'Revoke some of them: `sub trust revoke PATH`.' };
   }
-  const text = `${JSON.stringify({ version: 1, trusted }, null, 2)}\n`;
+  const signed = homeSeal(home).sign(signedText(trusted));
+  if (signed.kind === 'fault') {
+    const message = `what is trusted cannot be signed: ${signed.message.replace(/\.$/, '')}`;
+    return { ok: false, message, fix: signed.fix };
+  }
+  const { keyId: key_id, value } = signed.signature;
+  const store = { version: 1, signature: { key_id, value }, trusted };
+  const text = `${JSON.stringify(store, null, 2)}\n`;
   replaceOwn(join(home, TRUST_FILE), text);
   return { ok: true, changed: true };
 }

@@ -7,8 +7,8 @@ import { accountOf, gatherEvents, type Heard } from './account.ts';
 import { writeBundle } from './bundle.ts';
 import type { Gathered, LoadedPolicy } from './gather.ts';
 import { linesBehind } from './lines.ts';
-import { looseningsOf } from './loosened.ts';
 import type { Account, AgentEnd, Ended, RunOptions, RunStatus } from './options.ts';
+import { policyHarmsOf } from './policy-harms.ts';
 import { endLastLine, type Trace } from './trace.ts';
 
 interface FinishOptions {
@@ -25,7 +25,7 @@ interface FinishOptions {
 
 type Finished = Pick<
   Ended,
-  'status' | 'account' | 'isWhole' | 'hasPolicy' | 'loosened' | 'warnings'
+  'status' | 'account' | 'isWhole' | 'hasPolicy' | 'policyHarms' | 'warnings'
 >;
 
 const FLUSH_MS = 5_000;
@@ -46,11 +46,11 @@ async function finishRun(finish: FinishOptions): Promise<Finished> {
   const bundle = await keepBundle(finish, gathered);
   const isWhole = lacks.length === 0 && bundle.length === 0;
   const hasPolicy = options.snapshot !== null || (gathered?.policies ?? []).some(isPolicy);
-  const loosened =
+  const policyHarms =
     options.snapshot === null
       ? []
-      : await looseningsOf({ options, snapshot: options.snapshot, gathered });
-  const rest = { status, isWhole, hasPolicy, loosened, warnings: [...lacks, ...bundle] };
+      : await policyHarmsOf({ options, snapshot: options.snapshot, gathered });
+  const rest = { status, isWhole, hasPolicy, policyHarms, warnings: [...lacks, ...bundle] };
   if (account.kind !== 'events' || gathered === undefined) return { ...rest, account };
   return { ...rest, account: { kind: 'events', summary: gathered.summarizer.finish() } };
 }

@@ -102,6 +102,12 @@ type TracePlace =
   /** They were handed over, or nobody wanted them. */
   | { readonly kind: 'none' };
 
+interface PolicyHarm {
+  readonly kind: 'loosened' | 'broken' | 'removed';
+  /** A sentence. */
+  readonly text: string;
+}
+
 interface Ended {
   readonly kind: 'ended';
   readonly runId: string;
@@ -115,8 +121,8 @@ interface Ended {
   readonly shims: number;
   /** False when neither the run nor one of its shims had a policy. */
   readonly hasPolicy: boolean;
-  /** How a policy was loosened during the run, one sentence each. */
-  readonly loosened: readonly string[];
+  /** What became of policies during the run that may free an agent. */
+  readonly policyHarms: readonly PolicyHarm[];
   /** What went wrong on the way, each with what it means. */
   readonly warnings: readonly string[];
 }
@@ -131,6 +137,7 @@ export type {
   Account,
   AgentEnd,
   Ended,
+  PolicyHarm,
   Refused,
   RunOptions,
   RunResult,

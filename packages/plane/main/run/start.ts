@@ -1,9 +1,16 @@
 // `sub run`: hosts the hub of a run, starts the agent under it, and tells how it ended.
 import { type EventWriter, eventWriter, type TerminateRequest } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
+import { visible } from '@subluminal/core/visible';
 import { ensurePrivateFolder } from '../../config/index.ts';
 import { sha256 } from '../../crypto/index.ts';
-import { type Judge, openHub, type RunningHub, type RunTerms } from '../../hub/index.ts';
+import {
+  type Judge,
+  openHub,
+  type RunningHub,
+  type RunTerms,
+  type UnlikeShim,
+} from '../../hub/index.ts';
 import { loadPolicy } from '../shim/policy.ts';
 import { keepAgent, startAgent } from './agent.ts';
 import { prepareBundle } from './bundle-folder.ts';
@@ -21,9 +28,10 @@ import {
   refused,
 } from './options.ts';
 import { keepPolicy, type PolicyCopy } from './policy-copy.ts';
+import { sharedSettings } from './shared-settings.ts';
 import { shimsLeave } from './shims.ts';
 import { listenForSignals, type Signals } from './signals.ts';
-import { openTrace, type Trace } from './trace.ts';
+import { openTrace, sinkOfRun, type Trace } from './trace.ts';
 import { dropOldFiles, type WrittenDown, writeRunDown } from './write-down.ts';
 
 /** What the parts of a running run share. */
@@ -33,6 +41,7 @@ interface Run {
   readonly snapshot: Snapshot;
   readonly hub: RunningHub;
   readonly terminations: Terminations;
+  readonly unlike: UnlikeShims;
   readonly trace: Trace;
   readonly signals: Signals;
   readonly writer: EventWriter;
@@ -44,6 +53,16 @@ interface Terminations {
   request: TerminateRequest | undefined;
   act: () => void;
 }
+
+/** Shims that are looser than the run, as far as they are to be told of. */
+interface UnlikeShims {
+  readonly shims: UnlikeShim[];
+  act: (one: UnlikeShim) => void;
+}
+
+/** More would only be told by a program that makes them up. */
+const UNLIKE_MAX = 100;
+const UNLIKE_LENGTH_MAX = 2_000;
 
 /** On top of what a shim gives its server: reading, flushing and saying goodbye. */
 const GOODBYE_MS = 1_000;
@@ -68,8 +87,10 @@ async function startRun(options: RunOptions): Promise<RunResult> {
     const listen = options.listen ?? socket;
     const cedar = await openRunCedar(options);
     if (cedar !== undefined && 'kind' in cedar) return cedar;
-    const terms = termsOf(options);
-    const hub = await openRunHub(identity, { listen, terminations, judge: cedar?.judge, terms });
+    const terms = termsOf(options, identity.producer.run_id);
+    const unlike: UnlikeShims = { shims: [], act: () => {} };
+    const judge = cedar?.judge;
+    const hub = await openRunHub(identity, { listen, terminations, unlike, judge, terms });
     if ('kind' in hub) {
       await cedar?.close();
       return hub;
@@ -78,8 +99,9 @@ async function startRun(options: RunOptions): Promise<RunResult> {
       const trace = openRunTrace(options, identity);
       if (trace.kind === 'refused') return trace;
       const writer = eventWriter(identity.producer);
-      const parts = { options, identity, snapshot, hub, terminations, trace };
+      const parts = { options, identity, snapshot, hub, terminations, unlike, trace };
       const run = { ...parts, signals, writer, startedMs };
+      unlike.act = (one) => recordHealth(run, 'degraded', unlikeWords(one));
       cedar?.recordTo((status, reason) => recordHealth(run, status, reason));
       return await hostRun(run).finally(() => trace.release());
     } finally {
@@ -102,20 +124,23 @@ async function snapshotOf({ snapshot, config }: RunOptions): Promise<Snapshot> {
 interface HubWish {
   readonly listen: HubSocket | NonNullable<RunOptions['listen']>;
   readonly terminations: Terminations;
+  readonly unlike: UnlikeShims;
   readonly judge: Judge | undefined;
   readonly terms: RunTerms;
 }
 
 /** A file that tells the shims of the run can be changed; what its host says cannot. */
-function termsOf({ snapshot, config }: RunOptions): HubWish['terms'] {
+function termsOf(options: RunOptions, runId: string): HubWish['terms'] {
+  const { snapshot, config, paths } = options;
   const { profile, 'policy.reload': policy_reload } = config;
-  if (snapshot === null) return { profile };
-  return { profile, policy_hash: snapshot.ref.policy_hash, policy_reload };
+  const told = { ...config, 'events.sink': sinkOfRun(options, runId) };
+  const terms = { profile, policy_reload, settings: sharedSettings(told, paths.home) };
+  return snapshot === null ? terms : { ...terms, policy_hash: snapshot.ref.policy_hash };
 }
 
 async function openRunHub(
   { producer }: RunIdentity,
-  { listen, terminations, judge, terms }: HubWish,
+  { listen, terminations, unlike, judge, terms }: HubWish,
 ): Promise<RunningHub | Refused> {
   const isPort = 'port' in listen;
   const opened = await openHub({
@@ -128,6 +153,11 @@ async function openRunHub(
     onTerminate: (request) => {
       terminations.request = request;
       terminations.act();
+    },
+    onUnlike: (one) => {
+      if (unlike.shims.length >= UNLIKE_MAX) return;
+      unlike.shims.push(one);
+      unlike.act(one);
     },
   });
   if (opened.kind === 'open') return opened.hub;
@@ -184,7 +214,10 @@ async function endRun(run: Run, agent: AgentEnd | Refused): Promise<RunResult> {
   const { options, identity, snapshot, trace, hub, writer, startedMs } = run;
   const { run_id: runId } = identity.producer;
   const { finishRun } = await import('./finish.ts');
-  const shims = hub.shims();
+  // One that was refused has no server; one that tells of calls all the same has.
+  const shims = hub
+    .shims()
+    .filter(({ unlike, state }) => unlike?.hasStarted !== false || state !== 'left');
   const unended = shims.filter(({ state }) => state !== 'left');
   const finished = await finishRun({
     options,
@@ -198,7 +231,14 @@ async function endRun(run: Run, agent: AgentEnd | Refused): Promise<RunResult> {
     isTerminated: hub.terminated() !== null,
   });
   if ('kind' in agent) return agent;
-  return { kind: 'ended', runId, agent, trace: trace.place, shims: shims.length, ...finished };
+  const unlike = [...new Set(run.unlike.shims.map(unlikeWords))];
+  const told = { ...finished, warnings: [...unlike, ...finished.warnings] };
+  return { kind: 'ended', runId, agent, trace: trace.place, shims: shims.length, ...told };
+}
+
+function unlikeWords({ serverId, reason, hasStarted }: UnlikeShim): string {
+  const how = hasStarted ? 'is looser than the run' : 'did not start';
+  return visible(`the server ${serverId} ${how}: ${reason}`, UNLIKE_LENGTH_MAX);
 }
 
 /** Before the agent does anything. A file that was asked for and takes nothing keeps it from starting. */

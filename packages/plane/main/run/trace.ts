@@ -2,6 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
+import type { Config } from '../../config/index.ts';
 import { openForAppending } from '../../os/index.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index.ts';
 import { EVENTS_FILE } from './bundle-folder.ts';
@@ -89,6 +90,12 @@ function ledgerTrace({ config, paths, tell }: RunOptions): Trace {
     isLossy: () => sinks.some(lacks),
     release: () => {},
   };
+}
+
+/** Where the shims of the run send their events. */
+function sinkOfRun(options: RunOptions, runId: string): Config['events.sink'] {
+  const file = wantedFile(options, runId);
+  return file === undefined ? options.config['events.sink'] : { kind: 'file', path: file.path };
 }
 
 /** The file that was asked for, or the one that what was asked for needs. */
@@ -185,4 +192,4 @@ function endLastLine(path: string): void {
 }
 
 export type { Trace };
-export { endLastLine, openTrace };
+export { endLastLine, openTrace, sinkOfRun };

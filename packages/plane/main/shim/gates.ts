@@ -19,7 +19,14 @@ import {
 import type { Manifest, OpenedPins, PinStore, ServerPins } from '@subluminal/core/surface';
 import { compileTaint } from '@subluminal/core/taint';
 import { sha256 } from '../../crypto/index.ts';
-import { openPins, PINS_FILE, type PinsFile, rememberPins, savePins } from '../../surface/index.ts';
+import {
+  openPins,
+  PINS_FILE,
+  type PinsFile,
+  rememberPins,
+  savePins,
+  type UnreadablePins,
+} from '../../surface/index.ts';
 import { ProtectedFinder } from '../protect/find-protected.ts';
 import { fingerprintsIn } from './fingerprints.ts';
 import type { GuardingOptions, GuardingPeer } from './guarding.ts';
@@ -38,7 +45,7 @@ const PINS_EVERY_MS = 1_000;
 class Gates {
   guard: ServerGuard;
   #options: GatesOptions;
-  #opened: OpenedPins | undefined;
+  #opened: ReadPins | undefined;
   /** What is pinned of this server. It can change while the shim runs, but not get less. */
   #written: ServerPins | undefined;
   #isLossTold = false;
@@ -70,7 +77,8 @@ class Gates {
     this.#peer = peer;
     const { home, pinsMode } = this.#options;
     if (this.#opened?.ok === false) {
-      peer.warn(`${this.#opened.message} [${this.#opened.code}]`);
+      const { message, fix, code } = this.#opened;
+      peer.warn(`${message}. ${fix} [${code}]`);
       peer.degraded('the pins cannot be read');
     }
     if (pinsMode === 'off') return;
@@ -143,8 +151,9 @@ class Gates {
     this.#revision = Math.max(this.#revision, revision);
     // Without a file there is nothing older: what is gone is kept anyway.
     if (!isOlder) return opened;
-    const message = `${PINS_FILE} is older than the one that was there before: put the newer one back, or run \`sub pins reset\``;
-    return { ok: false, code: 'SUB_PINS_UNREADABLE', message };
+    const message = `${PINS_FILE} is older than the one that was there before`;
+    const fix = 'Put the newer one back, or run `sub pins reset --yes`.';
+    return { ok: false, code: 'SUB_PINS_UNREADABLE', message, fix };
   }
 
   /** The pins of this server in a store, with those that are gone from it. */
@@ -170,7 +179,7 @@ class Gates {
     this.#peer?.degraded('pins are gone; those of this session stay');
   }
 
-  #use(opened: OpenedPins, own: ServerPins | undefined): void {
+  #use(opened: ReadPins, own: ServerPins | undefined): void {
     this.#opened = opened.ok
       ? { ok: true, store: withPins(opened.store, this.#named(own)) }
       : opened;
@@ -244,5 +253,7 @@ function enforcedBy(options: GatesOptions): GuardOptions['enforces'] {
     asks: isProduction && (!hasPolicy || mode === 'control'),
   };
 }
+
+type ReadPins = Extract<OpenedPins, { ok: true }> | UnreadablePins;
 
 export { Gates };

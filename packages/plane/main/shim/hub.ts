@@ -10,6 +10,7 @@ import type {
 import { type Snapshot, sealSnapshot } from '@subluminal/core/policy';
 import type { HubAnswer, LimitVerdict, Observation, Question } from '@subluminal/core/session';
 import { visible } from '@subluminal/core/visible';
+import { uuidv7 } from 'uuidv7';
 import {
   createHubClient,
   type Evaluated,
@@ -24,6 +25,8 @@ interface HubReachOptions {
   readonly endpoint: string;
   readonly token: string | undefined;
   readonly serverName: string;
+  /** What the environment says, for as long as the shim does not know better. */
+  readonly runId: string;
   readonly profile: Profile;
   /** How long it is waited for at first. */
   readonly readyMs: number;
@@ -61,6 +64,10 @@ interface HubReach {
   readonly terms: () => RunTerms;
   /** The link, now that it is known who asks. */
   link(producer: Producer): HubLink;
+  /** The shim is looser than the run, which its host is told. */
+  tellUnlike(reason: string): void;
+  /** The same, for which its server does not start. Never rejects. */
+  refuse(reason: string): Promise<void>;
   /** Nobody needs it after all. */
   drop(): void;
 }
@@ -91,16 +98,17 @@ interface Known {
 
 /** Calls the hub at once, so that it answers while the shim still gets ready. */
 function reachHub(options: HubReachOptions): Reached {
-  const { endpoint, token, serverName, readyMs, warn } = options;
+  const { endpoint, token, serverName, runId, readyMs, warn } = options;
+  const ownId = uuidv7();
   const known: Known = { judges: [], terms: {}, isThere: true };
   const made = createHubClient({
     endpoint,
     ...(token !== undefined && { token }),
     get runId() {
-      return known.producer?.run_id ?? '';
+      return known.producer?.run_id ?? runId;
     },
     get shimId() {
-      return known.producer?.source.shim_id ?? '';
+      return known.producer?.source.shim_id ?? ownId;
     },
     serverId: serverName,
     summary: () => known.peer?.summary() ?? NOTHING,
@@ -124,7 +132,14 @@ function reachHub(options: HubReachOptions): Reached {
   };
   return {
     ok: true,
-    reach: { problem, terms: () => known.terms, link, drop: () => client.close() },
+    reach: {
+      problem,
+      terms: () => known.terms,
+      link,
+      tellUnlike: (reason) => client.tellUnlike(reason),
+      refuse: (reason) => client.refuse(reason),
+      drop: () => client.close(),
+    },
   };
 }
 

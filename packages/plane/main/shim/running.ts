@@ -23,6 +23,7 @@ import type { Guarding } from './guarding.ts';
 import type { HubLink } from './hub.ts';
 import { asBuffer } from './lane.ts';
 import type { Log, LogLevel } from './log.ts';
+import type { LookAlikes } from './look-alikes.ts';
 import type { People } from './people.ts';
 import { type Begun, hooksOf, timed } from './watch.ts';
 
@@ -83,6 +84,7 @@ interface Shim {
   readonly counter: Counter;
   readonly toAgent: ChunkWriter;
   readonly answers: Answers;
+  readonly lookAlikes: LookAlikes;
   readonly now: () => number;
   readonly startedAt: number;
   /** The process that started this one; when it is another, the agent is gone. */
@@ -172,12 +174,14 @@ function perform(shim: Shim, command: Command): void {
       else shim.answers.write(command.text);
       return;
     case 'emit':
+      shim.lookAlikes.noticed(command);
       recorder.emit(command);
       return;
     case 'report': {
       // A sample of the bytes could hold a part of a secret.
       const { detail, sample: _, ...facts } = command.report;
       shim.counter.report(command.report);
+      if (shim.lookAlikes.holds(command.report)) return;
       log.warn(detail, facts);
       return;
     }

@@ -20,6 +20,7 @@ import { createRecorder } from './events.ts';
 import type { HubLink } from './hub.ts';
 import { asBuffer, createLane, type HubAsker, type Lane } from './lane.ts';
 import { createLog } from './log.ts';
+import { joinLookAlikes } from './look-alikes.ts';
 import { mayLoosen, watchPolicy } from './policy.ts';
 import { recordEnd, recordHealth, recordPolicy, recordStart, watchHealth } from './record.ts';
 import {
@@ -56,6 +57,7 @@ async function runShim(parts: ShimParts): Promise<number> {
     log,
     toAgent,
     answers: createAnswers(toAgent),
+    lookAlikes: joinLookAlikes((text, facts) => log.warn(text, { ...facts })),
     now,
     startedAt: now(),
     parent: process.ppid,
@@ -190,8 +192,9 @@ function createReleases(line: Lane, toServer: ChunkWriter) {
 
 /** As `perform`, for what the server causes. */
 function performLater(shim: Shim, command: Command): void {
-  if (command.do === 'emit') shim.recorder.defer(command);
-  else perform(shim, command);
+  if (command.do !== 'emit') return perform(shim, command);
+  shim.lookAlikes.noticed(command);
+  shim.recorder.defer(command);
 }
 
 function askerOf(link: HubLink | undefined, source: () => ChunkReader): HubAsker | undefined {

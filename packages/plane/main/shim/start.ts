@@ -16,6 +16,7 @@ import { type Identified, identify } from '../../identity/index.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index.ts';
 import { type SpawnResult, spawnServer } from '../../stdio/index.ts';
 import { formatSecretProblem, type ResolvedSecrets, resolveBindings } from '../../vault/index.ts';
+import type { ShimStart } from '../adopt/loose-entry.ts';
 import { hasPolicy } from '../policy/untrusted-alone.ts';
 import { finderOptions } from '../protect/finder-options.ts';
 import { withAgentFile } from '../run/agent-file.ts';
@@ -37,6 +38,8 @@ interface ShimOptions {
   readonly cwd: string;
   /** What the command line gave, by the names of the flags. */
   readonly flags: { readonly [flag: string]: string | undefined };
+  /** The same as it was typed, for comparing it with what `sub import` writes. */
+  readonly started: ShimStart;
 }
 
 type Started =
@@ -126,16 +129,18 @@ async function gatherWith(
   const { serverName, env, cwd } = options;
   const { config, paths } = loaded;
   const { profile } = config;
-  const policy = await startPolicy(options, loaded, warn);
-  if (!policy.ok) return policy.message;
+  const heard = warningsLater();
+  const policy = await startPolicy(options, loaded, heard.warn);
+  if (!policy.ok) return [...heard.texts, policy.message].join('\n');
   const secrets = await secretsFor(options, loaded);
   if (typeof secrets === 'string') return secrets;
   const redaction = await loadRedactor(config['redact.extra_patterns'], secrets.secretValues());
   if (!redaction.ok) return redaction.message;
   const sink = sinkOf(options, loaded);
   if (typeof sink === 'string') return sink;
-  const reach = await hubReached(reaching, options, config);
+  const reach = await hubReached(reaching, options, loaded);
   if (typeof reach === 'string') return reach;
+  heard.tell();
   // As late as can be: who takes part in a run and then does not start leaves it without its start.
   const serverOnly = options.flags['server-env']?.split(',') ?? [];
   const identified = identify({ env, serverOnly, cwd, paths, nowMs: Date.now(), profile });
@@ -190,18 +195,37 @@ async function gatherWith(
 /** The hub, when it is known whether it is there; a text says why the server must not start. */
 async function hubReached(
   reaching: ReturnType<typeof hubOf>,
-  { env, flags }: ShimOptions,
-  config: Config,
+  options: ShimOptions,
+  { config, paths }: Loaded,
 ): ReturnType<typeof hubOf> {
   const reach = await reaching;
   if (typeof reach !== 'object') return reach;
+  const { serverName, env, flags, started } = options;
+  const { looseWithoutHub, unlikeRun } = await import('../run/terms.ts');
+  const isWritten = async (): Promise<boolean> => {
+    const { isWrittenStart } = await import('../adopt/loose-entry.ts');
+    return isWrittenStart(started, { env, paths });
+  };
+  const { words } = started;
+  const told = { serverName, env, flags, words, config, home: paths.home, isWritten };
   const unreached = await reach.problem;
   if (unreached === undefined) {
     // The file that told of the run may have been changed: what its hub says holds.
-    const { unlikeRun } = await import('../run/terms.ts');
-    return unlikeRun(reach.terms(), { env, flags, config }) ?? reach;
+    const unlike = await unlikeRun(reach.terms(), told);
+    if (unlike === undefined) return reach;
+    if (unlike.isRefused) {
+      await reach.refuse(unlike.reason);
+      return unlike.reason;
+    }
+    warn(unlike.reason);
+    reach.tellUnlike(unlike.reason);
+    return reach;
   }
   if (config.profile === 'production') return unreached;
+  // The profile by which it would go on may be the word of a repository alone.
+  const isHosted = env['SUB_RUN_HOSTED'] === '1';
+  const loose = isHosted && flags['profile'] ? await looseWithoutHub(told) : undefined;
+  if (loose !== undefined) return `${unreached}, and ${loose}`;
   warn(`${unreached}; we go on without it`);
   return reach;
 }
@@ -263,7 +287,10 @@ async function hubOf(
   { serverName, env, flags }: ShimOptions,
   config: Config,
 ): Promise<HubReach | string | undefined> {
-  const endpoint = flags['governance-endpoint'] || env['SUB_GOVERNANCE_ENDPOINT'];
+  const told = env['SUB_GOVERNANCE_ENDPOINT'];
+  // An entry chooses no other hub for a run that has one.
+  const isHosted = env['SUB_RUN_HOSTED'] === '1' && Boolean(told);
+  const endpoint = isHosted ? told : flags['governance-endpoint'] || told;
   const { profile } = config;
   if (!endpoint) {
     if (env['SUB_RUN_HOSTED'] !== '1' || profile !== 'production') return undefined;
@@ -275,7 +302,8 @@ async function hubOf(
   const token = env[TOKEN_NAME];
   const readyMs = config['hub.ready_timeout_ms'];
   const { reachHub } = await import('./hub.ts');
-  const reached = reachHub({ endpoint, token, serverName, profile, readyMs, warn });
+  const runId = env['SUB_RUN_ID'] ?? '';
+  const reached = reachHub({ endpoint, token, serverName, runId, profile, readyMs, warn });
   return reached.ok ? reached.reach : reached.message;
 }
 
@@ -305,6 +333,15 @@ function openToOthers(socketPath: string, { profile }: Config): string | undefin
   const isOurs = stats.uid === process.getuid?.() || stats.uid === 0;
   if (isOurs && (stats.mode & WRITABLE_BY_OTHERS) === 0) return undefined;
   return `others can write to ${folder}, where the socket ${socketPath} is; use a folder of your own`;
+}
+
+/** Warnings of a policy say what holds in a server that starts: whether it does is known later. */
+function warningsLater() {
+  const texts: string[] = [];
+  const tell = (): void => {
+    for (const text of texts) warn(text);
+  };
+  return { texts, warn: (text: string) => void texts.push(text), tell };
 }
 
 function warn(text: string): void {

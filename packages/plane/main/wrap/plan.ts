@@ -74,7 +74,7 @@ async function planWrap(options: WrapOptions): Promise<WrapPlan | Refused> {
   const isOurs = isForProject(run.cwd);
   const looseOf = looseEntries(configs, options);
   const problem =
-    governedAlready(client, configs, { run, isOurs, looseOf }) ??
+    governedAlready(client, configs, { options, isOurs, looseOf }) ??
     wrapProblem(client, configs, options);
   if (problem !== undefined) return problem;
   const beside = besideOf(client, configs, run);
@@ -258,35 +258,64 @@ function splitEntry({ entry, file, overridden }: EffectiveServer): Refused {
   return refused('SUB_CLIENT_CONFIG', message, 'Give it its command and its args in one file.');
 }
 
+interface Among {
+  readonly options: WrapOptions;
+  readonly isOurs: IsOurs;
+  readonly looseOf: LooseOf;
+}
+
 function governedAlready(
   client: Client,
   configs: readonly FoundConfig[],
-  {
-    run,
-    isOurs,
-    looseOf,
-  }: Pick<WrapOptions, 'run'> & {
-    readonly isOurs: IsOurs;
-    readonly looseOf: LooseOf;
-  },
+  among: Among,
 ): Refused | undefined {
+  const { options, isOurs, looseOf } = among;
   for (const found of configs) {
     // Whoever has rewritten it and still runs is named.
-    const base = baseOf(found, storeAt(run.paths));
+    const base = baseOf(found, storeAt(options.run.paths));
     if (base.kind === 'refused') return refused(base.code, base.message, base.fix);
     const loose = looseOf(found);
     const entry = found.config.entries.find(
       (one) => one.governed !== undefined && isOurs(one) && !loose.has(entryKey(one)),
     );
     if (entry === undefined) continue;
-    const agent = run.command.join(' ').slice(0, NAME_LENGTH_MAX);
-    return refused(
-      'SUB_CLIENT_GOVERNED',
-      `${entry.name} in ${found.file.path} starts a shim already.`,
-      `Start the agent with \`sub run -- ${agent}\`, or take the shims out first: \`sub restore ${client.id}\`.`,
-    );
+    const ungoverned = ungovernedIn(configs, among);
+    const verb = ungoverned.length === 1 ? 'is' : 'are';
+    const rest =
+      ungoverned.length === 0 ? '' : `, and ${ungoverned.join(', ')} ${verb} not governed`;
+    const message = `${entry.name} in ${found.file.path} starts a shim already${rest}.`;
+    return refused('SUB_CLIENT_GOVERNED', message, governedFix(client, ungoverned, options));
   }
   return undefined;
+}
+
+/** `sub run` governs only what stands behind a shim of this very `sub`, and is not loosened. */
+function ungovernedIn(
+  configs: readonly FoundConfig[],
+  { options: { own, run }, isOurs, looseOf }: Among,
+): readonly string[] {
+  const names = configs.flatMap((found) => {
+    const loose = looseOf(found);
+    return found.config.entries
+      .filter((one) => one.transport === 'stdio' && !one.isDisabled && isOurs(one))
+      .filter((one) => loose.has(entryKey(one)) || !startsOwn(one, { own, env: run.env }))
+      .map(({ name }) => name.slice(0, NAME_LENGTH_MAX));
+  });
+  return [...new Set(names)];
+}
+
+function governedFix(
+  client: Client,
+  ungoverned: readonly string[],
+  { run, configPath }: WrapOptions,
+): string {
+  const agent = run.command.join(' ').slice(0, NAME_LENGTH_MAX);
+  const which = configPath === undefined ? client.id : `${client.id} --config-path ${configPath}`;
+  const start = `start the agent with \`sub run -- ${agent}\``;
+  if (ungoverned.length === 0) {
+    return `S${start.slice(1)}, or take the shims out first: \`sub restore ${which}\`.`;
+  }
+  return `Govern them first: \`sub import ${which}\`, then ${start}; or take all shims out, and wrap again: \`sub restore ${which}\`.`;
 }
 
 function unsetVariable(

@@ -1,12 +1,15 @@
 // Whether a policy was loosened while the run went on: one that came into force, or one that was only
-// written and waits for the next start. Either way somebody may have freed the agent, or tried to.
+// written and waits for the next start. Either way somebody may have freed the agent, or tried to; who
+// breaks or removes it may have, too.
+import { existsSync } from 'node:fs';
 import { parseAs, SNAPSHOT_FILE, type SnapshotDocument } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
+import type { PolicySource } from '../policy/sources.ts';
 import { loadPolicy, sourcesNow } from '../shim/policy.ts';
 import { firstLoosening } from '../shim/reload.ts';
 import type { Gathered, LoadedPolicy } from './gather.ts';
-import type { RunOptions } from './options.ts';
+import type { PolicyHarm, RunOptions } from './options.ts';
 
 interface Looking {
   readonly options: Pick<RunOptions, 'policySources' | 'paths' | 'config'>;
@@ -17,8 +20,8 @@ interface Looking {
 
 const SHOWN_MAX = 400;
 
-/** One sentence for each way; empty when nothing was loosened. */
-async function looseningsOf(looking: Looking): Promise<readonly string[]> {
+/** Empty when nothing happened to a policy. */
+async function policyHarmsOf(looking: Looking): Promise<readonly PolicyHarm[]> {
   const { gathered } = looking;
   const applied = gathered === undefined ? undefined : appliedIn(gathered, looking.snapshot);
   const written = await writtenNow(looking);
@@ -26,14 +29,24 @@ async function looseningsOf(looking: Looking): Promise<readonly string[]> {
   return [
     ...(applied === undefined
       ? []
-      : [`a policy that lets more pass came into force during the run (${shown(applied)}).`]),
-    ...(isHeldBack && written === undefined
+      : [
+          loosened(
+            `a policy that lets more pass came into force during the run (${shown(applied)}).`,
+          ),
+        ]),
+    ...(isHeldBack && written.length === 0
       ? [
-          'the policy was changed during the run so that it would let more pass; that was not taken.',
+          loosened(
+            'the policy was changed during the run so that it would let more pass; that was not taken.',
+          ),
         ]
       : []),
-    ...(written === undefined ? [] : [written]),
+    ...written,
   ];
+}
+
+function loosened(text: string): PolicyHarm {
+  return { kind: 'loosened', text };
 }
 
 /** By what each shim told of its policies: the first is what it began with. */
@@ -67,19 +80,48 @@ function documentOf({ snapshot, policy_hash }: LoadedPolicy): SnapshotDocument |
 }
 
 /** The files of the policy as the run has left them. */
-async function writtenNow({ options, snapshot }: Looking): Promise<string | undefined> {
+async function writtenNow({ options, snapshot }: Looking): Promise<readonly PolicyHarm[]> {
   const { policySources, paths, config } = options;
-  if (policySources.length === 0) return undefined;
-  const loaded = await loadPolicy(sourcesNow(policySources, paths.home), config.profile);
-  const where = policySources.map(({ path }) => path).join(' or ');
-  if (!loaded.ok) return `${where} was changed during the run and cannot be used any more.`;
+  if (policySources.length === 0) return [];
+  const sources = sourcesNow(policySources, paths.home);
+  const loaded = await loadPolicy(sources, config.profile);
+  if (!loaded.ok) {
+    const unusable = await Promise.all(sources.map((one) => unusableNow(one, config.profile)));
+    const found = unusable.filter((one) => one !== undefined);
+    return found.length > 0 ? found : [brokenBy(wordsFor(sources), loaded.message)];
+  }
   const found = firstLoosening(snapshot, loaded.snapshot);
-  if (found === undefined) return undefined;
-  return `${where} was changed during the run and lets more pass now (${shown(found)}).`;
+  if (found === undefined) return [];
+  const changed = policySources.filter(
+    ({ bytes }, at) => bytes === undefined || sources[at]?.bytes?.equals(bytes) !== true,
+  );
+  const where = wordsFor(changed.length === 0 ? policySources : changed);
+  return [
+    loosened(`${where} was changed during the run and lets more pass now (${shown(found)}).`),
+  ];
+}
+
+/** What is wrong with this file alone. */
+async function unusableNow(
+  source: PolicySource,
+  profile: RunOptions['config']['profile'],
+): Promise<PolicyHarm | undefined> {
+  const { path } = source;
+  if (!existsSync(path)) return { kind: 'removed', text: `${path} was removed during the run.` };
+  const loaded = await loadPolicy([source], profile);
+  return loaded.ok ? undefined : brokenBy(path, loaded.message);
+}
+
+function brokenBy(where: string, why: string): PolicyHarm {
+  return { kind: 'broken', text: `${where} was broken during the run: ${shown(why)}` };
+}
+
+function wordsFor(sources: readonly PolicySource[]): string {
+  return sources.map(({ path }) => path).join(' or ');
 }
 
 function shown(text: string): string {
   return visible(text, SHOWN_MAX);
 }
 
-export { looseningsOf };
+export { policyHarmsOf };
