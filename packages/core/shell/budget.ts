@@ -1,7 +1,7 @@
 // How much may still be read and made while a command line is read.
 
 const CHARS_MAX = 8_388_608;
-const CHARS_SPARE = 16_384;
+const CHARS_SPARE = 32_768;
 /** For each character of the line. */
 const CHARS_EACH = 16;
 /** What a text costs beside its characters: a short line may become some hundred texts. */

@@ -135,7 +135,7 @@ describe('the words of a command line', () => {
     expect(isWhole).toBe(false);
     const texts = words.flatMap((word) => word.texts);
     const chars = texts.reduce((sum, { length }) => sum + length, 0);
-    expect(chars).toBeLessThanOrEqual(Math.min(8_388_608, command.length * 16 + 16_384));
+    expect(chars).toBeLessThanOrEqual(Math.min(8_388_608, command.length * 16 + 32_768));
     expect(texts.length).toBeLessThanOrEqual(command.length);
   });
 

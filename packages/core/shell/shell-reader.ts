@@ -134,7 +134,7 @@ class ShellReader {
     const { reading, depth } = place;
     if (text === this.#text && depth > 0) return undefined;
     if (depth >= DEPTH_MAX) reading.leaveOut();
-    if (depth >= DEPTH_MAX || !reading.budget.takes(text.length)) return undefined;
+    if (depth >= DEPTH_MAX || !reading.budget.takesText(text.length)) return undefined;
     const reader = new ShellReader(text, { ...place, depth: depth + 1 });
     reader.readAll();
     return reader;
