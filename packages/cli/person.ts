@@ -8,6 +8,8 @@ import type { Io } from './io.ts';
 const OUTSIDE = 'Run it in a terminal of your own, outside of the run.';
 const OLDER =
   'Run it in a terminal that was open before the run began or that comes from a login, or answer by a channel or the HTTP API.';
+const THERE =
+  'Run it in that container, in a terminal of your own. If that container is gone, remove the files `agent-*` from the folder `run` of SUB_HOME.';
 const TYPED =
   'Run it in a terminal of your own; a script answers by the HTTP API, which has a login.';
 
@@ -26,7 +28,7 @@ function mayAct(requirement: Requirement, io: Pick<Io, 'stdinIsTerminal'>): Fail
   }
   if (problem !== undefined) {
     const message = `this command is for a person, and an agent may have started it: ${problem.what}.`;
-    return failure('SUB_INSIDE_RUN', message, OLDER);
+    return failure('SUB_INSIDE_RUN', message, problem.kind === 'elsewhere' ? THERE : OLDER);
   }
   if (requirement !== 'terminal') return undefined;
   const terminal = terminalProblem(io.stdinIsTerminal, system);

@@ -71,7 +71,7 @@ describe.skipIf(!hasContainers)('another container with the same home', () => {
     const seen = await inside('query', '--limit', '1');
     expect(seen.stderr).toContain('in another container');
     const unwrapped = await inside('unwrap');
-    expect(unwrapped.stderr).toContain('[SUB_CLIENT_LOCKED]');
+    expect(unwrapped.stderr).toContain('[SUB_INSIDE_RUN]');
     expect(unwrapped.stderr).toContain('If that container is gone');
     const wrapped = await inside('wrap', ...TYPE, '--', 'true');
     expect(wrapped.stderr).toContain('[SUB_CLIENT_LOCKED]');

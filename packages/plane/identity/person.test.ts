@@ -161,7 +161,7 @@ describe('an agent may not', () => {
     writeFileSync(file, JSON.stringify({ space: 'b00710ad-1' }));
     expect(problemOf([SHELL, window])).toBeUndefined();
     writeFileSync(file, JSON.stringify({ space: 'b00710ad-2' }));
-    expect(problemOf([SHELL, window])).toBe('untraced');
+    expect(problemOf([SHELL, window])).toBe('elsewhere');
     writeFileSync(file, JSON.stringify({ space: '0dd0dd0d-2' }));
     expect(problemOf([SHELL, window])).toBeUndefined();
     rmSync(file);

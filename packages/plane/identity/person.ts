@@ -22,7 +22,9 @@ type PersonProblem =
   /** The command was started by a governed agent, or by something that the agent has started. */
   | { readonly kind: 'inside'; readonly what: string }
   /** A run is alive, and the command may have been started by what the run has left behind. */
-  | { readonly kind: 'untraced'; readonly what: string };
+  | { readonly kind: 'untraced'; readonly what: string }
+  /** A run is on record that may be alive where the processes have other numbers. */
+  | { readonly kind: 'elsewhere'; readonly what: string };
 
 /** What `sub run`, `sub wrap` and `sub shim` tell their children. */
 const MARKS = ['SUB_RUN_ID', 'SUB_GOVERNANCE_ENDPOINT', 'SUB_SHIM_ID'];
@@ -53,7 +55,8 @@ function personProblem(options: PersonOptions): PersonProblem | undefined {
   if (system.platform !== 'linux') return undefined;
   const orphan = orphanProblem(belowInit(chain), options);
   if (orphan !== undefined || !hasFilesOfElsewhere(runDir, system)) return orphan;
-  return untraced('a run is on record whose processes cannot be seen from here');
+  const what = 'a run of another container is on record, whose processes cannot be seen from here';
+  return { kind: 'elsewhere', what };
 }
 
 function inside(what: string): PersonProblem {
