@@ -100,7 +100,8 @@ const ORPHANED =
   'while [ "$(cut -d" " -f4 /proc/$PPID/stat)" = "$LAUNCHER" ]; do sleep 0.02; done; exec "$APPROVE"';
 const WAITS = 'while [ ! -e "$ANSWER" ]; do sleep 0.05; done\n';
 
-const CAN_UNSHARE = spawnSync('unshare', ['-Urpf', '--mount-proc', 'true']).status === 0;
+const UNSHARE = 'unshare -Urpf --mount-proc';
+const CAN_UNSHARE = spawnSync('sh', ['-c', `${UNSHARE} true`]).status === 0;
 
 describe('an agent under `sub run` cannot approve its own call', () => {
   it('with a clean environment', async () => {
@@ -146,7 +147,7 @@ describe('an agent under `sub run` cannot approve its own call', () => {
 
   it.skipIf(!HAS_TERMINAL || !CAN_UNSHARE)('where nobody sees the processes above it', async () => {
     const place = stage();
-    const apart = 'env -u SUB_RUN_ID -u SUB_GOVERNANCE_ENDPOINT unshare -Urpf --mount-proc';
+    const apart = `env -u SUB_RUN_ID -u SUB_GOVERNANCE_ENDPOINT ${UNSHARE}`;
     await place.run(`${apart} script -qfc "$APPROVE" /dev/null </dev/null >/dev/null`);
     expect(place.said()).toContain('[SUB_INSIDE_RUN]');
     expect(stateOf(place)).toBe('pending');

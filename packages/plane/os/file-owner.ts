@@ -89,8 +89,8 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-/** The code of the system where it does not tell. */
-function statsOf(path: string): Stats | 'missing' | string {
+/** `missing`, or the code of the system, where it does not tell. */
+function statsOf(path: string): Stats | string {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? 'missing';
   } catch (cause) {
