@@ -427,6 +427,9 @@ const SPELLINGS = [
   'cat < policy.yaml',
   'tar cf - policy.yaml',
   'chmod 777 file://POLICY',
+  'git checkout -q HEAD~1 -m policy.yaml',
+  'git diff -b HEAD~1 -b policy.yaml',
+  'ln -s /bin/rm src/echo; src/echo policy.yaml',
 ];
 
 const HONEST = [
@@ -436,6 +439,8 @@ const HONEST = [
   'cat src/policy.yaml',
   'echo "see policy.yaml" > notes.txt',
   'git commit -m "Describe policy.yaml"',
+  'git -C . commit -qam "Describe policy.yaml"',
+  'gh pr create -t "Describe policy.yaml" --body "See policy.yaml"',
   'cat > doc.md <<EOF\nThe policy is in policy.yaml.\nEOF',
   'grep -r hello src *',
   'ls # not policy.yaml',

@@ -1,10 +1,9 @@
 // Simple commands as they come together: pipelines, loops, and what is only said.
+import { HISTORIES, isMessageOption } from './messages.ts';
 import type { Reading, ShellWord } from './reading.ts';
 
 const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf']);
 const COPIERS: ReadonlySet<string> = new Set(['cat', 'tee']);
-const HISTORIES: ReadonlySet<string> = new Set(['git', 'gh', 'glab', 'hg', 'jj', 'svn']);
-const MESSAGE_OPTION = /^(?:-[a-z]{0,3}m|-b|-t|--(?:message|body|title|notes))$/;
 const OPENERS: ReadonlySet<string> = new Set(['{', '(', 'do', 'then', 'else', 'coproc']);
 const CLOSERS: ReadonlySet<string> = new Set(['}', ')', 'done', 'fi', 'esac']);
 
@@ -14,10 +13,8 @@ interface Command {
   readonly words: ShellWord[];
   /** Those of its words that may be command lines themselves. */
   readonly lines: ShellWord[];
-  /** The program that it runs, without the folders before it. */
+  /** The program that it runs, as it is written. */
   name: string;
-  /** It keeps a history, with messages in it. */
-  isHistory: boolean;
   /** It has a process substitution: what it prints may be run. */
   isFed: boolean;
 }
@@ -55,8 +52,8 @@ class Commands {
 
   /** The next word is the message of a commit, or the text of an issue. */
   get isMessageNext(): boolean {
-    const { isHistory, words } = this.#current;
-    return isHistory && MESSAGE_OPTION.test(words.at(-1)?.texts[0] ?? '');
+    const { name, words } = this.#current;
+    return HISTORIES.has(name) && isMessageOption(words);
   }
 
   add(word: ShellWord, mayBeLine = false): void {
@@ -72,8 +69,7 @@ class Commands {
     if (OPENERS.has(text)) this.group(1);
     else if (CLOSERS.has(text)) this.group(-1);
     else {
-      this.#current.name = text.slice(text.lastIndexOf('/') + 1);
-      this.#current.isHistory = HISTORIES.has(this.#current.name);
+      this.#current.name = text;
       return true;
     }
     return false;
@@ -130,7 +126,7 @@ class Commands {
 }
 
 function newCommand(): Command {
-  return { words: [], lines: [], name: '', isHistory: false, isFed: false };
+  return { words: [], lines: [], name: '', isFed: false };
 }
 
 export type { Command };

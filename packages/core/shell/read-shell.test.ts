@@ -73,6 +73,10 @@ describe('the words of a command line', () => {
     'echo see policy.yaml',
     'echo "see policy.yaml" > README.md',
     'git commit -m "Change policy.yaml"',
+    'git -C x -c user.name=y commit -qm "Change policy.yaml"',
+    'git tag -a v1 -m "Change policy.yaml"',
+    'gh pr create --title "Change policy.yaml" -b "See policy.yaml"',
+    'svn commit -m "Change policy.yaml"',
     'git commit -am "$(cat <<\'EOF\'\nChange policy.yaml\nEOF\n)"',
     'cat > README.md <<EOF\nsee policy.yaml\nEOF',
   ])('are told apart from what is only said: %s', (command) => {
@@ -96,6 +100,15 @@ describe('the words of a command line', () => {
     'sh <<A; cat <<B\nrm policy.yaml\nA\nB',
     'cat <<A | sh; cat <<B\nrm policy.yaml\nA\nx\nB',
     'bash <(cat <<EOF\nrm policy.yaml\nEOF\n)',
+    'git checkout -q HEAD~1 -m policy.yaml',
+    'git checkout commit -m policy.yaml',
+    'git diff -b HEAD~1 -b policy.yaml',
+    'git log -m policy.yaml',
+    'git commit -t policy.yaml',
+    'C=commit; C=checkout; git $C -m policy.yaml',
+    'gh release create v1 -d policy.yaml',
+    'hg --config alias.commit=!rm commit -m policy.yaml',
+    'src/git commit -m policy.yaml',
   ])('are not taken for a saying: %s', (command) => {
     expect(actsIn(command).join('\n')).toContain('policy.yaml');
   });
