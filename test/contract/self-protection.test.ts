@@ -430,6 +430,10 @@ const SPELLINGS = [
   'git checkout -q HEAD~1 -m policy.yaml',
   'git diff -b HEAD~1 -b policy.yaml',
   'ln -s /bin/rm src/echo; src/echo policy.yaml',
+  'echo() { rm $1; }; echo policy.yaml',
+  'x=Z; cat >/dev/null <<$x\nhello\n$x\nrm policy.yaml',
+  "bash -c 'exec > >(sh); echo rm policy.yaml; exec >&-; sleep 0.1'",
+  "bash -c 'cat /dev/null $[1<<2]\nrm policy.yaml'",
 ];
 
 const HONEST = [

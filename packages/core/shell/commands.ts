@@ -1,11 +1,15 @@
 // Simple commands as they come together: pipelines, loops, and what is only said.
 import { HISTORIES, isMessageOption } from './messages.ts';
 import type { Reading, ShellWord } from './reading.ts';
+import { UNKNOWN } from './unit.ts';
 
 const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf']);
 const COPIERS: ReadonlySet<string> = new Set(['cat', 'tee']);
 const OPENERS: ReadonlySet<string> = new Set(['{', '(', 'do', 'then', 'else', 'coproc']);
 const CLOSERS: ReadonlySet<string> = new Set(['}', ')', 'done', 'fi', 'esac']);
+
+/** Builtins after which a plain name may be another program. */
+const REDEFINERS: ReadonlySet<string> = new Set(['alias', 'enable', 'hash']);
 
 const NONE: readonly ShellWord[] = [];
 
@@ -17,6 +21,7 @@ interface Command {
   name: string;
   /** It has a process substitution: what it prints may be run. */
   isFed: boolean;
+  isRedirected: boolean;
 }
 
 class Commands {
@@ -47,17 +52,18 @@ class Commands {
   isCopy(command: Command): boolean {
     const isAlone = this.#pipeline.length === 0 && !this.#isPipeOpen && this.#groups === 0;
     if (command !== this.#current || !isAlone || this.#isUsed || command.isFed) return false;
-    return COPIERS.has(command.name);
+    return COPIERS.has(command.name) && !this.#reading.isRedefined;
   }
 
   /** The next word is the message of a commit, or the text of an issue. */
   get isMessageNext(): boolean {
     const { name, words } = this.#current;
-    return HISTORIES.has(name) && isMessageOption(words);
+    return HISTORIES.has(name) && !this.#reading.isRedefined && isMessageOption(words);
   }
 
   add(word: ShellWord, mayBeLine = false): void {
     this.#reading.add(word);
+    if (word.kind === 'redirection') this.#current.isRedirected = true;
     if (word.kind !== 'word') return;
     if (this.#current.words.length === 0 && !this.#begin(word.texts[0] ?? '')) return;
     this.#current.words.push(word);
@@ -73,6 +79,13 @@ class Commands {
       return true;
     }
     return false;
+  }
+
+  /** `echo() { … }`: from here on its name may be anything. */
+  defineFunction(): void {
+    const { words } = this.#current;
+    const [name, more] = words[0]?.texts[0] === 'function' ? words.slice(1) : words;
+    if (more === undefined && (name?.texts ?? []).some(mayBeSayer)) this.#reading.redefine();
   }
 
   feed(): void {
@@ -91,6 +104,7 @@ class Commands {
       this.#reading.commands.push(words);
       this.own.push(words);
       this.#noteLoop(words);
+      if (mayRedefine(this.#current)) this.#reading.redefine();
     }
     this.#current = newCommand();
     if (how === 'pipe') {
@@ -109,11 +123,24 @@ class Commands {
     const isAlone = pipeline.length === 1 && this.#groups === 0 && !this.#isPipeOpen;
     this.#isPipeOpen = false;
     if (first === undefined) return NONE;
-    if (isAlone && !this.#isUsed && !first.isFed && PRINTERS.has(first.name)) {
+    const isSaid = isAlone && !this.#isUsed && !first.isFed && PRINTERS.has(first.name);
+    if (isSaid && !this.#reading.isRedefined) {
       for (const word of first.words) word.isProse = true;
     }
     this.#pipeline = [];
     return pipeline.length === 1 ? first.lines : pipeline.flatMap(({ lines }) => lines);
+  }
+
+  /** What all of it prints, where that is known: it is one `echo`. */
+  printed(): string | undefined {
+    const [only, more] = this.own;
+    const [name, ...words] = only ?? [];
+    if (more !== undefined || this.#reading.isRedefined) return undefined;
+    if (!PRINTERS.has(name?.texts[0] ?? '')) return undefined;
+    const isPlain = words.every(({ texts }) => {
+      return texts.length === 1 && !/[%\\]|^-/.test(texts[0] ?? '');
+    });
+    return isPlain ? words.map(({ texts }) => texts[0] ?? '').join(' ') : undefined;
   }
 
   /** `for x in a b`: the variable is each of them. */
@@ -125,8 +152,25 @@ class Commands {
   }
 }
 
+/** Whether later commands may not be what their names say, or print to a shell. */
+function mayRedefine({ words, isRedirected }: Command): boolean {
+  const texts = words.map((word) => word.texts[0] ?? '');
+  const [name = '', second = ''] =
+    texts[0] === 'builtin' || texts[0] === 'command' ? texts.slice(1) : texts;
+  if (name === 'exec') return isRedirected;
+  if (name === 'function') return mayBeSayer(second);
+  if (name === 'trap') return texts.includes('DEBUG');
+  return REDEFINERS.has(name);
+}
+
+/** A program whose words are only said, or one that nobody knows. */
+function mayBeSayer(name: string): boolean {
+  const isKnown = PRINTERS.has(name) || COPIERS.has(name) || HISTORIES.has(name);
+  return isKnown || name.includes('$') || name.includes(UNKNOWN);
+}
+
 function newCommand(): Command {
-  return { words: [], lines: [], name: '', isFed: false };
+  return { words: [], lines: [], name: '', isFed: false, isRedirected: false };
 }
 
 export type { Command };

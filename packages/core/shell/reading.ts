@@ -20,6 +20,12 @@ interface ShellReading {
   readonly isWhole: boolean;
 }
 
+/** What is known of a line before it is read. */
+interface Known {
+  readonly variables: ReadonlyMap<string, readonly string[]>;
+  readonly isRedefined: boolean;
+}
+
 const WORDS_MAX = 250_000;
 const VALUES_MAX = 16;
 const VALUE_LENGTH_MAX = 8_192;
@@ -30,16 +36,25 @@ class Reading implements ShellReading {
   readonly commands: (readonly ShellWord[])[] = [];
   readonly budget: Budget;
   isDynamic = false;
+  /** The line makes something else of `echo`, `cat` or such: nothing in it is only said. */
+  readonly isRedefined: boolean;
+  #redefines = false;
   #isAll = true;
   readonly #variables: Map<string, readonly string[]>;
 
-  constructor(budget: Budget, variables: ReadonlyMap<string, readonly string[]>) {
+  constructor(budget: Budget, { variables, isRedefined }: Known) {
     this.budget = budget;
     this.#variables = new Map(variables);
+    this.isRedefined = isRedefined;
   }
 
-  get variables(): ReadonlyMap<string, readonly string[]> {
-    return this.#variables;
+  /** What is known of the line when it was read once. */
+  get known(): Known {
+    return { variables: this.#variables, isRedefined: this.#redefines };
+  }
+
+  redefine(): void {
+    this.#redefines = true;
   }
 
   get isWhole(): boolean {
@@ -110,5 +125,5 @@ class Reading implements ShellReading {
   }
 }
 
-export type { ShellReading, ShellWord };
+export type { Known, ShellReading, ShellWord };
 export { Reading };

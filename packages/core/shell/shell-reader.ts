@@ -16,7 +16,7 @@ import {
   signAt,
 } from './signs.ts';
 import type { Unit } from './unit.ts';
-import { plainStart, textsOf } from './word.ts';
+import { delimiterOf, plainStart, textsOf } from './word.ts';
 
 const DEPTH_MAX = 6;
 const NESTING = /[\s;&|<>()$`"'\\]/;
@@ -96,6 +96,7 @@ class ShellReader {
       this.#end('list');
     } else if (char === '(' || char === ')') {
       this.#at++;
+      if (char === '(') this.#commands.defineFunction();
       this.#end('list');
       this.#commands.group(char === '(' ? 1 : -1);
     } else return false;
@@ -150,9 +151,18 @@ class ShellReader {
     while (/[ \t]/.test(this.#text[this.#at] ?? '')) this.#at++;
     if (sign !== '<<' && sign !== '<<-') return this.#readWord('redirection');
     const command = this.#commands.current;
-    const [end = ''] = textsOf(this.#units(), this.#place.reading.budget).texts;
+    const end = this.#delimiter(command);
     if (this.#heredocs.length >= HEREDOCS_MAX) this.#place.reading.leaveOut();
     else this.#heredocs.push({ end, isIndented: sign === '<<-', command });
+  }
+
+  /** Shells do not agree on the signs in the word that ends it: then nothing is only said. */
+  #delimiter(command: Command): string {
+    const start = this.#at;
+    const units = this.#units();
+    const written = this.#text.slice(start, this.#at);
+    if (/[$`\n]/.test(written)) command.isFed = true;
+    return delimiterOf(units, written);
   }
 
   #heredoc({ end, isIndented }: Heredoc, isProse: boolean): void {
@@ -304,6 +314,8 @@ class ShellReader {
       else units.push({ kind: 'quoted', text: withoutEscapes(this.#escaped("'")) });
       return;
     }
+    // `$[1<<2]`: a sum to bash, a here-document to others.
+    if (next === '[') this.#commands.feed();
     const texts = this.#expansion(next, isSaid);
     if (texts === undefined) units.push({ kind: 'quoted', text: '$' });
     else units.push({ kind: 'value', texts, isQuoted });
@@ -351,15 +363,8 @@ class ShellReader {
   }
 
   #given(inner: ShellReader | undefined): readonly string[] {
-    const { reading } = this.#place;
-    const [only, more] = inner === undefined ? [] : inner.#commands.own;
-    const [name, ...words] = only ?? [];
-    const isEcho = more === undefined && /^(?:echo|printf)$/.test(name?.texts[0] ?? '');
-    const isPlain = words.every(
-      ({ texts }) => texts.length === 1 && !/[%\\]|^-/.test(texts[0] ?? ''),
-    );
-    if (!isEcho || !isPlain) return reading.unknown();
-    return [words.map(({ texts }) => texts[0] ?? '').join(' ')];
+    const printed = inner === undefined ? undefined : inner.#commands.printed();
+    return printed === undefined ? this.#place.reading.unknown() : [printed];
   }
 
   #backticks(isQuoted: boolean, isSaid: boolean): Unit {
