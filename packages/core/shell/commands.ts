@@ -1,6 +1,7 @@
 // Simple commands as they come together: pipelines, loops, and what is only said.
 import { HISTORIES, isMessageOption } from './messages.ts';
 import type { Reading, ShellWord } from './reading.ts';
+import { variablesSetBy } from './setters.ts';
 import { UNKNOWN } from './unit.ts';
 
 const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf']);
@@ -22,6 +23,13 @@ interface Command {
   /** It has a process substitution: what it prints may be run. */
   isFed: boolean;
   isRedirected: boolean;
+}
+
+interface Heredoc {
+  readonly end: string;
+  readonly isIndented: boolean;
+  /** Who reads it. */
+  readonly command: Command;
 }
 
 class Commands {
@@ -104,6 +112,7 @@ class Commands {
       this.#reading.commands.push(words);
       this.own.push(words);
       this.#noteLoop(words);
+      this.#noteSetters(words);
       if (mayRedefine(this.#current)) this.#reading.redefine();
     }
     this.#current = newCommand();
@@ -131,6 +140,14 @@ class Commands {
     return pipeline.length === 1 ? first.lines : pipeline.flatMap(({ lines }) => lines);
   }
 
+  /** The line that `eval` makes of its words. */
+  evaluated(): string | undefined {
+    const { words } = this.#current;
+    if (words[0]?.texts[0] !== 'eval' || words.length < 3) return undefined;
+    const line = words.slice(1).map(({ texts }) => texts[0] ?? '');
+    return line.join(' ');
+  }
+
   /** What all of it prints, where that is known: it is one `echo`. */
   printed(): string | undefined {
     const [only, more] = this.own;
@@ -141,6 +158,13 @@ class Commands {
       return texts.length === 1 && !/[%\\]|^-/.test(texts[0] ?? '');
     });
     return isPlain ? words.map(({ texts }) => texts[0] ?? '').join(' ') : undefined;
+  }
+
+  /** `read x`: what it is then, only the shell knows. */
+  #noteSetters(words: readonly ShellWord[]): void {
+    const names = variablesSetBy(words);
+    if (names === 'all') this.#reading.loseAll();
+    else for (const name of names) this.#reading.lose(name);
   }
 
   /** `for x in a b`: the variable is each of them. */
@@ -173,5 +197,5 @@ function newCommand(): Command {
   return { words: [], lines: [], name: '', isFed: false, isRedirected: false };
 }
 
-export type { Command };
+export type { Command, Heredoc };
 export { Commands };

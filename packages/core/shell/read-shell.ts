@@ -5,7 +5,11 @@ import { ShellReader } from './shell-reader.ts';
 import { SPLIT, UNKNOWN } from './unit.ts';
 
 /** What every shell has set, and what is used to write a blank that does not look like one. */
-const PRESET: Known = { variables: new Map([['IFS', [' ']]]), isRedefined: false };
+const PRESET: Known = {
+  variables: new Map([['IFS', [' ']]]),
+  isRedefined: false,
+  isFirst: true,
+};
 
 /** Reads a command line. Never throws, and reads and makes no more than a few times its length. */
 function readShell(given: string): ShellReading {

@@ -1,6 +1,7 @@
 // What is found while a command line is read.
 import type { Budget } from './budget.ts';
 import { UNKNOWN } from './unit.ts';
+import type { WordTexts } from './word.ts';
 
 interface ShellWord {
   /** Everything that a shell may make of it; an `UNKNOWN` stands for what only the shell knows. */
@@ -24,6 +25,8 @@ interface ShellReading {
 interface Known {
   readonly variables: ReadonlyMap<string, readonly string[]>;
   readonly isRedefined: boolean;
+  /** It was not read before. */
+  readonly isFirst: boolean;
 }
 
 const WORDS_MAX = 250_000;
@@ -38,19 +41,21 @@ class Reading implements ShellReading {
   isDynamic = false;
   /** The line makes something else of `echo`, `cat` or such: nothing in it is only said. */
   readonly isRedefined: boolean;
+  readonly #isFirst: boolean;
   #redefines = false;
   #isAll = true;
   readonly #variables: Map<string, readonly string[]>;
 
-  constructor(budget: Budget, { variables, isRedefined }: Known) {
+  constructor(budget: Budget, { variables, isRedefined, isFirst }: Known) {
     this.budget = budget;
+    this.#isFirst = isFirst;
     this.#variables = new Map(variables);
     this.isRedefined = isRedefined;
   }
 
   /** What is known of the line when it was read once. */
   get known(): Known {
-    return { variables: this.#variables, isRedefined: this.#redefines };
+    return { variables: this.#variables, isRedefined: this.#redefines, isFirst: false };
   }
 
   redefine(): void {
@@ -71,6 +76,12 @@ class Reading implements ShellReading {
     this.#isAll = false;
   }
 
+  /** The texts of a word; it is noted where some are missing. */
+  wholeTexts({ texts, isWhole }: WordTexts): readonly string[] {
+    if (!isWhole) this.leaveOut();
+    return texts;
+  }
+
   add(word: ShellWord): void {
     if (this.words.length < WORDS_MAX) this.words.push(word);
   }
@@ -87,6 +98,18 @@ class Reading implements ShellReading {
       }
     }
     this.#variables.set(name, [...kept]);
+  }
+
+  /** The variable may be anything besides what it was given. */
+  lose(name: string): void {
+    this.isDynamic = true;
+    this.assign(name, [UNKNOWN, '']);
+  }
+
+  /** A script is read in: it may set each variable that there is. The first reading tells which. */
+  loseAll(): void {
+    this.isDynamic = true;
+    if (this.#isFirst) for (const name of [...this.#variables.keys()]) this.lose(name);
   }
 
   /** False when no other value can be kept. */

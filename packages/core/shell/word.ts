@@ -119,4 +119,5 @@ function delimiterOf(units: readonly Unit[], written: string): string {
   return end;
 }
 
+export type { WordTexts };
 export { delimiterOf, plainStart, textsOf };

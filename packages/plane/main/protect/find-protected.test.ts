@@ -152,6 +152,17 @@ describe('what is protected is found', () => {
     expect(find(at('ROOT/user/proj/src'), '../policy.yaml')).toBeDefined();
   });
 
+  it('in a part that a word of the same call can fill in', () => {
+    expect(find('\0.yaml', 'policy')).toBeDefined();
+    expect(find('\0\0.yaml', 'pol', 'icy')).toBeDefined();
+    expect(find('\0\0', 'a=policy', '.yaml')).toBeDefined();
+    expect(find('\0/\0.yaml', 'POLICY')).toBeDefined();
+    expect(find('\0/x', '.subluminal')).toBeDefined();
+    expect(find('\0.yaml', 'policies', 'my')).toBeUndefined();
+    expect(find('\0.ts', 'policy')).toBeUndefined();
+    expect(find('*.yaml', 'policy')).toBeUndefined();
+  });
+
   it('when it is another file now, or gone', () => {
     const { project } = layout();
     renameSync(join(project, 'policy.yaml'), join(project, 'old'));

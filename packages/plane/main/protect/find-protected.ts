@@ -1,8 +1,16 @@
 // Whether a call names something that is protected, under whatever name.
 import { basename, isAbsolute, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { fillerOf } from './fillers.ts';
 import type { FinderOptions } from './finder-options.ts';
-import { isPattern, matchesEnd, matchesParts, partsOf, splitPattern } from './name-patterns.ts';
+import {
+  type CanFill,
+  isPattern,
+  matchesEnd,
+  matchesParts,
+  partsOf,
+  splitPattern,
+} from './name-patterns.ts';
 import { nameVariants } from './name-variants.ts';
 import { type Located, PathLookup } from './path-identity.ts';
 import {
@@ -93,6 +101,7 @@ class ProtectedFinder {
   find(names: readonly string[]): FoundName | undefined {
     const protection = this.#current();
     const lookup = new PathLookup();
+    const canFill = fillerOf(names);
     const variants = new Map<string, string>();
     for (const name of names) {
       for (const variant of this.#variants(name)) variants.set(variant, name);
@@ -107,7 +116,7 @@ class ProtectedFinder {
           ? [variant]
           : fresh.map((folder) => `${folder}/${variant}`);
         for (const place of places) {
-          const what = this.#judge(place, { protection, lookup, found });
+          const what = this.#judge(place, { protection, lookup, found, canFill });
           if (what !== undefined) return { what, name };
           if (lookup.lookups > LOOKUPS_MAX) return { what: TOO_MANY, name };
         }
@@ -125,13 +134,14 @@ class ProtectedFinder {
     return nameVariants(name, { userHome, env, isMentioned: (text) => this.isMentioned(text) });
   }
 
-  #judge(path: string, { protection, lookup, found }: Looking): string | undefined {
+  #judge(path: string, looking: Looking): string | undefined {
+    const { protection, lookup, found } = looking;
     if (isPattern(path)) {
-      const what = byPattern(path, protection, lookup);
+      const what = byPattern(path, looking);
       const plain = resolve(path);
       // `x*/../policy.yaml` is `policy.yaml` to a server that knows no patterns.
       if (what !== undefined || !/\/\.\.(?:\/|$)/.test(path) || isPattern(plain)) return what;
-      return this.#judge(plain, { protection, lookup, found });
+      return this.#judge(plain, looking);
     }
     // A server may resolve `..` by names alone; the system goes through links.
     for (const one of new Set([path, resolve(path)])) {
@@ -183,6 +193,7 @@ interface Looking {
   readonly lookup: PathLookup;
   /** Folders that the call names. */
   readonly found: string[];
+  readonly canFill: CanFill;
 }
 
 /** What was there before and is gone may have been moved with its folder: it is the same file. */
@@ -237,7 +248,7 @@ function folded(path: string): string {
   return IS_FOLDED ? path.toLowerCase() : path;
 }
 
-function byPattern(path: string, protection: Protection, lookup: PathLookup): string | undefined {
+function byPattern(path: string, { protection, lookup, canFill }: Looking): string | undefined {
   const { folder, rest } = splitPattern(path);
   const located = folder === '' ? undefined : lookup.locate(folder);
   const inside = folder === '' ? undefined : whatAt(resolve(folder), located, protection);
@@ -247,9 +258,11 @@ function byPattern(path: string, protection: Protection, lookup: PathLookup): st
   const match = protection.files.find(({ paths }) =>
     paths.map(folded).some((name) => {
       const isFrom = starts.some((start) => {
-        return isIn(name, start) && matchesParts(wanted, partsOf(name.slice(start.length)));
+        return (
+          isIn(name, start) && matchesParts(wanted, partsOf(name.slice(start.length)), canFill)
+        );
       });
-      return isFrom || matchesEnd(wanted, partsOf(name));
+      return isFrom || matchesEnd(wanted, partsOf(name), canFill);
     }),
   );
   return match?.what;

@@ -24,26 +24,40 @@ function isMeant(part: string): boolean {
   return part !== '' && part !== '.';
 }
 
+/** Whether a part that stands for anything can be filled in to become a name. */
+type CanFill = (part: string, name: string) => boolean;
+
 /** Whether a pattern names a path, or something in it; both by their parts from the same folder. */
-function matchesParts(pattern: readonly string[], path: readonly string[]): boolean {
+function matchesParts(
+  pattern: readonly string[],
+  path: readonly string[],
+  canFill: CanFill,
+): boolean {
   const [first, ...rest] = pattern;
   const [name, ...below] = path;
   // All of the path is named; what is left of the pattern is in it.
   if (name === undefined) return true;
   if (first === undefined) return false;
   if (first === '**') {
-    return matchesParts(rest, path) || (below.length > 0 && matchesParts(pattern, below));
+    const isBelow = below.length > 0 && matchesParts(pattern, below, canFill);
+    return isBelow || matchesParts(rest, path, canFill);
   }
-  if (below.length === 0 && ANYTHING.test(first)) return false;
-  return matchesName(first, name) && matchesParts(rest, below);
+  if (below.length === 0 && ANYTHING.test(first)) return canFill(first, name);
+  return matchesName(first, name) && matchesParts(rest, below, canFill);
 }
 
 /** Whether a pattern whose folder nobody knows may name a path: by the names at its end. */
-function matchesEnd(pattern: readonly string[], path: readonly string[]): boolean {
-  const known = pattern.slice(pattern.findLastIndex((part) => ANYTHING.test(part)) + 1);
+function matchesEnd(
+  pattern: readonly string[],
+  path: readonly string[],
+  canFill: CanFill,
+): boolean {
+  const isEndFilled = canFill(pattern.at(-1) ?? '', path.at(-1) ?? '');
+  const folders = isEndFilled ? pattern.slice(0, -1) : pattern;
+  const known = pattern.slice(folders.findLastIndex((part) => ANYTHING.test(part)) + 1);
   if (known.length === 0 || known.length === pattern.length) return false;
   for (let count = 1; count <= Math.min(known.length, path.length); count++) {
-    if (matchesParts(known, path.slice(-count))) return true;
+    if (matchesParts(known, path.slice(-count), canFill)) return true;
   }
   return false;
 }
@@ -64,4 +78,5 @@ function partsOf(path: string): readonly string[] {
   return path.split('/').filter(isMeant);
 }
 
+export type { CanFill };
 export { isPattern, matchesEnd, matchesParts, partsOf, splitPattern };
