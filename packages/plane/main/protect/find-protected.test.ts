@@ -141,6 +141,8 @@ describe('what is protected is found', () => {
     'file://ROOT/user/proj/%25252570olicy.yaml',
     ' policy.yaml ',
     '.\\policy.yaml',
+    'polic[[:alpha:]].yaml',
+    '[[:alpha:]x]olicy.yaml',
     '-uopolicy.yaml',
     '-fsSLopolicy.yaml',
     '-sosrc/../policy.yaml',
@@ -186,6 +188,37 @@ describe('what is protected is found', () => {
     expect(find('\0.yaml', 'policies', 'my')).toBeUndefined();
     expect(find('\0.ts', 'policy')).toBeUndefined();
     expect(find('*.yaml', 'policy')).toBeUndefined();
+  });
+
+  it('in a pattern that leads through a link', () => {
+    const { project } = layout();
+    symlinkSync('.', join(project, 'qq'));
+    for (const name of ['q*/policy.yaml', '?q/hard', 'lin[k]', 'har?', '*/q*/policy.yaml']) {
+      expect(find(name), name).toBeDefined();
+    }
+    expect(find('sr*', '../policy.yaml')).toBeDefined();
+    expect(find('/p*/self/rootROOT/user/proj/policy.yaml'.replace('ROOT', root))).toBeDefined();
+    expect(find('s*/policy.yaml')).toBeUndefined();
+    expect(find('src/*/policy.yaml')).toBeUndefined();
+    expect(find('*/policy.yaml')).toBeDefined();
+  });
+
+  it('behind a link or a folder that the same call makes', () => {
+    expect(find('ln', '-s', '.', 'zz', 'zz/policy.yaml')).toBeDefined();
+    expect(find('ln', '-s', '.', 'zz', 'z*/policy.yaml')).toBeDefined();
+    expect(find('ln', '-s', '.', 'zz', 'z*/pol*')).toBeDefined();
+    expect(find('rm', 'ln', '-s', '.', 'src', 'src/policy.yaml')).toBeDefined();
+    expect(find('os.symlink', '.', 'zz', 'zz/.subluminal/x')).toBeDefined();
+    expect(find('mkdir', 'zz', 'cd', '../policy.yaml')).toBeDefined();
+    expect(find('ln', '-s', 'x', 'src/policy.yaml')).toBeUndefined();
+    expect(find('ln', '-s', 'x', 'zz/README.md', 'z*/*')).toBeUndefined();
+    expect(find('mkdir', 'zz', 'src/policy.yaml', 'zz/policy.yaml')).toBeUndefined();
+    expect(find('mkdir', 'zz', 'cd', '../src/policy.yaml')).toBeUndefined();
+  });
+
+  it('in any case where the shell is told so', () => {
+    expect(find('POLICY.YAM[L]')).toBeUndefined();
+    expect(find('shopt', 'nocaseglob', 'POLICY.YAM[L]')).toBeDefined();
   });
 
   it('when it is another file now, or gone', () => {

@@ -7,6 +7,9 @@ import { UNKNOWN } from '@subluminal/core/shell';
 const ANYTHING = new RegExp(`^\\.?[*${UNKNOWN}]+(?:\\.[*\\w]*)?$`);
 const PATTERN = new RegExp(`[*?[${UNKNOWN}]`);
 
+/** `[[:alpha:]]` is one character, whichever. */
+const NAMED_CLASS = /\[[^\]/]{0,64}\[[:.=]\w{1,16}[:.=]\][^\]/]{0,64}\]/g;
+
 function isPattern(name: string): boolean {
   return PATTERN.test(name);
 }
@@ -42,19 +45,28 @@ function matchesParts(
     const isBelow = below.length > 0 && matchesParts(pattern, below, canFill);
     return isBelow || matchesParts(rest, path, canFill);
   }
-  if (below.length === 0 && ANYTHING.test(first)) return canFill(first, name);
+  if (below.length === 0 && isAnything(first)) return canFill(first, name);
   return matchesName(first, name) && matchesParts(rest, below, canFill);
+}
+
+interface EndOptions {
+  readonly canFill: CanFill;
+  /** The folder that the pattern starts in is not known, either. */
+  readonly isOpen: boolean;
 }
 
 /** Whether a pattern whose folder nobody knows may name a path: by the names at its end. */
 function matchesEnd(
   pattern: readonly string[],
   path: readonly string[],
-  canFill: CanFill,
+  { canFill, isOpen }: EndOptions,
 ): boolean {
   const isEndFilled = canFill(pattern.at(-1) ?? '', path.at(-1) ?? '');
   const folders = isEndFilled ? pattern.slice(0, -1) : pattern;
-  const known = pattern.slice(folders.findLastIndex((part) => ANYTHING.test(part)) + 1);
+  const unknown = folders.findLastIndex((part) => {
+    return isAnything(part) && (isOpen || part.includes(UNKNOWN));
+  });
+  const known = pattern.slice(unknown + 1);
   if (known.length === 0 || known.length === pattern.length) return false;
   for (let count = 1; count <= Math.min(known.length, path.length); count++) {
     if (matchesParts(known, path.slice(-count), canFill)) return true;
@@ -66,7 +78,7 @@ function matchesName(pattern: string, name: string): boolean {
   if (!isPattern(pattern)) return pattern === name;
   // A shell lets no pattern stand for the dot that a name begins with.
   if (name.startsWith('.') && /^[*?[]/.test(pattern)) return false;
-  const glob = pattern.replaceAll(UNKNOWN, '*');
+  const glob = pattern.replaceAll(UNKNOWN, '*').replace(NAMED_CLASS, '?');
   const compiled = compileGlob(glob);
   if (compiled.ok) return compiled.test(name);
   // A bracket without its other half is a plain sign to a shell.
@@ -74,9 +86,14 @@ function matchesName(pattern: string, name: string): boolean {
   return plain.ok ? plain.test(name) : true;
 }
 
+/** Whether a part stands for everything, or for a kind of file. */
+function isAnything(part: string): boolean {
+  return ANYTHING.test(part);
+}
+
 function partsOf(path: string): readonly string[] {
   return path.split('/').filter(isMeant);
 }
 
 export type { CanFill };
-export { isPattern, matchesEnd, matchesParts, partsOf, splitPattern };
+export { isAnything, isPattern, matchesEnd, matchesName, matchesParts, partsOf, splitPattern };
