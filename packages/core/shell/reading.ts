@@ -103,7 +103,8 @@ class Reading implements ShellReading {
   /** The variable may be anything besides what it was given. */
   lose(name: string): void {
     this.isDynamic = true;
-    this.assign(name, [UNKNOWN, '']);
+    const isLost = this.#variables.get(name)?.includes(UNKNOWN) === true;
+    if (!isLost) this.assign(name, ['', UNKNOWN]);
   }
 
   /** A script is read in: it may set each variable that there is. The first reading tells which. */

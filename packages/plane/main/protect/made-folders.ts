@@ -1,6 +1,6 @@
 // Calls that make links or folders: where a path in them leads is seen only when they have run.
 import { resolve } from 'node:path';
-import { isAnything, isPattern, matchesName } from './name-patterns.ts';
+import { isAnything, isPattern, nameMatcher } from './name-patterns.ts';
 import type { PathLookup } from './path-identity.ts';
 
 const LINKS = /^(?:(?:\w+\.)?(?:sym)?link(?:sync|at)?|ln|mklink)$/i;
@@ -44,7 +44,7 @@ function mayBeLinked(path: string, { made, starts, names, lookup }: AroundPath):
 
 function isNameOf(part: string, names: ReadonlySet<string>): boolean {
   if (!isPattern(part)) return names.has(part.toLowerCase());
-  return !isAnything(part) && [...names].some((name) => matchesName(part, name));
+  return !isAnything(part) && [...names].some(nameMatcher(part));
 }
 
 /** It is there, and no link is on the way to it. */

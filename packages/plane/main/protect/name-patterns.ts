@@ -75,15 +75,29 @@ function matchesEnd(
 }
 
 function matchesName(pattern: string, name: string): boolean {
-  if (!isPattern(pattern)) return pattern === name;
-  // A shell lets no pattern stand for the dot that a name begins with.
-  if (name.startsWith('.') && /^[*?[]/.test(pattern)) return false;
+  return nameMatcher(pattern)(name);
+}
+
+/** Made once where a pattern is held against many names. */
+function nameMatcher(pattern: string): (name: string) => boolean {
+  if (!isPattern(pattern)) return (name) => pattern === name;
+  let matches: ((name: string) => boolean) | undefined;
+  return (name) => {
+    // A shell lets no pattern stand for the dot that a name begins with.
+    if (name.startsWith('.') && /^[*?[]/.test(pattern)) return false;
+    if (/^[\w.-]/.test(pattern) && pattern[0] !== name[0]) return false;
+    matches ??= globMatcher(pattern);
+    return matches(name);
+  };
+}
+
+function globMatcher(pattern: string): (name: string) => boolean {
   const glob = pattern.replaceAll(UNKNOWN, '*').replace(NAMED_CLASS, '?');
   const compiled = compileGlob(glob);
-  if (compiled.ok) return compiled.test(name);
+  if (compiled.ok) return compiled.test;
   // A bracket without its other half is a plain sign to a shell.
   const plain = compileGlob(glob.replace(/[[\]{}]/g, '\\$&'));
-  return plain.ok ? plain.test(name) : true;
+  return plain.ok ? plain.test : () => true;
 }
 
 /** Whether a part stands for everything, or for a kind of file. */
@@ -96,4 +110,4 @@ function partsOf(path: string): readonly string[] {
 }
 
 export type { CanFill };
-export { isAnything, isPattern, matchesEnd, matchesName, matchesParts, partsOf, splitPattern };
+export { isAnything, isPattern, matchesEnd, matchesParts, nameMatcher, partsOf, splitPattern };

@@ -1,6 +1,6 @@
 // What a pattern stands for on this disk at the moment: its parts may lead through links.
 import { readdirSync } from 'node:fs';
-import { isAnything, isPattern, matchesName } from './name-patterns.ts';
+import { isAnything, isPattern, nameMatcher } from './name-patterns.ts';
 
 const FOLDERS_MAX = 256;
 const ENTRIES_MAX = 4_096;
@@ -21,15 +21,14 @@ class PatternMatches {
     if (isAnything(parts.at(-1) ?? '')) return [];
     let found: readonly string[] = [''];
     for (const part of parts) {
-      found = found.flatMap((folder) => this.#below(folder, part)).slice(0, MATCHES_MAX);
+      const matches = nameMatcher(part);
+      const next = found.flatMap((folder) => {
+        const names = isPattern(part) ? this.#namesIn(folder).filter(matches) : [part];
+        return names.map((name) => `${folder}/${name}`);
+      });
+      found = next.slice(0, MATCHES_MAX);
     }
     return found;
-  }
-
-  #below(folder: string, part: string): readonly string[] {
-    if (!isPattern(part)) return [`${folder}/${part}`];
-    const names = this.#namesIn(folder).filter((name) => matchesName(part, name));
-    return names.map((name) => `${folder}/${name}`);
   }
 
   #namesIn(folder: string): readonly string[] {
