@@ -20,7 +20,7 @@ const JOINED_MAX = 16_384;
 /** A folder of a process whose number only the shell knows. */
 const SOME_PROCESS = new RegExp(`/proc/(?:${UNKNOWN}|\\$\\w{1,64})(?=/)`, 'g');
 /** Several options in one word; a value may stand behind any of them. */
-const OPTIONS = /^-[A-Za-z0-9]{2,12}/;
+const OPTIONS = /^-[A-Za-z0-9]{2,8}/;
 const SOCKET = /^\/dev\/(?:tcp|udp)\/([^/]+)/;
 
 interface CommandNames {
@@ -73,12 +73,13 @@ function partsOf(word: string): readonly string[] {
 function hostsInside(text: string, parts: readonly string[]): readonly string[] {
   const pieces = text.includes('://') ? [] : text.split(/[=:]/).filter(looksLikeHost);
   const [options = ''] = text.includes('.') ? (OPTIONS.exec(text) ?? []) : [];
-  const glued = [...options].slice(2).map((_, index) => text.slice(index + 3));
-  const behind = glued.flatMap((part) => [part, part.split(':', 1)[0] ?? '']).filter(looksLikeHost);
+  const glued = [...options].slice(2).map((_, index) => {
+    return text.slice(index + 3).split(':', 1)[0] ?? '';
+  });
   const numbers = [...parts, ...text.split(/[=:]/)].flatMap((part) => {
     return plainNumberHost(part.split(/[/?#]/, 1)[0] ?? '') ?? [];
   });
-  return [...pieces, ...behind, ...numbers];
+  return [...pieces, ...glued.filter(looksLikeHost), ...numbers];
 }
 
 interface Found<T> {
