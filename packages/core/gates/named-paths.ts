@@ -3,7 +3,7 @@ import { isObject } from '@subluminal/contracts';
 import { COLON, QUOTE, SPACE } from '../canon/units.ts';
 import type { GatheredTexts } from '../session/guard.ts';
 import { asciiBytes, decodeText } from '../session/peek/text.ts';
-import { readShell } from '../shell/index.ts';
+import { readShell, withoutEscapes } from '../shell/index.ts';
 import type { SelfProtection } from './options.ts';
 
 interface NamedPaths {
@@ -17,6 +17,8 @@ const NODES_MAX = 200_000;
 const NAMES_MAX = 16_384;
 /** Longer than any path that a system opens. */
 const PATH_LENGTH_MAX = 4_096;
+/** Folders of a name in a patch that may be left out. */
+const FOLDERS_MAX = 32;
 
 /** Keys whose text is written or said, never opened or run; compared without case, `_` and `-`. */
 const PROSE: ReadonlySet<string> = new Set(
@@ -38,8 +40,17 @@ const FILE_KEY =
   /path|file|dir|folder|uri|url|src|dst|dest|source|target|from$|^to$|input|output|link|root|cwd/;
 const COMMAND_KEY = /command|cmd|script|shell|exec|argv|args|arguments|code|run|eval|stdin|entry/;
 const PATCH_KEY = /patch|diff/;
+/** A patch may stand further right, as in a mail. */
 const PATCH_HEADER =
-  /^(?:--- |\+\+\+ |Index: |rename (?:from|to) |copy (?:from|to) |diff --git |\*\*\* (?:(?:Add|Update|Delete) File|Move to): ?)(.+)$/gm;
+  /^[ \t]{0,64}(?:--- |\+\+\+ |Index: |rename (?:from|to) |copy (?:from|to) |diff --git |\*\*\* (?:(?:Add|Update|Delete) File|Move to): ?)(.+)$/gm;
+/** A name as git writes it where it has odd signs: `"b/pol\\151cy.yaml"`. */
+const QUOTED_NAME = /"((?:[^"\\\n]|\\.){1,4096})"/g;
+/** Tells whoever applies a patch how many folders to leave out of its names. */
+const STRIPS = /^(?:-p(?:[2-9]|\d\d).*|-p|--strip(?:=.*)?)$/;
+const STRIP_KEY = /^(?:p|strip|striplevel|stripcomponents)$/;
+/** A list of patterns, which bash knows where it is told to. */
+const PATTERN_LIST = /([?*+@!])\(([^()]*)\)/g;
+const LISTS_DEPTH = 3;
 /** A sign of a path; what has none is a plain word. */
 const PATHISH = /[/\\~.%$*?\0]/;
 const PATH_SIGNS = asciiBytes('/.\\~%$*?');
@@ -66,6 +77,9 @@ class Collector {
   readonly names = new Set<string>();
   isWhole = true;
   readonly #protected: ProtectedNames;
+  /** The names in patches, as they stand there. */
+  readonly #patched = new Set<string>();
+  #strips = false;
   #nodesLeft = NODES_MAX;
 
   constructor(known: ProtectedNames) {
@@ -81,6 +95,7 @@ class Collector {
     else if (Array.isArray(value)) for (const item of value) this.visit(item, key, depth + 1);
     else if (isObject(value)) {
       for (const [name, member] of Object.entries(value)) {
+        if (STRIP_KEY.test(foldedKey(name))) this.#strips = true;
         // A map of files has their names for keys.
         this.#add(name, 'sign');
         this.visit(member, name, depth + 1);
@@ -89,6 +104,7 @@ class Collector {
   }
 
   text(text: string, key: string): void {
+    if (STRIPS.test(text)) this.#strips = true;
     const name = foldedKey(key);
     const trimmed = text.length <= PATH_LENGTH_MAX || !/\s/.test(text) ? text.trim() : undefined;
     const isRooted = trimmed !== undefined && ROOTED.test(trimmed);
@@ -112,7 +128,8 @@ class Collector {
 
   /** Whether a text that need not be a command names something protected, if a shell reads it. */
   #mayHideName(text: string): boolean {
-    return EXPANDED.test(text) || this.#protected.isMentioned(text.replace(QUOTING, ''));
+    if (EXPANDED.test(text) || text.includes('extglob')) return true;
+    return this.#protected.isMentioned(text.replace(QUOTING, ''));
   }
 
   /** Nothing protected is called like any of these words; they may lead there by links or patterns. */
@@ -124,25 +141,42 @@ class Collector {
   /** Of a patch, the files that it changes; the rest of it is what is written to them. */
   #patch(text: string): void {
     for (const [, named = ''] of text.matchAll(PATCH_HEADER)) {
-      for (const part of [named, ...named.split(/\s+/)]) {
+      const quoted = [...named.matchAll(QUOTED_NAME)].map(([, name = '']) => withoutEscapes(name));
+      for (const part of [named, ...named.split(/\s+/), ...quoted]) {
         const file = part.replace(/\t.*$/, '').trim();
         this.#add(file, 'nothing');
         this.#add(file.replace(/^[a-z]\//, ''), 'nothing');
+        if (file.length <= PATH_LENGTH_MAX) this.#patched.add(file);
       }
     }
   }
 
+  /** With `-p2` and such, the names in a patch lose more folders than one. */
+  addStripped(): void {
+    if (!this.#strips) return;
+    for (const file of this.#patched) {
+      const parts = file.split('/');
+      const count = Math.min(parts.length, FOLDERS_MAX);
+      for (let from = 2; from < count; from++) this.#add(parts.slice(from).join('/'), 'nothing');
+    }
+  }
+
   #command(text: string, needed: Needed): void {
-    const { words, isWhole } = readShell(text);
-    if (!isWhole) this.isWhole = false;
-    for (const { texts, isProse: isSaid } of words) {
-      if (isSaid) continue;
-      for (const word of texts) {
-        this.#add(word, needed);
-        if (!SIGNS.test(word)) continue;
-        for (const part of word.split(SEPARATORS)) this.#add(part, needed);
+    const lines = text.includes('extglob') ? [text, withAlternatives(text)] : [text];
+    for (const { words, isWhole } of lines.map(readShell)) {
+      if (!isWhole) this.isWhole = false;
+      for (const { texts, isProse: isSaid } of words) {
+        if (!isSaid) for (const word of texts) this.#word(word, needed);
       }
     }
+  }
+
+  #word(word: string, needed: Needed): void {
+    this.#add(word, needed);
+    if (STRIPS.test(word)) this.#strips = true;
+    if (!SIGNS.test(word)) return;
+    if (word.includes('\n')) this.#patch(word);
+    for (const part of word.split(SEPARATORS)) this.#add(part, needed);
   }
 
   #add(name: string, needed: Needed): void {
@@ -165,6 +199,19 @@ function neededBehind(name: string): Needed {
   return FILE_KEY.test(name) || COMMAND_KEY.test(name) ? 'nothing' : 'sign';
 }
 
+/** `@(a|b)` as `{a,b}`; where items may stand together, as parts that only the shell knows as well. */
+function withAlternatives(line: string): string {
+  let written = line;
+  for (let depth = 0; depth < LISTS_DEPTH; depth++) {
+    written = written.replace(PATTERN_LIST, (_whole, sign: string, list: string) => {
+      if (sign === '!') return '*';
+      const items = list.split('|').join(',');
+      return sign === '+' || sign === '*' ? `{${items},,$1$1$1}` : `{${items},}`;
+    });
+  }
+  return written;
+}
+
 function foldedKey(key: string): string {
   return key.toLowerCase().replace(/[_\s-]/g, '');
 }
@@ -181,6 +228,7 @@ function isProse(name: string, key: string, text: string): boolean {
 function namedPaths(value: unknown, known: ProtectedNames): NamedPaths {
   const collector = new Collector(known);
   collector.visit(value, '');
+  collector.addStripped();
   return { names: [...collector.names], isWhole: collector.isWhole };
 }
 
@@ -192,6 +240,7 @@ function namedInTexts(texts: GatheredTexts['texts'], known: ProtectedNames): Nam
     else if (mayBeCommand === true && !isProse(foldedKey(key), key, 'a\nb'))
       collector.isWhole = false;
   }
+  collector.addStripped();
   return { names: [...collector.names], isWhole: collector.isWhole };
 }
 

@@ -23,6 +23,15 @@ describe('the names in the arguments of a call', () => {
     ['JSON in a text', { zz: '{"path":"a/b.c"}' }, 'path:a/b.c'],
     ['code', { code: "open('a/b.c')" }, 'a/b.c'],
     ['the file of a patch', { patch: '--- a/x/b.c\n+++ b/x/b.c\n' }, 'x/b.c'],
+    ['the quoted file of a patch', { patch: '--- "a/x/\\142.c"\n+++ "b/x/\\142.c"\n' }, 'x/b.c'],
+    ['the file of a patch further right', { patch: '  --- a/x/b.c\n  +++ b/x/b.c\n' }, 'x/b.c'],
+    ['more folders left out', { argv: ['git', 'apply', '-p2'], patch: '+++ b/x/b.c\n\n' }, 'b.c'],
+    ['folders left out by a number', { patch: '+++ b/x/y/b.c\n\n', strip: 3 }, 'b.c'],
+    ['a patch in a command', { command: 'git apply <<E\n--- a/b.c\n+++ b/b.c\nE' }, 'b.c'],
+    ['such a patch', { command: 'patch -p2 <<E\n--- a/x/b.c\n+++ b/x/b.c\nE' }, 'b.c'],
+    ['a list of patterns', { command: 'shopt -s extglob\nrm @(b|x).c' }, 'b.c'],
+    ['lists in lists', { command: 'shopt -s extglob\nrm ?(@(b)|x).c' }, 'b.c'],
+    ['a repeated pattern', { zz: 'bash -O extglob -c "rm ab+(c)/x"' }, 'abc/x'],
     ['a rooted path behind a key of prose', { content: '/a/b.c' }, '/a/b.c'],
     ['one line of text', { text: 'rm a/b.c' }, 'a/b.c'],
     ['several files', { paths: 'x.c, y.c' }, 'y.c'],
@@ -45,6 +54,11 @@ describe('the names in the arguments of a call', () => {
     ['a commit message', { command: 'git commit -m "see a/b.c"' }],
   ])('are not looked for in %s', (_name, value) => {
     expect(names(value)).not.toContain('a/b.c');
+  });
+
+  it('of a patch keep their folders where nobody leaves them out', () => {
+    expect(names({ patch: '--- a/x/b.c\n+++ b/x/b.c\n' })).not.toContain('b.c');
+    expect(names({ command: 'git apply <<E\n--- a/x/b.c\n+++ b/x/b.c\nE' })).not.toContain('b.c');
   });
 
   it('are not looked for in words that nothing protected is called like', () => {

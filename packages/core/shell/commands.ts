@@ -1,12 +1,16 @@
 // Simple commands as they come together: pipelines, loops, and what is only said.
+import { HISTORIES, isMessageOption } from './messages.ts';
 import type { Reading, ShellWord } from './reading.ts';
+import { variablesSetBy } from './setters.ts';
+import { UNKNOWN } from './unit.ts';
 
 const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf']);
 const COPIERS: ReadonlySet<string> = new Set(['cat', 'tee']);
-const HISTORIES: ReadonlySet<string> = new Set(['git', 'gh', 'glab', 'hg', 'jj', 'svn']);
-const MESSAGE_OPTION = /^(?:-[a-z]{0,3}m|-b|-t|--(?:message|body|title|notes))$/;
 const OPENERS: ReadonlySet<string> = new Set(['{', '(', 'do', 'then', 'else', 'coproc']);
 const CLOSERS: ReadonlySet<string> = new Set(['}', ')', 'done', 'fi', 'esac']);
+
+/** Builtins after which a plain name may be another program. */
+const REDEFINERS: ReadonlySet<string> = new Set(['alias', 'enable', 'hash']);
 
 const NONE: readonly ShellWord[] = [];
 
@@ -14,12 +18,18 @@ interface Command {
   readonly words: ShellWord[];
   /** Those of its words that may be command lines themselves. */
   readonly lines: ShellWord[];
-  /** The program that it runs, without the folders before it. */
+  /** The program that it runs, as it is written. */
   name: string;
-  /** It keeps a history, with messages in it. */
-  isHistory: boolean;
   /** It has a process substitution: what it prints may be run. */
   isFed: boolean;
+  isRedirected: boolean;
+}
+
+interface Heredoc {
+  readonly end: string;
+  readonly isIndented: boolean;
+  /** Who reads it. */
+  readonly command: Command;
 }
 
 class Commands {
@@ -50,17 +60,18 @@ class Commands {
   isCopy(command: Command): boolean {
     const isAlone = this.#pipeline.length === 0 && !this.#isPipeOpen && this.#groups === 0;
     if (command !== this.#current || !isAlone || this.#isUsed || command.isFed) return false;
-    return COPIERS.has(command.name);
+    return COPIERS.has(command.name) && !this.#reading.isRedefined;
   }
 
   /** The next word is the message of a commit, or the text of an issue. */
   get isMessageNext(): boolean {
-    const { isHistory, words } = this.#current;
-    return isHistory && MESSAGE_OPTION.test(words.at(-1)?.texts[0] ?? '');
+    const { name, words } = this.#current;
+    return HISTORIES.has(name) && !this.#reading.isRedefined && isMessageOption(words);
   }
 
   add(word: ShellWord, mayBeLine = false): void {
     this.#reading.add(word);
+    if (word.kind === 'redirection') this.#current.isRedirected = true;
     if (word.kind !== 'word') return;
     if (this.#current.words.length === 0 && !this.#begin(word.texts[0] ?? '')) return;
     this.#current.words.push(word);
@@ -72,11 +83,17 @@ class Commands {
     if (OPENERS.has(text)) this.group(1);
     else if (CLOSERS.has(text)) this.group(-1);
     else {
-      this.#current.name = text.slice(text.lastIndexOf('/') + 1);
-      this.#current.isHistory = HISTORIES.has(this.#current.name);
+      this.#current.name = text;
       return true;
     }
     return false;
+  }
+
+  /** `echo() { … }`: from here on its name may be anything. */
+  defineFunction(): void {
+    const { words } = this.#current;
+    const [name, more] = words[0]?.texts[0] === 'function' ? words.slice(1) : words;
+    if (more === undefined && (name?.texts ?? []).some(mayBeSayer)) this.#reading.redefine();
   }
 
   feed(): void {
@@ -95,6 +112,8 @@ class Commands {
       this.#reading.commands.push(words);
       this.own.push(words);
       this.#noteLoop(words);
+      this.#noteSetters(words);
+      if (mayRedefine(this.#current)) this.#reading.redefine();
     }
     this.#current = newCommand();
     if (how === 'pipe') {
@@ -113,11 +132,39 @@ class Commands {
     const isAlone = pipeline.length === 1 && this.#groups === 0 && !this.#isPipeOpen;
     this.#isPipeOpen = false;
     if (first === undefined) return NONE;
-    if (isAlone && !this.#isUsed && !first.isFed && PRINTERS.has(first.name)) {
+    const isSaid = isAlone && !this.#isUsed && !first.isFed && PRINTERS.has(first.name);
+    if (isSaid && !this.#reading.isRedefined) {
       for (const word of first.words) word.isProse = true;
     }
     this.#pipeline = [];
     return pipeline.length === 1 ? first.lines : pipeline.flatMap(({ lines }) => lines);
+  }
+
+  /** The line that `eval` makes of its words. */
+  evaluated(): string | undefined {
+    const { words } = this.#current;
+    if (words[0]?.texts[0] !== 'eval' || words.length < 3) return undefined;
+    const line = words.slice(1).map(({ texts }) => texts[0] ?? '');
+    return line.join(' ');
+  }
+
+  /** What all of it prints, where that is known: it is one `echo`. */
+  printed(): string | undefined {
+    const [only, more] = this.own;
+    const [name, ...words] = only ?? [];
+    if (more !== undefined || this.#reading.isRedefined) return undefined;
+    if (!PRINTERS.has(name?.texts[0] ?? '')) return undefined;
+    const isPlain = words.every(({ texts }) => {
+      return texts.length === 1 && !/[%\\]|^-/.test(texts[0] ?? '');
+    });
+    return isPlain ? words.map(({ texts }) => texts[0] ?? '').join(' ') : undefined;
+  }
+
+  /** `read x`: what it is then, only the shell knows. */
+  #noteSetters(words: readonly ShellWord[]): void {
+    const names = variablesSetBy(words);
+    if (names === 'all') this.#reading.loseAll();
+    else for (const name of names) this.#reading.lose(name);
   }
 
   /** `for x in a b`: the variable is each of them. */
@@ -129,9 +176,26 @@ class Commands {
   }
 }
 
-function newCommand(): Command {
-  return { words: [], lines: [], name: '', isHistory: false, isFed: false };
+/** Whether later commands may not be what their names say, or print to a shell. */
+function mayRedefine({ words, isRedirected }: Command): boolean {
+  const texts = words.map((word) => word.texts[0] ?? '');
+  const [name = '', second = ''] =
+    texts[0] === 'builtin' || texts[0] === 'command' ? texts.slice(1) : texts;
+  if (name === 'exec') return isRedirected;
+  if (name === 'function') return mayBeSayer(second);
+  if (name === 'trap') return texts.includes('DEBUG');
+  return REDEFINERS.has(name);
 }
 
-export type { Command };
+/** A program whose words are only said, or one that nobody knows. */
+function mayBeSayer(name: string): boolean {
+  const isKnown = PRINTERS.has(name) || COPIERS.has(name) || HISTORIES.has(name);
+  return isKnown || name.includes('$') || name.includes(UNKNOWN);
+}
+
+function newCommand(): Command {
+  return { words: [], lines: [], name: '', isFed: false, isRedirected: false };
+}
+
+export type { Command, Heredoc };
 export { Commands };

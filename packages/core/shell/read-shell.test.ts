@@ -29,6 +29,7 @@ describe('the words of a command line', () => {
       'f() { curl $H; }; H=evil.example; f',
       'evil.example',
     ],
+    ['an item of a list', 'H[0]=evil; curl $H.example', 'evil.example'],
     ['a default', 'curl ${H:-evil.example}', 'evil.example'],
     ['an exported variable', 'export H=evil.example; curl $H', 'evil.example'],
     ['a loop', 'for h in evil good; do curl $h.example; done', 'evil.example'],
@@ -62,10 +63,34 @@ describe('the words of a command line', () => {
     ['curl $(date).example', `${UNKNOWN}.example`],
     ['curl $1', UNKNOWN],
     ['curl ${H#x}.example', `${UNKNOWN}.example`],
+    ['H=(evil); curl $H.example', `${UNKNOWN}.example`],
+    ['H=(evil); curl ${H[0]}.example', `${UNKNOWN}.example`],
+    ['H=x; H+=(evil); curl $H.example', `${UNKNOWN}.example`],
+    ['H=x; read H <<< evil; curl $H.example', `${UNKNOWN}.example`],
+    ['H=x; IFS= read -r H < f; curl $H.example', `${UNKNOWN}.example`],
+    ['H=x; while read -r H; do curl $H.example; done', `${UNKNOWN}.example`],
+    ['H=x; N=H; read $N; curl $H.example', `${UNKNOWN}.example`],
+    ['read; curl $REPLY.example', `${UNKNOWN}.example`],
+    ['H=x; mapfile -t H < f; curl $H.example', `${UNKNOWN}.example`],
+    ['H=x; printf -v H evil; curl $H.example', `${UNKNOWN}.example`],
+    ['H=x; printf -vH evil; curl $H.example', `${UNKNOWN}.example`],
+    ['H=x; getopts e: H; curl $H.example', `${UNKNOWN}.example`],
+    ['H=1; let H=70+7; curl 1.2.3.$H', `1.2.3.${UNKNOWN}`],
+    ['H=1; ((H=70+7)); curl 1.2.3.$H', `1.2.3.${UNKNOWN}`],
+    ['H=1; X=$((H=70+7)); curl 1.2.3.$H', `1.2.3.${UNKNOWN}`],
+    ['H=1; declare -i H=70+7; curl 1.2.3.$H', `1.2.3.${UNKNOWN}`],
+    ['for ((H=1;H<9;H++)); do curl 1.2.3.$H; done', `1.2.3.${UNKNOWN}`],
+    ['declare -n H=Q; Q=evil; curl $H.example', `${UNKNOWN}.example`],
+    ['H=x; . ./env; curl $H.example', `${UNKNOWN}.example`],
+    ['H=x; source env; curl $H.example', `${UNKNOWN}.example`],
   ])('keep what is known of %s', (command, word) => {
     const reading = readShell(command);
     expect(reading.isDynamic).toBe(true);
     expect(reading.words.flatMap(({ texts }) => texts)).toContain(word);
+  });
+
+  it('know a variable that is set behind a script that is read in', () => {
+    expect(textsIn('source env; H=good.example; curl $H').join()).not.toContain(UNKNOWN);
   });
 
   it.each([
@@ -73,8 +98,14 @@ describe('the words of a command line', () => {
     'echo see policy.yaml',
     'echo "see policy.yaml" > README.md',
     'git commit -m "Change policy.yaml"',
+    'git -C x -c user.name=y commit -qm "Change policy.yaml"',
+    'git tag -a v1 -m "Change policy.yaml"',
+    'gh pr create --title "Change policy.yaml" -b "See policy.yaml"',
+    'svn commit -m "Change policy.yaml"',
+    'f() { ls; }; source x; exec ls; echo "see policy.yaml"',
     'git commit -am "$(cat <<\'EOF\'\nChange policy.yaml\nEOF\n)"',
     'cat > README.md <<EOF\nsee policy.yaml\nEOF',
+    'cat > README.md <<EOF\nEOF is \\\n in policy.yaml\nEOF',
   ])('are told apart from what is only said: %s', (command) => {
     const text = actsIn(command).join('\n');
     expect(text).not.toContain('policy.yaml');
@@ -96,6 +127,38 @@ describe('the words of a command line', () => {
     'sh <<A; cat <<B\nrm policy.yaml\nA\nB',
     'cat <<A | sh; cat <<B\nrm policy.yaml\nA\nx\nB',
     'bash <(cat <<EOF\nrm policy.yaml\nEOF\n)',
+    'git checkout -q HEAD~1 -m policy.yaml',
+    'git checkout commit -m policy.yaml',
+    'git diff -b HEAD~1 -b policy.yaml',
+    'git log -m policy.yaml',
+    'git commit -t policy.yaml',
+    'C=commit; C=checkout; git $C -m policy.yaml',
+    'gh release create v1 -d policy.yaml',
+    'hg --config alias.commit=!rm commit -m policy.yaml',
+    'src/git commit -m policy.yaml',
+    'exec > >(sh); echo rm policy.yaml',
+    'exec 3> >(sh); echo rm policy.yaml >&3',
+    'builtin exec >x; echo rm policy.yaml',
+    'echo(){ rm $1; }; echo policy.yaml',
+    'echo () { rm $1; }; echo policy.yaml',
+    'function echo { rm $1; }; echo policy.yaml',
+    'function echo() { rm $1; }; echo policy.yaml',
+    'f() { echo policy.yaml; }; echo() { rm $1; }; f',
+    'eval "echo() { rm \\$1; }"; echo policy.yaml',
+    'cat() { sh; }; cat <<EOF\nrm policy.yaml\nEOF',
+    'git() { rm $3; }; git commit -m policy.yaml',
+    'alias echo=rm\necho policy.yaml',
+    "trap 'rm ${BASH_COMMAND#* }' DEBUG; echo policy.yaml",
+    './echo policy.yaml',
+    'x=Z; cat >/dev/null <<$x\nhello\n$x\nrm policy.yaml',
+    'cat <<{a,b}\nhello\n{a,b}\nrm policy.yaml',
+    "cat <<$'A'\nhello\nA\nrm policy.yaml",
+    "cat <<$'A'\nhello\n$A\nrm policy.yaml",
+    'cat <<$(x y)\nhello\n$(x y)\nrm policy.yaml',
+    'cat <<`x`\nhello\n`x`\nrm policy.yaml',
+    'cat <<EOF\nhello\nEO\\\nF\nrm policy.yaml\nEOF',
+    'cat <<"A B"\nhello\nA B\nrm policy.yaml',
+    'cat /dev/null $[1<<2]\nrm policy.yaml',
   ])('are not taken for a saying: %s', (command) => {
     expect(actsIn(command).join('\n')).toContain('policy.yaml');
   });

@@ -1,6 +1,7 @@
 // What is found while a command line is read.
 import type { Budget } from './budget.ts';
 import { UNKNOWN } from './unit.ts';
+import type { WordTexts } from './word.ts';
 
 interface ShellWord {
   /** Everything that a shell may make of it; an `UNKNOWN` stands for what only the shell knows. */
@@ -20,6 +21,14 @@ interface ShellReading {
   readonly isWhole: boolean;
 }
 
+/** What is known of a line before it is read. */
+interface Known {
+  readonly variables: ReadonlyMap<string, readonly string[]>;
+  readonly isRedefined: boolean;
+  /** It was not read before. */
+  readonly isFirst: boolean;
+}
+
 const WORDS_MAX = 250_000;
 const VALUES_MAX = 16;
 const VALUE_LENGTH_MAX = 8_192;
@@ -30,16 +39,27 @@ class Reading implements ShellReading {
   readonly commands: (readonly ShellWord[])[] = [];
   readonly budget: Budget;
   isDynamic = false;
+  /** The line makes something else of `echo`, `cat` or such: nothing in it is only said. */
+  readonly isRedefined: boolean;
+  readonly #isFirst: boolean;
+  #redefines = false;
   #isAll = true;
   readonly #variables: Map<string, readonly string[]>;
 
-  constructor(budget: Budget, variables: ReadonlyMap<string, readonly string[]>) {
+  constructor(budget: Budget, { variables, isRedefined, isFirst }: Known) {
     this.budget = budget;
+    this.#isFirst = isFirst;
     this.#variables = new Map(variables);
+    this.isRedefined = isRedefined;
   }
 
-  get variables(): ReadonlyMap<string, readonly string[]> {
-    return this.#variables;
+  /** What is known of the line when it was read once. */
+  get known(): Known {
+    return { variables: this.#variables, isRedefined: this.#redefines, isFirst: false };
+  }
+
+  redefine(): void {
+    this.#redefines = true;
   }
 
   get isWhole(): boolean {
@@ -54,6 +74,12 @@ class Reading implements ShellReading {
   /** Something was left out. */
   leaveOut(): void {
     this.#isAll = false;
+  }
+
+  /** The texts of a word; it is noted where some are missing. */
+  wholeTexts({ texts, isWhole }: WordTexts): readonly string[] {
+    if (!isWhole) this.leaveOut();
+    return texts;
   }
 
   add(word: ShellWord): void {
@@ -72,6 +98,19 @@ class Reading implements ShellReading {
       }
     }
     this.#variables.set(name, [...kept]);
+  }
+
+  /** The variable may be anything besides what it was given. */
+  lose(name: string): void {
+    this.isDynamic = true;
+    const isLost = this.#variables.get(name)?.includes(UNKNOWN) === true;
+    if (!isLost) this.assign(name, ['', UNKNOWN]);
+  }
+
+  /** A script is read in: it may set each variable that there is. The first reading tells which. */
+  loseAll(): void {
+    this.isDynamic = true;
+    if (this.#isFirst) for (const name of [...this.#variables.keys()]) this.lose(name);
   }
 
   /** False when no other value can be kept. */
@@ -110,5 +149,5 @@ class Reading implements ShellReading {
   }
 }
 
-export type { ShellReading, ShellWord };
+export type { Known, ShellReading, ShellWord };
 export { Reading };

@@ -1,29 +1,33 @@
 // A command line as a shell reads it: quotes, escapes, variables, redirections, substitutions, and
 // the commands inside of commands. What is in doubt is read in every way.
-import { type Command, Commands } from './commands.ts';
+import { type Command, Commands, type Heredoc } from './commands.ts';
 import { withoutEscapes } from './escapes.ts';
 import type { Reading, ShellWord } from './reading.ts';
+import { variablesOfSum } from './setters.ts';
 import {
   END,
   endOfBrace,
+  endOfHeredoc,
   endOfLine,
   endOfQuote,
   endOfRun,
   INSIDE,
   LIST,
+  mayEndBefore,
   OPEN,
   QUOTING,
+  redirectionAt,
   signAt,
 } from './signs.ts';
 import type { Unit } from './unit.ts';
-import { plainStart, textsOf } from './word.ts';
+import { delimiterOf, plainStart, textsOf } from './word.ts';
 
 const DEPTH_MAX = 6;
 const NESTING = /[\s;&|<>()$`"'\\]/;
 /** Blanks to everybody but a shell. */
 const ODD_BLANK = /[^\S \t\n]/;
 const NAME = /[A-Za-z_]\w*/y;
-const ASSIGNMENT = /^([A-Za-z_]\w*)(\+?)=/;
+const ASSIGNMENT = /^([A-Za-z_]\w*)(?:\[[^\]=]*\])?(\+?)=/;
 const HEREDOCS_MAX = 32;
 
 interface Place {
@@ -31,13 +35,6 @@ interface Place {
   readonly depth: number;
   /** What it prints becomes a part of a command. */
   readonly isUsed: boolean;
-}
-
-interface Heredoc {
-  readonly end: string;
-  readonly isIndented: boolean;
-  /** Who reads it. */
-  readonly command: Command;
 }
 
 class ShellReader {
@@ -96,10 +93,18 @@ class ShellReader {
       this.#end('list');
     } else if (char === '(' || char === ')') {
       this.#at++;
+      if (char === '(') this.#commands.defineFunction();
+      if (char === '(' && next === '(') this.#sum(this.#at);
       this.#end('list');
       this.#commands.group(char === '(' ? 1 : -1);
     } else return false;
     return true;
+  }
+
+  /** `((a=5))`: what comes out of a sum is not known. */
+  #sum(at: number): void {
+    const { reading } = this.#place;
+    for (const name of variablesOfSum(this.#text, at, reading.budget)) reading.lose(name);
   }
 
   #newline(): void {
@@ -115,8 +120,8 @@ class ShellReader {
 
   #comment(): void {
     this.#at++;
-    const text = this.#take(endOfLine(this.#text, this.#at));
-    this.#commands.add({ texts: [text], kind: 'comment', isProse: true });
+    const texts = [this.#take(endOfLine(this.#text, this.#at))];
+    this.#commands.add({ texts, kind: 'comment', isProse: true });
   }
 
   #end(how: 'pipe' | 'list' | 'newline'): void {
@@ -141,31 +146,32 @@ class ShellReader {
   }
 
   #redirection(): void {
-    const [sign = ''] =
-      /^(?:<<<|<<-?|[<>]\(|&>>|&>|<>|>>|>\||[<>]&|[<>])/.exec(
-        this.#text.slice(this.#at, this.#at + 3),
-      ) ?? [];
+    const sign = redirectionAt(this.#text, this.#at);
     if (sign.endsWith('(')) return this.#readWord('word');
     this.#at += sign.length;
     while (/[ \t]/.test(this.#text[this.#at] ?? '')) this.#at++;
     if (sign !== '<<' && sign !== '<<-') return this.#readWord('redirection');
     const command = this.#commands.current;
-    const [end = ''] = textsOf(this.#units(), this.#place.reading.budget).texts;
+    const end = this.#delimiter(command);
     if (this.#heredocs.length >= HEREDOCS_MAX) this.#place.reading.leaveOut();
     else this.#heredocs.push({ end, isIndented: sign === '<<-', command });
   }
 
-  #heredoc({ end, isIndented }: Heredoc, isProse: boolean): void {
+  /** Shells do not agree on the signs in the word that ends it: then nothing is only said. */
+  #delimiter(command: Command): string {
     const start = this.#at;
-    let until = start;
-    while (until < this.#text.length) {
-      const lineEnd = endOfLine(this.#text, until);
-      const line = this.#text.slice(until, lineEnd);
-      this.#at = lineEnd + 1;
-      if ((isIndented ? line.replace(/^\t+/, '') : line) === end) break;
-      until = Math.min(this.#at, this.#text.length);
-    }
+    const units = this.#units();
+    const written = this.#text.slice(start, this.#at);
+    if (/[$`\n]/.test(written)) command.isFed = true;
+    return delimiterOf(units, written);
+  }
+
+  #heredoc({ end, isIndented }: Heredoc, isCopied: boolean): void {
+    const start = this.#at;
+    const { until, next } = endOfHeredoc(this.#text, start, { end, isIndented });
+    this.#at = next;
     const text = this.#text.slice(start, until);
+    const isProse = isCopied && !mayEndBefore(text, end);
     this.#place.reading.add({ texts: [text], kind: 'heredoc', isProse });
     if (!isProse) this.#readInside(text, this.#place);
   }
@@ -195,8 +201,7 @@ class ShellReader {
     if (this.#at === start) this.#at++;
     if (units.length === 0) return;
     const { reading } = this.#place;
-    const { texts, isWhole } = textsOf(units, reading.budget);
-    if (!isWhole) reading.leaveOut();
+    const texts = reading.wholeTexts(textsOf(units, reading.budget));
     if (kind === 'word' && this.#isDescriptor(texts[0] ?? '')) return;
     this.#assigned(units, texts);
     const isProse = isMessage && kind === 'word';
@@ -220,10 +225,8 @@ class ShellReader {
 
   /** `eval` puts its words together before it reads them. */
   #evaluated(): void {
-    const { words } = this.#commands;
-    if (words[0]?.texts[0] !== 'eval' || words.length < 3) return;
-    const line = words.slice(1).map(({ texts }) => texts[0] ?? '');
-    this.#readInside(line.join(' '), this.#place);
+    const line = this.#commands.evaluated();
+    if (line !== undefined) this.#readInside(line, this.#place);
   }
 
   #assigned(units: readonly Unit[], texts: readonly string[]): void {
@@ -231,8 +234,11 @@ class ShellReader {
     if (!start.includes('=')) return;
     const [whole = '', name, plus] = ASSIGNMENT.exec(start) ?? [];
     if (name === undefined) return;
+    const { reading } = this.#place;
+    // `a=(x y)`: a list, of which any item may be meant.
+    if (start === whole && this.#text[this.#at] === '(') return reading.lose(name);
     const values = texts.map((text) => text.slice(whole.length));
-    this.#place.reading.assign(name, values, plus === '+');
+    reading.assign(name, values, plus === '+');
   }
 
   /** The pieces of a word, up to a blank or a sign that ends it. */
@@ -304,6 +310,8 @@ class ShellReader {
       else units.push({ kind: 'quoted', text: withoutEscapes(this.#escaped("'")) });
       return;
     }
+    // `$[1<<2]`: a sum to bash, a here-document to others.
+    if (next === '[') this.#commands.feed();
     const texts = this.#expansion(next, isSaid);
     if (texts === undefined) units.push({ kind: 'quoted', text: '$' });
     else units.push({ kind: 'value', texts, isQuoted });
@@ -337,6 +345,7 @@ class ShellReader {
   #substitution(signs: number, isSaid: boolean): readonly string[] {
     const { reading, depth } = this.#place;
     const start = this.#at + signs;
+    if (this.#text[start] === '(') this.#sum(start);
     if (depth >= DEPTH_MAX || reading.isOver) {
       reading.leaveOut();
       this.#at = this.#text.length;
@@ -351,15 +360,8 @@ class ShellReader {
   }
 
   #given(inner: ShellReader | undefined): readonly string[] {
-    const { reading } = this.#place;
-    const [only, more] = inner === undefined ? [] : inner.#commands.own;
-    const [name, ...words] = only ?? [];
-    const isEcho = more === undefined && /^(?:echo|printf)$/.test(name?.texts[0] ?? '');
-    const isPlain = words.every(
-      ({ texts }) => texts.length === 1 && !/[%\\]|^-/.test(texts[0] ?? ''),
-    );
-    if (!isEcho || !isPlain) return reading.unknown();
-    return [words.map(({ texts }) => texts[0] ?? '').join(' ')];
+    const printed = inner === undefined ? undefined : inner.#commands.printed();
+    return printed === undefined ? this.#place.reading.unknown() : [printed];
   }
 
   #backticks(isQuoted: boolean, isSaid: boolean): Unit {
@@ -386,8 +388,7 @@ class ShellReader {
     const [, sign = '', otherwise = ''] = /^:?([-=+?])([\s\S]*)$/.exec(rest) ?? [];
     const place = { ...this.#place, depth: depth + 1 };
     const inner = new ShellReader(sign === '' ? rest : `"${otherwise}"`, place);
-    const { texts, isWhole } = textsOf(inner.#units(), reading.budget);
-    if (!isWhole) reading.leaveOut();
+    const texts = reading.wholeTexts(textsOf(inner.#units(), reading.budget));
     if (sign === '') return reading.unknown();
     if (sign === '=') reading.assign(name, texts);
     const values = reading.valuesOf(name);

@@ -35,6 +35,38 @@ function endOfLine(text: string, from: number): number {
   return end === -1 ? text.length : end;
 }
 
+/** Where a here-document ends, and where the line behind its last one begins. */
+function endOfHeredoc(
+  text: string,
+  from: number,
+  { end, isIndented }: { readonly end: string; readonly isIndented: boolean },
+): { readonly until: number; readonly next: number } {
+  let at = from;
+  while (at < text.length) {
+    const lineEnd = endOfLine(text, at);
+    const line = text.slice(at, lineEnd);
+    if ((isIndented ? line.replace(/^\t+/, '') : line) === end) {
+      return { until: at, next: lineEnd + 1 };
+    }
+    at = lineEnd + 1;
+  }
+  return { until: text.length, next: Math.max(at, from) };
+}
+
+/** Whether a shell that puts lines together sees the end before we do. */
+function mayEndBefore(text: string, end: string): boolean {
+  if (!text.includes('\\\n')) return false;
+  const lines = text.replaceAll('\\\n', '').split('\n');
+  return lines.some((line) => line.replace(/^\t+/, '') === end);
+}
+
+/** The sign of a redirection, or of a process substitution. */
+function redirectionAt(text: string, at: number): string {
+  const [sign = ''] =
+    /^(?:<<<|<<-?|[<>]\(|&>>|&>|<>|>>|>\||[<>]&|[<>])/.exec(text.slice(at, at + 3)) ?? [];
+  return sign;
+}
+
 /** Where a quote ends that a backslash takes the meaning of, or the end. */
 function endOfQuote(text: string, from: number, quote: string): number {
   let at = from;
@@ -55,4 +87,18 @@ function endOfBrace(text: string, from: number): number {
   return at;
 }
 
-export { END, endOfBrace, endOfLine, endOfQuote, endOfRun, INSIDE, LIST, OPEN, QUOTING, signAt };
+export {
+  END,
+  endOfBrace,
+  endOfHeredoc,
+  endOfLine,
+  endOfQuote,
+  endOfRun,
+  INSIDE,
+  LIST,
+  mayEndBefore,
+  OPEN,
+  QUOTING,
+  redirectionAt,
+  signAt,
+};

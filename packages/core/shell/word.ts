@@ -109,4 +109,15 @@ function plainStart(units: readonly Unit[]): string {
   return start;
 }
 
-export { plainStart, textsOf };
+/** The word that ends a here-document: no shell expands it, and its quotes are left out. */
+function delimiterOf(units: readonly Unit[], written: string): string {
+  let end = '';
+  for (const unit of units) {
+    if (unit.kind === 'value') return written.replace(/["'\\]/g, '');
+    end += unit.text;
+  }
+  return end;
+}
+
+export type { WordTexts };
+export { delimiterOf, plainStart, textsOf };

@@ -1,5 +1,5 @@
 // Addresses: e-mail and web, in one spelling.
-import { hostOf, looksLikeHost } from './host.ts';
+import { hostOf, looksLikeHost, NUMBER_HOST } from './host.ts';
 
 interface Email {
   readonly address: string;
@@ -15,8 +15,6 @@ interface WebAddress {
 const EMAIL = /[\p{L}\p{N}._%+'-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}\p{N}-]{2,63}/gu;
 const SCHEMES =
   /[a-z][a-z0-9+.-]{1,20}:(?=[/\\]{2})|(?<![a-z0-9+.-])(?:https?|wss?|ftp):|(?<=^|[=@])(?=[/\\]{2})/i;
-/** Numbers that are a host where a scheme stands before them. */
-const NUMBER_HOST = /^(?:0x[0-9a-f]{7,8}|\d{8,11})$/i;
 const ADDRESS_LENGTH_MAX = 512;
 /** Everybody's mail: that one sender has an address there says nothing of the next. */
 const SHARED_MAIL: ReadonlySet<string> = new Set(

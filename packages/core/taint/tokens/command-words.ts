@@ -1,5 +1,6 @@
 // What a command names beyond its words as they are written: what a shell makes of them.
 import { readShell, type ShellReading, type ShellWord, UNKNOWN } from '../../shell/index.ts';
+import { looksLikeHost, plainNumberHost } from './host.ts';
 
 /** Run the command that stands behind them, and behind their options. */
 const WRAPPERS: ReadonlySet<string> = new Set(
@@ -18,6 +19,8 @@ const FOLDERS_MAX = 64;
 const JOINED_MAX = 16_384;
 /** A folder of a process whose number only the shell knows. */
 const SOME_PROCESS = new RegExp(`/proc/(?:${UNKNOWN}|\\$\\w{1,64})(?=/)`, 'g');
+/** Several options in one word; a value may stand behind any of them. */
+const OPTIONS = /^-[A-Za-z0-9]{2,8}/;
 const SOCKET = /^\/dev\/(?:tcp|udp)\/([^/]+)/;
 
 interface CommandNames {
@@ -63,7 +66,20 @@ function partsOf(word: string): readonly string[] {
     const colon = part.search(/:(?!\/\/)/);
     if (colon > 0) parts.push(part.slice(0, colon), part.slice(colon + 1));
   }
-  return parts;
+  return [...parts, ...hostsInside(text, parts)];
+}
+
+/** Hosts that stand deeper in a word: `a:80:evil.example:80`, `-fsSLxevil.example`, `0xcb.0.113.77`. */
+function hostsInside(text: string, parts: readonly string[]): readonly string[] {
+  const pieces = text.includes('://') ? [] : text.split(/[=:]/).filter(looksLikeHost);
+  const [options = ''] = text.includes('.') ? (OPTIONS.exec(text) ?? []) : [];
+  const glued = [...options].slice(2).map((_, index) => {
+    return text.slice(index + 3).split(':', 1)[0] ?? '';
+  });
+  const numbers = [...parts, ...text.split(/[=:]/)].flatMap((part) => {
+    return plainNumberHost(part.split(/[/?#]/, 1)[0] ?? '') ?? [];
+  });
+  return [...pieces, ...glued.filter(looksLikeHost), ...numbers];
 }
 
 interface Found<T> {

@@ -3,6 +3,8 @@ import { decodePunycode } from './punycode.ts';
 
 const LABEL = /^[\p{L}\p{N}\p{M}_-]{1,63}$/u;
 const HOST_LENGTH_MAX = 253;
+/** Numbers without dots that are long enough for an address. */
+const NUMBER_HOST = /^(?:0x[0-9a-f]{7,8}|\d{8,11})$/i;
 
 /** The host of `user@host:port`, in one spelling; undefined when it can't be a host. */
 function hostOf(authority: string): string | undefined {
@@ -42,6 +44,16 @@ function ipv4Of(name: string): string | undefined {
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
 }
 
+/** The address behind a number that nobody writes for anything else: `0xcb.0.113.77`, `203.0.29005`. */
+function plainNumberHost(word: string): string | undefined {
+  const name = word.slice(word.lastIndexOf('@') + 1);
+  const isNumber = /^(?:0x[0-9a-f]{1,8}|\d{1,11})(?:\.(?:0x[0-9a-f]{1,8}|\d{1,11})){0,3}$/i.test(
+    name,
+  );
+  const isOdd = name.includes('.') ? /0x|(?:^|\.)0\d|\d{4}/i.test(name) : NUMBER_HOST.test(name);
+  return isNumber && isOdd ? ipv4Of(name) : undefined;
+}
+
 /** A name with dots that ends like a domain, or an address in dots; not `3.14` and not `v1.2`. */
 function looksLikeHost(word: string): boolean {
   const name = word.replace(/:\d{1,5}$/, '').replace(/\.$/, '');
@@ -60,4 +72,4 @@ function hostsAbove(host: string): readonly string[] {
   return above;
 }
 
-export { hostOf, hostsAbove, looksLikeHost };
+export { hostOf, hostsAbove, looksLikeHost, NUMBER_HOST, plainNumberHost };

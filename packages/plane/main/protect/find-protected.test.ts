@@ -141,6 +141,33 @@ describe('what is protected is found', () => {
     'file://ROOT/user/proj/%25252570olicy.yaml',
     ' policy.yaml ',
     '.\\policy.yaml',
+    'polic[[:alpha:]].yaml',
+    '[[:alpha:]x]olicy.yaml',
+    '-uopolicy.yaml',
+    '-fsSLopolicy.yaml',
+    '-sosrc/../policy.yaml',
+    '-uo~/.subluminal/x',
+    'wpolicy.yaml',
+    's/a/b/gwpolicy.yaml',
+    '$wpolicy.yaml',
+    '1,2wROOT/user/proj/policy.yaml',
+    'w~/.subluminal/x',
+    '~+/policy.yaml',
+    '~-/policy.yaml',
+    '~1/policy.yaml',
+    '~+2/src/../policy.yaml',
+    ':/policy.yaml',
+    ':(icase)POLICY.YAML',
+    ':(top)policy.yaml',
+    ':(top,icase)Policy.yaml',
+    ':(glob)**/policy.yaml',
+    '/proc/\0/cwd/policy.yaml',
+    '/proc/*/cwd/policy.yaml',
+    '/proc/999999/cwd/policy.yaml',
+    '/proc/self/task/\0/cwd/policy.yaml',
+    '/proc/\0/fd/3/policy.yaml',
+    '/dev/fd/9/policy.yaml',
+    '/proc/\0/rootROOT/user/proj/policy.yaml',
   ])('%j', (name) => {
     expect(find(at(name))).toBeDefined();
   });
@@ -150,6 +177,48 @@ describe('what is protected is found', () => {
     expect(find(at('ROOT/other'), 'way', 'hard.toml')).toBeDefined();
     expect(find('/', at('ROOT/user').slice(1), 'proj', 'policy.yaml')).toBeDefined();
     expect(find(at('ROOT/user/proj/src'), '../policy.yaml')).toBeDefined();
+  });
+
+  it('in a part that a word of the same call can fill in', () => {
+    expect(find('\0.yaml', 'policy')).toBeDefined();
+    expect(find('\0\0.yaml', 'pol', 'icy')).toBeDefined();
+    expect(find('\0\0', 'a=policy', '.yaml')).toBeDefined();
+    expect(find('\0/\0.yaml', 'POLICY')).toBeDefined();
+    expect(find('\0/x', '.subluminal')).toBeDefined();
+    expect(find('\0.yaml', 'policies', 'my')).toBeUndefined();
+    expect(find('\0.ts', 'policy')).toBeUndefined();
+    expect(find('*.yaml', 'policy')).toBeUndefined();
+  });
+
+  it('in a pattern that leads through a link', () => {
+    const { project } = layout();
+    symlinkSync('.', join(project, 'qq'));
+    for (const name of ['q*/policy.yaml', '?q/hard', 'lin[k]', 'har?', '*/q*/policy.yaml']) {
+      expect(find(name), name).toBeDefined();
+    }
+    expect(find('sr*', '../policy.yaml')).toBeDefined();
+    expect(find('/p*/self/rootROOT/user/proj/policy.yaml'.replace('ROOT', root))).toBeDefined();
+    expect(find('s*/policy.yaml')).toBeUndefined();
+    expect(find('src/*/policy.yaml')).toBeUndefined();
+    expect(find('*/policy.yaml')).toBeDefined();
+  });
+
+  it('behind a link or a folder that the same call makes', () => {
+    expect(find('ln', '-s', '.', 'zz', 'zz/policy.yaml')).toBeDefined();
+    expect(find('ln', '-s', '.', 'zz', 'z*/policy.yaml')).toBeDefined();
+    expect(find('ln', '-s', '.', 'zz', 'z*/pol*')).toBeDefined();
+    expect(find('rm', 'ln', '-s', '.', 'src', 'src/policy.yaml')).toBeDefined();
+    expect(find('os.symlink', '.', 'zz', 'zz/.subluminal/x')).toBeDefined();
+    expect(find('mkdir', 'zz', 'cd', '../policy.yaml')).toBeDefined();
+    expect(find('ln', '-s', 'x', 'src/policy.yaml')).toBeUndefined();
+    expect(find('ln', '-s', 'x', 'zz/README.md', 'z*/*')).toBeUndefined();
+    expect(find('mkdir', 'zz', 'src/policy.yaml', 'zz/policy.yaml')).toBeUndefined();
+    expect(find('mkdir', 'zz', 'cd', '../src/policy.yaml')).toBeUndefined();
+  });
+
+  it('in any case where the shell is told so', () => {
+    expect(find('POLICY.YAM[L]')).toBeUndefined();
+    expect(find('shopt', 'nocaseglob', 'POLICY.YAM[L]')).toBeDefined();
   });
 
   it('when it is another file now, or gone', () => {
@@ -237,6 +306,17 @@ describe('what is not protected stays free', () => {
     'policy.yaml.bak',
     'my-policy.yaml',
     'https://example.com/policy.yaml',
+    'policies.yaml',
+    'mypolicy.yaml',
+    'src/mypolicy.yaml',
+    '-my-policy.yaml',
+    'war/policy.yaml',
+    ':!policy.yaml',
+    ':(exclude)policy.yaml',
+    ':/src/policy.yaml',
+    '/proc/self/status',
+    '~+/src/policy.yaml',
+    '-rf',
     'git@example.com:x/policy',
     '\0',
     '$X',

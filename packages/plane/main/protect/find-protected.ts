@@ -1,10 +1,20 @@
 // Whether a call names something that is protected, under whatever name.
 import { basename, isAbsolute, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { fillerOf } from './fillers.ts';
 import type { FinderOptions } from './finder-options.ts';
-import { isPattern, matchesEnd, matchesParts, partsOf, splitPattern } from './name-patterns.ts';
+import { madeBy, mayBeLinked } from './made-folders.ts';
+import {
+  type CanFill,
+  isPattern,
+  matchesEnd,
+  matchesParts,
+  partsOf,
+  splitPattern,
+} from './name-patterns.ts';
 import { nameVariants } from './name-variants.ts';
 import { type Located, PathLookup } from './path-identity.ts';
+import { PatternMatches } from './pattern-matches.ts';
 import {
   configuredFiles,
   filesIn,
@@ -30,7 +40,10 @@ const FOLDERS_MAX = 32;
 const ROUNDS_MAX = 4;
 const LOOKUPS_MAX = 20_000;
 const ROOTS_MAX = 16;
+/** A pattern of more folders is no folder to start in. */
+const MATCHES_AS_FOLDERS_MAX = 4;
 const TOO_MANY = 'more files than can be checked';
+const LINKED = 'a protected name in a folder that it links';
 const IS_FOLDED = process.platform === 'darwin' || process.platform === 'win32';
 
 /** A name that is protected, as it was given. */
@@ -93,11 +106,17 @@ class ProtectedFinder {
   find(names: readonly string[]): FoundName | undefined {
     const protection = this.#current();
     const lookup = new PathLookup();
-    const variants = new Map<string, string>();
-    for (const name of names) {
-      for (const variant of this.#variants(name)) variants.set(variant, name);
-    }
     const folders = new Set(this.#startFolders(lookup));
+    const context = {
+      protection,
+      lookup,
+      canFill: fillerOf(names),
+      matches: new PatternMatches(),
+      starts: folders,
+      isCaseless: names.includes('nocaseglob'),
+    };
+    const made = madeBy(names);
+    const variants = this.#variantsOf(names, made.goesInto);
     let fresh: readonly string[] = [...folders];
     for (let round = 0; round < ROUNDS_MAX && fresh.length > 0; round++) {
       const found: string[] = [];
@@ -107,7 +126,7 @@ class ProtectedFinder {
           ? [variant]
           : fresh.map((folder) => `${folder}/${variant}`);
         for (const place of places) {
-          const what = this.#judge(place, { protection, lookup, found });
+          const what = this.#judge(place, { ...context, found });
           if (what !== undefined) return { what, name };
           if (lookup.lookups > LOOKUPS_MAX) return { what: TOO_MANY, name };
         }
@@ -117,7 +136,25 @@ class ProtectedFinder {
       for (const folder of fresh) folders.add(folder);
       if (folders.size > FOLDERS_MAX) return byBaseName(variants, protection);
     }
-    return this.#hasMoreRoots ? byBaseName(variants, protection) : undefined;
+    if (this.#hasMoreRoots) return byBaseName(variants, protection);
+    const around = { made, starts: [...folders], names: protection.names, lookup };
+    for (const [variant, name] of variants) {
+      if (mayBeLinked(variant, around)) return { what: LINKED, name };
+    }
+    return undefined;
+  }
+
+  /** Each way to take a name, and the name. */
+  #variantsOf(names: readonly string[], goesInto: boolean): ReadonlyMap<string, string> {
+    const variants = new Map<string, string>();
+    for (const name of names) {
+      for (const variant of this.#variants(name)) {
+        variants.set(variant, name);
+        const back = goesInto ? variant.replace(/^(?:\.\.\/+)+/, '') : '';
+        if (back !== '') variants.set(back, name);
+      }
+    }
+    return variants;
   }
 
   #variants(name: string): readonly string[] {
@@ -125,13 +162,14 @@ class ProtectedFinder {
     return nameVariants(name, { userHome, env, isMentioned: (text) => this.isMentioned(text) });
   }
 
-  #judge(path: string, { protection, lookup, found }: Looking): string | undefined {
+  #judge(path: string, looking: Looking): string | undefined {
+    const { protection, lookup, found } = looking;
     if (isPattern(path)) {
-      const what = byPattern(path, protection, lookup);
+      const what = byPattern(path, looking) ?? byMatches(path, looking);
       const plain = resolve(path);
       // `x*/../policy.yaml` is `policy.yaml` to a server that knows no patterns.
       if (what !== undefined || !/\/\.\.(?:\/|$)/.test(path) || isPattern(plain)) return what;
-      return this.#judge(plain, { protection, lookup, found });
+      return this.#judge(plain, looking);
     }
     // A server may resolve `..` by names alone; the system goes through links.
     for (const one of new Set([path, resolve(path)])) {
@@ -183,6 +221,12 @@ interface Looking {
   readonly lookup: PathLookup;
   /** Folders that the call names. */
   readonly found: string[];
+  readonly canFill: CanFill;
+  readonly matches: PatternMatches;
+  /** Where relative names may start, as far as that is known. */
+  readonly starts: ReadonlySet<string>;
+  /** The shell is told to match patterns in any case. */
+  readonly isCaseless: boolean;
 }
 
 /** What was there before and is gone may have been moved with its folder: it is the same file. */
@@ -237,22 +281,44 @@ function folded(path: string): string {
   return IS_FOLDED ? path.toLowerCase() : path;
 }
 
-function byPattern(path: string, protection: Protection, lookup: PathLookup): string | undefined {
+function byPattern(path: string, looking: Looking): string | undefined {
+  const { protection, lookup, canFill, isCaseless, starts: known } = looking;
+  const cased = (name: string) => (isCaseless ? name.toLowerCase() : folded(name));
   const { folder, rest } = splitPattern(path);
   const located = folder === '' ? undefined : lookup.locate(folder);
   const inside = folder === '' ? undefined : whatAt(resolve(folder), located, protection);
   if (inside !== undefined) return inside;
-  const wanted = rest.map(folded);
-  const starts = [resolve(folder), located?.path ?? folder].map(folded);
+  const wanted = rest.map(cased);
+  const isOpen = known.has(folder);
+  const starts = [resolve(folder), located?.path ?? folder].map(cased);
   const match = protection.files.find(({ paths }) =>
-    paths.map(folded).some((name) => {
+    paths.map(cased).some((name) => {
       const isFrom = starts.some((start) => {
-        return isIn(name, start) && matchesParts(wanted, partsOf(name.slice(start.length)));
+        return (
+          isIn(name, start) && matchesParts(wanted, partsOf(name.slice(start.length)), canFill)
+        );
       });
-      return isFrom || matchesEnd(wanted, partsOf(name));
+      return isFrom || matchesEnd(wanted, partsOf(name), { canFill, isOpen });
     }),
   );
   return match?.what;
+}
+
+/** What a pattern stands for on the disk may be a link, or lead through one. */
+function byMatches(path: string, looking: Looking): string | undefined {
+  const { matches, lookup, protection, found } = looking;
+  const paths = matches.of(path);
+  for (const one of paths) {
+    const located = lookup.locate(one);
+    const what = whatAt(resolve(one), located, protection);
+    if (what !== undefined) return what;
+    if (located?.isFolder === true && paths.length <= MATCHES_AS_FOLDERS_MAX) {
+      found.push(located.path);
+    }
+  }
+  return matches.isOver && protection.names.has(basename(path).toLowerCase())
+    ? TOO_MANY
+    : undefined;
 }
 
 export { ProtectedFinder };

@@ -21,6 +21,20 @@ const SEPARATOR = /[=:@,+<>]/;
 const SEPARATORS = /[=:@,+<>]/g;
 const VARIABLE = /\$\{?([A-Za-z_]\w{0,63})\}?|%([A-Za-z_]\w{0,63})%/g;
 
+/** Options written together, with a value behind them: `-uopolicy.yaml`. */
+const OPTIONS = /^-[A-Za-z0-9]{1,12}/;
+/** What sed writes and reads: `wpolicy.yaml`, `s/a/b/gwpolicy.yaml`. */
+const FILE_COMMAND = /(?<![A-Za-z_.-])[gpiIeEmM\d]{0,4}[rRwW]/g;
+const FILE_COMMANDS_MAX = 32;
+/** A path from the top of a repository, or with words about how it is compared. */
+const PATHSPEC = /^:(?:\/|\(([^()]{0,80})\)):?/;
+/** Folders that a shell knows: where it is, where it was, and where it came through. */
+const SHELL_FOLDER = /^~(?:[+-]\d{0,4}|\d{1,4})(?=\/|$)/;
+/** The folder of a process, or one that it has open. */
+const PROCESS_FOLDER =
+  /^\/+(?:proc\/+[^/]+\/+(?:task\/+[^/]+\/+)?(?:cwd|fd\/+[^/]+)|dev\/+fd\/+[^/]+)(?=\/)/;
+const PROCESS_ROOT = /^\/+proc\/+[^/]+\/+(?:task\/+[^/]+\/+)?root(?=\/)/;
+
 /** Each once; relative ones stay relative. */
 function nameVariants(name: string, place: NamePlace): readonly string[] {
   const found = new Set<string>();
@@ -75,12 +89,37 @@ function partsOf(text: string, { isMentioned }: NamePlace): readonly string[] {
   if (SCHEME.test(text) && !isRemote) parts.push(...pathsOfUri(text));
   if (isRemote) return parts;
   if (/^-[A-Za-z]./.test(text)) parts.push(text.slice(2));
+  parts.push(...pathspecParts(text), ...elsewhere(text));
+  if (isMentioned(text)) parts.push(...gluedParts(text));
   const between = text.split(SEPARATOR);
   if (between.length > PARTS_MAX) return [...parts, ...between.filter(isMentioned)];
   for (const { index } of text.matchAll(SEPARATORS)) {
     parts.push(text.slice(index + 1), text.slice(0, index));
   }
   return [...parts, ...between];
+}
+
+/** What stands behind several letters of options, or behind a command of sed. */
+function gluedParts(text: string): readonly string[] {
+  const [options = ''] = OPTIONS.exec(text) ?? [];
+  const behind = [...options].map((_, index) => text.slice(index + 1));
+  const commands = [...text.matchAll(FILE_COMMAND)];
+  const chosen = [...commands.slice(0, FILE_COMMANDS_MAX), ...commands.slice(-FILE_COMMANDS_MAX)];
+  return [...behind, ...chosen.map(({ 0: sign, index }) => text.slice(index + sign.length))];
+}
+
+/** `:/policy.yaml`, `:(top)policy.yaml`; what is left out is free. */
+function pathspecParts(text: string): readonly string[] {
+  const [sign, words = ''] = PATHSPEC.exec(text) ?? [];
+  if (sign === undefined || words.includes('exclude')) return [];
+  const path = text.slice(sign.length);
+  return words.includes('icase') ? [path, path.toLowerCase()] : [path];
+}
+
+/** A folder that only the running shell knows may be the one that names start in. */
+function elsewhere(text: string): readonly string[] {
+  const here = text.replace(SHELL_FOLDER, '.').replace(PROCESS_FOLDER, '.');
+  return [here, text.replace(PROCESS_ROOT, '')].filter((path) => path !== text);
 }
 
 function pathsOfUri(text: string): readonly string[] {
