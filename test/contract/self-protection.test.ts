@@ -492,6 +492,7 @@ const HONEST = [
   'cd src && cat ./x 2>/dev/null; true',
   'echo policies.yaml my-policy.yaml',
   'ls *.md *.json *.yaml .*',
+  'for i in {1..200}; do touch src/f$i; done',
   'find src -name "*.yaml"',
   '[ -f config.toml ]',
   "awk '{print $1}' README.md",

@@ -14,6 +14,8 @@ interface NamedPaths {
 
 const DEPTH_MAX = 512;
 const NODES_MAX = 200_000;
+/** What all texts of a call together may cost to be read as commands, beyond their own length. */
+const COST_MAX = 4_194_304;
 const NAMES_MAX = 16_384;
 /** Longer than any path that a system opens. */
 const PATH_LENGTH_MAX = 4_096;
@@ -81,6 +83,7 @@ class Collector {
   readonly #patched = new Set<string>();
   #strips = false;
   #nodesLeft = NODES_MAX;
+  #costLeft = COST_MAX;
 
   constructor(known: ProtectedNames) {
     this.#protected = known;
@@ -163,7 +166,11 @@ class Collector {
 
   #command(text: string, needed: Needed): void {
     const lines = text.includes('extglob') ? [text, withAlternatives(text)] : [text];
-    for (const { words, isWhole } of lines.map(readShell)) {
+    for (const line of lines) {
+      // Nobody asks for more once something is missing.
+      if (!this.isWhole) return;
+      const { words, isWhole, cost } = readShell(line, this.#costLeft);
+      this.#costLeft = Math.max(0, this.#costLeft - cost);
       if (!isWhole) this.isWhole = false;
       for (const { texts, isProse: isSaid } of words) {
         if (!isSaid) for (const word of texts) this.#word(word, needed);

@@ -82,6 +82,12 @@ describe('the names in the arguments of a call', () => {
     expect(namedPaths({ content: `${'x '.repeat(4_000)}b.c` }, known).isWhole).toBe(true);
   });
 
+  it('are looked for in very many texts together only so far', () => {
+    const known = { baseNames: NONE, isMentioned: () => false };
+    const texts = Array.from({ length: 47_000 }, (_, index) => `"$A ${index}"$B$C$D$E$F$G`);
+    expect(namedPaths({ texts }, known).isWhole).toBe(false);
+  });
+
   it('are bounded, and it is told when there are more', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => `a/${index}`);
     expect(namedPaths(many, { baseNames: NONE, isMentioned: () => false }).isWhole).toBe(false);

@@ -1,11 +1,12 @@
 // Lists in braces: `{a,b}`, `{1..3}`.
 import type { Budget } from './budget.ts';
-import type { Unit } from './unit.ts';
+import { UNKNOWN, type Unit } from './unit.ts';
 
 /** Lists that one word may become. */
 const LISTS_MAX = 128;
 const DEPTH_MAX = 64;
 const SEQUENCE_UNITS_MAX = 32;
+const SEQUENCE_MAX = 16;
 const SEQUENCE = /^(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.(-?\d{1,9}))?$/;
 
 interface Expanded {
@@ -125,11 +126,11 @@ function sequenceIn(units: readonly Unit[]): Sequence | undefined {
   return { isNumber, from, to, step, width };
 }
 
-/** One more than the limit says that there are more. */
+/** Of a long one, any part will do: its numbers or letters spell no name by themselves. */
 function textsIn({ isNumber, from, to, step, width }: Sequence): readonly string[] {
   const texts: string[] = [];
   for (let at = from; step > 0 ? at <= to : at >= to; at += step) {
-    if (texts.length > LISTS_MAX) break;
+    if (texts.length >= SEQUENCE_MAX) return [UNKNOWN];
     const sign = at < 0 ? '-' : '';
     const digits = String(Math.abs(at)).padStart(width - sign.length, '0');
     texts.push(isNumber ? sign + digits : String.fromCharCode(at));

@@ -1,6 +1,7 @@
 // How much may still be read and made while a command line is read.
 
 const CHARS_MAX = 8_388_608;
+/** On top of it, so that a short line may become many texts. */
 const CHARS_SPARE = 32_768;
 /** For each character of the line. */
 const CHARS_EACH = 16;
@@ -11,8 +12,15 @@ const TEXT_COST = 32;
 class Budget {
   #charsLeft: number;
 
-  constructor(lineLength: number) {
-    this.#charsLeft = Math.min(CHARS_MAX, lineLength * CHARS_EACH + CHARS_SPARE);
+  readonly #chars: number;
+
+  constructor(lineLength: number, spare = CHARS_SPARE) {
+    this.#chars = Math.min(CHARS_MAX, lineLength * CHARS_EACH + Math.min(spare, CHARS_SPARE));
+    this.#charsLeft = this.#chars;
+  }
+
+  get spent(): number {
+    return this.#chars - this.#charsLeft;
   }
 
   /** Once something was more than was left, nothing is read or made any more. */

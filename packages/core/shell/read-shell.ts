@@ -11,20 +11,23 @@ const PRESET: Known = {
   isFirst: true,
 };
 
-/** Reads a command line. Never throws, and reads and makes no more than a few times its length. */
-function readShell(given: string): ShellReading {
+/**
+ * Reads a command line. Never throws, and reads and makes no more than a few times its length and
+ * `spare` characters: who reads very many lines gives them less than each may have.
+ */
+function readShell(given: string, spare?: number): ShellReading {
   // A shell drops NUL; we mark with both what is not known, and where a value is split.
   const text = given.replaceAll(UNKNOWN, '').replaceAll(SPLIT, '');
-  const first = readWith(text, PRESET);
+  const first = readWith(text, PRESET, spare);
   if (!first.isWhole) return first;
   const { known } = first;
   // What was set behind its use may be used again: in a loop, or in a function.
   const hasValues = first.isDynamic && known.variables.size > PRESET.variables.size;
-  return hasValues || known.isRedefined ? readWith(text, known) : first;
+  return hasValues || known.isRedefined ? readWith(text, known, spare) : first;
 }
 
-function readWith(text: string, known: Known): Reading {
-  const budget = new Budget(text.length);
+function readWith(text: string, known: Known, spare: number | undefined): Reading {
+  const budget = new Budget(text.length, spare);
   const reading = new Reading(budget, known);
   const place = { reading, depth: 0, isUsed: false };
   if (budget.takes(text.length)) new ShellReader(text, place).readAll();

@@ -19,6 +19,8 @@ interface ShellReading {
   readonly isDynamic: boolean;
   /** False when there was more than the limits allow. */
   readonly isWhole: boolean;
+  /** How many characters were read and made. */
+  readonly cost: number;
 }
 
 /** What is known of a line before it is read. */
@@ -30,7 +32,7 @@ interface Known {
 }
 
 const WORDS_MAX = 250_000;
-const VALUES_MAX = 16;
+const VALUES_MAX = 64;
 const VALUE_LENGTH_MAX = 8_192;
 const VARIABLES_MAX = 256;
 
@@ -60,6 +62,10 @@ class Reading implements ShellReading {
 
   redefine(): void {
     this.#redefines = true;
+  }
+
+  get cost(): number {
+    return this.budget.spent;
   }
 
   get isWhole(): boolean {
