@@ -1,8 +1,6 @@
 // What in a JSON value may name a file: whole texts, and the words of commands.
 import { isObject } from '@subluminal/contracts';
-import { COLON, QUOTE, SPACE } from '../canon/units.ts';
 import type { GatheredTexts } from '../session/guard.ts';
-import { asciiBytes, decodeText } from '../session/peek/text.ts';
 import { readShell, withoutEscapes } from '../shell/index.ts';
 import type { SelfProtection } from './options.ts';
 
@@ -55,7 +53,6 @@ const PATTERN_LIST = /([?*+@!])\(([^()]*)\)/g;
 const LISTS_DEPTH = 3;
 /** A sign of a path; what has none is a plain word. */
 const PATHISH = /[/\\~.%$*?\0]/;
-const PATH_SIGNS = asciiBytes('/.\\~%$*?');
 /** What a path has that leads out of the folder it starts in, or further down. */
 const SLASHED = /[/\\~]/;
 /** A text with none of these is one word to every shell. */
@@ -223,9 +220,14 @@ function foldedKey(key: string): string {
   return key.toLowerCase().replace(/[_\s-]/g, '');
 }
 
+/** Whether every text behind a key is said or written somewhere. */
+function isAlwaysProse(name: string): boolean {
+  return PROSE.has(name) || LEFT_OUT.test(name);
+}
+
 /** Whether a text is said or written somewhere, by the key that it stands behind. */
 function isProse(name: string, key: string, text: string): boolean {
-  if (PROSE.has(name) || LEFT_OUT.test(name)) return true;
+  if (isAlwaysProse(name)) return true;
   const hasLines = text.trim().includes('\n');
   // `{"README.md": "…"}`: the name of a file, and what is in it.
   return hasLines && (LINES.has(name) || /[^.]\.\w{1,8}$|\//.test(key));
@@ -251,28 +253,5 @@ function namedInTexts(texts: GatheredTexts['texts'], known: ProtectedNames): Nam
   return { names: [...collector.names], isWhole: collector.isWhole };
 }
 
-/** Whether JSON has any sign that a path is made of, or a key that paths stand behind. */
-function mayNamePath(json: Uint8Array): boolean {
-  for (const sign of PATH_SIGNS) if (json.includes(sign)) return true;
-  return hasOpenedKey(json);
-}
-
-/** Whether a file or a command may stand behind one of the keys. The JSON has no backslash. */
-function hasOpenedKey(json: Uint8Array): boolean {
-  let start = json.indexOf(QUOTE);
-  while (start !== -1) {
-    const end = json.indexOf(QUOTE, start + 1);
-    if (end === -1) return false;
-    let next = end + 1;
-    while ((json[next] ?? COLON) <= SPACE) next++;
-    if (json[next] === COLON) {
-      const name = foldedKey(decodeText(json, start + 1, end));
-      if (FILE_KEY.test(name) || COMMAND_KEY.test(name)) return true;
-    }
-    start = json.indexOf(QUOTE, end + 1);
-  }
-  return false;
-}
-
 export type { NamedPaths };
-export { mayNamePath, namedInTexts, namedPaths };
+export { COMMAND_KEY, FILE_KEY, foldedKey, isAlwaysProse, LINES, namedInTexts, namedPaths };

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { callOf, optionsOf, request, sealedCall } from './guard.test-support.ts';
 import { createGuard } from './guard.ts';
-import { mayNamePath, namedPaths } from './named-paths.ts';
+import { mayNamePath } from './may-name-path.ts';
+import { namedPaths } from './named-paths.ts';
 import type { SelfProtection } from './options.ts';
 
 const NONE: ReadonlySet<string> = new Set();
@@ -66,12 +67,37 @@ describe('the names in the arguments of a call', () => {
     expect(names({ query: 'where is b.c loaded?', pattern: 'b.c' })).toEqual([]);
   });
 
-  it('are not looked for where nothing is like a path', () => {
-    const mayName = (json: string) => mayNamePath(new TextEncoder().encode(json));
-    expect(mayName('{"query":"hello","paths":[],"limit":5}')).toBe(true);
-    expect(mayName('{"query":"hello path","limit" : 5,"list":["path","x"]}')).toBe(false);
-    expect(mayName('{"limit":5,"Old_Path" : "link"}')).toBe(true);
-    expect(mayName('{"q":"\\u002e"}')).toBe(true);
+  it.each([
+    '{"query":"hello","paths":[],"limit":5}',
+    '{"limit":5,"Old_Path" : "link"}',
+    '{"q":"\\u002e"}',
+    '{"a.b":1}',
+    '{"content":"/etc/x"}',
+    '{"text":"one line with a/b.c"}',
+    '{"text":"a/b.c\\n"}',
+    '{"text":"\\na/b.c"}',
+    '{"text":"a \\\\n/b"}',
+    '{"content":["see","a b/c"]}',
+    '{"content":"  /etc/x"}',
+    '{"content":"\\t /etc/x"}',
+    '{"content":"/etc/x  "}',
+    '{"content":"\u00a0 /etc/x"}',
+    '{"text":"\u00a0\\na/b"}',
+    '{"content":"see \\"x\\"","b":"a/b"}',
+    '{"content":"see","list":["x","a/b"]}',
+    '["a/b"]',
+  ])('may be in %s', (json) => {
+    expect(mayNamePath(new TextEncoder().encode(json))).toBe(true);
+  });
+
+  it.each([
+    '{"query":"hello path","limit" : 5,"list":["path","x"]}',
+    '{"content":"see a/b.c and more"}',
+    '{"content":"see \\"a/b.c\\" and","n":5}',
+    '{"n":"5","text":"see\\nthe a/b.c"}',
+    '{}',
+  ])('are not looked for in %s', (json) => {
+    expect(mayNamePath(new TextEncoder().encode(json))).toBe(false);
   });
 
   it('are not all known where one is too long to be looked at, and mentions what is protected', () => {

@@ -3,8 +3,9 @@ import type { JsonObject } from '@subluminal/contracts';
 import { isObject } from '@subluminal/contracts';
 import { visible } from '../policy/visible.ts';
 import type { GatheredTexts, GuardedCall, Passage } from '../session/guard.ts';
+import { mayNamePath } from './may-name-path.ts';
 import type { Memory } from './memory.ts';
-import { mayNamePath, type NamedPaths, namedInTexts, namedPaths } from './named-paths.ts';
+import { type NamedPaths, namedInTexts, namedPaths } from './named-paths.ts';
 import type { Stop } from './say.ts';
 
 const ADVICE =
