@@ -1,4 +1,5 @@
-// Four bytes of a string at a time: most of a message of text is plain.
+// Several bytes of a string at a time: most of a message of text is plain.
+import { SPACE } from './units.ts';
 
 /**
  * Whether four bytes all stand in a canonical string as they are: none is a quote, a backslash or
@@ -15,9 +16,38 @@ function arePlain(four: number): boolean {
   return ((hasQuote | hasSlash | small) & 0x80808080) === 0;
 }
 
-/** The same, and none is beyond ASCII. */
-function arePlainAscii(four: number): boolean {
-  return (four & 0x80808080) === 0 && arePlain(four);
+/** What `oddByteAt` stops at beside control characters. */
+const NOTHING_MORE = 0;
+const BEYOND_ASCII = 0x80808080 | 0;
+
+/**
+ * The first byte of a range that is a control character, or beyond ASCII where `more` says so; else
+ * its end. Sixteen bytes at a time, as above.
+ */
+function oddByteAt(view: DataView, from: number, until: number, more: number): number {
+  const lastStart = until - 16;
+  let at = from;
+  while (at < until) {
+    while (at <= lastStart) {
+      const one = view.getInt32(at, true);
+      const two = view.getInt32(at + 4, true);
+      const three = view.getInt32(at + 8, true);
+      const four = view.getInt32(at + 12, true);
+      const small =
+        ((one - 0x20202020) & ~one) |
+        ((two - 0x20202020) & ~two) |
+        ((three - 0x20202020) & ~three) |
+        ((four - 0x20202020) & ~four);
+      if (((small | ((one | two | three | four) & more)) & 0x80808080) !== 0) break;
+      at += 16;
+    }
+    const end = Math.min(until, at + 16);
+    for (; at < end; at++) {
+      const byte = view.getUint8(at);
+      if (byte < SPACE || (byte >= 0x80 && more !== NOTHING_MORE)) return at;
+    }
+  }
+  return until;
 }
 
-export { arePlain, arePlainAscii };
+export { arePlain, BEYOND_ASCII, NOTHING_MORE, oddByteAt };

@@ -1,4 +1,6 @@
 // One pass over the bytes of a message. It validates JSON and UTF-8 as it goes, and builds nothing.
+
+import { NOTHING_MORE, oddByteAt } from '../../canon/plain.ts';
 import {
   BACKSLASH,
   CARRIAGE_RETURN,
@@ -91,7 +93,7 @@ class Scan {
     const { bytes } = this;
     const quote = bytes.indexOf(QUOTE, from);
     this.view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (quote === -1 || hasControl(this.view, from, quote)) return -1;
+    if (quote === -1 || oddByteAt(this.view, from, quote, NOTHING_MORE) < quote) return -1;
     let slashes = quote;
     while (slashes > from && bytes[slashes - 1] === BACKSLASH) slashes--;
     return (quote - slashes) % 2 === 0 ? quote : quote + 1;
@@ -119,21 +121,6 @@ class Scan {
     }
     return byte;
   }
-}
-
-/** Eight bytes at a time: subtracting sets the highest bit of those below a space. */
-function hasControl(view: DataView, from: number, until: number): boolean {
-  const lastEight = until - 8;
-  let at = from;
-  while (at <= lastEight) {
-    const one = view.getInt32(at, true);
-    const two = view.getInt32(at + 4, true);
-    const small = (((one - 0x20202020) | 0) & ~one) | (((two - 0x20202020) | 0) & ~two);
-    if ((small & 0x80808080) !== 0) return true;
-    at += 8;
-  }
-  while (at < until && view.getUint8(at) >= SPACE) at++;
-  return at < until;
 }
 
 /** Skips one value, from its first byte on. */

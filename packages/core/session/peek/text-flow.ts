@@ -1,6 +1,6 @@
 // The inside of a JSON string that goes by in parts: control characters, escapes and UTF-8 are checked,
 // also where a part ends in the middle of them.
-import { arePlainAscii } from '../../canon/plain.ts';
+import { BEYOND_ASCII, oddByteAt } from '../../canon/plain.ts';
 import { BACKSLASH, CARRIAGE_RETURN, LOWER_U, QUOTE, SPACE } from '../../canon/units.ts';
 import type { InvalidReason } from './types.ts';
 
@@ -33,12 +33,16 @@ class TextFlow {
   /** Reads on to the end of the string or of the bytes, and says where that is. */
   read(bytes: Uint8Array, view: DataView, from: number): number {
     const { length } = bytes;
-    const lastFour = length - 4;
     let at = from;
+    /** The next quote and the next backslash, as far as they are looked for. */
+    let quote = -1;
+    let slash = -1;
     this.fault = undefined;
     while (at < length) {
       if (this.isBetween) {
-        while (at <= lastFour && arePlainAscii(view.getInt32(at, true))) at += 4;
+        if (quote < at) quote = placeOf(bytes, QUOTE, at);
+        if (slash < at) slash = placeOf(bytes, BACKSLASH, at);
+        at = oddByteAt(view, at, Math.min(quote, slash), BEYOND_ASCII);
         if (at >= length) break;
       }
       this.take(bytes[at++] ?? 0);
@@ -101,6 +105,12 @@ class TextFlow {
   private complain(reason: InvalidReason): void {
     this.fault ??= reason;
   }
+}
+
+/** The end of the bytes where it is not among them. */
+function placeOf(bytes: Uint8Array, byte: number, from: number): number {
+  const at = bytes.indexOf(byte, from);
+  return at === -1 ? bytes.length : at;
 }
 
 export { TextFlow };
