@@ -24,7 +24,11 @@ const BEYOND_ASCII = 0x80808080 | 0;
  * The first byte of a range that is a control character, or beyond ASCII where `more` says so; else
  * its end. Sixteen bytes at a time, as above.
  */
-function oddByteAt(view: DataView, from: number, until: number, more: number): number {
+function oddByteAt(
+  view: DataView,
+  { from, until }: { readonly from: number; readonly until: number },
+  more: number,
+): number {
   const lastStart = until - 16;
   let at = from;
   while (at < until) {

@@ -93,7 +93,8 @@ class Scan {
     const { bytes } = this;
     const quote = bytes.indexOf(QUOTE, from);
     this.view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (quote === -1 || oddByteAt(this.view, from, quote, NOTHING_MORE) < quote) return -1;
+    if (quote === -1 || oddByteAt(this.view, { from, until: quote }, NOTHING_MORE) < quote)
+      return -1;
     let slashes = quote;
     while (slashes > from && bytes[slashes - 1] === BACKSLASH) slashes--;
     return (quote - slashes) % 2 === 0 ? quote : quote + 1;

@@ -42,7 +42,7 @@ class TextFlow {
       if (this.isBetween) {
         if (quote < at) quote = placeOf(bytes, QUOTE, at);
         if (slash < at) slash = placeOf(bytes, BACKSLASH, at);
-        at = oddByteAt(view, at, Math.min(quote, slash), BEYOND_ASCII);
+        at = oddByteAt(view, { from: at, until: Math.min(quote, slash) }, BEYOND_ASCII);
         if (at >= length) break;
       }
       this.take(bytes[at++] ?? 0);
