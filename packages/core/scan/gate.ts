@@ -43,6 +43,8 @@ class Threes {
   readonly heads = new Int16Array(HASHES).fill(NONE);
   readonly nexts: number[] = [];
   readonly candidates: (Candidate & { readonly key: number })[] = [];
+  /** For each candidate its first byte in lower case: most are told by it. */
+  readonly firsts: number[] = [];
 
   /** Adds a keyword for both kinds of places that it can begin at. */
   add(keyword: Keyword): void {
@@ -73,6 +75,7 @@ class Threes {
     }
     const hash = hashOf(key);
     this.nexts.push(this.heads[hash] ?? NONE);
+    this.firsts.push(lower(candidate.word[0] ?? 0));
     this.heads[hash] = this.candidates.push({ ...candidate, key }) - 1;
   }
 }
@@ -166,8 +169,14 @@ class Look {
   }
 
   private isAmong(key: number, at: number): boolean {
-    const { heads, nexts, candidates } = this.threes;
+    const { heads, nexts, firsts, candidates } = this.threes;
+    const { bytes } = this;
+    const before = lower(bytes[at - 1] ?? 0);
+    const here = lower(bytes[at] ?? 0);
+    const behind = lower(bytes[at + 1] ?? 0);
     for (let index = heads[hashOf(key)] ?? NONE; index !== NONE; index = nexts[index] ?? NONE) {
+      const first = firsts[index];
+      if (first !== here && first !== before && first !== behind) continue;
       const candidate = candidates[index];
       if (candidate === undefined || candidate.key !== key) continue;
       const from = at + candidate.shift;
