@@ -250,7 +250,7 @@ function growthTable(rows: readonly GrowthRow[]): string {
   return `canonicalize, growth (1 is linear)\n${table([head, ...cells])}`;
 }
 
-function run(args: readonly string[]): void {
+export function run(args: readonly string[]): void {
   const { json, samples } = readBenchOptions(args, 1_000);
   const rows = canonRows(samples);
   if (json) {
@@ -264,5 +264,3 @@ function run(args: readonly string[]): void {
   const goal = goalLine('args_hash, the slowest input: × the plain hash', worst, RATIO_GOAL);
   process.stdout.write(`${canonTable(rows)}${goal}${growthTable(growthRows())}`);
 }
-
-export { run };

@@ -79,7 +79,7 @@ function times(fleet: Fleet): string {
 }
 
 /** `--samples` is the number of runs. */
-async function run(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[]): Promise<number> {
   const { json, samples: runs } = readBenchOptions(args, RUNS);
   if (runs > RUNS_MAX) throw new UsageError(`--samples takes at most ${RUNS_MAX} runs here`);
   if (!isBuilt()) throw new UsageError('`sub` is not built: run `npm run build` first');
@@ -95,5 +95,3 @@ async function run(args: readonly string[]): Promise<number> {
   // Lost calls are no matter of speed.
   return found.every(([isMet]) => isMet) ? 0 : 1;
 }
-
-export { run };

@@ -3,27 +3,27 @@
 import { parseArgs } from 'node:util';
 
 /** Nanoseconds from any fixed start. */
-type Clock = () => number;
+export type Clock = () => number;
 
-interface Contestant {
+export interface Contestant {
   readonly name: string;
   /** One call; `index` counts up, to pick the next input. What it returns is kept from the optimiser. */
   readonly run: (index: number) => unknown;
 }
 
-interface AsyncContestant {
+export interface AsyncContestant {
   readonly name: string;
   readonly run: (index: number) => Promise<unknown>;
 }
 
-interface MeasureOptions {
+export interface MeasureOptions {
   readonly samples?: number;
   /** Calls per contestant before anything counts. */
   readonly warmup?: number;
   readonly clock?: Clock;
 }
 
-interface Timing {
+export interface Timing {
   readonly name: string;
   readonly samples: number;
   /** Calls per sample: 1 means that the percentiles are those of single calls. */
@@ -35,20 +35,20 @@ interface Timing {
   readonly meanNs: number;
 }
 
-interface Measurement {
+export interface Measurement {
   /** The smallest step the clock can show, its own cost included. */
   readonly resolutionNs: number;
   readonly timings: readonly Timing[];
 }
 
-interface ReportOptions {
+export interface ReportOptions {
   readonly title: string;
   /** The contestant that all others are compared with. */
   readonly floor: string;
   readonly json: boolean;
 }
 
-interface BenchOptions {
+export interface BenchOptions {
   readonly json: boolean;
   readonly samples: number;
 }
@@ -77,7 +77,10 @@ const systemClock: Clock = () => performance.now() * 1e6;
 const sink: { last: unknown } = { last: undefined };
 
 /** Times synchronous calls; calls too short for the clock are timed in batches. */
-function measure(contestants: readonly Contestant[], options: MeasureOptions = {}): Measurement {
+export function measure(
+  contestants: readonly Contestant[],
+  options: MeasureOptions = {},
+): Measurement {
   const { samples = SAMPLES, warmup = WARMUP, clock = systemClock } = options;
   const resolutionNs = clockResolution(clock);
   const lanes = contestants.map(({ name, run }): Lane => {
@@ -94,7 +97,7 @@ function measure(contestants: readonly Contestant[], options: MeasureOptions = {
 }
 
 /** Times calls that wait for something, one at a time. */
-async function measureAsync(
+export async function measureAsync(
   contestants: readonly AsyncContestant[],
   options: MeasureOptions = {},
 ): Promise<Measurement> {
@@ -173,13 +176,13 @@ function summarize(lane: {
 }
 
 /** Nearest rank over sorted samples: always a value that was really seen. */
-function percentile(sorted: Float64Array, percent: number): number {
+export function percentile(sorted: Float64Array, percent: number): number {
   const rank = Math.ceil((percent / 100) * sorted.length);
   return sorted[Math.max(0, rank - 1)] ?? Number.NaN;
 }
 
 /** A table for people, or one line of JSON. */
-function report(measurement: Measurement, { title, floor, json }: ReportOptions): string {
+export function report(measurement: Measurement, { title, floor, json }: ReportOptions): string {
   const base = measurement.timings.find(({ name }) => name === floor);
   if (base === undefined) throw new Error(`no contestant is called ${floor}`);
   const rows = measurement.timings.map((timing) => ({
@@ -207,13 +210,13 @@ function report(measurement: Measurement, { title, floor, json }: ReportOptions)
 }
 
 /** Whether a figure is what was aimed at, so that nobody has to compare by eye. */
-function goalLine(what: string, value: number, goalMax: number): string {
+export function goalLine(what: string, value: number, goalMax: number): string {
   const verdict = value <= goalMax ? 'met   ' : 'MISSED';
   return `  goal ${verdict}  ${what}: ${value.toPrecision(3)}, at most ${goalMax}\n`;
 }
 
 /** The same where more is better. */
-function leastLine(what: string, value: number, goalMin: number): string {
+export function leastLine(what: string, value: number, goalMin: number): string {
   const verdict = value >= goalMin ? 'met   ' : 'MISSED';
   return `  goal ${verdict}  ${what}: ${value.toPrecision(3)}, at least ${goalMin}\n`;
 }
@@ -224,7 +227,7 @@ function micros(ns: number): string {
 }
 
 /** The first column to the left, figures to the right. */
-function table(rows: readonly (readonly string[])[]): string {
+export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -241,10 +244,10 @@ function table(rows: readonly (readonly string[])[]): string {
 }
 
 /** A wrong command line: the message is for the person who typed it. */
-class UsageError extends Error {}
+export class UsageError extends Error {}
 
 /** The options that every benchmark takes. */
-function readBenchOptions(args: readonly string[], samples: number = SAMPLES): BenchOptions {
+export function readBenchOptions(args: readonly string[], samples: number = SAMPLES): BenchOptions {
   const values = parseOptions(args);
   const wanted = Number(values.samples ?? samples);
   if (!Number.isSafeInteger(wanted) || wanted < 1 || wanted > SAMPLES_MAX) {
@@ -263,32 +266,9 @@ function parseOptions(args: readonly string[]) {
 }
 
 /** What in the environment would spoil the figures. */
-function environmentWarnings(env: NodeJS.ProcessEnv): readonly string[] {
+export function environmentWarnings(env: NodeJS.ProcessEnv): readonly string[] {
   if ((env['NODE_EXTRA_CA_CERTS'] ?? '') === '') return [];
   return [
     'NODE_EXTRA_CA_CERTS is set: it adds about 50 ms to each start of Node 20. Unset it to measure starts.',
   ];
 }
-
-export type {
-  AsyncContestant,
-  BenchOptions,
-  Clock,
-  Contestant,
-  Measurement,
-  MeasureOptions,
-  ReportOptions,
-  Timing,
-};
-export {
-  environmentWarnings,
-  goalLine,
-  leastLine,
-  measure,
-  measureAsync,
-  percentile,
-  readBenchOptions,
-  report,
-  table,
-  UsageError,
-};

@@ -111,7 +111,7 @@ const BUNDLES = [
 ];
 
 /** Each bundle beside the bare loop, and apart from the other: their garbage would be shared. */
-async function run(args: readonly string[]): Promise<void> {
+export async function run(args: readonly string[]): Promise<void> {
   const options = readBenchOptions(args);
   const calls = callsOf(CALLS);
   const floor = { name: FLOOR, run: (index: number) => calls[index % calls.length]?.tool_name };
@@ -125,5 +125,3 @@ async function run(args: readonly string[]): Promise<void> {
     process.stdout.write(goalLine(`${name}: p99 in µs`, p99Ns / 1_000, DECIDE_P99_GOAL_US));
   }
 }
-
-export { run };

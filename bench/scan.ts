@@ -109,7 +109,7 @@ function processorNsPerKb(sizeKb: number, make: (units: number) => string): numb
   return Math.min(...rounds);
 }
 
-function run(args: readonly string[]): void {
+export function run(args: readonly string[]): void {
   const { json } = readBenchOptions(args);
   for (const subject of SUBJECTS) {
     const perSizeNs = new Map(SIZES_KB.map((sizeKb) => [sizeKb, benchOne(sizeKb, subject, args)]));
@@ -126,5 +126,3 @@ function run(args: readonly string[]): void {
     process.stdout.write(goalLine(what, growth, GROWTH_GOAL));
   }
 }
-
-export { run };

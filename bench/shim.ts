@@ -184,7 +184,7 @@ function show(section: Section, json: boolean): void {
 }
 
 /** `--samples` is the number of calls for latency; the other rounds follow from it. */
-async function run(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[]): Promise<number> {
   const { json, samples } = readBenchOptions(args, SAMPLES);
   if (process.platform !== 'linux') throw new UsageError('this bench reads /proc: it needs Linux');
   if (!isBuilt()) throw new UsageError('`sub` is not built: run `npm run build` first');
@@ -214,5 +214,3 @@ async function run(args: readonly string[]): Promise<number> {
   }
   return 0;
 }
-
-export { run };

@@ -169,7 +169,7 @@ function rewrites(bench: Bench): readonly Way[] {
   ];
 }
 
-async function run(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[]): Promise<number> {
   const { json, samples } = readBenchOptions(args, SAMPLES);
   if (!isBuilt()) throw new UsageError('`sub` is not built: run `npm run build` first');
   const home = mkdtempSync(join(tmpdir(), 'sub-wrap-'));
@@ -225,5 +225,3 @@ function rowsOf(all: readonly Took[]): string {
   ]);
   return table([['', 'p50, ms', 'max, ms', 'added, ms'], ...rows]);
 }
-
-export { run };

@@ -15,7 +15,7 @@ const BANNER = [
 ].join('\n');
 
 /** The same program as one file, which is kept for as long as the program and the packages are the same. */
-function bundled(entry: string): string {
+export function bundled(entry: string): string {
   const hash = createHash('sha256').update(entry).update(readFileSync(entry));
   hash.update(readFileSync(join(ROOT, 'package-lock.json')));
   const name = `${basename(entry, extname(entry))}.mjs`;
@@ -47,11 +47,9 @@ function write(file: string, entry: string): void {
 }
 
 /** The official server that has everything, on its stdin and stdout. */
-function everythingServer(): string {
+export function everythingServer(): string {
   const url = import.meta.resolve(
     '@modelcontextprotocol/server-everything/dist/transports/stdio.js',
   );
   return bundled(fileURLToPath(url));
 }
-
-export { bundled, everythingServer };

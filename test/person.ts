@@ -19,7 +19,7 @@ const SCRIPT = fileURLToPath(new URL('person-terminal.mjs', import.meta.url));
 let opened: Promise<Terminal> | undefined;
 
 /** Opens the terminal of the person; call it before the shims of the test start. */
-function openTerminal(): Promise<Terminal> {
+export function openTerminal(): Promise<Terminal> {
   opened ??= startTerminal();
   return opened;
 }
@@ -62,9 +62,7 @@ function requests(socket: Socket): Terminal['run'] {
 }
 
 /** Runs `sub` as a person does who types it in a terminal of their own. */
-async function personSub(args: readonly string[], options: SubOptions): Promise<Ended> {
+export async function personSub(args: readonly string[], options: SubOptions): Promise<Ended> {
   const terminal = await openTerminal();
   return terminal.run(process.execPath, [SUB, ...args], options);
 }
-
-export { openTerminal, personSub };

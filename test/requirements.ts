@@ -19,17 +19,16 @@ const ALL = [
   ...STEWARD,
 ] as const;
 
-type RequirementId = (typeof ALL)[number]['id'];
+export type RequirementId = (typeof ALL)[number]['id'];
 
-const REQUIREMENTS: readonly Requirement[] = ALL;
+export const REQUIREMENTS: readonly Requirement[] = ALL;
 const IDS: ReadonlySet<string> = new Set(REQUIREMENTS.map(({ id }) => id));
 
 /** Names the requirements that the surrounding test shows; an id that does not exist fails the test. */
-function verifies(...ids: readonly RequirementId[]): void {
+export function verifies(...ids: readonly RequirementId[]): void {
   for (const id of ids) {
     if (!IDS.has(id)) throw new Error(`no requirement \`${id}\` in test/requirements/`);
   }
 }
 
-export type { Requirement, RequirementId };
-export { REQUIREMENTS, verifies };
+export type { Requirement };

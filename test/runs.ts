@@ -4,8 +4,6 @@
 const isFull = process.env['TEST_RUNS'] === 'full';
 
 /** The settings of a property that is worth so many tries, and costs too much for them. */
-function runs(full: number): { readonly numRuns: number } {
+export function runs(full: number): { readonly numRuns: number } {
   return { numRuns: isFull ? full : Math.ceil(full / 4) };
 }
-
-export { runs };

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { homeSeal } from '@subluminal/plane/crypto';
 
-function writeSignedRequest(home: string, request: { readonly id: string }): void {
+export function writeSignedRequest(home: string, request: { readonly id: string }): void {
   const name = `${request.id}.json`;
   const line = JSON.stringify(request);
   const signed = homeSeal(home).sign(`subluminal.record.v1\napprovals/${name}\n${line}`);
@@ -12,5 +12,3 @@ function writeSignedRequest(home: string, request: { readonly id: string }): voi
   const seal = JSON.stringify({ key_id: keyId, signature: value });
   writeFileSync(join(home, 'approvals', name), `${line}\n${seal}\n`, { mode: 0o600 });
 }
-
-export { writeSignedRequest };

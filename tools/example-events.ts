@@ -57,7 +57,7 @@ const CALLS: readonly Made[] = [
 ];
 
 /** The lines of the file, as a shim would have written them. */
-async function exampleEvents(): Promise<string> {
+export async function exampleEvents(): Promise<string> {
   const snapshot = await loadPolicy();
   const writer = eventWriter(PRODUCER);
   const run = { started_at: timeAt(0), mode: snapshot.document.mode, policy: snapshot.ref };
@@ -144,5 +144,3 @@ const COMMAND = 'node tools/run.mjs tools/example-events.ts';
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   process.exitCode = await main(process.argv.slice(2));
 }
-
-export { exampleEvents };

@@ -50,7 +50,7 @@ const SPECIFICATIONS = [
   { name: 'steward', ids: /^ST-/ },
 ];
 
-function audit(manifest: readonly Requirement[], files: readonly Source[]): Report {
+export function audit(manifest: readonly Requirement[], files: readonly Source[]): Report {
   const citations = files.flatMap((file) => citationsOf(file));
   const shown = new Set(
     citations.filter(({ place }) => place === 'test').flatMap(({ ids }) => ids),
@@ -184,7 +184,7 @@ function collapsed(warnings: readonly Row[]): readonly string[] {
   });
 }
 
-function print(report: Report, verbose: boolean): string {
+export function print(report: Report, verbose: boolean): string {
   const width = Math.max(...SPECIFICATIONS.map(({ name }) => name.length));
   const figures = ({ done, all, planned, cited }: Count) =>
     `${done} done / ${all} all (${planned} planned; ${cited} cited)`;
@@ -231,5 +231,3 @@ function main(args: readonly string[]): number {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   process.exitCode = main(process.argv.slice(2));
 }
-
-export { audit, print };

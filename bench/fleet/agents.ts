@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from '../stdio/connection.ts';
 import { NODE, SERVER, SUB } from '../stdio/ways.ts';
 
-interface FleetTimes {
+export interface FleetTimes {
   /** From the first start until all were ready. */
   readonly readyMs: number;
   /** From the first call until the last process was gone. */
@@ -41,17 +41,17 @@ const RUN = [
 ];
 
 /** An agent with its server behind it. */
-function directAgent(calls: number, env: NodeJS.ProcessEnv): Command {
+export function directAgent(calls: number, env: NodeJS.ProcessEnv): Command {
   return { file: NODE, args: [AGENT, String(calls), NODE, SERVER], env };
 }
 
 /** The same agent in a run, its server behind a shim. */
-function governedAgent(calls: number, env: NodeJS.ProcessEnv): Command {
+export function governedAgent(calls: number, env: NodeJS.ProcessEnv): Command {
   const server = [NODE, SUB, 'shim', '--server-name', 'echo', '--', NODE, SERVER];
   return { file: NODE, args: [SUB, ...RUN, NODE, AGENT, String(calls), ...server], env };
 }
 
-async function runFleet(command: Command, agents: number): Promise<FleetTimes> {
+export async function runFleet(command: Command, agents: number): Promise<FleetTimes> {
   const startMs = performance.now();
   const fleet = Array.from({ length: agents }, () => startAgent(command));
   await Promise.all(fleet.map(({ ready }) => ready));
@@ -91,6 +91,3 @@ function startAgent({ file, args, env }: Command): Agent {
 function answeredIn(line: string): number {
   return Number(/^\{"answered":(\d+),"refused":0\}$/.exec(line)?.[1] ?? 0);
 }
-
-export type { FleetTimes };
-export { directAgent, governedAgent, runFleet };

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { NODE, SUB } from '../stdio/ways.ts';
 
-interface Recorded {
+export interface Recorded {
   readonly calls: number;
   /** Calls that have a start, a decision and an end. */
   readonly whole: number;
@@ -13,7 +13,7 @@ interface Recorded {
   readonly runsWhole: number;
 }
 
-interface Verified {
+export interface Verified {
   readonly exitCode: number | null;
   readonly events: number;
 }
@@ -22,7 +22,7 @@ const PAGE = 10_000;
 const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Serves until it is told to stop. */
-async function serveLedger(env: NodeJS.ProcessEnv): Promise<{ stop(): Promise<void> }> {
+export async function serveLedger(env: NodeJS.ProcessEnv): Promise<{ stop(): Promise<void> }> {
   const child = spawn(NODE, [SUB, 'ledgerd', '--foreground'], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -47,7 +47,7 @@ function firstLine(child: ChildProcess): Promise<void> {
   });
 }
 
-function recorded(env: NodeJS.ProcessEnv, callsPerRun: number): Recorded {
+export function recorded(env: NodeJS.ProcessEnv, callsPerRun: number): Recorded {
   const perRun = new Map<string, number>();
   let [calls, whole] = [0, 0];
   for (let after = ''; ; ) {
@@ -69,7 +69,7 @@ function recorded(env: NodeJS.ProcessEnv, callsPerRun: number): Recorded {
   return { calls, whole, runs: runs.length, runsWhole: runsWhole.length };
 }
 
-function verify(env: NodeJS.ProcessEnv): Verified {
+export function verify(env: NodeJS.ProcessEnv): Verified {
   const { status, stdout } = sub(env, ['ledger', 'verify', '--deep', '--json']);
   const events: unknown = field(parsed(stdout), 'events');
   return { exitCode: status, events: typeof events === 'number' ? events : Number.NaN };
@@ -104,6 +104,3 @@ function textIn(value: unknown, name: string): string {
   const text = field(value, name);
   return typeof text === 'string' ? text : '';
 }
-
-export type { Recorded, Verified };
-export { recorded, serveLedger, verify };

@@ -4,14 +4,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Requests } from './requests.ts';
 
-interface Command {
+export interface Command {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
 
 /** What the benches ask of every way. */
-interface Connection {
+export interface Connection {
   /** The process that the client talks to. */
   readonly pid: number;
   /** Ends when the answer to `initialize` is there. */
@@ -23,7 +23,7 @@ interface Connection {
   close(): Promise<void>;
 }
 
-interface Load {
+export interface Load {
   readonly calls: number;
   readonly windowCalls: number;
 }
@@ -31,7 +31,7 @@ interface Load {
 const NEWLINE = 0x0a;
 const ANSWER_MS = 60_000;
 const CLOSE_MS = 10_000;
-const INITIALIZE = {
+export const INITIALIZE = {
   jsonrpc: '2.0',
   id: 1,
   method: 'initialize',
@@ -41,9 +41,9 @@ const INITIALIZE = {
     clientInfo: { name: 'bench', version: '1' },
   },
 } as const;
-const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' } as const;
+export const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' } as const;
 
-class PipeConnection implements Connection {
+export class PipeConnection implements Connection {
   readonly pid: number;
   readonly #child: ChildProcess;
   readonly #input: NonNullable<ChildProcess['stdin']>;
@@ -145,6 +145,3 @@ class PipeConnection implements Connection {
 function unexpected(bytes: number, expected: number): Error {
   return new Error(`the answers have ${bytes} bytes instead of ${expected}: calls were refused`);
 }
-
-export type { Command, Connection, Load };
-export { INITIALIZE, INITIALIZED, PipeConnection };

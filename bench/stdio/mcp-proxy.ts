@@ -127,9 +127,7 @@ function install(): boolean {
 }
 
 /** The way by `mcp-proxy`, or undefined when it can't be had. */
-function mcpProxyWay({ env }: Place): Way | undefined {
+export function mcpProxyWay({ env }: Place): Way | undefined {
   if (!install()) return undefined;
   return { name: 'mcp-proxy', open: () => new HttpConnection(env) };
 }
-
-export { mcpProxyWay };

@@ -10,12 +10,12 @@ function field(file: string, name: string): number {
   return Number(value);
 }
 
-function peakKb(pid: number): number {
+export function peakKb(pid: number): number {
   return field(`/proc/${pid}/status`, 'VmHWM');
 }
 
 /** The share of a process and its helpers; memory that n processes share counts 1/n. */
-function pssKb(pid: number): number {
+export function pssKb(pid: number): number {
   const own = [pid, ...childrenOf(pid).filter((child) => !isServer(child))];
   return own.reduce((sum, one) => sum + field(`/proc/${one}/smaps_rollup`, 'Pss'), 0);
 }
@@ -33,5 +33,3 @@ function isServer(pid: number): boolean {
   const [, script = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   return script.endsWith(SERVER);
 }
-
-export { peakKb, pssKb };

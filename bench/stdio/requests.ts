@@ -17,7 +17,7 @@ const WORDS =
   'Commit first: a crash must not lose an allowed call. The plane says which call it was. ';
 
 /** A call of exactly so many bytes, its newline included; no two have the same id or arguments. */
-class Requests {
+export class Requests {
   readonly messageBytes: number;
   readonly answerBytes: number;
   readonly #ring: Buffer;
@@ -79,5 +79,3 @@ function textOf(length: number): string {
   const text = line.repeat(Math.floor(length / line.length));
   return text + 'x'.repeat(length - text.length);
 }
-
-export { Requests };

@@ -5,14 +5,14 @@ import { peakKb, pssKb } from './memory.ts';
 import { Requests } from './requests.ts';
 import type { Way, WayName } from './ways.ts';
 
-type Figures<T> = ReadonlyMap<WayName, T>;
+export type Figures<T> = ReadonlyMap<WayName, T>;
 
-interface Latency {
+export interface Latency {
   readonly p50Us: number;
   readonly p99Us: number;
 }
 
-interface Transfer {
+export interface Transfer {
   readonly ms: number;
   /** The most memory that the process in the middle ever had. */
   readonly peakMb: number;
@@ -24,13 +24,13 @@ interface FloodOptions {
   readonly calls: number;
 }
 
-const WINDOW_CALLS = 64;
+export const WINDOW_CALLS = 64;
 /** Answered requests are overwritten; twice the window leaves room. */
 const SLOTS = 2 * WINDOW_CALLS;
 const LATENCY_BYTES = 1_024;
 const LATENCY_WARMUP_MAX = 1_000;
 
-const TOGETHER = 10;
+export const TOGETHER = 10;
 const TOGETHER_CALLS = 100;
 
 /** Whoever goes first pays for the caches, so each round begins with another. */
@@ -65,7 +65,7 @@ async function timedMs(act: () => Promise<void>): Promise<number> {
 }
 
 /** One call after the other: the time to its answer. */
-function latency(ways: readonly Way[], samples: number): Promise<Figures<Latency>> {
+export function latency(ways: readonly Way[], samples: number): Promise<Figures<Latency>> {
   return withOpen(ways, async (open) => {
     const lanes = open.map((one) => ({
       ...one,
@@ -89,7 +89,7 @@ function latency(ways: readonly Way[], samples: number): Promise<Figures<Latency
 }
 
 /** Calls per second with a window of them open; the median of all rounds. */
-function flood(ways: readonly Way[], options: FloodOptions): Promise<Figures<number>> {
+export function flood(ways: readonly Way[], options: FloodOptions): Promise<Figures<number>> {
   const { messageBytes, rounds, calls } = options;
   return withOpen(ways, async (open) => {
     const lanes = open.map((one) => ({
@@ -112,7 +112,7 @@ function flood(ways: readonly Way[], options: FloodOptions): Promise<Figures<num
 }
 
 /** Large calls, there and back; the median time, and the memory it took. */
-function large(
+export function large(
   ways: readonly Way[],
   { messageBytes, rounds }: { readonly messageBytes: number; readonly rounds: number },
 ): Promise<Figures<Transfer>> {
@@ -136,7 +136,7 @@ function large(
 }
 
 /** From the start of the process to the answer to `initialize`; the median. */
-async function startUp(ways: readonly Way[], rounds: number): Promise<Figures<number>> {
+export async function startUp(ways: readonly Way[], rounds: number): Promise<Figures<number>> {
   const lanes = ways.map((way) => ({
     way,
     name: way.name,
@@ -158,7 +158,7 @@ async function startUp(ways: readonly Way[], rounds: number): Promise<Figures<nu
 }
 
 /** Ten of a way at once, after a few calls: the memory of one, what is shared counted by parts. */
-async function footprint(ways: readonly Way[]): Promise<Figures<number>> {
+export async function footprint(ways: readonly Way[]): Promise<Figures<number>> {
   const found = new Map<WayName, number>();
   for (const way of ways) {
     const ten = Array.from({ length: TOGETHER }, () => way);
@@ -180,6 +180,3 @@ function figures<L extends { readonly name: WayName }, T>(
 ): Figures<T> {
   return new Map(lanes.map((lane) => [lane.name, figure(lane)]));
 }
-
-export type { Figures, Latency, Transfer };
-export { flood, footprint, large, latency, startUp, TOGETHER, WINDOW_CALLS };

@@ -8,44 +8,44 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type Command, type Connection, PipeConnection } from './connection.ts';
 
-type WayName = 'direct' | 'relay' | 'shim' | 'mcp-proxy';
+export type WayName = 'direct' | 'relay' | 'shim' | 'mcp-proxy';
 
-interface Way {
+export interface Way {
   readonly name: WayName;
   open(): Connection;
 }
 
 /** The folder and the processes that a bench needs beside its ways. */
-interface Place {
+export interface Place {
   readonly home: string;
   readonly env: NodeJS.ProcessEnv;
   /** Ends everything; gives how many events came to the ledger. */
   close(): Promise<number>;
 }
 
-const SERVER = fileURLToPath(new URL('echo-server.mjs', import.meta.url));
+export const SERVER = fileURLToPath(new URL('echo-server.mjs', import.meta.url));
 const LEDGER = fileURLToPath(new URL('discard-ledger.mjs', import.meta.url));
 const RELAY = fileURLToPath(new URL('../relay.mjs', import.meta.url));
 const POLICY = fileURLToPath(new URL('policy.yaml', import.meta.url));
-const SUB = fileURLToPath(new URL('../../packages/cli/bin/sub.mjs', import.meta.url));
+export const SUB = fileURLToPath(new URL('../../packages/cli/bin/sub.mjs', import.meta.url));
 const BUILT = fileURLToPath(new URL('../../packages/cli/dist/shim.js', import.meta.url));
-const NODE = process.execPath;
+export const NODE = process.execPath;
 
 /** What the shim must not find, and what would slow down every start. */
 const LEFT_OUT = /^(?:SUB_|NODE_)/;
 
-function isBuilt(): boolean {
+export function isBuilt(): boolean {
   return existsSync(BUILT);
 }
 
 /** An environment of our own, with a home of its own. */
-function cleanEnv(home: string): NodeJS.ProcessEnv {
+export function cleanEnv(home: string): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !LEFT_OUT.test(name));
   return { ...Object.fromEntries(kept), HOME: home, SUB_HOME: join(home, 'sub') };
 }
 
 /** Starts a ledger that discards. */
-async function openPlace(): Promise<Place> {
+export async function openPlace(): Promise<Place> {
   const home = mkdtempSync(join(tmpdir(), 'sub-bench-'));
   const env = cleanEnv(home);
   const run = join(home, 'sub', 'run');
@@ -75,7 +75,7 @@ function linesOf(child: ChildProcess): AsyncIterator<string> {
   return createInterface({ input: child.stdout })[Symbol.asyncIterator]();
 }
 
-function waysOf({ env }: Place): readonly Way[] {
+export function waysOf({ env }: Place): readonly Way[] {
   const shim = ['shim', '--server-name', 'echo', '--policy', POLICY, '--', NODE, SERVER];
   const commands: readonly (Command & { readonly name: WayName })[] = [
     { name: 'direct', file: NODE, args: [SERVER], env },
@@ -87,6 +87,3 @@ function waysOf({ env }: Place): readonly Way[] {
     open: () => new PipeConnection(command),
   }));
 }
-
-export type { Place, Way, WayName };
-export { cleanEnv, isBuilt, NODE, openPlace, SERVER, SUB, waysOf };

@@ -9,7 +9,7 @@ import { guessed } from './guess.ts';
 import { CLIENTS, ENVS } from './identity-values.ts';
 import { itemTexts, memberText } from './json-parts.ts';
 
-interface PlannedCall {
+export interface PlannedCall {
   readonly call: Call;
   /** The canonical text of the arguments, with every digit. */
   readonly argsText: string;
@@ -39,7 +39,7 @@ interface CallSource {
   readonly identity: Identity;
 }
 
-interface Calls {
+export interface Calls {
   readonly kind: 'calls';
   readonly calls: readonly PlannedCall[];
 }
@@ -81,7 +81,7 @@ function optional(shape: Shape) {
 }
 
 /** Reads one call, or a list of calls that are made in a row. */
-function parseCalls(source: CallSource): Calls | Failure {
+export function parseCalls(source: CallSource): Calls | Failure {
   const read = canonicalText(source.text, source.name);
   if (read.kind === 'failure') return read;
   const canonical = read.text;
@@ -100,7 +100,7 @@ function parseCalls(source: CallSource): Calls | Failure {
 }
 
 /** The canonical form of JSON text, or where it is wrong. */
-function canonicalText(
+export function canonicalText(
   text: string,
   name: string,
 ): { readonly kind: 'canonical'; readonly text: string } | Failure {
@@ -173,6 +173,3 @@ function placeOf(text: string, offset: number): string {
   const before = text.slice(0, offset).split('\n');
   return `${before.length}:${(before.at(-1) ?? '').length + 1}`;
 }
-
-export type { Calls, PlannedCall };
-export { canonicalText, parseCalls };

@@ -15,7 +15,7 @@ import manifest from './package.json' with { type: 'json' };
 import type { Catalog } from './program.ts';
 
 /** Everything `sub` can do. */
-const CATALOG: Catalog = {
+export const CATALOG: Catalog = {
   version: manifest.version,
   description: 'Subluminal: policy for the tool calls of AI agents.',
   groups: [
@@ -61,5 +61,3 @@ const CATALOG: Catalog = {
     ...ABOUT_COMMANDS,
   ],
 };
-
-export { CATALOG };

@@ -3,39 +3,39 @@
 import type { Failure } from './failure.ts';
 import type { Io } from './io.ts';
 
-interface ArgSpec<M extends boolean = boolean> {
+export interface ArgSpec<M extends boolean = boolean> {
   readonly doc: string;
   /** Takes one or more values instead of exactly one. */
   readonly many: M;
   /** May be left out; it is empty then. */
   readonly optional?: boolean;
 }
-type ArgSpecs = { readonly [name: string]: ArgSpec };
+export type ArgSpecs = { readonly [name: string]: ArgSpec };
 
-interface FlagSpec {
+export interface FlagSpec {
   readonly kind: 'flag';
   readonly doc: string;
 }
-interface TextSpec {
+export interface TextSpec {
   readonly kind: 'text';
   readonly value: string;
   readonly doc: string;
   readonly short?: string;
 }
 /** May be given several times. */
-interface TextsSpec {
+export interface TextsSpec {
   readonly kind: 'texts';
   readonly value: string;
   readonly doc: string;
 }
-interface ChoiceSpec<V extends string = string> {
+export interface ChoiceSpec<V extends string = string> {
   readonly kind: 'choice';
   readonly values: readonly V[];
   readonly doc: string;
 }
-type OptionSpec = FlagSpec | TextSpec | TextsSpec | ChoiceSpec;
+export type OptionSpec = FlagSpec | TextSpec | TextsSpec | ChoiceSpec;
 /** The keys are the long flags without their dashes. */
-type OptionSpecs = { readonly [name: string]: OptionSpec };
+export type OptionSpecs = { readonly [name: string]: OptionSpec };
 
 type ArgValues<A extends ArgSpecs> = {
   readonly [K in keyof A]: A[K] extends ArgSpec<true> ? readonly string[] : string;
@@ -49,7 +49,7 @@ type OptionValue<S extends OptionSpec> = S extends FlagSpec
       ? V | undefined
       : string | undefined;
 
-interface Input<A extends ArgSpecs = ArgSpecs, O extends OptionSpecs = OptionSpecs> {
+export interface Input<A extends ArgSpecs = ArgSpecs, O extends OptionSpecs = OptionSpecs> {
   readonly args: ArgValues<A>;
   readonly options: OptionValues<O>;
 }
@@ -58,7 +58,7 @@ interface Done {
   readonly kind: 'done';
   readonly exitCode: number;
 }
-type Outcome = Done | Failure;
+export type Outcome = Done | Failure;
 
 type Run<A extends ArgSpecs, O extends OptionSpecs> = (
   input: Input<A, O>,
@@ -68,7 +68,7 @@ type Run<A extends ArgSpecs, O extends OptionSpecs> = (
 /**
  * `person`: refused inside a governed run. `terminal`: also needs a terminal that a person sits at.
  */
-type Requirement = 'person' | 'terminal';
+export type Requirement = 'person' | 'terminal';
 
 interface CommandSpec<A extends ArgSpecs, O extends OptionSpecs> {
   /** The words behind `sub`. */
@@ -85,7 +85,7 @@ interface CommandSpec<A extends ArgSpecs, O extends OptionSpecs> {
 }
 
 /** A command as the program sees it: the same data, with nothing left to infer. */
-interface Command {
+export interface Command {
   readonly path: readonly string[];
   readonly summary: string;
   readonly description: string;
@@ -98,12 +98,12 @@ interface Command {
 }
 
 /** What the parser of the command line found. */
-interface RawValues {
+export interface RawValues {
   readonly args: { readonly [name: string]: unknown };
   readonly options: { readonly [name: string]: unknown };
 }
 
-function createCommand<const A extends ArgSpecs, const O extends OptionSpecs>(
+export function createCommand<const A extends ArgSpecs, const O extends OptionSpecs>(
   spec: CommandSpec<A, O>,
 ): Command {
   const { load, ...data } = spec;
@@ -161,51 +161,34 @@ function mapValues<S>(
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, read(spec, name)]));
 }
 
-function one(doc: string): ArgSpec<false> {
+export function one(doc: string): ArgSpec<false> {
   return { doc, many: false };
 }
 
-function maybe(doc: string): ArgSpec<false> {
+export function maybe(doc: string): ArgSpec<false> {
   return { doc, many: false, optional: true };
 }
 
-function many(doc: string): ArgSpec<true> {
+export function many(doc: string): ArgSpec<true> {
   return { doc, many: true };
 }
 
-function flag(doc: string): FlagSpec {
+export function flag(doc: string): FlagSpec {
   return { kind: 'flag', doc };
 }
 
-function text(value: string, doc: string, short?: string): TextSpec {
+export function text(value: string, doc: string, short?: string): TextSpec {
   return { kind: 'text', value, doc, ...(short !== undefined && { short }) };
 }
 
-function texts(value: string, doc: string): TextsSpec {
+export function texts(value: string, doc: string): TextsSpec {
   return { kind: 'texts', value, doc };
 }
 
-function choice<const V extends string>(values: readonly V[], doc: string): ChoiceSpec<V> {
+export function choice<const V extends string>(values: readonly V[], doc: string): ChoiceSpec<V> {
   return { kind: 'choice', values, doc };
 }
 
-function done(exitCode: number): Done {
+export function done(exitCode: number): Done {
   return { kind: 'done', exitCode };
 }
-
-export type {
-  ArgSpec,
-  ArgSpecs,
-  ChoiceSpec,
-  Command,
-  FlagSpec,
-  Input,
-  OptionSpec,
-  OptionSpecs,
-  Outcome,
-  RawValues,
-  Requirement,
-  TextSpec,
-  TextsSpec,
-};
-export { choice, createCommand, done, flag, many, maybe, one, text, texts };

@@ -1,5 +1,5 @@
 /** What the shell is told. Every command documents which of these it uses. */
-const EXIT = {
+export const EXIT = {
   fine: 0,
   findings: 1,
   usage: 2,
@@ -7,5 +7,3 @@ const EXIT = {
   /** 128 + SIGPIPE: the reader of the output has gone. */
   brokenPipe: 141,
 } as const;
-
-export { EXIT };

@@ -16,7 +16,7 @@ import type { PlannedCall } from './call-file.ts';
 import type { CedarGate, CedarSaid } from './explain-cedar.ts';
 
 /** One call, or calls in a row that came out the same. */
-interface Explained {
+export interface Explained {
   readonly from: number;
   readonly to: number;
   readonly atMs: number;
@@ -53,7 +53,7 @@ interface Fold {
   lastQuestion: Question;
 }
 
-function explainCalls(
+export function explainCalls(
   snapshot: Snapshot,
   calls: readonly PlannedCall[],
   { startMs, cedar }: Wish,
@@ -121,9 +121,6 @@ function ranged(first: ExplainedRule, last: ExplainedRule | undefined): Explaine
 }
 
 /** The last call of a row, by itself. */
-function lastOf(explained: Explained): Explained {
+export function lastOf(explained: Explained): Explained {
   return { ...explained, from: explained.to, explanation: explained.last };
 }
-
-export type { Explained };
-export { explainCalls, lastOf };

@@ -7,7 +7,7 @@ import { type Failure, failure } from './failure.ts';
 import type { Io } from './io.ts';
 import { renderProblem } from './render-problem.ts';
 
-interface CedarGate {
+export interface CedarGate {
   readonly hash: string;
   readonly policyCount: number;
   /** What Cedar says of a call, and what that comes to together with what the rules say. */
@@ -20,7 +20,7 @@ interface AskedOfCedar {
   readonly nowMs: number;
 }
 
-interface CedarSaid {
+export interface CedarSaid {
   readonly answer: CedarExplanation;
   readonly decision: Decision;
 }
@@ -28,7 +28,7 @@ interface CedarSaid {
 const PROBLEMS_SHOWN_MAX = 20;
 
 /** The policies that `--cedar` names, else those of the configuration; undefined without any. */
-async function openGate(
+export async function openGate(
   path: string | undefined,
   snapshot: Snapshot,
   io: Io,
@@ -94,13 +94,13 @@ function printProblems(problems: readonly Problem[], io: Io): void {
 }
 
 /** Satisfied, and still not heard: a forbid weighs more than any permit. */
-function outvotedIn({ deciding, satisfied }: CedarExplanation): readonly CedarPolicy[] {
+export function outvotedIn({ deciding, satisfied }: CedarExplanation): readonly CedarPolicy[] {
   const ids = new Set(deciding.map(({ id }) => id));
   return satisfied.filter(({ id, effect }) => effect === 'permit' && !ids.has(id));
 }
 
 /** As `--json` has it. */
-function cedarReport(answer: CedarExplanation) {
+export function cedarReport(answer: CedarExplanation) {
   const { decision, cause, deciding, errors, hash, policyCount } = answer;
   return {
     decision,
@@ -118,6 +118,3 @@ function cedarReport(answer: CedarExplanation) {
 function policyReport({ id, effect, file, position, message, hint, reasonCode }: CedarPolicy) {
   return { id, effect, file, ...position, message, hint, reason_code: reasonCode };
 }
-
-export type { CedarGate, CedarSaid };
-export { cedarReport, openGate, outvotedIn };

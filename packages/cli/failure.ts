@@ -3,7 +3,7 @@ import type { SubCode } from '@subluminal/contracts';
 import type { Io } from './io.ts';
 import { harmless, jsonText } from './text.ts';
 
-interface Failure {
+export interface Failure {
   readonly kind: 'failure';
   /** A stable code, listed in the docs. */
   readonly code: string;
@@ -12,21 +12,18 @@ interface Failure {
   readonly fix: string;
 }
 
-function failure(code: SubCode, message: string, fix: string): Failure {
+export function failure(code: SubCode, message: string, fix: string): Failure {
   return { kind: 'failure', code, message, fix };
 }
 
-function isFailure(value: unknown): value is Failure {
+export function isFailure(value: unknown): value is Failure {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'failure';
 }
 
 /** Tells the person on stderr; with `--json`, also the program that reads stdout. */
-function reportFailure({ code, message, fix }: Failure, io: Io, json: boolean): void {
+export function reportFailure({ code, message, fix }: Failure, io: Io, json: boolean): void {
   const { colors, write } = io.err;
   const name = colors.bold(colors.red('sub:'));
   write(`${name} ${harmless(message)} ${harmless(fix)} ${colors.dim(`[${code}]`)}\n`);
   if (json) io.out.write(jsonText({ error: { code, message, fix } }));
 }
-
-export type { Failure };
-export { failure, isFailure, reportFailure };

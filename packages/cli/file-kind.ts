@@ -57,7 +57,7 @@ function isYaml(bytes: Uint8Array): boolean {
 }
 
 /** A failure when a policy was expected and something else is there. */
-function notAPolicy(file: FileBytes): Failure | undefined {
+export function notAPolicy(file: FileBytes): Failure | undefined {
   const kind = kindOf(file.bytes);
   if (kind === undefined || kind === 'bundle' || kind === 'snapshot') return undefined;
   const swapped = kind === 'key' ? 'Give the policy.' : 'Are the arguments swapped?';
@@ -65,13 +65,13 @@ function notAPolicy(file: FileBytes): Failure | undefined {
 }
 
 /** A failure when a bundle was expected, as written, and something else is there. */
-function notABundle(file: FileBytes): Failure | undefined {
+export function notABundle(file: FileBytes): Failure | undefined {
   if (kindOf(file.bytes) !== 'snapshot') return notAPolicy(file);
   return wrongKind(file, 'snapshot', 'Give the bundle it was made from.');
 }
 
 /** A failure when calls were expected and something else is there. */
-function notACall(file: FileBytes): Failure | undefined {
+export function notACall(file: FileBytes): Failure | undefined {
   const kind = kindOf(file.bytes);
   if (kind === 'events') {
     return wrongKind(file, kind, 'Give calls here; `sub policy replay` reads events.');
@@ -89,7 +89,7 @@ function notACall(file: FileBytes): Failure | undefined {
 }
 
 /** A failure when recorded events were expected and something else is there. */
-function notEvents(file: FileBytes): Failure | undefined {
+export function notEvents(file: FileBytes): Failure | undefined {
   const kind = kindOf(file.bytes);
   if (kind === undefined || kind === 'events') return undefined;
   const fix =
@@ -100,7 +100,7 @@ function notEvents(file: FileBytes): Failure | undefined {
 }
 
 /** What stands where a snapshot should, in words; undefined where that cannot be told. */
-function insteadOfSnapshot(file: FileBytes): string | undefined {
+export function insteadOfSnapshot(file: FileBytes): string | undefined {
   const kind = kindOf(file.bytes);
   return kind === undefined || kind === 'snapshot' ? undefined : WORDS[kind];
 }
@@ -112,5 +112,3 @@ function wrongKind({ name }: FileBytes, kind: FileKind, fix: string): Failure {
 function startOf({ bytes }: FileBytes): string {
   return new TextDecoder().decode(bytes.subarray(0, 1_024)).trimStart();
 }
-
-export { insteadOfSnapshot, notABundle, notACall, notAPolicy, notEvents };

@@ -2,13 +2,11 @@
 // printing help loads none of them; a test holds the two together.
 import type { Client, Env } from '@subluminal/contracts';
 
-const CLIENTS = [
+export const CLIENTS = [
   'claude',
   'codex',
   'headless',
   'custom',
   'unknown',
 ] as const satisfies readonly Client[];
-const ENVS = ['dev', 'ci', 'prod', 'unknown'] as const satisfies readonly Env[];
-
-export { CLIENTS, ENVS };
+export const ENVS = ['dev', 'ci', 'prod', 'unknown'] as const satisfies readonly Env[];

@@ -1,9 +1,9 @@
 // What a command may touch of the terminal. Commands get this instead of `process`.
 import picocolors from 'picocolors';
 
-type Colors = ReturnType<typeof picocolors.createColors>;
+export type Colors = ReturnType<typeof picocolors.createColors>;
 
-interface Output {
+export interface Output {
   readonly write: (text: string) => void;
   readonly colors: Colors;
   /**
@@ -15,7 +15,7 @@ interface Output {
   readonly isTerminal: boolean;
 }
 
-interface Io {
+export interface Io {
   readonly out: Output;
   readonly err: Output;
   readonly stdin: AsyncIterable<Uint8Array>;
@@ -30,7 +30,7 @@ interface ColorWish {
 }
 
 /** The flag weighs most, then NO_COLOR, then FORCE_COLOR, then whether there is a terminal. */
-function wantsColor({ isTerminal, noColorFlag, env }: ColorWish): boolean {
+export function wantsColor({ isTerminal, noColorFlag, env }: ColorWish): boolean {
   if (noColorFlag || (env['NO_COLOR'] ?? '') !== '') return false;
   const forced = env['FORCE_COLOR'] ?? '';
   if (forced !== '') return forced !== '0' && forced !== 'false';
@@ -40,19 +40,23 @@ function wantsColor({ isTerminal, noColorFlag, env }: ColorWish): boolean {
 const COLUMNS_MAX = 10_000;
 
 /** What COLUMNS says; undefined when that is no width. */
-function columnsIn(env: ColorWish['env']): number | undefined {
+export function columnsIn(env: ColorWish['env']): number | undefined {
   const text = env['COLUMNS'] ?? '';
   const columns = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   return columns >= 1 && columns <= COLUMNS_MAX ? columns : undefined;
 }
 
 /** As the terminal says; one that has never been told its size says 0, which means nothing. */
-function knownColumns({ columns }: { readonly columns?: number | undefined }): number | undefined {
+export function knownColumns({
+  columns,
+}: {
+  readonly columns?: number | undefined;
+}): number | undefined {
   return columns === 0 ? undefined : columns;
 }
 
 /** The terminal that this process has. */
-function processIo(noColorFlag: boolean): Io {
+export function processIo(noColorFlag: boolean): Io {
   const { stdout, stderr, stdin, env } = process;
   const output = (stream: NodeJS.WriteStream): Output => ({
     write: (text) => void stream.write(text),
@@ -69,6 +73,3 @@ function processIo(noColorFlag: boolean): Io {
     stdinIsTerminal: stdin.isTTY === true,
   };
 }
-
-export type { Colors, Io, Output };
-export { columnsIn, knownColumns, processIo, wantsColor };

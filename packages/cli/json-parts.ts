@@ -2,12 +2,12 @@
 // parsing them into JavaScript numbers would not.
 
 /** The texts of an array's items. The text must be canonical, so there is no white space. */
-function itemTexts(array: string): readonly string[] {
+export function itemTexts(array: string): readonly string[] {
   return partsOf(array).map(([start, end]) => array.slice(start, end));
 }
 
 /** The text of one member of an object, or undefined when it has none of that name. */
-function memberText(object: string, name: string): string | undefined {
+export function memberText(object: string, name: string): string | undefined {
   const prefix = `${JSON.stringify(name)}:`;
   const part = partsOf(object).find(([start]) => object.startsWith(prefix, start));
   return part && object.slice(part[0] + prefix.length, part[1]);
@@ -37,5 +37,3 @@ function stringEnd(text: string, start: number): number {
   while (index < text.length && text[index] !== '"') index += text[index] === '\\' ? 2 : 1;
   return index;
 }
-
-export { itemTexts, memberText };

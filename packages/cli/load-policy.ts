@@ -23,7 +23,7 @@ import { type FileBytes, readFileBytes } from './read-file.ts';
 import { renderProblem } from './render-problem.ts';
 import { plural } from './text.ts';
 
-interface Policy {
+export interface Policy {
   readonly kind: 'policy';
   readonly name: string;
   readonly snapshot: Snapshot;
@@ -41,7 +41,7 @@ interface LoadOptions {
 }
 
 /** What is known of a file before it is loaded. */
-interface PolicyFile {
+export interface PolicyFile {
   readonly path: string;
   /** Its content, where it was read already. */
   readonly bytes?: Uint8Array;
@@ -49,7 +49,7 @@ interface PolicyFile {
   readonly isUntrusted?: boolean;
 }
 
-interface ReadBundle {
+export interface ReadBundle {
   readonly kind: 'bundle';
   readonly file: FileBytes;
   readonly parsed: ParseResult;
@@ -60,10 +60,10 @@ interface ReadBundle {
 /** One byte more than a bundle may have, so that the parser says what is wrong, with a position. */
 const BUNDLE_BYTES_MAX = 1_048_577;
 /** A snapshot has every default written out, so it is larger than its bundle. */
-const POLICY_BYTES_MAX = 8_388_608;
+export const POLICY_BYTES_MAX = 8_388_608;
 
 /** Reads and lints one bundle. */
-async function readBundle(path: string, io: Io): Promise<ReadBundle | Failure> {
+export async function readBundle(path: string, io: Io): Promise<ReadBundle | Failure> {
   const file = await readFileBytes(path, { io, bytesMax: POLICY_BYTES_MAX });
   return isFailure(file) ? file : (notABundle(file) ?? parseFile(file));
 }
@@ -77,7 +77,7 @@ async function parseFile(file: FileBytes): Promise<ReadBundle> {
 }
 
 /** Reads a bundle or a snapshot, ready to decide. */
-async function loadPolicy(
+export async function loadPolicy(
   given: string | PolicyFile,
   options: LoadOptions,
 ): Promise<Policy | Failure> {
@@ -102,7 +102,7 @@ async function loadPolicy(
 }
 
 /** The policies in force, of which a second one only tightens the first. */
-async function loadTightened(
+export async function loadTightened(
   user: PolicyFile,
   project: PolicyFile,
   options: LoadOptions,
@@ -180,7 +180,7 @@ function codeOf(problem: Problem | undefined): { readonly code?: string } {
   return problem === undefined ? {} : { code: problem.code };
 }
 
-function printProblems(
+export function printProblems(
   problems: readonly Problem[],
   { file, io }: { readonly file: FileBytes; readonly io: Io },
 ): void {
@@ -190,7 +190,7 @@ function printProblems(
 }
 
 /** For showing only: what is no text shows as replacement characters. */
-function linesOf(file: FileBytes): readonly string[] {
+export function linesOf(file: FileBytes): readonly string[] {
   return new TextDecoder().decode(file.bytes).split(/\r?\n/);
 }
 
@@ -203,6 +203,3 @@ function asSnapshotFile(bytes: Uint8Array): unknown {
   const value: unknown = JSON.parse(canonical.canonical);
   return typeof value === 'object' && value !== null && 'policy_hash' in value ? value : undefined;
 }
-
-export type { Policy, PolicyFile, ReadBundle };
-export { linesOf, loadPolicy, loadTightened, POLICY_BYTES_MAX, printProblems, readBundle };

@@ -14,7 +14,10 @@ const TYPED =
   'Run it in a terminal of your own; a script answers by the HTTP API, which has a login.';
 
 /** Why this process may not run such a command; undefined when it may. */
-function mayAct(requirement: Requirement, io: Pick<Io, 'stdinIsTerminal'>): Failure | undefined {
+export function mayAct(
+  requirement: Requirement,
+  io: Pick<Io, 'stdinIsTerminal'>,
+): Failure | undefined {
   const system = thisSystem();
   const problem = personProblem({
     env: process.env,
@@ -35,5 +38,3 @@ function mayAct(requirement: Requirement, io: Pick<Io, 'stdinIsTerminal'>): Fail
   if (terminal === undefined) return undefined;
   return failure('SUB_TERMINAL_NEEDED', `only a person at a terminal decides: ${terminal}.`, TYPED);
 }
-
-export { mayAct };

@@ -5,14 +5,14 @@ import type { Command, OptionSpec, RawValues } from './command.ts';
 import { type Failure, failure } from './failure.ts';
 import type { Colors } from './io.ts';
 
-interface Group {
+export interface Group {
   readonly name: string;
   readonly summary: string;
   readonly description: string;
   /** The command of the group that is meant when none is named; without it, help is printed. */
   readonly fallback?: string;
 }
-interface Catalog {
+export interface Catalog {
   readonly version: string;
   readonly description: string;
   readonly groups: readonly Group[];
@@ -23,7 +23,7 @@ interface HelpStyle {
   readonly columns: number;
 }
 
-type Intent =
+export type Intent =
   | { readonly kind: 'run'; readonly command: Command; readonly values: RawValues }
   | { readonly kind: 'print'; readonly text: string }
   /** Help instead of an answer: a command was expected and none was given. */
@@ -31,7 +31,7 @@ type Intent =
   | (Failure & { readonly offered?: Offered });
 
 /** What was written and what would have been taken; guessing is left to who reports it. */
-interface Offered {
+export interface Offered {
   readonly word: string;
   readonly choices: readonly string[];
 }
@@ -39,7 +39,11 @@ interface Offered {
 const HELP_COLUMNS_MAX = 100;
 
 /** Reads the arguments behind `sub`. */
-function parseArguments(argv: readonly string[], catalog: Catalog, style: HelpStyle): Intent {
+export function parseArguments(
+  argv: readonly string[],
+  catalog: Catalog,
+  style: HelpStyle,
+): Intent {
   const parse: Parse = { catalog, style, printed: '', chosen: undefined, failedAt: undefined };
   const program = buildProgram(parse);
   try {
@@ -263,6 +267,3 @@ function missing(found: Commander, word: string): void {
   if (found.commands.length > 0) found.parse([word], { from: 'user' });
   else found.error(`\`${pathOf(found)}\` has no command \`${word}\``);
 }
-
-export type { Catalog, Group, Intent, Offered };
-export { parseArguments };

@@ -7,7 +7,7 @@ import { readRegularFile } from '@subluminal/plane/os';
 import { type Failure, failure } from './failure.ts';
 import type { Io } from './io.ts';
 
-interface FileBytes {
+export interface FileBytes {
   readonly kind: 'file';
   /** As the user wrote it; `<stdin>` for standard input. */
   readonly name: string;
@@ -22,13 +22,16 @@ interface ReadOptions {
 }
 
 /** Standard input where a file is read, standard output where one is written. */
-const STDIO = '-';
+export const STDIO = '-';
 /** A key is a few lines; whatever is larger is none. */
-const KEY_BYTES_MAX = 16_384;
+export const KEY_BYTES_MAX = 16_384;
 const NEIGHBOURS_MAX = 1_000;
 
 /** Reads a file, or standard input for `-`. */
-async function readFileBytes(path: string, options: ReadOptions): Promise<FileBytes | Failure> {
+export async function readFileBytes(
+  path: string,
+  options: ReadOptions,
+): Promise<FileBytes | Failure> {
   if (path === STDIO) return readStdin(options);
   if (path === '') return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
   if (options.isRegular === true) return readRegular(path, options.bytesMax);
@@ -83,7 +86,7 @@ async function collect(
   return { kind: 'file', name, bytes: Buffer.concat(parts) };
 }
 
-async function unreadable(path: string, cause: unknown): Promise<Failure> {
+export async function unreadable(path: string, cause: unknown): Promise<Failure> {
   const code = errorCode(cause);
   switch (code) {
     case 'ENOENT':
@@ -122,11 +125,8 @@ function tooLarge(name: string, bytesMax: number): Failure {
 }
 
 /** The code that Node gives to a failed system call. */
-function errorCode(cause: unknown): string {
+export function errorCode(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (typeof code !== 'string') throw cause;
   return code;
 }
-
-export type { FileBytes };
-export { errorCode, KEY_BYTES_MAX, readFileBytes, STDIO, unreadable };

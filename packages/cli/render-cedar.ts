@@ -7,7 +7,7 @@ import { harmless, wrapped } from './text.ts';
 const HASH_SHOWN = 19;
 const INDENT = 6;
 
-function renderCedarHead(
+export function renderCedarHead(
   { hash, policyCount }: Pick<CedarExplanation, 'hash' | 'policyCount'>,
   { colors }: Output,
 ): string {
@@ -17,7 +17,7 @@ function renderCedarHead(
 }
 
 /** `spared`: nothing is enforced here, so whoever decides only would have. */
-function renderCedar(answer: CedarExplanation, spared: boolean, output: Output): string {
+export function renderCedar(answer: CedarExplanation, spared: boolean, output: Output): string {
   const { colors } = output;
   const { decision, cause, deciding, errors } = answer;
   const allows = decision === 'allow';
@@ -52,5 +52,3 @@ function policyLines(policy: CedarPolicy, { mark, paint }: Look, output: Output)
 function nameOf({ id, effect, file, position }: CedarPolicy): string {
   return harmless(`cedar ${id}  ${effect}  ${file}:${position.line}`);
 }
-
-export { renderCedar, renderCedarHead };

@@ -17,7 +17,7 @@ interface ExplainedCall {
   readonly explanation: Explanation;
 }
 
-interface ExplainedCounts {
+export interface ExplainedCounts {
   readonly calls: number;
   readonly allowed: number;
   /** Those that wait for a person, or pass when tried again after one has agreed. */
@@ -34,7 +34,7 @@ const WHY_INDENT = 8;
 const LEGEND = '▶ decides or asks   ▷ would have decided   + counts or tags   · does not apply';
 
 /** Which policy decides, and how far it goes. */
-function renderHead({ snapshot, modeOverridden }: Policy, { colors }: Output): string {
+export function renderHead({ snapshot, modeOverridden }: Policy, { colors }: Output): string {
   const { document, ref, profile } = snapshot;
   const name = harmless(`${document.policy_id} ${document.version}`);
   const facts = [
@@ -47,7 +47,7 @@ function renderHead({ snapshot, modeOverridden }: Policy, { colors }: Output): s
   return `${colors.bold(name)}  ${colors.dim(facts.join(' · '))}\n${left.join('')}`;
 }
 
-function renderExplained(explained: ExplainedCall, output: Output): string {
+export function renderExplained(explained: ExplainedCall, output: Output): string {
   const { explanation } = explained;
   const { decision } = explanation;
   const lines = [
@@ -173,13 +173,10 @@ function lookOf({ outcome, why }: ExplainedRule, spared: boolean, colors: Colors
   }
 }
 
-function renderSummary(counts: ExplainedCounts, { colors }: Output): string {
+export function renderSummary(counts: ExplainedCounts, { colors }: Output): string {
   const { calls, allowed, asked, refused } = counts;
   const people = asked === 0 ? '' : `, ${asked} for a person to say`;
   const head = colors.bold(plural(calls, 'call'));
   const total = `${head}: ${allowed} allowed${people}, ${refused} refused.`;
   return `${total}\n${colors.dim(LEGEND)}\n`;
 }
-
-export type { ExplainedCounts };
-export { renderExplained, renderHead, renderSummary };

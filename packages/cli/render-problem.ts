@@ -14,7 +14,7 @@ interface RenderOptions {
 const CONTEXT_BEFORE = 24;
 const EXCERPT_COLUMNS_MAX = 160;
 
-function renderProblem(problem: Problem, options: RenderOptions): string {
+export function renderProblem(problem: Problem, options: RenderOptions): string {
   const { colors } = options;
   const { file, position, level, message, fix, code } = problem;
   const place = colors.bold(harmless(`${file}:${position.line}:${position.column}:`));
@@ -65,5 +65,3 @@ function cutOut(
 function flat(text: string): string {
   return text.replaceAll('\t', '  ');
 }
-
-export { renderProblem };

@@ -19,7 +19,7 @@ interface Place {
 const STDIN_FD = 0;
 
 /** A failure when the output is one of the inputs, by whatever name, link or redirection. */
-async function overwritesInput(
+export async function overwritesInput(
   out: string,
   inputs: readonly InputFile[],
 ): Promise<Failure | undefined> {
@@ -59,5 +59,3 @@ function isSame(left: Place, right: Place): boolean {
   if (left.path === right.path) return true;
   return left.ino !== 0n && left.ino === right.ino && left.dev === right.dev;
 }
-
-export { overwritesInput };

@@ -9,11 +9,9 @@ const NOWHERE: Output = {
   isTerminal: false,
 };
 
-const SILENT: Io = {
+export const SILENT: Io = {
   out: NOWHERE,
   err: NOWHERE,
   stdin: (async function* () {})(),
   stdinIsTerminal: false,
 };
-
-export { SILENT };

@@ -3,12 +3,12 @@
 import { harmless, harmlessAround, harmlessJson } from '@subluminal/core/visible';
 
 /** JSON for programs; what acts on a terminal or a build server is escaped there as well. */
-function jsonText(value: unknown): string {
+export function jsonText(value: unknown): string {
   return `${harmlessJson(JSON.stringify(value, null, 2))}\n`;
 }
 
 /** At most this many characters, with an ellipsis where something was cut. */
-function shortened(text: string, lengthMax: number): string {
+export function shortened(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, Math.max(0, lengthMax - 1))}…`;
 }
 
@@ -19,7 +19,7 @@ const WIDE =
 const HALF_WIDTH = /[\uff61-\uffdc]/;
 
 /** How many cells of a terminal a harmless text takes. */
-function displayWidth(text: string): number {
+export function displayWidth(text: string): number {
   let width = 0;
   for (const char of text) {
     if (/\p{M}/u.test(char)) continue;
@@ -31,7 +31,7 @@ function displayWidth(text: string): number {
 const COLOR_CODES = /\u001b\[[0-9;]*m/g;
 
 /** Breaks at spaces, so that no line is wider than that; a single long word stays whole. */
-function wrapped(text: string, widthMax: number): readonly string[] {
+export function wrapped(text: string, widthMax: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
@@ -44,7 +44,7 @@ function wrapped(text: string, widthMax: number): readonly string[] {
   return [...lines, line];
 }
 
-function plural(count: number, word: string): string {
+export function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
@@ -55,18 +55,9 @@ const UNITS = [
 ] as const;
 
 /** In the largest unit that leaves nothing over. */
-function durationText(durationMs: number): string {
+export function durationText(durationMs: number): string {
   const unit = UNITS.find(({ ms }) => durationMs >= ms && durationMs % ms === 0);
   return unit === undefined ? `${durationMs} ms` : `${durationMs / unit.ms} ${unit.name}`;
 }
 
-export {
-  displayWidth,
-  durationText,
-  harmless,
-  harmlessAround,
-  jsonText,
-  plural,
-  shortened,
-  wrapped,
-};
+export { harmless, harmlessAround };

@@ -1,13 +1,11 @@
 // A shell may stand in a folder that somebody has deleted: then the system names no working folder.
 
-const MISSING_FOLDER = {
+export const MISSING_FOLDER = {
   message: 'the working folder does not exist any more.',
   fix: 'Change to a folder that exists (`cd`), and try again.',
 } as const;
 
 /** Whether an error is the system's answer to a process whose working folder is gone. */
-function isWorkingFolderGone(cause: unknown): boolean {
+export function isWorkingFolderGone(cause: unknown): boolean {
   return cause instanceof Error && 'syscall' in cause && cause.syscall === 'uv_cwd';
 }
-
-export { isWorkingFolderGone, MISSING_FOLDER };

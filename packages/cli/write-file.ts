@@ -12,7 +12,7 @@ interface Written {
  * Replaces a file in one step: readers see the old content or the new, never a part of it. Nothing
  * is written through a link.
  */
-async function replaceFile(path: string, text: string): Promise<Written | Failure> {
+export async function replaceFile(path: string, text: string): Promise<Written | Failure> {
   try {
     await replaceOutput(path, text);
     return { kind: 'written' };
@@ -30,7 +30,12 @@ interface NewFile {
 }
 
 /** Makes a new file; one that exists stays as it is. */
-async function createNewFile({ path, text, mode, given }: NewFile): Promise<Written | Failure> {
+export async function createNewFile({
+  path,
+  text,
+  mode,
+  given,
+}: NewFile): Promise<Written | Failure> {
   try {
     await createOutput(path, text, mode);
     return { kind: 'written' };
@@ -42,13 +47,13 @@ async function createNewFile({ path, text, mode, given }: NewFile): Promise<Writ
 }
 
 /** A failure when something is there already, even a link that leads nowhere. */
-async function occupied(path: string): Promise<Failure | undefined> {
+export async function occupied(path: string): Promise<Failure | undefined> {
   const known = await lstat(path).catch(() => undefined);
   if (known === undefined) return undefined;
   return unwritable(path, known.isDirectory() ? 'EISDIR' : 'EEXIST');
 }
 
-function unwritable(path: string, code: string): Failure {
+export function unwritable(path: string, code: string): Failure {
   if (path === '') return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
   const because = (message: string, fix: string) =>
     failure('SUB_FILE_WRITE', `${path} ${message}`, fix);
@@ -74,5 +79,3 @@ function unwritable(path: string, code: string): Failure {
       return because(`cannot be written (${code}).`, 'Check the path.');
   }
 }
-
-export { createNewFile, occupied, replaceFile, unwritable };

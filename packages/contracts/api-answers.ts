@@ -17,17 +17,17 @@ import {
 } from './shape.ts';
 
 /** How many rows one page has at most, and without being asked. */
-const API_PAGE_LIMIT = { max: 1_000, fallback: 50 } as const;
+export const API_PAGE_LIMIT = { max: 1_000, fallback: 50 } as const;
 /** A policy may be large, so fewer of them travel at once. */
-const API_POLICIES_LIMIT = { max: 100, fallback: 50 } as const;
+export const API_POLICIES_LIMIT = { max: 100, fallback: 50 } as const;
 
-const CURSOR_LENGTH_MAX = 100_000;
+export const CURSOR_LENGTH_MAX = 100_000;
 /** How many violations, errors, tools or rules a summary lists. */
 const LISTED_MAX = 1_000;
 
 const count = integer({ min: 0 });
-const SEQ = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
-const TIME_MS = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+export const SEQ = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+export const TIME_MS = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 /** What producers wrote: any text, also an empty one. */
 const words = string({ lengthMin: 0 });
 const wordsOrNull = nullable(words);
@@ -35,7 +35,7 @@ const countOrNull = nullable(count);
 /** JSON as text, as the ledger keeps it. */
 const jsonText = nullable(string({ lengthMin: 0, lengthMax: EVENT_LINE_LENGTH_MAX }));
 
-const API_HEALTH = open({
+export const API_HEALTH = open({
   status: required(oneOf('ok'), 'That it answers.'),
   version: required(words, 'The version of the product.'),
   v: required(formatted('pack_version'), 'The version of the interface pack.'),
@@ -46,7 +46,7 @@ const API_HEALTH = open({
   now_ms: required(TIME_MS, 'What time it is there.'),
 });
 
-const API_TAKEN = open({
+export const API_TAKEN = open({
   accepted: required(count, 'Events that are in the ledger now.'),
   duplicates: required(count, 'Events that were there already.'),
   rejected: required(count, 'Lines that are no events.'),
@@ -61,7 +61,7 @@ const CALL_COUNTS = open({
   errors: required(count, 'Allowed calls that did not end well.'),
 });
 
-const API_RUN = open({
+export const API_RUN = open({
   run_id: required(words, 'The run.'),
   agent_id: required(wordsOrNull, 'The agent.'),
   client: required(wordsOrNull, 'The agent client.'),
@@ -109,7 +109,7 @@ const CALL_FIELDS = {
   created_at_ms: required(integer(), 'Its first event.'),
 } as const;
 
-const API_CALL = open(CALL_FIELDS);
+export const API_CALL = open(CALL_FIELDS);
 
 const CALL_HINT = open({
   hint_text: required(words, 'What the agent should do instead.'),
@@ -119,7 +119,7 @@ const CALL_HINT = open({
   created_at_ms: required(integer(), 'When it was given.'),
 });
 
-const API_CALL_DETAIL = open({
+export const API_CALL_DETAIL = open({
   ...CALL_FIELDS,
   args_preview: required(wordsOrNull, 'The arguments, redacted and cut.'),
   result_preview: required(wordsOrNull, 'The result, redacted and cut.'),
@@ -134,11 +134,11 @@ const next = required(
   nullable(string({ lengthMax: CURSOR_LENGTH_MAX })),
   'The cursor of the next page; null at the end.',
 );
-const API_RUNS_PAGE = open({
+export const API_RUNS_PAGE = open({
   rows: required(array(API_RUN, { itemsMax: API_PAGE_LIMIT.max }), 'Newest first.'),
   next,
 });
-const API_CALLS_PAGE = open({
+export const API_CALLS_PAGE = open({
   rows: required(array(API_CALL, { itemsMax: API_PAGE_LIMIT.max }), 'Newest first.'),
   next,
 });
@@ -147,7 +147,7 @@ const API_CALLS_PAGE = open({
 const TALLIES_MAX = 50;
 const callsCounted = required(count, 'How many calls.');
 
-const API_STATS = open({
+export const API_STATS = open({
   calls: required(CALL_COUNTS, 'All calls.'),
   runs: required(count, 'All runs.'),
   events: required(count, 'All events of the ledger, whatever the time.'),
@@ -178,7 +178,7 @@ const API_STATS = open({
   ),
 });
 
-const API_POLICIES = open({
+export const API_POLICIES = open({
   rows: required(
     array(
       open({
@@ -221,7 +221,7 @@ const FAILED_CALL = open({
 const listed = { itemsMax: LISTED_MAX } as const;
 
 /** `summary.json` of a trace bundle, made from the events of the run alone. */
-const API_RUN_SUMMARY = open({
+export const API_RUN_SUMMARY = open({
   format: required(oneOf('subluminal.summary.v1'), 'The format.'),
   run_id: required(wordsOrNull, 'The run.'),
   agent_id: required(wordsOrNull, 'The agent.'),
@@ -289,18 +289,18 @@ const API_RUN_SUMMARY = open({
 });
 
 /** One line of the events of a run; the event may be of a type that this version does not know. */
-const API_EVENT_LINE = open({
+export const API_EVENT_LINE = open({
   seq: required(SEQ, 'Its place in the ledger.'),
   event: required(record(json()), 'The event, as contract A has it.'),
 });
 
 /** One message of the stream. */
-const API_STREAM_MESSAGE = open({
+export const API_STREAM_MESSAGE = open({
   seq: required(SEQ, 'Its place in the ledger.'),
   event: required(EVENT, 'The event.'),
 });
 
-const API_ERROR = open({
+export const API_ERROR = open({
   error: required(
     open({
       code: required(string(), 'A stable code; docs/reference/errors.md has them all.'),
@@ -310,24 +310,3 @@ const API_ERROR = open({
     'Why there is no answer.',
   ),
 });
-
-export {
-  API_CALL,
-  API_CALL_DETAIL,
-  API_CALLS_PAGE,
-  API_ERROR,
-  API_EVENT_LINE,
-  API_HEALTH,
-  API_PAGE_LIMIT,
-  API_POLICIES,
-  API_POLICIES_LIMIT,
-  API_RUN,
-  API_RUN_SUMMARY,
-  API_RUNS_PAGE,
-  API_STATS,
-  API_STREAM_MESSAGE,
-  API_TAKEN,
-  CURSOR_LENGTH_MAX,
-  SEQ,
-  TIME_MS,
-};

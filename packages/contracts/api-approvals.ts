@@ -19,9 +19,9 @@ import {
 } from './shape.ts';
 
 /** How many are listed at most, and without being asked. */
-const API_APPROVALS_LIMIT = { max: 1_000, fallback: 200 } as const;
+export const API_APPROVALS_LIMIT = { max: 1_000, fallback: 200 } as const;
 /** What a verdict may come to: a note, and globs for some arguments. */
-const API_VERDICT_BYTES_MAX = 65_536;
+export const API_VERDICT_BYTES_MAX = 65_536;
 const MINUTES_MAX = 366 * 24 * 60;
 const NAMES_MAX = 256;
 
@@ -32,19 +32,19 @@ const limit = optional(
   'How many, the newest; 200.',
 );
 
-const APPROVALS_QUERY = closed({
+export const APPROVALS_QUERY = closed({
   state: optional(STATE, 'Only those in this state; without it all.'),
   limit,
 });
 
-const GRANTS_QUERY = closed({
+export const GRANTS_QUERY = closed({
   state: optional(GRANT_STATE, 'Only those in this state; without it all.'),
   limit,
 });
 
 const words = string({ lengthMin: 0 });
 
-const API_APPROVAL = open({
+export const API_APPROVAL = open({
   id: required(words, 'Its id.'),
   state: required(STATE, 'What has become of it.'),
   asker: required(oneOf('there', 'gone'), 'Whether the process that asked still runs.'),
@@ -59,7 +59,7 @@ const DAMAGED = array(
 const damaged = required(DAMAGED, 'Files that are not what was written; they approve nothing.');
 const cut = required(boolean(), 'Whether there are more than were read or asked for.');
 
-const API_APPROVALS = open({
+export const API_APPROVALS = open({
   rows: required(array(API_APPROVAL, { itemsMax: API_APPROVALS_LIMIT.max }), 'Newest first.'),
   damaged,
   cut,
@@ -73,20 +73,20 @@ const API_GRANT = open({
   end: required(nullable(GRANT_END), 'How it ended; null while it is in force.'),
 });
 
-const API_GRANTS = open({
+export const API_GRANTS = open({
   rows: required(array(API_GRANT, { itemsMax: API_APPROVALS_LIMIT.max }), 'Newest first.'),
   damaged,
   cut,
 });
 
-const API_DECIDED = open({
+export const API_DECIDED = open({
   changed: required(boolean(), 'False when it had ended before, or nothing was to be changed.'),
   approval: required(API_APPROVAL, 'As it is now.'),
   grant: required(nullable(API_GRANT), 'What lasts of it.'),
   lost: required(nullable(words), 'Approved, but nothing lasts: why.'),
 });
 
-const API_REVOKED = open({
+export const API_REVOKED = open({
   changed: required(boolean(), 'False when it had ended before.'),
   grant: required(API_GRANT, 'As it is now.'),
 });
@@ -124,67 +124,36 @@ const GRANT_WISH = variant('kind', {
 const seen = required(formatted('sha256'), 'The request that was seen; another is not decided.');
 const note = optional(string({ lengthMax: 2_000 }), 'Why; it is recorded.');
 
-const APPROVE_BODY = closed({
+export const APPROVE_BODY = closed({
   request_sha256: seen,
   note,
   grant: optional(GRANT_WISH, 'What shall last of it.'),
   dry_run: optional(boolean(), 'Only say what the grant would cover.'),
 });
 
-const REJECT_BODY = closed({ request_sha256: seen, note });
-const REVOKE_BODY = closed({});
+export const REJECT_BODY = closed({ request_sha256: seen, note });
+export const REVOKE_BODY = closed({});
 
-type ApiApprovalsQuery = Infer<typeof APPROVALS_QUERY>;
-type ApiGrantsQuery = Infer<typeof GRANTS_QUERY>;
-type ApiApproval = Infer<typeof API_APPROVAL>;
-type ApiApprovals = Infer<typeof API_APPROVALS>;
-type ApiGrant = Infer<typeof API_GRANT>;
-type ApiGrants = Infer<typeof API_GRANTS>;
-type ApiDecided = Infer<typeof API_DECIDED>;
-type ApiRevoked = Infer<typeof API_REVOKED>;
-type ApiGrantWish = Infer<typeof GRANT_WISH>;
-type ApiApprove = Infer<typeof APPROVE_BODY>;
-type ApiReject = Infer<typeof REJECT_BODY>;
+export type ApiApprovalsQuery = Infer<typeof APPROVALS_QUERY>;
+export type ApiGrantsQuery = Infer<typeof GRANTS_QUERY>;
+export type ApiApproval = Infer<typeof API_APPROVAL>;
+export type ApiApprovals = Infer<typeof API_APPROVALS>;
+export type ApiGrant = Infer<typeof API_GRANT>;
+export type ApiGrants = Infer<typeof API_GRANTS>;
+export type ApiDecided = Infer<typeof API_DECIDED>;
+export type ApiRevoked = Infer<typeof API_REVOKED>;
+export type ApiGrantWish = Infer<typeof GRANT_WISH>;
+export type ApiApprove = Infer<typeof APPROVE_BODY>;
+export type ApiReject = Infer<typeof REJECT_BODY>;
 
-function parseApprove(value: unknown): Parsed<ApiApprove> {
+export function parseApprove(value: unknown): Parsed<ApiApprove> {
   return parseAs<typeof APPROVE_BODY>(APPROVE_BODY, value);
 }
 
-function parseReject(value: unknown): Parsed<ApiReject> {
+export function parseReject(value: unknown): Parsed<ApiReject> {
   return parseAs<typeof REJECT_BODY>(REJECT_BODY, value);
 }
 
-function parseRevoke(value: unknown): Parsed<unknown> {
+export function parseRevoke(value: unknown): Parsed<unknown> {
   return parseAs<typeof REVOKE_BODY>(REVOKE_BODY, value);
 }
-
-export type {
-  ApiApproval,
-  ApiApprovals,
-  ApiApprovalsQuery,
-  ApiApprove,
-  ApiDecided,
-  ApiGrant,
-  ApiGrants,
-  ApiGrantsQuery,
-  ApiGrantWish,
-  ApiReject,
-  ApiRevoked,
-};
-export {
-  API_APPROVAL,
-  API_APPROVALS,
-  API_APPROVALS_LIMIT,
-  API_DECIDED,
-  API_GRANTS,
-  API_REVOKED,
-  API_VERDICT_BYTES_MAX,
-  APPROVALS_QUERY,
-  APPROVE_BODY,
-  GRANTS_QUERY,
-  parseApprove,
-  parseReject,
-  parseRevoke,
-  REJECT_BODY,
-  REVOKE_BODY,
-};

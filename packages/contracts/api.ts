@@ -53,7 +53,7 @@ import {
 } from './shape.ts';
 
 /** What a browser offers as the subprotocol of the stream, beside `bearer.TOKEN`. */
-const API_STREAM_PROTOCOL = 'subluminal.v1';
+export const API_STREAM_PROTOCOL = 'subluminal.v1';
 /** The longest text that can be searched for. */
 const TEXT_LENGTH_MAX = 200;
 const PRODUCER_LENGTH_MAX = 256;
@@ -129,15 +129,15 @@ const INGEST_QUERY = closed({
   seq: required(SEQ, 'The number of the first line; the others follow. Each is taken once.'),
 });
 
-type ApiRunsQuery = Infer<typeof RUNS_QUERY>;
-type ApiCallsQuery = Infer<typeof CALLS_QUERY>;
-type ApiStatsQuery = Infer<typeof STATS_QUERY>;
-type ApiEventsQuery = Infer<typeof EVENTS_QUERY>;
-type ApiPoliciesQuery = Infer<typeof POLICIES_QUERY>;
-type ApiStreamQuery = Infer<typeof STREAM_QUERY>;
+export type ApiRunsQuery = Infer<typeof RUNS_QUERY>;
+export type ApiCallsQuery = Infer<typeof CALLS_QUERY>;
+export type ApiStatsQuery = Infer<typeof STATS_QUERY>;
+export type ApiEventsQuery = Infer<typeof EVENTS_QUERY>;
+export type ApiPoliciesQuery = Infer<typeof POLICIES_QUERY>;
+export type ApiStreamQuery = Infer<typeof STREAM_QUERY>;
 
 /** The parameters of an endpoint: each at most once, none that is not here. */
-interface ApiQuery<T> {
+export interface ApiQuery<T> {
   readonly shape: ObjectShape;
   readonly parse: (value: unknown) => Parsed<T>;
 }
@@ -163,7 +163,7 @@ function query<T>(shape: ObjectShape, parse: (value: unknown) => Parsed<T>): Api
 }
 
 /** What is sent along: a closed object. */
-interface ApiInput<T> {
+export interface ApiInput<T> {
   readonly bytesMax: number;
   readonly shape: ObjectShape;
   readonly parse: (value: unknown) => Parsed<T>;
@@ -173,7 +173,7 @@ function input<T>(shape: ObjectShape, parse: (value: unknown) => Parsed<T>): Api
   return { bytesMax: API_VERDICT_BYTES_MAX, shape, parse };
 }
 
-interface ApiEndpoint {
+export interface ApiEndpoint {
   readonly path: string;
   /** Names in braces are part of the path, percent-encoded. */
   readonly query: ApiQuery<unknown>;
@@ -187,7 +187,7 @@ interface ApiEndpoint {
   readonly doc: string;
 }
 
-const API_ENDPOINTS = {
+export const API_ENDPOINTS = {
   health: {
     path: '/api/v1/health',
     query: QUERIES.none,
@@ -313,40 +313,17 @@ const API_ENDPOINTS = {
   },
 } as const satisfies { readonly [name: string]: ApiEndpoint };
 
-type ApiHealth = Infer<typeof API_HEALTH>;
-type ApiRun = Infer<typeof API_RUN>;
-type ApiRunsPage = Infer<typeof API_RUNS_PAGE>;
-type ApiRunSummary = Infer<typeof API_RUN_SUMMARY>;
-type ApiEventLine = Infer<typeof API_EVENT_LINE>;
-type ApiCall = Infer<typeof API_CALL>;
-type ApiCallsPage = Infer<typeof API_CALLS_PAGE>;
-type ApiCallDetail = Infer<typeof API_CALL_DETAIL>;
-type ApiStats = Infer<typeof API_STATS>;
-type ApiPolicies = Infer<typeof API_POLICIES>;
-type ApiStreamMessage = Infer<typeof API_STREAM_MESSAGE>;
-type ApiError = Infer<typeof API_ERROR>;
+export type ApiHealth = Infer<typeof API_HEALTH>;
+export type ApiRun = Infer<typeof API_RUN>;
+export type ApiRunsPage = Infer<typeof API_RUNS_PAGE>;
+export type ApiRunSummary = Infer<typeof API_RUN_SUMMARY>;
+export type ApiEventLine = Infer<typeof API_EVENT_LINE>;
+export type ApiCall = Infer<typeof API_CALL>;
+export type ApiCallsPage = Infer<typeof API_CALLS_PAGE>;
+export type ApiCallDetail = Infer<typeof API_CALL_DETAIL>;
+export type ApiStats = Infer<typeof API_STATS>;
+export type ApiPolicies = Infer<typeof API_POLICIES>;
+export type ApiStreamMessage = Infer<typeof API_STREAM_MESSAGE>;
+export type ApiError = Infer<typeof API_ERROR>;
 
-export type {
-  ApiCall,
-  ApiCallDetail,
-  ApiCallsPage,
-  ApiCallsQuery,
-  ApiEndpoint,
-  ApiError,
-  ApiEventLine,
-  ApiEventsQuery,
-  ApiHealth,
-  ApiInput,
-  ApiPolicies,
-  ApiPoliciesQuery,
-  ApiQuery,
-  ApiRun,
-  ApiRunSummary,
-  ApiRunsPage,
-  ApiRunsQuery,
-  ApiStats,
-  ApiStatsQuery,
-  ApiStreamMessage,
-  ApiStreamQuery,
-};
-export { API_ENDPOINTS, API_ERROR, API_PAGE_LIMIT, API_POLICIES_LIMIT, API_STREAM_PROTOCOL };
+export { API_ERROR, API_PAGE_LIMIT, API_POLICIES_LIMIT };

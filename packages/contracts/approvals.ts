@@ -61,7 +61,7 @@ const ASKED_BY = closed({
   start: required(string({ lengthMax: 64 }), 'When it began; tells two with one id apart.'),
 });
 
-const APPROVAL = closed({
+export const APPROVAL = closed({
   v: version,
   id,
   created_at: required(formatted('rfc3339'), 'When it was asked.'),
@@ -72,7 +72,7 @@ const APPROVAL = closed({
   asked_by: required(ASKED_BY, 'The process that asked.'),
 });
 
-const APPROVAL_END = closed({
+export const APPROVAL_END = closed({
   v: version,
   id,
   request_sha256: required(formatted('sha256'), 'The request, byte for byte.'),
@@ -121,7 +121,7 @@ const GRANT_MATCH = closed({
   args: required(GRANT_ARGS, 'The arguments.'),
 });
 
-const GRANT = closed({
+export const GRANT = closed({
   v: version,
   id,
   kind: required(oneOf('once', 'run', 'minutes', 'always'), 'How long it lasts.'),
@@ -134,7 +134,7 @@ const GRANT = closed({
   match: required(GRANT_MATCH, 'What it covers.'),
 });
 
-const GRANT_END = closed({
+export const GRANT_END = closed({
   v: version,
   id,
   state: required(oneOf('used', 'revoked'), 'How it ended.'),
@@ -143,21 +143,21 @@ const GRANT_END = closed({
   call_id: optional(name, 'The call that used it up.'),
 });
 
-type Approval = Infer<typeof APPROVAL>;
-type ApprovalCall = Infer<typeof ASKED_CALL>;
-type ApprovalAgent = Infer<typeof ASKING_AGENT>;
-type ApprovalEnd = Infer<typeof APPROVAL_END>;
-type ArgLimit = Infer<typeof ARG_LIMIT>;
-type Grant = Infer<typeof GRANT>;
-type GrantArgs = Infer<typeof GRANT_ARGS>;
-type GrantMatch = Infer<typeof GRANT_MATCH>;
-type GrantEnd = Infer<typeof GRANT_END>;
+export type Approval = Infer<typeof APPROVAL>;
+export type ApprovalCall = Infer<typeof ASKED_CALL>;
+export type ApprovalAgent = Infer<typeof ASKING_AGENT>;
+export type ApprovalEnd = Infer<typeof APPROVAL_END>;
+export type ArgLimit = Infer<typeof ARG_LIMIT>;
+export type Grant = Infer<typeof GRANT>;
+export type GrantArgs = Infer<typeof GRANT_ARGS>;
+export type GrantMatch = Infer<typeof GRANT_MATCH>;
+export type GrantEnd = Infer<typeof GRANT_END>;
 
-function parseApproval(value: unknown): Parsed<Approval> {
+export function parseApproval(value: unknown): Parsed<Approval> {
   return parseAs<typeof APPROVAL>(APPROVAL, value);
 }
 
-function parseApprovalEnd(value: unknown): Parsed<ApprovalEnd> {
+export function parseApprovalEnd(value: unknown): Parsed<ApprovalEnd> {
   return parseAs<typeof APPROVAL_END>(APPROVAL_END, value);
 }
 
@@ -168,7 +168,7 @@ function namedIn(args: unknown): number {
 }
 
 /** A pattern names a bounded number of arguments: each is tried on each call. */
-function parseGrant(value: unknown): Parsed<Grant> {
+export function parseGrant(value: unknown): Parsed<Grant> {
   const parsed = parseAs<typeof GRANT>(GRANT, value);
   const count = parsed.ok ? namedIn(parsed.value.match.args) : 0;
   if (count <= ARGS_MAX) return parsed;
@@ -178,28 +178,6 @@ function parseGrant(value: unknown): Parsed<Grant> {
   return { ok: false, mismatches: [{ path, problem: 'value', expected, got, choices: [] }] };
 }
 
-function parseGrantEnd(value: unknown): Parsed<GrantEnd> {
+export function parseGrantEnd(value: unknown): Parsed<GrantEnd> {
   return parseAs<typeof GRANT_END>(GRANT_END, value);
 }
-
-export type {
-  Approval,
-  ApprovalAgent,
-  ApprovalCall,
-  ApprovalEnd,
-  ArgLimit,
-  Grant,
-  GrantArgs,
-  GrantEnd,
-  GrantMatch,
-};
-export {
-  APPROVAL,
-  APPROVAL_END,
-  GRANT,
-  GRANT_END,
-  parseApproval,
-  parseApprovalEnd,
-  parseGrant,
-  parseGrantEnd,
-};

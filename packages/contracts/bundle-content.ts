@@ -80,7 +80,7 @@ const DOCS = {
 } as const;
 
 /** As written: what is left out has the value of `CONTENT_DEFAULTS`. */
-const CONTENT_SECTION = closed({
+export const CONTENT_SECTION = closed({
   outbound: optional(TRAVELLING, DOCS.outbound),
   inbound: optional(TRAVELLING, DOCS.inbound),
   definitions: optional(DEFINED, DOCS.definitions),
@@ -93,7 +93,7 @@ const CONTENT_SECTION = closed({
 });
 
 /** With nothing left out, as snapshots have it. */
-const FULL_CONTENT = closed({
+export const FULL_CONTENT = closed({
   outbound: required(FULL_TRAVELLING, DOCS.outbound),
   inbound: required(FULL_TRAVELLING, DOCS.inbound),
   definitions: required(FULL_DEFINED, DOCS.definitions),
@@ -105,12 +105,12 @@ const FULL_CONTENT = closed({
   suppressions: required(SUPPRESSIONS, DOCS.suppressions),
 });
 
-type ContentSection = Infer<typeof CONTENT_SECTION>;
-type FullContentSection = Infer<typeof FULL_CONTENT>;
-type ContentAction = Infer<typeof CONTENT_ACTION>;
-type ContentSuppression = Infer<typeof SUPPRESSION>;
+export type ContentSection = Infer<typeof CONTENT_SECTION>;
+export type FullContentSection = Infer<typeof FULL_CONTENT>;
+export type ContentAction = Infer<typeof CONTENT_ACTION>;
+export type ContentSuppression = Infer<typeof SUPPRESSION>;
 
-const CONTENT_DEFAULTS: FullContentSection = {
+export const CONTENT_DEFAULTS: FullContentSection = {
   outbound: { secret: 'block', personal: 'tag', injection: 'allow', hidden_text: 'tag' },
   inbound: { secret: 'redact', personal: 'tag', injection: 'tag', hidden_text: 'redact' },
   definitions: { secret: 'tag', personal: 'allow', injection: 'block', hidden_text: 'block' },
@@ -123,7 +123,7 @@ const CONTENT_DEFAULTS: FullContentSection = {
 };
 
 /** A section with every default written out. */
-function fullContent(section: ContentSection): FullContentSection {
+export function fullContent(section: ContentSection): FullContentSection {
   return {
     ...CONTENT_DEFAULTS,
     ...section,
@@ -138,7 +138,7 @@ function fullContent(section: ContentSection): FullContentSection {
  * What is done about content of a direction that could not be looked at. Where a policy stops
  * anything, it must not be enough to make a message hard to read.
  */
-function unscannedAction(
+export function unscannedAction(
   section: FullContentSection,
   direction: 'outbound' | 'inbound' | 'definitions',
 ): Exclude<FullContentSection['unscanned'], 'follow'> {
@@ -148,6 +148,3 @@ function unscannedAction(
   if (actions.includes('block')) return 'block';
   return actions.includes('ask') ? 'ask' : 'tag';
 }
-
-export type { ContentAction, ContentSection, ContentSuppression, FullContentSection };
-export { CONTENT_DEFAULTS, CONTENT_SECTION, FULL_CONTENT, fullContent, unscannedAction };

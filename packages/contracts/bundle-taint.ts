@@ -71,7 +71,7 @@ const DOCS = {
 } as const;
 
 /** As written: what is left out has the value of `TAINT_DEFAULTS`. */
-const TAINT_SECTION = closed({
+export const TAINT_SECTION = closed({
   on_taint: optional(ON_TAINT, DOCS.on_taint),
   sources: optional(SOURCES, DOCS.sources),
   default_trust: optional(TRUST, DOCS.default_trust),
@@ -85,7 +85,7 @@ const TAINT_SECTION = closed({
 });
 
 /** With nothing left out, as snapshots have it. */
-const FULL_TAINT = closed({
+export const FULL_TAINT = closed({
   on_taint: required(ON_TAINT, DOCS.on_taint),
   sources: required(SOURCES, DOCS.sources),
   default_trust: required(TRUST, DOCS.default_trust),
@@ -98,11 +98,11 @@ const FULL_TAINT = closed({
   approval: required(FULL_APPROVAL, DOCS.approval),
 });
 
-type TaintSection = Infer<typeof TAINT_SECTION>;
-type FullTaintSection = Infer<typeof FULL_TAINT>;
-type TaintSink = Infer<typeof SINK>;
+export type TaintSection = Infer<typeof TAINT_SECTION>;
+export type FullTaintSection = Infer<typeof FULL_TAINT>;
+export type TaintSink = Infer<typeof SINK>;
 
-const TAINT_DEFAULTS: FullTaintSection = {
+export const TAINT_DEFAULTS: FullTaintSection = {
   on_taint: 'ask',
   sources: [],
   default_trust: 'untrusted',
@@ -116,7 +116,7 @@ const TAINT_DEFAULTS: FullTaintSection = {
 };
 
 /** A section with every default written out. */
-function fullTaint(section: TaintSection): FullTaintSection {
+export function fullTaint(section: TaintSection): FullTaintSection {
   return {
     ...TAINT_DEFAULTS,
     ...section,
@@ -124,6 +124,3 @@ function fullTaint(section: TaintSection): FullTaintSection {
     approval: { ...TAINT_DEFAULTS.approval, ...section.approval },
   };
 }
-
-export type { FullTaintSection, TaintSection, TaintSink };
-export { FULL_TAINT, fullTaint, TAINT_DEFAULTS, TAINT_SECTION };

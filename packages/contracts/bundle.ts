@@ -51,7 +51,7 @@ const TIME_MATCH = closed({
   ),
 });
 
-const MATCH = closed({
+export const MATCH = closed({
   server_name: optional(NAME_MATCH, 'Which servers.'),
   tool_name: optional(NAME_MATCH, 'Which tools.'),
   risk_class: optional(names, 'The call carries one of these classes.'),
@@ -68,7 +68,7 @@ const SUGGEST = closed({
   ),
 });
 
-const HINT_RECIPE = closed({
+export const HINT_RECIPE = closed({
   hint_text: hintText,
   retry_advice: optional(string({ lengthMax: 1_024 }), 'When and how to try again.'),
   hint_kind: optional(HINT_KIND, 'What kind of correction this is.'),
@@ -160,7 +160,7 @@ function ruleOf<K extends keyof typeof EFFECTS>(kind: K) {
   });
 }
 
-const RULE = variant('kind', {
+export const RULE = variant('kind', {
   allow: ruleOf('allow'),
   deny: ruleOf('deny'),
   budget: ruleOf('budget'),
@@ -198,7 +198,7 @@ const DEFAULTS = closed({
   fail_open_read_tools: optional(boolean(), 'Let read-like calls pass even then; false.'),
 });
 
-const BUNDLE = closed({
+export const BUNDLE = closed({
   policy_id: required(string({ lengthMax: 256 }), 'A stable identifier.'),
   version: required(string({ lengthMax: 128 }), 'A semantic or time version.'),
   mode: required(MODE, 'How far the policy goes.'),
@@ -223,29 +223,14 @@ const BUNDLE = closed({
   created_at: optional(formatted('rfc3339'), 'When it was written.'),
 });
 
-type Bundle = Infer<typeof BUNDLE>;
-type Rule = Infer<typeof RULE>;
-type RuleKind = Rule['kind'];
-type RuleOf<K extends RuleKind> = Extract<Rule, { readonly kind: K }>;
-type Match = Infer<typeof MATCH>;
-type NameMatch = Infer<typeof NAME_MATCH>;
-type ArgsMatch = Infer<typeof ARGS_MATCH>;
-type Selectors = Infer<typeof SELECTORS>;
-type Scope = Infer<typeof SCOPE>;
-type HintRecipe = Infer<typeof HINT_RECIPE>;
-type Suggest = Infer<typeof SUGGEST>;
-
-export type {
-  ArgsMatch,
-  Bundle,
-  HintRecipe,
-  Match,
-  NameMatch,
-  Rule,
-  RuleKind,
-  RuleOf,
-  Scope,
-  Selectors,
-  Suggest,
-};
-export { BUNDLE, HINT_RECIPE, MATCH, RULE };
+export type Bundle = Infer<typeof BUNDLE>;
+export type Rule = Infer<typeof RULE>;
+export type RuleKind = Rule['kind'];
+export type RuleOf<K extends RuleKind> = Extract<Rule, { readonly kind: K }>;
+export type Match = Infer<typeof MATCH>;
+export type NameMatch = Infer<typeof NAME_MATCH>;
+export type ArgsMatch = Infer<typeof ARGS_MATCH>;
+export type Selectors = Infer<typeof SELECTORS>;
+export type Scope = Infer<typeof SCOPE>;
+export type HintRecipe = Infer<typeof HINT_RECIPE>;
+export type Suggest = Infer<typeof SUGGEST>;

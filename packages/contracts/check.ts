@@ -9,7 +9,7 @@ import {
 } from './shape.ts';
 
 /** One thing that is wrong with a value, at a path, with what would have been right. */
-interface Mismatch {
+export interface Mismatch {
   readonly path: readonly (string | number)[];
   readonly problem: 'missing' | 'unknown' | 'type' | 'value';
   /** What the contract wants here: "a string", "one of ALLOW, BLOCK", … */
@@ -28,7 +28,7 @@ const JSON_DEPTH_MAX = 256;
 const JSON_NODES_MAX = 100_000;
 
 /** Reads a value against a shape; an empty list means that it fits. */
-function check(shape: Shape, value: unknown): readonly Mismatch[] {
+export function check(shape: Shape, value: unknown): readonly Mismatch[] {
   const walk = new Walk();
   walk.visit(shape, value);
   return walk.found;
@@ -217,7 +217,7 @@ function fitsString(shape: StringShape, value: string): boolean {
 }
 
 /** Whether a text has more characters than that, counted as JSON Schema does: by code point. */
-function isLonger(value: string, lengthMax: number): boolean {
+export function isLonger(value: string, lengthMax: number): boolean {
   if (value.length <= lengthMax) return false;
   if (value.length > 2 * lengthMax) return true;
   let length = 0;
@@ -230,12 +230,12 @@ function isPrimitive(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'boolean';
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** An object as JSON.parse makes them: no class, and nothing that changes how it is written. */
-function isPlain(value: unknown): value is Record<string, unknown> {
+export function isPlain(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return false;
@@ -248,7 +248,7 @@ function choicesOf(shape: Shape): readonly string[] {
 }
 
 /** A shape in words, for error messages. */
-function describe(shape: Shape): string {
+export function describe(shape: Shape): string {
   switch (shape.kind) {
     case 'string':
       if (shape.format !== undefined) return FORMATS[shape.format].words;
@@ -297,6 +297,3 @@ function describeValue(value: unknown): string {
   if (typeof value !== 'string') return value === undefined ? 'nothing' : 'an object';
   return value.length > 60 ? `a string of ${value.length} characters` : `\`${value}\``;
 }
-
-export type { Mismatch };
-export { check, describe, isLonger, isObject, isPlain };

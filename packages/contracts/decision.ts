@@ -13,33 +13,33 @@ import {
   string,
 } from './shape.ts';
 
-const ACTION = oneOf('ALLOW', 'BLOCK', 'THROTTLE', 'REJECT_WITH_HINT', 'TERMINATE_RUN');
+export const ACTION = oneOf('ALLOW', 'BLOCK', 'THROTTLE', 'REJECT_WITH_HINT', 'TERMINATE_RUN');
 const REFUSED_ACTION = oneOf('BLOCK', 'THROTTLE', 'REJECT_WITH_HINT', 'TERMINATE_RUN');
-const SEVERITY = oneOf('info', 'warn', 'critical');
-const MODE = oneOf('observe', 'guardrails', 'control');
-const PROFILE = oneOf('production', 'development');
-const HINT_KIND = oneOf('ARG_FIX', 'BUDGET', 'RATE', 'SAFETY', 'OTHER');
+export const SEVERITY = oneOf('info', 'warn', 'critical');
+export const MODE = oneOf('observe', 'guardrails', 'control');
+export const PROFILE = oneOf('production', 'development');
+export const HINT_KIND = oneOf('ARG_FIX', 'BUDGET', 'RATE', 'SAFETY', 'OTHER');
 
 /** What an action must bring along, wherever a decision travels. */
-const ACTION_NEEDS = [
+export const ACTION_NEEDS = [
   { field: 'action', is: 'THROTTLE', needs: ['backoff_ms'] },
   { field: 'action', is: 'REJECT_WITH_HINT', needs: ['hint'] },
   { field: 'action', is: 'TERMINATE_RUN', needs: ['terminate'] },
 ] as const;
 
-const HINT = open({
+export const HINT = open({
   hint_text: required(string(), 'What the agent should do instead.'),
   suggested_args: required(nullable(record(json())), 'Corrected arguments, or null.'),
   retry_advice: required(nullable(string()), 'When and how to try again, or null.'),
   hint_kind: required(HINT_KIND, 'What kind of correction this is.'),
 });
 
-const TERMINATE = open({
+export const TERMINATE = open({
   terminate_code: required(string(), 'A stable code for the reason.'),
   terminate_message: required(string(), 'The reason for a person.'),
 });
 
-const APPROVAL_REQUEST = open({
+export const APPROVAL_REQUEST = open({
   wait: required(
     oneOf('hold', 'hint'),
     'Keep the request open, or answer at once and let the retry pass.',
@@ -47,14 +47,14 @@ const APPROVAL_REQUEST = open({
   timeout_ms: required(integer({ min: 1 }), 'How long a person has.'),
 });
 
-const WOULD = open({
+export const WOULD = open({
   action: required(ACTION, 'What an enforcing policy would have done.'),
   rule_id: required(nullable(string()), 'The rule that would have decided.'),
   reason_code: required(string(), 'Its stable reason.'),
   summary: required(string(), 'Its reason for a person.'),
 });
 
-const DECISION = open(
+export const DECISION = open(
   {
     action: required(ACTION, 'What happens to the call.'),
     rule_id: required(nullable(string()), 'The rule that decided, or null.'),
@@ -73,7 +73,7 @@ const DECISION = open(
   ACTION_NEEDS,
 );
 
-const POLICY_REF = open({
+export const POLICY_REF = open({
   policy_id: required(string(), 'The policy.'),
   policy_version: required(string(), 'Its version.'),
   policy_hash: required(formatted('sha256'), 'The hash of its compiled snapshot.'),
@@ -100,54 +100,26 @@ const REFUSAL = open(
 );
 
 /** `error.data` of a refused call. */
-const ERROR_DATA = open({ subluminal: required(REFUSAL, 'Everything a machine needs to know.') });
+export const ERROR_DATA = open({
+  subluminal: required(REFUSAL, 'Everything a machine needs to know.'),
+});
 
 /** Reserved JSON-RPC codes. MCP 2026-07-28 took the -32000 block for itself, hence two sets. */
-const REFUSAL_CODES = {
+export const REFUSAL_CODES = {
   BLOCK: { legacy: -32081, modern: -31081 },
   THROTTLE: { legacy: -32082, modern: -31082 },
   REJECT_WITH_HINT: { legacy: -32083, modern: -31083 },
   TERMINATE_RUN: { legacy: -32084, modern: -31084 },
 } as const;
 
-type Action = Infer<typeof ACTION>;
-type RefusedAction = Infer<typeof REFUSED_ACTION>;
-type Severity = Infer<typeof SEVERITY>;
-type Mode = Infer<typeof MODE>;
-type Profile = Infer<typeof PROFILE>;
-type Hint = Infer<typeof HINT>;
-type HintKind = Infer<typeof HINT_KIND>;
-type Decision = Infer<typeof DECISION>;
-type PolicyRef = Infer<typeof POLICY_REF>;
-type Refusal = Infer<typeof REFUSAL>;
-type ErrorData = Infer<typeof ERROR_DATA>;
-
-export type {
-  Action,
-  Decision,
-  ErrorData,
-  Hint,
-  HintKind,
-  Mode,
-  PolicyRef,
-  Profile,
-  Refusal,
-  RefusedAction,
-  Severity,
-};
-export {
-  ACTION,
-  ACTION_NEEDS,
-  APPROVAL_REQUEST,
-  DECISION,
-  ERROR_DATA,
-  HINT,
-  HINT_KIND,
-  MODE,
-  POLICY_REF,
-  PROFILE,
-  REFUSAL_CODES,
-  SEVERITY,
-  TERMINATE,
-  WOULD,
-};
+export type Action = Infer<typeof ACTION>;
+export type RefusedAction = Infer<typeof REFUSED_ACTION>;
+export type Severity = Infer<typeof SEVERITY>;
+export type Mode = Infer<typeof MODE>;
+export type Profile = Infer<typeof PROFILE>;
+export type Hint = Infer<typeof HINT>;
+export type HintKind = Infer<typeof HINT_KIND>;
+export type Decision = Infer<typeof DECISION>;
+export type PolicyRef = Infer<typeof POLICY_REF>;
+export type Refusal = Infer<typeof REFUSAL>;
+export type ErrorData = Infer<typeof ERROR_DATA>;

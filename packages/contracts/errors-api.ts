@@ -1,6 +1,6 @@
 // The errors of the HTTP API of the ledger daemon; see errors.ts.
 
-const API_ERRORS = {
+export const API_ERRORS = {
   SUB_API_START: {
     title: 'The HTTP API did not open.',
     cause:
@@ -36,5 +36,3 @@ const API_ERRORS = {
     fix: 'Send less, or close a stream first.',
   },
 } as const;
-
-export { API_ERRORS };

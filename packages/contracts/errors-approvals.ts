@@ -1,6 +1,6 @@
 // The errors of approvals and grants; a part of the table in errors.ts.
 
-const APPROVAL_ERRORS = {
+export const APPROVAL_ERRORS = {
   SUB_APPROVAL_UNKNOWN: {
     title: 'There is no such approval or grant.',
     cause: 'No request or grant has this id, or a shortened id fits several of them.',
@@ -48,5 +48,3 @@ const APPROVAL_ERRORS = {
     fix: 'Do what the message says, or write the rule by hand.',
   },
 } as const;
-
-export { APPROVAL_ERRORS };

@@ -1,6 +1,6 @@
 // The errors of adoption: agent clients, and what is changed in their configs.
 
-const CLIENT_ERRORS = {
+export const CLIENT_ERRORS = {
   SUB_CLIENT_UNKNOWN: {
     title: 'The agent client is not known.',
     cause:
@@ -42,5 +42,3 @@ const CLIENT_ERRORS = {
     fix: 'Start `sub` from where it is installed.',
   },
 } as const;
-
-export { CLIENT_ERRORS };

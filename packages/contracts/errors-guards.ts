@@ -1,6 +1,6 @@
 // What keeps Cedar policies from being used; a part of the table in errors.ts.
 
-const GUARD_ERRORS = {
+export const GUARD_ERRORS = {
   SUB_CEDAR_FILES: {
     title: 'The Cedar policies cannot be loaded.',
     cause:
@@ -31,5 +31,3 @@ const GUARD_ERRORS = {
     fix: 'Write each entity as `{ "uid": { "type", "id" }, "attrs": {}, "parents": [] }`.',
   },
 } as const;
-
-export { GUARD_ERRORS };

@@ -1,6 +1,6 @@
 // What lint has to say about a bundle that is valid; a part of the table in errors.ts.
 
-const LINT_ERRORS = {
+export const LINT_ERRORS = {
   SUB_LINT_UNREACHABLE: {
     title: 'A rule can never decide.',
     cause: 'An earlier rule decides every call that this one matches.',
@@ -107,5 +107,3 @@ const LINT_ERRORS = {
     fix: 'List under `tools` what brings `private_data` and `egress_or_change`, and `untrusted_input` where every answer is trusted.',
   },
 } as const;
-
-export { LINT_ERRORS };

@@ -1,6 +1,6 @@
 // The errors of runs: their hub and their agent.
 
-const RUN_ERRORS = {
+export const RUN_ERRORS = {
   SUB_HUB_LISTEN: {
     title: 'The hub of a run cannot listen.',
     cause:
@@ -36,5 +36,3 @@ const RUN_ERRORS = {
     fix: 'Mend what the message names; without the file, nothing is trusted, and `sub trust` trusts again.',
   },
 } as const;
-
-export { RUN_ERRORS };

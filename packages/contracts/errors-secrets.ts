@@ -1,6 +1,6 @@
 // What keeps a server's secrets from being injected or stored; a part of the table in errors.ts.
 
-const SECRET_ERRORS = {
+export const SECRET_ERRORS = {
   SUB_SECRET_MISSING: {
     title: 'A secret is not there.',
     cause:
@@ -47,5 +47,3 @@ const SECRET_ERRORS = {
     fix: 'Wait for the other process to end, and try again.',
   },
 } as const;
-
-export { SECRET_ERRORS };

@@ -1,6 +1,6 @@
 // What keeps a manifest or the pins from being used; a part of the table in errors.ts.
 
-const SURFACE_ERRORS = {
+export const SURFACE_ERRORS = {
   SUB_MANIFEST_SYNTAX: {
     title: 'The manifest cannot be read.',
     cause:
@@ -59,5 +59,3 @@ const SURFACE_ERRORS = {
     fix: 'Run its command by hand and look at what it says; give it more time with `--timeout`.',
   },
 } as const;
-
-export { SURFACE_ERRORS };

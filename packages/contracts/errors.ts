@@ -9,7 +9,7 @@ import { RUN_ERRORS } from './errors-run.ts';
 import { SECRET_ERRORS } from './errors-secrets.ts';
 import { SURFACE_ERRORS } from './errors-surface.ts';
 
-interface ErrorEntry {
+export interface ErrorEntry {
   readonly title: string;
   readonly cause: string;
   readonly fix: string;
@@ -299,17 +299,14 @@ const ERRORS = {
   },
 } as const satisfies { readonly [code: string]: ErrorEntry };
 
-type SubCode = keyof typeof ERRORS;
+export type SubCode = keyof typeof ERRORS;
 
-const ERROR_CODES: readonly SubCode[] = Object.keys(ERRORS).filter(isCode);
+export const ERROR_CODES: readonly SubCode[] = Object.keys(ERRORS).filter(isCode);
 
 function isCode(name: string): name is SubCode {
   return Object.hasOwn(ERRORS, name);
 }
 
-function errorEntry(code: SubCode): ErrorEntry & { readonly code: SubCode } {
+export function errorEntry(code: SubCode): ErrorEntry & { readonly code: SubCode } {
   return { code, ...ERRORS[code] };
 }
-
-export type { ErrorEntry, SubCode };
-export { ERROR_CODES, errorEntry };

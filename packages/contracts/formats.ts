@@ -1,12 +1,12 @@
 // Texts with an inner form: one pattern each, read by `check` and published in the JSON Schemas.
 
 /** How a format is recognised, and how it is called in messages. */
-interface FormatRule {
+export interface FormatRule {
   readonly pattern: RegExp;
   readonly words: string;
 }
 
-type Format = 'rfc3339' | 'sha256' | 'pack_version';
+export type Format = 'rfc3339' | 'sha256' | 'pack_version';
 
 const MONTH_AND_DAY =
   '(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8]))';
@@ -14,7 +14,7 @@ const MONTH_AND_DAY =
 const LEAP_YEAR = '(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)';
 const TIME = '(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?';
 
-const FORMATS: { readonly [F in Format]: FormatRule } = {
+export const FORMATS: { readonly [F in Format]: FormatRule } = {
   rfc3339: {
     // No second 60: a leap second has no place in a count of milliseconds.
     pattern: new RegExp(`^(?:\\d{4}-${MONTH_AND_DAY}|${LEAP_YEAR}-02-29)T${TIME}Z$`),
@@ -30,6 +30,3 @@ const FORMATS: { readonly [F in Format]: FormatRule } = {
     words: 'a version of the interface pack with major 0, like 0.2.0',
   },
 };
-
-export type { Format, FormatRule };
-export { FORMATS };

@@ -2,10 +2,10 @@
 import { PROFILE } from './decision.ts';
 import { array, type Infer, integer, oneOf, open, optional, required, string } from './shape.ts';
 
-const DIRECTION = oneOf('agent_to_server', 'server_to_agent');
+export const DIRECTION = oneOf('agent_to_server', 'server_to_agent');
 
 /** Methods that are counted by name; whatever else is counted as `other`. */
-const HUB_METHODS = [
+export const HUB_METHODS = [
   'initialize',
   'ping',
   'tools/list',
@@ -46,7 +46,7 @@ const HUB_METHODS = [
 ] as const;
 
 /** How decided calls are counted; `WOULD_…` is what the development profile let pass. */
-const HUB_DECISIONS = [
+export const HUB_DECISIONS = [
   'forward',
   'deny',
   'WOULD_BLOCK',
@@ -62,7 +62,7 @@ const LABEL = string({ lengthMax: LABEL_LENGTH_MAX });
 const COUNT = integer({ min: 0 });
 
 /** What one shim has counted since it started, for the metrics of the hub. */
-const SHIM_COUNTS = open({
+export const SHIM_COUNTS = open({
   profile: required(PROFILE, 'Whether its decisions are enforced.'),
   server_state: required(oneOf('running', 'exited', 'failed'), '`failed`: it never ran.'),
   messages: required(
@@ -105,10 +105,10 @@ const SHIM_COUNTS = open({
   ),
 });
 
-type ShimCounts = Infer<typeof SHIM_COUNTS>;
+export type ShimCounts = Infer<typeof SHIM_COUNTS>;
 
 /** What the summary of a shim counts, by name. */
-const SHIM_COUNTERS = [
+export const SHIM_COUNTERS = [
   'calls_total',
   'calls_allowed',
   'calls_blocked',
@@ -117,6 +117,3 @@ const SHIM_COUNTERS = [
   'calls_spared',
   'answers_held_back',
 ] as const;
-
-export type { ShimCounts };
-export { DIRECTION, HUB_DECISIONS, HUB_METHODS, SHIM_COUNTERS, SHIM_COUNTS };

@@ -2,7 +2,7 @@
 import { integer, number, oneOf, open, optional, required, string } from './shape.ts';
 
 /** A limit of a manifest: so many calls in a time, or a pause between two. */
-const CALL_LIMIT = open({
+export const CALL_LIMIT = open({
   key: required(string({ lengthMax: 2_048 }), 'Which counter of the server.'),
   calls: optional(integer({ min: 1 }), 'With `period_ms`: how many calls may pass in it.'),
   period_ms: optional(integer({ min: 1 }), 'With `calls`: the time that they are spread over.'),
@@ -10,10 +10,8 @@ const CALL_LIMIT = open({
 });
 
 /** What a call must wait for. */
-const LIMIT_WAIT = open({
+export const LIMIT_WAIT = open({
   kind: required(oneOf('rate', 'cooldown'), 'What must be waited for.'),
   wait_ms: required(number({ min: 0 }), 'How long.'),
   words: required(string({ lengthMax: 256 }), 'The limit in words.'),
 });
-
-export { CALL_LIMIT, LIMIT_WAIT };

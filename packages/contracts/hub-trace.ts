@@ -2,7 +2,7 @@
 import { nullable, number, oneOf, open, required, string } from './shape.ts';
 
 /** What one matching rule had to say; see `sub policy explain`. */
-const TRACE_STEP = open({
+export const TRACE_STEP = open({
   rule_id: required(string(), 'The rule.'),
   kind: required(
     oneOf('allow', 'deny', 'budget', 'rate_limit', 'breaker', 'dedupe', 'tag', 'approval'),
@@ -23,5 +23,3 @@ const TRACE_STEP = open({
   ),
   note: required(nullable(string({ lengthMin: 0 })), 'Why it failed, when it did.'),
 });
-
-export { TRACE_STEP };

@@ -27,10 +27,10 @@ import {
 import { SNAPSHOT_FILE } from './snapshot.ts';
 
 /** How a shim waits for its hub before the first message (F-016a). */
-const HUB_READINESS = { attemptsMax: 20, backoffFirstMs: 50, backoffMaxMs: 2_000 } as const;
+export const HUB_READINESS = { attemptsMax: 20, backoffFirstMs: 50, backoffMaxMs: 2_000 } as const;
 
 /** How long a request may take (F-016b). A heartbeat is as urgent as an evaluation. */
-const HUB_TIMEOUTS = {
+export const HUB_TIMEOUTS = {
   evaluate: { connectMs: 500, totalMs: 2_000 },
   task: { connectMs: 500, totalMs: 5_000 },
   heartbeat: { connectMs: 500, totalMs: 2_000 },
@@ -39,10 +39,10 @@ const HUB_TIMEOUTS = {
 } as const;
 
 /** An idle shim shows that it lives this often (F-016). */
-const HUB_HEARTBEAT_INTERVAL_MS = 5_000;
+export const HUB_HEARTBEAT_INTERVAL_MS = 5_000;
 
 /** How long a person has by default, by profile (F-016). */
-const HUB_APPROVAL_TIMEOUT_MS = { production: 300_000, development: 10_000 } as const;
+export const HUB_APPROVAL_TIMEOUT_MS = { production: 300_000, development: 10_000 } as const;
 
 const IDENTITY = open({
   agent_id: required(string(), 'The agent.'),
@@ -157,7 +157,7 @@ const SHIM_SUMMARY = open({
 });
 
 /** It names options and files of an entry. */
-const HUB_UNLIKE_LENGTH_MAX = 8_192;
+export const HUB_UNLIKE_LENGTH_MAX = 8_192;
 
 const HEARTBEAT_REQUEST = open({
   server_id: required(string(), 'The server behind the shim.'),
@@ -184,7 +184,7 @@ const RESULT_REQUEST = open({
 });
 
 /** More of an answer than this is not looked at: whoever tells of it says that it was cut. */
-const HUB_OBSERVED_CHARS_MAX = 1_048_576;
+export const HUB_OBSERVED_CHARS_MAX = 1_048_576;
 
 const OBSERVE_REQUEST = open({
   run_id: required(string(), 'The run.'),
@@ -238,7 +238,7 @@ const HEALTH_RESPONSE = open({
   ),
 });
 
-interface HubEndpoint {
+export interface HubEndpoint {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly request?: ObjectShape;
@@ -247,7 +247,7 @@ interface HubEndpoint {
   readonly doc: string;
 }
 
-const HUB_ENDPOINTS = {
+export const HUB_ENDPOINTS = {
   health: {
     method: 'GET',
     path: '/healthz',
@@ -305,95 +305,59 @@ const HUB_ENDPOINTS = {
   metrics: { method: 'GET', path: '/metrics', response: 'text', doc: 'Counters for Prometheus.' },
 } as const satisfies { readonly [name: string]: HubEndpoint };
 
-type EvaluateRequest = Infer<typeof EVALUATE_REQUEST>;
-type EvaluateResponse = Infer<typeof EVALUATE_RESPONSE>;
-type TaskResponse = Infer<typeof TASK_RESPONSE>;
-type HeartbeatRequest = Infer<typeof HEARTBEAT_REQUEST>;
-type HeartbeatResponse = Infer<typeof HEARTBEAT_RESPONSE>;
-type HealthResponse = Infer<typeof HEALTH_RESPONSE>;
-type PolicyResponse = Infer<typeof POLICY_RESPONSE>;
-type ResultRequest = Infer<typeof RESULT_REQUEST>;
-type ObserveRequest = Infer<typeof OBSERVE_REQUEST>;
-type ObserveResponse = Infer<typeof OBSERVE_RESPONSE>;
-type TerminateRequest = Infer<typeof TERMINATE_REQUEST>;
-type ShimSummary = Infer<typeof SHIM_SUMMARY>;
+export type EvaluateRequest = Infer<typeof EVALUATE_REQUEST>;
+export type EvaluateResponse = Infer<typeof EVALUATE_RESPONSE>;
+export type TaskResponse = Infer<typeof TASK_RESPONSE>;
+export type HeartbeatRequest = Infer<typeof HEARTBEAT_REQUEST>;
+export type HeartbeatResponse = Infer<typeof HEARTBEAT_RESPONSE>;
+export type HealthResponse = Infer<typeof HEALTH_RESPONSE>;
+export type PolicyResponse = Infer<typeof POLICY_RESPONSE>;
+export type ResultRequest = Infer<typeof RESULT_REQUEST>;
+export type ObserveRequest = Infer<typeof OBSERVE_REQUEST>;
+export type ObserveResponse = Infer<typeof OBSERVE_RESPONSE>;
+export type TerminateRequest = Infer<typeof TERMINATE_REQUEST>;
+export type ShimSummary = Infer<typeof SHIM_SUMMARY>;
 
-function parseEvaluateRequest(value: unknown): Parsed<EvaluateRequest> {
+export function parseEvaluateRequest(value: unknown): Parsed<EvaluateRequest> {
   return parseAs<typeof EVALUATE_REQUEST>(EVALUATE_REQUEST, value);
 }
 
-function parseEvaluateResponse(value: unknown): Parsed<EvaluateResponse> {
+export function parseEvaluateResponse(value: unknown): Parsed<EvaluateResponse> {
   return parseAs<typeof EVALUATE_RESPONSE>(EVALUATE_RESPONSE, value);
 }
 
-function parseTaskResponse(value: unknown): Parsed<TaskResponse> {
+export function parseTaskResponse(value: unknown): Parsed<TaskResponse> {
   return parseAs<typeof TASK_RESPONSE>(TASK_RESPONSE, value);
 }
 
-function parseHeartbeatRequest(value: unknown): Parsed<HeartbeatRequest> {
+export function parseHeartbeatRequest(value: unknown): Parsed<HeartbeatRequest> {
   return parseAs<typeof HEARTBEAT_REQUEST>(HEARTBEAT_REQUEST, value);
 }
 
-function parseHeartbeatResponse(value: unknown): Parsed<HeartbeatResponse> {
+export function parseHeartbeatResponse(value: unknown): Parsed<HeartbeatResponse> {
   return parseAs<typeof HEARTBEAT_RESPONSE>(HEARTBEAT_RESPONSE, value);
 }
 
-function parseHealthResponse(value: unknown): Parsed<HealthResponse> {
+export function parseHealthResponse(value: unknown): Parsed<HealthResponse> {
   return parseAs<typeof HEALTH_RESPONSE>(HEALTH_RESPONSE, value);
 }
 
-function parsePolicyResponse(value: unknown): Parsed<PolicyResponse> {
+export function parsePolicyResponse(value: unknown): Parsed<PolicyResponse> {
   return parseAs<typeof POLICY_RESPONSE>(POLICY_RESPONSE, value);
 }
 
-function parseResultRequest(value: unknown): Parsed<ResultRequest> {
+export function parseResultRequest(value: unknown): Parsed<ResultRequest> {
   return parseAs<typeof RESULT_REQUEST>(RESULT_REQUEST, value);
 }
 
-function parseObserveRequest(value: unknown): Parsed<ObserveRequest> {
+export function parseObserveRequest(value: unknown): Parsed<ObserveRequest> {
   return parseAs<typeof OBSERVE_REQUEST>(OBSERVE_REQUEST, value);
 }
 
-function parseObserveResponse(value: unknown): Parsed<ObserveResponse> {
+export function parseObserveResponse(value: unknown): Parsed<ObserveResponse> {
   return parseAs<typeof OBSERVE_RESPONSE>(OBSERVE_RESPONSE, value);
 }
 
-function parseTerminateRequest(value: unknown): Parsed<TerminateRequest> {
+export function parseTerminateRequest(value: unknown): Parsed<TerminateRequest> {
   return parseAs<typeof TERMINATE_REQUEST>(TERMINATE_REQUEST, value);
 }
-
-export type {
-  EvaluateRequest,
-  EvaluateResponse,
-  HealthResponse,
-  HeartbeatRequest,
-  HeartbeatResponse,
-  HubEndpoint,
-  ObserveRequest,
-  ObserveResponse,
-  PolicyResponse,
-  ResultRequest,
-  ShimSummary,
-  TaskResponse,
-  TerminateRequest,
-};
-export {
-  HUB_APPROVAL_TIMEOUT_MS,
-  HUB_ENDPOINTS,
-  HUB_HEARTBEAT_INTERVAL_MS,
-  HUB_OBSERVED_CHARS_MAX,
-  HUB_READINESS,
-  HUB_TIMEOUTS,
-  HUB_UNLIKE_LENGTH_MAX,
-  parseEvaluateRequest,
-  parseEvaluateResponse,
-  parseHealthResponse,
-  parseHeartbeatRequest,
-  parseHeartbeatResponse,
-  parseObserveRequest,
-  parseObserveResponse,
-  parsePolicyResponse,
-  parseResultRequest,
-  parseTaskResponse,
-  parseTerminateRequest,
-};

@@ -9,7 +9,7 @@ import {
   type Shape,
 } from './shape.ts';
 
-interface SchemaOptions {
+export interface SchemaOptions {
   readonly id: string;
   readonly title: string;
   readonly description: string;
@@ -23,7 +23,7 @@ const THEN = 'then';
 type Names = ReadonlyMap<Shape, string>;
 
 /** The schema of one shape, or with `undefined` a schema that only holds its definitions. */
-function jsonSchema(shape: Shape | undefined, options: SchemaOptions): JsonObject {
+export function jsonSchema(shape: Shape | undefined, options: SchemaOptions): JsonObject {
   const { id, title, description, defs } = options;
   const names: Names = new Map(Object.entries(defs).map(([name, def]) => [def, name]));
   const definitions = Object.entries(defs).map(([name, def]): [string, JsonObject] => [
@@ -139,6 +139,3 @@ function conditionSchema(condition: Condition): JsonObject {
     [THEN]: { properties: Object.fromEntries(present), required: needs },
   };
 }
-
-export type { SchemaOptions };
-export { jsonSchema };

@@ -3,26 +3,23 @@ import { check, type Mismatch } from './check.ts';
 import { DECISION, type Decision, ERROR_DATA, type ErrorData } from './decision.ts';
 import type { Infer, Shape } from './shape.ts';
 
-type Parsed<T> =
+export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly mismatches: readonly Mismatch[] };
 
 /** Reads a value as a shape's type. Unknown fields of open objects stay where they are. */
-function parseAs<S extends Shape>(shape: S, value: unknown): Parsed<Infer<S>> {
+export function parseAs<S extends Shape>(shape: S, value: unknown): Parsed<Infer<S>> {
   const mismatches = check(shape, value);
   if (mismatches.length > 0) return { ok: false, mismatches };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `check` has just shown it.
   return { ok: true, value: value as Infer<S> };
 }
 
-function parseDecision(value: unknown): Parsed<Decision> {
+export function parseDecision(value: unknown): Parsed<Decision> {
   return parseAs<typeof DECISION>(DECISION, value);
 }
 
 /** Reads `error.data` of a refused call. */
-function parseErrorData(value: unknown): Parsed<ErrorData> {
+export function parseErrorData(value: unknown): Parsed<ErrorData> {
   return parseAs<typeof ERROR_DATA>(ERROR_DATA, value);
 }
-
-export type { Parsed };
-export { parseAs, parseDecision, parseErrorData };

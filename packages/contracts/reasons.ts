@@ -1,6 +1,6 @@
 // The reasons that the product itself gives for a decision. Rules may bring their own.
 
-const REASONS = {
+export const REASONS = {
   DEFAULT_ALLOW: 'No rule decided, so the call passes.',
   NOT_SELECTED: 'The policy is not for this agent, so the call passes.',
   ALLOWLIST_MATCH: 'An allow rule lets the call pass.',
@@ -57,7 +57,4 @@ const REASONS = {
   WOULD_BLOCK: 'The call passes, but an enforcing policy would have stopped it.',
 } as const;
 
-type ReasonCode = keyof typeof REASONS;
-
-export type { ReasonCode };
-export { REASONS };
+export type ReasonCode = keyof typeof REASONS;

@@ -10,10 +10,10 @@ import { boundedHint } from './hint.ts';
 import { PACK_VERSION } from './version.ts';
 
 /** `modern` is MCP 2026-07-28 and later, `legacy` everything before. */
-type Era = keyof (typeof REFUSAL_CODES)['BLOCK'];
+export type Era = keyof (typeof REFUSAL_CODES)['BLOCK'];
 
 /** The call a refusal speaks of. */
-interface RefusedCall {
+export interface RefusedCall {
   readonly run_id: string;
   readonly call_id: string;
   readonly server_name: string;
@@ -21,14 +21,14 @@ interface RefusedCall {
   readonly args_hash: string;
 }
 
-interface RefusalInput {
+export interface RefusalInput {
   readonly decision: Decision;
   readonly call: RefusedCall;
   readonly policy: PolicyRef;
   readonly era: Era;
 }
 
-interface RefusalError {
+export interface RefusalError {
   readonly code: number;
   readonly message: string;
   readonly data: ErrorData;
@@ -38,7 +38,7 @@ const MESSAGE_LENGTH_MAX = 8_192;
 const SUGGESTION_LENGTH_MAX = 1_024;
 
 /** The error object that answers a refused call. Throws for ALLOW: there is nothing to refuse. */
-function refusal(input: RefusalInput): RefusalError {
+export function refusal(input: RefusalInput): RefusalError {
   const { decision, call, policy, era } = input;
   const { action, rule_id, reason_code, summary } = decision;
   if (action === 'ALLOW') throw new Error('SUB_INTERNAL: an allowed call has no refusal.');
@@ -102,6 +102,3 @@ function cut(text: string, lengthMax: number): string {
   const last = head.charCodeAt(head.length - 1);
   return `${last >= 0xd800 && last <= 0xdbff ? head.slice(0, -1) : head}…`;
 }
-
-export type { Era, RefusalError, RefusalInput, RefusedCall };
-export { refusal };

@@ -68,7 +68,7 @@ const SOURCES: { readonly [file: string]: SchemaSource } = {
 };
 
 /** Every published schema, by the name of its file. */
-function schemaFiles(): { readonly [file: string]: JsonObject } {
+export function schemaFiles(): { readonly [file: string]: JsonObject } {
   const files = Object.entries(SOURCES).map(([file, source]): [string, JsonObject] => {
     const { shape, title, description, defs } = source;
     const id = `https://subluminal.dev/schemas/${PACK_VERSION}/${file}`;
@@ -78,8 +78,6 @@ function schemaFiles(): { readonly [file: string]: JsonObject } {
 }
 
 /** A schema as its file has it. */
-function schemaText(schema: JsonObject): string {
+export function schemaText(schema: JsonObject): string {
   return `${JSON.stringify(schema, undefined, 2)}\n`;
 }
-
-export { schemaFiles, schemaText };

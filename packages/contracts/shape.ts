@@ -3,72 +3,72 @@
 
 import type { Format } from './formats.ts';
 
-type Scalar = string | number | boolean;
+export type Scalar = string | number | boolean;
 
-interface StringShape {
+export interface StringShape {
   readonly kind: 'string';
   readonly lengthMin: number;
   readonly lengthMax: number;
   readonly format?: Format;
 }
-interface NumberShape {
+export interface NumberShape {
   readonly kind: 'number' | 'integer';
   readonly min?: number;
   readonly max?: number;
 }
-interface BooleanShape {
+export interface BooleanShape {
   readonly kind: 'boolean';
 }
-interface EnumShape<V extends string = string> {
+export interface EnumShape<V extends string = string> {
   readonly kind: 'enum';
   readonly values: readonly V[];
 }
-interface ArrayShape<I extends Shape = Shape> {
+export interface ArrayShape<I extends Shape = Shape> {
   readonly kind: 'array';
   readonly items: I;
   readonly itemsMin: number;
   readonly itemsMax: number;
 }
-interface RecordShape<I extends Shape = Shape> {
+export interface RecordShape<I extends Shape = Shape> {
   readonly kind: 'record';
   readonly values: I;
   /** RECORD_KEY_LENGTH_MAX when absent. */
   readonly keyLengthMax?: number;
 }
 /** When `field` has the value `is`, the fields in `needs` must be there and not null. */
-interface Condition {
+export interface Condition {
   readonly field: string;
   readonly is: string;
   readonly needs: readonly string[];
 }
-interface ObjectShape<F extends Fields = Fields> {
+export interface ObjectShape<F extends Fields = Fields> {
   readonly kind: 'object';
   readonly fields: F;
   /** A closed object rejects unknown fields; an open one ignores them. */
   readonly closed: boolean;
   readonly conditions: readonly Condition[];
 }
-interface NullableShape<I extends PlainShape = PlainShape> {
+export interface NullableShape<I extends PlainShape = PlainShape> {
   readonly kind: 'nullable';
   readonly inner: I;
 }
 /** One of several closed or open objects, told apart by the value of one field. */
-interface VariantShape<C extends Cases = Cases> {
+export interface VariantShape<C extends Cases = Cases> {
   readonly kind: 'variant';
   readonly tag: string;
   readonly cases: C;
 }
 /** A text or a number. Not a union of any shapes: the compiler could not infer through that. */
-interface EitherShape {
+export interface EitherShape {
   readonly kind: 'either';
   readonly options: readonly (StringShape | NumberShape)[];
 }
-interface ScalarShape {
+export interface ScalarShape {
   readonly kind: 'scalar';
   /** Of a string. */
   readonly lengthMax: number;
 }
-interface JsonShape {
+export interface JsonShape {
   readonly kind: 'json';
 }
 
@@ -85,26 +85,26 @@ type PlainShape =
   | EitherShape
   | ScalarShape
   | JsonShape;
-type Shape = PlainShape | NullableShape;
+export type Shape = PlainShape | NullableShape;
 
-interface Field<S extends Shape = Shape, R extends boolean = boolean> {
+export interface Field<S extends Shape = Shape, R extends boolean = boolean> {
   readonly shape: S;
   readonly required: R;
   readonly doc: string;
 }
-type Fields = { readonly [name: string]: Field };
+export type Fields = { readonly [name: string]: Field };
 
 type Cases = { readonly [tag: string]: ObjectShape };
 
-type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
-type JsonObject = { readonly [key: string]: JsonValue };
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+export type JsonObject = { readonly [key: string]: JsonValue };
 
 type RequiredKeys<F extends Fields> = {
   [K in keyof F]: F[K]['required'] extends true ? K : never;
 }[keyof F];
 type Simplify<T> = { [K in keyof T]: T[K] };
 
-type Infer<S extends Shape> =
+export type Infer<S extends Shape> =
   S extends NullableShape<infer I>
     ? InferPlain<I> | null
     : S extends PlainShape
@@ -136,39 +136,39 @@ type InferFields<F extends Fields> = Simplify<
 >;
 
 /** The longest text of a field that sets no limit of its own. */
-const STRING_LENGTH_MAX = 65_536;
+export const STRING_LENGTH_MAX = 65_536;
 const ARRAY_ITEMS_MAX = 10_000;
 /** Short, because a YAML alias repeats a long text for the price of its name. */
 const SCALAR_LENGTH_MAX = 4_096;
-const RECORD_KEY_LENGTH_MAX = 1_024;
+export const RECORD_KEY_LENGTH_MAX = 1_024;
 
 /** A non-empty string, unless `lengthMin` is 0. */
-function string(limits: { lengthMin?: number; lengthMax?: number } = {}): StringShape {
+export function string(limits: { lengthMin?: number; lengthMax?: number } = {}): StringShape {
   const { lengthMin = 1, lengthMax = STRING_LENGTH_MAX } = limits;
   return { kind: 'string', lengthMin, lengthMax };
 }
 
-function formatted(format: Format): StringShape {
+export function formatted(format: Format): StringShape {
   return { kind: 'string', lengthMin: 1, lengthMax: 128, format };
 }
 
-function integer(limits: { min?: number; max?: number } = {}): NumberShape {
+export function integer(limits: { min?: number; max?: number } = {}): NumberShape {
   return { kind: 'integer', ...limits };
 }
 
-function number(limits: { min?: number; max?: number } = {}): NumberShape {
+export function number(limits: { min?: number; max?: number } = {}): NumberShape {
   return { kind: 'number', ...limits };
 }
 
-function boolean(): BooleanShape {
+export function boolean(): BooleanShape {
   return { kind: 'boolean' };
 }
 
-function oneOf<const V extends string>(...values: readonly V[]): EnumShape<V> {
+export function oneOf<const V extends string>(...values: readonly V[]): EnumShape<V> {
   return { kind: 'enum', values };
 }
 
-function array<I extends Shape>(
+export function array<I extends Shape>(
   items: I,
   limits: { itemsMin?: number; itemsMax?: number } = {},
 ): ArrayShape<I> {
@@ -176,92 +176,51 @@ function array<I extends Shape>(
   return { kind: 'array', items, itemsMin, itemsMax };
 }
 
-function record<I extends Shape>(values: I): RecordShape<I> {
+export function record<I extends Shape>(values: I): RecordShape<I> {
   return { kind: 'record', values, keyLengthMax: RECORD_KEY_LENGTH_MAX };
 }
 
-function open<F extends Fields>(fields: F, conditions: readonly Condition[] = []): ObjectShape<F> {
+export function open<F extends Fields>(
+  fields: F,
+  conditions: readonly Condition[] = [],
+): ObjectShape<F> {
   return { kind: 'object', fields, closed: false, conditions };
 }
 
-function closed<F extends Fields>(
+export function closed<F extends Fields>(
   fields: F,
   conditions: readonly Condition[] = [],
 ): ObjectShape<F> {
   return { kind: 'object', fields, closed: true, conditions };
 }
 
-function nullable<I extends PlainShape>(inner: I): NullableShape<I> {
+export function nullable<I extends PlainShape>(inner: I): NullableShape<I> {
   return { kind: 'nullable', inner };
 }
 
-function variant<C extends Cases>(tag: string, cases: C): VariantShape<C> {
+export function variant<C extends Cases>(tag: string, cases: C): VariantShape<C> {
   return { kind: 'variant', tag, cases };
 }
 
 /** Objects have `variant` instead. */
-function either(asText: StringShape, asNumber: NumberShape): EitherShape {
+export function either(asText: StringShape, asNumber: NumberShape): EitherShape {
   return { kind: 'either', options: [asText, asNumber] };
 }
 
 /** A short string, a number or a boolean. */
-function scalar(): ScalarShape {
+export function scalar(): ScalarShape {
   return { kind: 'scalar', lengthMax: SCALAR_LENGTH_MAX };
 }
 
 /** Any JSON value. */
-function json(): JsonShape {
+export function json(): JsonShape {
   return { kind: 'json' };
 }
 
-function required<S extends Shape>(shape: S, doc: string): Field<S, true> {
+export function required<S extends Shape>(shape: S, doc: string): Field<S, true> {
   return { shape, required: true, doc };
 }
 
-function optional<S extends Shape>(shape: S, doc: string): Field<S, false> {
+export function optional<S extends Shape>(shape: S, doc: string): Field<S, false> {
   return { shape, required: false, doc };
 }
-
-export type {
-  ArrayShape,
-  BooleanShape,
-  Condition,
-  EitherShape,
-  EnumShape,
-  Field,
-  Fields,
-  Infer,
-  JsonObject,
-  JsonShape,
-  JsonValue,
-  NullableShape,
-  NumberShape,
-  ObjectShape,
-  RecordShape,
-  Scalar,
-  ScalarShape,
-  Shape,
-  StringShape,
-  VariantShape,
-};
-export {
-  array,
-  boolean,
-  closed,
-  either,
-  formatted,
-  integer,
-  json,
-  nullable,
-  number,
-  oneOf,
-  open,
-  optional,
-  RECORD_KEY_LENGTH_MAX,
-  record,
-  required,
-  STRING_LENGTH_MAX,
-  scalar,
-  string,
-  variant,
-};

@@ -15,7 +15,7 @@ import {
 } from './shape.ts';
 
 /** The format of compiled snapshots; a shim refuses one that it does not know. */
-const SNAPSHOT_FORMAT = 'subluminal.snapshot.v1';
+export const SNAPSHOT_FORMAT = 'subluminal.snapshot.v1';
 
 const { policy_id, version, mode, defaults, selectors, rules, hint_delivery } = BUNDLE.fields;
 
@@ -57,7 +57,7 @@ const SNAPSHOT = closed({
   ),
 });
 
-const SNAPSHOT_FILE = open({
+export const SNAPSHOT_FILE = open({
   snapshot: required(SNAPSHOT, 'The compiled policy.'),
   policy_hash: required(formatted('sha256'), 'SHA-256 over the canonical bytes of `snapshot`.'),
   signature: optional(
@@ -70,8 +70,5 @@ const SNAPSHOT_FILE = open({
   ),
 });
 
-type SnapshotDocument = Infer<typeof SNAPSHOT>;
-type SnapshotFile = Infer<typeof SNAPSHOT_FILE>;
-
-export type { SnapshotDocument, SnapshotFile };
-export { SNAPSHOT_FILE, SNAPSHOT_FORMAT };
+export type SnapshotDocument = Infer<typeof SNAPSHOT>;
+export type SnapshotFile = Infer<typeof SNAPSHOT_FILE>;

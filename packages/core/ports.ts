@@ -1,21 +1,21 @@
 // What the outside must supply. The core has no clock, no randomness and no I/O of its own.
 
 /** SHA-256 of the UTF-8 bytes of a text, as lowercase hex. */
-type Sha256 = (text: string) => string;
+export type Sha256 = (text: string) => string;
 
 /** Signs the UTF-8 bytes of a text with one ed25519 key. */
-interface Signer {
+export interface Signer {
   readonly keyId: string;
   sign(text: string): string;
 }
 
 /** Checks an ed25519 signature over the UTF-8 bytes of a text against the keys it trusts. */
-interface Verifier {
+export interface Verifier {
   verify(text: string, signature: { readonly keyId: string; readonly value: string }): boolean;
 }
 
 /** One event on its way out: a JSON line without its newline. */
-interface EventLine {
+export interface EventLine {
   readonly line: string;
   /** What is durable is never dropped; a preview may be, under pressure. */
   readonly kind: 'durable' | 'preview';
@@ -23,19 +23,17 @@ interface EventLine {
   readonly lean?: (line: string) => string;
 }
 
-interface SinkStats {
+export interface SinkStats {
   readonly queued: number;
   readonly spooled: number;
   readonly previewsDropped: number;
 }
 
 /** Where events go. Writing never blocks a call and never throws. */
-interface EventSink {
+export interface EventSink {
   write(event: EventLine): void;
   /** Resolves when all that was written is in the ledger, the spool or the file, or time is up. */
   flush(timeoutMs: number): Promise<void>;
   close(timeoutMs: number): Promise<void>;
   stats(): SinkStats;
 }
-
-export type { EventLine, EventSink, Sha256, Signer, SinkStats, Verifier };

@@ -3,26 +3,24 @@ import type { Shape } from '@subluminal/contracts';
 
 const DOC = '';
 
-function list<const S extends Shape>(items: S, itemsMax: number, itemsMin = 0) {
+export function list<const S extends Shape>(items: S, itemsMax: number, itemsMin = 0) {
   return { kind: 'array', items, itemsMin, itemsMax } as const;
 }
 
-function choice<const V extends string>(...values: readonly V[]) {
+export function choice<const V extends string>(...values: readonly V[]) {
   return { kind: 'enum', values } as const;
 }
 
-function must<const S extends Shape>(shape: S) {
+export function must<const S extends Shape>(shape: S) {
   return { shape, required: true, doc: DOC } as const;
 }
 
-function may<const S extends Shape>(shape: S) {
+export function may<const S extends Shape>(shape: S) {
   return { shape, required: false, doc: DOC } as const;
 }
 
-function closed<const F extends { readonly [name: string]: ReturnType<typeof may | typeof must> }>(
-  fields: F,
-) {
+export function closed<
+  const F extends { readonly [name: string]: ReturnType<typeof may | typeof must> },
+>(fields: F) {
   return { kind: 'object', fields, closed: true, conditions: [] } as const;
 }
-
-export { choice, closed, list, may, must };

@@ -64,6 +64,4 @@ function deltaOf(turn: Turn): Body {
     : { type: 'input_json_delta', partial_json: JSON.stringify(turn.args) };
 }
 
-const ANTHROPIC: Wire = { isTask, results, answer };
-
-export { ANTHROPIC };
+export const ANTHROPIC: Wire = { isTask, results, answer };

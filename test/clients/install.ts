@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } 
 import { basename, dirname, join } from 'node:path';
 import { binFolder, type Pinned } from './installed.ts';
 
-type Installed =
+export type Installed =
   | { readonly kind: 'ready'; readonly isNew: boolean }
   /** Nobody's fault: this machine or its registry has not got it. */
   | { readonly kind: 'absent'; readonly why: string }
@@ -25,7 +25,7 @@ const ABSENT: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-async function install(client: Pinned): Promise<Installed> {
+export async function install(client: Pinned): Promise<Installed> {
   if (binFolder(client) !== undefined) return { kind: 'ready', isNew: false };
   const draft = `${client.folder}.${process.pid}.next`;
   try {
@@ -91,6 +91,3 @@ function npmCi(folder: string): Promise<{ readonly code: number | null; readonly
     child.on('close', (code) => resolve({ code, output }));
   });
 }
-
-export type { Installed };
-export { install };

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isBody } from './script.ts';
 
-type PinnedId = 'claude-code' | 'codex';
+export type PinnedId = 'claude-code' | 'codex';
 
-interface Pinned {
+export interface Pinned {
   readonly id: PinnedId;
   readonly title: string;
   readonly version: string;
@@ -16,10 +16,10 @@ interface Pinned {
   readonly folder: string;
 }
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CLIENTS = join(ROOT, 'node_modules', '.cache', 'subluminal', 'clients');
 
-const PINNED: readonly Pinned[] = [
+export const PINNED: readonly Pinned[] = [
   pinned('claude-code', 'Claude Code', '@anthropic-ai/claude-code'),
   pinned('codex', 'Codex', '@openai/codex'),
 ];
@@ -34,7 +34,7 @@ function pinned(id: PinnedId, title: string, packageName: string): Pinned {
 }
 
 /** The folder that has the command of the client, or undefined while it cannot be started. */
-function binFolder({ id, folder }: Pinned): string | undefined {
+export function binFolder({ id, folder }: Pinned): string | undefined {
   const modules = join(folder, 'node_modules');
   return id === 'codex' ? codexFolder(modules) : claudeFolder(modules);
 }
@@ -62,6 +62,3 @@ function foldersOf(parent: string, prefix: string): readonly string[] {
   const names = readdirSync(parent).filter((name) => name.startsWith(prefix));
   return names.map((name) => join(parent, name));
 }
-
-export type { Pinned, PinnedId };
-export { binFolder, PINNED, ROOT };

@@ -6,14 +6,14 @@ import { ANTHROPIC } from './anthropic-wire.ts';
 import { RESPONSES } from './responses-wire.ts';
 import { type Body, isBody, type Turn, type Wire } from './script.ts';
 
-interface ModelRequest {
+export interface ModelRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
   readonly body: Body;
 }
 
-interface ModelServer {
+export interface ModelServer {
   /** Without a path. */
   readonly url: string;
   /** What it says from now on; nothing was asked yet then. */
@@ -37,7 +37,7 @@ const WIRES: { readonly [path: string]: Wire } = {
  * Each request carries the conversation so far, so the turn to say follows from the results in it:
  * a request that is sent twice is answered twice alike.
  */
-async function startModelServer(): Promise<ModelServer> {
+export async function startModelServer(): Promise<ModelServer> {
   let script: readonly Turn[] = [];
   let requests: ModelRequest[] = [];
   const server = createServer((request, response) => {
@@ -124,6 +124,3 @@ function reply({ taken: { method, path, body }, script, response }: Asked): void
     .writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' })
     .end(method === 'HEAD' ? undefined : JSON.stringify(fixed));
 }
-
-export type { ModelRequest, ModelServer };
-export { startModelServer };

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { binFolder, PINNED, type PinnedId } from './installed.ts';
 import type { Env, Stage } from './stage.ts';
 
-interface ClientConfig {
+export interface ClientConfig {
   readonly path: string;
   readonly text: string;
   /** Set where the client writes the file anew whenever it likes: a key that it adds of its own. */
   readonly ownKey?: string;
 }
 
-interface RealClient {
+export interface RealClient {
   readonly id: PinnedId;
   readonly title: string;
   /** Undefined where it is not installed. */
@@ -129,7 +129,4 @@ function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-const REAL_CLIENTS: readonly RealClient[] = [CLAUDE_CODE, CODEX];
-
-export type { ClientConfig, RealClient };
-export { REAL_CLIENTS };
+export const REAL_CLIENTS: readonly RealClient[] = [CLAUDE_CODE, CODEX];

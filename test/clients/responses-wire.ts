@@ -44,6 +44,4 @@ function itemOf(turn: Turn, body: Body): Body {
   };
 }
 
-const RESPONSES: Wire = { isTask, results, answer };
-
-export { RESPONSES };
+export const RESPONSES: Wire = { isTask, results, answer };

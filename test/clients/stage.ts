@@ -6,9 +6,9 @@ import { delimiter, dirname, join } from 'node:path';
 import { bearing, until } from '../contract/proc.ts';
 import { type Ended, ended, SUB } from '../e2e/sub.ts';
 
-type Env = { readonly [name: string]: string };
+export type Env = { readonly [name: string]: string };
 
-interface Stage {
+export interface Stage {
   readonly home: string;
   readonly project: string;
   /** The policy that stops writes with a hint. */
@@ -23,7 +23,7 @@ interface Stage {
   readonly clear: () => void;
 }
 
-interface LedgerCall {
+export interface LedgerCall {
   readonly run_id: string;
   readonly agent_id: string;
   readonly server_name: string;
@@ -40,8 +40,8 @@ interface StageOptions {
 }
 
 const COMMAND_MAX_MS = 90_000;
-const REASON = 'This project is read-only today.';
-const HINT = 'Put what you would have written into your answer instead.';
+export const REASON = 'This project is read-only today.';
+export const HINT = 'Put what you would have written into your answer instead.';
 const POLICY = `policy_id: real-clients
 version: "1"
 mode: control
@@ -60,7 +60,7 @@ rules:
       hint: { hint_text: ${HINT}, hint_kind: SAFETY }
 `;
 
-function setStage({ binFolder, env }: StageOptions): Stage {
+export function setStage({ binFolder, env }: StageOptions): Stage {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sub-clients-')));
   const home = join(folder, 'home');
   const project = join(folder, 'project');
@@ -160,6 +160,3 @@ async function callsIn(sub: Stage['sub'], count: number): Promise<readonly Ledge
   await looking;
   return found;
 }
-
-export type { Env, LedgerCall, Stage };
-export { HINT, REASON, setStage };

@@ -7,7 +7,7 @@ import { openTerminal, personSub } from '../person.ts';
 import { bundle } from './messages.ts';
 import { until } from './proc.ts';
 
-interface Approving {
+export interface Approving {
   readonly home: string;
   readonly desk: Desk;
   /** The one request that waits; asked for until there is one. */
@@ -21,7 +21,7 @@ interface Approving {
 await openTerminal();
 
 /** Calls of `pay` wait for a person, calls of `hint_pay` may be tried again. */
-function asking(timeoutMs = 600_000, more = ''): string {
+export function asking(timeoutMs = 600_000, more = ''): string {
   return bundle(`
   - rule_id: ask
     kind: approval
@@ -38,7 +38,7 @@ function asking(timeoutMs = 600_000, more = ''): string {
 ${more}`);
 }
 
-function approvingAt(folder: string): Approving {
+export function approvingAt(folder: string): Approving {
   const home = join(folder, 'home');
   const desk = openDesk({
     home,
@@ -59,6 +59,3 @@ function approvingAt(folder: string): Approving {
     sub: (...args) => personSub(args, { cwd: folder, env }),
   };
 }
-
-export type { Approving };
-export { approvingAt, asking };

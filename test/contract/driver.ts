@@ -14,7 +14,7 @@ import { answer, ping } from './messages.ts';
 import { endBearing, noneBearing, stateOf } from './proc.ts';
 import { createStage, type Puppet, type Stage } from './puppet.ts';
 
-interface RigOptions {
+export interface RigOptions {
   readonly policy?: string;
   readonly profile?: 'production' | 'development';
   readonly env?: { readonly [name: string]: string };
@@ -30,12 +30,12 @@ interface RigOptions {
   readonly isDeaf?: boolean;
 }
 
-interface Exit {
+export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-interface Rig {
+export interface Rig {
   /** What the test started: the shim, or the agent above it. */
   readonly shim: ChildProcess;
   readonly folder: string;
@@ -57,19 +57,19 @@ interface Rig {
   readonly events: () => readonly Event[];
 }
 
-interface ServedRig extends Rig {
+export interface ServedRig extends Rig {
   readonly server: Puppet;
 }
 
 const AGENT = fileURLToPath(new URL('servers/agent.mjs', import.meta.url));
 /** Another build, such as an installed one, may be put to the same tests. */
-const UNDER_TEST = process.env['SUB_UNDER_TEST'] ?? SUB;
+export const UNDER_TEST = process.env['SUB_UNDER_TEST'] ?? SUB;
 /** For servers that go by force only. */
-const QUICK = { SUB_GRACE_MS: '50', SUB_TERM_GRACE_MS: '50' };
-const PATIENT = { SUB_GRACE_MS: '600000', SUB_TERM_GRACE_MS: '600000' };
+export const QUICK = { SUB_GRACE_MS: '50', SUB_TERM_GRACE_MS: '50' };
+export const PATIENT = { SUB_GRACE_MS: '600000', SUB_TERM_GRACE_MS: '600000' };
 
 /** A shim with a server that listens. Everything that the test leaves is ended with it. */
-async function startServed(options: RigOptions = {}): Promise<ServedRig> {
+export async function startServed(options: RigOptions = {}): Promise<ServedRig> {
   const rig = await startRig(options);
   const over = rig.exit.then(() => Promise.reject(new Error(`the shim ended:\n${rig.stderr()}`)));
   const server = await Promise.race([rig.stage.next(), over]);
@@ -78,7 +78,7 @@ async function startServed(options: RigOptions = {}): Promise<ServedRig> {
   return { ...rig, server };
 }
 
-async function startRig(options: RigOptions = {}): Promise<Rig> {
+export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const folder = mkdtempSync(join(tmpdir(), 'sub-rig-'));
   const policyPath = join(folder, 'policy.yaml');
   const eventsPath = join(folder, 'events.jsonl');
@@ -176,7 +176,7 @@ function readEvents(path: string): readonly Event[] {
 }
 
 /** Ends the session as an agent does, and gives what the agent had not read yet. */
-async function hangUp(
+export async function hangUp(
   rig: Rig,
 ): Promise<{ readonly exit: Exit; readonly rest: readonly string[] }> {
   rig.shim.stdin?.end();
@@ -185,7 +185,7 @@ async function hangUp(
 }
 
 /** The next thing that both sides hear is this: whatever came before has gone nowhere. */
-async function expectStillWorks(rig: ServedRig, id = 990): Promise<void> {
+export async function expectStillWorks(rig: ServedRig, id = 990): Promise<void> {
   rig.say(ping(id));
   expect(String(await rig.server.heard.next())).toBe(ping(id));
   await rig.server.write(answer(id));
@@ -193,7 +193,7 @@ async function expectStillWorks(rig: ServedRig, id = 990): Promise<void> {
 }
 
 /** Nothing of the session runs: not the server, not what it started, not our own guard. */
-async function expectNothingLeft(rig: Rig): Promise<void> {
+export async function expectNothingLeft(rig: Rig): Promise<void> {
   const puppets = rig.stage.puppets();
   await Promise.all([rig.silent, ...puppets.map(({ gone }) => gone)]);
   const words = [rig.mark, ...puppets.map(({ shimId }) => shimId)];
@@ -203,15 +203,3 @@ async function expectNothingLeft(rig: Rig): Promise<void> {
   const zombies = puppets.map(({ pid }) => stateOf(pid)).filter((seen) => seen?.ppid !== 1);
   expect(zombies.filter((seen) => seen !== undefined)).toEqual([]);
 }
-
-export type { Exit, Rig, RigOptions, ServedRig };
-export {
-  expectNothingLeft,
-  expectStillWorks,
-  hangUp,
-  PATIENT,
-  QUICK,
-  startRig,
-  startServed,
-  UNDER_TEST,
-};

@@ -17,7 +17,7 @@ import { everythingServer } from '../bundled.ts';
 import { UNDER_TEST } from './driver.ts';
 import { DENIES } from './messages.ts';
 
-interface Session {
+export interface Session {
   readonly client: Client;
   /** Every message that has come to the client, in order. */
   readonly got: readonly JSONRPCMessage[];
@@ -30,7 +30,7 @@ interface Session {
   close(): Promise<void>;
 }
 
-interface Held {
+export interface Held {
   /** The request has come. */
   readonly asked: Promise<void>;
   /** Lets it be answered. */
@@ -68,7 +68,7 @@ const ELICITED = {
 };
 
 /** Starts the server, behind the shim if wanted, and a client that can do everything. */
-async function openSession(how: 'direct' | 'governed'): Promise<Session> {
+export async function openSession(how: 'direct' | 'governed'): Promise<Session> {
   const folder = mkdtempSync(join(tmpdir(), 'sub-everything-'));
   writeFileSync(join(folder, 'policy.yaml'), DENIES);
   const events = `file:${join(folder, 'events.jsonl')}`;
@@ -193,7 +193,7 @@ async function asTask<R extends Result>(
  * Takes out what no two runs share: the time of day that the server puts into its texts, the times
  * and random ids of tasks, and random elicitation ids. Base64 that hides such a text is opened.
  */
-function normal(value: unknown): unknown {
+export function normal(value: unknown): unknown {
   if (typeof value === 'string') return normalText(value);
   if (Array.isArray(value)) return value.map(normal);
   if (typeof value !== 'object' || value === null) return value;
@@ -217,6 +217,3 @@ const RANDOM: readonly (readonly [RegExp, string])[] = [
 function normalText(text: string): string {
   return RANDOM.reduce((left, [pattern, word]) => left.replace(pattern, word), text);
 }
-
-export type { Held, Session };
-export { normal, openSession };

@@ -9,7 +9,7 @@ import type { Rig } from './driver.ts';
 import { nextJson, PATIENCE_MS } from './lines.ts';
 import { endBearing } from './proc.ts';
 
-interface Home {
+export interface Home {
   /** `$SUB_HOME`. */
   readonly path: string;
   /** Beside the home: for scripts and policies. */
@@ -19,7 +19,7 @@ interface Home {
   write(name: string, text: string | Buffer): string;
 }
 
-interface Answer {
+export interface Answer {
   readonly id?: unknown;
   readonly method?: string;
   readonly params?: { readonly [name: string]: unknown };
@@ -33,7 +33,7 @@ interface Answer {
   };
 }
 
-interface Talk {
+export interface Talk {
   ask(method: string, params?: object): Promise<Answer>;
   call(tool: string, args?: object): Promise<Answer>;
   /** The names of the tools that the agent is shown. */
@@ -42,7 +42,7 @@ interface Talk {
   open(): Promise<Answer>;
 }
 
-function homeOf(): Home {
+export function homeOf(): Home {
   const folder = mkdtempSync(join(tmpdir(), 'sub-gated-'));
   const path = join(folder, 'home');
   mkdirSync(path, { mode: 0o700 });
@@ -65,11 +65,11 @@ function homeOf(): Home {
 }
 
 /** Ends everything that bears this word in its environment or on its command line. */
-function endAll(word: string): void {
+export function endAll(word: string): void {
   endBearing([word]);
 }
 
-function talkTo(rig: Rig): Talk {
+export function talkTo(rig: Rig): Talk {
   let last = 0;
   const ask = async (method: string, params: object = {}): Promise<Answer> => {
     last += 1;
@@ -97,12 +97,12 @@ function namesIn({ result }: Answer): readonly string[] {
 }
 
 /** Why a call did not reach the server; undefined when it did. */
-function reasonOf({ error }: Answer): string | undefined {
+export function reasonOf({ error }: Answer): string | undefined {
   return error?.data?.subluminal?.reason_code;
 }
 
 /** Tries again and again until it is so; for what the product looks at in turns. */
-async function eventually<T>(look: () => Promise<T | undefined>, what: string): Promise<T> {
+export async function eventually<T>(look: () => Promise<T | undefined>, what: string): Promise<T> {
   const deadlineMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const found = await look();
@@ -112,21 +112,18 @@ async function eventually<T>(look: () => Promise<T | undefined>, what: string): 
   }
 }
 
-type Notice = EventOf<'surface'>['surface'];
+export type Notice = EventOf<'surface'>['surface'];
 
 /** What the shim has put on record about what the server shows. */
-function noticesOf(rig: Rig): readonly Notice[] {
+export function noticesOf(rig: Rig): readonly Notice[] {
   return rig.events().flatMap((event) => (event.type === 'surface' ? [event.surface] : []));
 }
 
 /** The decisions on record: the tool, what was done, and why. */
-function decisionsOf(rig: Rig): readonly string[] {
+export function decisionsOf(rig: Rig): readonly string[] {
   return rig.events().flatMap((event) => {
     if (event.type !== 'tool_call_decision') return [];
     const { action, explain } = event.decision;
     return [`${event.call.tool_name} ${action} ${explain.reason_code}`];
   });
 }
-
-export type { Answer, Home, Notice, Talk };
-export { decisionsOf, endAll, eventually, homeOf, noticesOf, reasonOf, talkTo };

@@ -15,14 +15,14 @@ import { onTestFinished } from 'vitest';
 
 const RUN_ID = 'run-1';
 
-function socketPath(): string {
+export function socketPath(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sub-hub-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return join(folder, 'hub.sock');
 }
 
 /** A hub that answers as the listener likes; gives its address. */
-function listenAs(listener: RequestListener, path = socketPath()): string {
+export function listenAs(listener: RequestListener, path = socketPath()): string {
   const server = createServer(listener).listen(path);
   onTestFinished(() => {
     server.closeAllConnections();
@@ -32,13 +32,13 @@ function listenAs(listener: RequestListener, path = socketPath()): string {
 }
 
 /** All is well, and there is nothing to say. */
-function sayWell(asked: IncomingMessage, response: ServerResponse): void {
+export function sayWell(asked: IncomingMessage, response: ServerResponse): void {
   asked.resume();
   response.setHeader('content-type', 'application/json');
   response.end(asked.url === '/healthz' ? '{"status":"ok"}' : '{"shutdown":false}');
 }
 
-interface RealHub {
+export interface RealHub {
   readonly hub: RunningHub;
   /** What a shim has to be told to be of its run. */
   readonly env: { readonly [name: string]: string };
@@ -48,7 +48,7 @@ interface RealHub {
 }
 
 /** The hub of run `run-1`, on a socket. */
-async function realHub(path = socketPath()): Promise<RealHub> {
+export async function realHub(path = socketPath()): Promise<RealHub> {
   const opened = await openHub({
     runId: RUN_ID,
     nowMs: () => Math.floor(performance.now()),
@@ -81,6 +81,3 @@ function fetchMetrics(path: string): Promise<string> {
     asked.end();
   });
 }
-
-export type { RealHub };
-export { listenAs, realHub, sayWell, socketPath };

@@ -1,7 +1,7 @@
 // Lines of a stream as bytes, awaited one by one.
 import type { Readable } from 'node:stream';
 
-interface Lines {
+export interface Lines {
   /** The next line with its newline; fails when the stream ends or nothing comes. */
   next(): Promise<Buffer>;
   /** Gives bytes to it that no stream brings. */
@@ -17,11 +17,11 @@ interface Waiting {
   readonly reject: (cause: Error) => void;
 }
 
-const PATIENCE_MS = 20_000;
+export const PATIENCE_MS = 20_000;
 const NEWLINE = 0x0a;
 
 /** Cuts what comes into lines, and changes nothing in them. */
-function createLines(what: string): Lines {
+export function createLines(what: string): Lines {
   const ready: Buffer[] = [];
   const waiting: Waiting[] = [];
   let held: Buffer[] = [];
@@ -82,7 +82,7 @@ function createLines(what: string): Lines {
   };
 }
 
-function linesOf(stream: Readable, what: string): Lines {
+export function linesOf(stream: Readable, what: string): Lines {
   const lines = createLines(what);
   stream.on('data', (chunk: Buffer) => lines.push(chunk));
   stream.once('close', () => lines.end());
@@ -90,14 +90,11 @@ function linesOf(stream: Readable, what: string): Lines {
 }
 
 /** The next line as JSON. */
-async function nextJson(lines: Lines): Promise<unknown> {
+export async function nextJson(lines: Lines): Promise<unknown> {
   return jsonOf(String(await lines.next()));
 }
 
-function jsonOf(text: string): unknown {
+export function jsonOf(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return value;
 }
-
-export type { Lines };
-export { createLines, jsonOf, linesOf, nextJson, PATIENCE_MS };

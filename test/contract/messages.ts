@@ -1,47 +1,53 @@
 // The messages and policies that the contract tests speak with.
 
-const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const;
-type Revision = (typeof REVISIONS)[number];
+export const REVISIONS = [
+  '2024-11-05',
+  '2025-03-26',
+  '2025-06-18',
+  '2025-11-25',
+  '2026-07-28',
+] as const;
+export type Revision = (typeof REVISIONS)[number];
 
 /** Ids as they are written: `1`, `"a"`. */
-type Id = number | string;
+export type Id = number | string;
 
 const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion';
 
-function ping(id: Id): string {
+export function ping(id: Id): string {
   return `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;
 }
 
-function answer(id: Id, result = '{}'): string {
+export function answer(id: Id, result = '{}'): string {
   return `{"jsonrpc":"2.0","id":${id},"result":${result}}\n`;
 }
 
-function call(id: Id, name: string, args = '{}'): string {
+export function call(id: Id, name: string, args = '{}'): string {
   return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":${args}}}\n`;
 }
 
 /** A call that says its own revision, as the modern ones must. */
-function modernCall(id: Id, name: string, version: Revision = '2026-07-28'): string {
+export function modernCall(id: Id, name: string, version: Revision = '2026-07-28'): string {
   const meta = `{"${PROTOCOL_VERSION}":"${version}","io.modelcontextprotocol/clientCapabilities":{}}`;
   const params = `{"name":"${name}","arguments":{},"_meta":${meta}}`;
   return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}\n`;
 }
 
-function initialize(id: Id, version: string): string {
+export function initialize(id: Id, version: string): string {
   const params = `{"protocolVersion":"${version}","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`;
   return `{"jsonrpc":"2.0","id":${id},"method":"initialize","params":${params}}\n`;
 }
 
-function initialized(version: string): string {
+export function initialized(version: string): string {
   return `{"protocolVersion":"${version}","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`;
 }
 
-function notification(method: string, params = '{}'): string {
+export function notification(method: string, params = '{}'): string {
   return `{"jsonrpc":"2.0","method":"${method}","params":${params}}\n`;
 }
 
 /** Everything but tools called `denied…` passes. */
-const DENIES = bundle(`
+export const DENIES = bundle(`
   - rule_id: no-denied
     kind: deny
     enabled: true
@@ -51,7 +57,7 @@ const DENIES = bundle(`
 `);
 
 /** No tool passes. */
-const DENIES_ALL = bundle(`
+export const DENIES_ALL = bundle(`
   - rule_id: no-tools
     kind: deny
     enabled: true
@@ -61,7 +67,7 @@ const DENIES_ALL = bundle(`
 `);
 
 /** One tool for each action of contract C. */
-const EVERY_ACTION = bundle(`
+export const EVERY_ACTION = bundle(`
   - rule_id: blocks
     kind: deny
     enabled: true
@@ -95,7 +101,7 @@ const EVERY_ACTION = bundle(`
     effect: { budget: { scope: run, limit_calls: 0, on_exceed: TERMINATE_RUN } }
 `);
 
-function bundle(rules: string, version = '1'): string {
+export function bundle(rules: string, version = '1'): string {
   return `policy_id: contract
 version: "${version}"
 mode: control
@@ -103,19 +109,3 @@ defaults: { decision_on_error: BLOCK }
 selectors: {}
 rules:${rules}`;
 }
-
-export type { Id, Revision };
-export {
-  answer,
-  bundle,
-  call,
-  DENIES,
-  DENIES_ALL,
-  EVERY_ACTION,
-  initialize,
-  initialized,
-  modernCall,
-  notification,
-  ping,
-  REVISIONS,
-};

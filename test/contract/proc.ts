@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { PATIENCE_MS } from './lines.ts';
 
-interface ProcessState {
+export interface ProcessState {
   readonly pid: number;
   readonly ppid: number;
   readonly pgid: number;
@@ -14,7 +14,7 @@ interface ProcessState {
 const POLL_MS = 10;
 
 /** Looks again and again until there is something. For what gives no sign by itself. */
-async function until<T>(look: () => T | undefined, what: string): Promise<T> {
+export async function until<T>(look: () => T | undefined, what: string): Promise<T> {
   const deadlineMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const found = look();
@@ -34,7 +34,7 @@ function textOf(pid: number, file: string): string {
 }
 
 /** Undefined when there is no such process, not even a zombie. */
-function stateOf(pid: number): ProcessState | undefined {
+export function stateOf(pid: number): ProcessState | undefined {
   const text = textOf(pid, 'stat');
   if (text === '') return undefined;
   const [state = '', ppid, pgid, sid] = text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -48,7 +48,7 @@ function allPids(): readonly number[] {
 }
 
 /** Everything that runs with one of these words in its environment or on its command line. */
-function bearing(words: readonly string[]): readonly number[] {
+export function bearing(words: readonly string[]): readonly number[] {
   return allPids().filter((pid) => {
     if (pid === process.pid) return false;
     const text = textOf(pid, 'environ') + textOf(pid, 'cmdline');
@@ -60,7 +60,7 @@ function bearing(words: readonly string[]): readonly number[] {
  * Resolves when nothing bears one of these words any more. To look through all processes costs much of
  * a machine: between two looks, only those that were found are watched.
  */
-async function noneBearing(words: readonly string[], what = 'the last process to end') {
+export async function noneBearing(words: readonly string[], what = 'the last process to end') {
   for (let left = bearing(words); left.length > 0; left = bearing(words)) {
     const seen = left;
     await until(() => (seen.some(isRunning) ? undefined : true), what);
@@ -68,7 +68,7 @@ async function noneBearing(words: readonly string[], what = 'the last process to
 }
 
 /** Ends everything that bears one of these words. */
-function endBearing(words: readonly string[]): void {
+export function endBearing(words: readonly string[]): void {
   for (const pid of bearing(words)) {
     try {
       process.kill(pid, 'SIGKILL');
@@ -78,12 +78,12 @@ function endBearing(words: readonly string[]): void {
   }
 }
 
-function isRunning(pid: number): boolean {
+export function isRunning(pid: number): boolean {
   const state = stateOf(pid)?.state ?? 'Z';
   return state !== 'Z' && state !== 'X';
 }
 
-function zombiesOf(ppid: number): readonly number[] {
+export function zombiesOf(ppid: number): readonly number[] {
   return allPids().filter((pid) => {
     const seen = stateOf(pid);
     return seen?.ppid === ppid && seen.state === 'Z';
@@ -91,7 +91,7 @@ function zombiesOf(ppid: number): readonly number[] {
 }
 
 /** A figure of /proc/PID/status in bytes, such as `VmRSS` and `VmHWM`. */
-function memoryOf(pid: number, name: 'VmRSS' | 'VmHWM'): number {
+export function memoryOf(pid: number, name: 'VmRSS' | 'VmHWM'): number {
   const kilobytes = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(textOf(pid, 'status'))?.[1];
   if (kilobytes === undefined) throw new Error(`/proc tells no ${name} of ${pid}`);
   return Number(kilobytes) * 1024;
@@ -103,7 +103,7 @@ function trafficOf(pid: number, name: 'rchar' | 'wchar'): number {
 }
 
 /** Resolves when a process sleeps and its traffic has come to a halt: whatever it waits for is full. */
-async function stalled(pid: number, name: 'rchar' | 'wchar'): Promise<number> {
+export async function stalled(pid: number, name: 'rchar' | 'wchar'): Promise<number> {
   const LOOKS = 20;
   let before = -1;
   let same = 0;
@@ -114,16 +114,3 @@ async function stalled(pid: number, name: 'rchar' | 'wchar'): Promise<number> {
     return same >= LOOKS ? now : undefined;
   }, `process ${pid} to stand still`);
 }
-
-export type { ProcessState };
-export {
-  bearing,
-  endBearing,
-  isRunning,
-  memoryOf,
-  noneBearing,
-  stalled,
-  stateOf,
-  until,
-  zombiesOf,
-};

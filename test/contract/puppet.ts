@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLines, type Lines, PATIENCE_MS } from './lines.ts';
 
-interface Puppet {
+export interface Puppet {
   readonly role: 'server' | 'child';
   readonly pid: number;
   readonly shimId: string;
@@ -28,7 +28,7 @@ interface Puppet {
 
 type Facts = { readonly [name: string]: unknown };
 
-interface Stage {
+export interface Stage {
   readonly socketPath: string;
   /** The command line that starts a puppet as the server. */
   readonly command: readonly string[];
@@ -42,7 +42,7 @@ interface Stage {
 const PROGRAM = fileURLToPath(new URL('servers/puppet.mjs', import.meta.url));
 
 /** A place where puppets report. */
-async function createStage(): Promise<Stage> {
+export async function createStage(): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'sub-stage-'));
   const socketPath = join(folder, 'stage');
   const seen: Puppet[] = [];
@@ -149,6 +149,3 @@ function createQueue<T>(what: string): Queue<T> {
     },
   };
 }
-
-export type { Puppet, Stage };
-export { createStage };

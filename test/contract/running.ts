@@ -12,10 +12,10 @@ import { endAll, type Home } from './gated.ts';
 import { type Lines, linesOf, nextJson } from './lines.ts';
 
 const AGENT = bundled(fileURLToPath(new URL('servers/driven-agent.mjs', import.meta.url)));
-const SCRIPTED = fileURLToPath(new URL('servers/scripted.mjs', import.meta.url));
+export const SCRIPTED = fileURLToPath(new URL('servers/scripted.mjs', import.meta.url));
 
 /** What an agent hears of a call. */
-interface Heard {
+export interface Heard {
   readonly ok: boolean;
   readonly text?: string;
   readonly message?: string;
@@ -35,7 +35,7 @@ interface RunOptions {
   readonly toLedger?: boolean;
 }
 
-interface Run {
+export interface Run {
   readonly child: ChildProcess;
   /** Stands in the environment of everything that the run has started, as `NAME=value`. */
   readonly mark: string;
@@ -50,7 +50,7 @@ interface Run {
 }
 
 /** Resolves when the agent has listed the tools of all its servers. */
-async function startRun(options: RunOptions): Promise<Run> {
+export async function startRun(options: RunOptions): Promise<Run> {
   const { home, servers, flags = [], env = {}, toLedger = false } = options;
   const at = (name: string) => join(home.folder, name);
   const commands = Object.entries(servers).map(([name, script]) => {
@@ -129,6 +129,3 @@ function eventsIn(path: string): readonly Event[] {
     return parsed.event;
   });
 }
-
-export type { Heard, Run };
-export { SCRIPTED, startRun };

@@ -9,16 +9,16 @@ import { type Home, homeOf, reasonOf, type Talk, talkTo } from './gated.ts';
 
 const SERVER = `${ROOT}test/e2e/rug-pull-server.mjs`;
 /** The server knows no calls: whoever hears this has reached it. */
-const REACHED = -32601;
+export const REACHED = -32601;
 
-function tool(name: string, description: string): object {
+export function tool(name: string, description: string): object {
   return { name, description, inputSchema: { type: 'object' } };
 }
 
 // Whoever accepts a change was there before the session.
 await openTerminal();
 
-interface Place {
+export interface Place {
   readonly home: Home;
   readonly command: readonly string[];
   /** What the server shows from its next start on. */
@@ -26,7 +26,7 @@ interface Place {
   sub(...args: readonly string[]): Promise<Ended>;
 }
 
-function placeOf(): Place {
+export function placeOf(): Place {
   const home = homeOf();
   const script = join(home.folder, 'script.json');
   const env = { HOME: home.folder, SUB_HOME: home.path, SUB_RUN_ID: '' };
@@ -43,7 +43,7 @@ interface Begun extends Talk {
 }
 
 /** A session that has begun, as `puppet`. */
-async function begin({ home, command }: Place, options: RigOptions = {}): Promise<Begun> {
+export async function begin({ home, command }: Place, options: RigOptions = {}): Promise<Begun> {
   const { env = {}, ...rest } = options;
   const rig = await startRig({ command, ...rest, env: { ...QUICK, ...home.env, ...env } });
   const talk = talkTo(rig);
@@ -51,15 +51,12 @@ async function begin({ home, command }: Place, options: RigOptions = {}): Promis
   return { rig, ...talk };
 }
 
-async function expectReaches(talk: Talk, name: string): Promise<void> {
+export async function expectReaches(talk: Talk, name: string): Promise<void> {
   expect(await talk.call(name)).toMatchObject({ error: { code: REACHED } });
 }
 
-async function expectRefused(talk: Talk, name: string, reason: string): Promise<string> {
+export async function expectRefused(talk: Talk, name: string, reason: string): Promise<string> {
   const told = await talk.call(name);
   expect(reasonOf(told), JSON.stringify(told)).toBe(reason);
   return told.error?.message ?? '';
 }
-
-export type { Place };
-export { begin, expectReaches, expectRefused, placeOf, REACHED, tool };

@@ -318,7 +318,7 @@ const HONEST: readonly unknown[] = [
   ),
 ];
 
-const DEFINITIONS: Corpus = {
+export const DEFINITIONS: Corpus = {
   name: 'definitions',
   attacks: [
     ...definitions('poisoned', POISONED),
@@ -335,5 +335,3 @@ const DEFINITIONS: Corpus = {
     ),
   ],
 };
-
-export { DEFINITIONS };

@@ -51,7 +51,7 @@ const cases = (prefix: string, value: string, positions = POSITIONS): Case[] =>
     value: place(value),
   }));
 
-const EXFILTRATION: Corpus = {
+export const EXFILTRATION: Corpus = {
   name: 'arguments',
   attacks: [...cases('key', KEY), ...cases('card', CARD)],
   benign: [
@@ -60,5 +60,3 @@ const EXFILTRATION: Corpus = {
     ...cases('id', '7f9c2ba4-e88f-4a1d-9c3b-2f5e8d1a6b70', VISIBLE),
   ],
 };
-
-export { EXFILTRATION };

@@ -9,17 +9,17 @@ const HEX = '0a9b8c7d6e5f4321fedc';
 const row = (chars: string, length: number) =>
   chars.repeat(Math.ceil(length / chars.length)).slice(0, length);
 
-const mixed = (length: number) => row(MIXED, length);
-const lower = (length: number) => row(LOWER, length);
-const upper = (length: number) => row(UPPER, length);
-const digits = (length: number) => row(DIGITS, length);
-const hex = (length: number) => row(HEX, length);
-const join = (...parts: readonly string[]) => parts.join('');
+export const mixed = (length: number) => row(MIXED, length);
+export const lower = (length: number) => row(LOWER, length);
+export const upper = (length: number) => row(UPPER, length);
+export const digits = (length: number) => row(DIGITS, length);
+export const hex = (length: number) => row(HEX, length);
+export const join = (...parts: readonly string[]) => parts.join('');
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /** Base64 of ASCII text. */
-function base64(text: string): string {
+export function base64(text: string): string {
   let out = '';
   for (let at = 0; at < text.length; at += 3) {
     const [a = 0, b = 0, c = 0] = [0, 1, 2].map((next) => text.charCodeAt(at + next) || 0);
@@ -31,36 +31,19 @@ function base64(text: string): string {
   return out;
 }
 
-const hexOf = (text: string) =>
+export const hexOf = (text: string) =>
   Array.from(text, (char) => char.charCodeAt(0).toString(16).padStart(2, '0')).join('');
-const percentOf = (text: string) =>
+export const percentOf = (text: string) =>
   Array.from(text, (char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`).join('');
-const unicodeOf = (text: string) =>
+export const unicodeOf = (text: string) =>
   Array.from(text, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
-const entitiesOf = (text: string) =>
+export const entitiesOf = (text: string) =>
   Array.from(text, (char) => `&#${char.charCodeAt(0)};`).join('');
-const tagsOf = (text: string) =>
+export const tagsOf = (text: string) =>
   Array.from(text, (char) => String.fromCodePoint(0xe_0000 + char.charCodeAt(0))).join('');
-const fullWidth = (text: string) =>
+export const fullWidth = (text: string) =>
   Array.from(text, (char) => {
     const unit = char.charCodeAt(0);
     return unit > 0x20 && unit < 0x7f ? String.fromCharCode(unit + 0xfee0) : char;
   }).join('');
-const woven = (text: string, sign: string) => Array.from(text).join(sign);
-
-export {
-  base64,
-  digits,
-  entitiesOf,
-  fullWidth,
-  hex,
-  hexOf,
-  join,
-  lower,
-  mixed,
-  percentOf,
-  tagsOf,
-  unicodeOf,
-  upper,
-  woven,
-};
+export const woven = (text: string, sign: string) => Array.from(text).join(sign);

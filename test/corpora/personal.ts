@@ -7,7 +7,7 @@ const VISA = join('4111', '1111', '1111', '1111');
 const AMEX = join('3782', '822463', '10005');
 const MASTER = join('5555', '5555', '5555', '4444');
 
-const PERSONAL: Corpus = {
+export const PERSONAL: Corpus = {
   name: 'personal data',
   attacks: [
     ...texts('personal', [
@@ -106,5 +106,3 @@ const PERSONAL: Corpus = {
     ]),
   ],
 };
-
-export { PERSONAL };

@@ -3,7 +3,7 @@
 import type { Corpus } from './case.ts';
 import { texts, values } from './case.ts';
 
-const RESULTS: Corpus = {
+export const RESULTS: Corpus = {
   name: 'results',
   attacks: [
     ...texts('injected result', [
@@ -218,5 +218,3 @@ const RESULTS: Corpus = {
     ]),
   ],
 };
-
-export { RESULTS };

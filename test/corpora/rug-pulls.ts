@@ -1,7 +1,7 @@
 // Definitions before and after the day on which they turned: the pins notice the change, and the scan
 // must see what it is.
 
-interface RugPull {
+export interface RugPull {
   readonly before: unknown;
   readonly after: unknown;
 }
@@ -15,7 +15,7 @@ const pull = (name: string, description: string, added: string): RugPull => ({
   },
 });
 
-const RUG_PULLS: readonly RugPull[] = [
+export const RUG_PULLS: readonly RugPull[] = [
   pull(
     'get_fact',
     'Returns a fact of the day.',
@@ -94,6 +94,3 @@ const RUG_PULLS: readonly RugPull[] = [
     },
   },
 ];
-
-export type { RugPull };
-export { RUG_PULLS };

@@ -233,6 +233,4 @@ const BENIGN: readonly Case[] = [
   ]),
 ];
 
-const SECRETS: Corpus = { name: 'secrets', attacks: ATTACKS, benign: BENIGN };
-
-export { SECRETS };
+export const SECRETS: Corpus = { name: 'secrets', attacks: ATTACKS, benign: BENIGN };

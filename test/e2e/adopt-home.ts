@@ -18,11 +18,14 @@ import { type Ended, ended, ROOT, runSub, startSub } from './sub.ts';
 
 const AGENT = bundled(`${ROOT}test/e2e/wrap-agent.mjs`);
 /** A real MCP server, as a config starts it. */
-const SERVER = { command: process.execPath, args: [`${ROOT}test/e2e/small-server.mjs`, 'stdio'] };
+export const SERVER = {
+  command: process.execPath,
+  args: [`${ROOT}test/e2e/small-server.mjs`, 'stdio'],
+};
 /** What nobody may see, in no output. */
-const SECRET = 'hunter2-of-the-config';
+export const SECRET = 'hunter2-of-the-config';
 
-interface Plan {
+export interface Plan {
   readonly calls?: readonly (readonly [server: string, tool: string, args: object])[];
   /** A server whose shim it kills before it calls anything. */
   readonly kills?: string;
@@ -37,7 +40,7 @@ interface Plan {
   readonly signal?: NodeJS.Signals;
 }
 
-interface Told {
+export interface Told {
   readonly outcomes: readonly string[];
   readonly active?: string;
   readonly run?: string;
@@ -47,9 +50,9 @@ interface Told {
   readonly started: { readonly [name: string]: readonly string[] };
 }
 
-const ECHO = ['files', 'echo', { message: 'hello' }] as const;
+export const ECHO = ['files', 'echo', { message: 'hello' }] as const;
 
-class AdoptHome {
+export class AdoptHome {
   readonly folder = mkdtempSync(join(tmpdir(), 'sub-adopt-'));
   readonly home = join(this.folder, 'home');
   /** Inside of the home: the policy of a project is found nowhere else. */
@@ -130,14 +133,14 @@ class AdoptHome {
   }
 }
 
-function told(stdout: string): Told {
+export function told(stdout: string): Told {
   const line = /^agent: (.*)$/m.exec(stdout)?.[1];
   if (line === undefined) throw new Error(`the agent told nothing: ${stdout}`);
   return JSON.parse(line) as Told;
 }
 
 /** Resolves with all that was printed, once it holds the text. */
-function said(child: ChildProcess, text: string): Promise<string> {
+export function said(child: ChildProcess, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let all = '';
     child.stdout?.on('data', (chunk: Buffer | string) => {
@@ -147,6 +150,3 @@ function said(child: ChildProcess, text: string): Promise<string> {
     child.once('close', () => reject(new Error(`it never said ${text}: ${all}`)));
   });
 }
-
-export type { Plan, Told };
-export { AdoptHome, ECHO, SECRET, SERVER, said, told };

@@ -17,7 +17,7 @@ const POLICY = { policy_id: 'none', policy_version: '1', policy_hash: HASH };
 const PREVIEW = { truncated: false } as const;
 
 /** One producer; its run is called after it. */
-class CallEvents {
+export class CallEvents {
   readonly producer: string;
   readonly #writer: EventWriter;
   #seq = 0;
@@ -61,8 +61,6 @@ class CallEvents {
 }
 
 /** As they stand on the wire and in the spool. */
-function wireText(lines: readonly NumberedLine[]): string {
+export function wireText(lines: readonly NumberedLine[]): string {
   return lines.map(({ seq, line }) => `${seq} ${line}\n`).join('');
 }
-
-export { CallEvents, wireText };

@@ -11,7 +11,7 @@ function readOr(path: string): string {
 }
 
 /** The environment of the process below another one whose command line holds the word. */
-function environmentBelow(parentPid: number | null, word: string): readonly string[] {
+export function environmentBelow(parentPid: number | null, word: string): readonly string[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const server = pids.find((pid) => {
     const [, parent] = /^PPid:\t(\d+)$/m.exec(readOr(`/proc/${pid}/status`)) ?? [];
@@ -21,9 +21,7 @@ function environmentBelow(parentPid: number | null, word: string): readonly stri
 }
 
 /** What everybody can see of all processes. */
-function commandLines(): string {
+export function commandLines(): string {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map((pid) => readOr(`/proc/${pid}/cmdline`)).join('\n');
 }
-
-export { commandLines, environmentBelow };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bearing } from '../contract/proc.ts';
 
 /** Where something was found: a file, an output, a command line. */
-interface Place {
+export interface Place {
   readonly name: string;
   readonly bytes: string;
 }
@@ -13,7 +13,7 @@ const WINDOW = 12;
 const STEP = 4;
 
 /** A secret as it may be written, whole. */
-function formsOf(secret: string): readonly string[] {
+export function formsOf(secret: string): readonly string[] {
   const escaped = JSON.stringify(secret).slice(1, -1);
   const percent = encodeURIComponent(secret);
   const hex = Buffer.from(secret).toString('hex');
@@ -49,7 +49,7 @@ function piecesOf(secret: string): readonly string[] {
 }
 
 /** Every file below a folder, whatever it is. */
-function filesBelow(folder: string, isLeftOut: (path: string) => boolean): readonly Place[] {
+export function filesBelow(folder: string, isLeftOut: (path: string) => boolean): readonly Place[] {
   const entries = readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true });
   return entries.flatMap((entry) => {
     const name = join(entry.parentPath, entry.name);
@@ -59,7 +59,7 @@ function filesBelow(folder: string, isLeftOut: (path: string) => boolean): reado
 }
 
 /** The command lines of all processes that bear one of these words. */
-function commandLines(words: readonly string[]): readonly Place[] {
+export function commandLines(words: readonly string[]): readonly Place[] {
   return bearing(words).flatMap((pid) => {
     try {
       return [
@@ -73,13 +73,10 @@ function commandLines(words: readonly string[]): readonly Place[] {
 }
 
 /** The names of the places that hold any piece of the secret. */
-function foundIn(places: readonly Place[], secret: string): readonly string[] {
+export function foundIn(places: readonly Place[], secret: string): readonly string[] {
   const pieces = piecesOf(secret);
   const holding = places.filter(({ bytes, name }) =>
     pieces.some((piece) => bytes.includes(piece) || name.includes(piece)),
   );
   return holding.map(({ name }) => name);
 }
-
-export type { Place };
-export { commandLines, filesBelow, formsOf, foundIn };

@@ -2,7 +2,7 @@
 import { bundled, everythingServer } from '../bundled.ts';
 import { ROOT, SUB } from './sub.ts';
 
-interface Plan {
+export interface Plan {
   readonly servers: readonly string[];
   readonly calls: readonly (readonly [server: string, tool: string, args: object])[];
   /** Its servers get the environment that the SDK gives by itself. */
@@ -13,11 +13,8 @@ interface Plan {
 }
 
 /** The command of an agent with this plan. */
-function runAgent(plan: Plan): readonly string[] {
+export function runAgent(plan: Plan): readonly string[] {
   const whole = { sub: SUB, server: everythingServer(), ...plan };
   const agent = bundled(`${ROOT}test/e2e/run-agent.mjs`);
   return [process.execPath, agent, JSON.stringify(whole)];
 }
-
-export type { Plan };
-export { runAgent };

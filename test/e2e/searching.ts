@@ -8,7 +8,7 @@ import { personSub } from '../person.ts';
 import type { Place } from './planted.ts';
 import { ended, startSub } from './sub.ts';
 
-interface Search {
+export interface Search {
   readonly home: Home;
   readonly env: { readonly [name: string]: string };
   /** Everything that was said so far. */
@@ -17,7 +17,7 @@ interface Search {
 }
 
 /** Commands, each of them with all that it prints kept. */
-function searching(): Search {
+export function searching(): Search {
   const home = homeOf();
   const env = { HOME: home.folder, ...home.env, SUB_RUN_ID: '', ENV_SOURCE: '' };
   const said: Place[] = [];
@@ -32,7 +32,7 @@ function searching(): Search {
 }
 
 /** The daemon, in the foreground: what it says is searched as well. */
-async function serveLedger({ home, env, said }: Search): Promise<() => Promise<void>> {
+export async function serveLedger({ home, env, said }: Search): Promise<() => Promise<void>> {
   const child = startSub(['ledgerd', '--foreground'], { cwd: home.folder, env });
   const over = ended(child);
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -59,7 +59,7 @@ function addressIn(home: Home): Address | undefined {
   }
 }
 
-async function fetched({ home, said }: Search, path: string): Promise<unknown> {
+export async function fetched({ home, said }: Search, path: string): Promise<unknown> {
   const { url = '', token = '' } = addressIn(home) ?? {};
   const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
   const bytes = await response.text();
@@ -76,7 +76,7 @@ interface Looked {
 }
 
 /** Every command and every path that shows what happened. */
-async function lookAtAll(search: Search, { control, callsMin }: Looked): Promise<void> {
+export async function lookAtAll(search: Search, { control, callsMin }: Looked): Promise<void> {
   const { sub, home } = search;
   const runs = (await fetched(search, '/api/v1/runs')) as { rows: { run_id: string }[] };
   const id = runs.rows[0]?.run_id ?? '';
@@ -106,6 +106,3 @@ async function lookAtAll(search: Search, { control, callsMin }: Looked): Promise
   await sub('doctor', '--json');
   await sub('ledger', 'verify');
 }
-
-export type { Search };
-export { fetched, lookAtAll, searching, serveLedger };

@@ -3,24 +3,24 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const SUB = `${ROOT}packages/cli/bin/sub.mjs`;
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+export const SUB = `${ROOT}packages/cli/bin/sub.mjs`;
 
-interface Ended {
+export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-interface SubOptions {
+export interface SubOptions {
   readonly cwd: string;
   readonly input?: string;
   readonly env?: { readonly [name: string]: string };
 }
 
 /** Builds when nothing is built yet; what is stale is the business of the setup. */
-function ensureBuilt(): void {
+export function ensureBuilt(): void {
   if (existsSync(`${ROOT}packages/cli/dist/sub.js`)) return;
   const built = spawnSync(process.execPath, ['tools/build.mjs'], { cwd: ROOT, encoding: 'utf8' });
   if (built.status !== 0) throw new Error(`the build failed:\n${built.stderr}`);
@@ -29,12 +29,12 @@ function ensureBuilt(): void {
 const OURS = new Set(['NO_COLOR', 'FORCE_COLOR', 'SUB_DEBUG', 'NODE_EXTRA_CA_CERTS', 'COLUMNS']);
 
 /** Without the settings of whoever runs the tests: colours, and slow certificates. */
-function subEnvironment(env: SubOptions['env']): NodeJS.ProcessEnv {
+export function subEnvironment(env: SubOptions['env']): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !OURS.has(name));
   return { ...Object.fromEntries(inherited), ...env };
 }
 
-function startSub(args: readonly string[], { cwd, env = {} }: SubOptions): ChildProcess {
+export function startSub(args: readonly string[], { cwd, env = {} }: SubOptions): ChildProcess {
   return spawn(process.execPath, [SUB, ...args], {
     cwd,
     env: subEnvironment(env),
@@ -43,7 +43,7 @@ function startSub(args: readonly string[], { cwd, env = {} }: SubOptions): Child
 }
 
 /** Starts a command on a terminal of its own, where `script` is there to make one. */
-function startOnTerminal(
+export function startOnTerminal(
   words: readonly string[],
   { cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
 ) {
@@ -55,9 +55,9 @@ function startOnTerminal(
   });
 }
 
-const HAS_TERMINAL = existsSync('/usr/bin/script');
+export const HAS_TERMINAL = existsSync('/usr/bin/script');
 
-function ended(child: ChildProcess): Promise<Ended> {
+export function ended(child: ChildProcess): Promise<Ended> {
   let stdout = '';
   let stderr = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -72,7 +72,7 @@ function ended(child: ChildProcess): Promise<Ended> {
   });
 }
 
-function runSub(args: readonly string[], options: SubOptions): Promise<Ended> {
+export function runSub(args: readonly string[], options: SubOptions): Promise<Ended> {
   const child = startSub(args, options);
   const result = ended(child);
   // A command that does not read its input may be gone before it is written.
@@ -80,16 +80,3 @@ function runSub(args: readonly string[], options: SubOptions): Promise<Ended> {
   child.stdin?.end(options.input ?? '');
   return result;
 }
-
-export type { Ended, SubOptions };
-export {
-  ended,
-  ensureBuilt,
-  HAS_TERMINAL,
-  ROOT,
-  runSub,
-  SUB,
-  startOnTerminal,
-  startSub,
-  subEnvironment,
-};

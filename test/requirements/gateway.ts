@@ -1,7 +1,7 @@
 // The model gateway and its local proxy.
 import type { Requirement } from './requirement.ts';
 
-const GATEWAY = [
+export const GATEWAY = [
   {
     id: 'R-1',
     state: 'planned',
@@ -113,5 +113,3 @@ const GATEWAY = [
     text: 'A simulated coding client streams an edit end to end, and cost, seed, audit, status and replay agree.',
   },
 ] as const satisfies readonly Requirement[];
-
-export { GATEWAY };

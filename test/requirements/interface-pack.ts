@@ -1,7 +1,7 @@
 // Contracts A, B and C, section by section.
 import type { Requirement } from './requirement.ts';
 
-const INTERFACE_PACK = [
+export const INTERFACE_PACK = [
   {
     id: 'IP-0.1',
     state: 'done',
@@ -228,5 +228,3 @@ const INTERFACE_PACK = [
     text: 'The same call gives the same events on any transport, and no adapter decides by itself.',
   },
 ] as const satisfies readonly Requirement[];
-
-export { INTERFACE_PACK };

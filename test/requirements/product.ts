@@ -1,7 +1,7 @@
 // The product as a whole: commands, data plane, identity, policy, ledger, UI and import.
 import type { Requirement } from './requirement.ts';
 
-const PRODUCT = [
+export const PRODUCT = [
   {
     id: 'SL-6',
     state: 'planned',
@@ -138,5 +138,3 @@ const PRODUCT = [
     text: 'The docs say that only calls through a shim are governed, and how to close the way around it.',
   },
 ] as const satisfies readonly Requirement[];
-
-export { PRODUCT };

@@ -1,8 +1,6 @@
 /** One thing that must be true of the product. */
-interface Requirement {
+export interface Requirement {
   readonly id: string;
   readonly state: 'done' | 'planned';
   readonly text: string;
 }
-
-export type { Requirement };

@@ -1,7 +1,7 @@
 // The agent that is born governed, and its tool plane.
 import type { Requirement } from './requirement.ts';
 
-const STEWARD = [
+export const STEWARD = [
   {
     id: 'ST-4-ring0',
     state: 'planned',
@@ -253,5 +253,3 @@ const STEWARD = [
     text: 'The guardian runs on a smaller, cheaper model of its own.',
   },
 ] as const satisfies readonly Requirement[];
-
-export { STEWARD };

@@ -1,7 +1,7 @@
 // The edge cases of wrapping a stdio client.
 import type { Requirement } from './requirement.ts';
 
-const WRAPPER_EDGES = [
+export const WRAPPER_EDGES = [
   {
     id: 'EC-STDIO-001',
     state: 'done',
@@ -223,5 +223,3 @@ const WRAPPER_EDGES = [
     text: 'A lock file that a dead process left does not stop the next run.',
   },
 ] as const satisfies readonly Requirement[];
-
-export { WRAPPER_EDGES };

@@ -1,7 +1,7 @@
 // Wrapping a stdio client: functions and qualities.
 import type { Requirement } from './requirement.ts';
 
-const WRAPPER = [
+export const WRAPPER = [
   {
     id: 'F-001',
     state: 'done',
@@ -228,5 +228,3 @@ const WRAPPER = [
     text: 'Two wraps at once can never damage one config file.',
   },
 ] as const satisfies readonly Requirement[];
-
-export { WRAPPER };

@@ -1,7 +1,7 @@
 // A strict JSON parser that keeps what `JSON.parse` loses: the order of members and repeated keys.
 // Written apart from the product, so that a defect there is not repeated here.
 
-type Tree =
+export type Tree =
   | { readonly kind: 'object'; readonly members: readonly (readonly [string, Tree])[] }
   | { readonly kind: 'array'; readonly items: readonly Tree[] }
   | { readonly kind: 'scalar'; readonly value: string | number | boolean | null };
@@ -12,7 +12,7 @@ interface ParsedTree {
   readonly end: number;
 }
 
-interface ParseOptions {
+export interface ParseOptions {
   /** Takes raw control characters inside of strings, as many streaming parsers do. */
   readonly rawControls?: boolean;
 }
@@ -108,7 +108,11 @@ class TreeParser {
 }
 
 /** The value that begins here; undefined where none does. */
-function parseTreeAt(text: string, at: number, options: ParseOptions = {}): ParsedTree | undefined {
+export function parseTreeAt(
+  text: string,
+  at: number,
+  options: ParseOptions = {},
+): ParsedTree | undefined {
   const parser = new TreeParser(text, at, options);
   try {
     const tree = parser.value();
@@ -121,12 +125,9 @@ function parseTreeAt(text: string, at: number, options: ParseOptions = {}): Pars
 }
 
 /** The one value of a text; undefined when it holds anything else. */
-function parseTree(text: string): Tree | undefined {
+export function parseTree(text: string): Tree | undefined {
   const parsed = parseTreeAt(text, 0);
   return parsed !== undefined && /^[ \t\r\n]*$/.test(text.slice(parsed.end))
     ? parsed.tree
     : undefined;
 }
-
-export type { ParseOptions, Tree };
-export { parseTree, parseTreeAt };

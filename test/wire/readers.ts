@@ -10,7 +10,7 @@ interface Message {
   readonly text: string;
 }
 
-interface Reader {
+export interface Reader {
   readonly name: string;
   /** The messages that it finds in all that has arrived. */
   readonly messages: (bytes: Buffer) => readonly Message[];
@@ -19,13 +19,13 @@ interface Reader {
   readonly plain: (tree: Tree) => unknown;
 }
 
-interface ReadCall {
+export interface ReadCall {
   readonly name: string;
   readonly args: unknown;
   readonly text: string;
 }
 
-interface ReadDefinition {
+export interface ReadDefinition {
   readonly name: unknown;
   readonly description: unknown;
 }
@@ -114,7 +114,7 @@ const byFold = { pick: folding, plain: foldedKept };
 const stream = valueByValue({});
 const looseStream = valueByValue({ rawControls: true });
 
-const READERS: readonly Reader[] = [
+export const READERS: readonly Reader[] = [
   { name: 'strict JSON', messages: strictLines, ...byLast },
   { name: 'last key wins', messages: lines, ...byLast },
   { name: 'first key wins', messages: lines, ...byFirst },
@@ -132,7 +132,7 @@ function member(tree: Tree | undefined, pick: Pick, name: string): Tree | undefi
 }
 
 /** The tool calls that a reader would execute. */
-function callsReadBy({ messages, pick, plain }: Reader, bytes: Buffer): readonly ReadCall[] {
+export function callsReadBy({ messages, pick, plain }: Reader, bytes: Buffer): readonly ReadCall[] {
   return messages(bytes).flatMap(({ tree, text }) =>
     (tree.kind === 'array' ? tree.items : [tree]).flatMap((message) => {
       const method = member(message, pick, 'method');
@@ -147,7 +147,10 @@ function callsReadBy({ messages, pick, plain }: Reader, bytes: Buffer): readonly
 }
 
 /** The tool definitions that a reader would show to its model. */
-function definitionsReadBy({ messages, pick }: Reader, bytes: Buffer): readonly ReadDefinition[] {
+export function definitionsReadBy(
+  { messages, pick }: Reader,
+  bytes: Buffer,
+): readonly ReadDefinition[] {
   return messages(bytes).flatMap(({ tree }) =>
     (tree.kind === 'array' ? tree.items : [tree]).flatMap((message) => {
       const tools = member(member(message, pick, 'result'), pick, 'tools');
@@ -162,6 +165,3 @@ function definitionsReadBy({ messages, pick }: Reader, bytes: Buffer): readonly 
     }),
   );
 }
-
-export type { ReadCall, ReadDefinition, Reader };
-export { callsReadBy, definitionsReadBy, READERS };

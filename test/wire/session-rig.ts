@@ -14,13 +14,13 @@ import type { ChunkWriter } from '@subluminal/plane/stdio';
 import { DENIED, type Random } from './hostile-messages.ts';
 
 /** A decision of the session, as its record tells it. */
-interface Decided {
+export interface Decided {
   readonly tool: string;
   readonly argsHash: string;
   readonly isAllowed: boolean;
 }
 
-interface SessionRig {
+export interface SessionRig {
   /** Feeds bytes from a side in chunks that the seed chooses. */
   readonly say: (side: 'agent' | 'server', bytes: Buffer, random: Random) => void;
   /** Everything that has left towards a side. */
@@ -52,7 +52,7 @@ const SNAPSHOT = compileBundle(
   { sha256, profile: 'production' },
 );
 
-function sha256(data: string | Uint8Array): string {
+export function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }
 
@@ -78,7 +78,7 @@ const CUTS: readonly ((bytes: Buffer, from: number, random: Random) => number)[]
 ];
 
 /** A session whose messages are inspected up to `limit` bytes. */
-async function sessionRig(limit: number, guard?: Guard): Promise<SessionRig> {
+export async function sessionRig(limit: number, guard?: Guard): Promise<SessionRig> {
   const decided: Decided[] = [];
   const reports: string[] = [];
   const chunks: { readonly agent: Buffer[]; readonly server: Buffer[] } = { agent: [], server: [] };
@@ -124,6 +124,3 @@ async function sessionRig(limit: number, guard?: Guard): Promise<SessionRig> {
     reports,
   };
 }
-
-export type { Decided, SessionRig };
-export { sessionRig, sha256 };

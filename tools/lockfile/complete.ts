@@ -1,7 +1,7 @@
 // npm leaves a platform's package out of the lockfile when the registry it asks has none, and then
 // refuses that very lockfile in `npm ci`. Here is what is missing, and what belongs there.
 
-interface LockEntry {
+export interface LockEntry {
   readonly version?: string;
   readonly dev?: boolean;
   readonly optional?: boolean;
@@ -11,9 +11,9 @@ interface LockEntry {
   readonly optionalDependencies?: { readonly [name: string]: string };
 }
 
-type LockPackages = { readonly [place: string]: LockEntry };
+export type LockPackages = { readonly [place: string]: LockEntry };
 
-interface Missing {
+export interface Missing {
   readonly name: string;
   readonly version: string;
   /** Undefined when the name tells no platform, and so nothing can be made up for it. */
@@ -36,7 +36,7 @@ const EXACT = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/;
 const NESTED = '/node_modules/';
 
 /** The optional dependencies that the lockfile names but does not hold. */
-function missingEntries(packages: LockPackages): readonly Missing[] {
+export function missingEntries(packages: LockPackages): readonly Missing[] {
   return Object.entries(packages).flatMap(([place, parent]) =>
     Object.entries(parent.optionalDependencies ?? {})
       .filter(([name]) => !isHeld(packages, place, name))
@@ -71,7 +71,7 @@ function platformEntry(name: string, version: string, parent: LockEntry): LockEn
 }
 
 /** The same packages with what was missing, in npm's own order. */
-function complete(packages: LockPackages): LockPackages {
+export function complete(packages: LockPackages): LockPackages {
   const made = missingEntries(packages).flatMap(({ name, entry }): [string, LockEntry][] =>
     entry === undefined ? [] : [[`node_modules/${name}`, entry]],
   );
@@ -79,6 +79,3 @@ function complete(packages: LockPackages): LockPackages {
   const all = Object.entries({ ...packages, ...Object.fromEntries(made) });
   return Object.fromEntries(all.toSorted(([left], [right]) => order(left, right)));
 }
-
-export type { LockEntry, LockPackages, Missing };
-export { complete, missingEntries };

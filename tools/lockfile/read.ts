@@ -1,11 +1,11 @@
 import type { LockEntry, LockPackages } from './complete.ts';
 
-interface Lockfile {
+export interface Lockfile {
   readonly packages: LockPackages;
 }
 
 /** The lockfile in a text, or undefined when it is none. */
-function readLockfile(text: string): Lockfile | undefined {
+export function readLockfile(text: string): Lockfile | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -31,6 +31,3 @@ function isEntry(value: unknown): value is LockEntry {
 function isRecord(value: unknown): value is { [key: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
-
-export type { Lockfile };
-export { readLockfile };

@@ -1,12 +1,12 @@
 // Finds the calls of `verifies` in a test source, and whether a test that runs makes them.
 import { isMark, isWord, lex, type Token } from './lex.ts';
 
-interface Source {
+export interface Source {
   readonly path: string;
   readonly text: string;
 }
 
-interface Citation {
+export interface Citation {
   readonly path: string;
   readonly line: number;
   readonly ids: readonly string[];
@@ -46,7 +46,7 @@ const VITEST: readonly (readonly [string, Declarer])[] = [
 /** A test marked `fails` runs, but what it shows is that the requirement does not hold. */
 const OFF = new Set(['skip', 'todo', 'fails']);
 
-function citationsOf(source: Source): readonly Citation[] {
+export function citationsOf(source: Source): readonly Citation[] {
   const tokens = lex(source.text);
   const code: Code = { tokens, closes: pairBrackets(tokens) };
   const chains = chainsOf(code, declarersOf(code));
@@ -193,6 +193,3 @@ function pairBrackets(tokens: readonly Token[]): ReadonlyMap<number, number> {
 function closeOf(code: Code, open: number): number {
   return code.closes.get(open) ?? code.tokens.length;
 }
-
-export type { Citation, Source };
-export { citationsOf };

@@ -1,7 +1,7 @@
 // Enough of a TypeScript lexer to tell code from comments, strings, templates and regexes.
 // The compiler offers no API for this, and a plain text search would count commented-out code.
 
-interface Token {
+export interface Token {
   /** `text` is a string whose value is known; `opaque` a regex or a template that computes. */
   readonly kind: 'word' | 'text' | 'opaque' | 'mark';
   readonly value: string;
@@ -19,7 +19,7 @@ const BEFORE_REGEX = new Set(
   'await case delete do else in instanceof new of return throw typeof void yield'.split(' '),
 );
 
-function lex(source: string): readonly Token[] {
+export function lex(source: string): readonly Token[] {
   return scan(source, 0, false).tokens;
 }
 
@@ -87,13 +87,10 @@ function matchAt(pattern: RegExp, source: string, at: number): string | undefine
   return pattern.exec(source)?.[0];
 }
 
-function isMark(token: Token | undefined, value: string): boolean {
+export function isMark(token: Token | undefined, value: string): boolean {
   return token?.kind === 'mark' && token.value === value;
 }
 
-function isWord(token: Token | undefined, value: string): boolean {
+export function isWord(token: Token | undefined, value: string): boolean {
   return token?.kind === 'word' && token.value === value;
 }
-
-export type { Token };
-export { isMark, isWord, lex };

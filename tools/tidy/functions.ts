@@ -2,7 +2,7 @@
 import { isToken, type Source } from './source.ts';
 import type { Token } from './tokens.ts';
 
-interface FunctionShape {
+export interface FunctionShape {
   /** Empty for an anonymous function, such as a callback. */
   readonly name: string;
   readonly line: number;
@@ -39,7 +39,7 @@ const TYPE_GOES_ON = new Set(
   '| & < , ( [ : ? extends is keyof readonly infer'.split(' ').concat('=>'),
 );
 
-function functionsOf({ tokens }: Source): readonly FunctionShape[] {
+export function functionsOf({ tokens }: Source): readonly FunctionShape[] {
   const reader: Reader = { tokens, closers: matchBrackets(tokens) };
   const found: FunctionShape[] = [];
   for (const [open, close] of reader.closers) {
@@ -191,6 +191,3 @@ function matchBrackets(tokens: readonly Token[]): ReadonlyMap<number, number> {
 function isOneOf(token: Token | undefined, signs: string): boolean {
   return token?.kind === 'punct' && token.text.length === 1 && signs.includes(token.text);
 }
-
-export type { FunctionShape };
-export { functionsOf };

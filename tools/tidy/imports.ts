@@ -2,14 +2,14 @@
 import { isToken, type Source } from './source.ts';
 import type { Token } from './tokens.ts';
 
-interface Import {
+export interface Import {
   /** Undefined when the module is computed at run time. */
   readonly specifier: string | undefined;
   readonly line: number;
   readonly dynamic: boolean;
 }
 
-function importsOf({ tokens }: Source): readonly Import[] {
+export function importsOf({ tokens }: Source): readonly Import[] {
   const found: Import[] = [];
   for (const [index, token] of tokens.entries()) {
     if (token.kind !== 'word' || isToken(tokens[index - 1], '.')) continue;
@@ -58,6 +58,3 @@ function isWholeString(tokens: readonly Token[], index: number): boolean {
   const after = tokens[index + 1];
   return (kind === 'string' || kind === 'template') && (isToken(after, ')') || isToken(after, ','));
 }
-
-export type { Import };
-export { importsOf };

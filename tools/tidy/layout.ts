@@ -1,6 +1,6 @@
 // The structure that the rules hold the tree to, as data.
 
-interface PackageLayout {
+export interface PackageLayout {
   /** The packages it may import; everything else of the workspace is above it or beside it. */
   readonly below: readonly string[];
   /** The packages of the registry it may import; each one here is a decision. */
@@ -13,9 +13,9 @@ interface PackageLayout {
   readonly bottom?: readonly string[];
 }
 
-const SCOPE = '@subluminal/';
+export const SCOPE = '@subluminal/';
 
-const PACKAGES: { readonly [name: string]: PackageLayout } = {
+export const PACKAGES: { readonly [name: string]: PackageLayout } = {
   contracts: { below: [], thirdParty: [], pure: true },
   core: {
     below: ['contracts'],
@@ -48,7 +48,7 @@ const PACKAGES: { readonly [name: string]: PackageLayout } = {
   },
 };
 
-const LIMITS = {
+export const LIMITS = {
   fileLinesMax: 400,
   testFileLinesMax: 800,
   functionLinesMax: 70,
@@ -56,7 +56,4 @@ const LIMITS = {
 };
 
 // Signatures that the design itself fixes.
-const WIDE_FUNCTIONS = new Set(['packages/core/policy/decide/decide.ts decide']);
-
-export type { PackageLayout };
-export { LIMITS, PACKAGES, SCOPE, WIDE_FUNCTIONS };
+export const WIDE_FUNCTIONS = new Set(['packages/core/policy/decide/decide.ts decide']);

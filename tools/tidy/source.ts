@@ -1,13 +1,13 @@
 // A file as the rules see it, and what they say about it.
 import { type Token, tokenize } from './tokens.ts';
 
-interface FileText {
+export interface FileText {
   /** Relative to the root of the checkout, with forward slashes. */
   readonly path: string;
   readonly text: string;
 }
 
-interface Source extends FileText {
+export interface Source extends FileText {
   /** TypeScript or JavaScript; everything else has no tokens. */
   readonly isCode: boolean;
   readonly isTest: boolean;
@@ -18,20 +18,20 @@ interface Source extends FileText {
   readonly comments: readonly Token[];
 }
 
-interface Finding {
+export interface Finding {
   readonly path: string;
   readonly line: number;
   readonly rule: string;
   readonly message: string;
 }
 
-type Rule = (source: Source) => readonly Finding[];
+export type Rule = (source: Source) => readonly Finding[];
 
 const CODE = /\.(?:ts|tsx|mts|js|mjs|cjs)$/;
 // Besides the tests themselves, `test/` and the `testing/` folders hold what they stand on.
 const TEST = /(?:^test\/|\/testing\/|\.test\.[a-z]+$)/;
 
-function readSource({ path, text }: FileText): Source {
+export function readSource({ path, text }: FileText): Source {
   const isCode = CODE.test(path);
   const all = isCode ? tokenize(text) : [];
   return {
@@ -46,9 +46,6 @@ function readSource({ path, text }: FileText): Source {
 }
 
 /** Whether a token is this word or sign of code, not the inside of a string. */
-function isToken(token: Token | undefined, text: string): boolean {
+export function isToken(token: Token | undefined, text: string): boolean {
   return (token?.kind === 'word' || token?.kind === 'punct') && token.text === text;
 }
-
-export type { FileText, Finding, Rule, Source };
-export { isToken, readSource };

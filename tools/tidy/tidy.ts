@@ -22,7 +22,7 @@ const RULES: readonly Rule[] = [
   lockfile,
 ];
 
-function tidy(files: readonly FileText[]): readonly Finding[] {
+export function tidy(files: readonly FileText[]): readonly Finding[] {
   const found = files.flatMap((file) => {
     const source = readSource(file);
     return RULES.flatMap((rule) => rule(source));
@@ -38,8 +38,6 @@ function compare(left: string, right: string): number {
 }
 
 /** One line that an editor can jump to. */
-function formatFinding({ path, line, rule, message }: Finding): string {
+export function formatFinding({ path, line, rule, message }: Finding): string {
   return `${path}:${line}: ${rule}: ${message}`;
 }
-
-export { formatFinding, tidy };

@@ -3,7 +3,7 @@
 
 type TokenKind = 'word' | 'number' | 'string' | 'template' | 'regex' | 'punct' | 'comment';
 
-interface Token {
+export interface Token {
   readonly kind: TokenKind;
   /** For strings, the text between the quotes; for all others, the text as written. */
   readonly text: string;
@@ -35,7 +35,7 @@ const BEFORE_REGEX = new Set(
 );
 
 /** All tokens of a source text, comments included. */
-function tokenize(text: string): readonly Token[] {
+export function tokenize(text: string): readonly Token[] {
   const cursor: Cursor = {
     text,
     at: text.startsWith('#!') ? Math.max(text.indexOf('\n'), 0) : 0,
@@ -129,6 +129,3 @@ function regexMayStart({ last, afterControl }: Cursor): boolean {
   if (last.text === ')') return afterControl;
   return last.text !== ']';
 }
-
-export type { Token };
-export { tokenize };

@@ -6,7 +6,7 @@ import { isFailure } from '../failure.ts';
 import { SILENT } from '../silent-io.ts';
 import type { HeldPolicy } from './held-policy.ts';
 
-interface StartCheck {
+export interface StartCheck {
   /** Why a policy would keep a shim from starting; undefined when it is fit for use. */
   readonly policyFault: (path: string) => Promise<string | undefined>;
   /** Why the server cannot start; undefined when nothing is known against it. */
@@ -15,7 +15,7 @@ interface StartCheck {
 
 const POLICIES_MAX = 64;
 
-function startCheck(): StartCheck {
+export function startCheck(): StartCheck {
   const known = new Map<string, Promise<string | undefined>>();
   const policyFault = (path: string): Promise<string | undefined> => {
     // What a path that is not absolute means, only the server's folder tells.
@@ -51,6 +51,3 @@ function isFile(path: string): boolean {
     return false;
   }
 }
-
-export type { StartCheck };
-export { startCheck };

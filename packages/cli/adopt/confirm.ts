@@ -2,7 +2,7 @@
 import { type Failure, failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 
-interface Asker {
+export interface Asker {
   /** Whether the answer is yes. */
   readonly ask: (question: string) => Promise<boolean | Failure>;
   /** An input that is still read would keep the process. */
@@ -10,7 +10,7 @@ interface Asker {
 }
 
 /** What Ctrl-C does while a question is open. */
-interface Interrupts {
+export interface Interrupts {
   /** Gives the way to stop listening. */
   readonly listen: (onInterrupt: () => void) => () => void;
   /** Ends this process as the signal would have. */
@@ -28,7 +28,7 @@ const OF_PROCESS: Interrupts = {
 const LINE_LENGTH_MAX = 1_024;
 
 /** With `isYes` nobody is asked. */
-function asker(io: Io, isYes: boolean, interrupts: Interrupts = OF_PROCESS): Asker {
+export function asker(io: Io, isYes: boolean, interrupts: Interrupts = OF_PROCESS): Asker {
   const decoder = new TextDecoder();
   let input: AsyncIterator<Uint8Array, unknown> | undefined;
   let text = '';
@@ -74,6 +74,3 @@ function asker(io: Io, isYes: boolean, interrupts: Interrupts = OF_PROCESS): Ask
     },
   };
 }
-
-export type { Asker, Interrupts };
-export { asker };

@@ -6,7 +6,7 @@ import type { Io } from '../io.ts';
 import { harmless, jsonText } from '../text.ts';
 import { problemParts, tellProblems } from './lines.ts';
 
-function forget(options: ForgetOptions, json: boolean, io: Io): Outcome {
+export function forget(options: ForgetOptions, json: boolean, io: Io): Outcome {
   const { forgotten, problems } = forgetConfigs(options);
   const hasFailed = tellProblems(problems, io);
   if (json) io.out.write(jsonText({ forgotten, problems: problems.map(problemParts) }));
@@ -20,5 +20,3 @@ function forget(options: ForgetOptions, json: boolean, io: Io): Outcome {
   }
   return done(hasFailed ? EXIT.usage : EXIT.fine);
 }
-
-export { forget };

@@ -3,7 +3,7 @@ import { type Env, loadConfig, userHome } from '@subluminal/plane/config';
 import type { ServerView, StatusFile } from '@subluminal/plane/main/adopt';
 import { type PolicySources, policySources } from '@subluminal/plane/main/policy';
 
-type HeldPolicy =
+export type HeldPolicy =
   /** Named by the entry or the configuration, or found from the project of the entry. */
   | {
       readonly source: 'entry' | 'setting' | 'project';
@@ -18,7 +18,7 @@ type HeldPolicy =
       readonly found?: PolicySources;
     };
 
-type PolicyOf = (server: ServerView, file: Pick<StatusFile, 'project'>) => HeldPolicy;
+export type PolicyOf = (server: ServerView, file: Pick<StatusFile, 'project'>) => HeldPolicy;
 
 interface Looking {
   readonly env: Env;
@@ -26,7 +26,7 @@ interface Looking {
   readonly paths: { readonly home: string };
 }
 
-async function policyFinder({ env, project, paths }: Looking): Promise<PolicyOf> {
+export async function policyFinder({ env, project, paths }: Looking): Promise<PolicyOf> {
   const loaded = await loadConfig({ env, flags: {}, cwd: project });
   const set = loaded.ok ? loaded.config['policy.path'] : null;
   const isForAll = loaded.ok && loaded.origins['policy.path'] === 'file';
@@ -53,7 +53,7 @@ interface Found {
 }
 
 /** With what is wrong with the one that is found from here, if anything is. */
-function policyWords(held: HeldPolicy, faultHere?: string): string {
+export function policyWords(held: HeldPolicy, faultHere?: string): string {
   if (held.source === 'start') {
     const here = faultHere ?? (held.here === null ? undefined : pathWords(held.here, held));
     return `policy found where it runs (from here: ${here ?? 'none, so calls are only recorded'})`;
@@ -75,6 +75,3 @@ function ignoredWords({ found }: HeldPolicy): string {
   const ignored = found?.ignored;
   return ignored === undefined ? '' : ` (${ignored.path} is not used: ${ignored.why})`;
 }
-
-export type { HeldPolicy, PolicyOf };
-export { policyFinder, policyWords };

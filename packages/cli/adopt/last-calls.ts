@@ -8,7 +8,7 @@ import { findLedger, withReader } from '../ledger/home.ts';
 const SERVERS_MAX = 500;
 
 /** By the name that the ledger knows a server by; empty where there is no ledger yet. */
-async function lastCalls(
+export async function lastCalls(
   names: readonly string[],
   io: Io,
 ): Promise<ReadonlyMap<string, number> | Failure> {
@@ -26,5 +26,3 @@ async function lastCalls(
     return times;
   });
 }
-
-export { lastCalls };

@@ -8,7 +8,7 @@ const NAME_LENGTH_MAX = 40;
 const PROGRAM_LENGTH_MAX = 120;
 
 /** One line for each server: its name, and what holds for it. */
-function serverLines(
+export function serverLines(
   servers: readonly ServerView[],
   wordsOf: (server: ServerView) => string,
 ): readonly string[] {
@@ -24,7 +24,7 @@ function serverLines(
 }
 
 /** What holds for a server that nothing is about to happen to. */
-function stateWords(server: ServerView): string {
+export function stateWords(server: ServerView): string {
   const { state, obstacle = 'no command that could be read', program = [], loose = [] } = server;
   switch (state) {
     case 'governed':
@@ -42,7 +42,7 @@ function stateWords(server: ServerView): string {
   }
 }
 
-function diffLines(diff: string, { colors }: Output): readonly string[] {
+export function diffLines(diff: string, { colors }: Output): readonly string[] {
   const lines = diff.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines.map((line) => {
@@ -54,16 +54,16 @@ function diffLines(diff: string, { colors }: Output): readonly string[] {
   });
 }
 
-function printLines(lines: readonly string[], { write }: Output): void {
+export function printLines(lines: readonly string[], { write }: Output): void {
   for (const line of lines) write(`${line}\n`);
 }
 
-function failureOf({ code, message, fix }: AdoptProblem): Failure {
+export function failureOf({ code, message, fix }: AdoptProblem): Failure {
   return failure(code, message, fix);
 }
 
 /** A server for programs, as far as its config tells. */
-function serverParts(server: ServerView): object {
+export function serverParts(server: ServerView): object {
   const { name, project, state, isDisabled, serverName, policy, profile, events, wrapId } = server;
   return {
     name,
@@ -80,23 +80,12 @@ function serverParts(server: ServerView): object {
   };
 }
 
-function problemParts({ code, message, fix }: AdoptProblem): object {
+export function problemParts({ code, message, fix }: AdoptProblem): object {
   return { code, message, fix };
 }
 
 /** Each on its line; whether there were any. */
-function tellProblems(problems: readonly AdoptProblem[], io: Io): boolean {
+export function tellProblems(problems: readonly AdoptProblem[], io: Io): boolean {
   for (const problem of problems) reportFailure(failureOf(problem), io, false);
   return problems.length > 0;
 }
-
-export {
-  diffLines,
-  failureOf,
-  printLines,
-  problemParts,
-  serverLines,
-  serverParts,
-  stateWords,
-  tellProblems,
-};

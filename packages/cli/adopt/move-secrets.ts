@@ -13,7 +13,7 @@ import { harmless, plural } from '../text.ts';
 import type { Asker } from './confirm.ts';
 import { failureOf, tellProblems } from './lines.ts';
 
-interface MoveWish {
+export interface MoveWish {
   readonly io: Io;
   readonly asks: Asker;
   readonly yes: boolean;
@@ -34,7 +34,7 @@ type Offered =
   | { readonly kind: 'stopped' };
 
 /** The files of one client, with their secrets on the way into the store where that is wanted. */
-async function offerMoves(
+export async function offerMoves(
   files: readonly ImportFile[],
   wish: ImportOptions,
   how: MoveWish,
@@ -94,7 +94,7 @@ async function withoutStore(problem: Failure, asIs: Offered, how: MoveWish) {
 }
 
 /** Before any config changes; a failure leaves all of them as they are. */
-async function storeMoves(
+export async function storeMoves(
   files: readonly ImportFile[],
   moves: Moves | undefined,
   { io, home }: { readonly io: Io; readonly home: string },
@@ -109,7 +109,7 @@ async function storeMoves(
 }
 
 /** One for each: what goes, as what, and what stays in plain text. */
-function secretLines({ secrets, moves }: ImportFile): readonly string[] {
+export function secretLines({ secrets, moves }: ImportFile): readonly string[] {
   const going = moves.map(
     ({ server, path, secret }) => `to the store: ${String(path.at(-1))} of ${server}, as ${secret}`,
   );
@@ -121,7 +121,7 @@ function secretLines({ secrets, moves }: ImportFile): readonly string[] {
 }
 
 /** For programs; `secret` is the name in the store, null for what stays. */
-function secretParts({ secrets, moves }: ImportFile): readonly object[] {
+export function secretParts({ secrets, moves }: ImportFile): readonly object[] {
   return [
     ...moves.map(({ server, path, secret }) => ({ server, variable: path.at(-1), secret })),
     ...secrets.map(({ server, variable, looks }) => ({ server, variable, looks, secret: null })),
@@ -131,6 +131,3 @@ function secretParts({ secrets, moves }: ImportFile): readonly object[] {
 function tell(io: Io, text: string): void {
   io.err.write(`sub: ${harmless(text)}\n`);
 }
-
-export type { MoveWish };
-export { offerMoves, secretLines, secretParts, storeMoves };

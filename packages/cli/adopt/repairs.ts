@@ -6,7 +6,7 @@ import { type Env, homePaths } from '@subluminal/plane/config';
  * One line for each thing that was repaired, or for those who only look, that there is to repair. A
  * home in which no config was ever changed costs a look at one folder; all else is loaded only then.
  */
-async function repairs(env: Env, isLooking: boolean): Promise<readonly string[]> {
+export async function repairs(env: Env, isLooking: boolean): Promise<readonly string[]> {
   const paths = homePaths(env);
   if (!hasRecords(paths.backups)) return [];
   const { repairHome, repairSecrets, unrepaired, unrepairedSecrets } = await import(
@@ -27,5 +27,3 @@ function hasRecords(folder: string): boolean {
     return false;
   }
 }
-
-export { repairs };

@@ -13,7 +13,7 @@ import {
 } from '@subluminal/plane/config';
 import { type Failure, failure } from '../failure.ts';
 
-interface Whereabouts {
+export interface Whereabouts {
   readonly kind: 'whereabouts';
   readonly env: Env;
   readonly project: string;
@@ -26,7 +26,7 @@ interface Whereabouts {
   readonly userProfile: string;
 }
 
-async function whereabouts(project: string | undefined): Promise<Whereabouts | Failure> {
+export async function whereabouts(project: string | undefined): Promise<Whereabouts | Failure> {
   const { env } = process;
   if (project === '') return failure('SUB_USAGE', '--project is empty.', 'Name a folder.');
   const folder = resolve(project ?? '.');
@@ -46,7 +46,7 @@ async function whereabouts(project: string | undefined): Promise<Whereabouts | F
 }
 
 /** `production` where the file does not say otherwise. */
-function profileInFile(loaded: LoadResult): string {
+export function profileInFile(loaded: LoadResult): string {
   return loaded.ok && loaded.origins.profile === 'file' ? loaded.config.profile : 'production';
 }
 
@@ -58,7 +58,7 @@ interface ChosenClient {
 }
 
 /** A file that is one of a client's own is read as that client reads it. */
-async function chosenClient(
+export async function chosenClient(
   word: string,
   configPath: string | undefined,
   { env, project }: Whereabouts,
@@ -88,6 +88,3 @@ function customClient(): Client {
   if (found.kind === 'unknown') throw new Error('there is no client for other configs');
   return found.client;
 }
-
-export type { Whereabouts };
-export { chosenClient, profileInFile, whereabouts };

@@ -15,7 +15,7 @@ interface Saying {
   readonly json: boolean;
 }
 
-function say(desk: Desk, entry: Entry, { saying, io }: { saying: Saying; io: Io }): Outcome {
+export function say(desk: Desk, entry: Entry, { saying, io }: { saying: Saying; io: Io }): Outcome {
   const { state, note, wish, json } = saying;
   const { sha256 } = entry;
   const verdict = { state, by: speaker(), channel: TERMINAL, note, wish, sha256 };
@@ -40,5 +40,3 @@ function say(desk: Desk, entry: Entry, { saying, io }: { saying: Saying; io: Io 
   }
   return done(isOurs ? EXIT.fine : EXIT.findings);
 }
-
-export { say };

@@ -17,9 +17,9 @@ import type { Io } from '../io.ts';
 import { harmless } from '../text.ts';
 
 /** The channel that these commands are. */
-const TERMINAL = 'terminal';
+export const TERMINAL = 'terminal';
 
-function openOwnDesk(io: Io): Desk | Failure {
+export function openOwnDesk(io: Io): Desk | Failure {
   const { home } = homePaths(process.env);
   const warn = (message: string) => io.err.write(`sub: ${harmless(message)}\n`);
   const ports = { nowMs: () => Date.now(), uuid: () => thisSystem().uuidByTime(), warn };
@@ -27,16 +27,16 @@ function openOwnDesk(io: Io): Desk | Failure {
   return isProblem(desk) ? told(desk) : desk;
 }
 
-function told({ code, message, fix }: StoreProblem): Failure {
+export function told({ code, message, fix }: StoreProblem): Failure {
   return failure(code, message, fix);
 }
 
 /** Whoever is logged in. */
-function speaker(): string {
+export function speaker(): string {
   return thisSystem().userName() ?? 'unknown';
 }
 
-function findRequest(desk: Desk, text: string): Entry | Failure {
+export function findRequest(desk: Desk, text: string): Entry | Failure {
   const all = desk.queue.list();
   if (isProblem(all)) return told(all);
   const found = findOne(
@@ -50,7 +50,7 @@ function findRequest(desk: Desk, text: string): Entry | Failure {
   return entry.kind === 'damaged' ? damagedFailure(entry) : unknown(text, 'approval');
 }
 
-function findGrantEntry(desk: Desk, text: string): GrantEntry | Failure {
+export function findGrantEntry(desk: Desk, text: string): GrantEntry | Failure {
   const all = desk.grants.list();
   if (isProblem(all)) return told(all);
   const found = findOne(
@@ -89,7 +89,9 @@ function damagedFailure({ file, why }: Damaged): Failure {
 }
 
 /** What did not come to an end, as a failure. */
-function failureOf(decided: Exclude<Decided, { readonly kind: 'ended' | 'already' }>): Failure {
+export function failureOf(
+  decided: Exclude<Decided, { readonly kind: 'ended' | 'already' }>,
+): Failure {
   switch (decided.kind) {
     case 'problem':
       return told(decided);
@@ -106,7 +108,7 @@ function failureOf(decided: Exclude<Decided, { readonly kind: 'ended' | 'already
 }
 
 /** Tells of damaged files on stderr; whether there were any. */
-function warnOfDamage(damaged: readonly Damaged[], io: Io): boolean {
+export function warnOfDamage(damaged: readonly Damaged[], io: Io): boolean {
   for (const { file, why } of damaged) {
     const code = io.err.colors.dim('[SUB_APPROVAL_DAMAGED]');
     io.err.write(`sub: ${harmless(`${file} is damaged and approves nothing: ${why}.`)} ${code}\n`);
@@ -115,19 +117,7 @@ function warnOfDamage(damaged: readonly Damaged[], io: Io): boolean {
 }
 
 /** Whether the process that asked has ended: then nobody waits for the answer. */
-function isAskerGone({ request }: Entry): boolean {
+export function isAskerGone({ request }: Entry): boolean {
   const { pid, start } = request.asked_by;
   return processInfo(pid, thisSystem())?.start !== start;
 }
-
-export {
-  failureOf,
-  findGrantEntry,
-  findRequest,
-  isAskerGone,
-  openOwnDesk,
-  speaker,
-  TERMINAL,
-  told,
-  warnOfDamage,
-};

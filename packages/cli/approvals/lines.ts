@@ -17,7 +17,7 @@ const COLUMNS = [
   { title: 'WHY', lengthMax: 60 },
 ];
 
-function listText(entries: readonly Entry[], nowMs: number, colors: Colors): string {
+export function listText(entries: readonly Entry[], nowMs: number, colors: Colors): string {
   const rows = entries.map(({ request, state }): readonly Cell[] => [
     shortId(request.id),
     state,
@@ -46,7 +46,7 @@ interface Shown {
 }
 
 /** The whole of a request: nobody should decide on less. */
-function requestText(entry: Entry, { nowMs, isAskerGone, colors }: Shown): string {
+export function requestText(entry: Entry, { nowMs, isAskerGone, colors }: Shown): string {
   const { request, state, outcome } = entry;
   const { call, agent } = request;
   const facts: readonly (readonly [string, string])[] = [
@@ -101,13 +101,13 @@ function endWords({ state, by, channel, at, note, grant }: ApprovalEnd): string 
 }
 
 /** One line about how a request has ended. */
-function endLine({ request }: Entry, outcome: ApprovalEnd): string {
+export function endLine({ request }: Entry, outcome: ApprovalEnd): string {
   const call = `${request.call.server}/${request.call.tool}`;
   return harmless(`${shortId(request.id)} ${call}: ${endWords(outcome)}`);
 }
 
 /** A grant with all that it covers. */
-function grantText({ grant, state, end }: GrantEntry, colors: Colors): string {
+export function grantText({ grant, state, end }: GrantEntry, colors: Colors): string {
   const ended = end === null ? '' : ` by ${end.by} at ${end.at}`;
   const title = `grant ${shortId(grant.id)}  ${grant.kind}, ${state}${ended}`;
   const why = grant.note === undefined ? '' : `: ${grant.note}`;
@@ -126,10 +126,8 @@ interface EntryJson {
   readonly outcome: ApprovalEnd | null;
 }
 
-function entryJson(entry: Entry, isGone: boolean): EntryJson {
+export function entryJson(entry: Entry, isGone: boolean): EntryJson {
   const { request, state, sha256, outcome } = entry;
   const asker = isGone ? 'gone' : 'there';
   return { id: request.id, state, asker, request, request_sha256: sha256, outcome };
 }
-
-export { endLine, entryJson, grantText, listText, requestText };

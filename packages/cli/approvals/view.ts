@@ -54,7 +54,7 @@ const WISHES: readonly { readonly words: string; readonly wish: GrantWish }[] = 
   { words: 'always, exactly these arguments', wish: { kind: 'always', args: { kind: 'exact' } } },
 ];
 
-class WatchView {
+export class WatchView {
   readonly #ports: ViewPorts;
   readonly #waiting = new Map<string, Entry>();
   #current: Entry | undefined;
@@ -162,5 +162,3 @@ class WatchView {
     return `${this.#ports.colors.bold('a approve   r reject   g grant   q quit')}\n`;
   }
 }
-
-export { WatchView };

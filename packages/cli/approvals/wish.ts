@@ -7,7 +7,7 @@ import { durationMs } from '../ledger/moment.ts';
 type Options = ApproveInput['options'];
 
 /** Undefined when nothing shall last. */
-function wishOf(options: Options): GrantWish | Failure | undefined {
+export function wishOf(options: Options): GrantWish | Failure | undefined {
   const kinds = [options.run, options.for !== undefined, options.always].filter(Boolean).length;
   if (kinds > 1) return usage('--run, --for and --always exclude each other.', 'Give one.');
   const args = argsWish(options);
@@ -26,7 +26,7 @@ function wishOf(options: Options): GrantWish | Failure | undefined {
 }
 
 /** Which arguments a grant shall cover. */
-function argsWish(options: Pick<Options, 'like' | 'free' | 'any-args'>): ArgsWish | Failure {
+export function argsWish(options: Pick<Options, 'like' | 'free' | 'any-args'>): ArgsWish | Failure {
   const { like, free, 'any-args': isAny } = options;
   if (isAny && like.length + free.length > 0) {
     return usage('--any-args leaves nothing for --like or --free.', 'Leave one out.');
@@ -49,5 +49,3 @@ function argsWish(options: Pick<Options, 'like' | 'free' | 'any-args'>): ArgsWis
 function usage(message: string, fix: string): Failure {
   return failure('SUB_USAGE', message, fix);
 }
-
-export { argsWish, wishOf };

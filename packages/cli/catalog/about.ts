@@ -38,7 +38,7 @@ const doctor = createCommand({
   load: () => import('../commands/doctor.ts'),
 });
 
-const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 const COMPLETION_ARGS = { shell: one(`the shell: ${SHELLS.join(', ')}`) };
 const COMPLETION_OPTIONS = {};
@@ -55,11 +55,8 @@ const completion = createCommand({
   load: () => import('../commands/completion.ts'),
 });
 
-const ABOUT_COMMANDS = [doctor, completion, version];
+export const ABOUT_COMMANDS = [doctor, completion, version];
 
-type VersionInput = Input<typeof VERSION_ARGS, typeof VERSION_OPTIONS>;
-type DoctorInput = Input<typeof DOCTOR_ARGS, typeof DOCTOR_OPTIONS>;
-type CompletionInput = Input<typeof COMPLETION_ARGS, typeof COMPLETION_OPTIONS>;
-
-export type { CompletionInput, DoctorInput, VersionInput };
-export { ABOUT_COMMANDS, SHELLS };
+export type VersionInput = Input<typeof VERSION_ARGS, typeof VERSION_OPTIONS>;
+export type DoctorInput = Input<typeof DOCTOR_ARGS, typeof DOCTOR_OPTIONS>;
+export type CompletionInput = Input<typeof COMPLETION_ARGS, typeof COMPLETION_OPTIONS>;

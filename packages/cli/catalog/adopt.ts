@@ -127,12 +127,9 @@ const unwrap = createCommand({
   load: () => import('../commands/unwrap.ts'),
 });
 
-const ADOPT_COMMANDS = [importCommand, restore, status, unwrap];
+export const ADOPT_COMMANDS = [importCommand, restore, status, unwrap];
 
-type ImportInput = Input<typeof IMPORT_ARGS, typeof IMPORT_OPTIONS>;
-type RestoreInput = Input<typeof RESTORE_ARGS, typeof RESTORE_OPTIONS>;
-type StatusInput = Input<typeof STATUS_ARGS, typeof STATUS_OPTIONS>;
-type UnwrapInput = Input<typeof UNWRAP_ARGS, typeof UNWRAP_OPTIONS>;
-
-export type { ImportInput, RestoreInput, StatusInput, UnwrapInput };
-export { ADOPT_COMMANDS };
+export type ImportInput = Input<typeof IMPORT_ARGS, typeof IMPORT_OPTIONS>;
+export type RestoreInput = Input<typeof RESTORE_ARGS, typeof RESTORE_OPTIONS>;
+export type StatusInput = Input<typeof STATUS_ARGS, typeof STATUS_OPTIONS>;
+export type UnwrapInput = Input<typeof UNWRAP_ARGS, typeof UNWRAP_OPTIONS>;

@@ -166,7 +166,7 @@ const revoke = createCommand({
   load: () => import('../commands/grants-revoke.ts'),
 });
 
-const APPROVAL_GROUPS = [
+export const APPROVAL_GROUPS = [
   {
     name: 'approvals',
     summary: 'calls that wait for a person: look at them and decide',
@@ -181,23 +181,12 @@ const APPROVAL_GROUPS = [
   },
 ] as const;
 
-const APPROVAL_COMMANDS = [list, watch, show, approve, reject, grants, revoke];
+export const APPROVAL_COMMANDS = [list, watch, show, approve, reject, grants, revoke];
 
-type ApprovalsInput = Input<typeof LIST_ARGS, typeof LIST_OPTIONS>;
-type ApprovalsWatchInput = Input<typeof WATCH_ARGS, typeof WATCH_OPTIONS>;
-type ApprovalsShowInput = Input<typeof SHOW_ARGS, typeof SHOW_OPTIONS>;
-type ApproveInput = Input<typeof APPROVE_ARGS, typeof APPROVE_OPTIONS>;
-type RejectInput = Input<typeof REJECT_ARGS, typeof REJECT_OPTIONS>;
-type GrantsInput = Input<typeof GRANTS_ARGS, typeof GRANTS_OPTIONS>;
-type GrantsRevokeInput = Input<typeof REVOKE_ARGS, typeof REVOKE_OPTIONS>;
-
-export type {
-  ApprovalsInput,
-  ApprovalsShowInput,
-  ApprovalsWatchInput,
-  ApproveInput,
-  GrantsInput,
-  GrantsRevokeInput,
-  RejectInput,
-};
-export { APPROVAL_COMMANDS, APPROVAL_GROUPS };
+export type ApprovalsInput = Input<typeof LIST_ARGS, typeof LIST_OPTIONS>;
+export type ApprovalsWatchInput = Input<typeof WATCH_ARGS, typeof WATCH_OPTIONS>;
+export type ApprovalsShowInput = Input<typeof SHOW_ARGS, typeof SHOW_OPTIONS>;
+export type ApproveInput = Input<typeof APPROVE_ARGS, typeof APPROVE_OPTIONS>;
+export type RejectInput = Input<typeof REJECT_ARGS, typeof REJECT_OPTIONS>;
+export type GrantsInput = Input<typeof GRANTS_ARGS, typeof GRANTS_OPTIONS>;
+export type GrantsRevokeInput = Input<typeof REVOKE_ARGS, typeof REVOKE_OPTIONS>;

@@ -63,7 +63,7 @@ const promote = createCommand({
   load: () => import('../commands/hints-promote.ts'),
 });
 
-const HINT_GROUPS = [
+export const HINT_GROUPS = [
   {
     name: 'hints',
     summary: 'hints that agents were given, and how one becomes a rule',
@@ -72,10 +72,7 @@ const HINT_GROUPS = [
   },
 ] as const;
 
-const HINT_COMMANDS = [list, promote];
+export const HINT_COMMANDS = [list, promote];
 
-type HintsInput = Input<typeof LIST_ARGS, typeof LIST_OPTIONS>;
-type HintsPromoteInput = Input<typeof PROMOTE_ARGS, typeof PROMOTE_OPTIONS>;
-
-export type { HintsInput, HintsPromoteInput };
-export { HINT_COMMANDS, HINT_GROUPS };
+export type HintsInput = Input<typeof LIST_ARGS, typeof LIST_OPTIONS>;
+export type HintsPromoteInput = Input<typeof PROMOTE_ARGS, typeof PROMOTE_OPTIONS>;

@@ -41,8 +41,8 @@ const DECISIONS = [
   'TERMINATE_RUN',
   'REFUSED',
 ] as const;
-const CALL_STATUSES = ['OK', 'ERROR', 'TIMEOUT', 'CANCELLED', 'FAILED', 'PENDING'] as const;
-const RUN_STATUSES = ['SUCCEEDED', 'FAILED', 'TERMINATED', 'CANCELLED', 'RUNNING'] as const;
+export const CALL_STATUSES = ['OK', 'ERROR', 'TIMEOUT', 'CANCELLED', 'FAILED', 'PENDING'] as const;
+export const RUN_STATUSES = ['SUCCEEDED', 'FAILED', 'TERMINATED', 'CANCELLED', 'RUNNING'] as const;
 
 const QUERY_ARGS = {};
 const QUERY_OPTIONS = {
@@ -218,23 +218,12 @@ const ledgerd = createCommand({
   load: () => import('../commands/ledgerd.ts'),
 });
 
-const LEDGER_COMMANDS = [ledgerd, ingest, query, verify, prune, accept, exportRun];
+export const LEDGER_COMMANDS = [ledgerd, ingest, query, verify, prune, accept, exportRun];
 
-type LedgerdInput = Input<typeof LEDGERD_ARGS, typeof LEDGERD_OPTIONS>;
-type IngestInput = Input<typeof INGEST_ARGS, typeof INGEST_OPTIONS>;
-type QueryInput = Input<typeof QUERY_ARGS, typeof QUERY_OPTIONS>;
-type LedgerVerifyInput = Input<typeof VERIFY_ARGS, typeof VERIFY_OPTIONS>;
-type LedgerAcceptInput = Input<typeof ACCEPT_ARGS, typeof ACCEPT_OPTIONS>;
-type LedgerPruneInput = Input<typeof PRUNE_ARGS, typeof PRUNE_OPTIONS>;
-type ExportRunInput = Input<typeof EXPORT_ARGS, typeof EXPORT_OPTIONS>;
-
-export type {
-  ExportRunInput,
-  IngestInput,
-  LedgerAcceptInput,
-  LedgerdInput,
-  LedgerPruneInput,
-  LedgerVerifyInput,
-  QueryInput,
-};
-export { CALL_STATUSES, LEDGER_COMMANDS, RUN_STATUSES };
+export type LedgerdInput = Input<typeof LEDGERD_ARGS, typeof LEDGERD_OPTIONS>;
+export type IngestInput = Input<typeof INGEST_ARGS, typeof INGEST_OPTIONS>;
+export type QueryInput = Input<typeof QUERY_ARGS, typeof QUERY_OPTIONS>;
+export type LedgerVerifyInput = Input<typeof VERIFY_ARGS, typeof VERIFY_OPTIONS>;
+export type LedgerAcceptInput = Input<typeof ACCEPT_ARGS, typeof ACCEPT_OPTIONS>;
+export type LedgerPruneInput = Input<typeof PRUNE_ARGS, typeof PRUNE_OPTIONS>;
+export type ExportRunInput = Input<typeof EXPORT_ARGS, typeof EXPORT_OPTIONS>;

@@ -76,10 +76,7 @@ const replay = createCommand({
   load: () => import('../commands/replay.ts'),
 });
 
-const OBSERVE_COMMANDS = [tail, replay];
+export const OBSERVE_COMMANDS = [tail, replay];
 
-type TailInput = Input<typeof TAIL_ARGS, typeof TAIL_OPTIONS>;
-type RunReplayInput = Input<typeof REPLAY_ARGS, typeof REPLAY_OPTIONS>;
-
-export type { RunReplayInput, TailInput };
-export { OBSERVE_COMMANDS };
+export type TailInput = Input<typeof TAIL_ARGS, typeof TAIL_OPTIONS>;
+export type RunReplayInput = Input<typeof REPLAY_ARGS, typeof REPLAY_OPTIONS>;

@@ -191,23 +191,12 @@ const replay = createCommand({
   load: () => import('../commands/policy-replay.ts'),
 });
 
-const POLICY_COMMANDS = [lint, compile, verify, keygen, diff, explain, replay];
+export const POLICY_COMMANDS = [lint, compile, verify, keygen, diff, explain, replay];
 
-type LintInput = Input<typeof LINT_ARGS, typeof LINT_OPTIONS>;
-type CompileInput = Input<typeof COMPILE_ARGS, typeof COMPILE_OPTIONS>;
-type VerifyInput = Input<typeof VERIFY_ARGS, typeof VERIFY_OPTIONS>;
-type KeygenInput = Input<typeof KEYGEN_ARGS, typeof KEYGEN_OPTIONS>;
-type DiffInput = Input<typeof DIFF_ARGS, typeof DIFF_OPTIONS>;
-type ExplainInput = Input<typeof EXPLAIN_ARGS, typeof EXPLAIN_OPTIONS>;
-type ReplayInput = Input<typeof REPLAY_ARGS, typeof REPLAY_OPTIONS>;
-
-export type {
-  CompileInput,
-  DiffInput,
-  ExplainInput,
-  KeygenInput,
-  LintInput,
-  ReplayInput,
-  VerifyInput,
-};
-export { POLICY_COMMANDS };
+export type LintInput = Input<typeof LINT_ARGS, typeof LINT_OPTIONS>;
+export type CompileInput = Input<typeof COMPILE_ARGS, typeof COMPILE_OPTIONS>;
+export type VerifyInput = Input<typeof VERIFY_ARGS, typeof VERIFY_OPTIONS>;
+export type KeygenInput = Input<typeof KEYGEN_ARGS, typeof KEYGEN_OPTIONS>;
+export type DiffInput = Input<typeof DIFF_ARGS, typeof DIFF_OPTIONS>;
+export type ExplainInput = Input<typeof EXPLAIN_ARGS, typeof EXPLAIN_OPTIONS>;
+export type ReplayInput = Input<typeof REPLAY_ARGS, typeof REPLAY_OPTIONS>;

@@ -1,7 +1,7 @@
 // One agent under governance, from its start to its end.
 import { choice, createCommand, flag, type Input, many, text, texts } from '../command.ts';
 
-const CLIENT_NAMES = [
+export const CLIENT_NAMES = [
   'claude-code',
   'claude-desktop',
   'codex',
@@ -111,10 +111,7 @@ const wrap = createCommand({
   load: () => import('../commands/wrap.ts'),
 });
 
-const RUN_COMMANDS = [run, wrap];
+export const RUN_COMMANDS = [run, wrap];
 
-type RunInput = Input<typeof RUN_ARGS, typeof RUN_OPTIONS>;
-type WrapInput = Input<typeof RUN_ARGS, typeof WRAP_OPTIONS>;
-
-export type { RunInput, WrapInput };
-export { CLIENT_NAMES, RUN_COMMANDS };
+export type RunInput = Input<typeof RUN_ARGS, typeof RUN_OPTIONS>;
+export type WrapInput = Input<typeof RUN_ARGS, typeof WRAP_OPTIONS>;

@@ -19,7 +19,7 @@ const SCAN_OPTIONS = {
   json: flag('print one JSON document instead of text'),
 };
 
-const scan = createCommand({
+export const scan = createCommand({
   path: ['scan'],
   summary: 'look for secrets, personal data, injection and hidden text in files',
   description:
@@ -41,7 +41,4 @@ const scan = createCommand({
   load: () => import('../commands/scan.ts'),
 });
 
-type ScanInput = Input<typeof SCAN_ARGS, typeof SCAN_OPTIONS>;
-
-export type { ScanInput };
-export { scan };
+export type ScanInput = Input<typeof SCAN_ARGS, typeof SCAN_OPTIONS>;

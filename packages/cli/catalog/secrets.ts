@@ -103,19 +103,10 @@ const rotate = createCommand({
   load: () => import('../commands/secrets-rotate.ts'),
 });
 
-const SECRETS_COMMANDS = [add, get, list, remove, rotate];
+export const SECRETS_COMMANDS = [add, get, list, remove, rotate];
 
-type SecretsAddInput = Input<typeof ADD_ARGS, typeof ADD_OPTIONS>;
-type SecretsGetInput = Input<typeof GET_ARGS, typeof GET_OPTIONS>;
-type SecretsListInput = Input<typeof LIST_ARGS, typeof LIST_OPTIONS>;
-type SecretsRemoveInput = Input<typeof REMOVE_ARGS, typeof REMOVE_OPTIONS>;
-type SecretsRotateInput = Input<typeof ROTATE_ARGS, typeof ROTATE_OPTIONS>;
-
-export type {
-  SecretsAddInput,
-  SecretsGetInput,
-  SecretsListInput,
-  SecretsRemoveInput,
-  SecretsRotateInput,
-};
-export { SECRETS_COMMANDS };
+export type SecretsAddInput = Input<typeof ADD_ARGS, typeof ADD_OPTIONS>;
+export type SecretsGetInput = Input<typeof GET_ARGS, typeof GET_OPTIONS>;
+export type SecretsListInput = Input<typeof LIST_ARGS, typeof LIST_OPTIONS>;
+export type SecretsRemoveInput = Input<typeof REMOVE_ARGS, typeof REMOVE_OPTIONS>;
+export type SecretsRotateInput = Input<typeof ROTATE_ARGS, typeof ROTATE_OPTIONS>;

@@ -2,7 +2,7 @@
 import { createCommand, flag, many, text } from '../command.ts';
 import { failure } from '../failure.ts';
 
-const shim = createCommand({
+export const shim = createCommand({
   path: ['shim'],
   summary: 'stand between an agent and one MCP server on stdio',
   description:
@@ -52,5 +52,3 @@ function dashedValue() {
   const fix = 'Write a value that starts with a dash in the same word: `--server-name=-h`.';
   return failure('SUB_USAGE', 'the value of an option looks like an option.', fix);
 }
-
-export { shim };

@@ -220,7 +220,7 @@ const sign = createCommand({
   load: () => import('../commands/pins-sign.ts'),
 });
 
-const SURFACE_GROUPS = [
+export const SURFACE_GROUPS = [
   {
     name: 'manifest',
     summary: 'what a server may show and do',
@@ -235,27 +235,14 @@ const SURFACE_GROUPS = [
   },
 ] as const;
 
-const SURFACE_COMMANDS = [init, check, show, list, diff, accept, forget, sign, reset];
+export const SURFACE_COMMANDS = [init, check, show, list, diff, accept, forget, sign, reset];
 
-type ManifestInitInput = Input<typeof INIT_ARGS, typeof INIT_OPTIONS>;
-type ManifestCheckInput = Input<typeof CHECK_ARGS, typeof CHECK_OPTIONS>;
-type ManifestShowInput = Input<typeof SHOW_ARGS, typeof SHOW_OPTIONS>;
-type PinsListInput = Input<typeof LIST_ARGS, typeof LIST_OPTIONS>;
-type PinsDiffInput = Input<typeof DIFF_ARGS, typeof DIFF_OPTIONS>;
-type PinsAcceptInput = Input<typeof ACCEPT_ARGS, typeof ACCEPT_OPTIONS>;
-type PinsForgetInput = Input<typeof FORGET_ARGS, typeof FORGET_OPTIONS>;
-type PinsResetInput = Input<typeof RESET_ARGS, typeof RESET_OPTIONS>;
-type PinsSignInput = Input<typeof SIGN_ARGS, typeof SIGN_OPTIONS>;
-
-export type {
-  ManifestCheckInput,
-  ManifestInitInput,
-  ManifestShowInput,
-  PinsAcceptInput,
-  PinsDiffInput,
-  PinsForgetInput,
-  PinsListInput,
-  PinsResetInput,
-  PinsSignInput,
-};
-export { SURFACE_COMMANDS, SURFACE_GROUPS };
+export type ManifestInitInput = Input<typeof INIT_ARGS, typeof INIT_OPTIONS>;
+export type ManifestCheckInput = Input<typeof CHECK_ARGS, typeof CHECK_OPTIONS>;
+export type ManifestShowInput = Input<typeof SHOW_ARGS, typeof SHOW_OPTIONS>;
+export type PinsListInput = Input<typeof LIST_ARGS, typeof LIST_OPTIONS>;
+export type PinsDiffInput = Input<typeof DIFF_ARGS, typeof DIFF_OPTIONS>;
+export type PinsAcceptInput = Input<typeof ACCEPT_ARGS, typeof ACCEPT_OPTIONS>;
+export type PinsForgetInput = Input<typeof FORGET_ARGS, typeof FORGET_OPTIONS>;
+export type PinsResetInput = Input<typeof RESET_ARGS, typeof RESET_OPTIONS>;
+export type PinsSignInput = Input<typeof SIGN_ARGS, typeof SIGN_OPTIONS>;

@@ -58,7 +58,7 @@ const revoke = createCommand({
   load: () => import('../commands/trust-revoke.ts'),
 });
 
-const TRUST_GROUPS = [
+export const TRUST_GROUPS = [
   {
     name: 'trust',
     summary: 'trust the policies of projects',
@@ -68,11 +68,8 @@ const TRUST_GROUPS = [
   },
 ] as const;
 
-const TRUST_COMMANDS = [add, list, revoke];
+export const TRUST_COMMANDS = [add, list, revoke];
 
-type TrustAddInput = Input<typeof ADD_ARGS, typeof ADD_OPTIONS>;
-type TrustListInput = Input<typeof LIST_ARGS, typeof LIST_OPTIONS>;
-type TrustRevokeInput = Input<typeof REVOKE_ARGS, typeof REVOKE_OPTIONS>;
-
-export type { TrustAddInput, TrustListInput, TrustRevokeInput };
-export { TRUST_COMMANDS, TRUST_GROUPS };
+export type TrustAddInput = Input<typeof ADD_ARGS, typeof ADD_OPTIONS>;
+export type TrustListInput = Input<typeof LIST_ARGS, typeof LIST_OPTIONS>;
+export type TrustRevokeInput = Input<typeof REVOKE_ARGS, typeof REVOKE_OPTIONS>;

@@ -10,7 +10,7 @@ import { failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { jsonText } from '../text.ts';
 
-async function run({ args, options }: ApproveInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: ApproveInput, io: Io): Promise<Outcome> {
   const wish = wishOf(options);
   if (isFailure(wish)) return wish;
   const desk = openOwnDesk(io);
@@ -31,5 +31,3 @@ async function run({ args, options }: ApproveInput, io: Io): Promise<Outcome> {
   io.out.write(json ? jsonText({ changed: false, grant }) : grantText(shown, io.out.colors));
   return done(EXIT.fine);
 }
-
-export { run };

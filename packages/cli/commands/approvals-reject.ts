@@ -5,7 +5,7 @@ import type { Outcome } from '../command.ts';
 import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 
-async function run({ args, options }: RejectInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: RejectInput, io: Io): Promise<Outcome> {
   const desk = openOwnDesk(io);
   if (isFailure(desk)) return desk;
   const entry = findRequest(desk, args.id);
@@ -13,5 +13,3 @@ async function run({ args, options }: RejectInput, io: Io): Promise<Outcome> {
   const { note, json } = options;
   return say(desk, entry, { saying: { state: 'rejected', note, json }, io });
 }
-
-export { run };

@@ -7,7 +7,7 @@ import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { jsonText } from '../text.ts';
 
-async function run({ args, options }: ApprovalsShowInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: ApprovalsShowInput, io: Io): Promise<Outcome> {
   const desk = openOwnDesk(io);
   if (isFailure(desk)) return desk;
   const entry = findRequest(desk, args.id);
@@ -17,5 +17,3 @@ async function run({ args, options }: ApprovalsShowInput, io: Io): Promise<Outco
   io.out.write(options.json ? jsonText(entryJson(entry, isGone)) : requestText(entry, shown));
   return done(EXIT.fine);
 }
-
-export { run };

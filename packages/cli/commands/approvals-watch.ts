@@ -17,7 +17,7 @@ interface Watcher {
   onEnd(ended: Ended): void;
 }
 
-async function run({ options }: ApprovalsWatchInput, io: Io): Promise<Outcome> {
+export async function run({ options }: ApprovalsWatchInput, io: Io): Promise<Outcome> {
   const desk = openOwnDesk(io);
   if (isFailure(desk)) return desk;
   const isPerson = io.stdinIsTerminal && io.out.isTerminal && !options.json;
@@ -114,5 +114,3 @@ function jsonLines(io: Io): Watcher {
     },
   };
 }
-
-export { run };

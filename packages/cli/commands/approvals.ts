@@ -8,7 +8,7 @@ import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { jsonText } from '../text.ts';
 
-async function run({ options }: ApprovalsInput, io: Io): Promise<Outcome> {
+export async function run({ options }: ApprovalsInput, io: Io): Promise<Outcome> {
   const desk = openOwnDesk(io);
   if (isFailure(desk)) return desk;
   const state = options.state ?? (options.all ? undefined : 'pending');
@@ -27,5 +27,3 @@ async function run({ options }: ApprovalsInput, io: Io): Promise<Outcome> {
 
 const NOTHING = 'Nothing waits for approval.\n';
 const NONE = 'There is none.\n';
-
-export { run };

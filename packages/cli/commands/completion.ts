@@ -18,7 +18,7 @@ const SCRIPTS: { readonly [S in Shell]: (places: readonly Place[]) => string } =
   fish: fishScript,
 };
 
-async function run({ args }: CompletionInput, io: Io): Promise<Outcome> {
+export async function run({ args }: CompletionInput, io: Io): Promise<Outcome> {
   const shell = SHELLS.find((name) => name === args.shell);
   if (shell === undefined) {
     const guess = guessed(args.shell, SHELLS);
@@ -29,5 +29,3 @@ async function run({ args }: CompletionInput, io: Io): Promise<Outcome> {
   io.out.write(SCRIPTS[shell](placesOf(CATALOG)));
   return done(EXIT.fine);
 }
-
-export { run };

@@ -10,7 +10,7 @@ import { harmless, jsonText, plural } from '../text.ts';
 
 const MARKS: { readonly [L in Level]: string } = { ok: '✔', warn: '!', broken: '✘' };
 
-async function run({ options }: DoctorInput, io: Io): Promise<Outcome> {
+export async function run({ options }: DoctorInput, io: Io): Promise<Outcome> {
   const checked = await checkAll(await thisMachine());
   const isBroken = checked.some(({ finding }) => finding.level === 'broken');
   io.out.write(options.json ? jsonText(documentOf(checked)) : textOf(checked, io.out.colors));
@@ -66,5 +66,3 @@ function painted(level: Level, colors: Colors): (text: string) => string {
   if (level === 'ok') return colors.green;
   return level === 'warn' ? colors.yellow : colors.red;
 }
-
-export { run };

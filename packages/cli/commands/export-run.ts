@@ -23,7 +23,7 @@ const FILE_MODE = 0o600;
 const FLUSH_LENGTH = 262_144;
 const POLICIES_MAX = 1_000;
 
-async function run({ args, options }: ExportRunInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: ExportRunInput, io: Io): Promise<Outcome> {
   const { out } = options;
   if (out === undefined || out === '') {
     return failure('SUB_USAGE', 'no folder is given.', 'Name one with -o.');
@@ -122,5 +122,3 @@ async function writeLines(handle: FileHandle, exported: RunExport): Promise<void
     await handle.close();
   }
 }
-
-export { run };

@@ -7,7 +7,7 @@ import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { harmless, jsonText } from '../text.ts';
 
-async function run({ args, options }: GrantsRevokeInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: GrantsRevokeInput, io: Io): Promise<Outcome> {
   const desk = openOwnDesk(io);
   if (isFailure(desk)) return desk;
   const found = findGrantEntry(desk, args.id);
@@ -23,5 +23,3 @@ async function run({ args, options }: GrantsRevokeInput, io: Io): Promise<Outcom
   }
   return done(isOurs ? EXIT.fine : EXIT.findings);
 }
-
-export { run };

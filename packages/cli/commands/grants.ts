@@ -8,7 +8,7 @@ import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { jsonText } from '../text.ts';
 
-async function run({ options }: GrantsInput, io: Io): Promise<Outcome> {
+export async function run({ options }: GrantsInput, io: Io): Promise<Outcome> {
   const desk = openOwnDesk(io);
   if (isFailure(desk)) return desk;
   const all = desk.grants.list();
@@ -26,5 +26,3 @@ async function run({ options }: GrantsInput, io: Io): Promise<Outcome> {
 function jsonOf({ grant, state, end }: GrantEntry) {
   return { id: grant.id, state, covers: grantWords(grant), grant, end };
 }
-
-export { run };

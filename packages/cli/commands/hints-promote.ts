@@ -25,7 +25,7 @@ interface Found {
 
 type Options = HintsPromoteInput['options'];
 
-async function run({ args, options }: HintsPromoteInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: HintsPromoteInput, io: Io): Promise<Outcome> {
   const wrong = wrongFlags(args, options);
   if (wrong !== undefined) return wrong;
   const home = await findLedger();
@@ -157,5 +157,3 @@ async function agrees(options: Options, io: Io, question: string): Promise<boole
 function concluded(agreed: boolean, options: Options): Outcome {
   return done(agreed || options['dry-run'] ? EXIT.fine : EXIT.findings);
 }
-
-export { run };

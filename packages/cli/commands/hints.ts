@@ -20,7 +20,7 @@ const COLUMNS = [
   { title: 'HINT', lengthMax: 80 },
 ];
 
-async function run({ options }: HintsInput, io: Io): Promise<Outcome> {
+export async function run({ options }: HintsInput, io: Io): Promise<Outcome> {
   const { run: runName, limit: count = String(LIMIT_DEFAULT), json } = options;
   const limit = /^\d{1,4}$/.test(count) ? Number(count) : 0;
   if (limit < 1 || limit > LIMIT_MAX) {
@@ -55,5 +55,3 @@ function jsonOf(call: Hinted) {
   const named = { id, run_id, agent_id, server_name, tool_name, args_hash, args_preview };
   return { ...named, rule_id, reason_code, summary, hint };
 }
-
-export { run };

@@ -34,7 +34,7 @@ import type { Io } from '../io.ts';
 import { STDIO } from '../read-file.ts';
 import { harmless, jsonText, plural } from '../text.ts';
 
-async function run(input: ImportInput, io: Io): Promise<Outcome> {
+export async function run(input: ImportInput, io: Io): Promise<Outcome> {
   const wish = await readWish(input, io);
   if (isFailure(wish)) return wish;
   const plan = await planImport(wish);
@@ -295,5 +295,3 @@ function documentOf(plan: ImportPlan, { files, applied }: Shown): object {
 function tell(io: Io, text: string): void {
   io.err.write(`sub: ${harmless(text)}\n`);
 }
-
-export { run };

@@ -36,7 +36,7 @@ const SPOOLED = /-\d{1,9}\.jsonl(?:\.\d{1,9}\.part)?$/;
 const REASONS_MAX = 5;
 const REASON_LENGTH_MAX = 200;
 
-async function run({ args, options }: IngestInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: IngestInput, io: Io): Promise<Outcome> {
   if (args.file.filter((file) => file === STDIO).length > 1) {
     return failure('SUB_USAGE', 'standard input can be read only once.', 'Give - once.');
   }
@@ -216,5 +216,3 @@ function textOf({ accepted, known, rejected, cut, reasons }: Tally, ledger: stri
   ];
   return `${lines.map(harmless).join('\n')}\n`;
 }
-
-export { run };

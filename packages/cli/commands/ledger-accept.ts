@@ -9,7 +9,7 @@ import { jsonText } from '../text.ts';
 
 const REFUSED: ReadonlySet<string> = new Set(['SUB_LEDGER_ROLLED_BACK', 'SUB_LEDGER_TAMPERED']);
 
-async function run({ options }: LedgerAcceptInput, io: Io): Promise<Outcome> {
+export async function run({ options }: LedgerAcceptInput, io: Io): Promise<Outcome> {
   const home = await findLedger();
   if (isFailure(home)) return home;
   // A daemon would not run with a ledger that there is something to accept about.
@@ -46,5 +46,3 @@ function told({ json, io, accepted }: Told): Outcome {
   io.out.write(json ? jsonText({ accepted: accepted !== undefined, ...accepted }) : text);
   return done(EXIT.fine);
 }
-
-export { run };

@@ -21,7 +21,7 @@ interface Step {
   readonly events: number | null;
 }
 
-async function run({ options }: LedgerPruneInput, io: Io): Promise<Outcome> {
+export async function run({ options }: LedgerPruneInput, io: Io): Promise<Outcome> {
   if (options.yes && options['dry-run']) {
     return failure('SUB_USAGE', '--yes and --dry-run exclude each other.', 'Give one.');
   }
@@ -85,5 +85,3 @@ function textOf(steps: readonly Step[], removed: boolean): string {
   });
   return lines.join('');
 }
-
-export { run };

@@ -20,7 +20,7 @@ import { jsonText } from '../text.ts';
 
 const HEAD_BYTES_MAX = 65_536;
 
-async function run({ options }: LedgerVerifyInput, io: Io): Promise<Outcome> {
+export async function run({ options }: LedgerVerifyInput, io: Io): Promise<Outcome> {
   if (options.deep && options.quick) {
     return failure('SUB_USAGE', '--deep and --quick exclude each other.', 'Give one.');
   }
@@ -120,5 +120,3 @@ function documentOf(report: VerifyReport, file: string) {
 function findingOf({ kind, level, fromSeq, toSeq, message }: Finding) {
   return { kind, level, from_seq: fromSeq, to_seq: toSeq, message };
 }
-
-export { run };

@@ -32,7 +32,7 @@ const LOG_LENGTH_MAX = 1_048_576;
 const LOG_SHOWN_LENGTH_MAX = 500;
 const EXCLUSIVE = ['foreground', 'auto', 'status', 'stop'] as const;
 
-async function run({ options }: LedgerdInput, io: Io): Promise<Outcome> {
+export async function run({ options }: LedgerdInput, io: Io): Promise<Outcome> {
   const given = EXCLUSIVE.filter((name) => options[name]);
   if (given.length > 1) {
     const names = given.map((name) => `--${name}`).join(' and ');
@@ -187,5 +187,3 @@ function lastWords(log: string): string {
     return '';
   }
 }
-
-export { run };

@@ -17,7 +17,7 @@ type Checked = CheckedFile | (Failure & { readonly name: string });
 
 const FILES_MAX = 1_000;
 
-async function run({ args, options }: ManifestCheckInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: ManifestCheckInput, io: Io): Promise<Outcome> {
   const home = await surfaceHome();
   if (isFailure(home)) return home;
   const paths = args.file.length > 0 ? args.file : await allIn(home);
@@ -72,5 +72,3 @@ function documentOf(one: Checked) {
   const { name, manifest, problems } = one;
   return { file: name, ok: problems.length === 0, server: manifest?.server ?? null, problems };
 }
-
-export { run };

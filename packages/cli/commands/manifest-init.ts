@@ -16,7 +16,7 @@ import { countWords, toolLines, toolRows } from '../surface/manifest-text.ts';
 import { harmless, jsonText, plural } from '../text.ts';
 import { createNewFile, occupied, replaceFile } from '../write-file.ts';
 
-async function run({ args, options }: ManifestInitInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: ManifestInitInput, io: Io): Promise<Outcome> {
   const words = commandBehind(args.server, args['command-line']);
   if (isFailure(words)) return words;
   const target = await targetOf(args.server, options);
@@ -109,5 +109,3 @@ function tell({ manifest, seen, text, path, isJson }: Told, io: Io): void {
   }
   out.write(`${lines.join('\n')}\n`);
 }
-
-export { run };

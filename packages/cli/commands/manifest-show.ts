@@ -11,7 +11,7 @@ import { harmless, jsonText } from '../text.ts';
 
 const HASH_SHOWN = 12;
 
-async function run({ args, options }: ManifestShowInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: ManifestShowInput, io: Io): Promise<Outcome> {
   const home = await surfaceHome();
   if (isFailure(home)) return home;
   const { server } = args;
@@ -42,5 +42,3 @@ async function run({ args, options }: ManifestShowInput, io: Io): Promise<Outcom
   }
   return done(problems.length > 0 ? EXIT.findings : EXIT.fine);
 }
-
-export { run };

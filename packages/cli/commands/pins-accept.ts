@@ -22,7 +22,7 @@ import { harmless, jsonText, plural } from '../text.ts';
 
 type Options = PinsAcceptInput['options'];
 
-async function run({ args, options }: PinsAcceptInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: PinsAcceptInput, io: Io): Promise<Outcome> {
   const words = splitWords(args.server, args.tool);
   if (isFailure(words)) return words;
   const { server, before: tools, command } = words;
@@ -167,5 +167,3 @@ function tell(text: string, changes: readonly ToolChange[], accepting: Accepting
     accepted.length > 0 || text.startsWith('Accepted') ? options.instructions : false;
   io.out.write(jsonText({ server, accepted, instructions }));
 }
-
-export { run };

@@ -10,7 +10,7 @@ import { comparisonLines, countWords } from '../surface/pins-text.ts';
 import { documentOf, type PinsView, type Seen, viewPins } from '../surface/pins-view.ts';
 import { harmless, jsonText, plural } from '../text.ts';
 
-async function run({ args, options }: PinsDiffInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: PinsDiffInput, io: Io): Promise<Outcome> {
   const words = commandBehind(args.server, args['command-line']);
   if (isFailure(words)) return words;
   const home = await surfaceHome();
@@ -93,5 +93,3 @@ function shellWord(word: string): string {
   const shown = harmless(word);
   return /^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
 }
-
-export { run };

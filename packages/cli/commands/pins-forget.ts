@@ -9,7 +9,7 @@ import type { Io } from '../io.ts';
 import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/home.ts';
 import { harmless, jsonText, plural } from '../text.ts';
 
-async function run({ args, options }: PinsForgetInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: PinsForgetInput, io: Io): Promise<Outcome> {
   const { server, tool: names } = args;
   const refused = cannotAsk(io, options.yes);
   if (refused !== undefined) return refused;
@@ -63,5 +63,3 @@ function without(store: PinStore, server: string, names: readonly string[]): Pin
   else servers.set(server, { ...known, tools });
   return { servers };
 }
-
-export { run };

@@ -8,7 +8,7 @@ import { readPins, surfaceHome } from '../surface/home.ts';
 import { type PinnedServers, pinsTable, timeOf } from '../surface/pins-table.ts';
 import { harmless, jsonText } from '../text.ts';
 
-async function run({ options }: PinsListInput, io: Io): Promise<Outcome> {
+export async function run({ options }: PinsListInput, io: Io): Promise<Outcome> {
   const home = await surfaceHome();
   if (isFailure(home)) return home;
   const pins = readPins(home.paths);
@@ -41,5 +41,3 @@ function documentOf(servers: PinnedServers) {
     })),
   };
 }
-
-export { run };

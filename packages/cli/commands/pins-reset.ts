@@ -7,7 +7,7 @@ import type { Io } from '../io.ts';
 import { pinsFailure, surfaceHome } from '../surface/home.ts';
 import { harmless, jsonText } from '../text.ts';
 
-async function run({ options }: PinsResetInput, io: Io): Promise<Outcome> {
+export async function run({ options }: PinsResetInput, io: Io): Promise<Outcome> {
   if (!options.yes) {
     const message = 'every tool of every server would be taken as it is listed next.';
     return failure('SUB_USAGE', message, 'Add --yes if that is meant.');
@@ -22,5 +22,3 @@ async function run({ options }: PinsResetInput, io: Io): Promise<Outcome> {
   io.out.write(options.json ? jsonText({ backup }) : `${harmless(said)}\n`);
   return done(EXIT.fine);
 }
-
-export { run };

@@ -8,7 +8,7 @@ import { agrees, cannotAsk, pinsFailure, surfaceHome } from '../surface/home.ts'
 import { pinsTable } from '../surface/pins-table.ts';
 import { jsonText, plural } from '../text.ts';
 
-async function run({ options }: PinsSignInput, io: Io): Promise<Outcome> {
+export async function run({ options }: PinsSignInput, io: Io): Promise<Outcome> {
   const home = await surfaceHome();
   if (isFailure(home)) return home;
   const opened = openUntrustedPins(home.paths.home);
@@ -43,5 +43,3 @@ async function run({ options }: PinsSignInput, io: Io): Promise<Outcome> {
   io.out.write(options.json ? jsonText({ signed: answer, tools: count }) : `${said}\n`);
   return done(EXIT.fine);
 }
-
-export { run };

@@ -13,7 +13,7 @@ import { overwritesInput } from '../same-file.ts';
 import { harmless, jsonText, plural } from '../text.ts';
 import { replaceFile } from '../write-file.ts';
 
-async function run({ args, options }: CompileInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: CompileInput, io: Io): Promise<Outcome> {
   const lost = await lostInput(args.file, options);
   if (lost !== undefined) return lost;
   const read = await readBundle(args.file, io);
@@ -83,5 +83,3 @@ function textOf({ out, ...summary }: ReturnType<typeof summaryOf>): string {
   const signed = key_id === null ? 'not signed' : `signed by key ${key_id}`;
   return `Wrote ${what}, ${signed}.\nsha256 ${policy_hash}\n`;
 }
-
-export { run };

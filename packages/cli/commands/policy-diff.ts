@@ -8,7 +8,7 @@ import { loadPolicy } from '../load-policy.ts';
 import { STDIO } from '../read-file.ts';
 import { jsonText } from '../text.ts';
 
-async function run({ args, options }: DiffInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: DiffInput, io: Io): Promise<Outcome> {
   if (args.old === STDIO && args.new === STDIO) {
     const message = 'standard input can be only one of the two.';
     return failure('SUB_USAGE', message, 'Write one of them to a file.');
@@ -36,5 +36,3 @@ function painted(text: string, colors: Colors): string {
   };
   return text.split('\n').map(paint).join('\n');
 }
-
-export { run };

@@ -27,7 +27,7 @@ const CALL_BYTES_MAX = 1_048_576;
 const NAME_LENGTH_MAX = 1_024;
 const TIME: Shape = { kind: 'string', lengthMin: 1, lengthMax: 64, format: 'rfc3339' };
 
-async function run({ args, options }: ExplainInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: ExplainInput, io: Io): Promise<Outcome> {
   const wrong = wrongUsage(args.file, options);
   if (wrong !== undefined) return wrong;
   const { mode, profile } = options;
@@ -153,5 +153,3 @@ function textOf(shown: readonly Explained[], { policy, cedar }: By, { out }: Io)
   const head = renderHead(policy, out) + (cedar === undefined ? '' : renderCedarHead(cedar, out));
   return [head, ...parts, renderSummary(countsOf(shown), out)].join('\n');
 }
-
-export { run };

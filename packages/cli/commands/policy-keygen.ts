@@ -12,7 +12,7 @@ import { createNewFile, occupied } from '../write-file.ts';
 const PRIVATE_MODE = 0o600;
 const PUBLIC_MODE = 0o644;
 
-async function run({ args, options }: KeygenInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: KeygenInput, io: Io): Promise<Outcome> {
   if (args.out === STDIO) {
     return failure('SUB_USAGE', 'keys are not written to standard output.', 'Name a file.');
   }
@@ -41,5 +41,3 @@ async function run({ args, options }: KeygenInput, io: Io): Promise<Outcome> {
   );
   return done(EXIT.fine);
 }
-
-export { run };

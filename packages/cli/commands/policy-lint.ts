@@ -13,7 +13,7 @@ import { noteTrust } from '../trust/note.ts';
 /** A file that could not be read is a finding of its own; the others are still linted. */
 type Linted = ReadBundle | (Failure & { readonly name: string });
 
-async function run({ args, options }: LintInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: LintInput, io: Io): Promise<Outcome> {
   if (args.file.filter((path) => path === STDIO).length > 1) {
     const message = 'standard input can be only one of the files.';
     return failure('SUB_USAGE', message, 'Write the others to files.');
@@ -95,5 +95,3 @@ function reportOf(linted: readonly Linted[]) {
     summary: countsOf(problemsOf(linted)),
   };
 }
-
-export { run };

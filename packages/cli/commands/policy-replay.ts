@@ -19,7 +19,7 @@ interface Reading {
 const EVENTS_BYTES_MAX = 268_435_456;
 const NEWLINE = 0x0a;
 
-async function run({ args, options }: ReplayInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: ReplayInput, io: Io): Promise<Outcome> {
   if (args.file === STDIO && args.events === STDIO) {
     const message = 'standard input can be only one of the two.';
     return failure('SUB_USAGE', message, 'Write one of them to a file.');
@@ -37,7 +37,7 @@ async function run({ args, options }: ReplayInput, io: Io): Promise<Outcome> {
 }
 
 /** The result, and whether any call is treated otherwise than it was. */
-function printReplay(result: ReplayResult, json: boolean, io: Io): Outcome {
+export function printReplay(result: ReplayResult, json: boolean, io: Io): Outcome {
   const text = () => `${painted(formatReplay(result), io.out.colors)}\n`;
   io.out.write(json ? jsonText(result) : text());
   const { stricter, looser } = result.summary.verdicts;
@@ -93,5 +93,3 @@ function painted(text: string, colors: Colors): string {
   };
   return text.split('\n').map(paint).join('\n');
 }
-
-export { printReplay, run };

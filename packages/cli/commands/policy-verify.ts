@@ -21,7 +21,7 @@ interface Finding {
   readonly fix: string;
 }
 
-async function run({ args, options }: VerifyInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: VerifyInput, io: Io): Promise<Outcome> {
   const file = await readFileBytes(args.snapshot, { io, bytesMax: POLICY_BYTES_MAX });
   if (isFailure(file)) return file;
   const trusted = options.key.length === 0 ? undefined : await readKeys(options.key, io);
@@ -140,5 +140,3 @@ function textOf(report: ReturnType<typeof reportOf>, name: string): string {
   const signed = signature_checked ? `signed by key ${key_id}` : unchecked;
   return `${harmless(what)}, whole, ${harmless(signed)}.\nsha256 ${policy_hash}\n`;
 }
-
-export { run };

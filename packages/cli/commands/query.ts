@@ -38,7 +38,7 @@ const PAGE_MAX = 1_000;
 const PAGES_MAX = 10_000;
 const CALLS_ONLY = ['server', 'tool', 'decision', 'rule', 'args-hash', 'text'] as const;
 
-async function run({ options }: QueryInput, io: Io): Promise<Outcome> {
+export async function run({ options }: QueryInput, io: Io): Promise<Outcome> {
   if (options.json && options.csv)
     return usage('--json and --csv exclude each other.', 'Give one.');
   const span = spanOf(options);
@@ -211,5 +211,3 @@ function printed<R extends CallRow | RunRow>(
   }
   if (next !== null) io.err.write(`sub: there is more; go on with --after ${next}\n`);
 }
-
-export { run };

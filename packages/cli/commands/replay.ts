@@ -23,7 +23,7 @@ const PAGE_EVENTS = 1_000;
 /** As much as `sub policy replay` takes from a file. */
 const RECORDING_LENGTH_MAX = 268_435_456;
 
-async function run({ args, options }: RunReplayInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: RunReplayInput, io: Io): Promise<Outcome> {
   const { policy: path, json, compare = 'action' } = options;
   if (path === undefined || path === '') {
     return failure('SUB_USAGE', 'no policy is given.', 'Name one with --policy.');
@@ -74,5 +74,3 @@ function tooLarge(): Failure {
   const message = `the run holds more than ${RECORDING_LENGTH_MAX} characters of events.`;
   return failure('SUB_LEDGER_QUERY', message, 'Export it, and replay a part of events.jsonl.');
 }
-
-export { run };

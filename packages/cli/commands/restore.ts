@@ -15,7 +15,7 @@ import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { harmless, jsonText, plural } from '../text.ts';
 
-async function run(input: RestoreInput, io: Io): Promise<Outcome> {
+export async function run(input: RestoreInput, io: Io): Promise<Outcome> {
   const wish = await readWish(input);
   if (isFailure(wish)) return wish;
   if (input.options.forget && input.options['dry-run']) {
@@ -122,5 +122,3 @@ function partsOf(file: RestoreFile, restored: ReadonlySet<RestoreFile>): object 
   const names = { taken, left, missing, secrets, stored, withheld, rotated };
   return { client: client.id, path, how, ...names, diff, restored: restored.has(file) };
 }
-
-export { run };

@@ -5,10 +5,8 @@ import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { hostRun, prepareRun } from '../run/host.ts';
 
-async function run(input: RunInput, io: Io): Promise<Outcome> {
+export async function run(input: RunInput, io: Io): Promise<Outcome> {
   const prepared = await prepareRun('run', input, io);
   if (isFailure(prepared)) return prepared;
   return hostRun(() => startRun(prepared.options), input.options, io);
 }
-
-export { run };

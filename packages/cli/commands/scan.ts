@@ -41,7 +41,7 @@ interface Plan {
   readonly nowMs: number;
 }
 
-async function run({ args, options }: ScanInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: ScanInput, io: Io): Promise<Outcome> {
   const paths = args.file.length === 0 ? [STDIO] : args.file;
   const isTwice = [...paths, options.policy].filter((path) => path === STDIO).length > 1;
   if (isTwice) {
@@ -178,5 +178,3 @@ function exitCode(scanned: readonly Scanned[]): number {
   );
   return isOpen ? EXIT.findings : EXIT.fine;
 }
-
-export { run };

@@ -14,7 +14,7 @@ import {
 import { readValue, warnShort } from '../secrets/value.ts';
 import { harmless, jsonText } from '../text.ts';
 
-async function run(input: SecretsAddInput, io: Io): Promise<Outcome> {
+export async function run(input: SecretsAddInput, io: Io): Promise<Outcome> {
   const { name } = input.args;
   // Before anything is asked; and not repeated, because it may be the secret itself.
   if (!isSecretName(name)) {
@@ -54,5 +54,3 @@ async function add(
   );
   return done(EXIT.fine);
 }
-
-export { run };

@@ -7,7 +7,7 @@ import type { Io } from '../io.ts';
 import { failureOf, type SecretsHome, withSecrets } from '../secrets/store.ts';
 import { harmless, jsonText } from '../text.ts';
 
-function run(input: SecretsGetInput, io: Io): Promise<Outcome> {
+export function run(input: SecretsGetInput, io: Io): Promise<Outcome> {
   return withSecrets(io, (found) => get(input, io, found));
 }
 
@@ -43,5 +43,3 @@ function unknown(name: string): Outcome {
   const fix = 'Run `sub secrets list` to see the names.';
   return failure('SUB_SECRET_UNKNOWN', `the store has no secret \`${name}\`.`, fix);
 }
-
-export { run };

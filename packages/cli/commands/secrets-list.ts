@@ -20,7 +20,7 @@ const COLUMNS = [
   { title: 'used by', lengthMax: 80 },
 ];
 
-function run(input: SecretsListInput, io: Io): Promise<Outcome> {
+export function run(input: SecretsListInput, io: Io): Promise<Outcome> {
   return withSecrets(io, (found) => list(input, io, found));
 }
 
@@ -56,5 +56,3 @@ async function list({ options }: SecretsListInput, io: Io, found: SecretsHome): 
 function day(time: string | null): string | null {
   return time && `${time.slice(0, 10)} ${time.slice(11, 16)}`;
 }
-
-export { run };

@@ -7,7 +7,7 @@ import type { Io } from '../io.ts';
 import { failureOf, type SecretsHome, usersOf, withSecrets } from '../secrets/store.ts';
 import { harmless, jsonText } from '../text.ts';
 
-function run(input: SecretsRemoveInput, io: Io): Promise<Outcome> {
+export function run(input: SecretsRemoveInput, io: Io): Promise<Outcome> {
   return withSecrets(io, (found) => remove(input, io, found));
 }
 
@@ -42,5 +42,3 @@ async function remove(
   );
   return done(EXIT.fine);
 }
-
-export { run };

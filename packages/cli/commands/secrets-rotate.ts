@@ -14,7 +14,7 @@ import {
 import { readValue, warnShort } from '../secrets/value.ts';
 import { harmless, jsonText } from '../text.ts';
 
-async function run(input: SecretsRotateInput, io: Io): Promise<Outcome> {
+export async function run(input: SecretsRotateInput, io: Io): Promise<Outcome> {
   const { args, options } = input;
   const isKey = options.key;
   if (isKey && args.name !== '') {
@@ -78,5 +78,3 @@ async function newKey(
   );
   return done(EXIT.fine);
 }
-
-export { run };

@@ -25,7 +25,7 @@ import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { harmless, jsonText, plural } from '../text.ts';
 
-async function run({ options }: StatusInput, io: Io): Promise<Outcome> {
+export async function run({ options }: StatusInput, io: Io): Promise<Outcome> {
   const where = await whereabouts(options.project);
   if (isFailure(where)) return where;
   const own = { runtime: process.execPath, script: process.argv[1] };
@@ -163,5 +163,3 @@ function wordsOf(server: ServerView, known: Known): string {
 function eventWords(events: string): string {
   return events === 'off' ? 'events off: nothing is recorded' : `events to ${events}`;
 }
-
-export { run };

@@ -21,7 +21,7 @@ interface Start extends Beginning {
 
 const PAGE_EVENTS = 1_000;
 
-async function run({ options }: TailInput, io: Io): Promise<Outcome> {
+export async function run({ options }: TailInput, io: Io): Promise<Outcome> {
   const wish = wishOf(options, Date.now());
   if (isFailure(wish)) return wish;
   const home = await findLedger();
@@ -117,5 +117,3 @@ async function follow(home: LedgerHome, { tipSeq }: Start, screen: Screen): Prom
   }
   return done(EXIT.fine);
 }
-
-export { run };

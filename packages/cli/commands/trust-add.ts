@@ -17,7 +17,7 @@ import { agrees, cannotAsk } from '../surface/home.ts';
 import { harmless, jsonText } from '../text.ts';
 import { storeFailure, type TrustPlace, trustPlace, unusedPolicy } from '../trust/place.ts';
 
-async function run({ args, options }: TrustAddInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: TrustAddInput, io: Io): Promise<Outcome> {
   const place = trustPlace(args.file);
   if (isFailure(place)) return place;
   const { home, path, user } = place;
@@ -136,5 +136,3 @@ function shown({ path, sha256, loosens, place, frees }: Shown): string {
         : [`What it may let pass that ${harmless(user)} does not:`, formatDiff(diff)];
   return `${harmless(path)}\nSHA-256 ${sha256}\n${lets.join('\n')}\n`;
 }
-
-export { run };

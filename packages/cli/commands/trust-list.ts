@@ -20,7 +20,7 @@ const WORDS: { readonly [S in State]: string } = {
   unreadable: 'cannot be read',
 };
 
-async function run({ options }: TrustListInput, io: Io): Promise<Outcome> {
+export async function run({ options }: TrustListInput, io: Io): Promise<Outcome> {
   const opened = openTrust(homePaths(process.env).home);
   if (!opened.ok) return storeFailure(opened);
   const entries = await Promise.all(
@@ -43,5 +43,3 @@ async function stateOf({ path, sha256 }: TrustEntry, io: Io): Promise<State> {
   if (isFailure(file)) return 'unreadable';
   return sha256Bytes(Buffer.from(file.bytes)) === sha256 ? 'trusted' : 'changed';
 }
-
-export { run };

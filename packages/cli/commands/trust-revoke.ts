@@ -7,7 +7,7 @@ import type { Io } from '../io.ts';
 import { harmless, jsonText } from '../text.ts';
 import { storeFailure, trustPlace } from '../trust/place.ts';
 
-async function run({ args, options }: TrustRevokeInput, io: Io): Promise<Outcome> {
+export async function run({ args, options }: TrustRevokeInput, io: Io): Promise<Outcome> {
   const place = trustPlace(args.file);
   if (isFailure(place)) return place;
   const { home, path } = place;
@@ -20,5 +20,3 @@ async function run({ args, options }: TrustRevokeInput, io: Io): Promise<Outcome
   }
   return done(EXIT.fine);
 }
-
-export { run };

@@ -7,7 +7,7 @@ import { EXIT } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { harmless, jsonText } from '../text.ts';
 
-async function run({ options }: UnwrapInput, io: Io): Promise<Outcome> {
+export async function run({ options }: UnwrapInput, io: Io): Promise<Outcome> {
   const { env } = process;
   const unwrapped = unwrapAll({
     env,
@@ -44,5 +44,3 @@ function leftLines({ elsewhere, unknown }: Unwrapped): readonly string[] {
     `left rewritten, because they are of other projects: ${elsewhere.join(', ')}; --all takes them too.`,
   ];
 }
-
-export { run };

@@ -6,7 +6,7 @@ import type { Io } from '../io.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { jsonText } from '../text.ts';
 
-async function run({ options }: VersionInput, io: Io): Promise<Outcome> {
+export async function run({ options }: VersionInput, io: Io): Promise<Outcome> {
   const versions = {
     sub: manifest.version,
     contracts: PACK_VERSION,
@@ -19,5 +19,3 @@ async function run({ options }: VersionInput, io: Io): Promise<Outcome> {
   );
   return done(EXIT.fine);
 }
-
-export { run };

@@ -17,7 +17,7 @@ import { harmless } from '../text.ts';
 
 const PORT_MAX = 65_535;
 
-async function run(input: WrapInput, io: Io): Promise<Outcome> {
+export async function run(input: WrapInput, io: Io): Promise<Outcome> {
   const port = portOf(input.options['governance-port']);
   if (isFailure(port)) return port;
   const prepared = await prepareRun('wrap', input, io);
@@ -72,5 +72,3 @@ async function printPlan(plan: WrapPlan, wrap: WrapOptions, io: Io): Promise<Out
   printLines(diffLines(diff, io.out), io.out);
   return done(EXIT.fine);
 }
-
-export { run };

@@ -1,7 +1,7 @@
 // The completion of bash, from version 3.2 on.
 import type { CompletedOption, Place, Value } from './places.ts';
 
-function bashScript(places: readonly Place[]): string {
+export function bashScript(places: readonly Place[]): string {
   const paths = places.map(({ path }) => path.join(' ')).filter((path) => path !== '');
   return [
     '# bash completion of sub; `sub completion bash` prints it.',
@@ -76,5 +76,3 @@ function completed(value: Value): string {
       return ':';
   }
 }
-
-export { bashScript };

@@ -1,7 +1,7 @@
 // The completion of fish, from version 3.0 on.
 import type { CompletedOption, Place, Value } from './places.ts';
 
-function fishScript(places: readonly Place[]): string {
+export function fishScript(places: readonly Place[]): string {
   const paths = places.map(({ path }) => path.join(' ')).filter((path) => path !== '');
   return [
     '# fish completion of sub; `sub completion fish` prints it.',
@@ -68,5 +68,3 @@ function quoted(text: string): string {
 function doubled(text: string): string {
   return `"${text}"`;
 }
-
-export { fishScript };

@@ -3,13 +3,13 @@ import { SHELLS } from '../catalog/about.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import type { Catalog } from '../program.ts';
 
-type Value =
+export type Value =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'files' }
   /** Nobody but the user knows. */
   | { readonly kind: 'text' };
 
-interface CompletedOption {
+export interface CompletedOption {
   /** With their dashes. */
   readonly flags: readonly string[];
   readonly doc: string;
@@ -17,7 +17,7 @@ interface CompletedOption {
   readonly value?: Value;
 }
 
-interface Place {
+export interface Place {
   /** The words behind `sub`; none for `sub` itself. */
   readonly path: readonly string[];
   readonly commands: readonly { readonly name: string; readonly doc: string }[];
@@ -32,7 +32,7 @@ const SHARED: readonly CompletedOption[] = [
   { flags: ['--help', '-h'], doc: 'print the help' },
 ];
 
-function placesOf(catalog: Catalog): readonly Place[] {
+export function placesOf(catalog: Catalog): readonly Place[] {
   const own = catalog.commands.map(placeOf);
   const groups = catalog.groups.map(({ name }) => groupOf([name], catalog));
   const top = groupOf([], catalog);
@@ -104,6 +104,3 @@ function checked(place: Place): Place {
   if (bad !== undefined) throw new Error(`\`${bad}\` cannot be completed`);
   return place;
 }
-
-export type { CompletedOption, Place, Value };
-export { placesOf };

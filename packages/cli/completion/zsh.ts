@@ -1,7 +1,7 @@
 // The completion of zsh: as a file `_sub` in $fpath, or sourced.
 import type { Place, Value } from './places.ts';
 
-function zshScript(places: readonly Place[]): string {
+export function zshScript(places: readonly Place[]): string {
   const paths = places.map(({ path }) => path.join(' ')).filter((path) => path !== '');
   return [
     '#compdef sub',
@@ -70,5 +70,3 @@ function item(word: string, doc: string): string {
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
-
-export { zshScript };

@@ -4,7 +4,7 @@ import { broken, type Check, ok, warn } from './check.ts';
 
 const PROBLEMS_SHOWN_MAX = 20;
 
-const cedar: Check = {
+export const cedar: Check = {
   id: 'cedar',
   run: async ({ loaded }) => {
     if (!loaded.ok) {
@@ -30,5 +30,3 @@ const cedar: Check = {
     return more.length === 0 ? ok(text) : { ...warn(text, 'Look at what is listed.'), more };
   },
 };
-
-export { cedar };

@@ -1,9 +1,9 @@
 // A check is data: a name, and what it finds. It looks, and changes nothing.
 import type { Env, HomePaths, LoadResult } from '@subluminal/plane/config';
 
-type Level = 'ok' | 'warn' | 'broken';
+export type Level = 'ok' | 'warn' | 'broken';
 
-interface Finding {
+export interface Finding {
   readonly level: Level;
   readonly text: string;
   /** What to do about it; there when the level is not `ok`. */
@@ -13,7 +13,7 @@ interface Finding {
 }
 
 /** What is looked at. Handed in, so that a test can look at another machine than its own. */
-interface Machine {
+export interface Machine {
   readonly env: Env;
   readonly cwd: string;
   readonly userHome: string;
@@ -25,31 +25,28 @@ interface Machine {
   readonly launcher: string | undefined;
 }
 
-interface Check {
+export interface Check {
   readonly id: string;
   readonly run: (machine: Machine) => Promise<Finding>;
 }
 
-function ok(text: string): Finding {
+export function ok(text: string): Finding {
   return { level: 'ok', text };
 }
 
-function warn(text: string, fix: string): Finding {
+export function warn(text: string, fix: string): Finding {
   return { level: 'warn', text, fix };
 }
 
-function broken(text: string, fix: string): Finding {
+export function broken(text: string, fix: string): Finding {
   return { level: 'broken', text, fix };
 }
 
 /** A setting; its default when the configuration cannot be read, which another check tells. */
-function ledgerPlaces({ loaded, paths }: Machine): {
+export function ledgerPlaces({ loaded, paths }: Machine): {
   readonly file: string;
   readonly socket: string;
 } {
   if (!loaded.ok) return { file: paths.ledger, socket: paths.socket };
   return { file: loaded.config['ledger.path'], socket: loaded.config['ledger.socket'] };
 }
-
-export type { Check, Finding, Level, Machine };
-export { broken, ledgerPlaces, ok, warn };

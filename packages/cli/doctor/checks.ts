@@ -14,7 +14,7 @@ import { secrets } from './secrets.ts';
 import { manifests, pins } from './surface.ts';
 import { codeOf, pathOf } from './words.ts';
 
-const CHECKS: readonly Check[] = [
+export const CHECKS: readonly Check[] = [
   node,
   build,
   environment,
@@ -36,13 +36,13 @@ const CHECKS: readonly Check[] = [
   clients,
 ];
 
-interface Checked {
+export interface Checked {
   readonly id: string;
   readonly finding: Finding;
 }
 
 /** All of them: one that cannot be made is a finding, too. */
-async function checkAll(
+export async function checkAll(
   machine: Machine,
   checks: readonly Check[] = CHECKS,
 ): Promise<readonly Checked[]> {
@@ -66,6 +66,3 @@ function unchecked(cause: unknown): Finding {
     `Look at ${path} and the folders above it: whose they are, and who may read them.`,
   );
 }
-
-export type { Checked };
-export { CHECKS, checkAll };

@@ -19,7 +19,7 @@ const BY_IMPORT =
   'Shims with options that weaken them, which `sub import` did not write, count as none: run `sub import` to put shims of your own in their place.';
 const IN_FILE = 'Correct what cannot be read; `sub status` says what is wrong.';
 
-const clients: Check = {
+export const clients: Check = {
   id: 'clients',
   run: async (machine) => {
     const { adoptionStatus } = await import('@subluminal/plane/main/adopt');
@@ -138,5 +138,3 @@ function namesOf(servers: readonly ServerView[]): string {
   const rest = names.length - NAMES_MAX;
   return names.slice(0, NAMES_MAX).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
-
-export { clients };

@@ -9,7 +9,7 @@ import { ageText } from './words.ts';
 const SOCKET_BYTES_MAX = 103;
 const ANSWER_TIMEOUT_MS = 2_000;
 
-const daemon: Check = {
+export const daemon: Check = {
   id: 'daemon',
   run: async (machine) => {
     const { socket } = ledgerPlaces(machine);
@@ -40,7 +40,7 @@ const daemon: Check = {
   },
 };
 
-const socket: Check = {
+export const socket: Check = {
   id: 'socket',
   run: async (machine) => {
     const { socket: path } = ledgerPlaces(machine);
@@ -58,5 +58,3 @@ const socket: Check = {
     return warn(`${path} was left by a daemon that is gone`, 'The next daemon takes its place.');
   },
 };
-
-export { daemon, socket };

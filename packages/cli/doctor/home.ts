@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { broken, type Check, type Finding, ledgerPlaces, type Machine, ok, warn } from './check.ts';
 import { codeOf, sizeText } from './words.ts';
 
-const home: Check = {
+export const home: Check = {
   id: 'home',
   run: async ({ paths }) => {
     const stats = statsOf(paths.home);
@@ -55,7 +55,7 @@ function isOpen({ mode }: Stats): boolean {
 
 const VAULT_KEY = 'vault.key';
 
-const files: Check = {
+export const files: Check = {
   id: 'files',
   run: async (machine) => {
     const there = privatePaths(machine).flatMap((path) => {
@@ -85,7 +85,7 @@ function privatePaths(machine: Machine): readonly string[] {
 const FREE_LOW_BYTES = 1_073_741_824;
 const FREE_MIN_BYTES = 67_108_864;
 
-const disk: Check = {
+export const disk: Check = {
   id: 'disk',
   run: async (machine) => {
     const folder = existing(dirname(ledgerPlaces(machine).file));
@@ -119,5 +119,3 @@ function statsOf(path: string): Stats | undefined {
     throw cause;
   }
 }
-
-export { disk, files, home };

@@ -15,7 +15,7 @@ import { sizeText } from './words.ts';
 
 const NONE = 'there is none yet; it is made when something is recorded';
 
-const ledger: Check = {
+export const ledger: Check = {
   id: 'ledger',
   run: async (machine) => {
     const { file } = ledgerPlaces(machine);
@@ -27,7 +27,7 @@ const ledger: Check = {
   },
 };
 
-const head: Check = {
+export const head: Check = {
   id: 'head',
   run: async (machine) => {
     const { file } = ledgerPlaces(machine);
@@ -107,5 +107,3 @@ async function withLedger(
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
-
-export { head, ledger };

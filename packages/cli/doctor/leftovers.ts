@@ -14,7 +14,7 @@ interface Left {
 const SPOOLED = /\.jsonl(?:\.\d{1,9}\.part)?$/;
 const WAITS_MAX_MS = 3_600_000;
 
-const spool: Check = {
+export const spool: Check = {
   id: 'spool',
   run: async ({ paths, nowMs }) =>
     looked(paths.spool, nowMs, (found) => {
@@ -32,7 +32,7 @@ const spool: Check = {
 const RUN_FILE = /^(?:agent-(\d{1,10})-.+\.json|hub-.+\.sock|ledgerd\.starting)$/;
 const STALE_MS = 86_400_000;
 
-const runFiles: Check = {
+export const runFiles: Check = {
   id: 'run-files',
   run: async ({ paths, nowMs }) =>
     looked(paths.run, nowMs, (found) => {
@@ -82,5 +82,3 @@ async function looked(
     return broken(`${folder} cannot be read (${code})`, 'Check its permissions.');
   }
 }
-
-export { runFiles, spool };

@@ -6,7 +6,7 @@ import type { Machine } from './check.ts';
 
 type Env = Machine['env'];
 
-async function machineIn(folder: string, env: Env = {}): Promise<Machine> {
+export async function machineIn(folder: string, env: Env = {}): Promise<Machine> {
   const whole = { SUB_HOME: join(folder, 'home'), HOME: join(folder, 'user'), ...env };
   const cwd = join(folder, 'user', 'work');
   return {
@@ -22,10 +22,8 @@ async function machineIn(folder: string, env: Env = {}): Promise<Machine> {
 }
 
 /** Writes a file that is the owner's alone, with the folders above it. */
-function put(path: string, text: string, mode = 0o600): string {
+export function put(path: string, text: string, mode = 0o600): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(path, text, { mode });
   return path;
 }
-
-export { machineIn, put };

@@ -14,7 +14,7 @@ import { SILENT } from '../silent-io.ts';
 import { plural } from '../text.ts';
 import { broken, type Check, type Finding, type Machine, ok, warn } from './check.ts';
 
-const config: Check = {
+export const config: Check = {
   id: 'config',
   run: async ({ loaded, paths }) => {
     if (!loaded.ok) {
@@ -39,7 +39,7 @@ const ROLES: { readonly [R in PolicyRole]: string } = {
   untrusted: 'of the project, not trusted',
 };
 
-const policy: Check = {
+export const policy: Check = {
   id: 'policy',
   run: async (machine) => {
     const found = policiesOf(machine);
@@ -154,5 +154,3 @@ async function warningsOf(path: string): Promise<number> {
   if (isFailure(bundle)) return 0;
   return bundle.problems.filter(({ level }) => level === 'warning').length;
 }
-
-export { config, policy };

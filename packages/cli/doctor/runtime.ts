@@ -5,7 +5,7 @@ import { broken, type Check, ok, warn } from './check.ts';
 
 const NODE_MIN = { major: 20, minor: 19 };
 
-const node: Check = {
+export const node: Check = {
   id: 'node',
   run: async ({ versions }) => {
     const [major = 0, minor = 0] = versions.node.split('.').map(Number);
@@ -16,7 +16,7 @@ const node: Check = {
   },
 };
 
-const build: Check = {
+export const build: Check = {
   id: 'build',
   run: async ({ versions, launcher }) => {
     const folder = launcher === undefined ? undefined : distOf(launcher);
@@ -46,7 +46,7 @@ const TRAPS = [
   { name: 'NODE_OPTIONS', effect: 'changes every Node process, the servers included' },
 ] as const;
 
-const environment: Check = {
+export const environment: Check = {
   id: 'environment',
   run: async ({ env }) => {
     const set = TRAPS.filter(({ name }) => (env[name] ?? '') !== '');
@@ -55,5 +55,3 @@ const environment: Check = {
     return warn(text, `Unset ${set.map(({ name }) => name).join(' and ')} where agents start.`);
   },
 };
-
-export { build, environment, node };

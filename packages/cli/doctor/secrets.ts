@@ -14,7 +14,7 @@ interface Bound {
   readonly problem: SecretProblem | undefined;
 }
 
-const secrets: Check = {
+export const secrets: Check = {
   id: 'secrets',
   run: async (machine) => {
     if (!machine.loaded.ok) {
@@ -82,5 +82,3 @@ function words({ server, problem }: Bound): string {
   const { code, injectAs, secretRef, message, fix } = problem;
   return `${server}: secret \`${secretRef}\` for ${injectAs}: ${message}. ${fix} [${code}]`;
 }
-
-export { secrets };

@@ -12,7 +12,7 @@ import { codeOf } from './words.ts';
 
 const FILES_MAX = 1_000;
 
-const manifests: Check = {
+export const manifests: Check = {
   id: 'manifests',
   run: async ({ loaded, paths }) => {
     if (!loaded.ok) {
@@ -45,7 +45,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-const pins: Check = {
+export const pins: Check = {
   id: 'pins',
   run: async ({ loaded, paths }) => {
     const opened = openPins(paths.home);
@@ -57,5 +57,3 @@ const pins: Check = {
     return warn(`${text}, but nothing is held against them`, 'Set `pins.mode` to `on`.');
   },
 };
-
-export { manifests, pins };

@@ -3,7 +3,7 @@
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;
 const STEP = 1_024;
 
-function sizeText(bytes: number): string {
+export function sizeText(bytes: number): string {
   let size = bytes;
   let unit = 0;
   while (size >= STEP && unit < UNITS.length - 1) {
@@ -22,22 +22,20 @@ const AGES = [
 ] as const;
 
 /** In the largest unit that there is at least one of. */
-function ageText(ageMs: number): string {
+export function ageText(ageMs: number): string {
   const unit = AGES.find(({ ms }) => ageMs >= ms) ?? AGES[3];
   return `${Math.max(0, Math.floor(ageMs / unit.ms))} ${unit.name}`;
 }
 
 /** The code of a failed system call, else what it says. */
-function codeOf(cause: unknown): string {
+export function codeOf(cause: unknown): string {
   if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string')
     return cause.code;
   return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** The file that a failed system call was about. */
-function pathOf(cause: unknown): string | undefined {
+export function pathOf(cause: unknown): string | undefined {
   const path = cause instanceof Error && 'path' in cause ? cause.path : undefined;
   return typeof path === 'string' && path !== '' ? path : undefined;
 }
-
-export { ageText, codeOf, pathOf, sizeText };

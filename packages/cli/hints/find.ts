@@ -4,7 +4,7 @@ import type { CallDetail, StoreReader } from '@subluminal/plane/ledger';
 import { type Failure, failure, isFailure } from '../failure.ts';
 import { findRun } from '../ledger/find-run.ts';
 
-interface Hinted extends CallDetail {
+export interface Hinted extends CallDetail {
   readonly hint: NonNullable<CallDetail['hint']>;
 }
 
@@ -13,7 +13,7 @@ const SEARCHED_MAX = 10_000;
 const PAGE_MAX = 1_000;
 
 /** The newest hints, of one run or of all. */
-async function hintsOf(
+export async function hintsOf(
   reader: StoreReader,
   { run, limit }: { readonly run: string | undefined; readonly limit: number },
 ): Promise<readonly Hinted[] | Failure> {
@@ -57,7 +57,7 @@ function isHinted(call: CallDetail): call is Hinted {
 }
 
 /** The one hint that is meant. */
-async function findHint(
+export async function findHint(
   reader: StoreReader,
   id: string,
   run: string | undefined,
@@ -92,9 +92,6 @@ function unknown(id: string, others: readonly string[]): Failure {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The end of an id is random; ids of others may be anything. */
-function hintId(callId: string): string {
+export function hintId(callId: string): string {
   return UUID.test(callId) ? shortId(callId) : callId;
 }
-
-export type { Hinted };
-export { findHint, hintId, hintsOf };

@@ -5,7 +5,7 @@ import { type NewRule, ruleJson, ruleLines } from './rule.ts';
 const MARK = '\uFEFF';
 
 /** The text with the rule in it; `at` is where the other rule begins. */
-function insertRule(text: string, rule: NewRule, at: Position): string {
+export function insertRule(text: string, rule: NewRule, at: Position): string {
   const mark = text.startsWith(MARK) ? MARK : '';
   const body = text.slice(mark.length);
   const end = body.includes('\r\n') ? '\r\n' : '\n';
@@ -60,5 +60,3 @@ function insertInside(body: string, lines: readonly string[], { rule, at, end }:
   const gap = before.trim() === '' ? `${end}${before}` : ' ';
   return `${body.slice(0, offset)}${ruleJson(rule)},${gap}${body.slice(offset)}`;
 }
-
-export { insertRule };

@@ -15,7 +15,7 @@ interface RuleWish {
   readonly at: string;
 }
 
-interface NewRule {
+export interface NewRule {
   readonly rule_id: string;
   readonly kind: 'allow';
   readonly enabled: true;
@@ -31,7 +31,10 @@ interface NewRule {
 
 const NAME_LENGTH_MAX = 200;
 
-function ruleFor({ call, env, anyArgs, session, by, at }: RuleWish, bundle: Bundle): NewRule {
+export function ruleFor(
+  { call, env, anyArgs, session, by, at }: RuleWish,
+  bundle: Bundle,
+): NewRule {
   const conditions = [
     ...(anyArgs ? [] : [equals('call.args_hash', call.args_hash)]),
     equals('identity.agent_id', call.agent_id),
@@ -87,7 +90,7 @@ function spelled(char: string): string {
 }
 
 /** The rule as an item of a block list, one line each. */
-function ruleLines(rule: NewRule, indent: string): readonly string[] {
+export function ruleLines(rule: NewRule, indent: string): readonly string[] {
   const { match, when } = rule;
   const lines = [
     `- rule_id: ${quoted(rule.rule_id)}`,
@@ -105,13 +108,10 @@ function ruleLines(rule: NewRule, indent: string): readonly string[] {
 }
 
 /** The same inside of braces, where JSON is at home. */
-function ruleJson(rule: NewRule): string {
+export function ruleJson(rule: NewRule): string {
   return JSON.stringify(rule).replaceAll(UNSEEN, (char) =>
     [...Array(char.length).keys()]
       .map((at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`)
       .join(''),
   );
 }
-
-export type { NewRule };
-export { ruleFor, ruleJson, ruleLines };

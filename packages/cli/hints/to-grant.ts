@@ -18,7 +18,7 @@ const PAGE_EVENTS = 1_000;
 const PAGES_MAX = 10_000;
 
 /** The request that people were asked with; undefined when the rule asks nobody. */
-async function requestOf(
+export async function requestOf(
   reader: Pick<StoreReader, 'events'>,
   { run_id, call_id }: Hinted,
 ): Promise<string | undefined> {
@@ -56,7 +56,7 @@ interface Wanted {
   readonly args: ArgsWish;
 }
 
-function planGrant(desk: Desk, { call, request, args }: Wanted): GrantPlan | Failure {
+export function planGrant(desk: Desk, { call, request, args }: Wanted): GrantPlan | Failure {
   if (request === undefined) {
     const message = `the rule \`${call.rule_id ?? ''}\` refuses, and asks nobody: no grant answers it.`;
     return refused(message, 'Add --policy for a rule that holds for this run only.');
@@ -80,7 +80,7 @@ function planGrant(desk: Desk, { call, request, args }: Wanted): GrantPlan | Fai
 const NOTE = 'promoted from a hint';
 
 /** Gives the grant; a request that still waits is approved with it. */
-function giveGrant(desk: Desk, { entry, grant, wish }: GrantPlan): Grant | Failure {
+export function giveGrant(desk: Desk, { entry, grant, wish }: GrantPlan): Grant | Failure {
   if (entry.state === 'pending') {
     const { sha256, request } = entry;
     const verdict = { by: speaker(), channel: TERMINAL, note: NOTE, wish, sha256 };
@@ -100,5 +100,3 @@ function giveGrant(desk: Desk, { entry, grant, wish }: GrantPlan): Grant | Failu
 function refused(message: string, fix: string): Failure {
   return failure('SUB_HINT_PROMOTE', message, fix);
 }
-
-export { giveGrant, planGrant, requestOf };

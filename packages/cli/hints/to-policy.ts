@@ -31,7 +31,7 @@ interface PolicyWish {
   readonly nowMs: number;
 }
 
-interface PolicyPlan {
+export interface PolicyPlan {
   readonly kind: 'plan';
   readonly path: string;
   readonly before: string;
@@ -46,7 +46,7 @@ const TAKEN_UP =
   'It loosens the policy, so what runs already takes it up only with policy.reload = "any"; else it holds from the next start on.';
 const SHA256 = /^[0-9a-f]{64}$/;
 
-async function planPolicy(wish: PolicyWish, io: Io): Promise<PolicyPlan | Failure> {
+export async function planPolicy(wish: PolicyWish, io: Io): Promise<PolicyPlan | Failure> {
   const { path, call, anyArgs } = wish;
   if (path === STDIO) return refused('a policy from standard input cannot be changed.', 'Name it.');
   if (!anyArgs && !SHA256.test(call.args_hash)) {
@@ -162,7 +162,10 @@ function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** Writes exactly what was shown, over exactly what it was made from. */
-async function carryOut({ path, before, after }: PolicyPlan, io: Io): Promise<Failure | undefined> {
+export async function carryOut(
+  { path, before, after }: PolicyPlan,
+  io: Io,
+): Promise<Failure | undefined> {
   const now = await readBundle(path, io);
   if (isFailure(now)) return now;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(now.file.bytes);
@@ -174,6 +177,3 @@ async function carryOut({ path, before, after }: PolicyPlan, io: Io): Promise<Fa
 function refused(message: string, fix: string): Failure {
   return failure('SUB_HINT_PROMOTE', message, fix);
 }
-
-export type { PolicyPlan };
-export { carryOut, planPolicy };

@@ -2,7 +2,7 @@
 
 const CONTEXT_LINES = 3;
 
-function unifiedDiff(name: string, before: string, after: string): readonly string[] {
+export function unifiedDiff(name: string, before: string, after: string): readonly string[] {
   const [old, next] = [before.split('\n'), after.split('\n')];
   const same = sameStart(old, next);
   const room = Math.min(old.length, next.length) - same;
@@ -30,5 +30,3 @@ function sameStart(one: readonly string[], other: readonly string[]): number {
   const differing = one.findIndex((line, at) => line !== other[at]);
   return differing < 0 ? Math.min(one.length, other.length) : differing;
 }
-
-export { unifiedDiff };

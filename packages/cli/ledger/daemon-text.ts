@@ -3,7 +3,7 @@ import type { LedgerStatus } from '@subluminal/plane/ingest';
 import manifest from '../package.json' with { type: 'json' };
 import { plural } from '../text.ts';
 
-function statusText(status: LedgerStatus, isNew: boolean): string {
+export function statusText(status: LedgerStatus, isNew: boolean): string {
   const { pid, version, started_at, connections, events_committed, http } = status;
   const api = http === undefined ? '' : `, HTTP API on ${http.url}`;
   if (isNew) return `The daemon runs now (pid ${pid})${api}.`;
@@ -12,12 +12,12 @@ function statusText(status: LedgerStatus, isNew: boolean): string {
 }
 
 /** What it does beside keeping the ledger. */
-function dutiesOf({ channels = [] }: LedgerStatus): readonly string[] {
+export function dutiesOf({ channels = [] }: LedgerStatus): readonly string[] {
   return channels.length === 0 ? [] : [`It asks people for approvals by ${channels.join(', ')}.`];
 }
 
 /** What is wrong with it, whoever started it and when. */
-function troublesOf({ conflicts, http_error }: LedgerStatus): readonly string[] {
+export function troublesOf({ conflicts, http_error }: LedgerStatus): readonly string[] {
   const what = conflicts === 1 ? '1 line was' : `${conflicts} lines were`;
   return [
     ...(http_error === undefined ? [] : [`The HTTP API is not served: ${http_error}`]),
@@ -27,7 +27,7 @@ function troublesOf({ conflicts, http_error }: LedgerStatus): readonly string[] 
   ];
 }
 
-function notesOf({ version, stays }: LedgerStatus): readonly string[] {
+export function notesOf({ version, stays }: LedgerStatus): readonly string[] {
   const isOther = version !== manifest.version;
   return [
     stays
@@ -42,7 +42,7 @@ function notesOf({ version, stays }: LedgerStatus): readonly string[] {
 const VERSION = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})/;
 
 /** Older than this command; what has no number we know is not. */
-function isOlder(version: string): boolean {
+export function isOlder(version: string): boolean {
   const [theirs, ours] = [version, manifest.version].map((text) =>
     VERSION.exec(text)?.slice(1).map(Number),
   );
@@ -50,5 +50,3 @@ function isOlder(version: string): boolean {
   const at = ours.findIndex((number, index) => number !== theirs[index]);
   return at >= 0 && (theirs[at] ?? 0) < (ours[at] ?? 0);
 }
-
-export { dutiesOf, isOlder, notesOf, statusText, troublesOf };

@@ -3,10 +3,10 @@ import type { StoreReader } from '@subluminal/plane/ledger';
 import { type Failure, failure } from '../failure.ts';
 
 /** Stands for the run that began last. */
-const LAST = 'last';
+export const LAST = 'last';
 
 /** The run, or why there is none. */
-async function findRun(reader: StoreReader, name: string): Promise<string | Failure> {
+export async function findRun(reader: StoreReader, name: string): Promise<string | Failure> {
   if (name !== LAST) {
     const found = await reader.run(name);
     if (found !== undefined) return found.run_id;
@@ -17,5 +17,3 @@ async function findRun(reader: StoreReader, name: string): Promise<string | Fail
   if (newest !== undefined) return newest.run_id;
   return failure('SUB_LEDGER_QUERY', 'the ledger has no runs yet.', 'Run an agent first.');
 }
-
-export { findRun, LAST };

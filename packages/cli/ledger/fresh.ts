@@ -20,7 +20,7 @@ const PART = /\.part$/;
  * somebody checks what may be evidence, because a daemon also prunes. What cannot be done is said; the
  * ledger can be read all the same.
  */
-async function freshen(home: LedgerHome, io: Io, isEvidence = false): Promise<void> {
+export async function freshen(home: LedgerHome, io: Io, isEvidence = false): Promise<void> {
   const { config, paths } = home;
   const socketPath = config['ledger.socket'];
   const late = (who: string) => warn(io, `${who}: the newest events may be missing.`);
@@ -62,5 +62,3 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
   return names.filter((name) => SPOOLED.test(name));
 }
-
-export { freshen };

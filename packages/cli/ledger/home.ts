@@ -15,12 +15,12 @@ import type { Io } from '../io.ts';
 import { harmless } from '../text.ts';
 
 /** Where the ledger is, by the configuration. Nothing is opened or made. */
-async function findLedger(): Promise<LedgerHome | Failure> {
+export async function findLedger(): Promise<LedgerHome | Failure> {
   return told(await find({ env: process.env, cwd: process.cwd() }));
 }
 
 /** Runs `work` on the ledger that is there, for looking at only. */
-async function withReader<T>(
+export async function withReader<T>(
   home: LedgerHome,
   work: (reader: StoreReader) => Promise<T>,
 ): Promise<T | Failure> {
@@ -36,7 +36,7 @@ interface WriterWish {
 }
 
 /** Runs `work` as the one writer of the ledger, and signs what it leaves. */
-async function withWriter<T>(
+export async function withWriter<T>(
   home: LedgerHome,
   { io, create, acceptsRollback = false }: WriterWish,
   work: (ledger: Ledger) => Promise<T>,
@@ -46,7 +46,7 @@ async function withWriter<T>(
 }
 
 /** Undefined without a key: then nothing can be proven. */
-async function findVerifier(path: string): Promise<Verifier | Failure | undefined> {
+export async function findVerifier(path: string): Promise<Verifier | Failure | undefined> {
   return told(await findKey(path));
 }
 
@@ -55,16 +55,15 @@ function told<T>(value: T | HomeFault): T | Failure {
 }
 
 /** What can be mended, for whoever reports it; several things are a line each, in their order. */
-function failureOf({ code, message, fix, others = [] }: HomeFault): Failure {
+export function failureOf({ code, message, fix, others = [] }: HomeFault): Failure {
   for (const one of others) {
     process.stderr.write(`sub: ${harmless(one.message)} ${harmless(one.fix)} [${one.code}]\n`);
   }
   return failure(code, message, fix);
 }
 
-function warn(io: Io, message: string): void {
+export function warn(io: Io, message: string): void {
   io.err.write(`sub: ${harmless(message)}\n`);
 }
 
 export type { LedgerHome };
-export { failureOf, findLedger, findVerifier, warn, withReader, withWriter };

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingLine } from '@subluminal/plane/ledger';
 
-interface LineBatch {
+export interface LineBatch {
   readonly lines: readonly IncomingLine[];
   /** For messages: the number in the file of each line. */
   readonly numbers: readonly number[];
@@ -12,7 +12,7 @@ interface LineBatch {
   readonly cut?: IncomingLine & { readonly number: number };
 }
 
-interface LineLimits {
+export interface LineLimits {
   readonly linesMax: number;
   readonly batchBytesMax: number;
   readonly lineBytesMax: number;
@@ -47,7 +47,7 @@ class LineNames {
 }
 
 /** Blank lines are passed over. */
-async function* lineBatches(
+export async function* lineBatches(
   chunks: AsyncIterable<Uint8Array>,
   limits: LineLimits = LIMITS,
 ): AsyncGenerator<LineBatch, undefined> {
@@ -134,6 +134,3 @@ class Batcher {
     return { ...this.#names.next(Buffer.from(line)), line };
   }
 }
-
-export type { LineBatch, LineLimits };
-export { lineBatches };

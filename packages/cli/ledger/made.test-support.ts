@@ -4,7 +4,7 @@ import { createKeyPair, signerFromPem } from '@subluminal/plane/crypto';
 import { fileWitness, openLedger, openSqliteStore } from '@subluminal/plane/ledger';
 
 /** Makes a ledger with these events, and signs it; returns the private key. */
-async function makeLedger(file: string, events: readonly Event[]): Promise<string> {
+export async function makeLedger(file: string, events: readonly Event[]): Promise<string> {
   const { privatePem } = createKeyPair();
   const made = signerFromPem(privatePem);
   if (!made.ok) throw new Error('the key cannot sign');
@@ -21,5 +21,3 @@ async function makeLedger(file: string, events: readonly Event[]): Promise<strin
   if (rejected > 0) throw new Error(`${rejected} lines are no events`);
   return privatePem;
 }
-
-export { makeLedger };

@@ -12,14 +12,14 @@ const DATE_TIME =
   /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d))?$/;
 
 /** How long `15m` or `3d` is; undefined when the text says nothing like it. */
-function durationMs(text: string): number | undefined {
+export function durationMs(text: string): number | undefined {
   const [, count = '', unit = ''] = AGO.exec(text) ?? [];
   const unitMs = UNITS_MS[unit];
   return unitMs === undefined ? undefined : Number(count) * unitMs;
 }
 
 /** RFC 3339, a date alone (its start in UTC), or a duration before now. */
-function momentMs(text: string, nowMs: number): number | undefined {
+export function momentMs(text: string, nowMs: number): number | undefined {
   const agoMs = durationMs(text);
   if (agoMs !== undefined) return nowMs - agoMs;
   if (!DATE_TIME.test(text)) return undefined;
@@ -29,5 +29,3 @@ function momentMs(text: string, nowMs: number): number | undefined {
   const ms = Date.parse(text.toUpperCase().replace(' ', 'T'));
   return Number.isNaN(ms) ? undefined : ms;
 }
-
-export { durationMs, momentMs };

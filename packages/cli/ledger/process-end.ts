@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const POLL_MS = 20;
 
 /** True when it is gone before the time is up. */
-async function processEnded(pid: number, timeoutMs: number): Promise<boolean> {
+export async function processEnded(pid: number, timeoutMs: number): Promise<boolean> {
   const deadlineMs = performance.now() + timeoutMs;
   while (isThere(pid)) {
     if (performance.now() > deadlineMs) return false;
@@ -33,5 +33,3 @@ function isZombie(pid: number): boolean {
     return false;
   }
 }
-
-export { processEnded };

@@ -1,9 +1,9 @@
 // Rows for people and for spreadsheets. Every cell is hostile text.
 import { displayWidth, harmless, shortened } from '../text.ts';
 
-type Cell = string | number | boolean | null;
+export type Cell = string | number | boolean | null;
 
-interface Column {
+export interface Column {
   readonly title: string;
   readonly right?: boolean;
   readonly lengthMax?: number;
@@ -15,7 +15,7 @@ const GAP = '  ';
 const FORMULA = /^[=+\-@\t\r]/;
 
 /** Aligned columns; `paint` may colour a whole line. */
-function tableText(
+export function tableText(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
   paint: (line: string, index: number) => string,
@@ -42,7 +42,7 @@ function shownCell(cell: Cell | undefined, { lengthMax = CELL_LENGTH_MAX }: Colu
 }
 
 /** RFC 4180, with a quote in front of what a spreadsheet would take for a formula. */
-function csvText(titles: readonly string[], rows: readonly (readonly Cell[])[]): string {
+export function csvText(titles: readonly string[], rows: readonly (readonly Cell[])[]): string {
   return [titles, ...rows].map((row) => `${row.map(csvCell).join(',')}\r\n`).join('');
 }
 
@@ -52,6 +52,3 @@ function csvCell(cell: Cell): string {
   const text = harmless(FORMULA.test(cell) ? `'${cell}` : cell);
   return /[",\s]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
-
-export type { Cell, Column };
-export { csvText, tableText };

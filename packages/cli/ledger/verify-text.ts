@@ -12,7 +12,7 @@ interface Style {
   readonly colors: Colors;
 }
 
-function verifyText(report: VerifyReport, { file, colors }: Style): string {
+export function verifyText(report: VerifyReport, { file, colors }: Style): string {
   const { findings, findingsTotal } = report;
   const first = firstError(report);
   const head =
@@ -34,7 +34,7 @@ function verifyText(report: VerifyReport, { file, colors }: Style): string {
 }
 
 /** The one with the lowest event; what is not about an event comes last. */
-function firstError({ findings }: VerifyReport): Finding | undefined {
+export function firstError({ findings }: VerifyReport): Finding | undefined {
   const place = ({ fromSeq }: Finding) => fromSeq ?? Number.POSITIVE_INFINITY;
   const errors = findings.filter(({ level }) => level === 'error');
   return errors.reduce<Finding | undefined>(
@@ -101,5 +101,3 @@ function factsOf(report: VerifyReport): string {
   const rows = projections === 'compared' ? 'rows compared' : 'rows only counted';
   return `${plural(events, 'event')}${gone}, ${signed}, ${checked}, ${rows}.`;
 }
-
-export { firstError, verifyText };

@@ -3,7 +3,7 @@ import type { CallRow, RunRow } from '@subluminal/plane/ledger';
 import type { Colors } from '../io.ts';
 import type { Cell, Column } from './table.ts';
 
-interface View<R> {
+export interface View<R> {
   readonly name: string;
   readonly columns: readonly Column[];
   readonly cells: (row: R) => readonly Cell[];
@@ -20,7 +20,7 @@ function isRefused({ decision }: CallRow): boolean {
   return decision !== null && decision !== 'ALLOW';
 }
 
-const CALL_VIEW: View<CallRow> = {
+export const CALL_VIEW: View<CallRow> = {
   name: 'calls',
   columns: [
     { title: 'TIME' },
@@ -74,7 +74,7 @@ const CALL_VIEW: View<CallRow> = {
   },
 };
 
-const RUN_VIEW: View<RunRow> = {
+export const RUN_VIEW: View<RunRow> = {
   name: 'runs',
   columns: [
     { title: 'STARTED' },
@@ -120,6 +120,3 @@ const RUN_VIEW: View<RunRow> = {
     errors: (row) => row.calls.errors,
   },
 };
-
-export type { View };
-export { CALL_VIEW, RUN_VIEW };

@@ -22,7 +22,7 @@ import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { type LedgerHome, withWriter } from './home.ts';
 
-interface LedgerWriter {
+export interface LedgerWriter {
   ingest(lines: readonly NumberedLine[]): Promise<TakenCounts>;
   /** Everything so far is on disk when it resolves. */
   seal(): Promise<void>;
@@ -56,7 +56,7 @@ class Refusal extends Error {
   }
 }
 
-async function changeLedger<T>(
+export async function changeLedger<T>(
   home: LedgerHome,
   wish: ChangeWish,
   work: (writer: LedgerWriter) => Promise<T>,
@@ -119,6 +119,3 @@ async function refusalsOf<T>(work: () => Promise<T>): Promise<T | Failure> {
     return failure(code, message.endsWith('.') ? message : `${message}.`, errorEntry(code).fix);
   }
 }
-
-export type { LedgerWriter };
-export { changeLedger };

@@ -11,7 +11,7 @@ const WORD_LENGTH_MAX = 256;
 const VALUE_LENGTH_MAX = 1_024;
 
 /** `name` is the command of `sub` that was called. */
-function wrongCall(name: string, { args, options }: RunInput): Failure | undefined {
+export function wrongCall(name: string, { args, options }: RunInput): Failure | undefined {
   const behind = process.argv.slice(process.argv.indexOf('--') + 1);
   if (!process.argv.includes('--') || behind.length !== args.command.length) {
     const message = 'the command of the agent must stand behind `--`.';
@@ -51,7 +51,7 @@ function wrongTogether(options: Options): Failure | undefined {
 }
 
 /** The words that `sub shim` takes, too. */
-function sinkOf(events: string | undefined): 'ledger' | 'off' | undefined {
+export function sinkOf(events: string | undefined): 'ledger' | 'off' | undefined {
   return events === 'ledger' || events === 'off' ? events : undefined;
 }
 
@@ -60,7 +60,7 @@ interface Meta {
   readonly meta: { readonly [key: string]: string };
 }
 
-function readMeta(words: readonly string[]): Meta | Failure {
+export function readMeta(words: readonly string[]): Meta | Failure {
   const fix = 'Write: --meta key=value';
   if (words.length > META_MAX) {
     return failure('SUB_USAGE', `--meta may be given ${META_MAX} times.`, 'Leave some out.');
@@ -81,5 +81,3 @@ function readMeta(words: readonly string[]): Meta | Failure {
   }
   return { kind: 'meta', meta: Object.fromEntries(meta) };
 }
-
-export { readMeta, sinkOf, wrongCall };

@@ -21,7 +21,11 @@ interface Prepared {
 }
 
 /** `name` is the command of `sub` that was called. */
-async function prepareRun(name: string, input: RunInput, io: Io): Promise<Prepared | Failure> {
+export async function prepareRun(
+  name: string,
+  input: RunInput,
+  io: Io,
+): Promise<Prepared | Failure> {
   const wrong = wrongCall(name, input);
   if (wrong !== undefined) return wrong;
   const { args, options } = input;
@@ -90,7 +94,7 @@ function eventsOf(events: string | undefined): RunOptions['events'] {
 }
 
 /** Runs it, says how it ended, and ends as the agent did. */
-async function hostRun(
+export async function hostRun(
   start: () => Promise<RunResult>,
   options: Options,
   io: Io,
@@ -107,5 +111,3 @@ async function hostRun(
   for (const line of closingLines(result, options)) tell(line);
   return done(exitCodeOf(result, options));
 }
-
-export { hostRun, prepareRun };

@@ -10,7 +10,7 @@ const FULL_MS = 20;
  * False when nobody reads any more. Not by `process.stdout`: the agent shares it and may have made it
  * blocking, and a reader that is slow must not hold up the hub.
  */
-async function print(bytes: Uint8Array): Promise<boolean> {
+export async function print(bytes: Uint8Array): Promise<boolean> {
   for (let rest = bytes; rest.length > 0; ) {
     const written = await writeSome(rest);
     if (written === 'gone') return false;
@@ -30,11 +30,9 @@ function writeSome(bytes: Uint8Array): Promise<number | 'gone'> {
 }
 
 /** A reader that goes away ends the printing, not the agent. */
-function outliveReaders(): void {
+export function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.removeAllListeners('error');
     stream.on('error', () => undefined);
   }
 }
-
-export { outliveReaders, print };

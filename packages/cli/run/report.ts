@@ -15,7 +15,7 @@ interface Wish {
 }
 
 /** The policy weighs most, then what --strict found, a trace with gaps, and what the agent said. */
-function exitCodeOf(ended: Ended, wish: Wish): number {
+export function exitCodeOf(ended: Ended, wish: Wish): number {
   if (ended.status === 'TERMINATED') return EXIT_STOPPED;
   if (wish.strict && strictLines(ended, wish).length > 0) return EXIT_STOPPED;
   return ended.isWhole ? agentCode(ended.agent) : EXIT.usage;
@@ -25,7 +25,10 @@ function agentCode({ code, signal }: AgentEnd): number {
   return signal === null ? (code ?? EXIT.findings) : 128 + constants.signals[signal];
 }
 
-function closingLines(ended: Ended, wish: Wish & { readonly quiet: boolean }): readonly string[] {
+export function closingLines(
+  ended: Ended,
+  wish: Wish & { readonly quiet: boolean },
+): readonly string[] {
   const { runId, account, trace } = ended;
   const lines: string[] = [];
   if (wish.strict) lines.push(...strictLines(ended, wish));
@@ -100,5 +103,3 @@ function violationLines({ account, shims }: Ended, wish: Wish): readonly string[
 function heldBackLines(count: number): readonly string[] {
   return count === 0 ? [] : [`strict: ${plural(count, 'answer')} held back.`];
 }
-
-export { closingLines, exitCodeOf };

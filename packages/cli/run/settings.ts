@@ -22,7 +22,7 @@ import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { harmless } from '../text.ts';
 
-interface Settings {
+export interface Settings {
   readonly config: Config;
   readonly paths: HomePaths;
   readonly origins: Extract<LoadResult, { readonly ok: true }>['origins'];
@@ -35,7 +35,7 @@ interface Flags {
   readonly cedar?: string | undefined;
 }
 
-async function loadSettings(flags: Flags, io: Io): Promise<Settings | Failure> {
+export async function loadSettings(flags: Flags, io: Io): Promise<Settings | Failure> {
   const { policy, profile, events, cedar } = flags;
   const loaded = await loadConfig({
     env: process.env,
@@ -58,7 +58,7 @@ function problemOf({ code, where, message, fix }: ConfigProblem): Failure {
   return failure(code, `${where}: ${message}.`, fix);
 }
 
-interface FoundSnapshot {
+export interface FoundSnapshot {
   readonly kind: 'found';
   readonly path: string;
   readonly snapshot: Snapshot;
@@ -93,7 +93,7 @@ function sourcesHere(
 }
 
 /** The policy of the run, or null without one; what is wrong with it is printed. */
-async function findSnapshot(
+export async function findSnapshot(
   settings: Settings,
   wish: PolicyWish,
   io: Io,
@@ -134,13 +134,10 @@ async function findSnapshot(
   };
 }
 
-function unsafePolicy(file: string): Failure | undefined {
+export function unsafePolicy(file: string): Failure | undefined {
   const problem = fileProblem(file);
   if (problem === undefined) return undefined;
   const { path, why, fix } = problem;
   const message = `${path} ${why}, so others may decide what the policy ${file} says.`;
   return failure('SUB_FILE_UNSAFE', message, `${fix}.`);
 }
-
-export type { FoundSnapshot, Settings };
-export { findSnapshot, loadSettings, unsafePolicy };

@@ -13,15 +13,17 @@ import {
 } from '@subluminal/core/detect';
 import { SOURCE_BYTES_MAX, type Source } from './source.ts';
 
-type Gap = Unscanned | { readonly reason: 'not_utf8'; readonly path: null; readonly count: number };
+export type Gap =
+  | Unscanned
+  | { readonly reason: 'not_utf8'; readonly path: null; readonly count: number };
 
-interface Looked {
+export interface Looked {
   readonly findings: readonly Finding[];
   readonly gaps: readonly Gap[];
   readonly scannedUnits: number;
 }
 
-interface Looking {
+export interface Looking {
   readonly as: Strictness;
   readonly fingerprint: (text: string) => string;
 }
@@ -31,7 +33,7 @@ const WIDE: Partial<Limits> = { unitsMax: SOURCE_BYTES_MAX, nodesMax: SOURCE_BYT
 const TOOLS_MAX = 10_000;
 
 /** Everything that a file holds. */
-function look(source: Source, looking: Looking): Looked {
+export function look(source: Source, looking: Looking): Looked {
   const { findings, unscanned, scannedUnits } = verdictOf(source, looking, WIDE);
   const { unreadable } = source;
   const unread: Gap[] =
@@ -40,7 +42,7 @@ function look(source: Source, looking: Looking): Looked {
 }
 
 /** What a gate would see of it. */
-function gateVerdict(source: Source, looking: Looking): Verdict {
+export function gateVerdict(source: Source, looking: Looking): Verdict {
   return verdictOf(source, looking, {});
 }
 
@@ -83,9 +85,6 @@ function toolsIn(value: unknown): readonly { readonly path: string; readonly too
 }
 
 /** Whether nobody can tell what is there. A file without text, such as an image, has none. */
-function isHole({ reason }: Gap): boolean {
+export function isHole({ reason }: Gap): boolean {
   return reason !== 'binary';
 }
-
-export type { Gap, Looked, Looking };
-export { gateVerdict, isHole, look };

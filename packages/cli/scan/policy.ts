@@ -17,36 +17,36 @@ import {
 } from '@subluminal/core/detect';
 import type { Policy } from '../load-policy.ts';
 
-type Way = Direction | 'definitions';
+export type Way = Direction | 'definitions';
 
-interface Judge {
+export interface Judge {
   readonly name: string;
   readonly mode: Mode;
   readonly section: FullContentSection | undefined;
 }
 
 /** The server and the tool that suppressions are for. */
-interface Place {
+export interface Place {
   readonly server: string;
   readonly tool: string;
 }
 
-interface Judging {
+export interface Judging {
   readonly judge: Judge;
   readonly place: Place | undefined;
   readonly as: Strictness;
   readonly nowMs: number;
 }
 
-type Doings = Partial<Record<Way, Action>>;
+export type Doings = Partial<Record<Way, Action>>;
 
-function judgeOf({ name, snapshot }: Policy): Judge {
+export function judgeOf({ name, snapshot }: Policy): Judge {
   const { content, mode } = snapshot.document;
   return { name, mode, section: content === undefined ? undefined : fullContent(content) };
 }
 
 /** Whether the policy knows it for a false alarm. */
-function isSuppressed(finding: Finding, { judge, place, nowMs }: Judging): boolean {
+export function isSuppressed(finding: Finding, { judge, place, nowMs }: Judging): boolean {
   const { section } = judge;
   if (section === undefined || place === undefined) return false;
   const verdict = { ...NOTHING, findings: [finding] };
@@ -54,14 +54,14 @@ function isSuppressed(finding: Finding, { judge, place, nowMs }: Judging): boole
 }
 
 /** What is done about one finding, each way it can travel. */
-function doneAbout(finding: Finding, judging: Judging): Doings {
+export function doneAbout(finding: Finding, judging: Judging): Doings {
   return doneWith({ ...NOTHING, findings: [finding] }, judging);
 }
 
 const NOTHING: Verdict = { findings: [], unscanned: [], scannedUnits: 0, steps: 0 };
 
 /** What is done with all of it: the strongest action counts. */
-function doneWith(verdict: Verdict, { judge, place, as, nowMs }: Judging): Doings {
+export function doneWith(verdict: Verdict, { judge, place, as, nowMs }: Judging): Doings {
   const { section } = judge;
   if (section === undefined) return {};
   const left =
@@ -87,6 +87,3 @@ function actionsOf(section: FullContentSection, as: Strictness, direction: Direc
 function firm(action: Action): Action {
   return action === 'ask' ? 'block' : action;
 }
-
-export type { Doings, Judge, Judging, Place, Way };
-export { doneAbout, doneWith, isSuppressed, judgeOf };

@@ -6,7 +6,7 @@ import { harmless, plural } from '../text.ts';
 import { type Gap, isHole } from './look.ts';
 import type { Doings, Judge, Way } from './policy.ts';
 
-interface Reported extends Finding {
+export interface Reported extends Finding {
   /** Of a text; JSON has paths. */
   readonly line?: number;
   readonly column?: number;
@@ -14,7 +14,7 @@ interface Reported extends Finding {
   readonly doings: Doings;
 }
 
-interface Report {
+export interface Report {
   readonly kind: 'report';
   readonly name: string;
   readonly format: 'json' | 'text';
@@ -39,7 +39,7 @@ const GAP_WORDS: { readonly [R in Gap['reason']]: string } = {
   not_utf8: 'characters that are no UTF-8',
 };
 
-function reportText(report: Report, judge: Judge | undefined, io: Io): string {
+export function reportText(report: Report, judge: Judge | undefined, io: Io): string {
   const { colors } = io.out;
   return [
     findingsText(report, judge, colors),
@@ -150,7 +150,7 @@ interface Document {
   readonly suppressions: readonly Suppression[] | undefined;
 }
 
-function fileDocument(report: Report) {
+export function fileDocument(report: Report) {
   const { name, format, as, scannedUnits, findings, gaps, doings } = report;
   return {
     file: name,
@@ -167,13 +167,10 @@ function fileDocument(report: Report) {
   };
 }
 
-function policyDocument({ judge, suppressions }: Document) {
+export function policyDocument({ judge, suppressions }: Document) {
   const policy =
     judge === undefined
       ? null
       : { file: judge.name, mode: judge.mode, scans: judge.section !== undefined };
   return { policy, ...(suppressions !== undefined && { suppressions }) };
 }
-
-export type { Report, Reported };
-export { fileDocument, policyDocument, reportText };

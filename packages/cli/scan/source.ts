@@ -4,7 +4,7 @@ import { type Failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { readFileBytes } from '../read-file.ts';
 
-interface Source {
+export interface Source {
   readonly kind: 'source';
   readonly name: string;
   readonly text: string;
@@ -14,10 +14,10 @@ interface Source {
   readonly unreadable: number;
 }
 
-const SOURCE_BYTES_MAX = 10_000_000;
+export const SOURCE_BYTES_MAX = 10_000_000;
 const REPLACED = /\uFFFD/g;
 
-async function readSource(path: string, io: Io): Promise<Source | Failure> {
+export async function readSource(path: string, io: Io): Promise<Source | Failure> {
   const file = await readFileBytes(path, { io, bytesMax: SOURCE_BYTES_MAX });
   if (isFailure(file)) return file;
   const { text, unreadable } = decoded(file.bytes);
@@ -38,7 +38,7 @@ function decoded(bytes: Uint8Array): Pick<Source, 'text' | 'unreadable'> {
 }
 
 /** Line and column of a place in a text, both from 1. */
-function placesIn(text: string): (offset: number) => { line: number; column: number } {
+export function placesIn(text: string): (offset: number) => { line: number; column: number } {
   const starts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return (offset) => {
@@ -52,6 +52,3 @@ function placesIn(text: string): (offset: number) => { line: number; column: num
     return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
   };
 }
-
-export type { Source };
-export { placesIn, readSource, SOURCE_BYTES_MAX };

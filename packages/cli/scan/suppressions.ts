@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 const DAYS = 90;
 
 /** One for each value and rule, whatever the number of places. */
-function suppressionsFor(
+export function suppressionsFor(
   findings: readonly Finding[],
   place: Place,
   nowMs: number,
@@ -23,7 +23,7 @@ function suppressionsFor(
 }
 
 /** Names that a suppression takes: whole ones. */
-function readPlace(options: {
+export function readPlace(options: {
   readonly server: string | undefined;
   readonly tool: string | undefined;
 }): Place | Failure | undefined {
@@ -42,12 +42,10 @@ function readPlace(options: {
 const ANY = { fingerprint: '0', expires: '2030-01-01T00:00:00Z' } as const;
 
 /** As a policy has it; JSON strings are YAML, whatever a name is made of. */
-function suppressionsYaml(suppressions: readonly Suppression[]): string {
+export function suppressionsYaml(suppressions: readonly Suppression[]): string {
   const lines = suppressions.map((one) => {
     const fields = Object.entries(one).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
     return `    - { ${fields.join(', ')} }\n`;
   });
   return harmlessJson(`content:\n  suppressions:\n${lines.join('')}`);
 }
-
-export { readPlace, suppressionsFor, suppressionsYaml };

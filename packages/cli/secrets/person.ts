@@ -2,7 +2,7 @@
 // whoever says nothing has said no.
 import type { Io } from '../io.ts';
 
-interface Person {
+export interface Person {
   /** One line that nobody can see. */
   readonly hidden: (question: string) => Promise<Exclude<Typed, { kind: 'interrupted' }>>;
   readonly agrees: (question: string) => Promise<boolean>;
@@ -35,7 +35,7 @@ const ERASERS: ReadonlySet<number> = new Set([0x08, 0x7f]);
 const FIRST_VISIBLE = 0x20;
 
 /** Undefined where there is nobody to ask. */
-function personAt(io: Io): Person | undefined {
+export function personAt(io: Io): Person | undefined {
   const { stdin, err } = io;
   if (!io.stdinIsTerminal || !err.isTerminal || !isRawInput(stdin)) return undefined;
   // One reader for all questions: leaving it would close the terminal for the next one.
@@ -120,6 +120,3 @@ async function shownLine(next: Next): Promise<string> {
   }
   return text.split('\n', 1)[0] ?? '';
 }
-
-export type { Person };
-export { personAt };

@@ -15,7 +15,7 @@ import type { Io } from '../io.ts';
 import { plural } from '../text.ts';
 import { type Person, personAt } from './person.ts';
 
-interface SecretsHome {
+export interface SecretsHome {
   readonly kind: 'home';
   readonly options: VaultOptions;
   readonly servers: Servers;
@@ -27,7 +27,7 @@ interface SecretsHome {
 }
 
 /** Runs `work` with the store of this user, and leaves the terminal as it was. */
-async function withSecrets(
+export async function withSecrets(
   io: Io,
   work: (secrets: SecretsHome) => Promise<Outcome>,
 ): Promise<Outcome> {
@@ -109,7 +109,7 @@ async function chosen(io: Io, person: Person, purpose: Purpose): Promise<string 
  * Opens the store before anything else is asked for: a wrong passphrase is told at once, and nobody
  * holds the lock while a person types.
  */
-async function tryOpen(options: VaultOptions): Promise<VaultFault | undefined> {
+export async function tryOpen(options: VaultOptions): Promise<VaultFault | undefined> {
   if (options.askPassphrase === undefined) return undefined;
   const opened = await openVault(options);
   if (opened?.kind === 'fault') return opened;
@@ -118,7 +118,7 @@ async function tryOpen(options: VaultOptions): Promise<VaultFault | undefined> {
 }
 
 /** The servers that are bound to a secret of the store. */
-function usersOf(name: string, servers: Servers): readonly string[] {
+export function usersOf(name: string, servers: Servers): readonly string[] {
   return [...servers].flatMap(([server, { secretBindings }]) =>
     secretBindings.some(({ source, secretRef }) => source === 'vault' && secretRef === name)
       ? [server]
@@ -126,11 +126,11 @@ function usersOf(name: string, servers: Servers): readonly string[] {
   );
 }
 
-function failureOf({ code, message, fix }: VaultFault): Failure {
+export function failureOf({ code, message, fix }: VaultFault): Failure {
   return failure(code, message, fix);
 }
 
-function protectionText(protection: Protection, home: string): string {
+export function protectionText(protection: Protection, home: string): string {
   switch (protection) {
     case 'keychain':
       return 'the key is in the keychain of this system';
@@ -140,6 +140,3 @@ function protectionText(protection: Protection, home: string): string {
       return `the key is in ${home}/vault.key; whoever can read both files can read the secrets`;
   }
 }
-
-export type { SecretsHome };
-export { failureOf, protectionText, tryOpen, usersOf, withSecrets };

@@ -16,7 +16,7 @@ interface Wanted {
   readonly name: string;
 }
 
-async function readValue({ io, person, name }: Wanted): Promise<Value | Failure> {
+export async function readValue({ io, person, name }: Wanted): Promise<Value | Failure> {
   if (!io.stdinIsTerminal) return fromInput(io);
   if (person === undefined) {
     return failure('SUB_USAGE', 'there is nobody to ask.', 'Give the value by standard input.');
@@ -58,11 +58,9 @@ async function fromInput({ stdin }: Io): Promise<Value | Failure> {
 }
 
 /** It is stored, but a binding that redacts it, as all do by default, would be refused. */
-function warnShort(io: Io, name: string, value: string): void {
+export function warnShort(io: Io, name: string, value: string): void {
   if (!isTooShortToRedact(value)) return;
   const what = `\`${harmless(name)}\` is too short to be told from other text`;
   const how = 'Servers get it only by a binding with `redact = false`. Better use a longer one.';
   io.err.write(`sub: ${what}. ${how}\n`);
 }
-
-export { readValue, warnShort };

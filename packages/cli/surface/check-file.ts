@@ -10,7 +10,7 @@ import { linesOf } from '../load-policy.ts';
 import { readFileBytes } from '../read-file.ts';
 import type { SurfaceHome } from './home.ts';
 
-interface CheckedFile {
+export interface CheckedFile {
   readonly kind: 'checked';
   readonly name: string;
   readonly manifest: Manifest | undefined;
@@ -21,7 +21,11 @@ interface CheckedFile {
 /** More than a manifest may have, so that its reader says that it is too large. */
 const BYTES_MAX = 2_097_152;
 
-async function checkFile(path: string, home: SurfaceHome, io: Io): Promise<CheckedFile | Failure> {
+export async function checkFile(
+  path: string,
+  home: SurfaceHome,
+  io: Io,
+): Promise<CheckedFile | Failure> {
   // In the folder of the manifests, nothing but a file may keep anybody waiting.
   const isRegular = dirname(resolve(path)) === resolve(home.folder);
   const file = await readFileBytes(path, { io, bytesMax: BYTES_MAX, isRegular });
@@ -61,6 +65,3 @@ async function problemsOfPlace(
     },
   ];
 }
-
-export type { CheckedFile };
-export { checkFile };

@@ -7,7 +7,7 @@ import { asker } from '../adopt/confirm.ts';
 import { type Failure, failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 
-interface SurfaceHome {
+export interface SurfaceHome {
   readonly kind: 'home';
   readonly paths: HomePaths;
   /** The folder of the manifests. */
@@ -15,7 +15,7 @@ interface SurfaceHome {
   readonly profile: Profile;
 }
 
-async function surfaceHome(): Promise<SurfaceHome | Failure> {
+export async function surfaceHome(): Promise<SurfaceHome | Failure> {
   const loaded = await loadConfig({ env: process.env, cwd: process.cwd() });
   if (loaded.ok) {
     const { config, paths } = loaded;
@@ -29,7 +29,7 @@ async function surfaceHome(): Promise<SurfaceHome | Failure> {
 }
 
 /** The code stands at the end of a failure, and only there. */
-function problemFailure({ code, where, message, fix }: ConfigProblem): Failure {
+export function problemFailure({ code, where, message, fix }: ConfigProblem): Failure {
   return failure(code, `${where}: ${message}.`, fix);
 }
 
@@ -38,24 +38,24 @@ interface ReadPins {
   readonly store: PinStore;
 }
 
-function readPins({ home }: HomePaths): ReadPins | Failure {
+export function readPins({ home }: HomePaths): ReadPins | Failure {
   const opened = openPins(home);
   if (opened.ok) return { kind: 'pins', store: opened.store };
   return failure(opened.code, `the pins cannot be trusted: ${opened.message}.`, opened.fix);
 }
 
-function pinsFailure({ code, message, fix }: PinsProblem): Failure {
+export function pinsFailure({ code, message, fix }: PinsProblem): Failure {
   return failure(code, `${message}.`, fix);
 }
 
 /** Where nobody can be asked, a flag has to say it. */
-function cannotAsk(io: Io, isYes: boolean): Failure | undefined {
+export function cannotAsk(io: Io, isYes: boolean): Failure | undefined {
   if (isYes || (io.stdinIsTerminal && io.err.isTerminal)) return undefined;
   return failure('SUB_USAGE', 'there is nobody to ask: this is no terminal.', 'Add --yes.');
 }
 
 /** With `isYes` nobody is asked. */
-async function agrees(question: string, io: Io, isYes: boolean): Promise<boolean | Failure> {
+export async function agrees(question: string, io: Io, isYes: boolean): Promise<boolean | Failure> {
   const person = asker(io, isYes);
   try {
     return await person.ask(question);
@@ -63,6 +63,3 @@ async function agrees(question: string, io: Io, isYes: boolean): Promise<boolean
     await person.close();
   }
 }
-
-export type { SurfaceHome };
-export { agrees, cannotAsk, pinsFailure, problemFailure, readPins, surfaceHome };

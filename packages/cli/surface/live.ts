@@ -7,14 +7,14 @@ import { durationMs } from '../ledger/moment.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { harmless } from '../text.ts';
 
-interface LookWish {
+export interface LookWish {
   readonly server: string;
   readonly client: string | undefined;
   readonly timeout: string | undefined;
   readonly command: readonly string[];
 }
 
-type Live =
+export type Live =
   | { readonly kind: 'live'; readonly seen: Seen; readonly foundIn: string | null }
   /** What the command ends with. */
   | { readonly kind: 'ended'; readonly outcome: Outcome };
@@ -23,7 +23,7 @@ const TIMEOUT_MS = 30_000;
 const TIMEOUT_MS_MAX = 3_600_000;
 const SAID_LINES_MAX = 20;
 
-async function lookLive(wish: LookWish, io: Io): Promise<Live> {
+export async function lookLive(wish: LookWish, io: Io): Promise<Live> {
   const timeoutMs = wish.timeout === undefined ? TIMEOUT_MS : durationMs(wish.timeout);
   if (timeoutMs === undefined || timeoutMs === 0 || timeoutMs > TIMEOUT_MS_MAX) {
     return ended(
@@ -70,7 +70,7 @@ interface Words {
 }
 
 /** The parser hands on one row of words; how many of them stood behind `--`, only the line tells. */
-function splitWords(
+export function splitWords(
   server: string,
   words: readonly string[],
   argv: readonly string[] = process.argv.slice(2),
@@ -91,12 +91,9 @@ function splitWords(
 }
 
 /** For commands that take nothing but a server before `--`. */
-function commandBehind(server: string, words: readonly string[]): Words | Failure {
+export function commandBehind(server: string, words: readonly string[]): Words | Failure {
   const split = splitWords(server, words);
   if (split.kind === 'failure' || split.before.length === 0) return split;
   const fix = 'Write the command of the server behind `--`.';
   return failure('SUB_USAGE', `\`${split.before[0] ?? ''}\` is one word too many.`, fix);
 }
-
-export type { Live, LookWish };
-export { commandBehind, lookLive, splitWords };

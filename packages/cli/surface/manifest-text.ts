@@ -22,7 +22,7 @@ const WORDS: { readonly [T in Tier]: string } = {
 const NAME_LENGTH_MAX = 80;
 
 /** Every name that the manifest has, each with the strictest tier that is said of it. */
-function toolRows(manifest: Manifest): readonly ToolRow[] {
+export function toolRows(manifest: Manifest): readonly ToolRow[] {
   const { document, exact, globs, tiers } = manifest;
   const entries = new Map((document.allowed_tools ?? []).map((entry) => [entry.name, entry]));
   const tierOf = (name: string, own: Tier | undefined): Tier => {
@@ -62,7 +62,7 @@ function limitsOf(entry: Entry | undefined): string {
 }
 
 /** A line for each tool. */
-function toolLines(manifest: Manifest, colors: Colors): readonly string[] {
+export function toolLines(manifest: Manifest, colors: Colors): readonly string[] {
   const rows = toolRows(manifest).map((row) => ({
     ...row,
     name: harmless(shortened(row.name, NAME_LENGTH_MAX)),
@@ -82,7 +82,7 @@ function painted(tier: Tier, colors: Colors): (text: string) => string {
 }
 
 /** Like `3 tools run, 2 ask a person, 1 is forbidden`. */
-function countWords(manifest: Manifest): string {
+export function countWords(manifest: Manifest): string {
   const rows = toolRows(manifest);
   const count = (...tiers: readonly Tier[]) =>
     rows.filter(({ tier }) => tiers.includes(tier)).length;
@@ -93,7 +93,7 @@ function countWords(manifest: Manifest): string {
 }
 
 /** All that the manifest says beside its tools. */
-function otherLines(manifest: Manifest): readonly string[] {
+export function otherLines(manifest: Manifest): readonly string[] {
   const { document, breaker, answers, defaultTier } = manifest;
   const blocked = (document.blocked_params ?? []).map(({ pattern }) => pattern);
   const rewritten = Object.keys(document.schema_rewrites ?? {});
@@ -119,5 +119,3 @@ function listLine(title: string, names: readonly string[]): string {
   const rest = names.length - shown.length;
   return `${title}: ${shown.join(', ')}${rest > 0 ? `, and ${rest} more` : ''}.`;
 }
-
-export { countWords, otherLines, toolLines, toolRows };

@@ -2,7 +2,7 @@
 import type { Pin, ServerPins } from '@subluminal/core/surface';
 import { tableText } from '../ledger/table.ts';
 
-type PinnedServers = readonly (readonly [string, ServerPins])[];
+export type PinnedServers = readonly (readonly [string, ServerPins])[];
 
 const HASH_SHOWN = 12;
 const COLUMNS = [
@@ -13,7 +13,7 @@ const COLUMNS = [
   { title: 'ACCEPTED' },
 ];
 
-function pinsTable(servers: PinnedServers): string {
+export function pinsTable(servers: PinnedServers): string {
   const rows = servers.flatMap(([server, { instructions, tools }]) => [
     ...(instructions === undefined ? [] : [rowOf(server, '(instructions)', instructions)]),
     ...[...tools].map(([name, pin]) => rowOf(server, name, pin)),
@@ -31,10 +31,7 @@ function dayOf(timeMs: number): string {
 }
 
 /** A time that no calendar has was not written by us; it is told, not thrown. */
-function timeOf(timeMs: number): string {
+export function timeOf(timeMs: number): string {
   const date = new Date(timeMs);
   return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString();
 }
-
-export type { PinnedServers };
-export { pinsTable, timeOf };

@@ -88,7 +88,7 @@ function instructionLines(
   return [colors.green('+ instructions  not known yet'), ...(isFull ? whole : short)];
 }
 
-function comparisonLines(comparison: Comparison, shown: Shown): readonly string[] {
+export function comparisonLines(comparison: Comparison, shown: Shown): readonly string[] {
   const renames = comparison.renamed.map(
     ({ from, to }) => `> ${named(from)} → ${named(to)}  renamed: all but the name is the same`,
   );
@@ -100,7 +100,7 @@ function comparisonLines(comparison: Comparison, shown: Shown): readonly string[
 }
 
 /** Like `1 changed, 2 new`. */
-function countWords({ tools, instructions }: Comparison): string {
+export function countWords({ tools, instructions }: Comparison): string {
   const count = (...kinds: readonly ToolChange['kind'][]) =>
     tools.filter(({ kind }) => kinds.includes(kind)).length;
   const parts = [
@@ -112,5 +112,3 @@ function countWords({ tools, instructions }: Comparison): string {
   const words = parts.flatMap(([number, word]) => (number === 0 ? [] : [`${number} ${word}`]));
   return [...words, ...(areOther(instructions) ? ['other instructions'] : [])].join(', ');
 }
-
-export { comparisonLines, countWords };

@@ -12,7 +12,7 @@ import {
 import { sha256 } from '@subluminal/plane/crypto';
 import { listingOf, type Seen } from '@subluminal/plane/main/introspect';
 
-interface PinsView {
+export interface PinsView {
   readonly known: ServerPins | undefined;
   readonly comparison: Comparison;
   /** Not even one thing is known of it. */
@@ -20,7 +20,7 @@ interface PinsView {
   readonly hasChanged: boolean;
 }
 
-function viewPins(store: PinStore, server: string, seen: Seen): PinsView {
+export function viewPins(store: PinStore, server: string, seen: Seen): PinsView {
   const known = store.servers.get(server);
   const comparison = comparePins(known, listingOf(seen), sha256);
   const isFirstSight = known === undefined;
@@ -30,18 +30,18 @@ function viewPins(store: PinStore, server: string, seen: Seen): PinsView {
 }
 
 /** Those that nobody has looked at yet are remembered on first sight; that is no change. */
-function areOther(instructions: Comparison['instructions']): boolean {
+export function areOther(instructions: Comparison['instructions']): boolean {
   return typeof instructions !== 'string' || instructions === 'unpinnable';
 }
 
 type Tool = { readonly [key: string]: unknown };
 
 /** The first of that name. */
-function toolNamed(tools: readonly unknown[], name: string): Tool | undefined {
+export function toolNamed(tools: readonly unknown[], name: string): Tool | undefined {
   return tools.find((tool): tool is Tool => isObject(tool) && tool['name'] === name);
 }
 
-function hashOf(seen: Seen, name: string): string | null {
+export function hashOf(seen: Seen, name: string): string | null {
   const tool = toolNamed(seen.tools, name);
   if (tool === undefined) return null;
   const pinned = pinOf(tool, sha256, seen.toolTexts?.[seen.tools.indexOf(tool)]);
@@ -49,7 +49,7 @@ function hashOf(seen: Seen, name: string): string | null {
 }
 
 /** For programs. */
-function documentOf(server: string, { known, comparison, ...rest }: PinsView, seen: Seen) {
+export function documentOf(server: string, { known, comparison, ...rest }: PinsView, seen: Seen) {
   const { tools, renamed, instructions } = comparison;
   return {
     server,
@@ -70,5 +70,4 @@ function documentOf(server: string, { known, comparison, ...rest }: PinsView, se
   };
 }
 
-export type { Comparison, FieldChange, PinsView, Seen, ToolChange };
-export { areOther, documentOf, hashOf, toolNamed, viewPins };
+export type { Comparison, FieldChange, Seen, ToolChange };

@@ -5,7 +5,7 @@ import type { Folded } from './fold.ts';
 /** Beside the calls; a run has two. */
 const NOTICES_MAX = 1_000;
 
-class Backlog {
+export class Backlog {
   readonly #callsMax: number;
   #kept: Folded[] = [];
   #calls = 0;
@@ -33,5 +33,3 @@ class Backlog {
     if (this.#kept.shift()?.kind === 'call') this.#calls--;
   }
 }
-
-export { Backlog };

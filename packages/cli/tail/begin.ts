@@ -2,7 +2,7 @@
 import type { CallFilter, ChainReader, StoreReader } from '@subluminal/plane/ledger';
 import type { TailFilter } from './filter.ts';
 
-interface Beginning {
+export interface Beginning {
   /** Everything behind this event is looked at. */
   readonly afterSeq: number;
   /** The last event that was there at the start. */
@@ -16,11 +16,11 @@ interface BeginWish {
 }
 
 /** Nothing was recorded yet, so all that comes is new. */
-const NOTHING: Beginning = { afterSeq: 0, tipSeq: 0 };
+export const NOTHING: Beginning = { afterSeq: 0, tipSeq: 0 };
 const PAGE_MAX = 1_000;
 const PEEK_EVENTS = 32;
 
-async function beginningOf(reader: StoreReader, wish: BeginWish): Promise<Beginning> {
+export async function beginningOf(reader: StoreReader, wish: BeginWish): Promise<Beginning> {
   const { seq: tipSeq } = await reader.tip();
   const { fromMs } = wish.filter;
   if (fromMs !== undefined) return { tipSeq, afterSeq: await seqBefore(reader, fromMs, tipSeq) };
@@ -74,6 +74,3 @@ async function timeAfter(reader: ChainReader, afterSeq: number): Promise<number 
   const rows = await reader.events({ afterSeq, limit: PEEK_EVENTS });
   return rows.find(({ tsMs }) => tsMs !== null)?.tsMs ?? undefined;
 }
-
-export type { Beginning };
-export { beginningOf, NOTHING };

@@ -4,7 +4,7 @@ import { displayWidth } from '../text.ts';
 import { fitted } from './width.ts';
 
 /** Cells per column; 0 leaves the column out. */
-interface Cells {
+export interface Cells {
   readonly time: number;
   readonly decision: number;
   readonly tool: number;
@@ -16,7 +16,7 @@ interface Cells {
 }
 
 /** The widest so far. */
-interface Seen {
+export interface Seen {
   tool: number;
   rule: number;
 }
@@ -40,7 +40,7 @@ const GAP = 2;
 const WIDE = 110;
 const NARROW = 60;
 
-function layoutFor({ cells, name, rule }: Wanted, seen: Seen): Cells {
+export function layoutFor({ cells, name, rule }: Wanted, seen: Seen): Cells {
   // A quarter of the line at most, so that one long name does not push the reasons out.
   const quarter = Math.floor(cells / 4);
   seen.tool = Math.max(seen.tool, displayWidth(fitted(name, TOOL.max)));
@@ -67,6 +67,3 @@ function timeCells(isWide: boolean, isNarrow: boolean): number {
   if (isNarrow) return 0;
   return isWide ? TIME : TIME_SHORT;
 }
-
-export type { Cells, Seen };
-export { layoutFor };

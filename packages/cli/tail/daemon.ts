@@ -9,7 +9,7 @@ import type { FollowSource } from './follow.ts';
 
 const START_MS = 10_000;
 
-function daemonOf(home: LedgerHome): FollowSource {
+export function daemonOf(home: LedgerHome): FollowSource {
   const client = createLedgerClient({ socketPath: home.config['ledger.socket'] });
   return {
     ensure: () => ensured(home),
@@ -29,5 +29,3 @@ async function ensured({ config, paths }: LedgerHome): Promise<string | undefine
   if (await ensureLedgerd({ env: process.env, paths, config }, START_MS)) return undefined;
   return `\`sub ledgerd\` could not be started; see ${join(paths.run, 'ledgerd.log')}.`;
 }
-
-export { daemonOf };

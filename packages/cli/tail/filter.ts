@@ -2,7 +2,7 @@
 import type { Action } from '@subluminal/contracts';
 import type { Folded, FoldedCall, Notice } from './fold.ts';
 
-interface TailFilter {
+export interface TailFilter {
   readonly runId?: string;
   readonly agentId?: string;
   readonly serverName?: string;
@@ -14,7 +14,7 @@ interface TailFilter {
 }
 
 /** Filters about calls leave calls only; those about runs leave what happens in those runs. */
-function shownBy(filter: TailFilter): (folded: Folded) => boolean {
+export function shownBy(filter: TailFilter): (folded: Folded) => boolean {
   const { serverName, toolName, decision } = filter;
   const isAboutCalls = [serverName, toolName, decision].some((wanted) => wanted !== undefined);
   return (folded) =>
@@ -39,7 +39,7 @@ function isDecided({ decision }: FoldedCall, { decision: wanted }: TailFilter): 
   return wanted === 'REFUSED' ? decision !== null && decision !== 'ALLOW' : decision === wanted;
 }
 
-function lastOf({ ended_at, decided_at, started_at }: FoldedCall): string {
+export function lastOf({ ended_at, decided_at, started_at }: FoldedCall): string {
   return ended_at ?? decided_at ?? started_at ?? '';
 }
 
@@ -47,6 +47,3 @@ function lastOf({ ended_at, decided_at, started_at }: FoldedCall): string {
 function isSince(ts: string, { fromMs }: TailFilter): boolean {
   return fromMs === undefined || !(Date.parse(ts) < fromMs);
 }
-
-export type { TailFilter };
-export { lastOf, shownBy };

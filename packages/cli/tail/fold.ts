@@ -2,7 +2,7 @@
 // is remembered is bounded in number and in length, however many calls never end.
 import type { Action, CallStatus, ContentOutcome, Event, EventOf } from '@subluminal/contracts';
 
-interface FoldedCall {
+export interface FoldedCall {
   readonly kind: 'call';
   readonly run_id: string;
   readonly agent_id: string;
@@ -33,7 +33,7 @@ interface FoldedCall {
 }
 
 /** What happens beside the calls and is worth a line. */
-type Notice = EventOf<
+export type Notice = EventOf<
   | 'run_start'
   | 'run_end'
   | 'policy_loaded'
@@ -44,16 +44,16 @@ type Notice = EventOf<
   | 'surface'
 >;
 
-interface FoldedNotice {
+export interface FoldedNotice {
   readonly kind: 'notice';
   readonly event: Notice;
   /** The server of the shim that told it; null when nothing that names it was seen. */
   readonly server_name: string | null;
 }
 
-type Folded = FoldedCall | FoldedNotice;
+export type Folded = FoldedCall | FoldedNotice;
 
-interface FoldLimits {
+export interface FoldLimits {
   readonly pendingMax: number;
   readonly toldMax: number;
   readonly shimsMax: number;
@@ -71,7 +71,7 @@ interface Pending {
   readonly shimId: string;
 }
 
-class CallFold {
+export class CallFold {
   readonly #limits: FoldLimits;
   /** Calls that were not told yet, the oldest first. */
   readonly #pending = new Map<string, Pending>();
@@ -272,6 +272,3 @@ function contentOf({ content }: { readonly content?: ContentOutcome }): ContentO
 function bounded(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`;
 }
-
-export type { Folded, FoldedCall, FoldedNotice, FoldLimits, Notice };
-export { CallFold };

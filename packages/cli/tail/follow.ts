@@ -2,12 +2,12 @@
 // came in between is not left out, because every connection goes on behind the last event.
 import type { Event } from '@subluminal/contracts';
 
-interface Followed {
+export interface Followed {
   readonly seq: number;
   readonly event: Event;
 }
 
-interface FollowSource {
+export interface FollowSource {
   /** Sees to it that a daemon runs; says why none does. */
   ensure(): Promise<string | undefined>;
   /** The last event of the ledger; undefined when that cannot be known. */
@@ -29,7 +29,7 @@ interface FollowWish {
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 2_000;
 
-async function* followOn(
+export async function* followOn(
   source: FollowSource,
   wish: FollowWish,
 ): AsyncGenerator<Followed, undefined> {
@@ -72,6 +72,3 @@ function pause(waitMs: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', finish, { once: true });
   });
 }
-
-export type { Followed, FollowSource };
-export { followOn };

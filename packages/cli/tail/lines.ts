@@ -8,7 +8,7 @@ import { CallFold, type Folded, type FoldedCall, type FoldedNotice } from './fol
 import { noticeText } from './notice.ts';
 import { fitted, padded } from './width.ts';
 
-interface LineOptions {
+export interface LineOptions {
   readonly colors: Colors;
   /** How wide the terminal is; asked before each line where it may change. */
   readonly width: number | (() => number);
@@ -16,7 +16,7 @@ interface LineOptions {
   readonly nowMs: number;
 }
 
-interface TailRenderer {
+export interface TailRenderer {
   /** The lines that this event completes, without their ends; most often none or one. */
   push(event: Event): readonly string[];
   /** What still waits, when nothing more will come. */
@@ -45,14 +45,14 @@ const SPARED = '!';
 const GAP = '  ';
 
 /** From events to lines, for whoever shows a run as it goes. */
-function createTailRenderer(options: LineOptions): TailRenderer {
+export function createTailRenderer(options: LineOptions): TailRenderer {
   const fold = new CallFold();
   const teller = new LineTeller(options);
   const told = (folded: readonly Folded[]) => folded.flatMap((one) => teller.tell(one));
   return { push: (event) => told(fold.push(event)), rest: () => told(fold.rest()) };
 }
 
-class LineTeller {
+export class LineTeller {
   readonly #options: LineOptions;
   readonly #seen: Seen = { tool: 0, rule: 0 };
   #day: string;
@@ -217,6 +217,3 @@ function dayOf(at: Date): string {
   const two = (value: number) => String(value).padStart(2, '0');
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
-
-export type { LineOptions, TailRenderer };
-export { createTailRenderer, LineTeller };

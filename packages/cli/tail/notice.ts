@@ -3,7 +3,7 @@ import type { EventOf } from '@subluminal/contracts';
 import { plural } from '../text.ts';
 import type { Notice } from './fold.ts';
 
-interface NoticeText {
+export interface NoticeText {
   readonly mark: string;
   readonly text: string;
   /** Somebody may have to look after it. */
@@ -18,7 +18,7 @@ interface Names {
 }
 
 /** Hostile as it comes; whoever prints it makes it harmless. */
-function noticeText(event: Notice, { runName, serverName }: Names): NoticeText {
+export function noticeText(event: Notice, { runName, serverName }: Names): NoticeText {
   switch (event.type) {
     case 'run_start':
       return runStarted(event, runName);
@@ -139,6 +139,3 @@ function calm(mark: string, text: string): NoticeText {
 function bad(mark: string, text: string): NoticeText {
   return { mark, text, isBad: true };
 }
-
-export type { NoticeText };
-export { noticeText };

@@ -3,14 +3,14 @@ import { harmlessJson } from '@subluminal/core/visible';
 import type { Folded } from './fold.ts';
 import { type LineOptions, LineTeller } from './lines.ts';
 
-interface Printer {
+export interface Printer {
   tell(folded: Folded): readonly string[];
 }
 
-function createPrinter({ json, ...options }: LineOptions & { readonly json: boolean }): Printer {
+export function createPrinter({
+  json,
+  ...options
+}: LineOptions & { readonly json: boolean }): Printer {
   if (!json) return new LineTeller(options);
   return { tell: (folded) => [harmlessJson(JSON.stringify(folded))] };
 }
-
-export type { Printer };
-export { createPrinter };

@@ -2,19 +2,19 @@
 import { type Event, parseEvent } from '@subluminal/contracts';
 
 const HASH = 'a'.repeat(64);
-const POLICY = { policy_id: 'team', policy_version: '1.0.0', policy_hash: HASH };
+export const POLICY = { policy_id: 'team', policy_version: '1.0.0', policy_hash: HASH };
 const REF = { call_id: 'c1', server_name: 'git', tool_name: 'push', args_hash: HASH };
 
-interface Parts {
+export interface Parts {
   readonly [field: string]: unknown;
 }
 
 /** A local time, so that the tests hold in every time zone. */
-function localTs(second: number, ms = 0): string {
+export function localTs(second: number, ms = 0): string {
   return new Date(2026, 0, 31, 12, 0, second, ms).toISOString();
 }
 
-function event(type: string, body: Parts, envelope: Parts = {}): Event {
+export function event(type: string, body: Parts, envelope: Parts = {}): Event {
   const source = { host_id: 'h', proc_id: 'p', shim_id: 's' };
   const who = { run_id: 'run-1', agent_id: 'ada', client: 'claude', env: 'dev', source };
   const parsed = parseEvent({ v: '0.2.0', type, ts: localTs(0), ...who, ...envelope, ...body });
@@ -22,12 +22,12 @@ function event(type: string, body: Parts, envelope: Parts = {}): Event {
   return parsed.event;
 }
 
-function start(call: Parts = {}, envelope: Parts = {}): Event {
+export function start(call: Parts = {}, envelope: Parts = {}): Event {
   const rest = { transport: 'mcp_stdio', bytes_in: 2, preview: { truncated: false }, seq: 1 };
   return event('tool_call_start', { call: { ...REF, ...rest, ...call } }, envelope);
 }
 
-function decision(made: Parts = {}, call: Parts = {}, envelope: Parts = {}): Event {
+export function decision(made: Parts = {}, call: Parts = {}, envelope: Parts = {}): Event {
   const whole = {
     action: 'ALLOW',
     rule_id: null,
@@ -39,22 +39,22 @@ function decision(made: Parts = {}, call: Parts = {}, envelope: Parts = {}): Eve
   return event('tool_call_decision', { call: { ...REF, ...call }, decision: whole }, envelope);
 }
 
-function blocked(made: Parts = {}, call: Parts = {}, envelope: Parts = {}): Event {
+export function blocked(made: Parts = {}, call: Parts = {}, envelope: Parts = {}): Event {
   const explain = { summary: 'Nobody pushes here.', reason_code: 'DENYLIST_MATCH' };
   return decision({ action: 'BLOCK', rule_id: 'no-push', explain, ...made }, call, envelope);
 }
 
-function end(body: Parts = {}, call: Parts = {}, envelope: Parts = {}): Event {
+export function end(body: Parts = {}, call: Parts = {}, envelope: Parts = {}): Event {
   const fixed = { status: 'OK', latency_ms: 12, bytes_out: 3, preview: { truncated: false } };
   return event('tool_call_end', { call: { ...REF, ...call }, ...fixed, ...body }, envelope);
 }
 
-function runStart(envelope: Parts = {}): Event {
+export function runStart(envelope: Parts = {}): Event {
   const run = { started_at: localTs(0), mode: 'guardrails', policy: POLICY };
   return event('run_start', { run }, envelope);
 }
 
-function runEnd(envelope: Parts = {}): Event {
+export function runEnd(envelope: Parts = {}): Event {
   const summary = {
     calls_total: 3,
     calls_allowed: 2,
@@ -66,6 +66,3 @@ function runEnd(envelope: Parts = {}): Event {
   const run = { ended_at: localTs(9), status: 'SUCCEEDED', summary };
   return event('run_end', { run }, envelope);
 }
-
-export type { Parts };
-export { blocked, decision, end, event, localTs, POLICY, runEnd, runStart, start };

@@ -17,7 +17,7 @@ interface ScreenOptions {
   readonly signal: AbortSignal;
 }
 
-class Screen {
+export class Screen {
   readonly signal: AbortSignal;
   readonly #io: Io;
   readonly #fold = new CallFold();
@@ -95,5 +95,3 @@ async function drained(signal: AbortSignal): Promise<void> {
     if (!signal.aborted) throw cause;
   });
 }
-
-export { Screen };

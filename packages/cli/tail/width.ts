@@ -11,7 +11,7 @@ const LENGTH_MAX = 8_192;
 const UNIT = /\\u\{[0-9a-f]+\}|\P{M}\p{M}*|\p{M}/gu;
 
 /** Harmless, and at most so many cells wide; no escape and no wide character is shown in part. */
-function fitted(text: string, cellsMax: number): string {
+export function fitted(text: string, cellsMax: number): string {
   if (cellsMax <= 0) return '';
   const lengthMax = Math.min(LENGTH_MAX, cellsMax * MARKS_PER_CELL_MAX);
   const isWhole = text.length <= lengthMax;
@@ -32,10 +32,8 @@ function cut(text: string, cellsMax: number): string {
 }
 
 /** Fitted, and filled up with spaces to exactly that width. */
-function padded(text: string, cells: number, side: 'left' | 'right' = 'left'): string {
+export function padded(text: string, cells: number, side: 'left' | 'right' = 'left'): string {
   const shown = fitted(text, cells);
   const space = ' '.repeat(Math.max(0, cells - displayWidth(shown)));
   return side === 'left' ? shown + space : space + shown;
 }
-
-export { fitted, padded };

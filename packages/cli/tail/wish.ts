@@ -4,7 +4,7 @@ import { type Failure, failure } from '../failure.ts';
 import { momentMs } from '../ledger/moment.ts';
 import type { TailFilter } from './filter.ts';
 
-interface TailWish {
+export interface TailWish {
   readonly filter: TailFilter;
   /** So many calls that fit, before those that come. */
   readonly backlog: number;
@@ -13,7 +13,7 @@ interface TailWish {
 const BACKLOG_DEFAULT = 10;
 const BACKLOG_MAX = 10_000;
 
-function wishOf(options: TailInput['options'], nowMs: number): TailWish | Failure {
+export function wishOf(options: TailInput['options'], nowMs: number): TailWish | Failure {
   const { run, agent, server, tool, decision, since, backlog } = options;
   if (since !== undefined && backlog !== undefined) {
     return failure('SUB_USAGE', '--since and --backlog exclude each other.', 'Give one.');
@@ -43,6 +43,3 @@ function countOf(text: string): number | undefined {
   const count = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   return count <= BACKLOG_MAX ? count : undefined;
 }
-
-export type { TailWish };
-export { wishOf };

@@ -7,7 +7,7 @@ import { STDIO } from '../read-file.ts';
 import { harmless } from '../text.ts';
 
 /** Says on standard error when this file does not hold here as it stands. */
-function noteTrust(path: string, io: Io): void {
+export function noteTrust(path: string, io: Io): void {
   const words = path === STDIO ? undefined : trustWords(path);
   if (words !== undefined) io.err.write(`sub: ${harmless(words)}\n`);
 }
@@ -36,5 +36,3 @@ function isSame(path: string, other: string): boolean {
     return false;
   }
 }
-
-export { noteTrust };

@@ -13,7 +13,7 @@ import { type Failure, failure } from '../failure.ts';
 import { unsafePolicy } from '../run/settings.ts';
 import { problemFailure } from '../surface/home.ts';
 
-interface TrustPlace {
+export interface TrustPlace {
   readonly kind: 'place';
   /** The product's folder. */
   readonly home: string;
@@ -28,7 +28,7 @@ interface TrustPlace {
 }
 
 /** The policy that was named, else the one of the project. */
-function trustPlace(named: string): TrustPlace | Failure {
+export function trustPlace(named: string): TrustPlace | Failure {
   const { home } = homePaths(process.env);
   const unsafe = ensurePrivateFolder(home);
   if (unsafe !== undefined) return problemFailure(unsafe);
@@ -51,7 +51,7 @@ function noneHere({ ignored }: FoundPolicies): Failure {
 }
 
 /** Why this policy would not be used, trusted or not: the checks of whoever loads it. */
-function unusedPolicy({ home, path, namedAs }: TrustPlace): Failure | undefined {
+export function unusedPolicy({ home, path, namedAs }: TrustPlace): Failure | undefined {
   const project = projectOfPolicy(namedAs);
   const named = `use it as it is: --policy ${namedAs}.`;
   if (project === undefined) {
@@ -76,7 +76,7 @@ function realPath(path: string): string {
   }
 }
 
-function storeFailure({
+export function storeFailure({
   message,
   fix,
 }: {
@@ -85,6 +85,3 @@ function storeFailure({
 }): Failure {
   return failure('SUB_TRUST_STORE', `${message}.`, fix);
 }
-
-export type { TrustPlace };
-export { storeFailure, trustPlace, unusedPolicy };

@@ -13,11 +13,11 @@ const SECRET_INJECTION_FIELDS = {
   server_name: optional(string(), 'Since 0.2.0: the server that got it.'),
 } as const;
 
-const SECRET_INJECTION = open(SECRET_INJECTION_FIELDS);
+export const SECRET_INJECTION = open(SECRET_INJECTION_FIELDS);
 /** Closed for producers: no field may ever carry the secret itself. */
-const SECRET_INJECTION_WRITTEN = closed(SECRET_INJECTION_FIELDS);
+export const SECRET_INJECTION_WRITTEN = closed(SECRET_INJECTION_FIELDS);
 
-const SHIM_HEALTH = open({
+export const SHIM_HEALTH = open({
   status: required(oneOf('ok', 'degraded', 'stopping'), 'In a word.'),
   reason: optional(string(), 'Why it is not ok.'),
   uptime_ms: required(count, 'Since the shim started.'),
@@ -28,10 +28,10 @@ const SHIM_HEALTH = open({
 });
 
 /** The reason of a shim that has not taken a changed policy; `sub run --strict` looks for it. */
-const POLICY_HELD_BACK =
+export const POLICY_HELD_BACK =
   'the changed policy would let more pass; the last one stays until the next start';
 
-const BREAKER_TRIP = open({
+export const BREAKER_TRIP = open({
   rule_id: required(string(), 'The rule that tripped.'),
   scope: required(oneOf('run', 'tool', 'server_tool'), 'What shared the window.'),
   cause: required(oneOf('errors', 'repeats'), 'What there was too much of.'),
@@ -43,7 +43,7 @@ const BREAKER_TRIP = open({
   tool_name: optional(string(), 'Its tool.'),
 });
 
-const APPROVAL_STEP = open({
+export const APPROVAL_STEP = open({
   id: optional(string({ lengthMax: 64 }), 'The request; absent when nobody was asked.'),
   rule_id: required(string(), 'The rule that asks.'),
   state: required(
@@ -56,7 +56,7 @@ const APPROVAL_STEP = open({
   waited_ms: optional(count, 'How long the call waited.'),
 });
 
-const SURFACE_NOTICE = open({
+export const SURFACE_NOTICE = open({
   what: required(
     oneOf(
       'tool_hidden',
@@ -77,13 +77,3 @@ const SURFACE_NOTICE = open({
   reason_code: required(string({ lengthMax: 128 }), 'A stable, enum-like reason.'),
   detail: required(string({ lengthMax: 4_096 }), 'In words; safe to show.'),
 });
-
-export {
-  APPROVAL_STEP,
-  BREAKER_TRIP,
-  POLICY_HELD_BACK,
-  SECRET_INJECTION,
-  SECRET_INJECTION_WRITTEN,
-  SHIM_HEALTH,
-  SURFACE_NOTICE,
-};

@@ -25,21 +25,21 @@ import {
 } from '../shape.ts';
 
 /** Messages above this are forwarded without being inspected; the default of the pack. */
-const MAX_INSPECT_BYTES = 1_048_576;
+export const MAX_INSPECT_BYTES = 1_048_576;
 /** A preview holds at most this much UTF-8; the default of the pack. */
-const MAX_PREVIEW_BYTES = 16_384;
+export const MAX_PREVIEW_BYTES = 16_384;
 /** What may stand in place of the preview of a message that was not inspected. */
-const TRUNCATED_PREVIEW = '[TRUNCATED]';
+export const TRUNCATED_PREVIEW = '[TRUNCATED]';
 
-const TRANSPORT = oneOf('mcp_stdio', 'mcp_http', 'http', 'messages_api', 'unknown');
-const CALL_STATUS = oneOf('OK', 'ERROR', 'TIMEOUT', 'CANCELLED');
+export const TRANSPORT = oneOf('mcp_stdio', 'mcp_http', 'http', 'messages_api', 'unknown');
+export const CALL_STATUS = oneOf('OK', 'ERROR', 'TIMEOUT', 'CANCELLED');
 const ERROR_CLASS = oneOf('upstream_error', 'policy_block', 'timeout', 'transport', 'unknown');
 
 const count = integer({ min: 0 });
-const CLASSES_MAX = 1_000;
-const CLASS_LENGTH_MAX = 1_024;
-const FINDINGS_MAX = 100;
-const FINDING_LENGTH_MAX = 200;
+export const CLASSES_MAX = 1_000;
+export const CLASS_LENGTH_MAX = 1_024;
+export const FINDINGS_MAX = 100;
+export const FINDING_LENGTH_MAX = 200;
 const classes = array(string({ lengthMax: CLASS_LENGTH_MAX }), { itemsMax: CLASSES_MAX });
 
 const CALL_REF_FIELDS = {
@@ -52,7 +52,7 @@ const CALL_REF_FIELDS = {
   ),
 } as const;
 
-const CALL_REF = open(CALL_REF_FIELDS);
+export const CALL_REF = open(CALL_REF_FIELDS);
 
 const riskClass = optional(classes, 'Since 0.2.0: the risk classes of the call.');
 const previewsDropped = optional(
@@ -66,13 +66,13 @@ const ARGS_PREVIEW = open({
   previews_dropped: previewsDropped,
 });
 
-const RESULT_PREVIEW = open({
+export const RESULT_PREVIEW = open({
   truncated: required(boolean(), 'Whether the preview is not the whole.'),
   result_preview: optional(string({ lengthMin: 0 }), 'The result, redacted and cut.'),
   previews_dropped: previewsDropped,
 });
 
-const STARTED_CALL = open({
+export const STARTED_CALL = open({
   ...CALL_REF_FIELDS,
   transport: required(TRANSPORT, 'The adapter the call came by.'),
   bytes_in: required(count, 'The size of the request message.'),
@@ -88,7 +88,7 @@ const STARTED_CALL = open({
 });
 
 /** What became of content on its way. Never the content itself. */
-const CONTENT_OUTCOME = open({
+export const CONTENT_OUTCOME = open({
   action: required(oneOf('tag', 'redact', 'ask', 'block'), 'What was done.'),
   findings: required(
     array(string({ lengthMax: FINDING_LENGTH_MAX }), { itemsMax: FINDINGS_MAX }),
@@ -96,19 +96,19 @@ const CONTENT_OUTCOME = open({
   ),
 });
 
-const DECIDED_CALL = open({
+export const DECIDED_CALL = open({
   ...CALL_REF_FIELDS,
   risk_class: riskClass,
   content: optional(CONTENT_OUTCOME, 'Since 0.2.0: what was found in the arguments.'),
 });
 
-const ENDED_CALL = open({
+export const ENDED_CALL = open({
   ...CALL_REF_FIELDS,
   content: optional(CONTENT_OUTCOME, 'Since 0.2.0: what was found in the answer.'),
 });
 
 /** Contract C's decision, in the nesting that contract A gives it. */
-const EVENT_DECISION = open(
+export const EVENT_DECISION = open(
   {
     action: required(ACTION, 'What happens to the call.'),
     rule_id: required(nullable(string()), 'The rule that decided, or null.'),
@@ -133,50 +133,19 @@ const EVENT_DECISION = open(
   ACTION_NEEDS,
 );
 
-const CALL_ERROR = open({
+export const CALL_ERROR = open({
   class: required(ERROR_CLASS, 'Where the failure comes from.'),
   message: required(string({ lengthMin: 0 }), 'Safe to show; no secrets.'),
   code: optional(either(string({ lengthMin: 0 }), integer()), "The upstream's code, if known."),
   retryable: optional(boolean(), 'Whether the same call may work later.'),
 });
 
-type CallRef = Infer<typeof CALL_REF>;
-type ContentOutcome = Infer<typeof CONTENT_OUTCOME>;
-type DecidedCall = Infer<typeof DECIDED_CALL>;
-type EndedCall = Infer<typeof ENDED_CALL>;
-type StartedCall = Infer<typeof STARTED_CALL>;
-type EventDecision = Infer<typeof EVENT_DECISION>;
-type CallError = Infer<typeof CALL_ERROR>;
-type CallStatus = Infer<typeof CALL_STATUS>;
-type Transport = Infer<typeof TRANSPORT>;
-
-export type {
-  CallError,
-  CallRef,
-  CallStatus,
-  ContentOutcome,
-  DecidedCall,
-  EndedCall,
-  EventDecision,
-  StartedCall,
-  Transport,
-};
-export {
-  CALL_ERROR,
-  CALL_REF,
-  CALL_STATUS,
-  CLASS_LENGTH_MAX,
-  CLASSES_MAX,
-  CONTENT_OUTCOME,
-  DECIDED_CALL,
-  ENDED_CALL,
-  EVENT_DECISION,
-  FINDING_LENGTH_MAX,
-  FINDINGS_MAX,
-  MAX_INSPECT_BYTES,
-  MAX_PREVIEW_BYTES,
-  RESULT_PREVIEW,
-  STARTED_CALL,
-  TRANSPORT,
-  TRUNCATED_PREVIEW,
-};
+export type CallRef = Infer<typeof CALL_REF>;
+export type ContentOutcome = Infer<typeof CONTENT_OUTCOME>;
+export type DecidedCall = Infer<typeof DECIDED_CALL>;
+export type EndedCall = Infer<typeof ENDED_CALL>;
+export type StartedCall = Infer<typeof STARTED_CALL>;
+export type EventDecision = Infer<typeof EVENT_DECISION>;
+export type CallError = Infer<typeof CALL_ERROR>;
+export type CallStatus = Infer<typeof CALL_STATUS>;
+export type Transport = Infer<typeof TRANSPORT>;

@@ -12,16 +12,16 @@ import {
   string,
 } from '../shape.ts';
 
-const CLIENT = oneOf('claude', 'codex', 'headless', 'custom', 'unknown');
-const ENV = oneOf('dev', 'ci', 'prod', 'unknown');
+export const CLIENT = oneOf('claude', 'codex', 'headless', 'custom', 'unknown');
+export const ENV = oneOf('dev', 'ci', 'prod', 'unknown');
 
-const SOURCE = open({
+export const SOURCE = open({
   host_id: required(string(), 'Stable per machine.'),
   proc_id: required(string(), 'Stable per process.'),
   shim_id: required(string(), 'Unique per shim.'),
 });
 
-const WORKLOAD = open({
+export const WORKLOAD = open({
   user: optional(string(), 'Desktop: the local user.'),
   repo_path: optional(string(), 'Desktop: the path of the repository.'),
   ci_provider: optional(string(), 'CI: the provider.'),
@@ -46,19 +46,16 @@ const PRODUCER_FIELDS = {
   profile: optional(PROFILE, 'Since 0.2.0: whether decisions are enforced or only recorded.'),
 } as const;
 
-const ENVELOPE_FIELDS = {
+export const ENVELOPE_FIELDS = {
   v: required(formatted('pack_version'), 'The version of the interface pack.'),
   ts: required(formatted('rfc3339'), 'When it happened, in UTC.'),
   ...PRODUCER_FIELDS,
 } as const;
 
 /** Closed: what a producer puts on every line is spelled out, nothing slips in. */
-const PRODUCER = closed(PRODUCER_FIELDS);
+export const PRODUCER = closed(PRODUCER_FIELDS);
 
-type Producer = Infer<typeof PRODUCER>;
-type Workload = Infer<typeof WORKLOAD>;
-type Client = Infer<typeof CLIENT>;
-type Env = Infer<typeof ENV>;
-
-export type { Client, Env, Producer, Workload };
-export { CLIENT, ENV, ENVELOPE_FIELDS, PRODUCER, SOURCE, WORKLOAD };
+export type Producer = Infer<typeof PRODUCER>;
+export type Workload = Infer<typeof WORKLOAD>;
+export type Client = Infer<typeof CLIENT>;
+export type Env = Infer<typeof ENV>;

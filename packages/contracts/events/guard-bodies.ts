@@ -44,7 +44,7 @@ import {
 import { COUNTER_SCOPE, EVENT_BODIES, type EventBodies, type EventType } from './types.ts';
 
 /** The limits of inspection that the producer works with. */
-interface InspectLimits {
+export interface InspectLimits {
   readonly inspectBytesMax: number;
   readonly previewBytesMax: number;
   readonly utf8Bytes?: Utf8Bytes | undefined;
@@ -68,7 +68,7 @@ const SHAPES = {
 } as const;
 
 /** Three types are hot and checked by hand; the others are rare and get the full check. */
-const GUARDS: Guards = {
+export const GUARDS: Guards = {
   tool_call_start: guardStart,
   tool_call_decision: guardDecided,
   tool_call_end: guardEnd,
@@ -266,6 +266,3 @@ function guardPreviewText(text: string | undefined, bytes: number, limits: Inspe
     throw new MalformedEvent('preview', `a text of at most ${limits.previewBytesMax} bytes`);
   }
 }
-
-export type { InspectLimits };
-export { GUARDS };

@@ -4,7 +4,7 @@ import { FORMATS } from '../formats.ts';
 import { type Shape, STRING_LENGTH_MAX } from '../shape.ts';
 
 /** A producer tried to emit an event that breaks contract A. */
-class MalformedEvent extends Error {
+export class MalformedEvent extends Error {
   readonly code = 'SUB_EVENT_MALFORMED';
 
   constructor(field: string, expected: string) {
@@ -16,32 +16,32 @@ class MalformedEvent extends Error {
 const SHA256 = FORMATS.sha256.pattern;
 
 /** A plain object: what inherits fields or has a toJSON is read by guards otherwise than written. */
-function mustBePlain(value: object, field: string): void {
+export function mustBePlain(value: object, field: string): void {
   if (isPlain(value)) return;
   throw new MalformedEvent(field, 'a plain object, without a class and without toJSON');
 }
 
-function mustText(value: string, field: string): void {
+export function mustText(value: string, field: string): void {
   if (typeof value === 'string' && value.length > 0 && !isLonger(value, STRING_LENGTH_MAX)) return;
   throw new MalformedEvent(field, `a string of 1 to ${STRING_LENGTH_MAX} characters`);
 }
 
-function mustCount(value: number, field: string, min = 0): void {
+export function mustCount(value: number, field: string, min = 0): void {
   if (Number.isSafeInteger(value) && value >= min) return;
   throw new MalformedEvent(field, `a whole number of at least ${min}`);
 }
 
-function mustHash(value: string, field: string): void {
+export function mustHash(value: string, field: string): void {
   if (typeof value === 'string' && SHA256.test(value)) return;
   throw new MalformedEvent(field, FORMATS.sha256.words);
 }
 
-function mustBe(values: readonly string[], value: string, field: string): void {
+export function mustBe(values: readonly string[], value: string, field: string): void {
   if (values.includes(value)) return;
   throw new MalformedEvent(field, `one of ${values.join(', ')}`);
 }
 
-function mustFlag(value: boolean, field: string): void {
+export function mustFlag(value: boolean, field: string): void {
   if (typeof value === 'boolean') return;
   throw new MalformedEvent(field, 'true or false');
 }
@@ -54,7 +54,7 @@ function mustFit(shape: Shape, value: unknown, field: string): void {
 }
 
 /** The full check, and the value as it will be written, which has passed the same check. */
-function mustFitWritten<T extends object>(shape: Shape, value: T, field: string): T {
+export function mustFitWritten<T extends object>(shape: Shape, value: T, field: string): T {
   mustBePlain(value, field);
   mustFit(shape, value, field);
   const written: unknown = JSON.parse(JSON.stringify(value));
@@ -64,12 +64,16 @@ function mustFitWritten<T extends object>(shape: Shape, value: T, field: string)
 }
 
 /** Counts the bytes of a text in UTF-8; the outside may have a faster one. */
-type Utf8Bytes = (text: string) => number;
+export type Utf8Bytes = (text: string) => number;
 
 const BEYOND_ASCII = /[^\x00-\x7f]/;
 
 /** Whether a text takes at most that many bytes in UTF-8, counting only when it may not. */
-function fitsBytes(text: string, bytesMax: number, utf8Bytes: Utf8Bytes = countBytes): boolean {
+export function fitsBytes(
+  text: string,
+  bytesMax: number,
+  utf8Bytes: Utf8Bytes = countBytes,
+): boolean {
   if (text.length * 3 <= bytesMax) return true;
   if (text.length > bytesMax) return false;
   return utf8Bytes(text) <= bytesMax;
@@ -84,16 +88,3 @@ function countBytes(text: string): number {
   }
   return bytes;
 }
-
-export type { Utf8Bytes };
-export {
-  fitsBytes,
-  MalformedEvent,
-  mustBe,
-  mustBePlain,
-  mustCount,
-  mustFitWritten,
-  mustFlag,
-  mustHash,
-  mustText,
-};

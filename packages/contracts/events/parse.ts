@@ -3,9 +3,9 @@ import { check, isObject, type Mismatch } from '../check.ts';
 import { EVENT, type Event } from './types.ts';
 
 /** Room for 1 MiB of suggested arguments, however they grow in writing; longer is not read. */
-const EVENT_LINE_LENGTH_MAX = 8_388_608;
+export const EVENT_LINE_LENGTH_MAX = 8_388_608;
 
-type ParsedEvent =
+export type ParsedEvent =
   | { readonly ok: true; readonly event: Event }
   /** A type of a later version: not an error, skip it. */
   | { readonly ok: false; readonly kind: 'unknown_type'; readonly type: string }
@@ -17,7 +17,7 @@ type ParsedEvent =
     };
 
 /** Reads a value as an event. Unknown fields are kept. */
-function parseEvent(value: unknown): ParsedEvent {
+export function parseEvent(value: unknown): ParsedEvent {
   const type = isObject(value) ? value['type'] : undefined;
   if (typeof type === 'string' && !Object.hasOwn(EVENT.cases, type)) {
     return { ok: false, kind: 'unknown_type', type };
@@ -31,7 +31,7 @@ function parseEvent(value: unknown): ParsedEvent {
 }
 
 /** Reads one line of the stream, with or without its newline. */
-function parseEventLine(line: string): ParsedEvent {
+export function parseEventLine(line: string): ParsedEvent {
   if (line.length > EVENT_LINE_LENGTH_MAX) {
     const expected = `a line of at most ${EVENT_LINE_LENGTH_MAX} characters`;
     const got = `${line.length} characters`;
@@ -54,6 +54,3 @@ function malformedLine(
   const mismatch: Mismatch = { path: [], problem: 'value', choices: [], ...words };
   return { ok: false, kind: 'malformed', code, mismatches: [mismatch] };
 }
-
-export type { ParsedEvent };
-export { EVENT_LINE_LENGTH_MAX, parseEvent, parseEventLine };

@@ -19,7 +19,7 @@ import type { InspectLimits } from './guard-bodies.ts';
 import { fitsBytes } from './guards.ts';
 import { COUNTER_SCOPE, type EventType } from './types.ts';
 
-interface QuickBodies {
+export interface QuickBodies {
   /** The body as JSON without its opening brace. */
   body(type: EventType, body: unknown): string | undefined;
   /** Keeps the JSON of a decision that can't change, for the calls that get the same one. */
@@ -218,7 +218,7 @@ const REF_OF_CALL = ['call'];
 const ARGS_SHOWN = ['truncated', 'args_preview'];
 const RESULT_SHOWN = ['truncated', 'result_preview'];
 
-function quickBodies(limits: InspectLimits): QuickBodies {
+export function quickBodies(limits: InspectLimits): QuickBodies {
   return new Quick(limits);
 }
 
@@ -262,6 +262,3 @@ function isUnchanging(value: unknown): boolean {
   const fields = Object.values(Object.getOwnPropertyDescriptors(value));
   return fields.every((field) => 'value' in field && isUnchanging(field.value));
 }
-
-export type { QuickBodies };
-export { quickBodies };

@@ -35,7 +35,7 @@ import {
 import { ENVELOPE_FIELDS } from './envelope.ts';
 
 const RUN_STATUS = oneOf('SUCCEEDED', 'FAILED', 'TERMINATED', 'CANCELLED');
-const COUNTER_SCOPE = oneOf('run', 'shim');
+export const COUNTER_SCOPE = oneOf('run', 'shim');
 
 const count = integer({ min: 0 });
 
@@ -62,7 +62,7 @@ const RUN_ENDED = open({
 });
 
 /** The fields of each event type besides the envelope. */
-const EVENT_BODIES = {
+export const EVENT_BODIES = {
   run_start: { run: required(RUN_STARTED, 'The run that begins.') },
   tool_call_start: { call: required(STARTED_CALL, 'The call that begins.') },
   tool_call_decision: {
@@ -124,7 +124,7 @@ function eventOf<T extends string, F extends Fields>(type: T, body: F) {
   return open({ ...ENVELOPE_FIELDS, type: required(oneOf(type), 'The type.'), ...body });
 }
 
-const EVENT = variant('type', {
+export const EVENT = variant('type', {
   run_start: eventOf('run_start', EVENT_BODIES.run_start),
   tool_call_start: eventOf('tool_call_start', EVENT_BODIES.tool_call_start),
   tool_call_decision: eventOf('tool_call_decision', EVENT_BODIES.tool_call_decision),
@@ -139,10 +139,10 @@ const EVENT = variant('type', {
   surface: eventOf('surface', EVENT_BODIES.surface),
 });
 
-type EventType = keyof typeof EVENT_BODIES;
-type EventOf<T extends EventType> = Infer<(typeof EVENT)['cases'][T]>;
+export type EventType = keyof typeof EVENT_BODIES;
+export type EventOf<T extends EventType> = Infer<(typeof EVENT)['cases'][T]>;
 /** Case by case: all of `EVENT` at once is so deep that the compiler gives up on some days. */
-type Event =
+export type Event =
   | EventOf<'run_start'>
   | EventOf<'tool_call_start'>
   | EventOf<'tool_call_decision'>
@@ -157,7 +157,7 @@ type Event =
   | EventOf<'surface'>;
 type BodyOf<F extends Fields> = Infer<ObjectShape<F>>;
 /** Spelled out: the compiler gives up on a mapped type that is indexed by a type parameter. */
-interface EventBodies {
+export interface EventBodies {
   readonly run_start: BodyOf<(typeof EVENT_BODIES)['run_start']>;
   readonly tool_call_start: BodyOf<(typeof EVENT_BODIES)['tool_call_start']>;
   readonly tool_call_decision: BodyOf<(typeof EVENT_BODIES)['tool_call_decision']>;
@@ -171,7 +171,4 @@ interface EventBodies {
   readonly approval: BodyOf<(typeof EVENT_BODIES)['approval']>;
   readonly surface: BodyOf<(typeof EVENT_BODIES)['surface']>;
 }
-type EventBody<T extends EventType> = EventBodies[T];
-
-export type { Event, EventBodies, EventBody, EventOf, EventType };
-export { COUNTER_SCOPE, EVENT, EVENT_BODIES };
+export type EventBody<T extends EventType> = EventBodies[T];

@@ -10,7 +10,7 @@ import { EVENT_LINE_LENGTH_MAX } from './parse.ts';
 import { type QuickBodies, quickBodies } from './quick-bodies.ts';
 import { EVENT_BODIES, type EventBodies, type EventBody, type EventType } from './types.ts';
 
-interface EventWriter {
+export interface EventWriter {
   /** One event as one line of JSON, without its newline. Throws on what contract A forbids. */
   line<T extends EventType>(type: T, body: EventBody<NoInfer<T>>, ts: string): string;
 }
@@ -22,7 +22,7 @@ const KNOWN: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 );
 
 /** Checks and serialises what every event of this producer shares, once. */
-function eventWriter(producer: Producer, limits: Partial<InspectLimits> = {}): EventWriter {
+export function eventWriter(producer: Producer, limits: Partial<InspectLimits> = {}): EventWriter {
   const written = mustFitWritten(PRODUCER, producer, 'producer');
   const { inspectBytesMax = MAX_INSPECT_BYTES, previewBytesMax = MAX_PREVIEW_BYTES } = limits;
   if (!(previewBytesMax >= 0 && previewBytesMax <= STRING_LENGTH_MAX)) {
@@ -83,6 +83,3 @@ function shorter(head: string, type: EventType, body: EventBodies[EventType]): s
 function withoutSuggestion(key: string, value: unknown): unknown {
   return key === 'suggested_args' ? null : value;
 }
-
-export type { EventWriter };
-export { eventWriter };

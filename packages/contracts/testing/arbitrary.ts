@@ -6,7 +6,7 @@ const TEXT_LENGTH_MAX = 40;
 const ITEMS_MAX = 4;
 
 /** Values that fit the shape, its conditions included. */
-function arbitraryOf(shape: Shape): fc.Arbitrary<unknown> {
+export function arbitraryOf(shape: Shape): fc.Arbitrary<unknown> {
   switch (shape.kind) {
     case 'string':
       return text(shape);
@@ -83,5 +83,3 @@ function meetsConditions(shape: ObjectShape, value: Record<string, unknown>): bo
       value[field] !== is || needs.every((name) => (value[name] ?? null) !== null),
   );
 }
-
-export { arbitraryOf };

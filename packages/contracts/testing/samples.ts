@@ -2,23 +2,23 @@
 // same table, so that neither can be stricter or laxer than the other.
 import type { JsonValue } from '../shape.ts';
 
-type SchemaName = 'event' | 'bundle' | 'decision' | 'error-data';
+export type SchemaName = 'event' | 'bundle' | 'decision' | 'error-data';
 
-interface Sample {
+export interface Sample {
   readonly name: string;
   readonly schema: SchemaName;
   readonly value: JsonValue;
 }
 
 /** One change to a valid value that makes it invalid; `undefined` removes the field. */
-interface Damage {
+export interface Damage {
   readonly sample: string;
   readonly path: string;
   readonly value: JsonValue | undefined;
 }
 
-const HASH = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
-const POLICY = { policy_id: 'team', policy_version: '1.2.0', policy_hash: HASH };
+export const HASH = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+export const POLICY = { policy_id: 'team', policy_version: '1.2.0', policy_hash: HASH };
 const CALL = { call_id: 'c1', server_name: 'github', tool_name: 'create_issue', args_hash: HASH };
 const HINT = {
   hint_text: 'Ask for at most 100.',
@@ -252,7 +252,7 @@ const EVENTS: { readonly [name: string]: JsonValue } = {
   },
 };
 
-const SAMPLES: readonly Sample[] = [
+export const SAMPLES: readonly Sample[] = [
   ...Object.entries(EVENTS).map(([name, value]) => ({ name, schema: 'event', value }) as const),
   { name: 'decision', schema: 'decision', value: DECISION },
   {
@@ -342,7 +342,7 @@ const EVENT_DAMAGES: readonly Damage[] = [
   { sample: 'surface', path: 'surface.detail', value: 'a'.repeat(4_097) },
 ];
 
-const DAMAGES: readonly Damage[] = [
+export const DAMAGES: readonly Damage[] = [
   ...EVENT_DAMAGES,
   ...['action', 'rule_id', 'severity', 'reason_code', 'summary'].map((path) => ({
     sample: 'decision',
@@ -387,7 +387,7 @@ const DAMAGES: readonly Damage[] = [
 ];
 
 /** The damaged value, leaving the sample itself alone. */
-function damaged(sample: JsonValue, damage: Pick<Damage, 'path' | 'value'>): unknown {
+export function damaged(sample: JsonValue, damage: Pick<Damage, 'path' | 'value'>): unknown {
   const copy: unknown = JSON.parse(JSON.stringify(sample));
   const keys = damage.path.split('.');
   const last = keys.pop() ?? '';
@@ -403,11 +403,8 @@ function childOf(value: unknown, key: string): unknown {
 }
 
 /** The sample of that name. */
-function sampleOf(name: string): Sample {
+export function sampleOf(name: string): Sample {
   const found = SAMPLES.find((sample) => sample.name === name);
   if (found === undefined) throw new Error(`There is no sample ${name}.`);
   return found;
 }
-
-export type { Damage, Sample, SchemaName };
-export { DAMAGES, damaged, HASH, POLICY, SAMPLES, sampleOf };

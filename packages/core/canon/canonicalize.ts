@@ -2,7 +2,7 @@
 import { type Failure, Reader } from './reader.ts';
 import { readDocument } from './scan.ts';
 
-type Canonical = { readonly ok: true; readonly canonical: string } | Failure;
+export type Canonical = { readonly ok: true; readonly canonical: string } | Failure;
 
 interface CanonicalOptions {
   /** Also refuse two keys of one object that differ only in case: some readers take them for one. */
@@ -21,13 +21,13 @@ interface CanonicalOptions {
  * - Numbers are formatted by exact decimal value with ECMAScript's thresholds: plain up to 21
  *   integer digits and down to 0.000001, else `d.ddde+N` with every digit kept. Zero has no sign.
  */
-function canonicalize(text: string, { foldsKeys = false }: CanonicalOptions = {}): Canonical {
+export function canonicalize(
+  text: string,
+  { foldsKeys = false }: CanonicalOptions = {},
+): Canonical {
   const reader = new Reader(text, foldsKeys);
   const canonical = readDocument(reader);
   if (canonical !== undefined) return { ok: true, canonical };
   if (reader.failure === undefined) throw new Error('the reader failed without saying why');
   return reader.failure;
 }
-
-export type { Canonical };
-export { canonicalize };

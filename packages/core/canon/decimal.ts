@@ -3,10 +3,10 @@
 import { DOT, MINUS, NINE, ZERO } from './units.ts';
 
 /** Integers of more digits are written with an exponent, as in ECMAScript. */
-const PLAIN_INTEGER_DIGITS_MAX = 21;
+export const PLAIN_INTEGER_DIGITS_MAX = 21;
 /** Fractions with more zeros after the point are written with an exponent, as in ECMAScript. */
-const PLAIN_LEADING_ZEROS_MAX = 5;
-const EXPONENT_MAX = 999_999_999;
+export const PLAIN_LEADING_ZEROS_MAX = 5;
+export const EXPONENT_MAX = 999_999_999;
 
 /** A value as ±0.DIGITS × 10^point, with neither leading nor trailing zeros in its digits. */
 interface Decimal {
@@ -20,7 +20,7 @@ interface Decimal {
  * depends on the value alone: ECMAScript's Number::toString over the exact digits. So up to 21
  * integer digits stay plain; beyond that an exponent bounds the length, and every digit stays.
  */
-function canonicalNumber(raw: string): string | undefined {
+export function canonicalNumber(raw: string): string | undefined {
   const decimal = readDecimal(raw);
   if (decimal.digits === '') return '0';
   if (Math.abs(decimal.point - 1) > EXPONENT_MAX) return undefined;
@@ -62,5 +62,3 @@ function formatMagnitude({ digits, point }: Decimal): string {
   const fraction = digits.length === 1 ? '' : `.${digits.slice(1)}`;
   return `${digits.slice(0, 1)}${fraction}e${point > 0 ? '+' : '-'}${Math.abs(point - 1)}`;
 }
-
-export { canonicalNumber, EXPONENT_MAX, PLAIN_INTEGER_DIGITS_MAX, PLAIN_LEADING_ZEROS_MAX };

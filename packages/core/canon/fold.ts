@@ -10,11 +10,9 @@ const PLAIN_KEY = /^[^\0A-Z\u0080-\uffff]*$/;
  * Unicode's simple case folding, which Go's encoding/json uses (`ſ` is an `s`, the Kelvin sign a `k`),
  * and as Java's `equalsIgnoreCase` (`ı` and `İ` are an `i`). To a reader written in C a key ends at NUL.
  */
-function foldKey(key: string): string {
+export function foldKey(key: string): string {
   if (PLAIN_KEY.test(key)) return key;
   // Lower case first: `ẞ` would stay apart from `ß`, which is `SS` in upper case.
   const [seen = ''] = key.split(NUL, 1);
   return seen.toLowerCase().toUpperCase().toLowerCase().replaceAll(DOTTED_I, 'i');
 }
-
-export { foldKey };

@@ -4,23 +4,26 @@ import { canonicalize } from './canonicalize.ts';
 import type { Failure } from './reader.ts';
 
 /** What a call without arguments is hashed as. */
-const EMPTY_ARGS = '{}';
+export const EMPTY_ARGS = '{}';
 
-interface NotObject {
+export interface NotObject {
   readonly ok: false;
   readonly code: 'SUB_CANON_NOT_OBJECT';
   readonly offset: number;
   readonly message: string;
 }
 
-interface HashedArgs {
+export interface HashedArgs {
   readonly ok: true;
   readonly hash: string;
   readonly canonical: string;
 }
 
 /** Hashes the raw JSON text of a call's arguments; absent arguments hash as `EMPTY_ARGS`. */
-function argsHash(text: string | undefined, sha256: Sha256): HashedArgs | Failure | NotObject {
+export function argsHash(
+  text: string | undefined,
+  sha256: Sha256,
+): HashedArgs | Failure | NotObject {
   const input = text ?? EMPTY_ARGS;
   const result = canonicalize(input, { foldsKeys: true });
   if (!result.ok) return result;
@@ -32,6 +35,3 @@ function argsHash(text: string | undefined, sha256: Sha256): HashedArgs | Failur
   }
   return { ok: true, hash: sha256(canonical), canonical };
 }
-
-export type { HashedArgs, NotObject };
-export { argsHash, EMPTY_ARGS };

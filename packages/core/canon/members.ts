@@ -4,7 +4,7 @@ import { compareKeys, type Key } from './order.ts';
 import { AS_WRITTEN } from './reader.ts';
 import { COLON, COMMA } from './units.ts';
 
-interface Member extends Key {
+export interface Member extends Key {
   /** Where the key stands in the text, quotes included, and its canonical text. */
   readonly keyStart: number;
   readonly keyEnd: number;
@@ -19,7 +19,7 @@ interface Member extends Key {
 const INSERTION_SORT_MAX = 12;
 
 /** Puts members in order, and says whether two of them have one key. */
-function sortMembers(members: Member[]): boolean {
+export function sortMembers(members: Member[]): boolean {
   let repeats = false;
   const compare = (left: Member, right: Member): number => {
     const order = compareKeys(left, right);
@@ -47,7 +47,7 @@ function insertionSort(members: Member[], compare: (left: Member, right: Member)
 }
 
 /** The first member in the text whose key an earlier one has, once they are in order. */
-function firstRepeated(sorted: readonly Member[]): Member | undefined {
+export function firstRepeated(sorted: readonly Member[]): Member | undefined {
   let first: Member | undefined;
   let previous: Member | undefined;
   for (const member of sorted) {
@@ -71,7 +71,7 @@ function hasCase({ source, start, end }: Key): boolean {
 }
 
 /** Two members whose keys differ only in case, in the order of the text. */
-function foldedPair(members: readonly Member[]): readonly [Member, Member] | undefined {
+export function foldedPair(members: readonly Member[]): readonly [Member, Member] | undefined {
   if (members.length < 2 || !members.some(hasCase)) return undefined;
   const seen = new Map<string, Member>();
   for (const member of members.toSorted((one, other) => one.keyStart - other.keyStart)) {
@@ -83,12 +83,12 @@ function foldedPair(members: readonly Member[]): readonly [Member, Member] | und
   return undefined;
 }
 
-function keyText({ source, start, end }: Key): string {
+export function keyText({ source, start, end }: Key): string {
   return source.slice(start, end);
 }
 
 /** The canonical text of an object, in as few pieces as its text allows. */
-function joinMembers(text: string, members: readonly Member[]): string {
+export function joinMembers(text: string, members: readonly Member[]): string {
   let out = '{';
   let left = members.length;
   for (const member of members) {
@@ -110,6 +110,3 @@ function joinMembers(text: string, members: readonly Member[]): string {
   }
   return `${out}}`;
 }
-
-export type { Member };
-export { firstRepeated, foldedPair, joinMembers, keyText, sortMembers };

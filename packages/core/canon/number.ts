@@ -10,7 +10,7 @@ import { DOT, LOWER_E, MINUS, NINE, PLUS, UPPER_E, ZERO } from './units.ts';
 
 const SMALL_FRACTION = '0'.repeat(PLAIN_LEADING_ZEROS_MAX + 1);
 
-function readNumber(reader: Reader): Piece {
+export function readNumber(reader: Reader): Piece {
   const { text, at: start } = reader;
   const integer = reader.unit(start) === MINUS ? start + 1 : start;
   let at = digitsEnd(text, integer);
@@ -60,5 +60,3 @@ function digitsEnd(text: string, start: number): number {
   }
   return at;
 }
-
-export { readNumber };

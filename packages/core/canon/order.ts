@@ -4,14 +4,14 @@
 const SURROGATE_FIRST = 0xd800;
 
 /** A key as a stretch of a text, so that most keys are compared without being copied. */
-interface Key {
+export interface Key {
   readonly source: string;
   readonly start: number;
   readonly end: number;
 }
 
 /** Negative, zero or positive, as the first key sorts before, with or after the second. */
-function compareKeys(left: Key, right: Key): number {
+export function compareKeys(left: Key, right: Key): number {
   const leftLength = left.end - left.start;
   const rightLength = right.end - right.start;
   const shared = Math.min(leftLength, rightLength);
@@ -37,6 +37,3 @@ function compareHighUnits(left: Key, right: Key, index: number): number {
 function codePoint(key: Key, index: number): number {
   return key.source.codePointAt(key.start + index) ?? 0;
 }
-
-export type { Key };
-export { compareKeys };

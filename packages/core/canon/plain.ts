@@ -6,7 +6,7 @@ import { SPACE } from './units.ts';
  * below a space. Subtracting sets the highest bit of a byte that was too small; where it was set
  * before, the byte is beyond ASCII and plain.
  */
-function arePlain(four: number): boolean {
+export function arePlain(four: number): boolean {
   // Spelled out here: a constant of the file would be loaded anew for each four.
   const quote = four ^ 0x22222222;
   const slash = four ^ 0x5c5c5c5c;
@@ -17,14 +17,14 @@ function arePlain(four: number): boolean {
 }
 
 /** What `oddByteAt` stops at beside control characters. */
-const NOTHING_MORE = 0;
-const BEYOND_ASCII = 0x80808080 | 0;
+export const NOTHING_MORE = 0;
+export const BEYOND_ASCII = 0x80808080 | 0;
 
 /**
  * The first byte of a range that is a control character, or beyond ASCII where `more` says so; else
  * its end. Sixteen bytes at a time, as above.
  */
-function oddByteAt(
+export function oddByteAt(
   view: DataView,
   { from, until }: { readonly from: number; readonly until: number },
   more: number,
@@ -53,5 +53,3 @@ function oddByteAt(
   }
   return until;
 }
-
-export { arePlain, BEYOND_ASCII, NOTHING_MORE, oddByteAt };

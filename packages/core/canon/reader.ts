@@ -1,13 +1,13 @@
 // A place in a JSON text, and what went wrong there.
 import { CARRIAGE_RETURN, END, LINE_FEED, SPACE, TAB } from './units.ts';
 
-type CanonCode =
+export type CanonCode =
   | 'SUB_CANON_SYNTAX'
   | 'SUB_CANON_DUPLICATE_KEY'
   | 'SUB_CANON_DEPTH'
   | 'SUB_CANON_NUMBER';
 
-interface Failure {
+export interface Failure {
   readonly ok: false;
   readonly code: CanonCode;
   /** Where in the text, in UTF-16 units from 0. */
@@ -16,12 +16,12 @@ interface Failure {
 }
 
 /** Says that the text just read is canonical as it stands. No JSON value is an empty text. */
-const AS_WRITTEN = '';
+export const AS_WRITTEN = '';
 
 /** The canonical text of what was read, `AS_WRITTEN`, or undefined after a failure. */
-type Piece = string | undefined;
+export type Piece = string | undefined;
 
-class Reader {
+export class Reader {
   readonly text: string;
   /** Whether two keys of one object that differ only in case are a fault. */
   readonly foldsKeys: boolean;
@@ -73,9 +73,6 @@ function isSpace(unit: number): boolean {
 }
 
 /** Text from outside, safe to show in a message. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return JSON.stringify(text);
 }
-
-export type { CanonCode, Failure, Piece };
-export { AS_WRITTEN, quoted, Reader };

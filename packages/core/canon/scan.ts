@@ -27,11 +27,11 @@ import {
 } from './units.ts';
 
 /** How deep arrays and objects may nest. */
-const DEPTH_MAX = 256;
+export const DEPTH_MAX = 256;
 const KEY_SHOWN_MAX = 64;
 
 /** The canonical text of the whole input, or undefined after a failure. */
-function readDocument(reader: Reader): Piece {
+export function readDocument(reader: Reader): Piece {
   reader.next();
   const start = reader.at;
   const piece = readValue(reader, 0);
@@ -199,5 +199,3 @@ function ambiguous(reader: Reader, [one, other]: readonly [Member, Member]): und
 function shownKey(member: Member): string {
   return quoted(keyText(member).slice(0, KEY_SHOWN_MAX));
 }
-
-export { DEPTH_MAX, readDocument };

@@ -26,7 +26,7 @@ const KEY_LENGTH_SHORT = 32;
 type Special = 'end' | 'canonical' | 'rewritten' | 'invalid';
 
 /** Reads a string from its opening quote; `reader.escaped` says whether it has an escape. */
-function readString(reader: Reader): Piece {
+export function readString(reader: Reader): Piece {
   const { text, at: start } = reader;
   let rewrittenTried = false;
   reader.escaped = false;
@@ -78,7 +78,7 @@ function closingQuote(text: string, from: number): number {
 }
 
 /** Where a short string without anything special ends, from its opening quote; else -1. */
-function shortStringEnd(text: string, start: number): number {
+export function shortStringEnd(text: string, start: number): number {
   const stop = Math.min(text.length, start + KEY_LENGTH_SHORT);
   for (let at = start + 1; at < stop; at++) {
     const unit = text.charCodeAt(at);
@@ -89,7 +89,7 @@ function shortStringEnd(text: string, start: number): number {
 }
 
 /** The text that a valid string literal stands for. */
-function unescaped(literal: string): string {
+export function unescaped(literal: string): string {
   return String(JSON.parse(literal));
 }
 
@@ -149,5 +149,3 @@ function readSurrogate(reader: Reader): Special {
   reader.at += paired ? 2 : 1;
   return paired ? 'canonical' : 'rewritten';
 }
-
-export { readString, shortStringEnd, unescaped };

@@ -242,10 +242,8 @@ function lowered(byte: number): number {
  * keys that differ only in case. What
  * is rare, such as an escaped key or one beyond ASCII, gives false even where it is canonical: its text will tell.
  */
-function isCanonicalObject(bytes: Uint8Array, start: number, end: number): boolean {
+export function isCanonicalObject(bytes: Uint8Array, start: number, end: number): boolean {
   if (start >= end || bytes[start] !== OPEN_BRACE) return false;
   const written = new Written(bytes, start, end);
   return written.object(1) && written.at === end;
 }
-
-export { isCanonicalObject };

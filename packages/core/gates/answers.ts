@@ -22,7 +22,7 @@ type Treated =
   | { readonly ok: false; readonly refused: Refused };
 
 /** A result that a model reads. */
-function resultPassage(memory: Memory, received: Passing, nowMs: number): Passage {
+export function resultPassage(memory: Memory, received: Passing, nowMs: number): Passage {
   const message = withTool(memory, received);
   const { method, call } = message;
   const sized = withinLimit(memory, message, message.value);
@@ -145,7 +145,7 @@ function forModel(memory: Memory, { method, call, isError }: Passing, value: unk
 }
 
 /** Anything else that comes in and carries text. */
-function inboundPassage(memory: Memory, received: Passing, nowMs: number): Passage {
+export function inboundPassage(memory: Memory, received: Passing, nowMs: number): Passage {
   const message = received.kind === 'answer' ? withTool(memory, received) : received;
   const scanned = scanInbound(memory, message, nowMs);
   if (!scanned.ok) return scanned.refused;
@@ -159,5 +159,3 @@ function withoutMarks({ content, options }: Memory, value: unknown): unknown {
   const isMarked = content?.external_content === 'mark' && options.enforces.content;
   return isMarked ? withTextsAndKeys(value, neutral) : value;
 }
-
-export { inboundPassage, resultPassage };

@@ -81,7 +81,10 @@ interface Marking {
 }
 
 /** Texts are cut to the limit, and marked where that is wanted. */
-function bounded(value: unknown, { method, source, tool, isMarked, unitsMax }: Marking): unknown {
+export function bounded(
+  value: unknown,
+  { method, source, tool, isMarked, unitsMax }: Marking,
+): unknown {
   let room = unitsMax;
   return withSlots(method, value, ({ text, isProse }) => {
     const unitsLeft = room;
@@ -93,7 +96,7 @@ function bounded(value: unknown, { method, source, tool, isMarked, unitsMax }: M
 }
 
 /** Structured content cannot be cut: half of it would no longer fit its schema. */
-function isStructureTooLong(value: unknown, unitsMax: number): boolean {
+export function isStructureTooLong(value: unknown, unitsMax: number): boolean {
   if (!isObject(value) || value['structuredContent'] === undefined) return false;
   return JSON.stringify(value['structuredContent']).length > unitsMax;
 }
@@ -101,7 +104,7 @@ function isStructureTooLong(value: unknown, unitsMax: number): boolean {
 const ROUNDS_MAX = 24;
 
 /** The answer within the manifest's limit; undefined when it cannot be, or must not be cut. */
-function withinBytes(method: string, value: unknown, limit: Manifest['answers']): unknown {
+export function withinBytes(method: string, value: unknown, limit: Manifest['answers']): unknown {
   if (sizeOf(value) <= limit.bytesMax) return value;
   if (limit.onExcess === 'refuse') return undefined;
   let unitsMax = limit.bytesMax;
@@ -119,5 +122,3 @@ function withinBytes(method: string, value: unknown, limit: Manifest['answers'])
 function sizeOf(value: unknown): number {
   return byteLength(JSON.stringify(value) ?? '');
 }
-
-export { bounded, isStructureTooLong, withinBytes };

@@ -3,7 +3,7 @@ import { visible } from '../policy/visible.ts';
 import type { SurfaceNotice } from '../session/guard.ts';
 import { clean } from './say.ts';
 
-interface Board {
+export interface Board {
   tell(notice: SurfaceNotice): void;
   take(): readonly SurfaceNotice[];
 }
@@ -13,7 +13,7 @@ const KNOWN_MAX = 5_000;
 const NAME_MAX = 200;
 const NONE: readonly SurfaceNotice[] = [];
 
-function createBoard(redact: () => (text: string) => string): Board {
+export function createBoard(redact: () => (text: string) => string): Board {
   const known = new Set<string>();
   let waiting: SurfaceNotice[] = [];
   return {
@@ -35,6 +35,3 @@ function createBoard(redact: () => (text: string) => string): Board {
     },
   };
 }
-
-export type { Board };
-export { createBoard };

@@ -12,7 +12,7 @@ import type { Memory } from './memory.ts';
 import type { Stop } from './say.ts';
 
 /** Whether calls to the server are paused; undefined when this one may go. */
-function breakerStop(memory: Memory, call: GuardedCall, nowMs: number): Stop | undefined {
+export function breakerStop(memory: Memory, call: GuardedCall, nowMs: number): Stop | undefined {
   const { connection, options } = memory;
   if (options.manifest === undefined || connection.phase === 'active') return undefined;
   if (mayProbe(memory, options.manifest, { call, nowMs })) return undefined;
@@ -45,7 +45,7 @@ function mayProbe(memory: Memory, { breaker }: Manifest, { call, nowMs }: Asked)
 }
 
 /** The call goes out: it may be the probe. */
-function breakerPassed(memory: Memory, call: GuardedCall, nowMs: number): void {
+export function breakerPassed(memory: Memory, call: GuardedCall, nowMs: number): void {
   const { options, connection } = memory;
   if (options.manifest === undefined || connection.phase === 'active') return;
   if (!mayProbe(memory, options.manifest, { call, nowMs })) return;
@@ -59,7 +59,7 @@ function failedProbe({ breaker }: Manifest): ConnectionEvent {
   return { kind: 'probe_ended', ok: false, latencyMs: breaker.latencyThresholdMs };
 }
 
-function breakerEnded(memory: Memory, end: CallEnd, nowMs: number): void {
+export function breakerEnded(memory: Memory, end: CallEnd, nowMs: number): void {
   if (memory.options.manifest === undefined) return;
   const isProbe = memory.probe?.callId === end.callId;
   if (isProbe) memory.probe = undefined;
@@ -91,5 +91,3 @@ function move(memory: Memory, event: ConnectionEvent, nowMs: number): void {
       : `Too many calls of the server have failed; calls to it are paused for ${inWords(waitMs)}.`,
   });
 }
-
-export { breakerEnded, breakerPassed, breakerStop };

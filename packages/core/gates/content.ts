@@ -29,7 +29,7 @@ interface Scanned {
   readonly nowMs: number;
 }
 
-interface Judged {
+export interface Judged {
   readonly action: Action;
   /** What may travel: everything from `redact` on has a marker in its place. */
   readonly value: unknown;
@@ -51,7 +51,7 @@ const CLASS_WORDS: { readonly [C in FindingClass]: string } = {
 };
 
 /** Looks through a value, and says what the policy wants done about it. */
-function judge(memory: Memory, section: FullContentSection, scanned: Scanned): Judged {
+export function judge(memory: Memory, section: FullContentSection, scanned: Scanned): Judged {
   const { direction, value, place, nowMs } = scanned;
   const { fingerprint, server, enforces } = memory.options;
   const actions = actionsOf(section, direction);
@@ -145,7 +145,7 @@ interface Outbound {
 const NOTHING: Outbound = { stops: [] };
 
 /** A call, by the content section: its arguments, and what stands beside them. */
-function outboundCall(memory: Memory, call: GuardedCall, nowMs: number): Outbound {
+export function outboundCall(memory: Memory, call: GuardedCall, nowMs: number): Outbound {
   const section = memory.content;
   if (section === undefined) return NOTHING;
   const sent = outboundArgs(memory, call, nowMs);
@@ -247,7 +247,11 @@ function unread(memory: Memory, section: FullContentSection, tool: string): Outb
 }
 
 /** What stands around a message that is no call: it is not for a model, and cannot be changed. */
-function aroundPassage(memory: Memory, scanned: Omit<Scanned, 'value'>, rest: JsonObject): Passage {
+export function aroundPassage(
+  memory: Memory,
+  scanned: Omit<Scanned, 'value'>,
+  rest: JsonObject,
+): Passage {
   const section = memory.content;
   if (section === undefined) return SAME;
   const { action, note, words } = judge(memory, section, { ...scanned, value: rest });
@@ -264,6 +268,3 @@ function aroundPassage(memory: Memory, scanned: Omit<Scanned, 'value'>, rest: Js
 }
 
 const SAME: Passage = { kind: 'same' };
-
-export type { Judged };
-export { aroundPassage, judge, outboundCall };

@@ -28,7 +28,7 @@ const FINE: Judged = { isBad: false, tags: [] };
 const CLASSES: readonly FindingClass[] = ['secret', 'personal', 'injection', 'hidden_text'];
 
 /** Looks through one definition, and tells what is odd about it. */
-function judgeDefinition(memory: Memory, definition: Definition, nowMs: number): Judged {
+export function judgeDefinition(memory: Memory, definition: Definition, nowMs: number): Judged {
   const { server, enforces } = memory.options;
   const section = memory.content;
   if (section === undefined) return FINE;
@@ -86,7 +86,11 @@ interface Page {
 }
 
 /** The names on a page that must not be shown. A name that is bad once is bad on the whole page. */
-function badNames(memory: Memory, { items, key, kind }: Page, nowMs: number): ReadonlySet<string> {
+export function badNames(
+  memory: Memory,
+  { items, key, kind }: Page,
+  nowMs: number,
+): ReadonlySet<string> {
   const bad = new Set<string>();
   if (memory.content === undefined) return bad;
   for (const item of items) {
@@ -96,5 +100,3 @@ function badNames(memory: Memory, { items, key, kind }: Page, nowMs: number): Re
   }
   return bad;
 }
-
-export { badNames, judgeDefinition };

@@ -4,12 +4,12 @@ import type { Envelope, GuardedCall, Passage, Passing } from '../session/guard.t
 import { sha256 } from '../surface/gmail.test-support.ts';
 import type { GuardOptions } from './options.ts';
 
-const fingerprint = (text: string) => sha256(`keyed ${text}`).slice(0, 16);
+export const fingerprint = (text: string) => sha256(`keyed ${text}`).slice(0, 16);
 
-const ENFORCED = { surface: true, pins: true, content: true, asks: true } as const;
-const OBSERVED = { surface: false, pins: false, content: false, asks: true } as const;
+export const ENFORCED = { surface: true, pins: true, content: true, asks: true } as const;
+export const OBSERVED = { surface: false, pins: false, content: false, asks: true } as const;
 
-function optionsOf(options: Partial<GuardOptions> = {}): GuardOptions {
+export function optionsOf(options: Partial<GuardOptions> = {}): GuardOptions {
   const redact = (text: string) => text;
   return { server: 'mail', enforces: ENFORCED, sha256, fingerprint, redact, ...options };
 }
@@ -24,7 +24,13 @@ interface TestCall {
   readonly id?: string;
 }
 
-function callOf({ tool, args, approved = [], callId = 'c1', ...more }: TestCall): GuardedCall {
+export function callOf({
+  tool,
+  args,
+  approved = [],
+  callId = 'c1',
+  ...more
+}: TestCall): GuardedCall {
   const { beside, id = '1' } = more;
   const rest = beside && { params: beside };
   const envelope: Envelope = { written: `${id} tools/call`, method: 'tools/call', rest };
@@ -32,7 +38,7 @@ function callOf({ tool, args, approved = [], callId = 'c1', ...more }: TestCall)
 }
 
 /** A call whose arguments nobody may look at. */
-function sealedCall(tool: string): GuardedCall {
+export function sealedCall(tool: string): GuardedCall {
   return {
     callId: 'c1',
     tool,
@@ -44,37 +50,23 @@ function sealedCall(tool: string): GuardedCall {
   };
 }
 
-function answer(method: string, value: unknown, more: Partial<Passing> = {}): Passing {
+export function answer(method: string, value: unknown, more: Partial<Passing> = {}): Passing {
   return { kind: 'answer', method, value, isError: false, ...more };
 }
 
 /** The answer to a call of a tool. */
-function result(tool: string, value: unknown, more: Partial<Passing> = {}): Passing {
+export function result(tool: string, value: unknown, more: Partial<Passing> = {}): Passing {
   return answer('tools/call', value, { call: { callId: 'c1', tool }, ...more });
 }
 
-function request(method: string, value: unknown): Passing {
+export function request(method: string, value: unknown): Passing {
   return { kind: 'request', method, value, isError: false };
 }
 
-const textResult = (text: string) => ({ content: [{ type: 'text', text }] });
+export const textResult = (text: string) => ({ content: [{ type: 'text', text }] });
 
 /** What arrives; throws when nothing does. */
-function arrived(message: Passing, passage: Passage): unknown {
+export function arrived(message: Passing, passage: Passage): unknown {
   if (passage.kind === 'refused') throw new Error(passage.summary);
   return passage.kind === 'same' ? message.value : passage.value;
 }
-
-export {
-  answer,
-  arrived,
-  callOf,
-  ENFORCED,
-  fingerprint,
-  OBSERVED,
-  optionsOf,
-  request,
-  result,
-  sealedCall,
-  textResult,
-};

@@ -20,7 +20,7 @@ import { unseenPassage } from './unseen.ts';
 import { isWalkable } from './walk.ts';
 
 /** The gates of one server for one session. */
-function createGuard(options: GuardOptions): ServerGuard {
+export function createGuard(options: GuardOptions): ServerGuard {
   return guardOf(newMemory(options));
 }
 
@@ -212,5 +212,3 @@ function renew(memory: Memory, options: GuardOptions): void {
   memory.taint = { ...memory.taint, trustedClears };
   memory.options = options;
 }
-
-export { createGuard };

@@ -5,7 +5,7 @@ import { type Finding, merged, onEscapes } from '../scan/ranges.ts';
 import type { Range, SecretValue } from '../scan/types.ts';
 import { INJECTED, type RefusedValue, valueRules } from '../scan/values.ts';
 
-interface LeakFinder {
+export interface LeakFinder {
   /** Whether a text shows any of the values. */
   has(text: string): boolean;
   /** The text with a marker in the place of each. */
@@ -29,7 +29,7 @@ const WHOLE_NUMBER = /^\s*[\d.eE+-]+\s*$/;
 const NUMBER_INSIDE = /[\d.eE+-]{8}/;
 
 /** Undefined when there is nothing to look for. */
-function createLeakFinder(values: readonly SecretValue[]): LeakFinder | undefined {
+export function createLeakFinder(values: readonly SecretValue[]): LeakFinder | undefined {
   const { find, refused } = findOf(values);
   if (find === undefined) return undefined;
   // A leak is rare: who it was is asked only then, one value at a time.
@@ -95,6 +95,3 @@ function redacted(text: string, find: Find): string {
   }
   return clean;
 }
-
-export type { LeakFinder };
-export { createLeakFinder };

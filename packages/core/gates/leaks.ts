@@ -4,20 +4,20 @@ import { compatible } from '../surface/normal.ts';
 import type { LeakFinder } from './leak-finder.ts';
 import { holdsNumber, textsOf, withTexts } from './walk.ts';
 
-type Cleaned =
+export type Cleaned =
   | { readonly kind: 'clean' }
   | { readonly kind: 'redacted'; readonly value: unknown; readonly names: readonly string[] }
   /** It stands where nothing can be put in its place, or it is spread over several places. */
   | { readonly kind: 'stuck'; readonly names: readonly string[] };
 
 /** A value, and the JSON that it was parsed from, if that is known. */
-interface Carrier {
+export interface Carrier {
   readonly value: unknown;
   readonly text?: string | undefined;
 }
 
 /** The names of the secrets in a value, at any place of it. */
-function leaksIn(finder: LeakFinder, value: unknown): readonly string[] {
+export function leaksIn(finder: LeakFinder, value: unknown): readonly string[] {
   return namesIn(finder, viewsOf(value));
 }
 
@@ -39,7 +39,7 @@ function viewsOf(value: unknown): readonly string[] {
 const OTHER_FORMS = /[\u2070-\u209f\u2460-\u24ff\uff01-\uff5e\ud835\ud83c\ud83e]/;
 
 /** The names of secrets in numbers that have lost digits when they were parsed. */
-function leaksInNumbers(finder: LeakFinder, carrier: Carrier): readonly string[] {
+export function leaksInNumbers(finder: LeakFinder, carrier: Carrier): readonly string[] {
   if (!finder.hasDigits || !holdsNumber(carrier.value)) return [];
   const numbers = lossyNumbers(carrier.text ?? '');
   return numbers.length === 0 ? [] : namesIn(finder, [numbers.join(' '), numbers.join('')]);
@@ -63,7 +63,7 @@ function lossyNumbers(text: string): readonly string[] {
 }
 
 /** Takes the secrets out of every text of a value. */
-function withoutLeaks(finder: LeakFinder, carrier: Carrier): Cleaned {
+export function withoutLeaks(finder: LeakFinder, carrier: Carrier): Cleaned {
   // A number keeps its digits on its way, whatever else is changed.
   const stuck = leaksInNumbers(finder, carrier);
   if (stuck.length > 0) return { kind: 'stuck', names: stuck };
@@ -74,6 +74,3 @@ function withoutLeaks(finder: LeakFinder, carrier: Carrier): Cleaned {
   if (leaksIn(finder, cleaned).length > 0) return { kind: 'stuck', names };
   return { kind: 'redacted', value: cleaned, names };
 }
-
-export type { Carrier, Cleaned };
-export { leaksIn, leaksInNumbers, withoutLeaks };

@@ -16,7 +16,7 @@ import { badNames } from './definitions.ts';
 import type { Memory } from './memory.ts';
 import { reviewTools, tellMissing } from './pinned.ts';
 
-const LISTS = {
+export const LISTS = {
   'tools/list': { field: 'tools', key: 'name', filter: filterTools },
   'prompts/list': { field: 'prompts', key: 'name', filter: filterPrompts },
   'resources/list': { field: 'resources', key: 'uri', filter: filterResources },
@@ -26,7 +26,7 @@ const LISTS = {
     filter: filterResourceTemplates,
   },
 } as const;
-type ListMethod = keyof typeof LISTS;
+export type ListMethod = keyof typeof LISTS;
 
 /** Over all pages of one list; who offers more floods. */
 const OFFERED_MAX = 20_000;
@@ -35,12 +35,12 @@ const OFFERED_MAX = 20_000;
 const KNOWN_MAX = 50_000;
 const NONE: ReadonlySet<string> = new Set();
 
-function isList(method: string): method is ListMethod {
+export function isList(method: string): method is ListMethod {
   return Object.hasOwn(LISTS, method);
 }
 
 /** One page of a list as the agent may see it. */
-function listed(memory: Memory, method: ListMethod, page: Page): Passage {
+export function listed(memory: Memory, method: ListMethod, page: Page): Passage {
   const { value, nowMs } = page;
   const { field, key } = LISTS[method];
   const items: unknown = isObject(value) ? value[field] : undefined;
@@ -75,7 +75,7 @@ function knownCount({ review, bad }: Memory): number {
   return Math.max(bad.size, review?.kind === 'reviewed' ? review.verdicts.size : 0);
 }
 
-interface Page {
+export interface Page {
   readonly value: unknown;
   /** The JSON of each entry; see `Listing.texts` of the pins. */
   readonly texts?: readonly (string | undefined)[] | undefined;
@@ -257,6 +257,3 @@ function tellLookAlikes(memory: Memory, tools: readonly string[]): void {
     });
   }
 }
-
-export type { ListMethod, Page };
-export { isList, LISTS, listed };

@@ -17,7 +17,7 @@ const KINDS_MAX = 1_024;
 
 const kinds = new Map<string, KeyKind>();
 
-function mayNamePath(json: Uint8Array): boolean {
+export function mayNamePath(json: Uint8Array): boolean {
   let key: KeyKind = 'any';
   let isBehindKey = false;
   for (let start = json.indexOf(QUOTE); start !== -1; ) {
@@ -98,5 +98,3 @@ function hasSign(json: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (IS_SIGN[json[at] ?? 0] === 1) return true;
   return false;
 }
-
-export { mayNamePath };

@@ -20,7 +20,7 @@ interface Probe {
   readonly sinceMs: number;
 }
 
-interface Memory {
+export interface Memory {
   options: GuardOptions;
   era: Era;
   counters: SurfaceState;
@@ -54,7 +54,7 @@ interface Memory {
   readonly board: Board;
 }
 
-function newMemory(options: GuardOptions): Memory {
+export function newMemory(options: GuardOptions): Memory {
   const memory: Memory = {
     options,
     era: 'legacy',
@@ -80,17 +80,17 @@ function newMemory(options: GuardOptions): Memory {
 }
 
 /** A store that cannot be read blocks before anything was listed. */
-function unreadable(opened: OpenedPins | undefined): PinReview | undefined {
+export function unreadable(opened: OpenedPins | undefined): PinReview | undefined {
   if (opened === undefined || opened.ok) return undefined;
   return { kind: 'unreadable', message: opened.message };
 }
 
-function knownPins({ pins, server }: GuardOptions): ServerPins | undefined {
+export function knownPins({ pins, server }: GuardOptions): ServerPins | undefined {
   return pins?.opened.ok === true ? pins.opened.store.servers.get(server) : undefined;
 }
 
 /** The server runs already when messages pass, so its life starts where calls may be made. */
-function connected({ manifest, seed = 1 }: GuardOptions): ConnectionState {
+export function connected({ manifest, seed = 1 }: GuardOptions): ConnectionState {
   const idle = registered(seed);
   if (manifest === undefined) return idle;
   const at = { settings: manifest.breaker, nowMs: 0 };
@@ -101,6 +101,3 @@ function connected({ manifest, seed = 1 }: GuardOptions): ConnectionState {
   ] as const;
   return events.reduce((state, event) => moveConnection(state, event, at).state, idle);
 }
-
-export type { Memory };
-export { connected, knownPins, newMemory, unreadable };

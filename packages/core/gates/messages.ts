@@ -30,7 +30,7 @@ interface Seen {
 }
 
 /** What becomes of a message; what it says of it has no secret in it. */
-function passageOf(memory: Memory, wanted: Wanted, seen: Seen): Passage {
+export function passageOf(memory: Memory, wanted: Wanted, seen: Seen): Passage {
   const { way, message } = seen;
   const { kind, method } = message;
   const passage = isWalkable(message.value)
@@ -252,5 +252,3 @@ function scanOutbound(memory: Memory, message: Passing, nowMs: number): Passage 
     ? { kind: 'same', note }
     : { kind: 'changed', value: judged.value, note };
 }
-
-export { passageOf };

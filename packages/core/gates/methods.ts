@@ -1,10 +1,15 @@
 // The methods of the protocol, over all of its revisions, and what they are to the gates.
 
 /** Answers that a model reads. */
-const RESULTS: readonly string[] = ['tools/call', 'tasks/result', 'resources/read', 'prompts/get'];
+export const RESULTS: readonly string[] = [
+  'tools/call',
+  'tasks/result',
+  'resources/read',
+  'prompts/get',
+];
 
 /** What an agent may take a value from, besides results. */
-const HEARD: readonly string[] = [
+export const HEARD: readonly string[] = [
   'completion/complete',
   'initialize',
   'prompts/list',
@@ -16,10 +21,10 @@ const HEARD: readonly string[] = [
 ];
 
 /** In their answers a server speaks of itself: instructions, names, what it can do. */
-const INTRODUCTIONS: readonly string[] = ['initialize', 'server/discover'];
+export const INTRODUCTIONS: readonly string[] = ['initialize', 'server/discover'];
 
 /** What the agent sends that names a prompt or a resource, or carries arguments for one. */
-const NAMING: readonly string[] = [
+export const NAMING: readonly string[] = [
   'prompts/get',
   'resources/read',
   'resources/subscribe',
@@ -29,10 +34,10 @@ const NAMING: readonly string[] = [
 ];
 
 /** The results of tasks belong to the tool that began them. */
-const TASKS: readonly string[] = ['tasks/get', 'tasks/result'];
+export const TASKS: readonly string[] = ['tasks/get', 'tasks/result'];
 
 /** What an agent may send to a server, apart from what names something. */
-const PLAIN: readonly string[] = [
+export const PLAIN: readonly string[] = [
   'initialize',
   'server/discover',
   'ping',
@@ -57,11 +62,9 @@ const PLAIN: readonly string[] = [
 const KNOWN: ReadonlySet<string> = new Set([...PLAIN, ...NAMING]);
 
 /** Whether some revision of the protocol has this method, from agent to server. */
-function isKnownMethod(method: string): boolean {
+export function isKnownMethod(method: string): boolean {
   return KNOWN.has(method);
 }
 
 /** The method of an answer to nothing that is open. */
-const UNKNOWN = '';
-
-export { HEARD, INTRODUCTIONS, isKnownMethod, NAMING, PLAIN, RESULTS, TASKS, UNKNOWN };
+export const UNKNOWN = '';

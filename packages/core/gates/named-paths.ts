@@ -4,7 +4,7 @@ import type { GatheredTexts } from '../session/guard.ts';
 import { readShell, withoutEscapes } from '../shell/index.ts';
 import type { SelfProtection } from './options.ts';
 
-interface NamedPaths {
+export interface NamedPaths {
   readonly names: readonly string[];
   /** False when there was more than the limits allow. */
   readonly isWhole: boolean;
@@ -35,10 +35,18 @@ const SEARCHED: ReadonlySet<string> = new Set(
   'query q search searchtext replace replacewith keyword keywords pattern regex regexp'.split(' '),
 );
 /** Keys whose text is prose where it has more than one line. */
-const LINES: ReadonlySet<string> = new Set(['text', 'data', 'value', 'string', 'blob', 'source']);
-const FILE_KEY =
+export const LINES: ReadonlySet<string> = new Set([
+  'text',
+  'data',
+  'value',
+  'string',
+  'blob',
+  'source',
+]);
+export const FILE_KEY =
   /path|file|dir|folder|uri|url|src|dst|dest|source|target|from$|^to$|input|output|link|root|cwd/;
-const COMMAND_KEY = /command|cmd|script|shell|exec|argv|args|arguments|code|run|eval|stdin|entry/;
+export const COMMAND_KEY =
+  /command|cmd|script|shell|exec|argv|args|arguments|code|run|eval|stdin|entry/;
 const PATCH_KEY = /patch|diff/;
 /** A patch may stand further right, as in a mail. */
 const PATCH_HEADER =
@@ -216,12 +224,12 @@ function withAlternatives(line: string): string {
   return written;
 }
 
-function foldedKey(key: string): string {
+export function foldedKey(key: string): string {
   return key.toLowerCase().replace(/[_\s-]/g, '');
 }
 
 /** Whether every text behind a key is said or written somewhere. */
-function isAlwaysProse(name: string): boolean {
+export function isAlwaysProse(name: string): boolean {
   return PROSE.has(name) || LEFT_OUT.test(name);
 }
 
@@ -234,7 +242,7 @@ function isProse(name: string, key: string, text: string): boolean {
 }
 
 /** Every name in a value that may be that of a file. */
-function namedPaths(value: unknown, known: ProtectedNames): NamedPaths {
+export function namedPaths(value: unknown, known: ProtectedNames): NamedPaths {
   const collector = new Collector(known);
   collector.visit(value, '');
   collector.addStripped();
@@ -242,7 +250,7 @@ function namedPaths(value: unknown, known: ProtectedNames): NamedPaths {
 }
 
 /** The same of the texts of a large message: a long one must be known to be prose, or no command. */
-function namedInTexts(texts: GatheredTexts['texts'], known: ProtectedNames): NamedPaths {
+export function namedInTexts(texts: GatheredTexts['texts'], known: ProtectedNames): NamedPaths {
   const collector = new Collector(known);
   for (const { key, text, mayBeCommand } of texts) {
     if (text !== undefined) collector.text(text, key);
@@ -252,6 +260,3 @@ function namedInTexts(texts: GatheredTexts['texts'], known: ProtectedNames): Nam
   collector.addStripped();
   return { names: [...collector.names], isWhole: collector.isWhole };
 }
-
-export type { NamedPaths };
-export { COMMAND_KEY, FILE_KEY, foldedKey, isAlwaysProse, LINES, namedInTexts, namedPaths };

@@ -7,7 +7,7 @@ import type { TaintPolicy } from '../taint/index.ts';
 import type { LeakFinder } from './leak-finder.ts';
 
 /** What is carried out; everything else is told, and nothing more. */
-interface Enforcement {
+export interface Enforcement {
   /** The manifest and its circuit breaker. */
   readonly surface: boolean;
   readonly pins: boolean;
@@ -17,7 +17,7 @@ interface Enforcement {
   readonly asks: boolean;
 }
 
-interface PinOptions {
+export interface PinOptions {
   /** `on`: a tool that was never listed in this session passes. `strict`: it does not. */
   readonly mode: 'on' | 'strict';
   readonly opened: OpenedPins;
@@ -29,7 +29,7 @@ interface ProtectedName {
 }
 
 /** Keeps calls away from what governs them. */
-interface SelfProtection {
+export interface SelfProtection {
   /** False where it is only told. */
   readonly enforced: boolean;
   /** Names of protected files that have no sign of a path in them. */
@@ -44,7 +44,7 @@ interface SelfProtection {
   rootsTold(uris: readonly string[]): void;
 }
 
-interface GuardOptions {
+export interface GuardOptions {
   readonly server: string;
   readonly enforces: Enforcement;
   readonly manifest?: Manifest | undefined;
@@ -69,11 +69,9 @@ interface GuardOptions {
 }
 
 /** A guard, and what whoever made it must carry on. */
-interface ServerGuard extends Guard {
+export interface ServerGuard extends Guard {
   /** Definitions that were seen for the first time since this was last asked, to be remembered. */
   pins(): NewPins | undefined;
   /** The same session by other options: counters, pins and taint go on. */
   renewed(options: GuardOptions): ServerGuard;
 }
-
-export type { Enforcement, GuardOptions, PinOptions, SelfProtection, ServerGuard };

@@ -19,7 +19,7 @@ const PATHS_SHOWN_MAX = 5;
 const KEPT_INSTRUCTIONS_MAX = 65_536;
 
 /** Whether the pins let a tool be called. */
-function pinStop({ options, review }: Memory, tool: string): Stop | undefined {
+export function pinStop({ options, review }: Memory, tool: string): Stop | undefined {
   const { pins, enforces } = options;
   if (pins === undefined) return undefined;
   const decided = decideByPins(review, tool);
@@ -36,7 +36,7 @@ function pinStop({ options, review }: Memory, tool: string): Stop | undefined {
 }
 
 /** Reviews one page of tools; the names on it that must not be shown. */
-function reviewTools(memory: Memory, listing: Listing, nowMs: number): ReadonlySet<string> {
+export function reviewTools(memory: Memory, listing: Listing, nowMs: number): ReadonlySet<string> {
   const { pins } = memory.options;
   if (pins === undefined) return new Set();
   const review = reviewed(memory, { pins, listing, nowMs }, memory.pageBefore);
@@ -123,14 +123,18 @@ function tellChange(memory: Memory, change: ToolChange, isKnown: boolean): void 
 }
 
 /** Of a list in several pages, what is known and stands on none of them. */
-function tellMissing(memory: Memory, offered: ReadonlySet<string>): void {
+export function tellMissing(memory: Memory, offered: ReadonlySet<string>): void {
   for (const name of knownPins(memory.options)?.tools.keys() ?? []) {
     if (!offered.has(name)) tellChange(memory, { kind: 'removed', name }, true);
   }
 }
 
 /** Holds the instructions against those that are known; whether they are not known to be the same. */
-function reviewInstructions(memory: Memory, instructions: string | null, nowMs: number): boolean {
+export function reviewInstructions(
+  memory: Memory,
+  instructions: string | null,
+  nowMs: number,
+): boolean {
   const { pins } = memory.options;
   memory.instructions =
     (instructions ?? '').length <= KEPT_INSTRUCTIONS_MAX ? instructions : undefined;
@@ -151,7 +155,7 @@ function reviewInstructions(memory: Memory, instructions: string | null, nowMs: 
 }
 
 /** What was seen for the first time since this was last asked. */
-function newPins(memory: Memory): NewPins | undefined {
+export function newPins(memory: Memory): NewPins | undefined {
   const { review, kept, options } = memory;
   if (review?.kind !== 'reviewed') return undefined;
   const now = review.store.servers.get(options.server);
@@ -164,7 +168,7 @@ function newPins(memory: Memory): NewPins | undefined {
 }
 
 /** Other pins: what is blocked stays blocked until it is listed again and found to be known. */
-function renewPins(memory: Memory, options: GuardOptions): void {
+export function renewPins(memory: Memory, options: GuardOptions): void {
   const { pins } = options;
   if (pins?.opened === memory.options.pins?.opened) return;
   memory.kept = knownPins(options);
@@ -188,5 +192,3 @@ function fresh(memory: Memory, pins: PinOptions): PinReview {
   if (review.kind === 'unreadable' || !pins.opened.ok) return review;
   return { ...review, store: pins.opened.store, hasNews: false };
 }
-
-export { newPins, pinStop, renewPins, reviewInstructions, reviewTools, tellMissing };

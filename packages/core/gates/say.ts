@@ -3,7 +3,7 @@ import type { Decision, HintKind, JsonObject, ReasonCode } from '@subluminal/con
 import { visible } from '../policy/visible.ts';
 import type { ContentNote, GateVerdict } from '../session/guard.ts';
 
-type GateRule =
+export type GateRule =
   | 'gate:manifest'
   | 'gate:pins'
   | 'gate:content'
@@ -13,13 +13,13 @@ type GateRule =
   | 'gate:breaker'
   | 'gate:self-protection';
 
-interface Approval {
+export interface Approval {
   readonly wait: 'hold' | 'hint';
   readonly timeout_ms: number;
 }
 
 /** A gate that does not let a call pass. */
-interface Stop {
+export interface Stop {
   readonly rule: GateRule;
   readonly enforced: boolean;
   readonly reason_code: ReasonCode;
@@ -36,7 +36,7 @@ interface Stop {
   readonly severity?: Decision['severity'] | undefined;
 }
 
-interface Saying {
+export interface Saying {
   readonly redact: (text: string) => string;
   readonly asks: boolean;
 }
@@ -46,7 +46,7 @@ const FINDINGS_MAX = 100;
 const FINDING_LENGTH_MAX = 200;
 
 /** Bounded and without secrets, whatever it was put together from. */
-function clean(text: string, { redact }: Pick<Saying, 'redact'>): string {
+export function clean(text: string, { redact }: Pick<Saying, 'redact'>): string {
   const shown = redact(text);
   return shown.length <= TEXT_MAX
     ? shown
@@ -60,7 +60,11 @@ const NAME_LENGTHS = [200, 120, 80];
  * What was said of a name, with its secrets taken out of the name first: a secret that was cut with
  * the name would not be known again.
  */
-function withoutName(text: string, name: string, { redact }: Pick<Saying, 'redact'>): string {
+export function withoutName(
+  text: string,
+  name: string,
+  { redact }: Pick<Saying, 'redact'>,
+): string {
   const safe = redact(name);
   if (safe === name) return text;
   return NAME_LENGTHS.reduce(
@@ -107,7 +111,7 @@ interface Chosen {
 }
 
 /** What cannot be approved comes first, then what a person must be asked about, one at a time. */
-function verdictOf({ tool, stops: all, isApproved, saying }: Chosen): GateVerdict {
+export function verdictOf({ tool, stops: all, isApproved, saying }: Chosen): GateVerdict {
   if (all.length === 0) return PASS;
   const stops = all.map((stop) => ({
     ...stop,
@@ -126,7 +130,7 @@ function verdictOf({ tool, stops: all, isApproved, saying }: Chosen): GateVerdic
   return { kind: 'pass', would: { action, rule_id, reason_code, summary } };
 }
 
-const PASS: GateVerdict = { kind: 'pass' };
+export const PASS: GateVerdict = { kind: 'pass' };
 
 const STRENGTH: readonly ContentNote['action'][] = ['tag', 'redact', 'ask', 'block'];
 
@@ -135,10 +139,10 @@ const OWN_WORDS =
   /^(?:secret|personal|injection|hidden_text|unscanned|size):[a-z0-9_-]{1,64}(?: \((?:tag|redact|ask)\))?$/;
 
 /** Stands behind a finding for which less was done than the action of the note says. */
-const WEAKER = / \((?:tag|redact|ask)\)$/;
+export const WEAKER = / \((?:tag|redact|ask)\)$/;
 
 /** One note of several, true of each of them; none when nothing was found. */
-function noteOf(
+export function noteOf(
   notes: readonly (ContentNote | undefined)[],
   saying: Pick<Saying, 'redact'>,
 ): ContentNote | undefined {
@@ -166,6 +170,3 @@ function noteOf(
   const shown = findings.map((finding) => finding.slice(0, FINDING_LENGTH_MAX));
   return { action, findings: shown.slice(0, FINDINGS_MAX) };
 }
-
-export type { Approval, GateRule, Saying, Stop };
-export { clean, noteOf, PASS, verdictOf, WEAKER, withoutName };

@@ -16,7 +16,7 @@ const SHOWN_NAME_MAX = 120;
 const NOT_READ: NamedPaths = { names: [], isWhole: false };
 
 /** What self-protection has against a call that was read whole. */
-function selfStop({ options }: Memory, call: GuardedCall): Stop | undefined {
+export function selfStop({ options }: Memory, call: GuardedCall): Stop | undefined {
   return orElse(
     () => stopForArgs({ options }, call),
     () => stopOf(options, call, UNREAD),
@@ -56,7 +56,7 @@ function withoutMeta(args: JsonObject, rest: JsonObject | undefined): unknown {
 }
 
 /** What self-protection has against a call of which only the texts are known. */
-function selfStopByTexts(
+export function selfStopByTexts(
   { options }: Pick<Memory, 'options'>,
   call: GuardedCall,
   { texts, isWhole }: GatheredTexts,
@@ -106,7 +106,11 @@ function stopOf({ selfProtection }: Memory['options'], { tool }: GuardedCall, wh
 }
 
 /** A request or an answer of the agent that is no call, such as `resources/read`. */
-function selfPassage({ options }: Memory, method: string, value: unknown): Passage | undefined {
+export function selfPassage(
+  { options }: Memory,
+  method: string,
+  value: unknown,
+): Passage | undefined {
   const { selfProtection } = options;
   if (selfProtection?.enforced !== true || value === undefined) return undefined;
   const { names, isWhole } = orElse(
@@ -123,5 +127,3 @@ function selfPassage({ options }: Memory, method: string, value: unknown): Passa
     hint: why === UNREAD ? SPLIT : ADVICE,
   };
 }
-
-export { selfPassage, selfStop, selfStopByTexts };

@@ -27,7 +27,7 @@ import { selfStop } from './self-protection.ts';
 const CONFIRMATION_MS = 300_000;
 
 /** Everything that the surface has against a call, in the order in which it is told. */
-function surfaceStops(memory: Memory, call: GuardedCall, nowMs: number): readonly Stop[] {
+export function surfaceStops(memory: Memory, call: GuardedCall, nowMs: number): readonly Stop[] {
   const { manifest } = memory.options;
   const stops = [
     selfStop(memory, call),
@@ -120,7 +120,11 @@ function waitingOf(limit: GuardedCall['limit']): Waiting | 'none' | undefined {
 }
 
 /** What the hub must count a call for. */
-function limitsFor(memory: Memory, { tool, args }: Limited, nowMs: number): readonly CallLimit[] {
+export function limitsFor(
+  memory: Memory,
+  { tool, args }: Limited,
+  nowMs: number,
+): readonly CallLimit[] {
   const { counters: state, offeredEver, options } = memory;
   if (options.manifest === undefined) return [];
   const moment = { state, nowMs, isOffered: offeredEver.has(tool) };
@@ -135,14 +139,14 @@ function limitsFor(memory: Memory, { tool, args }: Limited, nowMs: number): read
 type Limited = Pick<GuardedCall, 'tool' | 'args'>;
 
 /** Whether a hub counts the calls of a tool. Where nothing is enforced, nobody waits for it. */
-function isLimitedAtHub({ options }: Memory, tool: string): boolean {
+export function isLimitedAtHub({ options }: Memory, tool: string): boolean {
   const { manifest, hubCounts, enforces } = options;
   if (hubCounts !== true || !enforces.surface || manifest === undefined) return false;
   return isLimited(manifest, tool);
 }
 
 /** The call goes to the server: it counts. */
-function surfacePassed(memory: Memory, call: GuardedCall, nowMs: number): void {
+export function surfacePassed(memory: Memory, call: GuardedCall, nowMs: number): void {
   const { manifest } = memory.options;
   if (manifest === undefined) return;
   memory.counters = decided(memory, manifest, { call, nowMs }).state;
@@ -150,7 +154,7 @@ function surfacePassed(memory: Memory, call: GuardedCall, nowMs: number): void {
 }
 
 /** What the manifest says about a message of the agent that is no call. */
-function accessTo(manifest: Manifest, method: string, params: unknown): Access {
+export function accessTo(manifest: Manifest, method: string, params: unknown): Access {
   const known = isObject(params) ? params : {};
   switch (method) {
     case 'prompts/get':
@@ -199,5 +203,3 @@ function listeningAccess(manifest: Manifest, wanted: unknown): Access {
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
-
-export { accessTo, isLimitedAtHub, limitsFor, surfacePassed, surfaceStops };

@@ -14,10 +14,10 @@ interface Choice {
 }
 
 type Kinds = { readonly [K in Passing['kind']]: Choice };
-type Wanted = { readonly [W in Way]: Kinds } | 'all';
+export type Wanted = { readonly [W in Way]: Kinds } | 'all';
 
 /** Content is looked for in all that passes: what a list of methods leaves out is a way round it. */
-function wantedBy(options: GuardOptions): Wanted {
+export function wantedBy(options: GuardOptions): Wanted {
   const { manifest, content, leaks, selfProtection } = options;
   if (leaks !== undefined || content !== undefined) return 'all';
   const none = only([]);
@@ -70,7 +70,7 @@ function wantedAnswers(options: GuardOptions): readonly string[] {
 }
 
 /** Whether the manifest refuses answers that are small enough to be seen. */
-function hasSmallLimit(options: GuardOptions): boolean {
+export function hasSmallLimit(options: GuardOptions): boolean {
   const { manifest, inspectBytesMax = INSPECT_BYTES_MAX } = options;
   if (manifest === undefined) return false;
   const own = [...manifest.exact.values(), ...manifest.globs].map(
@@ -80,7 +80,7 @@ function hasSmallLimit(options: GuardOptions): boolean {
 }
 
 /** Whether every answer of a tool that is too large to be seen is beyond its limit too. */
-function refusesUnseen(options: GuardOptions): boolean {
+export function refusesUnseen(options: GuardOptions): boolean {
   const { manifest, inspectBytesMax = INSPECT_BYTES_MAX } = options;
   if (manifest === undefined) return false;
   const own = [...manifest.exact.values(), ...manifest.globs].map(
@@ -89,17 +89,14 @@ function refusesUnseen(options: GuardOptions): boolean {
   return Math.max(manifest.answers.bytesMax, ...own) <= inspectBytesMax;
 }
 
-interface Kind {
+export interface Kind {
   readonly way: Way;
   readonly kind: Passing['kind'];
   readonly method: string;
 }
 
-function isWanted(wanted: Wanted, { way, kind, method }: Kind): boolean {
+export function isWanted(wanted: Wanted, { way, kind, method }: Kind): boolean {
   if (wanted === 'all') return true;
   const { isAll, but } = wanted[way][kind];
   return but.has(method) !== isAll;
 }
-
-export type { Kind, Wanted };
-export { hasSmallLimit, isWanted, refusesUnseen, wantedBy };

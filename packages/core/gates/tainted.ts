@@ -23,7 +23,7 @@ interface Tainted {
 const NOTHING: Tainted = { stops: [] };
 
 /** What taint has against a call. */
-function taintStops(memory: Memory, call: GuardedCall): Tainted {
+export function taintStops(memory: Memory, call: GuardedCall): Tainted {
   const { taint: policy, enforces } = memory.options;
   if (policy === undefined) return NOTHING;
   const sink = sinkStop(memory, policy, call);
@@ -89,7 +89,7 @@ function thirdStop(
 }
 
 /** The call goes to the server. */
-function taintPassed(memory: Memory, call: GuardedCall): void {
+export function taintPassed(memory: Memory, call: GuardedCall): void {
   const { taint: policy, server } = memory.options;
   if (policy === undefined) return;
   const { tool, callId, args } = call;
@@ -105,11 +105,9 @@ interface Read {
 }
 
 /** The agent reads an answer. */
-function taintRead(memory: Memory, { tool, callId, content, partial = false }: Read): void {
+export function taintRead(memory: Memory, { tool, callId, content, partial = false }: Read): void {
   const { taint: policy, server } = memory.options;
   if (policy === undefined) return;
   const trust = policy.trustOf({ server, tool });
   memory.taint = observe(memory.taint, { server, tool, callId, trust, content, partial });
 }
-
-export { taintPassed, taintRead, taintStops };

@@ -6,7 +6,7 @@ interface TaskCall {
   readonly tool: string;
 }
 
-interface TaskTools {
+export interface TaskTools {
   /** By the id of the task; the oldest goes when there is no room. */
   readonly calls: Map<string, TaskCall>;
   /** Tasks whose result was asked for and has not come yet. */
@@ -17,12 +17,12 @@ const TASKS_MAX = 1_000;
 const ID_LENGTH_MAX = 1_024;
 const RELATED = 'io.modelcontextprotocol/related-task';
 
-function newTaskTools(): TaskTools {
+export function newTaskTools(): TaskTools {
   return { calls: new Map(), asked: new Map() };
 }
 
 /** The answer to a call may say that it goes on as a task. */
-function taskBegun({ calls }: TaskTools, call: TaskCall, result: unknown): void {
+export function taskBegun({ calls }: TaskTools, call: TaskCall, result: unknown): void {
   const id = taskIdOf(result);
   if (id === undefined) return;
   calls.delete(id);
@@ -31,7 +31,7 @@ function taskBegun({ calls }: TaskTools, call: TaskCall, result: unknown): void 
 }
 
 /** The agent asks how a task goes, or for its result. */
-function resultAsked({ asked }: TaskTools, params: unknown): void {
+export function resultAsked({ asked }: TaskTools, params: unknown): void {
   const id = isObject(params) ? idOf(params['taskId']) : undefined;
   if (id === undefined) return;
   asked.set(id, (asked.get(id) ?? 0) + 1);
@@ -47,7 +47,7 @@ function dropOldest(known: Map<string, unknown>): void {
  * The call that an answer about a task belongs to. Of several that are waited for, the server says
  * which; it may as well have answered to the one as to the other.
  */
-function callOfTask({ calls, asked }: TaskTools, result: unknown): TaskCall | undefined {
+export function callOfTask({ calls, asked }: TaskTools, result: unknown): TaskCall | undefined {
   const [first, second] = asked.keys();
   const said = taskIdOf(result);
   const id = second === undefined ? (first ?? said) : said;
@@ -70,6 +70,3 @@ function taskIdOf(result: unknown): string | undefined {
 function idOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.length <= ID_LENGTH_MAX ? value : undefined;
 }
-
-export type { TaskTools };
-export { callOfTask, newTaskTools, resultAsked, taskBegun };

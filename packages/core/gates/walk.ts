@@ -6,12 +6,12 @@ import { isBounded } from '../surface/bounded.ts';
 const BOUNDS = { depthMax: 512, valuesMax: 600_000 };
 
 /** Whether a value can be walked and written without end or overflow. */
-function isWalkable(value: unknown): boolean {
+export function isWalkable(value: unknown): boolean {
   return isBounded(value, BOUNDS);
 }
 
 /** Every key, text and number, in order. */
-function textsOf(value: unknown): readonly string[] {
+export function textsOf(value: unknown): readonly string[] {
   const texts: string[] = [];
   const visit = (part: unknown): void => {
     if (typeof part === 'string') texts.push(part);
@@ -29,20 +29,20 @@ function textsOf(value: unknown): readonly string[] {
 }
 
 /** Whether a number stands anywhere in a value. */
-function holdsNumber(value: unknown): boolean {
+export function holdsNumber(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value === 'number';
   return Object.values(value).some(holdsNumber);
 }
 
 /** Whether no number in a value may have lost digits when it was parsed. */
-function holdsOnlySafeNumbers(value: unknown): boolean {
+export function holdsOnlySafeNumbers(value: unknown): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value);
   if (typeof value !== 'object' || value === null) return true;
   return Object.values(value).every(holdsOnlySafeNumbers);
 }
 
 /** The value with each text replaced; the very same where nothing was. */
-function withTexts(value: unknown, change: (text: string) => string): unknown {
+export function withTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) {
     const items = value.map((item: unknown) => withTexts(item, change));
@@ -58,7 +58,7 @@ function withTexts(value: unknown, change: (text: string) => string): unknown {
 }
 
 /** The same, keys included. Two keys that become one are told apart by a further bracket. */
-function withTextsAndKeys(value: unknown, change: (text: string) => string): unknown {
+export function withTextsAndKeys(value: unknown, change: (text: string) => string): unknown {
   const texts = withTexts(value, change);
   return hasKey(texts, (key) => change(key) !== key) ? withKeys(texts, change) : texts;
 }
@@ -82,7 +82,7 @@ function withKeys(value: unknown, change: (text: string) => string): unknown {
 }
 
 /** Whether two values differ in nothing but the contents of texts: a schema of types fits both. */
-function isSameShape(left: unknown, right: unknown): boolean {
+export function isSameShape(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left === 'string') return typeof right === 'string';
   if (Array.isArray(left)) {
@@ -96,7 +96,7 @@ function isSameShape(left: unknown, right: unknown): boolean {
 }
 
 /** The bytes of a text in UTF-8. */
-function byteLength(text: string): number {
+export function byteLength(text: string): number {
   let bytes = text.length;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
@@ -106,14 +106,3 @@ function byteLength(text: string): number {
   }
   return bytes;
 }
-
-export {
-  byteLength,
-  holdsNumber,
-  holdsOnlySafeNumbers,
-  isSameShape,
-  isWalkable,
-  textsOf,
-  withTexts,
-  withTextsAndKeys,
-};

@@ -3,12 +3,12 @@ import type { SubCode } from '@subluminal/contracts';
 import { harmless } from './visible.ts';
 
 /** A place in a source file; lines and columns count from 1. */
-interface Position {
+export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-interface Problem {
+export interface Problem {
   /** `error` keeps a bundle from compiling; the others are advice. */
   readonly level: 'error' | 'warning' | 'note';
   /** A stable code: `SUB_BUNDLE_*` for errors, `SUB_LINT_*` for advice. */
@@ -23,7 +23,7 @@ interface Problem {
 }
 
 /** One line a person can act on and an editor can jump to. */
-function formatProblem(problem: Problem): string {
+export function formatProblem(problem: Problem): string {
   const { file, position, level, message, fix, code } = problem;
   const place = `${harmless(file)}:${position.line}:${position.column}`;
   const end = /[.?!]$/.test(message) ? '' : '.';
@@ -34,7 +34,7 @@ function formatProblem(problem: Problem): string {
 const SLIPS_MAX = 3;
 
 /** The nearest of the known words, if one is near enough to be what was meant. */
-function nearest(word: string, known: readonly string[]): string | undefined {
+export function nearest(word: string, known: readonly string[]): string | undefined {
   const wanted = fold(word);
   let best: string | undefined;
   let bestDistance = Math.min(SLIPS_MAX, Math.max(1, Math.floor(wanted.length / 3))) + 1;
@@ -51,7 +51,7 @@ function nearest(word: string, known: readonly string[]): string | undefined {
 }
 
 /** The known word that was meant: the nearest, or the only one that says the same in part. */
-function likely(word: string, known: readonly string[]): string | undefined {
+export function likely(word: string, known: readonly string[]): string | undefined {
   const near = nearest(word, known);
   if (near !== undefined) return near;
   const wanted = fold(word).replace(/(?<=...)s$/, '');
@@ -93,6 +93,3 @@ function slips(left: string, right: string, slipsMax: number): number {
   }
   return previous[right.length] ?? slipsMax;
 }
-
-export type { Position, Problem };
-export { formatProblem, likely, nearest };

@@ -2,7 +2,7 @@
 import type { Decision, JsonObject, RuleKind } from '@subluminal/contracts';
 
 /** Who acts: the part of the event envelope that policies may look at. */
-interface Identity {
+export interface Identity {
   readonly run_id: string;
   readonly agent_id: string;
   readonly client: string;
@@ -12,7 +12,7 @@ interface Identity {
 }
 
 /** One tool call as the core sees it, whatever wire it came by. */
-interface Call {
+export interface Call {
   readonly identity: Identity;
   readonly server_name: string;
   readonly tool_name: string;
@@ -29,10 +29,10 @@ interface Call {
 }
 
 /** How a forwarded call ended, as far as breakers care. */
-type CallResult = 'ok' | 'error';
+export type CallResult = 'ok' | 'error';
 
 /** What one matching rule had to say about a call. */
-interface TraceStep {
+export interface TraceStep {
   readonly rule_id: string;
   readonly kind: RuleKind;
   readonly outcome:
@@ -49,12 +49,10 @@ interface TraceStep {
   readonly note: string | null;
 }
 
-interface Outcome<S> {
+export interface Outcome<S> {
   readonly decision: Decision;
   readonly state: S;
   readonly trace: readonly TraceStep[];
   /** The risk classes the call ended up with. */
   readonly risk_class: readonly string[];
 }
-
-export type { Call, CallResult, Identity, Outcome, TraceStep };

@@ -19,7 +19,7 @@ const UNSAFE_OR_FORGED = new RegExp(`${HIDDEN}|${COMMAND}|${FORGED}`, 'gu');
 const CUT = '…';
 
 /** The text on one line, unsafe characters as `\u{…}`, in at most `lengthMax` characters. */
-function visible(text: string, lengthMax: number): string {
+export function visible(text: string, lengthMax: number): string {
   // One character more than fits is enough to see that it must be cut.
   const shown = text.slice(0, lengthMax + 1).replace(UNSAFE_OR_FORGED, escaped);
   if (shown.length <= lengthMax && text.length <= lengthMax) return shown;
@@ -29,12 +29,15 @@ function visible(text: string, lengthMax: number): string {
 }
 
 /** The whole text, safe to print. What is already visible stays as it is, escapes included. */
-function harmless(text: string): string {
+export function harmless(text: string): string {
   return text.replace(UNSAFE, escaped);
 }
 
 /** The same, in two parts around a place: what is harmful only as a whole must not get through. */
-function harmlessAround(text: string, place: number): readonly [before: string, after: string] {
+export function harmlessAround(
+  text: string,
+  place: number,
+): readonly [before: string, after: string] {
   let split = place;
   const shown = text.replace(UNSAFE, (char, offset: number) => {
     const spelled = escaped(char);
@@ -45,7 +48,7 @@ function harmlessAround(text: string, place: number): readonly [before: string, 
 }
 
 /** JSON that means the same and is safe to print; its line ends are our own. */
-function harmlessJson(json: string): string {
+export function harmlessJson(json: string): string {
   return json.replace(UNSAFE, (char) => {
     // A string starts with a quote, so no line of JSON starts with a colon.
     return char === '\n' || char === ':' ? char : jsonEscaped(char);
@@ -60,5 +63,3 @@ function jsonEscaped(char: string): string {
   const units = Array.from({ length: char.length }, (_, index) => char.charCodeAt(index));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }
-
-export { harmless, harmlessAround, harmlessJson, visible };

@@ -1,7 +1,7 @@
 // Values as bytes, and bytes as the digits of Base64 and Base32.
 
 /** Units, and from which place of the value each comes. */
-interface Units {
+export interface Units {
   readonly units: ArrayLike<number>;
   readonly originOf: (at: number) => number;
 }
@@ -17,13 +17,13 @@ interface Base {
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const unitsIn = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
 const BASE64_DIGITS = `${LETTERS}${LETTERS.toLowerCase()}0123456789`;
-const BASE64: Base = {
+export const BASE64: Base = {
   alphabet: unitsIn(`${BASE64_DIGITS}+/`),
   bits: 6,
   offsets: [0, 1, 2],
 };
-const BASE64_URL: Base = { ...BASE64, alphabet: unitsIn(`${BASE64_DIGITS}-_`) };
-const BASE32: Base = {
+export const BASE64_URL: Base = { ...BASE64, alphabet: unitsIn(`${BASE64_DIGITS}-_`) };
+export const BASE32: Base = {
   alphabet: unitsIn(`${LETTERS}234567`),
   bits: 5,
   offsets: [0, 1, 2, 3, 4],
@@ -41,7 +41,7 @@ function pushPoint(bytes: number[], point: number): void {
   else bytes.push(0xf0 | (point >> 18), 0x80 | ((point >> 12) & 63), third, last);
 }
 
-function utf8(text: string): Units {
+export function utf8(text: string): Units {
   const units: number[] = [];
   const origins: number[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -53,7 +53,7 @@ function utf8(text: string): Units {
   return { units, originOf: (at) => origins[at] ?? 0 };
 }
 
-function utf16(text: string, order: 'little' | 'big'): Units {
+export function utf16(text: string, order: 'little' | 'big'): Units {
   const units = new Uint8Array(text.length * 2);
   const [low, high] = order === 'little' ? [0, 1] : [1, 0];
   for (let at = 0; at < text.length; at++) {
@@ -65,7 +65,7 @@ function utf16(text: string, order: 'little' | 'big'): Units {
 }
 
 /** The digits that only these bytes decide when `offset` other bytes stand before them. */
-function digitsOf({ units: bytes, originOf }: Units, base: Base, offset: number): Units {
+export function digitsOf({ units: bytes, originOf }: Units, base: Base, offset: number): Units {
   const { alphabet, bits } = base;
   const first = Math.ceil((offset * 8) / bits);
   const last = Math.floor(((offset + bytes.length) * 8) / bits);
@@ -80,7 +80,7 @@ function digitsOf({ units: bytes, originOf }: Units, base: Base, offset: number)
 }
 
 /** Each byte written by itself. */
-function written({ units: bytes, originOf }: Units, write: (byte: number) => string): Units {
+export function written({ units: bytes, originOf }: Units, write: (byte: number) => string): Units {
   const units: number[] = [];
   const origins: number[] = [];
   for (let at = 0; at < bytes.length; at++) {
@@ -93,11 +93,8 @@ function written({ units: bytes, originOf }: Units, write: (byte: number) => str
   return { units, originOf: (at) => originOf(origins[at] ?? 0) };
 }
 
-function textOf({ units }: Units): string {
+export function textOf({ units }: Units): string {
   return Array.from(units, (unit) => String.fromCharCode(unit)).join('');
 }
 
-const hexOf = (number: number, width: number) => number.toString(16).padStart(width, '0');
-
-export type { Units };
-export { BASE32, BASE64, BASE64_URL, digitsOf, hexOf, textOf, utf8, utf16, written };
+export const hexOf = (number: number, width: number) => number.toString(16).padStart(width, '0');

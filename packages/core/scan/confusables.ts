@@ -44,10 +44,8 @@ let table: ReadonlyMap<string, string> | undefined;
 const SMALL_CAPITAL = /^[\u13f8-\u13fd\uab70-\uabbf\u2c80-\u2cff]$/;
 
 /** What a character is read as; undefined when it looks like nothing in ASCII. */
-function lookAlike(char: string): string | undefined {
+export function lookAlike(char: string): string | undefined {
   // Built when the first one is asked for: a start-up should not wait for it.
   table ??= tableOf(ROWS);
   return table.get(SMALL_CAPITAL.test(char) ? char.toUpperCase() : char);
 }
-
-export { lookAlike };

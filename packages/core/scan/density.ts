@@ -5,7 +5,7 @@ import { BREAK, LETTERS, squeeze } from './squeeze.ts';
 import type { Range } from './types.ts';
 
 /** Whether some piece of a zone has no run of letters and digits that is long enough. */
-function isSparse(value: string, zones: readonly Range[]): boolean {
+export function isSparse(value: string, zones: readonly Range[]): boolean {
   const { units, pieceLength } = plainForm(value);
   const { codes, placeOf } = squeeze(LETTERS, units);
   // For each place, where the last run of enough codes that ends before it begins.
@@ -25,5 +25,3 @@ function isSparse(value: string, zones: readonly Range[]): boolean {
     return false;
   });
 }
-
-export { isSparse };

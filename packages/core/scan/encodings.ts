@@ -5,7 +5,7 @@ import { BASE64, digitsOf, hexOf, textOf, utf8, written } from './bytes.ts';
 import { ENCODED_MIN } from './forms.ts';
 
 /** One shape of a value. */
-interface Shape {
+export interface Shape {
   readonly text: string;
   /** Upper and lower case are the same, as in hex; `text` is then in lower case. */
   readonly anyCase?: boolean;
@@ -97,13 +97,13 @@ function jsonShapes(value: string): Shape[] {
 }
 
 /** The value as it stands; a longer one in any case, where that is a matter of ASCII only. */
-function wholeShape(value: string): Shape {
+export function wholeShape(value: string): Shape {
   if (value.length < ANY_CASE_FROM || !ASCII.test(value)) return { text: value };
   return { text: value.toLowerCase(), anyCase: true };
 }
 
 /** The value itself, and its encodings as they stand in text. */
-function shapesOf(value: string): Shape[] {
+export function shapesOf(value: string): Shape[] {
   const bytes = utf8(value);
   const reversed = [...value].toReversed().join('');
   return [
@@ -117,12 +117,9 @@ function shapesOf(value: string): Shape[] {
 }
 
 /** The two halves, never through the middle of a character. */
-function halvesOf(value: string): Shape[] {
+export function halvesOf(value: string): Shape[] {
   const chars = [...value];
   const middle = Math.ceil(chars.length / 2);
   const halves = [chars.slice(0, middle).join(''), chars.slice(middle).join('')];
   return halves.flatMap((half) => [{ text: half }, { text: inJson(half) }]);
 }
-
-export type { Shape };
-export { halvesOf, shapesOf, wholeShape };

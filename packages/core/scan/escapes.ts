@@ -1,6 +1,6 @@
 // The escapes that hide a character: how each is read.
 
-interface Escape {
+export interface Escape {
   /** The character's number; of a byte, its value. */
   readonly point: number;
   readonly end: number;
@@ -77,7 +77,7 @@ const PART_LENGTH_MAX = 12;
 const PART =
   /(?:\\(?:u[0-9A-Fa-f]{0,3}|u\{[0-9A-Fa-f]{0,6}|U[0-9A-Fa-f]{0,7}|x[0-9A-Fa-f]?)?|%[0-9A-Fa-f]?|&(?:#[xX]?[0-9A-Fa-f]{0,7}|[A-Za-z]{0,8}))$/y;
 
-function isIntroducer(unit: number): boolean {
+export function isIntroducer(unit: number): boolean {
   return unit === BACKSLASH || unit === PERCENT || unit === AMPERSAND;
 }
 
@@ -88,7 +88,7 @@ function hexDigit(unit: number): number {
   return low >= 0x61 && low <= 0x66 ? low - 0x57 : -1;
 }
 
-function readEscape(text: string, at: number): Escape | undefined {
+export function readEscape(text: string, at: number): Escape | undefined {
   const unit = text.charCodeAt(at);
   if (unit === PERCENT) return readPercent(text, at);
   if (unit === BACKSLASH) return readBackslash(text, at);
@@ -132,7 +132,7 @@ function pointAt(point: number, end: number): Escape | undefined {
 }
 
 /** Whether an escape begins here that hides more than a space or a sign; a quick look, no proof. */
-function isEscape(text: string, at: number): boolean {
+export function isEscape(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   const next = text.charCodeAt(at + 1);
   if (unit === PERCENT) {
@@ -145,11 +145,8 @@ function isEscape(text: string, at: number): boolean {
 }
 
 /** Whether the rest of the text is an escape that was cut. */
-function restIsPartOfEscape(text: string, at: number): boolean {
+export function restIsPartOfEscape(text: string, at: number): boolean {
   if (text.length - at > PART_LENGTH_MAX) return false;
   PART.lastIndex = at;
   return PART.test(text);
 }
-
-export type { Escape };
-export { isEscape, isIntroducer, readEscape, restIsPartOfEscape };

@@ -7,7 +7,7 @@ import type { Alphabet } from './squeeze.ts';
 import { BREAK, codeAt, LEAD, placeFrom, placeTo } from './squeeze.ts';
 import type { Range, Scanned } from './types.ts';
 
-interface Finder {
+export interface Finder {
   /** What a pass over the text needs; `onPiece` gets each piece. */
   readonly probe: (task: Scanned, onPiece: (piece: Range) => void) => Probe;
 }
@@ -55,7 +55,7 @@ function indexOf(seeds: Seeds, alphabet: Alphabet): Index {
   return { ...seeds, alphabet, marks, mask, heads, nexts };
 }
 
-function createFinder(needles: readonly Needle[], alphabet: Alphabet): Finder {
+export function createFinder(needles: readonly Needle[], alphabet: Alphabet): Finder {
   const index = indexOf(sow(needles, alphabet), alphabet);
   const tables = { codes: alphabet.codes, marks: index.marks, mask: index.mask };
   return {
@@ -70,7 +70,7 @@ function createFinder(needles: readonly Needle[], alphabet: Alphabet): Finder {
 }
 
 /** A pass of its own, where every unit counts. */
-function scanUnits(text: string, { tables, onSeed }: Probe): void {
+export function scanUnits(text: string, { tables, onSeed }: Probe): void {
   const { codes, marks, mask } = tables;
   let key = 0;
   for (let at = 0; at < text.length; at++) {
@@ -169,6 +169,3 @@ function withNeighbours(alphabet: Alphabet, text: string, { start, end }: Range)
     end: end < text.length && isDigit(end) ? end + 1 : end,
   };
 }
-
-export type { Finder };
-export { createFinder, scanUnits };

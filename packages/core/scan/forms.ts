@@ -13,7 +13,7 @@ import {
   written,
 } from './bytes.ts';
 
-interface Form extends Units {
+export interface Form extends Units {
   /** A piece of this length tells: it shows eight characters of the value or more. */
   readonly pieceLength: number;
   /** The digits beside it hold a few bits of the value too. */
@@ -32,19 +32,19 @@ const ALL_FORMS_LENGTH_MAX = 8_192;
 /** The decimal bytes of a shorter value are found in any list of numbers. */
 const ALL_FORMS_LENGTH_MIN = 8;
 /** Encodings with fewer letters and digits are looked for as they stand only. */
-const ENCODED_MIN = 12;
+export const ENCODED_MIN = 12;
 
 const ASCII = /^[\0-\x7f]*$/;
 const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => hexOf(byte, 2));
 const hexByte = (byte: number) => HEX_BYTES[byte] ?? '';
 
-function plainForm(value: string): Form {
+export function plainForm(value: string): Form {
   const units = Array.from({ length: value.length }, (_, at) => value.charCodeAt(at));
   return { units, originOf: (at) => at, pieceLength: PLAIN, shared: false };
 }
 
 /** Reversed by units: of a character of two, neither half is a letter that is looked at. */
-function reversedForm(value: string): Form {
+export function reversedForm(value: string): Form {
   const last = value.length - 1;
   const units = Array.from({ length: value.length }, (_, at) => value.charCodeAt(last - at));
   return { units, originOf: (at) => last - at, pieceLength: PLAIN, shared: false };
@@ -94,7 +94,7 @@ function base32Forms(bytes: Units): Form[] {
 }
 
 /** Every encoding of a value in which it is looked for by pieces. */
-function encodedForms(value: string): Form[] {
+export function encodedForms(value: string): Form[] {
   const bytes = utf8(value);
   const usual = [bare(written(bytes, hexByte), HEX), ...base64Forms(bytes, PLAIN)];
   if (value.length > ALL_FORMS_LENGTH_MAX || value.length < ALL_FORMS_LENGTH_MIN) return usual;
@@ -110,6 +110,3 @@ function encodedForms(value: string): Form[] {
     ),
   ];
 }
-
-export type { Form };
-export { ENCODED_MIN, encodedForms, plainForm, reversedForm };

@@ -4,7 +4,7 @@
 import type { Range, Rule } from './types.ts';
 
 /** True when no keyword stands there, so that no rule could find anything. */
-type Gate = (bytes: Uint8Array, start: number, end: number) => boolean;
+export type Gate = (bytes: Uint8Array, start: number, end: number) => boolean;
 
 interface Keyword {
   readonly word: Uint8Array;
@@ -100,7 +100,7 @@ function shortened(keywords: readonly string[]): readonly string[] {
   return [...new Set(keywords.map((keyword) => keyword.slice(0, 2)))];
 }
 
-function createGate(rules: readonly Rule[]): Gate {
+export function createGate(rules: readonly Rule[]): Gate {
   const threes = new Threes();
   for (const { keywords, anyCase, edge = false } of rules) {
     for (const keyword of shortened(keywords)) {
@@ -218,6 +218,3 @@ function isLetterOrDigit(byte: number): boolean {
 function lower(byte: number): number {
   return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
 }
-
-export type { Gate };
-export { createGate };

@@ -21,7 +21,7 @@ const DIGIT = /^\p{Nd}$/u;
 const DIGIT_RUN_MAX = 100;
 
 /** One character, which may take two units. */
-function foldChar(char: string): string {
+export function foldChar(char: string): string {
   if (PLAIN.test(char)) return char;
   const known = cache.get(char);
   if (known !== undefined) return known;
@@ -58,5 +58,3 @@ function digitOf(char: string): string | undefined {
   while (value < DIGIT_RUN_MAX && DIGIT.test(String.fromCodePoint(point - value - 1))) value++;
   return String(value % 10);
 }
-
-export { foldChar };

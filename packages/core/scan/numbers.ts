@@ -10,7 +10,7 @@ const BEHIND = /^\s{0,8}(?:[\],}]|$)/;
 const CONTEXT = 9;
 
 /** Puts quotes around the findings that are numbers of a JSON text, which starts outside a string. */
-function quoteNumbers(text: string, findings: readonly Finding[]): readonly Finding[] {
+export function quoteNumbers(text: string, findings: readonly Finding[]): readonly Finding[] {
   const isNumbers = ({ start, end, quote }: Finding) =>
     quote === undefined && NUMBERS.test(text.slice(start, end));
   if (!findings.some(isNumbers) || !JSON_START.test(text)) return findings;
@@ -38,5 +38,3 @@ function wholeNumbers(text: string, range: Range, from: number): Range | undefin
     BEHIND.test(text.slice(end, end + CONTEXT));
   return isValue ? { start, end } : undefined;
 }
-
-export { quoteNumbers };

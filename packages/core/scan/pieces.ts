@@ -19,14 +19,14 @@ import { LEVELS_MAX, sourceRange, unescaped, unescapeOnce } from './unescape.ts'
 
 type OnRange = (range: Range) => void;
 
-interface PieceSearch {
+export interface PieceSearch {
   /** For the pass over the text that others make too. */
   readonly probe: (task: Scanned, onPiece: OnRange) => Probe;
   /** What that pass can't see; `hiding` is what it returned. */
   readonly findHidden: (task: Scanned, hiding: Hiding, onPiece: OnRange) => void;
 }
 
-type ViewScan = (task: Scanned, probe: Probe, onRange: OnRange) => Hiding;
+export type ViewScan = (task: Scanned, probe: Probe, onRange: OnRange) => Hiding;
 
 interface PieceConfig {
   readonly values: readonly string[];
@@ -74,7 +74,7 @@ function findersOf(values: readonly string[]): Finders {
   };
 }
 
-function createPieceSearch({ values, scanView }: PieceConfig): PieceSearch {
+export function createPieceSearch({ values, scanView }: PieceConfig): PieceSearch {
   let made: Finders | undefined;
   // Built when the first text comes: a start-up should not wait for it.
   const finders = () => (made ??= findersOf(values));
@@ -111,6 +111,3 @@ function scanSigns(units: Finder | undefined, task: Scanned, onPiece: OnRange): 
 function backThrough(views: readonly View[], piece: Range, truncated: boolean): Range {
   return views.reduceRight((range, view) => sourceRange(view, range, truncated), piece);
 }
-
-export type { PieceSearch, ViewScan };
-export { createPieceSearch };

@@ -23,12 +23,12 @@ interface Keyword {
 type OnHit = (rule: number, at: number) => void;
 
 /** What may hide letters. */
-interface Hiding {
+export interface Hiding {
   readonly hasEscapes: boolean;
   readonly isAscii: boolean;
 }
 
-interface Prefilter {
+export interface Prefilter {
   /** Calls `onHit` with the rule's index and the place where its keyword begins. */
   readonly scan: (text: string, onHit: OnHit) => void;
   /** The same, and looks for seeds; says what else there is that may hide letters. */
@@ -128,7 +128,7 @@ function tablesOf(rules: readonly Keywords[]) {
   return { ...classes, table, keywords };
 }
 
-function createPrefilter(rules: readonly Keywords[]): Prefilter {
+export function createPrefilter(rules: readonly Keywords[]): Prefilter {
   const { of, count, table, keywords } = tablesOf(rules);
 
   /** Tells of the keywords of a row of the table that end at a place. */
@@ -214,6 +214,3 @@ function pass(text: string, tables: Tables, { hits, seeds, leads, bits }: Passed
   }
   bits.push(seen);
 }
-
-export type { Hiding, Prefilter };
-export { createPrefilter };

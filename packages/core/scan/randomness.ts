@@ -56,14 +56,14 @@ function sumsOf(folded: string): Int32Array {
 }
 
 /** Whether a short value as a whole looks drawn by lot. */
-function isRandom(value: string): boolean {
+export function isRandom(value: string): boolean {
   const folded = value.toLowerCase();
   if (folded.length < SHORT_MIN || new Set(folded).size < SHORT_DISTINCT_MIN) return false;
   return (sumsOf(folded)[folded.length] ?? 0) >= folded.length * SURPRISE_MIN;
 }
 
 /** The parts that look drawn by lot, in order and apart. */
-function randomZones(value: string): Range[] {
+export function randomZones(value: string): Range[] {
   const folded = value.toLowerCase();
   if (folded.length !== value.length || folded.length < SPAN) return [];
   const sums = sumsOf(folded);
@@ -108,5 +108,3 @@ function addZone(zones: Range[], zone: Range): void {
   if (last === undefined || zone.start > last.end) zones.push(zone);
   else zones[zones.length - 1] = { start: last.start, end: Math.max(last.end, zone.end) };
 }
-
-export { isRandom, randomZones };

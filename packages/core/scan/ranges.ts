@@ -1,7 +1,7 @@
 // From findings to what is replaced.
 import type { Range } from './types.ts';
 
-interface Finding extends Range {
+export interface Finding extends Range {
   readonly rule: string;
   /** The lowest names an overlap. */
   readonly rank: number;
@@ -13,7 +13,7 @@ const ESCAPE_LENGTH = 6;
 const HEX4 = /[0-9A-Fa-f]{4}/y;
 
 /** Joins what overlaps; a finding inside an earlier marker is no finding. */
-function merged(findings: readonly Finding[], markers: readonly Range[]): Finding[] {
+export function merged(findings: readonly Finding[], markers: readonly Range[]): Finding[] {
   const out: Finding[] = [];
   let next = 0;
   const joined: Finding[] = [];
@@ -64,7 +64,7 @@ function union(a: Finding, b: Finding): Finding {
 }
 
 /** Widens a range that cuts through a JSON escape, so that JSON stays JSON. */
-function onEscapes(text: string, { start, end }: Range): Range {
+export function onEscapes(text: string, { start, end }: Range): Range {
   const first = openEscape(text, start);
   const last = openEscape(text, end);
   return { start: first?.start ?? start, end: last === undefined ? end : Math.max(end, last.end) };
@@ -89,6 +89,3 @@ function isOdd(text: string, at: number): boolean {
   while (start > 0 && text[start - 1] === BACKSLASH) start--;
   return (at - start) % 2 === 0;
 }
-
-export type { Finding };
-export { merged, onEscapes };

@@ -11,23 +11,23 @@ import type { ExtraPattern, Range, Rule, Scanned, SecretValue } from './types.ts
 import type { RefusedValue, ValueSearch } from './values.ts';
 import { INJECTED, valueRules } from './values.ts';
 
-interface RedactorConfig {
+export interface RedactorConfig {
   readonly values?: readonly SecretValue[];
   readonly extra?: readonly ExtraPattern[];
 }
 
-interface RedactOptions {
+export interface RedactOptions {
   /** The text was cut: what begins like a secret at its end goes too. */
   readonly truncated?: boolean;
 }
 
-interface Redacted {
+export interface Redacted {
   readonly text: string;
   /** The names of the rules that found something, each once. */
   readonly found: readonly string[];
 }
 
-interface Redactor {
+export interface Redactor {
   readonly redact: (text: string, options?: RedactOptions) => Redacted;
   /** The same as a plain function. */
   readonly plain: (text: string, options?: RedactOptions) => string;
@@ -60,7 +60,7 @@ function markerName(name: string): string {
   return plain.replace(/^-|-$/g, '') || 'pattern';
 }
 
-function createRedactor({ values = [], extra = [] }: RedactorConfig): Redactor {
+export function createRedactor({ values = [], extra = [] }: RedactorConfig): Redactor {
   const { rules: known, refused, search } = valueRules(values);
   const own = extra.map(({ name, find }) => ({ name: markerName(name), find }));
   const all = [...known, ...FORMATS];
@@ -178,6 +178,3 @@ function replaced(text: string, findings: readonly Finding[]): string {
   }
   return out + text.slice(done);
 }
-
-export type { Redacted, RedactOptions, Redactor, RedactorConfig };
-export { createRedactor };

@@ -6,7 +6,7 @@ import { BREAK, squeeze } from './squeeze.ts';
 import type { Range } from './types.ts';
 
 /** A form of a value to look for by pieces. */
-interface Needle {
+export interface Needle {
   readonly form: Form;
   /** For each place of the value the number of its zone, where a piece tells; else 0. */
   readonly zones: Uint16Array;
@@ -14,7 +14,7 @@ interface Needle {
   readonly codesMin: number;
 }
 
-interface Seeds {
+export interface Seeds {
   /** The codes of all needles, with a break around each. */
   readonly codes: Uint8Array;
   /** For each code 1 where it is in a zone. */
@@ -56,7 +56,7 @@ interface Sown extends Squeezed {
 }
 
 /** Fewer codes than this tell nothing. */
-const PIECE_MIN = 8;
+export const PIECE_MIN = 8;
 /** A whole form is taken for found after so many codes, which bounds the work on hostile text. */
 const WHOLE_MAX = 64;
 /** More seeds with the same codes add work and find little. */
@@ -65,7 +65,7 @@ const ZONES_MAX = 65_535;
 const BREAKS = Uint8Array.of(BREAK);
 
 /** The number of the zone at each place, from 1 on. */
-function zoneMap(length: number, zones: readonly Range[]): Uint16Array {
+export function zoneMap(length: number, zones: readonly Range[]): Uint16Array {
   const map = new Uint16Array(length);
   for (const [index, { start, end }] of zones.slice(0, ZONES_MAX).entries()) {
     map.fill(index + 1, start, end);
@@ -73,7 +73,7 @@ function zoneMap(length: number, zones: readonly Range[]): Uint16Array {
   return map;
 }
 
-function sow(needles: readonly Needle[], alphabet: Alphabet): Seeds {
+export function sow(needles: readonly Needle[], alphabet: Alphabet): Seeds {
   const draft: Draft = {
     codes: [BREAKS],
     tells: [BREAKS],
@@ -204,6 +204,3 @@ function leastIn({ codes, placeOf, form }: Sown): number {
   }
   return Math.max(PIECE_MIN, least);
 }
-
-export type { Needle, Seeds };
-export { PIECE_MIN, sow, zoneMap };

@@ -7,7 +7,7 @@ import { isRandom } from './randomness.ts';
 import { isEscapeLetter } from './squeeze.ts';
 import type { Range, Scanned } from './types.ts';
 
-interface SetApartSearch {
+export interface SetApartSearch {
   /** `isAscii` says that the text has no other letters. */
   readonly find: (task: Scanned, isAscii: boolean, onRange: (range: Range) => void) => void;
 }
@@ -51,7 +51,7 @@ const ESCAPED = true;
 const AS_IT_STANDS = false;
 let known: Uint8Array | undefined;
 
-function createSetApartSearch(values: readonly string[]): SetApartSearch {
+export function createSetApartSearch(values: readonly string[]): SetApartSearch {
   const wanted = [...new Set(values)].flatMap(wantedOf);
   if (wanted.length === 0) return { find: () => undefined };
   const hasNumbers = wanted.some(({ kind }) => kind === 'number');
@@ -228,6 +228,3 @@ class Draft {
     return { letters, places, widths, gaps };
   }
 }
-
-export type { SetApartSearch };
-export { createSetApartSearch };

@@ -1,12 +1,12 @@
 // How a unit of text is read when pieces are looked for. Between letters and digits everything is
 // passed over, except what encloses: a piece never reaches out of a JSON string or a bracket.
 
-interface Alphabet {
+export interface Alphabet {
   /** The code of each unit, by its lower byte, or one of the marks below. */
   readonly codes: Uint8Array;
 }
 
-interface Squeezed {
+export interface Squeezed {
   readonly codes: Uint8Array;
   /** Where each code's unit stands. */
   readonly placeOf: (at: number) => number;
@@ -15,10 +15,10 @@ interface Squeezed {
 }
 
 /** Ends a piece. */
-const BREAK = 0;
+export const BREAK = 0;
 /** Codes from here on are passed over: `%` and `&`, the backslash, and the rest. */
-const LEAD = 253;
-const BACKSLASH = 254;
+export const LEAD = 253;
+export const BACKSLASH = 254;
 const SKIP = 255;
 
 const isUpper = (unit: number) => unit >= 0x41 && unit <= 0x5a;
@@ -36,29 +36,29 @@ function plainCode(unit: number): number {
 }
 
 /** Letters and digits, upper and lower case alike. */
-const LETTERS: Alphabet = {
+export const LETTERS: Alphabet = {
   codes: Uint8Array.from({ length: 256 }, (_, unit) => plainCode(unit)),
 };
 
 /** Every unit counts, for values with many signs; upper and lower case alike. */
-const UNITS: Alphabet = {
+export const UNITS: Alphabet = {
   codes: Uint8Array.from({ length: 256 }, (_, unit) => {
     const low = lower(unit);
     return low === BREAK || low >= LEAD ? 1 : low;
   }),
 };
 
-function codeAt({ codes }: Alphabet, text: string, at: number): number {
+export function codeAt({ codes }: Alphabet, text: string, at: number): number {
   return codes[text.charCodeAt(at) & 0xff] ?? SKIP;
 }
 
 /** The letter of `\n`, `\r`, `\t`, `\b` and `\f` is no letter of the text. */
-function isEscapeLetter(unit: number): boolean {
+export function isEscapeLetter(unit: number): boolean {
   return unit === 0x6e || unit === 0x72 || unit === 0x74 || unit === 0x62 || unit === 0x66;
 }
 
 /** The next place with a code that counts, or the text's end. */
-function placeFrom(alphabet: Alphabet, text: string, from: number): number {
+export function placeFrom(alphabet: Alphabet, text: string, from: number): number {
   let at = from;
   for (; at < text.length; at++) {
     const code = codeAt(alphabet, text, at);
@@ -69,7 +69,7 @@ function placeFrom(alphabet: Alphabet, text: string, from: number): number {
 }
 
 /** The last place with a code that counts, or -1. */
-function placeTo(alphabet: Alphabet, text: string, to: number): number {
+export function placeTo(alphabet: Alphabet, text: string, to: number): number {
   const hasEscapes = alphabet === LETTERS;
   for (let at = to; at >= 0; at--) {
     if (codeAt(alphabet, text, at) >= LEAD) continue;
@@ -80,7 +80,7 @@ function placeTo(alphabet: Alphabet, text: string, to: number): number {
 }
 
 /** The codes that count, and where each stands. */
-function squeeze({ codes }: Alphabet, units: ArrayLike<number>): Squeezed {
+export function squeeze({ codes }: Alphabet, units: ArrayLike<number>): Squeezed {
   const kept = new Uint8Array(units.length);
   // Most forms have nothing to pass over, and need no places.
   let places: Int32Array | undefined;
@@ -103,17 +103,3 @@ function squeeze({ codes }: Alphabet, units: ArrayLike<number>): Squeezed {
   const placeOf = (at: number) => (places === undefined ? at : (places[at] ?? 0));
   return { codes: kept.subarray(0, count), placeOf, isBroken };
 }
-
-export type { Alphabet, Squeezed };
-export {
-  BACKSLASH,
-  BREAK,
-  codeAt,
-  isEscapeLetter,
-  LEAD,
-  LETTERS,
-  placeFrom,
-  placeTo,
-  squeeze,
-  UNITS,
-};

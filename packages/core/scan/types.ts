@@ -1,11 +1,11 @@
 /** A part of a text; `end` is behind its last unit. */
-interface Range {
+export interface Range {
   readonly start: number;
   readonly end: number;
 }
 
 /** What a rule found, and how far it has read. */
-interface Match extends Range {
+export interface Match extends Range {
   /** The rule need not be asked again before this place. */
   readonly readTo: number;
   /** What to put around the marker so that a bare JSON number becomes a JSON string. */
@@ -13,18 +13,18 @@ interface Match extends Range {
 }
 
 /** A text to look through. */
-interface Scanned {
+export interface Scanned {
   readonly text: string;
   /** The text was cut, so a secret may end too early. */
   readonly truncated: boolean;
 }
 
-interface Place extends Scanned {
+export interface Place extends Scanned {
   /** Where the keyword begins. */
   readonly at: number;
 }
 
-interface Rule {
+export interface Rule {
   readonly name: string;
   /** The rule is asked only where one of these stands. */
   readonly keywords: readonly string[];
@@ -38,15 +38,13 @@ interface Rule {
 }
 
 /** A user's own pattern, already compiled. */
-interface ExtraPattern {
+export interface ExtraPattern {
   readonly name: string;
   readonly find: (text: string) => Iterable<Range>;
 }
 
 /** A secret that was injected; the name is its reference and may be shown. */
-interface SecretValue {
+export interface SecretValue {
   readonly name: string;
   readonly value: string;
 }
-
-export type { ExtraPattern, Match, Place, Range, Rule, Scanned, SecretValue };

@@ -5,7 +5,7 @@ import type { Escape } from './escapes.ts';
 import { isIntroducer, readEscape, restIsPartOfEscape } from './escapes.ts';
 import type { Range, Scanned } from './types.ts';
 
-interface View {
+export interface View {
   readonly text: string;
   /** The places of the units that were escapes, and what each was in the source. */
   readonly places: readonly number[];
@@ -14,7 +14,7 @@ interface View {
 }
 
 const BYTE_MIN = 0x80;
-const LEVELS_MAX = 4;
+export const LEVELS_MAX = 4;
 
 /** How many bytes follow the first one of a character in UTF-8. */
 function followers(byte: number): number {
@@ -39,7 +39,7 @@ function joined(text: string, first: Escape): Escape {
 }
 
 /** The text with one level of escapes undone, or nothing when it has none. */
-function unescapeOnce({ text, truncated }: Scanned): View | undefined {
+export function unescapeOnce({ text, truncated }: Scanned): View | undefined {
   const places: number[] = [];
   const sources: Range[] = [];
   let out = '';
@@ -69,7 +69,7 @@ function unescapeOnce({ text, truncated }: Scanned): View | undefined {
 }
 
 /** Where the range of a view stands in its source; what reaches the end of a cut text still does. */
-function sourceRange(view: View, { start, end }: Range, truncated: boolean): Range {
+export function sourceRange(view: View, { start, end }: Range, truncated: boolean): Range {
   const isCut = truncated && end === view.text.length;
   return {
     start: sourceOf(view, start).start,
@@ -94,7 +94,7 @@ function sourceOf({ places, sources }: View, place: number): Range {
 }
 
 /** The text with all its escapes undone. */
-function unescaped(text: string): string {
+export function unescaped(text: string): string {
   let plain = text;
   for (let level = 0; level < LEVELS_MAX; level++) {
     const view = unescapeOnce({ text: plain, truncated: false });
@@ -103,6 +103,3 @@ function unescaped(text: string): string {
   }
   return plain;
 }
-
-export type { View };
-export { LEVELS_MAX, sourceRange, unescaped, unescapeOnce };

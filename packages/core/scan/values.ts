@@ -9,7 +9,7 @@ import type { Match, Place, Range, Rule, Scanned, SecretValue } from './types.ts
 import { unescaped } from './unescape.ts';
 
 /** A value that can't be looked for; the caller must not inject it, or must say so. */
-interface RefusedValue {
+export interface RefusedValue {
   readonly name: string;
   readonly reason: 'too_short' | 'too_long' | 'too_many';
 }
@@ -24,12 +24,12 @@ interface ValueRules {
 
 type CutFinder = (task: Scanned, onRange: (range: Range) => void) => void;
 
-interface ValueSearch extends PieceSearch {
+export interface ValueSearch extends PieceSearch {
   /** Finds the beginning of a value at the end of a cut text. */
   readonly findCut: CutFinder;
 }
 
-const INJECTED = 'injected-secret';
+export const INJECTED = 'injected-secret';
 const VALUES_MAX = 128;
 const LENGTH_MIN = 4;
 const LENGTH_MAX = 65_536;
@@ -45,7 +45,7 @@ function refusalOf({ name, value }: SecretValue, length: number): RefusedValue |
   return length <= LENGTH_MAX_OF_ALL ? undefined : { name, reason: 'too_many' };
 }
 
-function valueRules(values: readonly SecretValue[]): ValueRules {
+export function valueRules(values: readonly SecretValue[]): ValueRules {
   const kept: string[] = [];
   const refused: RefusedValue[] = [];
   let length = 0;
@@ -155,6 +155,3 @@ function cutFinder(rules: readonly Rule[]): CutFinder {
     }
   };
 }
-
-export type { RefusedValue, ValueSearch };
-export { INJECTED, valueRules };

@@ -15,7 +15,7 @@ import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/t
 import type { Pending } from './pending.ts';
 import { recordRefused } from './refused.ts';
 
-function fromAgent(context: Context, step: Step, seen: Seen): void {
+export function fromAgent(context: Context, step: Step, seen: Seen): void {
   switch (seen.kind) {
     case 'request':
       return request(context, step, seen);
@@ -44,7 +44,7 @@ function request(context: Context, step: Step, seen: SeenRequest): void {
 }
 
 /** Hands a request on, unless a gate refuses it. */
-function passRequest(context: Context, step: Step, seen: SeenRequest): void {
+export function passRequest(context: Context, step: Step, seen: SeenRequest): void {
   const onward = requestOnward(context, step, seen);
   if (onward.kind !== 'refused') openRequest(context, step, seen);
   handOn(context, step, onward);
@@ -60,7 +60,7 @@ function openRequest(context: Context, step: Step, { id, method }: SeenRequest):
 }
 
 /** Whether the id is free and there is room; what the request says of its version is noted. */
-function admits(context: Context, step: Step, seen: SeenRequest): boolean {
+export function admits(context: Context, step: Step, seen: SeenRequest): boolean {
   const { id, method, params } = seen;
   const version =
     params.metaVersion ?? (method === 'initialize' ? params.protocolVersion : undefined);
@@ -140,5 +140,3 @@ function response(context: Context, step: Step, seen: SeenResponse): void {
     handOn(context, step, answerOnward(context, step, { seen, open }));
   else step.out.push({ do: 'drop', reason: 'no_server' });
 }
-
-export { admits, fromAgent, passRequest };

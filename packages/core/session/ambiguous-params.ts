@@ -21,7 +21,7 @@ function ambiguityIn(context: Context, { bytes }: Step, method: string): string 
 }
 
 /** Whether it means one thing to every reader; it is refused where it does not. */
-function isUnambiguous(
+export function isUnambiguous(
   context: Context,
   step: Step,
   seen: SeenRequest | SeenNotification,
@@ -38,5 +38,3 @@ function isUnambiguous(
   reject(context, step, { ...told, id, asks: true, code: INVALID_PARAMS, method });
   return false;
 }
-
-export { isUnambiguous };

@@ -9,10 +9,10 @@ import {
 } from '@subluminal/contracts';
 import type { MessageId } from './peek/types.ts';
 
-const PARSE_ERROR = -32700;
-const INVALID_REQUEST = -32600;
-const INVALID_PARAMS = -32602;
-const INTERNAL_ERROR = -32603;
+export const PARSE_ERROR = -32700;
+export const INVALID_REQUEST = -32600;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
 
 interface RefusedBy {
   readonly id: MessageId;
@@ -31,12 +31,12 @@ interface ErrorBody {
   readonly data?: { readonly [key: string]: unknown };
 }
 
-function errorLine(id: MessageId, error: ErrorBody): string {
+export function errorLine(id: MessageId, error: ErrorBody): string {
   return `{"jsonrpc":"2.0","id":${id.json},"error":${JSON.stringify(error)}}\n`;
 }
 
 /** The answer to a refused call: an error, or a result that the model gets to see. */
-function refusalLine(refused: RefusedBy): string {
+export function refusalLine(refused: RefusedBy): string {
   const { id, decision, call, policy, era, delivery, code } = refused;
   const error = refusal({ decision, call, policy, era });
   if (delivery !== 'tool_result' || code !== undefined) {
@@ -46,7 +46,7 @@ function refusalLine(refused: RefusedBy): string {
 }
 
 /** An answer to a tool's call that the model gets to see, and takes for a failure. */
-function resultLine(
+export function resultLine(
   id: MessageId,
   { text, era, meta }: { readonly text: string; readonly era: Era; readonly meta: unknown },
 ): string {
@@ -60,19 +60,8 @@ function resultLine(
   return `{"jsonrpc":"2.0","id":${id.json},"result":${JSON.stringify(result)}}\n`;
 }
 
-function progressLine(token: string, progress: number): string {
+export function progressLine(token: string, progress: number): string {
   const message = '"Waiting for a person to approve this call."';
   const params = `{"progressToken":${token},"progress":${progress},"message":${message}}`;
   return `{"jsonrpc":"2.0","method":"notifications/progress","params":${params}}\n`;
 }
-
-export {
-  errorLine,
-  INTERNAL_ERROR,
-  INVALID_PARAMS,
-  INVALID_REQUEST,
-  PARSE_ERROR,
-  progressLine,
-  refusalLine,
-  resultLine,
-};

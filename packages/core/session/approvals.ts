@@ -19,7 +19,7 @@ import type { MessageId } from './peek/types.ts';
 import { hubOutcome, limitsFor } from './shared.ts';
 import type { ApprovalAnswer, HubAnswer } from './types.ts';
 
-interface HeldCall {
+export interface HeldCall {
   readonly decided: DecidedCall;
   readonly id: MessageId;
   readonly sinceMs: number;
@@ -50,7 +50,7 @@ const ABANDONED = {
 };
 
 /** Keeps a call until a person has answered. Nothing is counted yet: it is decided again then. */
-function holdCall(context: Context, step: Step, decided: DecidedCall): void {
+export function holdCall(context: Context, step: Step, decided: DecidedCall): void {
   const { id, read, outcome } = decided;
   const { approval } = outcome.decision;
   if (approval === undefined || id === undefined) throw new Error('this call needs no approval');
@@ -93,7 +93,7 @@ function withNewline(part: Uint8Array): Uint8Array {
 }
 
 /** A person, or time, has decided about a held call. */
-function resolveHeld(
+export function resolveHeld(
   context: Context,
   step: Step,
   { callId, end }: { readonly callId: string; readonly end: ApprovalAnswer },
@@ -134,7 +134,7 @@ function resolveHeld(
 }
 
 /** What the hub said about a held call that a person has approved. */
-function consulted(context: Context, step: Step, answer: Omit<HubAnswer, 'at'>): void {
+export function consulted(context: Context, step: Step, answer: Omit<HubAnswer, 'at'>): void {
   const held = context.held.get(answer.callId);
   if (held === undefined || !held.consulting) return;
   const rules = hubOutcome(context, answer.outcome);
@@ -201,7 +201,7 @@ function settle(
 }
 
 /** The agent sends nothing more, and may still listen: what it waits for is refused. */
-function endHeld(context: Context, step: Step): void {
+export function endHeld(context: Context, step: Step): void {
   for (const held of [...context.held.values()]) {
     const refused = refusedAs(held.decided, ABANDONED);
     const again = { ...refused, outcome: { ...refused.outcome, state: context.state } };
@@ -210,7 +210,7 @@ function endHeld(context: Context, step: Step): void {
 }
 
 /** Ends a held call that nobody waits for any more. */
-function abandonHeld(context: Context, step: Step, callId: string): HeldCall | undefined {
+export function abandonHeld(context: Context, step: Step, callId: string): HeldCall | undefined {
   const held = context.held.get(callId);
   if (held === undefined) return undefined;
   const { decided, id, sinceMs } = held;
@@ -254,7 +254,7 @@ function refusedAs(
 }
 
 /** What time does to held calls: the end of patience, and a sign of life for who waits. */
-function tickHeld(context: Context, step: Step): void {
+export function tickHeld(context: Context, step: Step): void {
   for (const [callId, held] of [...context.held]) {
     const { progressToken } = held.decided.read;
     if (step.nowMs >= held.untilMs && !held.consulting) {
@@ -267,6 +267,3 @@ function tickHeld(context: Context, step: Step): void {
     }
   }
 }
-
-export type { HeldCall };
-export { abandonHeld, consulted, endHeld, holdCall, resolveHeld, tickHeld };

@@ -24,7 +24,7 @@ interface Said {
 }
 
 /** Decides a call that a person has approved for these rules, besides what grants satisfy. */
-function decideWith(context: Context, step: Step, { read, said }: Said): Concluded {
+export function decideWith(context: Context, step: Step, { read, said }: Said): Concluded {
   const { call } = read;
   const approved =
     said.length === 0 ? call : withApproved(call, [...(call.approved ?? []), ...said]);
@@ -39,7 +39,11 @@ function decideWith(context: Context, step: Step, { read, said }: Said): Conclud
 }
 
 /** Uses up grants for what the hub has decided: it can't be decided again without asking the hub. */
-function grantsTaken(context: Context, decided: DecidedCall, said: readonly string[]): DecidedCall {
+export function grantsTaken(
+  context: Context,
+  decided: DecidedCall,
+  said: readonly string[],
+): DecidedCall {
   const { read, outcome } = decided;
   const taken = takeGrants(context, { read, outcome, said });
   if (taken !== undefined) return { ...decided, taken };
@@ -48,14 +52,14 @@ function grantsTaken(context: Context, decided: DecidedCall, said: readonly stri
   return { ...decided, outcome: { ...outcome, decision } };
 }
 
-function withApproved(call: Call, approved: readonly string[]): Call {
+export function withApproved(call: Call, approved: readonly string[]): Call {
   const { identity, server_name, tool_name, args_hash, bytes_in, args, round } = call;
   const same = { identity, server_name, tool_name, args_hash, bytes_in, round };
   return { ...same, approved, ...(args !== undefined && { args }) };
 }
 
 /** Puts a request before people and on record; undefined when nobody can be asked. */
-function askPeople(context: Context, step: Step, decided: DecidedCall): string | undefined {
+export function askPeople(context: Context, step: Step, decided: DecidedCall): string | undefined {
   const { approval, rule_id } = decided.outcome.decision;
   if (approval === undefined) throw new Error('this call needs no approval');
   // For a server that is gone, nobody needs to be asked.
@@ -72,10 +76,13 @@ const USED_UP = {
   reason_code: 'APPROVAL_UNAVAILABLE',
   summary: 'The grant for this call is no longer there. Try again to ask for another one.',
 };
-const UNAVAILABLE = { reason_code: 'APPROVAL_UNAVAILABLE', summary: 'Nobody could be asked.' };
+export const UNAVAILABLE = {
+  reason_code: 'APPROVAL_UNAVAILABLE',
+  summary: 'Nobody could be asked.',
+};
 
 /** The refusal of a call that may be tried again tells how it gets approved. */
-function askForRetry(context: Context, step: Step, decided: DecidedCall): DecidedCall {
+export function askForRetry(context: Context, step: Step, decided: DecidedCall): DecidedCall {
   const { decision } = decided.outcome;
   const { hint, rule_id, severity } = decision;
   const { call } = decided.read;
@@ -126,5 +133,3 @@ function shownArgs(context: Context, { call, envelope }: ReadCall): ApprovalWant
   const { text = '', truncated } = previewOf({ ...context, limits }, json);
   return { text, complete: !truncated && isExact };
 }
-
-export { askForRetry, askPeople, decideWith, grantsTaken, UNAVAILABLE, withApproved };

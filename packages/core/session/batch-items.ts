@@ -3,12 +3,12 @@ import { CLOSE_BRACKET, COMMA, OPEN_BRACE } from '../canon/units.ts';
 import { END, Scan, skipValue } from './peek/scan.ts';
 import type { InvalidReason, Range } from './peek/types.ts';
 
-type Items =
+export type Items =
   | { readonly ok: true; readonly items: readonly Range[] }
   | { readonly ok: false; readonly reason: InvalidReason; readonly offset: number };
 
 /** Where the messages of a batch stand. The whole array is validated. */
-function itemsOf(bytes: Uint8Array, itemsMax: number): Items {
+export function itemsOf(bytes: Uint8Array, itemsMax: number): Items {
   const scan = new Scan(bytes, { skim: false });
   const items: Range[] = [];
   scan.next();
@@ -30,6 +30,3 @@ function itemsOf(bytes: Uint8Array, itemsMax: number): Items {
   const { reason, offset } = scan;
   return reason === undefined ? { ok: true, items } : { ok: false, reason, offset };
 }
-
-export type { Items };
-export { itemsOf };

@@ -15,7 +15,7 @@ type Govern = (context: Context, step: Step, seen: Seen) => void;
 const OPEN = 0x5b;
 const NEWLINE = 0x0a;
 
-function governBatch(context: Context, step: Step, govern: Govern): void {
+export function governBatch(context: Context, step: Step, govern: Govern): void {
   const found = itemsOf(step.bytes, context.limits.batchItemsMax);
   if (!takesBatches(context)) return refuseBatch(context, step, found);
   if (!found.ok) {
@@ -86,5 +86,3 @@ function assembled(parts: readonly Uint8Array[]): Uint8Array {
   line[at] = NEWLINE;
   return line;
 }
-
-export { governBatch };

@@ -100,7 +100,7 @@ class LazyCall implements Call {
 }
 
 /** Decides a call and carries the decision out. */
-function governCall(context: Context, step: Step, seen: SeenCall): void {
+export function governCall(context: Context, step: Step, seen: SeenCall): void {
   const id = seen.kind === 'request' ? seen.id : undefined;
   const read = readCall(context, step, seen);
   const decided = { ...concluded(context, step, read), id };
@@ -113,7 +113,7 @@ function governCall(context: Context, step: Step, seen: SeenCall): void {
 }
 
 /** The decision on a call, with the grants that it uses up. */
-function concluded(context: Context, step: Step, read: ReadCall): DecidedCall {
+export function concluded(context: Context, step: Step, read: ReadCall): DecidedCall {
   if (read.fault === undefined && !read.shared) {
     return { read, id: undefined, ...decideWith(context, step, { read, said: NONE }) };
   }
@@ -144,7 +144,7 @@ function readCall(context: Context, step: Step, seen: SeenCall): ReadCall {
 }
 
 /** What a call asks for. Nothing is counted by looking. */
-function lookAt(context: Context, step: Step, seen: SeenCall): LookedAt {
+export function lookAt(context: Context, step: Step, seen: SeenCall): LookedAt {
   const { config } = context;
   const { bytes } = step;
   const { params } = seen;
@@ -202,7 +202,7 @@ function argsPreview(context: Context, bytes: Uint8Array, range: Range | undefin
   return previewOfBytes(context, bytes, range);
 }
 
-function nameOf(name: string | undefined): { tool_name: string; fault: string | undefined } {
+export function nameOf(name: string | undefined): { tool_name: string; fault: string | undefined } {
   if (name === undefined || name === '') {
     return { tool_name: '(none)', fault: 'Invalid call: it does not name a tool.' };
   }
@@ -212,7 +212,7 @@ function nameOf(name: string | undefined): { tool_name: string; fault: string | 
 }
 
 /** A name is decided on as it is, and shown without the secrets that an agent may put there. */
-function shownName({ names, redact }: Context, name: string): string {
+export function shownName({ names, redact }: Context, name: string): string {
   const known = names.get(name);
   if (known !== undefined) return known;
   const shown = redact(name) || '(none)';
@@ -231,11 +231,11 @@ function isArgs(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function nextSeq(context: Context): number {
+export function nextSeq(context: Context): number {
   return context.config.seq?.() ?? ++context.seq;
 }
 
-function outcomeOf(context: Context, step: Step, read: ReadCall): Judgement {
+export function outcomeOf(context: Context, step: Step, read: ReadCall): Judgement {
   const { snapshot, state } = context;
   if (read.shared) return sharedOutcome(context, step);
   if (read.fault === undefined) return decide(snapshot, read.call, state, step.nowMs);
@@ -252,5 +252,3 @@ function outcomeOf(context: Context, step: Step, read: ReadCall): Judgement {
       };
   return { decision, state: context.state, trace: [], risk_class: [] };
 }
-
-export { concluded, governCall, lookAt, nameOf, nextSeq, outcomeOf, shownName };

@@ -14,7 +14,7 @@ import { spliced } from './rewrite.ts';
 import type { TakenGrant } from './types.ts';
 
 /** A call that has been read, before anything is decided. */
-interface ReadCall {
+export interface ReadCall {
   readonly call: Call;
   readonly ref: CallRef;
   readonly seq: number;
@@ -36,7 +36,7 @@ interface ReadCall {
   readonly shared: boolean;
 }
 
-interface DecidedCall {
+export interface DecidedCall {
   readonly read: ReadCall;
   readonly outcome: Judgement;
   /** Absent when nobody waits for an answer. */
@@ -46,7 +46,7 @@ interface DecidedCall {
 }
 
 /** Puts a call on record, before anything happens to it. */
-function recordStart(context: Context, step: Step, { read, outcome }: DecidedCall): void {
+export function recordStart(context: Context, step: Step, { read, outcome }: DecidedCall): void {
   context.counts.total++;
   const { content, risk_class: riskClass } = outcome;
   // What must not travel must not be kept either.
@@ -56,7 +56,7 @@ function recordStart(context: Context, step: Step, { read, outcome }: DecidedCal
 }
 
 /** Adopts a decision and puts it on record, before it is carried out. */
-function recordDecision(context: Context, step: Step, decided: DecidedCall): void {
+export function recordDecision(context: Context, step: Step, decided: DecidedCall): void {
   const { counts } = context;
   const { decision, state } = decided.outcome;
   context.state = state;
@@ -88,7 +88,7 @@ function emitGrants(context: Context, step: Step, decided: DecidedCall): void {
 }
 
 /** Forwards what may pass, answers what may not. */
-function carryOut(context: Context, step: Step, decided: DecidedCall): void {
+export function carryOut(context: Context, step: Step, decided: DecidedCall): void {
   if (decided.outcome.decision.action !== 'ALLOW') return refuse(context, step, decided);
   if (context.exit !== undefined) return answerGone(context, step, decided);
   const { id, read, outcome } = decided;
@@ -176,6 +176,3 @@ function answerGone(context: Context, step: Step, { id, read }: DecidedCall): vo
   }
   step.out.push({ do: 'drop', reason: 'no_server' });
 }
-
-export type { DecidedCall, ReadCall };
-export { carryOut, recordDecision, recordStart };

@@ -21,7 +21,7 @@ import {
   type Side,
 } from './types.ts';
 
-interface Counts {
+export interface Counts {
   total: number;
   allowed: number;
   blocked: number;
@@ -31,7 +31,7 @@ interface Counts {
   heldBack: number;
 }
 
-interface Context {
+export interface Context {
   readonly config: SessionConfig;
   readonly limits: SessionLimits;
   readonly decode: Decode;
@@ -63,7 +63,7 @@ interface Context {
 }
 
 /** One message on its way: its bytes, the time, and what has been decided to do. */
-interface Step {
+export interface Step {
   readonly from: Side;
   readonly bytes: Uint8Array;
   readonly nowMs: number;
@@ -86,7 +86,7 @@ const BATCH_VERSION = '2025-03-26';
 const VERSION_DATE = /^\d{4}-\d{2}-\d{2}$/;
 const SAMPLE_BYTES = 8;
 
-function contextOf(config: SessionConfig): Context {
+export function contextOf(config: SessionConfig): Context {
   const limits = { ...DEFAULT_LIMITS, ...config.limits };
   const enforcing = config.profile === 'production';
   return {
@@ -112,31 +112,35 @@ function contextOf(config: SessionConfig): Context {
   };
 }
 
-function stepOf(from: Side, bytes: Uint8Array, nowMs: number): Step {
+export function stepOf(from: Side, bytes: Uint8Array, nowMs: number): Step {
   const to = other(from);
   return { from, bytes, nowMs, out: [], forward: { do: 'forward', to } };
 }
 
-function other(side: Side): Side {
+export function other(side: Side): Side {
   return side === 'agent' ? 'server' : 'agent';
 }
 
-function eraOf(version: string | undefined): Era {
+export function eraOf(version: string | undefined): Era {
   if (version === undefined || !VERSION_DATE.test(version)) return 'legacy';
   return version >= MODERN_SINCE ? 'modern' : 'legacy';
 }
 
-function takesBatches({ version }: Context): boolean {
+export function takesBatches({ version }: Context): boolean {
   return version === BATCH_VERSION;
 }
 
 /** The size of a message: its newline is not part of it. */
-function sizeOf(bytes: Uint8Array): number {
+export function sizeOf(bytes: Uint8Array): number {
   return bytes.at(-1) === 0x0a ? bytes.length - 1 : bytes.length;
 }
 
 /** Tells an operator what became of a message. */
-function report(step: Step, told: Omit<Report, 'from' | 'bytes' | 'sample'>, offset = -1): void {
+export function report(
+  step: Step,
+  told: Omit<Report, 'from' | 'bytes' | 'sample'>,
+  offset = -1,
+): void {
   const { from, bytes, bytesTotal } = step;
   const sample = offset < 0 || bytes.length === 0 ? {} : { sample: hexAround(bytes, offset) };
   const size = bytesTotal ?? sizeOf(bytes);
@@ -147,6 +151,3 @@ function hexAround(bytes: Uint8Array, offset: number): string {
   const near = bytes.subarray(Math.max(0, offset - SAMPLE_BYTES), offset + SAMPLE_BYTES);
   return Array.from(near, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
-
-export type { Context, Counts, Step };
-export { contextOf, eraOf, other, report, sizeOf, stepOf, takesBatches };

@@ -9,7 +9,7 @@ import type { Open, Pending } from './pending.ts';
 import type { ServerExit, Side } from './types.ts';
 
 /** Requests that were open for too long are told of; their answers may still pass. */
-function tick(context: Context, step: Step): void {
+export function tick(context: Context, step: Step): void {
   tickHeld(context, step);
   for (const side of ['agent', 'server'] as const) {
     const due: Pending[] = [];
@@ -35,7 +35,7 @@ function orphan(context: Context, step: Step, open: Pending): void {
 }
 
 /** The server is gone: whoever waits for it hears so. */
-function serverExited(context: Context, step: Step, exit: ServerExit): void {
+export function serverExited(context: Context, step: Step, exit: ServerExit): void {
   if (context.exit !== undefined) return;
   context.exit = exit;
   const message = exitWords(context);
@@ -64,7 +64,7 @@ function endLost(
 }
 
 /** The agent is gone: what it waited for has ended, and nobody is answered. */
-function agentClosed(context: Context, step: Step): void {
+export function agentClosed(context: Context, step: Step): void {
   for (const callId of [...context.held.keys()]) abandonHeld(context, step, callId);
   for (const open of context.asked.agent.entries()) {
     if (open.call === undefined) continue;
@@ -75,8 +75,6 @@ function agentClosed(context: Context, step: Step): void {
 }
 
 /** How many requests of a side are open. */
-function openCount(context: Context, side: Side): number {
+export function openCount(context: Context, side: Side): number {
   return context.asked[side].size;
 }
-
-export { agentClosed, openCount, serverExited, tick };

@@ -28,7 +28,7 @@ const CALLED: readonly string[] = ['name', 'arguments'];
 const META = '_meta';
 
 /** Read on first use: most messages have nothing of the kind, and most gates do not ask. */
-class LazyEnvelope implements Envelope {
+export class LazyEnvelope implements Envelope {
   readonly written: string;
   readonly method: string;
   private readonly context: Pick<Context, 'decode'>;
@@ -128,5 +128,3 @@ function objectOf(text: string): JsonObject {
 function isJson(value: unknown): value is JsonObject {
   return isObject(value);
 }
-
-export { LazyEnvelope };

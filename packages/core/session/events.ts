@@ -23,7 +23,7 @@ import type { Preview } from './preview.ts';
 /** Bodies are built field by field: this happens three times per call, and copying costs. */
 type Building<T> = { -readonly [K in keyof T]: T[K] };
 
-function emitStart(
+export function emitStart(
   context: Context,
   step: Step,
   { read, riskClass }: { readonly read: ReadCall; readonly riskClass: readonly string[] },
@@ -47,7 +47,7 @@ function emitStart(
 }
 
 /** The decision and what goes with it. */
-function emitDecision(
+export function emitDecision(
   context: Context,
   step: Step,
   decided: { readonly ref: CallRef; readonly outcome: Judgement },
@@ -74,7 +74,7 @@ function emitDecision(
 }
 
 /** That a person is asked, or why nobody needs to be. */
-function emitApproval(
+export function emitApproval(
   step: Step,
   { call_id }: CallRef,
   approval: EventBody<'approval'>['approval'],
@@ -102,7 +102,7 @@ function toldDecision(context: Context, decision: Decision): EventDecision {
 }
 
 /** A decision as it may be told: suggested arguments are made from those of the agent. */
-function withoutSecrets({ redact }: Context, decision: Decision): Decision {
+export function withoutSecrets({ redact }: Context, decision: Decision): Decision {
   const { hint, summary, action, would } = decision;
   // The words of a rule that lets a call pass are its own.
   if (action === 'ALLOW' && would === undefined) return decision;
@@ -120,7 +120,7 @@ function wouldOf(redact: Context['redact'], would: NonNullable<Decision['would']
 
 const NO_PREVIEW: Preview = { truncated: false };
 
-interface Ended {
+export interface Ended {
   readonly status: CallStatus;
   readonly sinceMs: number;
   readonly bytesOut: number;
@@ -131,7 +131,7 @@ interface Ended {
   readonly content?: ContentNote | undefined;
 }
 
-function emitEnd(step: Step, ref: CallRef, ended: Ended): void {
+export function emitEnd(step: Step, ref: CallRef, ended: Ended): void {
   const { status, sinceMs, bytesOut, preview = NO_PREVIEW } = ended;
   const { truncated, text } = preview;
   const body: Building<EventBody<'tool_call_end'>> = {
@@ -166,7 +166,7 @@ interface EndedCall extends Ended {
 }
 
 /** The end of a forwarded call: counted, told to the breakers, and on record. */
-function endCall(context: Context, step: Step, ended: EndedCall): void {
+export function endCall(context: Context, step: Step, ended: EndedCall): void {
   const { open } = ended;
   const failed = ended.status === 'ERROR' || ended.status === 'TIMEOUT';
   const { isError = failed, sinceMs } = ended;
@@ -180,7 +180,7 @@ function endCall(context: Context, step: Step, ended: EndedCall): void {
 }
 
 /** The answer to a call that was cancelled: its end is on record, and breakers count its error. */
-function recordLateAnswer(
+export function recordLateAnswer(
   context: Context,
   step: Step,
   late: { readonly call: OpenCall; readonly sinceMs: number; readonly isError: boolean },
@@ -246,7 +246,7 @@ function causeOf(rule: RuleOf<'breaker'>, decision: Decision, limit: number): 'e
 const LEFT_OUT = { truncated: true, previews_dropped: true } as const;
 
 /** Makes of an event's line that of the same event without its preview, for when there is no room. */
-function leanLine(line: string): string {
+export function leanLine(line: string): string {
   const event: unknown = JSON.parse(line);
   if (!isObject(event)) return line;
   const holder = event['type'] === 'tool_call_start' ? event['call'] : event;
@@ -258,15 +258,3 @@ function leanLine(line: string): string {
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
-
-export type { Ended };
-export {
-  emitApproval,
-  emitDecision,
-  emitEnd,
-  emitStart,
-  endCall,
-  leanLine,
-  recordLateAnswer,
-  withoutSecrets,
-};

@@ -1,7 +1,7 @@
 import type { Context } from './context.ts';
 
 /** Why the server does not answer, for people. */
-function exitWords({ config, exit, redact }: Context): string {
+export function exitWords({ config, exit, redact }: Context): string {
   const server = `The MCP server \`${config.serverName}\``;
   if (exit === undefined) return `${server} does not answer.`;
   const { started, code, signal, message } = exit;
@@ -12,5 +12,3 @@ function exitWords({ config, exit, redact }: Context): string {
   if (typeof signal === 'string') return `${server} was ended by ${signal}.`;
   return typeof code === 'number' ? `${server} exited with code ${code}.` : `${server} has exited.`;
 }
-
-export { exitWords };

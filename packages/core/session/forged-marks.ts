@@ -13,7 +13,7 @@ const HOLDERS = [
 ] as const;
 
 /** The answer of a server without what only we may say; undefined when it cannot be taken out. */
-function withoutForgedMark(context: Context, step: Step): Uint8Array | undefined {
+export function withoutForgedMark(context: Context, step: Step): Uint8Array | undefined {
   const { bytes } = step;
   for (const [part, holder] of HOLDERS) {
     const range = memberRange(bytes, part);
@@ -31,5 +31,3 @@ function withoutForgedMark(context: Context, step: Step): Uint8Array | undefined
   }
   return undefined;
 }
-
-export { withoutForgedMark };

@@ -3,7 +3,7 @@
 import { MAX_INSPECT_BYTES } from '@subluminal/contracts';
 import { CARRIAGE_RETURN, LINE_FEED, SPACE, TAB } from '../canon/units.ts';
 
-type Framed =
+export type Framed =
   /** A whole line with its newline, ready to be forwarded as it is. */
   | { readonly kind: 'line'; readonly bytes: Uint8Array }
   /** The first part of a line that is longer than the limit of inspection. */
@@ -16,7 +16,7 @@ type Framed =
   /** The input ended in the middle of a line. */
   | { readonly kind: 'partial'; readonly bytes: Uint8Array };
 
-interface FrameLimits {
+export interface FrameLimits {
   /** Up to here a line is delivered whole. */
   readonly inspectBytesMax?: number;
   /** Beyond this a line is refused; unlimited unless given. */
@@ -25,20 +25,20 @@ interface FrameLimits {
   readonly allocate?: (bytes: number) => Uint8Array;
 }
 
-interface LineSplitter {
+export interface LineSplitter {
   feed(chunk: Uint8Array): readonly Framed[];
   /** The input has ended. */
   end(): readonly Framed[];
 }
 
 /** What `max_message_bytes` is in production, unless configured. */
-const MAX_MESSAGE_BYTES = 10_485_760;
+export const MAX_MESSAGE_BYTES = 10_485_760;
 const HOLD_BYTES_MIN = 4_096;
 /** Larger than two: each leap copies all that is held into memory that is new. */
 const GROWTH = 4;
 const NOTHING = new Uint8Array(0);
 
-function lineSplitter(limits: FrameLimits = {}): LineSplitter {
+export function lineSplitter(limits: FrameLimits = {}): LineSplitter {
   const { inspectBytesMax = MAX_INSPECT_BYTES, messageBytesMax = Number.POSITIVE_INFINITY } =
     limits;
   const held = new Held(limits.allocate ?? ((bytes) => new Uint8Array(bytes)));
@@ -144,6 +144,3 @@ function isBlank(line: Uint8Array): boolean {
   }
   return true;
 }
-
-export type { Framed, FrameLimits, LineSplitter };
-export { lineSplitter, MAX_MESSAGE_BYTES };

@@ -10,7 +10,7 @@ import { mergedNotes } from './notes.ts';
 import { rewritten } from './rewrite.ts';
 
 /** An outcome, with what the gates have added to it. */
-interface Judgement extends Outcome<PolicyState> {
+export interface Judgement extends Outcome<PolicyState> {
   readonly content?: ContentNote | undefined;
   /** Absent where no gate was asked. */
   readonly gated?: Gated | undefined;
@@ -101,7 +101,7 @@ class GatedCall implements GuardedCall {
  * Who refuses comes first, then who asks for a person: the surface, the rules, the content; of those
  * who ask, the rules come first. The rules have been asked in any case, so that they count.
  */
-function throughGates(context: Context, step: Step, asked: Asked): Judgement {
+export function throughGates(context: Context, step: Step, asked: Asked): Judgement {
   const { guard } = context;
   const { rules, read } = asked;
   if (guard === undefined) return rules;
@@ -186,7 +186,10 @@ function overruled(step: TraceStep): TraceStep {
 }
 
 /** A call that the rules let pass and that did not pass all the same: its retry is no duplicate. */
-function withoutMarks({ state, snapshot }: Context, outcome: Outcome<PolicyState>): PolicyState {
+export function withoutMarks(
+  { state, snapshot }: Context,
+  outcome: Outcome<PolicyState>,
+): PolicyState {
   if (outcome.decision.action !== 'ALLOW' || outcome.state === state) return outcome.state;
   return withoutDedupeMarks(carryState(state, snapshot), outcome.state);
 }
@@ -228,6 +231,3 @@ function sparedBy(decision: Decision, surface: Passed, content: Passed): Decisio
     would,
   };
 }
-
-export type { Judgement };
-export { throughGates, withoutMarks };

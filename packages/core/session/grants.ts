@@ -18,7 +18,10 @@ type Asked = Pick<GrantQuery, 'ref' | 'args'> & {
 type Bound = Pick<ReadCall, 'ref' | 'envelope'>;
 
 /** The approval rules that grants satisfy for this call. */
-function grantedRules(context: Context, { ref, tool, args, envelope }: Asked): readonly string[] {
+export function grantedRules(
+  context: Context,
+  { ref, tool, args, envelope }: Asked,
+): readonly string[] {
   const { approver } = context.config;
   const { ref: policy } = context.snapshot;
   if (approver === undefined) return NONE;
@@ -34,7 +37,7 @@ function grantedRules(context: Context, { ref, tool, args, envelope }: Asked): r
 }
 
 /** Whether a grant satisfies what a gate asks for. Where nobody is asked, nothing is granted. */
-function isGranted(
+export function isGranted(
   context: Context,
   { ref, tool, args, envelope }: Asked,
   ruleId: string,
@@ -71,7 +74,7 @@ function queryOf(
  * The call as people agree to it. Two calls with the same arguments and different `inputResponses`,
  * `task` or `_meta` are two calls, so their hash covers both here.
  */
-function approvalRef({ config }: Context, { ref, envelope }: Bound): ReadCall['ref'] {
+export function approvalRef({ config }: Context, { ref, envelope }: Bound): ReadCall['ref'] {
   const bound = envelope?.bound;
   if (bound === undefined) return ref;
   return { ...ref, args_hash: config.sha256(`${ref.args_hash}\n${bound}`) };
@@ -85,7 +88,7 @@ interface Used {
 }
 
 /** Uses up the grants that let a call pass; undefined when one of them is gone. */
-function takeGrants(context: Context, used: Used): readonly TakenGrant[] | undefined {
+export function takeGrants(context: Context, used: Used): readonly TakenGrant[] | undefined {
   const { read, outcome, said } = used;
   if (outcome.decision.action !== 'ALLOW') return [];
   const rules = outcome.trace.filter(isApproved).map(({ rule_id }) => rule_id);
@@ -109,5 +112,3 @@ function gateGrants({ config }: Context, { read, outcome }: Used): readonly stri
 function isApproved({ kind, outcome }: TraceStep): boolean {
   return kind === 'approval' && outcome === 'approved';
 }
-
-export { approvalRef, grantedRules, isGranted, takeGrants };

@@ -3,9 +3,9 @@ import type { Decision } from '@subluminal/contracts';
 import type { ContentNote, GateVerdict, Guard, GuardedCall, Passage } from './guard.ts';
 
 const PASS: GateVerdict = { kind: 'pass' };
-const SAME: Passage = { kind: 'same' };
+export const SAME: Passage = { kind: 'same' };
 
-function guardOf(parts: Partial<Guard> = {}): Guard {
+export function guardOf(parts: Partial<Guard> = {}): Guard {
   return {
     surface: () => PASS,
     content: () => PASS,
@@ -20,7 +20,7 @@ function guardOf(parts: Partial<Guard> = {}): Guard {
 }
 
 /** A gate that says no. */
-function stops(rule_id: string, note?: ContentNote): () => GateVerdict {
+export function stops(rule_id: string, note?: ContentNote): () => GateVerdict {
   return () => ({ kind: 'stop', decision: refusalBy(rule_id), note });
 }
 
@@ -35,7 +35,7 @@ function refusalBy(rule_id: string): Decision {
 }
 
 /** A gate that wants a person, until one has agreed. */
-function asksFor(rule_id: string, wait: 'hold' | 'hint' = 'hold') {
+export function asksFor(rule_id: string, wait: 'hold' | 'hint' = 'hold') {
   return (call: GuardedCall): GateVerdict => {
     if (call.isApproved(rule_id)) return PASS;
     const retry_advice = 'Try the same call again once it has been approved.';
@@ -49,8 +49,6 @@ function asksFor(rule_id: string, wait: 'hold' | 'hint' = 'hold') {
   };
 }
 
-function refused(reason_code: string, hint?: string): Passage {
+export function refused(reason_code: string, hint?: string): Passage {
   return { kind: 'refused', reason_code, summary: 'It may not pass.', hint };
 }
-
-export { asksFor, guardOf, refused, SAME, stops };

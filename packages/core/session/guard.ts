@@ -3,7 +3,7 @@
 import type { Decision, JsonObject } from '@subluminal/contracts';
 
 /** What became of content on its way, for the record. Never the content itself. */
-interface ContentNote {
+export interface ContentNote {
   readonly action: 'tag' | 'redact' | 'ask' | 'block';
   /**
    * `class:rule` of what was found, `unscanned:reason`, `leak:name`, `taint:sink`; each once. For
@@ -13,7 +13,7 @@ interface ContentNote {
 }
 
 /** What stands in a message around what the gates see of it otherwise. */
-interface Envelope {
+export interface Envelope {
   /** The id as JSON, and the method; of a line that is no message, all of it. */
   readonly written: string;
   /** Of an answer, the method of its request; empty when there is none. */
@@ -28,7 +28,7 @@ interface Envelope {
 }
 
 /** A limit that a call counts for, where the hub of the run counts. */
-interface CallLimit {
+export interface CallLimit {
   readonly key: string;
   readonly calls?: number | undefined;
   readonly periodMs?: number | undefined;
@@ -36,12 +36,12 @@ interface CallLimit {
 }
 
 /** What the hub says of the limits of a call: it is counted, or must wait and is not. */
-type LimitVerdict =
+export type LimitVerdict =
   | { readonly kind: 'counted' }
   | { readonly kind: 'rate' | 'cooldown'; readonly waitMs: number; readonly words: string };
 
 /** A call as the gates see it. */
-interface GuardedCall {
+export interface GuardedCall {
   readonly callId: string;
   /** As the agent wrote it. */
   readonly tool: string;
@@ -63,7 +63,7 @@ interface GuardedCall {
  * What a gate says about a call. A `decision` with `approval` asks a person; its `rule_id` is the
  * one that `isApproved` is asked about when the call is decided again.
  */
-type GateVerdict =
+export type GateVerdict =
   | {
       readonly kind: 'pass';
       /** What goes to the server instead of what the agent wrote. */
@@ -79,7 +79,7 @@ type GateVerdict =
     };
 
 /** The texts in the params of a call that was too large to be read whole. */
-interface GatheredTexts {
+export interface GatheredTexts {
   readonly texts: readonly {
     /** The key that the text stands behind; empty when there is none. */
     readonly key: string;
@@ -93,7 +93,7 @@ interface GatheredTexts {
 }
 
 /** A message that is no call of a tool. */
-interface Passing {
+export interface Passing {
   readonly kind: 'request' | 'answer' | 'notification';
   /** Of an answer, the method of its request. */
   readonly method: string;
@@ -107,7 +107,7 @@ interface Passing {
   readonly call?: { readonly callId: string; readonly tool: string } | undefined;
 }
 
-type Passage =
+export type Passage =
   | { readonly kind: 'same'; readonly note?: ContentNote | undefined }
   | { readonly kind: 'changed'; readonly value: unknown; readonly note?: ContentNote | undefined }
   /** It does not arrive. Whoever waits for an answer gets these words instead. */
@@ -120,10 +120,10 @@ type Passage =
     };
 
 /** Which way a message goes: `in` to the agent, `out` to the server. */
-type Way = 'in' | 'out';
+export type Way = 'in' | 'out';
 
 /** The end of a call that reached the server. */
-interface CallEnd {
+export interface CallEnd {
   readonly callId: string;
   readonly tool: string;
   readonly isError: boolean;
@@ -131,7 +131,7 @@ interface CallEnd {
 }
 
 /** What a gate has noticed that is not about one call. */
-interface SurfaceNotice {
+export interface SurfaceNotice {
   readonly what:
     | 'tool_hidden'
     | 'tool_changed'
@@ -150,7 +150,7 @@ interface SurfaceNotice {
   readonly detail: string;
 }
 
-interface Guard {
+export interface Guard {
   /** Whether the hub of the run must count the calls of this tool. Absent where none is counted there. */
   isLimited?(tool: string): boolean;
   /** What it must count this call for. */
@@ -182,19 +182,3 @@ interface Guard {
   /** What was noticed since this was last asked. */
   notices(): readonly SurfaceNotice[];
 }
-
-export type {
-  CallEnd,
-  CallLimit,
-  ContentNote,
-  Envelope,
-  GateVerdict,
-  GatheredTexts,
-  Guard,
-  GuardedCall,
-  LimitVerdict,
-  Passage,
-  Passing,
-  SurfaceNotice,
-  Way,
-};

@@ -19,7 +19,7 @@ type AskedCall = Pick<CallRef, 'tool_name' | 'args_hash'>;
 const REQUESTS_MAX = 1_000;
 const KEYS_MAX = 1_000;
 
-class InputRounds {
+export class InputRounds {
   private readonly sha256: Sha256;
   private readonly requests = new Map<string, InputRequest>();
 
@@ -59,5 +59,3 @@ class InputRounds {
     return this.sha256(JSON.stringify([tool_name, args_hash, requestState ?? null]));
   }
 }
-
-export { InputRounds };

@@ -22,7 +22,7 @@ const BLANKS = /[ \t\r\n]*/y;
 const WORD = /[-+.0-9A-Za-z]+/y;
 
 /** The members of the object that a valid text is, in order; undefined when it is none. */
-function memberTexts(text: string): readonly MemberText[] | undefined {
+export function memberTexts(text: string): readonly MemberText[] | undefined {
   const members: MemberText[] = [];
   const isRead = eachPart(text, [OPEN_BRACE, CLOSE_BRACE], (at) => {
     const keyEnd = stringEnd(text, at);
@@ -38,7 +38,7 @@ function memberTexts(text: string): readonly MemberText[] | undefined {
 }
 
 /** The items of the list that a valid text is, in order; undefined when it is none. */
-function itemTexts(text: string): readonly string[] | undefined {
+export function itemTexts(text: string): readonly string[] | undefined {
   const items: string[] = [];
   const isRead = eachPart(text, [OPEN_BRACKET, CLOSE_BRACKET], (at) => {
     const end = valueEnd(text, at);
@@ -49,13 +49,13 @@ function itemTexts(text: string): readonly string[] | undefined {
 }
 
 /** The items of a list that is a member of an object; of two members of that key, of the last. */
-function itemTextsAt(text: string, key: string): readonly string[] | undefined {
+export function itemTextsAt(text: string, key: string): readonly string[] | undefined {
   const list = memberText(text, key);
   return list === undefined ? undefined : itemTexts(list);
 }
 
 /** The value of a member as it was written; of two members of that key, of the last. */
-function memberText(text: string, key: string): string | undefined {
+export function memberText(text: string, key: string): string | undefined {
   return memberTexts(text)?.findLast((one) => one.key === key)?.value;
 }
 
@@ -87,7 +87,7 @@ function blanksEnd(text: string, at: number): number {
 }
 
 /** Behind the value that starts here; -1 when there is none. Without a stack: there is no limit. */
-function valueEnd(text: string, start: number): number {
+export function valueEnd(text: string, start: number): number {
   const first = text.charCodeAt(start);
   if (first === QUOTE) return stringEnd(text, start);
   if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
@@ -109,5 +109,3 @@ function valueEnd(text: string, start: number): number {
   }
   return -1;
 }
-
-export { itemTexts, itemTextsAt, memberText, memberTexts, valueEnd };

@@ -1,13 +1,13 @@
 // Looking into JSON of which nothing is known, for tests only.
 
 /** What stands under a path of keys, or undefined. */
-function under(value: unknown, ...path: readonly string[]): unknown {
+export function under(value: unknown, ...path: readonly string[]): unknown {
   let here = value;
   for (const key of path) here = membersOf(here).get(key);
   return here;
 }
 
-function has(value: unknown, key: string): boolean {
+export function has(value: unknown, key: string): boolean {
   return membersOf(value).has(key);
 }
 
@@ -16,8 +16,6 @@ function membersOf(value: unknown): ReadonlyMap<string, unknown> {
   return new Map(isObject ? Object.entries(value) : []);
 }
 
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   return JSON.parse(text);
 }
-
-export { has, parsed, under };

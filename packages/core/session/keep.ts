@@ -331,8 +331,6 @@ function isMember(value: object, key: string): boolean {
  * The text of a value, made of a text that differs from it in some places. Undefined when the text
  * is no JSON, or the value not what `JSON.parse` makes.
  */
-function keptText(text: string, changed: unknown): string | undefined {
+export function keptText(text: string, changed: unknown): string | undefined {
   return new Walk(text, 1).rewritten(changed);
 }
-
-export { keptText };

@@ -4,7 +4,7 @@ import type { Context } from './context.ts';
 import type { GatheredTexts, GuardedCall } from './guard.ts';
 
 /** The call, refused where a gate has something against what stands in it. */
-function judgedByTexts<C extends Omit<DecidedCall, 'id'>>(
+export function judgedByTexts<C extends Omit<DecidedCall, 'id'>>(
   { guard }: Context,
   decided: C,
   texts: GatheredTexts | undefined,
@@ -28,5 +28,3 @@ function judgedByTexts<C extends Omit<DecidedCall, 'id'>>(
   const decision = { ...outcome.decision, reason_code: 'WOULD_BLOCK', summary, would };
   return { ...decided, outcome: { ...outcome, decision } };
 }
-
-export { judgedByTexts };

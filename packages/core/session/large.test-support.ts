@@ -6,7 +6,7 @@ import type { Command, LargeEnd, Side } from './types.ts';
 const INSPECT = 200;
 
 /** A message, and how long it may be. */
-class Capped {
+export class Capped {
   readonly said: unknown;
   readonly cap: number;
 
@@ -17,7 +17,7 @@ class Capped {
 }
 
 /** Sends a message through the splitter, as a shim would, in chunks of some size. */
-function send({ session }: Play, side: Side, message: unknown) {
+export function send({ session }: Play, side: Side, message: unknown) {
   const { said, cap } = message instanceof Capped ? message : new Capped(message);
   const text = typeof said === 'string' ? said : JSON.stringify(said);
   const line = bytesOf(`${text}\n`);
@@ -38,5 +38,3 @@ function send({ session }: Play, side: Side, message: unknown) {
   }
   return out;
 }
-
-export { Capped, send };

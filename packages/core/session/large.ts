@@ -29,7 +29,7 @@ import { answerFor, asksHub, limitsFor, placeOf } from './shared.ts';
 import type { Command, LargeEnd, Question, Side } from './types.ts';
 import { refusedAtHead } from './unseen.ts';
 
-interface LargeMessage {
+export interface LargeMessage {
   readonly outline: Outline;
   /** Its parts are passed on; false once it was broken off. */
   streamed: boolean;
@@ -48,7 +48,7 @@ interface LargeMessage {
 type DecidedHead = Omit<DecidedCall, 'id'>;
 
 /** The first part of a large message: says whether its parts are passed on. */
-function openLarge(context: Context, step: Step): void {
+export function openLarge(context: Context, step: Step): void {
   const outline = new Outline(step.from === 'agent' && context.guard?.gathered !== undefined);
   outline.feed(step.bytes);
   const soFar = outline.soFar();
@@ -124,7 +124,7 @@ function lookAtHead(
 }
 
 /** The call that the head of a large message shows, if it does and the hub must decide it. */
-function headQuestion(context: Context, step: Step): Question | undefined {
+export function headQuestion(context: Context, step: Step): Question | undefined {
   const outline = new Outline();
   outline.feed(step.bytes);
   const soFar = outline.soFar();
@@ -162,7 +162,7 @@ function headHash(context: Context, head: Uint8Array, argsStart: number): string
 }
 
 /** A large message is over: now it is told of, and its last byte may pass or not. */
-function closeLarge(context: Context, step: Step, end: LargeEnd): void {
+export function closeLarge(context: Context, step: Step, end: LargeEnd): void {
   const large = context.large[step.from];
   context.large[step.from] = undefined;
   if (large === undefined) return;
@@ -335,7 +335,7 @@ function settleRequest(context: Context, step: Step, seen: SeenRequest): void {
 }
 
 /** The next part of a large message; at the first fault it is broken off, and nothing of the part passes. */
-function feedLarge(context: Context, step: Step): void {
+export function feedLarge(context: Context, step: Step): void {
   const large = context.large[step.from];
   if (large === undefined) return;
   const { outline } = large;
@@ -348,7 +348,7 @@ function feedLarge(context: Context, step: Step): void {
 }
 
 /** Nobody knows whether the rest of it will ever come, and others wait. */
-function stallLarge(context: Context, step: Step): void {
+export function stallLarge(context: Context, step: Step): void {
   const large = context.large[step.from];
   if (large === undefined || !large.streamed) return;
   large.stalled = true;
@@ -360,6 +360,3 @@ function breakOff(step: Step, large: LargeMessage): void {
   large.streamed = false;
   step.out.push({ do: 'break', to: other(step.from) });
 }
-
-export type { LargeMessage };
-export { closeLarge, feedLarge, headQuestion, openLarge, stallLarge };

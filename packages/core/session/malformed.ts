@@ -7,7 +7,7 @@ import { INVALID_WORDS, type MessageId, type SeenInvalid } from './peek/types.ts
 import { recordRefused, unitsOf } from './refused.ts';
 import type { ReportReason } from './types.ts';
 
-interface Fault {
+export interface Fault {
   readonly reason: ReportReason;
   readonly detail: string;
   readonly id: MessageId | undefined;
@@ -26,7 +26,7 @@ interface Fault {
 type Malformed = SeenInvalid & { readonly recorded?: boolean };
 
 /** A line that is not valid. Development lets it pass and says what production would do. */
-function malformed(context: Context, step: Step, seen: Malformed): void {
+export function malformed(context: Context, step: Step, seen: Malformed): void {
   const { reason, offset, id, asks, method, recorded = false } = seen;
   const side = step.from === 'agent' ? 'the agent' : 'the server';
   const detail = `A line from ${side} was refused: ${INVALID_WORDS[reason]}.`;
@@ -36,7 +36,7 @@ function malformed(context: Context, step: Step, seen: Malformed): void {
 }
 
 /** Answers a message where somebody waits, drops it otherwise, and tells of it in any case. */
-function reject(context: Context, step: Step, fault: Fault): void {
+export function reject(context: Context, step: Step, fault: Fault): void {
   const { reason, detail, offset } = fault;
   const waits =
     step.from === 'agent' ? agentWaits(context, fault) : settleBroken(context, step, fault);
@@ -94,6 +94,3 @@ function settleBroken(context: Context, step: Step, { id, asks, detail }: Fault)
   }
   return true;
 }
-
-export type { Fault };
-export { malformed, reject };

@@ -8,7 +8,7 @@ const FINDING_LENGTH_MAX = 200;
 const ACTIONS: readonly ContentNote['action'][] = ['tag', 'redact', 'ask', 'block'];
 
 /** One note of several: the strongest action, and every finding once. */
-function mergedNotes(notes: readonly (ContentNote | undefined)[]): ContentNote | undefined {
+export function mergedNotes(notes: readonly (ContentNote | undefined)[]): ContentNote | undefined {
   const given = notes.filter((note) => note !== undefined);
   if (given.length === 0) return undefined;
   const findings = new Set<string>();
@@ -29,7 +29,7 @@ const REASON_LENGTH_MAX = 128;
 const DETAIL_LENGTH_MAX = 4_096;
 
 /** Puts on record what the gates have noticed since. */
-function tellNotices({ guard, config }: Context, step: Step): void {
+export function tellNotices({ guard, config }: Context, step: Step): void {
   const notices = guard?.notices();
   if (notices === undefined || notices.length === 0) return;
   for (const notice of notices.slice(0, NOTICES_MAX)) {
@@ -59,5 +59,3 @@ function detailOf({ detail, what }: SurfaceNotice): string {
 
 /** What a manifest hides and rewrites is as its author wants it: it goes on record, and that is all. */
 const EXPECTED: ReadonlySet<SurfaceNotice['what']> = new Set(['tool_hidden', 'schema_rewritten']);
-
-export { mergedNotes, tellNotices };

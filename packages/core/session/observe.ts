@@ -25,29 +25,33 @@ const OBSERVED: ReadonlySet<string> = new Set([
   'tools/list',
 ]);
 
-const UNHEARD: Extract<Passage, { kind: 'refused' }> = {
+export const UNHEARD: Extract<Passage, { kind: 'refused' }> = {
   kind: 'refused',
   reason_code: 'ANSWER_REFUSED',
   summary: 'The hub of this run, which keeps track of what answers hold, could not be told of it.',
 };
 
 /** Whether the answer to such a request holds what the hub must hear of. */
-function isObserved({ config }: Context, method: string): boolean {
+export function isObserved({ config }: Context, method: string): boolean {
   return config.observes === true && OBSERVED.has(method);
 }
 
 /** Whether the hub should have heard of this answer, and has not. */
-function isUnheard(context: Context, { from, heard }: Step, method: string): boolean {
+export function isUnheard(context: Context, { from, heard }: Step, method: string): boolean {
   return from === 'server' && heard !== true && isObserved(context, method);
 }
 
 /** Whether the hub must hear of such a request or notification of the server. */
-function isSpeech({ config }: Context, { from }: Step, method: string): boolean {
+export function isSpeech({ config }: Context, { from }: Step, method: string): boolean {
   return config.observes === true && from === 'server' && isSpoken(method);
 }
 
 /** What this line of the server holds that the hub must hear of. Looking changes nothing. */
-function observationsIn(context: Context, bytes: Uint8Array, seen: Seen): readonly Observation[] {
+export function observationsIn(
+  context: Context,
+  bytes: Uint8Array,
+  seen: Seen,
+): readonly Observation[] {
   if (context.config.observes !== true) return [];
   if (seen.kind !== 'batch') return observationIn(context, bytes, seen);
   if (!takesBatches(context)) return [];
@@ -83,5 +87,3 @@ function observationOf(
   const tool = call?.call.tool_name ?? method;
   return [{ callId: call?.ref.call_id ?? '', tool, text }];
 }
-
-export { isObserved, isSpeech, isUnheard, observationsIn, UNHEARD };

@@ -19,7 +19,7 @@ import { rewritten, spliced } from './rewrite.ts';
 import { hasTwins } from './twins.ts';
 import type { Side } from './types.ts';
 
-type Refused = Extract<Passage, { kind: 'refused' }>;
+export type Refused = Extract<Passage, { kind: 'refused' }>;
 
 /** A message, as far as its refusal needs it. */
 interface Message {
@@ -32,7 +32,7 @@ interface Message {
   readonly extra: boolean;
 }
 
-type Onward =
+export type Onward =
   | { readonly kind: 'as_is'; readonly note: ContentNote | undefined }
   | {
       readonly kind: 'rewritten';
@@ -48,10 +48,10 @@ type Onward =
       readonly note: ContentNote | undefined;
     };
 
-const AS_IS: Onward = { kind: 'as_is', note: undefined };
+export const AS_IS: Onward = { kind: 'as_is', note: undefined };
 
 /** Whether anybody looks at answers. */
-function isWatched({ guard, config }: Context): boolean {
+export function isWatched({ guard, config }: Context): boolean {
   return guard !== undefined || config.observes === true;
 }
 
@@ -92,7 +92,11 @@ function parsedOf(text: string | undefined): { readonly value: unknown } {
 }
 
 /** What becomes of a request or notification. Where nobody looks it passes as it is. */
-function requestOnward(context: Context, step: Step, seen: SeenRequest | SeenNotification): Onward {
+export function requestOnward(
+  context: Context,
+  step: Step,
+  seen: SeenRequest | SeenNotification,
+): Onward {
   if (!isWatched(context)) return AS_IS;
   const { kind, method, extra } = seen;
   const id = kind === 'request' ? seen.id : undefined;
@@ -110,7 +114,7 @@ function saysAnything({ unseen, bytes }: Step): boolean {
 }
 
 /** What becomes of an answer; without an open request, it answers nothing in particular. */
-function answerOnward(
+export function answerOnward(
   context: Context,
   step: Step,
   { seen, open }: { readonly seen: SeenResponse; readonly open: Open | undefined },
@@ -222,7 +226,7 @@ function onwardUnseen(context: Context, step: Step, message: Message): Onward {
 }
 
 /** Why a message may not pass unseen. Nobody can change what nobody has seen. */
-function refusalOf(passage: Passage): Refused | undefined {
+export function refusalOf(passage: Passage): Refused | undefined {
   if (passage.kind === 'same') return undefined;
   return passage.kind === 'refused' ? passage : { ...NOT_REPLACED, note: passage.note };
 }
@@ -231,12 +235,12 @@ function refusedBy(why: Refused, message: Message): Onward {
   return { kind: 'refused', why, message, note: mergedNotes([why.note]) };
 }
 
-function wayFrom(from: Side): Way {
+export function wayFrom(from: Side): Way {
   return from === 'agent' ? 'out' : 'in';
 }
 
 /** Lets a message pass, as it is or changed, or says to who waits why it does not. */
-function handOn(context: Context, step: Step, onward: Onward): void {
+export function handOn(context: Context, step: Step, onward: Onward): void {
   switch (onward.kind) {
     case 'as_is':
       step.out.push(step.forward);
@@ -294,6 +298,3 @@ function refusalText(
   const code = message.kind === 'request' ? INVALID_PARAMS : INTERNAL_ERROR;
   return errorLine(id, { code, message: words, data });
 }
-
-export type { Onward, Refused };
-export { AS_IS, answerOnward, handOn, isWatched, refusalOf, requestOnward, wayFrom };

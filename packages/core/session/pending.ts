@@ -3,7 +3,7 @@ import type { CallRef } from '@subluminal/contracts';
 import type { Call, TraceStep } from '../policy/index.ts';
 
 /** A forwarded call: what its end needs to be recorded. */
-interface OpenCall {
+export interface OpenCall {
   readonly ref: CallRef;
   readonly call: Call;
   readonly trace: readonly TraceStep[];
@@ -11,7 +11,7 @@ interface OpenCall {
   readonly shared: boolean;
 }
 
-interface Open {
+export interface Open {
   readonly method: string;
   readonly sinceMs: number;
   readonly call: OpenCall | undefined;
@@ -23,7 +23,7 @@ interface Open {
 type EndedBy = 'cancelled' | 'lost';
 
 /** A request of the table. Its id stays taken until the answer comes, whoever waits for it. */
-interface Pending extends Open {
+export interface Pending extends Open {
   /** The JSON of its id, as it was written. */
   readonly idJson: string;
   /** Set when its end is on record: a late answer still passes, and no second end is recorded. */
@@ -41,7 +41,7 @@ interface OpenLimits {
 /** Digits from which on a number may be rounded by a reader that uses doubles. */
 const EXACT_DIGITS_MAX = 15;
 
-class OpenRequests {
+export class OpenRequests {
   private readonly waiting = new Map<string, Pending>();
   /** Ended without an answer, the first to end first. */
   private readonly ended = new Map<string, Pending>();
@@ -127,6 +127,3 @@ function keyOf(idJson: string): string {
   if (idJson.length <= EXACT_DIGITS_MAX || idJson.startsWith('"')) return idJson;
   return String(Number(idJson));
 }
-
-export type { Open, OpenCall, Pending };
-export { OpenRequests };

@@ -2,7 +2,7 @@
 import type { Rule } from '@subluminal/contracts';
 import type { ApprovalWanted, Approver } from './types.ts';
 
-function approvalRule(rule_id: string, wait: 'hold' | 'hint', tool: string): Rule {
+export function approvalRule(rule_id: string, wait: 'hold' | 'hint', tool: string): Rule {
   return {
     rule_id,
     kind: 'approval',
@@ -14,7 +14,7 @@ function approvalRule(rule_id: string, wait: 'hold' | 'hint', tool: string): Rul
 }
 
 /** People who can be asked, and who have granted what is in the list. */
-function people(granted: string[] = [], asked: ApprovalWanted[] = []): Approver {
+export function people(granted: string[] = [], asked: ApprovalWanted[] = []): Approver {
   const isGranted = (rule: string) => granted.includes(rule);
   return {
     granted: (_query, rules) => rules.filter(isGranted),
@@ -28,5 +28,3 @@ function people(granted: string[] = [], asked: ApprovalWanted[] = []): Approver 
     ask: (wanted) => ({ id: `request-${asked.push(wanted)}`, advice: 'Ask Ann.' }),
   };
 }
-
-export { approvalRule, people };

@@ -7,7 +7,7 @@ import type { Command, Emit, SessionConfig, Side } from './types.ts';
 
 type Options = Parameters<typeof snapshotOf>[1];
 
-interface Play {
+export interface Play {
   readonly session: Session;
   /** Says something as one side; texts get a newline, other values are written as JSON. */
   readonly says: (side: Side, message: unknown, nowMs?: number) => readonly Command[];
@@ -17,7 +17,7 @@ interface Play {
 
 const IDENTITY = { run_id: 'run', agent_id: 'agent', client: 'claude', env: 'dev' };
 
-async function play(
+export async function play(
   rules: readonly Rule[] = [],
   options: Options & { readonly config?: Partial<SessionConfig> } = {},
 ): Promise<Play> {
@@ -40,31 +40,31 @@ async function play(
   return { session, says, told: (...said) => inShort(says(...said)) };
 }
 
-function call(id: unknown, name: string, args: unknown = {}): unknown {
+export function call(id: unknown, name: string, args: unknown = {}): unknown {
   return { jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } };
 }
 
-function request(id: unknown, method: string, params: unknown = {}): unknown {
+export function request(id: unknown, method: string, params: unknown = {}): unknown {
   return { jsonrpc: '2.0', id, method, params };
 }
 
-function result(id: unknown, value: unknown = {}): unknown {
+export function result(id: unknown, value: unknown = {}): unknown {
   return { jsonrpc: '2.0', id, result: value };
 }
 
-function initialize(version: string): readonly [unknown, unknown] {
+export function initialize(version: string): readonly [unknown, unknown] {
   const protocolVersion = version;
   const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'a', version: '1' } };
   return [request('init', 'initialize', params), result('init', { protocolVersion })];
 }
 
-function lineOf(message: unknown): Uint8Array {
+export function lineOf(message: unknown): Uint8Array {
   if (message instanceof Uint8Array) return message;
   return bytesOf(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`);
 }
 
 /** UTF-8, in a package that has no TextEncoder. */
-function bytesOf(text: string): Uint8Array {
+export function bytesOf(text: string): Uint8Array {
   const escaped = encodeURIComponent(text);
   const bytes: number[] = [];
   for (let at = 0; at < escaped.length; at++) {
@@ -77,7 +77,7 @@ function bytesOf(text: string): Uint8Array {
 }
 
 /** 64 hex digits that depend on every character. */
-function toyHash(text: string): string {
+export function toyHash(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) {
     hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
@@ -86,7 +86,7 @@ function toyHash(text: string): string {
 }
 
 /** Commands in a word or two each; the parts of a large message are left out. */
-function inShort(commands: readonly Command[]): readonly string[] {
+export function inShort(commands: readonly Command[]): readonly string[] {
   return commands.flatMap((command) => {
     switch (command.do) {
       case 'forward':
@@ -143,7 +143,7 @@ function eventInShort(command: Extract<Command, { do: 'emit' }>): string {
 }
 
 /** The events of one type among commands. */
-function eventsOf<T extends Emit['type']>(
+export function eventsOf<T extends Emit['type']>(
   commands: readonly Command[],
   type: T,
 ): readonly EventBody<T>[] {
@@ -155,21 +155,6 @@ function eventsOf<T extends Emit['type']>(
 }
 
 /** The answers among commands, read. */
-function answersOf(commands: readonly Command[]): readonly unknown[] {
+export function answersOf(commands: readonly Command[]): readonly unknown[] {
   return commands.flatMap((command) => (command.do === 'answer' ? [parsed(command.text)] : []));
 }
-
-export type { Play };
-export {
-  answersOf,
-  bytesOf,
-  call,
-  eventsOf,
-  initialize,
-  inShort,
-  lineOf,
-  play,
-  request,
-  result,
-  toyHash,
-};

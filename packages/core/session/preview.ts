@@ -5,18 +5,18 @@ import type { Range } from './peek/types.ts';
 /** A secret at the edge of what is cut would be cut too, and no longer recognised. */
 const MARGIN = 4_096;
 
-interface Preview {
+export interface Preview {
   readonly truncated: boolean;
   readonly text?: string;
 }
 
-const NOT_INSPECTED: Preview = { truncated: true };
+export const NOT_INSPECTED: Preview = { truncated: true };
 
 /** A unit of text takes at most so many bytes. */
 const UNIT_BYTES_MAX = 3;
 
 /** A preview of a text that is already there. */
-function previewOf(context: Context, text: string): Preview {
+export function previewOf(context: Context, text: string): Preview {
   const bytesMax = context.limits.previewBytesMax;
   if (bytesMax === 0) return NOT_INSPECTED;
   const cut = text.length > bytesMax + MARGIN;
@@ -24,7 +24,11 @@ function previewOf(context: Context, text: string): Preview {
 }
 
 /** A preview of a part of a message; only what may be shown is decoded. */
-function previewOfBytes(context: Context, bytes: Uint8Array, { start, end }: Range): Preview {
+export function previewOfBytes(
+  context: Context,
+  bytes: Uint8Array,
+  { start, end }: Range,
+): Preview {
   const bytesMax = context.limits.previewBytesMax;
   if (bytesMax === 0) return NOT_INSPECTED;
   const until = Math.min(end, start + bytesMax + MARGIN);
@@ -62,7 +66,11 @@ function shown(context: Context, { text, cut, isClean = false }: Found): Preview
 }
 
 /** As much of a text as takes that many bytes in UTF-8. */
-function fitted(text: string, bytesMax: number, utf8Bytes?: (text: string) => number): string {
+export function fitted(
+  text: string,
+  bytesMax: number,
+  utf8Bytes?: (text: string) => number,
+): string {
   if (text.length * 3 <= bytesMax) return text;
   if (text.length <= bytesMax && utf8Bytes !== undefined && utf8Bytes(text) <= bytesMax)
     return text;
@@ -75,6 +83,3 @@ function fitted(text: string, bytesMax: number, utf8Bytes?: (text: string) => nu
   }
   return text;
 }
-
-export type { Preview };
-export { fitted, NOT_INSPECTED, previewOf, previewOfBytes };

@@ -7,7 +7,7 @@ import type { Seen } from './peek/types.ts';
 import { asksHub, limitsFor, placeOf } from './shared.ts';
 import type { Question } from './types.ts';
 
-function questionsIn(context: Context, step: Step, seen: Seen): readonly Question[] {
+export function questionsIn(context: Context, step: Step, seen: Seen): readonly Question[] {
   if (seen.kind === 'batch') return questionsOfBatch(context, step);
   if (seen.kind !== 'request' && seen.kind !== 'notification') return [];
   if (seen.method !== TOOLS_CALL) return [];
@@ -29,5 +29,3 @@ function questionsOfBatch(context: Context, step: Step): readonly Question[] {
     return seen.kind === 'batch' ? [] : questionsIn(context, { ...step, bytes }, seen);
   });
 }
-
-export { questionsIn };

@@ -6,12 +6,12 @@ import { emitEnd } from './events.ts';
 import { NOT_INSPECTED } from './preview.ts';
 
 /** The tool of a call that could not be read. */
-const UNREADABLE = '(unreadable)';
+export const UNREADABLE = '(unreadable)';
 /** Enough to tell two of them apart, and quick to hash. */
 const HASHED_BYTES_MAX = 65_536;
 
 /** Puts a message on record that may have been a call, and why it did not pass. */
-function recordRefused(context: Context, step: Step, why: string): void {
+export function recordRefused(context: Context, step: Step, why: string): void {
   const { config, version } = context;
   const { identity, serverName: server_name } = config;
   const args_hash = hashOf(context, step.bytes);
@@ -31,7 +31,7 @@ function recordRefused(context: Context, step: Step, why: string): void {
 }
 
 /** The whole of a call that never was one: its start, its refusal and its end. */
-function recordEnded(context: Context, step: Step, read: ReadCall): void {
+export function recordEnded(context: Context, step: Step, read: ReadCall): void {
   const decided = { read, outcome: outcomeOf(context, step, read), id: undefined };
   recordStart(context, step, decided);
   recordDecision(context, step, decided);
@@ -40,18 +40,16 @@ function recordEnded(context: Context, step: Step, read: ReadCall): void {
 }
 
 /** A hash that tells apart what was not read as arguments: that of its first bytes. */
-function hashOf({ config }: Context, bytes: Uint8Array): string {
+export function hashOf({ config }: Context, bytes: Uint8Array): string {
   const seen = bytes.subarray(0, HASHED_BYTES_MAX);
   return config.sha256Bytes?.(seen) ?? config.sha256(unitsOf(seen));
 }
 
 /** The bytes as a text, each as the character of its number. */
-function unitsOf(bytes: Uint8Array): string {
+export function unitsOf(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 1_024) {
     text += String.fromCharCode(...bytes.subarray(at, at + 1_024));
   }
   return text;
 }
-
-export { hashOf, recordEnded, recordRefused, UNREADABLE, unitsOf };

@@ -16,7 +16,7 @@ function jsonOf(value: unknown): string | undefined {
  * The JSON of a value that came from this text and was changed since: what has not changed stays as it
  * was written. Undefined when the value has no JSON, and never where it has.
  */
-function rewritten(text: string, changed: unknown): string | undefined {
+export function rewritten(text: string, changed: unknown): string | undefined {
   try {
     return keptText(text, changed) ?? jsonOf(changed);
   } catch {
@@ -25,7 +25,7 @@ function rewritten(text: string, changed: unknown): string | undefined {
 }
 
 /** The bytes with this text in place of what stands there. */
-function spliced(bytes: Uint8Array, { start, end }: Range, text: string): Uint8Array {
+export function spliced(bytes: Uint8Array, { start, end }: Range, text: string): Uint8Array {
   const middle = utf8Of(text);
   const whole = new Uint8Array(bytes.length - (end - start) + middle.length);
   whole.set(bytes.subarray(0, start));
@@ -66,5 +66,3 @@ function putPoint(bytes: Uint8Array, at: number, point: number): number {
   bytes[used++] = 0x80 | (point & 0x3f);
   return used;
 }
-
-export { rewritten, spliced };

@@ -15,7 +15,7 @@ import type { Open, OpenCall, Pending } from './pending.ts';
 import { fitted, NOT_INSPECTED, type Preview, previewOfBytes } from './preview.ts';
 
 /** What is known of an answer that was too large to inspect. */
-interface Uninspected {
+export interface Uninspected {
   readonly bytesTotal: number;
   readonly streamHash: string;
 }
@@ -27,7 +27,7 @@ interface Answer {
 
 const MESSAGE_BYTES_MAX = 2_048;
 
-function fromServer(context: Context, step: Step, seen: Seen): void {
+export function fromServer(context: Context, step: Step, seen: Seen): void {
   switch (seen.kind) {
     case 'response':
       return response(context, step, seen);
@@ -80,7 +80,7 @@ function requestOf(
 }
 
 /** Matches an answer with its request, records the end of a call, and hands it on. False if there is none. */
-function settleAnswer(context: Context, step: Step, { seen, uninspected }: Answer): boolean {
+export function settleAnswer(context: Context, step: Step, { seen, uninspected }: Answer): boolean {
   const found = requestOf(context, seen);
   if (found === undefined) return false;
   const open = found === 'nobody' ? undefined : found;
@@ -196,6 +196,3 @@ function notification(context: Context, step: Step, seen: SeenNotification): voi
   }
   handOn(context, step, requestOnward(context, step, seen));
 }
-
-export type { Uninspected };
-export { fromServer, settleAnswer };

@@ -31,7 +31,7 @@ import type {
 type Commands = readonly Command[];
 type Counted = NonNullable<SessionConfig['counted']>;
 
-interface Session {
+export interface Session {
   /** What the hub must be asked before this line or head goes in; with a hub only. */
   questions(kind: 'line' | 'head', bytes: Uint8Array, nowMs: number): readonly Question[];
   /** One whole line of the agent, with or without its newline. */
@@ -79,7 +79,7 @@ interface Moment {
 
 const NO_BYTES = new Uint8Array(0);
 
-function createSession(config: SessionConfig): Session {
+export function createSession(config: SessionConfig): Session {
   const context = contextOf(config);
   const after = (nowMs: number, act: (step: Step) => void, from: Side = 'agent'): Commands => {
     const step = stepOf(from, NO_BYTES, nowMs);
@@ -196,6 +196,3 @@ function summaryOf({ counts }: Context): SessionSummary {
     answers_held_back: counts.heldBack,
   };
 }
-
-export type { Session };
-export { createSession };

@@ -24,7 +24,10 @@ const RUNLESS = {
  * Which rules can match follows from the names alone, so a counter is kept in one place only. Where
  * the hub has gates of its own, it decides every call; it also counts for the limits of a manifest.
  */
-function asksHub({ config, snapshot, guard }: Context, { server_name, tool_name }: Call): boolean {
+export function asksHub(
+  { config, snapshot, guard }: Context,
+  { server_name, tool_name }: Call,
+): boolean {
   if (config.asksAlways === true) return true;
   if (config.hub !== true) return false;
   if (guard?.isLimited?.(tool_name) === true) return true;
@@ -35,7 +38,7 @@ function asksHub({ config, snapshot, guard }: Context, { server_name, tool_name 
 }
 
 /** The limits of the manifest that the hub must count this call for. */
-function limitsFor({ guard }: Context, { nowMs }: Step, call: Call): Question['limits'] {
+export function limitsFor({ guard }: Context, { nowMs }: Step, call: Call): Question['limits'] {
   if (guard?.isLimited?.(call.tool_name) !== true) return undefined;
   const seen = {
     tool: call.tool_name,
@@ -47,23 +50,23 @@ function limitsFor({ guard }: Context, { nowMs }: Step, call: Call): Question['l
 }
 
 /** Where a message stands: the same in the question and when the answer comes. */
-function placeOf({ bytes }: Step): number {
+export function placeOf({ bytes }: Step): number {
   return bytes.byteOffset;
 }
 
-function answerFor(step: Step): HubAnswer | undefined {
+export function answerFor(step: Step): HubAnswer | undefined {
   if (step.answers === undefined) return undefined;
   const at = placeOf(step);
   return step.answers.find((answer) => answer.at === at);
 }
 
 /** What the hub decided. Where it said nothing, the profile decides. */
-function sharedOutcome(context: Context, step: Step): Judgement {
+export function sharedOutcome(context: Context, step: Step): Judgement {
   const answer = answerFor(step);
   return hubOutcome(context, answer?.outcome);
 }
 
-function hubOutcome(context: Context, outcome: HubAnswer['outcome']): Judgement {
+export function hubOutcome(context: Context, outcome: HubAnswer['outcome']): Judgement {
   if (outcome === undefined) return unanswered(context);
   const { content, ...said } = outcome;
   const judged = { ...said, state: context.state };
@@ -84,5 +87,3 @@ function unanswered({ state, enforcing, config }: Context): Outcome<PolicyState>
       };
   return { decision, state, trace: [], risk_class: [] };
 }
-
-export { answerFor, asksHub, hubOutcome, limitsFor, placeOf, sharedOutcome };

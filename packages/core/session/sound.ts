@@ -125,8 +125,6 @@ function tried<T>(act: () => T, otherwise: T): T {
   }
 }
 
-function soundGuard(guard: Guard | undefined, enforcing: boolean): Guard | undefined {
+export function soundGuard(guard: Guard | undefined, enforcing: boolean): Guard | undefined {
   return guard === undefined ? undefined : new SoundGuard(guard, enforcing);
 }
-
-export { soundGuard };

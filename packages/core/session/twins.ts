@@ -2,7 +2,7 @@
 import { BACKSLASH } from '../canon/units.ts';
 
 /** Whether an object of this text has a key twice; `value` is what the text was parsed to. */
-function hasTwins(text: string, value: unknown): boolean {
+export function hasTwins(text: string, value: unknown): boolean {
   return writtenMembers(text) !== membersIn(value);
 }
 
@@ -28,7 +28,7 @@ function writtenMembers(text: string): number {
 }
 
 /** Behind the quote that ends the string which starts here; -1 when there is none. */
-function stringEnd(text: string, start: number): number {
+export function stringEnd(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (quote !== -1) {
     let before = quote - 1;
@@ -46,5 +46,3 @@ function membersIn(value: unknown): number {
   for (const part of parts) if (typeof part === 'object') count += membersIn(part);
   return count;
 }
-
-export { hasTwins, stringEnd };

@@ -13,9 +13,9 @@ import type { CallLimit, ContentNote, Guard, LimitVerdict } from './guard.ts';
 import type { Decode } from './peek/text.ts';
 import type { InvalidReason } from './peek/types.ts';
 
-type Side = 'agent' | 'server';
+export type Side = 'agent' | 'server';
 
-type ReportReason =
+export type ReportReason =
   | InvalidReason
   | 'batch'
   | 'too_large'
@@ -37,7 +37,7 @@ type ReportReason =
   | 'surface';
 
 /** Something that an operator should hear of. */
-interface Report {
+export interface Report {
   /** `WOULD_…`: what the development profile let pass. */
   readonly what: 'REJECTED' | 'DROPPED' | 'WOULD_REJECT' | 'WOULD_DROP' | 'NOTICED';
   readonly from: Side;
@@ -50,7 +50,7 @@ interface Report {
 }
 
 /** A call that the hub must decide, because it counts what other servers of the run count too. */
-interface Question {
+export interface Question {
   /** Where its message stands in the buffer of the line. */
   readonly at: number;
   readonly ref: CallRef;
@@ -62,7 +62,7 @@ interface Question {
 }
 
 /** What the hub said; without an outcome, it could not be asked. */
-interface HubAnswer {
+export interface HubAnswer {
   readonly at: number;
   readonly callId: string;
   readonly outcome:
@@ -75,7 +75,7 @@ interface HubAnswer {
 }
 
 /** What an answer holds, for who keeps track of where values came from. */
-interface Observation {
+export interface Observation {
   /** Empty when it answers no call of a tool. */
   readonly callId: string;
   /** The tool, or the method of a request that is no call. */
@@ -84,7 +84,7 @@ interface Observation {
   readonly text: string;
 }
 
-interface ApprovalWanted {
+export interface ApprovalWanted {
   readonly wait: 'hold' | 'hint';
   readonly timeout_ms: number;
   readonly rule_id: string;
@@ -97,7 +97,7 @@ interface ApprovalWanted {
 }
 
 /** A call that a grant may cover. */
-interface GrantQuery {
+export interface GrantQuery {
   readonly ref: CallRef;
   /** The real ones; undefined when they were not read. */
   readonly args: () => JsonObject | undefined;
@@ -105,7 +105,7 @@ interface GrantQuery {
 }
 
 /** A grant that lets a call pass, as it goes on record. */
-interface TakenGrant {
+export interface TakenGrant {
   readonly rule_id: string;
   readonly grant_id: string;
   /** The request it came from. */
@@ -115,7 +115,7 @@ interface TakenGrant {
 }
 
 /** Who can say yes. It answers at once; what a person says comes later, as `Session.approval`. */
-interface Approver {
+export interface Approver {
   /** The rules among these that grants satisfy for this call. Nothing is used up. */
   granted(query: GrantQuery, ruleIds: readonly string[]): readonly string[];
   /** Uses the grants for these rules; undefined when one of them is gone. */
@@ -142,7 +142,7 @@ type EmittedType =
   | 'surface';
 
 /** `preview` may be written without its preview under pressure; see `leanLine`. */
-type Emit = {
+export type Emit = {
   [T in EmittedType]: {
     readonly do: 'emit';
     readonly type: T;
@@ -152,7 +152,7 @@ type Emit = {
 }[EmittedType];
 
 /** What the outside must do, in this order. */
-type Command =
+export type Command =
   /** Write the bytes of this message; `bytes` only when they are not all of it. */
   | { readonly do: 'forward'; readonly to: Side; readonly bytes?: Uint8Array }
   /** Write a line of ours; it brings its newline. It must not land inside of a long line. */
@@ -188,7 +188,7 @@ type Command =
   /** … or make sure that nobody takes it for a message: see `BROKEN_LINE_END`. */
   | { readonly do: 'break'; readonly to: Side };
 
-interface SessionLimits {
+export interface SessionLimits {
   /** Longer previews are cut; 0 for none. */
   readonly previewBytesMax: number;
   /** How much of the arguments a person is shown. */
@@ -205,9 +205,9 @@ interface SessionLimits {
 }
 
 /** Takes secrets out of a text; of one that was cut, what begins like a secret at its end as well. */
-type Redact = (text: string, how?: { readonly truncated?: boolean }) => string;
+export type Redact = (text: string, how?: { readonly truncated?: boolean }) => string;
 
-interface SessionConfig {
+export interface SessionConfig {
   readonly serverName: string;
   readonly transport?: Transport;
   readonly profile: Profile;
@@ -249,7 +249,7 @@ interface SessionConfig {
 }
 
 /** How the server went away. */
-interface ServerExit {
+export interface ServerExit {
   /** False when it never ran. */
   readonly started: boolean;
   readonly code?: number | null;
@@ -258,7 +258,7 @@ interface ServerExit {
   readonly message?: string;
 }
 
-interface SessionSummary {
+export interface SessionSummary {
   readonly calls_total: number;
   readonly calls_allowed: number;
   readonly calls_blocked: number;
@@ -271,7 +271,7 @@ interface SessionSummary {
 }
 
 /** How a large message ended. */
-interface LargeEnd {
+export interface LargeEnd {
   readonly bytesTotal: number;
   /** SHA-256 over all of its bytes but the newline. */
   readonly streamHash: string;
@@ -279,7 +279,7 @@ interface LargeEnd {
   readonly outcome: 'complete' | 'too_large' | 'cut';
 }
 
-type ApprovalAnswer = 'approved' | 'rejected' | 'timeout' | 'unavailable';
+export type ApprovalAnswer = 'approved' | 'rejected' | 'timeout' | 'unavailable';
 
 /**
  * A line that was streamed and must not count ends like this. Inside of a string, the first quote ends it
@@ -287,9 +287,9 @@ type ApprovalAnswer = 'approved' | 'rejected' | 'timeout' | 'unavailable';
  * So the value is broken for good before the newline, wherever it was cut, also for a reader that takes
  * newlines inside of strings.
  */
-const BROKEN_LINE_END = '"::"::\n';
+export const BROKEN_LINE_END = '"::"::\n';
 
-const DEFAULT_LIMITS: SessionLimits = {
+export const DEFAULT_LIMITS: SessionLimits = {
   previewBytesMax: 16_384,
   askedBytesMax: 65_536,
   openMax: 10_000,
@@ -298,26 +298,3 @@ const DEFAULT_LIMITS: SessionLimits = {
   batchItemsMax: 1_000,
   progressMs: 5_000,
 };
-
-export type {
-  ApprovalAnswer,
-  ApprovalWanted,
-  Approver,
-  Command,
-  Emit,
-  GrantQuery,
-  HubAnswer,
-  LargeEnd,
-  Observation,
-  Question,
-  Redact,
-  Report,
-  ReportReason,
-  ServerExit,
-  SessionConfig,
-  SessionLimits,
-  SessionSummary,
-  Side,
-  TakenGrant,
-};
-export { BROKEN_LINE_END, DEFAULT_LIMITS };

@@ -15,7 +15,11 @@ interface Could {
 const UNKNOWN = '';
 
 /** Why a message must not pass; whatever its head does not rule out counts. */
-function refusedAtHead(context: Context, step: Step, soFar: OutlineSoFar): Refused | undefined {
+export function refusedAtHead(
+  context: Context,
+  step: Step,
+  soFar: OutlineSoFar,
+): Refused | undefined {
   if (!isWatched(context)) return undefined;
   for (const could of possible(context, step, soFar)) {
     const refused = refusedAs(context, step, could);
@@ -55,5 +59,3 @@ function refusedAs(context: Context, step: Step, { kind, method }: Could): Refus
   if (enforcing && isMissed) return UNHEARD;
   return guard && refusalOf(guard.unseen(wayFrom(step.from), kind, method));
 }
-
-export { refusedAtHead };

@@ -16,7 +16,7 @@ interface Expanded {
 }
 
 /** `{a,b}c` → `ac`, `bc`; `{1..3}` → `1`, `2`, `3`. What is no such list stays as it is. */
-function expandBraces(units: readonly Unit[], budget: Budget): Expanded {
+export function expandBraces(units: readonly Unit[], budget: Budget): Expanded {
   const expander = new Expander(budget);
   const lists = expander.expand(units, 0);
   return { lists, isWhole: expander.left > 0 };
@@ -137,5 +137,3 @@ function textsIn({ isNumber, from, to, step, width }: Sequence): readonly string
   }
   return texts;
 }
-
-export { expandBraces };

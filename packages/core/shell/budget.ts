@@ -9,7 +9,7 @@ const CHARS_EACH = 16;
 const TEXT_COST = 32;
 
 /** Counted in characters: those that are read, and those of every text that is made of them. */
-class Budget {
+export class Budget {
   #charsLeft: number;
 
   readonly #chars: number;
@@ -37,5 +37,3 @@ class Budget {
     return this.takes(length + TEXT_COST);
   }
 }
-
-export { Budget };

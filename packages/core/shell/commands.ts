@@ -14,7 +14,7 @@ const REDEFINERS: ReadonlySet<string> = new Set(['alias', 'enable', 'hash']);
 
 const NONE: readonly ShellWord[] = [];
 
-interface Command {
+export interface Command {
   readonly words: ShellWord[];
   /** Those of its words that may be command lines themselves. */
   readonly lines: ShellWord[];
@@ -25,14 +25,14 @@ interface Command {
   isRedirected: boolean;
 }
 
-interface Heredoc {
+export interface Heredoc {
   readonly end: string;
   readonly isIndented: boolean;
   /** Who reads it. */
   readonly command: Command;
 }
 
-class Commands {
+export class Commands {
   readonly #reading: Reading;
   /** What is printed here is used: inside of `$(…)`. */
   readonly #isUsed: boolean;
@@ -196,6 +196,3 @@ function mayBeSayer(name: string): boolean {
 function newCommand(): Command {
   return { words: [], lines: [], name: '', isFed: false, isRedirected: false };
 }
-
-export type { Command, Heredoc };
-export { Commands };

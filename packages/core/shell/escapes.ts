@@ -15,7 +15,7 @@ const NAMED: { readonly [letter: string]: string } = {
 const ESCAPE =
   /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c([\s\S])|([\s\S]))/g;
 
-function withoutEscapes(text: string): string {
+export function withoutEscapes(text: string): string {
   return text.replace(
     ESCAPE,
     (whole, hex?: string, short?: string, long?: string, octal?: string, control?: string) => {
@@ -33,5 +33,3 @@ function character(point: number, otherwise: string): string {
   const isCharacter = point > 0 && point <= 0x10_ff_ff && !(point >= 0xd800 && point <= 0xdfff);
   return isCharacter ? String.fromCodePoint(point) : otherwise;
 }
-
-export { withoutEscapes };

@@ -11,7 +11,7 @@ const ISSUES =
   /^(?:issue|pr|mr|release) (?:create|new|edit|update|comment|note|review|merge|close)$/;
 const MESSAGE = /^(?:-[aefnpqsv]{0,4}m|--message)$/;
 /** Programs that keep a history, or the issues of one. */
-const HISTORIES: ReadonlyMap<string, Messages> = new Map([
+export const HISTORIES: ReadonlyMap<string, Messages> = new Map([
   ['git', { commands: /^(?:commit|tag|merge|notes|stash) /, options: MESSAGE }],
   ['hg', { commands: /^(?:commit|ci|tag) /, options: MESSAGE }],
   ['jj', { commands: /^(?:commit|describe|desc|new|squash) /, options: MESSAGE }],
@@ -25,7 +25,7 @@ const VALUED = /^(?:-[Cc]|--(?:git-dir|work-tree|namespace|config-env))$/;
 const WORDS_BEFORE_MAX = 16;
 
 /** Whether the last word of a command is an option, and the next one a message. */
-function isMessageOption(words: readonly ShellWord[]): boolean {
+export function isMessageOption(words: readonly ShellWord[]): boolean {
   const program = onlyText(words[0]);
   const messages = HISTORIES.get(program);
   if (messages === undefined || !messages.options.test(onlyText(words.at(-1)))) return false;
@@ -48,5 +48,3 @@ function onlyText(word: ShellWord | undefined): string {
   const [text = '', more] = word?.texts ?? [];
   return more === undefined ? text : '';
 }
-
-export { HISTORIES, isMessageOption };

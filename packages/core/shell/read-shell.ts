@@ -15,7 +15,7 @@ const PRESET: Known = {
  * Reads a command line. Never throws, and reads and makes no more than a few times its length and
  * `spare` characters: who reads very many lines gives them less than each may have.
  */
-function readShell(given: string, spare?: number): ShellReading {
+export function readShell(given: string, spare?: number): ShellReading {
   // A shell drops NUL; we mark with both what is not known, and where a value is split.
   const text = given.replaceAll(UNKNOWN, '').replaceAll(SPLIT, '');
   const first = readWith(text, PRESET, spare);
@@ -33,5 +33,3 @@ function readWith(text: string, known: Known, spare: number | undefined): Readin
   if (budget.takes(text.length)) new ShellReader(text, place).readAll();
   return reading;
 }
-
-export { readShell };

@@ -3,7 +3,7 @@ import type { Budget } from './budget.ts';
 import { UNKNOWN } from './unit.ts';
 import type { WordTexts } from './word.ts';
 
-interface ShellWord {
+export interface ShellWord {
   /** Everything that a shell may make of it; an `UNKNOWN` stands for what only the shell knows. */
   readonly texts: readonly string[];
   readonly kind: 'word' | 'redirection' | 'heredoc' | 'comment';
@@ -11,7 +11,7 @@ interface ShellWord {
   isProse: boolean;
 }
 
-interface ShellReading {
+export interface ShellReading {
   readonly words: readonly ShellWord[];
   /** The words of each simple command, redirections left out, with those inside of `sh -c` and such. */
   readonly commands: readonly (readonly ShellWord[])[];
@@ -24,7 +24,7 @@ interface ShellReading {
 }
 
 /** What is known of a line before it is read. */
-interface Known {
+export interface Known {
   readonly variables: ReadonlyMap<string, readonly string[]>;
   readonly isRedefined: boolean;
   /** It was not read before. */
@@ -36,7 +36,7 @@ const VALUES_MAX = 64;
 const VALUE_LENGTH_MAX = 8_192;
 const VARIABLES_MAX = 256;
 
-class Reading implements ShellReading {
+export class Reading implements ShellReading {
   readonly words: ShellWord[] = [];
   readonly commands: (readonly ShellWord[])[] = [];
   readonly budget: Budget;
@@ -154,6 +154,3 @@ class Reading implements ShellReading {
     return [UNKNOWN, ''];
   }
 }
-
-export type { Known, ShellReading, ShellWord };
-export { Reading };

@@ -15,7 +15,7 @@ const CHANGED =
 const SUM_LENGTH_MAX = 256;
 
 /** The variables that a command gives a value, or `all` that there are. */
-function variablesSetBy(words: readonly ShellWord[]): readonly string[] | 'all' {
+export function variablesSetBy(words: readonly ShellWord[]): readonly string[] | 'all' {
   const start = words.findIndex(({ texts: [text = ''] }) => {
     return !LEADERS.has(text) && !/^\w+\+?=/.test(text);
   });
@@ -63,12 +63,10 @@ function namesBehind(option: string, words: readonly ShellWord[]): readonly stri
 }
 
 /** The variables that `((…))` changes, which begins there. */
-function variablesOfSum(text: string, at: number, budget: Budget): readonly string[] {
+export function variablesOfSum(text: string, at: number, budget: Budget): readonly string[] {
   const window = text.slice(at, at + SUM_LENGTH_MAX);
   const end = window.indexOf('))');
   const sum = end === -1 ? window : window.slice(0, end);
   if (!budget.takes(sum.length)) return [];
   return [...sum.matchAll(CHANGED)].map(([, before, behind]) => before ?? behind ?? '');
 }
-
-export { variablesOfSum, variablesSetBy };

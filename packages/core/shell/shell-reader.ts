@@ -37,7 +37,7 @@ interface Place {
   readonly isUsed: boolean;
 }
 
-class ShellReader {
+export class ShellReader {
   readonly #text: string;
   readonly #place: Place;
   readonly #hasOddBlank: boolean;
@@ -396,5 +396,3 @@ class ShellReader {
     return [...new Set([...values, ...texts])];
   }
 }
-
-export { ShellReader };

@@ -1,15 +1,15 @@
 // The characters that mean something to a shell, and where a run of others ends.
 
 /** Ends a word. */
-const END = 1;
+export const END = 1;
 /** A quote, an escape or a value, which makes more of a word than stands there. */
-const QUOTING = 2;
+export const QUOTING = 2;
 /** The same between double quotes. */
-const INSIDE = 4;
+export const INSIDE = 4;
 /** Opens a list in braces. */
-const OPEN = 8;
+export const OPEN = 8;
 /** Any part of such a list. */
-const LIST = 16;
+export const LIST = 16;
 
 const SIGNS = new Uint8Array(128);
 for (const char of ' \t\n;&|()<>') SIGNS[char.charCodeAt(0)] = END;
@@ -19,24 +19,24 @@ for (const char of ',}') SIGNS[char.charCodeAt(0)] = LIST;
 for (const char of '{') SIGNS[char.charCodeAt(0)] = LIST | OPEN;
 
 /** What the character there is, of those above; nothing at the end, or where it has no meaning. */
-function signAt(text: string, at: number): number {
+export function signAt(text: string, at: number): number {
   return SIGNS[text.charCodeAt(at)] ?? 0;
 }
 
 /** Where the first of these signs stands, or the end. */
-function endOfRun(text: string, from: number, signs: number): number {
+export function endOfRun(text: string, from: number, signs: number): number {
   let at = from;
   while (at < text.length && (signAt(text, at) & signs) === 0) at++;
   return at;
 }
 
-function endOfLine(text: string, from: number): number {
+export function endOfLine(text: string, from: number): number {
   const end = text.indexOf('\n', from);
   return end === -1 ? text.length : end;
 }
 
 /** Where a here-document ends, and where the line behind its last one begins. */
-function endOfHeredoc(
+export function endOfHeredoc(
   text: string,
   from: number,
   { end, isIndented }: { readonly end: string; readonly isIndented: boolean },
@@ -54,28 +54,28 @@ function endOfHeredoc(
 }
 
 /** Whether a shell that puts lines together sees the end before we do. */
-function mayEndBefore(text: string, end: string): boolean {
+export function mayEndBefore(text: string, end: string): boolean {
   if (!text.includes('\\\n')) return false;
   const lines = text.replaceAll('\\\n', '').split('\n');
   return lines.some((line) => line.replace(/^\t+/, '') === end);
 }
 
 /** The sign of a redirection, or of a process substitution. */
-function redirectionAt(text: string, at: number): string {
+export function redirectionAt(text: string, at: number): string {
   const [sign = ''] =
     /^(?:<<<|<<-?|[<>]\(|&>>|&>|<>|>>|>\||[<>]&|[<>])/.exec(text.slice(at, at + 3)) ?? [];
   return sign;
 }
 
 /** Where a quote ends that a backslash takes the meaning of, or the end. */
-function endOfQuote(text: string, from: number, quote: string): number {
+export function endOfQuote(text: string, from: number, quote: string): number {
   let at = from;
   while (at < text.length && text[at] !== quote) at += text[at] === '\\' ? 2 : 1;
   return Math.min(at, text.length);
 }
 
 /** Where the brace ends that was opened before. */
-function endOfBrace(text: string, from: number): number {
+export function endOfBrace(text: string, from: number): number {
   let depth = 1;
   let at = from;
   for (; at < text.length; at++) {
@@ -86,19 +86,3 @@ function endOfBrace(text: string, from: number): number {
   }
   return at;
 }
-
-export {
-  END,
-  endOfBrace,
-  endOfHeredoc,
-  endOfLine,
-  endOfQuote,
-  endOfRun,
-  INSIDE,
-  LIST,
-  mayEndBefore,
-  OPEN,
-  QUOTING,
-  redirectionAt,
-  signAt,
-};

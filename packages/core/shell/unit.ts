@@ -1,17 +1,14 @@
 // The pieces that a word is written in.
 
 /** Stands in a text for a part that only the running shell knows, such as `$(date)`. */
-const UNKNOWN = '\0';
+export const UNKNOWN = '\0';
 
 /** Where a value without quotes holds blanks, a shell makes several words of it. */
-const SPLIT = '\uffff';
+export const SPLIT = '\uffff';
 
-type Unit =
+export type Unit =
   /** As it stands; a sign that may be a part of `{a,b}` stands alone. */
   | { readonly kind: 'plain'; readonly text: string }
   | { readonly kind: 'quoted'; readonly text: string }
   /** A variable or a substitution, with every value that it may have. */
   | { readonly kind: 'value'; readonly texts: readonly string[]; readonly isQuoted: boolean };
-
-export type { Unit };
-export { SPLIT, UNKNOWN };

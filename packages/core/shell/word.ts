@@ -3,7 +3,7 @@ import { expandBraces } from './braces.ts';
 import type { Budget } from './budget.ts';
 import { SPLIT, type Unit } from './unit.ts';
 
-interface WordTexts {
+export interface WordTexts {
   readonly texts: readonly string[];
   /** False when there are more than the limit. */
   readonly isWhole: boolean;
@@ -16,7 +16,7 @@ const CHOICES_MAX = 12;
 const CHARS_MAX = 32_768;
 
 /** Every text that a shell may make of a word: braces are expanded first, then values are put in. */
-function textsOf(units: readonly Unit[], budget: Budget): WordTexts {
+export function textsOf(units: readonly Unit[], budget: Budget): WordTexts {
   const simple = simpleText(units);
   if (simple !== undefined) return { texts: [simple], isWhole: true };
   const texts = new Set<string>();
@@ -100,7 +100,7 @@ function valueOf({ isQuoted }: { readonly isQuoted: boolean }, text: string): st
 }
 
 /** What stands at the start of a word as it is: most often one piece. */
-function plainStart(units: readonly Unit[]): string {
+export function plainStart(units: readonly Unit[]): string {
   let start = '';
   for (const unit of units) {
     if (unit.kind !== 'plain') break;
@@ -110,7 +110,7 @@ function plainStart(units: readonly Unit[]): string {
 }
 
 /** The word that ends a here-document: no shell expands it, and its quotes are left out. */
-function delimiterOf(units: readonly Unit[], written: string): string {
+export function delimiterOf(units: readonly Unit[], written: string): string {
   let end = '';
   for (const unit of units) {
     if (unit.kind === 'value') return written.replace(/["'\\]/g, '');
@@ -118,6 +118,3 @@ function delimiterOf(units: readonly Unit[], written: string): string {
   }
   return end;
 }
-
-export type { WordTexts };
-export { delimiterOf, plainStart, textsOf };

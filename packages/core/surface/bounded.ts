@@ -6,7 +6,7 @@ interface Bounds {
 }
 
 /** Whether a JSON value keeps within the bounds; it is never walked beyond them. */
-function isBounded(value: unknown, { depthMax, valuesMax }: Bounds): boolean {
+export function isBounded(value: unknown, { depthMax, valuesMax }: Bounds): boolean {
   let left = valuesMax;
   const fits = (part: unknown, depth: number): boolean => {
     left--;
@@ -16,5 +16,3 @@ function isBounded(value: unknown, { depthMax, valuesMax }: Bounds): boolean {
   };
   return fits(value, 0);
 }
-
-export { isBounded };

@@ -3,7 +3,7 @@
 import { inWords } from './manifest/quantities.ts';
 import type { BreakerSettings } from './manifest/types.ts';
 
-type Phase =
+export type Phase =
   | 'registered'
   | 'connecting'
   | 'introspecting'
@@ -11,7 +11,7 @@ type Phase =
   | 'circuit_broken'
   | 'disconnected';
 
-interface ConnectionState {
+export interface ConnectionState {
   readonly phase: Phase;
   /** Errors since the last success, oldest first; never more than the threshold. */
   readonly errorsAtMs: readonly number[];
@@ -29,7 +29,7 @@ interface Recovery {
   readonly succeeded: number;
 }
 
-type ConnectionEvent =
+export type ConnectionEvent =
   | { readonly kind: 'connect' }
   | { readonly kind: 'connected' }
   /** The server cannot be reached; `isFinal` when trying again is of no use. */
@@ -49,7 +49,7 @@ type ConnectionEvent =
   | { readonly kind: 'tick' }
   | { readonly kind: 'disconnect' };
 
-type Wish =
+export type Wish =
   | { readonly kind: 'connect' }
   /** Ask for `initialize` and the tools, and compare them with the manifest. */
   | { readonly kind: 'introspect' }
@@ -62,7 +62,7 @@ type Wish =
   | { readonly kind: 'mark_unavailable'; readonly tools: readonly string[] }
   | { readonly kind: 'warn_unlisted'; readonly tools: readonly string[] };
 
-interface Moved {
+export interface Moved {
   readonly state: ConnectionState;
   readonly wishes: readonly Wish[];
 }
@@ -73,12 +73,12 @@ interface At {
 }
 
 /** A server whose manifest was approved, and that nobody has connected to. */
-function registered(seed: number): ConnectionState {
+export function registered(seed: number): ConnectionState {
   return { phase: 'registered', errorsAtMs: [], recovery: undefined, seed: seed >>> 0 };
 }
 
 /** One step. An event that does not fit the phase is late news, and changes nothing. */
-function moveConnection(state: ConnectionState, event: ConnectionEvent, at: At): Moved {
+export function moveConnection(state: ConnectionState, event: ConnectionEvent, at: At): Moved {
   if (event.kind === 'disconnect') return disconnected(state);
   switch (state.phase) {
     case 'registered':
@@ -220,7 +220,7 @@ function random(seed: number): { readonly fraction: number; readonly next: numbe
   return { fraction: ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32, next };
 }
 
-type Route =
+export type Route =
   | { readonly kind: 'route' }
   | {
       readonly kind: 'refuse';
@@ -230,7 +230,7 @@ type Route =
     };
 
 /** Whether a call may go to the server now. */
-function routeCall({ phase, recovery }: ConnectionState, nowMs: number): Route {
+export function routeCall({ phase, recovery }: ConnectionState, nowMs: number): Route {
   if (phase === 'active') return { kind: 'route' };
   const refused = { kind: 'refuse', reason_code: 'SERVER_UNAVAILABLE' } as const;
   if (phase === 'disconnected' || phase === 'registered') {
@@ -242,6 +242,3 @@ function routeCall({ phase, recovery }: ConnectionState, nowMs: number): Route {
   const hint = `The server is temporarily unavailable; go on without it, or try again ${when}.`;
   return { ...refused, hint, retryAfterMs: waitMs };
 }
-
-export type { ConnectionEvent, ConnectionState, Moved, Phase, Route, Wish };
-export { moveConnection, registered, routeCall };

@@ -13,7 +13,7 @@ const OVERLONG = /%(?:c[01]|e0%[89]|f0%8)/i;
 const DOTS = /(?:^|[\\/:;?#&=])\.\.?(?:[\\/;?#&]|$)/;
 
 /** Whether an address has `.` or `..` as a part, however it is written. */
-function climbs(uri: string): boolean {
+export function climbs(uri: string): boolean {
   // Not even encoded does an end of text belong into an address, or a sign that nobody sees.
   if (uri.length > LENGTH_MAX) return true;
   if (HIDDEN.test(uri) || /%(?:25)*00|%u0000/i.test(uri)) return true;
@@ -53,5 +53,3 @@ function decodedRun(run: string): string {
     );
   }
 }
-
-export { climbs };

@@ -2,17 +2,17 @@
 // other. Reported, not decided: two honest servers may well share a name.
 import { skeletonOf, variantOf } from './skeleton.ts';
 
-interface Offered {
+export interface Offered {
   readonly server: string;
   readonly tools: readonly string[];
 }
 
-interface Named {
+export interface Named {
   readonly server: string;
   readonly tool: string;
 }
 
-interface Collision {
+export interface Collision {
   readonly kind: /** The very same name on several servers. */
     | 'same_name'
     /** Another spelling of case and separators. */
@@ -24,7 +24,7 @@ interface Collision {
   readonly names: readonly Named[];
 }
 
-interface Collisions {
+export interface Collisions {
   readonly found: readonly Collision[];
   /** False when there were too many names to compare each with each. */
   readonly isComplete: boolean;
@@ -36,7 +36,7 @@ const FOUND_MAX = 500;
 const GROUP_MAX = 50;
 
 /** Every group of names that collide; the strongest reason is told. */
-function findCollisions(servers: readonly Offered[]): Collisions {
+export function findCollisions(servers: readonly Offered[]): Collisions {
   const all = servers.flatMap(({ server, tools }) =>
     [...new Set(tools)].map((tool) => ({ server, tool })),
   );
@@ -133,6 +133,3 @@ function isNear(left: string, right: string, slipsMax: number): boolean {
   }
   return (previous[right.length] ?? 0) <= slipsMax;
 }
-
-export type { Collision, Collisions, Named, Offered };
-export { findCollisions };

@@ -11,12 +11,12 @@ import { SURFACE_REASONS, type SurfaceReason } from './reasons.ts';
 import { counted, type Keyed, type SurfaceState, type Waiting, waitOf } from './state.ts';
 import { corrected, type Violation, violationsOf } from './violations.ts';
 
-interface SurfaceCall {
+export interface SurfaceCall {
   readonly tool: string;
   readonly args: JsonObject;
 }
 
-interface Refusal {
+export interface Refusal {
   readonly kind: 'refuse';
   readonly reason_code: SurfaceReason;
   readonly message: string;
@@ -28,7 +28,7 @@ interface Refusal {
   readonly retryAfterMs: number | undefined;
 }
 
-type SurfaceDecision =
+export type SurfaceDecision =
   | { readonly kind: 'pass'; readonly tier: Tier; readonly listed: boolean }
   | Refusal
   | {
@@ -38,12 +38,12 @@ type SurfaceDecision =
       readonly confirmation: Confirmation;
     };
 
-interface Enforced {
+export interface Enforced {
   readonly decision: SurfaceDecision;
   readonly state: SurfaceState;
 }
 
-interface Moment {
+export interface Moment {
   readonly state: SurfaceState;
   readonly nowMs: number;
   /** False when the server has never listed a tool of this very name. */
@@ -53,7 +53,7 @@ interface Moment {
 }
 
 /** Decides a call by the manifest. What is refused costs nothing; what asks a person counts. */
-function enforceCall(manifest: Manifest, call: SurfaceCall, moment: Moment): Enforced {
+export function enforceCall(manifest: Manifest, call: SurfaceCall, moment: Moment): Enforced {
   const { state, nowMs, isOffered = true } = moment;
   const names = isOffered ? [call.tool] : [call.tool, ...twinsOf(manifest, call.tool)];
   const rule = strictestRule(manifest, names);
@@ -69,7 +69,7 @@ function enforceCall(manifest: Manifest, call: SurfaceCall, moment: Moment): Enf
 }
 
 /** The limits that a call counts for; none when the manifest refuses it whatever was counted. */
-function limitsOf(manifest: Manifest, call: SurfaceCall, moment: Moment): readonly Keyed[] {
+export function limitsOf(manifest: Manifest, call: SurfaceCall, moment: Moment): readonly Keyed[] {
   const { decision } = enforceCall(manifest, call, { ...moment, waiting: 'none' });
   if (decision.kind === 'refuse') return [];
   const { isOffered = true } = moment;
@@ -78,7 +78,7 @@ function limitsOf(manifest: Manifest, call: SurfaceCall, moment: Moment): readon
 }
 
 /** Whether some limit counts the calls of a tool, under whatever name. */
-function isLimited(manifest: Manifest, tool: string): boolean {
+export function isLimited(manifest: Manifest, tool: string): boolean {
   const names = [tool, ...twinsOf(manifest, tool)];
   return names.some((known) => toolRule(manifest, known).limits.some(isCounted));
 }
@@ -165,24 +165,24 @@ function refusedNow(rule: ToolRule, moment: Moment): Refusal | undefined {
 }
 
 /** Whether a method that no revision of the protocol has may be asked for. */
-function enforceMethod(manifest: Manifest, method: string): Access {
+export function enforceMethod(manifest: Manifest, method: string): Access {
   const { defaultTier } = manifest;
   if (defaultTier === 'auto_execute' || defaultTier === 'log_and_execute') return { kind: 'pass' };
   const hint = 'Use the tools, prompts and resources that the server lists.';
   return refuse('METHOD_NOT_LISTED', `The method ${name(method)} is not available.`, { hint });
 }
 
-type Access = { readonly kind: 'pass' } | Refusal;
+export type Access = { readonly kind: 'pass' } | Refusal;
 
 /** Whether a prompt may be fetched. */
-function enforcePrompt(manifest: Manifest, prompt: string): Access {
+export function enforcePrompt(manifest: Manifest, prompt: string): Access {
   if (isShown(manifest.prompts, prompt)) return { kind: 'pass' };
   const hint = 'Use one of the prompts that the server lists.';
   return refuse('PROMPT_NOT_LISTED', `The prompt ${name(prompt)} is not available.`, { hint });
 }
 
 /** Whether a resource may be read or subscribed to. */
-function enforceResource(manifest: Manifest, uri: string): Access {
+export function enforceResource(manifest: Manifest, uri: string): Access {
   if (!climbs(uri) && isShown(manifest.resources, uri)) return { kind: 'pass' };
   const hint = 'Use one of the resources that the server lists.';
   return refuse('RESOURCE_NOT_LISTED', `The resource ${name(uri)} is not available.`, { hint });
@@ -192,6 +192,3 @@ function enforceResource(manifest: Manifest, uri: string): Access {
 function name(text: string): string {
   return `\`${visible(text, 120)}\``;
 }
-
-export type { Access, Enforced, Moment, Refusal, SurfaceCall, SurfaceDecision };
-export { enforceCall, enforceMethod, enforcePrompt, enforceResource, isLimited, limitsOf };

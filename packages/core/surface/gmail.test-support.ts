@@ -3,7 +3,7 @@ import { formatProblem } from '../policy/problem.ts';
 import { compileManifest } from './manifest/compile.ts';
 import type { Manifest } from './manifest/types.ts';
 
-const GMAIL_YAML = `# mcp-manifests/gmail.yaml
+export const GMAIL_YAML = `# mcp-manifests/gmail.yaml
 server: gmail-mcp
 transport: stdio
 allowed_tools:
@@ -44,7 +44,7 @@ circuit_breaker:
 
 const TEXT = { type: 'string' };
 
-const GMAIL_TOOLS = [
+export const GMAIL_TOOLS = [
   {
     name: 'gmail.search',
     title: 'Search mail',
@@ -88,7 +88,7 @@ const GMAIL_TOOLS = [
 ];
 
 /** Of the form of a SHA-256, and good enough to tell texts apart; the core has none of its own. */
-function sha256(text: string): string {
+export function sha256(text: string): string {
   const words = Array.from({ length: 8 }, (_, word) => {
     let hash = 0x811c9dc5 ^ (word * 0x9e3779b9);
     for (let index = 0; index < text.length; index++) {
@@ -100,17 +100,15 @@ function sha256(text: string): string {
 }
 
 /** A manifest that must compile. */
-async function manifestOf(text: string): Promise<Manifest> {
+export async function manifestOf(text: string): Promise<Manifest> {
   const result = await compileManifest({ file: 'manifest.yaml', text }, { sha256 });
   if (result.ok) return result.manifest;
   throw new Error(result.problems.map(formatProblem).join('\n'));
 }
 
 /** The problems of a manifest that must not compile, one line each. */
-async function problemsOf(text: string): Promise<readonly string[]> {
+export async function problemsOf(text: string): Promise<readonly string[]> {
   const result = await compileManifest({ file: 'm.yaml', text }, { sha256 });
   if (result.ok) throw new Error('it compiles');
   return result.problems.map(formatProblem);
 }
-
-export { GMAIL_TOOLS, GMAIL_YAML, manifestOf, problemsOf, sha256 };

@@ -10,7 +10,7 @@ const VALUES_SHOWN_MAX = 10;
 const DEPTH_MAX = 64;
 
 /** A value at its place: a list itself, or a single value (alone, or as an item of a list). */
-function brokenLimit(limit: ParamLimit, value: JsonValue): Broken {
+export function brokenLimit(limit: ParamLimit, value: JsonValue): Broken {
   const size = sizeBroken(limit, value) ?? recipientsBroken(limit, value);
   if (size !== undefined) return size;
   if (Array.isArray(value)) {
@@ -35,7 +35,7 @@ function rangeWords(minimum: number | undefined, maximum: number | undefined): s
   return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
 }
 
-function isTextual({ lengthMax, lengthMin, pattern }: ParamLimit): boolean {
+export function isTextual({ lengthMax, lengthMin, pattern }: ParamLimit): boolean {
   return lengthMax !== undefined || lengthMin !== undefined || pattern !== undefined;
 }
 
@@ -72,7 +72,7 @@ function recipientsBroken({ recipientsMax }: ParamLimit, value: JsonValue): Brok
  * What parts recipients, as the inside of a character class. A space is none: it stands in names too.
  * Several addresses in one text are counted by their `@` as well.
  */
-const RECIPIENT_SEPARATORS =
+export const RECIPIENT_SEPARATORS =
   ',;|\\u0000-\\u001f\\u007f-\\u009f\\u060c\\u061b\\u2028\\u2029\\u3001\\ufe10\\ufe11\\ufe14\\ufe50\\ufe51\\ufe54\\uff0c\\uff1b\\uff5c\\uff64';
 const SEPARATOR = new RegExp(`[${RECIPIENT_SEPARATORS}]`, 'gu');
 
@@ -120,5 +120,3 @@ function utf8Length(text: string): number {
   }
   return bytes;
 }
-
-export { brokenLimit, isTextual, RECIPIENT_SEPARATORS };

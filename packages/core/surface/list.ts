@@ -7,23 +7,23 @@ import { rewriteSchema, type SchemaNote } from './schema/rewrite.ts';
 
 type Json = { readonly [key: string]: unknown };
 
-type RemovedReason =
+export type RemovedReason =
   | 'forbidden'
   | 'not_listed'
   | 'duplicate_name'
   | 'malformed'
   | 'schema_too_complex';
 
-interface Removed {
+export interface Removed {
   readonly name: string;
   readonly reason: RemovedReason;
 }
 
-interface ToolNote extends SchemaNote {
+export interface ToolNote extends SchemaNote {
   readonly tool: string;
 }
 
-interface Filtered {
+export interface Filtered {
   /** The answer for the agent; the same object when nothing had to change. */
   readonly result: Json;
   readonly removed: readonly Removed[];
@@ -37,7 +37,7 @@ interface Filtered {
   readonly warnings: readonly string[];
 }
 
-interface ListOptions {
+export interface ListOptions {
   readonly era: Era;
   /** Names on the pages before this one. */
   readonly offeredBefore?: readonly string[];
@@ -58,7 +58,11 @@ const NOTE_WORDS: { readonly [K in SchemaNote['kind']]: string } = {
 };
 
 /** Filters an answer to `tools/list`, and rewrites the input schemas of what is left. */
-function filterTools(listResult: unknown, manifest: Manifest, options: ListOptions): Filtered {
+export function filterTools(
+  listResult: unknown,
+  manifest: Manifest,
+  options: ListOptions,
+): Filtered {
   const warnings: string[] = [];
   const rewritten: string[] = [];
   const notes: ToolNote[] = [];
@@ -99,17 +103,25 @@ function wantedName({ tier, name }: { readonly tier: string | undefined; readonl
 }
 
 /** Filters an answer to `prompts/list`. */
-function filterPrompts(listResult: unknown, manifest: Manifest, options: ListOptions): Filtered {
+export function filterPrompts(
+  listResult: unknown,
+  manifest: Manifest,
+  options: ListOptions,
+): Filtered {
   return filterNamed({ listResult, field: 'prompts', entries: manifest.prompts, options });
 }
 
 /** Filters an answer to `resources/list`. */
-function filterResources(listResult: unknown, manifest: Manifest, options: ListOptions): Filtered {
+export function filterResources(
+  listResult: unknown,
+  manifest: Manifest,
+  options: ListOptions,
+): Filtered {
   return filterNamed({ listResult, field: 'resources', entries: manifest.resources, options });
 }
 
 /** Filters an answer to `resources/templates/list`; a template counts by its text. */
-function filterResourceTemplates(
+export function filterResourceTemplates(
   listResult: unknown,
   manifest: Manifest,
   options: ListOptions,
@@ -202,7 +214,7 @@ function missingOf(wanted: readonly string[], { result, offered }: List, options
 }
 
 /** Since 2026-07-28 lists say how long they may be kept; what was filtered is for nobody else. */
-function uncached(result: Json, era: Era): Json {
+export function uncached(result: Json, era: Era): Json {
   return era === 'modern' ? { ...result, ttlMs: 0, cacheScope: 'private' } : result;
 }
 
@@ -213,6 +225,3 @@ function isSame(left: unknown, right: unknown): boolean {
 function shown(name: string): string {
   return `\`${visible(name, 80)}\``;
 }
-
-export type { Filtered, ListOptions, Removed, RemovedReason, ToolNote };
-export { filterPrompts, filterResources, filterResourceTemplates, filterTools, uncached };

@@ -12,7 +12,7 @@ import type {
 import { canMean, type ParamPattern } from './params.ts';
 import { latinOf, variantOf } from './skeleton.ts';
 
-interface ToolRule {
+export interface ToolRule {
   readonly tier: Tier;
   /** Whether the manifest names the tool, or its default decides. */
   readonly listed: boolean;
@@ -21,7 +21,7 @@ interface ToolRule {
   readonly confirmation: Confirmation;
 }
 
-interface ParamRules {
+export interface ParamRules {
   readonly tool: string;
   readonly blocked: readonly ParamPattern[];
   readonly strips: readonly ParamPattern[];
@@ -31,7 +31,7 @@ interface ParamRules {
 }
 
 /** The rule for a tool: of all that name it, the strictest tier; what is not named gets the default. */
-function toolRule(manifest: Manifest, tool: string): ToolRule {
+export function toolRule(manifest: Manifest, tool: string): ToolRule {
   const entry = entryOf(manifest, tool);
   const named = TIERS.filter((tier) => manifest.tiers[tier].actions.some((test) => test(tool)));
   const listed = entry !== undefined || named.length > 0;
@@ -63,14 +63,14 @@ function strictest(tiers: readonly Tier[]): Tier | undefined {
  * separators, or signs that nobody sees, and a person does not see another alphabet. Of no use for
  * what the server itself lists by that name.
  */
-function twinsOf(manifest: Manifest, tool: string): readonly string[] {
+export function twinsOf(manifest: Manifest, tool: string): readonly string[] {
   const spellings = new Set([variantOf(tool), latinOf(tool)]);
   const names = [...spellings].flatMap((spelling) => manifest.variants.get(spelling) ?? []);
   return names.filter((name) => name !== tool);
 }
 
 /** The strictest of the rules for several names; of two as strict, the one for the later name. */
-function strictestRule(manifest: Manifest, names: readonly string[]): ToolRule {
+export function strictestRule(manifest: Manifest, names: readonly string[]): ToolRule {
   const rules = names.map((name) => toolRule(manifest, name));
   const [first = toolRule(manifest, ''), ...others] = rules;
   return others.reduce((chosen, rule) => {
@@ -79,7 +79,7 @@ function strictestRule(manifest: Manifest, names: readonly string[]): ToolRule {
 }
 
 /** Everything that the manifest says about the parameters of a tool, under all of its names. */
-function paramRules(manifest: Manifest, ...names: readonly string[]): ParamRules {
+export function paramRules(manifest: Manifest, ...names: readonly string[]): ParamRules {
   const blocked = manifest.blocked.filter((pattern) =>
     names.some((name) => canMean(pattern, name)),
   );
@@ -91,7 +91,7 @@ function paramRules(manifest: Manifest, ...names: readonly string[]): ParamRules
 }
 
 /** Whether a list of prompts or resources shows this one; what is not listed is not shown. */
-function isShown(entries: readonly AllowEntry[], name: string): boolean {
+export function isShown(entries: readonly AllowEntry[], name: string): boolean {
   const entry =
     entries.find(({ exact, test }) => exact && test(name)) ??
     entries.find(({ test }) => test(name));
@@ -99,10 +99,7 @@ function isShown(entries: readonly AllowEntry[], name: string): boolean {
 }
 
 /** How large an answer of a tool may be, and what happens to a larger one. */
-function answerLimit(manifest: Manifest, tool: string): Manifest['answers'] {
+export function answerLimit(manifest: Manifest, tool: string): Manifest['answers'] {
   const { answers } = manifest;
   return { ...answers, bytesMax: entryOf(manifest, tool)?.answerBytesMax ?? answers.bytesMax };
 }
-
-export type { ParamRules, ToolRule };
-export { answerLimit, isShown, paramRules, strictestRule, toolRule, twinsOf };

@@ -1,7 +1,7 @@
 // Names of tools, prompts and resources in a manifest: exact, or a glob as policies have them.
 import { compileGlob, type NameTest } from '../policy/compile/glob.ts';
 
-type NamePattern =
+export type NamePattern =
   | { readonly kind: 'exact'; readonly name: string; readonly test: NameTest }
   | { readonly kind: 'glob'; readonly test: NameTest }
   | { readonly kind: 'wrong'; readonly message: string };
@@ -9,7 +9,7 @@ type NamePattern =
 const SPECIAL = /[\\*?[{}]/;
 
 /** What a name in a manifest stands for. */
-function readName(written: string): NamePattern {
+export function readName(written: string): NamePattern {
   const plain = written.replace(/\\[\s\S]/g, '');
   if (!SPECIAL.test(plain)) {
     const name = written.replace(/\\([\s\S])/g, '$1');
@@ -21,9 +21,6 @@ function readName(written: string): NamePattern {
 }
 
 /** A name written so that it stands for itself alone: a server may call its tool `*`. */
-function escapeName(name: string): string {
+export function escapeName(name: string): string {
   return name.replace(/[\\*?[{}]/g, '\\$&');
 }
-
-export type { NamePattern };
-export { escapeName, readName };

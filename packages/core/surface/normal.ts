@@ -5,8 +5,6 @@ const ASCII_ONLY = /^[\0-\x7f]*$/;
 const MARKS = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
 
 /** Compatible forms become one: `ｂｃｃ` is `bcc`. Of a long run of marks, the first are kept. */
-function compatible(text: string): string {
+export function compatible(text: string): string {
   return ASCII_ONLY.test(text) ? text : text.replace(MARKS, '$1').normalize('NFKC');
 }
-
-export { compatible };

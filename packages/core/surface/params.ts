@@ -4,7 +4,7 @@ import { compileGlob, type NameTest } from '../policy/compile/glob.ts';
 import { compatible } from './normal.ts';
 import { variantOf } from './skeleton.ts';
 
-interface ParamPath {
+export interface ParamPath {
   /** For people, as it was sent. */
   readonly shown: string;
   /** For matching: `.message.to`, in lower case. */
@@ -18,7 +18,7 @@ interface ParamPath {
   readonly isCut: boolean;
 }
 
-interface ParamPattern {
+export interface ParamPattern {
   readonly source: string;
   readonly test: NameTest;
   /** The same for names without separators; undefined where it would be no other. */
@@ -28,12 +28,19 @@ interface ParamPattern {
 }
 type PatternResult = ParamPattern | { readonly message: string };
 
-const ROOT: ParamPath = { shown: '', folded: '', plain: '', bare: '', depth: 0, isCut: false };
+export const ROOT: ParamPath = {
+  shown: '',
+  folded: '',
+  plain: '',
+  bare: '',
+  depth: 0,
+  isCut: false,
+};
 const SHOWN_MAX = 300;
 const PATH_LENGTH_MAX = 4_096;
 
 /** The path of a member. Servers often ignore case, so patterns do too. */
-function below(path: ParamPath, name: string): ParamPath {
+export function below(path: ParamPath, name: string): ParamPath {
   if (path.folded.length + name.length > PATH_LENGTH_MAX) return { ...path, isCut: true };
   const folded = `${path.folded}.${name.toLowerCase()}`;
   const plain = `${path.plain}.${compatible(name).toLowerCase()}`;
@@ -57,12 +64,12 @@ function bareName(name: string): string {
 }
 
 /** A pattern over the name of the tool and the path: `*.bcc`, `gmail.send.*`. */
-function blockedPattern(source: string): PatternResult {
+export function blockedPattern(source: string): PatternResult {
   return compiled(source, source.includes('.') ? source : `*.${source}`);
 }
 
 /** A pattern over the path alone. A name without a dot is meant at every depth. */
-function pathPattern(source: string): PatternResult {
+export function pathPattern(source: string): PatternResult {
   if (!source.includes('.')) return compiled(source, `*.${source}`);
   return compiled(source, /^[.*]/.test(source) ? source : `.${source}`);
 }
@@ -85,7 +92,7 @@ function bareTest(glob: string): NameTest | undefined {
 }
 
 /** Whether a pattern means this parameter, however its name is spelled. */
-function means({ test, testBare }: ParamPattern, path: ParamPath, tool = ''): boolean {
+export function means({ test, testBare }: ParamPattern, path: ParamPath, tool = ''): boolean {
   const owner = tool.toLowerCase();
   if (test(owner + path.folded)) return true;
   const ownerPlain = compatible(tool).toLowerCase();
@@ -94,7 +101,7 @@ function means({ test, testBare }: ParamPattern, path: ParamPath, tool = ''): bo
 }
 
 /** Whether a pattern over tool and path can mean a parameter of this tool at all. */
-function canMean({ prefix }: ParamPattern, tool: string): boolean {
+export function canMean({ prefix }: ParamPattern, tool: string): boolean {
   const owners = [tool.toLowerCase(), compatible(tool).toLowerCase()];
   const bare = bareName(prefix);
   return (
@@ -106,6 +113,3 @@ function canMean({ prefix }: ParamPattern, tool: string): boolean {
 function startsAlike(left: string, right: string): boolean {
   return left.startsWith(right) || right.startsWith(left);
 }
-
-export type { ParamPath, ParamPattern };
-export { below, blockedPattern, canMean, means, pathPattern, ROOT };

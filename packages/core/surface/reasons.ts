@@ -23,7 +23,7 @@ const {
   SERVER_UNAVAILABLE,
 } = REASONS;
 
-const SURFACE_REASONS = {
+export const SURFACE_REASONS = {
   TOOL_FORBIDDEN,
   TOOL_NOT_LISTED,
   PARAM_BLOCKED,
@@ -45,7 +45,4 @@ const SURFACE_REASONS = {
   RATE_LIMITED: 'The calls come faster than the manifest allows.',
 } as const;
 
-type SurfaceReason = keyof typeof SURFACE_REASONS;
-
-export type { SurfaceReason };
-export { SURFACE_REASONS };
+export type SurfaceReason = keyof typeof SURFACE_REASONS;

@@ -38,21 +38,21 @@ const LENGTH_MAX = 1_024;
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{C}\p{M}]/gu;
 
 /** Two names that look the same have the same skeleton; case and separators count for nothing. */
-function skeletonOf(name: string): string {
+export function skeletonOf(name: string): string {
   const plain = latinOf(name);
   const replaced = Array.from(plain, (char) => LOOKS_LIKE.get(char) ?? char).join('');
   return replaced.replaceAll('rn', 'm').replaceAll('vv', 'w').replaceAll('ci', 'd');
 }
 
 /** The same as `variantOf`, with letters of other alphabets as the Latin ones that they look like. */
-function latinOf(name: string): string {
+export function latinOf(name: string): string {
   // A capital may look like another letter than its small form: `Β` is no `ß`, and `Ν` no `v`.
   const read = Array.from(seenOf(name), (char) => lookAlike(char) ?? char).join('');
   return variantOf(read);
 }
 
 /** The name without case, separators and what cannot be seen: `Read_File` is `readFile`. */
-function variantOf(name: string): string {
+export function variantOf(name: string): string {
   const seen = seenOf(name).toLowerCase();
   return seen.normalize('NFKC').replace(/[\s\-_.:/]+/g, '');
 }
@@ -62,5 +62,3 @@ function seenOf(name: string): string {
   const short = name.replace(UNSEEN, '').slice(0, LENGTH_MAX);
   return short.normalize('NFKD').replace(UNSEEN, '');
 }
-
-export { latinOf, skeletonOf, variantOf };

@@ -11,19 +11,19 @@ interface Counter {
   readonly passedAtMs: number | undefined;
 }
 
-interface SurfaceState {
+export interface SurfaceState {
   readonly counters: ReadonlyMap<string, Counter>;
 }
 
 const EMPTY: SurfaceState = { counters: new Map() };
 
 /** The state of a server that nobody has called yet. */
-function initialSurfaceState(): SurfaceState {
+export function initialSurfaceState(): SurfaceState {
   return EMPTY;
 }
 
 /** Carries counters into a changed manifest: what is still written in it keeps its own. */
-function carrySurfaceState(state: SurfaceState, manifest: Manifest): SurfaceState {
+export function carrySurfaceState(state: SurfaceState, manifest: Manifest): SurfaceState {
   const entries = [...manifest.exact.values(), ...manifest.globs];
   const kept = new Set(entries.map(({ name }) => `tool ${name}`));
   const counters = [...state.counters].filter(([key]) => key.startsWith('tier ') || kept.has(key));
@@ -31,19 +31,23 @@ function carrySurfaceState(state: SurfaceState, manifest: Manifest): SurfaceStat
 }
 
 /** A limit, and the key under which its counter is kept. */
-interface Keyed {
+export interface Keyed {
   readonly key: string;
   readonly limits: Pick<Limits, 'rate' | 'cooldownMs'>;
 }
 
-type Waiting = {
+export type Waiting = {
   readonly kind: 'rate' | 'cooldown';
   readonly waitMs: number;
   readonly words: string;
 };
 
 /** What a call must wait for; undefined when every limit lets it pass now. */
-function waitOf(state: SurfaceState, keyed: readonly Keyed[], nowMs: number): Waiting | undefined {
+export function waitOf(
+  state: SurfaceState,
+  keyed: readonly Keyed[],
+  nowMs: number,
+): Waiting | undefined {
   for (const { key, limits } of keyed) {
     const counter = state.counters.get(key);
     const { cooldownMs, rate } = limits;
@@ -75,7 +79,7 @@ function creditOf(counter: Counter | undefined, rate: Rate, nowMs: number): numb
 }
 
 /** Counts a call that passes, or that a person is asked about. */
-function counted(state: SurfaceState, keyed: readonly Keyed[], nowMs: number): SurfaceState {
+export function counted(state: SurfaceState, keyed: readonly Keyed[], nowMs: number): SurfaceState {
   const limited = keyed.filter(({ limits: { rate, cooldownMs } }) => {
     return rate !== undefined || cooldownMs !== undefined;
   });
@@ -89,6 +93,3 @@ function counted(state: SurfaceState, keyed: readonly Keyed[], nowMs: number): S
   }
   return { counters };
 }
-
-export type { Keyed, SurfaceState, Waiting };
-export { carrySurfaceState, counted, initialSurfaceState, waitOf };

@@ -6,7 +6,7 @@ import type { ParamRules } from './lookup.ts';
 import type { ParamLimit } from './manifest/types.ts';
 import { below, means, type ParamPath, ROOT } from './params.ts';
 
-type Violation =
+export type Violation =
   | { readonly kind: 'blocked' | 'stripped'; readonly path: string }
   | { readonly kind: 'limit'; readonly path: string; readonly expected: string };
 
@@ -25,7 +25,7 @@ interface Walk {
 }
 
 /** Looks at every value of the arguments, at any depth. */
-function violationsOf(rules: ParamRules, args: JsonObject): Checked {
+export function violationsOf(rules: ParamRules, args: JsonObject): Checked {
   if (!rules.any) return { ok: true, violations: [] };
   if (!isBounded(args, BOUNDS)) return { ok: false };
   const walk: Walk = { rules, found: [], isWhole: true };
@@ -69,7 +69,7 @@ function checkLimits({ rules, found }: Walk, value: JsonValue, path: ParamPath):
 }
 
 /** The arguments without what is forbidden and with numbers moved into their range. */
-function corrected(rules: ParamRules, args: JsonObject): JsonObject | null {
+export function corrected(rules: ParamRules, args: JsonObject): JsonObject | null {
   const fixed = mend(rules, args, ROOT);
   if (!isRecord(fixed) || !isFaithful(fixed)) return null;
   const again = violationsOf(rules, fixed);
@@ -110,6 +110,3 @@ function isFaithful(value: JsonValue): boolean {
   const items: readonly JsonValue[] = Object.values(value);
   return items.every(isFaithful);
 }
-
-export type { Violation };
-export { corrected, violationsOf };

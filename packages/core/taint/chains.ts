@@ -14,10 +14,10 @@ interface Link {
   readonly match: MatchKind;
 }
 
-type SubjectKind = 'email' | 'host' | 'path' | 'command' | 'other';
+export type SubjectKind = 'email' | 'host' | 'path' | 'command' | 'other';
 
 /** One thing that a value names. The first of its keys that is known decides about it. */
-interface Chain {
+export interface Chain {
   readonly subject: SubjectKind;
   /** As allowlists see it: an address, `host/path`, a path with its case, a command line. */
   readonly value: string;
@@ -29,7 +29,7 @@ interface Chain {
 const RECIPIENT_LENGTH_MAX = 256;
 
 /** Everything that a value names at a sink of this kind. */
-function chainsOf(value: string, sink: SinkKind): readonly Chain[] {
+export function chainsOf(value: string, sink: SinkKind): readonly Chain[] {
   const words = wordsIn(value);
   const addresses = words.flatMap((word) => [...mailChains(word), ...webChains(word)]);
   if (sink === 'url') return [...addresses, ...words.filter(isFileUri).flatMap(pathChain)];
@@ -154,6 +154,3 @@ function chainsOfCommands(commands: readonly (readonly string[])[]): readonly Ch
     return { subject: 'command', value: words.join(' '), links };
   });
 }
-
-export type { Chain, SubjectKind };
-export { chainsOf };

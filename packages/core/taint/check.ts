@@ -45,7 +45,7 @@ interface Hit {
 }
 
 /** Clean, or each argument at a sink whose value was read in untrusted content of this run. */
-function checkCall(state: TaintState, call: TaintCall, policy: TaintPolicy): TaintVerdict {
+export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolicy): TaintVerdict {
   if (state.untrustedCount === 0 && state.blind === undefined) return { verdict: 'clean' };
   const { leaves, whole, told } = leavesOfCall(call);
   const found: TaintFinding[] = [];
@@ -231,5 +231,3 @@ function distinct(findings: readonly TaintFinding[]): readonly TaintFinding[] {
   }
   return [...kept.values()];
 }
-
-export { checkCall };

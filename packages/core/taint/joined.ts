@@ -2,7 +2,7 @@
 import type { Leaf } from './leaves.ts';
 import type { SinkKind } from './types.ts';
 
-interface Joined {
+export interface Joined {
   readonly text: string;
   readonly sink: SinkKind;
   readonly parts: readonly Leaf[];
@@ -32,7 +32,7 @@ const WAYS: readonly Way[] = [
 ];
 
 /** Every group of neighbours, whole and in pairs, in the ways in which they may be put together. */
-function joinedOf(leaves: readonly Leaf[]): readonly Joined[] {
+export function joinedOf(leaves: readonly Leaf[]): readonly Joined[] {
   const groups = new Map<string, Leaf[]>();
   for (const leaf of leaves) {
     if (leaf.isKey || leaf.path.length === 0 || leaf.text.length > PART_LENGTH_MAX) continue;
@@ -65,6 +65,3 @@ function joinedBy({ sign, sink, ofWords }: Way, set: readonly Leaf[]): readonly 
   const text = parts.map((part) => part.text.trim()).join(sign);
   return [{ text: text.slice(0, LENGTH_MAX), sink, parts }];
 }
-
-export type { Joined };
-export { joinedOf };

@@ -1,16 +1,16 @@
 // The texts of a JSON value, with their places, as far as the limits go.
 import { ROUNDED } from './tokens/number.ts';
 
-type LeafPath = readonly (string | number)[];
+export type LeafPath = readonly (string | number)[];
 
-interface Leaf {
+export interface Leaf {
   readonly path: LeafPath;
   readonly text: string;
   /** The text is a key of the object at the path. */
   readonly isKey: boolean;
 }
 
-interface Leaves {
+export interface Leaves {
   readonly leaves: readonly Leaf[];
   /** False when there was more than the limits allow. */
   readonly whole: boolean;
@@ -25,7 +25,7 @@ const ROUNDED_MAX = 1e34;
 const DEPTH_MAX = 64;
 
 /** Strings, keys and numbers in the order in which they stand. Never throws on what JSON can hold. */
-function leavesOf(value: unknown, limits: LeafLimits): Leaves {
+export function leavesOf(value: unknown, limits: LeafLimits): Leaves {
   const leaves: Leaf[] = [];
   let { charsMax: charsLeft, nodesMax: nodesLeft } = limits;
   let whole = true;
@@ -66,6 +66,3 @@ function numberText(value: number | bigint): string {
   if (Number.isSafeInteger(value)) return value.toFixed(0);
   return Math.abs(value) < ROUNDED_MAX ? ROUNDED + BigInt(Math.abs(value)) : String(value);
 }
-
-export type { Leaf, LeafPath, Leaves };
-export { leavesOf };

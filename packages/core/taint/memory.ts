@@ -5,7 +5,7 @@ import type { RunFlag, Sighting, TaintSource, TaintState } from './types.ts';
 const KEYS_MAX = 50_000;
 
 /** A run that has read nothing yet. */
-function newTaint(options: { readonly trustedClears?: 'earlier' | 'any' } = {}): TaintState {
+export function newTaint(options: { readonly trustedClears?: 'earlier' | 'any' } = {}): TaintState {
   return {
     layers: [],
     trustedClears: options.trustedClears ?? 'earlier',
@@ -18,7 +18,7 @@ function newTaint(options: { readonly trustedClears?: 'earlier' | 'any' } = {}):
 }
 
 /** Where a key was seen, if it was. */
-function sightingOf(state: TaintState, key: string): Sighting | undefined {
+export function sightingOf(state: TaintState, key: string): Sighting | undefined {
   for (let index = state.layers.length - 1; index >= 0; index--) {
     const found = state.layers[index]?.get(key);
     if (found !== undefined) return found;
@@ -27,7 +27,7 @@ function sightingOf(state: TaintState, key: string): Sighting | undefined {
 }
 
 /** The state with these keys seen; `isWhole` tells at the end whether they are all there are. */
-function remember(
+export function remember(
   state: TaintState,
   keys: Iterable<string>,
   seen: { readonly sighting: Sighting; readonly isWhole: () => boolean },
@@ -70,5 +70,3 @@ function stacked(
   }
   return [...rest, top];
 }
-
-export { newTaint, remember, sightingOf };

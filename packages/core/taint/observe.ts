@@ -8,7 +8,7 @@ import { spellingsOf } from './tokens/spellings.ts';
 import { keysIn } from './tokens/tokens.ts';
 import type { TaintSource, TaintState, Trust } from './types.ts';
 
-interface Observation extends TaintSource {
+export interface Observation extends TaintSource {
   readonly trust: Trust;
   /** The result as text, or as the JSON that it is. */
   readonly content: unknown;
@@ -39,7 +39,7 @@ const INTRODUCTIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** The run after it has read an answer. Beyond the limits an untrusted answer makes the run blind. */
-function observe(state: TaintState, observation: Observation): TaintState {
+export function observe(state: TaintState, observation: Observation): TaintState {
   const { server, tool, callId, trust, content, partial } = observation;
   const source: TaintSource = { server, tool, callId };
   const { leaves, whole } = leavesOf(content, LIMITS);
@@ -107,6 +107,3 @@ function* onlyNew([first = '', ...rest]: readonly string[]): Generator<string> {
     yield lines.join('\n');
   }
 }
-
-export type { Observation };
-export { observe };

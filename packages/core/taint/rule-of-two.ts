@@ -3,7 +3,7 @@ import type { TaintPolicy, ToolName } from './policy/compile.ts';
 import { withSent } from './sent.ts';
 import { RUN_FLAGS, type RunFlag, type TaintSource, type TaintState } from './types.ts';
 
-type RuleOfTwoVerdict =
+export type RuleOfTwoVerdict =
   | { readonly verdict: 'within'; readonly flags: readonly RunFlag[] }
   | {
       readonly verdict: 'third';
@@ -17,7 +17,11 @@ type RuleOfTwoVerdict =
  * Whether the run would have all three with this call. Once it has, each further egress or change
  * is the third again: that one was let pass says nothing of the next.
  */
-function ruleOfTwo(state: TaintState, call: ToolName, policy: TaintPolicy): RuleOfTwoVerdict {
+export function ruleOfTwo(
+  state: TaintState,
+  call: ToolName,
+  policy: TaintPolicy,
+): RuleOfTwoVerdict {
   const brings = flagsOfCall(call, policy);
   const union = RUN_FLAGS.filter((flag) => brings.has(flag) || state.flags.has(flag));
   const isNew = [...brings].some((flag) => !state.flags.has(flag));
@@ -37,7 +41,7 @@ interface PassedCall extends TaintSource {
 }
 
 /** The run after the call was let pass. */
-function recordCall(state: TaintState, call: PassedCall, policy: TaintPolicy): TaintState {
+export function recordCall(state: TaintState, call: PassedCall, policy: TaintPolicy): TaintState {
   const { args, ...source } = call;
   const sent = withSent(state, source, args);
   const added = [...flagsOfCall(source, policy)].filter((flag) => !state.flags.has(flag));
@@ -54,6 +58,3 @@ function flagsOfCall(call: ToolName, policy: TaintPolicy): ReadonlySet<RunFlag> 
   if (policy.trustOf(call) === 'untrusted') flags.add('untrusted_input');
   return flags;
 }
-
-export type { RuleOfTwoVerdict };
-export { recordCall, ruleOfTwo };

@@ -18,7 +18,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 const ASIDE = /^(?:elicitation|notifications|sampling)\//;
 
 /** The keys of everything in the arguments of this call; of an aside, of all calls of the server. */
-function sentBy(state: TaintState, source: TaintSource): Pick<ReadonlySet<string>, 'has'> {
+export function sentBy(state: TaintState, source: TaintSource): Pick<ReadonlySet<string>, 'has'> {
   const isAside = source.callId === '' && ASIDE.test(source.tool);
   if (!isAside) return state.sent.get(idOf(source)) ?? NOTHING;
   const start = `${JSON.stringify([source.server]).slice(0, -1)},`;
@@ -27,7 +27,7 @@ function sentBy(state: TaintState, source: TaintSource): Pick<ReadonlySet<string
 }
 
 /** The state with these arguments sent. The oldest calls go first when there are too many. */
-function withSent(state: TaintState, source: TaintSource, args: unknown): TaintState {
+export function withSent(state: TaintState, source: TaintSource, args: unknown): TaintState {
   if (args === undefined || source.callId === '') return state;
   const keys = keysOf(args);
   if (keys.size === 0) return state;
@@ -63,5 +63,3 @@ function keysOf(args: unknown): ReadonlySet<string> {
 function idOf({ server, callId }: TaintSource): string {
   return JSON.stringify([server, callId]);
 }
-
-export { sentBy, withSent };

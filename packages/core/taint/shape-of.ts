@@ -7,7 +7,7 @@ import type { SinkKind } from './types.ts';
 
 const LENGTH_MAX = 4_096;
 
-function shapesOf(value: string): ReadonlySet<SinkKind> {
+export function shapesOf(value: string): ReadonlySet<SinkKind> {
   const shapes = new Set<SinkKind>();
   // How a value begins tells what it is.
   const text = folded(value.slice(0, LENGTH_MAX))
@@ -31,5 +31,3 @@ function shapesOf(value: string): ReadonlySet<SinkKind> {
   if (isRooted(text)) shapes.add('path');
   return shapes;
 }
-
-export { shapesOf };

@@ -5,12 +5,12 @@ import type { Chain } from './chains.ts';
 const LENGTH_MAX = 80;
 const CUT = '…';
 
-function shownChain({ subject, value }: Chain): string {
+export function shownChain({ subject, value }: Chain): string {
   return visible(masked(subject, value), LENGTH_MAX);
 }
 
 /** A value of which nothing is known but its sink. */
-function shownValue(value: string): string {
+export function shownValue(value: string): string {
   return visible(ends(value), LENGTH_MAX);
 }
 
@@ -45,5 +45,3 @@ function ends(value: string): string {
 function first(value: string): string {
   return Array.from(value.slice(0, 2))[0] ?? '';
 }
-
-export { shownChain, shownValue };

@@ -1,7 +1,7 @@
 // What a server says without being asked: a person or a model reads it, and may take a value from it.
 
 /** Signs and figures for programs; no client hands their words to a model. */
-const QUIET: ReadonlySet<string> = new Set([
+export const QUIET: ReadonlySet<string> = new Set([
   'ping',
   'roots/list',
   'notifications/cancelled',
@@ -13,8 +13,6 @@ const QUIET: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a request or notification of a server, such as `elicitation/create`, is read by anybody. */
-function isSpoken(method: string): boolean {
+export function isSpoken(method: string): boolean {
   return !QUIET.has(method);
 }
-
-export { isSpoken, QUIET };

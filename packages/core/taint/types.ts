@@ -2,16 +2,16 @@
 import type { TaintSink } from '@subluminal/contracts';
 
 /** Which answer the content came with. */
-interface TaintSource {
+export interface TaintSource {
   readonly server: string;
   readonly tool: string;
   readonly callId: string;
 }
 
-type Trust = 'trusted' | 'untrusted';
+export type Trust = 'trusted' | 'untrusted';
 
 /** What of a text is worth remembering. `command_part` is the beginning of a command line. */
-type TokenKind =
+export type TokenKind =
   | 'email'
   | 'url'
   | 'host'
@@ -22,14 +22,14 @@ type TokenKind =
   | 'number'
   | 'handle';
 
-type SinkKind = TaintSink['kind'];
+export type SinkKind = TaintSink['kind'];
 
-const RUN_FLAGS = ['untrusted_input', 'private_data', 'egress_or_change'] as const;
+export const RUN_FLAGS = ['untrusted_input', 'private_data', 'egress_or_change'] as const;
 /** The three things of which a run should have at most two. */
-type RunFlag = (typeof RUN_FLAGS)[number];
+export type RunFlag = (typeof RUN_FLAGS)[number];
 
 /** Where a remembered value was seen first, and whether that place is trusted. */
-interface Sighting {
+export interface Sighting {
   readonly trust: Trust;
   readonly source: TaintSource;
 }
@@ -38,7 +38,7 @@ interface Sighting {
  * What a run has read. Immutable: each observation gives a new state, and old ones stay as they are.
  * Newer layers come last, and what they say of a value holds.
  */
-interface TaintState {
+export interface TaintState {
   readonly layers: readonly ReadonlyMap<string, Sighting>[];
   readonly trustedClears: 'earlier' | 'any';
   readonly untrustedCount: number;
@@ -52,7 +52,7 @@ interface TaintState {
 }
 
 /** How a value is tied to what was read. */
-type MatchKind =
+export type MatchKind =
   | 'exact'
   | 'host' // the same host, or one below it
   | 'prefix' // it continues a path, an address or a command that was read
@@ -60,7 +60,7 @@ type MatchKind =
   | 'joined' // several arguments together are what was read
   | 'unscanned'; // not everything that was read is known, so it cannot be ruled out
 
-interface TaintFinding {
+export interface TaintFinding {
   /** Where in the arguments: `to[0]`; `user + host` for several that stand side by side. */
   readonly arg: string;
   /** `any` when the arguments could not be looked at. */
@@ -71,7 +71,7 @@ interface TaintFinding {
   readonly shown: string;
 }
 
-type TaintVerdict =
+export type TaintVerdict =
   | { readonly verdict: 'clean' }
   | {
       readonly verdict: 'tainted';
@@ -80,7 +80,7 @@ type TaintVerdict =
       readonly more: number;
     };
 
-interface TaintCall {
+export interface TaintCall {
   readonly server: string;
   readonly tool: string;
   /** Absent when the message was too large to inspect. */
@@ -88,18 +88,3 @@ interface TaintCall {
   /** What stands in the message beside the arguments, such as answers to what the server has asked. */
   readonly beside?: unknown;
 }
-
-export type {
-  MatchKind,
-  RunFlag,
-  Sighting,
-  SinkKind,
-  TaintCall,
-  TaintFinding,
-  TaintSource,
-  TaintState,
-  TaintVerdict,
-  TokenKind,
-  Trust,
-};
-export { RUN_FLAGS };

@@ -31,7 +31,7 @@ type Asked = Context<Env>;
 const LINES_TYPE = 'application/x-ndjson; charset=utf-8';
 const WARNING_LENGTH_MAX = 500;
 
-function appOf(options: AppOptions): Hono<Env> {
+export function appOf(options: AppOptions): Hono<Env> {
   const app = new Hono<Env>();
   addOverview(app, options);
   addRuns(app, options);
@@ -210,5 +210,3 @@ function refuse(asked: Asked, problem: Problem): Response {
 function warn({ onWarning }: AppOptions, cause: unknown): void {
   onWarning?.(`The API could not answer: ${visible(String(cause), WARNING_LENGTH_MAX)}`);
 }
-
-export { appOf };

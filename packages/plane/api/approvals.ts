@@ -11,7 +11,7 @@ type Env = { Bindings: HttpBindings };
 type Asked = Context<Env>;
 
 /** Adds the paths of approvals and grants. Without a desk, there are none. */
-function addApprovals(app: Hono<Env>, desk: ApiDesk | undefined): void {
+export function addApprovals(app: Hono<Env>, desk: ApiDesk | undefined): void {
   if (desk === undefined) return;
   const { approvals, approval, approve, reject, grants, revoke } = API_ENDPOINTS;
   app.get(approvals.path, (asked) => {
@@ -70,5 +70,3 @@ function told(asked: Asked, value: object | DeskFault): Response {
 function refused(asked: Asked, problem: Problem): Response {
   return asked.body(bodyOf(problem), problem.status, { 'content-type': JSON_TYPE });
 }
-
-export { addApprovals };

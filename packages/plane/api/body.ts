@@ -6,12 +6,15 @@ import type { Problem } from './problem.ts';
 
 const SHOWN_LENGTH_MAX = 80;
 
-function tooLarge(bytesMax: number): Problem {
+export function tooLarge(bytesMax: number): Problem {
   const detail = `The body has more than ${bytesMax} bytes.`;
   return { status: 413, code: 'SUB_API_LIMIT', detail };
 }
 
-async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer | Problem> {
+export async function readBytes(
+  request: IncomingMessage,
+  bytesMax: number,
+): Promise<Buffer | Problem> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
@@ -38,7 +41,7 @@ type ReadInput<T> =
   | { readonly ok: false; readonly problem: Problem };
 
 /** The one JSON object of a body; nothing stands for an empty one. */
-async function readInput<T>(
+export async function readInput<T>(
   request: IncomingMessage,
   { bytesMax, parse }: ApiInput<T>,
 ): Promise<ReadInput<T>> {
@@ -60,5 +63,3 @@ async function readInput<T>(
 function wrong(detail: string): { readonly ok: false; readonly problem: Problem } {
   return { ok: false, problem: { status: 400, code: 'SUB_API_REQUEST', detail } };
 }
-
-export { readBytes, readInput, tooLarge };

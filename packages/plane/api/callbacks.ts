@@ -9,13 +9,16 @@ import { failed, listening, serverOf, unreadableEnds, urlOf } from './server.ts'
 import type { ApiLimits, Callback, Callbacks, OpenApiResult } from './types.ts';
 
 /** The one that a request is for. Nothing but the path says so. */
-function callbackFor(callbacks: Callbacks, { url = '' }: IncomingMessage): Callback | undefined {
+export function callbackFor(
+  callbacks: Callbacks,
+  { url = '' }: IncomingMessage,
+): Callback | undefined {
   const [path = ''] = url.split('?', 1);
   return callbacks.get(path);
 }
 
 /** Answers one such request. Who sent it is for the signature to say. */
-async function answerCallback(
+export async function answerCallback(
   callback: Callback,
   request: IncomingMessage,
   response: ServerResponse,
@@ -83,7 +86,7 @@ interface CallbacksOptions {
 }
 
 /** Opens an address for such answers alone; there is nothing else to be had by it. */
-async function openCallbacks(options: CallbacksOptions): Promise<OpenApiResult> {
+export async function openCallbacks(options: CallbacksOptions): Promise<OpenApiResult> {
   const { callbacks, host, port } = options;
   const limits = { ...LIMITS, ...options.limits };
   const server = serverOf(limits, new ConnectionGate(limits));
@@ -108,5 +111,3 @@ async function closed(server: Server, graceMs: number): Promise<void> {
   });
   clearTimeout(timer);
 }
-
-export { answerCallback, callbackFor, openCallbacks };

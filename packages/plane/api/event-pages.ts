@@ -14,7 +14,7 @@ interface EventPagesOptions {
   readonly runId?: string;
 }
 
-class EventPages {
+export class EventPages {
   readonly #reader: Pick<ApiReader, 'events'>;
   readonly #runId: { readonly runId?: string };
   #limit = PAGE_EVENTS_FIRST;
@@ -40,5 +40,3 @@ class EventPages {
     return { rows, isLast: rows.length < limit };
   }
 }
-
-export { EventPages };

@@ -11,14 +11,14 @@ interface GuardOptions {
   readonly origins: readonly string[];
 }
 
-type Guard = (request: IncomingMessage) => Problem | undefined;
+export type Guard = (request: IncomingMessage) => Problem | undefined;
 
 /** Anything longer is no token of ours. */
 const CREDENTIAL_LENGTH_MAX = 1_024;
 const BEARER = /^Bearer +([^\s]+)$/i;
 const BEARER_PROTOCOL = 'bearer.';
 
-function guardOf({ token, port, origins }: GuardOptions): Guard {
+export function guardOf({ token, port, origins }: GuardOptions): Guard {
   const hosts = hostsOf(port);
   const digest = digestOf(token);
   return (request) => {
@@ -148,6 +148,3 @@ function isDecodable(text: string): boolean {
     return false;
   }
 }
-
-export type { Guard };
-export { guardOf };

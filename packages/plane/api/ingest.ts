@@ -12,7 +12,7 @@ type ReadLines =
 const LIMIT = API_ENDPOINTS.ingest.body;
 
 /** All lines of a body. A line that is no event counts, too: the ledger sets it aside. */
-async function readLines(
+export async function readLines(
   request: IncomingMessage,
   { producer, seq }: { readonly producer: string; readonly seq: number },
 ): Promise<ReadLines> {
@@ -27,5 +27,3 @@ async function readLines(
   }
   return { ok: true, lines: texts.map((line, at) => ({ producer, seq: seq + at, line })) };
 }
-
-export { readLines };

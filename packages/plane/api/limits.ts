@@ -1,7 +1,7 @@
 // How much of everything.
 import type { ApiLimits } from './types.ts';
 
-const LIMITS: ApiLimits = {
+export const LIMITS: ApiLimits = {
   connectionsMax: 128,
   waitingMax: 64,
   streamsMax: 32,
@@ -14,5 +14,3 @@ const LIMITS: ApiLimits = {
   closeMs: 1_000,
   summaryEventsMax: 500_000,
 };
-
-export { LIMITS };

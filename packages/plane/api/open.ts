@@ -23,7 +23,7 @@ const TOKEN = /^[\w.~-]{32,512}$/;
 const PORT_MAX = 65_535;
 const WARNING_LENGTH_MAX = 500;
 
-async function openApi(options: ApiOptions): Promise<OpenApiResult> {
+export async function openApi(options: ApiOptions): Promise<OpenApiResult> {
   const { host = '127.0.0.1', port = 0, token } = options;
   const address = Object.hasOwn(ADDRESSES, host) ? ADDRESSES[host] : undefined;
   if (address === undefined) {
@@ -102,5 +102,3 @@ async function closed(server: Server, streams: Streams, graceMs: number): Promis
   clearTimeout(timer);
   streams.terminate();
 }
-
-export { openApi };

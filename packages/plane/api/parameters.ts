@@ -12,7 +12,7 @@ const SHOWN_LENGTH_MAX = 80;
 const DIGITS = /^\d{1,16}$/;
 
 /** Reads the query of a request target as the endpoint declares it. */
-function readParameters<T>({ shape, parse }: ApiQuery<T>, target: string): Parameters<T> {
+export function readParameters<T>({ shape, parse }: ApiQuery<T>, target: string): Parameters<T> {
   const given = pairsOf(target);
   if (typeof given === 'string') return wrong(given);
   const values: { [name: string]: unknown } = {};
@@ -73,5 +73,3 @@ function shown(text: string): string {
 function wrong(detail: string): { readonly ok: false; readonly problem: Problem } {
   return { ok: false, problem: { status: 400, code: 'SUB_API_REQUEST', detail } };
 }
-
-export { readParameters };

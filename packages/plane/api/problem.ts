@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { type ApiError, ERROR_CODES, errorEntry, type SubCode } from '@subluminal/contracts';
 
-interface Problem {
+export interface Problem {
   readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 426 | 431 | 500 | 503;
   readonly code: SubCode;
   /** Beyond the title of the code. */
@@ -10,10 +10,10 @@ interface Problem {
   readonly headers?: { readonly [name: string]: string };
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Everything that is sent holds text of agents and servers: nobody may show it as a page. */
-const SECURITY_HEADERS: { readonly [name: string]: string } = {
+export const SECURITY_HEADERS: { readonly [name: string]: string } = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
@@ -22,7 +22,7 @@ const SECURITY_HEADERS: { readonly [name: string]: string } = {
   'x-frame-options': 'DENY',
 };
 
-function bodyOf({ code, detail = '' }: Problem): string {
+export function bodyOf({ code, detail = '' }: Problem): string {
   const { title, fix } = errorEntry(code);
   const message = detail === '' ? title : `${title} ${detail}`;
   const body: ApiError = { error: { code, message, fix } };
@@ -33,7 +33,7 @@ function bodyOf({ code, detail = '' }: Problem): string {
 const IN_THE_BODY: ReadonlySet<number> = new Set([413, 415]);
 
 /** Answers, and ends the connection: what else it would say is not worth reading. */
-function sendProblem(response: ServerResponse, problem: Problem): void {
+export function sendProblem(response: ServerResponse, problem: Problem): void {
   const body = bodyOf(problem);
   const isHeardOut = IN_THE_BODY.has(problem.status);
   response.writeHead(problem.status, {
@@ -47,7 +47,7 @@ function sendProblem(response: ServerResponse, problem: Problem): void {
 }
 
 /** The same where there is no response yet, because the request could not be read. */
-function rawProblem(problem: Problem): string {
+export function rawProblem(problem: Problem): string {
   const body = bodyOf(problem);
   const headers = {
     ...SECURITY_HEADERS,
@@ -60,7 +60,7 @@ function rawProblem(problem: Problem): string {
 }
 
 /** What the ledger could not do. Its own words may name files, so only its code travels. */
-function ledgerProblem(cause: unknown): Problem {
+export function ledgerProblem(cause: unknown): Problem {
   const code = codeOf(cause);
   if (code === 'SUB_LEDGER_QUERY') return { status: 400, code, detail: detailOf(cause, code) };
   if (code === 'SUB_LEDGER_BUSY') return { status: 503, code };
@@ -76,6 +76,3 @@ function detailOf(cause: unknown, code: SubCode): string {
   const message = cause instanceof Error ? cause.message : '';
   return message.replace(errorEntry(code).title, '').trim();
 }
-
-export type { Problem };
-export { bodyOf, JSON_TYPE, ledgerProblem, rawProblem, SECURITY_HEADERS, sendProblem };

@@ -17,7 +17,7 @@ interface RunLines {
 }
 
 /** Reads the first page at once, to know whether there is anything, and each other when asked. */
-async function runLines({ onFailure, ...options }: LinesOptions): Promise<RunLines> {
+export async function runLines({ onFailure, ...options }: LinesOptions): Promise<RunLines> {
   const pages = new EventPages(options);
   const first = await pages.next();
   let ahead: typeof first | undefined = first;
@@ -69,7 +69,7 @@ interface SummaryOptions {
 }
 
 /** Undefined when there is no event of the run. */
-async function runSummary(options: SummaryOptions): Promise<ApiRunSummary | undefined> {
+export async function runSummary(options: SummaryOptions): Promise<ApiRunSummary | undefined> {
   const { reader, runId, summarizer, eventsMax, signal } = options;
   const pages = new EventPages({ reader, runId, afterSeq: 0 });
   let events = 0;
@@ -82,5 +82,3 @@ async function runSummary(options: SummaryOptions): Promise<ApiRunSummary | unde
     if (events >= eventsMax || signal.aborted) return { ...summarizer.finish(), incomplete: true };
   }
 }
-
-export { runLines, runSummary };

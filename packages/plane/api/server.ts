@@ -10,12 +10,12 @@ import type { ApiLimits, OpenApiResult } from './types.ts';
 const HEADERS_MAX = 100;
 const WARNING_LENGTH_MAX = 500;
 
-function failed(detail: string): OpenApiResult {
+export function failed(detail: string): OpenApiResult {
   const { code, title, fix } = errorEntry('SUB_API_START');
   return { ok: false, code, message: `${title} ${detail}`, fix };
 }
 
-function serverOf(limits: ApiLimits, gate: ConnectionGate): Server {
+export function serverOf(limits: ApiLimits, gate: ConnectionGate): Server {
   const server = createServer({
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.requestMs,
@@ -33,7 +33,7 @@ function serverOf(limits: ApiLimits, gate: ConnectionGate): Server {
 }
 
 /** The address, or why there is none. */
-function listening(
+export function listening(
   server: Server,
   at: { readonly host: string; readonly port: number },
 ): Promise<AddressInfo | string> {
@@ -47,7 +47,7 @@ function listening(
 }
 
 /** Says why what could not even be read as a request gets no answer. */
-function unreadableEnds(server: Server): void {
+export function unreadableEnds(server: Server): void {
   server.on('clientError', (cause: NodeJS.ErrnoException, socket: Socket) => {
     // Never in the middle of another answer.
     const isFresh = socket.writable && socket.bytesWritten === 0;
@@ -72,8 +72,6 @@ function unreadable(code: string | undefined): Problem {
   return { status: 400, code: 'SUB_API_REQUEST', detail: 'It is not HTTP.' };
 }
 
-function urlOf({ family, address, port }: AddressInfo): string {
+export function urlOf({ family, address, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
-
-export { failed, listening, serverOf, unreadableEnds, urlOf };

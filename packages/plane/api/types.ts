@@ -22,14 +22,14 @@ import type {
   SubCode,
 } from '@subluminal/contracts';
 
-interface RunFilter {
+export interface RunFilter {
   readonly agentId?: string;
   readonly status?: 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED' | 'RUNNING';
   readonly fromMs?: number;
   readonly toMs?: number;
 }
 
-interface CallFilter {
+export interface CallFilter {
   readonly runId?: string;
   readonly agentId?: string;
   readonly serverName?: string;
@@ -53,7 +53,7 @@ interface Page<T> {
   readonly next: string | null;
 }
 
-interface StoredEvent {
+export interface StoredEvent {
   readonly seq: number;
   /** Null once it was pruned. */
   readonly line: string | null;
@@ -66,7 +66,7 @@ interface EventsRequest {
 }
 
 /** What is read of the ledger. Whatever was announced by the feed must be there to read. */
-interface ApiReader {
+export interface ApiReader {
   ledgerId(): Promise<string>;
   tip(): Promise<{ readonly seq: number }>;
   /** In the order of seq. */
@@ -79,25 +79,25 @@ interface ApiReader {
   policies(limit: number): Promise<ApiPolicies['rows']>;
 }
 
-interface FeedItem {
+export interface FeedItem {
   readonly seq: number;
   readonly event: Event;
 }
 
 /** Announces events once they are committed: each once, in the order of seq. */
-interface Feed {
+export interface Feed {
   subscribe(listener: (events: readonly FeedItem[]) => void): () => void;
   /** The seq of the last committed event. */
   tip(): number;
 }
 
 /** Takes the lines of one run and says what it did. */
-interface Summarizer {
+export interface Summarizer {
   addLine(line: string): void;
   finish(): ApiRunSummary;
 }
 
-interface NumberedLine {
+export interface NumberedLine {
   readonly producer: string;
   readonly seq: number;
   readonly line: string;
@@ -110,7 +110,7 @@ interface Taken {
 }
 
 /** Why a person's word has no effect. */
-interface DeskFault {
+export interface DeskFault {
   readonly kind: 'fault';
   readonly status: 400 | 404 | 409 | 500 | 503;
   readonly code: SubCode;
@@ -118,7 +118,7 @@ interface DeskFault {
 }
 
 /** Where people decide. Ids are whole ones. */
-interface ApiDesk {
+export interface ApiDesk {
   approvals(query: ApiApprovalsQuery): ApiApprovals | DeskFault;
   approval(id: string): ApiApproval | DeskFault;
   approve(id: string, wish: ApiApprove): ApiDecided | DeskFault;
@@ -133,7 +133,7 @@ interface CallbackRequest {
 }
 
 /** Takes what a service sends by itself. It must find out by a signature who that is. */
-interface Callback {
+export interface Callback {
   readonly bytesMax: number;
   readonly answer: (
     request: CallbackRequest,
@@ -143,9 +143,9 @@ interface Callback {
 }
 
 /** By their whole paths. */
-type Callbacks = ReadonlyMap<string, Callback>;
+export type Callbacks = ReadonlyMap<string, Callback>;
 
-interface ApiOptions {
+export interface ApiOptions {
   readonly reader: ApiReader;
   /** Takes lines in, each once; committed when it resolves. */
   readonly take: (lines: readonly NumberedLine[]) => Promise<Taken>;
@@ -172,7 +172,7 @@ interface ApiOptions {
   readonly limits?: Partial<ApiLimits>;
 }
 
-interface ApiLimits {
+export interface ApiLimits {
   /** Connections that have shown the token. */
   readonly connectionsMax: number;
   /** Connections that have not; beyond it the oldest that say nothing are dropped. */
@@ -195,14 +195,14 @@ interface ApiLimits {
   readonly summaryEventsMax: number;
 }
 
-interface Api {
+export interface Api {
   /** Like `http://127.0.0.1:43210`. */
   readonly url: string;
   /** Ends all connections. The reader and the feed stay open. */
   close(): Promise<void>;
 }
 
-type OpenApiResult =
+export type OpenApiResult =
   | { readonly ok: true; readonly api: Api }
   | {
       readonly ok: false;
@@ -210,22 +210,3 @@ type OpenApiResult =
       readonly message: string;
       readonly fix: string;
     };
-
-export type {
-  Api,
-  ApiDesk,
-  ApiLimits,
-  ApiOptions,
-  ApiReader,
-  Callback,
-  Callbacks,
-  CallFilter,
-  DeskFault,
-  Feed,
-  FeedItem,
-  NumberedLine,
-  OpenApiResult,
-  RunFilter,
-  StoredEvent,
-  Summarizer,
-};

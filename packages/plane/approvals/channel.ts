@@ -3,22 +3,19 @@
 import type { Desk } from './desk.ts';
 import { Teller, type Telling } from './teller.ts';
 
-interface RunningChannel {
+export interface RunningChannel {
   /** Resolves when nothing of it is under way any more. */
   stop(): Promise<void>;
 }
 
-interface Channel<C> {
+export interface Channel<C> {
   readonly name: string;
   start(desk: Desk, config: C): RunningChannel;
 }
 
 /** Tells of each request that waits, once, and of its end. */
-function tellEach(desk: Desk, name: string, telling: Telling): RunningChannel {
+export function tellEach(desk: Desk, name: string, telling: Telling): RunningChannel {
   const teller = new Teller(desk, name, telling);
   teller.begin();
   return teller;
 }
-
-export type { Channel, RunningChannel };
-export { tellEach };

@@ -6,7 +6,7 @@ import type { Queue } from './queue.ts';
 /** How often one thing is begun, over all processes and all starts. */
 const CLAIMS_MAX = 20;
 /** Who has claimed a request and has not told anybody within this time has died. */
-const CLAIM_MS = 60_000;
+export const CLAIM_MS = 60_000;
 
 type Claim =
   /** This process shall do it now. */
@@ -18,7 +18,7 @@ type Claim =
   /** It was begun too often. */
   | { readonly kind: 'spent' };
 
-interface Claims {
+export interface Claims {
   claim(id: string): Claim;
   /** Says that it is done, and what is needed to find it again. */
   markDone(id: string, value: unknown): void;
@@ -27,7 +27,7 @@ interface Claims {
   isBegun(id: string): boolean;
 }
 
-function claimsOf(queue: Queue, ports: ApprovalPorts, name: string): Claims {
+export function claimsOf(queue: Queue, ports: ApprovalPorts, name: string): Claims {
   const done = (id: string) => queue.marked(id, `${name}-sent`);
   const begin = (id: string, turn: number): Claim => {
     const value = { at_ms: ports.nowMs(), ...(ports.self !== undefined && { by: ports.self }) };
@@ -72,6 +72,3 @@ function ownerOf(value: unknown): Owner | undefined {
 function isSame(one: Owner, other: Owner | undefined): boolean {
   return one.pid === other?.pid && one.start === other.start;
 }
-
-export type { Claims };
-export { CLAIM_MS, claimsOf };

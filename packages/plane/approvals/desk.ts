@@ -10,7 +10,7 @@ import { type GrantWish, grantFor, type NoGrant } from './propose.ts';
 import { type Ended, type EndResult, type Entry, openQueue, type Queue } from './queue.ts';
 import { recordSeal } from './sealed-record.ts';
 
-interface Verdict {
+export interface Verdict {
   readonly state: 'approved' | 'rejected';
   readonly by: string;
   readonly channel: string;
@@ -21,7 +21,7 @@ interface Verdict {
   readonly wish?: GrantWish | undefined;
 }
 
-type Decided =
+export type Decided =
   | {
       readonly kind: 'ended';
       readonly entry: Entry;
@@ -33,7 +33,7 @@ type Decided =
   | Exclude<EndResult, { readonly kind: 'ended' }>
   | NoGrant;
 
-interface Desk {
+export interface Desk {
   readonly queue: Queue;
   readonly grants: Grants;
   readonly ports: ApprovalPorts;
@@ -50,7 +50,7 @@ interface DeskOptions {
 const NOTE_LENGTH_MAX = 2_000;
 const WHO_LENGTH_MAX = 256;
 
-function openDesk({ home, ports, pollMs }: DeskOptions): Desk | StoreProblem {
+export function openDesk({ home, ports, pollMs }: DeskOptions): Desk | StoreProblem {
   const limits = pollMs === undefined ? {} : { pollMs };
   const key = homeSeal(home);
   const queue = openQueue({
@@ -125,10 +125,7 @@ function wishOf({ state, wish }: Verdict, { request }: Entry): GrantWish | undef
  * Whether the end of a request lets this call pass: it was approved, whole, and for exactly this
  * call. Everything else, damage included, does not.
  */
-function approves(ended: Ended, call: Omit<GrantedCall, 'agent' | 'args'>): boolean {
+export function approves(ended: Ended, call: Omit<GrantedCall, 'agent' | 'args'>): boolean {
   if (ended.kind !== 'request' || ended.outcome?.state !== 'approved') return false;
   return sameCall(ended.request.call, call) && ended.request.call.call_id === call.call_id;
 }
-
-export type { Decided, Desk, Verdict };
-export { approves, openDesk };

@@ -7,7 +7,7 @@ import type { Desk } from './desk.ts';
 import { shortId } from './find-id.ts';
 import type { Entry } from './queue.ts';
 
-interface DesktopConfig {
+export interface DesktopConfig {
   /** In a minute; what is beyond is told as a number. */
   readonly perMinuteMax: number;
   readonly platform: NodeJS.Platform;
@@ -39,7 +39,7 @@ const PROGRAMS: { readonly [platform: string]: Program } = {
   darwin: { file: 'osascript', args: (title, body) => [...SCRIPT, title, body] },
 };
 
-const desktop: Channel<DesktopConfig> = { name: NAME, start };
+export const desktop: Channel<DesktopConfig> = { name: NAME, start };
 
 function start(desk: Desk, config: DesktopConfig): RunningChannel {
   const program = PROGRAMS[config.platform];
@@ -113,6 +113,3 @@ function run(
     child.once('close', (code) => resolve(code === 0 ? undefined : 'has failed'));
   });
 }
-
-export type { DesktopConfig };
-export { desktop };

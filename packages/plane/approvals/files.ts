@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { readRegularFile } from '../os/index.ts';
 import type { StoreProblem } from './ports.ts';
 
-type ReadFile =
+export type ReadFile =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'missing' }
   /** It is there, and says nothing that can be trusted. */
@@ -24,7 +24,7 @@ const LEVELS_MAX = 64;
 const FORBIDDEN_MODE = 0o022;
 
 /** The folder, for its owner alone. One that others may write to could hold their approvals. */
-function ensureFolder(path: string): StoreProblem | undefined {
+export function ensureFolder(path: string): StoreProblem | undefined {
   try {
     makeFolders(path);
   } catch (cause) {
@@ -34,7 +34,7 @@ function ensureFolder(path: string): StoreProblem | undefined {
 }
 
 /** Undefined when it is safe, or not there. */
-function unsafeFolder(path: string): StoreProblem | undefined {
+export function unsafeFolder(path: string): StoreProblem | undefined {
   let stats: ReturnType<typeof lstatSync>;
   try {
     stats = lstatSync(path, { throwIfNoEntry: false });
@@ -56,7 +56,7 @@ function unsafe(message: string, fix: string): StoreProblem {
   return { kind: 'problem', code: 'SUB_HOME_UNSAFE', message, fix };
 }
 
-function diskProblem(path: string, done: string, cause: unknown): StoreProblem {
+export function diskProblem(path: string, done: string, cause: unknown): StoreProblem {
   const message = `${path} cannot be ${done} (${systemCode(cause)}).`;
   const fix = 'Check the disk, the folder and its permissions.';
   return { kind: 'problem', code: 'SUB_APPROVAL_STORE', message, fix };
@@ -91,7 +91,7 @@ function makeFolders(path: string): void {
  * Puts the text there whole, unless something is there already. A crash leaves at most a draft.
  * Of any number of processes that try at once, exactly one is told `written`.
  */
-function writeOnce(
+export function writeOnce(
   folder: string,
   name: string,
   { text, draft }: { readonly text: string; readonly draft: string },
@@ -132,7 +132,7 @@ function syncFolder(folder: string): void {
 }
 
 /** Takes nothing for granted: no link, a regular file of ours, bounded, UTF-8. */
-function readOwnFile(path: string, bytesMax: number): ReadFile {
+export function readOwnFile(path: string, bytesMax: number): ReadFile {
   const read = readRegularFile(path, { bytesMax, noFollow: true });
   if (read.kind === 'missing' && read.code === 'ENOENT') return { kind: 'missing' };
   if (read.kind === 'missing') return { kind: 'damaged', why: `it is closed (${read.code})` };
@@ -153,7 +153,7 @@ function readOwnFile(path: string, bytesMax: number): ReadFile {
 }
 
 /** Reads a text as JSON; undefined when it is none. */
-function parseJson(text: string): { readonly value: unknown } | undefined {
+export function parseJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
   } catch {
@@ -168,7 +168,7 @@ interface Names {
 }
 
 /** The names in a folder that may not be there, in order. */
-function namesIn(folder: string, countMax: number): Names | StoreProblem {
+export function namesIn(folder: string, countMax: number): Names | StoreProblem {
   const names: string[] = [];
   try {
     const dir = opendirSync(folder);
@@ -185,6 +185,3 @@ function namesIn(folder: string, countMax: number): Names | StoreProblem {
   }
   return { names: names.toSorted(), cut: false };
 }
-
-export type { ReadFile };
-export { diskProblem, ensureFolder, namesIn, parseJson, readOwnFile, unsafeFolder, writeOnce };

@@ -10,7 +10,7 @@ const LENGTH_MIN = 4;
 /** The end of an id is random; its start is the time. */
 const SHORT_LENGTH = 8;
 
-function findId(ids: readonly string[], text: string): FoundId {
+export function findId(ids: readonly string[], text: string): FoundId {
   const wanted = text.toLowerCase();
   if (ID.test(wanted)) return ids.includes(wanted) ? { kind: 'id', id: wanted } : { kind: 'none' };
   if (wanted.length < LENGTH_MIN) return { kind: 'none' };
@@ -20,8 +20,6 @@ function findId(ids: readonly string[], text: string): FoundId {
   return others.length === 0 ? { kind: 'id', id: first } : { kind: 'several', ids: fitting };
 }
 
-function shortId(id: string): string {
+export function shortId(id: string): string {
   return id.slice(-SHORT_LENGTH);
 }
-
-export { findId, shortId };

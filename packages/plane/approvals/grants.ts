@@ -7,16 +7,16 @@ import { type ApprovalPorts, isProblem, type StoreProblem, timeText } from './po
 import { type Damaged, type Listing, type Missing, Records } from './records.ts';
 import type { RecordSeal } from './sealed-record.ts';
 
-type GrantState = 'active' | 'used' | 'revoked' | 'expired';
+export type GrantState = 'active' | 'used' | 'revoked' | 'expired';
 
-interface GrantEntry {
+export interface GrantEntry {
   readonly kind: 'grant';
   readonly grant: Grant;
   readonly state: GrantState;
   readonly end: GrantEnd | null;
 }
 
-type GrantChange =
+export type GrantChange =
   | { readonly kind: 'done'; readonly entry: GrantEntry }
   /** It was used up or revoked before. */
   | { readonly kind: 'already'; readonly entry: GrantEntry }
@@ -24,7 +24,7 @@ type GrantChange =
   | Damaged
   | StoreProblem;
 
-interface Grants {
+export interface Grants {
   list(): Listing<GrantEntry> | StoreProblem;
   get(id: string): GrantEntry | Damaged | Missing;
   /** Undefined when it is kept; why not, otherwise. */
@@ -53,7 +53,7 @@ const GRANTS_MAX = 1_000;
 const LIMITS = { recordBytesMax: 262_144, endBytesMax: 16_384, filesMax: 10_000 };
 
 /** The grants in that folder. Nothing is made until one is given. */
-function openGrants(options: GrantsOptions): Grants | StoreProblem {
+export function openGrants(options: GrantsOptions): Grants | StoreProblem {
   return unsafeFolder(options.folder) ?? new FileGrants(options);
 }
 
@@ -180,6 +180,3 @@ function entryOf(grant: Grant, end: GrantEnd | null, nowMs: number): GrantEntry 
   const state = end?.state ?? (isOver ? 'expired' : 'active');
   return { kind: 'grant', grant, state, end };
 }
-
-export type { GrantChange, GrantEntry, GrantState, Grants };
-export { openGrants };

@@ -10,7 +10,7 @@ import type {
 import { compileGlob } from '@subluminal/core/policy';
 
 /** A call as it is about to be made. */
-interface GrantedCall {
+export interface GrantedCall {
   readonly run_id: string;
   readonly call_id: string;
   readonly server: string;
@@ -35,7 +35,7 @@ type CallBinding = Pick<
 const DEPTH_MAX = 256;
 
 /** Whether an approval of the one is an approval of the other. The id may differ: a retry has another. */
-function sameCall(one: CallBinding, other: CallBinding): boolean {
+export function sameCall(one: CallBinding, other: CallBinding): boolean {
   return (
     one.run_id === other.run_id &&
     one.server === other.server &&
@@ -47,7 +47,7 @@ function sameCall(one: CallBinding, other: CallBinding): boolean {
 }
 
 /** Whether a grant covers a call at that time. That it was used or revoked is for others to know. */
-function covers(grant: Grant, call: GrantedCall, nowMs: number): boolean {
+export function covers(grant: Grant, call: GrantedCall, nowMs: number): boolean {
   const { match, expires_at } = grant;
   if (expires_at !== null && Date.parse(expires_at) <= nowMs) return false;
   // A grant from the future was written by a clock that cannot be trusted.
@@ -122,6 +122,3 @@ function sameJson(one: JsonValue, other: JsonValue, depth: number): boolean {
 function isTree(value: JsonValue): value is readonly JsonValue[] | JsonObject {
   return typeof value === 'object' && value !== null;
 }
-
-export type { GrantedCall };
-export { covers, sameCall };

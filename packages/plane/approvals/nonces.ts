@@ -1,7 +1,7 @@
 // Signed messages that were taken already: a second one with the same nonce is a replay. The first
 // end of a request wins anyway; this keeps a recorded message from being tried again at all.
 
-class Nonces {
+export class Nonces {
   readonly #untilMs = new Map<string, number>();
   readonly #countMax: number;
 
@@ -21,5 +21,3 @@ class Nonces {
     return true;
   }
 }
-
-export { Nonces };

@@ -1,12 +1,12 @@
 // What the queue needs from outside, and what it says when the disk does not let it.
 
-interface Owner {
+export interface Owner {
   readonly pid: number;
   /** Differs between two processes that had the same id at different times. */
   readonly start: string;
 }
 
-interface ApprovalPorts {
+export interface ApprovalPorts {
   /** Milliseconds since 1970, as other processes count them too. */
   nowMs(): number;
   /** A new UUID of version 7: sorted by name is sorted by time. */
@@ -19,20 +19,17 @@ interface ApprovalPorts {
 }
 
 /** The disk, or a folder that is not safe: nothing was asked, ended or granted. */
-interface StoreProblem {
+export interface StoreProblem {
   readonly kind: 'problem';
   readonly code: 'SUB_HOME_UNSAFE' | 'SUB_APPROVAL_STORE';
   readonly message: string;
   readonly fix: string;
 }
 
-function isProblem(value: unknown): value is StoreProblem {
+export function isProblem(value: unknown): value is StoreProblem {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'problem';
 }
 
-function timeText(ms: number): string {
+export function timeText(ms: number): string {
   return new Date(ms).toISOString();
 }
-
-export type { ApprovalPorts, Owner, StoreProblem };
-export { isProblem, timeText };

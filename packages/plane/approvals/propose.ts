@@ -11,7 +11,7 @@ import { compileGlob } from '@subluminal/core/policy';
 import { covers } from './match.ts';
 import { timeText } from './ports.ts';
 
-type ArgsWish =
+export type ArgsWish =
   /** The arguments that were shown. */
   | { readonly kind: 'exact' }
   | { readonly kind: 'any' }
@@ -22,7 +22,7 @@ type ArgsWish =
       readonly free: ReadonlySet<string>;
     };
 
-type GrantWish =
+export type GrantWish =
   | { readonly kind: 'once' }
   | { readonly kind: 'run'; readonly args: ArgsWish }
   | { readonly kind: 'minutes'; readonly durationMs: number; readonly args: ArgsWish }
@@ -36,7 +36,7 @@ interface Giver {
   readonly nowMs: number;
 }
 
-interface NoGrant {
+export interface NoGrant {
   readonly kind: 'refused';
   readonly message: string;
   readonly fix: string;
@@ -51,7 +51,7 @@ const DURATION_MS_MIN = 1_000;
 /** What stands where a secret was taken out. */
 const REDACTED = '[REDACTED';
 
-function grantFor(request: Approval, wish: GrantWish, giver: Giver): Grant | NoGrant {
+export function grantFor(request: Approval, wish: GrantWish, giver: Giver): Grant | NoGrant {
   const { call, agent } = request;
   const args = wish.kind === 'once' ? exactly(request) : argsFor(request, wish.args);
   if (args.kind === 'refused') return args;
@@ -159,6 +159,3 @@ function coversLess(): NoGrant {
 function refused(message: string, fix: string): NoGrant {
   return { kind: 'refused', message, fix };
 }
-
-export type { ArgsWish, GrantWish, NoGrant };
-export { grantFor };

@@ -17,9 +17,9 @@ import type { RecordSeal } from './sealed-record.ts';
 import { type Follower, QueueWatch, type Stop } from './watch.ts';
 
 type EndState = ApprovalEnd['state'];
-type EntryState = 'pending' | EndState;
+export type EntryState = 'pending' | EndState;
 
-interface Entry {
+export interface Entry {
   readonly kind: 'request';
   readonly request: Approval;
   /** Of the request, byte for byte: whoever decides says which request was seen. */
@@ -30,9 +30,9 @@ interface Entry {
 }
 
 /** How a request that is watched has ended. Only an entry that is approved lets a call pass. */
-type Ended = Entry | Damaged | (Missing & { readonly id: string });
+export type Ended = Entry | Damaged | (Missing & { readonly id: string });
 
-interface Question {
+export interface Question {
   readonly call: ApprovalCall;
   readonly agent: ApprovalAgent;
   readonly wait: Approval['wait'];
@@ -40,14 +40,14 @@ interface Question {
   readonly askedBy: Owner;
 }
 
-type Asked =
+export type Asked =
   | { readonly kind: 'asked'; readonly id: string; readonly request: Approval }
   /** The same call waits already: nobody is asked twice. */
   | { readonly kind: 'waiting'; readonly id: string; readonly request: Approval }
   | { readonly kind: 'refused'; readonly why: 'full' | 'too_large' | 'malformed' }
   | StoreProblem;
 
-interface Ending {
+export interface Ending {
   readonly state: EndState;
   readonly by: string;
   readonly channel: string;
@@ -57,7 +57,7 @@ interface Ending {
   readonly sha256?: string;
 }
 
-type EndResult =
+export type EndResult =
   | { readonly kind: 'ended'; readonly entry: Entry; readonly outcome: ApprovalEnd }
   | { readonly kind: 'already'; readonly entry: Entry; readonly outcome: ApprovalEnd }
   /** The request is not the one that was seen. */
@@ -67,7 +67,7 @@ type EndResult =
   | Damaged
   | StoreProblem;
 
-interface Queue {
+export interface Queue {
   ask(question: Question): Asked;
   get(id: string): Entry | Damaged | Missing;
   list(filter?: { readonly state?: EntryState }): Listing<Entry> | StoreProblem;
@@ -104,7 +104,7 @@ const RECORD_LIMITS = { recordBytesMax: 262_144, endBytesMax: 16_384, filesMax: 
 const CLOCK = { by: 'time', channel: 'clock' } as const;
 
 /** The queue in that folder. Nothing is made until something is asked. */
-function openQueue(options: QueueOptions): Queue | StoreProblem {
+export function openQueue(options: QueueOptions): Queue | StoreProblem {
   return unsafeFolder(options.folder) ?? new FileQueue(options);
 }
 
@@ -300,6 +300,3 @@ class FileQueue implements Queue {
     return open.length < this.#limits.pendingMax ? 0 : this.expireDue(nowMs);
   }
 }
-
-export type { Asked, Ended, Ending, EndResult, Entry, EntryState, Question, Queue };
-export { openQueue };

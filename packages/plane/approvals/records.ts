@@ -20,7 +20,7 @@ interface Identified {
   readonly id: string;
 }
 
-interface RecordLimits {
+export interface RecordLimits {
   readonly recordBytesMax: number;
   readonly endBytesMax: number;
   /** Files that are looked at; what is beyond is reported, never decided on. */
@@ -36,31 +36,31 @@ interface RecordKind<R extends Identified, E extends Identified> {
   readonly parseEnd: (value: unknown) => Parsed<E>;
 }
 
-interface Found<R, E> {
+export interface Found<R, E> {
   readonly kind: 'found';
   readonly record: R;
   /** Of the record, byte for byte as it stands in its file. */
   readonly sha256: string;
   readonly end: E | null;
 }
-interface Damaged {
+export interface Damaged {
   readonly kind: 'damaged';
   readonly id: string;
   readonly file: string;
   readonly why: string;
 }
-interface Missing {
+export interface Missing {
   readonly kind: 'missing';
 }
 
-interface Listing<T> {
+export interface Listing<T> {
   readonly found: readonly T[];
   readonly damaged: readonly Damaged[];
   /** There are more files than are read. */
   readonly cut: boolean;
 }
 
-const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+export const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const FILE = /^([0-9a-f-]{36})(?:\.([a-z0-9-]{1,32}))?\.json$/;
 const DRAFT = /^\..{1,80}\.draft$/;
 const END = 'end';
@@ -70,7 +70,7 @@ function sha256Of(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-class Records<R extends Identified, E extends Identified> {
+export class Records<R extends Identified, E extends Identified> {
   readonly #kind: RecordKind<R, E>;
 
   constructor(kind: RecordKind<R, E>) {
@@ -233,6 +233,3 @@ function mismatchText([first]: readonly Mismatch[]): string {
   if (first === undefined) return 'it has another form';
   return `\`${first.path.join('.').slice(0, 200)}\` should be ${first.expected}`;
 }
-
-export type { Damaged, Found, Listing, Missing, RecordLimits };
-export { ID, Records };

@@ -5,7 +5,7 @@ import type { HomeSeal, Signature } from '../crypto/index.ts';
 import { parseJson } from './files.ts';
 import type { StoreProblem } from './ports.ts';
 
-interface RecordSeal {
+export interface RecordSeal {
   /** The text of the file. */
   seal(name: string, line: string): string | StoreProblem;
   /** The line, or why it is not believed. */
@@ -20,7 +20,7 @@ type OpenedRecord =
 const SIGNED_AS = 'subluminal.record.v1';
 const KNOWN_MAX = 4_096;
 
-function recordSeal(key: HomeSeal, folder: string): RecordSeal {
+export function recordSeal(key: HomeSeal, folder: string): RecordSeal {
   // A queue is looked at often, and its records never change.
   const known = new Set<string>();
   const signedText = (name: string, line: string) => `${SIGNED_AS}\n${folder}/${name}\n${line}`;
@@ -65,6 +65,3 @@ function readSignature(text: string): Signature | undefined {
   if (typeof keyId !== 'string' || typeof signature !== 'string') return undefined;
   return { keyId, value: signature };
 }
-
-export type { RecordSeal };
-export { recordSeal };

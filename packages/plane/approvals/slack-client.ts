@@ -8,7 +8,7 @@ interface ClientConfig {
 }
 
 /** It says nothing by itself: its log would hold texts. */
-function slackClient({ token, timeoutMs, apiUrl }: ClientConfig): WebClient {
+export function slackClient({ token, timeoutMs, apiUrl }: ClientConfig): WebClient {
   const quiet = () => undefined;
   return new WebClient(token, {
     ...(apiUrl !== undefined && { slackApiUrl: apiUrl }),
@@ -27,5 +27,3 @@ function slackClient({ token, timeoutMs, apiUrl }: ClientConfig): WebClient {
     },
   });
 }
-
-export { slackClient };

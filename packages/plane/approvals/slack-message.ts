@@ -19,7 +19,7 @@ const PART_LENGTH = 2_800;
 const PARTS_MAX = 4;
 const FIELD_LENGTH_MAX = 300;
 
-function requestMessage({ request, sha256 }: Entry): SlackMessage {
+export function requestMessage({ request, sha256 }: Entry): SlackMessage {
   const { parts, isWhole } = argsParts(request);
   const value = `${request.id}:${sha256}`;
   const approve = button('Approve', ACTIONS.approve, { value, style: 'primary' });
@@ -36,7 +36,7 @@ function requestMessage({ request, sha256 }: Entry): SlackMessage {
 }
 
 /** What takes the place of the message when it is over: the call stays, the buttons go. */
-function endMessage(request: Approval, ended: Ended): Omit<SlackMessage, 'isWhole'> {
+export function endMessage(request: Approval, ended: Ended): Omit<SlackMessage, 'isWhole'> {
   const words = endWords(ended);
   const { parts } = argsParts(request);
   return {
@@ -99,5 +99,3 @@ function button(
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
-
-export { endMessage, requestMessage };

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { isObject } from '@subluminal/contracts';
 import { type Headers, isSame, one, textOf, WINDOW_MS } from './webhook-sign.ts';
 
-interface Press {
+export interface Press {
   readonly userId: string;
   readonly userName: string;
   readonly channelId: string;
@@ -20,15 +20,15 @@ type VerifiedPress =
   | { readonly ok: true; readonly press: null }
   | { readonly ok: false; readonly why: 'unsigned' | 'forged' | 'stale' | 'malformed' };
 
-const ACTIONS = { approve: 'subluminal_approve', reject: 'subluminal_reject' } as const;
+export const ACTIONS = { approve: 'subluminal_approve', reject: 'subluminal_reject' } as const;
 const SIGNATURE = /^v0=[0-9a-f]{64}$/;
 const TIMESTAMP = /^\d{1,12}$/;
 const VALUE = /^([0-9a-f-]{36}):([0-9a-f]{64})$/;
 const USER = /^[A-Z0-9]{1,32}$/;
-const SLACK_BODY_BYTES_MAX = 1_048_576;
+export const SLACK_BODY_BYTES_MAX = 1_048_576;
 
 /** Slack's own scheme, version 0. */
-function verifySlack(
+export function verifySlack(
   headers: Headers,
   rawBody: Uint8Array,
   { secret, nowMs }: { readonly secret: string; readonly nowMs: number },
@@ -80,6 +80,3 @@ function jsonObject(text: string): { readonly [key: string]: unknown } | undefin
     return undefined;
   }
 }
-
-export type { Press };
-export { ACTIONS, SLACK_BODY_BYTES_MAX, verifySlack };

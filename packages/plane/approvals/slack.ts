@@ -14,7 +14,7 @@ import type { Told } from './teller.ts';
 import type { HttpAnswer } from './webhook.ts';
 import { type Headers, WINDOW_MS } from './webhook-sign.ts';
 
-interface SlackConfig {
+export interface SlackConfig {
   readonly token: string;
   readonly signingSecret: string;
   /** The id of the channel. */
@@ -49,7 +49,7 @@ const UP = /^(?:\+1|thumbsup)(?:::skin-tone-[2-6])?$/;
 const DOWN = /^(?:-1|thumbsdown)(?:::skin-tone-[2-6])?$/;
 const NOT_YOU = 'You are not on the list of those who may decide about this.';
 
-const slack: Channel<SlackConfig> = {
+export const slack: Channel<SlackConfig> = {
   name: NAME,
   start: (desk, config) => new SlackChannel(desk, config),
 };
@@ -218,7 +218,7 @@ interface Interaction {
 }
 
 /** What the address for interactions answers to Slack. Made once for a process. */
-function slackAnswers(
+export function slackAnswers(
   desk: Desk,
   config: SlackConfig,
 ): (interaction: Interaction) => Promise<HttpAnswer> {
@@ -275,6 +275,3 @@ function wordsOf(decided: Decided): string | undefined {
       return 'Your answer could not be kept. Nothing was decided.';
   }
 }
-
-export type { SlackConfig };
-export { slack, slackAnswers };

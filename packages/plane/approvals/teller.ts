@@ -6,7 +6,7 @@ import { isProblem } from './ports.ts';
 import type { Ended, Entry } from './queue.ts';
 import type { Stop } from './watch.ts';
 
-type Told =
+export type Told =
   /** A person was told; the value is what is needed to find it again. */
   | { readonly kind: 'told'; readonly value: unknown }
   /** It did not work, and may later. */
@@ -14,7 +14,7 @@ type Told =
   /** It did not work, and will not. */
   | { readonly kind: 'never' };
 
-interface Telling {
+export interface Telling {
   tell(entry: Entry): Promise<Told>;
   /** A person knows of it: since now, or since before this process began. */
   known?(entry: Entry, value: unknown): void;
@@ -27,7 +27,7 @@ interface Telling {
 /** Ends of that age are still told to whoever was told of the request, by a new process. */
 const CATCH_UP_MS = 86_400_000;
 
-class Teller {
+export class Teller {
   readonly #desk: Desk;
   readonly #telling: Telling;
   readonly #claims: Claims;
@@ -145,6 +145,3 @@ class Teller {
     this.#underWay.add(done);
   }
 }
-
-export type { Telling, Told };
-export { Teller };

@@ -4,11 +4,11 @@ import { type FSWatcher, watch } from 'node:fs';
 import { ensureFolder } from './files.ts';
 import type { Ended, Entry } from './queue.ts';
 
-interface Stop {
+export interface Stop {
   stop(): void;
 }
 
-interface Follower {
+export interface Follower {
   onRequest(entry: Entry): void;
   onEnd(ended: Ended): void;
 }
@@ -35,7 +35,7 @@ interface Following {
 /** Several files change for one end: they are looked at together. */
 const QUIET_MS = 5;
 
-class QueueWatch {
+export class QueueWatch {
   readonly #queue: WatchedQueue;
   readonly #waiters = new Set<Waiter>();
   readonly #followings = new Set<Following>();
@@ -146,6 +146,3 @@ class QueueWatch {
     this.#dropWatcher();
   }
 }
-
-export type { Follower, Stop };
-export { QueueWatch };

@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isObject } from '@subluminal/contracts';
 
-type Headers = { readonly [name: string]: string | readonly string[] | undefined };
+export type Headers = { readonly [name: string]: string | readonly string[] | undefined };
 
 interface Callback {
   readonly id: string;
@@ -14,7 +14,7 @@ interface Callback {
   readonly nonce: string;
 }
 
-type Verified =
+export type Verified =
   | { readonly ok: true; readonly callback: Callback }
   | { readonly ok: false; readonly why: 'unsigned' | 'forged' | 'stale' | 'malformed' };
 
@@ -31,9 +31,9 @@ const HEADERS = {
 } as const;
 const VERSION = 'v1';
 /** A shorter one could be guessed from one message. */
-const SECRET_LENGTH_MIN = 16;
-const WINDOW_MS = 5 * 60_000;
-const WEBHOOK_BODY_BYTES_MAX = 65_536;
+export const SECRET_LENGTH_MIN = 16;
+export const WINDOW_MS = 5 * 60_000;
+export const WEBHOOK_BODY_BYTES_MAX = 65_536;
 const TIMESTAMP = /^\d{1,12}$/;
 const NONCE = /^[A-Za-z0-9_-]{16,64}$/;
 const SIGNATURE = /^v1=([0-9a-f]{64})$/;
@@ -46,7 +46,7 @@ function signatureOf({ timestamp, nonce, body }: Signed, secret: string): string
   return `${VERSION}=${createHmac('sha256', secret).update(text).digest('hex')}`;
 }
 
-function signedHeaders(signed: Signed, secret: string): { readonly [name: string]: string } {
+export function signedHeaders(signed: Signed, secret: string): { readonly [name: string]: string } {
   return {
     [HEADERS.timestamp]: signed.timestamp,
     [HEADERS.nonce]: signed.nonce,
@@ -55,7 +55,7 @@ function signedHeaders(signed: Signed, secret: string): { readonly [name: string
 }
 
 /** Reads an answer. Whether its nonce was seen before is for whoever keeps them. */
-function verifyCallback(
+export function verifyCallback(
   headers: Headers,
   rawBody: Uint8Array,
   { secret, nowMs }: { readonly secret: string; readonly nowMs: number },
@@ -82,17 +82,17 @@ function verifyCallback(
 }
 
 /** Twice the same header says two things: neither counts. */
-function one(headers: Headers, name: string): string {
+export function one(headers: Headers, name: string): string {
   const value = headers[name];
   return typeof value === 'string' ? value : '';
 }
 
-function isSame(wanted: string, given: string): boolean {
+export function isSame(wanted: string, given: string): boolean {
   const [left, right] = [Buffer.from(wanted), Buffer.from(given)];
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-function textOf(bytes: Uint8Array): string | undefined {
+export function textOf(bytes: Uint8Array): string | undefined {
   try {
     // Without `ignoreBOM` two bodies would have one text.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -119,15 +119,3 @@ function readCallback(body: string, nonce: string): Callback | undefined {
   if (typeof request_sha256 !== 'string' || !SHA256.test(request_sha256)) return undefined;
   return { id, state, by, note, sha256: request_sha256, nonce };
 }
-
-export type { Headers, Verified };
-export {
-  isSame,
-  one,
-  SECRET_LENGTH_MIN,
-  signedHeaders,
-  textOf,
-  verifyCallback,
-  WEBHOOK_BODY_BYTES_MAX,
-  WINDOW_MS,
-};

@@ -13,7 +13,7 @@ import {
   WINDOW_MS,
 } from './webhook-sign.ts';
 
-interface WebhookConfig {
+export interface WebhookConfig {
   readonly url: string;
   /** Shared with the service. */
   readonly secret: string;
@@ -23,7 +23,7 @@ interface WebhookConfig {
   readonly backoffMs: number;
 }
 
-interface HttpAnswer {
+export interface HttpAnswer {
   readonly status: number;
   readonly body: { readonly [key: string]: string };
 }
@@ -35,7 +35,7 @@ const DELIVERIES_MAX = 64;
 const STOP_MS = 1_000;
 const NAME = 'webhook';
 
-const webhook: Channel<WebhookConfig> = { name: NAME, start };
+export const webhook: Channel<WebhookConfig> = { name: NAME, start };
 
 function start(desk: Desk, config: WebhookConfig): RunningChannel {
   const { ports } = desk;
@@ -184,7 +184,10 @@ const REFUSALS = {
 } as const;
 
 /** What `POST …/decide` answers to the service. Made once for a process: it remembers nonces. */
-function webhookAnswers(desk: Desk, secret: string): (request: CallbackRequest) => HttpAnswer {
+export function webhookAnswers(
+  desk: Desk,
+  secret: string,
+): (request: CallbackRequest) => HttpAnswer {
   const nonces = new Nonces();
   return ({ headers, rawBody }) => {
     const nowMs = desk.ports.nowMs();
@@ -212,6 +215,3 @@ function answerOf(decided: ReturnType<Desk['decide']>): HttpAnswer {
       return { status: 503, body: { error: 'the answer could not be kept' } };
   }
 }
-
-export type { HttpAnswer, WebhookConfig };
-export { webhook, webhookAnswers };

@@ -2,7 +2,7 @@
 import type { ArgLimit, Grant } from '@subluminal/contracts';
 
 /** Sentences; together they say all that is compared. */
-function grantWords({ kind, match, expires_at }: Grant): readonly string[] {
+export function grantWords({ kind, match, expires_at }: Grant): readonly string[] {
   const { server, tool, rule_id, agent_id, env, principal, run_id, policy_hash } = match;
   const starter =
     principal === null ? 'started by nobody that is named' : `started by ${principal}`;
@@ -48,5 +48,3 @@ function timeWords(kind: Grant['kind'], expires_at: string | null): string {
   const until = expires_at === null ? 'until it is revoked' : `until ${expires_at}`;
   return kind === 'once' ? `Once, ${until}.` : `As often as it is called, ${until}.`;
 }
-
-export { grantWords };

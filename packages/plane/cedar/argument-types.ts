@@ -1,7 +1,7 @@
 // What the schema says of the arguments, as far as mapping depends on it: where decimals stand.
 import type { SchemaJson } from '@cedar-policy/cedar-wasm/nodejs';
 
-type ArgumentType =
+export type ArgumentType =
   | { readonly kind: 'decimal' }
   | { readonly kind: 'set'; readonly element: ArgumentType | undefined }
   | { readonly kind: 'record'; readonly attributes: ReadonlyMap<string, ArgumentType> };
@@ -9,7 +9,7 @@ type ArgumentType =
 const DEPTH_MAX = 32;
 
 /** The type `Arguments`, with the common types that it names looked up. */
-function argumentTypes(schema: SchemaJson<string>): ArgumentType | undefined {
+export function argumentTypes(schema: SchemaJson<string>): ArgumentType | undefined {
   const common: Record<string, unknown> = schema['']?.commonTypes ?? {};
   return typeOf(common['Arguments'], common, 0);
 }
@@ -37,6 +37,3 @@ function typeOf(
   const known = typeof name === 'string' && Object.hasOwn(common, name) ? common[name] : undefined;
   return known === undefined ? undefined : typeOf(known, common, depth + 1);
 }
-
-export type { ArgumentType };
-export { argumentTypes };

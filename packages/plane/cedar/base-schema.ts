@@ -1,6 +1,6 @@
 // What every policy can rely on. A schema of the user's own is put before it and adds to it.
 
-const BASE_SCHEMA = `
+export const BASE_SCHEMA = `
 // Any set of principals, servers or tools that the entities file names.
 entity Group in [Group];
 entity Agent in [Group];
@@ -34,6 +34,4 @@ action "tools/call" appliesTo {
 `;
 
 /** What stands for \`type Arguments\` when nobody has declared any. */
-const NO_ARGUMENTS = '\ntype Arguments = {};\n';
-
-export { BASE_SCHEMA, NO_ARGUMENTS };
+export const NO_ARGUMENTS = '\ntype Arguments = {};\n';

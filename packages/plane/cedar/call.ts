@@ -3,13 +3,13 @@ import type { JsonObject } from '@subluminal/contracts';
 import type { Call } from '@subluminal/core/policy';
 import type { CedarRequest } from './types.ts';
 
-interface CalledAt {
+export interface CalledAt {
   readonly riskClass: readonly string[];
   readonly nowMs: number;
 }
 
 /** It is the agent who acts; for whom and in what it runs are in the context. */
-function cedarRequest(call: Call, { riskClass, nowMs }: CalledAt): CedarRequest {
+export function cedarRequest(call: Call, { riskClass, nowMs }: CalledAt): CedarRequest {
   const { identity, server_name, tool_name, args } = call;
   const { agent_id: agent, client, env, run_id: run, principal } = identity;
   const workload = identity.workload && workloadName(identity.workload);
@@ -38,6 +38,3 @@ function workloadName(workload: JsonObject): string | undefined {
   const isJob = typeof ci_provider === 'string' && typeof repo === 'string';
   return isJob ? `${ci_provider}/${repo}` : undefined;
 }
-
-export type { CalledAt };
-export { cedarRequest };

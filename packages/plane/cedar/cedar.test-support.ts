@@ -4,7 +4,7 @@ import type { Cedar, CedarOpened, CedarRequest } from './types.ts';
 
 const NOON_MS = Date.UTC(2026, 10, 3, 12);
 
-function request(changes: Partial<CedarRequest> = {}): CedarRequest {
+export function request(changes: Partial<CedarRequest> = {}): CedarRequest {
   return {
     principal: { kind: 'agent', id: 'coder' },
     server: 'filesystem',
@@ -21,18 +21,16 @@ function request(changes: Partial<CedarRequest> = {}): CedarRequest {
 }
 
 /** A call whose arguments were too large to inspect. */
-function unseen(): CedarRequest {
+export function unseen(): CedarRequest {
   const { args: _args, ...rest } = request();
   return rest;
 }
 
-function opened(result: CedarOpened): Cedar {
+export function opened(result: CedarOpened): Cedar {
   if (!result.ok) throw new Error(result.problems.map(formatProblem).join('\n'));
   return result.cedar;
 }
 
-function problemsOf(result: CedarOpened): readonly string[] {
+export function problemsOf(result: CedarOpened): readonly string[] {
   return result.problems.map(formatProblem);
 }
-
-export { opened, problemsOf, request, unseen };

@@ -1,7 +1,7 @@
 // The Cedar engine: WebAssembly that is loaded when the first policies are, and not before.
 import type * as CedarWasm from '@cedar-policy/cedar-wasm/nodejs';
 
-type Engine = Pick<
+export type Engine = Pick<
   typeof CedarWasm,
   | 'checkParseEntities'
   | 'policyToJson'
@@ -13,7 +13,7 @@ type Engine = Pick<
 
 let loading: Promise<Engine> | undefined;
 
-function loadEngine(): Promise<Engine> {
+export function loadEngine(): Promise<Engine> {
   loading ??= import('@cedar-policy/cedar-wasm/nodejs');
   return loading;
 }
@@ -25,14 +25,11 @@ function loadEngine(): Promise<Engine> {
 const freeNames: string[] = [];
 let named = 0;
 
-function takeName(): string {
+export function takeName(): string {
   return freeNames.pop() ?? `set-${named++}`;
 }
 
-function giveBack(engine: Engine, name: string): void {
+export function giveBack(engine: Engine, name: string): void {
   engine.preparsePolicySet(name, { staticPolicies: {} });
   freeNames.push(name);
 }
-
-export type { Engine };
-export { giveBack, loadEngine, takeName };

@@ -5,7 +5,7 @@ import type { Engine } from './engine.ts';
 import { problemOf, wordsOf } from './problems.ts';
 import { splitToolId } from './tool-id.ts';
 
-type EntityMap = ReadonlyMap<string, EntityJson>;
+export type EntityMap = ReadonlyMap<string, EntityJson>;
 
 type EntitiesRead =
   | { readonly ok: true; readonly entities: EntityMap }
@@ -14,7 +14,7 @@ type EntitiesRead =
 const ENTITIES_MAX = 5_000;
 const CODE = 'SUB_CEDAR_ENTITIES';
 
-function readEntities(
+export function readEntities(
   engine: Engine,
   given: unknown,
   { file, schema }: { readonly file: string; readonly schema: string },
@@ -61,7 +61,7 @@ function entityOf(item: unknown): EntityJson | undefined {
   return name === undefined ? undefined : toolEntity(name, parents);
 }
 
-function toolEntity(
+export function toolEntity(
   { server, tool }: { readonly server: string; readonly tool: string },
   groups: readonly TypeAndId[],
 ): EntityJson {
@@ -93,7 +93,10 @@ function explicit(value: unknown): CedarValueJson {
 }
 
 /** The given entities that can matter: those named, and all that these lead to. */
-function entitiesFrom(entities: EntityMap, starts: Iterable<TypeAndId>): readonly EntityJson[] {
+export function entitiesFrom(
+  entities: EntityMap,
+  starts: Iterable<TypeAndId>,
+): readonly EntityJson[] {
   const reached = new Map<string, EntityJson>();
   const open = [...starts];
   for (let uid = open.pop(); uid !== undefined; uid = open.pop()) {
@@ -107,17 +110,17 @@ function entitiesFrom(entities: EntityMap, starts: Iterable<TypeAndId>): readonl
 }
 
 /** Every entity that is named anywhere inside. */
-function uidsIn(value: unknown): readonly TypeAndId[] {
+export function uidsIn(value: unknown): readonly TypeAndId[] {
   if (Array.isArray(value)) return value.flatMap(uidsIn);
   if (!isRecord(value)) return [];
   return isUid(value) ? [value] : Object.values(value).flatMap(uidsIn);
 }
 
-function uidOf(uid: EntityJson['uid']): TypeAndId {
+export function uidOf(uid: EntityJson['uid']): TypeAndId {
   return '__entity' in uid ? uid['__entity'] : uid;
 }
 
-function keyOf({ type, id }: TypeAndId): string {
+export function keyOf({ type, id }: TypeAndId): string {
   return `${type}::${JSON.stringify(id)}`;
 }
 
@@ -129,6 +132,3 @@ function isUid(value: unknown): value is TypeAndId {
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
-
-export type { EntityMap };
-export { entitiesFrom, keyOf, readEntities, toolEntity, uidOf, uidsIn };

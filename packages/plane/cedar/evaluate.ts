@@ -24,7 +24,7 @@ const MESSAGE_LENGTH_MAX = 400;
 const NO_WORDS = { speaker: null, message: null, hint: null, reasonCode: null } as const;
 
 /** The policies, parsed once and ready for calls. */
-function ready(loaded: Loaded): Cedar {
+export function ready(loaded: Loaded): Cedar {
   const { engine, policies, hash } = loaded;
   const name = parsed(engine, policies);
   const shown = policies.map(publicPart);
@@ -163,5 +163,3 @@ function publicPart(policy: ParsedPolicy): CedarPolicy {
   const { piece: _piece, json: _json, ...shown } = policy;
   return shown;
 }
-
-export { ready };

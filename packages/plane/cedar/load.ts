@@ -25,7 +25,7 @@ function isOurs(name: string): boolean {
 }
 
 /** Where policies, their schema and their entities are. */
-interface CedarPlace {
+export interface CedarPlace {
   /** A folder, or one file of policies. */
   readonly policies: string;
   readonly schema?: string | undefined;
@@ -41,7 +41,7 @@ interface CedarFiles {
   readonly entities: readonly string[];
 }
 
-async function loadCedar(place: CedarPlace): Promise<CedarOpened> {
+export async function loadCedar(place: CedarPlace): Promise<CedarOpened> {
   let files: CedarFiles;
   try {
     files = await filesOf(place);
@@ -94,7 +94,7 @@ function unsafeFiles(place: CedarPlace, files: readonly string[]): readonly Prob
 }
 
 /** What is named outside of a folder stands beside what is in it. */
-async function filesOf({ policies, schema, entities }: CedarPlace): Promise<CedarFiles> {
+export async function filesOf({ policies, schema, entities }: CedarPlace): Promise<CedarFiles> {
   const isFolder = (await stat(policies)).isDirectory();
   const names = isFolder ? (await readdir(policies)).filter(isOurs).toSorted() : [];
   const within = names.map((name) => join(policies, name));
@@ -179,6 +179,3 @@ function reasonOf(cause: unknown): string {
     return cause.code;
   return cause instanceof Error ? cause.message : String(cause);
 }
-
-export type { CedarPlace };
-export { filesOf, loadCedar };

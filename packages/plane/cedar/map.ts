@@ -12,7 +12,7 @@ interface MappedArgs {
   readonly nulls: readonly string[];
 }
 
-type Mapped = MappedArgs | { readonly ok: false; readonly why: string };
+export type Mapped = MappedArgs | { readonly ok: false; readonly why: string };
 
 /** Below the engine's own limit on nesting, which is 128 with what stands around. */
 const DEPTH_MAX = 32;
@@ -32,7 +32,7 @@ interface Walk {
 }
 
 /** Never throws, whatever the arguments are. */
-function mapArgs(args: unknown, types: ArgumentType | undefined): Mapped {
+export function mapArgs(args: unknown, types: ArgumentType | undefined): Mapped {
   const walk: Walk = { nodesLeft: NODES_MAX, charsLeft: CHARS_MAX, flat: [], nulls: [] };
   try {
     if (!isRecord(args)) throw new Unmappable('the arguments are no object');
@@ -140,6 +140,3 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 function ownRecord<V>(entries: readonly (readonly [string, V])[]): Record<string, V> {
   return Object.fromEntries(entries);
 }
-
-export type { Mapped };
-export { mapArgs };

@@ -8,7 +8,7 @@ import { type Piece, problemOf } from './problems.ts';
 import { readSchema, validatePolicies } from './schema.ts';
 import type { CedarOpened } from './types.ts';
 
-interface CedarTexts {
+export interface CedarTexts {
   /** By id; each text is one policy. */
   readonly policies: Readonly<Record<string, string>>;
   /** Declarations beside our own: `type Arguments = { … };` and types that it needs. */
@@ -17,7 +17,7 @@ interface CedarTexts {
 }
 
 /** Everything as it was found, with its places. */
-interface CedarParts {
+export interface CedarParts {
   /** The folder or file, where there is one. */
   readonly place?: string;
   readonly sources: readonly PolicySource[];
@@ -26,7 +26,7 @@ interface CedarParts {
 }
 
 /** Opens policies that are given as texts. */
-async function openCedar(texts: CedarTexts): Promise<CedarOpened> {
+export async function openCedar(texts: CedarTexts): Promise<CedarOpened> {
   const sources = Object.entries(texts.policies).map(([id, text]): PolicySource => {
     return { id, piece: wholePiece(id, text) };
   });
@@ -39,7 +39,7 @@ async function openCedar(texts: CedarTexts): Promise<CedarOpened> {
   });
 }
 
-async function openParts(parts: CedarParts): Promise<CedarOpened> {
+export async function openParts(parts: CedarParts): Promise<CedarOpened> {
   const engine = await loadEngine();
   try {
     return openWith(engine, parts);
@@ -92,9 +92,6 @@ function hashOf({ sources, schema, entities }: CedarParts): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`;
 }
 
-function wholePiece(file: string, text: string): Piece {
+export function wholePiece(file: string, text: string): Piece {
   return { file, fileText: text, start: 0, text };
 }
-
-export type { CedarParts, CedarTexts };
-export { openCedar, openParts, wholePiece };

@@ -6,17 +6,17 @@ import { byteOf, type Piece, positionAt, problemAt, wordsOf } from './problems.t
 import type { CedarPolicy } from './types.ts';
 
 /** A policy as written, with the id that it has unless it brings its own. */
-interface PolicySource {
+export interface PolicySource {
   readonly id: string;
   readonly piece: Piece;
 }
 
-interface ParsedPolicy extends CedarPolicy {
+export interface ParsedPolicy extends CedarPolicy {
   readonly piece: Piece;
   readonly json: PolicyJson;
 }
 
-interface PoliciesRead {
+export interface PoliciesRead {
   readonly policies: readonly ParsedPolicy[];
   readonly problems: readonly Problem[];
 }
@@ -26,7 +26,7 @@ const ID_LENGTH_MAX = 200;
 const WORDS_LENGTH_MAX = 1_000;
 const ANNOTATIONS = ['id', 'message', 'hint', 'reason_code'];
 
-function readPolicies(engine: Engine, sources: readonly PolicySource[]): PoliciesRead {
+export function readPolicies(engine: Engine, sources: readonly PolicySource[]): PoliciesRead {
   const problems: Problem[] = [];
   const byId = new Map<string, ParsedPolicy>();
   for (const [index, source] of sources.entries()) {
@@ -122,7 +122,7 @@ function sameId(policy: ParsedPolicy, first: ParsedPolicy): Problem {
 }
 
 /** Which parts of a call the policies look at; what can't be told counts as looked at. */
-function usesOf(policies: readonly ParsedPolicy[]): {
+export function usesOf(policies: readonly ParsedPolicy[]): {
   readonly args: boolean;
   readonly flat: boolean;
 } {
@@ -134,6 +134,3 @@ function usesOf(policies: readonly ParsedPolicy[]): {
   const flat = whole || conditions.includes('"flat"');
   return { flat, args: flat || /"(?:args|nulls)"/.test(conditions) };
 }
-
-export type { ParsedPolicy, PoliciesRead, PolicySource };
-export { readPolicies, usesOf };

@@ -3,10 +3,10 @@ import type { DetailedError } from '@cedar-policy/cedar-wasm/nodejs';
 import type { SubCode } from '@subluminal/contracts';
 import { type Position, type Problem, visible } from '@subluminal/core/policy';
 
-type CedarCode = Extract<SubCode, `SUB_CEDAR_${string}` | 'SUB_FILE_UNSAFE'>;
+export type CedarCode = Extract<SubCode, `SUB_CEDAR_${string}` | 'SUB_FILE_UNSAFE'>;
 
 /** A stretch of a file that the engine was given. */
-interface Piece {
+export interface Piece {
   readonly file: string;
   readonly fileText: string;
   /** Where it starts in the file, in UTF-16 units. */
@@ -25,7 +25,7 @@ interface Words {
 }
 
 /** A problem at a place of a piece, counted in the bytes of the piece as the engine counts. */
-function problemAt(piece: Piece, byte: number, words: Words): Problem {
+export function problemAt(piece: Piece, byte: number, words: Words): Problem {
   const offset = piece.start + unitOf(piece.text, byte);
   return {
     level: words.level ?? 'error',
@@ -39,12 +39,12 @@ function problemAt(piece: Piece, byte: number, words: Words): Problem {
 }
 
 /** A problem of a file as a whole. */
-function problemOf(file: string, words: Words): Problem {
+export function problemOf(file: string, words: Words): Problem {
   return problemAt({ file, fileText: '', start: 0, text: '' }, 0, words);
 }
 
 /** What the engine said, in our form: its preamble goes, its help becomes the fix. */
-function wordsOf(error: DetailedError, fallback: string): Pick<Words, 'message' | 'fix'> {
+export function wordsOf(error: DetailedError, fallback: string): Pick<Words, 'message' | 'fix'> {
   const label = error.sourceLocations?.find((location) => location.label !== null)?.label;
   const said = error.message
     .replace(/^failed to parse (?:policy|schema|policy set) from (?:string|JSON): /, '')
@@ -54,7 +54,7 @@ function wordsOf(error: DetailedError, fallback: string): Pick<Words, 'message' 
   return { message, fix: sentence(error.help ?? fallback) };
 }
 
-function byteOf(error: DetailedError): number {
+export function byteOf(error: DetailedError): number {
   return error.sourceLocations?.[0]?.start ?? 0;
 }
 
@@ -74,11 +74,8 @@ function unitOf(text: string, byte: number): number {
   return units;
 }
 
-function positionAt(text: string, offset: number): Position {
+export function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset);
   const lineStart = before.lastIndexOf('\n') + 1;
   return { line: before.split('\n').length, column: offset - lineStart + 1 };
 }
-
-export type { CedarCode, Piece };
-export { byteOf, positionAt, problemAt, problemOf, wordsOf };

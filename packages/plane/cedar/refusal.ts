@@ -3,7 +3,7 @@ import type { Decision } from '@subluminal/contracts';
 import type { CedarAnswer } from './types.ts';
 
 /** Undefined where Cedar lets the call pass. */
-function cedarRefusal(answer: CedarAnswer): Decision | undefined {
+export function cedarRefusal(answer: CedarAnswer): Decision | undefined {
   if (answer.decision === 'allow') return undefined;
   const { cause, speaker, message, hint, reasonCode } = answer;
   const unavailable = cause === 'engine';
@@ -20,5 +20,3 @@ function cedarRefusal(answer: CedarAnswer): Decision | undefined {
     hint: { hint_text: hint, suggested_args: null, retry_advice: null, hint_kind: 'SAFETY' },
   };
 }
-
-export { cedarRefusal };

@@ -12,7 +12,7 @@ import { splitToolId, toolId } from './tool-id.ts';
 import type { CedarRequest, PrincipalKind } from './types.ts';
 
 /** What requests are built with; made once when policies are loaded. */
-interface Asking {
+export interface Asking {
   readonly uses: { readonly args: boolean; readonly flat: boolean };
   readonly types: ArgumentType | undefined;
   readonly entities: EntityMap;
@@ -20,7 +20,7 @@ interface Asking {
   readonly named: readonly TypeAndId[];
 }
 
-type Question = Omit<StatefulAuthorizationCall, 'preparsedPolicySetId'>;
+export type Question = Omit<StatefulAuthorizationCall, 'preparsedPolicySetId'>;
 type Asked =
   | { readonly ok: true; readonly question: Question }
   | { readonly ok: false; readonly why: string };
@@ -34,7 +34,7 @@ const TYPES: { readonly [kind in PrincipalKind]: string } = {
 };
 const FLAT = { type: 'Flat', id: 'arguments' };
 
-function ask(request: CedarRequest, asking: Asking): Asked {
+export function ask(request: CedarRequest, asking: Asking): Asked {
   const id = toolId(request);
   const tool = id === undefined ? undefined : splitToolId(id);
   if (tool === undefined) return { ok: false, why: 'the server name is empty or has `::` in it' };
@@ -125,6 +125,3 @@ function timeOf(nowMs: number): CedarValueJson | undefined {
   if (Number.isNaN(year) || year < 0 || year > 9_999) return undefined;
   return { __extn: { fn: 'datetime', arg: date.toISOString() } };
 }
-
-export type { Asking, Question };
-export { ask };

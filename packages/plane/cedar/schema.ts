@@ -13,7 +13,7 @@ type SchemaRead =
 const CODE = 'SUB_CEDAR_SCHEMA';
 
 /** Puts the schema together; declarations of the user keep their places by standing first. */
-function readSchema(engine: Engine, own: Piece | undefined): SchemaRead {
+export function readSchema(engine: Engine, own: Piece | undefined): SchemaRead {
   const ownText = own?.text ?? '';
   const code = ownText.replace(/\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"/g, '');
   const declared = /\btype\s+Arguments\b/.test(code);
@@ -49,7 +49,7 @@ function undeclaredAt(fix: string, text: string): number | undefined {
 }
 
 /** Every policy against the schema: errors keep a set from being used, warnings do not. */
-function validatePolicies(
+export function validatePolicies(
   engine: Engine,
   policies: readonly ParsedPolicy[],
   schema: string,
@@ -100,5 +100,3 @@ function argumentWords({ message, fix }: Said): Said {
     fix: isGuess ? `${fix} Else ${declare}.` : `In the schema, ${declare}.`,
   };
 }
-
-export { readSchema, validatePolicies };

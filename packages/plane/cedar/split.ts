@@ -3,7 +3,7 @@
 import type { Piece } from './problems.ts';
 
 /** The pieces in the order of the file; what is only blanks and comments is none. */
-function splitPolicies(file: string, fileText: string): readonly Piece[] {
+export function splitPolicies(file: string, fileText: string): readonly Piece[] {
   const pieces: Piece[] = [];
   let start = 0;
   let hasCode = false;
@@ -27,5 +27,3 @@ function trimmed(piece: Piece): Piece {
   const skipped = /^(?:\s+|\/\/[^\n]*(?:\n|$))*/.exec(piece.text)?.[0].length ?? 0;
   return { ...piece, start: piece.start + skipped, text: piece.text.slice(skipped) };
 }
-
-export { splitPolicies };

@@ -6,16 +6,14 @@ interface ToolName {
 }
 
 /** The id, or undefined for names that would share it with others: `a:` and `b` with `a` and `:b`. */
-function toolId({ server, tool }: ToolName): string | undefined {
+export function toolId({ server, tool }: ToolName): string | undefined {
   if (server === '' || tool === '' || server.includes('::') || server.endsWith(':'))
     return undefined;
   return `${server}::${tool}`;
 }
 
-function splitToolId(id: string): ToolName | undefined {
+export function splitToolId(id: string): ToolName | undefined {
   const at = id.indexOf('::');
   const name = { server: id.slice(0, at), tool: id.slice(at + 2) };
   return at > 0 && toolId(name) === id ? name : undefined;
 }
-
-export { splitToolId, toolId };

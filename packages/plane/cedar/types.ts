@@ -1,10 +1,10 @@
 // What goes into a Cedar evaluation and what comes out of it.
 import type { Position, Problem } from '@subluminal/core/policy';
 
-type PrincipalKind = 'agent' | 'user' | 'workload';
+export type PrincipalKind = 'agent' | 'user' | 'workload';
 
 /** One tool call, with all that policies may look at. */
-interface CedarRequest {
+export interface CedarRequest {
   readonly principal: { readonly kind: PrincipalKind; readonly id: string };
   readonly server: string;
   readonly tool: string;
@@ -21,7 +21,7 @@ interface CedarRequest {
 }
 
 /** A policy as a person knows it: its id, where it stands, and what it wants to be said. */
-interface CedarPolicy {
+export interface CedarPolicy {
   readonly id: string;
   readonly effect: 'permit' | 'forbid';
   readonly file: string;
@@ -31,13 +31,13 @@ interface CedarPolicy {
   readonly reasonCode: string | null;
 }
 
-interface CedarError {
+export interface CedarError {
   readonly policyId: string;
   readonly message: string;
 }
 
 /** Why it was decided so. */
-type CedarCause =
+export type CedarCause =
   | 'permit' // a policy permits it and none forbids it
   | 'forbid' // a policy forbids it
   | 'no_permit' // no policy permits it
@@ -45,7 +45,7 @@ type CedarCause =
   | 'unmappable' // the call cannot be told to Cedar without loss
   | 'engine'; // the engine refused the request
 
-interface CedarAnswer {
+export interface CedarAnswer {
   readonly decision: 'allow' | 'deny';
   readonly cause: CedarCause;
   /** The ids of the policies that decided. */
@@ -61,7 +61,7 @@ interface CedarAnswer {
 }
 
 /** For `sub policy explain`. */
-interface CedarExplanation extends CedarAnswer {
+export interface CedarExplanation extends CedarAnswer {
   readonly deciding: readonly CedarPolicy[];
   /** Every policy whose conditions hold, the outvoted permits included. */
   readonly satisfied: readonly CedarPolicy[];
@@ -69,7 +69,7 @@ interface CedarExplanation extends CedarAnswer {
   readonly hash: string;
 }
 
-interface Cedar {
+export interface Cedar {
   evaluate(request: CedarRequest): CedarAnswer;
   explain(request: CedarRequest): CedarExplanation;
   /** SHA-256 over policies, schema and entities, as `sha256:…`. */
@@ -79,18 +79,6 @@ interface Cedar {
   close(): void;
 }
 
-type CedarOpened =
+export type CedarOpened =
   | { readonly ok: true; readonly cedar: Cedar; readonly problems: readonly Problem[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
-
-export type {
-  Cedar,
-  CedarAnswer,
-  CedarCause,
-  CedarError,
-  CedarExplanation,
-  CedarOpened,
-  CedarPolicy,
-  CedarRequest,
-  PrincipalKind,
-};

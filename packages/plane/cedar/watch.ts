@@ -7,20 +7,20 @@ import type { Problem } from '@subluminal/core/policy';
 import { type CedarPlace, filesOf, loadCedar } from './load.ts';
 import type { Cedar, CedarOpened } from './types.ts';
 
-type CedarReload =
+export type CedarReload =
   | { readonly kind: 'replaced'; readonly hash: string; readonly problems: readonly Problem[] }
   | { readonly kind: 'unchanged'; readonly hash: string }
   /** The set of this hash is still in use. */
   | { readonly kind: 'kept'; readonly hash: string; readonly problems: readonly Problem[] };
 
-interface WatchOptions {
+export interface WatchOptions {
   /** Told after each look at the files that a change has caused. */
   readonly onReload: (reload: CedarReload) => void;
   /** How often the files are looked at even when the system tells of nothing. */
   readonly pollMs?: number;
 }
 
-interface WatchedCedar {
+export interface WatchedCedar {
   /** The set in use. */
   current(): Cedar;
   /** Looks now, and says what came of it. */
@@ -28,7 +28,7 @@ interface WatchedCedar {
   close(): Promise<void>;
 }
 
-type CedarWatched =
+export type CedarWatched =
   | { readonly ok: true; readonly watched: WatchedCedar; readonly problems: readonly Problem[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
@@ -37,7 +37,7 @@ const SETTLE_MS = 50;
 const POLL_MS = 5_000;
 
 /** The first set must be good: there is nothing to keep yet. */
-async function watchCedar(place: CedarPlace, options: WatchOptions): Promise<CedarWatched> {
+export async function watchCedar(place: CedarPlace, options: WatchOptions): Promise<CedarWatched> {
   const before = await fingerprint(place);
   const opened = await loadCedar(place);
   if (!opened.ok) return opened;
@@ -150,6 +150,3 @@ async function fingerprint(place: CedarPlace): Promise<string> {
     return 'unreadable';
   }
 }
-
-export type { CedarReload, CedarWatched, WatchedCedar, WatchOptions };
-export { watchCedar };

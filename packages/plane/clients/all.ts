@@ -20,30 +20,27 @@ const BY_ID: { readonly [id in ClientId]: Client } = {
   custom,
 };
 
-const CLIENTS: readonly Client[] = CLIENT_IDS.map((id) => BY_ID[id]);
+export const CLIENTS: readonly Client[] = CLIENT_IDS.map((id) => BY_ID[id]);
 
-type FoundClient =
+export type FoundClient =
   | { readonly kind: 'client'; readonly client: Client }
   | { readonly kind: 'unknown'; readonly known: readonly ClientId[] };
 
-function clientOf(id: ClientId): Client {
+export function clientOf(id: ClientId): Client {
   return BY_ID[id];
 }
 
 /** By its id or another word for it. */
-function findClient(word: string): FoundClient {
+export function findClient(word: string): FoundClient {
   const wanted = word.toLowerCase();
   return found(CLIENTS.find(({ id, aliases }) => id === wanted || aliases.includes(wanted)));
 }
 
 /** By the command that starts it (F-001). */
-function clientStartedBy(command: readonly string[]): FoundClient {
+export function clientStartedBy(command: readonly string[]): FoundClient {
   return found(CLIENTS.find((client) => client.isStartedBy(command)));
 }
 
 function found(client: Client | undefined): FoundClient {
   return client === undefined ? { kind: 'unknown', known: CLIENT_IDS } : { kind: 'client', client };
 }
-
-export type { FoundClient };
-export { CLIENTS, clientOf, clientStartedBy, findClient };

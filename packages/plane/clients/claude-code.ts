@@ -9,7 +9,7 @@ import type { ConfigFile, Place, Scope, SwitchedOff } from './types.ts';
 
 const PROJECT_FILE = '.mcp.json';
 
-const claudeCode = createClient({
+export const claudeCode = createClient({
   id: 'claude-code',
   title: 'Claude Code',
   aliases: ['claude'],
@@ -66,5 +66,3 @@ function offIn(settings: JsonObject): ReadonlySet<string> {
   });
   return new Set(names.filter((name) => typeof name === 'string'));
 }
-
-export { claudeCode };

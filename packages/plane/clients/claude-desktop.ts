@@ -3,7 +3,7 @@ import { createClient } from './client.ts';
 import { applicationData, listed } from './paths.ts';
 import type { Place } from './types.ts';
 
-const claudeDesktop = createClient({
+export const claudeDesktop = createClient({
   id: 'claude-desktop',
   title: 'Claude Desktop',
   aliases: ['claude-app'],
@@ -22,5 +22,3 @@ const claudeDesktop = createClient({
 function folderOf(place: Place): string {
   return join(applicationData(place), 'Claude');
 }
-
-export { claudeDesktop };

@@ -19,7 +19,7 @@ import type {
   ValuePath,
 } from './types.ts';
 
-interface Layout {
+export interface Layout {
   readonly id: ClientId;
   readonly title: string;
   readonly aliases: readonly string[];
@@ -41,7 +41,7 @@ interface Layout {
   switchedOff?(root: JsonObject): readonly SwitchedOff[];
 }
 
-interface Stray {
+export interface Stray {
   readonly name: string;
   readonly path: ValuePath;
   readonly value: unknown;
@@ -50,7 +50,7 @@ interface Stray {
 
 const ENTRIES_MAX = 10_000;
 
-function createClient(layout: Layout): Client {
+export function createClient(layout: Layout): Client {
   const { id, title, aliases, hasWindow = false } = layout;
   return {
     id,
@@ -184,7 +184,7 @@ function valueIn(root: JsonObject, path: ValuePath): unknown {
 }
 
 /** A file that the user has named, read as one of this client's (F-002). */
-function fileAt({ id }: Pick<Client, 'id'>, path: string, text: string): ConfigFile {
+export function fileAt({ id }: Pick<Client, 'id'>, path: string, text: string): ConfigFile {
   return { client: id, scope: 'user', path, format: formatOf(path, text) };
 }
 
@@ -195,6 +195,3 @@ function formatOf(path: string, text: string): Format {
   if (/^\.json[c5]?$/.test(extension)) return 'jsonc';
   return /^\s*(?:\{|\/[/*])/.test(text) || text.trim() === '' ? 'jsonc' : 'toml';
 }
-
-export type { Layout, Stray };
-export { createClient, fileAt };

@@ -5,7 +5,7 @@ import { listed, movable } from './paths.ts';
 import { foldersAbove, realPath, repositoryOf } from './project.ts';
 import type { Place, Scope } from './types.ts';
 
-const codex = createClient({
+export const codex = createClient({
   id: 'codex',
   title: 'Codex CLI',
   aliases: ['codex-cli'],
@@ -43,5 +43,3 @@ function fileIn(folder: string): string {
 function homeOf(place: Place): string {
   return movable(place, 'CODEX_HOME', join(place.userHome, '.codex'));
 }
-
-export { codex };

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createClient } from './client.ts';
 import { listed } from './paths.ts';
 
-const cursor = createClient({
+export const cursor = createClient({
   id: 'cursor',
   title: 'Cursor',
   aliases: [],
@@ -18,5 +18,3 @@ const cursor = createClient({
   inside: [['mcpServers']],
   containers: () => [{ path: ['mcpServers'] }],
 });
-
-export { cursor };

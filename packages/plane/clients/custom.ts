@@ -3,7 +3,7 @@ import { createClient } from './client.ts';
 
 const KEYS: readonly string[] = ['mcpServers', 'servers', 'context_servers', 'mcp_servers'];
 
-const custom = createClient({
+export const custom = createClient({
   id: 'custom',
   title: 'the client',
   aliases: [],
@@ -13,5 +13,3 @@ const custom = createClient({
   inside: KEYS.map((key) => [key]),
   containers: () => KEYS.map((key) => ({ path: [key] })),
 });
-
-export { custom };

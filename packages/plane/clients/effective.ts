@@ -2,7 +2,7 @@
 import { projectKeys } from './project.ts';
 import type { ConfigFile, ReadConfig, ServerEntry } from './types.ts';
 
-interface EffectiveServer {
+export interface EffectiveServer {
   readonly entry: ServerEntry;
   readonly file: ConfigFile;
   /** By the entry, or by what another file says of it in this project. */
@@ -22,7 +22,7 @@ interface Candidate {
  * The project's file wins over the user's, and what a user's file holds for a single project wins
  * over both. With the folder of a project given, what is for other projects is left out.
  */
-function effectiveServers(
+export function effectiveServers(
   configs: readonly ReadConfig[],
   project?: string,
 ): readonly EffectiveServer[] {
@@ -82,6 +82,3 @@ function offIn(
     ),
   );
 }
-
-export type { EffectiveServer };
-export { effectiveServers };

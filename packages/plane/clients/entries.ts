@@ -5,10 +5,10 @@ import { obstacleBehind, obstacleIn, serverOnlyIn } from './obstacles.ts';
 import type { ServerEntry, ValuePath } from './types.ts';
 import { variablesIn } from './variables.ts';
 
-type JsonObject = { readonly [name: string]: unknown };
+export type JsonObject = { readonly [name: string]: unknown };
 
 /** Where servers stand in a document, by name. */
-interface Container {
+export interface Container {
   readonly path: ValuePath;
   readonly project?: string;
   /** Names that the client keeps switched off. */
@@ -26,7 +26,11 @@ const REMOTE_TYPES: ReadonlySet<string> = new Set([
 ]);
 const ADDRESS_KEYS: readonly string[] = ['url', 'serverUrl', 'httpUrl'];
 
-function entryOf(name: string, value: unknown, { path, project, off }: Container): ServerEntry {
+export function entryOf(
+  name: string,
+  value: unknown,
+  { path, project, off }: Container,
+): ServerEntry {
   const own: ValuePath = [...path, name];
   const server = isObject(value) ? value : {};
   const { command, args, env, at } = commandIn(server, own);
@@ -115,6 +119,3 @@ function transportOf(
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
-
-export type { Container, JsonObject };
-export { entryOf };

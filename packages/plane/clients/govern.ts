@@ -10,7 +10,7 @@ interface Start {
 }
 
 /** What the entry starts from now on: the program and all its arguments. */
-function governCommand(
+export function governCommand(
   { name, words, serverOnly = [] }: Start,
   { program, flags }: ShimCall,
 ): readonly string[] {
@@ -44,7 +44,7 @@ const BETWEEN_MAX = 16;
  * Undefined when the command starts no shim. This keeps a second shim from being put before it, and
  * proves nothing: a package or a script of the project may be called `sub`, too.
  */
-function governedOf(
+export function governedOf(
   command: string | undefined,
   args: readonly string[] = [],
 ): Governed | undefined {
@@ -101,8 +101,6 @@ function flagOf(flags: readonly string[], name: string): string | undefined {
 }
 
 /** Of a path of whatever platform. */
-function baseName(path: string): string {
+export function baseName(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 }
-
-export { baseName, governCommand, governedOf };

@@ -8,7 +8,7 @@ import type { ConfigFile, ConfigProblem } from './types.ts';
 const FOLDERS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.codex', '.zed']);
 
 /** Why this config is left alone; undefined where nothing is wrong with it. */
-function leadsOut({ path, scope }: ConfigFile, target: string): ConfigProblem | undefined {
+export function leadsOut({ path, scope }: ConfigFile, target: string): ConfigProblem | undefined {
   if (scope !== 'project') return undefined;
   const folder = dirname(path);
   const project = realPath(FOLDERS.has(basename(folder)) ? dirname(folder) : folder);
@@ -22,5 +22,3 @@ function leadsOut({ path, scope }: ConfigFile, target: string): ConfigProblem | 
     fix: `Put a file in its place. If you want that other file changed, name it: --config-path ${JSON.stringify(target)}`,
   };
 }
-
-export { leadsOut };

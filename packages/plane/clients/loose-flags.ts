@@ -2,7 +2,7 @@
 // own shim with such options: it looks governed and is not.
 import type { Governed } from './types.ts';
 
-interface FlagContext {
+export interface FlagContext {
   /** The profile that config.toml gives the user's shims. */
   readonly profile: string;
   /** The variables of the entry that would tell its shim who acts. */
@@ -13,7 +13,7 @@ interface FlagContext {
   readonly isOfRun?: (flag: RunFlag, value: string) => boolean;
 }
 
-type RunFlag = 'policy' | 'events' | 'governance-endpoint';
+export type RunFlag = 'policy' | 'events' | 'governance-endpoint';
 
 interface ShimFlag {
   readonly takesValue: boolean;
@@ -29,7 +29,7 @@ const apartFromRun =
     isOfRun?.(flag, value) !== true;
 
 /** Every option that the shim takes. One that is not listed here counts as loosening. */
-const SHIM_FLAGS: { readonly [name: string]: ShimFlag } = {
+export const SHIM_FLAGS: { readonly [name: string]: ShimFlag } = {
   // A repository chooses the name of its entry as freely as this one.
   'server-name': { takesValue: true, loosens: never },
   'server-id': { takesValue: true, loosens: never },
@@ -63,7 +63,10 @@ const SHIM_FLAGS: { readonly [name: string]: ShimFlag } = {
 const SHOWN_LENGTH_MAX = 120;
 
 /** The options that make an entry looser than what `sub import` would write, as they stand there. */
-function looseFlags({ flags }: Pick<Governed, 'flags'>, context: FlagContext): readonly string[] {
+export function looseFlags(
+  { flags }: Pick<Governed, 'flags'>,
+  context: FlagContext,
+): readonly string[] {
   const loose: string[] = [];
   for (let at = 0; at < flags.length; at++) {
     const word = flags[at] ?? '';
@@ -77,6 +80,3 @@ function looseFlags({ flags }: Pick<Governed, 'flags'>, context: FlagContext): r
   }
   return loose;
 }
-
-export type { FlagContext, RunFlag };
-export { looseFlags, SHIM_FLAGS };

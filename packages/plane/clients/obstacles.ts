@@ -32,13 +32,13 @@ const HARMLESS_OPTIONS =
  * The variables of an entry that would tell its shim who acts. A shim that is told their names takes
  * them for the server's alone.
  */
-function serverOnlyIn(env: unknown): readonly string[] {
+export function serverOnlyIn(env: unknown): readonly string[] {
   const names = isObject(env) ? Object.keys(env) : [];
   return names.filter((name) => IDENTITY.some((one) => one.test(name.toUpperCase()))).toSorted();
 }
 
 /** In words that end no sentence; undefined when nothing is in the way. */
-function obstacleIn(name: string, env: unknown): string | undefined {
+export function obstacleIn(name: string, env: unknown): string | undefined {
   if (name === '') return 'it has no name';
   if (name.length > NAME_LENGTH_MAX) return 'its name is too long';
   // Clients expand variables in arguments: it would run under another name than policies know.
@@ -66,10 +66,8 @@ function areHarmless(options: string): boolean {
 }
 
 /** The same, for an entry that starts a shim already, which was told of these variables. */
-function obstacleBehind(told: readonly string[], env: unknown): string | undefined {
+export function obstacleBehind(told: readonly string[], env: unknown): string | undefined {
   const names = serverOnlyIn(env).filter((name) => !told.includes(name));
   if (names.length === 0) return undefined;
   return `its env sets ${names.join(', ')}, which would tell its shim who acts: \`sub import\` makes ${names.length === 1 ? 'that' : 'those'} the server's alone`;
 }
-
-export { obstacleBehind, obstacleIn, serverOnlyIn };

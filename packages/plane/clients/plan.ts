@@ -31,7 +31,7 @@ interface Planned {
   readonly inside: readonly ValuePath[];
 }
 
-function planChange({ config, chosen, call, inside }: Planned): Rewritten {
+export function planChange({ config, chosen, call, inside }: Planned): Rewritten {
   const { text, file } = config;
   const read = (content: string): Document => documentOf(content, file.format, inside);
   const targets = targetsOf(chosen, call);
@@ -118,5 +118,3 @@ function documentOf(text: string, format: Format, inside: readonly ValuePath[]):
   if (read.kind === 'broken') throw new Error(`a config became unreadable: ${read.message}`);
   return read.document;
 }
-
-export { planChange };

@@ -9,7 +9,7 @@ const POINTER_BYTES_MAX = 4_096;
 const POINTER = /^gitdir: (.+)\/\.git\/worktrees\/[^/\n]+\s*$/;
 
 /** The folders above this one, the outermost first, without the root of the file system. */
-function foldersAbove(folder: string): readonly string[] {
+export function foldersAbove(folder: string): readonly string[] {
   const above: string[] = [];
   for (let at = dirname(folder); dirname(at) !== at && above.length < DEPTH_MAX; at = dirname(at)) {
     above.unshift(at);
@@ -18,7 +18,7 @@ function foldersAbove(folder: string): readonly string[] {
 }
 
 /** The top of the repository that a folder is in. */
-function repositoryOf(folder: string): string | undefined {
+export function repositoryOf(folder: string): string | undefined {
   return [...foldersAbove(folder), folder].findLast((one) => existsSync(join(one, '.git')));
 }
 
@@ -26,7 +26,7 @@ function repositoryOf(folder: string): string | undefined {
  * The paths under which Claude Code may keep what is for a folder: today the top of its repository,
  * that of the main checkout for further worktrees, and formerly the folder itself.
  */
-function projectKeys(folder: string): ReadonlySet<string> {
+export function projectKeys(folder: string): ReadonlySet<string> {
   const real = realPath(folder);
   const top = repositoryOf(real);
   const main = top === undefined ? undefined : mainCheckoutOf(top);
@@ -34,7 +34,7 @@ function projectKeys(folder: string): ReadonlySet<string> {
 }
 
 /** Whether an entry counts when its client is started in this folder. */
-function isForProject(folder: string): (entry: Pick<ServerEntry, 'project'>) => boolean {
+export function isForProject(folder: string): (entry: Pick<ServerEntry, 'project'>) => boolean {
   const keys = projectKeys(folder);
   return ({ project }) => project === undefined || keys.has(project);
 }
@@ -52,12 +52,10 @@ function mainCheckoutOf(top: string): string | undefined {
   }
 }
 
-function realPath(path: string): string {
+export function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
     return path;
   }
 }
-
-export { foldersAbove, isForProject, projectKeys, realPath, repositoryOf };

@@ -1,6 +1,6 @@
 // What an agent client is to us: where it keeps its servers, and how a change of that is planned.
 
-const CLIENT_IDS = [
+export const CLIENT_IDS = [
   'claude-code',
   'claude-desktop',
   'codex',
@@ -10,10 +10,10 @@ const CLIENT_IDS = [
   'zed',
   'custom',
 ] as const;
-type ClientId = (typeof CLIENT_IDS)[number];
+export type ClientId = (typeof CLIENT_IDS)[number];
 
 /** Where to look: one user, one project, one machine. */
-interface Place {
+export interface Place {
   readonly platform: NodeJS.Platform;
   /** An absolute path, from HOME unless told otherwise. */
   readonly userHome: string;
@@ -22,11 +22,11 @@ interface Place {
   readonly env: { readonly [name: string]: string | undefined };
 }
 
-type Format = 'json' | 'jsonc' | 'toml';
-type Scope = 'user' | 'project';
+export type Format = 'json' | 'jsonc' | 'toml';
+export type Scope = 'user' | 'project';
 
 /** A file that a client reads its servers from, whether it exists or not. */
-interface ConfigFile {
+export interface ConfigFile {
   readonly client: ClientId;
   readonly scope: Scope;
   /** As the client finds it; may be a link. */
@@ -35,10 +35,10 @@ interface ConfigFile {
 }
 
 /** From the top of a document to one of its values. */
-type ValuePath = readonly (string | number)[];
+export type ValuePath = readonly (string | number)[];
 
 /** One server of a config file. Nothing of its environment is kept: that is where secrets are. */
-interface ServerEntry {
+export interface ServerEntry {
   readonly name: string;
   /** Claude Code keeps servers for single projects in the file of the user. */
   readonly project?: string;
@@ -65,13 +65,13 @@ interface ServerEntry {
 }
 
 /** A reference such as `${NAME}`. What it stands for, and its default, are not kept. */
-interface Variable {
+export interface Variable {
   readonly syntax: 'plain' | 'env' | 'input';
   readonly name: string;
   readonly hasDefault: boolean;
 }
 
-interface Governed {
+export interface Governed {
   /** What stands before `shim`. It may be a `sub` that is not this one. */
   readonly program: readonly string[];
   readonly serverName: string | undefined;
@@ -85,7 +85,7 @@ interface Governed {
 }
 
 /** How an entry is made to start a shim. */
-interface ShimCall {
+export interface ShimCall {
   /** Absolute and free of links: the runtime, and the script of `sub`. */
   readonly program: readonly string[];
   /** Behind `--server-name NAME`: `--policy`, `--profile`, `--wrap`. */
@@ -95,14 +95,14 @@ interface ShimCall {
 }
 
 /** A replacement in a text; the offsets are those of a string. */
-interface Edit {
+export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
 /** What was done to one entry: enough to take it back from a file that others have changed since. */
-interface EntryChange {
+export interface EntryChange {
   readonly name: string;
   readonly project?: string;
   readonly at: { readonly command: ValuePath; readonly args: ValuePath };
@@ -110,20 +110,20 @@ interface EntryChange {
   readonly after: EntryValues;
 }
 
-interface EntryValues {
+export interface EntryValues {
   readonly command: ValueText;
   /** Null where the entry had no arguments. */
   readonly args: ValueText | null;
 }
 
 /** A value, and how it was written. */
-interface ValueText {
+export interface ValueText {
   readonly value: string | readonly string[];
   readonly text: string;
 }
 
 /** The config of a client after a change, and how to undo it. */
-interface Rewritten {
+export interface Rewritten {
   readonly text: string;
   readonly changes: readonly EntryChange[];
   /** What is kept as the config without our edits, where that is to lack the secrets that moved. */
@@ -133,7 +133,7 @@ interface Rewritten {
 }
 
 /** A secret that was taken out of the environment of an entry, into the store of secrets. */
-interface MovedSecret {
+export interface MovedSecret {
   /** The server, as the shim and the bindings know it. */
   readonly server: string;
   readonly path: ValuePath;
@@ -148,7 +148,7 @@ interface MovedSecret {
 }
 
 /** What was around a value that was cut out: at this offset, in place of so many characters. */
-interface Cut {
+export interface Cut {
   readonly at: number;
   readonly length: number;
   readonly head: string;
@@ -157,7 +157,7 @@ interface Cut {
   readonly form: 'quoted' | 'literal';
 }
 
-interface ConfigProblem {
+export interface ConfigProblem {
   readonly kind: 'problem';
   readonly path: string;
   /** Ends with a full stop. */
@@ -166,7 +166,7 @@ interface ConfigProblem {
 }
 
 /** A config as it was read: the servers in it, and what they were read from. */
-interface ReadConfig {
+export interface ReadConfig {
   readonly kind: 'config';
   readonly file: ConfigFile;
   readonly text: string;
@@ -175,12 +175,12 @@ interface ReadConfig {
   readonly switchedOff: readonly SwitchedOff[];
 }
 
-interface SwitchedOff {
+export interface SwitchedOff {
   readonly project: string;
   readonly name: string;
 }
 
-interface Client {
+export interface Client {
   readonly id: ClientId;
   /** For people. */
   readonly title: string;
@@ -198,28 +198,3 @@ interface Client {
   /** Makes the chosen entries start a shim; one that stands there already stays, or is replaced. */
   plan(config: ReadConfig, chosen: readonly ServerEntry[], call: ShimCall): Rewritten;
 }
-
-export type {
-  Client,
-  ClientId,
-  ConfigFile,
-  ConfigProblem,
-  Cut,
-  Edit,
-  EntryChange,
-  EntryValues,
-  Format,
-  Governed,
-  MovedSecret,
-  Place,
-  ReadConfig,
-  Rewritten,
-  Scope,
-  ServerEntry,
-  ShimCall,
-  SwitchedOff,
-  ValuePath,
-  ValueText,
-  Variable,
-};
-export { CLIENT_IDS };

@@ -53,7 +53,7 @@ function parseReference(inner: string): Reference | undefined {
 }
 
 /** Every reference in a value and in what it holds, each once. */
-function variablesIn(...values: readonly unknown[]): readonly Variable[] {
+export function variablesIn(...values: readonly unknown[]): readonly Variable[] {
   const found = new Map<string, Variable>();
   for (const text of textsIn(values, 0)) {
     for (const [whole, inner = ''] of text.matchAll(REFERENCE)) {
@@ -73,7 +73,7 @@ function textsIn(value: unknown, depth: number): readonly string[] {
 }
 
 /** The variables that the client would look up and find neither a value nor a default for. */
-function unresolved(entry: ServerEntry, { id }: KnownAs, env: Env): readonly string[] {
+export function unresolved(entry: ServerEntry, { id }: KnownAs, env: Env): readonly string[] {
   const missing = entry.variables.filter(
     ({ syntax, name, hasDefault }) =>
       // What `${input:…}` stands for is asked by the client.
@@ -85,7 +85,7 @@ function unresolved(entry: ServerEntry, { id }: KnownAs, env: Env): readonly str
   return [...new Set(missing.map(({ name }) => name))];
 }
 
-interface Expanded {
+export interface Expanded {
   readonly command: string | undefined;
   readonly args: readonly string[] | undefined;
 }
@@ -94,7 +94,7 @@ interface Expanded {
  * What the client would start: for checks, in memory only. The result may hold secrets and must
  * not be printed or written. A reference without a value stays as it is.
  */
-function expanded({ command, args }: Expanded, { id }: KnownAs, env: Env): Expanded {
+export function expanded({ command, args }: Expanded, { id }: KnownAs, env: Env): Expanded {
   const expand = (text: string): string =>
     text.replace(REFERENCE, (whole, inner: string) => {
       const reference = parseReference(inner);
@@ -116,7 +116,7 @@ interface Expanding extends KnownAs {
  * Whether a client may have made this word of the written one. A variable that is not set here may have
  * had any value there: some clients give their servers almost no environment.
  */
-function mayExpandTo(written: string, word: string, { id, env }: Expanding): boolean {
+export function mayExpandTo(written: string, word: string, { id, env }: Expanding): boolean {
   const pattern = written
     .split(REFERENCE_KEPT)
     .map((part) => {
@@ -137,6 +137,3 @@ const REFERENCE_ALONE = /^\$\{([^{}]{1,1024})\}$/;
 function literal(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
-
-export type { Expanded };
-export { expanded, mayExpandTo, unresolved, variablesIn };

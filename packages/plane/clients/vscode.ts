@@ -9,7 +9,7 @@ import type { Place, Scope } from './types.ts';
 const PRODUCTS: readonly string[] = ['Code', 'Code - Insiders'];
 const PROFILES_MAX = 64;
 
-const vscode = createClient({
+export const vscode = createClient({
   id: 'vscode',
   title: 'VS Code',
   aliases: ['code', 'vs-code'],
@@ -91,5 +91,3 @@ function profilesIn(folder: string): readonly string[] {
     .toSorted()
     .slice(0, PROFILES_MAX);
 }
-
-export { vscode };

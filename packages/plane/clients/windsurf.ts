@@ -6,7 +6,7 @@ import type { Place } from './types.ts';
 /** The second is its preview. */
 const PRODUCTS: readonly string[] = ['windsurf', 'windsurf-next'];
 
-const windsurf = createClient({
+export const windsurf = createClient({
   id: 'windsurf',
   title: 'Windsurf',
   aliases: [],
@@ -26,5 +26,3 @@ const windsurf = createClient({
 function foldersOf({ userHome }: Place): readonly string[] {
   return PRODUCTS.map((product) => join(userHome, '.codeium', product));
 }
-
-export { windsurf };

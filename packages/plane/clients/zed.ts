@@ -11,7 +11,7 @@ const OVERRIDES: readonly string[] = [
 ];
 const SERVERS = 'context_servers';
 
-const zed = createClient({
+export const zed = createClient({
   id: 'zed',
   title: 'Zed',
   aliases: ['zed-editor'],
@@ -61,5 +61,3 @@ function folderOf(place: Place): string {
   const folder = place.platform === 'darwin' ? join(place.userHome, '.config') : configHome(place);
   return join(folder, 'zed');
 }
-
-export { zed };

@@ -31,7 +31,7 @@ interface ListenSettings {
   readonly port: number;
 }
 
-interface ApprovalSettings {
+export interface ApprovalSettings {
   /** How long what has ended is kept. */
   readonly keepDays: number;
   /** Where answers may come in besides the HTTP API of this machine. */
@@ -162,7 +162,7 @@ const reference = 'a reference to a secret, like env://NAME or file://PATH';
 const isReference = (text: string) => REFERENCE.test(text);
 
 /** Reads what stands under `approvals`; undefined stands for none. */
-function readApprovalSettings(value: unknown): ReadSettings {
+export function readApprovalSettings(value: unknown): ReadSettings {
   if (value === undefined) return { ok: true, settings: NOTHING };
   const problems: SettingsProblem[] = [];
   if (!isTable(value)) {
@@ -206,7 +206,10 @@ interface ReadApprovals {
 }
 
 /** The same with places in the file, and with references that are ones. */
-function readApprovals(value: unknown, where: (path: readonly string[]) => string): ReadApprovals {
+export function readApprovals(
+  value: unknown,
+  where: (path: readonly string[]) => string,
+): ReadApprovals {
   const read = readApprovalSettings(value);
   const problems = read.ok ? refProblems(read.settings) : read.problems;
   return {
@@ -219,7 +222,7 @@ function readApprovals(value: unknown, where: (path: readonly string[]) => strin
 }
 
 /** The references of the settings, by the keys that they stand under. */
-function approvalRefs({ webhook, slack }: ApprovalSettings): ReadonlyMap<string, string> {
+export function approvalRefs({ webhook, slack }: ApprovalSettings): ReadonlyMap<string, string> {
   return new Map([
     ...(webhook === null ? [] : [['webhook.secret', webhook.secretRef] as const]),
     ...(slack === null
@@ -287,6 +290,3 @@ function isSafeUrl(text: string): boolean {
   const isHere = hostname === '127.0.0.1' || hostname === '[::1]' || hostname === 'localhost';
   return protocol === 'https:' || (protocol === 'http:' && isHere);
 }
-
-export type { ApprovalSettings };
-export { approvalRefs, readApprovalSettings, readApprovals };

@@ -4,7 +4,7 @@ import { realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileProblem } from '../os/index.ts';
 
-interface FindOptions {
+export interface FindOptions {
   readonly cwd: string;
   /** The product's folder. */
   readonly home: string;
@@ -13,7 +13,7 @@ interface FindOptions {
 }
 
 /** A policy that lies where nothing is searched. */
-interface IgnoredPolicy {
+export interface IgnoredPolicy {
   readonly path: string;
   /** Why, as a sentence without its end. */
   readonly why: string;
@@ -21,7 +21,7 @@ interface IgnoredPolicy {
   readonly fix: string;
 }
 
-interface FoundPolicies {
+export interface FoundPolicies {
   readonly user: string | undefined;
   readonly project: string | undefined;
   readonly ignored: IgnoredPolicy | undefined;
@@ -44,7 +44,7 @@ const NAMES = ['policy.yaml', join('.subluminal', 'policy.yaml')];
 const LEVELS_MAX = 64;
 const WRITABLE_BY_OTHERS = 0o002;
 
-function findPolicies({ cwd, home, userHome }: FindOptions): FoundPolicies {
+export function findPolicies({ cwd, home, userHome }: FindOptions): FoundPolicies {
   const own = join(home, 'policy.yaml');
   const user = isFile(own) ? own : undefined;
   const { folders, end } = searchedFolders(realPath(cwd), realPath(userHome));
@@ -71,7 +71,7 @@ function commandIn(fix: string): string {
 }
 
 /** The folder of the project whose policy has this path; undefined where no search looks for the name. */
-function projectOfPolicy(path: string): string | undefined {
+export function projectOfPolicy(path: string): string | undefined {
   const whole = resolve(path);
   // The longer one ends like the shorter one.
   const name = NAMES.toReversed().find((one) => whole.endsWith(`${sep}${one}`));
@@ -79,7 +79,7 @@ function projectOfPolicy(path: string): string | undefined {
 }
 
 /** The folders in which the policy of a project is looked for, by their real names. */
-function projectFolders({ cwd, userHome }: Omit<FindOptions, 'home'>): readonly string[] {
+export function projectFolders({ cwd, userHome }: Omit<FindOptions, 'home'>): readonly string[] {
   return searchedFolders(realPath(cwd), realPath(userHome)).folders;
 }
 
@@ -166,6 +166,3 @@ function isFile(path: string): boolean {
     return cause instanceof Error && 'code' in cause && cause.code === 'EACCES';
   }
 }
-
-export type { FindOptions, FoundPolicies, IgnoredPolicy };
-export { findPolicies, projectFolders, projectOfPolicy };

@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type ConfigProblem, systemCode } from './problem.ts';
 
-interface HomePaths {
+export interface HomePaths {
   readonly home: string;
   readonly config: string;
   readonly policy: string;
@@ -17,10 +17,10 @@ interface HomePaths {
   readonly backups: string;
 }
 
-type Env = { readonly [name: string]: string | undefined };
+export type Env = { readonly [name: string]: string | undefined };
 
 /** Where everything is for this environment; nothing is created. */
-function homePaths(env: Env): HomePaths {
+export function homePaths(env: Env): HomePaths {
   const home = env['SUB_HOME'] ? resolve(env['SUB_HOME']) : join(userHome(env), '.subluminal');
   return {
     home,
@@ -37,7 +37,7 @@ function homePaths(env: Env): HomePaths {
 }
 
 /** An empty HOME counts as unset: it would be the current folder, whichever that is. */
-function userHome(env: Env): string {
+export function userHome(env: Env): string {
   return resolve(env['HOME'] || accountHome());
 }
 
@@ -54,7 +54,7 @@ function accountHome(): string {
  * Creates a folder of the home on demand, for its owner alone. A folder that others may write to
  * is refused: they could put their policy, or their ledger, in place of ours.
  */
-function ensurePrivateFolder(path: string): ConfigProblem | undefined {
+export function ensurePrivateFolder(path: string): ConfigProblem | undefined {
   try {
     makeFolders(path);
     const stats = lstatSync(path);
@@ -83,7 +83,7 @@ const LEVELS_MAX = 64;
  * Makes the folders that are missing, for their owner alone. One at a time: asked for all at once,
  * Node tries for ever where a file system takes no new folders (/proc).
  */
-function makeFolders(path: string): void {
+export function makeFolders(path: string): void {
   const missing: string[] = [];
   let at = path;
   while (missing.length < LEVELS_MAX && !isThere(at) && dirname(at) !== at) {
@@ -111,9 +111,6 @@ function unsafe(where: string, message: string, fix: string): ConfigProblem {
 }
 
 /** Checks the home that is there, and makes it if it is not. */
-function ensureHome({ home }: HomePaths): ConfigProblem | undefined {
+export function ensureHome({ home }: HomePaths): ConfigProblem | undefined {
   return ensurePrivateFolder(home);
 }
-
-export type { Env, HomePaths };
-export { ensureHome, ensurePrivateFolder, homePaths, makeFolders, userHome };

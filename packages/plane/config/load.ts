@@ -9,7 +9,7 @@ import { type Config, isSettingKey, SETTING_KEYS, SETTINGS, type SettingKey } fr
 import { suggestion } from './suggestion.ts';
 import { type Places, type Read, readText, readValue, type Value } from './values.ts';
 
-interface LoadOptions {
+export interface LoadOptions {
   readonly env: Env;
   /** What the command line gave, by the names of the flags. */
   readonly flags?: { readonly [flag: string]: string | undefined };
@@ -18,9 +18,9 @@ interface LoadOptions {
 }
 
 /** Where a value came from. */
-type Origin = 'default' | 'file' | 'env' | 'flag';
+export type Origin = 'default' | 'file' | 'env' | 'flag';
 
-type LoadResult =
+export type LoadResult =
   | {
       readonly ok: true;
       readonly config: Config;
@@ -65,7 +65,7 @@ const FILE_BYTES_MAX = 1_048_576;
 const DEPTH_MAX = 16;
 const PROBLEMS_MAX = 100;
 
-async function loadConfig(options: LoadOptions): Promise<LoadResult> {
+export async function loadConfig(options: LoadOptions): Promise<LoadResult> {
   const paths = homePaths(options.env);
   const shared = { home: paths.home, userHome: userHome(options.env) };
   const fromFile = await readFileSettings(paths.config, { ...shared, base: paths.home });
@@ -328,6 +328,3 @@ async function patternProblems(written: readonly Written[]): Promise<readonly Co
     return [{ code: 'SUB_CONFIG_VALUE', where, message, fix: 'Write it in RE2 syntax.' }];
   });
 }
-
-export type { LoadOptions, LoadResult, Origin };
-export { loadConfig };

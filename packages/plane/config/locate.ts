@@ -1,7 +1,7 @@
 // Where a key stands in a TOML file. The parser keeps no positions, so this looks again, line by
 // line; what it cannot find, it places at the nearest table it could.
 
-interface Place {
+export interface Place {
   readonly line: number;
   readonly column: number;
 }
@@ -16,7 +16,7 @@ const LINES_MAX = 100_000;
  * Lines and columns count from 1. An element of a list of tables stands in the path by its index,
  * from 0.
  */
-function locate(text: string, path: readonly string[]): Place {
+export function locate(text: string, path: readonly string[]): Place {
   const lists = new Map<string, number>();
   let table: readonly string[] = [];
   let best: Place = { line: 1, column: 1 };
@@ -58,6 +58,3 @@ function wordsOf(name: string): readonly string[] {
   const words = name.match(new RegExp(WORD, 'g')) ?? [];
   return words.map((word) => (/^["']/.test(word) ? word.slice(1, -1) : word));
 }
-
-export type { Place };
-export { locate };

@@ -1,6 +1,6 @@
 // What is wrong with the configuration, where, and how to mend it.
 
-type ConfigCode =
+export type ConfigCode =
   | 'SUB_CONFIG_SYNTAX'
   | 'SUB_CONFIG_KEY'
   | 'SUB_CONFIG_VALUE'
@@ -9,7 +9,7 @@ type ConfigCode =
   | 'SUB_HOME_UNSAFE'
   | 'SUB_FILE_WRITE';
 
-interface ConfigProblem {
+export interface ConfigProblem {
   readonly code: ConfigCode;
   /** `PATH:LINE:COLUMN`, the name of a variable, `--FLAG`, or a path. */
   readonly where: string;
@@ -19,23 +19,20 @@ interface ConfigProblem {
 }
 
 /** One line a person can act on and an editor can jump to. */
-function formatConfigProblem({ code, where, message, fix }: ConfigProblem): string {
+export function formatConfigProblem({ code, where, message, fix }: ConfigProblem): string {
   return `${where}: error: ${message}. ${fix} [${code}]`;
 }
 
 /** The code that the system gives to a failed call. */
-function systemCode(cause: unknown): string {
+export function systemCode(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (typeof code !== 'string') throw cause;
   return code;
 }
 
 /** A value as it may stand in a message: short, on one line, without control characters. */
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
   const plain = text.replaceAll(/[\p{C}\p{Z}]/gu, ' ');
   return plain.length > 60 ? `${plain.slice(0, 60)}…` : plain;
 }
-
-export type { ConfigCode, ConfigProblem };
-export { formatConfigProblem, shown, systemCode };

@@ -29,11 +29,9 @@ const PREFIXES = ['SUB_', 'LD_', 'DYLD_', 'LC_', 'MALLOC_', 'BASH_FUNC_', 'GIT_C
 const PYTHON = /^PYTHON[A-Z]/;
 
 /** In any case: some systems and some programs see no difference. */
-function isReservedName(name: string): boolean {
+export function isReservedName(name: string): boolean {
   const upper = name.toUpperCase();
   return (
     NAMES.has(upper) || PREFIXES.some((prefix) => upper.startsWith(prefix)) || PYTHON.test(upper)
   );
 }
-
-export { isReservedName };

@@ -1,7 +1,7 @@
 // How a secret is referred to: a source and a name, or one URL that says both.
 import { isReservedName } from './reserved-names.ts';
 
-type SecretSource = (typeof SOURCES)[number];
+export type SecretSource = (typeof SOURCES)[number];
 
 type ReadRef =
   | { readonly ok: true; readonly source: SecretSource; readonly secretRef: string }
@@ -20,7 +20,7 @@ interface Form {
   readonly fix: string;
 }
 
-const SOURCES = ['env', 'file', 'keychain', 'vault'] as const;
+export const SOURCES = ['env', 'file', 'keychain', 'vault'] as const;
 const NAME_LENGTH_MAX = 128;
 const PATH_LENGTH_MAX = 1_024;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -79,7 +79,7 @@ const FORMS: { readonly [scheme: string]: Form } = {
 const KEPT_WHOLE = new Set(['vault', 'op']);
 
 /** Undefined as the source: none was written, and the reference must say it. */
-function readSecretRef(ref: unknown, source: SecretSource | undefined): ReadRef {
+export function readSecretRef(ref: unknown, source: SecretSource | undefined): ReadRef {
   const text = typeof ref === 'string' ? ref : '';
   const [, scheme = '', rest = ''] = /^([a-z]+):\/\/(.*)$/s.exec(text) ?? [];
   const form = scheme === '' && source !== undefined ? plainForm(source) : formOf(scheme);
@@ -115,6 +115,3 @@ function formOf(scheme: string): Form | undefined {
 function plainForm(source: SecretSource): Form | undefined {
   return source === 'vault' ? STORE : FORMS[source];
 }
-
-export type { SecretSource };
-export { readSecretRef, SOURCES };

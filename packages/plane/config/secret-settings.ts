@@ -1,7 +1,7 @@
 // Where secrets come from, as the configuration has it.
 import type { Config } from './settings.ts';
 
-interface SecretSettings {
+export interface SecretSettings {
   readonly passphraseFile: Config['secrets.passphrase_file'];
   readonly vault: SecretService;
   readonly connect: SecretService;
@@ -12,7 +12,7 @@ interface SecretService {
   readonly tokenFile: Config['secrets.vault_token_file'];
 }
 
-function secretSettings(config: Config): SecretSettings {
+export function secretSettings(config: Config): SecretSettings {
   return {
     passphraseFile: config['secrets.passphrase_file'],
     vault: {
@@ -25,6 +25,3 @@ function secretSettings(config: Config): SecretSettings {
     },
   };
 }
-
-export type { SecretSettings };
-export { secretSettings };

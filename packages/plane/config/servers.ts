@@ -7,7 +7,7 @@ import { readSecretRef, type SecretSource, SOURCES } from './secret-ref.ts';
 import { suggestion } from './suggestion.ts';
 
 /** One secret of one server. */
-interface SecretBinding {
+export interface SecretBinding {
   /** The variable that the server finds it in. */
   readonly injectAs: string;
   /**
@@ -26,12 +26,12 @@ interface SecretBinding {
   readonly files?: readonly string[];
 }
 
-interface ServerConfig {
+export interface ServerConfig {
   readonly secretBindings: readonly SecretBinding[];
 }
 
 /** By the exact name of the server. */
-type Servers = ReadonlyMap<string, ServerConfig>;
+export type Servers = ReadonlyMap<string, ServerConfig>;
 
 interface ReadServers {
   readonly servers: Servers;
@@ -69,7 +69,10 @@ const COMMAND_WORD_LENGTH_MAX = 4_096;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Reads what stands under `servers`; `where` gives the place of a key in the file. */
-async function readServers(value: unknown, where: (path: KeyPath) => string): Promise<ReadServers> {
+export async function readServers(
+  value: unknown,
+  where: (path: KeyPath) => string,
+): Promise<ReadServers> {
   if (value === undefined) return { servers: new Map(), problems: [] };
   const { createRedactor } = await import('@subluminal/core/scan');
   const { redact } = createRedactor({});
@@ -305,6 +308,3 @@ function isTable(value: unknown): value is Table {
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
   );
 }
-
-export type { SecretBinding, ServerConfig, Servers };
-export { readServers };

@@ -2,7 +2,7 @@
 // checking and docs/reference/config.md all follow this table.
 import { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES, type Profile } from '@subluminal/contracts';
 
-type SettingType =
+export type SettingType =
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'boolean' }
   | { readonly kind: 'choice'; readonly values: readonly string[] }
@@ -12,7 +12,7 @@ type SettingType =
   | { readonly kind: 'address' }
   | { readonly kind: 'patterns' };
 
-interface Setting {
+export interface Setting {
   readonly type: SettingType;
   /** As a person would write it; null for none. */
   readonly fallback: string | number | boolean | readonly string[] | null;
@@ -21,13 +21,13 @@ interface Setting {
   readonly doc: string;
 }
 
-type SinkTarget =
+export type SinkTarget =
   | { readonly kind: 'ledger' }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'off' };
 
 /** What each setting comes to. */
-interface Config {
+export interface Config {
   readonly 'limits.max_inspect_bytes': number;
   readonly 'limits.max_preview_bytes': number;
   readonly 'limits.max_message_bytes': number;
@@ -62,20 +62,20 @@ interface Config {
   readonly 'secrets.connect_token_file': string | null;
 }
 
-type SettingKey = keyof Config;
+export type SettingKey = keyof Config;
 
 const MIB = 1_048_576;
 const DAYS_MAX = 36_500;
 const PATH_BYTES_MAX = 4_096;
 /** The shortest that a system allows for a Unix socket, its closing zero left out. */
 const SOCKET_BYTES_MAX = 103;
-const PATTERNS_MAX = 100;
-const PATTERN_LENGTH_MAX = 1_000;
+export const PATTERNS_MAX = 100;
+export const PATTERN_LENGTH_MAX = 1_000;
 
 const integer = (min: number, max: number): SettingType => ({ kind: 'integer', min, max });
 const path = (bytesMax = PATH_BYTES_MAX): SettingType => ({ kind: 'path', bytesMax });
 
-const SETTINGS: { readonly [K in SettingKey]: Setting } = {
+export const SETTINGS: { readonly [K in SettingKey]: Setting } = {
   'limits.max_inspect_bytes': {
     type: integer(1_024, 64 * MIB),
     fallback: MAX_INSPECT_BYTES,
@@ -295,11 +295,8 @@ const SETTINGS: { readonly [K in SettingKey]: Setting } = {
   },
 };
 
-const SETTING_KEYS: readonly SettingKey[] = Object.keys(SETTINGS).filter(isSettingKey);
+export const SETTING_KEYS: readonly SettingKey[] = Object.keys(SETTINGS).filter(isSettingKey);
 
-function isSettingKey(key: string): key is SettingKey {
+export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(SETTINGS, key);
 }
-
-export type { Config, Setting, SettingKey, SettingType, SinkTarget };
-export { isSettingKey, PATTERN_LENGTH_MAX, PATTERNS_MAX, SETTING_KEYS, SETTINGS };

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { shown } from './problem.ts';
 import { PATTERN_LENGTH_MAX, PATTERNS_MAX, type SettingType, type SinkTarget } from './settings.ts';
 
-interface Places {
+export interface Places {
   /** What `$SUB_HOME` stands for. */
   readonly home: string;
   /** What `~` stands for. */
@@ -12,9 +12,9 @@ interface Places {
   readonly base: string;
 }
 
-type Value = number | boolean | string | null | SinkTarget | readonly string[];
+export type Value = number | boolean | string | null | SinkTarget | readonly string[];
 
-type Read =
+export type Read =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly message: string; readonly choices: readonly string[] };
 
@@ -31,7 +31,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /** A value of the file, where types are written as such. */
-function readValue(type: SettingType, value: unknown, places: Places): Read {
+export function readValue(type: SettingType, value: unknown, places: Places): Read {
   switch (type.kind) {
     case 'integer':
       if (typeof value !== 'number' || !Number.isSafeInteger(value)) return wrong(type, value);
@@ -58,7 +58,7 @@ function readValue(type: SettingType, value: unknown, places: Places): Read {
 }
 
 /** A value of the environment or a flag, where everything is text. */
-function readText(type: SettingType, text: string, places: Places): Read {
+export function readText(type: SettingType, text: string, places: Places): Read {
   switch (type.kind) {
     case 'integer':
       return /^\d[\d_]{0,20}$/.test(text)
@@ -147,7 +147,7 @@ function wrong(type: SettingType, value: unknown, choices: readonly string[] = [
 }
 
 /** A type in words, for messages and for the reference. */
-function describeType(type: SettingType): string {
+export function describeType(type: SettingType): string {
   switch (type.kind) {
     case 'integer':
       return `a whole number from ${type.min} to ${type.max}`;
@@ -167,6 +167,3 @@ function describeType(type: SettingType): string {
       return `a list of at most ${PATTERNS_MAX} regular expressions`;
   }
 }
-
-export type { Places, Read, Value };
-export { describeType, readText, readValue };

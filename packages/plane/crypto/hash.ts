@@ -3,15 +3,13 @@ import * as crypto from 'node:crypto';
 import type { Sha256 } from '@subluminal/core/ports';
 
 /** One call without a hash object, where Node has it (from 20.12). */
-const sha256: Sha256 =
+export const sha256: Sha256 =
   typeof crypto.hash === 'function'
     ? (text) => crypto.hash('sha256', text, 'hex')
     : (text) => crypto.createHash('sha256').update(text, 'utf8').digest('hex');
 
 /** The same of bytes. */
-const sha256Bytes: (bytes: Uint8Array) => string =
+export const sha256Bytes: (bytes: Uint8Array) => string =
   typeof crypto.hash === 'function'
     ? (bytes) => crypto.hash('sha256', bytes, 'hex')
     : (bytes) => crypto.createHash('sha256').update(bytes).digest('hex');
-
-export { sha256, sha256Bytes };

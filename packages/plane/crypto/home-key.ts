@@ -15,7 +15,7 @@ import type { Signer, Verifier } from '@subluminal/core/ports';
 import { readRegularFile } from '../os/index.ts';
 import { createKeyPair, signerFromPem, verifierFromPems } from './keys.ts';
 
-interface KeyFault {
+export interface KeyFault {
   readonly kind: 'fault';
   readonly code: 'SUB_FILE_READ' | 'SUB_FILE_WRITE' | 'SUB_SNAPSHOT_KEY';
   /** A sentence. */
@@ -30,9 +30,9 @@ interface KeyFile {
   readonly verifier: Verifier;
 }
 
-type FoundKey = KeyFile | { readonly kind: 'missing' } | KeyFault;
+export type FoundKey = KeyFile | { readonly kind: 'missing' } | KeyFault;
 
-interface Signature {
+export interface Signature {
   readonly keyId: string;
   readonly value: string;
 }
@@ -45,7 +45,7 @@ const PRIVATE_MODE = 0o600;
 const WRITABLE_BY_OTHERS = 0o022;
 
 /** Reads the key. Whoever could have written it can sign: a file that others may write is none. */
-function readKeyFile(path: string): FoundKey {
+export function readKeyFile(path: string): FoundKey {
   const read = readRegularFile(path, { bytesMax: KEY_BYTES_MAX, noFollow: true });
   if (read.kind === 'missing') return { kind: 'missing' };
   if (read.kind === 'unreadable') return unreadable(path, read.why);
@@ -61,7 +61,7 @@ function readKeyFile(path: string): FoundKey {
 }
 
 /** The key, made when there is none. Of several that make it at once, all get the same. */
-function ensureKeyFile(path: string): KeyFile | KeyFault {
+export function ensureKeyFile(path: string): KeyFile | KeyFault {
   const found = readKeyFile(path);
   if (found.kind !== 'missing') return found;
   const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
@@ -114,7 +114,7 @@ function badKey(path: string): KeyFault {
 }
 
 /** Signs and checks texts with the key of a home; the key is read when it is first needed. */
-interface HomeSeal {
+export interface HomeSeal {
   /** Makes the key where there is none, and no ledger that was signed with one. */
   sign(text: string): { readonly kind: 'signed'; readonly signature: Signature } | KeyFault;
   /** Forged: the key did not sign this text. A fault: there is no key to tell. */
@@ -124,7 +124,7 @@ interface HomeSeal {
   ): { readonly kind: 'holds' } | { readonly kind: 'forged' } | KeyFault;
 }
 
-function homeSeal(home: string): HomeSeal {
+export function homeSeal(home: string): HomeSeal {
   const path = join(home, KEY_FILE);
   let known: KeyFile | undefined;
   return {
@@ -160,6 +160,3 @@ function systemCode(cause: unknown): string {
   if (typeof code !== 'string' || code.startsWith('ERR_')) throw cause;
   return code;
 }
-
-export type { FoundKey, HomeSeal, KeyFault, Signature };
-export { ensureKeyFile, homeSeal, readKeyFile };

@@ -10,20 +10,20 @@ import {
 } from 'node:crypto';
 import type { Signer, Verifier } from '@subluminal/core/ports';
 
-interface KeyPair {
+export interface KeyPair {
   readonly keyId: string;
   readonly privatePem: string;
   readonly publicPem: string;
 }
 
-interface KeyProblem {
+export interface KeyProblem {
   readonly ok: false;
   readonly code: 'SUB_SNAPSHOT_KEY';
   readonly message: string;
 }
 
-type SignerResult = { readonly ok: true; readonly signer: Signer } | KeyProblem;
-type VerifierResult =
+export type SignerResult = { readonly ok: true; readonly signer: Signer } | KeyProblem;
+export type VerifierResult =
   | { readonly ok: true; readonly verifier: Verifier; readonly keyIds: readonly string[] }
   | KeyProblem;
 
@@ -33,7 +33,7 @@ const KEYS_MAX = 1_000;
 /** 64 bytes in base64, in the one spelling that has no stray bits. */
 const SIGNATURE = /^[A-Za-z0-9+/]{85}[AQgw]==$/;
 
-function createKeyPair(): KeyPair {
+export function createKeyPair(): KeyPair {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   return {
     keyId: keyIdOf(publicKey),
@@ -43,7 +43,7 @@ function createKeyPair(): KeyPair {
 }
 
 /** A signer for a PKCS #8 private key. */
-function signerFromPem(privatePem: string): SignerResult {
+export function signerFromPem(privatePem: string): SignerResult {
   const key = readKey(privatePem, createPrivateKey);
   if (key === undefined) return invalid('expected an ed25519 private key in PEM form');
   const keyId = keyIdOf(createPublicKey(key));
@@ -57,7 +57,7 @@ function signerFromPem(privatePem: string): SignerResult {
 }
 
 /** A verifier that trusts exactly these public keys. */
-function verifierFromPems(publicPems: readonly string[]): VerifierResult {
+export function verifierFromPems(publicPems: readonly string[]): VerifierResult {
   if (publicPems.length > KEYS_MAX) return invalid(`expected at most ${KEYS_MAX} public keys`);
   const trusted = new Map<string, KeyObject>();
   for (const [index, pem] of publicPems.entries()) {
@@ -102,6 +102,3 @@ function keyIdOf(publicKey: KeyObject): string {
 function invalid(message: string): KeyProblem {
   return { ok: false, code: 'SUB_SNAPSHOT_KEY', message };
 }
-
-export type { KeyPair, KeyProblem, SignerResult, VerifierResult };
-export { createKeyPair, signerFromPem, verifierFromPems };

@@ -1,7 +1,7 @@
 // The body of a request, within bounds.
 import type { IncomingMessage } from 'node:http';
 
-type Body =
+export type Body =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'malformed'; readonly message: string }
   | { readonly kind: 'too_large' }
@@ -19,7 +19,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const DRAINED_TIMES_MAX = 4;
 
 /** Reads bodies; what is held for all of them at a time has a limit of its own. */
-function bodyReader({ bodyBytesMax, bodiesBytesMax }: BodyLimits) {
+export function bodyReader({ bodyBytesMax, bodiesBytesMax }: BodyLimits) {
   let bytesHeld = 0;
   return (request: IncomingMessage): Promise<Body> =>
     new Promise((resolve) => {
@@ -68,6 +68,3 @@ function parse(chunks: readonly Buffer[]): Body {
     return { kind: 'malformed', message: 'the body is not JSON in UTF-8' };
   }
 }
-
-export type { Body };
-export { bodyReader };

@@ -4,7 +4,7 @@ import { carryState, initialState, type PolicyState, type Snapshot } from '@subl
 /** Rules of earlier versions whose counts are kept; one more loses the oldest. */
 const PARKED_MAX = 10_000;
 
-class Counters {
+export class Counters {
   #state: PolicyState;
   /** Counts of rules that the version in use does not have; a shim may still work by another. */
   #parked: PolicyState | undefined;
@@ -43,5 +43,3 @@ function merge(newer: PolicyState, older: PolicyState): PolicyState {
   }
   return { layout: { owners }, slots, terminated: newer.terminated };
 }
-
-export { Counters };

@@ -2,7 +2,7 @@
 import type { Decision } from '@subluminal/contracts';
 
 /** What a gate wants, and whether that is carried out or only told. */
-interface Said {
+export interface Said {
   /** A refusal; with `approval`, one that a person may lift. */
   readonly decision: Decision;
   readonly enforced: boolean;
@@ -12,7 +12,7 @@ interface Said {
  * A refusal that nobody can lift weighs most, whoever gives it. Then whoever asks for a person, the
  * rules first. What is not enforced is only told, and never hides what the rules would have done.
  */
-function weigh(rules: Decision, said: readonly Said[]): Decision {
+export function weigh(rules: Decision, said: readonly Said[]): Decision {
   if (isFinal(rules)) return rules;
   const enforced = said.filter((one) => one.enforced).map(({ decision }) => decision);
   const refusal = enforced.find(isFinal);
@@ -39,6 +39,3 @@ function spared({ action, rule_id, severity, reason_code, summary }: Decision): 
     would: { action, rule_id, reason_code, summary },
   };
 }
-
-export type { Said };
-export { weigh };

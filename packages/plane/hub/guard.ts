@@ -9,19 +9,19 @@ type Admitted =
   | { readonly ok: true }
   | { readonly ok: false; readonly status: 401 | 403; readonly message: string };
 
-type Guard = (request: IncomingMessage) => Admitted;
+export type Guard = (request: IncomingMessage) => Admitted;
 
-function isToken(token: string): boolean {
+export function isToken(token: string): boolean {
   return TOKEN.test(token);
 }
 
 /** On a Unix socket the file system has admitted already; only pages of a browser are kept out. */
-function unixGuard(): Guard {
+export function unixGuard(): Guard {
   return (request) => originProblem(request) ?? { ok: true };
 }
 
 /** On a port: the right name, no page of a browser, and the token. */
-function tcpGuard(token: string, port: () => number): Guard {
+export function tcpGuard(token: string, port: () => number): Guard {
   const expected = digest(`Bearer ${token}`);
   let hosts: ReadonlySet<string> | undefined;
   return (request) => {
@@ -49,6 +49,3 @@ function digest(text: string): Buffer {
 function refused(status: 401 | 403, message: string): Admitted {
   return { ok: false, status, message };
 }
-
-export type { Guard };
-export { isToken, tcpGuard, unixGuard };

@@ -337,8 +337,6 @@ function otherRun(): Reply<never> {
 }
 
 /** A hub without sockets: requests in, answers out. */
-function createHub(options: HubOptions): Hub {
+export function createHub(options: HubOptions): Hub {
   return new RunHub(options);
 }
-
-export { createHub };

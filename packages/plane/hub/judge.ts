@@ -5,7 +5,7 @@ import type { Judge, JudgedCall } from './types.ts';
 
 const REASON_LENGTH_MAX = 300;
 
-function refusalBy(judge: Judge, judged: JudgedCall): Decision | undefined {
+export function refusalBy(judge: Judge, judged: JudgedCall): Decision | undefined {
   try {
     return judge.refusal(judged);
   } catch (cause) {
@@ -19,5 +19,3 @@ function refusalBy(judge: Judge, judged: JudgedCall): Decision | undefined {
     };
   }
 }
-
-export { refusalBy };

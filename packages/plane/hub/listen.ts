@@ -17,7 +17,7 @@ const OTHERS = 0o077;
 const PRIVATE = 0o600;
 const MESSAGE_LENGTH_MAX = 300;
 
-function listenAt(server: Server, listen: HubListen): Promise<Listening> {
+export function listenAt(server: Server, listen: HubListen): Promise<Listening> {
   return listen.kind === 'unix' ? listenUnix(server, listen.path) : listenTcp(server, listen);
 }
 
@@ -99,7 +99,7 @@ async function bind(server: Server, listen: () => void): Promise<string | undefi
 }
 
 /** The port that the system has given. */
-function portOf(server: Server): number {
+export function portOf(server: Server): number {
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
@@ -113,5 +113,3 @@ function failed(message: string): Failed {
   const harmless = visible(message, MESSAGE_LENGTH_MAX);
   return { kind: 'failed', code: 'SUB_HUB_LISTEN', message: harmless };
 }
-
-export { listenAt, portOf };

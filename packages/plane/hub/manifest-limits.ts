@@ -19,7 +19,7 @@ const NO_ROOM: Verdict = {
   limit_wait: { kind: 'rate', wait_ms: 60_000, words: 'less often: the hub has too many limits' },
 };
 
-class ManifestLimits {
+export class ManifestLimits {
   readonly #states = new Map<string, SurfaceState>();
 
   /** Counts a call, or says what it must wait for; undefined without limits. */
@@ -47,5 +47,3 @@ function keyedOf(limit: NonNullable<Limits>[number]): Keyed {
   const rate = calls === undefined || periodMs === undefined ? undefined : { calls, periodMs };
   return { key, limits: { rate, cooldownMs } };
 }
-
-export { ManifestLimits };

@@ -8,10 +8,10 @@ const STATUSES = [400, 401, 403, 404, 405, 408, 409, 413, 431, 500, 503] as cons
 const SHIM_STATES = ['live', 'silent', 'left'] as const;
 const BOUNDS_S = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.25, 1] as const;
 
-type CallLabel = (typeof CALLS)[number];
-type RefusalStatus = (typeof STATUSES)[number];
+export type CallLabel = (typeof CALLS)[number];
+export type RefusalStatus = (typeof STATUSES)[number];
 
-class Metrics {
+export class Metrics {
   readonly #calls = new Map<CallLabel, number>();
   readonly #refused = new Map<RefusalStatus, number>();
   readonly #buckets = BOUNDS_S.map(() => 0);
@@ -76,6 +76,3 @@ function sample(name: string, labels: { readonly [label: string]: string }, valu
   const shown = pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
   return `subluminal_hub_${name}${shown} ${value}`;
 }
-
-export type { CallLabel, RefusalStatus };
-export { Metrics };

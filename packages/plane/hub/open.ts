@@ -29,7 +29,7 @@ const HEADER_BYTES_MAX = 8_192;
 const HEADERS_MAX = 64;
 
 /** Opens the hub of a run; a port or path that cannot be had is told, not thrown. */
-async function openHub(options: OpenHubOptions): Promise<HubOpened> {
+export async function openHub(options: OpenHubOptions): Promise<HubOpened> {
   const limits = { ...LIMITS, ...options.serverLimits };
   const hub = createHub(options);
   const server = createServer({
@@ -99,5 +99,3 @@ async function closeServer(server: Server, closeMs: number): Promise<void> {
   await closed;
   clearTimeout(overdue);
 }
-
-export { openHub };

@@ -21,7 +21,7 @@ interface PoliciesOptions {
 }
 
 /** One version of a policy, and what the policy has counted. */
-interface Policy {
+export interface Policy {
   readonly snapshot: { readonly [P in Profile]: Snapshot };
   readonly counters: Counters;
   /** What it says of content that servers bring in, if it says anything. */
@@ -32,7 +32,7 @@ interface Policy {
 
 type Taken = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
-class Policies {
+export class Policies {
   readonly #options: PoliciesOptions;
   readonly #byHash = new Map<string, Policy>();
   readonly #countersById = new Map<string, Counters>();
@@ -119,6 +119,3 @@ function taintFinder(snapshot: Snapshot): Policy['taintFor'] {
     return known.get(key);
   };
 }
-
-export type { Policy };
-export { Policies };

@@ -2,7 +2,7 @@
 import { type EvaluateRequest, isObject, type JsonObject } from '@subluminal/contracts';
 import type { Call } from '@subluminal/core/policy';
 
-interface AskedCall {
+export interface AskedCall {
   readonly callId: string;
   readonly policyHash: string;
   readonly call: Call;
@@ -16,7 +16,7 @@ type ReadCall =
   | { readonly ok: false; readonly message: string };
 
 /** Only tool calls are decided here, and only with all that a rule may look at. */
-function readCall(request: EvaluateRequest, runId: string): ReadCall {
+export function readCall(request: EvaluateRequest, runId: string): ReadCall {
   const { direction, message_type, method } = request;
   if (direction !== 'agent_to_server' || message_type !== 'request' || method !== 'tools/call') {
     return refused('only requests of tools/call by the agent are decided here');
@@ -72,6 +72,3 @@ function missing(field: string): { readonly ok: false; readonly message: string 
 function refused(message: string): { readonly ok: false; readonly message: string } {
   return { ok: false, message };
 }
-
-export type { AskedCall };
-export { readCall };

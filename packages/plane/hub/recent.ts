@@ -1,6 +1,6 @@
 // The last things of a kind: a map that forgets its oldest entries first.
 
-interface Recent<V> {
+export interface Recent<V> {
   get(key: string): V | undefined;
   /** The value, and no longer in it. */
   take(key: string): V | undefined;
@@ -14,7 +14,7 @@ interface RecentLimits {
   readonly weightMax?: number;
 }
 
-function recent<V>({ entriesMax, weightMax = entriesMax }: RecentLimits): Recent<V> {
+export function recent<V>({ entriesMax, weightMax = entriesMax }: RecentLimits): Recent<V> {
   const entries = new Map<string, { readonly value: V; readonly weight: number }>();
   let total = 0;
   const remove = (key: string): V | undefined => {
@@ -42,6 +42,3 @@ function recent<V>({ entriesMax, weightMax = entriesMax }: RecentLimits): Recent
     },
   };
 }
-
-export type { Recent };
-export { recent };

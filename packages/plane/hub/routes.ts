@@ -17,7 +17,7 @@ import { visible } from '@subluminal/core/visible';
 import type { CallLabel, RefusalStatus } from './metrics.ts';
 import type { Hub, Reply } from './types.ts';
 
-type Answer =
+export type Answer =
   | {
       readonly kind: 'json';
       readonly value: unknown;
@@ -27,7 +27,7 @@ type Answer =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly status: RefusalStatus; readonly message: string };
 
-type Route =
+export type Route =
   | { readonly method: 'GET'; readonly answer: () => Answer }
   | { readonly method: 'POST'; readonly answer: (body: unknown) => Answer | Promise<Answer> };
 
@@ -35,7 +35,10 @@ const MESSAGE_LENGTH_MAX = 300;
 const [TASK_PREFIX] = HUB_ENDPOINTS.task.path.split('{', 1);
 
 /** Finds the route of a path. */
-function hubRoutes(hub: Hub, metricsText: () => string): (path: string) => Route | undefined {
+export function hubRoutes(
+  hub: Hub,
+  metricsText: () => string,
+): (path: string) => Route | undefined {
   const { health, evaluate, observe, heartbeat, policy, result, terminate, metrics } =
     HUB_ENDPOINTS;
   const routes = new Map<string, Route>([
@@ -115,6 +118,3 @@ function get(answer: () => Answer): Route {
 function post(answer: (body: unknown) => Answer | Promise<Answer>): Route {
   return { method: 'POST', answer };
 }
-
-export type { Answer, Route };
-export { hubRoutes };

@@ -14,7 +14,7 @@ interface ServeOptions {
   readonly limits: ServerLimits;
 }
 
-interface Serving {
+export interface Serving {
   readonly metrics: Metrics;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   /** From now on each connection ends with its answer. */
@@ -24,7 +24,7 @@ interface Serving {
 const BROKEN: Answer = { kind: 'refused', status: 500, message: 'the hub has failed' };
 const BUSY: Answer = { kind: 'refused', status: 503, message: 'the hub has too much to do' };
 
-function serving({ hub, guard, gate, limits }: ServeOptions): Serving {
+export function serving({ hub, guard, gate, limits }: ServeOptions): Serving {
   const metrics = new Metrics();
   const routeOf = hubRoutes(hub, () => metrics.text(hub));
   const readBody = bodyReader(limits);
@@ -118,9 +118,6 @@ function rendered(answer: Answer): {
   }
 }
 
-function errorText(status: RefusalStatus, message: string): string {
+export function errorText(status: RefusalStatus, message: string): string {
   return JSON.stringify({ error: { status, message } });
 }
-
-export type { Serving };
-export { errorText, serving };

@@ -18,7 +18,7 @@ interface Family {
   readonly samples: readonly Sample[];
 }
 
-function serverMetrics(totals: ServerTotals): readonly string[] {
+export function serverMetrics(totals: ServerTotals): readonly string[] {
   const servers = [...totals.servers];
   const each = (samplesOf: (total: ServerTotal) => readonly Sample[]): readonly Sample[] =>
     servers.flatMap(([server_id, total]) =>
@@ -107,5 +107,3 @@ function shown(labels: Sample['labels']): string {
 function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }
-
-export { serverMetrics };

@@ -4,11 +4,11 @@ import { HUB_DECISIONS, HUB_METHODS, type Profile, type ShimCounts } from '@subl
 import { visible } from '@subluminal/core/visible';
 
 /** `stopped`: its shim has left. `lost`: its shim was not heard of for too long. */
-const SERVER_STATES = ['running', 'exited', 'failed', 'stopped', 'lost'] as const;
-type ServerState = (typeof SERVER_STATES)[number];
+export const SERVER_STATES = ['running', 'exited', 'failed', 'stopped', 'lost'] as const;
+export type ServerState = (typeof SERVER_STATES)[number];
 type Direction = ShimCounts['messages'][number]['direction'];
 
-interface ServerTotal {
+export interface ServerTotal {
   /** By direction, then by method. */
   readonly messages: { readonly [D in Direction]: Map<string, number> };
   /** By profile, then by decision. */
@@ -29,7 +29,7 @@ const OTHER = 'other';
 const METHODS: ReadonlySet<string> = new Set(HUB_METHODS);
 const DECISIONS: ReadonlySet<string> = new Set(HUB_DECISIONS);
 
-class ServerTotals {
+export class ServerTotals {
   readonly #servers = new Map<string, ServerTotal>();
   /** Who has a name of its own; for good, since a counter must not go back. */
   readonly #named: Set<string>;
@@ -120,6 +120,3 @@ function errorLabel({ framingErrors }: ServerTotal, errorType: string): string {
 function bump<K>(counts: Map<K, number>, key: K, count: number): void {
   counts.set(key, (counts.get(key) ?? 0) + count);
 }
-
-export type { ServerState, ServerTotal };
-export { SERVER_STATES, ServerTotals };

@@ -40,7 +40,7 @@ const NOTHING: ShimSummary = {
 /** A shim that falls silent says nothing more, so somebody has to look. */
 const LOOK_EVERY_MS = 250;
 
-class Shims {
+export class Shims {
   readonly #options: ShimsOptions;
   readonly #shims = new Map<string, Shim>();
   /** What those had counted that are no longer in the list. */
@@ -194,5 +194,3 @@ function add(one: ShimSummary, other: ShimSummary | null): ShimSummary {
     answers_held_back: (one.answers_held_back ?? 0) + (other.answers_held_back ?? 0),
   };
 }
-
-export { Shims };

@@ -24,13 +24,13 @@ import {
 } from '@subluminal/core/taint';
 
 /** The taint section of a policy, ready to use. */
-interface TaintRules {
+export interface TaintRules {
   readonly policy: TaintPolicy;
   readonly approval: FullTaintSection['approval'];
   readonly mode: Mode;
 }
 
-interface TaintSaid {
+export interface TaintSaid {
   /** The refusals that it wants, those that a person may lift included. */
   readonly decisions: readonly Decision[];
   readonly note: ContentOutcome | undefined;
@@ -42,11 +42,11 @@ const NOTHING: TaintSaid = { decisions: [], note: undefined };
 /** Answers at a server whose policy says nothing of taint may reach one whose policy does. */
 const STRICT = compileTaint();
 
-function taintRules(section: FullTaintSection, mode: Mode): TaintRules {
+export function taintRules(section: FullTaintSection, mode: Mode): TaintRules {
   return { policy: compileTaint(section), approval: section.approval, mode };
 }
 
-class RunTaint {
+export class RunTaint {
   #state: TaintState = newTaint();
 
   /** Remembers an answer; of one that is not known whole, that it was not. */
@@ -149,6 +149,3 @@ function actionOf(decisions: readonly Decision[]): ContentOutcome['action'] {
   if (decisions.length === 0) return 'tag';
   return decisions.some(({ approval }) => approval === undefined) ? 'block' : 'ask';
 }
-
-export type { TaintRules, TaintSaid };
-export { RunTaint, taintRules };

@@ -17,7 +17,7 @@ import type { Sha256, Verifier } from '@subluminal/core/ports';
 import type { RunTerms } from './client/types.ts';
 import type { ServerTotals } from './server-totals.ts';
 
-interface HubLimits {
+export interface HubLimits {
   /** Compiled policies that are kept; the one that was not used for longest goes first. */
   readonly policiesMax: number;
   /** Policies that count apart. One more is refused: forgetting a count would lift a limit. */
@@ -31,21 +31,21 @@ interface HubLimits {
   readonly silentMs: number;
 }
 
-interface JudgedCall {
+export interface JudgedCall {
   readonly call: Call;
   readonly riskClass: readonly string[];
   readonly nowMs: number;
 }
 
 /** Who decides beside the rules, such as Cedar policies. */
-interface Judge {
+export interface Judge {
   /** What a shim is told, so that it asks for every call. */
   readonly name: string;
   /** The refusal that it wants, if any. At once; whatever it throws is a refusal, too. */
   refusal(judged: JudgedCall): Decision | undefined;
 }
 
-interface HubOptions {
+export interface HubOptions {
   readonly runId: string;
   /** For shims to compare with what they were told elsewhere. */
   readonly terms?: RunTerms;
@@ -63,19 +63,19 @@ interface HubOptions {
 }
 
 /** What the core says to a request: an answer, or why there is none. */
-type Reply<T> =
+export type Reply<T> =
   | { readonly kind: 'answer'; readonly response: T }
   | { readonly kind: 'refused'; readonly status: 400 | 409 | 503; readonly message: string };
 
 /** A shim that is looser than its run, in words. */
-interface UnlikeShim {
+export interface UnlikeShim {
   readonly serverId: string;
   readonly reason: string;
   /** False: for that reason its server was not started. */
   readonly hasStarted: boolean;
 }
 
-interface ShimStatus {
+export interface ShimStatus {
   readonly shimId: string;
   readonly serverId: string;
   readonly lastSeenMs: number;
@@ -86,7 +86,7 @@ interface ShimStatus {
 }
 
 /** What the host of a hub may ask and do. */
-interface HubControl {
+export interface HubControl {
   /** All shims of the run together, those that have left included. */
   summary(): ShimSummary;
   shims(): readonly ShimStatus[];
@@ -99,7 +99,7 @@ interface HubControl {
 }
 
 /** A hub without its sockets. */
-interface Hub extends HubControl {
+export interface Hub extends HubControl {
   readonly stopping: boolean;
   /** Who decides beside the rules. */
   readonly judges: readonly string[];
@@ -117,13 +117,13 @@ interface Hub extends HubControl {
   terminate(request: TerminateRequest): Reply<HeartbeatResponse>;
 }
 
-type HubListen =
+export type HubListen =
   /** The folder must be private (0700) already; the socket becomes 0600. */
   | { readonly kind: 'unix'; readonly path: string }
   /** On 127.0.0.1 only; a free port unless one is given. */
   | { readonly kind: 'tcp'; readonly token: string; readonly port?: number };
 
-interface ServerLimits {
+export interface ServerLimits {
   readonly bodyBytesMax: number;
   /** Bodies that are being read, all together. */
   readonly bodiesBytesMax: number;
@@ -139,35 +139,18 @@ interface ServerLimits {
   readonly closeMs: number;
 }
 
-interface OpenHubOptions extends HubOptions {
+export interface OpenHubOptions extends HubOptions {
   readonly listen: HubListen;
   readonly serverLimits?: Partial<ServerLimits>;
 }
 
-interface RunningHub extends HubControl {
+export interface RunningHub extends HubControl {
   /** What a shim is given: `unix:/path` or `http://127.0.0.1:PORT`. */
   readonly endpoint: string;
   /** Stops listening and ends every connection; nothing is left behind. */
   close(): Promise<void>;
 }
 
-type HubOpened =
+export type HubOpened =
   | { readonly kind: 'open'; readonly hub: RunningHub }
   | { readonly kind: 'failed'; readonly code: 'SUB_HUB_LISTEN'; readonly message: string };
-
-export type {
-  Hub,
-  HubControl,
-  HubLimits,
-  HubListen,
-  HubOpened,
-  HubOptions,
-  Judge,
-  JudgedCall,
-  OpenHubOptions,
-  Reply,
-  RunningHub,
-  ServerLimits,
-  ShimStatus,
-  UnlikeShim,
-};

@@ -15,7 +15,7 @@ interface StaleOptions {
 }
 
 /** What a file of an agent may hold. Writers refuse to write more, readers to read more. */
-const AGENT_FILE_BYTES_MAX = 1_048_576;
+export const AGENT_FILE_BYTES_MAX = 1_048_576;
 const FILE = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.[A-Za-z0-9.-]{1,200}$/;
 const PLACE = /^shim-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
 const FILES_MAX = 500;
@@ -25,17 +25,17 @@ const KEPT_MS = 60 * 60_000;
 /** Of a container with the same home, whose processes nobody sees here; most are gone by then. */
 const KEPT_ELSEWHERE_MS = 30 * 24 * KEPT_MS;
 
-function agentFileName({ pid, start }: ProcessName): string {
+export function agentFileName({ pid, start }: ProcessName): string {
   return `agent-${pid}-${start}.json`;
 }
 
 /** The place of a shim in the run of an agent. */
-function placeName({ pid, start }: ProcessName, shim: ProcessName): string {
+export function placeName({ pid, start }: ProcessName, shim: ProcessName): string {
   return `agent-${pid}-${start}.shim-${shim.pid}-${shim.start}.json`;
 }
 
 /** Whether a shim that lives has a place in the run of this agent. Places of dead ones are removed. */
-function hasShims(runDir: string, agent: ProcessName, system: System): boolean {
+export function hasShims(runDir: string, agent: ProcessName, system: System): boolean {
   const prefix = `agent-${agent.pid}-${agent.start}.`;
   let isOneAlive = false;
   for (const name of readdirSync(runDir).filter((one) => one.startsWith(prefix))) {
@@ -48,7 +48,7 @@ function hasShims(runDir: string, agent: ProcessName, system: System): boolean {
 }
 
 /** The whole text, undefined when there is no such file. Throws when it cannot be read. */
-function readAgentFile(path: string): string | undefined {
+export function readAgentFile(path: string): string | undefined {
   const read = readRegularFile(path, { bytesMax: AGENT_FILE_BYTES_MAX });
   if (read.kind === 'missing' && read.code === 'ENOENT') return undefined;
   if (read.kind === 'read') return read.bytes.toString('utf8');
@@ -56,7 +56,7 @@ function readAgentFile(path: string): string | undefined {
 }
 
 /** Removes the files of agents that are gone. */
-function dropStaleFiles({ runDir, system, nowMs }: StaleOptions): void {
+export function dropStaleFiles({ runDir, system, nowMs }: StaleOptions): void {
   for (const name of readdirSync(runDir).slice(0, FILES_MAX)) {
     const [, pid, start] = FILE.exec(name) ?? [];
     if (pid === undefined) continue;
@@ -70,7 +70,7 @@ function dropStaleFiles({ runDir, system, nowMs }: StaleOptions): void {
 }
 
 /** Whether an agent of this boot is on record whose processes have other numbers than those here. */
-function hasFilesOfElsewhere(runDir: string, system: System): boolean {
+export function hasFilesOfElsewhere(runDir: string, system: System): boolean {
   const boot = system.space?.()?.slice(0, BOOT_LENGTH);
   if (boot === undefined || !existsSync(runDir)) return false;
   const names = readdirSync(runDir).filter((name) => FILE.test(name));
@@ -97,21 +97,10 @@ function spaceOf(path: string): string | undefined {
   }
 }
 
-function drop(path: string): void {
+export function drop(path: string): void {
   try {
     unlinkSync(path);
   } catch {
     // Another one was quicker.
   }
 }
-
-export {
-  AGENT_FILE_BYTES_MAX,
-  agentFileName,
-  drop,
-  dropStaleFiles,
-  hasFilesOfElsewhere,
-  hasShims,
-  placeName,
-  readAgentFile,
-};

@@ -3,7 +3,7 @@ import type { Client } from '@subluminal/contracts';
 import { type ProcessInfo, processInfo } from './process-info.ts';
 import type { System } from './system.ts';
 
-interface AgentProcess {
+export interface AgentProcess {
   readonly process: ProcessInfo;
   readonly client: Client;
 }
@@ -17,7 +17,7 @@ const CLIENTS = /^(claude|codex)(?:$|[-_. ])/;
 const LAUNCHERS_MAX = 4;
 
 /** Undefined when the agent is gone, or was never there: then the init process has its place. */
-function agentProcess(system: System): AgentProcess | undefined {
+export function agentProcess(system: System): AgentProcess | undefined {
   let info = processInfo(system.ppid, system);
   for (let skipped = 0; info !== undefined && skipped < LAUNCHERS_MAX; skipped++) {
     const client = clientOf(info);
@@ -37,18 +37,18 @@ function isLauncher(info: ProcessInfo): boolean {
 }
 
 /** A shell that a person types into: it runs neither a command nor a script. */
-function isInteractiveShell({ name, args }: ProcessInfo): boolean {
+export function isInteractiveShell({ name, args }: ProcessInfo): boolean {
   const [program = name, ...flags] = args.filter((word) => word !== '');
   const isShell = SHELLS.test(baseName(program).replace(/^-/, ''));
   return isShell && flags.every((flag) => /^(?:-[il]+|--login)$/.test(flag));
 }
 
 /** Adopts the processes whose parents have ended. */
-function isInit(info: ProcessInfo): boolean {
+export function isInit(info: ProcessInfo): boolean {
   return info.pid === 1 || INITS.test(baseName(info.name));
 }
 
-function clientOf(info: ProcessInfo): Client {
+export function clientOf(info: ProcessInfo): Client {
   for (const name of namesOf(info)) {
     const client = CLIENTS.exec(name.toLowerCase())?.[1];
     if (client === 'claude' || client === 'codex') return client;
@@ -66,6 +66,3 @@ function namesOf({ name, args }: ProcessInfo): readonly string[] {
 function baseName(path: string): string {
   return path.split('/').at(-1) ?? '';
 }
-
-export type { AgentProcess };
-export { agentProcess, clientOf, isInit, isInteractiveShell };

@@ -2,7 +2,7 @@
 import type { Workload } from '@subluminal/contracts';
 import { shortText } from './short-text.ts';
 
-type Env = { readonly [name: string]: string | undefined };
+export type Env = { readonly [name: string]: string | undefined };
 
 interface Provider {
   readonly name: string;
@@ -84,14 +84,14 @@ const PROVIDERS: readonly Provider[] = [
 
 const OFF = new Set(['', '0', 'false', 'no']);
 
-interface CiJob {
+export interface CiJob {
   readonly workload: Workload;
   /** Who started the job, where the provider says so. */
   readonly actor: string | undefined;
 }
 
 /** The job this runs in; undefined outside of CI. */
-function ciJob(env: Env): CiJob | undefined {
+export function ciJob(env: Env): CiJob | undefined {
   const isOn = (name: string) => !OFF.has((env[name] ?? '').toLowerCase());
   const provider = PROVIDERS.find(({ sign }) => isOn(sign));
   if (provider === undefined) return isOn('CI') ? { workload: {}, actor: undefined } : undefined;
@@ -115,6 +115,3 @@ function ciJob(env: Env): CiJob | undefined {
 function withoutSecret(repo: string): string {
   return repo.replace(/^([a-z+]+:\/\/)[^/]*@/i, '$1');
 }
-
-export type { CiJob, Env };
-export { ciJob };

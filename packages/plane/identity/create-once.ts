@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readAgentFile } from './agent-files.ts';
 
-interface Once {
+export interface Once {
   readonly text: string;
   /** Whether it is our text, because we were first. */
   readonly isOurs: boolean;
@@ -13,7 +13,7 @@ interface Once {
  * The content of the file, which is ours when there was none. The file appears with its content:
  * nobody reads half of it. Throws what the system says, and leaves nothing behind then.
  */
-function createOnce(path: string, text: string, suffix: string): Once {
+export function createOnce(path: string, text: string, suffix: string): Once {
   const there = readAgentFile(path);
   if (there !== undefined) return { text: there, isOurs: false };
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -30,6 +30,3 @@ function createOnce(path: string, text: string, suffix: string): Once {
     rmSync(draft, { force: true });
   }
 }
-
-export type { Once };
-export { createOnce };

@@ -11,7 +11,7 @@ import { withoutServers } from './server-only.ts';
 import { shortText } from './short-text.ts';
 import { type System, thisSystem } from './system.ts';
 
-interface IdentifyOptions {
+export interface IdentifyOptions {
   readonly env: Env;
   /** Variables that were set for the server alone: of them only what the agent has says who acts. */
   readonly serverOnly?: readonly string[];
@@ -23,7 +23,7 @@ interface IdentifyOptions {
   readonly system?: System;
 }
 
-interface Identified {
+export interface Identified {
   readonly producer: Producer;
   /** Who made up the run: the one that did tells of its start. */
   readonly runOrigin: RunId['origin'];
@@ -40,7 +40,7 @@ const ENVS: readonly EnvName[] = ['dev', 'ci', 'prod', 'unknown'];
 const LEVELS_MAX = 64;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-function identify(given: IdentifyOptions): Identified {
+export function identify(given: IdentifyOptions): Identified {
   const { paths, nowMs, profile, serverOnly = [], system = thisSystem() } = given;
   const warnings: string[] = [];
   const warn = (text: string) => warnings.push(text);
@@ -147,6 +147,3 @@ function hostId(path: string, system: System, warn: Warn): string {
   }
   return fresh;
 }
-
-export type { Identified, IdentifyOptions };
-export { identify };

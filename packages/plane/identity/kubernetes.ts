@@ -11,7 +11,7 @@ const LABELS_MAX = 64;
 const LABEL_LENGTH_MAX = 512;
 
 /** The pod; undefined outside of a cluster. */
-function pod(env: Env, system: System): Workload | undefined {
+export function pod(env: Env, system: System): Workload | undefined {
   const namespaceFile = system.readFile(`${ACCOUNT}/namespace`)?.trim();
   if (!env['KUBERNETES_SERVICE_HOST'] && !namespaceFile) return undefined;
   const token = tokenSubject(system.readFile(`${ACCOUNT}/token`));
@@ -59,5 +59,3 @@ function unquoted(value: string): string {
     return value.slice(1, -1);
   }
 }
-
-export { pod };

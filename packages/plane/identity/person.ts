@@ -9,7 +9,7 @@ import type { Env } from './ci.ts';
 import { type ProcessInfo, processInfo } from './process-info.ts';
 import type { System } from './system.ts';
 
-interface PersonOptions {
+export interface PersonOptions {
   readonly env: Env;
   /** The folder of sockets and agent files. */
   readonly runDir: string;
@@ -18,7 +18,7 @@ interface PersonOptions {
   readonly system: System;
 }
 
-type PersonProblem =
+export type PersonProblem =
   /** The command was started by a governed agent, or by something that the agent has started. */
   | { readonly kind: 'inside'; readonly what: string }
   /** A run is alive, and the command may have been started by what the run has left behind. */
@@ -36,7 +36,7 @@ const WINDOWS =
   /^\/(?:usr|opt|nix\/store|snap)\/.*\/(?:alacritty|foot|ghostty|gnome-terminal-server|kitty|konsole|ptyxis-agent|rxvt|st|urxvt|wezterm-gui|xfce4-terminal|xterm)$/;
 
 /** Undefined when nothing speaks against a person. */
-function personProblem(options: PersonOptions): PersonProblem | undefined {
+export function personProblem(options: PersonOptions): PersonProblem | undefined {
   const { env, runDir, system } = options;
   const mark = MARKS.find((name) => (env[name] ?? '') !== '');
   if (mark !== undefined) return inside(`${mark} is set`);
@@ -170,7 +170,7 @@ function ticksOf({ start }: ProcessInfo): number {
  * Why this process has no terminal that a person sits at: its input is not one, it has no controlling
  * terminal, or it runs in the background of one.
  */
-function terminalProblem(stdinIsTerminal: boolean, system: System): string | undefined {
+export function terminalProblem(stdinIsTerminal: boolean, system: System): string | undefined {
   if (!stdinIsTerminal) return 'its input is not a terminal';
   try {
     closeSync(openSync('/dev/tty', 'r'));
@@ -198,6 +198,3 @@ function processGroups(system: System): { own: number; foreground: number } | un
   const groups = { own: Number(own), foreground: Number(foreground) };
   return groups.own > 0 && groups.foreground > 0 ? groups : undefined;
 }
-
-export type { PersonOptions, PersonProblem };
-export { personProblem, terminalProblem };

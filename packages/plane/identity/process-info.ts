@@ -1,7 +1,7 @@
 // What the system tells about another process.
 import type { System } from './system.ts';
 
-interface ProcessInfo {
+export interface ProcessInfo {
   readonly pid: number;
   readonly ppid: number;
   readonly name: string;
@@ -14,7 +14,7 @@ interface ProcessInfo {
 /** Enough for `node --flag --flag sub.mjs run`. */
 const ARGS_MAX = 6;
 
-function processInfo(pid: number, system: System): ProcessInfo | undefined {
+export function processInfo(pid: number, system: System): ProcessInfo | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   return system.platform === 'linux' ? fromProc(pid, system) : fromPs(pid, system);
 }
@@ -51,6 +51,3 @@ function fromPs(pid: number, system: System): ProcessInfo | undefined {
 function clean(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '');
 }
-
-export type { ProcessInfo };
-export { processInfo };

@@ -16,7 +16,7 @@ import { createOnce } from './create-once.ts';
 import { processInfo } from './process-info.ts';
 import type { System } from './system.ts';
 
-interface RunId {
+export interface RunId {
   readonly id: string;
   /** `given` by SUB_RUN_ID, `created` here, `joined` from another shim, or `alone` without a file. */
   readonly origin: 'given' | 'created' | 'joined' | 'alone';
@@ -39,7 +39,7 @@ interface RunIdOptions {
 const ID = /^[\x21-\x7e]{1,256}$/;
 const nobodyLeft = (): boolean => true;
 
-function runIdOf(options: RunIdOptions): RunId {
+export function runIdOf(options: RunIdOptions): RunId {
   const { given, agent, system } = options;
   if (given !== undefined) return { id: given, origin: 'given', leave: nobodyLeft };
   const shim = processInfo(system.pid, system);
@@ -129,6 +129,3 @@ function readId(text: string): string | undefined {
     return undefined;
   }
 }
-
-export type { RunId };
-export { runIdOf };

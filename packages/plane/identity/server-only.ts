@@ -9,7 +9,7 @@ interface Around {
 }
 
 /** The environment with these variables as the agent itself has them; Linux alone tells that. */
-function withoutServers(env: Env, names: readonly string[], { agent, system }: Around): Env {
+export function withoutServers(env: Env, names: readonly string[], { agent, system }: Around): Env {
   // What we say ourselves is no variable of a server.
   const own = new Set(names.filter((name) => !/^SUB_/i.test(name)));
   if (own.size === 0) return env;
@@ -23,5 +23,3 @@ function withoutServers(env: Env, names: readonly string[], { agent, system }: A
   const rest = Object.entries(env).filter(([name]) => !own.has(name));
   return Object.fromEntries([...rest, ...had]);
 }
-
-export { withoutServers };

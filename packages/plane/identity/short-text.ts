@@ -2,8 +2,6 @@
 const TEXT_LENGTH_MAX = 1_024;
 
 /** A text that may stand on every line; nothing for an empty one. */
-function shortText(value: string | undefined): string | undefined {
+export function shortText(value: string | undefined): string | undefined {
   return value ? value.slice(0, TEXT_LENGTH_MAX) : undefined;
 }
-
-export { shortText };

@@ -14,7 +14,7 @@ import {
 import { hostname, userInfo } from 'node:os';
 import { uuidv7 } from 'uuidv7';
 
-interface System {
+export interface System {
   readonly platform: string;
   readonly pid: number;
   readonly ppid: number;
@@ -49,7 +49,7 @@ const FILE_BYTES_MAX = 8_388_608;
 const CHUNK_BYTES = 65_536;
 const PS_TIMEOUT_MS = 2_000;
 
-function thisSystem(): System {
+export function thisSystem(): System {
   return {
     platform: process.platform,
     pid: process.pid,
@@ -150,6 +150,3 @@ function readUserName(): string | undefined {
     return undefined;
   }
 }
-
-export type { System };
-export { thisSystem };

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { LineReader } from './lines.ts';
 import { CONTROL_HELLO, type Request, readObject } from './protocol.ts';
 
-interface Question {
+export interface Question {
   readonly socketPath: string;
   readonly request: Request;
   readonly timeoutMs: number;
@@ -11,7 +11,7 @@ interface Question {
   readonly untilEnd?: boolean;
 }
 
-type Reply =
+export type Reply =
   | { readonly kind: 'answer'; readonly value: { readonly [name: string]: unknown } }
   /** Nobody listens, or what listens is no ledger. */
   | { readonly kind: 'nobody' }
@@ -19,7 +19,12 @@ type Reply =
 
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
-function ask({ socketPath, request, timeoutMs, untilEnd = false }: Question): Promise<Reply> {
+export function ask({
+  socketPath,
+  request,
+  timeoutMs,
+  untilEnd = false,
+}: Question): Promise<Reply> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
     const lines = new LineReader(ANSWER_BYTES_MAX);
@@ -45,6 +50,3 @@ function ask({ socketPath, request, timeoutMs, untilEnd = false }: Question): Pr
     socket.on('close', () => finish(answer));
   });
 }
-
-export type { Question, Reply };
-export { ask };

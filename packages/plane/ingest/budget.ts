@@ -1,7 +1,7 @@
 // What all connections together may hold in memory of lines that have no end yet. One connection may
 // hold a long line; many that never end theirs must not take the daemon's memory.
 
-interface Holder {
+export interface Holder {
   readonly heldBytes: number;
   /** Lets go of what it holds, and of the connection. */
   drop(): void;
@@ -10,7 +10,7 @@ interface Holder {
 /** Four of the longest lines that there may be. */
 const HELD_BYTES_MAX = 128 * 1024 * 1024;
 
-class Budget {
+export class Budget {
   readonly #bytesMax: number;
   readonly #held = new Map<Holder, number>();
   #total = 0;
@@ -46,6 +46,3 @@ class Budget {
     return largest;
   }
 }
-
-export type { Holder };
-export { Budget };

@@ -16,7 +16,7 @@ import {
   type TakenCounts,
 } from './protocol.ts';
 
-interface FollowOptions {
+export interface FollowOptions {
   /** Everything behind this event. */
   readonly after?: number;
   /** Without `after`: so many of the last events first; 0. */
@@ -24,13 +24,13 @@ interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
-interface FollowedEvent {
+export interface FollowedEvent {
   /** Its place in the ledger. They go up, not always by one: the ledger has events of its own. */
   readonly seq: number;
   readonly event: Event;
 }
 
-interface LedgerClient {
+export interface LedgerClient {
   /**
    * True when everything that had reached the socket or the spool is committed; false when nobody
    * listens or the time is up.
@@ -57,7 +57,7 @@ const WORK_TIMEOUT_MS = 600_000;
 /** The event and a few words around it. */
 const FOLLOWED_BYTES_MAX = LINE_BYTES_MAX + 1_024;
 
-function createLedgerClient({ socketPath }: { readonly socketPath: string }): LedgerClient {
+export function createLedgerClient({ socketPath }: { readonly socketPath: string }): LedgerClient {
   const work = { socketPath, timeoutMs: WORK_TIMEOUT_MS };
   return {
     sync: async (timeoutMs) => isOk(await ask({ socketPath, timeoutMs, request: { do: 'sync' } })),
@@ -173,6 +173,3 @@ function readFollowed(line: string): FollowedEvent | undefined {
   const parsed = parts?.[2] === undefined ? undefined : parseEventLine(parts[2]);
   return parsed?.ok === true ? { seq: Number(parts?.[1]), event: parsed.event } : undefined;
 }
-
-export type { FollowedEvent, FollowOptions, LedgerClient };
-export { createLedgerClient };

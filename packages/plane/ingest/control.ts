@@ -10,7 +10,7 @@ import {
 } from './protocol.ts';
 
 /** What can be asked of the daemon. */
-interface Controls {
+export interface Controls {
   readonly ledger: IngestLedger;
   sync(): Promise<void>;
   status(): Promise<LedgerStatus>;
@@ -21,7 +21,7 @@ interface Controls {
   take(lines: readonly NumberedLine[]): Promise<TakenCounts>;
 }
 
-class Controller implements Talk {
+export class Controller implements Talk {
   readonly #peer: Peer;
   readonly #controls: Controls;
   #last: Promise<void> = Promise.resolve();
@@ -109,6 +109,3 @@ class Controller implements Talk {
     if (this.#hasEnded && this.#waiting === 0 && !this.#isStopping) this.#peer.end();
   }
 }
-
-export type { Controls };
-export { Controller };

@@ -10,7 +10,7 @@ interface FollowWish {
 
 const PAGE_EVENTS = 100;
 
-class Follower implements Talk {
+export class Follower implements Talk {
   readonly #peer: Peer;
   readonly #ledger: IngestLedger;
   #isGone = false;
@@ -76,5 +76,3 @@ function textOf({ seq, line }: { readonly seq: number; readonly line: string | n
   const event = line.includes('\n') || line.includes('\r') ? line.replaceAll(/[\r\n]/g, ' ') : line;
   return `{"seq":${seq},"event":${event}}\n`;
 }
-
-export { Follower };

@@ -5,7 +5,7 @@ import type { IngestLedger } from './ports.ts';
 import type { NumberedLine, TakenCounts } from './protocol.ts';
 
 /** Whoever sent lines, and wants to know when they are safe. */
-interface Sender {
+export interface Sender {
   /** So many more of its lines, in order, are committed. */
   committed(count: number): void;
 }
@@ -20,7 +20,7 @@ interface IntakeOptions {
   readonly limits?: Partial<IntakeLimits>;
 }
 
-interface IntakeLimits {
+export interface IntakeLimits {
   readonly queueLines: number;
   readonly queueLength: number;
   readonly batchLines: number;
@@ -46,14 +46,14 @@ const GATHER_SHARE = 5;
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 5_000;
 /** No line has it: what came without a number is filed under this one, with the rejects. */
-const NO_NUMBER = -1;
+export const NO_NUMBER = -1;
 
 /** Thrown to those who wait when the intake ends before their lines are committed. */
-class IntakeEnded extends Error {
+export class IntakeEnded extends Error {
   override readonly name = 'IntakeEnded';
 }
 
-class Intake {
+export class Intake {
   readonly #options: IntakeOptions;
   readonly #limits: IntakeLimits;
   readonly #ended = new AbortController();
@@ -250,6 +250,3 @@ function tell(senders: readonly Sender[]): void {
   for (const sender of senders) counts.set(sender, (counts.get(sender) ?? 0) + 1);
   for (const [sender, count] of counts) sender.committed(count);
 }
-
-export type { IntakeLimits, Sender };
-export { Intake, IntakeEnded, NO_NUMBER };

@@ -3,14 +3,14 @@
 const NEWLINE = 0x0a;
 
 /** A line that was too long to be kept. */
-const TOO_LONG = Symbol('too long');
+export const TOO_LONG = Symbol('too long');
 
 /** Parts from this size on are kept as they came; smaller ones are gathered in a block. */
 const PART_BYTES_MIN = 16 * 1024;
 const BLOCK_BYTES_MIN = 256;
 const BLOCK_BYTES_MAX = 64 * 1024;
 
-class LineReader {
+export class LineReader {
   bytesMax: number;
   #parts: Buffer[] = [];
   /** Where small parts go: each by itself would take many times its size. */
@@ -90,5 +90,3 @@ class LineReader {
     this.#used = 0;
   }
 }
-
-export { LineReader, TOO_LONG };

@@ -2,7 +2,7 @@
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-type Listening =
+export type Listening =
   | { readonly kind: 'listening'; readonly server: Server; readonly unlink: () => void }
   /** Somebody answers there already. */
   | { readonly kind: 'taken' }
@@ -13,7 +13,10 @@ const PROBE_TIMEOUT_MS = 1_000;
 const TRIES_MAX = 3;
 const SOCKET_MODE = 0o600;
 
-async function listen(path: string, onConnection: (socket: Socket) => void): Promise<Listening> {
+export async function listen(
+  path: string,
+  onConnection: (socket: Socket) => void,
+): Promise<Listening> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const found = socketAt(path);
     const bound = await bind(path, onConnection);
@@ -46,7 +49,7 @@ function bind(path: string, onConnection: (socket: Socket) => void): Promise<Lis
 }
 
 /** Whether somebody takes connections there. */
-function answers(path: string, timeoutMs: number = PROBE_TIMEOUT_MS): Promise<boolean> {
+export function answers(path: string, timeoutMs: number = PROBE_TIMEOUT_MS): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     const finish = (isThere: boolean) => {
@@ -66,6 +69,3 @@ function socketAt(path: string): bigint | undefined {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return stats?.isSocket() === true ? stats.ino : undefined;
 }
-
-export type { Listening };
-export { answers, listen };

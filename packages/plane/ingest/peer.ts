@@ -4,7 +4,7 @@ import type { Budget, Holder } from './budget.ts';
 import { LineReader, TOO_LONG } from './lines.ts';
 
 /** What a protocol makes of a connection. */
-interface Talk {
+export interface Talk {
   /** A line; undefined for one that was too long. */
   line(text: string | undefined): void;
   /** The other side will send nothing more. */
@@ -24,7 +24,7 @@ interface PeerOptions {
   readonly onClose: () => void;
 }
 
-class Peer implements Holder {
+export class Peer implements Holder {
   /** Whether it may send lines for the ledger: until its first line says otherwise. */
   maySendLines = true;
   /** Bytes that were read. */
@@ -164,6 +164,3 @@ function forgiveWrites(socket: Socket, onFailed: () => void): void {
   if (writev) socket._writev = (chunks, done) => writev(chunks, forgiving(done));
   // oxlint-enable no-underscore-dangle
 }
-
-export type { Talk };
-export { Peer };

@@ -1,13 +1,13 @@
 // What the daemon's socket needs of the ledger and of the spool.
 import type { NumberedLine, PruneCounts, PruneWish, TakenCounts } from './protocol.ts';
 
-interface StoredEvent {
+export interface StoredEvent {
   readonly seq: number;
   /** Null for what was pruned, and for what the ledger said itself. */
   readonly line: string | null;
 }
 
-interface IngestLedger {
+export interface IngestLedger {
   /** At most this many lines at once. */
   readonly batchLinesMax: number;
   /** All or nothing; resolves when committed. */
@@ -24,7 +24,7 @@ interface IngestLedger {
   judge(cause: unknown): Judgement;
 }
 
-type Judgement =
+export type Judgement =
   | { readonly kind: 'passing' | 'final'; readonly code: string; readonly message: string }
   | { readonly kind: 'defect'; readonly message: string };
 
@@ -35,7 +35,7 @@ interface SpoolBatch {
 }
 
 /** One file of the spool. */
-interface SpoolFile {
+export interface SpoolFile {
   readonly path: string;
   /** Whose lines are in it. */
   readonly producer: string;
@@ -44,9 +44,7 @@ interface SpoolFile {
   drop(endOffset: number): Promise<void>;
 }
 
-interface IngestSpool {
+export interface IngestSpool {
   /** The files that may be taken. */
   list(): Promise<readonly SpoolFile[]>;
 }
-
-export type { IngestLedger, IngestSpool, Judgement, SpoolFile, StoredEvent };

@@ -1,17 +1,17 @@
 // What is spoken on the ledger's socket: lines of text, the first of which says the protocol.
 
 const INGEST_HELLO = 'subluminal.ingest.v1';
-const CONTROL_HELLO = 'subluminal.control.v1';
-const FOLLOW_HELLO = 'subluminal.follow.v1';
+export const CONTROL_HELLO = 'subluminal.control.v1';
+export const FOLLOW_HELLO = 'subluminal.follow.v1';
 
 /** As the spool: no line is longer. */
-const LINE_BYTES_MAX = 32 * 1024 * 1024;
+export const LINE_BYTES_MAX = 32 * 1024 * 1024;
 /** A request may carry a batch of lines, quoted: the longest event, and some more. */
-const REQUEST_BYTES_MAX = 56 * 1024 * 1024;
+export const REQUEST_BYTES_MAX = 56 * 1024 * 1024;
 /** What a date can say. */
 const MOMENT_MS_MAX = 8.64e15;
 
-interface LedgerStatus {
+export interface LedgerStatus {
   readonly pid: number;
   readonly version: string;
   /** RFC 3339. */
@@ -32,7 +32,7 @@ interface LedgerStatus {
   readonly channels?: readonly string[];
 }
 
-interface PruneWish {
+export interface PruneWish {
   /** Runs whose last event is older. */
   readonly olderThanMs?: number;
   /** All but so many of the newest runs; with `olderThanMs`, those that are both. */
@@ -40,20 +40,20 @@ interface PruneWish {
   readonly what?: 'all' | 'previews';
 }
 
-interface PruneCounts {
+export interface PruneCounts {
   readonly runs: number;
   /** Null where nothing was removed, only counted. */
   readonly events: number | null;
 }
 
-interface NumberedLine {
+export interface NumberedLine {
   readonly producer: string;
   /** The number of the line with its producer. */
   readonly seq: number;
   readonly line: string;
 }
 
-interface TakenCounts {
+export interface TakenCounts {
   readonly accepted: number;
   readonly duplicates: number;
   readonly rejected: number;
@@ -62,16 +62,16 @@ interface TakenCounts {
 }
 
 /** Why a request was not done. */
-interface Refused {
+export interface Refused {
   readonly ok: false;
   /** A SUB_* code. */
   readonly code: string;
   readonly message: string;
 }
 
-type Answer<T> = { readonly ok: true; readonly result: T } | Refused;
+export type Answer<T> = { readonly ok: true; readonly result: T } | Refused;
 
-type Request =
+export type Request =
   | { readonly do: 'sync' }
   | { readonly do: 'status' }
   /** Do not end by yourself. */
@@ -85,12 +85,12 @@ type Request =
       readonly durable?: boolean;
     };
 
-type Hello =
+export type Hello =
   | { readonly kind: 'ingest'; readonly producer: string }
   | { readonly kind: 'control' }
   | { readonly kind: 'follow'; readonly after?: number; readonly backlog?: number };
 
-function readHello(line: string): Hello | undefined {
+export function readHello(line: string): Hello | undefined {
   const value = readObject(line);
   if (value === undefined) return undefined;
   const { hello, producer, after, backlog } = value;
@@ -108,7 +108,7 @@ function readHello(line: string): Hello | undefined {
   };
 }
 
-function readRequest(line: string): Request | undefined {
+export function readRequest(line: string): Request | undefined {
   const value = readObject(line);
   switch (value?.['do']) {
     case 'sync':
@@ -157,7 +157,7 @@ function isCountOrNone(value: unknown): value is number | undefined {
   return value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0);
 }
 
-function readObject(line: string): { readonly [name: string]: unknown } | undefined {
+export function readObject(line: string): { readonly [name: string]: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(line);
     return isObject(value) ? value : undefined;
@@ -166,28 +166,6 @@ function readObject(line: string): { readonly [name: string]: unknown } | undefi
   }
 }
 
-function isObject(value: unknown): value is { readonly [name: string]: unknown } {
+export function isObject(value: unknown): value is { readonly [name: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
-
-export type {
-  Answer,
-  Hello,
-  LedgerStatus,
-  NumberedLine,
-  PruneCounts,
-  PruneWish,
-  Refused,
-  Request,
-  TakenCounts,
-};
-export {
-  CONTROL_HELLO,
-  FOLLOW_HELLO,
-  isObject,
-  LINE_BYTES_MAX,
-  REQUEST_BYTES_MAX,
-  readHello,
-  readObject,
-  readRequest,
-};

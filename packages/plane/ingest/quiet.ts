@@ -2,7 +2,7 @@
 // holds; but what it holds is handed out with each turn of the event loop.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 
-interface Readable {
+export interface Readable {
   readonly bytesRead: number;
   readonly isPaused: boolean;
 }
@@ -15,7 +15,7 @@ const KERNEL_BYTES_MAX = 8 * 1024 * 1024;
 const PAUSED_MS = 5;
 
 /** Resolves when what was readable from all of them at the call has been read. */
-async function allRead(peers: () => Iterable<Readable>): Promise<void> {
+export async function allRead(peers: () => Iterable<Readable>): Promise<void> {
   for (let turn = 0; turn < TURNS; turn++) await nextTurn();
   const open = new Map<Readable, { from: number; last: number; quiet: number }>();
   for (const peer of peers()) {
@@ -32,6 +32,3 @@ async function allRead(peers: () => Iterable<Readable>): Promise<void> {
     }
   }
 }
-
-export type { Readable };
-export { allRead };

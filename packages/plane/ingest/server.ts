@@ -21,7 +21,7 @@ import { allRead } from './quiet.ts';
 import { Sweeper } from './sweeper.ts';
 import { LineTaker } from './take-lines.ts';
 
-interface IngestOptions {
+export interface IngestOptions {
   readonly socketPath: string;
   readonly ledger: IngestLedger;
   readonly spool: IngestSpool;
@@ -40,7 +40,7 @@ interface IngestOptions {
   readonly ready?: Promise<unknown>;
 }
 
-interface IngestServer {
+export interface IngestServer {
   /** What had reached the sockets and the spool is committed when it resolves. */
   sync(): Promise<void>;
   /** Lines that came another way than by the socket; all or nothing, committed when it resolves. */
@@ -65,7 +65,7 @@ interface IngestServer {
 
 type HttpState = { readonly url: string } | { readonly error: string };
 
-type Opened =
+export type Opened =
   | { readonly kind: 'open'; readonly server: IngestServer }
   | { readonly kind: 'taken' }
   | { readonly kind: 'failed'; readonly code: string };
@@ -85,7 +85,7 @@ const SILENCE: Talk = {
   closed: () => undefined,
 };
 
-async function openIngest(options: IngestOptions): Promise<Opened> {
+export async function openIngest(options: IngestOptions): Promise<Opened> {
   const daemon = new Daemon(options);
   const listening = await listen(options.socketPath, (socket) => daemon.accept(socket));
   if (listening.kind !== 'listening') return listening;
@@ -354,6 +354,3 @@ function refuse(peer: Peer, error: string): void {
   peer.speak(SILENCE, HELLO_BYTES_MAX);
   peer.end(`${JSON.stringify({ ok: false, error })}\n`);
 }
-
-export type { IngestOptions, IngestServer, Opened };
-export { openIngest };

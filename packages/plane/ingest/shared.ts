@@ -1,7 +1,7 @@
 // Work that many ask for at once is done for all of them together.
 
 /** Runs `work` for whoever asks. Those who ask while it runs share the next time. */
-function shared<T>(work: () => Promise<T>): () => Promise<T> {
+export function shared<T>(work: () => Promise<T>): () => Promise<T> {
   let current: Promise<T> | undefined;
   let next: Promise<T> | undefined;
   const ask = (): Promise<T> => {
@@ -20,5 +20,3 @@ function shared<T>(work: () => Promise<T>): () => Promise<T> {
   };
   return ask;
 }
-
-export { shared };

@@ -15,7 +15,7 @@ interface SweeperOptions {
 /** So many files are made safe at once: each time costs a signature and a sync of the disk. */
 const FILES_PER_SEAL = 64;
 
-class Sweeper {
+export class Sweeper {
   readonly #options: SweeperOptions;
   readonly #list = shared(() => this.#options.spool.list());
   readonly #takes = new Set<Promise<void>>();
@@ -109,5 +109,3 @@ function codeOf(cause: unknown): string {
 function ignoreMissing(cause: unknown): void {
   if (codeOf(cause) !== 'ENOENT') throw cause;
 }
-
-export { Sweeper };

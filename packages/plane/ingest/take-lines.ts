@@ -16,7 +16,7 @@ interface TakerOptions {
   readonly onClosed: () => void;
 }
 
-class LineTaker implements Talk, Sender {
+export class LineTaker implements Talk, Sender {
   readonly #peer: Peer;
   readonly #intake: Intake;
   readonly #producer: string;
@@ -104,5 +104,3 @@ function numbered(producer: string, text: string | undefined): NumberedLine {
   if (space <= 0) return { producer, seq: NO_NUMBER, line: text };
   return { producer, seq, line: text.slice(space + 1) };
 }
-
-export { LineTaker };

@@ -6,7 +6,7 @@ import { emptyProjection, projectEvent, projectPolicy } from './project.ts';
 import { factsOf, type LineFacts } from './read-line.ts';
 import type { EventRow, StoreTransaction, Tip } from './store.ts';
 
-interface NewEvent extends LineFacts {
+export interface NewEvent extends LineFacts {
   readonly producer: string;
   /** The ledger's own events are numbered by their place. */
   readonly producerSeq: number | undefined;
@@ -15,7 +15,7 @@ interface NewEvent extends LineFacts {
 }
 
 /** Appends after `tip` and returns the new one. */
-async function append(
+export async function append(
   transaction: StoreTransaction,
   tip: Tip,
   events: readonly NewEvent[],
@@ -37,7 +37,7 @@ async function append(
   return { seq, hash };
 }
 
-function ownEvent(record: OwnRecord, nowMs: number): NewEvent {
+export function ownEvent(record: OwnRecord, nowMs: number): NewEvent {
   const line = ownLine(record, nowMs);
   return {
     producer: OWN_PRODUCER,
@@ -47,6 +47,3 @@ function ownEvent(record: OwnRecord, nowMs: number): NewEvent {
     ...factsOf(line),
   };
 }
-
-export type { NewEvent };
-export { append, ownEvent };

@@ -1,7 +1,7 @@
 // The hash chain: each event's hash covers its line, its producer, its place and all before it.
 import { hash } from 'node:crypto';
 
-interface Link {
+export interface Link {
   readonly seq: number;
   readonly producer: string;
   readonly producerSeq: number;
@@ -13,10 +13,10 @@ const HASH_BYTES = 32;
 /** Of a link: the hash before, two numbers and the digest. */
 const FIXED_BYTES = 2 * HASH_BYTES + 16;
 /** What the first event follows. */
-const GENESIS: Uint8Array = new Uint8Array(HASH_BYTES);
+export const GENESIS: Uint8Array = new Uint8Array(HASH_BYTES);
 const EMPTY: Uint8Array = new Uint8Array(0);
 
-function digestOf(line: string): Uint8Array {
+export function digestOf(line: string): Uint8Array {
   return hash('sha256', line, 'buffer');
 }
 
@@ -25,7 +25,7 @@ function digestOf(line: string): Uint8Array {
  * big endian. The line comes in by its digest, so that a pruned line leaves a chain that can still
  * be recomputed; the producer comes last, because it alone has no fixed length.
  */
-function linkHash(previous: Uint8Array, link: Link): Uint8Array {
+export function linkHash(previous: Uint8Array, link: Link): Uint8Array {
   const bytes = Buffer.allocUnsafe(FIXED_BYTES + Buffer.byteLength(link.producer, 'utf8'));
   bytes.set(previous, 0);
   writeCount(bytes, link.seq, HASH_BYTES);
@@ -42,14 +42,14 @@ function writeCount(bytes: Buffer, count: number, at: number): void {
 }
 
 /** What is left of a pruned event. */
-interface Remains {
+export interface Remains {
   readonly seq: number;
   /** The line without its previews, or null when nothing is left. */
   readonly line: string | null;
 }
 
 /** A chain of its own over everything that was pruned, in the order of seq. */
-function remainsHash(previous: Uint8Array, { seq, line }: Remains): Uint8Array {
+export function remainsHash(previous: Uint8Array, { seq, line }: Remains): Uint8Array {
   const rest = line === null ? EMPTY : digestOf(line);
   const bytes = Buffer.allocUnsafe(HASH_BYTES + 8 + rest.length);
   bytes.set(previous, 0);
@@ -58,13 +58,10 @@ function remainsHash(previous: Uint8Array, { seq, line }: Remains): Uint8Array {
   return hash('sha256', bytes, 'buffer');
 }
 
-function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
+export function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
   return Buffer.compare(left, right) === 0;
 }
 
-function hex(bytes: Uint8Array): string {
+export function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }
-
-export type { Link, Remains };
-export { digestOf, GENESIS, hex, linkHash, remainsHash, sameBytes };

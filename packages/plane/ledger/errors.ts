@@ -1,10 +1,10 @@
 // What can go wrong with a ledger. The words are those of the one table of errors.
 import { errorEntry, type SubCode } from '@subluminal/contracts';
 
-type LedgerCode = Extract<SubCode, `SUB_LEDGER_${string}`>;
+export type LedgerCode = Extract<SubCode, `SUB_LEDGER_${string}`>;
 
 /** An error that a person can act on. */
-class LedgerError extends Error {
+export class LedgerError extends Error {
   override readonly name = 'LedgerError';
   readonly code: LedgerCode;
   readonly fix: string;
@@ -16,6 +16,3 @@ class LedgerError extends Error {
     this.fix = fix;
   }
 }
-
-export type { LedgerCode };
-export { LedgerError };

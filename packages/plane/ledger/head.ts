@@ -8,9 +8,9 @@ import { hex } from './chain.ts';
  * `open` is written with the first events after a start, `close` when the writer stops: after a
  * `close`, no event may follow without an `open`.
  */
-type HeadKind = 'open' | 'interval' | 'close';
+export type HeadKind = 'open' | 'interval' | 'close';
 
-interface Head {
+export interface Head {
   /** The number of the head, from 1. */
   readonly n: number;
   readonly kind: HeadKind;
@@ -27,12 +27,12 @@ interface Head {
 }
 type Unsigned = Omit<Head, 'keyId' | 'signature'>;
 
-const NO_HEAD = '0'.repeat(64);
+export const NO_HEAD = '0'.repeat(64);
 const KINDS: ReadonlySet<unknown> = new Set<HeadKind>(['open', 'interval', 'close']);
 const HEX_HASH = /^[0-9a-f]{64}$/;
 
 /** Those who sign by `v2` seal what they keep outside; `v1` was before that. */
-type HeadVersion = 'v1' | 'v2';
+export type HeadVersion = 'v1' | 'v2';
 
 /** What is signed. The ledger's id keeps a head from passing for one of another ledger. */
 function headText(ledgerId: string, head: Unsigned, version: HeadVersion): string {
@@ -41,12 +41,16 @@ function headText(ledgerId: string, head: Unsigned, version: HeadVersion): strin
   return JSON.stringify([tag, ledgerId, n, kind, seq, hash, count, createdAtMs, prev]);
 }
 
-function signHead(ledgerId: string, head: Unsigned, signer: Signer): Head {
+export function signHead(ledgerId: string, head: Unsigned, signer: Signer): Head {
   return { ...head, keyId: signer.keyId, signature: signer.sign(headText(ledgerId, head, 'v2')) };
 }
 
 /** By which version it was signed; undefined when it was not, by any key that is trusted. */
-function headHolds(ledgerId: string, head: Head, verifier: Verifier): HeadVersion | undefined {
+export function headHolds(
+  ledgerId: string,
+  head: Head,
+  verifier: Verifier,
+): HeadVersion | undefined {
   const signature = { keyId: head.keyId, value: head.signature };
   return (['v2', 'v1'] as const).find((version) =>
     verifier.verify(headText(ledgerId, head, version), signature),
@@ -54,7 +58,7 @@ function headHolds(ledgerId: string, head: Head, verifier: Verifier): HeadVersio
 }
 
 /** What the next head refers to. */
-function headHash(ledgerId: string, head: Head): string {
+export function headHash(ledgerId: string, head: Head): string {
   const text = `${headText(ledgerId, head, 'v1')}\n${head.keyId}\n${head.signature}`;
   return createHash('sha256').update(text, 'utf8').digest('hex');
 }
@@ -67,7 +71,7 @@ interface NextHead {
 }
 
 /** The head that follows `last`, still to be signed. */
-function followingHead(ledgerId: string, last: Head | undefined, next: NextHead): Unsigned {
+export function followingHead(ledgerId: string, last: Head | undefined, next: NextHead): Unsigned {
   return {
     n: (last?.n ?? 0) + 1,
     kind: next.kind,
@@ -80,7 +84,7 @@ function followingHead(ledgerId: string, last: Head | undefined, next: NextHead)
   };
 }
 
-function isHead(value: unknown): value is Head {
+export function isHead(value: unknown): value is Head {
   if (!isObject(value)) return false;
   const numbers = ['n', 'seq', 'count', 'createdAtMs'].map((name) => value[name]);
   const hashes = ['hash', 'prev'].map((name) => value[name]);
@@ -92,6 +96,3 @@ function isHead(value: unknown): value is Head {
     typeof value['signature'] === 'string'
   );
 }
-
-export type { Head, HeadKind, HeadVersion };
-export { followingHead, headHash, headHolds, isHead, NO_HEAD, signHead };

@@ -5,12 +5,12 @@ import { type IncomingLine, keyProblem, readLine, storable } from './read-line.t
 import { CONFLICT_REASON, isSameLine } from './same-line.ts';
 import type { RejectRow, StoreTransaction, Tip } from './store.ts';
 
-const BATCH_LINES_MAX = 20_000;
+export const BATCH_LINES_MAX = 20_000;
 const REJECTS_MAX = 10_000;
 const REJECT_LENGTH_MAX = 2_048;
 const REASON_LENGTH_MAX = 500;
 
-interface IngestResult {
+export interface IngestResult {
   readonly accepted: number;
   readonly duplicates: number;
   readonly rejected: number;
@@ -31,7 +31,7 @@ interface Batch {
 }
 
 /** Reads all lines before anything is locked. */
-function readBatch(lines: readonly IncomingLine[]): Batch {
+export function readBatch(lines: readonly IncomingLine[]): Batch {
   if (lines.length > BATCH_LINES_MAX) {
     throw new RangeError(`a batch has at most ${BATCH_LINES_MAX} lines, not ${lines.length}`);
   }
@@ -90,7 +90,7 @@ interface Ingested {
   readonly conflict: string | undefined;
 }
 
-async function ingestBatch(
+export async function ingestBatch(
   transaction: StoreTransaction,
   { tip, batch, nowMs }: IngestState,
 ): Promise<Ingested> {
@@ -142,6 +142,3 @@ function conflictText(conflicts: readonly Reject[]): string | undefined {
   const more = others.length === 0 ? '' : `, and ${others.length} more`;
   return `Two different lines came as number ${producerSeq} of ${producer}${more}: the later was set aside. Somebody may have written in another's name.`;
 }
-
-export type { IngestResult };
-export { BATCH_LINES_MAX, ingestBatch, readBatch };

@@ -14,7 +14,7 @@ import type { Store, StoreTransaction, Tip, TransactionOptions } from './store.t
 import type { Witness } from './witness.ts';
 import { formatWitness, NOTED_HEAD, sealed, signerAsVerifier } from './witnessed.ts';
 
-interface LedgerOptions {
+export interface LedgerOptions {
   readonly store: Store;
   /** Signs the heads. */
   readonly signer: Signer;
@@ -29,7 +29,7 @@ interface LedgerOptions {
   readonly onWarning?: (message: string) => void;
 }
 
-interface Ledger {
+export interface Ledger {
   readonly store: Store;
   /** The last event that it has committed. */
   readonly lastSeq: number;
@@ -46,7 +46,7 @@ interface Ledger {
 
 const HEAD_EVERY = { events: 5_000, ms: 10_000 };
 
-async function openLedger(options: LedgerOptions): Promise<Ledger> {
+export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const writer = new Writer(options);
   await writer.open();
   return writer;
@@ -263,6 +263,3 @@ class Writer implements Ledger {
     this.#options.onWarning?.(message);
   }
 }
-
-export type { Ledger, LedgerOptions };
-export { openLedger };

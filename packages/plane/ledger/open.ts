@@ -8,7 +8,7 @@ import type { StructureFault, Tip } from './store.ts';
 import { isSameHead, parseWitness, sealHolds, type WitnessedHead } from './witnessed.ts';
 
 /** `record` goes on, and says so in the ledger for good. */
-type RollbackChoice = 'refuse' | 'record';
+export type RollbackChoice = 'refuse' | 'record';
 
 interface Found {
   readonly ledgerId: string;
@@ -36,7 +36,7 @@ interface Trouble {
 }
 
 /** What the ledger must say about itself before anything else; throws when it may not go on. */
-function checkOpening(found: Found, choice: RollbackChoice): readonly OwnRecord[] {
+export function checkOpening(found: Found, choice: RollbackChoice): readonly OwnRecord[] {
   const read = readFound(found);
   const { tip, head, ledgerId, beside, note } = read;
   const trouble = olderThan(read, witnessOf(beside)) ?? olderThan(read, note) ?? strangeEnd(read);
@@ -119,6 +119,3 @@ function strangeWitness({ ledgerId, head, note, beside, verifier }: Read): Troub
   if (sealHolds(beside, verifier)) return undefined;
   return { code, detail: 'The seal of `ledger.head` is not one of `ledger.key`.' };
 }
-
-export type { RollbackChoice };
-export { checkOpening };

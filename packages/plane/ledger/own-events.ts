@@ -1,9 +1,9 @@
 // What the ledger itself has to say, as events in its own chain. Nobody else may use its name.
 import { isObject } from '@subluminal/contracts';
 
-const OWN_PRODUCER = 'subluminal.ledger';
+export const OWN_PRODUCER = 'subluminal.ledger';
 
-interface PolicyRecord {
+export interface PolicyRecord {
   readonly policy_id: string;
   readonly version: string;
   readonly rules_hash: string;
@@ -13,7 +13,7 @@ interface PolicyRecord {
 }
 
 /** After each prune: everything that is pruned by now, as one hash. */
-interface PruneRecord {
+export interface PruneRecord {
   readonly reason: string;
   /** Whoever asked for it; records of before say nothing of it, nor of the runs. */
   readonly by?: 'retention' | 'request';
@@ -53,7 +53,7 @@ interface ConflictRecord {
   readonly producer_seq: number;
 }
 
-type OwnRecord =
+export type OwnRecord =
   | { readonly type: 'ledger_policy'; readonly policy: PolicyRecord }
   | { readonly type: 'ledger_prune'; readonly prune: PruneRecord }
   | { readonly type: 'ledger_conflict'; readonly conflict: ConflictRecord }
@@ -61,13 +61,13 @@ type OwnRecord =
   | { readonly type: 'ledger_rollback'; readonly rollback: RollbackRecord }
   | { readonly type: 'ledger_unsealed'; readonly unsealed: UnsealedRecord };
 
-function ownLine(record: OwnRecord, nowMs: number): string {
+export function ownLine(record: OwnRecord, nowMs: number): string {
   const { type, ...body } = record;
   return JSON.stringify({ v: '0.2.0', type, ts: new Date(nowMs).toISOString(), ...body });
 }
 
 /** Undefined for a line that the ledger would not have written. */
-function readPrune(line: string): PruneRecord | undefined {
+export function readPrune(line: string): PruneRecord | undefined {
   const prune = readBody(line, 'ledger_prune', 'prune');
   if (prune === undefined) return undefined;
   const { reason, events, count, hash, marks } = prune;
@@ -90,7 +90,7 @@ function isMark(value: unknown): value is readonly [number, string] {
   return Array.isArray(value) && Number.isSafeInteger(value[0]) && typeof value[1] === 'string';
 }
 
-function readPolicy(line: string): PolicyRecord | undefined {
+export function readPolicy(line: string): PolicyRecord | undefined {
   const policy = readBody(line, 'ledger_policy', 'policy');
   if (policy === undefined) return undefined;
   const { policy_id, version, rules_hash, mode, rules_json, created_at_ms } = policy;
@@ -106,7 +106,7 @@ function readPolicy(line: string): PolicyRecord | undefined {
   };
 }
 
-function readRecovery(
+export function readRecovery(
   line: string,
 ): { readonly fromSeq: number; readonly toSeq: number } | undefined {
   const { from_seq, to_seq } = readBody(line, 'ledger_recovered', 'recovered') ?? {};
@@ -115,13 +115,13 @@ function readRecovery(
 }
 
 /** How many lines it tells of; at least the one that it was written for. */
-function readConflict(line: string): number {
+export function readConflict(line: string): number {
   const lines = readBody(line, 'ledger_conflict', 'conflict')?.['lines'];
   return Number.isSafeInteger(lines) ? Math.max(1, Number(lines)) : 1;
 }
 
 /** Why the ledger should not have gone on; empty in records of before. */
-function readRollback(line: string): string {
+export function readRollback(line: string): string {
   const reason = readBody(line, 'ledger_rollback', 'rollback')?.['reason'];
   return typeof reason === 'string' ? reason : '';
 }
@@ -135,6 +135,3 @@ function readBody(line: string, type: string, field: string): Record<string, unk
     return undefined;
   }
 }
-
-export type { OwnRecord, PolicyRecord, PruneRecord };
-export { OWN_PRODUCER, ownLine, readConflict, readPolicy, readPrune, readRecovery, readRollback };

@@ -23,7 +23,7 @@ import {
 } from './tables.ts';
 
 type RunDelta = Delta<typeof RUNS>;
-type CallRowDelta = Delta<typeof TOOL_CALLS>;
+export type CallRowDelta = Delta<typeof TOOL_CALLS>;
 type PreviewDelta = Delta<typeof PREVIEWS>;
 type HintDelta = Delta<typeof HINTS>;
 type PolicyDelta = Delta<typeof POLICY_VERSIONS>;
@@ -43,7 +43,7 @@ interface RunChange {
   end: RunDelta | undefined;
 }
 
-interface CallChange {
+export interface CallChange {
   readonly id: number;
   readonly run_id: string;
   readonly call_id: string;
@@ -64,7 +64,7 @@ interface CallChange {
 }
 
 /** What a batch of events changes, each row once. */
-interface Projection {
+export interface Projection {
   readonly runs: Map<string, RunChange>;
   readonly calls: Map<string, CallChange>;
   readonly hints: Map<string, HintDelta>;
@@ -72,20 +72,20 @@ interface Projection {
 }
 
 /** Goes up when the same events make other rows than before; ledgers are then rebuilt. */
-const PROJECTION_VERSION = '2';
+export const PROJECTION_VERSION = '2';
 
 /** The event types that change a row of `tool_calls`. */
-const CALL_TYPES: ReadonlySet<string> = new Set([
+export const CALL_TYPES: ReadonlySet<string> = new Set([
   'tool_call_start',
   'tool_call_decision',
   'tool_call_end',
 ]);
 
-function emptyProjection(): Projection {
+export function emptyProjection(): Projection {
   return { runs: new Map(), calls: new Map(), hints: new Map(), policies: new Map() };
 }
 
-function projectEvent(into: Projection, event: Event, { seq, atMs }: When): void {
+export function projectEvent(into: Projection, event: Event, { seq, atMs }: When): void {
   const run = runOf(into, event, atMs);
   switch (event.type) {
     case 'run_start':
@@ -113,7 +113,7 @@ function projectEvent(into: Projection, event: Event, { seq, atMs }: When): void
 }
 
 /** The row that a change makes, or merges into. Spelled out: it runs for every call. */
-function callRow(change: CallChange): CallRowDelta {
+export function callRow(change: CallChange): CallRowDelta {
   const { start, decision, end } = change;
   return {
     id: change.id,
@@ -147,14 +147,14 @@ function callRow(change: CallChange): CallRowDelta {
   };
 }
 
-function runRow(change: RunChange): RunDelta {
+export function runRow(change: RunChange): RunDelta {
   const { run_id, agent_id, client, env, principal, started_at, first_at, last_at } = change;
   const always = { run_id, agent_id, client, env, principal, started_at, first_at, last_at };
   return { ...always, events: change.events, ...change.start, ...change.end };
 }
 
 /** Takes in an event as it is stored; what is pruned or of an unknown type changes nothing. */
-function projectRow(into: Projection, row: EventRow): void {
+export function projectRow(into: Projection, row: EventRow): void {
   const { line, seq, producer } = row;
   if (line === null) return;
   if (producer === OWN_PRODUCER) {
@@ -167,7 +167,7 @@ function projectRow(into: Projection, row: EventRow): void {
 }
 
 /** Takes in a policy that the ledger itself recorded. */
-function projectPolicy(into: Projection, policy: PolicyRecord): void {
+export function projectPolicy(into: Projection, policy: PolicyRecord): void {
   const { policy_id, version, rules_hash, mode, rules_json, created_at_ms: created_at } = policy;
   const ref = { policy_id, policy_version: version, policy_hash: rules_hash };
   addPolicy(into, ref, { mode, rules_json, created_at });
@@ -372,15 +372,3 @@ function least(left: Cell | undefined, right: Cell | undefined): Cell {
   if (first === null || second === null) return first ?? second;
   return second < first ? second : first;
 }
-
-export type { CallChange, CallRowDelta, Projection };
-export {
-  CALL_TYPES,
-  callRow,
-  emptyProjection,
-  PROJECTION_VERSION,
-  projectEvent,
-  projectPolicy,
-  projectRow,
-  runRow,
-};

@@ -13,7 +13,7 @@ import {
 } from './own-events.ts';
 import type { EventRow, PrunedEvent, StoreTransaction, TableRow, Tip } from './store.ts';
 
-interface PruneRequest {
+export interface PruneRequest {
   /** Runs whose last event is older. */
   readonly olderThanMs?: number;
   /** All but so many of the newest runs; with `olderThanMs`, those that are both. */
@@ -24,7 +24,7 @@ interface PruneRequest {
   readonly by?: 'retention' | 'request';
 }
 
-interface PruneResult {
+export interface PruneResult {
   readonly runs: number;
   readonly events: number;
 }
@@ -47,7 +47,7 @@ const PAGE_EVENTS = 2_000;
 const MARKS_MAX = 64;
 
 /** As much as one transaction takes. Whole runs only, so that the rows still agree with the events. */
-async function pruneOnce(transaction: StoreTransaction, state: PruneState): Promise<Pruned> {
+export async function pruneOnce(transaction: StoreTransaction, state: PruneState): Promise<Pruned> {
   const { request, nowMs, tip } = state;
   const previews = request.what === 'previews';
   const said = await ownWords(transaction);
@@ -223,6 +223,3 @@ function reasonOf({ olderThanMs, keepRuns, what = 'all' }: PruneRequest): string
   const newest = keepRuns === undefined ? [] : [`all but the newest ${keepRuns} runs`];
   return [what, ...age, ...newest].join(', ');
 }
-
-export type { PruneRequest, PruneResult };
-export { pruneOnce };

@@ -2,7 +2,7 @@
 import type { Action, CallStatus } from '@subluminal/contracts';
 import { LedgerError } from './errors.ts';
 
-interface CallFilter {
+export interface CallFilter {
   readonly runId?: string;
   readonly agentId?: string;
   readonly serverName?: string;
@@ -20,7 +20,7 @@ interface CallFilter {
   readonly text?: string;
 }
 
-interface RunFilter {
+export interface RunFilter {
   readonly agentId?: string;
   /** `RUNNING` has no end on record. */
   readonly status?: 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED' | 'RUNNING';
@@ -28,14 +28,14 @@ interface RunFilter {
   readonly toMs?: number;
 }
 
-interface PageRequest {
+export interface PageRequest {
   /** From 1 to 1,000; 50. */
   readonly limit?: number;
   /** What the page before gave as `next`. */
   readonly cursor?: string;
 }
 
-interface Page<T> {
+export interface Page<T> {
   /** Newest first. */
   readonly rows: readonly T[];
   /**
@@ -45,12 +45,12 @@ interface Page<T> {
   readonly next: string | null;
 }
 
-interface CallContent {
+export interface CallContent {
   readonly action: string;
   readonly findings: readonly string[];
 }
 
-interface CallRow {
+export interface CallRow {
   readonly id: number;
   readonly run_id: string;
   readonly call_id: string;
@@ -83,7 +83,7 @@ interface CallRow {
   readonly created_at_ms: number;
 }
 
-interface CallHint {
+export interface CallHint {
   readonly hint_text: string;
   readonly suggested_args_json: string | null;
   readonly retry_advice: string | null;
@@ -91,14 +91,14 @@ interface CallHint {
   readonly created_at_ms: number;
 }
 
-interface CallDetail extends CallRow {
+export interface CallDetail extends CallRow {
   readonly args_preview: string | null;
   readonly result_preview: string | null;
   readonly redaction_flags: number;
   readonly hint: CallHint | null;
 }
 
-interface RunRow {
+export interface RunRow {
   readonly run_id: string;
   readonly agent_id: string | null;
   readonly client: string | null;
@@ -118,7 +118,7 @@ interface RunRow {
   readonly calls: CallCounts;
 }
 
-interface CallCounts {
+export interface CallCounts {
   readonly total: number;
   readonly allowed: number;
   /** Every decision but ALLOW and THROTTLE. */
@@ -129,7 +129,7 @@ interface CallCounts {
   readonly errors: number;
 }
 
-interface Stats {
+export interface Stats {
   readonly calls: CallCounts;
   readonly runs: number;
   readonly events: number;
@@ -143,7 +143,7 @@ type Tally<Name extends string> = { readonly [N in Name]: string | null } & {
   readonly count: number;
 };
 
-interface PolicyVersion {
+export interface PolicyVersion {
   readonly policy_id: string;
   readonly version: string;
   readonly rules_hash: string;
@@ -153,7 +153,7 @@ interface PolicyVersion {
 }
 
 /** Where a page ends: the time and the id of its last row. */
-interface Position {
+export interface Position {
   readonly atMs: number;
   readonly id: string;
 }
@@ -163,16 +163,16 @@ const LIMIT_DEFAULT = 50;
 const TEXT_LENGTH_MAX = 200;
 const CURSOR_LENGTH_MAX = 100_000;
 
-function limitOf({ limit = LIMIT_DEFAULT }: PageRequest): number {
+export function limitOf({ limit = LIMIT_DEFAULT }: PageRequest): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit;
   throw new LedgerError('SUB_LEDGER_QUERY', `The limit goes from 1 to ${LIMIT_MAX}.`);
 }
 
-function cursorOf({ atMs, id }: Position): string {
+export function cursorOf({ atMs, id }: Position): string {
   return Buffer.from(JSON.stringify([atMs, id]), 'utf8').toString('base64url');
 }
 
-function positionOf({ cursor }: PageRequest): Position | undefined {
+export function positionOf({ cursor }: PageRequest): Position | undefined {
   if (cursor === undefined) return undefined;
   const position = cursor.length <= CURSOR_LENGTH_MAX ? readCursor(cursor) : undefined;
   if (position !== undefined) return position;
@@ -193,26 +193,9 @@ function readCursor(cursor: string): Position | undefined {
 }
 
 /** The pattern that finds a text anywhere, with `\` before what a pattern would read as a sign. */
-function likePattern(text: string): string {
+export function likePattern(text: string): string {
   if (text.length === 0 || text.length > TEXT_LENGTH_MAX) {
     throw new LedgerError('SUB_LEDGER_QUERY', `A text has 1 to ${TEXT_LENGTH_MAX} characters.`);
   }
   return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 }
-
-export type {
-  CallContent,
-  CallCounts,
-  CallDetail,
-  CallFilter,
-  CallHint,
-  CallRow,
-  Page,
-  PageRequest,
-  PolicyVersion,
-  Position,
-  RunFilter,
-  RunRow,
-  Stats,
-};
-export { cursorOf, likePattern, limitOf, positionOf };

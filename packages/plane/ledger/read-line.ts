@@ -1,20 +1,20 @@
 // From a line as received to an event that can be stored, or the reason why not.
 import { type Event, isObject, type Mismatch, parseEventLine } from '@subluminal/contracts';
 
-interface IncomingLine {
+export interface IncomingLine {
   readonly producer: string;
   /** The ordinal of the line with its producer. */
   readonly seq: number;
   readonly line: string;
 }
 
-interface LineFacts {
+export interface LineFacts {
   readonly type: string;
   readonly tsMs: number | null;
   readonly runId: string | null;
 }
 
-type ReadLine =
+export type ReadLine =
   | ({ readonly ok: true; readonly line: string; readonly event: Event | undefined } & LineFacts)
   | { readonly ok: false; readonly reason: string };
 
@@ -25,7 +25,7 @@ const ESCAPED_NUL = /(?<!\\)((?:\\\\)*)\\u0000/g;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
 /** Why a line cannot be filed at all, whatever it says. */
-function keyProblem({ producer, seq }: Omit<IncomingLine, 'line'>): string | undefined {
+export function keyProblem({ producer, seq }: Omit<IncomingLine, 'line'>): string | undefined {
   if (producer === '' || producer.length > PRODUCER_LENGTH_MAX) {
     return `the producer's name must have 1 to ${PRODUCER_LENGTH_MAX} characters`;
   }
@@ -35,7 +35,7 @@ function keyProblem({ producer, seq }: Omit<IncomingLine, 'line'>): string | und
 }
 
 /** Reads one line. An event of an unknown type is fine: it is kept, and means nothing yet. */
-function readLine(received: string): ReadLine {
+export function readLine(received: string): ReadLine {
   // What is stored is UTF-8: what does not fit in there must not be hashed or read either.
   const line = wellFormed(received);
   const parsed = parseEventLine(withoutNul(line));
@@ -49,7 +49,7 @@ function readLine(received: string): ReadLine {
 }
 
 /** Type, time and run of a line that is known to be a JSON object with a type. */
-function factsOf(line: string): LineFacts {
+export function factsOf(line: string): LineFacts {
   const value: unknown = JSON.parse(withoutNul(line));
   const fields = isObject(value) ? value : {};
   const { type, ts, run_id: runId } = fields;
@@ -69,12 +69,12 @@ function wellFormed(text: string): string {
  * The line with U+FFFD in place of an escaped NUL, which no database keeps in a text. The line is
  * stored as it came; what is read from it must fit.
  */
-function withoutNul(line: string): string {
+export function withoutNul(line: string): string {
   return line.includes(String.raw`\u0000`) ? line.replaceAll(ESCAPED_NUL, '$1\\ufffd') : line;
 }
 
 /** Any text as databases can keep it. */
-function storable(text: string): string {
+export function storable(text: string): string {
   return wellFormed(text).replaceAll('\0', '\uFFFD');
 }
 
@@ -84,6 +84,3 @@ function wordsOf(mismatch: Mismatch | undefined): string {
   const place = path.length === 0 ? '' : `${path.join('.')}: `;
   return `${place}expected ${expected}, got ${got}`;
 }
-
-export type { IncomingLine, LineFacts, ReadLine };
-export { factsOf, keyProblem, readLine, storable, withoutNul };

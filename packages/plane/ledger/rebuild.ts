@@ -4,7 +4,7 @@ import type { StoreTransaction } from './store.ts';
 
 const PAGE_EVENTS = 2_000;
 
-async function rebuildProjections(transaction: StoreTransaction): Promise<void> {
+export async function rebuildProjections(transaction: StoreTransaction): Promise<void> {
   await transaction.clearProjections();
   for (let afterSeq = 0; ; ) {
     const rows = await transaction.events({ afterSeq, limit: PAGE_EVENTS });
@@ -15,5 +15,3 @@ async function rebuildProjections(transaction: StoreTransaction): Promise<void> 
     afterSeq = rows.at(-1)?.seq ?? afterSeq;
   }
 }
-
-export { rebuildProjections };

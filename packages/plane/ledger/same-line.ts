@@ -4,13 +4,13 @@ import { digestOf, sameBytes } from './chain.ts';
 import type { StoredLine } from './store.ts';
 
 /** Why a line was set aside whose number another line has. */
-const CONFLICT_REASON = 'SUB_EVENT_CONFLICT: another line came before under this number';
+export const CONFLICT_REASON = 'SUB_EVENT_CONFLICT: another line came before under this number';
 
 /**
  * A shim that sends again may have left out previews since, and so may the ledger by pruning: where
  * one of two lines says so, the rest decides.
  */
-function isSameLine(stored: StoredLine, line: string): boolean {
+export function isSameLine(stored: StoredLine, line: string): boolean {
   if (stored.digest === null && stored.line === line) return true;
   if (stored.digest !== null && sameBytes(stored.digest, digestOf(line))) return true;
   if (stored.line === null) return false;
@@ -50,5 +50,3 @@ function parsed(line: string): { readonly [name: string]: unknown } | undefined 
     return undefined;
   }
 }
-
-export { CONFLICT_REASON, isSameLine };

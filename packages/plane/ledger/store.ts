@@ -15,7 +15,7 @@ import type {
 import type { Cell, TableName } from './tables.ts';
 
 /** One event as stored. */
-interface EventRow {
+export interface EventRow {
   readonly seq: number;
   readonly producer: string;
   readonly producerSeq: number;
@@ -29,12 +29,12 @@ interface EventRow {
   readonly runId: string | null;
 }
 
-interface Tip {
+export interface Tip {
   readonly seq: number;
   readonly hash: Uint8Array;
 }
 
-interface EventsRequest {
+export interface EventsRequest {
   readonly afterSeq: number;
   readonly limit: number;
   readonly runId?: string;
@@ -44,7 +44,7 @@ interface EventsRequest {
   readonly producer?: string;
 }
 
-interface RejectRow {
+export interface RejectRow {
   readonly producer: string;
   readonly producerSeq: number;
   readonly reason: string;
@@ -54,7 +54,7 @@ interface RejectRow {
 }
 
 /** How many rows there are, and how many events they say to be made of. */
-interface ProjectionCounts {
+export interface ProjectionCounts {
   readonly runs: number;
   readonly runEvents: number;
   readonly calls: number;
@@ -62,7 +62,7 @@ interface ProjectionCounts {
 }
 
 /** Something that our own steps cannot have left in the file. */
-interface StructureFault {
+export interface StructureFault {
   /** `schema`: what is defined; `index`: an index against its table; `damaged`: all else. */
   readonly kind: 'schema' | 'index' | 'damaged';
   /** It concerns a table itself: its rows may not even be readable. */
@@ -71,9 +71,9 @@ interface StructureFault {
   readonly message: string;
 }
 
-type TableRow = { readonly [column: string]: Cell };
+export type TableRow = { readonly [column: string]: Cell };
 
-interface RowsRequest {
+export interface RowsRequest {
   readonly table: TableName;
   /** The row that the page before ended with. */
   readonly after?: TableRow;
@@ -81,7 +81,7 @@ interface RowsRequest {
 }
 
 /** What verifying and pruning read. */
-interface ChainReader {
+export interface ChainReader {
   ledgerId(): Promise<string>;
   /** Seq 0 and the genesis hash when there is no event. */
   tip(): Promise<Tip>;
@@ -100,7 +100,7 @@ interface ChainReader {
   contentFaults(): Promise<readonly StructureFault[]>;
 }
 
-interface StoreReader extends ChainReader {
+export interface StoreReader extends ChainReader {
   calls(filter: CallFilter, page: PageRequest): Promise<Page<CallRow>>;
   call(runId: string, callId: string): Promise<CallDetail | undefined>;
   runs(filter: RunFilter, page: PageRequest): Promise<Page<RunRow>>;
@@ -115,22 +115,22 @@ interface StoreReader extends ChainReader {
   close(): Promise<void>;
 }
 
-interface LineKey {
+export interface LineKey {
   readonly producer: string;
   readonly producerSeq: number;
 }
 
 /** What is left of a line. */
-type StoredLine = Pick<EventRow, 'line' | 'digest'>;
+export type StoredLine = Pick<EventRow, 'line' | 'digest'>;
 
 /** What becomes of one event when it is pruned. */
-interface PrunedEvent {
+export interface PrunedEvent {
   readonly seq: number;
   readonly digest: Uint8Array;
   readonly line: string | null;
 }
 
-interface StaleRequest {
+export interface StaleRequest {
   /** Runs and stray events whose last event is older. */
   readonly beforeMs?: number;
   /** All but so many of the newest runs. */
@@ -141,7 +141,7 @@ interface StaleRequest {
 }
 
 /** The inside of one transaction: all of it happens, or none. */
-interface StoreTransaction extends ChainReader {
+export interface StoreTransaction extends ChainReader {
   /** For each key, what is stored of its event; undefined where none is. */
   stored(keys: readonly LineKey[]): Promise<readonly (StoredLine | undefined)[]>;
   addEvents(rows: readonly EventRow[]): Promise<void>;
@@ -165,12 +165,12 @@ interface StoreTransaction extends ChainReader {
   dropPreviews(runIds: readonly string[]): Promise<void>;
 }
 
-interface TransactionOptions {
+export interface TransactionOptions {
   /** On disk, not only with the operating system, when it resolves. */
   readonly durable?: boolean;
 }
 
-interface Store extends StoreReader {
+export interface Store extends StoreReader {
   /** One after the other, in the order of the calls. */
   transaction<T>(
     work: (transaction: StoreTransaction) => Promise<T>,
@@ -179,23 +179,3 @@ interface Store extends StoreReader {
   /** Gives unused space back to the system. */
   compact(): Promise<void>;
 }
-
-export type {
-  ChainReader,
-  EventRow,
-  EventsRequest,
-  LineKey,
-  ProjectionCounts,
-  PrunedEvent,
-  RejectRow,
-  RowsRequest,
-  StaleRequest,
-  Store,
-  StoredLine,
-  StoreReader,
-  StoreTransaction,
-  StructureFault,
-  TableRow,
-  Tip,
-  TransactionOptions,
-};

@@ -5,17 +5,17 @@
  * `first` keeps what came first; `last` takes what is not null; `min`, `max` and `sum` count on;
  * `or` gathers bits; `with x` comes and goes with the column x, because one event brings both.
  */
-type Merge = 'key' | 'first' | 'last' | 'min' | 'max' | 'sum' | 'or' | `with ${string}`;
+export type Merge = 'key' | 'first' | 'last' | 'min' | 'max' | 'sum' | 'or' | `with ${string}`;
 
-interface Table {
+export interface Table {
   readonly name: TableName;
   readonly columns: { readonly [column: string]: Merge };
 }
 
-type TableName = 'runs' | 'tool_calls' | 'previews' | 'hints' | 'policy_versions';
+export type TableName = 'runs' | 'tool_calls' | 'previews' | 'hints' | 'policy_versions';
 
 /** Times are milliseconds since 1970; `*_json` is JSON text. */
-const RUNS = {
+export const RUNS = {
   name: 'runs',
   columns: {
     run_id: 'key',
@@ -41,7 +41,7 @@ const RUNS = {
   },
 } as const satisfies Table;
 
-const TOOL_CALLS = {
+export const TOOL_CALLS = {
   name: 'tool_calls',
   columns: {
     /** The seq of the first event of the call. */
@@ -76,7 +76,7 @@ const TOOL_CALLS = {
   },
 } as const satisfies Table;
 
-const PREVIEWS = {
+export const PREVIEWS = {
   name: 'previews',
   columns: {
     id: 'key',
@@ -87,7 +87,7 @@ const PREVIEWS = {
   },
 } as const satisfies Table;
 
-const HINTS = {
+export const HINTS = {
   name: 'hints',
   columns: {
     run_id: 'key',
@@ -100,7 +100,7 @@ const HINTS = {
   },
 } as const satisfies Table;
 
-const POLICY_VERSIONS = {
+export const POLICY_VERSIONS = {
   name: 'policy_versions',
   columns: {
     policy_id: 'key',
@@ -114,10 +114,10 @@ const POLICY_VERSIONS = {
   },
 } as const satisfies Table;
 
-const TABLES = [RUNS, TOOL_CALLS, PREVIEWS, HINTS, POLICY_VERSIONS] as const;
+export const TABLES = [RUNS, TOOL_CALLS, PREVIEWS, HINTS, POLICY_VERSIONS] as const;
 
 /** The bits of `redaction_flags`. */
-const FLAGS = {
+export const FLAGS = {
   argsTruncated: 1,
   resultTruncated: 2,
   argsDropped: 4,
@@ -126,9 +126,6 @@ const FLAGS = {
   resultPruned: 32,
 } as const;
 
-type Cell = string | number | null;
+export type Cell = string | number | null;
 /** A row, or what an event adds to one; a column that is not there is null. */
-type Delta<T extends Table> = { [C in keyof T['columns']]?: Cell };
-
-export type { Cell, Delta, Merge, Table, TableName };
-export { FLAGS, HINTS, POLICY_VERSIONS, PREVIEWS, RUNS, TABLES, TOOL_CALLS };
+export type Delta<T extends Table> = { [C in keyof T['columns']]?: Cell };

@@ -7,14 +7,14 @@ import { readRegularFile } from '../os/index.ts';
 const TEXT_BYTES_MAX = 1_048_576;
 
 /** Keeps one small text. */
-interface Witness {
+export interface Witness {
   /** Undefined when nothing was kept yet. */
   read(): Promise<string | undefined>;
   /** Replaces the text as a whole, or leaves the old one. */
   write(text: string): Promise<void>;
 }
 
-function fileWitness(file: string): Witness {
+export function fileWitness(file: string): Witness {
   return { read: () => readText(file), write: (text) => replaceText(file, text) };
 }
 
@@ -56,6 +56,3 @@ async function syncFolder(folder: string): Promise<void> {
     await handle?.close();
   }
 }
-
-export type { Witness };
-export { fileWitness };

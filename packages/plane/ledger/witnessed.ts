@@ -4,7 +4,7 @@ import { isObject } from '@subluminal/contracts';
 import type { Signer, Verifier } from '@subluminal/core/ports';
 import { type Head, headHash, isHead } from './head.ts';
 
-interface WitnessedHead {
+export interface WitnessedHead {
   readonly ledgerId: string;
   readonly head: Head;
   /**
@@ -15,36 +15,36 @@ interface WitnessedHead {
 }
 
 /** Where the ledger itself notes its last head. */
-const NOTED_HEAD = 'signed_head';
+export const NOTED_HEAD = 'signed_head';
 
 function sealText({ ledgerId, head }: WitnessedHead): string {
   return JSON.stringify(['subluminal.witness.v1', ledgerId, headHash(ledgerId, head)]);
 }
 
-function sealed(ledgerId: string, head: Head, signer: Signer): WitnessedHead {
+export function sealed(ledgerId: string, head: Head, signer: Signer): WitnessedHead {
   return { ledgerId, head, seal: signer.sign(sealText({ ledgerId, head })) };
 }
 
-function sealHolds(witnessed: WitnessedHead, verifier: Verifier): boolean {
+export function sealHolds(witnessed: WitnessedHead, verifier: Verifier): boolean {
   const { head, seal } = witnessed;
   if (seal === undefined) return false;
   return verifier.verify(sealText(witnessed), { keyId: head.keyId, value: seal });
 }
 
 /** Whoever signs needs no other key to see what it has signed: ed25519 says the same each time. */
-function signerAsVerifier(signer: Signer): Verifier {
+export function signerAsVerifier(signer: Signer): Verifier {
   return {
     verify: (text, { keyId, value }) => keyId === signer.keyId && signer.sign(text) === value,
   };
 }
 
-function formatWitness({ ledgerId, head, seal }: WitnessedHead): string {
+export function formatWitness({ ledgerId, head, seal }: WitnessedHead): string {
   const kept = { format: 'subluminal.head.v1', ledger_id: ledgerId, head };
   return `${JSON.stringify(seal === undefined ? kept : { ...kept, seal })}\n`;
 }
 
 /** Reads what `formatWitness` wrote; undefined when it is anything else. */
-function parseWitness(text: string): WitnessedHead | undefined {
+export function parseWitness(text: string): WitnessedHead | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -59,9 +59,6 @@ function parseWitness(text: string): WitnessedHead | undefined {
 }
 
 /** Whether both are the same head, to the last bit. */
-function isSameHead(ledgerId: string, one: Head, other: Head): boolean {
+export function isSameHead(ledgerId: string, one: Head, other: Head): boolean {
   return headHash(ledgerId, one) === headHash(ledgerId, other);
 }
-
-export type { WitnessedHead };
-export { formatWitness, isSameHead, NOTED_HEAD, parseWitness, sealed, sealHolds, signerAsVerifier };

@@ -3,7 +3,7 @@
 // until then it waits, and when too many wait, those that have said nothing go first, oldest first.
 import type { Socket } from 'node:net';
 
-interface GateLimits {
+export interface GateLimits {
   /** Connections that have shown who they are. */
   readonly connectionsMax: number;
   /** Connections that have not, yet. */
@@ -15,7 +15,7 @@ const BURST_MAX = 1_024;
 /** Connections that wait are accepted in one turn of the event loop, and read from in the next. */
 const TURNS = 2;
 
-class ConnectionGate {
+export class ConnectionGate {
   readonly #limits: GateLimits;
   /** In the order of their arrival. */
   readonly #waiting = new Set<Socket>();
@@ -86,6 +86,3 @@ class ConnectionGate {
 function isSilent({ bytesRead }: Socket): boolean {
   return bytesRead === 0;
 }
-
-export type { GateLimits };
-export { ConnectionGate };

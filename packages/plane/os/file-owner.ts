@@ -5,7 +5,7 @@ import { userInfo } from 'node:os';
 import { dirname, join, parse, resolve, sep } from 'node:path';
 import { readRegularFile, systemCode } from './read-file.ts';
 
-interface FileProblem {
+export interface FileProblem {
   /** The file, or the folder above it, that others control. */
   readonly path: string;
   /** Why, as the end of a sentence about the path. */
@@ -23,7 +23,7 @@ const SYSTEM_FILE_BYTES_MAX = 4_194_304;
 const OVERFLOW_ID = 65_534;
 
 /** Undefined when only the user and root can change what is at the path. What is missing is nobody's. */
-function fileProblem(path: string): FileProblem | undefined {
+export function fileProblem(path: string): FileProblem | undefined {
   const ownId = process.getuid?.();
   // On Windows modes say nothing.
   if (ownId === undefined) return undefined;
@@ -74,7 +74,7 @@ function unseen(path: string, why: string): FileProblem {
  * not. Folders above it are not looked at: many systems let a group of administrators write to those
  * that programs are in.
  */
-function writerProblem(path: string): string | undefined {
+export function writerProblem(path: string): string | undefined {
   const ownId = process.getuid?.();
   if (ownId === undefined) return undefined;
   const stats = statsOf(realPathOf(path) ?? path);
@@ -151,6 +151,3 @@ function isUnmappedRoot(uid: number): boolean {
     });
   return outside.length > 0 && !outside.includes(0);
 }
-
-export type { FileProblem };
-export { fileProblem, writerProblem };

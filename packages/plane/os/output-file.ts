@@ -18,7 +18,7 @@ interface ReplaceOptions {
 }
 
 /** Replaces a file in one step: readers see the old content or the new, never a part of it. */
-async function replaceOutput(
+export async function replaceOutput(
   path: string,
   text: string,
   { mode = PUBLIC_MODE }: ReplaceOptions = {},
@@ -43,7 +43,7 @@ async function replaceOutput(
  * Makes a new file; what exists, a link included, stays as it is. What cannot be written whole is
  * taken away again: it is ours, because it was not there before.
  */
-async function createOutput(path: string, text: string, mode: number): Promise<void> {
+export async function createOutput(path: string, text: string, mode: number): Promise<void> {
   const handle = await open(path, 'wx', mode);
   try {
     await withFile(handle, async () => {
@@ -57,13 +57,13 @@ async function createOutput(path: string, text: string, mode: number): Promise<v
 }
 
 /** A descriptor that appends, and never waits for a pipe that nobody reads. */
-function openForAppending(path: string, mode: number): number {
+export function openForAppending(path: string, mode: number): number {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
   return openSync(path, flags | noFollow(path), mode);
 }
 
 /** Throws when the path is a link; for folders that files are put into. */
-function refuseLink(path: string): void {
+export function refuseLink(path: string): void {
   checkedStats(path);
 }
 
@@ -107,5 +107,3 @@ async function withFile(handle: FileHandle, work: () => Promise<void>): Promise<
 function systemError(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${path}`), { code, path });
 }
-
-export { createOutput, openForAppending, refuseLink, replaceOutput };

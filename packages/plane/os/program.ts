@@ -2,7 +2,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve } from 'node:path';
 
-interface ProgramPlace {
+export interface ProgramPlace {
   /** The working folder of the process that is started. */
   readonly cwd: string;
   /** Its PATH; undefined where it has none. */
@@ -14,7 +14,10 @@ const PATH_DEFAULT = '/usr/bin:/bin';
 const FOLDERS_MAX = 1_000;
 
 /** The absolute path that execvp would start; links are not followed. Undefined for none. */
-function findProgram(name: string, { cwd, path = PATH_DEFAULT }: ProgramPlace): string | undefined {
+export function findProgram(
+  name: string,
+  { cwd, path = PATH_DEFAULT }: ProgramPlace,
+): string | undefined {
   if (name === '' || name.includes('\0')) return undefined;
   if (name.includes('/')) return executableAt(resolve(cwd, name));
   for (const folder of path.split(delimiter).slice(0, FOLDERS_MAX)) {
@@ -28,7 +31,7 @@ function executableAt(path: string): string | undefined {
   return isExecutable(path) ? path : undefined;
 }
 
-function isExecutable(path: string): boolean {
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return realFile(path) !== undefined;
@@ -38,7 +41,7 @@ function isExecutable(path: string): boolean {
 }
 
 /** The regular file behind all links; undefined where there is none. */
-function realFile(path: string): string | undefined {
+export function realFile(path: string): string | undefined {
   if (!isAbsolute(path)) return undefined;
   try {
     const real = realpathSync.native(path);
@@ -47,6 +50,3 @@ function realFile(path: string): string | undefined {
     return undefined;
   }
 }
-
-export type { ProgramPlace };
-export { findProgram, isExecutable, realFile };

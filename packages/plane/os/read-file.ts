@@ -3,18 +3,18 @@
 // file that grows.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 
-interface ReadOptions {
+export interface ReadOptions {
   readonly bytesMax: number;
   /** Refuses a path whose last part is a symbolic link; links are followed unless told so. */
   readonly noFollow?: boolean;
 }
 
-type FileRead =
+export type FileRead =
   | { readonly kind: 'read'; readonly bytes: Buffer; readonly stats: Stats }
   | { readonly kind: 'missing'; readonly code: string }
   | Unreadable;
 
-interface Unreadable {
+export interface Unreadable {
   readonly kind: 'unreadable';
   /** What the system says, or `NOT_A_FILE`, `TOO_LARGE` or `LINK`. */
   readonly code: string;
@@ -31,7 +31,10 @@ const CHUNK_BYTES = 1_048_576;
 const MISSING: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
 
 /** Reads a regular file whole, or says why not. Expected failures are returned. */
-function readRegularFile(path: string, { bytesMax, noFollow = false }: ReadOptions): FileRead {
+export function readRegularFile(
+  path: string,
+  { bytesMax, noFollow = false }: ReadOptions,
+): FileRead {
   let fd: number | undefined;
   try {
     fd = openSync(path, FLAGS | (noFollow ? (constants.O_NOFOLLOW ?? 0) : 0));
@@ -95,11 +98,8 @@ function wordsOf(code: string): readonly [why: string, fix: string] {
 }
 
 /** The code of a failed system call; anything else is a defect. */
-function systemCode(cause: unknown): string {
+export function systemCode(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (typeof code !== 'string') throw cause;
   return code;
 }
-
-export type { FileRead, ReadOptions, Unreadable };
-export { readRegularFile, systemCode };

@@ -11,13 +11,13 @@ import {
 } from './prompt-sink.ts';
 import { Waiters } from './waiters.ts';
 
-interface FileSinkOptions {
+export interface FileSinkOptions {
   /** What may wait in memory while the file takes nothing. */
   readonly queueBytes?: number;
   readonly warn?: Warn;
 }
 
-type FileSinkResult =
+export type FileSinkResult =
   | { readonly ok: true; readonly sink: PromptSink }
   | {
       readonly ok: false;
@@ -161,7 +161,7 @@ class FileSink implements PromptSink {
 }
 
 /** A sink for `SUB_EVENTS=file:PATH`: appends, and makes the file private when it creates it. */
-function fileSink(path: string, options: FileSinkOptions = {}): FileSinkResult {
+export function fileSink(path: string, options: FileSinkOptions = {}): FileSinkResult {
   const { queueBytes = QUEUE_BYTES, warn = warnOnStderr } = options;
   try {
     // Appending keeps the lines of several writers apart.
@@ -174,6 +174,3 @@ function fileSink(path: string, options: FileSinkOptions = {}): FileSinkResult {
     return { ok: false, code: 'SUB_FILE_WRITE', message, fix };
   }
 }
-
-export type { FileSinkOptions, FileSinkResult };
-export { fileSink };

@@ -15,7 +15,7 @@ import { isProducer } from './spool-name.ts';
 import { SpoolWriter, type SpoolWriterOptions } from './spool-writer.ts';
 import { Waiters } from './waiters.ts';
 
-interface LedgerSinkLimits {
+export interface LedgerSinkLimits {
   /** What may wait in memory for the ledger's word. */
   readonly queueBytes: number;
   /** A file of the spool is complete at this size. */
@@ -24,7 +24,7 @@ interface LedgerSinkLimits {
   readonly spoolPreviewBytes: number;
 }
 
-interface LedgerSinkOptions {
+export interface LedgerSinkOptions {
   readonly socketPath: string;
   readonly spoolDir: string;
   /** The shim's id: the numbers of the lines count within it. */
@@ -250,9 +250,6 @@ class LedgerSink implements PromptSink {
 }
 
 /** A sink for `events.sink = "ledger"`; it connects in the background. */
-function ledgerSink(options: LedgerSinkOptions): PromptSink {
+export function ledgerSink(options: LedgerSinkOptions): PromptSink {
   return new LedgerSink(options);
 }
-
-export type { LedgerSinkLimits, LedgerSinkOptions };
-export { ledgerSink };

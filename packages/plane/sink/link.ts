@@ -1,7 +1,7 @@
 // One connection after the other to the ledger's socket, in the background.
 import { connect, type Socket } from 'node:net';
 
-interface LinkEvents {
+export interface LinkEvents {
   onOpen(): void;
   /** The ledger has committed this many more of the lines that were sent; true when its next word
    * is not urgent. */
@@ -18,7 +18,7 @@ interface LinkOptions {
   readonly events: LinkEvents;
 }
 
-type LinkState = 'connecting' | 'open' | 'lost' | 'ended';
+export type LinkState = 'connecting' | 'open' | 'lost' | 'ended';
 
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 2_000;
@@ -29,7 +29,7 @@ const READ_BYTES = 4_096;
 /** Each answer wakes the process: those of so much time are read together. */
 const REST_MS = 50;
 
-class Link {
+export class Link {
   state: LinkState = 'lost';
   readonly #options: LinkOptions;
   #socket: Socket | undefined;
@@ -146,6 +146,3 @@ function ackOf(line: string): number | undefined {
   const digits = /^\s*\{\s*"ack"\s*:\s*(\d{1,15})\s*[,}]/.exec(line)?.[1];
   return digits === undefined ? undefined : Number.parseInt(digits, 10);
 }
-
-export type { LinkEvents, LinkState };
-export { Link };

@@ -1,12 +1,12 @@
 import type { EventSink, SinkStats } from '@subluminal/core/ports';
 
-interface PromptSinkStats extends SinkStats {
+export interface PromptSinkStats extends SinkStats {
   /** Lines that neither the ledger nor the disk could take. */
   readonly linesLost: number;
 }
 
 /** A sink that gathers the lines of a tick, and can be told not to wait for the tick to end. */
-interface PromptSink extends EventSink {
+export interface PromptSink extends EventSink {
   /**
    * Hands over what was written, now. When it returns, a kill of this process loses nothing of
    * it: the kernel or the disk has it. Call it before an act that the events must outlive.
@@ -16,20 +16,20 @@ interface PromptSink extends EventSink {
 }
 
 /** Tells the person in front of the machine, on one line. */
-type Warn = (text: string) => void;
+export type Warn = (text: string) => void;
 
-function warnOnStderr(text: string): void {
+export function warnOnStderr(text: string): void {
   process.stderr.write(`sub: ${text}\n`);
 }
 
 /** What the system says went wrong, in a few words. */
-function reasonOf(cause: unknown): string {
+export function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
 }
 
 /** For `events.sink = "off"`. */
-function offSink(): PromptSink {
+export function offSink(): PromptSink {
   const stats = { queued: 0, spooled: 0, previewsDropped: 0, linesLost: 0 };
   return {
     write() {},
@@ -39,6 +39,3 @@ function offSink(): PromptSink {
     stats: () => stats,
   };
 }
-
-export type { PromptSink, PromptSinkStats, Warn };
-export { offSink, reasonOf, warnOnStderr };

@@ -3,7 +3,7 @@
 import type { EventLine } from '@subluminal/core/ports';
 import { bytesOf, type Place, Slabs } from './slabs.ts';
 
-interface Entry {
+export interface Entry {
   readonly seq: number;
   /** As it stands on the wire and in the spool: `SEQ<space>JSON<newline>`. */
   readonly place: Place;
@@ -21,7 +21,7 @@ interface Piece {
 /** Below this many dead slots, moving the rest to the front costs more than it frees. */
 const SLACK_MAX = 1_024;
 
-class Ring {
+export class Ring {
   readonly #slabs = new Slabs();
   #entries: Entry[] = [];
   #head = 0;
@@ -160,6 +160,3 @@ function lineOf({ seq, place }: Entry): string {
 function sizeOf({ start, end }: Place): number {
   return end - start;
 }
-
-export type { Entry };
-export { Ring };

@@ -14,13 +14,13 @@ const SLAB_BYTES = 131_072;
 /** More than a calm ledger ever leaves us with. */
 const SPARE_MAX = 4;
 
-interface Place {
+export interface Place {
   readonly slab: Slab;
   start: number;
   end: number;
 }
 
-class Slabs {
+export class Slabs {
   #current: Slab | undefined;
   readonly #spare: Slab[] = [];
 
@@ -77,9 +77,6 @@ function write(
   target.write(text, start, bytes === text.length ? 'latin1' : 'utf8');
 }
 
-function bytesOf({ slab, start, end }: Place): Buffer {
+export function bytesOf({ slab, start, end }: Place): Buffer {
   return slab.bytes.subarray(start, end);
 }
-
-export type { Place };
-export { bytesOf, Slabs };

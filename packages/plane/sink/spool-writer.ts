@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { completeName, partName } from './spool-name.ts';
 
-interface SpoolWriterOptions {
+export interface SpoolWriterOptions {
   readonly dir: string;
   readonly producer: string;
   readonly fileBytesMax: number;
@@ -35,7 +35,7 @@ interface Part {
 /** Names in use are stepped over; so many of them means that something else is wrong. */
 const NAMES_TRIED_MAX = 1_000;
 
-class SpoolWriter {
+export class SpoolWriter {
   readonly #options: SpoolWriterOptions;
   readonly #write: (fd: number, bytes: Uint8Array) => number;
   #part: Part | undefined;
@@ -140,6 +140,3 @@ class SpoolWriter {
     }
   }
 }
-
-export type { SpoolWriterOptions };
-export { SpoolWriter };

@@ -4,7 +4,7 @@ import { lstat, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readName } from './spool-name.ts';
 
-interface SpoolFile {
+export interface SpoolFile {
   readonly path: string;
   readonly producer: string;
   readonly number: number;
@@ -12,13 +12,13 @@ interface SpoolFile {
   readonly isComplete: boolean;
 }
 
-interface SpoolLine {
+export interface SpoolLine {
   /** The line's number within its producer. */
   readonly seq: number;
   readonly line: string;
 }
 
-interface SpoolBatch {
+export interface SpoolBatch {
   readonly lines: readonly SpoolLine[];
   /** Lines of this batch that are none, or longer than a line may be. */
   readonly damaged: number;
@@ -26,13 +26,13 @@ interface SpoolBatch {
   readonly endOffset: number;
 }
 
-interface ListOptions {
+export interface ListOptions {
   /** Whether a process of this id runs. */
   readonly isRunning?: (pid: number) => boolean;
   readonly nowMs?: number;
 }
 
-interface ReadOptions {
+export interface ReadOptions {
   readonly linesMax?: number;
   readonly lineBytesMax?: number;
 }
@@ -47,7 +47,10 @@ const NEWLINE = 10;
 const LINE = /^(\d{1,15}) (\{.*\})$/s;
 
 /** The files to take, those of one producer in the order they were written. */
-async function listSpool(dir: string, options: ListOptions = {}): Promise<readonly SpoolFile[]> {
+export async function listSpool(
+  dir: string,
+  options: ListOptions = {},
+): Promise<readonly SpoolFile[]> {
   const found: SpoolFile[] = [];
   for (const name of (await namesIn(dir)).slice(0, FILES_MAX)) {
     const parsed = readName(name);
@@ -95,7 +98,10 @@ function compare(left: string, right: string): number {
 }
 
 /** The lines of a file in batches, in order. What is no line is counted and left out. */
-async function* readSpool(file: SpoolFile, options: ReadOptions = {}): AsyncGenerator<SpoolBatch> {
+export async function* readSpool(
+  file: SpoolFile,
+  options: ReadOptions = {},
+): AsyncGenerator<SpoolBatch> {
   const { linesMax = BATCH_LINES_MAX, lineBytesMax = LINE_BYTES_MAX } = options;
   const handle = await open(file.path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
@@ -175,7 +181,7 @@ class LineSplitter {
  * Removes a file whose lines are committed up to this offset; false when there is more by now,
  * because its writer was alive after all.
  */
-async function dropSpool(file: SpoolFile, endOffset: number): Promise<boolean> {
+export async function dropSpool(file: SpoolFile, endOffset: number): Promise<boolean> {
   const stats = await stat(file.path).catch(() => undefined);
   if (stats === undefined) return true;
   const isTornOnly = !file.isComplete && (await isTorn(file, endOffset));
@@ -195,6 +201,3 @@ async function isTorn(file: SpoolFile, offset: number): Promise<boolean> {
     await handle.close();
   }
 }
-
-export type { ListOptions, ReadOptions, SpoolBatch, SpoolFile, SpoolLine };
-export { dropSpool, listSpool, readSpool };

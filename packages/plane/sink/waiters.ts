@@ -6,7 +6,7 @@ interface Waiter {
   readonly timer: NodeJS.Timeout;
 }
 
-class Waiters {
+export class Waiters {
   readonly #waiting = new Set<Waiter>();
 
   get isEmpty(): boolean {
@@ -36,5 +36,3 @@ class Waiters {
     waiter.resolve(isDone);
   }
 }
-
-export { Waiters };

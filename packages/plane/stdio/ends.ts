@@ -4,13 +4,13 @@ import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 
-interface AgentEnds {
+export interface AgentEnds {
   readonly input: Readable;
   readonly output: Writable;
 }
 
 /** The agent's side of the session. To be called once in a process. */
-function openAgentEnds(): AgentEnds {
+export function openAgentEnds(): AgentEnds {
   return {
     input: isPipe(0) ? new Socket({ fd: 0, readable: true, writable: false }) : process.stdin,
     output: isPipe(1) ? new Socket({ fd: 1, readable: false, writable: true }) : process.stdout,
@@ -25,6 +25,3 @@ function isPipe(fd: number): boolean {
     return false;
   }
 }
-
-export type { AgentEnds };
-export { openAgentEnds };

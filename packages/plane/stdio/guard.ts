@@ -4,12 +4,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { type Family, SHIM_MARK } from './processes.ts';
 
-interface GuardTimes {
+export interface GuardTimes {
   readonly graceMs: number;
   readonly termMs: number;
 }
 
-interface Guard {
+export interface Guard {
   /** Undefined when it could not be started. */
   pid(): number | undefined;
   /** The server was already asked to end by SIGTERM: an alarm need not wait for that again. */
@@ -21,11 +21,11 @@ interface Guard {
 // A round of the script sleeps 100 ms and looks around for about 20.
 const ROUND_MS = 120;
 const RESTARTS_MAX = 3;
-const SHELL = '/bin/sh';
+export const SHELL = '/bin/sh';
 
 // $1 group, $2 start ticks of its leader, $3 mark, $4 and $5 rounds to wait, $6 `ps` to do without /proc.
 // The group is ours until a look finds it empty or led by a process of another start time.
-const SCRIPT = `
+export const SCRIPT = `
 trap '' HUP INT TERM
 group=$1 born=$2 mark=$3 grace=$4 term=$5 how=$6 ours=1
 [ -r /proc/self/stat ] || how=ps
@@ -88,7 +88,7 @@ exit 1
 `;
 
 /** Starts a guard beside the server; it costs a small shell that sleeps. */
-function startGuard(family: Family, times: GuardTimes): Guard {
+export function startGuard(family: Family, times: GuardTimes): Guard {
   let shell = startShell(family, times);
   let isTermSent = false;
   let isDismissed = false;
@@ -155,6 +155,3 @@ function endShell(shell: ChildProcess): Promise<void> {
 }
 
 function ignore(): void {}
-
-export type { Guard, GuardTimes };
-export { SCRIPT, SHELL, startGuard };

@@ -15,7 +15,7 @@ const BEGUN_ORDER = /#(?=#\w*$)|#$|(?<=^|\s):$/g;
 const HELD_LENGTH_MAX = 8_192;
 
 /** Bytes of any cut in, harmless text out, line by line. */
-class HarmlessText {
+export class HarmlessText {
   // Whatever is no UTF-8 becomes U+FFFD: some terminals take single bytes for orders.
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   /** A line without its end. */
@@ -59,5 +59,3 @@ function shownLine(line: string): string {
   const parts = line.split(KEPT);
   return parts.map((part, index) => (index % 2 === 1 ? part : harmless(part))).join('');
 }
-
-export { HarmlessText };

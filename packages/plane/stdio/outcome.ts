@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { StopSignal } from './triggers.ts';
 
-type StopReason =
+export type StopReason =
   /** The agent closed our stdin. */
   | { readonly kind: 'input_closed' }
   /** The agent no longer reads our stdout. */
@@ -16,14 +16,14 @@ type StopReason =
   /** The hub or a policy asks. */
   | { readonly kind: 'asked'; readonly exitCode: number };
 
-type Force = 'none' | 'term' | 'kill';
+export type Force = 'none' | 'term' | 'kill';
 
-interface ServerEnd {
+export interface ServerEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-interface Outcome {
+export interface Outcome {
   readonly reason: StopReason;
   readonly exitCode: number;
   readonly server: ServerEnd;
@@ -34,13 +34,13 @@ interface Outcome {
 }
 
 /** How the server ended; undefined while it lives. */
-function endOf({ exitCode, signalCode }: ChildProcess): ServerEnd | undefined {
+export function endOf({ exitCode, signalCode }: ChildProcess): ServerEnd | undefined {
   if (exitCode === null && signalCode === null) return undefined;
   return { code: exitCode, signal: signalCode };
 }
 
 /** The server's own code when it ended by itself, 128 + signal when we were signalled, else 0. */
-function exitCodeFor(reason: StopReason, server: ServerEnd, force: Force): number {
+export function exitCodeFor(reason: StopReason, server: ServerEnd, force: Force): number {
   switch (reason.kind) {
     case 'signal':
       return 128 + constants.signals[reason.signal];
@@ -58,6 +58,3 @@ function exitCodeFor(reason: StopReason, server: ServerEnd, force: Force): numbe
 function ownCode({ code, signal }: ServerEnd): number {
   return signal === null ? (code ?? 1) : 128 + constants.signals[signal];
 }
-
-export type { Force, Outcome, ServerEnd, StopReason };
-export { endOf, exitCodeFor };

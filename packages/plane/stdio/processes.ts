@@ -4,12 +4,12 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Names the shim that a process descends from. Whoever starts a lasting service must remove it. */
-const SHIM_MARK = 'SUB_SHIM_ID';
+export const SHIM_MARK = 'SUB_SHIM_ID';
 
 const PS_TIMEOUT_MS = 2_000;
 const PS_BYTES_MAX = 8 * 1024 * 1024;
 
-interface ProcessFacts {
+export interface ProcessFacts {
   readonly pid: number;
   readonly ppid: number;
   readonly pgid: number;
@@ -20,7 +20,7 @@ interface ProcessFacts {
 }
 
 /** The server's processes: a group, and whatever carries the mark. */
-interface Family {
+export interface Family {
   readonly pgid: number;
   readonly shimId: string;
   /** Undefined where the system does not tell. */
@@ -28,7 +28,7 @@ interface Family {
 }
 
 /** What /proc says about a process; undefined when it is gone or there is no /proc. */
-function readProcess(pid: number): ProcessFacts | undefined {
+export function readProcess(pid: number): ProcessFacts | undefined {
   const text = readText(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
   // The name stands in parentheses and may hold anything, so the fields count from the last one.
@@ -44,7 +44,7 @@ function readProcess(pid: number): ProcessFacts | undefined {
 }
 
 /** The pids of the family that still run, this process never among them. */
-function survivorsOf(family: Family): readonly number[] {
+export function survivorsOf(family: Family): readonly number[] {
   const pids = process.platform === 'linux' ? marked(family) : grouped(family);
   return pids.filter((pid) => pid !== process.pid);
 }
@@ -69,7 +69,7 @@ function carriesMark(facts: ProcessFacts, family: Family): boolean {
   return `\0${environment ?? ''}\0`.includes(`\0${SHIM_MARK}=${family.shimId}\0`);
 }
 
-function grouped(family: Pick<Family, 'pgid'>): readonly number[] {
+export function grouped(family: Pick<Family, 'pgid'>): readonly number[] {
   const result = spawnSync('ps', ['-A', '-o', 'pid=', '-o', 'pgid=', '-o', 'stat='], {
     encoding: 'utf8',
     timeout: PS_TIMEOUT_MS,
@@ -88,7 +88,7 @@ function grouped(family: Pick<Family, 'pgid'>): readonly number[] {
  * Signals the group and those that left it, each when it is found: one that forks all the time is gone
  * a moment later. False when there was none. A process that is gone meanwhile is no failure.
  */
-function strike(family: Family, signal: 'SIGTERM' | 'SIGKILL'): boolean {
+export function strike(family: Family, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   if (process.platform !== 'linux') {
     // An empty group's number may be another's by now.
     const isThere = survivorsOf(family).length > 0;
@@ -107,7 +107,7 @@ function strike(family: Family, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   return isFound;
 }
 
-function signalOne(target: number, signal: NodeJS.Signals): void {
+export function signalOne(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal);
   } catch {
@@ -115,7 +115,7 @@ function signalOne(target: number, signal: NodeJS.Signals): void {
   }
 }
 
-function listProcesses(): readonly string[] {
+export function listProcesses(): readonly string[] {
   try {
     return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   } catch {
@@ -123,13 +123,10 @@ function listProcesses(): readonly string[] {
   }
 }
 
-function readText(path: string): string | undefined {
+export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'latin1');
   } catch {
     return undefined;
   }
 }
-
-export type { Family, ProcessFacts };
-export { grouped, listProcesses, readProcess, readText, SHIM_MARK, signalOne, strike, survivorsOf };

@@ -1,13 +1,13 @@
 // Reads a stream chunk by chunk and can be held back by whoever can't take more.
 import type { Readable } from 'node:stream';
 
-interface ChunkHandlers {
+export interface ChunkHandlers {
   chunk(chunk: Buffer): void;
   /** Called once, also when the stream broke. */
   end(cause?: Error): void;
 }
 
-interface ChunkReader {
+export interface ChunkReader {
   /** Stops reading until released as often as held: several writers may hold one reader. */
   hold(): void;
   release(): void;
@@ -15,7 +15,7 @@ interface ChunkReader {
   stop(): void;
 }
 
-function readChunks(source: Readable, on: ChunkHandlers): ChunkReader {
+export function readChunks(source: Readable, on: ChunkHandlers): ChunkReader {
   let holds = 0;
   let isOver = false;
   const finish = (cause?: Error): void => {
@@ -44,6 +44,3 @@ function readChunks(source: Readable, on: ChunkHandlers): ChunkReader {
     },
   };
 }
-
-export type { ChunkHandlers, ChunkReader };
-export { readChunks };

@@ -4,7 +4,7 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { HarmlessText } from './harmless-text.ts';
 
-interface StderrRelay {
+export interface StderrRelay {
   /** Resolves when all is passed on, or when nobody takes it any more for so long. */
   drained(quietMs: number): Promise<void>;
 }
@@ -20,7 +20,7 @@ const RETRY_MS = 20;
 const PARTIAL_MS = 50;
 const DRAIN_MS_MAX = 5_000;
 
-function relayStderr(source: Readable, write: WriteBytes = openStderr()): StderrRelay {
+export function relayStderr(source: Readable, write: WriteBytes = openStderr()): StderrRelay {
   const text = new HarmlessText();
   let isWriting = false;
   let hasEnded = false;
@@ -113,6 +113,3 @@ function retryingWrite(fd: number): WriteBytes {
   };
   return attempt;
 }
-
-export type { StderrRelay };
-export { relayStderr };

@@ -6,7 +6,7 @@ import { type Family, readProcess, SHIM_MARK } from './processes.ts';
 import { relayStderr, type StderrRelay } from './relay-stderr.ts';
 import { catchSignals } from './triggers.ts';
 
-interface ServerCommand {
+export interface ServerCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: { readonly [name: string]: string | undefined };
@@ -15,7 +15,7 @@ interface ServerCommand {
   readonly shimId: string;
 }
 
-interface RunningServer {
+export interface RunningServer {
   readonly pid: number;
   readonly family: Family;
   readonly stdin: Writable;
@@ -25,7 +25,7 @@ interface RunningServer {
   readonly stderr?: StderrRelay;
 }
 
-type StartFault =
+export type StartFault =
   | 'not_found'
   | 'no_access'
   | 'not_a_program'
@@ -33,7 +33,7 @@ type StartFault =
   | 'bad_arguments'
   | 'no_resources';
 
-type SpawnResult =
+export type SpawnResult =
   | { readonly kind: 'started'; readonly server: RunningServer }
   | {
       readonly kind: 'failed';
@@ -68,7 +68,7 @@ const ADVICE: { readonly [fault in StartFault]: string } = {
 };
 
 /** Starts the server. Never rejects: what keeps it from starting is a result. */
-function spawnServer(command: ServerCommand): Promise<SpawnResult> {
+export function spawnServer(command: ServerCommand): Promise<SpawnResult> {
   if (!SHIM_ID.test(command.shimId)) throw new TypeError('shimId: letters, digits, _ and - only');
   catchSignals();
   return new Promise((resolve) => {
@@ -129,6 +129,3 @@ function codeOf(cause: unknown): string {
 }
 
 function ignore(): void {}
-
-export type { RunningServer, ServerCommand, SpawnResult, StartFault };
-export { spawnServer };

@@ -8,7 +8,7 @@ import { type Family, strike, survivorsOf } from './processes.ts';
 import type { RunningServer } from './spawn.ts';
 import { listen, type StopSignal } from './triggers.ts';
 
-interface SuperviseOptions {
+export interface SuperviseOptions {
   readonly server: RunningServer;
   /** From closing the server's stdin to SIGTERM. */
   readonly graceMs?: number;
@@ -26,7 +26,7 @@ interface SuperviseOptions {
   readonly onUnguarded?: () => void;
 }
 
-interface Supervisor {
+export interface Supervisor {
   /** Begins the end; later calls change nothing. */
   stop(reason: StopReason): void;
   reason(): StopReason | undefined;
@@ -61,7 +61,7 @@ const EXIT_AFTER_CLOSE_MS = 250;
 const STDERR_QUIET_MS = 250;
 
 /** Takes charge of the server until nothing of it is left. */
-function supervise(options: SuperviseOptions): Supervisor {
+export function supervise(options: SuperviseOptions): Supervisor {
   const { server, onStop } = options;
   const watch: Watch = {
     server,
@@ -231,6 +231,3 @@ async function drain(watch: Watch): Promise<void> {
 function bytesRead({ server: { stdout } }: Watch): number {
   return stdout instanceof Socket ? stdout.bytesRead : 0;
 }
-
-export type { SuperviseOptions, Supervisor };
-export { supervise };

@@ -1,8 +1,8 @@
 // What from outside tells the shim to end: signals, and the death of the process that started it.
 
-type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-interface Triggers {
+export interface Triggers {
   signal(signal: StopSignal): void;
   parentGone(): void;
 }
@@ -21,7 +21,7 @@ let isCatching = false;
  * watches yet. Never given back: a signal after the server's end must not cut off what is still to
  * be flushed.
  */
-function catchSignals(): void {
+export function catchSignals(): void {
   if (isCatching) return;
   isCatching = true;
   for (const signal of SIGNALS) process.on(signal, () => heard(signal));
@@ -33,14 +33,14 @@ function heard(signal: StopSignal): void {
 }
 
 /** Takes what has come so far, and all that comes. */
-function onSignal(take: (signal: StopSignal) => void): void {
+export function onSignal(take: (signal: StopSignal) => void): void {
   catchSignals();
   takers.push(take);
   for (const signal of early.splice(0)) take(signal);
 }
 
 /** Listens for the rest of the process's life, but keeps no process alive by itself. */
-function listen(on: Triggers): void {
+export function listen(on: Triggers): void {
   // What came early is heard by a supervisor that is whole.
   queueMicrotask(() => onSignal((signal) => on.signal(signal)));
   // The end of stdin tells too, but not while reading pauses or another process holds the pipe.
@@ -52,6 +52,3 @@ function listen(on: Triggers): void {
   }, PARENT_POLL_MS);
   poll.unref();
 }
-
-export type { StopSignal, Triggers };
-export { catchSignals, listen, onSignal };

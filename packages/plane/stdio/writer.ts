@@ -2,19 +2,19 @@
 // full stream holds its sources back. No promise and no callback per message.
 import type { Writable } from 'node:stream';
 
-interface Holdable {
+export interface Holdable {
   hold(): void;
   release(): void;
 }
 
-interface WriterOptions {
+export interface WriterOptions {
   /** Above this many waiting bytes the sources are held. */
   readonly bytesHigh?: number;
   /** The other side is gone; what was waiting is lost. Called once. */
   readonly onBroken?: (cause: Error) => void;
 }
 
-interface ChunkWriter {
+export interface ChunkWriter {
   /** Bytes are taken by reference: the caller must not change them afterwards. */
   write(chunk: Buffer): void;
   /** Sources to hold back while this side is full. */
@@ -30,7 +30,7 @@ const BYTES_HIGH = 1024 * 1024;
 // Copying up to here is cheaper than handing the system a list of pieces.
 const CONCAT_BYTES_MAX = 64 * 1024;
 
-function createWriter(sink: Writable, options: WriterOptions = {}): ChunkWriter {
+export function createWriter(sink: Writable, options: WriterOptions = {}): ChunkWriter {
   const bytesHigh = Math.max(options.bytesHigh ?? BYTES_HIGH, sink.writableHighWaterMark);
   const batch = new Batch();
   const sources: Holdable[] = [];
@@ -166,6 +166,3 @@ function finished(sink: Writable, timeoutMs: number): Promise<boolean> {
     sink.once('close', settle);
   });
 }
-
-export type { ChunkWriter, Holdable, WriterOptions };
-export { createWriter };

@@ -2,8 +2,6 @@
 import { compileManifest, type ManifestResult } from '@subluminal/core/surface';
 import { sha256 } from './hash.ts';
 
-function compiledFrom(file: string, bytes: Uint8Array): Promise<ManifestResult> {
+export function compiledFrom(file: string, bytes: Uint8Array): Promise<ManifestResult> {
   return compileManifest({ file, bytes }, { sha256 });
 }
-
-export { compiledFrom };

@@ -5,7 +5,7 @@ const PLAIN = /^[A-Za-z0-9._-]$/;
 const EXTENSION = '.yaml';
 
 /** The name, percent-encoded by the bytes of UTF-8 where it is no letter, digit, `.`, `_` or `-`. */
-function manifestFileName(server: string): string {
+export function manifestFileName(server: string): string {
   const encoded = Array.from(server, (char) => (PLAIN.test(char) ? char : percentEncoded(char)));
   return `${encoded.join('')}${EXTENSION}`;
 }
@@ -14,5 +14,3 @@ function percentEncoded(char: string): string {
   const bytes = [...Buffer.from(char, 'utf8')];
   return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
 }
-
-export { manifestFileName };

@@ -20,7 +20,7 @@ const WAIT_MS = 10_000;
 const PAUSE_MS_MAX = 40;
 
 /** Waits for its turn, but not for ever. */
-async function takeLock(folder: string, waitMs = WAIT_MS): Promise<Lock> {
+export async function takeLock(folder: string, waitMs = WAIT_MS): Promise<Lock> {
   const name = `pins.${randomUUID()}.${process.pid}.${startOf(process.pid) ?? 'unknown'}.lock`;
   const path = join(folder, name);
   const release = (): void => rmSync(path, { force: true });
@@ -68,5 +68,3 @@ function startOf(pid: number): string | undefined {
     return undefined;
   }
 }
-
-export { takeLock };

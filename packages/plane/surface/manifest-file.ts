@@ -6,13 +6,13 @@ import type { Manifest } from '@subluminal/core/surface';
 import { type FileProblem, fileProblem, readRegularFile } from '../os/index.ts';
 import { manifestFileName } from './file-name.ts';
 
-interface ManifestPlace {
+export interface ManifestPlace {
   readonly folder: string;
   readonly server: string;
   readonly profile: Profile;
 }
 
-type LoadedManifest =
+export type LoadedManifest =
   | { readonly kind: 'none'; readonly path: string }
   | { readonly kind: 'manifest'; readonly path: string; readonly manifest: Manifest }
   | {
@@ -31,7 +31,11 @@ const SERVER_LINE = /^[ \t]*["']?server["']?[ \t]*:/m;
  * Reads the manifest of a server. In production, one that others can write is no manifest, and
  * where others can write to the folder, that there is none proves nothing either.
  */
-async function loadManifest({ folder, server, profile }: ManifestPlace): Promise<LoadedManifest> {
+export async function loadManifest({
+  folder,
+  server,
+  profile,
+}: ManifestPlace): Promise<LoadedManifest> {
   const path = join(folder, manifestFileName(server));
   const isStrict = profile === 'production';
   const unsafe = isStrict ? fileProblem(path) : undefined;
@@ -82,6 +86,3 @@ function refused(path: string, words: Words): LoadedManifest {
   const problem: Problem = { level: 'error', file: path, position, path: '', ...words };
   return { kind: 'problems', path, problems: [problem], text: '' };
 }
-
-export type { LoadedManifest, ManifestPlace };
-export { loadManifest };

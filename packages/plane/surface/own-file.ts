@@ -20,7 +20,7 @@ const WRITABLE_BY_OTHERS = 0o022;
 const LEVELS_MAX = 64;
 
 /** Why others decide what is there, as the end of a sentence; root may write anywhere anyway. */
-function openToOthers({ uid, mode }: Stats): string | undefined {
+export function openToOthers({ uid, mode }: Stats): string | undefined {
   const ownId = process.getuid?.();
   // On Windows the mode says nothing.
   if (ownId === undefined) return undefined;
@@ -29,7 +29,7 @@ function openToOthers({ uid, mode }: Stats): string | undefined {
 }
 
 /** Whoever reads sees the old content or the new, also after a loss of power; never a part. */
-function replaceOwn(path: string, text: string): void {
+export function replaceOwn(path: string, text: string): void {
   const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
   try {
     const fd = openSync(draft, 'wx', 0o600);
@@ -50,14 +50,14 @@ function replaceOwn(path: string, text: string): void {
 const DRAFT = /^(.+)\.[0-9a-f]{12}\.draft$/;
 
 /** What killed writers have left. Only for the holder of the lock: nobody else writes then. */
-function dropDrafts(folder: string, name: string): void {
+export function dropDrafts(folder: string, name: string): void {
   for (const one of readdirSync(folder)) {
     if (DRAFT.exec(one)?.[1] === name) rmSync(join(folder, one), { force: true });
   }
 }
 
 /** Makes names in a folder last, on file systems that can. */
-function syncFolder(path: string): void {
+export function syncFolder(path: string): void {
   const fd = openSync(path, constants.O_RDONLY);
   try {
     fsyncSync(fd);
@@ -69,7 +69,7 @@ function syncFolder(path: string): void {
 }
 
 /** For their owner alone. One at a time: asked for all at once, Node may try for ever. */
-function makeFolders(path: string): void {
+export function makeFolders(path: string): void {
   const missing: string[] = [];
   let at = path;
   while (missing.length < LEVELS_MAX && !isThere(at) && dirname(at) !== at) {
@@ -90,10 +90,8 @@ function isThere(path: string): boolean {
 }
 
 /** The code of a failed system call; anything else is a defect. */
-function systemCode(cause: unknown): string {
+export function systemCode(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (typeof code !== 'string') throw cause;
   return code;
 }
-
-export { dropDrafts, makeFolders, openToOthers, replaceOwn, syncFolder, systemCode };

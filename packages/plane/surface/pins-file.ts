@@ -24,9 +24,9 @@ import {
 } from './own-file.ts';
 import { readSealed, sealedText, signedText } from './sealed-pins.ts';
 
-type PinsCode = 'SUB_PINS_UNREADABLE' | 'SUB_PINS_BUSY' | 'SUB_FILE_WRITE';
+export type PinsCode = 'SUB_PINS_UNREADABLE' | 'SUB_PINS_BUSY' | 'SUB_FILE_WRITE';
 
-interface PinsProblem {
+export interface PinsProblem {
   readonly ok: false;
   readonly code: PinsCode;
   /** A sentence without its end. */
@@ -35,24 +35,24 @@ interface PinsProblem {
   readonly fix: string;
 }
 
-type UnreadablePins = PinsProblem & Extract<OpenedPins, { ok: false }>;
+export type UnreadablePins = PinsProblem & Extract<OpenedPins, { ok: false }>;
 
 /** The pins as they were read. */
-type PinsFile =
+export type PinsFile =
   | (Extract<OpenedPins, { ok: true }> & {
       /** Grows with each write; 0 when there are none. */
       readonly revision: number;
     })
   | UnreadablePins;
-type SavedPins = { readonly ok: true; readonly store: PinStore } | PinsProblem;
-type ResetPins = { readonly ok: true; readonly backup: string | null } | PinsProblem;
+export type SavedPins = { readonly ok: true; readonly store: PinStore } | PinsProblem;
+export type ResetPins = { readonly ok: true; readonly backup: string | null } | PinsProblem;
 
-const PINS_FILE = 'pins.json';
+export const PINS_FILE = 'pins.json';
 const FILE_BYTES_MAX = 67_108_864;
 const BACKUPS_TRIED_MAX = 100;
 
 /** Reads the pins. No file is no pin yet; a file that is not as we wrote it proves nothing. */
-function openPins(home: string): PinsFile {
+export function openPins(home: string): PinsFile {
   const text = readPinsText(home);
   if (text === undefined) return { ok: true, store: EMPTY_PINS, revision: 0 };
   if (typeof text !== 'string') return text;
@@ -86,7 +86,9 @@ function fixFor(body: string): string {
 }
 
 /** The pins without their signature: for a person to look at, never to decide by. */
-function openUntrustedPins(home: string): Extract<OpenedPins, { ok: true }> | UnreadablePins {
+export function openUntrustedPins(
+  home: string,
+): Extract<OpenedPins, { ok: true }> | UnreadablePins {
   const text = readPinsText(home);
   if (text === undefined) return { ok: true, store: EMPTY_PINS };
   if (typeof text !== 'string') return text;
@@ -123,7 +125,7 @@ function unreadable(message: string, fix: string = RESET): UnreadablePins {
  * Changes the pins as they are when it is this process's turn, whatever others have added before:
  * `change` gets them, and gives what they shall be; the same object leaves the file as it is.
  */
-function savePins(home: string, change: (store: PinStore) => PinStore): Promise<SavedPins> {
+export function savePins(home: string, change: (store: PinStore) => PinStore): Promise<SavedPins> {
   return locked(home, (): SavedPins => {
     const opened = openPins(home);
     if (!opened.ok) return opened;
@@ -137,7 +139,7 @@ function savePins(home: string, change: (store: PinStore) => PinStore): Promise<
  * Signs the pins as they are, whoever wrote them: a person has looked at them. `expected` is what
  * was shown; undefined comes back when something else is there by now.
  */
-function signPins(home: string, expected: PinStore): Promise<SavedPins | undefined> {
+export function signPins(home: string, expected: PinStore): Promise<SavedPins | undefined> {
   return locked(home, (): SavedPins | undefined => {
     const opened = openUntrustedPins(home);
     if (!opened.ok) return opened;
@@ -170,7 +172,7 @@ function tooMany(): PinsProblem {
 }
 
 /** Starts anew; what was there, readable or not, is kept aside. */
-function resetPins(home: string, nowMs: number): Promise<ResetPins> {
+export function resetPins(home: string, nowMs: number): Promise<ResetPins> {
   return locked(home, () => {
     const path = join(home, PINS_FILE);
     const folder = join(home, 'backups');
@@ -228,7 +230,7 @@ function busy(pid: number): PinsProblem {
  * Adds what a session has seen for the first time. What is pinned already stays: of two sessions
  * that see two definitions, the first one's counts, and the other's is a change.
  */
-function rememberPins(store: PinStore, server: string, seen: ServerPins): PinStore {
+export function rememberPins(store: PinStore, server: string, seen: ServerPins): PinStore {
   const known = store.servers.get(server);
   const tools = new Map([...seen.tools, ...(known?.tools ?? [])]);
   const instructions = known?.instructions ?? seen.instructions;
@@ -236,6 +238,3 @@ function rememberPins(store: PinStore, server: string, seen: ServerPins): PinSto
   if (!hasNews) return store;
   return { servers: new Map(store.servers).set(server, { instructions, tools }) };
 }
-
-export type { PinsCode, PinsFile, PinsProblem, ResetPins, SavedPins, UnreadablePins };
-export { openPins, openUntrustedPins, PINS_FILE, rememberPins, resetPins, savePins, signPins };

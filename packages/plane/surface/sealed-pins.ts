@@ -2,7 +2,7 @@
 // with the key of the home. Written by us alone, so every other form is refused.
 import type { Signature } from '../crypto/index.ts';
 
-interface SealedPins {
+export interface SealedPins {
   readonly revision: number;
   readonly signature: Signature;
   /** The pins, byte for byte as they were signed. */
@@ -18,18 +18,18 @@ const UNSEALED = /^\{\s*"format":\s*"subluminal-pins\/1"/;
 /** In front of what is signed: a signature of ours over anything else is none over pins. */
 const SIGNED_AS = 'subluminal.pins.v2';
 
-function signedText(revision: number, body: string): string {
+export function signedText(revision: number, body: string): string {
   return `${SIGNED_AS}\n${revision}\n${body}`;
 }
 
-function sealedText({ revision, signature: { keyId, value }, body }: SealedPins): string {
+export function sealedText({ revision, signature: { keyId, value }, body }: SealedPins): string {
   const signature = JSON.stringify({ key_id: keyId, value });
   const head = `  "format": "${FORMAT}",\n  "revision": ${revision},\n  "signature": ${signature},\n`;
   return `{\n${head}  "pins": ${body}${TAIL}`;
 }
 
 /** `unsealed` is what an earlier version wrote; undefined is nothing that we have ever written. */
-function readSealed(text: string): SealedPins | 'unsealed' | undefined {
+export function readSealed(text: string): SealedPins | 'unsealed' | undefined {
   const [head, revision, keyId, value] = HEAD.exec(text) ?? [];
   if (head === undefined || revision === undefined || !text.endsWith(TAIL)) {
     return UNSEALED.test(text) ? 'unsealed' : undefined;
@@ -38,6 +38,3 @@ function readSealed(text: string): SealedPins | 'unsealed' | undefined {
   const body = text.slice(head.length, -TAIL.length);
   return { revision: Number(revision), signature: { keyId, value }, body };
 }
-
-export type { SealedPins };
-export { readSealed, sealedText, signedText };

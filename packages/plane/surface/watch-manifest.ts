@@ -5,7 +5,7 @@ import type { Manifest } from '@subluminal/core/surface';
 import { manifestFileName } from './file-name.ts';
 import { type LoadedManifest, loadManifest, type ManifestPlace } from './manifest-file.ts';
 
-interface ManifestWatch extends ManifestPlace {
+export interface ManifestWatch extends ManifestPlace {
   /** What is in force when the watch begins. */
   readonly current: Manifest | undefined;
   /** Another one is in force. */
@@ -21,7 +21,7 @@ interface ManifestWatch extends ManifestPlace {
 const LOOK_EVERY_MS = 500;
 
 /** Looks at the file by polling: editors replace files, and a watch on the old one sees nothing. */
-function watchManifest(watch: ManifestWatch): { stop(): void } {
+export function watchManifest(watch: ManifestWatch): { stop(): void } {
   const { folder, server, everyMs = LOOK_EVERY_MS } = watch;
   const path = join(folder, manifestFileName(server));
   let hash = watch.current?.manifest_hash;
@@ -78,6 +78,3 @@ function watchManifest(watch: ManifestWatch): { stop(): void } {
     },
   };
 }
-
-export type { ManifestWatch };
-export { watchManifest };

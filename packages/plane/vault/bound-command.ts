@@ -6,17 +6,17 @@ const VARIABLE = /\$\{[^}]*\}/;
 const HIDDEN = 'sha256:';
 
 /** A word that is not to be read in the settings. */
-function hiddenWord(word: string): string {
+export function hiddenWord(word: string): string {
   return `${HIDDEN}${createHash('sha256').update(word).digest('hex')}`;
 }
 
 /** Word by word; `${…}` in a bound word stands for any text. */
-function fitsCommand(bound: readonly string[], words: readonly string[]): boolean {
+export function fitsCommand(bound: readonly string[], words: readonly string[]): boolean {
   return bound.length === words.length && bound.every((one, at) => fits(one, words[at] ?? ''));
 }
 
 /** Whether a bound word is that very word, not one that a variable stands for. */
-function isSameWord(bound: string, word: string): boolean {
+export function isSameWord(bound: string, word: string): boolean {
   return bound === word || bound === hiddenWord(word);
 }
 
@@ -34,5 +34,3 @@ function fits(bound: string, word: string): boolean {
   }
   return word.length - end.length >= at && word.endsWith(end);
 }
-
-export { fitsCommand, hiddenWord, isSameWord };

@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { findProgram, type ProgramPlace, realFile, writerProblem } from '../os/index.ts';
 import { fitsCommand, isSameWord } from './bound-command.ts';
 
-interface BoundStart {
+export interface BoundStart {
   /** Word by word, as `fitsCommand` takes it. */
   readonly command: readonly string[];
   /** An absolute path of the program; links are followed on both sides. */
@@ -14,11 +14,11 @@ interface BoundStart {
   readonly files?: readonly string[] | undefined;
 }
 
-interface StartedServer extends ProgramPlace {
+export interface StartedServer extends ProgramPlace {
   readonly words: readonly string[];
 }
 
-interface StartFault {
+export interface StartFault {
   /** In words that end no sentence. */
   readonly message: string;
   readonly fix: string;
@@ -27,7 +27,7 @@ interface StartFault {
 /** `other`: the words are those of another command. */
 type StartFit = 'fits' | 'other' | StartFault;
 
-function fitsStart(bound: BoundStart, started: StartedServer): StartFit {
+export function fitsStart(bound: BoundStart, started: StartedServer): StartFit {
   if (!fitsCommand(bound.command, started.words)) return 'other';
   return (
     programFault(bound, started) ?? fileFault(bound, started) ?? shadowFault(started) ?? 'fits'
@@ -113,7 +113,7 @@ const SUBCOMMANDS: ReadonlySet<string> = new Set(['run', 'serve']);
  * The files that the words name, unless the binding has the same whole path. An interpreter also takes
  * a folder for a script.
  */
-function filesNamed(
+export function filesNamed(
   bound: readonly string[],
   { words, cwd }: Pick<StartedServer, 'words' | 'cwd'>,
 ): readonly string[] {
@@ -203,6 +203,3 @@ function realPath(path: string): string | undefined {
     return undefined;
   }
 }
-
-export type { BoundStart, StartedServer, StartFault };
-export { filesNamed, fitsStart };

@@ -4,7 +4,7 @@ import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 /** What we want of a keychain. Every call may throw: then it cannot be used. */
-interface Keychain {
+export interface Keychain {
   readonly get: (service: string, account: string) => Promise<string | undefined>;
   readonly set: (service: string, account: string, value: string) => Promise<void>;
   readonly remove: (service: string, account: string) => Promise<void>;
@@ -36,7 +36,7 @@ const PACKAGE = '@napi-rs/keyring';
 const TIMEOUT_MS = 30_000;
 
 /** Undefined when the package is not installed, or has no program for this system. */
-function loadKeychain(options: LoadOptions = {}): Keychain | undefined {
+export function loadKeychain(options: LoadOptions = {}): Keychain | undefined {
   const { from = process.argv[1] ?? '', platform = process.platform } = options;
   const { timeoutMs = TIMEOUT_MS } = options;
   const found = loadPackage(from);
@@ -108,6 +108,3 @@ async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
     clearTimeout(timer);
   }
 }
-
-export type { Keychain };
-export { loadKeychain };

@@ -1,6 +1,6 @@
 // What is wrong with a secret, and how to mend it. Names and places only, never a value.
 
-interface SecretProblem {
+export interface SecretProblem {
   readonly code: 'SUB_SECRET_MISSING' | 'SUB_SECRET_UNUSABLE';
   readonly injectAs: string;
   readonly secretRef: string;
@@ -10,9 +10,12 @@ interface SecretProblem {
 }
 
 /** One line a person can act on. */
-function formatSecretProblem({ code, injectAs, secretRef, message, fix }: SecretProblem): string {
+export function formatSecretProblem({
+  code,
+  injectAs,
+  secretRef,
+  message,
+  fix,
+}: SecretProblem): string {
   return `secret \`${secretRef}\` for ${injectAs}: error: ${message}. ${fix} [${code}]`;
 }
-
-export type { SecretProblem };
-export { formatSecretProblem };

@@ -9,7 +9,7 @@ import type { FarSettings } from './sources/far.ts';
 
 type Source = 'env' | 'file' | 'keychain' | 'vault';
 
-interface SecretBinding {
+export interface SecretBinding {
   readonly injectAs: string;
   /** For `vault`: a name in our own store, or `vault://…`, or `op://…`. */
   readonly secretRef: string;
@@ -22,13 +22,13 @@ interface SecretBinding {
   readonly files?: readonly string[];
 }
 
-interface BoundServer {
+export interface BoundServer {
   readonly secretBindings: readonly SecretBinding[];
 }
 
 type Env = { readonly [name: string]: string | undefined };
 
-interface ResolveOptions {
+export interface ResolveOptions {
   readonly serverName: string;
   /** What starts the server, where that is known; without it no secret that is bound to a command is given. */
   readonly command?: readonly string[];
@@ -49,7 +49,7 @@ interface ResolveOptions {
 }
 
 /** What the event `secret_injection` says about one binding. */
-interface Injection {
+export interface Injection {
   readonly inject_as: string;
   readonly secret_ref: string;
   readonly source: Source;
@@ -58,12 +58,12 @@ interface Injection {
 }
 
 /** A value to take out of all that is recorded; the name is its reference. */
-interface SecretValue {
+export interface SecretValue {
   readonly name: string;
   readonly value: string;
 }
 
-interface ResolvedSecrets {
+export interface ResolvedSecrets {
   /** One for each binding of the server, in order. */
   readonly injected: readonly Injection[];
   /** What could not be injected, and why. */
@@ -89,7 +89,7 @@ const VAULT_TOKEN = 'VAULT_TOKEN';
 const CONNECT_TOKEN = 'OP_CONNECT_TOKEN';
 
 /** Fetches the secrets of one server. What is missing is told, never guessed. */
-async function resolveBindings(options: ResolveOptions): Promise<ResolvedSecrets> {
+export async function resolveBindings(options: ResolveOptions): Promise<ResolvedSecrets> {
   const { serverName, servers, env } = options;
   const all = servers.get(serverName)?.secretBindings ?? [];
   const fits = new Map(all.map((one) => [one, fitOf(one, options)]));
@@ -214,7 +214,7 @@ function pathOf(secretRef: string, { home, userHome }: ResolveOptions): string {
 }
 
 /** So short a value stands in many a text that has nothing to do with it. */
-function isTooShortToRedact(value: string): boolean {
+export function isTooShortToRedact(value: string): boolean {
   return value.trim().length < LENGTH_MIN;
 }
 
@@ -295,6 +295,3 @@ function problemOf({ binding, fetched }: Outcome): readonly SecretProblem[] {
   const code = fetched.isMissing ? 'SUB_SECRET_MISSING' : 'SUB_SECRET_UNUSABLE';
   return [{ code, injectAs, secretRef, message: fetched.message, fix: fetched.fix }];
 }
-
-export type { BoundServer, Injection, ResolvedSecrets, ResolveOptions, SecretBinding, SecretValue };
-export { isTooShortToRedact, resolveBindings };

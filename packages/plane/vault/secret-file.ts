@@ -2,26 +2,26 @@
 import { constants, type Stats } from 'node:fs';
 import { readRegularFile } from '../os/index.ts';
 
-interface NotFetched {
+export interface NotFetched {
   readonly ok: false;
   readonly isMissing: boolean;
   readonly message: string;
   readonly fix: string;
 }
-type Fetched = { readonly ok: true; readonly value: string } | NotFetched;
-type ReadBytes = { readonly ok: true; readonly bytes: Buffer } | NotFetched;
+export type Fetched = { readonly ok: true; readonly value: string } | NotFetched;
+export type ReadBytes = { readonly ok: true; readonly bytes: Buffer } | NotFetched;
 
 const BYTES_MAX = 65_536;
 const PERMITTED = constants.S_IRUSR | constants.S_IWUSR;
 const MODE_BITS = 0o7777;
 
-function readSecretFile(path: string): Fetched {
+export function readSecretFile(path: string): Fetched {
   const read = readPrivateFile(path, BYTES_MAX);
   return read.ok ? textOf(path, read.bytes) : read;
 }
 
 /** The bytes of a file that nobody else can read or write. */
-function readPrivateFile(path: string, bytesMax: number): ReadBytes {
+export function readPrivateFile(path: string, bytesMax: number): ReadBytes {
   const read = readRegularFile(path, { bytesMax, noFollow: true });
   if (read.kind === 'missing') {
     const fix = 'Write the secret there, with mode 0600.';
@@ -60,6 +60,3 @@ function textOf(path: string, bytes: Buffer): Fetched {
 function unusable(message: string, fix: string): NotFetched {
   return { ok: false, isMissing: false, message, fix };
 }
-
-export type { Fetched, NotFetched, ReadBytes };
-export { readPrivateFile, readSecretFile };

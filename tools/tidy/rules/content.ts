@@ -4,7 +4,7 @@ import type { FileText, Finding, Source } from '../source.ts';
 const CODE = /\.tsx?$/;
 
 /** A package of the workspace holds code besides its own description. */
-function emptyPackages(files: readonly FileText[]): readonly Finding[] {
+export function emptyPackages(files: readonly FileText[]): readonly Finding[] {
   const manifests = files.filter(({ path }) => /^packages\/[^/]+\/package\.json$/.test(path));
   return manifests.flatMap(({ path }) => {
     const folder = path.slice(0, -'package.json'.length);
@@ -16,9 +16,7 @@ function emptyPackages(files: readonly FileText[]): readonly Finding[] {
   });
 }
 
-function emptyFile({ path, isCode, tokens }: Source): readonly Finding[] {
+export function emptyFile({ path, isCode, tokens }: Source): readonly Finding[] {
   if (!isCode || tokens.length > 0) return [];
   return [{ path, line: 1, rule: 'content', message: 'the file has no code' }];
 }
-
-export { emptyFile, emptyPackages };

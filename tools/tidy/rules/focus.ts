@@ -5,7 +5,7 @@ import type { Token } from '../tokens.ts';
 const RUNNERS = new Set(['it', 'test', 'describe', 'suite', 'bench']);
 const OFF = new Set(['skip', 'only', 'todo', 'fails']);
 
-function focus({ path, tokens, isTest }: Source): readonly Finding[] {
+export function focus({ path, tokens, isTest }: Source): readonly Finding[] {
   if (!isTest) return [];
   return tokens.flatMap((token, index) => {
     if (token.kind !== 'word' || !OFF.has(token.text) || !startsAtRunner(tokens, index)) return [];
@@ -21,5 +21,3 @@ function startsAtRunner(tokens: readonly Token[], index: number): boolean {
   const first = tokens[at];
   return at < index && first?.kind === 'word' && RUNNERS.has(first.text);
 }
-
-export { focus };

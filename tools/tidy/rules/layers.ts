@@ -14,7 +14,7 @@ interface Place {
 
 const BUILTINS = new Set(builtinModules);
 
-function layers(source: Source): readonly Finding[] {
+export function layers(source: Source): readonly Finding[] {
   return importsOf(source).flatMap((item) => {
     const message = problemOf(source, item);
     return message === undefined
@@ -102,5 +102,3 @@ function placeOf(path: string): Place {
   if (top !== 'packages') return { packageName: undefined, folder: undefined };
   return { packageName, folder: rest.length > 1 ? rest[0] : undefined };
 }
-
-export { layers };

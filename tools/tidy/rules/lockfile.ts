@@ -3,7 +3,7 @@ import { missingEntries } from '../../lockfile/complete.ts';
 import { readLockfile } from '../../lockfile/read.ts';
 import type { Finding, Source } from '../source.ts';
 
-function lockfile({ path, text }: Source): readonly Finding[] {
+export function lockfile({ path, text }: Source): readonly Finding[] {
   if (path !== 'package-lock.json') return [];
   const read = readLockfile(text);
   const finding = (message: string) => ({ path, line: 1, rule: 'lockfile', message });
@@ -13,5 +13,3 @@ function lockfile({ path, text }: Source): readonly Finding[] {
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
   return [finding(`${first.name}${more} missing, npm ci will fail; run \`npm run lockfile\``)];
 }
-
-export { lockfile };

@@ -4,7 +4,7 @@ import type { Finding, Source } from '../source.ts';
 const GRAB_BAGS = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'misc']);
 const KEBAB = /^\.?[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*$/;
 
-function names({ path, isCode }: Source): readonly Finding[] {
+export function names({ path, isCode }: Source): readonly Finding[] {
   if (!isCode) return [];
   return path.split('/').flatMap((part) => {
     const message = problemOf(part);
@@ -17,5 +17,3 @@ function problemOf(part: string): string | undefined {
   const bag = part.split(/[.-]/).find((word) => GRAB_BAGS.has(word));
   return bag === undefined ? undefined : `${part}: "${bag}" says nothing; name what it does`;
 }
-
-export { names };

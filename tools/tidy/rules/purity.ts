@@ -10,7 +10,7 @@ const IMPURE = new Set(
   ).split(' '),
 );
 
-function purity(source: Source): readonly Finding[] {
+export function purity(source: Source): readonly Finding[] {
   const { packageName, tokens, path } = source;
   if (source.isTest || packageName === undefined || !PACKAGES[packageName]?.pure) return [];
   return tokens.flatMap((token, index) => {
@@ -67,5 +67,3 @@ function closingParenthesis(tokens: readonly Token[], open: number): number {
   }
   return tokens.length;
 }
-
-export { purity };

@@ -5,7 +5,7 @@ import type { Token } from '../tokens.ts';
 const CONFIG = /\.config\.[a-z]+$/;
 const DIRECTIVE = /^\/[/*]+\s*@(ts-ignore|ts-nocheck|ts-expect-error)\b/;
 
-function shape(source: Source): readonly Finding[] {
+export function shape(source: Source): readonly Finding[] {
   const { path, tokens } = source;
   const ofCode = tokens.flatMap((token, index) => {
     const message =
@@ -56,5 +56,3 @@ function directives({ path, comments, isTest }: Source): readonly Finding[] {
     return [{ path, line, rule: 'shape', message: `no @${directive}: mend the types` }];
   });
 }
-
-export { shape };

@@ -5,7 +5,7 @@ import type { Finding, Source } from '../source.ts';
 
 const MEASURED = /^(?:packages|tools)\//;
 
-function size(source: Source): readonly Finding[] {
+export function size(source: Source): readonly Finding[] {
   if (!source.isCode || !MEASURED.test(source.path)) return [];
   return [...fileSize(source), ...functionSizes(source)];
 }
@@ -36,5 +36,3 @@ function functionSizes(source: Source): readonly Finding[] {
     return messages.map((message) => ({ path, line, rule: 'size', message }));
   });
 }
-
-export { size };

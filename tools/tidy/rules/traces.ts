@@ -44,7 +44,7 @@ const TRACES: readonly Trace[] = [
 ];
 const OPEN_WORD = new RegExp(`\\b(?:${LEFT_OPEN.join('|')})s?\\b`, 'i');
 
-function traces(source: Source): readonly Finding[] {
+export function traces(source: Source): readonly Finding[] {
   const { path, text, isTest, comments } = source;
   const wanted = TRACES.filter(({ inTests }) => !(isTest && inTests));
   const found = text.split('\n').flatMap((line, index) =>
@@ -58,5 +58,3 @@ function traces(source: Source): readonly Finding[] {
   const message = 'the comment speaks of code that is not there yet';
   return [...found, ...open.map(({ line }) => ({ path, line, rule: 'traces', message }))];
 }
-
-export { traces };

@@ -5,7 +5,7 @@ import type { Call } from '../types.ts';
 import type { RegexResult } from './regex.ts';
 import type { WhenContext, WhenResult } from './when.ts';
 
-interface Engines {
+export interface Engines {
   /** Compiles an expression over names. */
   readonly regex: (source: string) => RegexResult;
   readonly when: (source: string) => WhenResult;
@@ -15,7 +15,7 @@ interface Engines {
 const COSTLY_MAX = 1_000;
 
 /** Loads what the rules need, and nothing else. */
-async function enginesFor(rules: Bundle['rules']): Promise<Engines> {
+export async function enginesFor(rules: Bundle['rules']): Promise<Engines> {
   const needsWhen = rules.some((rule) => rule.when !== undefined);
   const needsRegex = rules.some(
     ({ match }) => match.server_name?.regex !== undefined || match.tool_name?.regex !== undefined,
@@ -45,6 +45,3 @@ function once<R>(compile: (source: string) => R): (source: string) => R {
 function unloaded(): never {
   throw new Error('an engine was used that the rules did not ask for');
 }
-
-export type { Engines };
-export { enginesFor };

@@ -1,17 +1,20 @@
 // Where a part of a glob fits into a name. By code points: `?` takes a whole emoji, never half of one.
 
-type Unit = { readonly kind: 'char'; readonly code: number } | { readonly kind: 'any' } | CharClass;
+export type Unit =
+  | { readonly kind: 'char'; readonly code: number }
+  | { readonly kind: 'any' }
+  | CharClass;
 
-interface CharClass {
+export interface CharClass {
   readonly kind: 'class';
   readonly negated: boolean;
   /** In order and apart, so that a character is found by halving. */
   readonly ranges: readonly Range[];
 }
-type Range = readonly [low: number, high: number];
+export type Range = readonly [low: number, high: number];
 
 /** What stands between two stars. */
-interface Segment {
+export interface Segment {
   /** How many code points it takes. */
   readonly length: number;
   /** What has to be looked at: for each unit but `?`, its place and its code or its class. */
@@ -22,12 +25,12 @@ interface Segment {
   readonly literal: string | undefined;
 }
 
-const BMP_MAX = 0xffff;
+export const BMP_MAX = 0xffff;
 const WORD_BITS = 32;
 /** Up to this many comparisons, trying each place is quicker than preparing anything. */
 const TRIES_MAX = 8_192;
 
-function segmentOf(units: readonly Unit[]): Segment {
+export function segmentOf(units: readonly Unit[]): Segment {
   const checked = [...units.entries()].filter(([, { kind }]) => kind !== 'any');
   const codes = checked.map(([, unit]) => (unit.kind === 'char' ? unit.code : -1));
   const plain = units.every((unit) => unit.kind === 'char');
@@ -42,7 +45,7 @@ function segmentOf(units: readonly Unit[]): Segment {
   };
 }
 
-function classOf(negated: boolean, ranges: readonly Range[]): CharClass {
+export function classOf(negated: boolean, ranges: readonly Range[]): CharClass {
   const merged: [number, number][] = [];
   for (const [low, high] of ranges.toSorted((one, other) => one[0] - other[0])) {
     const last = merged.at(-1);
@@ -53,7 +56,7 @@ function classOf(negated: boolean, ranges: readonly Range[]): CharClass {
 }
 
 /** Whether a segment fits at a place from where it does not reach beyond the end. */
-function fitsAt(part: Segment, codes: readonly number[], at: number): boolean {
+export function fitsAt(part: Segment, codes: readonly number[], at: number): boolean {
   const { places, codes: wanted, classes } = part;
   // A plain loop: this one runs for every place in every name.
   for (let index = 0; index < places.length; index++) {
@@ -79,7 +82,7 @@ function fitsClass({ ranges, negated }: CharClass, code: number): boolean {
 }
 
 /** The first place between `from` and `to` where a segment fits as a whole; -1 if there is none. */
-function findFrom(
+export function findFrom(
   part: Segment,
   codes: readonly number[],
   { from, to }: { readonly from: number; readonly to: number },
@@ -167,7 +170,7 @@ function setAll(bits: Int32Array, others: Int32Array): void {
   }
 }
 
-function codePoints(text: string): readonly number[] {
+export function codePoints(text: string): readonly number[] {
   const codes: number[] = [];
   for (let index = 0; index < text.length; index++) {
     const code = text.codePointAt(index) ?? 0;
@@ -176,6 +179,3 @@ function codePoints(text: string): readonly number[] {
   }
   return codes;
 }
-
-export type { CharClass, Range, Segment, Unit };
-export { BMP_MAX, classOf, codePoints, findFrom, fitsAt, segmentOf };

@@ -13,7 +13,7 @@ import {
   type Unit,
 } from './glob-search.ts';
 
-type NameTest = (name: string) => boolean;
+export type NameTest = (name: string) => boolean;
 type GlobResult = { readonly ok: true; readonly test: NameTest } | GlobError;
 interface GlobError {
   readonly ok: false;
@@ -32,7 +32,7 @@ const CLASSES_MAX = 32;
 type Classes = Map<string, CharClass>;
 
 /** Compiles one glob: `*`, `?`, `[a-z]`, `[!a-z]`, `{one,two}`, and `\` before a literal. */
-function compileGlob(glob: string): GlobResult {
+export function compileGlob(glob: string): GlobResult {
   const parts = splitBraces(glob);
   if (!Array.isArray(parts)) return parts;
   const tests: NameTest[] = [];
@@ -55,7 +55,7 @@ function compileGlob(glob: string): GlobResult {
 }
 
 /** The same glob in one spelling: runs of stars mean one star. */
-function normalizeGlob(glob: string): string {
+export function normalizeGlob(glob: string): string {
   return glob.replace(/\\[\s\S]|\*+/g, (part) => (part.startsWith('*') ? '*' : part));
 }
 
@@ -246,6 +246,3 @@ function literalsTest(literals: readonly string[]): NameTest {
 function fail(message: string, offset: number): GlobError {
   return { ok: false, message, offset };
 }
-
-export type { NameTest };
-export { compileGlob, normalizeGlob };

@@ -6,7 +6,7 @@ import { compileGlob, type NameTest } from './glob.ts';
 import type { WhenContext, WhenTest } from './when.ts';
 
 /** Everything a rule may look at, besides the names. */
-interface MatchInput {
+export interface MatchInput {
   readonly call: Call;
   /** The risk classes of the call; grows while tag rules are evaluated. */
   readonly riskSet: Set<string>;
@@ -15,9 +15,9 @@ interface MatchInput {
   readonly when: () => WhenContext;
 }
 
-type MatchResult = 'yes' | 'no' | 'uninspected' | { readonly failed: string };
+export type MatchResult = 'yes' | 'no' | 'uninspected' | { readonly failed: string };
 
-interface CompiledMatch {
+export interface CompiledMatch {
   /** The outcome depends on these two names only, so it is remembered per pair. */
   readonly names: (serverName: string, toolName: string) => boolean;
   /** Absent when the names say it all. */
@@ -27,7 +27,7 @@ interface CompiledMatch {
 const HOUR_MS = 3_600_000;
 
 /** Compiles a match that parsing has already found valid; what is invalid throws. */
-function compileMatch(rule: Rule, engines: Engines): CompiledMatch {
+export function compileMatch(rule: Rule, engines: Engines): CompiledMatch {
   const { match } = rule;
   const server = nameTest(match.server_name, engines);
   const tool = nameTest(match.tool_name, engines);
@@ -98,11 +98,11 @@ function argsPredicates(match: ArgsMatch): ArgsTest[] {
 }
 
 /** Only what the agent sent: `toString` is no argument. */
-function own(args: JsonObject, key: string): JsonValue | undefined {
+export function own(args: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(args, key) ? args[key] : undefined;
 }
 
-function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -114,6 +114,3 @@ function valid<R extends { readonly ok: boolean }>(result: R, source: string): R
 function isValid<R extends { readonly ok: boolean }>(result: R): result is R & { ok: true } {
   return result.ok;
 }
-
-export type { CompiledMatch, MatchInput, MatchResult };
-export { compileMatch, isJsonObject, own };

@@ -14,7 +14,7 @@ import { normalizeContent, normalizeTaint, sortedUnique } from './sections.ts';
 const APPROVAL_TIMEOUT_MS = 300_000;
 
 /** Makes the document that is hashed, signed and stored. Normalising it again changes nothing. */
-function normalizeBundle(bundle: Bundle): SnapshotDocument {
+export function normalizeBundle(bundle: Bundle): SnapshotDocument {
   return {
     format: SNAPSHOT_FORMAT,
     policy_id: bundle.policy_id,
@@ -99,5 +99,3 @@ function normalizeNames(names: NameMatch): NameMatch {
     ...(names.regex && { regex: sortedUnique(names.regex) }),
   };
 }
-
-export { normalizeBundle };

@@ -20,7 +20,7 @@ const ESCAPE = /\\(?:[pPx]\{[^}]*\}|x[0-9A-Fa-f]{2}|[0-7]{1,3}|[\s\S])/uy;
 const CLASS = /\[\^?\]?(?:\[:\^?\w*:\]|\\[\s\S]|[^\]\\])*\]?/uy;
 
 /** Estimates a size; what is no valid expression gets some number, and fails to compile. */
-function regexSize(source: string): RegexSize {
+export function regexSize(source: string): RegexSize {
   const outer: Group[] = [];
   let group: Group = { parts: 0, last: 0 };
   let repeats = 0;
@@ -68,5 +68,3 @@ function matchAt(pattern: RegExp, source: string, index: number): RegExpExecArra
   pattern.lastIndex = index;
   return pattern.exec(source);
 }
-
-export { regexSize };

@@ -4,7 +4,7 @@ import { RE2JS } from 're2js';
 import type { NameTest } from './glob.ts';
 import { regexSize } from './regex-size.ts';
 
-type RegexResult =
+export type RegexResult =
   | { readonly ok: true; readonly test: NameTest; readonly find: Find }
   | { readonly ok: false; readonly message: string };
 
@@ -25,7 +25,7 @@ const TOO_LARGE = 'the expression is too large; use smaller repetitions';
  * Compiles an expression that is searched anywhere in the text, unless it is anchored. In a name,
  * `.` stands for every character: a deny on `^shell_.*$` must not be escaped by a line break.
  */
-function compileRegex(source: string, subject: 'name' | 'text' = 'name'): RegexResult {
+export function compileRegex(source: string, subject: 'name' | 'text' = 'name'): RegexResult {
   const repeats = source.match(/\{\d+,?\d*\}/g) ?? [];
   if (repeats.length > REPEATS_MAX) {
     return { ok: false, message: `more than ${REPEATS_MAX} counted repetitions` };
@@ -59,6 +59,3 @@ function rangesOf(compiled: RE2JS, text: string): ReturnType<Find> {
   }
   return found;
 }
-
-export type { RegexResult };
-export { compileRegex };

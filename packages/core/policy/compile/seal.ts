@@ -8,7 +8,7 @@ import { normalizeBundle } from './normalize.ts';
 import { type CompileOptions, canonicalText, compileDocument, type Snapshot } from './snapshot.ts';
 import { tightenedDocument } from './tighten.ts';
 
-interface SnapshotError {
+export interface SnapshotError {
   readonly ok: false;
   readonly code: 'SUB_SNAPSHOT_FORMAT' | 'SUB_SNAPSHOT_HASH' | 'SUB_SNAPSHOT_SIGNATURE';
   readonly message: string;
@@ -20,7 +20,7 @@ type Opened = { readonly ok: true; readonly snapshot: Snapshot } | SnapshotError
 const SIGNED_PREFIX = `${SNAPSHOT_FORMAT}\n`;
 
 /** Makes the file form of a snapshot, signed when a signer is given. */
-function sealSnapshot(snapshot: Snapshot, signer?: Signer): SnapshotFile {
+export function sealSnapshot(snapshot: Snapshot, signer?: Signer): SnapshotFile {
   const sealed = { snapshot: snapshot.document, policy_hash: snapshot.ref.policy_hash };
   if (signer === undefined) return sealed;
   const value = signer.sign(SIGNED_PREFIX + canonicalText(snapshot.document));
@@ -31,7 +31,7 @@ function sealSnapshot(snapshot: Snapshot, signer?: Signer): SnapshotFile {
  * Reads a snapshot file back. The hash is always checked; with a verifier, so is the signature,
  * and an unsigned file is refused.
  */
-async function openSnapshot(
+export async function openSnapshot(
   file: unknown,
   options: CompileOptions & { readonly verifier?: Verifier },
 ): Promise<Opened> {
@@ -103,6 +103,3 @@ function globFault(glob: string): string | undefined {
 function refused(code: SnapshotError['code'], message: string): SnapshotError {
   return { ok: false, code, message };
 }
-
-export type { SnapshotError };
-export { openSnapshot, sealSnapshot };

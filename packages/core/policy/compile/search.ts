@@ -5,7 +5,7 @@
 const NATIVE_LENGTH_MAX = 64;
 
 /** Knuth, Morris and Pratt's search for long needles, the engine's for short ones. */
-function contains(text: string, needle: string): boolean {
+export function contains(text: string, needle: string): boolean {
   if (needle.length <= NATIVE_LENGTH_MAX) return text.includes(needle);
   if (needle.length > text.length) return false;
   const fallback = borders(needle);
@@ -31,5 +31,3 @@ function borders(needle: string): Int32Array {
   }
   return lengths;
 }
-
-export { contains };

@@ -9,7 +9,7 @@ import {
 } from '@subluminal/contracts';
 import { normalizeGlob } from './glob.ts';
 
-function normalizeContent(section: ContentSection): FullContentSection {
+export function normalizeContent(section: ContentSection): FullContentSection {
   const full = fullContent(section);
   const suppressions = full.suppressions.map(({ rule, server, tool, fingerprint, expires }) => {
     return { rule, server, tool, fingerprint, expires };
@@ -18,7 +18,7 @@ function normalizeContent(section: ContentSection): FullContentSection {
 }
 
 /** The order of sources stays: the first that fits holds. */
-function normalizeTaint(section: TaintSection): FullTaintSection {
+export function normalizeTaint(section: TaintSection): FullTaintSection {
   const full = fullTaint(section);
   const { mode, tools } = full.rule_of_two;
   return {
@@ -79,8 +79,6 @@ function inOneOrder<T>(items: readonly T[]): readonly T[] {
   });
 }
 
-function sortedUnique<T extends string>(values: readonly T[]): readonly T[] {
+export function sortedUnique<T extends string>(values: readonly T[]): readonly T[] {
   return [...new Set(values)].toSorted();
 }
-
-export { normalizeContent, normalizeTaint, sortedUnique };

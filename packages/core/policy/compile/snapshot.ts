@@ -13,7 +13,7 @@ import { type Engines, enginesFor } from './engines.ts';
 import { type CompiledMatch, compileMatch } from './match.ts';
 import { normalizeBundle } from './normalize.ts';
 
-interface CompiledRule {
+export interface CompiledRule {
   readonly rule: Rule;
   readonly match: CompiledMatch;
   /** Where the rule keeps its state; -1 for a rule without any. */
@@ -21,11 +21,11 @@ interface CompiledRule {
 }
 
 /** Which rule owns which slot of a state, so that counters survive a policy reload. */
-interface Layout {
+export interface Layout {
   readonly owners: readonly string[];
 }
 
-interface Snapshot {
+export interface Snapshot {
   readonly document: SnapshotDocument;
   readonly ref: PolicyRef;
   readonly profile: Profile;
@@ -38,7 +38,7 @@ interface Snapshot {
   readonly tightenedBy: Snapshot | undefined;
 }
 
-interface CompileOptions {
+export interface CompileOptions {
   readonly sha256: Sha256;
   readonly profile?: Profile;
 }
@@ -47,11 +47,11 @@ const CANDIDATES_MAX = 1_024;
 const STATEFUL = new Set(['budget', 'rate_limit', 'breaker', 'dedupe']);
 
 /** Compiles a bundle that has parsed without errors. */
-function compileBundle(bundle: Bundle, options: CompileOptions): Promise<Snapshot> {
+export function compileBundle(bundle: Bundle, options: CompileOptions): Promise<Snapshot> {
   return compileDocument(normalizeBundle(bundle), options);
 }
 
-async function compileDocument(
+export async function compileDocument(
   document: SnapshotDocument,
   options: CompileOptions,
 ): Promise<Snapshot> {
@@ -113,20 +113,20 @@ function withPrefixedIds(document: SnapshotDocument, prefix: string): SnapshotDo
 }
 
 /** The policies that a snapshot applies. */
-function policiesIn(snapshot: Snapshot): readonly Snapshot[] {
+export function policiesIn(snapshot: Snapshot): readonly Snapshot[] {
   const { tightenedBy } = snapshot;
   return tightenedBy === undefined ? [snapshot] : [snapshot, tightenedBy];
 }
 
 /** The same policies, deciding in another profile. */
-function withProfile(snapshot: Snapshot, profile: Profile): Snapshot {
+export function withProfile(snapshot: Snapshot, profile: Profile): Snapshot {
   const { tightenedBy } = snapshot;
   if (tightenedBy === undefined) return { ...snapshot, profile };
   return { ...snapshot, profile, tightenedBy: { ...tightenedBy, profile } };
 }
 
 /** The enabled rules that these names can match, in order. */
-function candidatesFor(
+export function candidatesFor(
   snapshot: Snapshot,
   serverName: string,
   toolName: string,
@@ -143,7 +143,7 @@ function candidatesFor(
 }
 
 /** The document as plain JSON, for whoever keeps a copy; undefined when it is longer than that. */
-function documentOf({ document }: Snapshot, lengthMax: number): JsonObject | undefined {
+export function documentOf({ document }: Snapshot, lengthMax: number): JsonObject | undefined {
   const text = JSON.stringify(document);
   if (text.length > lengthMax) return undefined;
   const plain: unknown = JSON.parse(text);
@@ -156,19 +156,8 @@ function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** The canonical text that the hash and the signature cover. */
-function canonicalText(document: SnapshotDocument): string {
+export function canonicalText(document: SnapshotDocument): string {
   const written = canonicalize(JSON.stringify(document));
   if (!written.ok) throw new Error(`a snapshot has no canonical form: ${written.message}`);
   return written.canonical;
 }
-
-export type { CompiledRule, CompileOptions, Layout, Snapshot };
-export {
-  candidatesFor,
-  canonicalText,
-  compileBundle,
-  compileDocument,
-  documentOf,
-  policiesIn,
-  withProfile,
-};

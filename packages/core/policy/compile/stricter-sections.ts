@@ -9,7 +9,7 @@ type Source = FullTaintSection['sources'][number];
 type Allow = FullTaintSection['allow'];
 
 /** How a person is asked is neither strict nor mild: that of the user holds. */
-function stricterContent(
+export function stricterContent(
   user: FullContentSection,
   project: FullContentSection,
 ): FullContentSection {
@@ -30,7 +30,7 @@ function stricterContent(
   };
 }
 
-function stricterTaint(user: FullTaintSection, project: FullTaintSection): FullTaintSection {
+export function stricterTaint(user: FullTaintSection, project: FullTaintSection): FullTaintSection {
   return {
     on_taint: later(['tag', 'ask', 'block'], user.on_taint, project.on_taint),
     sources: lessTrustedSources(user, project),
@@ -126,5 +126,3 @@ function includesSame<V>(list: readonly V[], one: V): boolean {
   const text = JSON.stringify(one);
   return list.some((other) => JSON.stringify(other) === text);
 }
-
-export { stricterContent, stricterTaint };

@@ -4,7 +4,10 @@ import type { Bundle, SnapshotDocument } from '@subluminal/contracts';
 import { type CompileOptions, compileDocument, type Snapshot } from './snapshot.ts';
 
 /** One document of both; its hash covers both. */
-function tightenedDocument(user: SnapshotDocument, project: SnapshotDocument): SnapshotDocument {
+export function tightenedDocument(
+  user: SnapshotDocument,
+  project: SnapshotDocument,
+): SnapshotDocument {
   if (user.tightened_by !== undefined || project.tightened_by !== undefined) {
     throw new Error('a policy that holds two policies cannot be combined with another one');
   }
@@ -12,7 +15,7 @@ function tightenedDocument(user: SnapshotDocument, project: SnapshotDocument): S
 }
 
 /** Compiles both into one snapshot: `decide` asks both, and the stricter decision wins. */
-function compileTightened(
+export function compileTightened(
   user: SnapshotDocument,
   project: SnapshotDocument,
   options: CompileOptions,
@@ -24,8 +27,6 @@ function compileTightened(
  * The bundle of an untrusted policy, without what only a trusted one may say: fields by which a policy
  * switches off built-in protection.
  */
-function withoutTrustedFields({ self_protection: _onlyTrusted, ...rest }: Bundle): Bundle {
+export function withoutTrustedFields({ self_protection: _onlyTrusted, ...rest }: Bundle): Bundle {
   return rest;
 }
-
-export { compileTightened, tightenedDocument, withoutTrustedFields };

@@ -7,7 +7,7 @@ interface Fault {
   readonly offset: number;
 }
 
-interface Survey {
+export interface Survey {
   /** How deep loops nest, and how many there are. */
   readonly loopDepth: number;
   readonly loops: number;
@@ -30,7 +30,7 @@ const LOOP_DEPTH_MAX = 3;
 /** An agent chooses the arguments, and must not choose how long we think. */
 const STEPS_MAX = 50_000_000;
 /** A split makes many items of one text, so it has a size of its own. */
-const PARTS_MAX = 1_000;
+export const PARTS_MAX = 1_000;
 
 const LOOPS = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 /** Functions whose time is bounded by their input. The rest of the library stays out. */
@@ -60,7 +60,7 @@ const METHODS = new Set([
 ]);
 
 /** Walks the tree once. */
-function surveyed(root: ASTNode): Survey {
+export function surveyed(root: ASTNode): Survey {
   const found = { loopDepth: 0, loops: 0, literals: 0, additions: 0, splits: 0, readsArgs: false };
   let fault: Fault | undefined;
   const visit = (node: ASTNode, depth: number): void => {
@@ -111,7 +111,7 @@ function sizeFault(survey: Survey, root: ASTNode): Fault | undefined {
 }
 
 /** Whether a condition could take too long over this much data. */
-function isTooMuch(survey: Survey, load: Load): boolean {
+export function isTooMuch(survey: Survey, load: Load): boolean {
   const { loopDepth, loops, literals, additions, splits } = survey;
   if (loopDepth === 0 && additions === 0) return false;
   const parts = splits * Math.min(PARTS_MAX, load.bytes + 1);
@@ -120,7 +120,7 @@ function isTooMuch(survey: Survey, load: Load): boolean {
   return rounds * growth * Math.max(1, load.bytes) > STEPS_MAX;
 }
 
-function childrenOf(node: ASTNode): readonly ASTNode[] {
+export function childrenOf(node: ASTNode): readonly ASTNode[] {
   const found: ASTNode[] = [];
   const collect = (value: unknown): void => {
     if (isNode(value)) found.push(value);
@@ -133,6 +133,3 @@ function childrenOf(node: ASTNode): readonly ASTNode[] {
 function isNode(value: unknown): value is ASTNode {
   return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
 }
-
-export type { Survey };
-export { childrenOf, isTooMuch, PARTS_MAX, surveyed };

@@ -8,7 +8,7 @@ import { contains } from './search.ts';
 import { childrenOf, isTooMuch, PARTS_MAX, type Survey, surveyed } from './when-survey.ts';
 
 /** What a condition sees; built once per call, and only when some condition is reached. */
-interface WhenContext {
+export interface WhenContext {
   readonly variables: { readonly [name: string]: unknown };
   readonly nodes: number;
   readonly bytes: number;
@@ -16,8 +16,8 @@ interface WhenContext {
   readonly riskClass: readonly string[];
 }
 type WhenOutcome = boolean | { readonly failed: string };
-type WhenTest = (context: WhenContext) => WhenOutcome;
-type WhenResult =
+export type WhenTest = (context: WhenContext) => WhenOutcome;
+export type WhenResult =
   | { readonly ok: true; readonly test: WhenTest; readonly needsArgs: boolean }
   | { readonly ok: false; readonly message: string; readonly offset: number };
 
@@ -67,7 +67,7 @@ const environment = new Environment({
   .registerFunction('string.split_up_to_a_limit(string, int): list<string>', splitUpTo);
 
 /** Compiles one condition; type errors, unknown names and unsafe patterns are found here. */
-function compileWhen(source: string): WhenResult {
+export function compileWhen(source: string): WhenResult {
   try {
     const parsed = environment.parse(source);
     const survey = surveyed(parsed.ast);
@@ -130,7 +130,7 @@ function matcherOf(pattern: string): (text: string) => boolean {
 }
 
 /** Makes the variables for one call. Whole numbers become CEL ints, as people expect. */
-function whenContext(call: Call, riskClass: readonly string[]): WhenContext {
+export function whenContext(call: Call, riskClass: readonly string[]): WhenContext {
   const counter = { nodes: 0 };
   const { identity } = call;
   return {
@@ -190,6 +190,3 @@ function summaryOf(cause: unknown): string {
   // The library writes some of its messages as sentences; ours go on behind a colon.
   return /^[A-Z][a-z]/.test(words) ? words.charAt(0).toLowerCase() + words.slice(1) : words;
 }
-
-export type { WhenContext, WhenResult, WhenTest };
-export { compileWhen, whenContext };

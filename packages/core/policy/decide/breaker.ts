@@ -7,7 +7,7 @@ import type { Counted, Tally, Trip } from './trip.ts';
 type BreakerRule = RuleOf<'breaker'>;
 
 /** Counts one attempt, and looks whether errors or repeats have opened the breaker. */
-function countBreaker(
+export function countBreaker(
   rule: BreakerRule,
   slot: SlotOf<'breaker'>,
   at: At,
@@ -27,7 +27,7 @@ function countBreaker(
 }
 
 /** Records that a call this breaker watches has failed. */
-function recordError(rule: BreakerRule, slot: SlotOf<'breaker'>, at: At): SlotOf<'breaker'> {
+export function recordError(rule: BreakerRule, slot: SlotOf<'breaker'>, at: At): SlotOf<'breaker'> {
   const { scope, error_threshold: threshold, window_ms: windowMs } = rule.effect.breaker;
   if (threshold === undefined || windowMs === undefined) return slot;
   const key = keyIn(slot.errors, scopeKey(scope, at));
@@ -83,7 +83,7 @@ function within(times: Times, windowMs: number, nowMs: number): Times {
 }
 
 /** How long the two tables of a breaker keep what they count. */
-function breakerLimits({ effect: { breaker } }: BreakerRule) {
+export function breakerLimits({ effect: { breaker } }: BreakerRule) {
   const errors: TableLimits = { lifeMs: breaker.window_ms ?? 0, whenFull: 'share' };
   const repeats: TableLimits = { lifeMs: breaker.repeat_window_ms ?? 0, whenFull: 'evict' };
   return { errors, repeats };
@@ -101,5 +101,3 @@ function tripped(rule: BreakerRule, reasonCode: string, summary: string): Trip {
     terminateCode: breaker.terminate_code ?? 'BREAKER_TRIPPED',
   };
 }
-
-export { breakerLimits, countBreaker, recordError };

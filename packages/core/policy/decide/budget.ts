@@ -7,10 +7,14 @@ import type { Counted, Trip } from './trip.ts';
 type BudgetRule = RuleOf<'budget'>;
 
 /** A budget holds for the whole run, so nothing in it expires. */
-const BUDGET_LIMITS: TableLimits = { lifeMs: Number.POSITIVE_INFINITY, whenFull: 'share' };
+export const BUDGET_LIMITS: TableLimits = { lifeMs: Number.POSITIVE_INFINITY, whenFull: 'share' };
 
 /** Counts one call; a call that the budget itself stops is not counted again. */
-function countBudget(rule: BudgetRule, slot: SlotOf<'budget'>, at: At): Counted<SlotOf<'budget'>> {
+export function countBudget(
+  rule: BudgetRule,
+  slot: SlotOf<'budget'>,
+  at: At,
+): Counted<SlotOf<'budget'>> {
   const { budget } = rule.effect;
   const key = keyIn(slot.used, scopeKey(budget.scope, at));
   const used = tableGet(slot.used, key) ?? { calls: 0, costUnits: 0 };
@@ -50,5 +54,3 @@ function exceeded(
     terminateCode: 'BUDGET_EXCEEDED',
   };
 }
-
-export { BUDGET_LIMITS, countBudget };

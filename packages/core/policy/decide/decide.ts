@@ -51,7 +51,7 @@ interface Evaluation {
  * Decides one call. Touches nothing: the same arguments always give the same outcome, and a
  * caller that does not adopt the returned state has only asked what would happen.
  */
-function decide(
+export function decide(
   snapshot: Snapshot,
   call: Call,
   state: PolicyState,
@@ -314,7 +314,7 @@ function note(evaluation: Evaluation, taken: TraceStep): void {
 }
 
 /** Tells breakers how a forwarded call ended. `trace` is the one its decision came with. */
-function recordResult(
+export function recordResult(
   snapshot: Snapshot,
   ended: {
     readonly call: Call;
@@ -341,5 +341,3 @@ function recordResult(
   }
   return { ...carried, slots };
 }
-
-export { decide, recordResult };

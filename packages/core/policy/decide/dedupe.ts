@@ -7,7 +7,7 @@ import type { Counted, Trip } from './trip.ts';
 type DedupeRule = RuleOf<'dedupe'>;
 
 /** Looks whether the same call passed within the window. It is remembered by `markPassed`. */
-function checkDuplicate(
+export function checkDuplicate(
   rule: DedupeRule,
   slot: SlotOf<'dedupe'>,
   at: At,
@@ -28,14 +28,14 @@ function checkDuplicate(
 }
 
 /** Remembers a call that passes. One that is refused did nothing, so its retry is no duplicate. */
-function markPassed(rule: DedupeRule, slot: SlotOf<'dedupe'>, at: At): SlotOf<'dedupe'> {
+export function markPassed(rule: DedupeRule, slot: SlotOf<'dedupe'>, at: At): SlotOf<'dedupe'> {
   const key = callKey(rule.effect.dedupe.scope, at);
   const entry = { value: at.nowMs, nowMs: at.nowMs };
   return { kind: 'dedupe', seen: tableSet(slot.seen, key, entry) };
 }
 
 /** A call is remembered for the window, and the oldest are forgotten when there are too many. */
-function dedupeLimits(rule: DedupeRule): TableLimits {
+export function dedupeLimits(rule: DedupeRule): TableLimits {
   return { lifeMs: rule.effect.dedupe.window_ms, whenFull: 'evict' };
 }
 
@@ -50,5 +50,3 @@ function duplicate(rule: DedupeRule, leftMs: number): Trip {
     retryAdvice: `It was done already. If it must be done again, wait ${leftMs} ms.`,
   };
 }
-
-export { checkDuplicate, dedupeLimits, markPassed };

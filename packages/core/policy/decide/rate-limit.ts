@@ -8,7 +8,7 @@ type RateLimitRule = RuleOf<'rate_limit'>;
 type RateLimit = RateLimitRule['effect']['rate_limit'];
 
 /** Takes the tokens of one call; a call that finds too few takes none. */
-function countRate(
+export function countRate(
   rule: RateLimitRule,
   slot: SlotOf<'rate_limit'>,
   at: At,
@@ -63,9 +63,7 @@ function limited(rule: RateLimitRule, untilMs: number): Trip {
 }
 
 /** A bucket that had time to fill up is the same as a new one, so it may be forgotten then. */
-function rateLimits({ effect: { rate_limit: limit } }: RateLimitRule): TableLimits {
+export function rateLimits({ effect: { rate_limit: limit } }: RateLimitRule): TableLimits {
   const periods = Math.ceil(limit.capacity / limit.refill_tokens);
   return { lifeMs: periods * limit.refill_period_ms, whenFull: 'share' };
 }
-
-export { countRate, rateLimits };

@@ -19,9 +19,9 @@ type RateLimit = RuleOf<'rate_limit'>['effect']['rate_limit'];
 type Breaker = RuleOf<'breaker'>['effect']['breaker'];
 type Dedupe = RuleOf<'dedupe'>['effect']['dedupe'];
 
-const IDENTITY = { run_id: 'run', agent_id: 'agent', client: 'client', env: 'dev' };
+export const IDENTITY = { run_id: 'run', agent_id: 'agent', client: 'client', env: 'dev' };
 
-function bundleOf(rules: readonly Rule[], options: Omit<Options, 'profile'> = {}): Bundle {
+export function bundleOf(rules: readonly Rule[], options: Omit<Options, 'profile'> = {}): Bundle {
   return {
     policy_id: 'tests',
     version: '1',
@@ -33,7 +33,7 @@ function bundleOf(rules: readonly Rule[], options: Omit<Options, 'profile'> = {}
   };
 }
 
-function snapshotOf(rules: readonly Rule[], options: Options = {}): Promise<Snapshot> {
+export function snapshotOf(rules: readonly Rule[], options: Options = {}): Promise<Snapshot> {
   const { profile = 'production', ...rest } = options;
   return compileBundle(bundleOf(rules, rest), { sha256: lengthHash, profile });
 }
@@ -45,38 +45,38 @@ function lengthHash(text: string): string {
 
 const FRAME = { enabled: true, match: {}, severity: 'warn' } as const;
 
-function allow(rule_id: string, match: Match = {}): Rule {
+export function allow(rule_id: string, match: Match = {}): Rule {
   return { ...FRAME, rule_id, kind: 'allow', match, effect: { action: 'ALLOW' } };
 }
 
-function deny(rule_id: string, match: Match = {}, when?: string): Rule {
+export function deny(rule_id: string, match: Match = {}, when?: string): Rule {
   const effect = { action: 'BLOCK' } as const;
   return { ...FRAME, rule_id, kind: 'deny', match, effect, ...(when !== undefined && { when }) };
 }
 
-function budget(rule_id: string, limits: Partial<Budget>): RuleOf<'budget'> {
+export function budget(rule_id: string, limits: Partial<Budget>): RuleOf<'budget'> {
   const effect = { budget: { scope: 'run', on_exceed: 'BLOCK', ...limits } } as const;
   return { ...FRAME, rule_id, kind: 'budget', effect };
 }
 
-function rateLimit(rule_id: string, limits: Partial<RateLimit>): RuleOf<'rate_limit'> {
+export function rateLimit(rule_id: string, limits: Partial<RateLimit>): RuleOf<'rate_limit'> {
   const bucket = { capacity: 1, refill_tokens: 1, refill_period_ms: 1_000 } as const;
   const effect = { rate_limit: { scope: 'run', on_limit: 'BLOCK', ...bucket, ...limits } } as const;
   return { ...FRAME, rule_id, kind: 'rate_limit', effect };
 }
 
-function breaker(rule_id: string, limits: Partial<Breaker>): RuleOf<'breaker'> {
+export function breaker(rule_id: string, limits: Partial<Breaker>): RuleOf<'breaker'> {
   const effect = { breaker: { scope: 'run', on_trip: 'BLOCK', ...limits } } as const;
   return { ...FRAME, rule_id, kind: 'breaker', effect };
 }
 
-function dedupe(rule_id: string, limits: Partial<Dedupe>): RuleOf<'dedupe'> {
+export function dedupe(rule_id: string, limits: Partial<Dedupe>): RuleOf<'dedupe'> {
   const window = { window_ms: 1_000, key: 'args_hash', on_duplicate: 'BLOCK' } as const;
   const effect = { dedupe: { scope: 'server_tool', ...window, ...limits } } as const;
   return { ...FRAME, rule_id, kind: 'dedupe', effect };
 }
 
-function callOf(parts: Partial<Call> = {}): Call {
+export function callOf(parts: Partial<Call> = {}): Call {
   return {
     identity: IDENTITY,
     server_name: 'server',
@@ -89,7 +89,7 @@ function callOf(parts: Partial<Call> = {}): Call {
 }
 
 /** Reads arguments from JSON text, so that keys like `__proto__` can be written. */
-function jsonObject(text: string): JsonObject {
+export function jsonObject(text: string): JsonObject {
   const value: unknown = JSON.parse(text);
   if (isJsonObject(value)) return value;
   throw new Error(`no JSON object: ${text}`);
@@ -100,12 +100,12 @@ function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** One run under one policy, that goes on from the state of the last call. */
-interface Run {
+export interface Run {
   state: PolicyState;
   call(parts: Partial<Call>, nowMs: number, result?: CallResult): Outcome<PolicyState>;
 }
 
-function runOf(snapshot: Snapshot): Run {
+export function runOf(snapshot: Snapshot): Run {
   const run: Run = {
     state: initialState(snapshot),
     call(parts, nowMs, result) {
@@ -126,7 +126,7 @@ function runOf(snapshot: Snapshot): Run {
 }
 
 /** How many entries a rule holds, over all its tables. */
-function slotSize(slot: Slot): number {
+export function slotSize(slot: Slot): number {
   switch (slot.kind) {
     case 'budget':
       return tableSize(slot.used);
@@ -138,20 +138,3 @@ function slotSize(slot: Slot): number {
       return tableSize(slot.seen);
   }
 }
-
-export type { Run };
-export {
-  allow,
-  breaker,
-  budget,
-  bundleOf,
-  callOf,
-  dedupe,
-  deny,
-  IDENTITY,
-  jsonObject,
-  rateLimit,
-  runOf,
-  slotSize,
-  snapshotOf,
-};

@@ -4,7 +4,7 @@ import type { Call } from '../types.ts';
 import { keyName } from './table.ts';
 
 /** When and for which call a rule counts; made once per call, and shared by all its rules. */
-interface At {
+export interface At {
   readonly call: Call;
   readonly nowMs: number;
   readonly keys: CallKeys;
@@ -20,14 +20,14 @@ interface CallKeys {
 
 const RUN_KEY = 'run';
 
-function at(call: Call, nowMs: number): At {
+export function at(call: Call, nowMs: number): At {
   const none = undefined;
   const keys = { tool: none, serverTool: none, toolCall: none, serverToolCall: none };
   return { call, nowMs, keys };
 }
 
 /** The key of a counter that is shared by a run, a tool name, or a tool of one server. */
-function scopeKey(scope: Scope, { call, keys }: At): string {
+export function scopeKey(scope: Scope, { call, keys }: At): string {
   if (scope === 'run') return RUN_KEY;
   if (scope === 'tool') {
     keys.tool ??= toolText(call);
@@ -41,7 +41,7 @@ function scopeKey(scope: Scope, { call, keys }: At): string {
  * The key of "the same call again". Equal arguments of different tools are different calls, so
  * the tool is part of it in every scope; with `tool`, the server is not.
  */
-function callKey(scope: Scope, { call, keys }: At): string {
+export function callKey(scope: Scope, { call, keys }: At): string {
   if (scope === 'tool') {
     keys.toolCall ??= `${toolText(call)}\u0000${askedFor(call)}`;
     return keys.toolCall;
@@ -55,7 +55,7 @@ function askedFor({ args_hash, round }: Call): string {
 }
 
 /** Whether a rule counts calls of several servers together: one process cannot know them all. */
-function countsAcrossServers(rule: Rule): boolean {
+export function countsAcrossServers(rule: Rule): boolean {
   switch (rule.kind) {
     case 'budget':
       return rule.effect.budget.scope !== 'server_tool';
@@ -81,6 +81,3 @@ function serverToolText(call: Call): string {
   const server = keyName(call.server_name);
   return `tool ${server.length} ${server}\u0000${keyName(call.tool_name)}`;
 }
-
-export type { At };
-export { at, callKey, countsAcrossServers, scopeKey };

@@ -5,7 +5,7 @@ import { stricterContent, stricterTaint } from '../compile/stricter-sections.ts'
 import type { Identity } from '../types.ts';
 import { selects } from './select.ts';
 
-interface SectionsInForce {
+export interface SectionsInForce {
   readonly content: FullContentSection | undefined;
   readonly taint: FullTaintSection | undefined;
   readonly mode: Mode;
@@ -20,7 +20,7 @@ interface Sectioned<S> {
 const MODES: readonly Mode[] = ['observe', 'control', 'guardrails'];
 
 /** For one agent; without it, for any. */
-function sectionsFor(snapshot: Snapshot, identity?: Identity): SectionsInForce {
+export function sectionsFor(snapshot: Snapshot, identity?: Identity): SectionsInForce {
   const policies = policiesIn(snapshot).filter(
     ({ document }) => identity === undefined || selects(document.selectors, identity),
   );
@@ -47,7 +47,7 @@ function sectionsFor(snapshot: Snapshot, identity?: Identity): SectionsInForce {
 }
 
 /** The mode of what stands beside the policies: manifests, pins, Cedar. */
-function strictestMode(policies: readonly Snapshot[]): Mode {
+export function strictestMode(policies: readonly Snapshot[]): Mode {
   const modes = new Set(policies.map(({ document }) => document.mode));
   return MODES.findLast((mode) => modes.has(mode)) ?? 'observe';
 }
@@ -92,6 +92,3 @@ function toldAction(action: string): 'allow' | 'tag' {
 function toldTaint(section: FullTaintSection): FullTaintSection {
   return { ...section, on_taint: 'tag', rule_of_two: { ...section.rule_of_two, mode: 'off' } };
 }
-
-export type { SectionsInForce };
-export { sectionsFor, strictestMode };

@@ -4,7 +4,7 @@ import { isJsonObject, own } from '../compile/match.ts';
 import type { Identity } from '../types.ts';
 
 /** Omitted selectors match all; lists are alternatives; all given selectors must match. */
-function selects(selectors: Selectors, identity: Identity): boolean {
+export function selects(selectors: Selectors, identity: Identity): boolean {
   const { env, agent_id, client, workload } = selectors;
   if (env && !env.includes(identity.env)) return false;
   if (agent_id && !agent_id.includes(identity.agent_id)) return false;
@@ -25,5 +25,3 @@ function selectsWorkload(wanted: NonNullable<Selectors['workload']>, identity: I
   const actualLabels = isJsonObject(given) ? given : {};
   return Object.entries(labels ?? {}).every(([key, value]) => own(actualLabels, key) === value);
 }
-
-export { selects };

@@ -11,28 +11,28 @@ interface BudgetUse {
   readonly calls: number;
   readonly costUnits: number;
 }
-interface TokenBucket {
+export interface TokenBucket {
   readonly tokens: number;
   readonly refilledAtMs: number;
 }
 /** Times of counted events, oldest first; never more than a rule's threshold. */
-type Times = readonly number[];
+export type Times = readonly number[];
 
 /** The tables of one stateful rule; which of them it uses depends on its kind. */
-type Slot =
+export type Slot =
   | { readonly kind: 'budget'; readonly used: Table<BudgetUse> }
   | { readonly kind: 'rate_limit'; readonly buckets: Table<TokenBucket> }
   | { readonly kind: 'breaker'; readonly errors: Table<Times>; readonly repeats: Table<Times> }
   | { readonly kind: 'dedupe'; readonly seen: Table<number> };
-type SlotOf<K extends Slot['kind']> = Extract<Slot, { readonly kind: K }>;
+export type SlotOf<K extends Slot['kind']> = Extract<Slot, { readonly kind: K }>;
 
-interface Termination {
+export interface Termination {
   readonly rule_id: string;
   readonly terminate_code: string;
   readonly terminate_message: string;
 }
 
-interface PolicyState {
+export interface PolicyState {
   readonly layout: Layout;
   readonly slots: readonly Slot[];
   /** Set once an enforcing rule has ended the run: nothing passes after that. */
@@ -40,13 +40,13 @@ interface PolicyState {
 }
 
 /** The state of a run that has not made a call yet. */
-function initialState(snapshot: Snapshot): PolicyState {
+export function initialState(snapshot: Snapshot): PolicyState {
   const slots = statefulRules(snapshot).map((rule) => slotFor(rule, undefined));
   return { layout: snapshot.layout, slots, terminated: null };
 }
 
 /** Carries counters into another snapshot: a rule of the same id and kind keeps its own. */
-function carryState(state: PolicyState, snapshot: Snapshot): PolicyState {
+export function carryState(state: PolicyState, snapshot: Snapshot): PolicyState {
   if (state.layout === snapshot.layout) return state;
   const slots = statefulRules(snapshot).map((rule, index) => {
     const owner = snapshot.layout.owners[index] ?? '';
@@ -62,7 +62,7 @@ function statefulRules(snapshot: Snapshot): readonly Rule[] {
 }
 
 /** A call that did not pass in the end: its retry is no duplicate, whoever had let it pass. */
-function withoutDedupeMarks(before: PolicyState, after: PolicyState): PolicyState {
+export function withoutDedupeMarks(before: PolicyState, after: PolicyState): PolicyState {
   if (before.layout !== after.layout) return after;
   const slots = after.slots.map((slot, index) =>
     slot.kind === 'dedupe' ? (before.slots[index] ?? slot) : slot,
@@ -102,6 +102,3 @@ function slotFor(rule: Rule, known: Slot | undefined): Slot {
 function tableFor<V>(known: Table<V> | undefined, limits: TableLimits): Table<V> {
   return known === undefined ? emptyTable(limits) : withLimits(known, limits);
 }
-
-export type { PolicyState, Slot, SlotOf, Termination, Times, TokenBucket };
-export { carryState, initialState, withoutDedupeMarks };

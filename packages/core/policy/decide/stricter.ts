@@ -15,7 +15,7 @@ const WOULD_REFUSE = 2;
 const ASKS = 3;
 
 /** The higher, the stricter. A refusal that a person may lift is milder than one that is final. */
-function strictnessOf({ action, approval, would, reason_code }: Decision): number {
+export function strictnessOf({ action, approval, would, reason_code }: Decision): number {
   if (approval !== undefined) return ASKS;
   if (action !== 'ALLOW') return STRICTNESS[action];
   if (would !== undefined) return WOULD_REFUSE;
@@ -23,7 +23,7 @@ function strictnessOf({ action, approval, would, reason_code }: Decision): numbe
 }
 
 /** Both outcomes as one. `second` went on from the state of `first`; `before` is the state of both. */
-function stricterOutcome(
+export function stricterOutcome(
   first: Outcome<PolicyState>,
   second: Outcome<PolicyState>,
   before: PolicyState,
@@ -41,10 +41,8 @@ function stricterOutcome(
 }
 
 /** Somebody else had the last word. */
-function overruled(trace: readonly TraceStep[]): readonly TraceStep[] {
+export function overruled(trace: readonly TraceStep[]): readonly TraceStep[] {
   return trace.map((taken) =>
     taken.outcome === 'decided' ? { ...taken, outcome: 'would_decide' } : taken,
   );
 }
-
-export { overruled, stricterOutcome, strictnessOf };

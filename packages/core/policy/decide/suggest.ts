@@ -8,7 +8,7 @@ const DEPTH_MAX = 64;
  * The arguments with the rule's corrections, or null when nothing would change or the values
  * can't be repeated faithfully: a number that lost digits when it was read must not be sent back.
  */
-function suggestArgs(recipe: Suggest, args: JsonObject): JsonObject | null {
+export function suggestArgs(recipe: Suggest, args: JsonObject): JsonObject | null {
   const corrected = new Map<string, JsonValue>(Object.entries(args));
   for (const key of recipe.drop ?? []) corrected.delete(key);
   for (const [key, range] of Object.entries(recipe.clamp ?? {})) {
@@ -41,5 +41,3 @@ function isFaithful(value: JsonValue, depth: number): boolean {
   if (depth >= DEPTH_MAX) return false;
   return Object.values(value).every((item: JsonValue) => isFaithful(item, depth + 1));
 }
-
-export { suggestArgs };

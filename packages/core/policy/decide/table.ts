@@ -2,7 +2,7 @@
 // forgotten when the older one is dropped, without ever walking the entries.
 import { emptyVersions, type Versions, versionGet, versionSet, versionSize } from './versions.ts';
 
-interface Table<V> {
+export interface Table<V> {
   readonly limits: TableLimits;
   readonly young: Versions<V>;
   readonly old: Versions<V>;
@@ -10,7 +10,7 @@ interface Table<V> {
   readonly turnedAtMs: number;
 }
 
-interface TableLimits {
+export interface TableLimits {
   /** An entry is kept at least this long after it was written; Infinity keeps it for the run. */
   readonly lifeMs: number;
   /**
@@ -20,33 +20,33 @@ interface TableLimits {
   readonly whenFull: 'share' | 'evict';
 }
 
-const ENTRIES_MAX = 8_192;
+export const ENTRIES_MAX = 8_192;
 /** Longer names are cut and marked by their hash, so that keys stay small. */
 const NAME_LENGTH_MAX = 256;
 const SHARED_KEY = '\u0000shared';
 
-function emptyTable<V>(limits: TableLimits): Table<V> {
+export function emptyTable<V>(limits: TableLimits): Table<V> {
   const young = emptyVersions<V>();
   return { limits, young, old: emptyVersions(), turnedAtMs: Number.NEGATIVE_INFINITY };
 }
 
 /** The same entries under other limits: a policy was changed while its counters live on. */
-function withLimits<V>(table: Table<V>, limits: TableLimits): Table<V> {
+export function withLimits<V>(table: Table<V>, limits: TableLimits): Table<V> {
   return { limits, young: table.young, old: table.old, turnedAtMs: table.turnedAtMs };
 }
 
 /** The key under which a name is counted right now; the shared one when the table is full. */
-function keyIn<V>(table: Table<V>, key: string): string {
+export function keyIn<V>(table: Table<V>, key: string): string {
   if (table.limits.whenFull === 'evict' || tableSize(table) < ENTRIES_MAX) return key;
   return tableGet(table, key) === undefined ? SHARED_KEY : key;
 }
 
-function tableGet<V>(table: Table<V>, key: string): V | undefined {
+export function tableGet<V>(table: Table<V>, key: string): V | undefined {
   return versionGet(table.young, key) ?? versionGet(table.old, key);
 }
 
 /** Writes an entry, turning the generations over first when it is time. */
-function tableSet<V>(
+export function tableSet<V>(
   table: Table<V>,
   key: string,
   entry: { readonly value: V; readonly nowMs: number },
@@ -70,12 +70,12 @@ function turn<V>(table: Table<V>, nowMs: number): Table<V> {
 }
 
 /** How many entries it holds, both generations together. */
-function tableSize(table: Table<unknown>): number {
+export function tableSize(table: Table<unknown>): number {
   return versionSize(table.young) + versionSize(table.old);
 }
 
 /** A name as it goes into keys. */
-function keyName(name: string): string {
+export function keyName(name: string): string {
   if (name.length <= NAME_LENGTH_MAX) return name;
   return `${name.slice(0, NAME_LENGTH_MAX)}\u0000${name.length}\u0000${hashOf(name)}`;
 }
@@ -88,6 +88,3 @@ function hashOf(text: string): number {
   }
   return hash >>> 0;
 }
-
-export type { Table, TableLimits };
-export { ENTRIES_MAX, emptyTable, keyIn, keyName, tableGet, tableSet, tableSize, withLimits };

@@ -1,7 +1,7 @@
 // What a rule wants to happen, before modes and profiles have their say.
 import type { Action, HintKind } from '@subluminal/contracts';
 
-interface Trip {
+export interface Trip {
   readonly action: Exclude<Action, 'ALLOW'>;
   readonly reasonCode: string;
   readonly summary: string;
@@ -13,15 +13,13 @@ interface Trip {
 }
 
 /** A count as people read it, for traces and explanations. */
-interface Tally {
+export interface Tally {
   readonly count: number;
   readonly limit: number;
 }
 
-interface Counted<S> {
+export interface Counted<S> {
   readonly slot: S;
   readonly tally: Tally;
   readonly trip: Trip | undefined;
 }
-
-export type { Counted, Tally, Trip };

@@ -7,7 +7,7 @@ import { suggestArgs } from './suggest.ts';
 import type { Trip } from './trip.ts';
 
 /** The outcome of the rules: some rule decided, or none did. */
-type Verdict =
+export type Verdict =
   | {
       readonly kind: 'allow';
       readonly rule: Rule;
@@ -24,7 +24,7 @@ const DEFAULT_ALLOW: Decision = {
   summary: 'No rule stops this call.',
 };
 
-const NOT_SELECTED: Decision = {
+export const NOT_SELECTED: Decision = {
   action: 'ALLOW',
   rule_id: null,
   severity: 'info',
@@ -33,7 +33,7 @@ const NOT_SELECTED: Decision = {
 };
 
 /** No rule has a say about what is not even a name. */
-const INVALID_NAME: Decision = {
+export const INVALID_NAME: Decision = {
   action: 'BLOCK',
   rule_id: null,
   severity: 'warn',
@@ -42,12 +42,12 @@ const INVALID_NAME: Decision = {
 };
 
 /** Whether refusals are carried out, or only recorded. */
-function enforces(snapshot: Snapshot): boolean {
+export function enforces(snapshot: Snapshot): boolean {
   return snapshot.document.mode !== 'observe' && snapshot.profile === 'production';
 }
 
 /** What an enforcing policy says. */
-function decisionOf(verdict: Verdict | undefined, call: Call, snapshot: Snapshot): Decision {
+export function decisionOf(verdict: Verdict | undefined, call: Call, snapshot: Snapshot): Decision {
   if (verdict === undefined) return DEFAULT_ALLOW;
   const { rule } = verdict;
   if (verdict.kind === 'allow') {
@@ -101,7 +101,7 @@ function hintOf(rule: Rule, trip: Trip, call: Call): Hint {
 }
 
 /** Observe mode and the development profile let the call pass, and say what they spared it. */
-function spared(decision: Decision): Decision {
+export function spared(decision: Decision): Decision {
   const { action, rule_id, severity, reason_code, summary } = decision;
   return {
     action: 'ALLOW',
@@ -114,7 +114,7 @@ function spared(decision: Decision): Decision {
 }
 
 /** What every call gets after the run has been ended. */
-function afterTermination(terminated: Termination): Decision {
+export function afterTermination(terminated: Termination): Decision {
   const { rule_id, terminate_code, terminate_message } = terminated;
   return {
     action: 'TERMINATE_RUN',
@@ -125,6 +125,3 @@ function afterTermination(terminated: Termination): Decision {
     terminate: { terminate_code, terminate_message },
   };
 }
-
-export type { Verdict };
-export { afterTermination, decisionOf, enforces, INVALID_NAME, NOT_SELECTED, spared };

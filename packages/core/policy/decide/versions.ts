@@ -3,7 +3,7 @@
 // remembers what to undo, and takes the map back when somebody reads it. The usual case, one
 // caller that always goes on from the newest version, costs no more than a plain map.
 
-interface Versions<V> {
+export interface Versions<V> {
   /** The shared map, while this version owns it. */
   map: Map<string, V> | undefined;
   /** How this version differs from a newer one, while it does not. */
@@ -16,19 +16,19 @@ interface Difference<V> {
   readonly from: Versions<V>;
 }
 
-function emptyVersions<V>(): Versions<V> {
+export function emptyVersions<V>(): Versions<V> {
   return { map: new Map(), difference: undefined };
 }
 
-function versionGet<V>(version: Versions<V>, key: string): V | undefined {
+export function versionGet<V>(version: Versions<V>, key: string): V | undefined {
   return (version.map ?? claim(version)).get(key);
 }
 
-function versionSize(version: Versions<unknown>): number {
+export function versionSize(version: Versions<unknown>): number {
   return (version.map ?? claim(version)).size;
 }
 
-function versionSet<V>(version: Versions<V>, key: string, value: V): Versions<V> {
+export function versionSet<V>(version: Versions<V>, key: string, value: V): Versions<V> {
   const map = version.map ?? claim(version);
   const next: Versions<V> = { map, difference: undefined };
   version.map = undefined;
@@ -60,6 +60,3 @@ function claim<V>(wanted: Versions<V>): Map<string, V> {
   }
   return map;
 }
-
-export type { Versions };
-export { emptyVersions, versionGet, versionSet, versionSize };

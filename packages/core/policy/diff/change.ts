@@ -2,14 +2,14 @@
 import type { JsonValue, Severity } from '@subluminal/contracts';
 
 /** What a change does to the calls that pass. */
-type Effect =
+export type Effect =
   | 'loosens' // something may pass that was stopped
   | 'tightens' // something may be stopped that passed
   | 'mixed' // both
   | 'alters' // decisions may differ, and which way can't be told
   | 'none'; // no decision differs in what it does
 
-interface PolicyChange {
+export interface PolicyChange {
   /** Where, like `rules[no-push].effect.budget.limit_calls`. */
   readonly path: string;
   /** The rule it belongs to, or null for the policy as a whole. */
@@ -24,7 +24,7 @@ interface PolicyChange {
   readonly after: JsonValue;
 }
 
-interface PolicyDiff {
+export interface PolicyDiff {
   readonly changes: readonly PolicyChange[];
   readonly summary: {
     readonly critical: number;
@@ -47,21 +47,18 @@ const SEVERITIES: { readonly [E in Effect]: Severity } = {
 };
 
 /** One effect for several: a part that loosens is never hidden by another that does not. */
-function combineEffects(effects: readonly Effect[]): Effect {
+export function combineEffects(effects: readonly Effect[]): Effect {
   const known = new Set(effects.filter((effect) => effect !== 'none'));
   const [only] = known;
   if (only === undefined) return 'none';
   return known.size === 1 ? only : 'mixed';
 }
 
-function reversed(effect: Effect): Effect {
+export function reversed(effect: Effect): Effect {
   if (effect === 'loosens') return 'tightens';
   return effect === 'tightens' ? 'loosens' : effect;
 }
 
-function changeOf(parts: Omit<PolicyChange, 'severity'>): PolicyChange {
+export function changeOf(parts: Omit<PolicyChange, 'severity'>): PolicyChange {
   return { ...parts, severity: SEVERITIES[parts.effect] };
 }
-
-export type { Effect, PolicyChange, PolicyDiff };
-export { changeOf, combineEffects, reversed };

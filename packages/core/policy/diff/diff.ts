@@ -24,7 +24,7 @@ interface Subject {
 const STEPS_MAX = 5_000_000;
 
 /** Compares two normalised policies. Swapping them swaps what is known to loosen and to tighten. */
-function diffBundles(before: SnapshotDocument, after: SnapshotDocument): PolicyDiff {
+export function diffBundles(before: SnapshotDocument, after: SnapshotDocument): PolicyDiff {
   return summarised([...changesBetween(before, after), ...tighteningChanges(before, after)]);
 }
 
@@ -212,5 +212,3 @@ function summarised(changes: readonly PolicyChange[]): PolicyDiff {
     same: changes.length === 0,
   };
 }
-
-export { diffBundles };

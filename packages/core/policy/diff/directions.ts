@@ -13,7 +13,7 @@ import {
   type Value,
 } from './relation.ts';
 
-interface FieldChange {
+export interface FieldChange {
   readonly before: Value;
   readonly after: Value;
   /** What it does when the rule, or the policy's word on failures, takes hold of more calls. */
@@ -21,24 +21,24 @@ interface FieldChange {
   /** The whole rule or document around the field, old and new. */
   readonly around: { readonly before: JsonValue; readonly after: JsonValue };
 }
-type Direction = (change: FieldChange) => Effect;
+export type Direction = (change: FieldChange) => Effect;
 
 /** From the mildest to the strictest. */
 const MODES = ['observe', 'guardrails', 'control'];
-const ACTIONS = ['ALLOW', 'THROTTLE', 'REJECT_WITH_HINT', 'BLOCK', 'TERMINATE_RUN'];
+export const ACTIONS = ['ALLOW', 'THROTTLE', 'REJECT_WITH_HINT', 'BLOCK', 'TERMINATE_RUN'];
 /** Counters: the finer the scope, the more counters there are to use up. */
-const COUNTER_SCOPES = ['server_tool', 'tool', 'run'];
+export const COUNTER_SCOPES = ['server_tool', 'tool', 'run'];
 /** Repeats and duplicates: `run` tells servers apart as `server_tool` does, `tool` does not. */
-const CALL_SCOPES = [['server_tool', 'run'], ['tool']];
+export const CALL_SCOPES = [['server_tool', 'run'], ['tool']];
 
-const alters: Direction = () => 'alters';
-const none: Direction = () => 'none';
+export const alters: Direction = () => 'alters';
+export const none: Direction = () => 'none';
 
 /**
  * Control asks people and answers denials with their hints, where guardrails block at once: with
  * such rules, a person may now release what was simply stopped, and the other way round.
  */
-const modes: Direction = (change) => {
+export const modes: Direction = (change) => {
   const { before, after, around } = change;
   const enforcing = before !== 'observe' && after !== 'observe';
   if (!enforcing || before === after) return stricterAlong(MODES)(change);
@@ -65,7 +65,7 @@ function differsByMode(rule: JsonValue): boolean {
 }
 
 /** A value that gets stricter along a list; values in one group are equally strict. */
-function stricterAlong(order: readonly (string | readonly string[])[]): Direction {
+export function stricterAlong(order: readonly (string | readonly string[])[]): Direction {
   const rank = (value: Value) =>
     order.findIndex((group) =>
       typeof group === 'string' ? group === value : group.some((name) => name === value),
@@ -74,29 +74,29 @@ function stricterAlong(order: readonly (string | readonly string[])[]): Directio
 }
 
 /** A number that lets more pass as it grows. Without it there is no limit. */
-const moreLoosens: Direction = ({ before, after }) =>
+export const moreLoosens: Direction = ({ before, after }) =>
   upwards(numberOr(before, Infinity), numberOr(after, Infinity), 'loosens');
 
 /** A number that stops more as it grows. Without it nothing is stopped. */
-const moreTightens: Direction = ({ before, after }) =>
+export const moreTightens: Direction = ({ before, after }) =>
   upwards(numberOr(before, 0), numberOr(after, 0), 'tightens');
 
 /** A limit: the rule stops more calls or fewer, and with them what other rules would have done. */
-function trips(direction: Direction): Direction {
+export function trips(direction: Direction): Direction {
   return (change) => along(direction(change), change.reach, change.reach.applying);
 }
 
 /** What is said where failures stop a call, or stop doing so. */
-function stopsFailures(direction: Direction): Direction {
+export function stopsFailures(direction: Direction): Direction {
   return (change) => along(direction(change), change.reach, change.reach.all);
 }
 
 /** A switch that lets more pass when it is on. */
-const onLoosens: Direction = ({ before, after }) =>
+export const onLoosens: Direction = ({ before, after }) =>
   upwards(Number(before === true), Number(after === true), 'loosens');
 
 /** A field that matters only while another one is set, before or after. */
-function onlyWith(path: string, direction: Direction): Direction {
+export function onlyWith(path: string, direction: Direction): Direction {
   return (change) => {
     const { before, after } = change.around;
     const set = valueAt(before, path) !== undefined || valueAt(after, path) !== undefined;
@@ -105,28 +105,28 @@ function onlyWith(path: string, direction: Direction): Direction {
 }
 
 /** The scope of a breaker: errors are counted by counter, repeats by call. */
-const breakerScope: Direction = (change) =>
+export const breakerScope: Direction = (change) =>
   combineEffects([
     onlyWith('effect.breaker.error_threshold', stricterAlong(COUNTER_SCOPES))(change),
     onlyWith('effect.breaker.repeat_threshold', stricterAlong(CALL_SCOPES))(change),
   ]);
 
 /** Whether a rule is there and in force. */
-const presence: Direction = ({ before, after, reach }) =>
+export const presence: Direction = ({ before, after, reach }) =>
   along(upwards(Number(before === true), Number(after === true), 'tightens'), reach, reach.all);
 
 /** Whom the policy is for: those it leaves out are not governed at all. */
-function selecting(relate: Relate): Direction {
+export function selecting(relate: Relate): Direction {
   return ({ before, after }) => ifNarrowed(relate(before, after), 'loosens');
 }
 
 /** Which calls a rule is looked at for. */
-function matching(relate: Relate): Direction {
+export function matching(relate: Relate): Direction {
   return ({ before, after, reach }) => along(widening(relate(before, after)), reach, reach.all);
 }
 
 /** Which arguments it asks for: where the arguments can't be seen, a rule that asks fails. */
-function matchingArgs(relate: Relate): Direction {
+export function matchingArgs(relate: Relate): Direction {
   return ({ before, after, reach, around }) => {
     const both = [around.before, around.after];
     const hasWhen = both.some((rule) => valueAt(rule, 'when') !== undefined);
@@ -150,13 +150,13 @@ function asksForArgs(match: Value): boolean {
 }
 
 /** A condition can be seen to come and to go; how two of them relate can't be told. */
-const condition: Direction = ({ before, after, reach }) =>
+export const condition: Direction = ({ before, after, reach }) =>
   along(widening(exactly(before, after)), reach, () =>
     combineEffects([reach.applying(), reach.evaluated()]),
   );
 
 /** The classes that a tag adds. */
-const classes: Direction = ({ before, after, reach }) => {
+export const classes: Direction = ({ before, after, reach }) => {
   const [old, current] = [namesIn(before), namesIn(after)];
   const added = current.filter((name) => !old.includes(name));
   const dropped = old.filter((name) => !current.includes(name));
@@ -169,7 +169,7 @@ function namesIn(value: Value): readonly string[] {
 }
 
 /** A hint's words are free; its kind and its corrections are read by machines. */
-const hint: Direction = ({ before, after, around }) => {
+export const hint: Direction = ({ before, after, around }) => {
   const comesOrGoes = before === undefined || after === undefined;
   // In control mode a deny with a hint answers with the hint instead of a block.
   if (comesOrGoes && valueAt(around.after, 'kind') === 'deny') return 'alters';
@@ -208,34 +208,8 @@ function numberOr(value: Value, otherwise: number): number {
 }
 
 /** The value at a dotted path of field names. */
-function valueAt(value: Value, path: string): Value {
+export function valueAt(value: Value, path: string): Value {
   let found = value;
   for (const name of path.split('.')) found = own(objectOf(found), name);
   return found;
 }
-
-export type { Direction, FieldChange };
-export {
-  ACTIONS,
-  alters,
-  breakerScope,
-  CALL_SCOPES,
-  COUNTER_SCOPES,
-  classes,
-  condition,
-  hint,
-  matching,
-  matchingArgs,
-  modes,
-  moreLoosens,
-  moreTightens,
-  none,
-  onLoosens,
-  onlyWith,
-  presence,
-  selecting,
-  stopsFailures,
-  stricterAlong,
-  trips,
-  valueAt,
-};

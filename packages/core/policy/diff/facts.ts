@@ -20,9 +20,9 @@ interface Doing {
 }
 
 /** A set of doings, one bit for each: there are few, and they are compared by the million. */
-type Doings = number;
+export type Doings = number;
 
-interface RuleFacts {
+export interface RuleFacts {
   /** What it may do where it matches. */
   readonly applying: Doings;
   /** The same, and that it may fail to evaluate. */
@@ -45,9 +45,9 @@ const DOINGS: readonly Doing[] = [
   { kind: 'asks', strictness: STRICTNESS.BLOCK },
   ...Object.values(STRICTNESS).map((strictness): Doing => ({ kind: 'settles', strictness })),
 ];
-const LEAVES: Doings = 1;
-const FAILS: Doings = 2;
-const REVEALS: Doings = 4;
+export const LEAVES: Doings = 1;
+export const FAILS: Doings = 2;
+export const REVEALS: Doings = 4;
 const ASKS: Doings = 8;
 const ASKS_IN_VAIN: Doings = 16;
 const SETTLES_FIRST = 5;
@@ -61,7 +61,7 @@ const factsKnown = {
   blocking: new WeakMap<Rule, RuleFacts>(),
 };
 
-function factsOf(rule: Rule, asking: boolean): RuleFacts {
+export function factsOf(rule: Rule, asking: boolean): RuleFacts {
   const remembered = asking ? factsKnown.asking : factsKnown.blocking;
   const found = remembered.get(rule);
   if (found !== undefined) return found;
@@ -150,7 +150,7 @@ const EFFECTS: readonly Effect[] = ['none', 'loosens', 'tightens', 'mixed'];
 const shiftsKnown = new Map<number, number>();
 const turnsKnown = new Map<number, number>();
 
-function shiftBits({ from, to, other, isAbove, asking }: Shift): number {
+export function shiftBits({ from, to, other, isAbove, asking }: Shift): number {
   const flags = Number(isAbove) * 2 + Number(asking);
   const key = ((from * 2_048 + to) * 2_048 + other) * 4 + flags;
   const known = shiftsKnown.get(key);
@@ -168,7 +168,7 @@ function shiftBits({ from, to, other, isAbove, asking }: Shift): number {
 }
 
 /** What it does that one rule stands above another, where it stood below. */
-function turnBits(upper: Doings, lower: Doings, asking: boolean): number {
+export function turnBits(upper: Doings, lower: Doings, asking: boolean): number {
   const key = (upper * 2_048 + lower) * 2 + Number(asking);
   const known = turnsKnown.get(key);
   if (known !== undefined) return known;
@@ -191,9 +191,6 @@ function compared(was: number, is: number): number {
   return is > was ? TIGHTENS : LOOSENS;
 }
 
-function effectOf(bits: number): Effect {
+export function effectOf(bits: number): Effect {
   return EFFECTS[bits] ?? 'mixed';
 }
-
-export type { Doings, RuleFacts };
-export { effectOf, FAILS, factsOf, LEAVES, REVEALS, shiftBits, turnBits };

@@ -28,7 +28,7 @@ import {
 import { nameRelation } from './names.ts';
 import { alternatives, byKey, exactly, type Relate, range, requirements } from './relation.ts';
 
-interface Field {
+export interface Field {
   readonly path: string;
   /** The field in words, for "… is raised". */
   readonly words: string;
@@ -37,7 +37,7 @@ interface Field {
   readonly relate?: Relate;
 }
 
-const DOCUMENT_FIELDS: readonly Field[] = [
+export const DOCUMENT_FIELDS: readonly Field[] = [
   { path: 'format', words: 'the snapshot format', direction: alters },
   { path: 'policy_id', words: 'the name of the policy', direction: alters },
   { path: 'version', words: 'the version', direction: none },
@@ -140,7 +140,7 @@ const APPROVAL_FIELDS = fieldsOf('effect.approval', {
 
 const ACTION_FIELDS = fieldsOf('effect', { action: ['the action', stricterAlong(ACTIONS)] });
 
-const KIND_FIELDS: { readonly [K in RuleKind]: readonly Field[] } = {
+export const KIND_FIELDS: { readonly [K in RuleKind]: readonly Field[] } = {
   allow: [...RULE_FIELDS, ...ACTION_FIELDS, ...REASON_FIELDS],
   deny: [...RULE_FIELDS, ...ACTION_FIELDS, ...REFUSAL_FIELDS],
   budget: [...RULE_FIELDS, ...BUDGET_FIELDS, ...REFUSAL_FIELDS],
@@ -176,6 +176,3 @@ function fieldsOf(
     return { path: `${path}.${name}`, words, direction };
   });
 }
-
-export type { Field };
-export { DOCUMENT_FIELDS, KIND_FIELDS };

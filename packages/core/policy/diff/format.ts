@@ -8,7 +8,7 @@ const PATH_LENGTH_MAX = 120;
 const VALUE_LENGTH_MAX = 80;
 const SUMMARY_LENGTH_MAX = 200;
 
-function formatDiff(diff: PolicyDiff): string {
+export function formatDiff(diff: PolicyDiff): string {
   if (diff.same) return 'No changes.';
   const { critical, warn, info, loosens, mixed, tightens } = diff.summary;
   const total = diff.changes.length;
@@ -37,5 +37,3 @@ function valuesOf({ change, path, before, after }: PolicyChange): string {
 function shown(value: JsonValue): string {
   return value === null ? '–' : visible(JSON.stringify(value), VALUE_LENGTH_MAX);
 }
-
-export { formatDiff };

@@ -37,7 +37,7 @@ interface Flips {
 }
 
 /** The moves, or one change for all of them when there is too much to compare. */
-function movesOf(pairs: Pairs, around: Surroundings, steps: Steps): readonly PolicyChange[] {
+export function movesOf(pairs: Pairs, around: Surroundings, steps: Steps): readonly PolicyChange[] {
   const placed = placedIn(pairs);
   const strays = outOfOrder(placed);
   if (strays.size === 0) return [];
@@ -65,7 +65,7 @@ function movesOf(pairs: Pairs, around: Surroundings, steps: Steps): readonly Pol
 }
 
 /** What can't be compared in reasonable time may hide anything, so it is critical. */
-function tooMany(change: 'moved' | 'changed', pairs: Pairs): PolicyChange {
+export function tooMany(change: 'moved' | 'changed', pairs: Pairs): PolicyChange {
   return {
     path: 'rules',
     rule_id: null,
@@ -231,5 +231,3 @@ function standing(one: Placed, partner: Placed): string {
   const side = one.after < partner.after ? 'above' : 'below';
   return `now stands ${side} \`${partner.rule.rule_id}\``;
 }
-
-export { movesOf, tooMany };

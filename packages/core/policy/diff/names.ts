@@ -5,7 +5,7 @@ import { isJsonObject } from '../compile/match.ts';
 import { listOf, objectOf, type Relation, relation, type Value } from './relation.ts';
 
 /** How many comparisons are left; below zero, what was not compared counts as overlapping. */
-interface Steps {
+export interface Steps {
   left: number;
 }
 
@@ -39,7 +39,7 @@ const EVERYTHING: Names = {
 const namesBy = new WeakMap<object, Names>();
 
 /** Two name matches as values; a missing one matches every name. */
-function nameRelation(before: Value, after: Value): Relation {
+export function nameRelation(before: Value, after: Value): Relation {
   const old = namesOf(before);
   const current = namesOf(after);
   return relation({
@@ -49,7 +49,7 @@ function nameRelation(before: Value, after: Value): Relation {
 }
 
 /** False only when no pair of names can match both. */
-function mayOverlap(left: Match, right: Match, steps: Steps): boolean {
+export function mayOverlap(left: Match, right: Match, steps: Steps): boolean {
   return (
     namesMayOverlap(left.server_name, right.server_name, steps) &&
     namesMayOverlap(left.tool_name, right.tool_name, steps)
@@ -180,6 +180,3 @@ function read(text: string): Pattern {
 function textsOf(texts: Value): readonly string[] {
   return listOf(texts).filter((text) => typeof text === 'string');
 }
-
-export type { Steps };
-export { mayOverlap, nameRelation };

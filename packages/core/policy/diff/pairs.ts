@@ -2,18 +2,18 @@
 import type { Rule, RuleKind } from '@subluminal/contracts';
 
 /** A rule that both policies have, under the same name and of the same kind. */
-interface RulePair {
+export interface RulePair {
   readonly before: Rule;
   readonly after: Rule;
 }
 
-interface Pairs {
+export interface Pairs {
   readonly before: readonly Rule[];
   readonly after: readonly Rule[];
   readonly byId: ReadonlyMap<string, RulePair>;
 }
 
-function pairsOf(before: readonly Rule[], after: readonly Rule[]): Pairs {
+export function pairsOf(before: readonly Rule[], after: readonly Rule[]): Pairs {
   const old = new Map(before.map((rule) => [rule.rule_id, rule]));
   const byId = new Map<string, RulePair>();
   for (const rule of after) {
@@ -23,13 +23,10 @@ function pairsOf(before: readonly Rule[], after: readonly Rule[]): Pairs {
   return { before, after, byId };
 }
 
-function restricts(kind: RuleKind): boolean {
+export function restricts(kind: RuleKind): boolean {
   return kind !== 'allow' && kind !== 'tag';
 }
 
-function isSteady(pair: RulePair | undefined): pair is RulePair {
+export function isSteady(pair: RulePair | undefined): pair is RulePair {
   return pair?.before.enabled === true && pair.after.enabled;
 }
-
-export type { Pairs, RulePair };
-export { isSteady, pairsOf, restricts };

@@ -17,7 +17,7 @@ import { isSteady, type Pairs } from './pairs.ts';
 import { isSame } from './relation.ts';
 
 /** Each says what happens as something takes hold of more calls; of fewer, it is the reverse. */
-interface Reach {
+export interface Reach {
   /** The rule is looked at for more calls: it may apply, and it may fail. */
   readonly all: () => Effect;
   /** The rule applies to more calls. */
@@ -49,7 +49,7 @@ interface Side {
 }
 
 /** The rules that both policies enforce, and what else tells how strict they are. */
-interface Surroundings {
+export interface Surroundings {
   readonly steady: readonly Standing[];
   readonly byId: ReadonlyMap<string, Standing>;
   readonly places: { readonly [P in Side['policy']]: ReadonlyMap<Rule, number> };
@@ -73,7 +73,11 @@ const CLASSES_FEW = 500;
  * Rules that come or go are judged among those that stay: first what goes is taken away, then what
  * stays is changed and moved, then what is new is added.
  */
-function surroundingsOf(pairs: Pairs, policies: readonly Policy[], steps: Steps): Surroundings {
+export function surroundingsOf(
+  pairs: Pairs,
+  policies: readonly Policy[],
+  steps: Steps,
+): Surroundings {
   const places = { before: placesOf(pairs.before), after: placesOf(pairs.after) };
   const asking = policies.some(({ mode }) => mode === 'control');
   const steady = [...pairs.byId.values()]
@@ -123,7 +127,7 @@ function standingOf(
 }
 
 /** The reach of a rule, given as it stands in the policies that have it. */
-function reachOf(
+export function reachOf(
   versions: { readonly before?: Rule; readonly after?: Rule },
   around: Surroundings,
 ): Reach {
@@ -139,7 +143,7 @@ function reachOf(
 }
 
 /** The reach of the policy's word on failures: more of them stop the call. */
-function failuresReach(around: Surroundings): Reach {
+export function failuresReach(around: Surroundings): Reach {
   const all = () => moreFailures(around);
   const otherwise = 'none';
   return { all, applying: all, evaluated: all, failing: all, tagging: all, otherwise };
@@ -213,7 +217,7 @@ function isAsked(one: Standing, around: Surroundings): boolean {
 }
 
 /** The order of two steady rules turned round: the upper one stood below. */
-function flipped(upper: Rule, lower: Rule, around: Surroundings): Effect {
+export function flipped(upper: Rule, lower: Rule, around: Surroundings): Effect {
   return effectOf(turnBits(doingsIn(upper, around), doingsIn(lower, around), around.asking));
 }
 
@@ -260,7 +264,11 @@ function standsAbove(one: Standing, other: Standing): boolean {
 }
 
 /** What a rule gains when calls carry more classes. */
-function readingOf(classes: readonly string[], reader: Standing, around: Surroundings): Effect {
+export function readingOf(
+  classes: readonly string[],
+  reader: Standing,
+  around: Surroundings,
+): Effect {
   const { steps } = around;
   const facts = reader.sides.map((side) => side.facts);
   if (facts.some(({ whenReadsClasses }) => whenReadsClasses)) return 'alters';
@@ -271,6 +279,3 @@ function readingOf(classes: readonly string[], reader: Standing, around: Surroun
   // What comes of tags that lead to tags is not followed.
   return reader.rules.some(({ kind }) => kind === 'tag') ? 'alters' : allOf(reader, around);
 }
-
-export type { Reach, Surroundings };
-export { failuresReach, flipped, reachOf, readingOf, surroundingsOf };

@@ -3,12 +3,12 @@ import type { JsonObject, JsonValue } from '@subluminal/contracts';
 import { isJsonObject, own } from '../compile/match.ts';
 
 /** The second condition, seen from the first. */
-type Relation = 'same' | 'narrower' | 'wider' | 'different';
-type Value = JsonValue | undefined;
-type Relate = (before: Value, after: Value) => Relation;
+export type Relation = 'same' | 'narrower' | 'wider' | 'different';
+export type Value = JsonValue | undefined;
+export type Relate = (before: Value, after: Value) => Relation;
 
 /** From whether each condition covers the other. */
-function relation(covers: {
+export function relation(covers: {
   readonly beforeCoversAfter: boolean;
   readonly afterCoversBefore: boolean;
 }): Relation {
@@ -26,17 +26,17 @@ function allOf(relations: readonly Relation[]): Relation {
 }
 
 /** A list of alternatives; a missing list stands for all there are. */
-function alternatives(before: Value, after: Value): Relation {
+export function alternatives(before: Value, after: Value): Relation {
   return absent(before, after) ?? subsets(listOf(before), listOf(after));
 }
 
 /** A list of things that must all be there; a missing list asks for nothing. */
-function requirements(before: Value, after: Value): Relation {
+export function requirements(before: Value, after: Value): Relation {
   return flipped(subsets(listOf(before), listOf(after)));
 }
 
 /** An object of conditions by key, all of which must hold; a missing key asks for nothing. */
-function byKey(relate: Relate): Relate {
+export function byKey(relate: Relate): Relate {
   return (before, after) => {
     const old = objectOf(before);
     const current = objectOf(after);
@@ -52,12 +52,12 @@ function byKey(relate: Relate): Relate {
 }
 
 /** One exact value. */
-function exactly(before: Value, after: Value): Relation {
+export function exactly(before: Value, after: Value): Relation {
   return absent(before, after) ?? (isSame(before, after) ? 'same' : 'different');
 }
 
 /** A numeric range, its ends included; a missing end is open. */
-function range(before: Value, after: Value): Relation {
+export function range(before: Value, after: Value): Relation {
   const [old, current] = [endsOf(before), endsOf(after)];
   return relation({
     beforeCoversAfter: old.min <= current.min && old.max >= current.max,
@@ -93,7 +93,7 @@ function endsOf(value: Value): { readonly min: number; readonly max: number } {
   };
 }
 
-function listOf(value: Value): readonly JsonValue[] {
+export function listOf(value: Value): readonly JsonValue[] {
   return isList(value) ? value : [];
 }
 
@@ -101,12 +101,12 @@ function isList(value: Value): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-function objectOf(value: Value): JsonObject {
+export function objectOf(value: Value): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
 /** Whether two JSON values are equal; the order of keys means nothing. */
-function isSame(left: Value, right: Value): boolean {
+export function isSame(left: Value, right: Value): boolean {
   if (left === right) return true;
   if (isList(left) && isList(right)) {
     return left.length === right.length && left.every((item, at) => isSame(item, right[at]));
@@ -118,6 +118,3 @@ function isSame(left: Value, right: Value): boolean {
     keys.every((key) => Object.hasOwn(right, key) && isSame(left[key], right[key]))
   );
 }
-
-export type { Relate, Relation, Value };
-export { alternatives, byKey, exactly, isSame, listOf, objectOf, range, relation, requirements };

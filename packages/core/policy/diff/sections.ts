@@ -34,12 +34,12 @@ const unscanned: Direction = (change) => {
 /** A section: without it nothing is looked at. */
 const present: Direction = ({ after }) => (after === undefined ? 'loosens' : 'tightens');
 
-const SECTION_FIELDS: readonly (Field & { readonly section: 'content' | 'taint' })[] = [
+export const SECTION_FIELDS: readonly (Field & { readonly section: 'content' | 'taint' })[] = [
   { section: 'content', path: 'content', words: 'the content section', direction: present },
   { section: 'taint', path: 'taint', words: 'the taint section', direction: present },
 ];
 
-const CONTENT_FIELDS: readonly Field[] = [
+export const CONTENT_FIELDS: readonly Field[] = [
   ...actions('content.outbound', 'in calls', ACTIONS),
   ...actions('content.inbound', 'in answers', INBOUND_ACTIONS),
   ...actions('content.definitions', 'in definitions', ACTIONS),
@@ -67,7 +67,7 @@ const CONTENT_FIELDS: readonly Field[] = [
   },
 ];
 
-const TAINT_FIELDS: readonly Field[] = [
+export const TAINT_FIELDS: readonly Field[] = [
   {
     path: 'taint.on_taint',
     words: 'the action on taint',
@@ -235,5 +235,3 @@ function endings(list: readonly JsonValue[]): ReadonlyMap<string, number> {
   }
   return ends;
 }
-
-export { CONTENT_FIELDS, SECTION_FIELDS, TAINT_FIELDS };

@@ -17,7 +17,7 @@ import type { Call, Outcome, TraceStep } from '../types.ts';
 import { type Section, sectionsOf } from './sections.ts';
 import { listed, mismatchOf, quoted, selectorMismatch } from './why.ts';
 
-interface ExplainedRule {
+export interface ExplainedRule {
   readonly rule_id: string;
   readonly kind: RuleKind;
   readonly severity: Severity;
@@ -28,7 +28,7 @@ interface ExplainedRule {
   readonly tally: TraceStep['tally'];
 }
 
-interface Explanation {
+export interface Explanation {
   readonly decision: Decision;
   readonly policy: PolicyRef;
   readonly mode: Mode;
@@ -66,7 +66,7 @@ const COUNTED_WORDS: { readonly [K in RuleKind]?: string } = {
 };
 
 /** Decides a call without counting it, and says why it came out as it did. */
-function explain(snapshot: Snapshot, question: Question): Explanation {
+export function explain(snapshot: Snapshot, question: Question): Explanation {
   const { call, state, nowMs } = question;
   const outcome = decide(snapshot, call, state, nowMs);
   const { document, ref: policy, profile, tightenedBy } = snapshot;
@@ -182,6 +182,3 @@ function countedWhy({ kind, tally }: TraceStep): string {
   if (kind === 'dedupe') return 'the same call has not passed within its window';
   return `${tally.count} of ${limit} ${COUNTED_WORDS[kind] ?? 'counted'}`;
 }
-
-export type { ExplainedRule, Explanation };
-export { explain };

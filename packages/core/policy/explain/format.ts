@@ -10,7 +10,7 @@ const JSON_LENGTH_MAX = 2_000;
 const HASH_LENGTH = 12;
 const LABEL_LENGTH = 'suggested'.length;
 
-function formatExplanation(explanation: Explanation): string {
+export function formatExplanation(explanation: Explanation): string {
   const { decision } = explanation;
   return [
     ...headlines(decision),
@@ -112,5 +112,3 @@ function name(value: string): string {
 function text(value: string): string {
   return visible(value, TEXT_LENGTH_MAX);
 }
-
-export { formatExplanation };

@@ -2,21 +2,18 @@
 // read before: neither is known when a call is explained or replayed.
 import { policiesIn, type Snapshot } from '../compile/snapshot.ts';
 
-type Section = 'content' | 'taint';
+export type Section = 'content' | 'taint';
 
 /** The sections of a policy that an explanation or a replay leaves out. */
-function sectionsOf(snapshot: Snapshot): readonly Section[] {
+export function sectionsOf(snapshot: Snapshot): readonly Section[] {
   const sections: readonly Section[] = ['content', 'taint'];
   const policies = policiesIn(snapshot);
   return sections.filter((name) => policies.some(({ document }) => document[name] !== undefined));
 }
 
 /** Says so; no line when there is nothing to say. */
-function sectionLines(sections: readonly Section[]): readonly string[] {
+export function sectionLines(sections: readonly Section[]): readonly string[] {
   if (sections.length === 0) return [];
   const named = sections.map((section) => `\`${section}\``).join(' and ');
   return ['', `Not evaluated here: ${named}, which may stop more.`];
 }
-
-export type { Section };
-export { sectionLines, sectionsOf };

@@ -14,7 +14,7 @@ import type { Call, Identity } from '../types.ts';
 import { visible } from '../visible.ts';
 
 /** What a rule saw when it was evaluated. */
-interface Seen {
+export interface Seen {
   readonly call: Call;
   /** Its names as they are shown, made once for all rules. */
   readonly shown: { readonly server: string; readonly tool: string };
@@ -29,7 +29,7 @@ const ITEMS_MAX = 8;
 const HOUR_MS = 3_600_000;
 
 /** Why an enabled rule did not match. Looks in the order in which matching does. */
-function mismatchOf(rule: Rule, seen: Seen): string {
+export function mismatchOf(rule: Rule, seen: Seen): string {
   const { match } = rule;
   const { call, shown: names } = seen;
   const { server, tool } = namesOf(rule, seen.engines);
@@ -125,7 +125,7 @@ function argument(args: JsonObject, key: string): string {
 }
 
 /** Why the policy is not for this agent; undefined when it is. */
-function selectorMismatch(selectors: Selectors, identity: Identity): string | undefined {
+export function selectorMismatch(selectors: Selectors, identity: Identity): string | undefined {
   const { env, agent_id, client, workload = {} } = selectors;
   const { labels = {}, ...lists } = workload;
   const actual = identity.workload ?? {};
@@ -169,7 +169,7 @@ function notListed(
 }
 
 /** A few of many; "none" for an empty list. */
-function listed(items: readonly string[]): string {
+export function listed(items: readonly string[]): string {
   if (items.length === 0) return 'none';
   const some = items.slice(0, ITEMS_MAX).map((item) => visible(item, TEXT_LENGTH_MAX));
   const more = items.length - some.length;
@@ -180,9 +180,6 @@ function shown(value: JsonValue): string {
   return visible(JSON.stringify(value), TEXT_LENGTH_MAX);
 }
 
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return `\`${visible(text, TEXT_LENGTH_MAX)}\``;
 }
-
-export type { Seen };
-export { listed, mismatchOf, quoted, selectorMismatch };

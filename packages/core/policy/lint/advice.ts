@@ -3,9 +3,9 @@ import type { Bundle, Rule, SubCode } from '@subluminal/contracts';
 import type { Path } from '../read/finding.ts';
 
 /** The table of codes is a contract; what is not in it cannot be reported. */
-type LintCode = Extract<SubCode, `SUB_LINT_${string}`>;
+export type LintCode = Extract<SubCode, `SUB_LINT_${string}`>;
 
-interface Advice {
+export interface Advice {
   readonly level: 'warning' | 'note';
   readonly code: LintCode;
   readonly path: Path;
@@ -13,27 +13,24 @@ interface Advice {
   readonly fix: string;
 }
 
-interface PlacedRule {
+export interface PlacedRule {
   readonly rule: Rule;
   readonly index: number;
 }
 
 /** A bundle, prepared for checks: most of them only care for rules in force. */
-interface Subject {
+export interface Subject {
   readonly bundle: Bundle;
   readonly enabled: readonly PlacedRule[];
   readonly nowMs: number;
 }
 
-type LintCheck = (subject: Subject) => readonly Advice[];
+export type LintCheck = (subject: Subject) => readonly Advice[];
 
-function warning(code: LintCode, path: Path, words: readonly [string, string]): Advice {
+export function warning(code: LintCode, path: Path, words: readonly [string, string]): Advice {
   return { level: 'warning', code, path, message: words[0], fix: words[1] };
 }
 
-function note(code: LintCode, path: Path, words: readonly [string, string]): Advice {
+export function note(code: LintCode, path: Path, words: readonly [string, string]): Advice {
   return { level: 'note', code, path, message: words[0], fix: words[1] };
 }
-
-export type { Advice, LintCheck, LintCode, PlacedRule, Subject };
-export { note, warning };

@@ -1,5 +1,5 @@
 /** Whether a regex can only match a whole name: anchored at both ends, in every alternative. */
-function isAnchored(regex: string): boolean {
+export function isAnchored(regex: string): boolean {
   if (isMultiline(regex)) return false;
   const body = regex.replace(/^\(\?[A-Za-z-]+\)/, '');
   const start = /^(\^|\\A)/.exec(body);
@@ -41,5 +41,3 @@ function hasOuterAlternative(regex: string): boolean {
   }
   return false;
 }
-
-export { isAnchored };

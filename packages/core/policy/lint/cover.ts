@@ -6,7 +6,7 @@ import type { ArgsMatch, Match, NameMatch, Rule } from '@subluminal/contracts';
 type Tagged = (name: string) => boolean;
 
 /** A rule, prepared once for being compared with a thousand others. Absent means "any". */
-interface Scope {
+export interface Scope {
   readonly when: string | undefined;
   readonly server: Names | undefined;
   readonly tool: Names | undefined;
@@ -24,7 +24,7 @@ interface Names {
   readonly prefixes: readonly string[];
 }
 
-function scopeOf({ match, when }: Pick<Rule, 'match' | 'when'>): Scope {
+export function scopeOf({ match, when }: Pick<Rule, 'match' | 'when'>): Scope {
   return {
     when,
     server: namesOf(match.server_name),
@@ -57,7 +57,7 @@ function predicatesOf(args: ArgsMatch | undefined): ReadonlyMap<string, string> 
 }
 
 /** Whether every call that reaches and matches `lower` has matched `upper` before. */
-function covers(upper: Scope, lower: Scope, tagged: Tagged): boolean {
+export function covers(upper: Scope, lower: Scope, tagged: Tagged): boolean {
   if (upper.when !== undefined && upper.when !== lower.when) return false;
   return (
     coversNames(upper.server, lower.server) &&
@@ -71,7 +71,7 @@ function covers(upper: Scope, lower: Scope, tagged: Tagged): boolean {
 }
 
 /** Whether a match takes in every call. */
-function matchesAll(match: Match): boolean {
+export function matchesAll(match: Match): boolean {
   return covers(scopeOf({ match }), scopeOf({ match: {} }), () => false);
 }
 
@@ -124,6 +124,3 @@ function coversPredicates(
   for (const [name, wanted] of above) if (below.get(name) !== wanted) return false;
   return true;
 }
-
-export type { Scope };
-export { covers, matchesAll, scopeOf };

@@ -6,7 +6,7 @@ import { isAnchored } from './anchored.ts';
 import { matchesAll } from './cover.ts';
 
 /** An allow that lets more names pass than its author reads in it. */
-function unanchoredAllows({ enabled }: Subject): readonly Advice[] {
+export function unanchoredAllows({ enabled }: Subject): readonly Advice[] {
   const fields = ['server_name', 'tool_name'] as const;
   return enabled.flatMap(({ rule, index }) => {
     if (rule.kind !== 'allow') return [];
@@ -27,7 +27,7 @@ function unanchoredAllows({ enabled }: Subject): readonly Advice[] {
 }
 
 /** An agent that is told no, and nothing else, tries again. */
-function missingHints({ enabled }: Subject): readonly Advice[] {
+export function missingHints({ enabled }: Subject): readonly Advice[] {
   return enabled.flatMap(({ rule, index }) => {
     const { hints, path } = refusal(rule);
     if (path === undefined || hints.some((text) => text !== undefined)) return [];
@@ -72,7 +72,7 @@ function refusal(rule: Rule): {
   }
 }
 
-function disabledRules({ bundle }: Subject): readonly Advice[] {
+export function disabledRules({ bundle }: Subject): readonly Advice[] {
   return bundle.rules.flatMap((rule, index) => {
     if (rule.enabled) return [];
     return note(
@@ -84,7 +84,7 @@ function disabledRules({ bundle }: Subject): readonly Advice[] {
 }
 
 /** Limits that stop the very first call: a deny says so more plainly. */
-function impossibleBudgets({ enabled }: Subject): readonly Advice[] {
+export function impossibleBudgets({ enabled }: Subject): readonly Advice[] {
   return enabled.flatMap(({ rule, index }) => {
     if (rule.kind !== 'budget') return [];
     const { limit_calls, limit_cost_units, cost_units_per_call: cost = 1 } = rule.effect.budget;
@@ -107,7 +107,7 @@ function neverPasses(path: readonly (string | number)[], limit: string): Advice 
 }
 
 /** Reading the same thing twice is no accident. */
-function broadDedupes({ enabled }: Subject): readonly Advice[] {
+export function broadDedupes({ enabled }: Subject): readonly Advice[] {
   return enabled.flatMap(({ rule, index }) => {
     if (rule.kind !== 'dedupe' || rule.when !== undefined || !matchesAll(rule.match)) return [];
     return warning(
@@ -120,5 +120,3 @@ function broadDedupes({ enabled }: Subject): readonly Advice[] {
     );
   });
 }
-
-export { broadDedupes, disabledRules, impossibleBudgets, missingHints, unanchoredAllows };

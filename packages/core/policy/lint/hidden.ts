@@ -33,7 +33,7 @@ const LOOKALIKE = new RegExp(
 );
 
 /** Names and patterns that a reviewer would read as something else. */
-function hiddenTexts({ bundle }: Subject): readonly Advice[] {
+export function hiddenTexts({ bundle }: Subject): readonly Advice[] {
   const texts = [
     { text: bundle.policy_id, path: ['policy_id'] },
     ...bundle.rules.flatMap((rule, index) => textsOf(rule, ['rules', index])),
@@ -106,5 +106,3 @@ function listed(texts: readonly string[] | undefined, path: Path): readonly Plac
 function codePointName(char: string): string {
   return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
-
-export { hiddenTexts };

@@ -57,7 +57,7 @@ interface LintPlace {
 }
 
 /** Everything worth a second look, in the order of the file. */
-function lintBundle(
+export function lintBundle(
   bundle: Bundle,
   positionOf: PositionOf,
   { file, nowMs }: LintPlace,
@@ -72,5 +72,3 @@ function lintBundle(
     }),
   );
 }
-
-export { lintBundle };

@@ -4,7 +4,7 @@ import { type Advice, note, type Subject, warning } from './advice.ts';
 
 const READ_CLASS = 'read_like';
 
-function failsOpen({ bundle }: Subject): readonly Advice[] {
+export function failsOpen({ bundle }: Subject): readonly Advice[] {
   if (bundle.mode === 'observe' || bundle.defaults.decision_on_error !== 'ALLOW') return [];
   return [
     warning(
@@ -19,7 +19,7 @@ function failsOpen({ bundle }: Subject): readonly Advice[] {
 }
 
 /** Whoever can reach what governs it can end it. */
-function unprotected({ bundle }: Subject): readonly Advice[] {
+export function unprotected({ bundle }: Subject): readonly Advice[] {
   if (bundle.self_protection !== 'off') return [];
   return [
     warning(
@@ -34,7 +34,7 @@ function unprotected({ bundle }: Subject): readonly Advice[] {
 }
 
 /** Only control mode asks people. */
-function approvalsWithoutControl({ bundle, enabled }: Subject): readonly Advice[] {
+export function approvalsWithoutControl({ bundle, enabled }: Subject): readonly Advice[] {
   const { mode } = bundle;
   if (mode === 'control') return [];
   const instead = mode === 'observe' ? 'only records what it would do' : 'blocks at once';
@@ -51,7 +51,7 @@ function approvalsWithoutControl({ bundle, enabled }: Subject): readonly Advice[
   });
 }
 
-function observesOnly({ bundle, enabled }: Subject): readonly Advice[] {
+export function observesOnly({ bundle, enabled }: Subject): readonly Advice[] {
   const blocks = enabled.some(({ rule }) => rule.kind !== 'tag' && rule.kind !== 'allow');
   if (bundle.mode !== 'observe' || !blocks) return [];
   return [
@@ -66,7 +66,7 @@ function observesOnly({ bundle, enabled }: Subject): readonly Advice[] {
   ];
 }
 
-function readsUntagged({ bundle, enabled }: Subject): readonly Advice[] {
+export function readsUntagged({ bundle, enabled }: Subject): readonly Advice[] {
   if (bundle.defaults.fail_open_read_tools !== true) return [];
   const tagged = enabled.some(
     ({ rule }) => rule.kind === 'tag' && rule.effect.tag.add_risk_class.includes(READ_CLASS),
@@ -83,5 +83,3 @@ function readsUntagged({ bundle, enabled }: Subject): readonly Advice[] {
     ),
   ];
 }
-
-export { approvalsWithoutControl, failsOpen, observesOnly, readsUntagged, unprotected };

@@ -4,7 +4,7 @@ import { type Advice, type PlacedRule, type Subject, warning } from './advice.ts
 import { covers, type Scope, scopeOf } from './cover.ts';
 
 /** An allow or deny above that takes in every call which a rule is meant for. */
-function coveredRules({ enabled }: Subject): readonly Advice[] {
+export function coveredRules({ enabled }: Subject): readonly Advice[] {
   const deciding: (PlacedRule & { readonly scope: Scope })[] = [];
   /** For each class, the last rule so far that tags it. */
   const lastTagged = new Map<string, number>();
@@ -43,7 +43,7 @@ function adviceOn(upper: PlacedRule, lower: PlacedRule): Advice {
 const COUNTERS: ReadonlySet<string> = new Set(['budget', 'rate_limit', 'breaker']);
 
 /** Classes that a rule needs, but that no rule above it adds. */
-function missingTags({ enabled }: Subject): readonly Advice[] {
+export function missingTags({ enabled }: Subject): readonly Advice[] {
   const everTagged = new Set(enabled.flatMap(({ rule }) => taggedBy(rule)));
   const taggedAbove = new Set<string>();
   const found: Advice[] = [];
@@ -78,5 +78,3 @@ function tagOrder(name: string, path: (string | number)[]): Parameters<typeof wa
   ] as const;
   return ['SUB_LINT_TAG_ORDER', path, words];
 }
-
-export { coveredRules, missingTags };

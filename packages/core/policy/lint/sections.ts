@@ -9,7 +9,7 @@ const YEAR_MS = 31_536_000_000;
 const LASTING_MS = YEAR_MS + 86_400_000;
 const FLAGS = ['untrusted_input', 'private_data', 'egress_or_change'] as const;
 
-function sectionsObserve({ bundle }: Subject): readonly Advice[] {
+export function sectionsObserve({ bundle }: Subject): readonly Advice[] {
   if (bundle.mode !== 'observe') return [];
   const sections = ['content', 'taint'] as const;
   return sections.flatMap((section) => {
@@ -26,7 +26,7 @@ function sectionsObserve({ bundle }: Subject): readonly Advice[] {
 }
 
 /** Only control mode asks people. */
-function sectionsAskNobody({ bundle }: Subject): readonly Advice[] {
+export function sectionsAskNobody({ bundle }: Subject): readonly Advice[] {
   if (bundle.mode !== 'guardrails') return [];
   return asking(bundle).map((path) => {
     const [section = '', ...rest] = path;
@@ -57,7 +57,7 @@ function asking({ content, taint }: Subject['bundle']): readonly (readonly strin
 }
 
 /** Those that do nothing, and those that outlive the memory of why they are there. */
-function uselessSuppressions({ bundle, nowMs }: Subject): readonly Advice[] {
+export function uselessSuppressions({ bundle, nowMs }: Subject): readonly Advice[] {
   return (bundle.content?.suppressions ?? []).flatMap((suppression, index) => {
     const path = ['content', 'suppressions', index];
     const read = readSuppression(suppression);
@@ -87,7 +87,7 @@ function uselessSuppressions({ bundle, nowMs }: Subject): readonly Advice[] {
   });
 }
 
-function ruleOfTwoWithoutTools({ bundle }: Subject): readonly Advice[] {
+export function ruleOfTwoWithoutTools({ bundle }: Subject): readonly Advice[] {
   const { taint } = bundle;
   const rule = taint?.rule_of_two;
   if (rule === undefined || rule.mode === 'off') return [];
@@ -118,5 +118,3 @@ function hasUntrusted(taint: Subject['bundle']['taint']): boolean {
   const rest = last === -1 ? (default_trust ?? 'untrusted') : 'trusted';
   return rest === 'untrusted' || asked.some(({ trust }) => trust === 'untrusted');
 }
-
-export { ruleOfTwoWithoutTools, sectionsAskNobody, sectionsObserve, uselessSuppressions };

@@ -6,7 +6,7 @@ import { isPattern } from '../read/selectors.ts';
 import { type Advice, note, type Subject, warning } from './advice.ts';
 
 /** Values that look like patterns, although they are compared exactly. */
-function selectorPatterns({ bundle }: Subject): readonly Advice[] {
+export function selectorPatterns({ bundle }: Subject): readonly Advice[] {
   return valuesIn(bundle.selectors).flatMap(({ value, path }) => {
     if (!isPattern(value)) return [];
     return warning('SUB_LINT_SELECTOR_PATTERN', path, [
@@ -41,11 +41,9 @@ function listsIn(
   );
 }
 
-function noRules({ bundle }: Subject): readonly Advice[] {
+export function noRules({ bundle }: Subject): readonly Advice[] {
   const { rules, content, taint } = bundle;
   if (rules.length > 0 || content !== undefined || taint !== undefined) return [];
   const words = ['there are no rules: every call passes', 'Add a rule.'] as const;
   return [note('SUB_LINT_EMPTY', ['rules'], words)];
 }
-
-export { noRules, selectorPatterns };

@@ -51,7 +51,7 @@ const STYLES: { readonly [type: string]: Style } = {
 };
 
 /** Builds the tree; it is whole only if there are no faults. */
-function buildTree(root: unknown, text: string): { tree: Tree; faults: readonly Fault[] } {
+export function buildTree(root: unknown, text: string): { tree: Tree; faults: readonly Fault[] } {
   const building: Building = { text, faults: [], anchors: new Map(), nodes: 0, chars: 0, depth: 0 };
   const tree = build(root, { building, level: 1, parentOffset: 0 });
   return { tree, faults: building.faults };
@@ -247,5 +247,3 @@ function offsetOf(node: unknown): number | undefined {
   if (!isScalar(node) && !isAlias(node) && !isMap(node) && !isSeq(node)) return undefined;
   return node.range?.[0];
 }
-
-export { buildTree };

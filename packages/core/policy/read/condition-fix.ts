@@ -3,11 +3,11 @@ import { likely, nearest } from '../problem.ts';
 import { methodWords } from './condition-methods.ts';
 import { quote } from './quote.ts';
 
-interface ConditionFault {
+export interface ConditionFault {
   readonly message: string;
   readonly offset: number;
 }
-interface Words {
+export interface Words {
   readonly message?: string;
   readonly fix: string;
 }
@@ -19,7 +19,7 @@ const FIELDS = {
 const GENERAL = 'Write CEL over `call`, `identity` and `args`.';
 
 /** What to write instead, by the reason and by what stands at that place. */
-function conditionWords(source: string, fault: ConditionFault): Words {
+export function conditionWords(source: string, fault: ConditionFault): Words {
   return (
     variableWords(source, fault) ??
     keyWords(source, fault) ??
@@ -151,6 +151,3 @@ function reasonWords(message: string): Words | undefined {
   }
   return undefined;
 }
-
-export type { ConditionFault, Words };
-export { conditionWords };

@@ -50,7 +50,7 @@ const TEXT_METHODS: readonly string[] = [
 const WITH_TEXT: ReadonlySet<string> = new Set(['startsWith', 'endsWith', 'contains', 'matches']);
 
 /** What to write instead of a call that does not exist, or not for these types. */
-function methodWords(source: string, reason: string): MethodWords | undefined {
+export function methodWords(source: string, reason: string): MethodWords | undefined {
   return unavailable(source, reason) ?? unfitting(reason);
 }
 
@@ -117,5 +117,3 @@ function written(method: string): string {
   if (WITH_TEXT.has(method)) return `${method}('…')`;
   return /^(size|trim|lowerAscii|upperAscii)$/.test(method) ? `${method}()` : `${method}(…)`;
 }
-
-export { methodWords };

@@ -9,9 +9,9 @@ type DocumentResult =
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
 /** Deeper than any bundle, and shallow enough for every recursion that follows. */
-const DEPTH_MAX = 64;
+export const DEPTH_MAX = 64;
 /** Aliases included: nine lists of nine aliases each are a third of a billion nodes. */
-const NODES_MAX = 100_000;
+export const NODES_MAX = 100_000;
 /** Every bracket, word, space and line end is a lexeme: a node has about six. */
 const LEXEMES_MAX = 6 * NODES_MAX;
 /** After this many errors the rest is noise. */
@@ -56,7 +56,7 @@ class Reading {
 }
 
 /** Reads the one document of a text; no document at all when there is only white space. */
-function readDocument(text: string): DocumentResult {
+export function readDocument(text: string): DocumentResult {
   const reading = new Reading();
   const parser = new Parser();
   let document: Document.Parsed | undefined;
@@ -130,7 +130,7 @@ function offsetOf(source: ErrorSource): number {
   return 'offset' in source ? source.offset : (source[0] ?? 0);
 }
 
-function depthFault(offset: number): Fault {
+export function depthFault(offset: number): Fault {
   const message = `nested deeper than ${DEPTH_MAX} levels`;
   return { code: 'SUB_BUNDLE_TOO_DEEP', offset, message, fix: 'Flatten it.' };
 }
@@ -140,9 +140,7 @@ function lexemesFault(offset: number): Fault {
   return { code: 'SUB_BUNDLE_TOO_LARGE', offset, message, fix: 'Split the bundle.' };
 }
 
-function nodesFault(offset: number): Fault {
+export function nodesFault(offset: number): Fault {
   const message = `more than ${NODES_MAX} values`;
   return { code: 'SUB_BUNDLE_TOO_LARGE', offset, message, fix: 'Split the bundle.' };
 }
-
-export { DEPTH_MAX, depthFault, NODES_MAX, nodesFault, readDocument };

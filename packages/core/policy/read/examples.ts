@@ -49,7 +49,7 @@ const ACTIONS: { readonly [kind: string]: string } = { allow: 'ALLOW', deny: 'BL
  * An example for a field; what an effect needs depends on the kind of its rule. Two fields may share
  * a name: of listed values, the example is one.
  */
-function exampleOf(
+export function exampleOf(
   field: string,
   kind: string | undefined,
   choices: readonly string[],
@@ -71,5 +71,3 @@ function byName(field: string, kind: string | undefined): string | undefined {
 function own(table: { readonly [name: string]: string }, name: string): string | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
-
-export { exampleOf };

@@ -3,24 +3,24 @@ import type { SubCode } from '@subluminal/contracts';
 import type { Position, Problem } from '../problem.ts';
 import { shown } from './quote.ts';
 
-type Path = readonly (string | number)[];
+export type Path = readonly (string | number)[];
 
 /** The table of codes is a contract; what is not in it cannot be reported. */
-type BundleCode = Extract<SubCode, `SUB_BUNDLE_${string}`>;
+export type BundleCode = Extract<SubCode, `SUB_BUNDLE_${string}`>;
 
-interface Remark {
+export interface Remark {
   readonly code: BundleCode;
   readonly message: string;
   readonly fix: string;
 }
 
 /** Something wrong at a place in the text. */
-interface Fault extends Remark {
+export interface Fault extends Remark {
   readonly offset: number;
 }
 
 /** Something wrong at a place in the bundle. */
-interface Finding extends Remark {
+export interface Finding extends Remark {
   readonly path: Path;
   /** Set when the key is wrong, not the value behind it. */
   readonly atKey?: boolean;
@@ -28,11 +28,11 @@ interface Finding extends Remark {
   readonly inside?: number;
 }
 
-const PROBLEMS_MAX = 100;
+export const PROBLEMS_MAX = 100;
 const PATH_LENGTH_MAX = 400;
 
 /** In the order of the file, and no more than a person would read. */
-function sorted(problems: readonly Problem[]): readonly Problem[] {
+export function sorted(problems: readonly Problem[]): readonly Problem[] {
   const byPosition = problems.toSorted((a, b) => compare(a.position, b.position));
   return byPosition.slice(0, PROBLEMS_MAX);
 }
@@ -42,7 +42,7 @@ function compare(a: Position, b: Position): number {
 }
 
 /** A path as people write it: `rules[3].effect.budget.scope`. */
-function formatPath(path: Path): string {
+export function formatPath(path: Path): string {
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;
@@ -52,6 +52,3 @@ function formatPath(path: Path): string {
   if (text.length <= PATH_LENGTH_MAX) return text;
   return `${text.slice(0, PATH_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
-
-export type { BundleCode, Fault, Finding, Path, Remark };
-export { formatPath, PROBLEMS_MAX, sorted };

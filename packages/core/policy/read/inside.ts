@@ -2,7 +2,7 @@
 import type { ScalarTree } from './tree.ts';
 
 /** The offset in the source of a character of the value; the start of the value if unknowable. */
-function sourceOffset(tree: ScalarTree, inside: number): number {
+export function sourceOffset(tree: ScalarTree, inside: number): number {
   const { value, raw, style, offset } = tree;
   if (typeof value !== 'string' || inside < 0 || inside > value.length) return offset;
   if (style === 'literal') return offset + (literalOffset(value, raw, inside) ?? 0);
@@ -43,5 +43,3 @@ function escapedOffset(raw: string, inside: number): number {
   }
   return at;
 }
-
-export { sourceOffset };

@@ -17,12 +17,12 @@ const FIXES: { readonly [C in CanonCode]: string } = {
   SUB_CANON_NUMBER: 'Write a smaller number.',
 };
 
-function isJsonFile(file: string): boolean {
+export function isJsonFile(file: string): boolean {
   return /\.json$/i.test(file);
 }
 
 /** The first place where a text is not JSON. */
-function jsonFault(text: string): Fault | undefined {
+export function jsonFault(text: string): Fault | undefined {
   const read = canonicalize(text);
   if (read.ok) return undefined;
   const { code, offset, message } = read;
@@ -91,5 +91,3 @@ function signFix(rest: string, message: string): string {
   }
   return FIXES.SUB_CANON_SYNTAX;
 }
-
-export { isJsonFile, jsonFault };

@@ -1,12 +1,12 @@
 import type { Position } from '../problem.ts';
 
-type PositionAt = (offset: number) => Position;
+export type PositionAt = (offset: number) => Position;
 
 /**
  * Finds the line and column of any offset in a text; both count from 1. What is missing at the
  * end is missing behind the last line that shows something.
  */
-function indexLines(text: string): PositionAt {
+export function indexLines(text: string): PositionAt {
   const starts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   const end = text.trimEnd().length;
@@ -22,6 +22,3 @@ function indexLines(text: string): PositionAt {
     return { line: low + 1, column: wanted - (starts[low] ?? 0) + 1 };
   };
 }
-
-export type { PositionAt };
-export { indexLines };

@@ -10,7 +10,7 @@ import { emptyFix, typeFix, valueFix, written } from './type-fix.ts';
 import { homeOf, unknownField } from './unknown-field.ts';
 
 /** Mismatches as findings; the tree tells how the values were written. */
-function explainMismatches(mismatches: readonly Mismatch[], root: Tree): readonly Finding[] {
+export function explainMismatches(mismatches: readonly Mismatch[], root: Tree): readonly Finding[] {
   const missingIn = missingByObject(mismatches);
   const misplaced = misplacedIn(mismatches, root);
   return mismatches.flatMap((mismatch) => {
@@ -162,5 +162,3 @@ function unknownChoice({ name, noun }: Chosen, value: string, choices: readonly 
   const message = `unknown ${noun} ${quote(value)}; did you mean \`${meant}\`?`;
   return { code, message, fix: `Write \`${name}: ${meant}\`.` };
 }
-
-export { explainMismatches };

@@ -11,9 +11,9 @@ import { selectorFindings } from './selectors.ts';
 import { readSource, type Source, type SourceTree } from './source.ts';
 import { follow, valueOf } from './tree.ts';
 
-type PositionOf = (path: Path) => Position;
+export type PositionOf = (path: Path) => Position;
 
-interface ParsedBundle {
+export interface ParsedBundle {
   readonly ok: true;
   readonly bundle: Bundle;
   /** Advice only: none of them is an error. */
@@ -22,14 +22,16 @@ interface ParsedBundle {
   readonly positionOf: PositionOf;
 }
 
-type ParseResult = ParsedBundle | { readonly ok: false; readonly problems: readonly Problem[] };
+export type ParseResult =
+  | ParsedBundle
+  | { readonly ok: false; readonly problems: readonly Problem[] };
 
-interface ParseOptions {
+export interface ParseOptions {
   readonly checks: PatternChecks;
 }
 
 /** Reads a bundle from YAML or JSON. Whatever the input, it answers, and never throws. */
-function parseBundle(source: Source, { checks }: ParseOptions): ParseResult {
+export function parseBundle(source: Source, { checks }: ParseOptions): ParseResult {
   const read = readSource(source);
   if (!read.ok) return read;
   const value = valueOf(read.tree);
@@ -88,6 +90,3 @@ function toProblem(
   const position = positionAt(offset);
   return { level: 'error', code, file, position, path: formatPath(path), message, fix };
 }
-
-export type { ParsedBundle, ParseOptions, ParseResult, PositionOf };
-export { parseBundle };

@@ -6,7 +6,7 @@ import type { PatternChecks } from './patterns.ts';
 import type { Source } from './source.ts';
 
 /** Loads the engines; they are heavy, so only who reads bundles as written pays for them. */
-async function loadPatternChecks(): Promise<PatternChecks> {
+export async function loadPatternChecks(): Promise<PatternChecks> {
   const [{ compileRegex }, { compileWhen }] = await Promise.all([
     import('../compile/regex.ts'),
     import('../compile/when.ts'),
@@ -28,7 +28,7 @@ async function loadPatternChecks(): Promise<PatternChecks> {
  * Parses a bundle as it is, and once more with the engines if it has patterns for them: a bundle
  * that only matches names never loads them.
  */
-async function parseWithEngines(source: Source): Promise<ParseResult> {
+export async function parseWithEngines(source: Source): Promise<ParseResult> {
   let isAsked = false;
   const asked = (): undefined => {
     isAsked = true;
@@ -49,5 +49,3 @@ function faultOf(compiled: Compiled): Omit<Fault, 'ok'> | undefined {
   if (compiled.ok) return undefined;
   return { message: compiled.message, offset: compiled.offset };
 }
-
-export { loadPatternChecks, parseWithEngines };

@@ -6,14 +6,14 @@ import { quote, shown } from './quote.ts';
 import type { RuleAt } from './rules.ts';
 
 /** What is wrong with a pattern, and how far into it and what helps where that is known. */
-type PatternFault = string | LocatedFault;
+export type PatternFault = string | LocatedFault;
 interface LocatedFault {
   readonly message: string;
   readonly offset: number;
   readonly fix?: string;
 }
 
-interface PatternChecks {
+export interface PatternChecks {
   regex(source: string): PatternFault | undefined;
   glob(source: string): PatternFault | undefined;
   when(source: string): PatternFault | undefined;
@@ -34,7 +34,10 @@ interface Pattern {
 }
 
 /** Everything the engines refuse. */
-function patternFindings(rules: readonly RuleAt[], checks: PatternChecks): readonly Finding[] {
+export function patternFindings(
+  rules: readonly RuleAt[],
+  checks: PatternChecks,
+): readonly Finding[] {
   const found: Finding[] = [];
   const known = new Map<string, PatternFault | undefined>();
   let costly = 0;
@@ -104,6 +107,3 @@ function reasonOf(fault: PatternFault): string {
   const reason = typeof fault === 'string' ? fault : fault.message;
   return shown(reason.split('\n', 1)[0] ?? '', 200);
 }
-
-export type { PatternChecks, PatternFault };
-export { patternFindings };

@@ -3,13 +3,11 @@ import { visible } from '../visible.ts';
 
 const LENGTH_MAX = 60;
 
-function quote(text: string): string {
+export function quote(text: string): string {
   return `\`${visible(text, LENGTH_MAX)}\``;
 }
 
 /** The same without the quotes, for text that stands inside of others. */
-function shown(text: string, lengthMax = LENGTH_MAX): string {
+export function shown(text: string, lengthMax = LENGTH_MAX): string {
   return visible(text, lengthMax);
 }
-
-export { quote, shown };

@@ -4,7 +4,7 @@ import { isObject, type Rule, type RuleOf } from '@subluminal/contracts';
 import type { Finding, Path } from './finding.ts';
 import { quote } from './quote.ts';
 
-interface RuleAt {
+export interface RuleAt {
   readonly rule: Rule;
   readonly path: Path;
 }
@@ -23,12 +23,12 @@ const CHECKS: readonly RuleCheck[] = [
 ];
 
 /** Everything that is wrong within rules whose shape is right. */
-function ruleFindings(rules: readonly RuleAt[]): readonly Finding[] {
+export function ruleFindings(rules: readonly RuleAt[]): readonly Finding[] {
   return rules.flatMap(({ rule, path }) => CHECKS.flatMap((check) => check(rule, path)));
 }
 
 /** Rules that share an id, whatever else may be wrong with them. */
-function duplicateRuleIds(rules: readonly unknown[]): readonly Finding[] {
+export function duplicateRuleIds(rules: readonly unknown[]): readonly Finding[] {
   const first = new Map<string, number>();
   const found: Finding[] = [];
   for (const [index, rule] of rules.entries()) {
@@ -185,6 +185,3 @@ function shortHint(rule: Rule): string | undefined {
       return undefined;
   }
 }
-
-export type { RuleAt };
-export { duplicateRuleIds, ruleFindings };

@@ -2,14 +2,14 @@
 import type { PatternChecks } from './patterns.ts';
 
 /** Checks that accept every pattern. */
-const NO_CHECKS: PatternChecks = {
+export const NO_CHECKS: PatternChecks = {
   regex: () => undefined,
   glob: () => undefined,
   when: () => undefined,
 };
 
 /** A bundle in YAML around rules that are given as indented text. */
-function bundleText(rules: string, head: { mode?: string; defaults?: string } = {}): string {
+export function bundleText(rules: string, head: { mode?: string; defaults?: string } = {}): string {
   const { mode = 'control', defaults = '{ decision_on_error: BLOCK }' } = head;
   return `policy_id: sample
 version: "1"
@@ -30,7 +30,14 @@ interface RuleText {
 }
 
 /** One rule in YAML, as an item of `rules`. */
-function ruleText({ id, kind, effect, match = '{}', enabled = true, when }: RuleText): string {
+export function ruleText({
+  id,
+  kind,
+  effect,
+  match = '{}',
+  enabled = true,
+  when,
+}: RuleText): string {
   const condition = when === undefined ? '' : `    when: ${when}\n`;
   return `  - rule_id: ${id ?? kind}
     kind: ${kind}
@@ -41,7 +48,7 @@ ${condition}    effect: ${effect}
 `;
 }
 
-const EFFECTS = {
+export const EFFECTS = {
   allow: '{ action: ALLOW }',
   deny: '{ action: BLOCK }',
   budget: '{ budget: { scope: run, limit_calls: 5, on_exceed: BLOCK } }',
@@ -54,8 +61,6 @@ const EFFECTS = {
 } as const;
 
 /** One rule of a kind with an effect that is right. */
-function sampleRule(kind: keyof typeof EFFECTS, rest: Partial<RuleText> = {}): string {
+export function sampleRule(kind: keyof typeof EFFECTS, rest: Partial<RuleText> = {}): string {
   return ruleText({ kind, effect: EFFECTS[kind], ...rest });
 }
-
-export { bundleText, EFFECTS, NO_CHECKS, ruleText, sampleRule };

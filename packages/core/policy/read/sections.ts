@@ -14,7 +14,7 @@ const GLOB_FIX =
   'Use `*`, `?`, `[a-z]` or `{one,two}`, and `\\` before a sign that is meant as is.';
 
 /** Everything that is wrong in the sections of a bundle or snapshot beside their shape. */
-function sectionFindings(value: unknown, globFault: GlobFault): readonly Finding[] {
+export function sectionFindings(value: unknown, globFault: GlobFault): readonly Finding[] {
   if (!isObject(value)) return [];
   return [...wideSuppressions(value['content']), ...taintFindings(value['taint'], globFault)];
 }
@@ -135,5 +135,3 @@ function invalidGlob(path: Path, glob: string, fault: PatternFault): Finding {
   const inside = typeof fault === 'string' ? {} : { inside: fault.offset };
   return { code: 'SUB_BUNDLE_GLOB', path, message, fix: GLOB_FIX, ...inside };
 }
-
-export { sectionFindings };

@@ -8,7 +8,7 @@ import { quote } from './quote.ts';
 const LISTED = { env: ENV.values, client: CLIENT.values } as const;
 
 /** Every value of a selector that no call can have. */
-function selectorFindings(bundle: unknown): readonly Finding[] {
+export function selectorFindings(bundle: unknown): readonly Finding[] {
   const selectors: unknown = isObject(bundle) ? bundle['selectors'] : undefined;
   if (!isObject(selectors)) return [];
   return Object.entries(LISTED).flatMap(([field, known]) => {
@@ -37,8 +37,6 @@ function wordsFor(field: string, value: string, known: readonly string[]) {
 }
 
 /** Selectors are compared exactly, but this was hardly meant so. */
-function isPattern(value: string): boolean {
+export function isPattern(value: string): boolean {
   return /[*?[{]/.test(value);
 }
-
-export { isPattern, selectorFindings };

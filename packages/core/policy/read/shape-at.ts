@@ -4,7 +4,7 @@ import type { Path } from './finding.ts';
 import { follow, type Tree } from './tree.ts';
 
 /** The shape that the value at a path should have; undefined where the contract has none. */
-function shapeAt(path: Path, root: Tree): Shape | undefined {
+export function shapeAt(path: Path, root: Tree): Shape | undefined {
   let shape: Shape | undefined = BUNDLE;
   for (const [index, step] of path.entries()) {
     shape = resolved(shape, path.slice(0, index), root);
@@ -27,5 +27,3 @@ function resolved(shape: Shape | undefined, path: Path, root: Tree): Shape | und
   if (!whole || tree.kind !== 'scalar' || typeof tree.value !== 'string') return undefined;
   return Object.hasOwn(shape.cases, tree.value) ? shape.cases[tree.value] : undefined;
 }
-
-export { shapeAt };

@@ -9,23 +9,25 @@ import { indexLines, type PositionAt } from './lines.ts';
 import type { Tree } from './tree.ts';
 import { decodeUtf8 } from './utf8.ts';
 
-type Source =
+export type Source =
   | { readonly file: string; readonly bytes: Uint8Array }
   | { readonly file: string; readonly text: string };
 
-interface SourceTree {
+export interface SourceTree {
   readonly ok: true;
   readonly tree: Tree;
   readonly positionAt: PositionAt;
 }
 
-type SourceResult = SourceTree | { readonly ok: false; readonly problems: readonly Problem[] };
+export type SourceResult =
+  | SourceTree
+  | { readonly ok: false; readonly problems: readonly Problem[] };
 
-const BYTES_MAX = 1_048_576;
+export const BYTES_MAX = 1_048_576;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /** Reads YAML or JSON; JSON is read as the YAML that it is, once it is known to be JSON. */
-function readSource(source: Source): SourceResult {
+export function readSource(source: Source): SourceResult {
   const { file } = source;
   const length = 'bytes' in source ? source.bytes.length : source.text.length;
   if (length > BYTES_MAX) return failed(file, '', [sizeFault()]);
@@ -116,6 +118,3 @@ function emptyFault(): Fault {
   const fix = 'Start with `policy_id`, `version`, `mode`, `defaults`, `selectors` and `rules`.';
   return { code: 'SUB_BUNDLE_SYNTAX', offset: 0, message: 'the file holds no bundle', fix };
 }
-
-export type { Source, SourceResult, SourceTree };
-export { BYTES_MAX, readSource };

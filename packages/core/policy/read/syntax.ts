@@ -3,7 +3,7 @@ import type { Fault } from './finding.ts';
 import { quote, shown } from './quote.ts';
 
 /** A fault that remembers which error of the yaml package it was. */
-interface SyntaxFault extends Fault {
+export interface SyntaxFault extends Fault {
   readonly yamlCode: string;
 }
 
@@ -41,7 +41,7 @@ interface Context {
   readonly text?: string;
 }
 
-function syntaxFault(offset: number, reason: string, context: Context = {}): SyntaxFault {
+export function syntaxFault(offset: number, reason: string, context: Context = {}): SyntaxFault {
   const { code: yamlCode = '', text = '' } = context;
   const fault = { code: 'SUB_BUNDLE_SYNTAX', offset, yamlCode } as const;
   const better = betterWords(reason, { yamlCode, source: text.slice(offset, offset + 200) });
@@ -90,7 +90,7 @@ function betterWords(reason: string, { yamlCode, source }: Place): Words | undef
 }
 
 /** A glob whose star YAML takes for its own sign. */
-function unquotedStar(written: string): Words {
+export function unquotedStar(written: string): Words {
   const message = `${quote(written)} without quotes is a YAML alias, and has no anchor above it`;
   return { message, fix: `Put quotes around it: \`"${shown(written)}"\`.` };
 }
@@ -108,7 +108,10 @@ const CASCADING: ReadonlySet<string> = new Set([
 ]);
 
 /** The faults up to the first from which others follow. */
-function firstOfCascade(faults: readonly (Fault | SyntaxFault)[], text: string): readonly Fault[] {
+export function firstOfCascade(
+  faults: readonly (Fault | SyntaxFault)[],
+  text: string,
+): readonly Fault[] {
   const inOrder = faults.toSorted((one, other) => one.offset - other.offset);
   const first = inOrder.findIndex((fault) => CASCADING.has(yamlCodeOf(fault)));
   const kept = first === -1 ? inOrder : inOrder.slice(0, first + 1);
@@ -143,6 +146,3 @@ function yamlCodeOf(fault: Fault | SyntaxFault): string {
 function plainFault({ code, offset, message, fix }: Fault): Fault {
   return { code, offset, message, fix };
 }
-
-export type { SyntaxFault };
-export { firstOfCascade, syntaxFault, unquotedStar };

@@ -1,9 +1,9 @@
 // A bundle as it was read: plain JSON values that remember where they stood.
 import type { Path } from './finding.ts';
 
-type Style = 'plain' | 'single' | 'double' | 'literal' | 'folded';
+export type Style = 'plain' | 'single' | 'double' | 'literal' | 'folded';
 
-interface ScalarTree {
+export interface ScalarTree {
   readonly kind: 'scalar';
   readonly offset: number;
   readonly value: string | number | boolean | null;
@@ -16,21 +16,21 @@ interface ListTree {
   readonly offset: number;
   readonly items: readonly Tree[];
 }
-interface MapTree {
+export interface MapTree {
   readonly kind: 'map';
   readonly offset: number;
   readonly entries: ReadonlyMap<string, Entry>;
   /** Written with braces. */
   readonly flow: boolean;
 }
-interface Entry {
+export interface Entry {
   readonly keyOffset: number;
   readonly value: Tree;
 }
-type Tree = ScalarTree | ListTree | MapTree;
+export type Tree = ScalarTree | ListTree | MapTree;
 
 /** The plain value of a tree. */
-function valueOf(tree: Tree): unknown {
+export function valueOf(tree: Tree): unknown {
   if (tree.kind === 'scalar') return tree.value;
   if (tree.kind === 'list') return tree.items.map(valueOf);
   const object: Record<string, unknown> = {};
@@ -55,7 +55,7 @@ interface Found {
 }
 
 /** Follows a path as far as the tree goes. */
-function follow(root: Tree, path: Path): Found {
+export function follow(root: Tree, path: Path): Found {
   let tree = root;
   let keyOffset = root.offset;
   for (const step of path) {
@@ -73,6 +73,3 @@ function follow(root: Tree, path: Path): Found {
   }
   return { tree, keyOffset, whole: true };
 }
-
-export type { Entry, MapTree, ScalarTree, Style, Tree };
-export { follow, valueOf };

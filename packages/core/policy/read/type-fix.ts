@@ -5,7 +5,7 @@ import { quote } from './quote.ts';
 import type { ScalarTree, Tree } from './tree.ts';
 
 /** A field with nothing behind its colon. */
-function emptyFix(name: string, example: string | undefined): string {
+export function emptyFix(name: string, example: string | undefined): string {
   if (name === 'match') return 'Write `match: {}` to match every call.';
   if (example === undefined) return 'Give it a value, or remove the field.';
   return `Give it a value, like \`${name}: ${example}\`.`;
@@ -47,7 +47,7 @@ const TRUTHS: { readonly [word: string]: string } = {
   off: 'false',
 };
 
-function typeFix(name: string, expected: string, tree: Tree): string {
+export function typeFix(name: string, expected: string, tree: Tree): string {
   if (expected.startsWith('true or false') && tree.kind === 'scalar') {
     const word = String(tree.value).toLowerCase();
     const truth = Object.hasOwn(TRUTHS, word) ? TRUTHS[word] : undefined;
@@ -75,7 +75,7 @@ function numberFix(tree: Tree): string {
   return `Write ${tree.value.replace(/[_,' ]/g, '')}, without the \`${sign}\`.`;
 }
 
-function valueFix({ expected }: Mismatch, tree: Tree): string {
+export function valueFix({ expected }: Mismatch, tree: Tree): string {
   if (tree.kind === 'list') {
     return tree.items.length === 0 ? 'Add an item, or remove the field.' : 'Shorten the list.';
   }
@@ -86,7 +86,7 @@ function valueFix({ expected }: Mismatch, tree: Tree): string {
 }
 
 /** What stood there, as it was written; long or hidden parts are made harmless. */
-function written(tree: Tree): string {
+export function written(tree: Tree): string {
   if (tree.kind === 'list') return `a list of ${tree.items.length}`;
   if (tree.kind === 'map') return 'an object';
   if (tree.value === null) return 'nothing';
@@ -97,5 +97,3 @@ function written(tree: Tree): string {
 function shortened(tree: ScalarTree): string {
   return quote(tree.raw).slice(1, -1);
 }
-
-export { emptyFix, typeFix, valueFix, written };

@@ -41,7 +41,11 @@ const SYNONYMS: { readonly [name: string]: readonly string[] } = {
 };
 
 /** What to say about an unknown field; the missing fields are those that its object lacks. */
-function unknownField({ path, choices }: Mismatch, root: Tree, missing: readonly string[]): Remark {
+export function unknownField(
+  { path, choices }: Mismatch,
+  root: Tree,
+  missing: readonly string[],
+): Remark {
   const name = String(path.at(-1));
   const code = 'SUB_BUNDLE_UNKNOWN_FIELD';
   const { tree } = follow(root, path.slice(0, -1));
@@ -84,7 +88,7 @@ function synonymOf(name: string, free: readonly string[]): string | undefined {
 }
 
 /** The object beside an unknown field which has a field of that name. */
-function homeOf(path: Path, root: Tree): string | undefined {
+export function homeOf(path: Path, root: Tree): string | undefined {
   const name = String(path.at(-1));
   const shape = shapeAt(path.slice(0, -1), root);
   if (shape?.kind !== 'object') return undefined;
@@ -93,5 +97,3 @@ function homeOf(path: Path, root: Tree): string | undefined {
     return inner?.kind === 'object' && Object.hasOwn(inner.fields, name);
   });
 }
-
-export { homeOf, unknownField };

@@ -10,7 +10,7 @@ const CHUNK_UNITS = 8_192;
 const SURROGATE_BASE = 0x1_00_00;
 
 /** Decodes bytes; overlong forms, surrogates and whatever lies beyond U+10FFFF are bad bytes. */
-function decodeUtf8(bytes: Uint8Array): Utf8Result {
+export function decodeUtf8(bytes: Uint8Array): Utf8Result {
   const units = new Uint16Array(CHUNK_UNITS + 1);
   let text = '';
   let used = 0;
@@ -63,5 +63,3 @@ function codePoint(bytes: Uint8Array, start: number, length: number): number {
   const overlong = point < (LEAST_POINT[length] ?? 0);
   return surrogate || overlong || point > 0x10_ff_ff ? -1 : point;
 }
-
-export { decodeUtf8 };

@@ -5,12 +5,12 @@ import type { Sha256 } from '../../ports.ts';
 import type { Call, Identity } from '../types.ts';
 import type { ArgsKnowledge } from './types.ts';
 
-interface RecordedCall {
+export interface RecordedCall {
   readonly call: Call;
   readonly args: ArgsKnowledge;
 }
 
-function callOfStart(event: EventOf<'tool_call_start'>, sha256: Sha256): RecordedCall {
+export function callOfStart(event: EventOf<'tool_call_start'>, sha256: Sha256): RecordedCall {
   const { server_name, tool_name, args_hash, bytes_in, risk_class, tags } = event.call;
   const { args, value } = argsOf(event.call, sha256);
   return {
@@ -28,7 +28,7 @@ function callOfStart(event: EventOf<'tool_call_start'>, sha256: Sha256): Recorde
 }
 
 /** What a decision alone tells of its call, when the start is missing. */
-function callOfDecision(event: EventOf<'tool_call_decision'>): RecordedCall {
+export function callOfDecision(event: EventOf<'tool_call_decision'>): RecordedCall {
   const { server_name, tool_name, args_hash, risk_class = [] } = event.call;
   const identity = identityOf(event);
   const call = { identity, server_name, tool_name, args_hash, bytes_in: 0, risk_class };
@@ -65,6 +65,3 @@ function argsOf(
 function isArgs(value: unknown): value is JsonObject {
   return isObject(value);
 }
-
-export type { RecordedCall };
-export { callOfDecision, callOfStart };

@@ -65,7 +65,7 @@ const NOTE_WORDS: { readonly [N in keyof ReplayNotes]: readonly [string, string]
   ],
 };
 
-function formatReplay(result: ReplayResult): string {
+export function formatReplay(result: ReplayResult): string {
   const { policy, summary } = result;
   const counts = Object.entries(summary.verdicts)
     .map(([verdict, count]) => `${count} ${named(VERDICT_WORDS, verdict)}`)
@@ -136,5 +136,3 @@ function plural(count: number, word: string): string {
 function name(value: string): string {
   return visible(value, NAME_LENGTH_MAX);
 }
-
-export { formatReplay };

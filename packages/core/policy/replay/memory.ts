@@ -5,7 +5,7 @@ import { initialState, type PolicyState } from '../decide/state.ts';
 import type { Call, TraceStep } from '../types.ts';
 import type { ReplayedCall, ReplayLimits, ReplayNotes } from './types.ts';
 
-interface RunMemory {
+export interface RunMemory {
   state: PolicyState;
   lastMs: number;
   /** The highest place of a call that was seen, and how many starts were. */
@@ -13,9 +13,9 @@ interface RunMemory {
   starts: number;
 }
 
-type Draft = { -readonly [K in keyof ReplayedCall]: ReplayedCall[K] };
+export type Draft = { -readonly [K in keyof ReplayedCall]: ReplayedCall[K] };
 
-interface OpenCall {
+export interface OpenCall {
   readonly draft: Draft;
   readonly call: Call;
   readonly trace: readonly TraceStep[];
@@ -28,7 +28,7 @@ interface OpenCall {
 
 type Notes = { -readonly [K in keyof ReplayNotes]: ReplayNotes[K] };
 
-interface Memory {
+export interface Memory {
   readonly limits: ReplayLimits;
   readonly runs: Map<string, RunMemory>;
   readonly open: Map<string, OpenCall>;
@@ -38,7 +38,7 @@ interface Memory {
 
 const LIMITS: ReplayLimits = { callsMax: 100_000, runsMax: 1_000, openMax: 10_000 };
 
-function emptyMemory(limits: Partial<ReplayLimits>): Memory {
+export function emptyMemory(limits: Partial<ReplayLimits>): Memory {
   return {
     limits: { ...LIMITS, ...limits },
     runs: new Map(),
@@ -63,7 +63,7 @@ function emptyMemory(limits: Partial<ReplayLimits>): Memory {
 }
 
 /** The memory of a run; it becomes the one used last. */
-function runOf(memory: Memory, runId: string, snapshot: Snapshot): RunMemory {
+export function runOf(memory: Memory, runId: string, snapshot: Snapshot): RunMemory {
   const known = memory.runs.get(runId);
   if (known !== undefined) {
     memory.runs.delete(runId);
@@ -92,11 +92,11 @@ function missingIn({ seqMax, starts }: RunMemory): number {
 }
 
 /** Ids may hold any character: the length says where the first ends. */
-function callKey(runId: string, callId: string): string {
+export function callKey(runId: string, callId: string): string {
   return `${runId.length} ${runId}\u0000${callId}`;
 }
 
-function keepOpen(memory: Memory, key: string, call: OpenCall): void {
+export function keepOpen(memory: Memory, key: string, call: OpenCall): void {
   if (memory.open.size >= memory.limits.openMax) {
     const [oldest] = memory.open;
     if (oldest !== undefined) {
@@ -109,7 +109,7 @@ function keepOpen(memory: Memory, key: string, call: OpenCall): void {
 }
 
 /** The time of an event; one that can't be read happened with the one before it. */
-function timeOf(memory: Memory, ts: string, run: RunMemory): number {
+export function timeOf(memory: Memory, ts: string, run: RunMemory): number {
   const readMs = Date.parse(ts);
   if (Number.isNaN(readMs)) {
     memory.notes.bad_times += 1;
@@ -119,10 +119,7 @@ function timeOf(memory: Memory, ts: string, run: RunMemory): number {
   return readMs;
 }
 
-function notesOf(memory: Memory): ReplayNotes {
+export function notesOf(memory: Memory): ReplayNotes {
   const missing = [...memory.runs.values()].map(missingIn).reduce((sum, one) => sum + one, 0);
   return { ...memory.notes, calls_missing: memory.notes.calls_missing + missing };
 }
-
-export type { Draft, Memory, OpenCall, RunMemory };
-export { callKey, emptyMemory, keepOpen, notesOf, runOf, timeOf };

@@ -8,23 +8,23 @@ import {
 } from '@subluminal/contracts';
 
 /** Stands for SHA-256: tells short texts apart, and looks like one. */
-const sha256 = (text: string) =>
+export const sha256 = (text: string) =>
   Array.from(text, (char) => (char.codePointAt(0) ?? 0).toString(16).padStart(2, '0'))
     .join('')
     .padEnd(64, '0')
     .slice(0, 64);
-const EMPTY_HASH = sha256('{}');
+export const EMPTY_HASH = sha256('{}');
 const POLICY = { policy_id: 'old', policy_version: '1', policy_hash: EMPTY_HASH };
 const NAMES = { server_name: 'git', tool_name: 'push', args_hash: EMPTY_HASH };
 const source = { host_id: 'h', proc_id: 'p', shim_id: 's' };
 const ALLOWED = { action: 'ALLOW', rule_id: null, severity: 'info' } as const;
-const WORDS = { reason_code: 'CODE', summary: 'Why.' };
+export const WORDS = { reason_code: 'CODE', summary: 'Why.' };
 
 interface At {
   readonly run?: string | undefined;
   readonly second?: number | undefined;
 }
-type Parts = At & { readonly [field: string]: unknown };
+export type Parts = At & { readonly [field: string]: unknown };
 
 /** What every event of these tests has; parsed, so that the tests replay what could be recorded. */
 function event(type: string, { run = 'run', second = 0 }: At, body: object): Event {
@@ -35,16 +35,16 @@ function event(type: string, { run = 'run', second = 0 }: At, body: object): Eve
   return parsed.event;
 }
 /** `parts` go into the call; `run` and `second` say when and where. */
-function start(call_id: string, seq: number, { run, second, ...parts }: Parts = {}): Event {
+export function start(call_id: string, seq: number, { run, second, ...parts }: Parts = {}): Event {
   const preview = { truncated: false, args_preview: '{}' };
   const fixed = { call_id, seq, ...NAMES, transport: 'mcp_stdio', bytes_in: 2, preview };
   return event('tool_call_start', { run, second }, { call: { ...fixed, ...parts } });
 }
-function decision(call_id: string, made: Partial<Decision> = {}, at: At = {}): Event {
+export function decision(call_id: string, made: Partial<Decision> = {}, at: At = {}): Event {
   const whole = eventDecision({ ...ALLOWED, ...WORDS, ...made }, POLICY);
   return event('tool_call_decision', at, { call: { call_id, ...NAMES }, decision: whole });
 }
-function end(
+export function end(
   call_id: string,
   status: EventOf<'tool_call_end'>['status'],
   { run, second, ...parts }: Parts = {},
@@ -56,10 +56,7 @@ function end(
     { call: { call_id, ...NAMES }, ...fixed, ...parts },
   );
 }
-const withArgs = (text: string, hashed = text) => ({
+export const withArgs = (text: string, hashed = text) => ({
   args_hash: sha256(hashed),
   preview: { truncated: false, args_preview: text },
 });
-
-export type { Parts };
-export { decision, EMPTY_HASH, end, sha256, start, WORDS, withArgs };

@@ -34,7 +34,11 @@ interface Replay {
  * Decides recorded calls again, each run with its own counters and at its recorded times. Events
  * come in recorded order, runs may be interleaved, and what is missing is counted in the notes.
  */
-function replay(snapshot: Snapshot, events: Iterable<Event>, options: ReplayOptions): ReplayResult {
+export function replay(
+  snapshot: Snapshot,
+  events: Iterable<Event>,
+  options: ReplayOptions,
+): ReplayResult {
   const memory = emptyMemory(options.limits ?? {});
   const tally = emptyTally();
   const needsArgs = rulesWithArgs(snapshot);
@@ -170,5 +174,3 @@ function list(draft: Draft, { memory, tally, calls }: Replay): void {
   if (calls.length < memory.limits.callsMax) calls.push(draft);
   else memory.notes.calls_left_out += 1;
 }
-
-export { replay };

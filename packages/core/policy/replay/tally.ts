@@ -1,7 +1,7 @@
 // The counts of a replay.
 import type { ReplaySummary, Verdict } from './types.ts';
 
-interface Tally {
+export interface Tally {
   readonly verdicts: { [V in Verdict]: number };
   readonly rules: Map<string, { recorded: number; replayed: number }>;
 }
@@ -9,7 +9,7 @@ interface Tally {
 /** A policy has at most 1,000 rules; a recording may name those of many policies. */
 const RULES_MAX = 4_000;
 
-function emptyTally(): Tally {
+export function emptyTally(): Tally {
   return {
     verdicts: {
       same: 0,
@@ -23,12 +23,16 @@ function emptyTally(): Tally {
   };
 }
 
-function countVerdict(tally: Tally, verdict: Verdict, by: 1 | -1): void {
+export function countVerdict(tally: Tally, verdict: Verdict, by: 1 | -1): void {
   tally.verdicts[verdict] += by;
 }
 
 /** False when there is no room for another rule. */
-function countRule(tally: Tally, ruleId: string | null, side: 'recorded' | 'replayed'): boolean {
+export function countRule(
+  tally: Tally,
+  ruleId: string | null,
+  side: 'recorded' | 'replayed',
+): boolean {
   if (ruleId === null) return true;
   const known = tally.rules.get(ruleId);
   if (known !== undefined) {
@@ -40,7 +44,7 @@ function countRule(tally: Tally, ruleId: string | null, side: 'recorded' | 'repl
   return true;
 }
 
-function summaryOf({ verdicts, rules }: Tally, runs: number): ReplaySummary {
+export function summaryOf({ verdicts, rules }: Tally, runs: number): ReplaySummary {
   const calls = Object.values(verdicts).reduce((sum, count) => sum + count, 0);
   const named = [...rules].map(([rule_id, counts]) => ({ rule_id, ...counts }));
   return {
@@ -50,6 +54,3 @@ function summaryOf({ verdicts, rules }: Tally, runs: number): ReplaySummary {
     rules: named.toSorted((left, right) => (left.rule_id < right.rule_id ? -1 : 1)),
   };
 }
-
-export type { Tally };
-export { countRule, countVerdict, emptyTally, summaryOf };

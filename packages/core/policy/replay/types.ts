@@ -3,7 +3,7 @@ import type { Action, PolicyRef } from '@subluminal/contracts';
 import type { Sha256 } from '../../ports.ts';
 import type { Section } from '../explain/sections.ts';
 
-type Verdict =
+export type Verdict =
   | 'same'
   | 'stricter' // this policy goes further than what was recorded
   | 'looser'
@@ -15,9 +15,9 @@ type Verdict =
  * `known`: the preview is complete and has the recorded hash. `uninspected`: the message was too
  * large for the shim as well, so rules that need arguments refuse it in earnest.
  */
-type ArgsKnowledge = 'known' | 'unknown' | 'uninspected';
+export type ArgsKnowledge = 'known' | 'unknown' | 'uninspected';
 
-interface ReplayedCall {
+export interface ReplayedCall {
   readonly run_id: string;
   readonly call_id: string;
   /** Null when the start of the call is missing. */
@@ -35,7 +35,7 @@ interface ReplayedCall {
 }
 
 /** What was missing, out of order, or more than there is room for. */
-interface ReplayNotes {
+export interface ReplayNotes {
   readonly decisions_without_start: number;
   readonly ends_without_start: number;
   readonly late_starts: number;
@@ -51,7 +51,7 @@ interface ReplayNotes {
   readonly beside_rules: number;
 }
 
-interface ReplaySummary {
+export interface ReplaySummary {
   readonly calls: number;
   readonly runs: number;
   readonly verdicts: { readonly [V in Verdict]: number };
@@ -63,7 +63,7 @@ interface ReplaySummary {
   }[];
 }
 
-interface ReplayResult {
+export interface ReplayResult {
   readonly policy: PolicyRef;
   /** In the order in which they were made. */
   readonly calls: readonly ReplayedCall[];
@@ -73,14 +73,14 @@ interface ReplayResult {
   readonly not_evaluated: readonly Section[];
 }
 
-interface ReplayOptions {
+export interface ReplayOptions {
   readonly sha256: Sha256;
   /** Compare what happened, or what enforcing policies would have done; `action`. */
   readonly compare?: 'action' | 'would';
   readonly limits?: Partial<ReplayLimits>;
 }
 
-interface ReplayLimits {
+export interface ReplayLimits {
   /** Calls that are listed; the summary counts all. */
   readonly callsMax: number;
   /** Runs whose counters are kept at the same time. */
@@ -88,14 +88,3 @@ interface ReplayLimits {
   /** Calls that may still wait for their decision or their end. */
   readonly openMax: number;
 }
-
-export type {
-  ArgsKnowledge,
-  ReplayedCall,
-  ReplayLimits,
-  ReplayNotes,
-  ReplayOptions,
-  ReplayResult,
-  ReplaySummary,
-  Verdict,
-};

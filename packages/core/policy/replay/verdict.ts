@@ -14,7 +14,7 @@ const ACTIONS: readonly Action[] = [
 
 type Compare = NonNullable<ReplayOptions['compare']>;
 
-function recordedOf(
+export function recordedOf(
   decision: EventOf<'tool_call_decision'>['decision'],
   compare: Compare,
 ): NonNullable<ReplayedCall['recorded']> {
@@ -22,7 +22,10 @@ function recordedOf(
   return { action, rule_id };
 }
 
-function replayedOf(decision: Decision, compare: Compare): NonNullable<ReplayedCall['replayed']> {
+export function replayedOf(
+  decision: Decision,
+  compare: Compare,
+): NonNullable<ReplayedCall['replayed']> {
   const chosen = compare === 'would' ? (decision.would ?? decision) : decision;
   const { action, rule_id, reason_code } = chosen;
   return { action, rule_id, reason_code };
@@ -32,7 +35,7 @@ function replayedOf(decision: Decision, compare: Compare): NonNullable<ReplayedC
  * Whether the outcome hangs on arguments that the recording does not hold: some rule needed them
  * before any rule had decided.
  */
-function isUndetermined(
+export function isUndetermined(
   outcome: Outcome<unknown>,
   args: ArgsKnowledge,
   needsArgs: ReadonlySet<string>,
@@ -48,11 +51,14 @@ function isUndetermined(
 /** Gates and Cedar decide beside the rules, by what a recording does not hold. */
 const BESIDE = /^(?:gate|cedar):/;
 
-function isBeside({ rule_id }: NonNullable<ReplayedCall['recorded']>): boolean {
+export function isBeside({ rule_id }: NonNullable<ReplayedCall['recorded']>): boolean {
   return rule_id !== null && BESIDE.test(rule_id);
 }
 
-function verdictOf({ recorded, replayed }: Pick<ReplayedCall, 'recorded' | 'replayed'>): Verdict {
+export function verdictOf({
+  recorded,
+  replayed,
+}: Pick<ReplayedCall, 'recorded' | 'replayed'>): Verdict {
   if (replayed === null) return 'undetermined';
   if (recorded === null) return 'unrecorded';
   const [was, is] = [ACTIONS.indexOf(recorded.action), ACTIONS.indexOf(replayed.action)];
@@ -60,5 +66,3 @@ function verdictOf({ recorded, replayed }: Pick<ReplayedCall, 'recorded' | 'repl
   if (is > was) return 'stricter';
   return recorded.rule_id === replayed.rule_id ? 'same' : 'different_rule';
 }
-
-export { isBeside, isUndetermined, recordedOf, replayedOf, verdictOf };

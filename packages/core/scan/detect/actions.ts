@@ -6,10 +6,10 @@ import { itemStep, memberStep, OF_KEY, pathOf } from './path.ts';
 import type { Confidence, Finding, FindingClass, Verdict } from './types.ts';
 import { plainNumber } from './walk.ts';
 
-type Action = 'allow' | 'tag' | 'redact' | 'ask' | 'block';
-type Direction = 'outbound' | 'inbound';
+export type Action = 'allow' | 'tag' | 'redact' | 'ask' | 'block';
+export type Direction = 'outbound' | 'inbound';
 
-interface Actions {
+export interface Actions {
   readonly outbound: Readonly<Record<FindingClass, Action>>;
   readonly inbound: Readonly<Record<FindingClass, Action>>;
   /** What is less sure than this is tagged and nothing more. */
@@ -18,12 +18,12 @@ interface Actions {
   readonly unscanned: Action;
 }
 
-interface Treatment {
+export interface Treatment {
   readonly direction: Direction;
   readonly actions: Actions;
 }
 
-interface Treated<T> {
+export interface Treated<T> {
   readonly action: Action;
   /**
    * What may travel: every finding that is to be redacted, asked about or blocked is replaced by a
@@ -58,9 +58,21 @@ function actionFor(
 }
 
 /** The verdict of `scanText` goes with a text, that of `scanJson` with the value it was made from. */
-function applyActions(value: string, verdict: Verdict, treatment: Treatment): Treated<string>;
-function applyActions(value: unknown, verdict: Verdict, treatment: Treatment): Treated<unknown>;
-function applyActions(value: unknown, verdict: Verdict, treatment: Treatment): Treated<unknown> {
+export function applyActions(
+  value: string,
+  verdict: Verdict,
+  treatment: Treatment,
+): Treated<string>;
+export function applyActions(
+  value: unknown,
+  verdict: Verdict,
+  treatment: Treatment,
+): Treated<unknown>;
+export function applyActions(
+  value: unknown,
+  verdict: Verdict,
+  treatment: Treatment,
+): Treated<unknown> {
   const found = new Map<string, Action>();
   const marks = new Map<string, Mark[]>();
   let action: Action = 'allow';
@@ -187,6 +199,3 @@ function replacedIn(text: string, { marks, elsewhere }: Redaction, path: string)
   }
   return out + text.slice(done);
 }
-
-export type { Action, Actions, Direction, Treated, Treatment };
-export { applyActions };

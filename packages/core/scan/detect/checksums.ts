@@ -2,7 +2,7 @@
 import { CARDS, IBAN_LENGTHS, NOBODYS_SSN } from './rules/numbers.ts';
 
 /** A card: a known prefix of the right length, Luhn's checksum, and not one digit over and over. */
-function isCard(digits: string): boolean {
+export function isCard(digits: string): boolean {
   const known = CARDS.some(
     ({ prefix, lengths }) => lengths.includes(digits.length) && prefix.test(digits),
   );
@@ -20,7 +20,7 @@ function luhn(digits: string): boolean {
 }
 
 /** The rules of the issuer: no area 000, 666 or 9xx, no group 00, no serial 0000. */
-function isSsn(digits: string): boolean {
+export function isSsn(digits: string): boolean {
   if (digits.length !== 9 || NOBODYS_SSN.has(digits)) return false;
   const area = digits.slice(0, 3);
   if (area === '000' || area === '666' || area.startsWith('9')) return false;
@@ -28,11 +28,11 @@ function isSsn(digits: string): boolean {
 }
 
 /** The length of the account that begins with these four, or 0. */
-function ibanLength(country: string): number {
+export function ibanLength(country: string): number {
   return Object.hasOwn(IBAN_LENGTHS, country) ? (IBAN_LENGTHS[country] ?? 0) : 0;
 }
 
-function isIban(account: string): boolean {
+export function isIban(account: string): boolean {
   if (account.length !== ibanLength(account.slice(0, 2))) return false;
   let rest = 0;
   for (const char of account.slice(4) + account.slice(0, 4)) {
@@ -42,5 +42,3 @@ function isIban(account: string): boolean {
   }
   return rest === 1;
 }
-
-export { ibanLength, isCard, isIban, isSsn };

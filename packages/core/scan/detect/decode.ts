@@ -20,7 +20,7 @@ function valuesOf(): Uint8Array {
 const VALUES = valuesOf();
 
 /** Which encodings a run may be. */
-function hasBytesOf(run: string): { readonly base64: boolean; readonly hex: boolean } {
+export function hasBytesOf(run: string): { readonly base64: boolean; readonly hex: boolean } {
   return {
     hex: HEX_RUN.test(run) && run.length >= 2 * BYTES_MIN,
     // Words of one case are names and paths; base64 of text has both.
@@ -28,7 +28,7 @@ function hasBytesOf(run: string): { readonly base64: boolean; readonly hex: bool
   };
 }
 
-function textOfBytes(run: string, encoding: Encoding): string | undefined {
+export function textOfBytes(run: string, encoding: Encoding): string | undefined {
   const bytes = encoding === 'hex' ? hexBytes(run) : base64Bytes(run);
   return bytes === undefined || bytes.length < BYTES_MIN ? undefined : utf8Text(bytes);
 }
@@ -110,5 +110,3 @@ function pointAt(bytes: readonly number[], at: number, size: number): number | u
   }
   return point > 0x10_ffff || (point >= 0xd800 && point <= 0xdfff) ? undefined : point;
 }
-
-export { hasBytesOf, textOfBytes };

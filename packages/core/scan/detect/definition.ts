@@ -4,24 +4,24 @@ import { scanJson } from './json.ts';
 import { scanText } from './text.ts';
 import type { Finding, ScanOptions, Verdict } from './types.ts';
 
-type DefinitionOptions = Omit<ScanOptions, 'strictness'>;
+export type DefinitionOptions = Omit<ScanOptions, 'strictness'>;
 
 const NAME = /^[A-Za-z0-9_./:-]{1,128}$/;
 
 /** A tool as `tools/list` shows it: its name, title, description, every text of its schemas, annotations. */
-function scanToolDefinition(tool: unknown, options: DefinitionOptions): Verdict {
+export function scanToolDefinition(tool: unknown, options: DefinitionOptions): Verdict {
   const verdict = scanJson(tool, { ...options, strictness: 'definition' });
   const odd = oddName(tool, options);
   return odd === undefined ? verdict : { ...verdict, findings: [odd, ...verdict.findings] };
 }
 
 /** A prompt, a resource or a resource's template, as its list shows it. */
-function scanListed(entry: unknown, options: DefinitionOptions): Verdict {
+export function scanListed(entry: unknown, options: DefinitionOptions): Verdict {
   return scanJson(entry, { ...options, strictness: 'definition' });
 }
 
 /** What `initialize` tells the model about the server. */
-function scanInstructions(instructions: string, options: DefinitionOptions): Verdict {
+export function scanInstructions(instructions: string, options: DefinitionOptions): Verdict {
   return scanText(instructions, { ...options, strictness: 'definition' });
 }
 
@@ -42,6 +42,3 @@ function oddName(tool: unknown, { fingerprint, classes }: DefinitionOptions): Fi
     label: 'has a name with characters that names of tools do not have',
   };
 }
-
-export type { DefinitionOptions };
-export { scanInstructions, scanListed, scanToolDefinition };

@@ -18,7 +18,7 @@ const LENGTH_MAX = 4_096;
 const DEPTH_MAX = 512;
 
 /** Finds copies of the secrets in any text of the value that they were found in. */
-function carriedElsewhere(
+export function carriedElsewhere(
   value: unknown,
   secrets: readonly Finding[],
 ): (text: string) => readonly Copy[] {
@@ -74,5 +74,3 @@ function textsAt(value: unknown, paths: ReadonlySet<string>): ReadonlyMap<string
   visit(value, undefined, 0);
   return texts;
 }
-
-export { carriedElsewhere };

@@ -3,19 +3,19 @@
 import { fold } from './fold.ts';
 import { createTracer } from './trace.ts';
 
-interface ExternalSource {
+export interface ExternalSource {
   /** For example `mcp:gmail`, `email` or `web`. */
   readonly source: string;
   readonly tool?: string;
   readonly sender?: string;
 }
 
-interface ExternalOptions extends ExternalSource {
+export interface ExternalOptions extends ExternalSource {
   /** No more units of content than this; the rest is cut and the cut is told. */
   readonly unitsMax?: number;
 }
 
-interface TaggedResult {
+export interface TaggedResult {
   readonly result: unknown;
   /** Units that were cut. */
   readonly cutUnits: number;
@@ -44,7 +44,7 @@ function attribute(name: string, value: string | undefined): string {
 }
 
 /** Signs that would begin a mark of ours or a token of a chat become round ones. */
-function neutral(text: string): string {
+export function neutral(text: string): string {
   if (!MAY_OPEN.test(text)) return text;
   const folded = fold(text);
   const seen = folded?.text ?? text;
@@ -78,13 +78,13 @@ function cutMark(cutUnits: number, units: number): string {
 }
 
 /** The text in so many units at most; a cut is told in the text. */
-function cutContent(text: string, unitsMax: number): string {
+export function cutContent(text: string, unitsMax: number): string {
   const { kept, cutUnits } = cut(text, unitsMax);
   return cutUnits === 0 ? text : kept + cutMark(cutUnits, text.length);
 }
 
 /** The text between the marks of outside content. */
-function externalContent(text: string, options: ExternalOptions): string {
+export function externalContent(text: string, options: ExternalOptions): string {
   const { kept, cutUnits } = cut(text, options.unitsMax ?? UNITS_MAX);
   const mark = cutUnits === 0 ? '' : cutMark(cutUnits, text.length);
   const { source, tool, sender } = options;
@@ -97,7 +97,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** The result of an MCP tool with its text blocks marked; all else is the very same. */
-function tagResult(result: unknown, options: ExternalOptions): TaggedResult {
+export function tagResult(result: unknown, options: ExternalOptions): TaggedResult {
   if (!isRecord(result) || !Array.isArray(result['content'])) return { result, cutUnits: 0 };
   let room = options.unitsMax ?? UNITS_MAX;
   let cutUnits = 0;
@@ -112,6 +112,3 @@ function tagResult(result: unknown, options: ExternalOptions): TaggedResult {
   });
   return { result: { ...result, content }, cutUnits };
 }
-
-export type { ExternalOptions, ExternalSource, TaggedResult };
-export { cutContent, externalContent, neutral, tagResult };

@@ -7,7 +7,7 @@ import { createTracer } from './trace.ts';
 const NOT_ASCII = /[^\0-\x7f]+/g;
 
 /** The text with everything folded, or nothing when it is ASCII already. */
-function fold(text: string): Traced | undefined {
+export function fold(text: string): Traced | undefined {
   NOT_ASCII.lastIndex = 0;
   let done = 0;
   const tracer = createTracer();
@@ -26,5 +26,3 @@ function fold(text: string): Traced | undefined {
   tracer.keep(text.slice(done), done);
   return tracer.finish();
 }
-
-export { fold };

@@ -91,7 +91,7 @@ const TERMINAL: readonly Unseen[] = [
 const SPLITS_MIN = 3;
 const LOOKS_MAX = 10_000;
 
-function detectHidden(detection: Detection, seen: Survey): void {
+export function detectHidden(detection: Detection, seen: Survey): void {
   const { text } = detection.view;
   if (!seen.isAscii) for (const unseen of UNSEEN) look(detection, unseen);
   if (!seen.hasControls && !text.includes('\x9b')) return;
@@ -132,8 +132,6 @@ function definitionScore(rule: string): number {
   return rule === 'terminal-escape' ? 2 : 0;
 }
 
-const HIDDEN_RULES: readonly string[] = [
+export const HIDDEN_RULES: readonly string[] = [
   ...new Set([...UNSEEN, ...TERMINAL].map(({ rule }) => rule)),
 ];
-
-export { detectHidden, HIDDEN_RULES };

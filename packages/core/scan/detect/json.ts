@@ -33,7 +33,7 @@ const GAPS_MAX = 100;
 /** What is that short holds nothing, and most of what JSON holds is that short. */
 const SHORT = 4;
 
-function scanJson(value: unknown, options: ScanOptions): Verdict {
+export function scanJson(value: unknown, options: ScanOptions): Verdict {
   const progress: Progress = {
     options,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
@@ -154,5 +154,3 @@ function isKnown(
       known.path === path && known.start <= start && known.end >= end && known.part !== undefined,
   );
 }
-
-export { scanJson };

@@ -1,7 +1,7 @@
 // Where in a JSON value something stands, in words that can't carry anything themselves: a key is
 // named only when it is a plain word, else by its number, since a key may be a secret too.
 
-interface Step {
+export interface Step {
   readonly parent: Step | undefined;
   /** A key that may be shown; else the place among its siblings. */
   readonly key: string | undefined;
@@ -12,18 +12,18 @@ interface Step {
 const PLAIN_KEY = /^(?=.{1,32}$)[A-Za-z_$][A-Za-z_$-]*(?:\d{1,3}[A-Za-z_$-]*){0,2}$/;
 const ROOT = '$';
 /** What is said about the key itself, not about its value. */
-const OF_KEY = '~';
+export const OF_KEY = '~';
 
 /** The step to a member of an object. */
-function memberStep(parent: Step | undefined, key: string, index: number): Step {
+export function memberStep(parent: Step | undefined, key: string, index: number): Step {
   return { parent, key: PLAIN_KEY.test(key) ? key : undefined, index, of: 'object' };
 }
 
-function itemStep(parent: Step | undefined, index: number): Step {
+export function itemStep(parent: Step | undefined, index: number): Step {
   return { parent, key: undefined, index, of: 'array' };
 }
 
-function pathOf(step: Step | undefined): string {
+export function pathOf(step: Step | undefined): string {
   const parts: string[] = [];
   for (let at = step; at !== undefined; at = at.parent) {
     if (at.of === 'array') parts.push(`[${at.index}]`);
@@ -31,6 +31,3 @@ function pathOf(step: Step | undefined): string {
   }
   return ROOT + parts.toReversed().join('');
 }
-
-export type { Step };
-export { itemStep, memberStep, OF_KEY, pathOf };

@@ -40,7 +40,7 @@ const TOP = /\.[A-Za-z]{2,24}$/;
 const WORD = /[A-Za-z0-9_]/;
 const ACCOUNT = /[A-Z]{2}\d{2}(?:[A-Z0-9]| (?=[A-Z0-9])){11,40}/y;
 
-function detectPersonal(detection: Detection, seen: Survey): void {
+export function detectPersonal(detection: Detection, seen: Survey): void {
   const { view, found, meter } = detection;
   const { text } = view;
   for (const number of seen.numbers) {
@@ -291,12 +291,10 @@ function emailAt(text: string, at: number): Hit | undefined {
   );
 }
 
-const PERSONAL_RULES: readonly string[] = [
+export const PERSONAL_RULES: readonly string[] = [
   'card-number',
   'us-ssn',
   'phone-number',
   'iban',
   'email',
 ];
-
-export { detectPersonal, PERSONAL_RULES };

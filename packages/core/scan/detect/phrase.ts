@@ -4,7 +4,7 @@
 import type { Range } from '../types.ts';
 import type { FindingClass } from './types.ts';
 
-interface Phrase {
+export interface Phrase {
   readonly id: string;
   readonly class: FindingClass;
   /** Words for people. */
@@ -26,12 +26,12 @@ interface Phrase {
   readonly mentionable?: boolean;
 }
 
-interface CompiledPhrase {
+export interface CompiledPhrase {
   readonly phrase: Phrase;
   readonly match: (text: string, at: number) => Range | undefined;
 }
 
-const WINDOW = 400;
+export const WINDOW = 400;
 const BETWEEN = { words: String.raw`[^A-Za-z0-9'\u0080-\uffff]`, marks: String.raw`[\0-\x20]` };
 const GAP_MAX = 6;
 
@@ -66,7 +66,7 @@ function spelledOut(pattern: string, over: Phrase['over']): string {
   return out;
 }
 
-function compilePhrase(phrase: Phrase): CompiledPhrase {
+export function compilePhrase(phrase: Phrase): CompiledPhrase {
   const { over, exactCase = false } = phrase;
   let pattern: RegExp | undefined;
   let unless: RegExp | undefined;
@@ -96,12 +96,9 @@ const OPENING = /(?:^|[\s(:[,=])(["'`/])(?=[^"'`/]*$)/;
 const CLOSING_REACH = 120;
 
 /** Whether a phrase is quoted, or listed in code, by a text that speaks of such phrases. */
-function isMention(text: string, { start, end }: Range): boolean {
+export function isMention(text: string, { start, end }: Range): boolean {
   const before = text.slice(Math.max(0, start - ABOUT_REACH), start);
   const quote = OPENING.exec(before)?.[1];
   if (quote === undefined || !text.slice(end, end + CLOSING_REACH).includes(quote)) return false;
   return ABOUT.test(before);
 }
-
-export type { CompiledPhrase, Phrase };
-export { compilePhrase, isMention, WINDOW };

@@ -31,7 +31,7 @@ function createPhraseFilter(): Prefilter {
   );
 }
 
-function detectPhrases(detection: Detection): void {
+export function detectPhrases(detection: Detection): void {
   const { view, meter, strictness } = detection;
   const { text } = view;
   prefilter ??= createPhraseFilter();
@@ -72,6 +72,4 @@ function report({ view, strictness, found }: Detection, phrase: Phrase, range: R
   });
 }
 
-const PHRASE_RULES: readonly string[] = [...new Set(PHRASES.map(({ id }) => id))];
-
-export { detectPhrases, PHRASE_RULES };
+export const PHRASE_RULES: readonly string[] = [...new Set(PHRASES.map(({ id }) => id))];

@@ -39,7 +39,7 @@ const ENTROPY_MAX = 200;
 
 let prefilter: Prefilter | undefined;
 
-function detectSecrets(detection: Detection, seen: Survey): void {
+export function detectSecrets(detection: Detection, seen: Survey): void {
   const { view, meter } = detection;
   const { text } = view;
   // Built when the first text comes: a start-up should not wait for it.
@@ -130,7 +130,7 @@ const SECRET_KEY =
 const SCHEME = /^(?:bearer|basic|token|apikey|negotiate)\s+/i;
 
 /** The value of a field whose name promises a secret. */
-function secretByKey(key: string, value: string): Hit | undefined {
+export function secretByKey(key: string, value: string): Hit | undefined {
   if (!SECRET_KEY.test(key) || value.length < 6 || value.length > VALUE_MAX) return undefined;
   if (
     /^(?:next|page|progress|sync|continuation|cursor|csrf|pagination|delta|start)/i.test(key) &&
@@ -144,9 +144,7 @@ function secretByKey(key: string, value: string): Hit | undefined {
   return { ...secret('assignment', { start, end: value.length }), score: 2 };
 }
 
-const SECRET_RULES: readonly string[] = [
+export const SECRET_RULES: readonly string[] = [
   ...new Set(FORMATS.map(({ name }) => name)),
   'high-entropy',
 ];
-
-export { detectSecrets, SECRET_RULES, secretByKey };

@@ -4,12 +4,12 @@ import { isCard, isSsn } from './checksums.ts';
 import { hitsIn } from './text.ts';
 import type { FindingClass, Hit, Strictness } from './types.ts';
 
-interface Piece<T> {
+export interface Piece<T> {
   readonly text: string;
   readonly of: T;
 }
 
-interface SplitHit<T> {
+export interface SplitHit<T> {
   readonly hit: Hit;
   readonly parts: readonly { readonly of: T; readonly start: number; readonly end: number }[];
 }
@@ -56,7 +56,7 @@ const ACCIDENTAL: ReadonlySet<string> = new Set([
   'twilio-key',
 ]);
 
-function splitHits<T>(pieces: readonly Piece<T>[], task: SplitTask): SplitHits<T> {
+export function splitHits<T>(pieces: readonly Piece<T>[], task: SplitTask): SplitHits<T> {
   const found: SplitHit<T>[] = [];
   let skipped = 0;
   let steps = 0;
@@ -163,6 +163,3 @@ function numberOf(texts: readonly string[]): Hit | undefined {
   }
   return undefined;
 }
-
-export type { Piece, SplitHit };
-export { splitHits };

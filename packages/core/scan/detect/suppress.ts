@@ -6,7 +6,7 @@ import { PHRASE_RULES } from './phrases.ts';
 import { SECRET_RULES } from './secrets.ts';
 import type { Finding, Verdict } from './types.ts';
 
-interface Suppression {
+export interface Suppression {
   readonly rule: string;
   readonly server: string;
   readonly tool: string;
@@ -15,17 +15,17 @@ interface Suppression {
   readonly expires: string;
 }
 
-type SuppressionRead =
+export type SuppressionRead =
   | { readonly kind: 'suppression'; readonly suppression: Suppression }
   | { readonly kind: 'refused'; readonly reason: string };
 
-interface SuppressedPlace {
+export interface SuppressedPlace {
   readonly server: string;
   readonly tool: string;
   readonly nowMs: number;
 }
 
-interface Suppressed {
+export interface Suppressed {
   /** What is left to act upon. */
   readonly verdict: Verdict;
   readonly suppressed: readonly Finding[];
@@ -46,7 +46,7 @@ const WIDE = /[*?]/;
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** Reads one; anything that could mean more than one value is refused. */
-function readSuppression(value: unknown): SuppressionRead {
+export function readSuppression(value: unknown): SuppressionRead {
   const refused = (reason: string): SuppressionRead => ({ kind: 'refused', reason });
   if (typeof value !== 'object' || value === null) return refused('a suppression is an object');
   const entries = new Map<string, unknown>(Object.entries(value));
@@ -80,7 +80,7 @@ function isName(value: unknown): value is string {
 }
 
 /** Takes the silenced findings out of a verdict. What was not scanned can't be silenced. */
-function suppress(
+export function suppress(
   verdict: Verdict,
   suppressions: readonly Suppression[],
   place: SuppressedPlace,
@@ -109,6 +109,3 @@ function keyOf({
 function isValid({ expires }: Suppression, nowMs: number): boolean {
   return MOMENT.test(expires) && Date.parse(expires) > nowMs;
 }
-
-export type { Suppressed, SuppressedPlace, Suppression, SuppressionRead };
-export { readSuppression, suppress };

@@ -2,11 +2,11 @@
 // addresses and the long runs without a space are. What isn't there needs no second look.
 import type { Range } from '../types.ts';
 
-interface Numerals extends Range {
+export interface Numerals extends Range {
   readonly digits: number;
 }
 
-interface Survey {
+export interface Survey {
   readonly isAscii: boolean;
   /** Backslashes, percent signs or ampersands that may begin an escape. */
   readonly hasEscapes: boolean;
@@ -120,7 +120,7 @@ function pass(text: string, { blobs, numbers, starts, ats, kinds }: Places): voi
   kinds.push(seen);
 }
 
-function survey(text: string): Survey {
+export function survey(text: string): Survey {
   const places: Places = { blobs: [], numbers: [], starts: [], ats: [], kinds: [] };
   pass(text, places);
   const seen = places.kinds[0] ?? 0;
@@ -179,6 +179,3 @@ function isSpacedPair(text: string, at: number): boolean {
 function isSpacedAround(text: string, at: number): boolean {
   return isSpacedPair(text, at - 1) && isSpacedPair(text, at) && isSpacedPair(text, at + 1);
 }
-
-export type { Numerals, Survey };
-export { survey };

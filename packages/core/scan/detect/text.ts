@@ -25,7 +25,7 @@ import { DEFAULT_LIMITS } from './types.ts';
 import { unwrap } from './unwrap.ts';
 
 /** What was found in one text, and what was not looked at. */
-interface TextHits {
+export interface TextHits {
   readonly hits: readonly Hit[];
   readonly gaps: readonly { readonly reason: UnscannedReason; readonly count: number }[];
   readonly steps: number;
@@ -43,7 +43,7 @@ const STEPS_PER_UNIT = 64;
 const STEPS_FREE = 1 << 20;
 const CONFIDENCES: readonly Confidence[] = ['hint', 'likely', 'certain'];
 
-function scanText(text: string, options: ScanOptions): Verdict {
+export function scanText(text: string, options: ScanOptions): Verdict {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const units = Math.min(text.length, limits.unitsMax);
   const { hits, gaps, steps } = hitsIn({
@@ -59,7 +59,7 @@ function scanText(text: string, options: ScanOptions): Verdict {
   return { findings, unscanned, scannedUnits: units, steps };
 }
 
-function classesOf({ classes = CLASSES }: ScanOptions): ReadonlySet<FindingClass> {
+export function classesOf({ classes = CLASSES }: ScanOptions): ReadonlySet<FindingClass> {
   return new Set(classes);
 }
 
@@ -69,7 +69,7 @@ interface FindingPlace {
   readonly options: ScanOptions;
 }
 
-function findingOf(hit: Hit, { text, path, options }: FindingPlace): Finding {
+export function findingOf(hit: Hit, { text, path, options }: FindingPlace): Finding {
   const { start, end, rule, label } = hit;
   const fingerprint = options.fingerprint(hit.value ?? text.slice(start, end));
   return {
@@ -89,7 +89,7 @@ function confidenceOf({ score }: Hit): Confidence {
 }
 
 /** Everything that all detectors find in all views of one text. */
-function hitsIn(task: TextTask): TextHits {
+export function hitsIn(task: TextTask): TextHits {
   const { text, classes, findingsMax } = task;
   const meter: Meter = { steps: 0, stepsMax: STEPS_FREE + text.length * STEPS_PER_UNIT };
   const hits = new Map<string, Hit>();
@@ -171,6 +171,3 @@ function withoutDoubles(hits: readonly Hit[]): Hit[] {
   }
   return kept;
 }
-
-export type { TextHits };
-export { classesOf, findingOf, hitsIn, scanText };

@@ -1,7 +1,7 @@
 // The way back from a text in which characters were replaced to the places that they came from.
 import type { Range } from '../types.ts';
 
-interface Tracer {
+export interface Tracer {
   /** Units that stayed as they were. */
   readonly keep: (text: string, sourceAt: number) => void;
   /** Units that stand for a range of the source; none where it was dropped. */
@@ -9,7 +9,7 @@ interface Tracer {
   readonly finish: () => Traced;
 }
 
-interface Traced {
+export interface Traced {
   readonly text: string;
   readonly toSource: (range: Range) => Range;
 }
@@ -24,7 +24,7 @@ interface Runs {
 
 const KEPT = -1;
 
-function createTracer(): Tracer {
+export function createTracer(): Tracer {
   const runs: Runs = { at: [], sourceAt: [], sourceEnd: [] };
   const pieces: string[] = [];
   let length = 0;
@@ -78,6 +78,3 @@ function runAt({ at }: Runs, place: number): number {
   }
   return Math.max(0, low - 1);
 }
-
-export type { Traced, Tracer };
-export { createTracer };

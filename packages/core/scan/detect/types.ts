@@ -1,11 +1,11 @@
 import type { Range } from '../types.ts';
 
-type FindingClass = 'secret' | 'personal' | 'injection' | 'hidden_text';
-type Confidence = 'certain' | 'likely' | 'hint';
+export type FindingClass = 'secret' | 'personal' | 'injection' | 'hidden_text';
+export type Confidence = 'certain' | 'likely' | 'hint';
 /** Definitions are what a model obeys before anybody asked it anything: they are judged harder. */
-type Strictness = 'result' | 'definition';
+export type Strictness = 'result' | 'definition';
 
-interface Finding {
+export interface Finding {
   readonly class: FindingClass;
   /** Stable: policies and suppressions name it. */
   readonly rule: string;
@@ -22,7 +22,7 @@ interface Finding {
   readonly part?: { readonly index: number; readonly count: number };
 }
 
-type UnscannedReason =
+export type UnscannedReason =
   | 'too_long'
   | 'too_deep'
   | 'too_many_nodes'
@@ -32,14 +32,14 @@ type UnscannedReason =
   | 'binary';
 
 /** What nobody looked at. All but `binary` are gaps that a policy may refuse. */
-interface Unscanned {
+export interface Unscanned {
   readonly reason: UnscannedReason;
   readonly path: string | null;
   /** Units of text, or members and items, that were left out. */
   readonly count: number;
 }
 
-interface Verdict {
+export interface Verdict {
   readonly findings: readonly Finding[];
   readonly unscanned: readonly Unscanned[];
   readonly scannedUnits: number;
@@ -47,7 +47,7 @@ interface Verdict {
   readonly steps: number;
 }
 
-interface Limits {
+export interface Limits {
   /** Units of text over the whole value. */
   readonly unitsMax: number;
   readonly depthMax: number;
@@ -55,7 +55,7 @@ interface Limits {
   readonly findingsMax: number;
 }
 
-interface ScanOptions {
+export interface ScanOptions {
   /** A keyed hash, short and the same each time; the key stays with the caller. */
   readonly fingerprint: (text: string) => string;
   /** All of them unless told. */
@@ -65,7 +65,7 @@ interface ScanOptions {
 }
 
 /** A text to look through: the original, or one with something undone, and the way back. */
-interface View {
+export interface View {
   readonly text: string;
   readonly toSource: (range: Range) => Range;
   /** Whether somebody took the trouble to encode what stands here. */
@@ -73,7 +73,7 @@ interface View {
 }
 
 /** What a detector found in a view. */
-interface Hit extends Range {
+export interface Hit extends Range {
   readonly class: FindingClass;
   readonly rule: string;
   readonly label: string;
@@ -84,38 +84,21 @@ interface Hit extends Range {
 }
 
 /** Counts the work, and ends it when there is too much. */
-interface Meter {
+export interface Meter {
   steps: number;
   readonly stepsMax: number;
 }
 
-interface Detection {
+export interface Detection {
   readonly view: View;
   readonly strictness: Strictness;
   readonly meter: Meter;
   readonly found: (hit: Hit) => void;
 }
 
-const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_LIMITS: Limits = {
   unitsMax: 1 << 20,
   depthMax: 64,
   nodesMax: 100_000,
   findingsMax: 1_000,
 };
-
-export type {
-  Confidence,
-  Detection,
-  Finding,
-  FindingClass,
-  Hit,
-  Limits,
-  Meter,
-  ScanOptions,
-  Strictness,
-  Unscanned,
-  UnscannedReason,
-  Verdict,
-  View,
-};
-export { DEFAULT_LIMITS };

@@ -9,7 +9,7 @@ import type { Survey } from './survey.ts';
 import { createTracer } from './trace.ts';
 import type { View } from './types.ts';
 
-interface Unwrapped {
+export interface Unwrapped {
   readonly views: readonly View[];
   /** Units of long runs that decode to no text. */
   readonly binaryUnits: number;
@@ -26,7 +26,7 @@ const INTRODUCER = /[\\%&]/g;
 const ISLAND = 300;
 const PART = /[A-Za-z0-9+_-]{20,}={0,2}/g;
 
-function unwrap(text: string, seen: Survey): Unwrapped {
+export function unwrap(text: string, seen: Survey): Unwrapped {
   const views: View[] = [];
   if (seen.hasEscapes) {
     for (const island of islandsOf(text)) {
@@ -146,6 +146,3 @@ function decode(text: string, { start, end }: Range): string | undefined {
   }
   return kinds.base64 ? textOfBytes(encoded, 'base64') : undefined;
 }
-
-export type { Unwrapped };
-export { unwrap };

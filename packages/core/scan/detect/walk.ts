@@ -4,7 +4,7 @@ import type { Step } from './path.ts';
 import { itemStep, memberStep } from './path.ts';
 import type { Limits, UnscannedReason } from './types.ts';
 
-interface Leaf {
+export interface Leaf {
   readonly text: string;
   readonly step: Step | undefined;
   readonly kind: 'key' | 'string' | 'number';
@@ -31,7 +31,7 @@ interface State extends Walk {
 
 const COLUMNS_MAX = 64;
 
-function walk(value: unknown, how: Walk): void {
+export function walk(value: unknown, how: Walk): void {
   visit({ ...how, nodes: 0, full: false }, value, { step: undefined, depth: 0, field: undefined });
 }
 
@@ -67,7 +67,7 @@ function visit(state: State, value: unknown, at: At): Leaf | readonly Leaf[] | u
 }
 
 /** A number as digits: none of them may hide behind an exponent. */
-function plainNumber(value: number): string {
+export function plainNumber(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 1e21
     ? BigInt(value).toString()
     : String(value);
@@ -123,6 +123,3 @@ function visitObject(state: State, value: object, { step: parent, depth }: At): 
   if (row.length > 1) state.onRow(row);
   return row;
 }
-
-export type { Leaf };
-export { plainNumber, walk };

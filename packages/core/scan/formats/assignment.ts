@@ -144,11 +144,9 @@ function matchAssignment(place: Place): Match | undefined {
 }
 
 /** Last of all rules: a value that is known by its looks is called by that name. */
-const ASSIGNMENT: Rule = {
+export const ASSIGNMENT: Rule = {
   name: 'assignment',
   keywords: KEYWORDS,
   anyCase: true,
   match: matchAssignment,
 };
-
-export { ASSIGNMENT };

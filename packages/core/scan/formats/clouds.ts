@@ -9,7 +9,7 @@ const AWS_SECRET = raw`secret[_-]?(?:access[_-]?)?key${BECOMES}`;
 /** Base64 as JSON writers may leave it, with the slash escaped. */
 const BASE64_CHAR = raw`(?:[A-Za-z0-9+=]|\\?/)`;
 
-const CLOUDS: readonly PatternRule[] = [
+export const CLOUDS: readonly PatternRule[] = [
   {
     name: 'aws-access-key',
     keywords: AWS_IDS,
@@ -60,5 +60,3 @@ const CLOUDS: readonly PatternRule[] = [
     cut: raw`(?<=[?&;]|\\u0026)sig=([A-Za-z0-9%+/=]{1,40})`,
   },
 ];
-
-export { CLOUDS };

@@ -8,12 +8,10 @@ import { SHAPES } from './shapes.ts';
 import { TOKENS } from './tokens.ts';
 
 /** The more telling name first: it is the one that an overlap is called by. */
-const FORMATS: readonly Rule[] = [
+export const FORMATS: readonly Rule[] = [
   ...CLOUDS.map(patternRule),
   ...TOKENS.map(tokenRule),
   ...SERVICES.map(patternRule),
   ...SHAPES.map(patternRule),
   ASSIGNMENT,
 ];
-
-export { FORMATS };

@@ -3,7 +3,7 @@
 import type { Match, Place, Rule } from '../types.ts';
 import { EDGE } from './parts.ts';
 
-interface PatternRule {
+export interface PatternRule {
   readonly name: string;
   readonly keywords: readonly string[];
   readonly anyCase?: boolean;
@@ -23,7 +23,7 @@ interface PatternRule {
 /** A cut secret is looked for only this close to the end, except by rules with a `run`. */
 const CUT_WINDOW = 1_024;
 
-function patternRule(format: PatternRule): Rule {
+export function patternRule(format: PatternRule): Rule {
   const { name, keywords, anyCase = false, edge = false } = format;
   const flags = anyCase ? 'dyi' : 'dy';
   const head = edge ? EDGE : '';
@@ -61,7 +61,7 @@ function execAt(pattern: RegExp | undefined, { text, at }: Place): Match | undef
   return { start, end, readTo: whole[1] };
 }
 
-interface Token {
+export interface Token {
   readonly name: string;
   /** What the token begins with. */
   readonly prefixes: readonly string[];
@@ -73,7 +73,7 @@ interface Token {
 }
 
 /** A prefix and a run of characters of at least some length. */
-function tokenRule({ name, prefixes, chars, lengthMin, anywhere = false }: Token): Rule {
+export function tokenRule({ name, prefixes, chars, lengthMin, anywhere = false }: Token): Rule {
   const head = `(?:${prefixes.map(escaped).join('|')})`;
   return patternRule({
     name,
@@ -85,6 +85,3 @@ function tokenRule({ name, prefixes, chars, lengthMin, anywhere = false }: Token
 }
 
 const escaped = (text: string) => text.replaceAll(/[.]/g, String.raw`\.`);
-
-export type { PatternRule, Token };
-export { patternRule, tokenRule };

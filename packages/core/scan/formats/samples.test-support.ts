@@ -3,7 +3,7 @@
 import { FORMATS } from './index.ts';
 import { TOKENS } from './tokens.ts';
 
-interface Sample {
+export interface Sample {
   /** The format's place in the table, and its name. */
   readonly index: number;
   readonly rule: string;
@@ -125,7 +125,7 @@ function tokenMake(rule: string, keyword: string): Make | undefined {
 }
 
 /** One sample for every word of every format. */
-function formatSamples(): readonly Sample[] {
+export function formatSamples(): readonly Sample[] {
   return FORMATS.flatMap(({ name, keywords, match }, index) =>
     keywords.map((keyword, nth) => {
       const own = tokenMake(name, keyword);
@@ -139,6 +139,3 @@ function formatSamples(): readonly Sample[] {
     }),
   );
 }
-
-export type { Sample };
-export { formatSamples };

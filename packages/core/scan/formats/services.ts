@@ -8,7 +8,7 @@ const DISCORD_HEADS = ['MT', 'Nz', 'OD', 'ND', 'NT', 'Nj'].flatMap((first) =>
   Array.from('AEIMQUYcgk', (second) => first + second),
 );
 
-const SERVICES: readonly PatternRule[] = [
+export const SERVICES: readonly PatternRule[] = [
   {
     name: 'slack-token',
     keywords: ['xoxa', 'xoxb', 'xoxe', 'xoxo', 'xoxp', 'xoxr', 'xoxs', 'xapp-'],
@@ -125,5 +125,3 @@ const SERVICES: readonly PatternRule[] = [
     cut: raw`access-(?:production|development|sandbox)-[0-9a-f-]{4,35}`,
   },
 ];
-
-export { SERVICES };

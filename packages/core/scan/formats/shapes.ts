@@ -10,7 +10,7 @@ const URL_SIGNS = ['://', raw`:\/`, raw`:\\`];
 /** A port, a reference to a variable, or stars. */
 const NO_PASSWORD = raw`(?!\d{1,5}(?:[/?#"'\s\\]|$)|\$\{?\w{1,64}\}?@|\*{1,64}@)`;
 
-const SHAPES: readonly PatternRule[] = [
+export const SHAPES: readonly PatternRule[] = [
   {
     name: 'private-key',
     keywords: ['-----BEGIN '],
@@ -61,5 +61,3 @@ const SHAPES: readonly PatternRule[] = [
     cut: raw`pwd=(?![/~.\\]|[A-Z]:)([^\s;"'&\\]{1,6})`,
   },
 ];
-
-export { SHAPES };

@@ -93,12 +93,10 @@ const ROWS: readonly (readonly [
   ['yandex-key', ['AQVN', 't1.9eu'], raw`[\w.=-]`, 35],
 ];
 
-const TOKENS: readonly Token[] = ROWS.map(([name, prefixes, chars, lengthMin, where]) => ({
+export const TOKENS: readonly Token[] = ROWS.map(([name, prefixes, chars, lengthMin, where]) => ({
   name,
   prefixes,
   chars,
   lengthMin,
   anywhere: where === 'anywhere',
 }));
-
-export { TOKENS };

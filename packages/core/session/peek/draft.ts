@@ -1,7 +1,7 @@
 // What is gathered while a message is read, and what it comes to in the end.
 import type { InvalidReason, MessageId, Range, Seen, SeenParams } from './types.ts';
 
-interface Draft {
+export interface Draft {
   version: boolean;
   /** `null` when it is there but cannot be used. */
   id: MessageId | null | undefined;
@@ -25,7 +25,7 @@ interface Draft {
   message: Range | undefined;
 }
 
-interface Fault {
+export interface Fault {
   readonly reason: InvalidReason;
   readonly offset: number;
 }
@@ -41,7 +41,7 @@ const NO_PARAMS: SeenParams = {
   bound: false,
 };
 
-function emptyDraft(): Draft {
+export function emptyDraft(): Draft {
   return {
     version: false,
     id: undefined,
@@ -60,7 +60,7 @@ function emptyDraft(): Draft {
 }
 
 /** The message, or why it is none. */
-function settle(draft: Draft, fault: Fault | undefined): Seen {
+export function settle(draft: Draft, fault: Fault | undefined): Seen {
   const reason = fault?.reason ?? shapeFault(draft);
   if (reason !== undefined) return invalid(draft, { reason, offset: fault?.offset ?? 0 });
   const { id, method, extra } = draft;
@@ -97,6 +97,3 @@ function paramsOf(draft: Draft): SeenParams {
   const { name, args, progressToken, metaVersion, protocolVersion, requestId, more, bound } = draft;
   return { name, args, progressToken, metaVersion, protocolVersion, requestId, more, bound };
 }
-
-export type { Draft, Fault };
-export { emptyDraft, settle };

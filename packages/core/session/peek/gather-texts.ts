@@ -18,7 +18,7 @@ interface Gathered {
   mayBeCommand?: boolean;
 }
 
-class TextGatherer {
+export class TextGatherer {
   readonly #texts: Gathered[] = [];
   readonly #buffer = new Uint8Array(TEXT_BYTES_MAX);
   #length = 0;
@@ -102,5 +102,3 @@ class TextGatherer {
 }
 
 const NOTHING = new Uint8Array(0);
-
-export { TextGatherer };

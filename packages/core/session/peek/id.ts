@@ -4,11 +4,11 @@ import { decodeText, stringText } from './text.ts';
 import type { MessageId } from './types.ts';
 
 /** Longer ids are not kept: whoever sends one is told so. */
-const ID_BYTES_MAX = 1_024;
+export const ID_BYTES_MAX = 1_024;
 const NULL_ID: MessageId = { type: 'null', json: 'null' };
 
 /** The id that a valid JSON value is, or undefined. Two spellings of one id give the same. */
-function idOf(bytes: Uint8Array, start: number, end: number): MessageId | undefined {
+export function idOf(bytes: Uint8Array, start: number, end: number): MessageId | undefined {
   const first = bytes[start] ?? 0;
   if (first === QUOTE) {
     const written = decodeText(bytes, start, end);
@@ -35,5 +35,3 @@ function isWhole(bytes: Uint8Array, start: number, end: number): boolean {
 function fractionId(value: number): MessageId | undefined {
   return Number.isFinite(value) ? { type: 'number', json: String(value) } : undefined;
 }
-
-export { ID_BYTES_MAX, idOf };

@@ -5,7 +5,7 @@ import { decodeText, stringText } from './text.ts';
 import type { Range } from './types.ts';
 
 /** The value of a member at the top of a message that has been found valid; undefined without it. */
-function memberRange(bytes: Uint8Array, name: string): Range | undefined {
+export function memberRange(bytes: Uint8Array, name: string): Range | undefined {
   // Whatever `peek` has taken is read here too; who parses it finds out the rest.
   const scan = new Scan(bytes, { skim: true });
   if (scan.next() !== OPEN_BRACE) return undefined;
@@ -26,7 +26,7 @@ function memberRange(bytes: Uint8Array, name: string): Range | undefined {
   return undefined;
 }
 
-interface Member {
+export interface Member {
   readonly key: string;
   /** Where its key starts. */
   readonly start: number;
@@ -34,7 +34,7 @@ interface Member {
 }
 
 /** Every member of the object that starts here, in a message that has been found valid. */
-function membersAt(bytes: Uint8Array, at: number): readonly Member[] {
+export function membersAt(bytes: Uint8Array, at: number): readonly Member[] {
   const scan = new Scan(bytes, { skim: true });
   const members: Member[] = [];
   scan.at = at;
@@ -55,6 +55,3 @@ function membersAt(bytes: Uint8Array, at: number): readonly Member[] {
   }
   return members;
 }
-
-export type { Member };
-export { memberRange, membersAt };

@@ -13,7 +13,7 @@ import { readString, type Scan, skipValue } from './scan.ts';
 import { asciiBytes, decodeText, stringText } from './text.ts';
 
 /** An object of a known place in the message, and what to do at the value of each key. */
-interface Scope<D> {
+export interface Scope<D> {
   readonly place: PlaceKeys;
   readonly words: readonly Uint8Array[];
   readonly texts: readonly string[];
@@ -26,7 +26,7 @@ interface Scope<D> {
 /** More keys than this at a level that we decide on are no message of anybody. */
 const KEYS_MAX = 4_096;
 
-function scopeOf<D>(
+export function scopeOf<D>(
   place: Place,
   texts: readonly string[],
   hooks: Pick<Scope<D>, 'visit' | 'repeated'>,
@@ -37,7 +37,7 @@ function scopeOf<D>(
 }
 
 /** Reads an object from its opening brace to behind the closing one. */
-function readMembers<D>(scan: Scan, scope: Scope<D>, draft: D): boolean {
+export function readMembers<D>(scan: Scan, scope: Scope<D>, draft: D): boolean {
   let known = 0;
   let others: Set<string> | undefined;
   scan.at++;
@@ -89,7 +89,7 @@ function remember(scan: Scan, { others, place }: Others, start: number): boolean
  * Reads a value that may be an object of a place, or a list of such: looks for keys that fold to keys of
  * the protocol. Nothing is decided on it here, so keys may stand twice; who decides sees to that.
  */
-function readInside(scan: Scan, place: Place, depth: number): boolean {
+export function readInside(scan: Scan, place: Place, depth: number): boolean {
   const first = scan.bytes[scan.at];
   if (first === OPEN_BRACE) return readPlace(scan, place, depth + 1);
   if (first !== OPEN_BRACKET) return skipValue(scan, depth);
@@ -158,12 +158,9 @@ function placeOf(
   return -1;
 }
 
-function isWord(word: Uint8Array, bytes: Uint8Array, start: number): boolean {
+export function isWord(word: Uint8Array, bytes: Uint8Array, start: number): boolean {
   for (let index = 0; index < word.length; index++) {
     if (bytes[start + index] !== word[index]) return false;
   }
   return true;
 }
-
-export type { Scope };
-export { isWord, readInside, readMembers, scopeOf };

@@ -56,14 +56,14 @@ const METHODS: ReadonlySet<string> = new Set([...AGENT_METHODS, ...SERVER_METHOD
 const FOLDED: ReadonlySet<string> = new Set([...METHODS].map(foldedOf));
 
 /** Whether this may be the name of a method, of the protocol or of anybody's own. */
-function isMethodName(text: string): boolean {
+export function isMethodName(text: string): boolean {
   if (METHODS.has(text)) return true;
   // A lenient server could read it without what we cannot see.
   return text !== '' && !CONTROL.test(text) && !isLookAlikeMethod(text);
 }
 
 /** Whether this is no method of the protocol, and can be taken for one. */
-function isLookAlikeMethod(text: string): boolean {
+export function isLookAlikeMethod(text: string): boolean {
   return !METHODS.has(text) && FOLDED.has(foldedOf(text));
 }
 
@@ -82,5 +82,3 @@ function decoded(text: string): string {
   }
   return plain;
 }
-
-export { isLookAlikeMethod, isMethodName };

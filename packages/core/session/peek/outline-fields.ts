@@ -8,10 +8,10 @@ import { REQUEST_LABELS } from './request-labels.ts';
 import type { InvalidReason } from './types.ts';
 
 /** The objects that something is decided on: no key of theirs may stand twice. */
-const DECIDED: ReadonlySet<Place> = new Set(['top', 'params', 'meta', 'result', 'error']);
+export const DECIDED: ReadonlySet<Place> = new Set(['top', 'params', 'meta', 'result', 'error']);
 
 /** The scalars that are kept. */
-const WANTED: { readonly [P in Place]?: readonly string[] } = {
+export const WANTED: { readonly [P in Place]?: readonly string[] } = {
   top: ['jsonrpc', 'id', 'method'],
   params: ['name', 'protocolVersion', 'requestId'],
   meta: ['io.modelcontextprotocol/protocolVersion'],
@@ -24,7 +24,7 @@ type Scalar =
   | { readonly ok: false; readonly reason: InvalidReason };
 
 /** An object begins here: is it one whose members matter? */
-function noteObject(draft: Draft, place: Place, key: string): Place | undefined {
+export function noteObject(draft: Draft, place: Place, key: string): Place | undefined {
   if (place !== 'top') return PROTOCOL[place].inside.get(key);
   switch (key) {
     case 'params':
@@ -48,7 +48,7 @@ function noteObject(draft: Draft, place: Place, key: string): Place | undefined 
 }
 
 /** The members of a message that every revision of the protocol knows. */
-const TOP_MEMBERS: ReadonlySet<string> = new Set([
+export const TOP_MEMBERS: ReadonlySet<string> = new Set([
   'jsonrpc',
   'id',
   'method',
@@ -58,7 +58,7 @@ const TOP_MEMBERS: ReadonlySet<string> = new Set([
 ]);
 
 /** A key that nothing is decided on: that it is there may matter all the same. */
-function noteKey(draft: Draft, place: Place, key: string): void {
+export function noteKey(draft: Draft, place: Place, key: string): void {
   if (place === 'top' && !TOP_MEMBERS.has(key)) draft.extra = true;
   if (place === 'meta' && !REQUEST_LABELS.includes(key)) draft.bound = true;
   if (place !== 'params' || key === 'name' || key === 'arguments') return;
@@ -67,7 +67,7 @@ function noteKey(draft: Draft, place: Place, key: string): void {
 }
 
 /** Reads a string or a bare value; without a key it is a key itself. */
-function noteScalar(
+export function noteScalar(
   draft: Draft,
   bytes: Uint8Array,
   { place, key }: { readonly place: Place | undefined; readonly key: string | undefined },
@@ -108,5 +108,3 @@ function noteInner(draft: Draft, key: string, { bytes, value }: Read): void {
   else if (key === 'protocolVersion') draft.protocolVersion = value;
   else if (key === 'io.modelcontextprotocol/protocolVersion') draft.metaVersion = value;
 }
-
-export { DECIDED, noteKey, noteObject, noteScalar, TOP_MEMBERS, WANTED };

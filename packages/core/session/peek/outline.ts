@@ -24,7 +24,7 @@ import { TextFlow } from './text-flow.ts';
 import type { InvalidReason, MessageId, Seen } from './types.ts';
 
 /** What can be told before the end has come. */
-interface OutlineSoFar {
+export interface OutlineSoFar {
   readonly batch: boolean;
   readonly id: MessageId | undefined;
   readonly method: string | undefined;
@@ -68,7 +68,7 @@ const TAIL_MAX = 1_024;
 const ANY_OBJECT: Level = { kind: 'object', place: undefined, keys: undefined, key: '' };
 const ANY_ARRAY: Level = { kind: 'array', place: undefined, keys: undefined, key: '' };
 
-class Outline {
+export class Outline {
   /** Where the closing brace of the message stands; -1 while it has not come. */
   closedAt = -1;
   /** How much of it has gone by. */
@@ -376,6 +376,3 @@ function placeLevel(kind: Level['kind'], place: Place): Level {
 function isWanted({ place, key }: Level): boolean {
   return place !== undefined && WANTED[place]?.includes(key) === true;
 }
-
-export type { OutlineSoFar };
-export { Outline };

@@ -10,7 +10,7 @@ import { END, readString, Scan, skipValue } from './scan.ts';
 import { asciiBytes, decodeText, stringText } from './text.ts';
 import type { Range, Seen } from './types.ts';
 
-interface PeekOptions {
+export interface PeekOptions {
   /** The bytes are known to be valid UTF-8: long strings are then read faster. */
   readonly skim?: boolean;
 }
@@ -18,7 +18,7 @@ interface PeekOptions {
 /** Longer versions, methods and ids are nobody's. */
 const TEXT_BYTES_MAX = 1_024;
 const NAME_BYTES_MAX = 65_536;
-const TOOLS_CALL = 'tools/call';
+export const TOOLS_CALL = 'tools/call';
 const TOOLS_CALL_WORD = asciiBytes('"tools/call"');
 const JSON_RPC_2 = asciiBytes('"2.0"');
 const INPUT_REQUIRED = asciiBytes('"input_required"');
@@ -166,7 +166,7 @@ const MESSAGE = scopeOf<Draft>('top', ['jsonrpc', 'id', 'method', 'params', 'res
 });
 
 /** Looks at one message: a whole line, with or without its end of line. Never throws. */
-function peek(bytes: Uint8Array, { skim = false }: PeekOptions = {}): Seen {
+export function peek(bytes: Uint8Array, { skim = false }: PeekOptions = {}): Seen {
   const scan = new Scan(bytes, { skim });
   const draft = emptyDraft();
   const first = scan.next();
@@ -248,6 +248,3 @@ function codeOf(bytes: Uint8Array, { start, end }: Range): number | undefined {
   const code = end - start <= 20 ? Number(decodeText(bytes, start, end)) : Number.NaN;
   return Number.isSafeInteger(code) ? code : undefined;
 }
-
-export type { PeekOptions };
-export { peek, TOOLS_CALL };

@@ -4,7 +4,7 @@ import { foldKey } from '../../canon/index.ts';
 import { asciiBytes } from './text.ts';
 
 /** The objects of a message whose keys mean something to the protocol. */
-type Place =
+export type Place =
   | 'top'
   | 'params'
   | 'meta'
@@ -19,7 +19,7 @@ type Place =
   | 'reference'
   | 'argument';
 
-interface PlaceKeys {
+export interface PlaceKeys {
   readonly keys: readonly string[];
   readonly words: readonly Uint8Array[];
   /** From what a key folds to, to the key. */
@@ -203,7 +203,7 @@ function placeKeys(place: Place): PlaceKeys {
   };
 }
 
-const PROTOCOL: { readonly [P in Place]: PlaceKeys } = {
+export const PROTOCOL: { readonly [P in Place]: PlaceKeys } = {
   top: placeKeys('top'),
   params: placeKeys('params'),
   meta: placeKeys('meta'),
@@ -220,10 +220,7 @@ const PROTOCOL: { readonly [P in Place]: PlaceKeys } = {
 };
 
 /** Whether a key folds to a key of the protocol at this place without being it. */
-function isFolded({ byFold }: PlaceKeys, key: string): boolean {
+export function isFolded({ byFold }: PlaceKeys, key: string): boolean {
   const meant = byFold.get(foldProtocolKey(key));
   return meant !== undefined && meant !== key;
 }
-
-export type { Place, PlaceKeys };
-export { isFolded, PROTOCOL };

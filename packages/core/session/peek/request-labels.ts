@@ -20,13 +20,13 @@ const CLIENT_LABELS: readonly string[] = [
   'io.modelcontextprotocol/logLevel',
   'x-codex-turn-metadata',
 ];
-const REQUEST_LABELS: readonly string[] = [...ID_LABELS, ...CLIENT_LABELS];
+export const REQUEST_LABELS: readonly string[] = [...ID_LABELS, ...CLIENT_LABELS];
 
 const ID_BYTES_MAX = 256;
 const CLIENT_BYTES_MAX = 4_096;
 
 /** Whether this member is no more than a label; `label` is the place of its key in the list. */
-function isLabelValue(label: number, bytes: Uint8Array, { start, end }: Range): boolean {
+export function isLabelValue(label: number, bytes: Uint8Array, { start, end }: Range): boolean {
   if (label >= ID_LABELS.length) return end - start <= CLIENT_BYTES_MAX;
   if (end - start > ID_BYTES_MAX) return false;
   const first = bytes[start] ?? 0;
@@ -44,5 +44,3 @@ const ID_BYTES = new Uint8Array(256);
 for (const char of '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.:=,@+/') {
   ID_BYTES[char.charCodeAt(0)] = 1;
 }
-
-export { isLabelValue, REQUEST_LABELS };

@@ -28,7 +28,7 @@ type Stage =
 /** Stages in which a number may end. */
 const COMPLETE: ReadonlySet<Stage> = new Set(['zero', 'integer', 'fraction', 'power']);
 
-class Scalar {
+export class Scalar {
   private stage: Stage = 'start';
   private word = '';
   private read = 0;
@@ -92,5 +92,3 @@ function afterDigit(stage: Stage, digit: number): Stage | undefined {
       return undefined;
   }
 }
-
-export { Scalar };

@@ -31,10 +31,10 @@ import type { InvalidReason } from './types.ts';
 import { sequenceEnd } from './utf8.ts';
 
 /** How deep a message may nest; the arguments of a call have a lower limit of their own. */
-const MESSAGE_DEPTH_MAX = 512;
+export const MESSAGE_DEPTH_MAX = 512;
 /** From this length on, a string that nothing is decided on is searched for its end and for control characters. */
 const SKIM_FROM = 48;
-const END = -1;
+export const END = -1;
 
 const WORD_TRUE = asciiBytes('true');
 const WORD_FALSE = asciiBytes('false');
@@ -53,7 +53,7 @@ interface ScanOptions {
   readonly skim: boolean;
 }
 
-class Scan {
+export class Scan {
   readonly bytes: Uint8Array;
   readonly end: number;
   readonly skim: boolean;
@@ -125,7 +125,7 @@ class Scan {
 }
 
 /** Skips one value, from its first byte on. */
-function skipValue(scan: Scan, depth: number): boolean {
+export function skipValue(scan: Scan, depth: number): boolean {
   const { at, bytes, end } = scan;
   if (at >= end) return scan.fail('json', at);
   const byte = bytes[at] ?? 0;
@@ -200,7 +200,7 @@ function skipString(scan: Scan): boolean {
 }
 
 /** Reads a string, every byte of it up to `readTo`; `scan.escaped` says whether it has an escape. */
-function readString(scan: Scan, readTo = scan.end): boolean {
+export function readString(scan: Scan, readTo = scan.end): boolean {
   const { bytes, end } = scan;
   let at = scan.at + 1;
   let until = readTo;
@@ -288,5 +288,3 @@ function digitsEnd(bytes: Uint8Array, from: number): number {
   while (isDigit(bytes[at] ?? 0)) at++;
   return at;
 }
-
-export { END, MESSAGE_DEPTH_MAX, readString, Scan, skipValue };

@@ -9,7 +9,7 @@ const SHORT_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) =>
   '"\\/bfnrt'.includes(String.fromCharCode(byte)) ? 1 : 0,
 );
 
-class TextFlow {
+export class TextFlow {
   /** The first thing that was wrong in the bytes read last. */
   fault: InvalidReason | undefined;
   /** The string has ended; the byte read last was its quote. */
@@ -112,5 +112,3 @@ function placeOf(bytes: Uint8Array, byte: number, from: number): number {
   const at = bytes.indexOf(byte, from);
   return at === -1 ? bytes.length : at;
 }
-
-export { TextFlow };

@@ -2,12 +2,12 @@
 import { decodeUtf8 } from '../../policy/read/utf8.ts';
 
 /** Turns valid UTF-8 into text. The outside may supply a faster one. */
-type Decode = (bytes: Uint8Array, start: number, end: number) => string;
+export type Decode = (bytes: Uint8Array, start: number, end: number) => string;
 
 const FEW = 12;
 const SHORT = 1_024;
 
-const decodeText: Decode = (bytes, start, end) => {
+export const decodeText: Decode = (bytes, start, end) => {
   if (end - start <= SHORT && isAscii(bytes, start, end)) {
     if (end - start > FEW) return fromUnits(bytes.subarray(start, end));
     let text = '';
@@ -32,7 +32,7 @@ function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
 }
 
 /** The text of a JSON string that has been found valid, from quote to quote. */
-function stringText(literal: string): string {
+export function stringText(literal: string): string {
   if (!literal.includes('\\')) return literal.slice(1, -1);
   const text: unknown = JSON.parse(literal);
   if (typeof text !== 'string') throw new Error('a string turned out to be none');
@@ -40,9 +40,6 @@ function stringText(literal: string): string {
 }
 
 /** The bytes of a text that is plain ASCII. */
-function asciiBytes(text: string): Uint8Array {
+export function asciiBytes(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
-
-export type { Decode };
-export { asciiBytes, decodeText, stringText };

@@ -1,19 +1,19 @@
 // What is known of one JSON-RPC message after a look at its bytes.
 
 /** A place in the bytes of a message: from `start` up to, not including, `end`. */
-interface Range {
+export interface Range {
   readonly start: number;
   readonly end: number;
 }
 
 /** The id of a request. `json` is its one canonical spelling, so it serves as a key: 1 is not "1". */
-interface MessageId {
+export interface MessageId {
   readonly type: 'string' | 'number' | 'null';
   readonly json: string;
 }
 
 /** What `params` holds of what we may need. */
-interface SeenParams {
+export interface SeenParams {
   /** `name`, when it is a string. */
   readonly name: string | undefined;
   readonly args: Range | undefined;
@@ -31,7 +31,7 @@ interface SeenParams {
   readonly bound: boolean;
 }
 
-interface SeenRequest {
+export interface SeenRequest {
   readonly kind: 'request';
   readonly id: MessageId;
   readonly method: string;
@@ -39,13 +39,13 @@ interface SeenRequest {
   /** It has members at its top that no revision of the protocol knows. */
   readonly extra: boolean;
 }
-interface SeenNotification {
+export interface SeenNotification {
   readonly kind: 'notification';
   readonly method: string;
   readonly params: SeenParams;
   readonly extra: boolean;
 }
-interface SeenResponse {
+export interface SeenResponse {
   readonly kind: 'response';
   /** Absent in an error that answers nothing in particular. */
   readonly id: MessageId | undefined;
@@ -64,11 +64,11 @@ interface SeenResponse {
   readonly forged: boolean;
   readonly extra: boolean;
 }
-interface SeenBatch {
+export interface SeenBatch {
   readonly kind: 'batch';
 }
 
-type InvalidReason =
+export type InvalidReason =
   | 'utf8'
   | 'json'
   | 'depth'
@@ -84,7 +84,7 @@ type InvalidReason =
   | 'shape'
   | 'not_object';
 
-interface SeenInvalid {
+export interface SeenInvalid {
   readonly kind: 'invalid';
   readonly reason: InvalidReason;
   /** Where, in bytes from the start of the line. */
@@ -97,9 +97,9 @@ interface SeenInvalid {
   readonly method: string | undefined;
 }
 
-type Seen = SeenRequest | SeenNotification | SeenResponse | SeenBatch | SeenInvalid;
+export type Seen = SeenRequest | SeenNotification | SeenResponse | SeenBatch | SeenInvalid;
 
-const INVALID_WORDS: { readonly [R in InvalidReason]: string } = {
+export const INVALID_WORDS: { readonly [R in InvalidReason]: string } = {
   utf8: 'it is not valid UTF-8',
   json: 'it is not valid JSON',
   depth: 'it nests too deeply',
@@ -115,17 +115,3 @@ const INVALID_WORDS: { readonly [R in InvalidReason]: string } = {
   shape: 'it is neither a request nor an answer',
   not_object: 'it is not a JSON object',
 };
-
-export type {
-  InvalidReason,
-  MessageId,
-  Range,
-  Seen,
-  SeenBatch,
-  SeenInvalid,
-  SeenNotification,
-  SeenParams,
-  SeenRequest,
-  SeenResponse,
-};
-export { INVALID_WORDS };

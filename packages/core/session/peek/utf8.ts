@@ -1,7 +1,7 @@
 // UTF-8 beyond ASCII, one sequence at a time.
 
 /** Behind the sequence that starts here, or -1: overlong forms and surrogates are none. */
-function sequenceEnd(bytes: Uint8Array, at: number): number {
+export function sequenceEnd(bytes: Uint8Array, at: number): number {
   const lead = bytes[at] ?? 0;
   if (lead < 0xc2 || lead > 0xf4) return -1;
   const second = bytes[at + 1] ?? 0;
@@ -25,5 +25,3 @@ function secondMax(lead: number): number {
   if (lead === 0xed) return 0x9f;
   return lead === 0xf4 ? 0x8f : 0xbf;
 }
-
-export { sequenceEnd };

@@ -7,13 +7,13 @@ import type { FullDocument } from './defaults.ts';
 import type { Constraint } from './shape.ts';
 import type { CompiledRewrite, Constrained, ParamLimit } from './types.ts';
 
-function blockedOf(building: Building, document: FullDocument): readonly ParamPattern[] {
+export function blockedOf(building: Building, document: FullDocument): readonly ParamPattern[] {
   return document.blocked_params.flatMap(({ pattern }, index) =>
     patternAt(building, blockedPattern(pattern), [['blocked_params', index, 'pattern'], pattern]),
   );
 }
 
-function rewritesOf(building: Building, document: FullDocument): readonly CompiledRewrite[] {
+export function rewritesOf(building: Building, document: FullDocument): readonly CompiledRewrite[] {
   return Object.entries(document.schema_rewrites).map(([tool, fields]) => {
     const path = ['schema_rewrites', tool];
     const strips = (fields.strip_params ?? []).flatMap((param, index) =>
@@ -90,5 +90,3 @@ function expressionOf(
   wrong(building, [...path, 'pattern'], [message, 'Write it in RE2 syntax.']);
   return {};
 }
-
-export { blockedOf, rewritesOf };

@@ -10,7 +10,7 @@ import { type Rate, readDuration, readHours, readRate } from './quantities.ts';
 import { type LimitFields, TIERS, type Tier, type ToolEntry } from './shape.ts';
 import type { AllowEntry, BreakerSettings, CompiledTier, CompiledTool, Limits } from './types.ts';
 
-interface Building {
+export interface Building {
   readonly findings: ManifestFinding[];
   /** Undefined when no field of the manifest has an expression. */
   readonly regex: ((source: string) => RegexResult) | undefined;
@@ -21,15 +21,23 @@ const COUNT = /^[1-9]\d{0,5}$/;
 const LIKE_DURATION = 'Write it like `30s`, `15m` or `2h`.';
 const NEVER: NameTest = () => false;
 
-function wrong(building: Building, path: Path, [message, fix]: readonly [string, string]): void {
+export function wrong(
+  building: Building,
+  path: Path,
+  [message, fix]: readonly [string, string],
+): void {
   building.findings.push({ code: 'SUB_MANIFEST_VALUE', path, message, fix });
 }
 
-function conflict(building: Building, path: Path, [message, fix]: readonly [string, string]): void {
+export function conflict(
+  building: Building,
+  path: Path,
+  [message, fix]: readonly [string, string],
+): void {
   building.findings.push({ code: 'SUB_MANIFEST_CONFLICT', path, message, fix });
 }
 
-function nameAt(building: Building, written: string, path: Path) {
+export function nameAt(building: Building, written: string, path: Path) {
   const pattern = readName(written);
   if (pattern.kind !== 'wrong') return pattern;
   const fix = 'Correct the glob, or put a `\\` before each sign that is meant as it stands.';
@@ -80,7 +88,7 @@ interface Tools {
   readonly globs: readonly CompiledTool[];
 }
 
-function toolsOf(building: Building, { allowed_tools: entries }: FullDocument): Tools {
+export function toolsOf(building: Building, { allowed_tools: entries }: FullDocument): Tools {
   const exact = new Map<string, CompiledTool>();
   const globs: CompiledTool[] = [];
   for (const [index, entry] of entries.entries()) {
@@ -125,7 +133,7 @@ function tierOf(building: Building, entry: ToolEntry, path: Path): Tier | undefi
   return tier ?? (requires_approval === true ? 'human_approval' : undefined);
 }
 
-function tiersOf(building: Building, document: FullDocument): { [T in Tier]: CompiledTier } {
+export function tiersOf(building: Building, document: FullDocument): { [T in Tier]: CompiledTier } {
   const compiled = TIERS.map((tier) => [tier, tierRules(building, document, tier)] as const);
   const known = new Map(compiled);
   const of = (tier: Tier) => known.get(tier) ?? tierRules(building, document, tier);
@@ -153,7 +161,7 @@ function tierRules(building: Building, document: FullDocument, tier: Tier): Comp
   };
 }
 
-function entriesOf(
+export function entriesOf(
   building: Building,
   field: 'allowed_prompts' | 'allowed_resources',
   document: FullDocument,
@@ -166,7 +174,10 @@ function entriesOf(
   });
 }
 
-function breakerOf(building: Building, { circuit_breaker: fields }: FullDocument): BreakerSettings {
+export function breakerOf(
+  building: Building,
+  { circuit_breaker: fields }: FullDocument,
+): BreakerSettings {
   const at = (field: keyof typeof fields) => ['circuit_breaker', field];
   const duration = (field: 'error_window' | 'latency_threshold') =>
     durationAt(building, fields[field], at(field));
@@ -186,6 +197,3 @@ function breakerOf(building: Building, { circuit_breaker: fields }: FullDocument
     maxRecoveryBackoffMs,
   };
 }
-
-export type { Building };
-export { breakerOf, conflict, entriesOf, nameAt, tiersOf, toolsOf, wrong };

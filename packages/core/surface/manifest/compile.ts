@@ -15,16 +15,19 @@ import { asManifestProblem, explainShape, placed } from './explain.ts';
 import { MANIFEST, type ManifestDocument, TIERS } from './shape.ts';
 import type { Manifest } from './types.ts';
 
-type ManifestResult =
+export type ManifestResult =
   | { readonly ok: true; readonly manifest: Manifest }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-interface ManifestOptions {
+export interface ManifestOptions {
   readonly sha256: Sha256;
 }
 
 /** Reads a manifest from YAML or JSON. Whatever the input, it answers, and never throws. */
-async function compileManifest(source: Source, options: ManifestOptions): Promise<ManifestResult> {
+export async function compileManifest(
+  source: Source,
+  options: ManifestOptions,
+): Promise<ManifestResult> {
   const read = readSource(source);
   if (!read.ok) return { ok: false, problems: read.problems.map(asManifestProblem) };
   const value = valueOf(read.tree);
@@ -99,6 +102,3 @@ function variantsOf(document: FullDocument): Manifest['variants'] {
   }
   return variants;
 }
-
-export type { ManifestOptions, ManifestResult };
-export { compileManifest };

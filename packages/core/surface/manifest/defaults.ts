@@ -17,7 +17,7 @@ const ANSWER_BYTES_MAX = 1_048_576;
 type Shown<E> = E & { readonly allowed: boolean };
 type EntriesOf<F extends keyof ManifestDocument> = NonNullable<ManifestDocument[F]>;
 
-interface FullDocument extends ManifestDocument {
+export interface FullDocument extends ManifestDocument {
   readonly transport: EntriesOf<'transport'>;
   readonly default: EntriesOf<'default'>;
   readonly tiers: EntriesOf<'tiers'>;
@@ -30,7 +30,7 @@ interface FullDocument extends ManifestDocument {
   readonly answers: Required<EntriesOf<'answers'>>;
 }
 
-function withDefaults(document: ManifestDocument): FullDocument {
+export function withDefaults(document: ManifestDocument): FullDocument {
   return {
     ...document,
     transport: document.transport ?? 'stdio',
@@ -55,6 +55,3 @@ function shown<E extends { readonly allowed?: boolean }>(
 ): readonly Shown<E>[] {
   return (entries ?? []).map((entry) => ({ ...entry, allowed: entry.allowed ?? true }));
 }
-
-export type { FullDocument };
-export { withDefaults };

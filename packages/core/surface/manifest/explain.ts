@@ -10,7 +10,7 @@ import { typeFix, valueFix, written } from '../../policy/read/type-fix.ts';
 type ManifestCode = Extract<SubCode, `SUB_MANIFEST_${string}`>;
 
 /** Something wrong at a place in the manifest. */
-interface ManifestFinding {
+export interface ManifestFinding {
   readonly code: ManifestCode;
   readonly path: Path;
   readonly message: string;
@@ -41,7 +41,10 @@ const SYNONYMS: { readonly [name: string]: readonly string[] } = {
 };
 
 /** Mismatches of the shape as findings. */
-function explainShape(mismatches: readonly Mismatch[], root: Tree): readonly ManifestFinding[] {
+export function explainShape(
+  mismatches: readonly Mismatch[],
+  root: Tree,
+): readonly ManifestFinding[] {
   return mismatches.map((mismatch) => {
     const { path, problem } = mismatch;
     if (problem === 'unknown') return { path, atKey: true, ...unknownField(mismatch, root) };
@@ -118,7 +121,7 @@ function quantityOf(name: string, tree: Tree): Omit<Words, 'code'> | undefined {
 const COUNT_MAX = 1_000_000;
 
 /** Findings with the line and column where each stands. */
-function placed(
+export function placed(
   findings: readonly ManifestFinding[],
   file: string,
   source: SourceTree,
@@ -132,7 +135,7 @@ function placed(
 }
 
 /** The reader of policies speaks of bundles; this is what it says of a manifest. */
-function asManifestProblem(problem: Problem): Problem {
+export function asManifestProblem(problem: Problem): Problem {
   const reworded = (said: string) =>
     said.replaceAll('bundle', 'manifest').replaceAll('policy', 'manifest');
   const fix = problem.fix.startsWith('Start with')
@@ -140,6 +143,3 @@ function asManifestProblem(problem: Problem): Problem {
     : reworded(problem.fix);
   return { ...problem, code: 'SUB_MANIFEST_SYNTAX', message: reworded(problem.message), fix };
 }
-
-export type { ManifestFinding };
-export { asManifestProblem, explainShape, placed };

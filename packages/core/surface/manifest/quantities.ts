@@ -4,12 +4,12 @@ import type { HoursFields } from './shape.ts';
 type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
 
 /** A token bucket: as many calls at once, and as many again over each period. */
-interface Rate {
+export interface Rate {
   readonly calls: number;
   readonly periodMs: number;
 }
 
-interface Hours {
+export interface Hours {
   readonly fromMinute: number;
   /** Before `fromMinute` when the window runs over midnight. */
   readonly toMinute: number;
@@ -42,7 +42,7 @@ const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 const NOT_READ = { ok: false } as const;
 
 /** `30/minute`. */
-function readRate(written: string): Read<Rate> {
+export function readRate(written: string): Read<Rate> {
   const [, count = '', unit = ''] = /^(\d{1,9}) ?(?:\/|per) ?([a-z]+)$/.exec(written) ?? [];
   const calls = Number(count);
   const periodMs = UNITS_MS.get(unit);
@@ -51,7 +51,7 @@ function readRate(written: string): Read<Rate> {
 }
 
 /** `500ms`, `30s`, `15m`, `2h`, `1d`. */
-function readDuration(written: string): Read<number> {
+export function readDuration(written: string): Read<number> {
   const [, count = '', unit = ''] = /^(\d{1,12}) ?([a-z]+)$/.exec(written) ?? [];
   const ms = Number(count) * (UNITS_MS.get(unit) ?? Number.NaN);
   return count !== '' && ms >= 1 && ms <= DURATION_MS_MAX ? { ok: true, value: ms } : NOT_READ;
@@ -75,7 +75,7 @@ function readOffset(written: string): Read<number> {
 }
 
 /** The window, or the name of the field that is wrong. */
-function readHours(fields: HoursFields): HoursRead {
+export function readHours(fields: HoursFields): HoursRead {
   const from = readMinute(fields.from);
   const to = readMinute(fields.to);
   const offset = readOffset(fields.utc_offset ?? 'Z');
@@ -93,7 +93,7 @@ function readHours(fields: HoursFields): HoursRead {
 }
 
 /** How long until the window is open: 0 when it is. */
-function untilOpenMs(hours: Hours, nowMs: number): number {
+export function untilOpenMs(hours: Hours, nowMs: number): number {
   const localMs = nowMs + hours.offsetMinutes * MINUTE_MS;
   const today = Math.floor(localMs / DAY_MS);
   const lengthMinutes =
@@ -115,7 +115,7 @@ function dayOfWeek(day: number): number {
   return (((day + 4) % 7) + 7) % 7;
 }
 
-function hoursInWords(hours: Hours): string {
+export function hoursInWords(hours: Hours): string {
   const days =
     hours.days.length === 7 ? '' : ` on ${hours.days.map((day) => DAYS[day]).join(', ')}`;
   const { offsetMinutes } = hours;
@@ -130,12 +130,9 @@ function clock(minutes: number): string {
 }
 
 /** A wait as a person would say it, never shorter than it is. */
-function inWords(ms: number): string {
+export function inWords(ms: number): string {
   if (ms < SECOND_MS) return `${Math.ceil(ms)} ms`;
   if (ms < 2 * MINUTE_MS) return `${Math.ceil(ms / SECOND_MS)} s`;
   if (ms < 2 * HOUR_MS) return `${Math.ceil(ms / MINUTE_MS)} min`;
   return `${Math.ceil(ms / HOUR_MS)} h`;
 }
-
-export type { Hours, Rate };
-export { hoursInWords, inWords, readDuration, readHours, readRate, untilOpenMs };

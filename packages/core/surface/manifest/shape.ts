@@ -2,8 +2,8 @@
 import type { Infer, Shape } from '@subluminal/contracts';
 import { choice, closed, list, may, must } from '../../section-shape.ts';
 
-const NAME_LENGTH_MAX = 1_024;
-const TOOLS_MAX = 2_000;
+export const NAME_LENGTH_MAX = 1_024;
+export const TOOLS_MAX = 2_000;
 const PATTERNS_MAX = 500;
 
 const text = (lengthMax: number) => ({ kind: 'string', lengthMin: 1, lengthMax }) as const;
@@ -17,7 +17,7 @@ function record<const S extends Shape>(values: S) {
 }
 
 const NAME = text(NAME_LENGTH_MAX);
-const TIERS = ['auto_execute', 'log_and_execute', 'human_approval', 'forbidden'] as const;
+export const TIERS = ['auto_execute', 'log_and_execute', 'human_approval', 'forbidden'] as const;
 const TIER = choice(...TIERS);
 
 const HOURS = closed({
@@ -78,7 +78,7 @@ const ANSWERS = closed({
   on_excess: may(choice('refuse', 'truncate')),
 });
 
-const MANIFEST = closed({
+export const MANIFEST = closed({
   server: must(NAME),
   transport: may(choice('stdio', 'http', 'sse')),
   version: may(SHORT),
@@ -101,23 +101,12 @@ const MANIFEST = closed({
   answers: may(ANSWERS),
 });
 
-type ManifestDocument = Infer<typeof MANIFEST>;
-type Tier = (typeof TIERS)[number];
-type ToolEntry = NonNullable<ManifestDocument['allowed_tools']>[number];
+export type ManifestDocument = Infer<typeof MANIFEST>;
+export type Tier = (typeof TIERS)[number];
+export type ToolEntry = NonNullable<ManifestDocument['allowed_tools']>[number];
 type TierRules = NonNullable<NonNullable<ManifestDocument['tiers']>[Tier]>;
-type LimitFields = NonNullable<TierRules['constraints']>;
+export type LimitFields = NonNullable<TierRules['constraints']>;
 type RewriteFields = NonNullable<ManifestDocument['schema_rewrites']>[string];
-type Constraint = NonNullable<RewriteFields['constrain_params']>[string];
-type HoursFields = NonNullable<ToolEntry['hours']>;
-type BreakerFields = NonNullable<ManifestDocument['circuit_breaker']>;
-
-export type {
-  BreakerFields,
-  Constraint,
-  HoursFields,
-  LimitFields,
-  ManifestDocument,
-  Tier,
-  ToolEntry,
-};
-export { MANIFEST, NAME_LENGTH_MAX, TIERS, TOOLS_MAX };
+export type Constraint = NonNullable<RewriteFields['constrain_params']>[string];
+export type HoursFields = NonNullable<ToolEntry['hours']>;
+export type BreakerFields = NonNullable<ManifestDocument['circuit_breaker']>;

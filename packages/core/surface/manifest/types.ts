@@ -4,13 +4,13 @@ import type { ParamPattern } from '../params.ts';
 import type { Hours, Rate } from './quantities.ts';
 import type { ManifestDocument, Tier } from './shape.ts';
 
-interface Limits {
+export interface Limits {
   readonly rate: Rate | undefined;
   readonly hours: Hours | undefined;
   readonly cooldownMs: number | undefined;
 }
 
-interface CompiledTool {
+export interface CompiledTool {
   /** As written; its counters are kept under it. */
   readonly name: string;
   readonly test: NameTest;
@@ -21,19 +21,19 @@ interface CompiledTool {
 }
 
 /** How a person is asked. */
-interface Confirmation {
+export interface Confirmation {
   readonly channel: string | undefined;
   readonly show: readonly string[];
   readonly timeoutMs: number | undefined;
 }
 
-interface CompiledTier {
+export interface CompiledTier {
   readonly actions: readonly NameTest[];
   readonly limits: Limits;
   readonly confirmation: Confirmation;
 }
 
-interface ParamLimit {
+export interface ParamLimit {
   readonly maximum?: number;
   readonly minimum?: number;
   readonly lengthMax?: number;
@@ -45,25 +45,25 @@ interface ParamLimit {
   readonly pattern?: { readonly source: string; readonly test: NameTest };
 }
 
-interface Constrained {
+export interface Constrained {
   readonly pattern: ParamPattern;
   readonly limit: ParamLimit;
 }
 
-interface CompiledRewrite {
+export interface CompiledRewrite {
   readonly test: NameTest;
   readonly strips: readonly ParamPattern[];
   readonly constrained: readonly Constrained[];
 }
 
-interface AllowEntry {
+export interface AllowEntry {
   readonly source: string;
   readonly test: NameTest;
   readonly exact: boolean;
   readonly allowed: boolean;
 }
 
-interface BreakerSettings {
+export interface BreakerSettings {
   readonly errorThreshold: number;
   readonly errorWindowMs: number;
   readonly latencyThresholdMs: number;
@@ -72,7 +72,7 @@ interface BreakerSettings {
   readonly maxRecoveryBackoffMs: number;
 }
 
-interface Manifest {
+export interface Manifest {
   readonly document: ManifestDocument;
   /** SHA-256 of the canonical document, its defaults written out. */
   readonly manifest_hash: string;
@@ -92,16 +92,3 @@ interface Manifest {
   readonly breaker: BreakerSettings;
   readonly answers: { readonly bytesMax: number; readonly onExcess: 'refuse' | 'truncate' };
 }
-
-export type {
-  AllowEntry,
-  BreakerSettings,
-  CompiledRewrite,
-  CompiledTier,
-  CompiledTool,
-  Confirmation,
-  Constrained,
-  Limits,
-  Manifest,
-  ParamLimit,
-};

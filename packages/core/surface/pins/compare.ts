@@ -4,7 +4,7 @@ import type { Sha256 } from '../../ports.ts';
 import { diffDefinitions, type FieldChange } from './diff.ts';
 import { type Pinned, pinOf, type ServerPins } from './pin.ts';
 
-interface Listing {
+export interface Listing {
   readonly tools: readonly unknown[];
   /**
    * The JSON of each tool, as the server wrote it; undefined for one whose text is not known: it
@@ -17,7 +17,7 @@ interface Listing {
   readonly isComplete: boolean;
 }
 
-type ToolChange =
+export type ToolChange =
   | { readonly kind: 'same' | 'added' | 'removed'; readonly name: string }
   | { readonly kind: 'changed'; readonly name: string; readonly diff: readonly FieldChange[] }
   /** Two different definitions of one name. */
@@ -25,12 +25,12 @@ type ToolChange =
   /** Too large or too deep to be remembered. */
   | { readonly kind: 'unpinnable'; readonly name: string };
 
-interface RenameCandidate {
+export interface RenameCandidate {
   readonly from: string;
   readonly to: string;
 }
 
-interface Comparison {
+export interface Comparison {
   readonly tools: readonly ToolChange[];
   /** Tools that went while one of the same content came; a rename is new + removed. */
   readonly renamed: readonly RenameCandidate[];
@@ -38,7 +38,7 @@ interface Comparison {
 }
 
 /** A tool as listed, with its pin. */
-interface SeenTool {
+export interface SeenTool {
   readonly name: string;
   readonly tool: { readonly [key: string]: unknown };
   readonly pinned: Pinned;
@@ -51,7 +51,11 @@ const NAME_LENGTH_MAX = 512;
 const RENAMES_MAX = 100;
 
 /** Compares a listing with the pins of its server; a server without pins is seen for the first time. */
-function comparePins(known: ServerPins | undefined, listing: Listing, sha256: Sha256): Comparison {
+export function comparePins(
+  known: ServerPins | undefined,
+  listing: Listing,
+  sha256: Sha256,
+): Comparison {
   const seen = seenTools(listing, sha256);
   const changes: ToolChange[] = [];
   for (const [name, tools] of seen) changes.push(changeOf(name, tools, known));
@@ -69,7 +73,7 @@ function comparePins(known: ServerPins | undefined, listing: Listing, sha256: Sh
 const UNPINNABLE: Pinned = { ok: false };
 
 /** The tools of a listing by name. What has no name cannot be called either. */
-function seenTools(
+export function seenTools(
   { tools, texts }: Listing,
   sha256: Sha256,
 ): ReadonlyMap<string, readonly SeenTool[]> {
@@ -156,6 +160,3 @@ function instructionsChange(
   if (pin.hash === pinned.hash) return 'same';
   return diffFrom(pin.definition, instructions);
 }
-
-export type { Comparison, Listing, RenameCandidate, SeenTool, ToolChange };
-export { comparePins, seenTools };

@@ -2,7 +2,7 @@
 import { isObject } from '@subluminal/contracts';
 import { visible } from '../../policy/visible.ts';
 
-interface FieldChange {
+export interface FieldChange {
   readonly kind: 'added' | 'removed' | 'changed';
   /** Like `inputSchema.properties.to.description`; empty for the whole. */
   readonly path: string;
@@ -18,7 +18,7 @@ const PATH_MAX = 200;
 const CONTEXT = 24;
 
 /** The changes from one definition to another, in the order of the fields. */
-function diffDefinitions(before: unknown, after: unknown): readonly FieldChange[] {
+export function diffDefinitions(before: unknown, after: unknown): readonly FieldChange[] {
   const found: FieldChange[] = [];
   compare({ found, path: '', depth: 0 }, before, after);
   return found;
@@ -80,6 +80,3 @@ function excerpt(value: unknown, start: number): string {
   if (typeof value !== 'string') return visible(JSON.stringify(value) ?? '', SHOWN_MAX);
   return `${start > 0 ? '…' : ''}${visible(value.slice(start), SHOWN_MAX)}`;
 }
-
-export type { FieldChange };
-export { diffDefinitions };

@@ -4,7 +4,7 @@ import { canonicalize } from '../../canon/index.ts';
 import type { Sha256 } from '../../ports.ts';
 import { isBounded } from '../bounded.ts';
 
-interface Pin {
+export interface Pin {
   readonly hash: string;
   /** What was pinned, to show what changed; absent when it is too long, or has too long numbers. */
   readonly definition?: JsonValue;
@@ -13,21 +13,21 @@ interface Pin {
   readonly acceptedAtMs: number | null;
 }
 
-interface ServerPins {
+export interface ServerPins {
   /** Null is what a server without instructions has. */
   readonly instructions: Pin | undefined;
   readonly tools: ReadonlyMap<string, Pin>;
 }
 
-interface PinStore {
+export interface PinStore {
   readonly servers: ReadonlyMap<string, ServerPins>;
 }
 
-type Pinned =
+export type Pinned =
   | { readonly ok: true; readonly hash: string; readonly canonical: string }
   | { readonly ok: false };
 
-const EMPTY_PINS: PinStore = { servers: new Map() };
+export const EMPTY_PINS: PinStore = { servers: new Map() };
 const BOUNDS = { depthMax: 128, valuesMax: 100_000 };
 const KEPT_LENGTH_MAX = 65_536;
 
@@ -35,7 +35,7 @@ const KEPT_LENGTH_MAX = 65_536;
  * The hash over a whole definition, or over instructions; not ok when it is too large or too deep.
  * `text` is the JSON that the definition was parsed from: digits that a double cannot hold count too.
  */
-function pinOf(definition: unknown, sha256: Sha256, text?: string): Pinned {
+export function pinOf(definition: unknown, sha256: Sha256, text?: string): Pinned {
   if (!isBounded(definition, BOUNDS)) return { ok: false };
   const written = canonicalize(text ?? JSON.stringify(definition ?? null));
   if (!written.ok) return { ok: false };
@@ -43,7 +43,7 @@ function pinOf(definition: unknown, sha256: Sha256, text?: string): Pinned {
 }
 
 /** A fresh pin of what was just seen. */
-function newPin(
+export function newPin(
   { hash, canonical }: Extract<Pinned, { ok: true }>,
   times: Pick<Pin, 'seenAtMs' | 'acceptedAtMs'>,
 ): Pin {
@@ -60,9 +60,6 @@ function isSameText(text: string, canonical: string): boolean {
 }
 
 /** What JSON.parse makes is JSON; undefined is all that it never makes. */
-function isJson(value: unknown): value is JsonValue {
+export function isJson(value: unknown): value is JsonValue {
   return value !== undefined;
 }
-
-export type { Pin, Pinned, PinStore, ServerPins };
-export { EMPTY_PINS, isJson, newPin, pinOf };

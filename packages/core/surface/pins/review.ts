@@ -17,7 +17,7 @@ import type { OpenedPins } from './store.ts';
 
 type Verdict = Exclude<ToolChange['kind'], 'removed'>;
 
-type PinReview =
+export type PinReview =
   | { readonly kind: 'unreadable'; readonly message: string }
   | {
       readonly kind: 'reviewed';
@@ -31,7 +31,7 @@ type PinReview =
       readonly instructionsChanged: boolean;
     };
 
-interface ReviewContext {
+export interface ReviewContext {
   readonly server: string;
   readonly sha256: Sha256;
   readonly nowMs: number;
@@ -40,7 +40,11 @@ interface ReviewContext {
 }
 
 /** Reviews a listing, or one page of it, and remembers what is new. */
-function reviewListing(opened: OpenedPins, listing: Listing, context: ReviewContext): PinReview {
+export function reviewListing(
+  opened: OpenedPins,
+  listing: Listing,
+  context: ReviewContext,
+): PinReview {
   if (!opened.ok) return { kind: 'unreadable', message: opened.message };
   const { server, sha256, before } = context;
   if (before?.kind === 'unreadable') return before;
@@ -124,12 +128,12 @@ function withServer(store: PinStore, server: string, pins: ServerPins): PinStore
 }
 
 /** What was seen of a server for the first time. */
-interface NewPins extends ServerPins {
+export interface NewPins extends ServerPins {
   readonly server: string;
 }
 
 /** The store with new pins in it. What is known already stays as it is, whoever wrote it. */
-function addPins(store: PinStore, { server, instructions, tools }: NewPins): PinStore {
+export function addPins(store: PinStore, { server, instructions, tools }: NewPins): PinStore {
   const known = store.servers.get(server);
   return withServer(store, server, {
     instructions: known?.instructions ?? instructions,
@@ -137,7 +141,7 @@ function addPins(store: PinStore, { server, instructions, tools }: NewPins): Pin
   });
 }
 
-interface Accepting {
+export interface Accepting {
   readonly server: string;
   /** The tools to accept; `instructions` says whether those are accepted as well. */
   readonly tools: readonly string[];
@@ -147,7 +151,7 @@ interface Accepting {
 }
 
 /** Takes what is listed now as what is known, for the named tools only; a removed one is forgotten. */
-function acceptPins(store: PinStore, listing: Listing, accepting: Accepting): PinStore {
+export function acceptPins(store: PinStore, listing: Listing, accepting: Accepting): PinStore {
   const { server, sha256, nowMs } = accepting;
   const known = store.servers.get(server);
   const names = new Set(accepting.tools);
@@ -166,7 +170,7 @@ function acceptPins(store: PinStore, listing: Listing, accepting: Accepting): Pi
   return withServer(store, server, { instructions: fresh ?? known?.instructions, tools });
 }
 
-type PinDecision =
+export type PinDecision =
   | { readonly kind: 'pass'; readonly isFirstSight: boolean }
   | {
       readonly kind: 'block';
@@ -179,19 +183,19 @@ const REPAIR = '`sub pins list` tells a person what is wrong; go on without this
 const PLAIN_WORD = /^[A-Za-z0-9._/-]+$/;
 
 /** The command that shows what has changed. */
-function pinsDiffOf(server: string): string {
+export function pinsDiffOf(server: string): string {
   const shown = visible(server, 120);
   const word = PLAIN_WORD.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
   return `\`sub pins diff ${word}\``;
 }
 
 /** Until somebody accepts it, the first sight is what holds. */
-function sinceWhen(pin: Pin | undefined, subject: 'it was' | 'they were'): string {
+export function sinceWhen(pin: Pin | undefined, subject: 'it was' | 'they were'): string {
   return `since ${subject} ${typeof pin?.acceptedAtMs === 'number' ? 'accepted' : 'first seen'}`;
 }
 
 /** Whether a tool may be called. What was never listed in this session is not known to be the same. */
-function decideByPins(review: PinReview | undefined, tool: string): PinDecision {
+export function decideByPins(review: PinReview | undefined, tool: string): PinDecision {
   if (review === undefined) return block('PIN_UNVERIFIED', tool, { hint: LIST });
   if (review.kind === 'unreadable') return block('PIN_STORE_UNREADABLE', tool, { hint: REPAIR });
   const { server, store } = review;
@@ -236,6 +240,3 @@ function block(
   const message = `\`${visible(tool, 120)}\` is blocked: ${reason}`;
   return { kind: 'block', reason_code, message, hint };
 }
-
-export type { Accepting, NewPins, PinDecision, PinReview, ReviewContext };
-export { acceptPins, addPins, decideByPins, pinsDiffOf, reviewListing, sinceWhen };

@@ -4,7 +4,7 @@ import { canonicalize } from '../../canon/index.ts';
 import type { Sha256 } from '../../ports.ts';
 import { isJson, type Pin, type PinStore, pinOf, type ServerPins } from './pin.ts';
 
-type OpenedPins =
+export type OpenedPins =
   | { readonly ok: true; readonly store: PinStore }
   | { readonly ok: false; readonly code: 'SUB_PINS_UNREADABLE'; readonly message: string };
 
@@ -53,7 +53,7 @@ function unreadable(message: string): Extract<OpenedPins, { ok: false }> {
 }
 
 /** Reads the file. Each definition is held against its hash: a store that was edited is no proof. */
-function parsePins(text: string, sha256: Sha256): OpenedPins {
+export function parsePins(text: string, sha256: Sha256): OpenedPins {
   if (text.length > LENGTH_MAX) return unreadable(`longer than ${LENGTH_MAX} characters`);
   // Also refuses repeated keys, of which two readers would take two different ones.
   const canonical = canonicalize(text);
@@ -117,7 +117,7 @@ function pinAt(value: unknown, sha256: Sha256): Pin | Unreadable {
 }
 
 /** The file as text: a line for each pin, names in one order, so that a diff of it can be read. */
-function writePins(store: PinStore): string {
+export function writePins(store: PinStore): string {
   const servers = sorted(store.servers).map(([name, { instructions, tools }]) => {
     const first =
       instructions === undefined ? '' : `      "instructions": ${pinText(instructions)},\n`;
@@ -139,6 +139,3 @@ function pinText({ hash, definition, seenAtMs, acceptedAtMs }: Pin): string {
   const kept = definition === undefined ? {} : { definition };
   return JSON.stringify({ hash, seen_at_ms: seenAtMs, accepted_at_ms: acceptedAtMs, ...kept });
 }
-
-export type { OpenedPins };
-export { parsePins, writePins };

@@ -6,7 +6,7 @@ import { NAME_LENGTH_MAX, TOOLS_MAX } from '../manifest/shape.ts';
 import { escapeName } from '../names.ts';
 import { type Guess, guessOf } from './words.ts';
 
-interface Introspected {
+export interface Introspected {
   /** As the server is configured, not as it calls itself. */
   readonly server: string;
   readonly transport: 'stdio' | 'http' | 'sse';
@@ -23,7 +23,7 @@ const ASK_RATE = '10/minute';
 const SAYS_MAX = 100;
 
 /** The text of the proposal; it compiles, and allows nothing by itself that may change something. */
-function proposeManifest(introspected: Introspected): string {
+export function proposeManifest(introspected: Introspected): string {
   const { server, transport, serverInfo, tools, prompts = [], resources = [] } = introspected;
   const named = uniqueBy(tools, 'name');
   const left = tools.length - named.length;
@@ -145,6 +145,3 @@ function quoted(text: string): string {
     return char.length > 1 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
   });
 }
-
-export type { Introspected };
-export { proposeManifest };

@@ -1,7 +1,7 @@
 // What the name of a tool tells of what it does. Names are chosen by the server, so they are a
 // first guess for a reviewer; they never allow what a person has not seen.
 
-type Guess = 'read' | 'write' | 'destroy' | 'unknown';
+export type Guess = 'read' | 'write' | 'destroy' | 'unknown';
 
 const READ = new Set(
   `check contains count describe diff exists explain fetch filter find get grep head help info
@@ -35,7 +35,7 @@ function wordsOf(name: string): readonly string[] {
 }
 
 /** The strongest thing that any word of the name says. */
-function guessOf(name: string): Guess {
+export function guessOf(name: string): Guess {
   const words = wordsOf(name);
   if (words.some((word) => DESTROY.has(word))) return 'destroy';
   if (words.some((word) => WRITE.has(word))) return 'write';
@@ -43,6 +43,3 @@ function guessOf(name: string): Guess {
   if (/[^ -~]/.test(name)) return 'unknown';
   return words.some((word) => READ.has(word)) ? 'read' : 'unknown';
 }
-
-export type { Guess };
-export { guessOf };

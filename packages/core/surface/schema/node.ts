@@ -2,7 +2,7 @@
 import { isObject } from '@subluminal/contracts';
 
 /** A schema that is an object; of the two boolean ones, `true` becomes an empty object. */
-type Node = { [keyword: string]: unknown };
+export type Node = { [keyword: string]: unknown };
 
 const DEPTH_MAX = 64;
 const VALUES_MAX = 20_000;
@@ -21,7 +21,7 @@ const NAMED = [
 ] as const;
 
 /** A copy of the schema, or undefined when it is too large or too deep to be looked through. */
-function copySchema(schema: unknown): Node | undefined {
+export function copySchema(schema: unknown): Node | undefined {
   const left = { values: VALUES_MAX };
   const copied = copyValue(schema, left, 0);
   if (left.values < 0) return undefined;
@@ -65,41 +65,41 @@ function mapValues(object: Node, change: (value: unknown) => unknown): Node {
 }
 
 /** Every schema directly inside of this one. */
-function childrenOf(node: Node): readonly Node[] {
+export function childrenOf(node: Node): readonly Node[] {
   const found: unknown[] = SINGLE.map((keyword) => node[keyword]);
   for (const keyword of LISTS) found.push(...listAt(node, keyword));
   for (const keyword of NAMED) found.push(...Object.values(namedAt(node, keyword)));
   return found.filter(isObject);
 }
 
-function listAt(node: Node, keyword: string): readonly unknown[] {
+export function listAt(node: Node, keyword: string): readonly unknown[] {
   const value: unknown = node[keyword];
   return Array.isArray(value) ? value : [];
 }
 
-function namedAt(node: Node, keyword: string): Node {
+export function namedAt(node: Node, keyword: string): Node {
   const value: unknown = node[keyword];
   return isObject(value) ? value : {};
 }
 
-function namesAt(node: Node, keyword: string): readonly string[] {
+export function namesAt(node: Node, keyword: string): readonly string[] {
   return listAt(node, keyword).filter((name) => typeof name === 'string');
 }
 
 /** The types that a schema allows; undefined when it does not say. */
-function typesOf(node: Node): readonly string[] | undefined {
+export function typesOf(node: Node): readonly string[] | undefined {
   const type: unknown = node['type'];
   if (typeof type === 'string') return [type];
   return Array.isArray(type) ? namesAt(node, 'type') : undefined;
 }
 
-function can(node: Node, type: 'object' | 'array'): boolean {
+export function can(node: Node, type: 'object' | 'array'): boolean {
   if (Array.isArray(node['enum']) || Object.hasOwn(node, 'const')) return false;
   return typesOf(node)?.includes(type) ?? true;
 }
 
 /** What a reference within the same schema leads to. */
-function resolveRef(root: Node, reference: unknown): Node | undefined {
+export function resolveRef(root: Node, reference: unknown): Node | undefined {
   if (typeof reference !== 'string' || !reference.startsWith('#')) return undefined;
   const pointer = decoded(reference.slice(1));
   if (pointer === '') return root;
@@ -120,6 +120,3 @@ function decoded(text: string): string | undefined {
     return undefined;
   }
 }
-
-export type { Node };
-export { can, childrenOf, copySchema, listAt, namedAt, namesAt, resolveRef, typesOf };

@@ -15,7 +15,7 @@ import {
 } from './survey.ts';
 import { tighten } from './tighten.ts';
 
-type SchemaNoteKind =
+export type SchemaNoteKind =
   /** Members that nobody described may stand here; a forbidden one is found only in the call. */
   | 'open'
   /** A limit that a schema cannot express. */
@@ -29,20 +29,20 @@ type SchemaNoteKind =
   /** The manifest limits a parameter that the schema does not have. */
   | 'unknown_param';
 
-interface SchemaNote {
+export interface SchemaNote {
   readonly kind: SchemaNoteKind;
   readonly path: string;
   readonly detail: string;
 }
 
-type Rewritten =
+export type Rewritten =
   | { readonly ok: true; readonly schema: Node; readonly notes: readonly SchemaNote[] }
   | { readonly ok: false };
 
 const NOTES_MAX = 100;
 
 /** Rewrites a schema; not ok when it is too large to be understood. */
-function rewriteSchema(schema: unknown, rules: ParamRules): Rewritten {
+export function rewriteSchema(schema: unknown, rules: ParamRules): Rewritten {
   const root = copySchema(schema);
   const survey = root === undefined ? undefined : surveySchema(root, rules);
   if (root === undefined || survey === undefined) return { ok: false };
@@ -185,6 +185,3 @@ function unknownParams(plans: readonly Plan[], rules: ParamRules): readonly Sche
       detail: 'no such parameter',
     }));
 }
-
-export type { Rewritten, SchemaNote, SchemaNoteKind };
-export { rewriteSchema };

@@ -16,7 +16,7 @@ interface Visit {
   readonly covered: boolean;
 }
 
-interface Plan {
+export interface Plan {
   readonly node: Node;
   readonly path: ParamPath;
   readonly strips: Set<string>;
@@ -27,7 +27,7 @@ interface Plan {
   readonly met: Set<string>;
 }
 
-interface Survey {
+export interface Survey {
   readonly plans: readonly Plan[];
   /** References that lead out of the schema, and places beyond the bounds. */
   readonly unseen: readonly ParamPath[];
@@ -46,7 +46,7 @@ interface Surveying {
 }
 
 /** The survey of a schema, or undefined when it has no end within the bounds. */
-function surveySchema(root: Node, rules: ParamRules): Survey | undefined {
+export function surveySchema(root: Node, rules: ParamRules): Survey | undefined {
   const surveying: Surveying = { root, rules, plans: new Map(), unseen: [], queue: [] };
   surveying.queue.push({
     node: root,
@@ -123,7 +123,7 @@ function noteStrips({ rules }: Surveying, plan: Plan, { path }: Visit): void {
 }
 
 /** Whether the manifest blocks or strips the parameter at a path. */
-function isForbidden(rules: ParamRules, path: ParamPath): boolean {
+export function isForbidden(rules: ParamRules, path: ParamPath): boolean {
   if (rules.blocked.some((pattern) => means(pattern, path, rules.tool))) return true;
   return rules.strips.some((pattern) => means(pattern, path));
 }
@@ -167,7 +167,7 @@ function visitInPlace(surveying: Surveying, node: Node, visit: Visit): void {
   else queue.push({ node: target, visit: inner });
 }
 
-function branchesOf(node: Node): readonly Node[] {
+export function branchesOf(node: Node): readonly Node[] {
   const lists = ['anyOf', 'oneOf', 'allOf'].flatMap((keyword) => listAt(node, keyword));
   const dependent = Object.values(namedAt(node, 'dependentSchemas'));
   return [...lists, node['then'], node['else'], ...dependent].filter(isObject);
@@ -182,7 +182,7 @@ const OBJECT_WORDS = [
 ];
 
 /** A schema that says nothing of members itself, and leaves that to one branch at a time. */
-function isTransparent(node: Node): boolean {
+export function isTransparent(node: Node): boolean {
   if (OBJECT_WORDS.some((keyword) => Object.hasOwn(node, keyword))) return false;
   const groups = ['anyOf', 'oneOf', 'allOf', '$ref'].filter((keyword) =>
     Object.hasOwn(node, keyword),
@@ -192,7 +192,7 @@ function isTransparent(node: Node): boolean {
 }
 
 /** Whether every branch only narrows what the schema itself lists, so that closing it is sound. */
-function onlyNarrowed(node: Node): boolean {
+export function onlyNarrowed(node: Node): boolean {
   if (!isObject(node['properties'])) return false;
   const own = new Set(Object.keys(namedAt(node, 'properties')));
   if (Object.hasOwn(node, '$ref')) return false;
@@ -204,11 +204,8 @@ function onlyNarrowed(node: Node): boolean {
 }
 
 /** Whether a part of the schema speaks of one of these names. */
-function mentions(node: Node, names: ReadonlySet<string>): boolean {
+export function mentions(node: Node, names: ReadonlySet<string>): boolean {
   const own = [...Object.keys(namedAt(node, 'properties')), ...namesAt(node, 'required')];
   if (own.some((name) => names.has(name))) return true;
   return childrenOf(node).some((child) => mentions(child, names));
 }
-
-export type { Plan, Survey };
-export { branchesOf, isForbidden, isTransparent, mentions, onlyNarrowed, surveySchema };

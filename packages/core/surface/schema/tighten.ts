@@ -4,7 +4,7 @@ import { brokenLimit, isTextual, RECIPIENT_SEPARATORS } from '../limits.ts';
 import type { ParamLimit } from '../manifest/types.ts';
 import { can, listAt, type Node, typesOf } from './node.ts';
 
-interface Tightened {
+export interface Tightened {
   /** No value fits any more: the limit is for another type than the parameter has. */
   readonly impossible: boolean;
   /** What the schema cannot say, so that only the check of the call does. */
@@ -20,7 +20,7 @@ interface Place {
 }
 
 /** Changes the node; the caller owns it. */
-function tighten(node: Node, limit: ParamLimit, place: Place): Tightened {
+export function tighten(node: Node, limit: ParamLimit, place: Place): Tightened {
   const unsaid: string[] = [];
   let impossible = !fitTypes(node, limit, place);
   if (limit.maximum !== undefined) lower(node, 'maximum', limit.maximum);
@@ -184,6 +184,3 @@ function dropDefault(node: Node, limit: ParamLimit): boolean {
   delete node['default'];
   return true;
 }
-
-export type { Tightened };
-export { tighten };

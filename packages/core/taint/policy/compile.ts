@@ -7,12 +7,12 @@ import type { RunFlag, SinkKind, Trust } from '../types.ts';
 import { DEFAULT_SINKS } from './default-sinks.ts';
 import type { TaintSection } from './shape.ts';
 
-interface ToolName {
+export interface ToolName {
   readonly server: string;
   readonly tool: string;
 }
 
-interface TaintPolicy {
+export interface TaintPolicy {
   readonly onTaint: 'ask' | 'block' | 'tag';
   readonly trustedClears: 'earlier' | 'any';
   /** Whether what a tool answers is trusted. */
@@ -32,7 +32,7 @@ interface TaintPolicy {
 
 type Test = (text: string) => boolean;
 
-function compileTaint(section: TaintSection = {}): TaintPolicy {
+export function compileTaint(section: TaintSection = {}): TaintPolicy {
   const sources = (section.sources ?? []).map((rule) => ({ ...rule, fits: toolTest(rule) }));
   const written = section.sinks ?? [];
   const all = section.default_sinks === false ? written : [...written, ...DEFAULT_SINKS];
@@ -113,6 +113,3 @@ function allowTest(allow: NonNullable<TaintSection['allow']>): TaintPolicy['allo
     return false;
   };
 }
-
-export type { TaintPolicy, ToolName };
-export { compileTaint };

@@ -2,7 +2,7 @@
 import type { SinkRule } from './shape.ts';
 
 /** Names are compared without case, `_` and `-`: `chat_id` is also `chatId`. */
-const DEFAULT_SINKS: readonly SinkRule[] = [
+export const DEFAULT_SINKS: readonly SinkRule[] = [
   {
     kind: 'recipient',
     args: [
@@ -104,5 +104,3 @@ const DEFAULT_SINKS: readonly SinkRule[] = [
     ],
   },
 ];
-
-export { DEFAULT_SINKS };

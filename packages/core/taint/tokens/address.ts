@@ -1,12 +1,12 @@
 // Addresses: e-mail and web, in one spelling.
 import { hostOf, looksLikeHost, NUMBER_HOST } from './host.ts';
 
-interface Email {
+export interface Email {
   readonly address: string;
   readonly host: string;
 }
 
-interface WebAddress {
+export interface WebAddress {
   readonly host: string;
   /** Host, path and query, without scheme, port and fragment; `host` alone when there is no path. */
   readonly address: string;
@@ -17,13 +17,13 @@ const SCHEMES =
   /[a-z][a-z0-9+.-]{1,20}:(?=[/\\]{2})|(?<![a-z0-9+.-])(?:https?|wss?|ftp):|(?<=^|[=@])(?=[/\\]{2})/i;
 const ADDRESS_LENGTH_MAX = 512;
 /** Everybody's mail: that one sender has an address there says nothing of the next. */
-const SHARED_MAIL: ReadonlySet<string> = new Set(
+export const SHARED_MAIL: ReadonlySet<string> = new Set(
   `gmail.com googlemail.com outlook.com hotmail.com live.com msn.com yahoo.com icloud.com me.com
    aol.com proton.me protonmail.com gmx.de gmx.net gmx.com web.de mail.com mail.ru yandex.ru
    fastmail.com zoho.com qq.com 163.com`.split(/\s+/),
 );
 
-function emailsIn(word: string): readonly Email[] {
+export function emailsIn(word: string): readonly Email[] {
   if (!word.includes('@')) return [];
   const found: Email[] = [];
   for (const [match] of word.matchAll(EMAIL)) {
@@ -41,7 +41,7 @@ function emailsIn(word: string): readonly Email[] {
 }
 
 /** Addresses with a scheme anywhere in a word, those in a query of another included. */
-function webAddressesIn(word: string): readonly WebAddress[] {
+export function webAddressesIn(word: string): readonly WebAddress[] {
   const found: WebAddress[] = [];
   for (const [index, part] of word.split(SCHEMES).entries()) {
     // Browsers take backslashes for slashes, and any number of them for two.
@@ -74,7 +74,7 @@ function webAddress(rest: string): WebAddress | undefined {
 }
 
 /** The addresses above, nearest first: without the query, then folder by folder, the host left out. */
-function addressesAbove(address: string): readonly string[] {
+export function addressesAbove(address: string): readonly string[] {
   const [path = ''] = address.split('?', 1);
   const above = path === address ? [] : [path.replace(/\/+$/, '')];
   for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
@@ -82,6 +82,3 @@ function addressesAbove(address: string): readonly string[] {
   }
   return above.filter((one) => one.includes('/'));
 }
-
-export type { Email, WebAddress };
-export { addressesAbove, emailsIn, SHARED_MAIL, webAddressesIn };

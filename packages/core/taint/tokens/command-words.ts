@@ -3,7 +3,7 @@ import { readShell, type ShellReading, type ShellWord, UNKNOWN } from '../../she
 import { looksLikeHost, plainNumberHost } from './host.ts';
 
 /** Run the command that stands behind them, and behind their options. */
-const WRAPPERS: ReadonlySet<string> = new Set(
+export const WRAPPERS: ReadonlySet<string> = new Set(
   `sudo doas env nohup time exec command builtin xargs nice ionice timeout stdbuf setsid busybox
    unbuffer watch strace parallel flock chroot ! if elif while until`.split(/\s+/),
 );
@@ -21,7 +21,7 @@ const JOINED_MAX = 16_384;
 const SOME_PROCESS = new RegExp(`/proc/(?:${UNKNOWN}|\\$\\w{1,64})(?=/)`, 'g');
 /** Several options in one word; a value may stand behind any of them. */
 const OPTIONS = /^-[A-Za-z0-9]{2,8}/;
-const SOCKET = /^\/dev\/(?:tcp|udp)\/([^/]+)/;
+export const SOCKET = /^\/dev\/(?:tcp|udp)\/([^/]+)/;
 
 interface CommandNames {
   readonly reading: ShellReading;
@@ -36,7 +36,7 @@ interface CommandNames {
 }
 
 /** Everything that a command line names when a shell has read it. */
-function commandNames(line: string): CommandNames {
+export function commandNames(line: string): CommandNames {
   const reading = readShell(line);
   const names = new Set<string>();
   for (const { texts } of reading.words) {
@@ -120,12 +120,12 @@ function unwrapped(words: readonly string[]): readonly (readonly string[])[] {
   return [own, ...tails];
 }
 
-function isAssignment(word: string): boolean {
+export function isAssignment(word: string): boolean {
   return /^\w+\+?=/.test(word);
 }
 
 /** `/usr/bin/curl` is `curl`. */
-function programOf(word: string): string {
+export function programOf(word: string): string {
   return word.slice(word.lastIndexOf('/') + 1);
 }
 
@@ -157,5 +157,3 @@ function foldersIn(words: readonly ShellWord[]): readonly string[] {
     })
     .filter((folder) => folder !== '');
 }
-
-export { commandNames, isAssignment, programOf, SOCKET, WRAPPERS };

@@ -16,7 +16,7 @@ const STARTERS: ReadonlySet<string> = new Set(
 const WORDS_MAX = 12;
 const LINE_LENGTH_MAX = 1_024;
 
-interface CommandLine {
+export interface CommandLine {
   readonly words: readonly string[];
 }
 
@@ -36,7 +36,7 @@ function wordsOf(piece: string): readonly string[] {
 }
 
 /** The command lines of ordinary text: from each word that starts one to the end of its piece. */
-function commandsIn(text: string): readonly CommandLine[] {
+export function commandsIn(text: string): readonly CommandLine[] {
   const found: CommandLine[] = [];
   for (const piece of new Set(piecesOf(text))) {
     const command = startedIn(wordsAll(piece));
@@ -67,17 +67,14 @@ function nameOf(word: string): string {
 }
 
 /** Every command that a value given as a command would run. */
-function commandsOf(value: string): readonly CommandLine[] {
+export function commandsOf(value: string): readonly CommandLine[] {
   return piecesOf(value)
     .map((piece) => ({ words: wordsOf(piece) }))
     .filter(({ words }) => words.length > 0);
 }
 
 /** As a key; the program is called by its name, wherever it lies. */
-function commandKey(words: readonly string[]): string {
+export function commandKey(words: readonly string[]): string {
   const [first = '', ...rest] = words;
   return [nameOf(first), ...rest].join(' ').replace(/[.,:!?]+$/, '');
 }
-
-export type { CommandLine };
-export { commandKey, commandsIn, commandsOf };

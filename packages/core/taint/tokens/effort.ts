@@ -1,7 +1,7 @@
 // How much looking a text may cost. What it is counted in is about the work for one character.
 
 /** Counts down; what is beyond the limit is not looked at, and the one who asks knows it. */
-class Effort {
+export class Effort {
   #left: number;
   #isSpent = false;
 
@@ -28,5 +28,3 @@ class Effort {
     return false;
   }
 }
-
-export { Effort };

@@ -10,7 +10,7 @@ const PART_LENGTH = 4_096;
 const SHIFT_MAX = 64;
 
 /** Compatible forms become one, and what is invisible goes: `ｅｖｉｌ` is `evil`. */
-function folded(text: string, lengthMax: number = Number.MAX_SAFE_INTEGER): string {
+export function folded(text: string, lengthMax: number = Number.MAX_SAFE_INTEGER): string {
   if (ASCII_ONLY.test(text)) return text.slice(0, lengthMax);
   const plain = text.replace(MARKS, '$1');
   let found = '';
@@ -36,5 +36,3 @@ function cutAfter(text: string, from: number): number {
   }
   return Math.min(text.length, from + SHIFT_MAX);
 }
-
-export { folded };

@@ -4,10 +4,10 @@ import { decodePunycode } from './punycode.ts';
 const LABEL = /^[\p{L}\p{N}\p{M}_-]{1,63}$/u;
 const HOST_LENGTH_MAX = 253;
 /** Numbers without dots that are long enough for an address. */
-const NUMBER_HOST = /^(?:0x[0-9a-f]{7,8}|\d{8,11})$/i;
+export const NUMBER_HOST = /^(?:0x[0-9a-f]{7,8}|\d{8,11})$/i;
 
 /** The host of `user@host:port`, in one spelling; undefined when it can't be a host. */
-function hostOf(authority: string): string | undefined {
+export function hostOf(authority: string): string | undefined {
   const place = authority.slice(authority.lastIndexOf('@') + 1);
   const [, v6] = /^\[([0-9a-f:.%]{2,64})\]/i.exec(place) ?? [];
   if (v6 !== undefined) return `[${v6.toLowerCase()}]`;
@@ -45,7 +45,7 @@ function ipv4Of(name: string): string | undefined {
 }
 
 /** The address behind a number that nobody writes for anything else: `0xcb.0.113.77`, `203.0.29005`. */
-function plainNumberHost(word: string): string | undefined {
+export function plainNumberHost(word: string): string | undefined {
   const name = word.slice(word.lastIndexOf('@') + 1);
   const isNumber = /^(?:0x[0-9a-f]{1,8}|\d{1,11})(?:\.(?:0x[0-9a-f]{1,8}|\d{1,11})){0,3}$/i.test(
     name,
@@ -55,7 +55,7 @@ function plainNumberHost(word: string): string | undefined {
 }
 
 /** A name with dots that ends like a domain, or an address in dots; not `3.14` and not `v1.2`. */
-function looksLikeHost(word: string): boolean {
+export function looksLikeHost(word: string): boolean {
   const name = word.replace(/:\d{1,5}$/, '').replace(/\.$/, '');
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(name)) return true;
   return /^[^.\s/@]{1,63}(?:\.[^.\s/@]{1,63}){0,8}\.(?:\p{L}{2,24}|xn--[a-z0-9-]{2,59})$/iu.test(
@@ -64,12 +64,10 @@ function looksLikeHost(word: string): boolean {
 }
 
 /** The hosts above: `a.b.evil.example` → `b.evil.example`, `evil.example`. */
-function hostsAbove(host: string): readonly string[] {
+export function hostsAbove(host: string): readonly string[] {
   if (host.startsWith('[') || /^[\d.]+$/.test(host)) return [];
   const labels = host.split('.');
   const above: string[] = [];
   for (let from = 1; from <= labels.length - 2; from++) above.push(labels.slice(from).join('.'));
   return above;
 }
-
-export { hostOf, hostsAbove, looksLikeHost, NUMBER_HOST, plainNumberHost };

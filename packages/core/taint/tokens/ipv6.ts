@@ -3,7 +3,7 @@
 const GROUPS = 8;
 
 /** `[::ffff:c000:203]` → `192.0.2.3`; others in brackets get a name, the rest stays as it is. */
-function plainIpv6(text: string): string {
+export function plainIpv6(text: string): string {
   const isBracketed = text.startsWith('[');
   const [bare = ''] = (isBracketed ? text.slice(1, -1) : text).split('%', 1);
   const groups = groupsOf(bare);
@@ -53,5 +53,3 @@ function ipv4In(groups: readonly number[]): string | undefined {
 function dotted(high = 0, low = 0): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
-
-export { plainIpv6 };

@@ -2,7 +2,7 @@
 import { keyOf } from './key.ts';
 
 /** Stands before the digits of a number that JSON has rounded: which ones it had is not known. */
-const ROUNDED = '~';
+export const ROUNDED = '~';
 /** A number with fewer digits is exact. */
 const ROUNDED_DIGITS_MIN = 16;
 const NUMBER = /~?\d(?:[ ()./-]{0,3}\d){5,33}/g;
@@ -19,7 +19,7 @@ const GROUPS_MAX = 8;
 const TAIL_DIGITS = 9;
 
 /** What was read is remembered; of what is sent, all under which it may have been read. */
-function* numberKeysIn(text: string, use: 'read' | 'sent' = 'read'): Generator<string> {
+export function* numberKeysIn(text: string, use: 'read' | 'sent' = 'read'): Generator<string> {
   for (const [match] of text.matchAll(NUMBER)) {
     yield* roundedKeys(match, use);
     for (const digits of readings(match)) {
@@ -85,5 +85,3 @@ function mod97(text: string): number {
   }
   return rest;
 }
-
-export { numberKeysIn, ROUNDED };

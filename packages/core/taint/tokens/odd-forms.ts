@@ -9,7 +9,7 @@ const IPV6 =
   /\[[0-9a-f:.]{2,45}(?:%[\w.-]{1,16})?\]|(?<![\w:.])(?:0{0,4}:){2,5}ffff:[0-9a-f:.]{3,15}/gi;
 
 /** Hosts of addresses, in one piece and by their number. */
-function withPlainPlaces(text: string): string {
+export function withPlainPlaces(text: string): string {
   if (!text.includes(':')) return text;
   const whole = /[\t\r\n]/.test(text)
     ? text.replace(BROKEN_HOST, (match) => match.replace(/[\t\r\n]+/g, ''))
@@ -18,7 +18,7 @@ function withPlainPlaces(text: string): string {
 }
 
 /** `"eve"@evil.example`, `eve(x)@evil.example`, `eve @evil.example`: RFC 5322 takes them all. */
-function withPlainMail(text: string): string {
+export function withPlainMail(text: string): string {
   if (!text.includes('@')) return text;
   return text
     .replace(/\s{0,4}\([^()@]{0,64}\)\s{0,4}(?=@)/g, '')
@@ -31,5 +31,3 @@ function withPlainMail(text: string): string {
     .replace(/(?<=@[\p{L}\p{N}.-]{1,253})[\t\r\n]{1,4}(?=\.[\p{L}\p{N}])/gu, '')
     .replace(/(?<=@[\p{L}\p{N}.-]{1,253}\.)[\t\r\n]{1,4}(?=[\p{L}\p{N}])/gu, '');
 }
-
-export { withPlainMail, withPlainPlaces };

@@ -11,7 +11,7 @@ const PROCESS_ROOTS =
   /^(?:\/proc\/(?:self|thread-self|\d{1,10})(?:\/task\/\d{1,10})?\/root(?=\/|$))+/;
 
 /** The path, its case kept; undefined when there is nothing of a path in it. */
-function pathOf(word: string): string | undefined {
+export function pathOf(word: string): string | undefined {
   // Whoever opens a file ends its name there.
   const [name = ''] = word.split('\0', 1);
   const slashes = withoutScheme(name).replaceAll('\\', '/').replace(PROCESS_FOLDER, '.');
@@ -43,18 +43,18 @@ function fromRoot(path: string): string {
 }
 
 /** A path that climbs out of where it starts may end anywhere: also as seen from the root. */
-function climbedTo(path: string): string | undefined {
+export function climbedTo(path: string): string | undefined {
   const rest = path.replace(/^(?:\.\.\/)+/, '');
   return rest === path || rest === '..' ? undefined : fromRoot(`/${rest}`);
 }
 
 /** Written as a path and as nothing else: from the root, the home folder, a drive, or `./`. */
-function isRooted(word: string): boolean {
+export function isRooted(word: string): boolean {
   return /^(?:\/(?!\/)|~[\w.-]{0,32}[/\\]|\.{1,2}[/\\]|[a-z]:[/\\]|\\\\|file:\/\/)/i.test(word);
 }
 
 /** `and/or` is no path; `src/index.ts` and `a/b/c` are. */
-function looksLikePath(word: string): boolean {
+export function looksLikePath(word: string): boolean {
   if (!/[/\\]/.test(word)) return false;
   if (isRooted(word)) return true;
   const segments = word.split(/[/\\]+/).filter((segment) => segment !== '');
@@ -62,7 +62,7 @@ function looksLikePath(word: string): boolean {
 }
 
 /** The folders that a path is in, nearest first; `/tmp` or `src` alone says nothing. */
-function pathsAbove(path: string): readonly string[] {
+export function pathsAbove(path: string): readonly string[] {
   const above: string[] = [];
   for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
     const folder = path.slice(0, end);
@@ -73,7 +73,7 @@ function pathsAbove(path: string): readonly string[] {
 }
 
 /** The path as seen from each folder above it, longest first: two segments at least. */
-function pathsBelow(path: string): readonly string[] {
+export function pathsBelow(path: string): readonly string[] {
   const segments = path.split('/').filter((segment) => segment !== '');
   const below: string[] = [];
   const first = Math.max(path.startsWith('/') ? 0 : 1, segments.length - STEPS_MAX);
@@ -82,5 +82,3 @@ function pathsBelow(path: string): readonly string[] {
   }
   return below;
 }
-
-export { climbedTo, isRooted, looksLikePath, pathOf, pathsAbove, pathsBelow };

@@ -10,7 +10,7 @@ const POINT_FIRST = 128;
 const POINT_MAX = 0x10_ff_ff;
 
 /** The letters of a label without its `xn--`; undefined when it is not punycode. */
-function decodePunycode(encoded: string): string | undefined {
+export function decodePunycode(encoded: string): string | undefined {
   const split = encoded.lastIndexOf('-');
   const points = Array.from(split > 0 ? encoded.slice(0, split) : '', (char) => char.charCodeAt(0));
   if (points.some((point) => point >= POINT_FIRST)) return undefined;
@@ -54,5 +54,3 @@ function digitOf(code: number): number | undefined {
   if (code >= 0x41 && code <= 0x5a) return code - 0x41;
   return undefined;
 }
-
-export { decodePunycode };

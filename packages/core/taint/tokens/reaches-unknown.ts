@@ -26,7 +26,7 @@ const HARMLESS = /\$(?:HOME|PWD|OLDPWD|USER|LOGNAME|TMPDIR|SHELL)(?!\w)/g;
  * Whether a command may reach a machine whose name nobody can look at: because only the running
  * shell knows it, or because there is more in the command than is looked at.
  */
-function reachesUnknown(line: string): boolean {
+export function reachesUnknown(line: string): boolean {
   const { reading, isWhole } = commandNames(line);
   if (!isWhole) return true;
   const isSocket = (text: string) => isUnknown(SOCKET.exec(text)?.[1] ?? '');
@@ -68,5 +68,3 @@ function isUnknown(text: string): boolean {
   const rest = text.replace(HARMLESS, '');
   return rest.includes(UNKNOWN) || /\$\w/.test(rest);
 }
-
-export { reachesUnknown };

@@ -22,7 +22,7 @@ const ENTITIES: { readonly [name: string]: string } = {
 };
 
 /** The text itself first, then what it becomes when it is decoded, each once. */
-function spellingsOf(text: string, effort = new Effort(UNITS_MAX)): readonly string[] {
+export function spellingsOf(text: string, effort = new Effort(UNITS_MAX)): readonly string[] {
   let current = taken(text, effort, 1);
   const found = new Set([current]);
   for (let round = 0; round < ROUNDS_MAX && !effort.isSpent; round++) {
@@ -95,5 +95,3 @@ function withoutBrackets(text: string): string {
     .replace(/\s{0,4}[[({]\s{0,4}(?:dot|\.)\s{0,4}[\])}]\s{0,4}/gi, '.')
     .replace(/[[({]:[\])}]/g, ':');
 }
-
-export { spellingsOf };

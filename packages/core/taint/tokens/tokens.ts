@@ -18,7 +18,7 @@ const HANDLE = /^[@#][\p{L}\p{N}_][\p{L}\p{N}_.-]{1,63}$/u;
  * The keys of everything in a text that is worth remembering; one text may give a key twice. Those
  * of one word come together: a host says less than the address that it stands in.
  */
-function* keysIn(text: string): Generator<readonly string[]> {
+export function* keysIn(text: string): Generator<readonly string[]> {
   for (const word of new Set(wordsIn(text))) {
     if (!PLAIN_WORD.test(word)) yield [...wordKeys(word)];
   }
@@ -32,7 +32,7 @@ function* keysIn(text: string): Generator<readonly string[]> {
   }
 }
 
-function wordsIn(text: string): readonly string[] {
+export function wordsIn(text: string): readonly string[] {
   const found: string[] = [];
   for (const piece of text.split(SEPARATORS)) {
     // Most pieces of most texts are short and plain.
@@ -89,12 +89,10 @@ function* pathKeys(word: string): Generator<string> {
 }
 
 /** Letters and digits mixed, or very long: account names, wallets, hashes, ids. */
-function* identifierKeys(word: string): Generator<string> {
+export function* identifierKeys(word: string): Generator<string> {
   for (const part of word.split(/[=:/?&#.@\\]+/)) {
     if (part.length < 8 || !/^[\p{L}\p{N}_-]+$/u.test(part)) continue;
     const mixed = /\d/.test(part) && /\p{L}/u.test(part);
     if (mixed || part.length >= 20) yield keyOf('identifier', part.replace(/[-_]/g, ''));
   }
 }
-
-export { identifierKeys, keysIn, wordsIn };

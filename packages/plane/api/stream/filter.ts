@@ -3,9 +3,9 @@ import type { ApiStreamQuery, Event } from '@subluminal/contracts';
 
 const UNSTORABLE = /[\0\uD800-\uDFFF]/;
 
-type Wants = (event: Event) => boolean;
+export type Wants = (event: Event) => boolean;
 
-function wantsOf({ run, agent, server, tool, decision }: ApiStreamQuery): Wants {
+export function wantsOf({ run, agent, server, tool, decision }: ApiStreamQuery): Wants {
   return (event) => {
     if (!isSame(event.run_id, run) || !isSame(event.agent_id, agent)) return false;
     if (decision !== undefined && !isDecided(event, decision)) return false;
@@ -48,6 +48,3 @@ function namesOf(event: Event): Names {
       return {};
   }
 }
-
-export type { Wants };
-export { wantsOf };

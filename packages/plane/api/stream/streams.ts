@@ -26,7 +26,7 @@ interface Upgrade {
 /** A client has nothing to say but pongs and goodbye. */
 const MESSAGE_BYTES_MAX = 1_024;
 
-class Streams {
+export class Streams {
   readonly #options: StreamsOptions;
   readonly #server = new WebSocketServer({
     noServer: true,
@@ -97,5 +97,3 @@ function refuse({ request, socket }: Upgrade, problem: Problem): void {
   response.on('finish', () => socket.end(() => socket.destroy()));
   sendProblem(response, problem);
 }
-
-export { Streams };

@@ -30,7 +30,7 @@ const CLOSE = {
   unreadable: { code: 1013, reason: 'The ledger cannot be read; come back with `after`.' },
 } as const;
 
-class Subscriber {
+export class Subscriber {
   readonly #options: SubscriberOptions;
   readonly #wants: Wants;
   #source: Source = 'stored';
@@ -166,5 +166,3 @@ class Subscriber {
     this.#wakeUp();
   }
 }
-
-export { Subscriber };

@@ -10,8 +10,8 @@ import { LedgerHome } from '../../ledger/testing/temp-ledger.ts';
 import { openApi } from '../open.ts';
 import type { Api, ApiOptions, Feed, FeedItem } from '../types.ts';
 
-const TOKEN = 'test-token-0123456789-abcdefghij-xyz';
-const AUTH = { authorization: `Bearer ${TOKEN}` };
+export const TOKEN = 'test-token-0123456789-abcdefghij-xyz';
+export const AUTH = { authorization: `Bearer ${TOKEN}` };
 
 interface Answer {
   readonly status: number;
@@ -108,7 +108,7 @@ function eventOf(line: string | null): Event | undefined {
   return parsed?.ok === true ? parsed.event : undefined;
 }
 
-class ApiClient {
+export class ApiClient {
   readonly api: Api;
   readonly host: string;
 
@@ -208,14 +208,11 @@ class StreamClient {
 }
 
 /** Calls with long previews, so that some hundreds of them fill every buffer on the way. */
-function heavyCalls(shim: Shim, count: number): readonly IncomingLine[] {
+export function heavyCalls(shim: Shim, count: number): readonly IncomingLine[] {
   const preview = { truncated: true, args_preview: 'x'.repeat(16_000) };
   return Array.from({ length: count }, () => shim.start(`c${shim.count}`, { preview }));
 }
 
-async function liveLedger(): Promise<LiveLedger> {
+export async function liveLedger(): Promise<LiveLedger> {
   return new LiveLedger(await new LedgerHome().open());
 }
-
-export type { ApiClient };
-export { AUTH, heavyCalls, liveLedger, TOKEN };

@@ -11,7 +11,7 @@ import { isProblem } from '../ports.ts';
 import type { Question } from '../queue.ts';
 import { recordSeal } from '../sealed-record.ts';
 
-const CALL: ApprovalCall = {
+export const CALL: ApprovalCall = {
   run_id: 'run-1',
   call_id: 'call-1',
   server: 'files',
@@ -25,10 +25,10 @@ const CALL: ApprovalCall = {
   reason: 'Writing needs a person.',
 };
 const AGENT: ApprovalAgent = { agent_id: 'coder', client: 'claude', env: 'dev', principal: 'ann' };
-const ME = { by: 'ann', channel: 'terminal' } as const;
-const START_MS = Date.parse('2026-01-31T12:00:00.000Z');
+export const ME = { by: 'ann', channel: 'terminal' } as const;
+export const START_MS = Date.parse('2026-01-31T12:00:00.000Z');
 
-function question(more: Partial<Question> = {}, call: Partial<ApprovalCall> = {}): Question {
+export function question(more: Partial<Question> = {}, call: Partial<ApprovalCall> = {}): Question {
   return {
     call: { ...CALL, ...call },
     agent: AGENT,
@@ -40,14 +40,14 @@ function question(more: Partial<Question> = {}, call: Partial<ApprovalCall> = {}
 }
 
 /** The call as it is about to be made. */
-function granted(more: Partial<GrantedCall> = {}): GrantedCall {
+export function granted(more: Partial<GrantedCall> = {}): GrantedCall {
   const { run_id, call_id, server, tool, args_hash, policy_hash, rule_id } = CALL;
   const same = { run_id, call_id, server, tool, args_hash, policy_hash, rule_id };
   const args = { path: 'src/main.ts', content: 'x' };
   return { ...same, args, agent: AGENT, ...more };
 }
 
-class Bench {
+export class Bench {
   readonly home = join(mkdtempSync(join(tmpdir(), 'sub-approvals-')), 'home');
   readonly folder = join(this.home, 'approvals');
   readonly warnings: string[] = [];
@@ -93,5 +93,3 @@ class Bench {
     rmSync(join(this.home, '..'), { recursive: true, force: true });
   }
 }
-
-export { Bench, CALL, granted, ME, question, START_MS };

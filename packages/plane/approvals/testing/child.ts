@@ -5,7 +5,7 @@ import { openDesk } from '../desk.ts';
 import { isProblem } from '../ports.ts';
 import { granted, question } from './bench.ts';
 
-type Task =
+export type Task =
   | { readonly does: 'ask'; readonly timeoutMs: number }
   | { readonly does: 'end'; readonly ids: readonly string[]; readonly by: string }
   | { readonly does: 'take'; readonly times: number };
@@ -36,5 +36,3 @@ process.stdout.write('ready\n');
 for await (const line of createInterface({ input: process.stdin })) {
   process.stdout.write(`${JSON.stringify(perform(JSON.parse(line) as Task))}\n`);
 }
-
-export type { Task };

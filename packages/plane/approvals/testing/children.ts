@@ -8,7 +8,7 @@ import type { Task } from './child.ts';
 const RUN = fileURLToPath(new URL('../../../../tools/run.mjs', import.meta.url));
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
 
-class Child {
+export class Child {
   readonly process: ChildProcess;
   readonly #lines: AsyncIterator<string, undefined>;
 
@@ -41,5 +41,3 @@ class Child {
     await closed;
   }
 }
-
-export { Child };

@@ -3,19 +3,19 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-interface Received {
+export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
-interface Answer {
+export interface Answer {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: { readonly [name: string]: string };
 }
 type Answers = (received: Received) => Answer | Promise<Answer>;
 
-class HttpService {
+export class HttpService {
   readonly received: Received[] = [];
   readonly #server: Server;
   #url = '';
@@ -68,6 +68,3 @@ class HttpService {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 }
-
-export type { Answer, Received };
-export { HttpService };

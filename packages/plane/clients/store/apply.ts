@@ -20,7 +20,7 @@ import type { ChangeKind, ConfigRecord } from './record-text.ts';
 import type { OnStep } from './step.ts';
 import type { EntryPlace } from './take-out.ts';
 
-interface ApplyRequest extends Store {
+export interface ApplyRequest extends Store {
   readonly file: ConfigFile;
   readonly kind: ChangeKind;
   /**
@@ -36,7 +36,7 @@ interface ApplyRequest extends Store {
   readonly onStep?: OnStep;
 }
 
-interface Applied {
+export interface Applied {
   readonly kind: 'applied';
   readonly path: string;
   readonly target: string;
@@ -52,7 +52,7 @@ interface Applied {
 }
 
 /** The config says already what it should. */
-interface Unchanged {
+export interface Unchanged {
   readonly kind: 'unchanged';
   readonly path: string;
   readonly text: string;
@@ -60,15 +60,15 @@ interface Unchanged {
   readonly lock: Lock | undefined;
 }
 
-interface HeldConfig extends Held {
+export interface HeldConfig extends Held {
   readonly path: string;
 }
 
-type ApplyResult = Applied | Unchanged | HeldConfig | ConfigProblem;
+export type ApplyResult = Applied | Unchanged | HeldConfig | ConfigProblem;
 
-const TRIES_MAX = 3;
+export const TRIES_MAX = 3;
 
-function applyChange(request: ApplyRequest): ApplyResult {
+export function applyChange(request: ApplyRequest): ApplyResult {
   const { path } = request.file;
   const config = readExisting(request.file);
   if (config.kind !== 'read') return config;
@@ -104,7 +104,7 @@ function applyLocked(request: ApplyRequest, lock: Lock): ApplyResult {
   return busy(request.file.path);
 }
 
-function busy(path: string): ConfigProblem {
+export function busy(path: string): ConfigProblem {
   const fix = 'Close the client (or editor) that writes it, and try again.';
   return problem(path, `Another program keeps writing ${path}.`, fix);
 }
@@ -238,6 +238,3 @@ function recordOf(request: ApplyRequest, { config, before, rewritten }: Planned)
     draft: draftPath(config.target, ports.uuid()),
   };
 }
-
-export type { Applied, ApplyRequest, ApplyResult, HeldConfig, Unchanged };
-export { applyChange, busy, TRIES_MAX };

@@ -17,7 +17,10 @@ interface Aside {
 }
 
 /** Where it is now. */
-function keepAside({ key, label, bytes }: Aside, { ports, paths }: Store): string | ConfigProblem {
+export function keepAside(
+  { key, label, bytes }: Aside,
+  { ports, paths }: Store,
+): string | ConfigProblem {
   const time = ports
     .now()
     .toISOString()
@@ -36,5 +39,3 @@ function keepAside({ key, label, bytes }: Aside, { ports, paths }: Store): strin
     return systemProblem(path, 'written', cause);
   }
 }
-
-export { keepAside };

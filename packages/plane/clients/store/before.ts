@@ -17,7 +17,7 @@ import type { ConfigRecord } from './record-text.ts';
 import type { EntryPlace } from './take-out.ts';
 import { undoChanges } from './undo.ts';
 
-interface Before {
+export interface Before {
   readonly kind: 'before';
   /** The config without our edits. */
   readonly text: string;
@@ -31,7 +31,11 @@ interface Before {
 
 const EARLIER_MAX = 10_000;
 
-function lookBefore(config: ConfigBytes, key: string, store: Store): Before | Held | ConfigProblem {
+export function lookBefore(
+  config: ConfigBytes,
+  key: string,
+  store: Store,
+): Before | Held | ConfigProblem {
   const found = readRecord(key, store.paths);
   if (found.kind === 'problem') return found;
   if (found.kind === 'none') {
@@ -60,7 +64,7 @@ function lookBefore(config: ConfigBytes, key: string, store: Store): Before | He
 }
 
 /** The lock file may have been removed by hand; the session is still using the config. */
-function livingOwner({ owner, target }: ConfigRecord, store: Store): Held | undefined {
+export function livingOwner({ owner, target }: ConfigRecord, store: Store): Held | undefined {
   const { ports } = store;
   if (owner === undefined || !isAlive(owner, ports)) return undefined;
   const { pid } = owner;
@@ -76,7 +80,7 @@ function isOurs(owner: Owner, { ports }: Store): boolean {
   return owner.pid === ports.pid && !isElsewhere(owner, ports) && isAlive(owner, ports);
 }
 
-function undoOf(
+export function undoOf(
   config: ConfigBytes,
   { record }: FoundRecord,
   { backup, store }: { readonly backup: Backup; readonly store: Store },
@@ -105,7 +109,7 @@ function leftBehind(path: string, { pid }: Owner): string {
 }
 
 /** After a failure: the record tells of what is in place, which is what was there before. */
-function putBack({ old }: Before, key: string, store: Store): void {
+export function putBack({ old }: Before, key: string, store: Store): void {
   if (old === undefined) {
     dropRecord(key, store.paths);
     return;
@@ -113,6 +117,3 @@ function putBack({ old }: Before, key: string, store: Store): void {
   // Should this fail too, the newer record stays, and it knows how to undo the older edits.
   writeRecord({ key, record: old.record, base: old.backup.bytes }, store);
 }
-
-export type { Before };
-export { livingOwner, lookBefore, putBack, undoOf };

@@ -21,7 +21,7 @@ import { syncFolder } from './files.ts';
 import { problem, quoted, systemCode, systemProblem } from './problem.ts';
 import type { OnStep } from './step.ts';
 
-interface ConfigBytes {
+export interface ConfigBytes {
   readonly kind: 'read';
   /** As the client finds it. */
   readonly path: string;
@@ -37,16 +37,16 @@ interface ConfigBytes {
 }
 
 /** There is nothing under that name, not even a link. */
-interface Missing {
+export interface Missing {
   readonly kind: 'missing';
   readonly path: string;
 }
 
-const CONFIG_BYTES_MAX = 33_554_432;
+export const CONFIG_BYTES_MAX = 33_554_432;
 const PERMISSIONS = 0o7777;
 const GROUP_PERMISSIONS = 0o070;
 
-function readConfigFile(path: string): ConfigBytes | Missing | ConfigProblem {
+export function readConfigFile(path: string): ConfigBytes | Missing | ConfigProblem {
   try {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { kind: 'missing', path };
     return readTarget(path, realpathSync(path));
@@ -86,7 +86,7 @@ function decoded(bytes: Buffer): string | undefined {
 }
 
 /** Where the next content is written before it takes the place of a config. */
-function draftPath(target: string, uuid: string): string {
+export function draftPath(target: string, uuid: string): string {
   return join(dirname(target), `.${basename(target)}.subluminal-${uuid}`);
 }
 
@@ -97,14 +97,19 @@ interface Replacement {
   readonly onStep?: OnStep | undefined;
 }
 
-type Replaced =
+export type Replaced =
   | { readonly kind: 'replaced' }
   /** Somebody else has written the config since it was read. */
   | { readonly kind: 'changed' }
   | ConfigProblem;
 
 /** Why a config must not be replaced: a rename would go around what its owner has decided. */
-function replaceProblem({ path, target, uid, links }: ConfigBytes): ConfigProblem | undefined {
+export function replaceProblem({
+  path,
+  target,
+  uid,
+  links,
+}: ConfigBytes): ConfigProblem | undefined {
   try {
     accessSync(target, constants.W_OK);
   } catch (cause) {
@@ -124,7 +129,7 @@ function notOurs(path: string): ConfigProblem {
 }
 
 /** Puts other bytes in the place of a config that is still as it was read; else nothing is changed. */
-function replaceConfigFile({ config, bytes, draft, onStep }: Replacement): Replaced {
+export function replaceConfigFile({ config, bytes, draft, onStep }: Replacement): Replaced {
   const { path, target } = config;
   const unwritable = replaceProblem(config);
   if (unwritable !== undefined) return unwritable;
@@ -195,6 +200,3 @@ function makeLast(folder: string): void {
     if (systemCode(cause) === undefined) throw cause;
   }
 }
-
-export type { ConfigBytes, Missing, Replaced };
-export { CONFIG_BYTES_MAX, draftPath, readConfigFile, replaceConfigFile, replaceProblem };

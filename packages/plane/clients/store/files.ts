@@ -27,7 +27,7 @@ const NOT_OURS: ReadonlySet<string> = new Set([
 ]);
 
 /** Makes a folder for its owner alone. One that others may write to could hold anything: refused. */
-function ensureFolder(path: string): ConfigProblem | undefined {
+export function ensureFolder(path: string): ConfigProblem | undefined {
   try {
     makeFolders(path);
     return folderProblem(path);
@@ -37,7 +37,7 @@ function ensureFolder(path: string): ConfigProblem | undefined {
 }
 
 /** None where there is no folder. */
-function folderProblem(path: string): ConfigProblem | undefined {
+export function folderProblem(path: string): ConfigProblem | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
   const ownId = process.getuid?.();
@@ -66,12 +66,12 @@ function makeFolders(path: string): void {
   }
 }
 
-function isThere(path: string): boolean {
+export function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** Makes names in a folder last; file systems that cannot do so are not asked twice. */
-function syncFolder(path: string): void {
+export function syncFolder(path: string): void {
   const fd = openSync(path, constants.O_RDONLY);
   try {
     fsyncSync(fd);
@@ -83,13 +83,13 @@ function syncFolder(path: string): void {
 }
 
 /** Replaces a file of ours, by way of a draft beside it that only the holder of the lock writes. */
-function writeOwn(path: string, bytes: Uint8Array): void {
+export function writeOwn(path: string, bytes: Uint8Array): void {
   placeOwn(path, bytes);
   syncFolder(dirname(path));
 }
 
 /** The same, but its name lasts only when the folder was synced. */
-function placeOwn(path: string, bytes: Uint8Array): void {
+export function placeOwn(path: string, bytes: Uint8Array): void {
   const draft = `${path}.draft`;
   try {
     rmSync(draft, { force: true });
@@ -108,11 +108,9 @@ function placeOwn(path: string, bytes: Uint8Array): void {
 }
 
 /** Undefined when it is none of the kind that we write, or there is none. */
-function readOwn(path: string, bytesMax: number): Buffer | undefined {
+export function readOwn(path: string, bytesMax: number): Buffer | undefined {
   const read = readRegularFile(path, { bytesMax, noFollow: true });
   if (read.kind === 'read') return read.bytes;
   if (read.kind === 'missing' || NOT_OURS.has(read.code)) return undefined;
   throw Object.assign(new Error(`${path} ${read.why}`), { code: read.code });
 }
-
-export { ensureFolder, folderProblem, isThere, placeOwn, readOwn, syncFolder, writeOwn };

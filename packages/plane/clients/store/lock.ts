@@ -12,19 +12,19 @@ import { ensureFolder } from './files.ts';
 import { isAlive, isElsewhere, keyOf, type Owner, type Store, thisProcess } from './ports.ts';
 import { homeProblem, problem } from './problem.ts';
 
-interface Lock {
+export interface Lock {
   readonly kind: 'locked';
   readonly key: string;
   /** May be called again. */
   release(): void;
 }
 
-interface Held {
+export interface Held {
   readonly kind: 'held';
   readonly by: Holder;
 }
 
-interface Holder {
+export interface Holder {
   readonly pid: number;
   /** In another container, where we cannot see it: what a person does when that one is gone. */
   readonly elsewhere?: string;
@@ -45,11 +45,11 @@ const POLLS_MAX = 10;
 const POLL_MS = 3;
 
 /** Of the real path of a config. */
-function takeLock(target: string, store: Store): Lock | Held | ConfigProblem {
+export function takeLock(target: string, store: Store): Lock | Held | ConfigProblem {
   return takeLockOf(keyOf(target, store.ports), store);
 }
 
-function takeLockOf(key: string, store: Store): Lock | Held | ConfigProblem {
+export function takeLockOf(key: string, store: Store): Lock | Held | ConfigProblem {
   const { run } = store.paths;
   const owner = thisProcess(store.ports);
   if (owner === undefined) return unknownProcess(run);
@@ -143,6 +143,3 @@ function claimOf(name: string): readonly Claim[] {
 function pause(timeMs: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, timeMs);
 }
-
-export type { Held, Holder, Lock };
-export { takeLock, takeLockOf };

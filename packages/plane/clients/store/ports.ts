@@ -1,6 +1,6 @@
 // What the store asks of the rest of the machine, and where it keeps its things.
 
-interface StorePorts {
+export interface StorePorts {
   /** Lowercase hex. */
   readonly sha256: (bytes: Uint8Array) => string;
   /** Differs between two processes that had the same id; letters, digits and dashes. */
@@ -13,30 +13,30 @@ interface StorePorts {
 }
 
 /** Folders of the home; they are made when they are missing. */
-interface StorePaths {
+export interface StorePaths {
   readonly backups: string;
   readonly run: string;
 }
 
-interface Store {
+export interface Store {
   readonly ports: StorePorts;
   readonly paths: StorePaths;
 }
 
 /** A process, told apart from all others that had its id. */
-interface Owner {
+export interface Owner {
   readonly pid: number;
   readonly start: string;
   readonly space?: string;
 }
 
 /** What a config's record and its locks are named after. */
-function keyOf(target: string, ports: StorePorts): string {
+export function keyOf(target: string, ports: StorePorts): string {
   return ports.sha256(Buffer.from(target)).slice(0, 32);
 }
 
 /** A process that the system will not tell about counts as alive: its config is not ours to touch. */
-function isAlive(owner: Owner, ports: StorePorts): boolean {
+export function isAlive(owner: Owner, ports: StorePorts): boolean {
   if (isElsewhere(owner, ports)) return true;
   const { pid, start } = owner;
   try {
@@ -49,17 +49,14 @@ function isAlive(owner: Owner, ports: StorePorts): boolean {
 }
 
 /** In another container: its id says nothing here. What is of an earlier boot is gone wherever it was. */
-function isElsewhere({ space }: Owner, ports: StorePorts): boolean {
+export function isElsewhere({ space }: Owner, ports: StorePorts): boolean {
   if (space === undefined || ports.space === undefined || space === ports.space) return false;
   return space.split('-')[0] === ports.space.split('-')[0];
 }
 
 /** This process; undefined where the system does not tell when a process has started. */
-function thisProcess(ports: StorePorts): Owner | undefined {
+export function thisProcess(ports: StorePorts): Owner | undefined {
   const start = ports.processStart(ports.pid);
   if (start === undefined) return undefined;
   return { pid: ports.pid, start, ...(ports.space !== undefined && { space: ports.space }) };
 }
-
-export type { Owner, Store, StorePaths, StorePorts };
-export { isAlive, isElsewhere, keyOf, thisProcess };

@@ -1,7 +1,7 @@
 // What goes wrong with files, in words.
 import type { ConfigProblem } from '../types.ts';
 
-function problem(path: string, message: string, fix: string): ConfigProblem {
+export function problem(path: string, message: string, fix: string): ConfigProblem {
   return { kind: 'problem', path, message, fix };
 }
 
@@ -15,7 +15,7 @@ const FIXES: { readonly [code: string]: string } = {
 };
 
 /** A failed call to the system as a problem; anything else is a bug and thrown on. */
-function systemProblem(path: string, doing: string, cause: unknown): ConfigProblem {
+export function systemProblem(path: string, doing: string, cause: unknown): ConfigProblem {
   const code = systemCode(cause);
   if (code === undefined) throw cause;
   return problem(
@@ -26,24 +26,22 @@ function systemProblem(path: string, doing: string, cause: unknown): ConfigProbl
 }
 
 /** As `systemProblem`, of what lies in our own home. */
-function homeProblem(path: string, doing: string, cause: unknown): ConfigProblem {
+export function homeProblem(path: string, doing: string, cause: unknown): ConfigProblem {
   const told = systemProblem(path, doing, cause);
   return { ...told, fix: `${told.fix} Or set SUB_HOME to a folder that you can write to.` };
 }
 
-function systemCode(cause: unknown): string | undefined {
+export function systemCode(cause: unknown): string | undefined {
   if (!(cause instanceof Error) || !('code' in cause) || !('syscall' in cause)) return undefined;
   return typeof cause.code === 'string' ? cause.code : undefined;
 }
 
 /** For a command that is shown to be copied. */
-function quoted(path: string): string {
+export function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
 /** How to put a backup in place without us: a link that stands there by now is not written through. */
-function byHand(backup: string, target: string): string {
+export function byHand(backup: string, target: string): string {
   return `Put it back by hand: rm -f ${quoted(target)} && cp ${quoted(backup)} ${quoted(target)}`;
 }
-
-export { byHand, homeProblem, problem, quoted, systemCode, systemProblem };

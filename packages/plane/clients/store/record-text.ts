@@ -15,14 +15,14 @@ import {
 import type { Owner } from './ports.ts';
 
 /** Of bytes, so that they are known again. */
-interface Digest {
+export interface Digest {
   readonly sha256: string;
   readonly bytes: number;
 }
 
-type ChangeKind = 'import' | 'wrap';
+export type ChangeKind = 'import' | 'wrap';
 
-interface ConfigRecord {
+export interface ConfigRecord {
   readonly v: 1;
   readonly kind: ChangeKind;
   readonly client: ClientId;
@@ -53,11 +53,11 @@ const PATH_LENGTH_MAX = 32;
 const FORMATS: readonly string[] = ['json', 'jsonc', 'toml'] satisfies readonly Format[];
 const CLIENTS: readonly string[] = CLIENT_IDS;
 
-function recordText(record: ConfigRecord): string {
+export function recordText(record: ConfigRecord): string {
   return `${JSON.stringify(record, null, 2)}\n`;
 }
 
-function parseRecord(text: string): ConfigRecord | undefined {
+export function parseRecord(text: string): ConfigRecord | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : undefined;
@@ -175,6 +175,3 @@ function isValueText(value: unknown): value is ValueText {
   if (typeof plain === 'string') return true;
   return Array.isArray(plain) && plain.every((word) => typeof word === 'string');
 }
-
-export type { ChangeKind, ConfigRecord, Digest };
-export { parseRecord, recordText };

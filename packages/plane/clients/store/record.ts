@@ -18,17 +18,17 @@ import { homeProblem, problem, quoted, systemCode, systemProblem } from './probl
 import { type ConfigRecord, type Digest, parseRecord, recordText } from './record-text.ts';
 import type { OnStep } from './step.ts';
 
-interface FoundRecord {
+export interface FoundRecord {
   readonly kind: 'record';
   readonly key: string;
   readonly record: ConfigRecord;
 }
 
-interface NoRecord {
+export interface NoRecord {
   readonly kind: 'none';
 }
 
-interface Backup {
+export interface Backup {
   readonly kind: 'backup';
   readonly path: string;
   readonly bytes: Buffer;
@@ -41,23 +41,23 @@ const ORIGINAL = 'original';
 /** A new backup, until the record names it; the old one is needed up to then. */
 const NEXT = 'original.next';
 
-function recordFolder(key: string, paths: StorePaths): string {
+export function recordFolder(key: string, paths: StorePaths): string {
   return join(paths.backups, key);
 }
 
-function originalPath(key: string, paths: StorePaths): string {
+export function originalPath(key: string, paths: StorePaths): string {
   return join(recordFolder(key, paths), ORIGINAL);
 }
 
-function digestOf(bytes: Uint8Array, ports: StorePorts): Digest {
+export function digestOf(bytes: Uint8Array, ports: StorePorts): Digest {
   return { sha256: ports.sha256(bytes), bytes: bytes.length };
 }
 
-function isOf(digest: Digest, bytes: Uint8Array, sha256: StorePorts['sha256']): boolean {
+export function isOf(digest: Digest, bytes: Uint8Array, sha256: StorePorts['sha256']): boolean {
   return digest.bytes === bytes.length && digest.sha256 === sha256(bytes);
 }
 
-function readRecord(key: string, paths: StorePaths): FoundRecord | NoRecord | ConfigProblem {
+export function readRecord(key: string, paths: StorePaths): FoundRecord | NoRecord | ConfigProblem {
   const folder = recordFolder(key, paths);
   try {
     // Others could have put a record there that makes us write what they want.
@@ -82,7 +82,7 @@ function damaged(folder: string): ConfigProblem {
 }
 
 /** The bytes of the base, as the record knows them. */
-function readBackup({ key, record }: FoundRecord, store: Store): Backup | ConfigProblem {
+export function readBackup({ key, record }: FoundRecord, store: Store): Backup | ConfigProblem {
   const folder = recordFolder(key, store.paths);
   try {
     for (const name of [ORIGINAL, NEXT]) {
@@ -110,7 +110,7 @@ interface Writing {
 }
 
 /** The backup first, read back; then the record that names it. Whatever was there counts until then. */
-function writeRecord(writing: Writing, { paths }: Store): ConfigProblem | undefined {
+export function writeRecord(writing: Writing, { paths }: Store): ConfigProblem | undefined {
   const { key, record, base, onStep } = writing;
   const folder = recordFolder(key, paths);
   const unsafe = ensureFolder(paths.backups) ?? ensureFolder(folder);
@@ -143,7 +143,10 @@ function writeRecord(writing: Writing, { paths }: Store): ConfigProblem | undefi
 }
 
 /** Changes only what is told about a change, not its backup. */
-function rewriteRecord({ key, record }: FoundRecord, paths: StorePaths): ConfigProblem | undefined {
+export function rewriteRecord(
+  { key, record }: FoundRecord,
+  paths: StorePaths,
+): ConfigProblem | undefined {
   const path = join(recordFolder(key, paths), RECORD);
   try {
     writeOwn(path, Buffer.from(recordText(record)));
@@ -154,7 +157,11 @@ function rewriteRecord({ key, record }: FoundRecord, paths: StorePaths): ConfigP
 }
 
 /** The record first: a backup without one is of a config that needs none. */
-function dropRecord(key: string, paths: StorePaths, onStep?: OnStep): ConfigProblem | undefined {
+export function dropRecord(
+  key: string,
+  paths: StorePaths,
+  onStep?: OnStep,
+): ConfigProblem | undefined {
   const folder = recordFolder(key, paths);
   try {
     rmSync(join(folder, RECORD), { force: true });
@@ -175,7 +182,7 @@ function dropRecord(key: string, paths: StorePaths, onStep?: OnStep): ConfigProb
 }
 
 /** Of every folder that may hold a record; none when nothing was ever changed. */
-function recordKeys(paths: StorePaths): readonly string[] {
+export function recordKeys(paths: StorePaths): readonly string[] {
   try {
     return readdirSync(paths.backups).filter((name) => KEY.test(name));
   } catch (cause) {
@@ -185,7 +192,7 @@ function recordKeys(paths: StorePaths): readonly string[] {
 }
 
 /** Every record, and what is wrong with those that cannot be read. */
-function listRecords(paths: StorePaths): readonly (FoundRecord | ConfigProblem)[] {
+export function listRecords(paths: StorePaths): readonly (FoundRecord | ConfigProblem)[] {
   try {
     return recordKeys(paths)
       .map((key) => readRecord(key, paths))
@@ -194,18 +201,3 @@ function listRecords(paths: StorePaths): readonly (FoundRecord | ConfigProblem)[
     return [systemProblem(paths.backups, 'read', cause)];
   }
 }
-
-export type { Backup, FoundRecord, NoRecord };
-export {
-  digestOf,
-  dropRecord,
-  isOf,
-  listRecords,
-  originalPath,
-  readBackup,
-  readRecord,
-  recordFolder,
-  recordKeys,
-  rewriteRecord,
-  writeRecord,
-};

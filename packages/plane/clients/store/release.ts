@@ -12,14 +12,14 @@ import type { ConfigRecord } from './record-text.ts';
 import { type RestoreRequest, type RestoreResult, restoreRecord } from './restore.ts';
 import { type EntryPlace, takeOut } from './take-out.ts';
 
-interface ReleaseRequest extends Omit<RestoreRequest, 'path'> {
+export interface ReleaseRequest extends Omit<RestoreRequest, 'path'> {
   readonly file: ConfigFile;
   /** The entries to be set free. */
   readonly entries: (text: string) => readonly EntryPlace[] | ConfigProblem;
 }
 
 /** Writes the record that is missing, then restores by it: so a kill leaves nothing half done. */
-function releaseConfig(request: ReleaseRequest): RestoreResult {
+export function releaseConfig(request: ReleaseRequest): RestoreResult {
   const { path } = request.file;
   const config = readConfigFile(path);
   if (config.kind === 'missing') return { kind: 'none', path };
@@ -112,6 +112,3 @@ function writtenAt(document: Document, path: ValuePath) {
 function isWords(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((word) => typeof word === 'string');
 }
-
-export type { ReleaseRequest };
-export { releaseConfig };

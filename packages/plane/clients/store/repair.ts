@@ -20,7 +20,7 @@ import {
 import type { ConfigRecord } from './record-text.ts';
 import { type Restored, restoreRecord, type Untouched } from './restore.ts';
 
-type Repaired =
+export type Repaired =
   /** The config of a dead session. */
   | ({ readonly what: 'restored'; readonly wrapId: string | undefined } & Restored)
   /** A record of a change that is not in the config. */
@@ -32,7 +32,7 @@ type Repaired =
   | { readonly what: 'problem'; readonly problem: ConfigProblem };
 
 /** Costs one look at a folder when nothing was ever changed. */
-function repairAll(store: Store): readonly Repaired[] {
+export function repairAll(store: Store): readonly Repaired[] {
   try {
     return recordKeys(store.paths).flatMap((key) => repairSafely(key, store));
   } catch (cause) {
@@ -41,7 +41,7 @@ function repairAll(store: Store): readonly Repaired[] {
 }
 
 /** The configs that dead sessions have left rewritten, for those who only look. */
-function leftBehind(store: Store): readonly string[] {
+export function leftBehind(store: Store): readonly string[] {
   return listRecords(store.paths).flatMap((found) => {
     if (found.kind !== 'record' || found.record.kind !== 'wrap') return [];
     const { record } = found;
@@ -131,6 +131,3 @@ function sweep({ path, draft }: ConfigRecord): readonly Repaired[] {
   rmSync(draft, { force: true });
   return [{ what: 'swept', path, draft }];
 }
-
-export type { Repaired };
-export { leftBehind, repairAll };

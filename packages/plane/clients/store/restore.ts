@@ -23,7 +23,7 @@ import type { OnStep } from './step.ts';
 import type { EntryPlace } from './take-out.ts';
 import type { Undone } from './undo.ts';
 
-interface RestoreRequest extends Store {
+export interface RestoreRequest extends Store {
   /** As the client finds it. */
   readonly path: string;
   /** One that was taken before, and stays with whoever took it. */
@@ -40,7 +40,7 @@ interface Lost {
   readonly original: string | undefined;
 }
 
-interface Restored extends Lost {
+export interface Restored extends Lost {
   readonly kind: 'restored';
   readonly path: string;
   readonly how: Undone['kind'];
@@ -51,13 +51,13 @@ interface Restored extends Lost {
 }
 
 /** The config holds none of our edits any more; its record is dropped. */
-interface Untouched extends Lost {
+export interface Untouched extends Lost {
   readonly kind: 'untouched';
   readonly path: string;
   readonly left: readonly EntryPlace[];
 }
 
-type RestoreResult =
+export type RestoreResult =
   | Restored
   | Untouched
   | HeldConfig
@@ -65,14 +65,14 @@ type RestoreResult =
   | ConfigProblem;
 
 /** For the holder of its lock: whatever stands under the name of the config by now. */
-function restoreLocked(lock: Lock, path: string, store: Store): RestoreResult {
+export function restoreLocked(lock: Lock, path: string, store: Store): RestoreResult {
   const found = readRecord(lock.key, store.paths);
   if (found.kind === 'none') return { kind: 'none', path };
   return found.kind === 'problem' ? found : restoreRecord(found, { ...store, lock });
 }
 
 /** Also for a record whose config is known by nothing else. */
-function restoreRecord(
+export function restoreRecord(
   { key, record: { path } }: FoundRecord,
   request: Omit<RestoreRequest, 'path'>,
 ): RestoreResult {
@@ -206,7 +206,7 @@ function originalOf(
   return keepAside({ key: found.key, label: 'original', bytes: backup.bytes }, store);
 }
 
-type Forgotten =
+export type Forgotten =
   | { readonly kind: 'forgotten'; readonly path: string; readonly original: string }
   /** There is a config: that can be restored. */
   | { readonly kind: 'there'; readonly path: string }
@@ -215,7 +215,7 @@ type Forgotten =
   | ConfigProblem;
 
 /** For a config that was deleted on purpose: its record goes, what it was is kept aside. */
-function forgetRecord({ key, record: { path } }: FoundRecord, store: Store): Forgotten {
+export function forgetRecord({ key, record: { path } }: FoundRecord, store: Store): Forgotten {
   const lock = takeLockOf(key, store);
   if (lock.kind === 'held') return { ...lock, path };
   if (lock.kind === 'problem') return lock;
@@ -235,6 +235,3 @@ function forgetRecord({ key, record: { path } }: FoundRecord, store: Store): For
     lock.release();
   }
 }
-
-export type { Forgotten, Restored, RestoreRequest, RestoreResult, Untouched };
-export { forgetRecord, restoreLocked, restoreRecord };

@@ -1,6 +1,6 @@
 // The moments between which a process may be killed.
 
-type Step =
+export type Step =
   | 'locked'
   | 'read'
   | 'planned'
@@ -16,6 +16,4 @@ type Step =
   | 'base dropped'
   | 'done';
 
-type OnStep = (step: Step) => void;
-
-export type { OnStep, Step };
+export type OnStep = (step: Step) => void;

@@ -7,14 +7,14 @@ import { sameData } from '../text/same.ts';
 import type { Edit, EntryValues, Format, ValuePath, ValueText } from '../types.ts';
 
 /** One entry of a config. */
-interface EntryPlace {
+export interface EntryPlace {
   readonly name: string;
   readonly project?: string;
   readonly at: { readonly command: ValuePath; readonly args: ValuePath };
 }
 
 /** An entry, and what was written there; nothing is known of one that we only found. */
-interface Way extends EntryPlace {
+export interface Way extends EntryPlace {
   readonly pairs: readonly { readonly before: EntryValues; readonly after: EntryValues }[];
 }
 
@@ -24,7 +24,7 @@ interface TakeOut {
   readonly ways: readonly Way[];
 }
 
-type Taken =
+export type Taken =
   | {
       readonly kind: 'taken';
       readonly text: string;
@@ -52,7 +52,7 @@ interface Wanted {
 
 type Verdict = Goal | 'same' | 'gone' | 'foreign';
 
-function takeOut({ text, format, ways }: TakeOut): Taken {
+export function takeOut({ text, format, ways }: TakeOut): Taken {
   if (ways.length === 0) return { kind: 'taken', text, taken: [], left: [], missing: [] };
   const inside = ways.flatMap(({ at }) => [at.command, at.args]);
   const read = readDocument(text, format, inside);
@@ -161,6 +161,3 @@ function reread(
   const read = readDocument(text, format, inside);
   return read.kind === 'document' ? read.document : undefined;
 }
-
-export type { EntryPlace, Taken, Way };
-export { takeOut };

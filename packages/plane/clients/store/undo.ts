@@ -14,7 +14,7 @@ interface Undo {
   readonly sha256: StorePorts['sha256'];
 }
 
-interface Undone {
+export interface Undone {
   /** `same`: the very bytes that were there before us. */
   readonly kind: 'same' | 'merged';
   readonly text: string;
@@ -26,7 +26,7 @@ interface Undone {
   readonly missing: readonly EntryPlace[];
 }
 
-function undoChanges({ text, record, backup, sha256 }: Undo): Undone | ConfigProblem {
+export function undoChanges({ text, record, backup, sha256 }: Undo): Undone | ConfigProblem {
   const bytes = Buffer.from(text);
   const known = [record.base, record.after, ...(record.from === undefined ? [] : [record.from])];
   if (known.some((digest) => isOf(digest, bytes, sha256))) {
@@ -54,6 +54,3 @@ function waysOf({ changes, earlier = [] }: ConfigRecord): readonly Way[] {
   }
   return [...ways.values()];
 }
-
-export type { Undone };
-export { undoChanges };

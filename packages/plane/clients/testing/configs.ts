@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import type { ClientId, ConfigFile } from '../types.ts';
 
-interface Server {
+export interface Server {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[] | undefined;
@@ -24,7 +24,7 @@ interface Style {
   readonly isReversed: boolean;
 }
 
-interface Generated {
+export interface Generated {
   readonly file: ConfigFile;
   readonly text: string;
   readonly servers: readonly Server[];
@@ -79,7 +79,7 @@ const style: fc.Arbitrary<Style> = fc.record({
   isReversed: fc.boolean(),
 });
 
-type Layout = Pick<ConfigFile, 'client' | 'scope' | 'path' | 'format'> & {
+export type Layout = Pick<ConfigFile, 'client' | 'scope' | 'path' | 'format'> & {
   readonly tree: (list: readonly Server[]) => object;
 };
 
@@ -121,7 +121,7 @@ function layoutOf(
   return { client, scope, path, format, tree };
 }
 
-const LAYOUTS: readonly Layout[] = [
+export const LAYOUTS: readonly Layout[] = [
   layoutOf(['claude-code', 'user'], '/h/.claude.json', ['json', claudeTree]),
   layoutOf(['claude-code', 'project'], '/p/.mcp.json', ['json', under('mcpServers')]),
   layoutOf(['claude-desktop', 'user'], '/h/c.json', ['json', under('mcpServers')]),
@@ -216,7 +216,7 @@ function quoted(value: string): string {
   return JSON.stringify(value).replaceAll('\u007F', '\\u007F');
 }
 
-function generated({ tree, ...file }: Layout): fc.Arbitrary<Generated> {
+export function generated({ tree, ...file }: Layout): fc.Arbitrary<Generated> {
   return fc.tuple(servers, style).map(([list, how]) => ({
     file,
     servers: list,
@@ -226,6 +226,3 @@ function generated({ tree, ...file }: Layout): fc.Arbitrary<Generated> {
         : createWriter(how, file.format === 'jsonc')({ ...others, ...tree(list) }),
   }));
 }
-
-export type { Generated, Layout, Server };
-export { generated, LAYOUTS };

@@ -1,7 +1,7 @@
 // Configs as the clients have them: with what they write themselves, and with what people add.
 import type { ClientId, Format, Scope } from '../types.ts';
 
-interface Sample {
+export interface Sample {
   readonly client: ClientId;
   readonly scope: Scope;
   readonly path: string;
@@ -13,7 +13,7 @@ interface Sample {
 
 const NPX: readonly string[] = ['npx', '-y', '@modelcontextprotocol/server-filesystem', '/tmp'];
 
-const SAMPLES: readonly Sample[] = [
+export const SAMPLES: readonly Sample[] = [
   {
     client: 'claude-code',
     scope: 'user',
@@ -248,6 +248,3 @@ trust_level = "trusted"
     ],
   },
 ];
-
-export type { Sample };
-export { SAMPLES };

@@ -2,7 +2,7 @@
 import type { ValuePath } from '../types.ts';
 
 /** What these paths lead through can be changed in it; all else is shared, for it may be much. */
-function copyFor(value: unknown, paths: readonly ValuePath[]): unknown {
+export function copyFor(value: unknown, paths: readonly ValuePath[]): unknown {
   const below = new Map<string | number, ValuePath[]>();
   for (const [step, ...rest] of paths) {
     if (step === undefined) continue;
@@ -20,7 +20,7 @@ function copyFor(value: unknown, paths: readonly ValuePath[]): unknown {
 }
 
 /** In place: the copy is ours, and there may be thousands of servers. Throws when nothing holds it. */
-function setValue(top: unknown, path: ValuePath, value: unknown): void {
+export function setValue(top: unknown, path: ValuePath, value: unknown): void {
   const { holder, last } = holderOf(top, path);
   // Not by assignment: `__proto__` is a name like any other.
   const how = { value, enumerable: true, configurable: true, writable: true };
@@ -28,7 +28,7 @@ function setValue(top: unknown, path: ValuePath, value: unknown): void {
 }
 
 /** In place, as well. */
-function dropValue(top: unknown, path: ValuePath): void {
+export function dropValue(top: unknown, path: ValuePath): void {
   const { holder, last } = holderOf(top, path);
   Reflect.deleteProperty(holder, last);
 }
@@ -46,5 +46,3 @@ function holderOf(top: unknown, path: ValuePath): { holder: object; last: string
 function isHolder(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
-
-export { copyFor, dropValue, setValue };

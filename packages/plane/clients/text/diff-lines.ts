@@ -2,7 +2,7 @@
 // Myers' algorithm up to a bound; beyond it, the rest is one change.
 
 /** Lines `leftStart` to `leftEnd` became `rightStart` to `rightEnd`; the ends are exclusive. */
-interface Change {
+export interface Change {
   readonly leftStart: number;
   readonly leftEnd: number;
   readonly rightStart: number;
@@ -17,7 +17,7 @@ interface Lines {
 /** So many lines may be added and removed before it is one change; memory grows with the square. */
 const STEPS_MAX = 600;
 
-function compareLines(left: readonly string[], right: readonly string[]): Change[] {
+export function compareLines(left: readonly string[], right: readonly string[]): Change[] {
   const shortest = Math.min(left.length, right.length);
   let head = 0;
   while (head < shortest && left[head] === right[head]) head += 1;
@@ -106,6 +106,3 @@ function changesOf({ left, right }: Lines, trace: readonly Int32Array[]): Change
   }
   return changes.toReversed();
 }
-
-export type { Change };
-export { compareLines };

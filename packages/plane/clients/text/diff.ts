@@ -19,7 +19,7 @@ interface Hunk {
 }
 
 /** Empty when the texts are the same. */
-function unifiedDiff({ before, after, name, context = 3 }: DiffOptions): string {
+export function unifiedDiff({ before, after, name, context = 3 }: DiffOptions): string {
   if (before === after) return '';
   const left = splitLines(before);
   const right = splitLines(after);
@@ -94,5 +94,3 @@ function writeLines(output: string[], sign: string, lines: readonly string[]): v
     if (!line.endsWith('\n')) output.push('\n\\ No newline at end of file\n');
   }
 }
-
-export { unifiedDiff };

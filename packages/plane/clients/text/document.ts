@@ -5,7 +5,7 @@ import { readJson, TWICE, type Twice } from './json.ts';
 import { readToml, standsAlone } from './toml.ts';
 import { LIMITS, lineColumn, nodeAt, type Span, type TextNode, Unreadable } from './tree.ts';
 
-interface Document {
+export interface Document {
   readonly text: string;
   readonly format: Format;
   /** Plain data; dates of TOML are those of its parser. */
@@ -18,7 +18,7 @@ interface Document {
   readonly root: TextNode;
 }
 
-interface Broken {
+export interface Broken {
   readonly kind: 'broken';
   /** Counted from 1. */
   readonly line: number;
@@ -27,7 +27,7 @@ interface Broken {
   readonly message: string;
 }
 
-type ReadDocument = { readonly kind: 'document'; readonly document: Document } | Broken;
+export type ReadDocument = { readonly kind: 'document'; readonly document: Document } | Broken;
 
 /** A change looks at the same few texts again and again: what was read of them last is kept. */
 const KEPT_MAX = 8;
@@ -43,7 +43,11 @@ type ReadText = ReadDocument & { readonly twice?: readonly Twice[] };
  * Reads a config. A key that is there twice makes it ambiguous, hence broken; with `inside`, only
  * where that lies on the way to one of these paths or below it.
  */
-function readDocument(text: string, format: Format, inside?: readonly ValuePath[]): ReadDocument {
+export function readDocument(
+  text: string,
+  format: Format,
+  inside?: readonly ValuePath[],
+): ReadDocument {
   const at = kept.findIndex((one) => one.format === format && one.text === text);
   const [found = { text, format, read: readAnew(text, format) }] =
     at === -1 ? [] : kept.splice(at, 1);
@@ -121,6 +125,3 @@ function valueAt(top: unknown, path: ValuePath): unknown {
   }
   return value;
 }
-
-export type { Broken, Document, ReadDocument };
-export { readDocument };

@@ -22,7 +22,7 @@ interface Placed {
 }
 
 /** Writes another value in the manner of the one that is there. Throws when there is none. */
-function replaceValue(document: Document, path: ValuePath, value: Writable): Edit {
+export function replaceValue(document: Document, path: ValuePath, value: Writable): Edit {
   const span = document.spanAt(path);
   const node = nodeAt(document.root, path);
   if (span === undefined || node === undefined) throw new Error('There is no value to replace.');
@@ -35,7 +35,7 @@ function replaceValue(document: Document, path: ValuePath, value: Writable): Edi
 }
 
 /** Adds a property right behind another. Throws when that isn't there, or the new one is. */
-function insertAfter(
+export function insertAfter(
   document: Document,
   siblingPath: ValuePath,
   { key, value }: { readonly key: string; readonly value: Writable },
@@ -110,7 +110,7 @@ function listStyle(text: string, key: KeyPlace, value: Span): typeof TIGHT {
 }
 
 /** Takes a property out; what `insertAfter` has added is gone to the last byte. */
-function removeValue(document: Document, path: ValuePath): Edit {
+export function removeValue(document: Document, path: ValuePath): Edit {
   const { text, format } = document;
   const placed = placeOf(document, path);
   const { key, value } = placed;
@@ -166,7 +166,7 @@ function placeOf(document: Document, path: ValuePath): Placed {
 }
 
 /** The text with all edits made. Edits that overlap are a mistake of the caller. */
-function applyEdits(text: string, edits: readonly Edit[]): string {
+export function applyEdits(text: string, edits: readonly Edit[]): string {
   const sorted = edits.toSorted((a, b) => a.start - b.start || a.end - b.end);
   const pieces: string[] = [];
   let at = 0;
@@ -182,5 +182,3 @@ function applyEdits(text: string, edits: readonly Edit[]): string {
   pieces.push(text.slice(at));
   return pieces.join('');
 }
-
-export { applyEdits, insertAfter, removeValue, replaceValue };

@@ -17,7 +17,7 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const LINE_END = /[\r\n]|$/g;
 const WORDS: { readonly [word: string]: boolean | null } = { true: true, false: false, null: null };
 
-class Scanner {
+export class Scanner {
   readonly #text: string;
   readonly #allowsComments: boolean;
   #at: number;
@@ -136,5 +136,3 @@ class Scanner {
     return inner.includes('\\') ? String(JSON.parse(this.#text.slice(start, end))) : inner;
   }
 }
-
-export { Scanner };

@@ -7,7 +7,7 @@ import { Scanner } from './json-scan.ts';
 import { type Between, LIMITS, type Member, type Span, type TextNode, Unreadable } from './tree.ts';
 
 /** A key that is there again; the last one counts, as for `JSON.parse`. */
-interface Twice {
+export interface Twice {
   readonly path: ValuePath;
   readonly offset: number;
 }
@@ -22,7 +22,7 @@ interface JsonOptions {
   readonly allowsComments: boolean;
 }
 
-const TWICE = 'A key is there twice in the same object.';
+export const TWICE = 'A key is there twice in the same object.';
 const TWICE_MAX = 100;
 const MISSING_NAME = 'The name of a property is missing here, or a comma is one too many.';
 const MISSING_VALUE = 'A value is missing here, or a comma is one too many.';
@@ -33,7 +33,7 @@ const ENDS = {
 } as const;
 
 /** Throws `Unreadable`. */
-function readJson(text: string, options: JsonOptions): JsonRead {
+export function readJson(text: string, options: JsonOptions): JsonRead {
   const scanner = new Scanner(text, options);
   const walk = new Walk(scanner, options.allowsComments);
   scanner.skip();
@@ -256,6 +256,3 @@ function valueOf(node: TextNode, scanner: Scanner): unknown {
   }
   return made;
 }
-
-export type { Twice };
-export { readJson, TWICE };

@@ -3,14 +3,14 @@
 import type { Format } from '../types.ts';
 
 /** A line that holds something first: its indentation, and the line break before it. */
-interface LineHead {
+export interface LineHead {
   readonly indent: string;
   /** Undefined on the first line. */
   readonly breakBefore: { readonly start: number; readonly text: string } | undefined;
 }
 
 /** The head of the line when only blanks stand before the offset. */
-function headOf(text: string, offset: number): LineHead | undefined {
+export function headOf(text: string, offset: number): LineHead | undefined {
   const start = skipSpaceBack(text, offset);
   const indent = text.slice(start, offset);
   const before = text.charAt(start - 1);
@@ -24,14 +24,14 @@ function headOf(text: string, offset: number): LineHead | undefined {
 }
 
 /** Spaces and tabs before the offset, not further back than the floor. */
-function skipSpaceBack(text: string, offset: number, floor = 0): number {
+export function skipSpaceBack(text: string, offset: number, floor = 0): number {
   let at = offset;
   while (at > floor && (text[at - 1] === ' ' || text[at - 1] === '\t')) at -= 1;
   return at;
 }
 
 /** Where the line ends, when only blanks and comments that end on it follow; else undefined. */
-function restOfLine(text: string, offset: number, format: Format): number | undefined {
+export function restOfLine(text: string, offset: number, format: Format): number | undefined {
   let at = offset;
   for (;;) {
     const next = text.charAt(at);
@@ -59,9 +59,6 @@ function commentEnd(text: string, at: number, format: Format): number | undefine
 }
 
 /** The first line break of the text, to write others like it. */
-function lineBreakOf(text: string): string {
+export function lineBreakOf(text: string): string {
   return /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';
 }
-
-export type { LineHead };
-export { headOf, lineBreakOf, restOfLine, skipSpaceBack };

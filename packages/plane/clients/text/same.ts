@@ -4,7 +4,7 @@ import { isObject } from '@subluminal/contracts';
 import { TomlDate } from 'smol-toml';
 
 /** Order of keys and prototypes don't count. Both values come from documents of bounded depth. */
-function sameData(a: unknown, b: unknown): boolean {
+export function sameData(a: unknown, b: unknown): boolean {
   if (Object.is(a, b) || a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (a instanceof Date || b instanceof Date) return sameDate(a, b);
@@ -23,5 +23,3 @@ function sameDate(a: object, b: object): boolean {
   if (!(a instanceof TomlDate) || !(b instanceof TomlDate)) return false;
   return a.toISOString() === b.toISOString();
 }
-
-export { sameData };

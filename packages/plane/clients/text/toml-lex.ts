@@ -1,14 +1,14 @@
 // The smallest pieces of TOML: where a string, a bare value, a comment or a blank ends.
 
 /** Spaces and tabs. */
-function skipSpace(text: string, from: number): number {
+export function skipSpace(text: string, from: number): number {
   let at = from;
   while (text[at] === ' ' || text[at] === '\t') at += 1;
   return at;
 }
 
 /** Spaces, line ends and comments. */
-function skipBlank(text: string, from: number): number {
+export function skipBlank(text: string, from: number): number {
   let at = from;
   for (;;) {
     at = skipSpace(text, at);
@@ -26,7 +26,7 @@ function lineEnd(text: string, from: number): number {
 }
 
 /** Where the string that starts here ends; the same offset when it doesn't. */
-function scanString(text: string, start: number): number {
+export function scanString(text: string, start: number): number {
   const quote = text.charAt(start);
   const isMultiline = text.startsWith(quote.repeat(3), start);
   const isBasic = quote === '"';
@@ -51,7 +51,7 @@ function closeMultiline(text: string, end: number, quote: string): number {
 }
 
 /** A number, a date (which may hold one space), a boolean: up to what can't be part of it. */
-function scanBare(text: string, start: number, isNested: boolean): number {
+export function scanBare(text: string, start: number, isNested: boolean): number {
   let at = start;
   while (at < text.length && !isBareEnd(text.charAt(at), isNested)) at += 1;
   while (at > start && (text[at - 1] === ' ' || text[at - 1] === '\t')) at -= 1;
@@ -62,5 +62,3 @@ function isBareEnd(character: string, isNested: boolean): boolean {
   if (character === '\n' || character === '\r' || character === '#') return true;
   return isNested && (character === ',' || character === ']' || character === '}');
 }
-
-export { scanBare, scanString, skipBlank, skipSpace };

@@ -40,7 +40,7 @@ interface Here {
   readonly depth: number;
 }
 
-function scanToml(text: string): Scanned {
+export function scanToml(text: string): Scanned {
   const scan: Scan = { text, at: text.charCodeAt(0) === 0xfeff ? 1 : 0, values: 0 };
   const root = makeTable();
   try {
@@ -217,5 +217,3 @@ function tooDeep(offset: number): Unreadable {
 function unclear(offset: number): Unreadable {
   return new Unreadable('This TOML is written in a way that can not be edited safely.', offset);
 }
-
-export { scanToml };

@@ -9,7 +9,7 @@ import { LIMITS, type TextNode, Unreadable } from './tree.ts';
 const OPTIONS = { integersAsBigInt: 'asNeeded', maxDepth: LIMITS.depthMax } as const;
 
 /** Throws `Unreadable`. */
-function readToml(text: string): { root: TextNode; value: unknown } {
+export function readToml(text: string): { root: TextNode; value: unknown } {
   // First, because it bounds the depth.
   const scanned = scanToml(text);
   if (scanned.kind === 'broken' && scanned.isLimit) throw scanned.cause;
@@ -67,7 +67,7 @@ function hasShape(node: TextNode, value: unknown): boolean {
 }
 
 /** Whether a piece of text, read alone, is this value. */
-function standsAlone(piece: string, value: unknown): boolean {
+export function standsAlone(piece: string, value: unknown): boolean {
   try {
     const read = parse(`x = ${piece}`, OPTIONS);
     return Object.keys(read).length === 1 && sameData(read['x'], value);
@@ -76,5 +76,3 @@ function standsAlone(piece: string, value: unknown): boolean {
     throw cause;
   }
 }
-
-export { readToml, standsAlone };

@@ -3,19 +3,19 @@
 import type { ValuePath } from '../types.ts';
 
 /** Offsets in the text; the end is behind the last character. */
-interface Span {
+export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-type TextNode = ScalarNode | ListNode | TableNode;
+export type TextNode = ScalarNode | ListNode | TableNode;
 
-interface ScalarNode {
+export interface ScalarNode {
   readonly kind: 'scalar';
   readonly span: Span;
 }
 
-interface ListNode {
+export interface ListNode {
   readonly kind: 'list';
   /** None for a TOML array of tables: it is written in several places. */
   span: Span | undefined;
@@ -23,20 +23,20 @@ interface ListNode {
   hasTrailingComma: boolean;
 }
 
-interface TableNode {
+export interface TableNode {
   readonly kind: 'table';
   /** None for a TOML table of lines. */
   span: Span | undefined;
   readonly members: Map<string, Member>;
 }
 
-interface Member {
+export interface Member {
   readonly node: TextNode;
   /** None where only a header or a longer dotted key names it. */
   readonly key: KeyPlace | undefined;
 }
 
-interface KeyPlace {
+export interface KeyPlace {
   readonly start: number;
   /** Where the last part of a dotted key starts; else the start. */
   readonly lastStart: number;
@@ -45,21 +45,21 @@ interface KeyPlace {
   readonly between: Between | undefined;
 }
 
-interface Between {
+export interface Between {
   /** Where the brace or the comma before it stands. */
   readonly before: number;
   /** Where the comma behind it stands. */
   comma: number | undefined;
 }
 
-const LIMITS = {
+export const LIMITS = {
   bytesMax: 32 * 1024 * 1024,
   depthMax: 100,
   valuesMax: 250_000,
 } as const;
 
 /** What can't be read: stops a reader, which turns it into an answer. */
-class Unreadable extends Error {
+export class Unreadable extends Error {
   readonly offset: number;
 
   constructor(message: string, offset: number) {
@@ -68,11 +68,11 @@ class Unreadable extends Error {
   }
 }
 
-function makeTable(span?: Span): TableNode {
+export function makeTable(span?: Span): TableNode {
   return { kind: 'table', span, members: new Map() };
 }
 
-function makeList(span?: Span): ListNode {
+export function makeList(span?: Span): ListNode {
   return { kind: 'list', span, items: [], hasTrailingComma: false };
 }
 
@@ -82,7 +82,7 @@ function childOf(node: TextNode, step: string | number): TextNode | undefined {
   return undefined;
 }
 
-function nodeAt(root: TextNode, path: ValuePath): TextNode | undefined {
+export function nodeAt(root: TextNode, path: ValuePath): TextNode | undefined {
   let node: TextNode | undefined = root;
   for (const step of path) {
     if (node === undefined) return undefined;
@@ -91,7 +91,7 @@ function nodeAt(root: TextNode, path: ValuePath): TextNode | undefined {
   return node;
 }
 
-function memberAt(root: TextNode, path: ValuePath): Member | undefined {
+export function memberAt(root: TextNode, path: ValuePath): Member | undefined {
   const last = path.at(-1);
   const parent = nodeAt(root, path.slice(0, -1));
   if (parent?.kind !== 'table' || typeof last !== 'string') return undefined;
@@ -99,7 +99,7 @@ function memberAt(root: TextNode, path: ValuePath): Member | undefined {
 }
 
 /** Counted from 1; a mark of the byte order at the start is no column. */
-function lineColumn(text: string, offset: number): { line: number; column: number } {
+export function lineColumn(text: string, offset: number): { line: number; column: number } {
   let line = 1;
   let lineStart = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) {
@@ -108,6 +108,3 @@ function lineColumn(text: string, offset: number): { line: number; column: numbe
   }
   return { line, column: Math.max(1, offset - lineStart + 1) };
 }
-
-export type { Between, KeyPlace, ListNode, Member, ScalarNode, Span, TableNode, TextNode };
-export { LIMITS, lineColumn, makeList, makeTable, memberAt, nodeAt, Unreadable };

@@ -4,10 +4,10 @@ import type { Format } from '../types.ts';
 import { headOf } from './lines.ts';
 import type { ListNode, TextNode } from './tree.ts';
 
-type Writable = string | readonly string[];
+export type Writable = string | readonly string[];
 
 /** What a new value is to look like. */
-interface Manner {
+export interface Manner {
   readonly format: Format;
   /** TOML: whether strings are written between single quotes where they can be. */
   readonly isLiteral: boolean;
@@ -21,10 +21,10 @@ interface ListManner {
   readonly close: string;
 }
 
-const TIGHT: ListManner = { open: '', separator: ',', close: '' };
-const SPACED: ListManner = { open: '', separator: ', ', close: '' };
+export const TIGHT: ListManner = { open: '', separator: ',', close: '' };
+export const SPACED: ListManner = { open: '', separator: ', ', close: '' };
 
-function writeValue(value: Writable, manner: Manner): string {
+export function writeValue(value: Writable, manner: Manner): string {
   if (typeof value === 'string') return writeString(value, manner);
   if (value.length === 0) return '[]';
   const { open, separator, close } = manner.list;
@@ -52,13 +52,17 @@ function escapeOf(character: string): string {
   return SHORT[character] ?? `\\u${hex}`;
 }
 
-function writeKey(key: string, format: Format): string {
+export function writeKey(key: string, format: Format): string {
   if (format === 'toml' && /^[A-Za-z0-9_-]+$/.test(key)) return key;
   return writeString(key, { format, isLiteral: false });
 }
 
 /** How a value is written: so is the one that takes its place. */
-function mannerOf(text: string, node: TextNode, base: Pick<Manner, 'format' | 'list'>): Manner {
+export function mannerOf(
+  text: string,
+  node: TextNode,
+  base: Pick<Manner, 'format' | 'list'>,
+): Manner {
   const first = node.kind === 'list' ? node.items[0] : node;
   const start = first?.span?.start;
   const isLiteral = start !== undefined && text[start] === "'" && !text.startsWith("'''", start);
@@ -93,6 +97,3 @@ function listMannerOf(text: string, node: ListNode, base: ListManner): ListManne
 function onlySpace(text: string): string {
   return /^[ \t]*$/.test(text) ? text : '';
 }
-
-export type { Manner, Writable };
-export { mannerOf, SPACED, TIGHT, writeKey, writeValue };

@@ -19,7 +19,7 @@ interface Asked {
   readonly policyMs: number;
 }
 
-async function ask(line: Line, asked: Asked): Promise<Evaluated> {
+export async function ask(line: Line, asked: Asked): Promise<Evaluated> {
   const body = JSON.stringify(asked.request);
   const first = await askOnce(line, body, asked.untilMs);
   if (first.kind === 'unavailable' || first.response.needs_policy !== true) return first;
@@ -38,7 +38,7 @@ async function askOnce(line: Line, body: string, untilMs: number): Promise<Evalu
   return unavailable('the answer of the hub contradicts itself');
 }
 
-async function sendPolicy(
+export async function sendPolicy(
   line: Line,
   file: SnapshotFile,
   untilMs: number,
@@ -58,8 +58,6 @@ function isSound({ decision, call_decision, needs_policy }: EvaluateResponse): b
   return (decision === 'forward') === (call_decision.action === 'ALLOW');
 }
 
-function unavailable(reason: string): Evaluated {
+export function unavailable(reason: string): Evaluated {
   return { kind: 'unavailable', reason };
 }
-
-export { ask, sendPolicy, unavailable };

@@ -231,10 +231,8 @@ class ShimHubClient implements HubClient {
 type Answered = Extract<Evaluated, { readonly kind: 'answer' }>['response'];
 
 /** A client of the hub at that address; an address that may not be used is told, not thrown. */
-function createHubClient(options: HubClientOptions): HubClientMade {
+export function createHubClient(options: HubClientOptions): HubClientMade {
   const read = readEndpoint(options.endpoint, options.token);
   if (read.ok) return { kind: 'client', client: new ShimHubClient(options, read.target) };
   return { kind: 'refused', code: 'SUB_HUB_ENDPOINT', message: read.message };
 }
-
-export { createHubClient };

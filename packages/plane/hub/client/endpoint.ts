@@ -2,7 +2,7 @@
 import { isAbsolute } from 'node:path';
 import { visible } from '@subluminal/core/visible';
 
-type Target =
+export type Target =
   | { readonly socketPath: string }
   | { readonly host: string; readonly port: number; readonly token: string };
 
@@ -18,7 +18,7 @@ const TOKEN = /^[\x21-\x7e]{1,512}$/;
 const SHOWN_LENGTH_MAX = 120;
 
 /** Calls and their arguments leave this machine for nobody, whatever the environment says. */
-function readEndpoint(endpoint: string, token: string | undefined): ReadEndpoint {
+export function readEndpoint(endpoint: string, token: string | undefined): ReadEndpoint {
   if (endpoint.startsWith(UNIX)) {
     const socketPath = endpoint.slice(UNIX.length);
     if (isAbsolute(socketPath) && !socketPath.includes('\u0000')) {
@@ -46,6 +46,3 @@ function shown(endpoint: string): string {
 function refused(message: string): ReadEndpoint {
   return { ok: false, message };
 }
-
-export type { Target };
-export { readEndpoint };

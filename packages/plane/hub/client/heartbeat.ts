@@ -14,7 +14,7 @@ interface HeartbeatOptions {
 /** One refusal may come from a system that is short of something; the second is believed. */
 const REFUSALS_MAX = 2;
 
-class Heartbeat {
+export class Heartbeat {
   readonly #options: HeartbeatOptions;
   #timer: NodeJS.Timeout | undefined;
   #state: 'idle' | 'beating' | 'stopped' = 'idle';
@@ -63,5 +63,3 @@ class Heartbeat {
     return this.#state === 'stopped';
   }
 }
-
-export { Heartbeat };

@@ -4,13 +4,13 @@ import { visible } from '@subluminal/core/visible';
 import { Turns } from './turns.ts';
 import { type Exchanged, Wire, type WireOptions } from './wire.ts';
 
-interface LineOptions extends WireOptions {
+export interface LineOptions extends WireOptions {
   readonly requestBytesMax: number;
 }
 
-type Read<T> = { readonly ok: true; readonly value: T } | (Unread & { readonly ok: false });
+export type Read<T> = { readonly ok: true; readonly value: T } | (Unread & { readonly ok: false });
 
-interface Unread {
+export interface Unread {
   readonly reason: string;
   /** 0 when there was no answer at all. */
   readonly status: number;
@@ -27,9 +27,9 @@ interface Message<T> {
   readonly parse: (value: unknown) => Parsed<T>;
 }
 
-const REASON_LENGTH_MAX = 300;
+export const REASON_LENGTH_MAX = 300;
 
-class Line {
+export class Line {
   readonly turns = new Turns();
   readonly #wire: Wire;
   readonly #requestBytesMax: number;
@@ -86,6 +86,3 @@ function saidIn(value: unknown): string {
 function unread(reason: string, status = 0): Unread & { readonly ok: false } {
   return { ok: false, reason, status, gone: false };
 }
-
-export type { LineOptions, Read, Unread };
-export { Line, REASON_LENGTH_MAX };

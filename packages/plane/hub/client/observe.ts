@@ -20,7 +20,10 @@ type Told = { readonly shutdown: boolean } | { readonly reason: string };
 const ATTEMPTS_MAX = 2;
 
 /** A machine under load is late, not gone; hearing the same twice changes nothing. Never rejects. */
-async function tellOf(line: Line, { request, snapshotFile, totalMs }: Telling): Promise<Told> {
+export async function tellOf(
+  line: Line,
+  { request, snapshotFile, totalMs }: Telling,
+): Promise<Told> {
   const body = JSON.stringify(bounded(request));
   const until = () => performance.now() + totalMs;
   let reason = '';
@@ -43,5 +46,3 @@ function bounded(request: ObserveRequest): ObserveRequest {
   if (request.text.length <= HUB_OBSERVED_CHARS_MAX) return request;
   return { ...request, text: request.text.slice(0, HUB_OBSERVED_CHARS_MAX), partial: true };
 }
-
-export { tellOf };

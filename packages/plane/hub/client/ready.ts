@@ -15,7 +15,7 @@ interface Waiting {
 const NEVER: ReadonlySet<number> = new Set([401, 403]);
 
 /** Asks for its health with growing pauses, a bounded number of times. */
-async function waitForHub(
+export async function waitForHub(
   line: Line,
   { readiness, readyMs, totalMs, signal }: Waiting,
 ): Promise<HubReadiness> {
@@ -52,5 +52,3 @@ function pause(pauseMs: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) end();
   });
 }
-
-export { waitForHub };

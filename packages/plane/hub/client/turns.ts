@@ -1,6 +1,6 @@
 // One thing after the other, in the order of asking.
 
-class Turns {
+export class Turns {
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
@@ -24,5 +24,3 @@ class Turns {
     await this.#last;
   }
 }
-
-export { Turns };

@@ -9,7 +9,7 @@ import type {
   SnapshotFile,
 } from '@subluminal/contracts';
 
-interface HubClientLimits {
+export interface HubClientLimits {
   readonly heartbeatMs: number;
   /** The pause after a heartbeat that failed; shorter, so that a loss is noticed soon. */
   readonly heartbeatRetryMs: number;
@@ -35,13 +35,13 @@ interface HubClientLimits {
 }
 
 /** Why the hub cannot be reached. */
-interface Loss {
+export interface Loss {
   readonly reason: string;
   /** Nobody listens there any more; else it may only be slow. */
   readonly isGone: boolean;
 }
 
-interface HubClientOptions {
+export interface HubClientOptions {
   /** `unix:/path` or `http://127.0.0.1:PORT`. */
   readonly endpoint: string;
   /** Needed with `http:`. */
@@ -66,22 +66,25 @@ interface HubClientOptions {
 }
 
 /** `unavailable`: nobody has decided; the profile says what that means. */
-type Evaluated =
+export type Evaluated =
   | { readonly kind: 'answer'; readonly response: EvaluateResponse }
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 /** An answer of this shim's server. */
-type Observed = Pick<ObserveRequest, 'policy_hash' | 'call_id' | 'tool_name' | 'text'>;
+export type Observed = Pick<ObserveRequest, 'policy_hash' | 'call_id' | 'tool_name' | 'text'>;
 
 /** What holds in the run, as its host says. */
-type RunTerms = Pick<HealthResponse, 'profile' | 'policy_hash' | 'policy_reload' | 'settings'>;
+export type RunTerms = Pick<
+  HealthResponse,
+  'profile' | 'policy_hash' | 'policy_reload' | 'settings'
+>;
 
-type HubReadiness =
+export type HubReadiness =
   /** `judges`: who decides at the hub beside the rules, so that every call must be asked for. */
   | { readonly kind: 'ready'; readonly judges: readonly string[]; readonly terms: RunTerms }
   | { readonly kind: 'unavailable'; readonly code: 'SUB_HUB_DOWN'; readonly reason: string };
 
-interface HubClient {
+export interface HubClient {
   /** Polls until the hub is healthy, with growing pauses, or gives up. */
   ready(): Promise<HubReadiness>;
   /** Registers the shim with a first heartbeat, and goes on with one every few seconds. */
@@ -113,18 +116,6 @@ interface HubClient {
   close(): void;
 }
 
-type HubClientMade =
+export type HubClientMade =
   | { readonly kind: 'client'; readonly client: HubClient }
   | { readonly kind: 'refused'; readonly code: 'SUB_HUB_ENDPOINT'; readonly message: string };
-
-export type {
-  Evaluated,
-  HubClient,
-  HubClientLimits,
-  HubClientMade,
-  HubClientOptions,
-  HubReadiness,
-  Loss,
-  Observed,
-  RunTerms,
-};

@@ -3,7 +3,7 @@ import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage
 import type { Socket } from 'node:net';
 import type { Target } from './endpoint.ts';
 
-interface WireOptions {
+export interface WireOptions {
   readonly target: Target;
   readonly connectMs: number;
   readonly responseBytesMax: number;
@@ -17,7 +17,7 @@ interface Sent {
   readonly totalMs: number;
 }
 
-type Exchanged =
+export type Exchanged =
   | { readonly kind: 'response'; readonly status: number; readonly text: string }
   /**
    * `stale`: a kept connection had been closed by the other side before it answered.
@@ -35,7 +35,7 @@ const STALE_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
 /** What the system says when the process that listened has ended. */
 const GONE_CODES: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOENT']);
 
-class Wire {
+export class Wire {
   readonly #options: WireOptions;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1, maxFreeSockets: 1 });
   readonly #headers: { readonly [name: string]: string };
@@ -142,6 +142,3 @@ function failedBy(request: ClientRequest, error: Error): Exchanged {
 function failed(reason: string): Exchanged {
   return { kind: 'failed', reason, stale: false, gone: false };
 }
-
-export type { Exchanged, WireOptions };
-export { Wire };

@@ -15,9 +15,9 @@ import { RUN, summaryOf } from './scenario.ts';
 
 const RUNNER = fileURLToPath(new URL('../../../../tools/run.mjs', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('./hub-process.ts', import.meta.url));
-const TOKEN = 'a-token-that-is-long-enough-for-a-hub';
+export const TOKEN = 'a-token-that-is-long-enough-for-a-hub';
 
-class Crew {
+export class Crew {
   readonly folder = mkdtempSync(join(tmpdir(), 'sub-hub-'));
   readonly socketPath = join(this.folder, 'hub.sock');
   readonly #ends: (() => unknown)[] = [];
@@ -78,5 +78,3 @@ class Crew {
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
-
-export { Crew, TOKEN };

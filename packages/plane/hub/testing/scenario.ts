@@ -14,33 +14,33 @@ import { sha256 } from '../../crypto/index.ts';
 type Budget = RuleOf<'budget'>['effect']['budget'];
 type Breaker = RuleOf<'breaker'>['effect']['breaker'];
 
-interface SealedPolicy {
+export interface SealedPolicy {
   readonly snapshot: Snapshot;
   readonly file: SnapshotFile;
   readonly hash: string;
 }
 
-const RUN = 'run-1';
+export const RUN = 'run-1';
 const FRAME = { enabled: true, match: {}, severity: 'warn' } as const;
-const HASH = 'a'.repeat(64);
+export const HASH = 'a'.repeat(64);
 
-function budget(rule_id: string, limits: Partial<Budget>): RuleOf<'budget'> {
+export function budget(rule_id: string, limits: Partial<Budget>): RuleOf<'budget'> {
   const effect = { budget: { scope: 'run', on_exceed: 'BLOCK', ...limits } } as const;
   return { ...FRAME, rule_id, kind: 'budget', effect };
 }
 
-function breaker(rule_id: string, limits: Partial<Breaker>): RuleOf<'breaker'> {
+export function breaker(rule_id: string, limits: Partial<Breaker>): RuleOf<'breaker'> {
   const effect = { breaker: { scope: 'run', on_trip: 'BLOCK', ...limits } } as const;
   return { ...FRAME, rule_id, kind: 'breaker', effect };
 }
 
-function deny(rule_id: string, tool: string, when?: string): RuleOf<'deny'> {
+export function deny(rule_id: string, tool: string, when?: string): RuleOf<'deny'> {
   const match = { tool_name: { glob: [tool] } };
   const effect = { action: 'BLOCK' } as const;
   return { ...FRAME, rule_id, kind: 'deny', match, effect, ...(when !== undefined && { when }) };
 }
 
-async function policyOf(
+export async function policyOf(
   rules: readonly Rule[],
   { signer, ...options }: Partial<Bundle> & { readonly signer?: Signer } = {},
 ): Promise<SealedPolicy> {
@@ -60,7 +60,10 @@ async function policyOf(
 let calls = 0;
 
 /** A call of its own; `parts` says what is special about it. */
-function requestOf(policy: SealedPolicy, parts: Partial<EvaluateRequest> = {}): EvaluateRequest {
+export function requestOf(
+  policy: SealedPolicy,
+  parts: Partial<EvaluateRequest> = {},
+): EvaluateRequest {
   const { tool_name = 'tool' } = parts;
   return {
     server_id: 'server',
@@ -80,7 +83,7 @@ function requestOf(policy: SealedPolicy, parts: Partial<EvaluateRequest> = {}): 
   };
 }
 
-function summaryOf(calls_total: number): ShimSummary {
+export function summaryOf(calls_total: number): ShimSummary {
   const none = {
     calls_blocked: 0,
     calls_throttled: 0,
@@ -90,6 +93,3 @@ function summaryOf(calls_total: number): ShimSummary {
   };
   return { calls_total, calls_allowed: calls_total, ...none };
 }
-
-export type { SealedPolicy };
-export { breaker, budget, deny, HASH, policyOf, RUN, requestOf, summaryOf };

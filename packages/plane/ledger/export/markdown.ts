@@ -7,7 +7,7 @@ const TEXT_LENGTH_MAX = 200;
 const ROWS_MAX = 50;
 const HASH_SHOWN = 12;
 
-function summaryMarkdown(summary: RunSummary): string {
+export function summaryMarkdown(summary: RunSummary): string {
   const parts = [
     `# Run ${code(summary.run_id ?? 'unknown')}`,
     table(['', ''], facts(summary)),
@@ -148,5 +148,3 @@ function code(text: string): string {
   const fence = '`'.repeat(Math.max(0, ...runs.map((run) => run.length)) + 1);
   return `${fence} ${shown} ${fence}`;
 }
-
-export { summaryMarkdown };

@@ -1,7 +1,7 @@
 // The policies of a run, with what each of them has decided: a server may have one of its own.
 import type { Action, PolicyRef } from '@subluminal/contracts';
 
-interface PolicyTally extends PolicyRef {
+export interface PolicyTally extends PolicyRef {
   /** Calls that it has decided. */
   readonly calls: number;
   /** Those of them that did not pass. */
@@ -14,7 +14,7 @@ interface Counted {
   refused: number;
 }
 
-class PolicyTallies {
+export class PolicyTallies {
   readonly #byHash = new Map<string, Counted>();
   readonly #countMax: number;
   #incomplete = false;
@@ -59,6 +59,3 @@ class PolicyTallies {
     return made;
   }
 }
-
-export type { PolicyTally };
-export { PolicyTallies };

@@ -4,7 +4,7 @@ import type { ChainReader } from '../store.ts';
 import { summaryMarkdown } from './markdown.ts';
 import { RunSummarizer, type RunSummary } from './summary.ts';
 
-interface RunExport {
+export interface RunExport {
   readonly summary: RunSummary;
   /** `summary.md`. */
   readonly markdown: string;
@@ -17,7 +17,10 @@ interface RunExport {
 const PAGE_EVENTS = 1_000;
 
 /** Undefined when the ledger has no event of the run. */
-async function exportRun(reader: ChainReader, runId: string): Promise<RunExport | undefined> {
+export async function exportRun(
+  reader: ChainReader,
+  runId: string,
+): Promise<RunExport | undefined> {
   const summarizer = new RunSummarizer();
   let events = 0;
   for await (const line of linesOf(reader, runId)) {
@@ -42,6 +45,3 @@ async function* linesOf(reader: ChainReader, runId: string): AsyncGenerator<stri
     afterSeq = rows.at(-1)?.seq ?? afterSeq;
   }
 }
-
-export type { RunExport };
-export { exportRun };

@@ -8,7 +8,7 @@ import {
 } from '@subluminal/contracts';
 import { PolicyTallies, type PolicyTally } from './policies.ts';
 
-interface Violation {
+export interface Violation {
   readonly ts: string;
   readonly call_id: string;
   readonly server_name: string;
@@ -20,7 +20,7 @@ interface Violation {
   readonly summary: string;
 }
 
-interface FailedCall {
+export interface FailedCall {
   readonly ts: string;
   readonly call_id: string;
   readonly server_name: string;
@@ -39,7 +39,7 @@ interface ToolTally {
 }
 
 /** `summary.json` of a trace bundle. Lists are bounded; the totals count everything. */
-interface RunSummary {
+export interface RunSummary {
   readonly format: 'subluminal.summary.v1';
   readonly run_id: string | null;
   readonly agent_id: string | null;
@@ -106,7 +106,7 @@ interface MutableTally {
 }
 
 /** Takes the lines of one run in any order; lines of other runs are the caller's mistake. */
-class RunSummarizer {
+export class RunSummarizer {
   #first: Event | undefined;
   #firstMs = Number.POSITIVE_INFINITY;
   #lastMs = Number.NEGATIVE_INFINITY;
@@ -304,11 +304,8 @@ function isoOf(ms: number): string | null {
 }
 
 /** The summary of all lines at once. */
-function summarize(lines: Iterable<string>): RunSummary {
+export function summarize(lines: Iterable<string>): RunSummary {
   const summarizer = new RunSummarizer();
   for (const line of lines) summarizer.addLine(line);
   return summarizer.finish();
 }
-
-export type { FailedCall, RunSummary, Violation };
-export { RunSummarizer, summarize };

@@ -2,9 +2,9 @@
 import { LedgerError } from '../errors.ts';
 import type { Cell } from '../tables.ts';
 
-type RawRow = { readonly [column: string]: unknown };
+export type RawRow = { readonly [column: string]: unknown };
 
-function rowOf(value: unknown): RawRow {
+export function rowOf(value: unknown): RawRow {
   if (isRow(value)) return value;
   throw new LedgerError('SUB_LEDGER_CORRUPT', 'A row is missing.');
 }
@@ -13,43 +13,40 @@ function isRow(value: unknown): value is RawRow {
   return typeof value === 'object' && value !== null;
 }
 
-function textCell(row: RawRow, column: string): string {
+export function textCell(row: RawRow, column: string): string {
   const value = row[column];
   return typeof value === 'string' ? value : wrong(column, 'a text');
 }
 
-function integerCell(row: RawRow, column: string): number {
+export function integerCell(row: RawRow, column: string): number {
   const value = row[column];
   return typeof value === 'number' && Number.isSafeInteger(value)
     ? value
     : wrong(column, 'an integer');
 }
 
-function bytesCell(row: RawRow, column: string): Uint8Array {
+export function bytesCell(row: RawRow, column: string): Uint8Array {
   const value = row[column];
   return value instanceof Uint8Array ? value : wrong(column, 'bytes');
 }
 
-function textOrNull(row: RawRow, column: string): string | null {
+export function textOrNull(row: RawRow, column: string): string | null {
   return row[column] === null ? null : textCell(row, column);
 }
 
-function integerOrNull(row: RawRow, column: string): number | null {
+export function integerOrNull(row: RawRow, column: string): number | null {
   return row[column] === null ? null : integerCell(row, column);
 }
 
-function bytesOrNull(row: RawRow, column: string): Uint8Array | null {
+export function bytesOrNull(row: RawRow, column: string): Uint8Array | null {
   return row[column] === null ? null : bytesCell(row, column);
 }
 
 /** A cell of a table of what happened: text, integer or null. */
-function anyCell(row: RawRow, column: string): Cell {
+export function anyCell(row: RawRow, column: string): Cell {
   return typeof row[column] === 'number' ? integerCell(row, column) : textOrNull(row, column);
 }
 
 function wrong(column: string, expected: string): never {
   throw new LedgerError('SUB_LEDGER_CORRUPT', `The column ${column} holds no ${expected}.`);
 }
-
-export type { RawRow };
-export { anyCell, bytesCell, bytesOrNull, integerCell, integerOrNull, rowOf, textCell, textOrNull };

@@ -25,12 +25,12 @@ import {
 import type { Connection } from './connection.ts';
 import { contentFaults, schemaFaults } from './integrity.ts';
 
-const EVENT_COLUMNS =
+export const EVENT_COLUMNS =
   'e.seq, p.name AS producer, e.producer_seq, e.hash, e.digest, e.type, e.ts, e.run_id, e.line';
 const HEAD_COLUMNS = 'n, kind, seq, hash, count, created_at, prev, key_id, signature';
 
 /** All methods answer at once; they are async because a server's would be. */
-function chainReads(connection: Connection, migrations: readonly string[]): ChainReader {
+export function chainReads(connection: Connection, migrations: readonly string[]): ChainReader {
   return {
     ledgerId: async () => ledgerIdOf(connection),
     tip: async () => tipOf(connection),
@@ -95,7 +95,7 @@ function eventsOf(connection: Connection, request: EventsRequest): readonly Even
   return connection.all(sql, ...values, limit).map(eventOf);
 }
 
-function eventOf(value: unknown): EventRow {
+export function eventOf(value: unknown): EventRow {
   const row = rowOf(value);
   return {
     seq: integerCell(row, 'seq'),
@@ -146,5 +146,3 @@ function rowsOf(connection: Connection, request: RowsRequest): readonly TableRow
 function keysOf(columns: { readonly [column: string]: string }): readonly string[] {
   return Object.keys(columns).filter((column) => columns[column] === 'key');
 }
-
-export { chainReads, EVENT_COLUMNS, eventOf };

@@ -13,7 +13,7 @@ import {
   type Statement,
 } from './load.ts';
 
-interface Connection {
+export interface Connection {
   readonly file: string;
   exec(sql: string): void;
   /** Rows of a prepared statement. */
@@ -25,7 +25,7 @@ interface Connection {
   close(): void;
 }
 
-const BUSY_TIMEOUT_MS = 5_000;
+export const BUSY_TIMEOUT_MS = 5_000;
 /** Combinations of filters make many statements; the oldest are prepared again. */
 const STATEMENTS_MAX = 256;
 /** The writer touches all indexes with every batch; who reads goes through once. */
@@ -41,7 +41,7 @@ interface ConnectOptions {
 }
 
 /** Opens a file that exists. */
-async function connect(file: string, options: ConnectOptions): Promise<Connection> {
+export async function connect(file: string, options: ConnectOptions): Promise<Connection> {
   const sqlite = await loadSqlite();
   return translated(file, () => {
     try {
@@ -139,7 +139,7 @@ function connection(file: string, db: Database): Connection {
 }
 
 /** Makes the file and its folder for this user alone, and keeps an existing file to that. */
-function prepareFile(file: string): void {
+export function prepareFile(file: string): void {
   translated(file, () => {
     makeFolders(dirname(file));
     // SQLite gives the log and the shared memory beside it the rights of the file.
@@ -148,10 +148,7 @@ function prepareFile(file: string): void {
   });
 }
 
-function requireFile(file: string): void {
+export function requireFile(file: string): void {
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) return;
   throw new LedgerError('SUB_LEDGER_MISSING', file);
 }
-
-export type { Connection };
-export { BUSY_TIMEOUT_MS, connect, prepareFile, requireFile };

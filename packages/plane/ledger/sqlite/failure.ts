@@ -27,7 +27,7 @@ const CANT_OPEN = 14;
 const OUT_OF_RANGE = /too large to be represented/;
 
 /** What SQLite or the file system threw, as an error that says what to do. Bugs stay what they are. */
-function ledgerError(file: string, cause: unknown): unknown {
+export function ledgerError(file: string, cause: unknown): unknown {
   const code = ledgerCode(cause);
   if (code === undefined || !(cause instanceof Error)) return cause;
   return new LedgerError(code, `${file}: ${cause.message}.`, cause);
@@ -48,23 +48,21 @@ function resultCode(cause: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-function isBusy(cause: unknown): boolean {
+export function isBusy(cause: unknown): boolean {
   return resultCode(cause) === BUSY;
 }
 
 /** The file, or what SQLite needs beside it. */
-function cannotOpen(cause: unknown): boolean {
+export function cannotOpen(cause: unknown): boolean {
   const code = resultCode(cause);
   return code === CANT_OPEN || code === READ_ONLY;
 }
 
 /** Runs `work`, with what it throws made clear. */
-function translated<T>(file: string, work: () => T): T {
+export function translated<T>(file: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
     throw ledgerError(file, cause);
   }
 }
-
-export { cannotOpen, isBusy, ledgerError, translated };

@@ -9,7 +9,7 @@ const LEVELS_MAX = 64;
  * Makes the folders that are missing, for their owner alone. One at a time: asked for all at once,
  * Node tries for ever where a file system takes no new folders (/proc).
  */
-function makeFolders(path: string): void {
+export function makeFolders(path: string): void {
   const missing: string[] = [];
   for (let at = path; missing.length < LEVELS_MAX && !isThere(at) && dirname(at) !== at; ) {
     missing.push(at);
@@ -34,5 +34,3 @@ function makeFolder(path: string): void {
     throw new LedgerError('SUB_LEDGER_IO', `The folder ${path} cannot be made.`, cause);
   }
 }
-
-export { makeFolders };

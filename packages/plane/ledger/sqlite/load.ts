@@ -1,22 +1,22 @@
 // The one SQLite API, from Node itself where it has it and from a package where not. Loaded only
 // when a ledger is opened: most commands never need it.
 
-type SqlValue = string | number | bigint | null | Uint8Array;
+export type SqlValue = string | number | bigint | null | Uint8Array;
 
-interface Statement {
+export interface Statement {
   run(...values: SqlValue[]): { readonly changes: number | bigint };
   get(...values: SqlValue[]): unknown;
   all(...values: SqlValue[]): unknown[];
 }
 
-interface Database {
+export interface Database {
   readonly isTransaction: boolean;
   exec(sql: string): void;
   prepare(sql: string): Statement;
   close(): void;
 }
 
-interface OpenOptions {
+export interface OpenOptions {
   readonly readOnly?: boolean;
   readonly timeout?: number;
   readonly enableForeignKeyConstraints?: boolean;
@@ -24,19 +24,19 @@ interface OpenOptions {
   readonly defensive?: boolean;
 }
 
-interface SqliteModule {
+export interface SqliteModule {
   readonly DatabaseSync: new (location: string, options?: OpenOptions) => Database;
 }
 
 /** From here on the module of Node itself says nothing of experiments on stderr. */
 const BUILT_IN_SINCE = 26;
 
-async function loadSqlite(): Promise<SqliteModule> {
+export async function loadSqlite(): Promise<SqliteModule> {
   const builtIn = hasBuiltIn(process.versions.node) && builtInModule();
   return builtIn || import('@photostructure/sqlite');
 }
 
-function hasBuiltIn(version: string): boolean {
+export function hasBuiltIn(version: string): boolean {
   return Number.parseInt(version, 10) >= BUILT_IN_SINCE;
 }
 
@@ -53,6 +53,3 @@ function isModule(value: unknown): value is SqliteModule {
     typeof value.DatabaseSync === 'function'
   );
 }
-
-export type { Database, OpenOptions, SqliteModule, SqlValue, Statement };
-export { hasBuiltIn, loadSqlite };

@@ -5,7 +5,7 @@ import { prepareFile } from './connection.ts';
 import { isBusy, ledgerError } from './failure.ts';
 import { type Database, loadSqlite } from './load.ts';
 
-interface WriterLock {
+export interface WriterLock {
   release(): void;
 }
 
@@ -13,7 +13,7 @@ interface WriterLock {
  * The lock is an open transaction on an empty database beside the ledger: SQLite locks files on
  * every system in a way that dies with the process, and the ledger itself stays free for readers.
  */
-async function lockWriter(file: string): Promise<WriterLock> {
+export async function lockWriter(file: string): Promise<WriterLock> {
   const lockFile = `${file}.lock`;
   prepareFile(lockFile);
   const { DatabaseSync } = await loadSqlite();
@@ -29,6 +29,3 @@ async function lockWriter(file: string): Promise<WriterLock> {
   const held = db;
   return { release: () => held.close() };
 }
-
-export type { WriterLock };
-export { lockWriter };

@@ -12,7 +12,7 @@ interface Plan {
 }
 
 /** The steps that are missing, all in one transaction. */
-function migrate(db: Database, { file, migrations }: Plan): void {
+export function migrate(db: Database, { file, migrations }: Plan): void {
   const version = checkedVersion(db, { file, migrations });
   if (version === migrations.length) return;
   db.exec('BEGIN IMMEDIATE');
@@ -36,7 +36,7 @@ function isStepFailure(cause: Error): boolean {
 }
 
 /** The schema's version; 0 for an empty file. */
-function checkedVersion(db: Database, { file, migrations }: Plan): number {
+export function checkedVersion(db: Database, { file, migrations }: Plan): number {
   const version = pragma(db, 'user_version');
   const application = pragma(db, 'application_id');
   const empty = pragma(db, 'schema_version') === 0;
@@ -58,5 +58,3 @@ function checkedVersion(db: Database, { file, migrations }: Plan): number {
 function pragma(db: Database, name: string): number {
   return integerCell(rowOf(db.prepare(`PRAGMA ${name}`).get()), name);
 }
-
-export { checkedVersion, migrate };

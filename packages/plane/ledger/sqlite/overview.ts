@@ -30,7 +30,11 @@ const HELD_BACK_IN_RANGE = `SELECT count(*) AS count FROM tool_calls INDEXED BY 
   WHERE status <> 'OK' AND decision = 'ALLOW' AND error_class = 'policy_block'
     AND created_at >= ? AND created_at < ?`;
 
-function searchRuns(connection: Connection, filter: RunFilter, request: PageRequest): Page<RunRow> {
+export function searchRuns(
+  connection: Connection,
+  filter: RunFilter,
+  request: PageRequest,
+): Page<RunRow> {
   const limit = limitOf(request);
   const after = positionOf(request);
   const { agentId, status, fromMs, toMs } = filter;
@@ -54,7 +58,7 @@ function searchRuns(connection: Connection, filter: RunFilter, request: PageRequ
   return { rows, next };
 }
 
-function findRun(connection: Connection, runId: string): RunRow | undefined {
+export function findRun(connection: Connection, runId: string): RunRow | undefined {
   const row = connection.get('SELECT * FROM runs WHERE run_id = ?', runId);
   return row === undefined ? undefined : runOf(connection, rowOf(row));
 }
@@ -96,7 +100,10 @@ function countsOf(row: RawRow): CallCounts {
 }
 
 /** Each answer comes from one index alone. */
-function statsOf(connection: Connection, filter: Pick<CallFilter, 'fromMs' | 'toMs'>): Stats {
+export function statsOf(
+  connection: Connection,
+  filter: Pick<CallFilter, 'fromMs' | 'toMs'>,
+): Stats {
   const { fromMs = Number.MIN_SAFE_INTEGER, toMs = Number.MAX_SAFE_INTEGER } = filter;
   const range = 'created_at >= ? AND created_at < ?';
   const tally = (columns: string, index: string, extra = '') =>
@@ -163,7 +170,7 @@ function sumOf(groups: readonly RawRow[], heldBack: number): CallCounts {
   };
 }
 
-function policiesOf(connection: Connection, limit: number): readonly PolicyVersion[] {
+export function policiesOf(connection: Connection, limit: number): readonly PolicyVersion[] {
   const sql = 'SELECT * FROM policy_versions ORDER BY created_at DESC LIMIT ?';
   return connection.all(sql, limit).map((value) => {
     const row = rowOf(value);
@@ -178,7 +185,7 @@ function policiesOf(connection: Connection, limit: number): readonly PolicyVersi
   });
 }
 
-function rejectsOf(connection: Connection, limit: number): readonly RejectRow[] {
+export function rejectsOf(connection: Connection, limit: number): readonly RejectRow[] {
   return connection.all('SELECT * FROM rejects ORDER BY id DESC LIMIT ?', limit).map((value) => {
     const row = rowOf(value);
     return {
@@ -190,5 +197,3 @@ function rejectsOf(connection: Connection, limit: number): readonly RejectRow[] 
     };
   });
 }
-
-export { findRun, policiesOf, rejectsOf, searchRuns, statsOf };

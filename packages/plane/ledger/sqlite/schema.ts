@@ -150,6 +150,4 @@ ALTER TABLE tool_calls ADD COLUMN args_content_json TEXT;
 ALTER TABLE tool_calls ADD COLUMN result_content_json TEXT;
 `;
 
-const MIGRATIONS: readonly string[] = [FIRST, CONTENT];
-
-export { MIGRATIONS };
+export const MIGRATIONS: readonly string[] = [FIRST, CONTENT];

@@ -50,7 +50,7 @@ const TEXT_COLUMNS = [
   'p.result_preview',
 ];
 
-function searchCalls(
+export function searchCalls(
   connection: Connection,
   filter: CallFilter,
   request: PageRequest,
@@ -198,7 +198,11 @@ function notBefore(search: Search, last: Position): Search {
   };
 }
 
-function findCall(connection: Connection, runId: string, callId: string): CallDetail | undefined {
+export function findCall(
+  connection: Connection,
+  runId: string,
+  callId: string,
+): CallDetail | undefined {
   const sql = `SELECT ${COLUMNS}, p.args_preview, p.result_preview
     FROM tool_calls c LEFT JOIN previews p ON p.id = c.id WHERE c.run_id = ? AND c.call_id = ?`;
   const found = connection.get(sql, runId, callId);
@@ -299,5 +303,3 @@ function parsed(json: string | null): unknown {
     return undefined;
   }
 }
-
-export { findCall, searchCalls };

@@ -25,7 +25,7 @@ const CHECKPOINT_WAIT_MS = 200;
 
 type Synchronous = 'off' | 'normal' | 'full';
 
-interface SqliteOptions {
+export interface SqliteOptions {
   readonly file: string;
   /** The file may not grow beyond it. */
   readonly bytesMax?: number;
@@ -39,7 +39,7 @@ interface SqliteOptions {
 }
 
 /** Opens the ledger for its one writer; makes it when it is not there. */
-async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { file, bytesMax, synchronous = 'normal', migrations = MIGRATIONS } = options;
   const lock = await lockWriter(file);
   try {
@@ -63,7 +63,7 @@ async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 }
 
 /** Opens an existing ledger to look at, also while its writer runs. */
-async function openSqliteReader(
+export async function openSqliteReader(
   options: Pick<SqliteOptions, 'file' | 'migrations'>,
 ): Promise<StoreReader> {
   const reader = (await connectReader(options)) ?? (await upgraded(options));
@@ -239,6 +239,3 @@ function checkpoint(writer: Connection): void {
   writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   writer.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
 }
-
-export type { SqliteOptions };
-export { openSqliteReader, openSqliteStore };

@@ -49,7 +49,7 @@ function later(...leaders: readonly string[]): Upsert {
   };
 }
 
-function sqliteTransaction(
+export function sqliteTransaction(
   connection: Connection,
   migrations: readonly string[],
 ): StoreTransaction {
@@ -263,5 +263,3 @@ function dropPreviews(connection: Connection, runIds: readonly string[]): void {
       AND (args_preview IS NOT NULL OR result_preview IS NOT NULL)`;
   for (const runId of runIds) connection.run(sql, runId);
 }
-
-export { sqliteTransaction };

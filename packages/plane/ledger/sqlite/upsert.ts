@@ -1,21 +1,21 @@
 // Upserts made from the tables' own words on how columns merge.
 import type { Cell, Merge, Table } from '../tables.ts';
 
-interface Upsert {
+export interface Upsert {
   readonly sql: string;
   /** The values in the order of the statement. */
   readonly values: (delta: { readonly [column: string]: Cell | undefined }) => Cell[];
 }
 
 /** Adds a row, or leaves the one that has its key. */
-function insert(table: Table): Upsert {
+export function insert(table: Table): Upsert {
   const columns = Object.keys(table.columns);
   const sql = `INSERT INTO ${table.name} (${columns.join(', ')})
     VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
   return { sql, values: (delta) => columns.map((column) => delta[column] ?? null) };
 }
 
-function upsert(table: Table, returning = ''): Upsert {
+export function upsert(table: Table, returning = ''): Upsert {
   const columns = Object.keys(table.columns);
   const keys = columns.filter((column) => table.columns[column] === 'key');
   const changes = Object.entries(table.columns).flatMap(([column, merge]) => {
@@ -62,7 +62,7 @@ function changed(
  * Changes an existing row only, and of it only what comes with these columns: indexes on the
  * others stay untouched.
  */
-function update(table: Table, leaders: readonly string[]): Upsert {
+export function update(table: Table, leaders: readonly string[]): Upsert {
   const columns = Object.keys(table.columns).filter((column) => {
     const merge = table.columns[column] ?? 'first';
     return leaders.includes(column) || leaders.includes(merge.replace(/^with /, ''));
@@ -82,6 +82,3 @@ function update(table: Table, leaders: readonly string[]): Upsert {
     values: (delta) => bound.map((column) => delta[column] ?? null),
   };
 }
-
-export type { Upsert };
-export { insert, update, upsert };

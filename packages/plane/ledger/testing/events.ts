@@ -12,10 +12,10 @@ import {
 } from '@subluminal/contracts';
 import type { IncomingLine } from '../read-line.ts';
 
-const T0_MS = Date.parse('2026-01-31T12:00:00.000Z');
+export const T0_MS = Date.parse('2026-01-31T12:00:00.000Z');
 /** In the order of its canonical form. */
-const POLICY_DOCUMENT = { mode: 'guardrails', policy_id: 'team', rules: [] };
-const POLICY = {
+export const POLICY_DOCUMENT = { mode: 'guardrails', policy_id: 'team', rules: [] };
+export const POLICY = {
   policy_id: 'team',
   policy_version: '1.2.0',
   policy_hash: createHash('sha256').update(JSON.stringify(POLICY_DOCUMENT)).digest('hex'),
@@ -37,7 +37,7 @@ interface Names {
 }
 
 /** One producer: its lines are numbered as they are made. */
-class Shim {
+export class Shim {
   readonly producer: string;
   readonly #names: Required<Names>;
   readonly #writer: EventWriter;
@@ -122,5 +122,3 @@ class Shim {
     return { call_id, server_name: server, tool_name: tool, args_hash };
   }
 }
-
-export { POLICY, POLICY_DOCUMENT, Shim, T0_MS };

@@ -4,7 +4,7 @@ import type { IncomingLine } from '../read-line.ts';
 import { Shim, T0_MS } from './events.ts';
 import { expectProven, ids, type OpenStore, open, tables } from './suite-tools.ts';
 
-function ingestSuite(openStore: OpenStore): void {
+export function ingestSuite(openStore: OpenStore): void {
   it('takes 10,000 events of many producers in without losing one', async () => {
     const ledger = await open(openStore);
     const shims = Array.from({ length: 10 }, (_, n) => new Shim(`s${n}`, { run: `run-${n % 4}` }));
@@ -195,5 +195,3 @@ function ingestSuite(openStore: OpenStore): void {
     await ledger.store.close();
   });
 }
-
-export { ingestSuite };

@@ -1,7 +1,7 @@
 import type { Witness } from '../witness.ts';
 
 /** A witness that forgets with the test. */
-function memoryWitness(): Witness {
+export function memoryWitness(): Witness {
   let kept: string | undefined;
   return {
     read: async () => kept,
@@ -10,5 +10,3 @@ function memoryWitness(): Witness {
     },
   };
 }
-
-export { memoryWitness };

@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger.ts';
 import { Shim, T0_MS } from './events.ts';
 import { DAY_MS, expectProven, ids, type OpenStore, open } from './suite-tools.ts';
 
-function pruneSuite(openStore: OpenStore): void {
+export function pruneSuite(openStore: OpenStore): void {
   async function filled(): Promise<Ledger> {
     const ledger = await open(openStore);
     for (let n = 0; n < 4; n++) {
@@ -86,5 +86,3 @@ function pruneSuite(openStore: OpenStore): void {
     await ledger.close();
   });
 }
-
-export { pruneSuite };

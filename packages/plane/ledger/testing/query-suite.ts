@@ -14,7 +14,7 @@ const POLICY_COLUMNS = {
   policy_hash: POLICY.policy_hash,
 };
 
-function querySuite(openStore: OpenStore): void {
+export function querySuite(openStore: OpenStore): void {
   /** Four runs a day apart; in each a call that went well, one refused and one that failed. */
   async function filled(): Promise<Ledger> {
     const ledger = await open(openStore);
@@ -302,5 +302,3 @@ function querySuite(openStore: OpenStore): void {
     await ledger.close();
   });
 }
-
-export { querySuite };

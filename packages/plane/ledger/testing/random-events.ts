@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { IncomingLine } from '../read-line.ts';
 import { Shim, T0_MS } from './events.ts';
 
-const HINT = {
+export const HINT = {
   hint_text: 'Ask for less.',
   suggested_args: { limit: 1 },
   retry_advice: null,
@@ -25,7 +25,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 /** The lines in the order in which they arrive: mixed, and some of them again. */
-function anyHistory(stepsMax = 40): fc.Arbitrary<readonly IncomingLine[]> {
+export function anyHistory(stepsMax = 40): fc.Arbitrary<readonly IncomingLine[]> {
   const mixed = fc.tuple(
     fc.array(step, { maxLength: stepsMax }),
     fc.array(fc.nat(1_000), { maxLength: stepsMax }),
@@ -94,5 +94,3 @@ function lineOf(shim: Shim, { call, kind, odd }: Step): IncomingLine {
         : shim.start(id);
   }
 }
-
-export { anyHistory, HINT };

@@ -8,7 +8,7 @@ import { querySuite } from './query-suite.ts';
 import { anyHistory } from './random-events.ts';
 import { DAY_MS, expectProven, type OpenStore, open, tables } from './suite-tools.ts';
 
-function storeSuite(name: string, openStore: OpenStore): void {
+export function storeSuite(name: string, openStore: OpenStore): void {
   describe(`the ${name} store`, () => {
     ingestSuite(openStore);
     querySuite(openStore);
@@ -41,5 +41,3 @@ function historySuite(openStore: OpenStore): void {
     await fc.assert(property, { numRuns: 25 });
   });
 }
-
-export { storeSuite };

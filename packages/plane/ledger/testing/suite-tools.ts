@@ -9,16 +9,19 @@ import { T0_MS } from './events.ts';
 import { memoryWitness } from './memory-witness.ts';
 import { signer, verifier } from './temp-ledger.ts';
 
-type OpenStore = () => Promise<Store>;
+export type OpenStore = () => Promise<Store>;
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
-async function open(openStore: OpenStore, options: Partial<LedgerOptions> = {}): Promise<Ledger> {
+export async function open(
+  openStore: OpenStore,
+  options: Partial<LedgerOptions> = {},
+): Promise<Ledger> {
   const fixed = { signer: signer(), witness: memoryWitness(), nowMs: () => T0_MS };
   return openLedger({ store: await openStore(), ...fixed, ...options });
 }
 
-async function tables(store: StoreReader): Promise<{ [name: string]: readonly TableRow[] }> {
+export async function tables(store: StoreReader): Promise<{ [name: string]: readonly TableRow[] }> {
   const rows = TABLES.map(async ({ name }) => [
     name,
     await store.rows({ table: name, limit: 1_000 }),
@@ -26,14 +29,11 @@ async function tables(store: StoreReader): Promise<{ [name: string]: readonly Ta
   return Object.fromEntries(await Promise.all(rows)) as { [name: string]: readonly TableRow[] };
 }
 
-async function expectProven(store: StoreReader): Promise<void> {
+export async function expectProven(store: StoreReader): Promise<void> {
   const report = await verifyLedger(store, { verifier: verifier(), deep: true });
   expect(report.findings.filter(({ level }) => level === 'error')).toEqual([]);
 }
 
-function ids(page: { readonly rows: readonly CallRow[] }): readonly string[] {
+export function ids(page: { readonly rows: readonly CallRow[] }): readonly string[] {
   return page.rows.map(({ call_id }) => call_id);
 }
-
-export type { OpenStore };
-export { DAY_MS, expectProven, ids, open, tables };

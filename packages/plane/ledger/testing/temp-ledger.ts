@@ -11,28 +11,28 @@ import { type VerifyOptions, type VerifyReport, verifyLedger } from '../verify/v
 import { fileWitness } from '../witness.ts';
 import { T0_MS } from './events.ts';
 
-const PAIR = createKeyPair();
+export const PAIR = createKeyPair();
 
-function signer() {
+export function signer() {
   const made = signerFromPem(PAIR.privatePem);
   if (!made.ok) throw new Error(made.message);
   return made.signer;
 }
 
-function verifier() {
+export function verifier() {
   const made = verifierFromPems([PAIR.publicPem]);
   if (!made.ok) throw new Error(made.message);
   return made.verifier;
 }
 
-function tempFolder(): string {
+export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'subluminal-ledger-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
 /** Where a ledger lives, and how tests open, look at and change it. */
-class LedgerHome {
+export class LedgerHome {
   readonly folder: string;
   readonly file: string;
   readonly headFile: string;
@@ -99,5 +99,3 @@ class LedgerHome {
     }
   }
 }
-
-export { LedgerHome, PAIR, signer, tempFolder, verifier };

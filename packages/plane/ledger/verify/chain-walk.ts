@@ -8,7 +8,7 @@ import type { EventRow } from '../store.ts';
 import { at, eventsText, type Findings } from './finding.ts';
 import { OwnWords, type PruneReport } from './own-words.ts';
 
-interface WalkCounts {
+export interface WalkCounts {
   readonly events: number;
   readonly pruned: number;
   /** Events that made rows of `runs`, and of `tool_calls`. */
@@ -18,7 +18,7 @@ interface WalkCounts {
 
 const REMAINS_KEPT = 10_000;
 
-class ChainWalk {
+export class ChainWalk {
   readonly #findings: Findings;
   /** What is beyond was never signed: a break there is an addition. */
   readonly #signedSeq: number;
@@ -169,6 +169,3 @@ function readFacts(line: string) {
     return undefined;
   }
 }
-
-export type { WalkCounts };
-export { ChainWalk };

@@ -1,6 +1,6 @@
 // What verifying can say.
 
-type FindingKind =
+export type FindingKind =
   | 'changed' // a row is not what was written
   | 'removed' // a row that was written is gone
   | 'added' // a row that nobody signed for
@@ -17,7 +17,7 @@ type FindingKind =
   | 'index' // an index does not hold what its table holds
   | 'unreadable';
 
-interface Finding {
+export interface Finding {
   readonly kind: FindingKind;
   /** A `warning` is worth knowing, and no proof that anything is wrong; a `note` is as it should be. */
   readonly level: 'error' | 'warning' | 'note';
@@ -30,7 +30,7 @@ interface Finding {
 const FINDINGS_MAX = 100;
 
 /** Gathers findings, a bounded number of them. */
-class Findings {
+export class Findings {
   readonly list: Finding[] = [];
   #total = 0;
   #errors = 0;
@@ -67,17 +67,18 @@ class Findings {
   }
 }
 
-type Place = readonly [fromSeq: number | null, toSeq: number | null];
-const NOWHERE: Place = [null, null];
+export type Place = readonly [fromSeq: number | null, toSeq: number | null];
+export const NOWHERE: Place = [null, null];
 
-function at(seq: number): Place {
+export function at(seq: number): Place {
   return [seq, seq];
 }
 
 /** `event 7 was`, `events 7 to 9 were`. */
-function eventsText(from: number, to: number, [one, many]: readonly [string, string]): string {
+export function eventsText(
+  from: number,
+  to: number,
+  [one, many]: readonly [string, string],
+): string {
   return from === to ? `event ${from} ${one}` : `events ${from} to ${to} ${many}`;
 }
-
-export type { Finding, FindingKind, Place };
-export { at, eventsText, Findings, NOWHERE };

@@ -20,7 +20,7 @@ interface HeadWalkOptions {
 }
 
 /** Walks along with the events: heads and events both grow in seq. */
-class HeadWalk {
+export class HeadWalk {
   readonly #options: HeadWalkOptions;
   /** By their number. */
   readonly #awaited = new Map<number, readonly Head[]>();
@@ -152,5 +152,3 @@ class HeadWalk {
     }
   }
 }
-
-export { HeadWalk };

@@ -16,7 +16,7 @@ interface OwnLine {
 }
 
 /** One time that something was pruned. */
-interface Prune {
+export interface Prune {
   readonly seq: number;
   readonly atMs: number | null;
   /** Null in records of before. */
@@ -26,7 +26,7 @@ interface Prune {
   readonly reason: string;
 }
 
-interface PruneReport {
+export interface PruneReport {
   readonly total: number;
   /** The last of them, at most 10. */
   readonly last: readonly Prune[];
@@ -34,7 +34,7 @@ interface PruneReport {
 
 const PRUNES_KEPT = 10;
 
-class OwnWords {
+export class OwnWords {
   readonly #findings: Findings;
   readonly #signedSeq: number;
   /** The last that is signed: it covers everything that was pruned. */
@@ -124,6 +124,3 @@ class OwnWords {
 function timeOf({ tsMs }: OwnLine): string {
   return tsMs === null ? 'an unknown time' : new Date(tsMs).toISOString();
 }
-
-export type { Prune, PruneReport };
-export { OwnWords };

@@ -9,7 +9,7 @@ const PAGE_ROWS = 1_000;
 const SHOWN_LENGTH_MAX = 80;
 
 /** Cheap: how many events the rows say to be made of. */
-async function checkCounts(
+export async function checkCounts(
   reader: ChainReader,
   walked: WalkCounts,
   findings: Findings,
@@ -25,14 +25,14 @@ async function checkCounts(
   }
 }
 
-async function addToScratch(scratch: Store, rows: readonly EventRow[]): Promise<void> {
+export async function addToScratch(scratch: Store, rows: readonly EventRow[]): Promise<void> {
   const projection = emptyProjection();
   for (const row of rows) projectRow(projection, row);
   await scratch.transaction((transaction) => transaction.merge(projection));
 }
 
 /** Names the first row of each table that differs. */
-async function compareTables(
+export async function compareTables(
   reader: ChainReader,
   scratch: ChainReader,
   findings: Findings,
@@ -88,5 +88,3 @@ function describe(found: TableRow | undefined, expected: TableRow | undefined): 
 function shown(value: unknown): string {
   return JSON.stringify(value ?? null).slice(0, SHOWN_LENGTH_MAX);
 }
-
-export { addToScratch, checkCounts, compareTables };

@@ -6,14 +6,14 @@ import { type Findings, NOWHERE } from './finding.ts';
 const KIND = { schema: 'schema', index: 'index', damaged: 'unreadable' } as const;
 
 /** True when a table is missing or another one: then no row can be believed. */
-async function hasForeignTables(reader: ChainReader, findings: Findings): Promise<boolean> {
+export async function hasForeignTables(reader: ChainReader, findings: Findings): Promise<boolean> {
   const faults = await reader.schemaFaults();
   report(faults, findings);
   return faults.some(({ isTable }) => isTable);
 }
 
 /** Reads everything once more, by SQLite's own check. */
-async function checkContent(reader: ChainReader, findings: Findings): Promise<void> {
+export async function checkContent(reader: ChainReader, findings: Findings): Promise<void> {
   try {
     report(await reader.contentFaults(), findings);
   } catch (cause) {
@@ -25,5 +25,3 @@ async function checkContent(reader: ChainReader, findings: Findings): Promise<vo
 function report(faults: readonly StructureFault[], findings: Findings): void {
   for (const { kind, message } of faults) findings.error(KIND[kind], NOWHERE, message);
 }
-
-export { checkContent, hasForeignTables };

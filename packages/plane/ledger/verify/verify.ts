@@ -21,7 +21,7 @@ import { addToScratch, checkCounts, compareTables } from './projection-check.ts'
 import { checkContent, hasForeignTables } from './structure-check.ts';
 import { checkLag, readWitnesses } from './witnesses.ts';
 
-interface VerifyOptions {
+export interface VerifyOptions {
   /** Without it, signatures cannot be checked: where there are some, that is an error. */
   readonly verifier?: Verifier | undefined;
   /** The head beside the ledger. */
@@ -34,7 +34,7 @@ interface VerifyOptions {
   readonly isWritten?: boolean;
 }
 
-interface VerifyReport {
+export interface VerifyReport {
   readonly ok: boolean;
   readonly ledgerId: string;
   readonly events: number;
@@ -55,7 +55,7 @@ interface VerifyReport {
 
 const PAGE_EVENTS = 2_000;
 
-async function verifyLedger(
+export async function verifyLedger(
   store: StoreReader,
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
@@ -197,6 +197,3 @@ async function readLastHead(reader: ChainReader, findings: Findings) {
     return undefined;
   }
 }
-
-export type { VerifyOptions, VerifyReport };
-export { verifyLedger };

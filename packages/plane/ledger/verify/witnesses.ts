@@ -20,7 +20,7 @@ interface Kept {
 }
 
 /** Those that the heads of the ledger must agree with. */
-function readWitnesses(options: Kept): readonly WitnessedHead[] {
+export function readWitnesses(options: Kept): readonly WitnessedHead[] {
   const { findings, kept, verifier } = options;
   const note = readNote(options);
   const beside = readBeside(options, note);
@@ -89,7 +89,7 @@ interface Lagging {
 }
 
 /** It is written right after each head. So it is looked at again: a writer may be at work. */
-async function checkLag({ findings, lastHead, witness }: Lagging): Promise<void> {
+export async function checkLag({ findings, lastHead, witness }: Lagging): Promise<void> {
   const text = await witness?.read();
   const beside = text === undefined ? undefined : parseWitness(text)?.head;
   if (beside === undefined || lastHead === undefined) return;
@@ -97,5 +97,3 @@ async function checkLag({ findings, lastHead, witness }: Lagging): Promise<void>
   const message = `ledger.head is head ${beside.n}, but head ${lastHead.n} is the last one: events removed behind event ${beside.seq} would go unnoticed`;
   findings.warning('witness', [beside.seq + 1, lastHead.seq], message);
 }
-
-export { checkLag, readWitnesses };

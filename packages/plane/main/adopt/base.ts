@@ -10,7 +10,7 @@ interface Base {
   readonly text: string;
 }
 
-function baseOf({ target, file }: FoundConfig, store: Store): Base | AdoptProblem {
+export function baseOf({ target, file }: FoundConfig, store: Store): Base | AdoptProblem {
   const config = readConfigFile(file.path);
   if (config.kind === 'missing') {
     return adoptProblem('SUB_CLIENT_CONFIG', `${file.path} is gone.`, 'Try again.');
@@ -21,5 +21,3 @@ function baseOf({ target, file }: FoundConfig, store: Store): Base | AdoptProble
   if (before.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', before);
   return { kind: 'base', text: before.text };
 }
-
-export { baseOf };

@@ -13,7 +13,7 @@ import {
 } from '../../clients/index.ts';
 import { readConfigFile } from '../../clients/store/config-file.ts';
 
-interface FoundConfig {
+export interface FoundConfig {
   readonly kind: 'found';
   readonly client: Client;
   readonly file: ConfigFile;
@@ -29,14 +29,14 @@ interface Search {
   readonly configPath?: string | undefined;
 }
 
-interface Configs {
+export interface Configs {
   readonly found: readonly FoundConfig[];
   readonly problems: readonly ConfigProblem[];
   /** Every path that was looked at. */
   readonly looked: readonly string[];
 }
 
-function findConfigs({ place, clients, configPath }: Search): Configs {
+export function findConfigs({ place, clients, configPath }: Search): Configs {
   const found: FoundConfig[] = [];
   const problems: ConfigProblem[] = [];
   const looked: string[] = [];
@@ -94,6 +94,3 @@ function notThere(path: string): ConfigProblem {
     fix: 'Check the path.',
   };
 }
-
-export type { Configs, FoundConfig };
-export { findConfigs };

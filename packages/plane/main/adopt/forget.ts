@@ -5,7 +5,7 @@ import { forgetRecord } from '../../clients/store/restore.ts';
 import { type AdoptPlace, storeAt } from './place.ts';
 import { type AdoptProblem, heldBy, withCode } from './problem.ts';
 
-interface ForgetOptions extends Pick<AdoptPlace, 'paths'> {
+export interface ForgetOptions extends Pick<AdoptPlace, 'paths'> {
   /** Every client without one. */
   readonly client?: Client | undefined;
   readonly configPath?: string | undefined;
@@ -25,7 +25,7 @@ interface ForgottenConfigs {
 }
 
 /** Configs that are there are none of its business: those can be restored. */
-function forgetConfigs({ paths, client, configPath }: ForgetOptions): ForgottenConfigs {
+export function forgetConfigs({ paths, client, configPath }: ForgetOptions): ForgottenConfigs {
   const store = storeAt(paths);
   const forgotten: Forgotten[] = [];
   const problems: AdoptProblem[] = [];
@@ -47,6 +47,3 @@ function forgetConfigs({ paths, client, configPath }: ForgetOptions): ForgottenC
   }
   return { forgotten, problems };
 }
-
-export type { ForgetOptions };
-export { forgetConfigs };

@@ -37,7 +37,7 @@ interface Noting {
   readonly more: number;
 }
 
-function notesOn(noting: Noting): readonly string[] {
+export function notesOn(noting: Noting): readonly string[] {
   const { found, chosen, env } = noting;
   return [
     ...chosen.flatMap((entry) => unsetIn(entry, found.client, env)),
@@ -221,7 +221,7 @@ function unknownFolder({ found: { client }, call }: Noting): readonly string[] {
 }
 
 /** Codex puts the parts of an entry together from several files, and drops those of the shim. */
-function splitIn(found: readonly FoundConfig[], project: string): readonly string[] {
+export function splitIn(found: readonly FoundConfig[], project: string): readonly string[] {
   const configs = found.map(({ config }) => config);
   return effectiveServers(configs, project)
     .filter(({ isSplit }) => isSplit)
@@ -230,5 +230,3 @@ function splitIn(found: readonly FoundConfig[], project: string): readonly strin
       return `${entry.name} is NOT governed: it has one part in ${file.path} and another in ${others}. Give it its command and its args in one file.`;
     });
 }
-
-export { notesOn, splitIn };

@@ -29,7 +29,7 @@ import { scrubCopies } from './secrets/scrub.ts';
 import { entryKey, type ServerView, viewsOf } from './server-state.ts';
 import { shownDiff } from './shown.ts';
 
-interface ImportOptions extends SecretPlace, LooseOptions {
+export interface ImportOptions extends SecretPlace, LooseOptions {
   readonly paths: SecretPlace['paths'];
   /** Every client that is found here without one. */
   readonly client?: Client | undefined;
@@ -47,7 +47,7 @@ interface ImportOptions extends SecretPlace, LooseOptions {
   readonly onStep?: OnStep;
 }
 
-interface ImportFile {
+export interface ImportFile {
   readonly client: Client;
   readonly path: string;
   readonly servers: readonly ServerView[];
@@ -71,7 +71,7 @@ interface ImportFile {
   readonly rewritten: Rewritten;
 }
 
-interface ImportPlan {
+export interface ImportPlan {
   readonly kind: 'plan';
   readonly files: readonly ImportFile[];
   /** Of single files; the others can be imported all the same. */
@@ -82,7 +82,7 @@ interface ImportPlan {
   readonly looked: readonly string[];
 }
 
-async function planImport(options: ImportOptions): Promise<ImportPlan | AdoptProblem> {
+export async function planImport(options: ImportOptions): Promise<ImportPlan | AdoptProblem> {
   const program = ownProgram(options.own);
   if (program.kind === 'not_found') {
     const fix = 'Start sub from where it is installed.';
@@ -223,7 +223,7 @@ function governedBy(
   );
 }
 
-interface MovingPlan {
+export interface MovingPlan {
   readonly kind: 'moving';
   /** The same files, with what moves. */
   readonly files: readonly ImportFile[];
@@ -233,7 +233,7 @@ interface MovingPlan {
 }
 
 /** The same import with the secrets of these files in the store; nothing is changed yet. */
-async function planMoves(
+export async function planMoves(
   files: readonly ImportFile[],
   options: ImportOptions,
 ): Promise<MovingPlan | AdoptProblem> {
@@ -343,12 +343,12 @@ function rewriteFor({ found, call, chosen, loose, renewed, moves, options }: Rew
   return movingRewrite({ path, format, key: keyOf(target, store.ports), store, moves, rewrite });
 }
 
-type Imported =
+export type Imported =
   | { readonly kind: 'applied' | 'unchanged'; readonly warnings: readonly string[] }
   | AdoptProblem;
 
 /** Changes one file as it was planned. What moves out of it has to be in the store by then. */
-function applyImport(planned: ImportFile, options: ImportOptions): Imported {
+export function applyImport(planned: ImportFile, options: ImportOptions): Imported {
   const { found, call, moves } = planned;
   const loose = looseIn(found, options);
   const chosen = chosenIn(found, { baseText: planned.baseText, loose, options });
@@ -380,6 +380,3 @@ function applyImport(planned: ImportFile, options: ImportOptions): Imported {
       return withCode('SUB_CLIENT_WRITE', result);
   }
 }
-
-export type { Imported, ImportFile, ImportOptions, ImportPlan, MovingPlan };
-export { applyImport, planImport, planMoves };

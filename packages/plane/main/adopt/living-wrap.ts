@@ -9,7 +9,10 @@ import { type AdoptProblem, adoptProblem } from './problem.ts';
 type Home = Pick<AdoptPlace, 'env' | 'paths'>;
 
 /** Undefined when the sessions of all its entries are over. */
-function livingWrap({ file, entries }: ReadConfig, { env, paths }: Home): AdoptProblem | undefined {
+export function livingWrap(
+  { file, entries }: ReadConfig,
+  { env, paths }: Home,
+): AdoptProblem | undefined {
   // Whatever else stands there, no session has written it.
   const ids = new Set(entries.flatMap(({ governed }) => governed?.wrapId ?? []).filter(isWrapId));
   for (const runDir of new Set([paths.run, fallbackRunDir(env)])) {
@@ -25,7 +28,7 @@ function livingWrap({ file, entries }: ReadConfig, { env, paths }: Home): AdoptP
 }
 
 /** Whether an entry names a session of `sub wrap` that still runs. */
-function isLiveSession(id: string, { env, paths }: Home): boolean {
+export function isLiveSession(id: string, { env, paths }: Home): boolean {
   if (!isWrapId(id)) return false;
   return [paths.run, fallbackRunDir(env)].some((dir) => readWrapFile(dir, id).kind === 'live');
 }
@@ -37,5 +40,3 @@ function inUse(path: string, pid: number): AdoptProblem {
     'Try again when that one has ended: it puts the config back itself.',
   );
 }
-
-export { isLiveSession, livingWrap };

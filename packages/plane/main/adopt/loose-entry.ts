@@ -17,21 +17,21 @@ import { isLiveSession } from './living-wrap.ts';
 import { type AdoptPlace, storeAt } from './place.ts';
 import { entryKey } from './server-state.ts';
 
-interface LooseOptions extends Pick<AdoptPlace, 'env' | 'paths'> {
+export interface LooseOptions extends Pick<AdoptPlace, 'env' | 'paths'> {
   /** The profile that config.toml gives the user's shims; `production` unless given. */
   readonly userProfile?: string | undefined;
 }
 
 /** By `entryKey`: the options that loosen an entry. */
-type LooseEntries = ReadonlyMap<string, readonly string[]>;
+export type LooseEntries = ReadonlyMap<string, readonly string[]>;
 
-function looseIn({ target, config }: FoundConfig, options: LooseOptions): LooseEntries {
+export function looseIn({ target, config }: FoundConfig, options: LooseOptions): LooseEntries {
   const hasShim = config.entries.some(({ governed }) => governed !== undefined);
   return hasShim ? looseBeside(config, writtenTo(target, options), options) : new Map();
 }
 
 /** The same for a config whose changes are known. */
-function looseBeside(
+export function looseBeside(
   { entries }: ReadConfig,
   written: readonly EntryChange[],
   options: LooseOptions,
@@ -60,7 +60,7 @@ function isWritten({ at, command, args }: ServerEntry, { at: place, after }: Ent
 }
 
 /** How a shim was started, which does not know by which config. */
-interface ShimStart {
+export interface ShimStart {
   /** The runtime and the script. */
   readonly program: readonly string[];
   /** All words behind `shim`. */
@@ -68,7 +68,7 @@ interface ShimStart {
 }
 
 /** Whether `sub import` or `sub wrap` of this home wrote exactly this start into some config. */
-function isWrittenStart(
+export function isWrittenStart(
   start: ShimStart,
   { env, paths }: Pick<LooseOptions, 'env' | 'paths'>,
 ): boolean {
@@ -110,6 +110,3 @@ function flagsOf(
   const isInSession = wrapId !== undefined && isLiveSession(wrapId, { env, paths });
   return looseFlags(governed, { profile: userProfile, serverOnly, isInSession });
 }
-
-export type { LooseEntries, LooseOptions, ShimStart };
-export { isWrittenStart, looseBeside, looseIn };

@@ -8,11 +8,9 @@ interface Lost {
 }
 
 /** A whole sentence; undefined when nothing is missing. */
-function lostWords({ path, missing, original }: Lost): string | undefined {
+export function lostWords({ path, missing, original }: Lost): string | undefined {
   if (missing.length === 0) return undefined;
   const names = missing.map(({ name }) => name).join(', ');
   const where = original === undefined ? '' : ` The config as it was before is in ${original}.`;
   return `${path} does not have ${names} any more: another program has removed what was governed, and it cannot be put back.${where}`;
 }
-
-export { lostWords };

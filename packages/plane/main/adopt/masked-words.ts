@@ -22,10 +22,10 @@ const IN_QUERY = /([?&#;][^=&#?;]{0,128}=)([^&#;]+)/g;
 const SHORT_WORD = /^(?:\d{1,6}|[a-z]{1,15})$/;
 const DRAWN_LENGTH_MIN = 8;
 const NAME_LENGTH_MAX = 128;
-const MASK = '…';
+export const MASK = '…';
 
 /** Takes the words one after the other; a word may be the value of the one before. */
-function maskedWords(): (word: string) => string {
+export function maskedWords(): (word: string) => string {
   let before = '';
   return (word) => {
     const owner = before;
@@ -89,8 +89,6 @@ function isDrawn(run: string): boolean {
 }
 
 /** Whether a part of the text looks drawn by lot. */
-function hasDrawn(text: string): boolean {
+export function hasDrawn(text: string): boolean {
   return withoutDrawn(text) !== text;
 }
-
-export { hasDrawn, MASK, maskedWords };

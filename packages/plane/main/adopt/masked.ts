@@ -4,12 +4,12 @@ import type { Format } from '../../clients/types.ts';
 import { MASK, maskedWords } from './masked-words.ts';
 import { replaceTokens, tokensIn } from './tokens.ts';
 
-interface Range {
+export interface Range {
   readonly start: number;
   readonly end: number;
 }
 
-interface MaskOptions {
+export interface MaskOptions {
   readonly format: Format;
   /** Shown, but for what looks like a secret in them; sorted, apart from each other. */
   readonly shown: readonly Range[];
@@ -29,7 +29,7 @@ const KEY_LOOK = 65;
 const WORD_LENGTH_MAX = 8_192;
 
 /** Every string that is no key, and every comment, becomes an ellipsis. */
-function masked(text: string, options: MaskOptions): string {
+export function masked(text: string, options: MaskOptions): string {
   const { shown } = options;
   const parts: string[] = [];
   let at = 0;
@@ -81,7 +81,7 @@ function shownPart(part: string, { format, redact }: MaskOptions): string {
 }
 
 /** Whether a value has comments among its parts. */
-function hasComment(text: string, format: Format): boolean {
+export function hasComment(text: string, format: Format): boolean {
   for (const { start } of tokensIn(text, format)) if (isComment(text.slice(start))) return true;
   return false;
 }
@@ -113,6 +113,3 @@ function maskedComment(token: string): string {
   if (token.startsWith('//')) return '// …';
   return `/* …${'\n'.repeat(token.split('\n').length - 1)} */`;
 }
-
-export type { MaskOptions, Range };
-export { hasComment, masked };

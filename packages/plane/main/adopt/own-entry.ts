@@ -6,7 +6,7 @@ import type { ServerEntry } from '../../clients/index.ts';
 import { isExecutable, realFile } from '../../os/index.ts';
 import { type OwnCall, ownProgram } from './own-program.ts';
 
-interface Asking {
+export interface Asking {
   readonly own: OwnCall;
   readonly env: { readonly [name: string]: string | undefined };
 }
@@ -16,7 +16,7 @@ const HARMLESS = /^--(?:max-(?:old|semi)-space-size=\d+|no-warnings|no-deprecati
 const PATH_PARTS_MAX = 256;
 
 /** False also for an entry that starts no shim. */
-function startsOwn(entry: ServerEntry, { own, env }: Asking): boolean {
+export function startsOwn(entry: ServerEntry, { own, env }: Asking): boolean {
   const { governed } = entry;
   const ours = ownProgram(own);
   if (governed === undefined || ours.kind === 'not_found') return false;
@@ -43,6 +43,3 @@ function foundInPath(name: string, path = ''): string | undefined {
   }
   return undefined;
 }
-
-export type { Asking };
-export { startsOwn };

@@ -3,14 +3,14 @@
 import { governedOf } from '../../clients/index.ts';
 import { realFile } from '../../os/index.ts';
 
-interface OwnCall {
+export interface OwnCall {
   /** `process.execPath` */
   readonly runtime: string;
   /** `process.argv[1]` */
   readonly script: string | undefined;
 }
 
-type OwnProgram =
+export type OwnProgram =
   | {
       readonly kind: 'program';
       readonly words: readonly string[];
@@ -22,7 +22,7 @@ type OwnProgram =
 /** Where package managers keep what they may throw away at any time. */
 const CACHES = /[\\/](?:_npx|dlx-[^\\/]+|\.bun[\\/]install[\\/]cache)[\\/]/;
 
-function ownProgram({ runtime, script }: OwnCall): OwnProgram {
+export function ownProgram({ runtime, script }: OwnCall): OwnProgram {
   const words: string[] = [];
   for (const path of [runtime, script]) {
     const real = path === undefined ? undefined : realFile(path);
@@ -47,6 +47,3 @@ function ownProgram({ runtime, script }: OwnCall): OwnProgram {
     }),
   };
 }
-
-export type { OwnCall, OwnProgram };
-export { ownProgram };

@@ -7,7 +7,7 @@ import { type HomePaths, userHome } from '../../config/index.ts';
 import { processInfo, type System, thisSystem } from '../../identity/index.ts';
 import { pidSpace } from '../run/pid-space.ts';
 
-interface AdoptPlace {
+export interface AdoptPlace {
   readonly env: { readonly [name: string]: string | undefined };
   /** An absolute path. */
   readonly project: string;
@@ -15,13 +15,13 @@ interface AdoptPlace {
 }
 
 /** Also with the store of secrets and the bindings of servers. */
-interface SecretPlace extends AdoptPlace {
+export interface SecretPlace extends AdoptPlace {
   readonly paths: Pick<HomePaths, 'home' | 'config' | 'backups' | 'run'>;
   /** Null for none; else that of the system. */
   readonly keychain?: null;
 }
 
-function clientPlace({ env, project }: AdoptPlace): Place {
+export function clientPlace({ env, project }: AdoptPlace): Place {
   return { platform: process.platform, userHome: userHome(env), project, env };
 }
 
@@ -31,7 +31,7 @@ function startOf(pid: number, system: System): string | undefined {
   return info?.args.join('') === '' ? 'ended' : info?.start;
 }
 
-function storeAt({ backups, run }: AdoptPlace['paths']): Store {
+export function storeAt({ backups, run }: AdoptPlace['paths']): Store {
   const system = thisSystem();
   return {
     ports: {
@@ -45,6 +45,3 @@ function storeAt({ backups, run }: AdoptPlace['paths']): Store {
     paths: { backups, run },
   };
 }
-
-export type { AdoptPlace, SecretPlace };
-export { clientPlace, storeAt };

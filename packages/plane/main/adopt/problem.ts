@@ -4,26 +4,26 @@ import type { SubCode } from '@subluminal/contracts';
 import type { ConfigProblem } from '../../clients/index.ts';
 import type { Holder } from '../../clients/store/lock.ts';
 
-interface AdoptProblem {
+export interface AdoptProblem {
   readonly kind: 'refused';
   readonly code: SubCode;
   readonly message: string;
   readonly fix: string;
 }
 
-function adoptProblem(code: SubCode, message: string, fix: string): AdoptProblem {
+export function adoptProblem(code: SubCode, message: string, fix: string): AdoptProblem {
   return { kind: 'refused', code, message, fix };
 }
 
 /** The message of a reader names the file by its last part only. */
-function withCode(code: SubCode, { path, message, fix }: ConfigProblem): AdoptProblem {
+export function withCode(code: SubCode, { path, message, fix }: ConfigProblem): AdoptProblem {
   if (message.includes(path)) return adoptProblem(code, message, fix);
   const short = `${basename(path)}: `;
   const rest = message.startsWith(short) ? message.slice(short.length) : message;
   return adoptProblem(code, `${path}: ${rest}`, fix);
 }
 
-function heldBy(path: string, { pid, elsewhere }: Holder): AdoptProblem {
+export function heldBy(path: string, { pid, elsewhere }: Holder): AdoptProblem {
   if (elsewhere !== undefined) {
     return adoptProblem(
       'SUB_CLIENT_LOCKED',
@@ -37,6 +37,3 @@ function heldBy(path: string, { pid, elsewhere }: Holder): AdoptProblem {
     'Try again when that one has ended.',
   );
 }
-
-export type { AdoptProblem };
-export { adoptProblem, heldBy, withCode };

@@ -7,7 +7,7 @@ import { type FoundRecord, listRecords } from '../../clients/store/record.ts';
 import type { FoundConfig } from './configs.ts';
 
 /** Without those whose keys or paths are known already. */
-function recordedConfigs(
+export function recordedConfigs(
   { paths }: Store,
   known: ReadonlySet<string>,
 ): readonly (FoundConfig | ConfigProblem)[] {
@@ -41,9 +41,7 @@ function scopeOf({ id }: Client, path: string): 'user' | 'project' {
 }
 
 /** The folder of the project that a file belongs to. */
-function projectOf(path: string): string {
+export function projectOf(path: string): string {
   const folder = dirname(path);
   return path.endsWith('.mcp.json') ? folder : dirname(folder);
 }
-
-export { projectOf, recordedConfigs };

@@ -11,13 +11,13 @@ import { repairBindings, unrepairedBindings } from './secrets/pending.ts';
 type Home = Pick<AdoptPlace, 'paths'>;
 
 /** One line for each thing that was done, for people. */
-function repairHome({ paths }: Home): readonly string[] {
+export function repairHome({ paths }: Home): readonly string[] {
   // An agent that has ended meanwhile is no reason for a warning, so it is looked for afterwards.
   return repairAll(storeAt(paths)).map((repaired) => lineOf(repaired, paths));
 }
 
 /** One line for each thing that `repairHome` would put back; nothing is changed. */
-function unrepaired({ paths }: Home): readonly string[] {
+export function unrepaired({ paths }: Home): readonly string[] {
   return leftBehind(storeAt(paths)).map(
     (path) =>
       `${path} was left rewritten by a \`sub wrap\` that was killed; \`sub unwrap\` puts it back.`,
@@ -50,7 +50,7 @@ function lineOf(repaired: Repaired, paths: AdoptPlace['paths']): string {
 }
 
 /** An agent that outlives its `sub wrap` reads the config again whenever it likes. */
-function livingWords(wrapId: string | undefined, { run }: AdoptPlace['paths']): string {
+export function livingWords(wrapId: string | undefined, { run }: AdoptPlace['paths']): string {
   const runId = wrapId === undefined ? undefined : runOfWrap(run, wrapId);
   const pids = runId === undefined ? [] : livingAgents(run, runId);
   if (pids.length === 0) return '';
@@ -58,12 +58,10 @@ function livingWords(wrapId: string | undefined, { run }: AdoptPlace['paths']): 
 }
 
 /** Takes out what killed imports have bound for nothing; the same lines. */
-function repairSecrets({ paths }: Pick<SecretPlace, 'paths'>): Promise<readonly string[]> {
+export function repairSecrets({ paths }: Pick<SecretPlace, 'paths'>): Promise<readonly string[]> {
   return repairBindings({ paths, store: storeAt(paths) });
 }
 
-function unrepairedSecrets({ paths }: Home): readonly string[] {
+export function unrepairedSecrets({ paths }: Home): readonly string[] {
   return unrepairedBindings(storeAt(paths));
 }
-
-export { livingWords, repairHome, repairSecrets, unrepaired, unrepairedSecrets };

@@ -27,7 +27,7 @@ import { type PutBack, type Returning, returning } from './secrets/return.ts';
 import { unbindMoved } from './secrets/unbind.ts';
 import { shownDiff } from './shown.ts';
 
-interface RestoreOptions extends SecretPlace {
+export interface RestoreOptions extends SecretPlace {
   /** Every client without one. */
   readonly client?: Client | undefined;
   readonly configPath?: string | undefined;
@@ -37,7 +37,7 @@ interface RestoreOptions extends SecretPlace {
   readonly onStep?: OnStep;
 }
 
-interface RestoreFile {
+export interface RestoreFile {
   readonly client: Client;
   readonly path: string;
   /**
@@ -73,13 +73,13 @@ interface WithheldSecret {
   readonly secret: string;
 }
 
-interface RestorePlan {
+export interface RestorePlan {
   readonly kind: 'plan';
   readonly files: readonly RestoreFile[];
   readonly problems: readonly AdoptProblem[];
 }
 
-async function planRestore(options: RestoreOptions): Promise<RestorePlan | AdoptProblem> {
+export async function planRestore(options: RestoreOptions): Promise<RestorePlan | AdoptProblem> {
   const redaction = await loadRedactor(options.redactPatterns, []);
   if (!redaction.ok)
     return adoptProblem('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
@@ -284,7 +284,7 @@ function governedIn({ entries }: ReadConfig) {
     .map(({ name, project, at }) => ({ name, ...(project !== undefined && { project }), at }));
 }
 
-type RestoreOutcome =
+export type RestoreOutcome =
   | {
       readonly kind: 'restored';
       readonly replaced?: string;
@@ -297,7 +297,7 @@ type RestoreOutcome =
     }
   | AdoptProblem;
 
-async function applyRestore(file: RestoreFile): Promise<RestoreOutcome> {
+export async function applyRestore(file: RestoreFile): Promise<RestoreOutcome> {
   const { path, apply, unbind, renamed } = file;
   const result = apply();
   switch (result.kind) {
@@ -324,6 +324,3 @@ async function applyRestore(file: RestoreFile): Promise<RestoreOutcome> {
       return withCode('SUB_CLIENT_RESTORE', result);
   }
 }
-
-export type { RestoreFile, RestoreOptions, RestoreOutcome, RestorePlan };
-export { applyRestore, planRestore };

@@ -32,7 +32,7 @@ interface Group {
 }
 
 /** Takes the config without our edits; what was governed so far stays so. */
-function rewriter(wish: RewriteWish): (baseText: string) => Rewritten | ConfigProblem {
+export function rewriter(wish: RewriteWish): (baseText: string) => Rewritten | ConfigProblem {
   const { client, file, chosen, call } = wish;
   const groups = [...keptGroups(wish), { call, keys: chosen }];
   const isReplaced = replacedIn(wish);
@@ -118,5 +118,3 @@ function withoutFlags(flags: readonly string[], names: readonly string[]): reado
       !options.includes(flags[at - 1] ?? ''),
   );
 }
-
-export { rewriter };

@@ -7,9 +7,9 @@ import { type Asking, startsOwn } from './own-entry.ts';
  * `sub import` wrote. `foreign`: by something else that is called `sub`, which may do anything.
  * `unknown`: neither a command nor an address that we know how to read.
  */
-type ServerState = 'governed' | 'loose' | 'foreign' | 'open' | 'remote' | 'unknown';
+export type ServerState = 'governed' | 'loose' | 'foreign' | 'open' | 'remote' | 'unknown';
 
-interface ServerView {
+export interface ServerView {
   readonly name: string;
   /** It counts in this project alone. */
   readonly project?: string;
@@ -66,21 +66,18 @@ function viewOf(entry: ServerEntry, viewing: Viewing): ServerView {
   };
 }
 
-function viewsOf({ entries }: ReadConfig, viewing: Viewing): readonly ServerView[] {
+export function viewsOf({ entries }: ReadConfig, viewing: Viewing): readonly ServerView[] {
   return entries.map((entry) => viewOf(entry, viewing));
 }
 
 /** The last one counts, as it does for the shim. */
-function flagIn(flags: readonly string[], name: string): string | undefined {
+export function flagIn(flags: readonly string[], name: string): string | undefined {
   const at = flags.findLastIndex((word) => word === `--${name}` || word.startsWith(`--${name}=`));
   const word = flags[at];
   return word === `--${name}` ? flags[at + 1] : word?.slice(name.length + 3);
 }
 
 /** Tells the entries of one file apart. */
-function entryKey({ name, project }: Pick<ServerEntry, 'name' | 'project'>): string {
+export function entryKey({ name, project }: Pick<ServerEntry, 'name' | 'project'>): string {
   return JSON.stringify([project ?? null, name]);
 }
-
-export type { ServerState, ServerView };
-export { entryKey, flagIn, viewsOf };

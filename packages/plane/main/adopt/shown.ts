@@ -11,7 +11,7 @@ interface Shown {
   readonly redact: (text: string) => string;
 }
 
-function shownDiff({ before, after, redact }: Shown): string {
+export function shownDiff({ before, after, redact }: Shown): string {
   const { path } = before.file;
   const touched = touchedIn(before, after);
   const names = new Set([...before.entries, ...after.entries].map(({ name }) => name));
@@ -52,5 +52,3 @@ function rangesOf(
     .filter((span) => span !== undefined)
     .toSorted((left, right) => left.start - right.start);
 }
-
-export { shownDiff };

@@ -10,7 +10,7 @@ import { type AdoptProblem, withCode } from './problem.ts';
 import { projectOf, recordedConfigs } from './recorded.ts';
 import { type ServerView, viewsOf } from './server-state.ts';
 
-interface StatusFile {
+export interface StatusFile {
   readonly client: string;
   readonly title: string;
   readonly path: string;
@@ -24,13 +24,13 @@ interface StatusFile {
   readonly wrapPid: number | null;
 }
 
-interface UnreadableFile {
+export interface UnreadableFile {
   readonly title: string;
   readonly scope: 'user' | 'project';
   readonly problem: AdoptProblem;
 }
 
-interface Adoptions {
+export interface Adoptions {
   readonly files: readonly StatusFile[];
   readonly unreadable: readonly UnreadableFile[];
   readonly problems: readonly AdoptProblem[];
@@ -42,7 +42,7 @@ interface StatusOptions extends AdoptPlace, LooseOptions {
 }
 
 /** The configs of all clients, and every other one that there is a record of. */
-function adoptionStatus(place: StatusOptions): Adoptions {
+export function adoptionStatus(place: StatusOptions): Adoptions {
   const store = storeAt(place.paths);
   const here = clientPlace(place);
   const { found, problems } = findConfigs({ place: here, clients: CLIENTS });
@@ -82,6 +82,3 @@ function fileOf(found: FoundConfig, store: Store, asking: StatusOptions): Status
     wrapPid: isLive ? owner.pid : null,
   };
 }
-
-export type { Adoptions, StatusFile, UnreadableFile };
-export { adoptionStatus };

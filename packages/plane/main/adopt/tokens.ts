@@ -11,7 +11,7 @@ const JSON_START = /"|\/\/|\/\*/g;
 const TOML_START = /"""|'''|"|'|#/g;
 
 /** In the order of the text. What has no end ends with its line, or with the text. */
-function* tokensIn(text: string, format: Format): Generator<Token> {
+export function* tokensIn(text: string, format: Format): Generator<Token> {
   const starts = new RegExp(format === 'toml' ? TOML_START : JSON_START);
   for (let found = starts.exec(text); found !== null; found = starts.exec(text)) {
     const { index: start, 0: mark } = found;
@@ -76,7 +76,7 @@ function longEnd(
 }
 
 /** The text with each token as it is to be shown. */
-function replaceTokens(
+export function replaceTokens(
   text: string,
   format: Format,
   shown: (token: string, end: number) => string,
@@ -90,5 +90,3 @@ function replaceTokens(
   parts.push(text.slice(at));
   return parts.join('');
 }
-
-export { replaceTokens, tokensIn };

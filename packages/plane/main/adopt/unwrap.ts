@@ -10,7 +10,7 @@ import { type AdoptPlace, clientPlace, storeAt } from './place.ts';
 import { type AdoptProblem, heldBy, withCode } from './problem.ts';
 import { livingWords } from './repair.ts';
 
-interface Unwrapped {
+export interface Unwrapped {
   /** The configs that were rewritten and are not any more. */
   readonly restored: readonly string[];
   /** Those of other projects, which were not asked for. */
@@ -27,7 +27,7 @@ interface UnwrapOptions extends AdoptPlace {
   readonly isEverywhere: boolean;
 }
 
-function unwrapAll(options: UnwrapOptions): Unwrapped {
+export function unwrapAll(options: UnwrapOptions): Unwrapped {
   const { paths } = options;
   const store = storeAt(paths);
   const here = pathsHere(options);
@@ -99,6 +99,3 @@ function unwrapOne(found: FoundRecord, store: Store): UnwrappedOne | AdoptProble
   const warnings = [lostWords(result) ?? '', living].filter((text) => text !== '');
   return { isRestored, warnings };
 }
-
-export type { Unwrapped };
-export { unwrapAll };

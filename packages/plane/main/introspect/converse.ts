@@ -5,7 +5,7 @@ import { visible } from '@subluminal/core/visible';
 import { type Answer, type Dialogue, METHOD_NOT_FOUND } from './dialogue.ts';
 import type { Seen } from './seen.ts';
 
-type Conversed =
+export type Conversed =
   | { readonly kind: 'seen'; readonly seen: Seen }
   /** Why not, as the end of a sentence about the server. */
   | { readonly kind: 'failed'; readonly why: string };
@@ -26,7 +26,7 @@ interface Greeted {
   readonly params: object;
 }
 
-async function converse(dialogue: Dialogue, clientVersion: string): Promise<Conversed> {
+export async function converse(dialogue: Dialogue, clientVersion: string): Promise<Conversed> {
   const greeted = await greet(dialogue, clientVersion);
   if (greeted.kind === 'failed') return greeted;
   const notes: string[] = [];
@@ -152,6 +152,3 @@ function wordsOf(method: string, answer: Exclude<Answer, { kind: 'result' }>): s
   if (answer.kind === 'over') return answer.why;
   return `refuses ${method} (${answer.code}): ${visible(answer.message, SAID_MAX)}`;
 }
-
-export type { Conversed };
-export { converse };

@@ -2,7 +2,7 @@
 import { isObject } from '@subluminal/contracts';
 import { createLines } from './lines.ts';
 
-type Answer =
+export type Answer =
   | {
       readonly kind: 'result';
       readonly result: { readonly [name: string]: unknown };
@@ -13,7 +13,7 @@ type Answer =
   /** There will be no answer; why, as the end of a sentence about the server. */
   | { readonly kind: 'over'; readonly why: string };
 
-interface Dialogue {
+export interface Dialogue {
   request(method: string, params: object): Promise<Answer>;
   notify(method: string): void;
   feed(chunk: Buffer): void;
@@ -24,9 +24,9 @@ interface Dialogue {
 const LIMITS = { lineBytesMax: 16_777_216, bytesMax: 67_108_864 };
 /** Servers greet on standard output, though they must not; some of it is overlooked. */
 const FOREIGN_LINES_MAX = 1_000;
-const METHOD_NOT_FOUND = -32_601;
+export const METHOD_NOT_FOUND = -32_601;
 
-function createDialogue(write: (text: string) => void): Dialogue {
+export function createDialogue(write: (text: string) => void): Dialogue {
   const lines = createLines(LIMITS);
   const open = new Map<number, (answer: Answer) => void>();
   let lastId = 0;
@@ -101,6 +101,3 @@ function answerIn({ result, error }: { readonly [name: string]: unknown }, line:
     message: typeof message === 'string' ? message : 'no result',
   };
 }
-
-export type { Answer, Dialogue };
-export { createDialogue, METHOD_NOT_FOUND };

@@ -25,7 +25,7 @@ interface Wanted {
   readonly place: AdoptPlace;
 }
 
-interface FoundServer {
+export interface FoundServer {
   readonly kind: 'found';
   readonly words: readonly string[];
   /** What its entry sets; may hold secrets. */
@@ -36,7 +36,7 @@ interface FoundServer {
 }
 
 /** Two sentences. */
-interface NotFound {
+export interface NotFound {
   readonly kind: 'not_found';
   readonly message: string;
   readonly fix: string;
@@ -47,7 +47,7 @@ const NAMES_SHOWN_MAX = 20;
 /** They replace it by the folder that is open. */
 const WITH_WORKSPACE: ReadonlySet<ClientId> = new Set(['vscode', 'cursor']);
 
-function findServer(wanted: Wanted): FoundServer | NotFound {
+export function findServer(wanted: Wanted): FoundServer | NotFound {
   const clients = clientsOf(wanted.client);
   if ('kind' in clients) return clients;
   const { place, server } = wanted;
@@ -187,6 +187,3 @@ function textEntry([name, value]: readonly [string, unknown]): readonly [string,
   const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
   return isPlain ? [[name, String(value)]] : [];
 }
-
-export type { FoundServer, NotFound };
-export { findServer };

@@ -11,7 +11,7 @@ interface IntrospectOptions extends ServerTask {
   readonly version: string;
 }
 
-type Introspected =
+export type Introspected =
   | { readonly kind: 'seen'; readonly seen: Seen }
   | {
       readonly kind: 'failed';
@@ -27,7 +27,7 @@ type Introspected =
 const ENDING = { graceMs: 1_000, termMs: 1_000, killMs: 5_000, drainMs: 500 };
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-async function introspect(options: IntrospectOptions): Promise<Introspected> {
+export async function introspect(options: IntrospectOptions): Promise<Introspected> {
   const started = await startServer(options);
   if (started.kind === 'failed') return { ...started, stage: 'start', said: '' };
   const { server, said } = started;
@@ -66,6 +66,3 @@ function keepSignals(): () => void {
     }
   };
 }
-
-export type { Introspected };
-export { introspect };

@@ -1,13 +1,16 @@
 // Lines out of chunks, with an end to how long one may be and to how much there may be of them.
 
-interface Lines {
+export interface Lines {
   /** The whole lines of it; undefined when it is more than is taken. */
   feed(chunk: Buffer): readonly string[] | undefined;
 }
 
 const NEWLINE = 0x0a;
 
-function createLines(limits: { readonly lineBytesMax: number; readonly bytesMax: number }): Lines {
+export function createLines(limits: {
+  readonly lineBytesMax: number;
+  readonly bytesMax: number;
+}): Lines {
   let parts: Buffer[] = [];
   let partBytes = 0;
   let total = 0;
@@ -31,6 +34,3 @@ function createLines(limits: { readonly lineBytesMax: number; readonly bytesMax:
     },
   };
 }
-
-export type { Lines };
-export { createLines };

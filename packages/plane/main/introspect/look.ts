@@ -15,7 +15,7 @@ import { introspect } from './introspect.ts';
 import type { Seen } from './seen.ts';
 import type { ServerTask } from './start-server.ts';
 
-interface LookOptions {
+export interface LookOptions {
   readonly server: string;
   /** Only this client's config; by its id or another word for it. */
   readonly client?: string | undefined;
@@ -29,7 +29,7 @@ interface LookOptions {
   readonly version: string;
 }
 
-interface LookFailure {
+export interface LookFailure {
   readonly kind: 'failure';
   readonly code:
     | ConfigProblem['code']
@@ -43,7 +43,7 @@ interface LookFailure {
   readonly said: string;
 }
 
-type LookedAt =
+export type LookedAt =
   | {
       readonly kind: 'seen';
       readonly seen: Seen;
@@ -64,7 +64,7 @@ type Loaded = Extract<LoadResult, { readonly ok: true }>;
 
 const OURS: ReadonlySet<string> = new Set([...TOLD_NAMES, TOKEN_NAME]);
 
-async function lookAtServer(options: LookOptions): Promise<LookedAt> {
+export async function lookAtServer(options: LookOptions): Promise<LookedAt> {
   const { server, env, cwd } = options;
   const loaded = await loadConfig({ env, cwd });
   if (!loaded.ok) {
@@ -165,6 +165,3 @@ function showsSecret(server: string): LookFailure {
   const fix = 'Do not use this server; change the secret.';
   return failure('SUB_SERVER_LOOK', message, fix);
 }
-
-export type { LookedAt, LookFailure, LookOptions };
-export { lookAtServer };

@@ -1,7 +1,7 @@
 // What a server has shown of itself. All of it is hostile text.
 import type { Listing } from '@subluminal/core/surface';
 
-interface Seen {
+export interface Seen {
   readonly protocolVersion: string;
   readonly serverInfo: { readonly name?: string; readonly version?: string };
   /** Null when the server has none; undefined when it was not asked for them. */
@@ -17,7 +17,7 @@ interface Seen {
 }
 
 /** For the pins. A look is over all pages, or it has failed. */
-function listingOf({ tools, toolTexts, instructions }: Seen): Listing {
+export function listingOf({ tools, toolTexts, instructions }: Seen): Listing {
   return {
     tools,
     texts: toolTexts,
@@ -25,6 +25,3 @@ function listingOf({ tools, toolTexts, instructions }: Seen): Listing {
     ...(instructions !== undefined && { instructions }),
   };
 }
-
-export type { Seen };
-export { listingOf };

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { type RunningServer, SHIM_MARK } from '../../stdio/index.ts';
 import { readProcess } from '../../stdio/processes.ts';
 
-interface ServerTask {
+export interface ServerTask {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: { readonly [name: string]: string | undefined };
@@ -23,7 +23,7 @@ type StartedServer =
 
 const SAID_BYTES_MAX = 4_096;
 
-function startServer({ command, args, env, cwd }: ServerTask): Promise<StartedServer> {
+export function startServer({ command, args, env, cwd }: ServerTask): Promise<StartedServer> {
   const shimId = randomUUID();
   return new Promise((resolve) => {
     const fail = (cause: unknown): void => resolve({ kind: 'failed', why: whyOf(cause) });
@@ -72,6 +72,3 @@ function whyOf(cause: unknown): string {
 }
 
 function ignore(): void {}
-
-export type { ServerTask };
-export { startServer };

@@ -39,7 +39,7 @@ const CHANNEL = 'web';
 const MINUTE_MS = 60_000;
 const WHY_LENGTH_MAX = 500;
 
-function apiDesk(options: DeskOptions): ApiDesk {
+export function apiDesk(options: DeskOptions): ApiDesk {
   const { desk, touch } = options;
   const { queue, grants } = desk;
   const entryOf = (entry: Entry) => approvalOf(entry, options);
@@ -214,5 +214,3 @@ function refused(message: string, fix: string): DeskFault {
 function storeFault({ code }: StoreProblem): DeskFault {
   return fault(503, code, '');
 }
-
-export { apiDesk };

@@ -16,7 +16,7 @@ interface EndsOptions {
   readonly log: (message: string) => void;
 }
 
-interface Ends {
+export interface Ends {
   stop(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ const PAGE_EVENTS = 1_000;
 const PAGES_MAX = 1_000;
 
 /** Keeps the daemon while requests wait, and puts on record what nobody else does. */
-function recordEnds(options: EndsOptions): Ends {
+export function recordEnds(options: EndsOptions): Ends {
   const { desk, server, isGone, log } = options;
   const waiting = new Map<string, () => void>();
   let work: Promise<void> = Promise.resolve();
@@ -137,6 +137,3 @@ function hostIdOf(file: string): string {
   const text = read.kind === 'read' ? read.bytes.toString('utf8') : '';
   return text.trim().slice(0, 128) || 'unknown';
 }
-
-export type { Ends };
-export { recordEnds };

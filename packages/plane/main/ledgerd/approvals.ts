@@ -22,14 +22,14 @@ interface ApprovalsOptions {
   readonly log: (message: string) => void;
 }
 
-interface Approvals {
+export interface Approvals {
   readonly desk?: ApiDesk;
   readonly callbacks?: Callbacks;
   close(): Promise<void>;
 }
 
 /** Nothing, when the queue cannot be opened: the ledger works without. */
-async function openApprovals(options: ApprovalsOptions): Promise<Approvals> {
+export async function openApprovals(options: ApprovalsOptions): Promise<Approvals> {
   const { home, server, log } = options;
   const { isProblem, openDesk } = await import('../../approvals/index.ts');
   const desk = openDesk({
@@ -149,6 +149,3 @@ async function followWhenNeeded(desk: Desk, options: ApprovalsOptions): Promise<
     },
   };
 }
-
-export type { Approvals };
-export { openApprovals };

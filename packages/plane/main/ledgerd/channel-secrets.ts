@@ -17,7 +17,7 @@ interface Place {
   readonly env: Env;
 }
 
-interface ChannelSecrets {
+export interface ChannelSecrets {
   /** By the keys of the settings, like `slack.token`. */
   value(key: string): string | undefined;
   /** What could not be had, and why. */
@@ -27,7 +27,10 @@ interface ChannelSecrets {
 const NAME = 'approvals';
 
 /** Fetches what the channels need, from where servers get their secrets. */
-async function fetchSecrets(settings: ApprovalSettings, place: Place): Promise<ChannelSecrets> {
+export async function fetchSecrets(
+  settings: ApprovalSettings,
+  place: Place,
+): Promise<ChannelSecrets> {
   const { config, paths, env } = place;
   const bindings = [...approvalRefs(settings)].flatMap(([injectAs, ref]) => {
     const read = readSecretRef(ref, undefined);
@@ -49,6 +52,3 @@ async function fetchSecrets(settings: ApprovalSettings, place: Place): Promise<C
     problems: new Map(resolved.problems.map(({ injectAs, message }) => [injectAs, message])),
   };
 }
-
-export type { ChannelSecrets };
-export { fetchSecrets };

@@ -22,7 +22,7 @@ interface ChannelsOptions {
   readonly log: (message: string) => void;
 }
 
-interface Channels {
+export interface Channels {
   /** Where answers come in, by path. */
   readonly callbacks: Callbacks;
   readonly names: readonly string[];
@@ -32,7 +32,7 @@ interface Channels {
 const WEBHOOK_PATH = '/approvals/webhook';
 const SLACK_PATH = '/approvals/slack/actions';
 
-function startChannels(options: ChannelsOptions): Channels {
+export function startChannels(options: ChannelsOptions): Channels {
   const running: RunningChannel[] = [];
   const names: string[] = [];
   const callbacks = new Map<string, Callback>();
@@ -102,6 +102,3 @@ function secretOf(
   log(`approvals by ${channel} are off: the secret approvals.${key} cannot be had: ${why}.`);
   return undefined;
 }
-
-export type { Channels };
-export { startChannels };

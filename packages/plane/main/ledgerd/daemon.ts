@@ -12,7 +12,7 @@ import { ledgerPort, spoolPort } from './ports.ts';
 import { DAY_MS, keepRetention, sweepApprovals } from './retention.ts';
 import { releaseStart } from './start.ts';
 
-interface LedgerdOptions extends Whereabouts {
+export interface LedgerdOptions extends Whereabouts {
   /** Ends by itself when nobody has needed it for a while. */
   readonly auto: boolean;
   readonly version: string;
@@ -23,7 +23,7 @@ interface LedgerdOptions extends Whereabouts {
   readonly lockMs?: number;
 }
 
-type LedgerdEnd =
+export type LedgerdEnd =
   | { readonly kind: 'ended' }
   /** Another one serves this home. */
   | { readonly kind: 'already' }
@@ -35,7 +35,7 @@ const LOCK_POLL_MS = 50;
 const CLOSE_MS = 10_000;
 
 /** Serves until it is told to end, or until nobody needs it. */
-async function runLedgerd(options: LedgerdOptions): Promise<LedgerdEnd> {
+export async function runLedgerd(options: LedgerdOptions): Promise<LedgerdEnd> {
   const home = await findLedger(options);
   if (isHomeFault(home)) return home;
   const { paths, config } = home;
@@ -168,6 +168,3 @@ function retain({ home, ledger, log, server }: Retaining): () => void {
     clearInterval(timer);
   };
 }
-
-export type { LedgerdEnd, LedgerdOptions };
-export { runLedgerd };

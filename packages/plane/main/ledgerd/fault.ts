@@ -3,7 +3,7 @@ import type { SubCode } from '@subluminal/contracts';
 import type { ConfigProblem } from '../../config/index.ts';
 import { LedgerError } from '../../ledger/index.ts';
 
-interface HomeFault {
+export interface HomeFault {
   readonly kind: 'fault';
   readonly code: SubCode;
   readonly message: string;
@@ -12,15 +12,15 @@ interface HomeFault {
   readonly others?: readonly HomeFault[];
 }
 
-function homeFault(code: SubCode, message: string, fix: string): HomeFault {
+export function homeFault(code: SubCode, message: string, fix: string): HomeFault {
   return { kind: 'fault', code, message, fix };
 }
 
-function isHomeFault(value: unknown): value is HomeFault {
+export function isHomeFault(value: unknown): value is HomeFault {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'fault';
 }
 
-function configFault(problems: readonly ConfigProblem[]): HomeFault {
+export function configFault(problems: readonly ConfigProblem[]): HomeFault {
   const faults = problems.map(({ code, where, message, fix }) =>
     homeFault(code, `${where}: ${message}.`, fix),
   );
@@ -41,7 +41,7 @@ function ledgerFault({ code, message, fix }: LedgerError, file: string): HomeFau
 }
 
 /** What the user can mend is told; everything else is a defect. */
-async function faultsOf<T>(file: string, work: () => Promise<T>): Promise<T | HomeFault> {
+export async function faultsOf<T>(file: string, work: () => Promise<T>): Promise<T | HomeFault> {
   try {
     return await work();
   } catch (cause) {
@@ -49,6 +49,3 @@ async function faultsOf<T>(file: string, work: () => Promise<T>): Promise<T | Ho
     return ledgerFault(cause, file);
   }
 }
-
-export type { HomeFault };
-export { configFault, faultsOf, homeFault, isHomeFault };

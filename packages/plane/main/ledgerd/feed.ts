@@ -3,7 +3,7 @@ import { type Event, parseEventLine } from '@subluminal/contracts';
 import type { IngestServer } from '../../ingest/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
 
-interface FeedItem {
+export interface FeedItem {
   readonly seq: number;
   readonly event: Event;
 }
@@ -12,7 +12,7 @@ type Listener = (events: readonly FeedItem[]) => void;
 
 const PAGE_EVENTS = 500;
 
-class LedgerFeed {
+export class LedgerFeed {
   readonly #ledger: Ledger;
   readonly #server: IngestServer;
   readonly #log: (message: string) => void;
@@ -76,6 +76,3 @@ class LedgerFeed {
     }
   }
 }
-
-export type { FeedItem };
-export { LedgerFeed };

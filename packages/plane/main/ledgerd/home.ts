@@ -20,7 +20,7 @@ import {
 import { configFault, faultsOf, type HomeFault, isHomeFault } from './fault.ts';
 import { findSigner } from './key.ts';
 
-interface LedgerHome {
+export interface LedgerHome {
   readonly config: Config;
   readonly paths: HomePaths;
   readonly file: string;
@@ -30,13 +30,13 @@ interface LedgerHome {
   readonly approvals: ApprovalSettings | undefined;
 }
 
-interface Whereabouts {
+export interface Whereabouts {
   readonly env: { readonly [name: string]: string | undefined };
   readonly cwd: string;
 }
 
 /** Where the ledger is, by the configuration. Nothing is opened or made. */
-async function findLedger(where: Whereabouts): Promise<LedgerHome | HomeFault> {
+export async function findLedger(where: Whereabouts): Promise<LedgerHome | HomeFault> {
   const loaded = await loadConfig(where);
   if (!loaded.ok) return configFault(loaded.problems);
   const { config, paths, approvals } = loaded;
@@ -46,7 +46,7 @@ async function findLedger(where: Whereabouts): Promise<LedgerHome | HomeFault> {
 }
 
 /** Runs `work` on the ledger that is there, for looking at only. */
-async function withReader<T>(
+export async function withReader<T>(
   { file }: LedgerHome,
   work: (reader: StoreReader) => Promise<T>,
 ): Promise<T | HomeFault> {
@@ -60,7 +60,7 @@ async function withReader<T>(
   });
 }
 
-interface WriterWish {
+export interface WriterWish {
   /** Make the ledger when there is none. */
   readonly create: boolean;
   readonly warn: (message: string) => void;
@@ -69,7 +69,7 @@ interface WriterWish {
 }
 
 /** Opens the ledger for its one writer. */
-async function openWriter(home: LedgerHome, wish: WriterWish): Promise<Ledger | HomeFault> {
+export async function openWriter(home: LedgerHome, wish: WriterWish): Promise<Ledger | HomeFault> {
   return faultsOf(home.file, async () => {
     const { file, paths } = home;
     if (!wish.create && !existsSync(file)) throw new LedgerError('SUB_LEDGER_MISSING', file);
@@ -98,7 +98,7 @@ async function openSigned(
 }
 
 /** Runs `work` as the one writer of the ledger, and signs what it leaves. */
-async function withWriter<T>(
+export async function withWriter<T>(
   home: LedgerHome,
   wish: WriterWish,
   work: (ledger: Ledger) => Promise<T>,
@@ -113,6 +113,3 @@ async function withWriter<T>(
     }
   });
 }
-
-export type { LedgerHome, Whereabouts, WriterWish };
-export { findLedger, openWriter, withReader, withWriter };

@@ -28,7 +28,7 @@ const PRIVATE_MODE = 0o600;
 const NONE: Http = { close: () => Promise.resolve() };
 
 /** Nothing, when it is off or cannot be served: the ledger works without. */
-async function openHttp(options: HttpOptions): Promise<Http> {
+export async function openHttp(options: HttpOptions): Promise<Http> {
   const { home, ledger, server, approvals, version, log } = options;
   const { desk, callbacks } = approvals;
   const address = addressOf(home.config['ledger.http']);
@@ -117,5 +117,3 @@ async function removeOwn(file: string, token: string): Promise<void> {
   const read = readRegularFile(file, { bytesMax: ADDRESS_BYTES_MAX });
   if (read.kind === 'read' && read.bytes.includes(token)) await rm(file, { force: true });
 }
-
-export { openHttp };

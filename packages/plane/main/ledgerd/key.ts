@@ -4,7 +4,7 @@ import { ensureKeyFile, readKeyFile } from '../../crypto/index.ts';
 import { type HomeFault, homeFault } from './fault.ts';
 
 /** The key of the ledger. A new ledger gets one; an old one without its key is not signed anew. */
-async function findSigner(path: string, isNew: boolean): Promise<Signer | HomeFault> {
+export async function findSigner(path: string, isNew: boolean): Promise<Signer | HomeFault> {
   const found = isNew ? ensureKeyFile(path) : readKeyFile(path);
   if (found.kind === 'key') return found.signer;
   if (found.kind === 'fault') return found;
@@ -13,10 +13,8 @@ async function findSigner(path: string, isNew: boolean): Promise<Signer | HomeFa
 }
 
 /** Undefined without a key: then nothing can be proven. */
-async function findVerifier(path: string): Promise<Verifier | HomeFault | undefined> {
+export async function findVerifier(path: string): Promise<Verifier | HomeFault | undefined> {
   const found = readKeyFile(path);
   if (found.kind === 'missing') return undefined;
   return found.kind === 'key' ? found.verifier : found;
 }
-
-export { findSigner, findVerifier };

@@ -13,7 +13,7 @@ const FINAL: ReadonlySet<string> = new Set([
 ]);
 const COUNTED_MAX = 1_000_000;
 
-function ledgerPort(ledger: Ledger): IngestLedger {
+export function ledgerPort(ledger: Ledger): IngestLedger {
   const { store } = ledger;
   return {
     batchLinesMax: BATCH_LINES_MAX,
@@ -40,7 +40,7 @@ function judge(cause: unknown): Judgement {
 }
 
 /** How many runs a prune would take. */
-async function countStale(ledger: Ledger, wish: PruneWish) {
+export async function countStale(ledger: Ledger, wish: PruneWish) {
   const { olderThanMs, keepRuns, what = 'all' } = wish;
   const stale = await ledger.store.transaction((transaction) =>
     transaction.staleRuns({
@@ -53,7 +53,7 @@ async function countStale(ledger: Ledger, wish: PruneWish) {
   return { runs: stale.length, events: null };
 }
 
-function spoolPort(folder: string): IngestSpool {
+export function spoolPort(folder: string): IngestSpool {
   return {
     list: async () => {
       const files = await listSpool(folder);
@@ -70,5 +70,3 @@ function spoolPort(folder: string): IngestSpool {
     },
   };
 }
-
-export { countStale, ledgerPort, spoolPort };

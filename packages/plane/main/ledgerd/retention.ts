@@ -5,14 +5,14 @@ import { uuidv7 } from 'uuidv7';
 import type { Config } from '../../config/index.ts';
 import type { Ledger, PruneRequest } from '../../ledger/index.ts';
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 /** How long what has ended in the queue of approvals is kept; the ledger has it for longer. */
 const APPROVALS_DAYS = 30;
 /** Many daemons a day may start; one of them looks. */
 const META_KEY = 'retention_at';
 
 /** Whole runs first: what is gone has no previews left to remove. */
-function retentionRequests(config: Config, nowMs: number): readonly PruneRequest[] {
+export function retentionRequests(config: Config, nowMs: number): readonly PruneRequest[] {
   const before = (days: number) => ({ olderThanMs: nowMs - days * DAY_MS });
   return [
     before(config['ledger.retention_days']),
@@ -21,7 +21,11 @@ function retentionRequests(config: Config, nowMs: number): readonly PruneRequest
 }
 
 /** Prunes when the last time is a day ago; says how many runs were touched. */
-async function keepRetention(ledger: Ledger, config: Config, nowMs: number): Promise<number> {
+export async function keepRetention(
+  ledger: Ledger,
+  config: Config,
+  nowMs: number,
+): Promise<number> {
   const { store } = ledger;
   const last = await store.transaction((transaction) => transaction.meta(META_KEY));
   const sinceMs = nowMs - Number(last ?? Number.NEGATIVE_INFINITY);
@@ -35,7 +39,7 @@ async function keepRetention(ledger: Ledger, config: Config, nowMs: number): Pro
 }
 
 /** Ends requests that nobody waits for any more, and removes what has ended long ago. */
-async function sweepApprovals(
+export async function sweepApprovals(
   home: string,
   nowMs: number,
   keepDays = APPROVALS_DAYS,
@@ -49,5 +53,3 @@ async function sweepApprovals(
   const olderThanMs = nowMs - keepDays * DAY_MS;
   return queue.sweep(olderThanMs) + grants.sweep(olderThanMs);
 }
-
-export { DAY_MS, keepRetention, retentionRequests, sweepApprovals };

@@ -14,7 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Config, type Env, type HomePaths, makeFolders } from '../../config/index.ts';
 import { answers } from '../../ingest/index.ts';
 
-interface StartOptions {
+export interface StartOptions {
   readonly env: Env;
   readonly paths: Pick<HomePaths, 'home' | 'run'>;
   readonly config: Pick<
@@ -32,7 +32,7 @@ interface StartOptions {
   readonly stays?: boolean;
 }
 
-type StartResult =
+export type StartResult =
   | { readonly kind: 'started' }
   /** Another process has just started one. */
   | { readonly kind: 'under_way' }
@@ -63,7 +63,7 @@ const KEPT = [
 ] as const;
 
 /** Returns at once. What goes wrong behind it stands in `run/ledgerd.log`. */
-function startLedgerd(options: StartOptions): StartResult {
+export function startLedgerd(options: StartOptions): StartResult {
   return launch(options, () => undefined);
 }
 
@@ -96,7 +96,7 @@ function launch(options: StartOptions, onFailed: () => void): StartResult {
 }
 
 /** True when somebody answers on the socket in the end, whoever started it. */
-async function ensureLedgerd(options: StartOptions, timeoutMs: number): Promise<boolean> {
+export async function ensureLedgerd(options: StartOptions, timeoutMs: number): Promise<boolean> {
   const socketPath = options.config['ledger.socket'];
   const deadlineMs = performance.now() + timeoutMs;
   let hasFailed = false;
@@ -139,7 +139,7 @@ function claimStart(mark: string): boolean {
 }
 
 /** The daemon listens, or has said why it cannot: the next one may be started. */
-function releaseStart(paths: Pick<HomePaths, 'run'>): void {
+export function releaseStart(paths: Pick<HomePaths, 'run'>): void {
   remove(markOf(paths));
 }
 
@@ -173,6 +173,3 @@ function environmentOf({ env, paths, config }: StartOptions): Env {
     SUB_RETENTION_PREVIEWS_DAYS: String(config['ledger.retention_previews_days']),
   };
 }
-
-export type { StartOptions, StartResult };
-export { ensureLedgerd, releaseStart, startLedgerd };

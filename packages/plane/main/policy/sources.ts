@@ -8,16 +8,16 @@ import { isTrusted, openTrust } from './trust-store.ts';
  * `named`: by the command line or the configuration. `user`: the one of the home. `trusted` and
  * `untrusted`: that of the project; an untrusted one behind that of the user may only tighten it.
  */
-type PolicyRole = 'named' | 'user' | 'trusted' | 'untrusted';
+export type PolicyRole = 'named' | 'user' | 'trusted' | 'untrusted';
 
-interface PolicySource {
+export interface PolicySource {
   readonly path: string;
   readonly role: PolicyRole;
   /** What was read of a project's policy when its trust was looked up: exactly this is in force. */
   readonly bytes?: Buffer;
 }
 
-interface PolicySources {
+export interface PolicySources {
   /** The first decides; a second one only tightens. Empty without a policy. */
   readonly sources: readonly PolicySource[];
   readonly ignored: IgnoredPolicy | undefined;
@@ -25,7 +25,7 @@ interface PolicySources {
   readonly untrustedAll?: { readonly message: string; readonly fix: string };
 }
 
-interface SourcesWish {
+export interface SourcesWish {
   readonly cwd: string;
   readonly home: string;
   readonly userHome: string;
@@ -40,7 +40,7 @@ interface SourcesWish {
 /** No policy is longer. */
 const FILE_BYTES_MAX = 8_388_608;
 
-function policySources(wish: SourcesWish): PolicySources {
+export function policySources(wish: SourcesWish): PolicySources {
   const { named, toldProject } = wish;
   if (named !== null && !toldProject) {
     return { sources: [{ path: named, role: 'named' }], ignored: undefined };
@@ -69,13 +69,13 @@ function combined(
 }
 
 /** What a run has told its shims: the project's policy alone, or one that it tightens. */
-function sourcesOfRun(named: string, project: string): readonly PolicySource[] {
+export function sourcesOfRun(named: string, project: string): readonly PolicySource[] {
   const untrusted: PolicySource = { path: project, role: 'untrusted' };
   return named === project ? [untrusted] : [{ path: named, role: 'user' }, untrusted];
 }
 
 /** Its content is read once: what was looked up is what is compiled. */
-function projectSource(
+export function projectSource(
   path: string,
   { home, trusts }: Pick<SourcesWish, 'home' | 'trusts'>,
 ): PolicySource {
@@ -88,7 +88,11 @@ function projectSource(
 }
 
 /** What is to be said of policies that do not hold as somebody may think. */
-function sourceWarnings({ sources, ignored, untrustedAll }: PolicySources): readonly string[] {
+export function sourceWarnings({
+  sources,
+  ignored,
+  untrustedAll,
+}: PolicySources): readonly string[] {
   const [first, second] = sources;
   const warnings: string[] = [];
   if (untrustedAll !== undefined) warnings.push(`${untrustedAll.message}. ${untrustedAll.fix}`);
@@ -102,6 +106,3 @@ function sourceWarnings({ sources, ignored, untrustedAll }: PolicySources): read
   }
   return warnings;
 }
-
-export type { PolicyRole, PolicySource, PolicySources, SourcesWish };
-export { policySources, projectSource, sourcesOfRun, sourceWarnings };

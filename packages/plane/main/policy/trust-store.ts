@@ -22,16 +22,18 @@ const PATH_LENGTH_MAX = 4_096;
 const HASH = /^[0-9a-f]{64}$/;
 const SIGNATURE = /^[A-Za-z0-9+/=]{88}$/;
 
-interface TrustEntry {
+export interface TrustEntry {
   /** The real path of the policy. */
   readonly path: string;
   readonly sha256: string;
   readonly trusted_at: string;
 }
 
-type OpenedTrust = { readonly ok: true; readonly trusted: readonly TrustEntry[] } | TrustProblem;
+export type OpenedTrust =
+  | { readonly ok: true; readonly trusted: readonly TrustEntry[] }
+  | TrustProblem;
 
-type SavedTrust = { readonly ok: true; readonly changed: boolean } | TrustProblem;
+export type SavedTrust = { readonly ok: true; readonly changed: boolean } | TrustProblem;
 
 /** The message ends without a full stop, the fix with one. */
 interface TrustProblem {
@@ -41,7 +43,7 @@ interface TrustProblem {
 }
 
 /** No file: nothing is trusted. A file that somebody else may have written proves nothing. */
-function openTrust(home: string): OpenedTrust {
+export function openTrust(home: string): OpenedTrust {
   const path = join(home, TRUST_FILE);
   const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX, noFollow: true });
   if (read.kind === 'missing') return { ok: true, trusted: [] };
@@ -110,7 +112,7 @@ function jsonIn(bytes: Buffer): unknown {
 }
 
 /** Whether exactly this content was trusted at this path. */
-function isTrusted(home: string, path: string, sha256: string): boolean {
+export function isTrusted(home: string, path: string, sha256: string): boolean {
   const opened = openTrust(home);
   if (!opened.ok) return false;
   const real = realPath(path);
@@ -118,7 +120,7 @@ function isTrusted(home: string, path: string, sha256: string): boolean {
 }
 
 /** Trusts this content; what was trusted at the same path before is not any more. */
-function trustPolicy(
+export function trustPolicy(
   home: string,
   { path, sha256 }: Pick<TrustEntry, 'path' | 'sha256'>,
   nowMs: number,
@@ -128,7 +130,7 @@ function trustPolicy(
 }
 
 /** `changed` is false when it was not trusted. */
-function revokeTrust(home: string, path: string): Promise<SavedTrust> {
+export function revokeTrust(home: string, path: string): Promise<SavedTrust> {
   return changeTrust(home, (trusted) => without(trusted, realPath(path), path));
 }
 
@@ -196,6 +198,3 @@ function realPath(path: string): string {
     return path;
   }
 }
-
-export type { OpenedTrust, SavedTrust, TrustEntry };
-export { isTrusted, openTrust, revokeTrust, trustPolicy };

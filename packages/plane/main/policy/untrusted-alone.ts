@@ -8,7 +8,7 @@ import {
 } from '@subluminal/core/policy';
 
 /** Without a policy nothing is decided, and everything is recorded. */
-const NO_POLICY: Bundle = {
+export const NO_POLICY: Bundle = {
   policy_id: 'none',
   version: '0',
   mode: 'observe',
@@ -21,15 +21,16 @@ const NO_POLICY: Bundle = {
  * Manifests, Cedar policies and self-protection are enforced without a policy, and only told by one in
  * the mode `observe`: such a policy of a project is put beside having none, so that it frees nobody.
  */
-async function untrustedAlone(snapshot: Snapshot, options: CompileOptions): Promise<Snapshot> {
+export async function untrustedAlone(
+  snapshot: Snapshot,
+  options: CompileOptions,
+): Promise<Snapshot> {
   const { document } = snapshot;
   if (document.mode !== 'observe' || document.tightened_by !== undefined) return snapshot;
   return compileTightened(normalizeBundle(NO_POLICY), document, options);
 }
 
 /** Whether somebody has written a policy that says how far things go. */
-function hasPolicy({ document }: Snapshot): boolean {
+export function hasPolicy({ document }: Snapshot): boolean {
   return document.policy_id !== NO_POLICY.policy_id || document.rules.length > 0;
 }
-
-export { hasPolicy, NO_POLICY, untrustedAlone };

@@ -6,7 +6,7 @@ import type { CanFill } from './name-patterns.ts';
 const HOLES_MAX = 16;
 
 /** Whether the words of a call can fill the holes of a part, so that it becomes a name. */
-function fillerOf(names: readonly string[]): CanFill {
+export function fillerOf(names: readonly string[]): CanFill {
   let words: ReadonlySet<string> | undefined;
   return (part, name) => {
     if (!part.includes(UNKNOWN)) return false;
@@ -52,5 +52,3 @@ function filledEnds(name: string, from: number, words: ReadonlySet<string>): rea
   }
   return ends;
 }
-
-export { fillerOf };

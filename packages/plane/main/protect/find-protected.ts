@@ -53,7 +53,7 @@ interface FoundName {
   readonly name: string;
 }
 
-class ProtectedFinder {
+export class ProtectedFinder {
   readonly #options: FinderOptions;
   readonly #configured: readonly ProtectedFile[];
   readonly #governed: GovernedConfigs;
@@ -320,5 +320,3 @@ function byMatches(path: string, looking: Looking): string | undefined {
     ? TOO_MANY
     : undefined;
 }
-
-export { ProtectedFinder };

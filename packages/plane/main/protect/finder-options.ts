@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type Config, type HomePaths, projectFolders, userHome } from '../../config/index.ts';
 
-interface ProtectedSources {
+export interface ProtectedSources {
   readonly paths: HomePaths;
   readonly config: Config;
   /** The policies in force. */
@@ -11,7 +11,7 @@ interface ProtectedSources {
   readonly policyPlaces: readonly string[];
 }
 
-interface FinderOptions extends ProtectedSources {
+export interface FinderOptions extends ProtectedSources {
   readonly userHome: string;
   /** The environment of the server. */
   readonly env: { readonly [name: string]: string | undefined };
@@ -32,7 +32,7 @@ interface InForce extends Pick<FinderOptions, 'config' | 'paths'> {
   readonly policies: readonly string[];
 }
 
-function finderOptions(server: Server, { config, paths, policies }: InForce): FinderOptions {
+export function finderOptions(server: Server, { config, paths, policies }: InForce): FinderOptions {
   const { env, cwd, command, args } = server;
   const home = userHome(env);
   const folders = projectFolders({ cwd, userHome: home });
@@ -67,6 +67,3 @@ function policyPlaces(folders: readonly string[], { policies, own }: Searched): 
   const searched = last === -1 ? folders : folders.slice(0, last + 1);
   return searched.flatMap((folder) => [join(folder, 'policy.yaml'), join(folder, '.subluminal')]);
 }
-
-export type { FinderOptions, ProtectedSources };
-export { finderOptions };

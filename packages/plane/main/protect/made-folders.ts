@@ -16,7 +16,7 @@ interface MadeByCall {
   readonly goesInto: boolean;
 }
 
-function madeBy(words: readonly string[]): MadeByCall {
+export function madeBy(words: readonly string[]): MadeByCall {
   const does = (what: RegExp) => words.some((word) => what.test(word));
   return { links: does(LINKS), removes: does(REMOVES), goesInto: does(FOLDERS) && does(MOVES) };
 }
@@ -31,7 +31,7 @@ interface AroundPath {
 }
 
 /** Whether a link that the call makes may lead a path to something that is called like its end. */
-function mayBeLinked(path: string, { made, starts, names, lookup }: AroundPath): boolean {
+export function mayBeLinked(path: string, { made, starts, names, lookup }: AroundPath): boolean {
   // The words of a text with blanks are names of their own.
   if (!made.links || /\s/.test(path)) return false;
   const parts = path.split('/');
@@ -52,5 +52,3 @@ function isPlainFolder(folder: string, lookup: PathLookup): boolean {
   const located = lookup.locate(folder);
   return located?.isThere === true && located.path === folder;
 }
-
-export { madeBy, mayBeLinked };

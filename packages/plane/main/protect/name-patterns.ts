@@ -10,12 +10,15 @@ const PATTERN = new RegExp(`[*?[${UNKNOWN}]`);
 /** `[[:alpha:]]` is one character, whichever. */
 const NAMED_CLASS = /\[[^\]/]{0,64}\[[:.=]\w{1,16}[:.=]\][^\]/]{0,64}\]/g;
 
-function isPattern(name: string): boolean {
+export function isPattern(name: string): boolean {
   return PATTERN.test(name);
 }
 
 /** The part before the first sign of a pattern, which leads to a folder; and the rest, by its parts. */
-function splitPattern(name: string): { readonly folder: string; readonly rest: readonly string[] } {
+export function splitPattern(name: string): {
+  readonly folder: string;
+  readonly rest: readonly string[];
+} {
   const parts = name.split('/');
   const first = parts.findIndex(isPattern);
   const folder = parts.slice(0, first).join('/');
@@ -28,10 +31,10 @@ function isMeant(part: string): boolean {
 }
 
 /** Whether a part that stands for anything can be filled in to become a name. */
-type CanFill = (part: string, name: string) => boolean;
+export type CanFill = (part: string, name: string) => boolean;
 
 /** Whether a pattern names a path, or something in it; both by their parts from the same folder. */
-function matchesParts(
+export function matchesParts(
   pattern: readonly string[],
   path: readonly string[],
   canFill: CanFill,
@@ -56,7 +59,7 @@ interface EndOptions {
 }
 
 /** Whether a pattern whose folder nobody knows may name a path: by the names at its end. */
-function matchesEnd(
+export function matchesEnd(
   pattern: readonly string[],
   path: readonly string[],
   { canFill, isOpen }: EndOptions,
@@ -79,7 +82,7 @@ function matchesName(pattern: string, name: string): boolean {
 }
 
 /** Made once where a pattern is held against many names. */
-function nameMatcher(pattern: string): (name: string) => boolean {
+export function nameMatcher(pattern: string): (name: string) => boolean {
   if (!isPattern(pattern)) return (name) => pattern === name;
   let matches: ((name: string) => boolean) | undefined;
   return (name) => {
@@ -101,13 +104,10 @@ function globMatcher(pattern: string): (name: string) => boolean {
 }
 
 /** Whether a part stands for everything, or for a kind of file. */
-function isAnything(part: string): boolean {
+export function isAnything(part: string): boolean {
   return ANYTHING.test(part);
 }
 
-function partsOf(path: string): readonly string[] {
+export function partsOf(path: string): readonly string[] {
   return path.split('/').filter(isMeant);
 }
-
-export type { CanFill };
-export { isAnything, isPattern, matchesEnd, matchesParts, nameMatcher, partsOf, splitPattern };

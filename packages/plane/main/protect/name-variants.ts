@@ -2,7 +2,7 @@
 import { normalize } from 'node:path/posix';
 import { UNKNOWN } from '@subluminal/core/shell';
 
-interface NamePlace {
+export interface NamePlace {
   readonly userHome: string;
   /** The environment of the server. */
   readonly env: { readonly [name: string]: string | undefined };
@@ -36,7 +36,7 @@ const PROCESS_FOLDER =
 const PROCESS_ROOT = /^\/+proc\/+[^/]+\/+(?:task\/+[^/]+\/+)?root(?=\/)/;
 
 /** Each once; relative ones stay relative. */
-function nameVariants(name: string, place: NamePlace): readonly string[] {
+export function nameVariants(name: string, place: NamePlace): readonly string[] {
   const found = new Set<string>();
   for (const text of decoded(name)) {
     for (const part of partsOf(text, place)) {
@@ -144,6 +144,3 @@ function expanded(path: string, { userHome, env }: NamePlace): string {
     return env[name] ?? (unix === undefined ? whole : UNKNOWN);
   });
 }
-
-export type { NamePlace };
-export { nameVariants };

@@ -2,7 +2,7 @@
 import { type BigIntStats, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-interface Located {
+export interface Located {
   /** Its true name, as far as it is there. */
   readonly path: string;
   /** The file or folder itself and the folders that it is in, nearest first. */
@@ -17,7 +17,7 @@ const LEVELS_MAX = 128;
 const PATH_LENGTH_MAX = 4_096;
 
 /** Looks paths up, each once. */
-class PathLookup {
+export class PathLookup {
   readonly #known = new Map<string, Located | undefined>();
   readonly #ids = new Map<string, string | undefined>();
   #lookups = 0;
@@ -97,6 +97,3 @@ class PathLookup {
 function idOf({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): string {
   return `${dev}:${ino}`;
 }
-
-export type { Located };
-export { PathLookup };

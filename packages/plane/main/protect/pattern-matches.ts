@@ -7,7 +7,7 @@ const ENTRIES_MAX = 4_096;
 const MATCHES_MAX = 256;
 
 /** Reads each folder once, and no more of them than the limit. */
-class PatternMatches {
+export class PatternMatches {
   readonly #entries = new Map<string, readonly string[]>();
 
   /** Some folders were not read. */
@@ -48,5 +48,3 @@ function namesIn(folder: string): readonly string[] {
     return [];
   }
 }
-
-export { PatternMatches };

@@ -5,7 +5,7 @@ import { listRecords, recordFolder, recordKeys } from '../../clients/store/recor
 import type { HomePaths } from '../../config/index.ts';
 import type { ProtectedSources } from './finder-options.ts';
 
-interface ProtectedFile {
+export interface ProtectedFile {
   readonly path: string;
   /** In words that tell an agent nothing new. */
   readonly what: string;
@@ -16,7 +16,7 @@ const POLICY_PLACE = 'a place where a policy is looked for';
 const ENTRIES_MAX = 256;
 
 /** The files and folders that are known from the configuration alone. */
-function configuredFiles(sources: ProtectedSources): readonly ProtectedFile[] {
+export function configuredFiles(sources: ProtectedSources): readonly ProtectedFile[] {
   const { paths, config, policies, policyPlaces } = sources;
   const sink = config['events.sink'];
   const named: readonly (readonly [string | null, string])[] = [
@@ -36,7 +36,7 @@ function configuredFiles(sources: ProtectedSources): readonly ProtectedFile[] {
 }
 
 /** The configs of clients that `sub import` or `sub wrap` has changed; read when there are others. */
-class GovernedConfigs {
+export class GovernedConfigs {
   readonly #paths: Pick<HomePaths, 'backups' | 'run'>;
   #mark = '';
   #files: readonly ProtectedFile[] = [];
@@ -68,7 +68,7 @@ function markOf(folder: string): string {
 }
 
 /** The files of a folder itself: one of them may have a second name elsewhere. */
-function filesIn({ path, what }: ProtectedFile): readonly ProtectedFile[] {
+export function filesIn({ path, what }: ProtectedFile): readonly ProtectedFile[] {
   try {
     const names = readdirSync(path).slice(0, ENTRIES_MAX);
     return names.map((name) => ({ path: join(path, name), what }));
@@ -76,6 +76,3 @@ function filesIn({ path, what }: ProtectedFile): readonly ProtectedFile[] {
     return [];
   }
 }
-
-export type { ProtectedFile };
-export { configuredFiles, filesIn, GovernedConfigs };

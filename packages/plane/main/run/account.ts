@@ -13,14 +13,14 @@ interface AccountOptions {
   readonly options: RunOptions;
 }
 
-type Read =
+export type Read =
   | { readonly kind: 'all'; readonly gathered: Gathered }
   /** No ledger answers; these are in its file and in the spool. */
   | { readonly kind: 'on_disk'; readonly gathered: Gathered }
   | { readonly kind: 'none'; readonly reason: string };
 
 /** What the hub has heard from the shims of the run. */
-interface Heard {
+export interface Heard {
   readonly totals: ShimSummary;
   /** Servers whose shims never said goodbye: they may have done more than they told. */
   readonly unended: readonly string[];
@@ -29,7 +29,7 @@ interface Heard {
 const START_MS = 5_000;
 const SYNC_MS = 5_000;
 
-async function gatherEvents(options: AccountOptions): Promise<Read> {
+export async function gatherEvents(options: AccountOptions): Promise<Read> {
   const { trace, runId } = options;
   try {
     if (trace.file !== undefined) {
@@ -55,7 +55,7 @@ async function fromLedger(runId: string, options: RunOptions): Promise<Read> {
 }
 
 /** The events count where they agree with the hub in everything; an agent could have changed them. */
-function accountOf(read: Read, heard: Heard, isLossy: boolean): Account {
+export function accountOf(read: Read, heard: Heard, isLossy: boolean): Account {
   const { totals, unended } = heard;
   if (read.kind === 'none') return { kind: 'counted', totals, reason: read.reason };
   const { gathered } = read;
@@ -107,6 +107,3 @@ function most(one: ShimSummary, other: ShimSummary): ShimSummary {
     answers_held_back: of('answers_held_back'),
   };
 }
-
-export type { Heard, Read };
-export { accountOf, gatherEvents };

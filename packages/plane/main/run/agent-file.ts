@@ -22,13 +22,13 @@ const TOLD: readonly string[] = [...TOLD_NAMES, TOKEN_NAME];
 const ANCESTORS_MAX = 64;
 const WRITABLE_BY_OTHERS = 0o022;
 
-type Written =
+export type Written =
   | { readonly kind: 'written' }
   /** The system does not tell when a process has started, or the process is gone. */
   | { readonly kind: 'unknown_process' }
   | { readonly kind: 'failed'; readonly path: string; readonly code: string };
 
-interface AgentFiles {
+export interface AgentFiles {
   /** Writes the run down for one process more, whole or not at all. */
   write(dir: string, pid: number): Written;
   /** Removes all that was written. */
@@ -36,7 +36,7 @@ interface AgentFiles {
 }
 
 /** Undefined when there is more to tell than readers take. */
-function agentFiles(env: Env, system: System = thisSystem()): AgentFiles | undefined {
+export function agentFiles(env: Env, system: System = thisSystem()): AgentFiles | undefined {
   const told = TOLD.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
   const run = { run_id: env['SUB_RUN_ID'], space: system.space?.(), env: Object.fromEntries(told) };
   const text = `${JSON.stringify(run)}\n`;
@@ -70,7 +70,7 @@ interface Found {
 }
 
 /** The environment of a shim, with what its agent's run has told where nothing else did. */
-function withAgentFile(env: Env, system: System = thisSystem()): Found {
+export function withAgentFile(env: Env, system: System = thisSystem()): Found {
   const given = env['SUB_RUN_ID'];
   if (given && env['SUB_GOVERNANCE_ENDPOINT']) return { env };
   const own = homePaths(env).run;
@@ -91,7 +91,7 @@ function withAgentFile(env: Env, system: System = thisSystem()): Found {
 }
 
 /** The folder that a shim finds without SUB_HOME. */
-function fallbackRunDir(env: Env): string {
+export function fallbackRunDir(env: Env): string {
   return homePaths({ HOME: env['HOME'] }).run;
 }
 
@@ -136,6 +136,3 @@ function readTold(path: string): Env | string | undefined {
 function damaged(path: string): string {
   return `${path}, which tells of the run, is damaged. End the agent and start it again; if no \`sub run\` has started it, remove the file`;
 }
-
-export type { AgentFiles, Written };
-export { agentFiles, fallbackRunDir, withAgentFile };

@@ -11,12 +11,12 @@ interface AgentCommand {
   readonly cwd: string;
 }
 
-type AgentStart =
+export type AgentStart =
   | { readonly kind: 'started'; readonly child: ChildProcess; readonly pid: number }
   | { readonly kind: 'failed'; readonly code: string };
 
 /** Same terminal, same process group: for the agent nothing is different. */
-function startAgent({ command, args, env, cwd }: AgentCommand): Promise<AgentStart> {
+export function startAgent({ command, args, env, cwd }: AgentCommand): Promise<AgentStart> {
   return new Promise((resolve) => {
     let child: ChildProcess;
     try {
@@ -44,7 +44,7 @@ interface KeepOptions {
   readonly graceMs: number;
 }
 
-interface Keeper {
+export interface Keeper {
   /** Ends the agent because the policy says so. */
   terminate(): void;
   readonly done: Promise<AgentEnd>;
@@ -144,9 +144,6 @@ async function isGone(family: RunFamily, timeoutMs: number): Promise<boolean> {
 }
 
 /** Watches over the agent until it has ended. */
-function keepAgent(options: KeepOptions): Keeper {
+export function keepAgent(options: KeepOptions): Keeper {
   return new AgentKeeper(options);
 }
-
-export type { AgentStart, Keeper };
-export { keepAgent, startAgent };

@@ -5,11 +5,11 @@ import { makeFolders } from '../../config/index.ts';
 import { refuseLink } from '../../os/index.ts';
 import { type Refused, refused } from './options.ts';
 
-const EVENTS_FILE = 'events.jsonl';
+export const EVENTS_FILE = 'events.jsonl';
 const FILES = [EVENTS_FILE, 'policy.json', 'summary.json', 'summary.md'] as const;
 
 /** A bundle that is there stays, unless it is to go. */
-function prepareBundle(dir: string, force: boolean): Refused | undefined {
+export function prepareBundle(dir: string, force: boolean): Refused | undefined {
   const taken = FILES.find((name) => existsSync(join(dir, name)));
   if (taken !== undefined && !force) {
     const message = `${join(dir, taken)} exists already, and is not overwritten.`;
@@ -30,5 +30,3 @@ function prepareBundle(dir: string, force: boolean): Refused | undefined {
     return refused('SUB_FILE_WRITE', message, 'Check the path and its permissions.');
   }
 }
-
-export { EVENTS_FILE, prepareBundle };

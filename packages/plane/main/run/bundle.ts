@@ -24,7 +24,7 @@ const FILE_MODE = 0o600;
 const FLUSH_LENGTH = 262_144;
 
 /** Every file is whole before it appears under its name. */
-async function writeBundle(dir: string, content: BundleContent): Promise<void> {
+export async function writeBundle(dir: string, content: BundleContent): Promise<void> {
   const { summary, trace } = content;
   const suffix = randomBytes(6).toString('hex');
   const put = async (name: string, write: (path: string) => Promise<void>): Promise<void> => {
@@ -87,5 +87,3 @@ function policyOf({ snapshot, policies }: BundleContent) {
 function jsonText(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
-
-export { writeBundle };

@@ -5,7 +5,7 @@ import type { Config } from '../../config/index.ts';
 import type { Judge } from '../../hub/index.ts';
 import { type Refused, type RunOptions, refused } from './options.ts';
 
-interface RunCedar {
+export interface RunCedar {
   readonly judge: Judge;
   /** Changes of the policies are told there as well, from now on. */
   recordTo(record: Record): void;
@@ -35,7 +35,7 @@ const HASH_SHOWN = 19;
  * Undefined without policies. Those that are broken keep the agent from starting in production; in
  * development it goes without them, and says so.
  */
-async function openRunCedar({
+export async function openRunCedar({
   config,
   tell,
 }: Pick<RunOptions, 'config' | 'tell'>): Promise<RunCedar | Refused | undefined> {
@@ -109,6 +109,3 @@ function told(reload: CedarReload, { tell, record }: Hearing): void {
   tell(words);
   record(isKept ? 'degraded' : 'ok', words);
 }
-
-export type { RunCedar };
-export { openRunCedar };

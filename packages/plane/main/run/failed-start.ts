@@ -4,7 +4,7 @@ import { type Refused, refused } from './options.ts';
 const EXIT_NOT_EXECUTABLE = 126;
 const EXIT_NOT_FOUND = 127;
 
-function notStarted(command: string, why: 'not_found' | 'not_executable'): Refused {
+export function notStarted(command: string, why: 'not_found' | 'not_executable'): Refused {
   const name = JSON.stringify(command.slice(0, 256));
   return why === 'not_found'
     ? {
@@ -21,12 +21,10 @@ function notStarted(command: string, why: 'not_found' | 'not_executable'): Refus
       };
 }
 
-function startFailed(command: string, code: string): Refused {
+export function startFailed(command: string, code: string): Refused {
   if (code === 'ENOENT') return notStarted(command, 'not_found');
   const name = JSON.stringify(command.slice(0, 256));
   const message = `${name} cannot be started (${code}).`;
   const fix = 'Check that it is a program for this system, and the limits of the system.';
   return { ...refused('SUB_AGENT_START', message, fix), exitCode: EXIT_NOT_EXECUTABLE };
 }
-
-export { notStarted, startFailed };

@@ -6,9 +6,7 @@ import { readRegularFile } from '../../os/index.ts';
 const FILE_BYTES_MAX = 8_388_608;
 
 /** Undefined for what cannot be read. */
-function fileHash(path: string): string | undefined {
+export function fileHash(path: string): string | undefined {
   const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX });
   return read.kind === 'read' ? sha256Bytes(read.bytes) : undefined;
 }
-
-export { fileHash };

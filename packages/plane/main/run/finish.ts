@@ -32,7 +32,7 @@ const FLUSH_MS = 5_000;
 /** What a person or a job control sends; whatever else kills an agent is a failure of its own. */
 const CANCELLING: ReadonlySet<string> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']);
 
-async function finishRun(finish: FinishOptions): Promise<Finished> {
+export async function finishRun(finish: FinishOptions): Promise<Finished> {
   const { options, runId, trace, writer, heard, startedMs } = finish;
   await trace.sink.flush(FLUSH_MS);
   const read = await gatherEvents({ runId, trace, options });
@@ -144,5 +144,3 @@ async function keepBundle(
     return [`the bundle in ${bundle.dir} is not complete: ${words}.`];
   }
 }
-
-export { finishRun };

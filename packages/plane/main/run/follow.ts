@@ -2,7 +2,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { LINE_BYTES_MAX, NEWLINE } from './lines.ts';
 
-interface Follower {
+export interface Follower {
   /** Hands on what is left, and stops. */
   finish(): Promise<void>;
 }
@@ -87,13 +87,10 @@ async function readAt(file: FileHandle, at: number, bytes: number): Promise<Buff
   return piece.subarray(0, bytesRead);
 }
 
-function followFile(
+export function followFile(
   path: string,
   fromByte: number,
   take: (bytes: Uint8Array) => Promise<boolean>,
 ): Follower {
   return new FileFollower(path, fromByte, take);
 }
-
-export type { Follower };
-export { followFile };

@@ -11,12 +11,12 @@ import { listSpool, readSpool } from '../../sink/index.ts';
 import type { RunOptions } from './options.ts';
 
 /** A policy that a shim of the run has worked by. */
-interface LoadedPolicy extends PolicyRef {
+export interface LoadedPolicy extends PolicyRef {
   /** The compiled policy; null when it was too large for an event. */
   readonly snapshot: unknown;
 }
 
-interface Gathered {
+export interface Gathered {
   readonly summarizer: RunSummarizer;
   readonly policies: readonly LoadedPolicy[];
   /** Calls that did not end well, as a shim counts them: one that was given up is none. */
@@ -36,7 +36,7 @@ const PAGE_EVENTS = 1_000;
 const POLICIES_MAX = 100;
 const SHIMS_MAX = 1_000;
 
-async function gather(lines: AsyncIterable<string>, runId: string): Promise<Gathered> {
+export async function gather(lines: AsyncIterable<string>, runId: string): Promise<Gathered> {
   const summarizer = new RunSummarizer();
   const policies = new Map<string, LoadedPolicy>();
   const loads = new Map<string, LoadedPolicy[]>();
@@ -85,7 +85,7 @@ function addPolicy(
   policies.set(policy_hash, { policy_id, policy_version, policy_hash, snapshot });
 }
 
-async function* ledgerLines({ config }: Place, runId: string): Lines {
+export async function* ledgerLines({ config }: Place, runId: string): Lines {
   // Only now: the agent has started and ended without the database being loaded.
   const { openSqliteReader } = await import('../../ledger/index.ts');
   const reader = await openSqliteReader({ file: config['ledger.path'] });
@@ -103,7 +103,7 @@ async function* ledgerLines({ config }: Place, runId: string): Lines {
 
 /** What a ledger that does not answer has, and what waits for it. An event may stand in both: the
  * summary counts a call once. */
-async function* linesOnDisk(place: Place, runId: string): Lines {
+export async function* linesOnDisk(place: Place, runId: string): Lines {
   try {
     for await (const line of ledgerLines(place, runId)) yield line;
   } catch {
@@ -114,6 +114,3 @@ async function* linesOnDisk(place: Place, runId: string): Lines {
   }
   return undefined;
 }
-
-export type { Gathered, LoadedPolicy };
-export { gather, ledgerLines, linesOnDisk };

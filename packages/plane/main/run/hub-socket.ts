@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { sha256 } from '../../crypto/index.ts';
 
-interface HubSocket {
+export interface HubSocket {
   readonly path: string;
   /** Removes the folder that was made for it. */
   release(): void;
@@ -22,12 +22,12 @@ const YOUNG_MS = 10_000;
 const ENTRIES_MAX = 500;
 
 /** The same for every host of a run, so that a second one finds the first. */
-function socketPathOf(runDir: string, runId: string): string {
+export function socketPathOf(runDir: string, runId: string): string {
   return join(runDir, `hub-${sha256(runId).slice(0, 16)}.sock`);
 }
 
 /** The events of a run that are only handed on; removed with the socket. */
-function transitPathOf(runDir: string, runId: string): string {
+export function transitPathOf(runDir: string, runId: string): string {
   return besides(socketPathOf(runDir, runId));
 }
 
@@ -36,7 +36,7 @@ function besides(socketPath: string): string {
 }
 
 /** In the home, or in a private folder of the system's when the path there is too long. */
-function hubSocket(runDir: string, runId: string): HubSocket {
+export function hubSocket(runDir: string, runId: string): HubSocket {
   const path = socketPathOf(runDir, runId);
   // The hub itself makes the socket and removes it.
   if (Buffer.byteLength(path) <= PATH_BYTES_MAX) return { path, release: () => {} };
@@ -52,7 +52,7 @@ function shortTmpdir(): string {
 }
 
 /** Whether somebody listens; what does not answer in time is taken as somebody. */
-function isListening(at: NetConnectOpts): Promise<boolean> {
+export function isListening(at: NetConnectOpts): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(at);
     const finish = (listening: boolean): void => {
@@ -68,7 +68,7 @@ function isListening(at: NetConnectOpts): Promise<boolean> {
 }
 
 /** Removes the sockets of hosts that are gone. */
-async function dropStaleSockets(runDir: string, nowMs: number): Promise<void> {
+export async function dropStaleSockets(runDir: string, nowMs: number): Promise<void> {
   for (const name of namesIn(runDir).filter((one) => NAME.test(one))) {
     const path = join(runDir, name);
     if (!(await isStale(path, nowMs))) continue;
@@ -105,6 +105,3 @@ function namesIn(folder: string): readonly string[] {
     return [];
   }
 }
-
-export type { HubSocket };
-export { dropStaleSockets, hubSocket, isListening, socketPathOf, transitPathOf };

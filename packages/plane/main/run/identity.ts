@@ -8,7 +8,7 @@ import { PROJECT_POLICY_NAME } from '../wrap/told-names.ts';
 import { isListening, socketPathOf } from './hub-socket.ts';
 import type { RunOptions } from './options.ts';
 
-interface RunIdentity {
+export interface RunIdentity {
   readonly producer: Producer;
   /** The run that this one was started from. */
   readonly parentRunId?: string;
@@ -20,7 +20,7 @@ type Env = RunOptions['env'];
 const ID = /^[\x21-\x7e]{1,256}$/;
 const CLIENTS = /^(claude|codex)(?:$|[-_.])/;
 
-async function identifyRun(options: RunOptions): Promise<RunIdentity> {
+export async function identifyRun(options: RunOptions): Promise<RunIdentity> {
   const { env, cwd, paths, config, identity, command } = options;
   const chosen = await chooseRun(env, paths.run);
   const isNested = chosen.parentRunId !== undefined;
@@ -85,7 +85,7 @@ interface AgentEnvWish {
 }
 
 /** The environment of the agent, which its shims inherit. */
-function agentEnv(options: RunOptions, wish: AgentEnvWish): NodeJS.ProcessEnv {
+export function agentEnv(options: RunOptions, wish: AgentEnvWish): NodeJS.ProcessEnv {
   const { env, told, paths, config, events, listen } = options;
   const { producer, endpoint, eventsPath, policy } = wish;
   return {
@@ -126,6 +126,3 @@ function absolutePaths(env: Env, config: Config): Env {
   if (env['SUB_EVENTS'] && sink.kind === 'file') paths['SUB_EVENTS'] = `file:${sink.path}`;
   return paths;
 }
-
-export type { RunIdentity };
-export { agentEnv, identifyRun };

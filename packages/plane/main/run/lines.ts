@@ -2,13 +2,13 @@
 import { open } from 'node:fs/promises';
 import { EVENT_LINE_LENGTH_MAX } from '@subluminal/contracts';
 
-const NEWLINE = 0x0a;
+export const NEWLINE = 0x0a;
 const PIECE_BYTES = 262_144;
 /** A character takes up to three bytes of its line. */
-const LINE_BYTES_MAX = 3 * EVENT_LINE_LENGTH_MAX;
+export const LINE_BYTES_MAX = 3 * EVENT_LINE_LENGTH_MAX;
 
 /** The whole lines behind a place, without their newlines; too long ones are left out. */
-async function* linesBehind(
+export async function* linesBehind(
   path: string,
   fromByte: number,
 ): AsyncGenerator<string, undefined, undefined> {
@@ -37,5 +37,3 @@ async function* linesBehind(
     await file.close();
   }
 }
-
-export { LINE_BYTES_MAX, linesBehind, NEWLINE };

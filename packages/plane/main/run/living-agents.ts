@@ -8,7 +8,7 @@ const NAME = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
 const ENTRIES_MAX = 500;
 
 /** By what was written down of the run when they were started. */
-function livingAgents(
+export function livingAgents(
   runDir: string,
   runId: string,
   system: System = thisSystem(),
@@ -17,7 +17,7 @@ function livingAgents(
 }
 
 /** The runs of which a process lives: their host, or an agent. */
-function livingRuns(runDir: string, system: System = thisSystem()): ReadonlySet<string> {
+export function livingRuns(runDir: string, system: System = thisSystem()): ReadonlySet<string> {
   return new Set(livingIn(runDir, system).map(({ run }) => run));
 }
 
@@ -54,5 +54,3 @@ function runIn(path: string): unknown {
     return undefined;
   }
 }
-
-export { livingAgents, livingRuns };

@@ -2,13 +2,13 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-type Located = 'found' | 'not_found' | 'not_executable';
+export type Located = 'found' | 'not_found' | 'not_executable';
 
 /** What execvp takes when there is no PATH. */
 const PATH_DEFAULT = '/usr/bin:/bin';
 const FOLDERS_MAX = 1_000;
 
-function locateCommand(
+export function locateCommand(
   command: string,
   {
     env,
@@ -39,6 +39,3 @@ function lookAt(path: string): Located {
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
-
-export type { Located };
-export { locateCommand };

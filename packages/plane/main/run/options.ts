@@ -5,7 +5,7 @@ import type { Config, HomePaths } from '../../config/index.ts';
 import type { RunSummary } from '../../ledger/export/index.ts';
 import type { PolicySource } from '../policy/sources.ts';
 
-interface RunOptions {
+export interface RunOptions {
   /** The agent and its arguments. */
   readonly command: readonly string[];
   readonly env: { readonly [name: string]: string | undefined };
@@ -51,20 +51,20 @@ interface RunOptions {
   readonly tell: (text: string) => void;
 }
 
-interface RunSession {
+export interface RunSession {
   /** The hub is up, and nothing has started. Whatever a refusal has begun is ended as well. */
   begin(told: SessionTold): Promise<Refused | undefined>;
   /** The agent and its shims are gone. Called once more than needed rather than not at all. */
   end(): Promise<void>;
 }
 
-interface SessionTold {
+export interface SessionTold {
   readonly runId: string;
   /** The environment of the agent: all that a shim has to know of the run. */
   readonly env: { readonly [name: string]: string | undefined };
 }
 
-interface Refused {
+export interface Refused {
   readonly kind: 'refused';
   readonly exitCode: number;
   readonly code: SubCode;
@@ -73,20 +73,20 @@ interface Refused {
 }
 
 /** How the agent ended. */
-interface AgentEnd {
+export interface AgentEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   /** Who wanted it to end before it did by itself. */
   readonly asked: 'signal' | 'policy' | null;
 }
 
-type RunStatus = 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED';
+export type RunStatus = 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED';
 
 /**
  * What the run did: from all of its events, or only as the hub has counted, because the events are
  * missing or say otherwise. Where not even the hub has heard all, the counts are the least there was.
  */
-type Account =
+export type Account =
   | { readonly kind: 'events'; readonly summary: RunSummary }
   | {
       readonly kind: 'counted' | 'at_least';
@@ -95,20 +95,20 @@ type Account =
     };
 
 /** Where the events of the run are now. */
-type TracePlace =
+export type TracePlace =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'bundle'; readonly path: string }
   | { readonly kind: 'ledger' }
   /** They were handed over, or nobody wanted them. */
   | { readonly kind: 'none' };
 
-interface PolicyHarm {
+export interface PolicyHarm {
   readonly kind: 'loosened' | 'broken' | 'removed';
   /** A sentence. */
   readonly text: string;
 }
 
-interface Ended {
+export interface Ended {
   readonly kind: 'ended';
   readonly runId: string;
   readonly agent: AgentEnd;
@@ -127,23 +127,8 @@ interface Ended {
   readonly warnings: readonly string[];
 }
 
-type RunResult = Refused | Ended;
+export type RunResult = Refused | Ended;
 
-function refused(code: SubCode, message: string, fix: string): Refused {
+export function refused(code: SubCode, message: string, fix: string): Refused {
   return { kind: 'refused', exitCode: 2, code, message, fix };
 }
-
-export type {
-  Account,
-  AgentEnd,
-  Ended,
-  PolicyHarm,
-  Refused,
-  RunOptions,
-  RunResult,
-  RunSession,
-  RunStatus,
-  SessionTold,
-  TracePlace,
-};
-export { refused };

@@ -3,8 +3,6 @@
 import { type System, thisSystem } from '../../identity/index.ts';
 
 /** Undefined where nobody tells. */
-function pidSpace(system: System = thisSystem()): string | undefined {
+export function pidSpace(system: System = thisSystem()): string | undefined {
   return system.space?.();
 }
-
-export { pidSpace };

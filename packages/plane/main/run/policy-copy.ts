@@ -14,7 +14,7 @@ import { type Refused, type RunOptions, refused } from './options.ts';
 import { pidSpace } from './pid-space.ts';
 import { writeWhole } from './write-whole.ts';
 
-interface PolicyCopy {
+export interface PolicyCopy {
   /** What the shims of the run are told of it. */
   readonly env: NodeJS.ProcessEnv;
   remove(): void;
@@ -30,7 +30,7 @@ const YOUNG_MS = 60_000;
 const UNSEEN_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /** Without a policy there is nothing to keep, and what an outer run has told does not count here. */
-function keepPolicy(options: RunOptions, runId: string): PolicyCopy | Refused {
+export function keepPolicy(options: RunOptions, runId: string): PolicyCopy | Refused {
   const { snapshot, paths, config } = options;
   const nothing = { [COPY_NAME]: undefined, [COPY_HASH_NAME]: undefined };
   if (snapshot === null) return { env: nothing, remove: () => {} };
@@ -87,7 +87,11 @@ function textOf(
 }
 
 /** Removes the copies of runs that were killed, once nothing of them lives. */
-function dropStaleCopies(runDir: string, nowMs: number, system: System = thisSystem()): void {
+export function dropStaleCopies(
+  runDir: string,
+  nowMs: number,
+  system: System = thisSystem(),
+): void {
   // Who cannot see processes does not know which runs live.
   if (processInfo(system.pid, system) === undefined) return;
   const living = new Set([...livingRuns(runDir, system)].map(markOf));
@@ -101,6 +105,3 @@ function dropStaleCopies(runDir: string, nowMs: number, system: System = thisSys
     rmSync(join(runDir, name), { force: true });
   }
 }
-
-export type { PolicyCopy };
-export { dropStaleCopies, keepPolicy };

@@ -21,7 +21,7 @@ interface Looking {
 const SHOWN_MAX = 400;
 
 /** Empty when nothing happened to a policy. */
-async function policyHarmsOf(looking: Looking): Promise<readonly PolicyHarm[]> {
+export async function policyHarmsOf(looking: Looking): Promise<readonly PolicyHarm[]> {
   const { gathered } = looking;
   const applied = gathered === undefined ? undefined : appliedIn(gathered, looking.snapshot);
   const written = await writtenNow(looking);
@@ -123,5 +123,3 @@ function wordsFor(sources: readonly PolicySource[]): string {
 function shown(text: string): string {
   return visible(text, SHOWN_MAX);
 }
-
-export { policyHarmsOf };

@@ -27,7 +27,7 @@ const COPY_BYTES_MAX = 67_108_864;
 const SHOWN_MAX = 400;
 const STAYS = 'the policy that the run began with holds';
 
-type LoadedRunPolicy =
+export type LoadedRunPolicy =
   | {
       readonly ok: true;
       readonly snapshot: Snapshot;
@@ -37,7 +37,7 @@ type LoadedRunPolicy =
     }
   | { readonly ok: false; readonly message: string };
 
-async function loadRunPolicy(wish: RunPolicy): Promise<LoadedRunPolicy> {
+export async function loadRunPolicy(wish: RunPolicy): Promise<LoadedRunPolicy> {
   const { copy, reload, profile, sources, home, warn } = wish;
   const read = await readCopy(copy, profile);
   if (typeof read === 'string') return { ok: false, message: harmless(read) };
@@ -62,12 +62,16 @@ async function loadRunPolicy(wish: RunPolicy): Promise<LoadedRunPolicy> {
 }
 
 /** Whether an entry names another file than its run has, by whatever name. */
-function isOther(ofRun: string | undefined, path: string): boolean {
+export function isOther(ofRun: string | undefined, path: string): boolean {
   return !ofRun || realPath(path) !== realPath(ofRun);
 }
 
 /** What is to be said of that: nothing, where nobody named a policy for the run. */
-function otherThan(copyPath: string, ofRun: string | undefined, path: string): string | undefined {
+export function otherThan(
+  copyPath: string,
+  ofRun: string | undefined,
+  path: string,
+): string | undefined {
   if (!isNamed(copyPath)) return undefined;
   const [own, runs] = [path, ofRun ?? 'a copy'].map((one) => visible(one, SHOWN_MAX));
   return `this entry has its own --policy (${own}), which holds instead of that of the run (${runs})`;
@@ -134,6 +138,3 @@ function textIn(path: string): string {
   if (read.kind === 'read') return read.bytes.toString('utf8');
   throw Object.assign(new Error('this is no such copy'), { code: read.code });
 }
-
-export type { LoadedRunPolicy };
-export { isOther, loadRunPolicy, otherThan };

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { SHIM_MARK } from '../../stdio/index.ts';
 import { listProcesses, readProcess, readText, signalOne } from '../../stdio/processes.ts';
 
-interface RunFamily {
+export interface RunFamily {
   /** Where the hub listens: only what this very `sub run` has started was told so. */
   readonly endpoint: string;
   readonly agentPid: number;
@@ -28,7 +28,7 @@ const ARGS_MAX = 6;
 const PROGRAM = /^sub(?:\.m?js)?$/;
 
 /** The agent's own processes, and the shims among them. Servers belong to their shims. */
-function processesOf(family: RunFamily): {
+export function processesOf(family: RunFamily): {
   readonly agents: readonly number[];
   readonly shims: readonly number[];
 } {
@@ -104,9 +104,6 @@ function isShim(args: readonly string[]): boolean {
     .some((word, at) => PROGRAM.test(basename(word)) && args[at + 1] === 'shim');
 }
 
-function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) signalOne(pid, signal);
 }
-
-export type { RunFamily };
-export { processesOf, signalAll };

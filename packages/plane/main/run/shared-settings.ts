@@ -14,11 +14,11 @@ const SHARED = [
   'redact.extra_patterns',
 ] as const satisfies readonly (keyof Config)[];
 
-type SharedConfig = Pick<Config, (typeof SHARED)[number]>;
-type SharedSettings = { readonly [name: string]: string };
+export type SharedConfig = Pick<Config, (typeof SHARED)[number]>;
+export type SharedSettings = { readonly [name: string]: string };
 
 /** By the name of the variable that sets it, and with the home folder. */
-function sharedSettings(config: SharedConfig, home: string): SharedSettings {
+export function sharedSettings(config: SharedConfig, home: string): SharedSettings {
   const pairs = SHARED.map((key) => [SETTINGS[key].env, textOf(config, key)] as const);
   return { SUB_HOME: home, ...Object.fromEntries(pairs) };
 }
@@ -28,9 +28,6 @@ function textOf(config: SharedConfig, key: (typeof SHARED)[number]): string {
 }
 
 /** As `--events` takes it. */
-function sinkText(sink: Config['events.sink']): string {
+export function sinkText(sink: Config['events.sink']): string {
   return sink.kind === 'file' ? `file:${sink.path}` : sink.kind;
 }
-
-export type { SharedConfig, SharedSettings };
-export { sharedSettings, sinkText };

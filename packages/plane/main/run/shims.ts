@@ -15,7 +15,7 @@ const UNSEEN_MS = 2_000;
 const KILL_MS = 2_000;
 
 /** False when a shim had to be made to leave. */
-async function shimsLeave({ hub, family, leaveMs }: LeaveOptions): Promise<boolean> {
+export async function shimsLeave({ hub, family, leaveMs }: LeaveOptions): Promise<boolean> {
   await leaveByThemselves({ hub, family, leaveMs });
   hub.shutdown();
   if (shimsOf(family).length === 0) return true;
@@ -56,5 +56,3 @@ function shimsOf(family: RunFamily): readonly number[] {
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }
-
-export { shimsLeave };

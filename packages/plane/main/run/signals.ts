@@ -1,8 +1,8 @@
 // The signals that reach `sub run`, from before the agent is there until after it has gone.
 
-type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT';
+export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT';
 
-interface Signals {
+export interface Signals {
   /** Takes what has come so far, and all that comes. */
   handle(take: (signal: StopSignal) => void): void;
 }
@@ -11,7 +11,7 @@ const SIGNALS: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'
 const EARLY_MAX = 16;
 
 /** Never given back: a signal after the agent's end must not cut off what is still to be written. */
-function listenForSignals(): Signals {
+export function listenForSignals(): Signals {
   const early: StopSignal[] = [];
   let take = (signal: StopSignal): void => {
     if (early.length < EARLY_MAX) early.push(signal);
@@ -24,6 +24,3 @@ function listenForSignals(): Signals {
     },
   };
 }
-
-export type { Signals, StopSignal };
-export { listenForSignals };

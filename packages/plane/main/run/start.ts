@@ -68,7 +68,7 @@ const UNLIKE_LENGTH_MAX = 2_000;
 const GOODBYE_MS = 1_000;
 
 /** Runs the agent to its end. What keeps it from starting is returned, and leaves nothing behind. */
-async function startRun(options: RunOptions): Promise<RunResult> {
+export async function startRun(options: RunOptions): Promise<RunResult> {
   const [command = ''] = options.command;
   const located = locateCommand(command, options);
   if (located !== 'found') return notStarted(command, located);
@@ -337,5 +337,3 @@ function monotonic(): () => number {
   const offset = Date.now() - performance.now();
   return () => Math.floor(offset + performance.now());
 }
-
-export { startRun };

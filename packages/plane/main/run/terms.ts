@@ -21,7 +21,7 @@ interface Told {
 }
 
 /** How a shim differs from its run, in a sentence for people. */
-interface Unlike {
+export interface Unlike {
   readonly reason: string;
   /** The server must not start. */
   readonly isRefused: boolean;
@@ -34,7 +34,7 @@ const LOOSE_FIX =
   'Put a shim without them in its place (`sub import`), or take them out of its entry; if they are yours, give --policy and --profile to `sub import`, and write the rest into config.toml.';
 
 /** Undefined when the shim works as the run does. */
-async function unlikeRun(terms: RunTerms, told: Told): Promise<Unlike | undefined> {
+export async function unlikeRun(terms: RunTerms, told: Told): Promise<Unlike | undefined> {
   // An older hub says nothing of it.
   if (terms.profile === undefined) return undefined;
   const isRefused = terms.profile === 'production';
@@ -47,7 +47,7 @@ async function unlikeRun(terms: RunTerms, told: Told): Promise<Unlike | undefine
 }
 
 /** What would be refused if the run were in production, where nobody can say what it is in. */
-async function looseWithoutHub(told: Told): Promise<string | undefined> {
+export async function looseWithoutHub(told: Told): Promise<string | undefined> {
   const loose = looseWords({ profile: 'production' }, told);
   if (loose.length === 0 || (await told.isWritten())) return undefined;
   return looseReason(told, loose);
@@ -112,6 +112,3 @@ function otherSettings(terms: RunTerms, told: Told): string | undefined {
   const [verb, what] = names.length === 1 ? ['is', 'another value'] : ['are', 'other values'];
   return `${names.join(', ')} ${verb} set to ${what} for this server than for its run. ${ENTRY_FIX}`;
 }
-
-export type { Unlike };
-export { looseWithoutHub, unlikeRun };

@@ -10,7 +10,7 @@ import { transitPathOf } from './hub-socket.ts';
 import { NEWLINE } from './lines.ts';
 import { type Refused, type RunOptions, refused, type TracePlace } from './options.ts';
 
-interface Trace {
+export interface Trace {
   readonly kind: 'trace';
   readonly sink: PromptSink;
   readonly place: TracePlace;
@@ -36,7 +36,7 @@ interface Wanted {
   readonly isTransit: boolean;
 }
 
-function openTrace(options: RunOptions, runId: string): Trace | Refused {
+export function openTrace(options: RunOptions, runId: string): Trace | Refused {
   const { config } = options;
   const file = wantedFile(options, runId);
   if (file !== undefined) return fileTrace(file, options);
@@ -93,7 +93,7 @@ function ledgerTrace({ config, paths, tell }: RunOptions): Trace {
 }
 
 /** Where the shims of the run send their events. */
-function sinkOfRun(options: RunOptions, runId: string): Config['events.sink'] {
+export function sinkOfRun(options: RunOptions, runId: string): Config['events.sink'] {
   const file = wantedFile(options, runId);
   return file === undefined ? options.config['events.sink'] : { kind: 'file', path: file.path };
 }
@@ -164,7 +164,7 @@ function statOf(path: string) {
 
 /** A writer that was killed, or a full disk, may have left half a line; ours must not become its
  * other half. */
-function endLastLine(path: string): void {
+export function endLastLine(path: string): void {
   const last = Buffer.alloc(1);
   try {
     const fd = openSync(path, 'r');
@@ -190,6 +190,3 @@ function endLastLine(path: string): void {
     // The sink says what is wrong, and whether our line is there is looked at in the end.
   }
 }
-
-export type { Trace };
-export { endLastLine, openTrace, sinkOfRun };

@@ -7,7 +7,7 @@ import { type AgentFiles, agentFiles, fallbackRunDir, type Written } from './age
 import { type Refused, type RunOptions, refused } from './options.ts';
 import { dropStaleCopies } from './policy-copy.ts';
 
-interface WrittenDown {
+export interface WrittenDown {
   /** Also under the agent itself, which goes on when this process is killed. */
   addAgent(pid: number): void;
   remove(): void;
@@ -17,7 +17,7 @@ const ATTEMPTS_MAX = 100;
 /** A home that cannot be written to at all is some people's wish; a full disk is nobody's. */
 const READ_ONLY: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM']);
 
-function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): WrittenDown | Refused {
+export function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): WrittenDown | Refused {
   const { paths, tell } = options;
   const files = agentFiles(env);
   if (files === undefined) {
@@ -61,7 +61,7 @@ function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): WrittenDown 
 }
 
 /** The end of another run may take the folder away before there is anything in it. */
-function writeIn(files: AgentFiles, dir: string, pid: number): Written {
+export function writeIn(files: AgentFiles, dir: string, pid: number): Written {
   for (let attempt = 1; ; attempt++) {
     const written = files.write(dir, pid);
     if (written.kind !== 'failed' || written.code !== 'ENOENT') return written;
@@ -96,7 +96,7 @@ function unfound(): string {
 }
 
 /** What runs that were killed have left behind; nobody waits for it. */
-function dropOldFiles({ env, paths }: RunOptions): void {
+export function dropOldFiles({ env, paths }: RunOptions): void {
   for (const runDir of new Set([paths.run, fallbackRunDir(env)])) {
     try {
       dropStaleFiles({ runDir, system: thisSystem(), nowMs: Date.now() });
@@ -106,6 +106,3 @@ function dropOldFiles({ env, paths }: RunOptions): void {
     }
   }
 }
-
-export type { WrittenDown };
-export { dropOldFiles, writeIn, writeRunDown };

@@ -2,12 +2,12 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /** A full disk must not leave half of it under the name that shims look for. */
-function writeWhole(path: string, text: string, suffix: string): void {
+export function writeWhole(path: string, text: string, suffix: string): void {
   write(path, text, { suffix, isLasting: true });
 }
 
 /** The same, for what says nothing any more once this machine has started again. */
-function writeForBoot(path: string, text: string, suffix: string): void {
+export function writeForBoot(path: string, text: string, suffix: string): void {
   write(path, text, { suffix, isLasting: false });
 }
 
@@ -31,5 +31,3 @@ function write(path: string, text: string, { suffix, isLasting }: How): void {
     rmSync(draft, { force: true });
   }
 }
-
-export { writeForBoot, writeWhole };

@@ -8,7 +8,7 @@ interface LongLine {
   breakOff(): void;
 }
 
-interface Answers {
+export interface Answers {
   write(text: string): void;
   /** From now on they wait while a long line is under way, and so does who asks for more. */
   yieldTo(line: LongLine, source: ChunkReader): void;
@@ -21,7 +21,7 @@ const LOOK_MS = 1_000;
 const STILL_MS = 5_000;
 const WAIT_MS = 60_000;
 
-function createAnswers(toAgent: ChunkWriter): Answers {
+export function createAnswers(toAgent: ChunkWriter): Answers {
   const waiting: Buffer[] = [];
   let line: LongLine | undefined;
   let source: ChunkReader | undefined;
@@ -58,6 +58,3 @@ function createAnswers(toAgent: ChunkWriter): Answers {
     },
   };
 }
-
-export type { Answers };
-export { createAnswers };

@@ -59,7 +59,7 @@ const APPROVED_MAX = 64;
 /** A grant is written right after its approval; one that is not there by then was lost. */
 const ON_ITS_WAY_MS = 10_000;
 
-class Approvals {
+export class Approvals {
   readonly #options: ApprovalsOptions;
   /** Held calls by their ids, and requests that nobody waits for by theirs. */
   readonly #held = new Map<string, Waiting>();
@@ -323,5 +323,3 @@ function stepOf(ended: Ended): Omit<Step, 'rule_id'> {
   const { state, by, channel, grant } = outcome;
   return { state, by, channel, ...(grant !== undefined && { grant_id: grant }) };
 }
-
-export { Approvals };

@@ -13,10 +13,8 @@ const FLAGS = [
 ];
 
 /** True when a shim with so many calls behind it is busy; V8 is set accordingly. */
-function speedUpWhenBusy(callsTotal: number): boolean {
+export function speedUpWhenBusy(callsTotal: number): boolean {
   if (callsTotal < CALLS_BUSY) return false;
   if (process.versions.v8.startsWith(V8_TRIED)) for (const flag of FLAGS) setFlagsFromString(flag);
   return true;
 }
-
-export { speedUpWhenBusy };

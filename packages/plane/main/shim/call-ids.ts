@@ -5,7 +5,7 @@ import { V7Generator } from 'uuidv7';
 
 const NUMBERS = 256;
 
-function callIds(): () => string {
+export function callIds(): () => string {
   const numbers = new Uint32Array(NUMBERS);
   let used = NUMBERS;
   const nextUint32 = (): number => {
@@ -18,5 +18,3 @@ function callIds(): () => string {
   const generator = new V7Generator({ nextUint32 });
   return () => generator.generate().toString();
 }
-
-export { callIds };

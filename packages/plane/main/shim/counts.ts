@@ -12,12 +12,12 @@ interface Box {
   count: number;
 }
 type Boxes = ReadonlyMap<string, Box>;
-type DecisionLabel = (typeof HUB_DECISIONS)[number];
+export type DecisionLabel = (typeof HUB_DECISIONS)[number];
 
 /** As many as a heartbeat takes. */
 const ERROR_TYPES_MAX = 64;
 
-class Counter {
+export class Counter {
   serverState: ShimCounts['server_state'] = 'running';
   readonly #agent = boxesFor(HUB_METHODS);
   readonly #server = boxesFor(HUB_METHODS);
@@ -70,7 +70,7 @@ class Counter {
 }
 
 /** A decision in the word of the metrics and the log. */
-function labelOf({ action, would }: Decision): DecisionLabel {
+export function labelOf({ action, would }: Decision): DecisionLabel {
   if (action !== 'ALLOW') return 'deny';
   return would === undefined || would.action === 'ALLOW' ? 'forward' : `WOULD_${would.action}`;
 }
@@ -88,6 +88,3 @@ function bump(boxes: Boxes, label: string): void {
 function filled<T>(boxes: Boxes, show: (label: string, count: number) => T): readonly T[] {
   return [...boxes].flatMap(([label, { count }]) => (count === 0 ? [] : [show(label, count)]));
 }
-
-export type { DecisionLabel };
-export { Counter, labelOf };

@@ -8,7 +8,7 @@ import {
 import type { EventLine, EventSink } from '@subluminal/core/ports';
 import { type Emit, leanLine } from '@subluminal/core/session';
 
-interface Recorder {
+export interface Recorder {
   /** An event of the session. */
   emit(event: Emit): void;
   /** An event that nothing waits for: it is written with the next one, or after a moment. */
@@ -112,7 +112,7 @@ class SinkRecorder implements Recorder {
   }
 }
 
-function createRecorder(
+export function createRecorder(
   writer: EventWriter,
   sink: EventSink,
   warn: (text: string) => void,
@@ -131,6 +131,3 @@ function wallClock(): () => string {
     return text;
   };
 }
-
-export type { Recorder };
-export { createRecorder };

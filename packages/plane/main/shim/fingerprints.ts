@@ -5,7 +5,7 @@ import { linkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRegularFile } from '../../os/index.ts';
 
-interface Fingerprints {
+export interface Fingerprints {
   readonly of: (text: string) => string;
   /** False when the key could be neither read nor kept: then nobody else gets the same. */
   readonly areKept: () => boolean;
@@ -22,7 +22,7 @@ const FINGERPRINT_LENGTH = 16;
 const DRAFT_BYTES = 8;
 
 /** Fingerprints are keyed, so that nobody can find a value by trying; the key is made once. */
-function fingerprintsIn(home: string): Fingerprints {
+export function fingerprintsIn(home: string): Fingerprints {
   let key: Key | undefined;
   const known = (): Key => {
     key ??= keyIn(home);
@@ -75,6 +75,3 @@ function wasWritten(path: string, bytes: Buffer): boolean {
     return false;
   }
 }
-
-export type { Fingerprints };
-export { fingerprintsIn };

@@ -42,7 +42,7 @@ interface GatesOptions extends GuardingOptions {
 
 const PINS_EVERY_MS = 1_000;
 
-class Gates {
+export class Gates {
   guard: ServerGuard;
   #options: GatesOptions;
   #opened: ReadPins | undefined;
@@ -255,5 +255,3 @@ function enforcedBy(options: GatesOptions): GuardOptions['enforces'] {
 }
 
 type ReadPins = Extract<OpenedPins, { ok: true }> | UnreadablePins;
-
-export { Gates };

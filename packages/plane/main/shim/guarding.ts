@@ -15,7 +15,7 @@ import { loadManifest, watchManifest } from '../../surface/index.ts';
 import type { FinderOptions } from '../protect/finder-options.ts';
 import type { Gates } from './gates.ts';
 
-interface GuardingOptions {
+export interface GuardingOptions {
   readonly serverName: string;
   /** `$SUB_HOME`. */
   readonly home: string;
@@ -38,7 +38,7 @@ interface GuardingOptions {
   readonly protects: FinderOptions;
 }
 
-interface GuardingPeer {
+export interface GuardingPeer {
   /** Other gates hold, from the next message on. */
   use(guard: Guard | undefined): void;
   warn(text: string): void;
@@ -58,7 +58,7 @@ interface Inforce {
 
 const MANIFEST_EVERY_MS = 1_000;
 
-class Guarding {
+export class Guarding {
   readonly #options: GuardingOptions;
   readonly #now: Inforce;
   #gates: Gates | undefined;
@@ -172,7 +172,7 @@ type Opened =
   | { readonly ok: false; readonly message: string };
 
 /** In production, a manifest that cannot be read keeps the server from starting. */
-async function openGuarding(options: GuardingOptions): Promise<Opened> {
+export async function openGuarding(options: GuardingOptions): Promise<Opened> {
   const { manifests: folder, serverName: server, profile } = options;
   const loaded = await loadManifest({ folder, server, profile });
   if (loaded.kind === 'problems') {
@@ -184,6 +184,3 @@ async function openGuarding(options: GuardingOptions): Promise<Opened> {
   const manifest = loaded.kind === 'manifest' ? loaded.manifest : undefined;
   return { ok: true, guarding: new Guarding(options, manifest) };
 }
-
-export type { Guarding, GuardingOptions, GuardingPeer };
-export { openGuarding };

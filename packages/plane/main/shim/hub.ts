@@ -42,7 +42,7 @@ interface HubLinkPeer {
   readonly onShutdown: () => void;
 }
 
-interface HubLink {
+export interface HubLink {
   /** Who decides at the hub beside the rules; known once `HubReach.problem` has settled. */
   readonly judges: { readonly cedar: boolean };
   start(peer: HubLinkPeer): void;
@@ -57,7 +57,7 @@ interface HubLink {
 }
 
 /** A hub that is being waited for. */
-interface HubReach {
+export interface HubReach {
   /** Why it cannot be reached; undefined when it is there. Never rejects. */
   readonly problem: Promise<string | undefined>;
   /** What its host says of the run; known once `problem` has settled. */
@@ -97,7 +97,7 @@ interface Known {
 }
 
 /** Calls the hub at once, so that it answers while the shim still gets ready. */
-function reachHub(options: HubReachOptions): Reached {
+export function reachHub(options: HubReachOptions): Reached {
   const { endpoint, token, serverName, runId, readyMs, warn } = options;
   const ownId = uuidv7();
   const known: Known = { judges: [], terms: {}, isThere: true };
@@ -283,6 +283,3 @@ function requestFor(
     ...(call.round !== undefined && { round: call.round }),
   };
 }
-
-export type { HubLink, HubReach };
-export { reachHub };

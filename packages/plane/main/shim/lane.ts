@@ -15,7 +15,7 @@ import {
 import type { ChunkWriter } from '../../stdio/index.ts';
 
 /** The hub of the run: what the agent asks of it, and what it hears of the server's answers. */
-interface HubAsker {
+export interface HubAsker {
   ask(questions: readonly Question[]): Promise<readonly HubAnswer[]>;
   observe(observations: readonly Observation[]): Promise<boolean>;
   /** Nothing overtakes a message that waits for the hub: the source is held meanwhile. */
@@ -44,7 +44,7 @@ interface LaneOptions {
   readonly hub?: HubAsker | undefined;
 }
 
-interface Lane {
+export interface Lane {
   /** Whether a long line is on its way: nothing else may be written where it goes. */
   readonly isStreaming: boolean;
   /** How much of long lines has come so far. */
@@ -229,16 +229,13 @@ class StdioLane implements Lane {
   }
 }
 
-function createLane(options: LaneOptions): Lane {
+export function createLane(options: LaneOptions): Lane {
   return new StdioLane(options);
 }
 
 /** The same bytes as a Buffer; what comes from a stream already is one. */
-function asBuffer(bytes: Uint8Array): Buffer {
+export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes)
     ? bytes
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
-
-export type { HubAsker, Lane };
-export { asBuffer, createLane };

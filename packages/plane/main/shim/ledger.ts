@@ -7,7 +7,7 @@ const FIRST_MS = 250;
 const AGAIN_MS = 10_000;
 
 /** Gives what to call when nobody listens; it starts a daemon in a while, and never twice at once. */
-function ledgerStarter(options: StartOptions, warn: (text: string) => void): () => void {
+export function ledgerStarter(options: StartOptions, warn: (text: string) => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   const madeMs = performance.now();
   let isTold = false;
@@ -27,5 +27,3 @@ function ledgerStarter(options: StartOptions, warn: (text: string) => void): () 
     timer.unref();
   };
 }
-
-export { ledgerStarter };

@@ -5,10 +5,10 @@ import { harmlessJson } from '@subluminal/core/visible';
 import { lazyStderr } from './stderr.ts';
 
 const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
-type LogLevel = (typeof LEVELS)[number];
+export type LogLevel = (typeof LEVELS)[number];
 type Facts = { readonly [name: string]: unknown };
 
-interface Log {
+export interface Log {
   /** Whether lines of this level are written. */
   isOn(level: LogLevel): boolean;
   write(level: LogLevel, facts: Facts): void;
@@ -25,7 +25,7 @@ interface LogOptions {
 const LINES_PER_MINUTE_MAX = 60;
 const MINUTE_MS = 60_000;
 
-function createLog({ serverName: server_id, profile, level, now }: LogOptions): Log {
+export function createLog({ serverName: server_id, profile, level, now }: LogOptions): Log {
   const highest = LEVELS.indexOf(level);
   // Who asks for all lines gets them. Else a flood of bad messages must not become one of lines.
   const linesMax =
@@ -49,6 +49,3 @@ function createLog({ serverName: server_id, profile, level, now }: LogOptions): 
     warn: (text, facts = {}) => write('warn', { message: text, ...facts }),
   };
 }
-
-export type { Log, LogLevel };
-export { createLog };

@@ -9,14 +9,14 @@ const SHOWN_MAX = 5;
 /** As the detail of a notice names a tool of another server. */
 const OTHER = /`([^`/]+)\//g;
 
-interface LookAlikes {
+export interface LookAlikes {
   /** Hears of everything that goes on record. */
   noticed(command: Emitted): void;
   /** True for a report that is told with others, in a moment. */
   holds(report: Report): boolean;
 }
 
-function joinLookAlikes(warn: Warn): LookAlikes {
+export function joinLookAlikes(warn: Warn): LookAlikes {
   /** What was noticed and not reported yet, in the words of its report. */
   const noticed = new Set<string>();
   const held: Report[] = [];
@@ -53,6 +53,3 @@ function wordsFor(details: readonly string[]): string {
   const fix = server === undefined ? '' : ` If ${gone}, forget its tools: sub pins forget ${name}`;
   return `${count}${shown}${cut}${fix}`;
 }
-
-export type { LookAlikes };
-export { joinLookAlikes };

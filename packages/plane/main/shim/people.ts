@@ -5,7 +5,7 @@ import { policiesIn, type Snapshot } from '@subluminal/core/policy';
 import type { ApprovalAnswer, Approver } from '@subluminal/core/session';
 import type { Approvals } from './approvals.ts';
 
-interface PeopleOptions {
+export interface PeopleOptions {
   /** `$SUB_HOME`. */
   readonly home: string;
   readonly producer: Producer;
@@ -13,7 +13,7 @@ interface PeopleOptions {
 }
 
 /** What a running shim does with what people say. */
-interface PeoplePeer {
+export interface PeoplePeer {
   readonly now: () => number;
   readonly record: (body: EventBody<'approval'>) => void;
   readonly answer: (callId: string, answer: ApprovalAnswer) => void;
@@ -21,7 +21,7 @@ interface PeoplePeer {
   readonly waited: (waitedMs: number) => void;
 }
 
-interface People {
+export interface People {
   readonly approver: Approver;
   /** Must be done before a session works by this policy, and by gates that may ask. */
   prepare(snapshot: Snapshot, mayAsk: boolean): Promise<void>;
@@ -89,9 +89,6 @@ class LazyPeople implements People {
   }
 }
 
-function createPeople(options: PeopleOptions): People {
+export function createPeople(options: PeopleOptions): People {
   return new LazyPeople(options);
 }
-
-export type { People, PeopleOptions, PeoplePeer };
-export { createPeople };

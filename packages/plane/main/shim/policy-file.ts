@@ -19,7 +19,7 @@ import { type FileProblem, fileProblem, readRegularFile } from '../../os/index.t
 import type { PolicySource } from '../policy/sources.ts';
 import { untrustedAlone } from '../policy/untrusted-alone.ts';
 
-type LoadedPolicy =
+export type LoadedPolicy =
   | {
       readonly ok: true;
       readonly snapshot: Snapshot;
@@ -67,14 +67,14 @@ async function readPolicy(source: PolicySource, profile: Profile): Promise<Loade
 }
 
 /** A policy that holds alone. */
-async function readAlone(source: PolicySource, profile: Profile): Promise<LoadedPolicy> {
+export async function readAlone(source: PolicySource, profile: Profile): Promise<LoadedPolicy> {
   const loaded = await readPolicy(source, profile);
   if (!loaded.ok || source.role !== 'untrusted') return loaded;
   return { ...loaded, snapshot: await untrustedAlone(loaded.snapshot, { sha256, profile }) };
 }
 
 /** A policy of the user, tightened by one of a project that is not trusted. */
-async function readTightened(
+export async function readTightened(
   user: PolicySource,
   project: PolicySource,
   profile: Profile,
@@ -134,6 +134,3 @@ function snapshotIn(bytes: Buffer): unknown {
 function refused(message: string): LoadedPolicy {
   return { ok: false, message: message.split('\n').map(harmless).join('\n') };
 }
-
-export type { LoadedPolicy };
-export { readAlone, readTightened };

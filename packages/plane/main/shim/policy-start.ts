@@ -23,7 +23,7 @@ interface ShimStart {
 type Loaded = Extract<LoadResult, { readonly ok: true }>;
 type Warn = (text: string) => void;
 
-interface StartedPolicy {
+export interface StartedPolicy {
   readonly ok: true;
   readonly snapshot: Snapshot;
   readonly files: PolicyFiles;
@@ -31,7 +31,11 @@ interface StartedPolicy {
 
 type StartPolicy = StartedPolicy | { readonly ok: false; readonly message: string };
 
-async function startPolicy(start: ShimStart, loaded: Loaded, warn: Warn): Promise<StartPolicy> {
+export async function startPolicy(
+  start: ShimStart,
+  loaded: Loaded,
+  warn: Warn,
+): Promise<StartPolicy> {
   const sources = sourcesOf(start, loaded, warn);
   const mark = markOf(sources);
   const policy = await policyOf(start, loaded, { sources, warn });
@@ -96,6 +100,3 @@ function sourcesOf(
   if (!env[COPY_NAME]) for (const warning of sourceWarnings(found)) warn(warning);
   return found.sources;
 }
-
-export type { StartedPolicy };
-export { startPolicy };

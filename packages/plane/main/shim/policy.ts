@@ -10,7 +10,7 @@ import type { LoadedPolicy } from './policy-file.ts';
 const LOOK_EVERY_MS = 500;
 
 /** Without a source, everything is observed; a second source tightens the first. */
-async function loadPolicy(
+export async function loadPolicy(
   sources: readonly PolicySource[],
   profile: Profile,
 ): Promise<LoadedPolicy> {
@@ -24,7 +24,7 @@ async function loadPolicy(
 }
 
 /** What tells one state of the files from another; the same for all that cannot be seen. */
-function markOf(sources: readonly PolicySource[]): string {
+export function markOf(sources: readonly PolicySource[]): string {
   return sources.map(({ path }) => fileMark(path)).join('\n');
 }
 
@@ -37,7 +37,7 @@ function fileMark(path: string): string {
   }
 }
 
-interface ChangedPolicy {
+export interface ChangedPolicy {
   readonly snapshot: Snapshot;
   readonly hashes: readonly string[];
   /** The same files as before, as far as they are trusted now. */
@@ -57,7 +57,7 @@ interface PolicyWatch {
 }
 
 /** Looks at the files by polling: editors replace files, and a watch on the old one sees nothing. */
-function watchPolicy(watch: PolicyWatch): { stop(): void } {
+export function watchPolicy(watch: PolicyWatch): { stop(): void } {
   const { sources, home, mark, profile, changed, broken } = watch;
   let reading = false;
   let again = false;
@@ -92,7 +92,10 @@ function watchPolicy(watch: PolicyWatch): { stop(): void } {
 }
 
 /** Each file in the place that it had: what it may do depends on whether it is trusted now. */
-function sourcesNow(sources: readonly PolicySource[], home: string): readonly PolicySource[] {
+export function sourcesNow(
+  sources: readonly PolicySource[],
+  home: string,
+): readonly PolicySource[] {
   return sources.map(({ path, role, bytes }) => {
     if (role === 'named' || role === 'user') return { path, role };
     const now = projectSource(path, { home, trusts: false });
@@ -106,11 +109,8 @@ function sourcesNow(sources: readonly PolicySource[], home: string): readonly Po
  * Whether the changed files may let more pass, as far as `policy.reload` lets them: a project's policy
  * that nobody has trusted may only tighten what is in force.
  */
-function mayLoosen(changed: ChangedPolicy, known: readonly string[]): boolean {
+export function mayLoosen(changed: ChangedPolicy, known: readonly string[]): boolean {
   return changed.sources.every(
     ({ role }, index) => role !== 'untrusted' || changed.hashes[index] === known[index],
   );
 }
-
-export type { ChangedPolicy };
-export { loadPolicy, markOf, mayLoosen, sourcesNow, watchPolicy };

@@ -7,7 +7,7 @@ const DOCUMENT_LENGTH_MAX = 262_144;
 const HEALTH_EVERY_MS = 60_000;
 const LOOK_EVERY_MS = 10_000;
 
-function recordStart(shim: Shim): void {
+export function recordStart(shim: Shim): void {
   const { parts, recorder, snapshot } = shim;
   const { document, ref: policy } = snapshot;
   if (parts.tellsRun) {
@@ -20,7 +20,7 @@ function recordStart(shim: Shim): void {
 }
 
 /** The policy goes along, so that a trace can be read and replayed on another machine. */
-function recordPolicy({ recorder }: Shim, snapshot: Snapshot, reload: boolean): void {
+export function recordPolicy({ recorder }: Shim, snapshot: Snapshot, reload: boolean): void {
   const { ref: policy, document } = snapshot;
   const written = documentOf(snapshot, DOCUMENT_LENGTH_MAX);
   recorder.record('policy_loaded', {
@@ -31,7 +31,7 @@ function recordPolicy({ recorder }: Shim, snapshot: Snapshot, reload: boolean): 
   });
 }
 
-function recordEnd(shim: Shim, exitCode: number): void {
+export function recordEnd(shim: Shim, exitCode: number): void {
   const { parts, recorder, session, terminated, now, startedAt } = shim;
   if (!parts.tellsRun) return;
   const status = terminated ? 'TERMINATED' : exitCode === 0 ? 'SUCCEEDED' : 'FAILED';
@@ -46,7 +46,7 @@ function recordEnd(shim: Shim, exitCode: number): void {
 }
 
 /** Tells how the shim does when that changes, and now and then while it works. */
-function watchHealth(shim: Shim): { stop(): void } {
+export function watchHealth(shim: Shim): { stop(): void } {
   let told: Status = 'ok';
   let toldAtMs = shim.now();
   let callsTold = 0;
@@ -81,7 +81,7 @@ function statusOf({ parts }: Shim, before: Stats): Status {
   return loses || parts.hub?.isThere() === false ? 'degraded' : 'ok';
 }
 
-function recordHealth(shim: Shim, status: Status | 'stopping', reason?: string): void {
+export function recordHealth(shim: Shim, status: Status | 'stopping', reason?: string): void {
   const { queued, spooled, previewsDropped } = shim.parts.sink.stats();
   shim.recorder.record('shim_health', {
     health: {
@@ -96,5 +96,3 @@ function recordHealth(shim: Shim, status: Status | 'stopping', reason?: string):
   });
   shim.parts.sink.push();
 }
-
-export { recordEnd, recordHealth, recordPolicy, recordStart, watchHealth };

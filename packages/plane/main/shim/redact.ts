@@ -15,7 +15,7 @@ type Redaction =
   | { readonly ok: false; readonly message: string };
 
 /** Builds the redactor; RE2 is loaded only when there are patterns of the user's. */
-async function loadRedactor(
+export async function loadRedactor(
   patterns: readonly string[],
   values: readonly SecretValue[],
 ): Promise<Redaction> {
@@ -38,5 +38,3 @@ async function loadRedactor(
   }
   return { ok: true, redact: plain, isClean };
 }
-
-export { loadRedactor };

@@ -2,7 +2,7 @@
 import { diffBundles, type Snapshot } from '@subluminal/core/policy';
 
 /** The first change that loosens, or of which that cannot be ruled out, in words. */
-function firstLoosening(
+export function firstLoosening(
   before: Pick<Snapshot, 'document'>,
   after: Pick<Snapshot, 'document'>,
 ): string | undefined {
@@ -14,5 +14,3 @@ function firstLoosening(
   );
   return found === undefined ? undefined : `${found.path}: ${found.summary}`;
 }
-
-export { firstLoosening };

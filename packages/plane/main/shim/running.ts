@@ -28,7 +28,7 @@ import type { People } from './people.ts';
 import { type Begun, hooksOf, timed } from './watch.ts';
 
 /** One secret that the server was to get; never its value. */
-interface Injection {
+export interface Injection {
   readonly inject_as: string;
   readonly secret_ref: string;
   readonly source: 'env' | 'file' | 'keychain' | 'vault';
@@ -36,7 +36,7 @@ interface Injection {
   readonly server_name: string;
 }
 
-interface PolicyFiles {
+export interface PolicyFiles {
   readonly sources: readonly PolicySource[];
   /** The product's folder. */
   readonly home: string;
@@ -47,7 +47,7 @@ interface PolicyFiles {
   readonly loosening: string | undefined;
 }
 
-interface ShimParts {
+export interface ShimParts {
   readonly serverName: string;
   readonly spawned: SpawnResult;
   readonly snapshot: Snapshot;
@@ -76,7 +76,7 @@ interface ShimParts {
   };
 }
 
-interface Shim {
+export interface Shim {
   readonly parts: ShimParts;
   readonly session: Session;
   readonly recorder: Recorder;
@@ -99,10 +99,10 @@ interface Shim {
   isBusy: boolean;
 }
 
-const TERMINATED_EXIT = 3;
+export const TERMINATED_EXIT = 3;
 
 /** The session, and what is counted of it. */
-function sessionOf(parts: ShimParts, log: Log): Pick<Shim, 'session' | 'counter'> {
+export function sessionOf(parts: ShimParts, log: Log): Pick<Shim, 'session' | 'counter'> {
   const counter = new Counter();
   const begun: Begun = { atMs: 0 };
   const { guarding } = parts;
@@ -121,7 +121,7 @@ function sessionOf(parts: ShimParts, log: Log): Pick<Shim, 'session' | 'counter'
 }
 
 /** Who acts, as policies know it. */
-function identityOf(producer: Producer): Identity {
+export function identityOf(producer: Producer): Identity {
   const { run_id, agent_id, client, env, principal, workload } = producer;
   return {
     run_id,
@@ -161,12 +161,12 @@ function decode(bytes: Uint8Array, start: number, end: number): string {
 }
 
 /** Commands that come from time or from an end, not from a message. */
-function carryOut(shim: Shim, commands: readonly Command[]): void {
+export function carryOut(shim: Shim, commands: readonly Command[]): void {
   for (const command of commands) perform(shim, command);
   shim.parts.sink.push();
 }
 
-function perform(shim: Shim, command: Command): void {
+export function perform(shim: Shim, command: Command): void {
   const { parts, log, recorder } = shim;
   switch (command.do) {
     case 'answer':
@@ -220,6 +220,3 @@ function consult(shim: Shim, question: Question): void {
   if (hub === undefined) return tell(undefined);
   void hub.ask([question]).then(([answer]) => tell(answer?.outcome));
 }
-
-export type { Injection, PolicyFiles, Shim, ShimParts };
-export { carryOut, identityOf, perform, sessionOf, TERMINATED_EXIT };

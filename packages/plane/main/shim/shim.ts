@@ -40,7 +40,7 @@ const DRAIN_MS = 2_000;
 const EXIT_MS = 250;
 
 /** Runs until the agent, the server or a signal ends it; gives the exit code. */
-async function runShim(parts: ShimParts): Promise<number> {
+export async function runShim(parts: ShimParts): Promise<number> {
   const { input, output } = openAgentEnds();
   const now = monotonic();
   const { serverName, profile, logLevel: level } = parts;
@@ -351,5 +351,3 @@ function monotonic(): () => number {
   const offset = Date.now() - performance.now();
   return () => Math.floor(offset + performance.now());
 }
-
-export { runShim };

@@ -30,7 +30,7 @@ import { loadRedactor } from './redact.ts';
 import { identityOf, type ShimParts } from './running.ts';
 import { runShim } from './shim.ts';
 
-interface ShimOptions {
+export interface ShimOptions {
   readonly serverName: string;
   readonly command: string;
   readonly args: readonly string[];
@@ -51,7 +51,7 @@ const SERVER_NAME_LENGTH_MAX = 256;
 const OURS: ReadonlySet<string> = new Set([...TOLD_NAMES, TOKEN_NAME]);
 
 /** Runs a shim to its end. A fault before the first byte is returned, not thrown. */
-async function startShim(given: ShimOptions): Promise<Started> {
+export async function startShim(given: ShimOptions): Promise<Started> {
   const { env, problem: unknownRun, warning } = await runOf(given);
   if (warning !== undefined) warn(warning);
   const options = { ...given, env };
@@ -388,6 +388,3 @@ function limitsOf(config: Config, profile: Profile): ShimParts['limits'] {
 function refused(message: string): Started {
   return { ok: false, message };
 }
-
-export type { ShimOptions };
-export { startShim };

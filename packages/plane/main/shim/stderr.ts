@@ -2,13 +2,13 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 
 /** Writes one line; false when there was no room for it. */
-type WriteLine = (line: string) => boolean;
+export type WriteLine = (line: string) => boolean;
 
 const STDERR = '/proc/self/fd/2';
 const WRITE = constants.O_WRONLY | constants.O_NONBLOCK;
 
 /** Opened with the first line: most shims never have one. */
-function lazyStderr(): WriteLine {
+export function lazyStderr(): WriteLine {
   let write: WriteLine | undefined;
   return (line) => {
     write ??= openStderr();
@@ -44,6 +44,3 @@ function reopened(): number | undefined {
     return undefined;
   }
 }
-
-export type { WriteLine };
-export { lazyStderr };

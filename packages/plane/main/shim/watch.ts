@@ -13,7 +13,7 @@ interface Watching {
 }
 
 /** When the message came in that is being decided, by `performance.now()`. */
-interface Begun {
+export interface Begun {
   atMs: number;
 }
 
@@ -25,7 +25,7 @@ const ID_LENGTH_MAX = 128;
 const REASON_LENGTH_MAX = 512;
 
 /** What is to be called, if anything. */
-function hooksOf(watching: Watching, begun: Begun): Hooks {
+export function hooksOf(watching: Watching, begun: Begun): Hooks {
   const { parts, counter, log } = watching;
   const isCounting = parts.hub !== undefined;
   const isDebug = log.isOn('debug');
@@ -83,7 +83,7 @@ function shown({ redact }: Watching['parts'], text: string, lengthMax: number): 
 }
 
 /** The session, noting when each message of the agent came in. */
-function timed(session: Session, begun: Begun): Session {
+export function timed(session: Session, begun: Begun): Session {
   let isAsked = false;
   const begin = (): void => {
     if (!isAsked) begun.atMs = performance.now();
@@ -106,6 +106,3 @@ function timed(session: Session, begun: Begun): Session {
     },
   };
 }
-
-export type { Begun };
-export { hooksOf, timed };

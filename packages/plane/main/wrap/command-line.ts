@@ -18,7 +18,7 @@ const PROFILE_BYTES_MAX = 1_048_576;
 const PROFILE = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /** What brings them, as a person would call it; values that may hold secrets are not shown. */
-function serversBeside(line: CommandLine): readonly string[] {
+export function serversBeside(line: CommandLine): readonly string[] {
   // Also behind a `--`: it may be that of a launcher, such as npx.
   const found = [...new Set(FINDERS[line.client.id]?.(line.words.slice(1), line) ?? [])];
   return found.slice(0, SHOWN_MAX).map((one) => one.slice(0, NAME_LENGTH_MAX));
@@ -103,5 +103,3 @@ function listsOf(words: readonly string[], flag: string): readonly string[] {
     return rest.slice(0, end === -1 ? rest.length : end);
   });
 }
-
-export { serversBeside };

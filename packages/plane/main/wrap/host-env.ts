@@ -10,7 +10,7 @@ const ANCESTORS_MAX = 64;
 const TOLD: ReadonlySet<string> = new Set([...TOLD_NAMES, TOKEN_NAME]);
 
 /** Of the run that this process is in; undefined where nobody says so. */
-function hostEnv(env: Env, system: System): Env | undefined {
+export function hostEnv(env: Env, system: System): Env | undefined {
   return toldAbove(system) ?? toldIn(Object.entries(env));
 }
 
@@ -45,17 +45,15 @@ function toldIn(words: readonly (readonly [string, string | undefined])[]): Env 
   return isWhole ? told : undefined;
 }
 
-function isSameRun(one: Env, other: Env): boolean {
+export function isSameRun(one: Env, other: Env): boolean {
   return one['SUB_RUN_ID'] === other['SUB_RUN_ID'];
 }
 
 /** Whether somebody listens where its hub was. */
-async function isHostThere(told: Env): Promise<boolean> {
+export async function isHostThere(told: Env): Promise<boolean> {
   const endpoint = told['SUB_GOVERNANCE_ENDPOINT'] ?? '';
   const [, path] = /^unix:(.+)$/.exec(endpoint) ?? [];
   if (path !== undefined) return isListening({ path });
   const [, port] = /^http:\/\/127\.0\.0\.1:(\d{1,5})$/.exec(endpoint) ?? [];
   return port !== undefined && isListening({ host: '127.0.0.1', port: Number(port) });
 }
-
-export { hostEnv, isHostThere, isSameRun };

@@ -10,7 +10,7 @@ type Live = Extract<WrapSession, { readonly kind: 'live' }>;
 const ANCESTORS_MAX = 64;
 
 /** True as well where nobody can tell. */
-function isOfSession(env: Env, session: Live, system: System = thisSystem()): boolean {
+export function isOfSession(env: Env, session: Live, system: System = thisSystem()): boolean {
   const { owner, isClosed } = session;
   const runId = session.env['SUB_RUN_ID'];
   // A client may hand on what an older run has told it; only the same one says something.
@@ -33,5 +33,3 @@ function runIn(pid: number, system: System): string | undefined {
   const environment = `\0${system.readFile(`/proc/${pid}/environ`) ?? ''}`;
   return /\0SUB_RUN_ID=([^\0]*)/.exec(environment)?.[1];
 }
-
-export { isOfSession };

@@ -27,7 +27,7 @@ import { type Refused, type RunOptions, refused } from '../run/options.ts';
 import { loadRedactor } from '../shim/redact.ts';
 import { serversBeside } from './command-line.ts';
 
-interface WrapOptions {
+export interface WrapOptions {
   readonly run: RunOptions;
   /** By the command unless given. */
   readonly client?: Client | undefined;
@@ -41,7 +41,7 @@ interface WrapOptions {
   readonly own: OwnCall;
 }
 
-interface WrapPlan {
+export interface WrapPlan {
   readonly kind: 'plan';
   readonly id: string;
   readonly client: Client;
@@ -49,7 +49,7 @@ interface WrapPlan {
   readonly warnings: readonly string[];
 }
 
-interface WrapFilePlan {
+export interface WrapFilePlan {
   readonly found: FoundConfig;
   /** By `entryKey`. */
   readonly chosen: ReadonlySet<string>;
@@ -58,7 +58,7 @@ interface WrapFilePlan {
   readonly call: ShimCall;
 }
 
-async function planWrap(options: WrapOptions): Promise<WrapPlan | Refused> {
+export async function planWrap(options: WrapOptions): Promise<WrapPlan | Refused> {
   const { run, own } = options;
   const [command = ''] = run.command;
   const located = locateCommand(command, run);
@@ -154,7 +154,10 @@ function besideWarnings(beside: readonly string[]): readonly string[] {
 }
 
 /** What would be rewritten, for people; secrets are left out. */
-async function wrapDiff({ files }: WrapPlan, { run }: WrapOptions): Promise<string | Refused> {
+export async function wrapDiff(
+  { files }: WrapPlan,
+  { run }: WrapOptions,
+): Promise<string | Refused> {
   const redaction = await loadRedactor(run.config['redact.extra_patterns'], []);
   if (!redaction.ok) return refused('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
   const { redact } = redaction;
@@ -371,6 +374,3 @@ function warningsOf(
       : [`not governed yet, because they have an address: ${[...new Set(remote)].join(', ')}.`]),
   ];
 }
-
-export type { WrapFilePlan, WrapOptions, WrapPlan };
-export { planWrap, wrapDiff };

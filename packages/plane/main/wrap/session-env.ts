@@ -43,7 +43,7 @@ const OF_RUN: ReadonlySet<string> = new Set([
  * host of the same run has said to its agent wins: whoever can write to these folders could loosen the
  * policy of a run that lives.
  */
-async function withWrapFile(env: Env, id: string): Promise<Wrapped> {
+export async function withWrapFile(env: Env, id: string): Promise<Wrapped> {
   const host = hostEnv(env, thisSystem());
   const runDirs = new Set([homePaths(env).run, fallbackRunDir(env)]);
   let problem: string | undefined;
@@ -86,5 +86,3 @@ function merged(env: Env, told: Env): Env {
   );
   return { ...told, ...Object.fromEntries(given) };
 }
-
-export { withWrapFile };

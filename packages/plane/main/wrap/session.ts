@@ -16,7 +16,7 @@ import type { WrapFilePlan, WrapOptions, WrapPlan } from './plan.ts';
 import { dropStaleWraps } from './stale.ts';
 import { removeWrapFile, type WrapOwner, writeWrapFile } from './wrap-file.ts';
 
-interface WrapSession extends RunSession {
+export interface WrapSession extends RunSession {
   /** How long the agent had; undefined when it was never started. */
   readonly agentMs: () => number | undefined;
   /** Whether every config is as it should be after the end. */
@@ -24,7 +24,7 @@ interface WrapSession extends RunSession {
 }
 
 /** Every step of it is synchronous, so that the last try of a dying process is a whole one. */
-function wrapSession(plan: WrapPlan, options: WrapOptions): WrapSession {
+export function wrapSession(plan: WrapPlan, options: WrapOptions): WrapSession {
   const { run } = options;
   const store = storeAt(run.paths);
   const rewritten: (Applied | Unchanged)[] = [];
@@ -186,6 +186,3 @@ function onLastChance(putBack: () => void): void {
     process.exit(EXIT_INTERNAL);
   });
 }
-
-export type { WrapSession };
-export { wrapSession };

@@ -10,7 +10,7 @@ const DRAFT_MS = 60_000;
 const ENTRIES_MAX = 500;
 
 /** Removes the files of sessions whose owner is gone; nobody waits for it. */
-function dropStaleWraps(runDir: string, nowMs: number): void {
+export function dropStaleWraps(runDir: string, nowMs: number): void {
   for (const name of namesIn(runDir)) {
     const [, id, draft] = NAME.exec(name) ?? [];
     if (id === undefined) continue;
@@ -33,5 +33,3 @@ function namesIn(folder: string): readonly string[] {
     return [];
   }
 }
-
-export { dropStaleWraps };

@@ -5,7 +5,7 @@ import { startRun } from '../run/start.ts';
 import type { WrapOptions, WrapPlan } from './plan.ts';
 import { wrapSession } from './session.ts';
 
-interface WrapResult {
+export interface WrapResult {
   readonly run: RunResult;
   /** False when a config could not be put back; the person was told. */
   readonly isRestored: boolean;
@@ -23,7 +23,7 @@ const WINDOWS: ReadonlySet<string> = new Set<WrapPlan['client']['id']>([
 /** A launcher that hands over to a window ends at once. */
 const HANDED_OVER_MS = 5_000;
 
-async function startWrap(plan: WrapPlan, options: WrapOptions): Promise<WrapResult> {
+export async function startWrap(plan: WrapPlan, options: WrapOptions): Promise<WrapResult> {
   const { port, run } = options;
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const listening = { ...run, ...(port !== undefined && { listen: { port, token } }) };
@@ -58,6 +58,3 @@ function isHandedOver(result: RunResult, agentMs: number | undefined): boolean {
   if (result.kind !== 'ended' || agentMs === undefined) return false;
   return result.agent.code === 0 && result.shims === 0 && agentMs < HANDED_OVER_MS;
 }
-
-export type { WrapResult };
-export { startWrap };

@@ -2,17 +2,17 @@
 import { SETTINGS } from '../../config/index.ts';
 
 /** Where the policy that the run began with is kept, and the hash that it has. */
-const COPY_NAME = 'SUB_RUN_POLICY';
-const COPY_HASH_NAME = 'SUB_RUN_POLICY_HASH';
+export const COPY_NAME = 'SUB_RUN_POLICY';
+export const COPY_HASH_NAME = 'SUB_RUN_POLICY_HASH';
 
 /**
  * The policy of the project, where the run has one that it has found: the same path as `SUB_POLICY` when
  * it holds alone, another one when it only tightens that. What is said by this name never loosens.
  */
-const PROJECT_POLICY_NAME = 'SUB_PROJECT_POLICY';
+export const PROJECT_POLICY_NAME = 'SUB_PROJECT_POLICY';
 
 /** Every setting, and what the host of a run says; whatever else is called SUB_* may be a secret. */
-const TOLD_NAMES: readonly string[] = [
+export const TOLD_NAMES: readonly string[] = [
   'SUB_HOME',
   'SUB_RUN_ID',
   'SUB_AGENT_ID',
@@ -28,6 +28,4 @@ const TOLD_NAMES: readonly string[] = [
 ];
 
 /** The secret of a hub that listens on TCP; only in an environment, or in a private file. */
-const TOKEN_NAME = 'SUB_GOVERNANCE_TOKEN';
-
-export { COPY_HASH_NAME, COPY_NAME, PROJECT_POLICY_NAME, TOKEN_NAME, TOLD_NAMES };
+export const TOKEN_NAME = 'SUB_GOVERNANCE_TOKEN';

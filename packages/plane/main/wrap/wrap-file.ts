@@ -17,14 +17,14 @@ import { TOKEN_NAME, TOLD_NAMES } from './told-names.ts';
 type Env = { readonly [name: string]: string | undefined };
 
 /** A process, and when it has started: who else has its number later is another one. */
-interface WrapOwner {
+export interface WrapOwner {
   readonly pid: number;
   readonly start: string;
   /** Where the number means something, if there are several such spaces. */
   readonly space?: string;
 }
 
-interface WrapFile {
+export interface WrapFile {
   readonly id: string;
   /** What the agent is told; only the names that a run tells are kept. `SUB_RUN_ID` and its hub are needed. */
   readonly env: Env;
@@ -35,7 +35,7 @@ interface WrapFile {
   readonly isClosed?: boolean;
 }
 
-type WrapSession =
+export type WrapSession =
   | {
       readonly kind: 'live';
       readonly env: Env;
@@ -53,17 +53,17 @@ const OPEN_TO_OTHERS = 0o077;
 const WRITABLE_BY_OTHERS = 0o022;
 
 /** Nothing else gets into a path. */
-function isWrapId(id: string): boolean {
+export function isWrapId(id: string): boolean {
   return WRAP_ID.test(id);
 }
 
-function wrapFilePath(runDir: string, id: string): string {
+export function wrapFilePath(runDir: string, id: string): string {
   if (!isWrapId(id)) throw new Error('this is no id of a session');
   return join(runDir, `wrap-${id}.json`);
 }
 
 /** Writes the file, whole or not at all, into a folder that is private. Throws what the system says. */
-function writeWrapFile(runDir: string, file: WrapFile): string {
+export function writeWrapFile(runDir: string, file: WrapFile): string {
   const path = wrapFilePath(runDir, file.id);
   const text = textOf(file);
   if (Buffer.byteLength(text) > AGENT_FILE_BYTES_MAX) {
@@ -88,12 +88,16 @@ function textOf({ id, env, owner, token, isClosed = false }: WrapFile): string {
 }
 
 /** Removes the file; that it is gone already is fine. */
-function removeWrapFile(runDir: string, id: string): void {
+export function removeWrapFile(runDir: string, id: string): void {
   rmSync(wrapFilePath(runDir, id), { force: true });
 }
 
 /** What the session with this id tells, if it still lives. */
-function readWrapFile(runDir: string, id: string, system: System = thisSystem()): WrapSession {
+export function readWrapFile(
+  runDir: string,
+  id: string,
+  system: System = thisSystem(),
+): WrapSession {
   if (!isWrapId(id)) {
     return problem('--wrap takes an id of 1 to 64 small letters, digits and dashes');
   }
@@ -111,7 +115,7 @@ function readWrapFile(runDir: string, id: string, system: System = thisSystem())
 }
 
 /** The run of a session, also of one that is over; undefined where that cannot be told. */
-function runOfWrap(runDir: string, id: string): string | undefined {
+export function runOfWrap(runDir: string, id: string): string | undefined {
   if (!isWrapId(id)) return undefined;
   try {
     const text = readPrivate(runDir, wrapFilePath(runDir, id));
@@ -198,6 +202,3 @@ function damaged(path: string): string {
 function problem(message: string): WrapSession {
   return { kind: 'problem', message };
 }
-
-export type { WrapFile, WrapOwner, WrapSession };
-export { isWrapId, readWrapFile, removeWrapFile, runOfWrap, wrapFilePath, writeWrapFile };

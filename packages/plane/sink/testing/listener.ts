@@ -7,7 +7,7 @@ interface Received {
   readonly line: string;
 }
 
-class Listener {
+export class Listener {
   readonly hellos: string[] = [];
   readonly received: Received[] = [];
   /** How many lines came in each chunk: one write should be one of them. */
@@ -91,5 +91,3 @@ function split(text: string): Received {
   const space = text.indexOf(' ');
   return { seq: Number(text.slice(0, space)), line: text.slice(space + 1) };
 }
-
-export { Listener };

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 /** Imports of the program are relative to the folder of the sink. */
-async function bundleProgram(dir: string, contents: string): Promise<string> {
+export async function bundleProgram(dir: string, contents: string): Promise<string> {
   const resolveDir = fileURLToPath(new URL('..', import.meta.url));
   const result = await build({
     stdin: { contents, resolveDir, loader: 'js' },
@@ -19,5 +19,3 @@ async function bundleProgram(dir: string, contents: string): Promise<string> {
   writeFileSync(path, result.outputFiles[0]?.contents ?? '');
   return path;
 }
-
-export { bundleProgram };

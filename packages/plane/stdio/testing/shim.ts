@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { onTestFinished } from 'vitest';
 
-interface ShimOptions {
+export interface ShimOptions {
   /** What the fixture server shall do, or a command with its arguments. */
   readonly server: readonly string[];
   readonly graceMs?: number;
@@ -25,7 +25,7 @@ interface ShimOptions {
   readonly stdin?: Readable;
 }
 
-interface Shim {
+export interface Shim {
   /** What the test started: the shim, or the agent above it. */
   readonly child: ChildProcess;
   readonly shimId: string;
@@ -34,7 +34,7 @@ interface Shim {
   facts(): readonly Fact[];
 }
 
-interface Fact {
+export interface Fact {
   readonly kind: string;
   readonly shimPid: number;
   readonly serverPid: number;
@@ -75,7 +75,7 @@ async function bundleRunner(folder: string): Promise<string> {
 }
 
 /** Starts a shim for the current test; whatever the test leaves is ended with it. */
-async function startShim({ server, agent, stdin, ...times }: ShimOptions): Promise<Shim> {
+export async function startShim({ server, agent, stdin, ...times }: ShimOptions): Promise<Shim> {
   const folder = mkdtempSync(join(tmpdir(), 'sub-stdio-'));
   const runner = await bundleRunner(folder);
   const shimId = randomUUID();
@@ -119,7 +119,7 @@ function readFacts(file: string): readonly Fact[] {
 }
 
 /** Looks again and again until there is something, within bounds. */
-async function until<T>(look: () => T | undefined, what: string): Promise<T> {
+export async function until<T>(look: () => T | undefined, what: string): Promise<T> {
   const deadlineMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const found = look();
@@ -129,7 +129,7 @@ async function until<T>(look: () => T | undefined, what: string): Promise<T> {
   }
 }
 
-function allProcesses(): readonly Seen[] {
+export function allProcesses(): readonly Seen[] {
   const seen: Seen[] = [];
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
@@ -158,12 +158,12 @@ function markedPids(shimId: string): readonly number[] {
     });
 }
 
-function isRunning(pid: number): boolean {
+export function isRunning(pid: number): boolean {
   return allProcesses().some((one) => one.pid === pid && one.state !== 'Z');
 }
 
 /** Resolves when neither server, descendants nor guard run; names them when they don't go. */
-async function nothingLeft(shim: Shim): Promise<void> {
+export async function nothingLeft(shim: Shim): Promise<void> {
   const { serverPid, guardPid } = await shim.fact('up');
   await until(() => {
     const inGroup = allProcesses().filter((one) => one.pgid === serverPid && one.state !== 'Z');
@@ -173,7 +173,7 @@ async function nothingLeft(shim: Shim): Promise<void> {
 }
 
 /** Resolves when so many processes carry the mark. */
-async function marked(shim: Shim, count: number): Promise<void> {
+export async function marked(shim: Shim, count: number): Promise<void> {
   await until(
     () => (markedPids(shim.shimId).length >= count ? true : undefined),
     `${count} processes of the server`,
@@ -181,7 +181,10 @@ async function marked(shim: Shim, count: number): Promise<void> {
 }
 
 /** Resolves when the stream has said all of the words, each as often as it is named. */
-function heard(stream: NodeJS.ReadableStream | null, ...words: readonly string[]): Promise<void> {
+export function heard(
+  stream: NodeJS.ReadableStream | null,
+  ...words: readonly string[]
+): Promise<void> {
   return new Promise((resolve, reject) => {
     let all = '';
     stream?.on('data', (chunk: Buffer) => {
@@ -193,6 +196,3 @@ function heard(stream: NodeJS.ReadableStream | null, ...words: readonly string[]
     stream?.once('end', () => reject(new Error(`never heard ${words.join()}`)));
   });
 }
-
-export type { Fact, Shim, ShimOptions };
-export { allProcesses, heard, isRunning, marked, nothingLeft, startShim, until };

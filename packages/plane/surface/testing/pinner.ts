@@ -7,7 +7,7 @@ import { rememberPins, savePins } from '../pins-file.ts';
 
 /** What the process does to its draft, in order; it can be killed when one of these is done. */
 const STEPS = ['openSync', 'writeFileSync', 'fsyncSync', 'closeSync', 'renameSync'] as const;
-type Step = (typeof STEPS)[number];
+export type Step = (typeof STEPS)[number];
 
 function pinsOf(server: string): ServerPins {
   const definition = { name: `tool of ${server}`, description: 'x'.repeat(2_000) };
@@ -46,5 +46,3 @@ for (const server of servers) {
   const saved = await savePins(home, (store) => rememberPins(store, server, pinsOf(server)));
   process.stdout.write(`${saved.ok ? 'saved' : saved.code} ${server}\n`);
 }
-
-export type { Step };

@@ -10,7 +10,7 @@ type Found = { readonly ok: true; readonly json: unknown } | NotFetched;
 const TITLE = '1Password Connect';
 const ID = /^[a-z0-9]{26}$/;
 
-async function fromConnect(ref: string, service: Ready): Promise<Fetched> {
+export async function fromConnect(ref: string, service: Ready): Promise<Fetched> {
   const parts = placeOf(ref);
   const [vault = '', item = '', ...rest] = parts ?? [];
   if (parts === undefined) {
@@ -99,5 +99,3 @@ function valueIn(item: unknown, parts: readonly string[]): Fetched {
 function isCalled(thing: unknown, name: string): boolean {
   return fieldOf(thing, 'label') === name || fieldOf(thing, 'id') === name;
 }
-
-export { fromConnect };

@@ -17,13 +17,13 @@ import {
 } from './service.ts';
 
 /** What the settings say about where secrets are. */
-interface FarSettings {
+export interface FarSettings {
   readonly passphraseFile?: string | null;
   readonly vault?: ServiceSettings;
   readonly connect?: ServiceSettings;
 }
 
-interface FarOptions extends Pick<KeyOptions, 'keychain'> {
+export interface FarOptions extends Pick<KeyOptions, 'keychain'> {
   readonly env: Env;
   readonly home: string;
   readonly userHome: string;
@@ -41,7 +41,7 @@ interface FarSources {
 }
 
 /** The store is opened once for all that a server takes out of it, and only when it does. */
-function openFar(options: FarOptions): FarSources {
+export function openFar(options: FarOptions): FarSources {
   let opening: Promise<Vault | VaultFault | undefined> | undefined;
   const store = () => {
     const { home, settings, keychain } = options;
@@ -117,6 +117,3 @@ function fromOnePassword(ref: string, { env, settings }: FarOptions): Promise<Fe
   const service = serviceOf(CONNECT, settings.connect ?? {}, env);
   return service.ok ? fromConnect(ref, service) : Promise.resolve(service);
 }
-
-export type { FarOptions, FarSettings };
-export { openFar };

@@ -14,7 +14,7 @@ type Ready = Extract<Service, { readonly ok: true }>;
 
 const TITLE = 'HashiCorp Vault';
 
-async function fromHashicorp(
+export async function fromHashicorp(
   ref: string,
   { base, token }: Ready,
   namespace: string | undefined,
@@ -81,5 +81,3 @@ function refused(status: number): Fetched {
       return notFetched(`${TITLE} answers with status ${status}`, 'Check its address.');
   }
 }
-
-export { fromHashicorp };

@@ -3,7 +3,7 @@
 import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 
-type Answer =
+export type Answer =
   | { readonly ok: true; readonly status: number; readonly json: unknown }
   | { readonly ok: false; readonly message: string };
 
@@ -26,7 +26,7 @@ const ADDRESS_LENGTH_MAX = 2_048;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** The address of a service, if a secret may travel to it. */
-function baseOf(address: string): Base {
+export function baseOf(address: string): Base {
   const url =
     address.length <= ADDRESS_LENGTH_MAX && URL.canParse(address) ? new URL(address) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -40,7 +40,7 @@ function baseOf(address: string): Base {
     : { ok: false, message: 'the address is not https, and not on this machine' };
 }
 
-async function getJson(ask: Ask): Promise<Answer> {
+export async function getJson(ask: Ask): Promise<Answer> {
   const { base, path, query = {}, headers, timeoutMs = TIMEOUT_MS } = ask;
   const url = new URL(base);
   const parts = path.map((part) => encodeURIComponent(part)).join('/');
@@ -105,11 +105,8 @@ function reasonOf(cause: unknown): string {
 }
 
 /** One level into a document that may hold anything. */
-function fieldOf(json: unknown, name: string): unknown {
+export function fieldOf(json: unknown, name: string): unknown {
   return typeof json === 'object' && json !== null && Object.hasOwn(json, name)
     ? Object.getOwnPropertyDescriptor(json, name)?.value
     : undefined;
 }
-
-export type { Answer };
-export { baseOf, fieldOf, getJson };

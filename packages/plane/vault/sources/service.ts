@@ -2,15 +2,15 @@
 import { type Fetched, type NotFetched, readSecretFile } from '../secret-file.ts';
 import { baseOf } from './http-json.ts';
 
-type Env = { readonly [name: string]: string | undefined };
+export type Env = { readonly [name: string]: string | undefined };
 
-interface ServiceSettings {
+export interface ServiceSettings {
   readonly address?: string | null;
   readonly tokenFile?: string | null;
 }
 
 /** The names of a service: how the messages call it, and the variables that its own tools read. */
-interface ServiceNames {
+export interface ServiceNames {
   readonly title: string;
   readonly addressVariable: string;
   readonly tokenVariable: string;
@@ -19,7 +19,9 @@ interface ServiceNames {
   readonly tokenPath?: string;
 }
 
-type Service = { readonly ok: true; readonly base: URL; readonly token: string } | NotFetched;
+export type Service =
+  | { readonly ok: true; readonly base: URL; readonly token: string }
+  | NotFetched;
 
 const TOKEN_LENGTH_MAX = 16_384;
 
@@ -27,7 +29,7 @@ const TOKEN_LENGTH_MAX = 16_384;
  * The settings weigh more than the variables: whoever starts the shim may have set those. For the same
  * reason a token that is kept in a file goes to the address of the settings alone.
  */
-function serviceOf(names: ServiceNames, settings: ServiceSettings, env: Env): Service {
+export function serviceOf(names: ServiceNames, settings: ServiceSettings, env: Env): Service {
   const { title, addressVariable, settings: keys } = names;
   const address = settings.address || env[addressVariable];
   if (!address) {
@@ -67,13 +69,10 @@ function tokenOf(names: ServiceNames, { address, tokenFile }: ServiceSettings, e
   return notFetched(`there is no token for ${title}`, fix);
 }
 
-function notFetched(message: string, fix: string): NotFetched {
+export function notFetched(message: string, fix: string): NotFetched {
   return { ok: false, isMissing: false, message, fix };
 }
 
-function missing(message: string, fix: string): NotFetched {
+export function missing(message: string, fix: string): NotFetched {
   return { ok: false, isMissing: true, message, fix };
 }
-
-export type { Env, Service, ServiceNames, ServiceSettings };
-export { missing, notFetched, serviceOf };

@@ -9,13 +9,13 @@ import {
   scrypt,
 } from 'node:crypto';
 
-interface Keys {
+export interface Keys {
   readonly id: string;
   readonly entries: Buffer;
   readonly file: Buffer;
 }
 
-interface Kdf {
+export interface Kdf {
   /** The cost of scrypt: a power of two. */
   readonly n: number;
   readonly r: number;
@@ -23,32 +23,32 @@ interface Kdf {
   readonly salt: Buffer;
 }
 
-interface Sealed {
+export interface Sealed {
   readonly nonce: Buffer;
   /** The ciphertext and its tag. */
   readonly data: Buffer;
 }
 
-const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-const SALT_BYTES = 16;
+export const KEY_BYTES = 32;
+export const NONCE_BYTES = 12;
+export const TAG_BYTES = 16;
+export const SALT_BYTES = 16;
 const SCRYPT_N = 131_072;
 const SCRYPT_R = 8;
 const SCRYPT_P = 1;
 const CIPHER = 'aes-256-gcm';
 const PURPOSE = 'subluminal vault 1: ';
 
-function newMaster(): Buffer {
+export function newMaster(): Buffer {
   return randomBytes(KEY_BYTES);
 }
 
-function newKdf(n = SCRYPT_N): Kdf {
+export function newKdf(n = SCRYPT_N): Kdf {
   return { n, r: SCRYPT_R, p: SCRYPT_P, salt: randomBytes(SALT_BYTES) };
 }
 
 /** Wipes the master: what is made from it is all that is needed. */
-function deriveKeys(master: Buffer): Keys {
+export function deriveKeys(master: Buffer): Keys {
   const part = (name: string, bytes: number): Buffer =>
     Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), PURPOSE + name, bytes));
   const id = part('id', KEY_BYTES / 2).toString('hex');
@@ -58,12 +58,12 @@ function deriveKeys(master: Buffer): Keys {
 }
 
 /** The memory of these buffers; copies that the engine may have made are beyond our reach. */
-function wipe({ entries, file }: Keys): void {
+export function wipe({ entries, file }: Keys): void {
   entries.fill(0);
   file.fill(0);
 }
 
-function stretch(passphrase: string, { n, r, p, salt }: Kdf): Promise<Buffer> {
+export function stretch(passphrase: string, { n, r, p, salt }: Kdf): Promise<Buffer> {
   // Twice what scrypt needs by its definition: Node counts more than that.
   const options = { N: n, r, p, maxmem: 256 * n * r };
   return new Promise((resolve, reject) => {
@@ -75,7 +75,7 @@ function stretch(passphrase: string, { n, r, p, salt }: Kdf): Promise<Buffer> {
 }
 
 /** Encrypts one value; `bound` is what it belongs to, and opens with that alone. */
-function seal(value: string, { entries }: Keys, bound: string): Sealed {
+export function seal(value: string, { entries }: Keys, bound: string): Sealed {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, entries, nonce);
   cipher.setAAD(Buffer.from(bound));
@@ -86,7 +86,11 @@ function seal(value: string, { entries }: Keys, bound: string): Sealed {
 }
 
 /** Undefined when the value was changed, or belongs to something else. */
-function unseal({ nonce, data }: Sealed, { entries }: Keys, bound: string): string | undefined {
+export function unseal(
+  { nonce, data }: Sealed,
+  { entries }: Keys,
+  bound: string,
+): string | undefined {
   const decipher = createDecipheriv(CIPHER, entries, nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.from(bound));
   decipher.setAuthTag(data.subarray(data.length - TAG_BYTES));
@@ -103,22 +107,6 @@ function unseal({ nonce, data }: Sealed, { entries }: Keys, bound: string): stri
   }
 }
 
-function macOf(body: Uint8Array, { file }: Keys): Buffer {
+export function macOf(body: Uint8Array, { file }: Keys): Buffer {
   return createHmac('sha256', file).update(body).digest();
 }
-
-export type { Kdf, Keys, Sealed };
-export {
-  deriveKeys,
-  KEY_BYTES,
-  macOf,
-  NONCE_BYTES,
-  newKdf,
-  newMaster,
-  SALT_BYTES,
-  seal,
-  stretch,
-  TAG_BYTES,
-  unseal,
-  wipe,
-};

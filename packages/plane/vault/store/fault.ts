@@ -1,6 +1,6 @@
 // What can be wrong with the store of secrets. Names and places only, never a value or a key.
 
-type VaultCode =
+export type VaultCode =
   | 'SUB_VAULT_KEY'
   | 'SUB_VAULT_DAMAGED'
   | 'SUB_VAULT_NEWER'
@@ -10,7 +10,7 @@ type VaultCode =
   | 'SUB_SECRET_UNUSABLE'
   | 'SUB_FILE_WRITE';
 
-interface VaultFault {
+export interface VaultFault {
   readonly kind: 'fault';
   readonly code: VaultCode;
   readonly message: string;
@@ -18,25 +18,22 @@ interface VaultFault {
   readonly fix: string;
 }
 
-function fault(code: VaultCode, message: string, fix: string): VaultFault {
+export function fault(code: VaultCode, message: string, fix: string): VaultFault {
   return { kind: 'fault', code, message, fix };
 }
 
-function isVaultFault(value: unknown): value is VaultFault {
+export function isVaultFault(value: unknown): value is VaultFault {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'fault';
 }
 
 /** What the system said, as its code; anything else is a defect of ours and goes on. */
-function systemCode(cause: unknown): string {
+export function systemCode(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (typeof code !== 'string') throw cause;
   return code;
 }
 
-function unwritable(path: string, cause: unknown): VaultFault {
+export function unwritable(path: string, cause: unknown): VaultFault {
   const fix = 'Check the disk and the permissions of the folder; what was there is unchanged.';
   return fault('SUB_FILE_WRITE', `${path} cannot be written (${systemCode(cause)}).`, fix);
 }
-
-export type { VaultCode, VaultFault };
-export { fault, isVaultFault, systemCode, unwritable };

@@ -15,9 +15,9 @@ import {
 } from './cipher.ts';
 import { fault, type VaultFault } from './fault.ts';
 
-type Protection = (typeof PROTECTIONS)[number];
+export type Protection = (typeof PROTECTIONS)[number];
 
-interface Header {
+export interface Header {
   readonly protection: Protection;
   readonly keyId: string;
   readonly storeId: string;
@@ -27,13 +27,13 @@ interface Header {
   readonly generation: number;
 }
 
-interface Entry extends Sealed {
+export interface Entry extends Sealed {
   readonly name: string;
   readonly addedAt: string;
   readonly rotatedAt: string | null;
 }
 
-interface Parsed {
+export interface Parsed {
   readonly kind: 'parsed';
   readonly header: Header;
   readonly entries: readonly Entry[];
@@ -41,30 +41,30 @@ interface Parsed {
   readonly mac: Buffer;
 }
 
-const PROTECTIONS = ['keychain', 'passphrase', 'file'] as const;
+export const PROTECTIONS = ['keychain', 'passphrase', 'file'] as const;
 const MAGIC = 'subluminal-vault ';
 const VERSION = 1;
 const MAC_LINE = /^mac ([0-9a-f]{64})\n$/;
 const MAC_LINE_BYTES = 69;
-const FILE_BYTES_MAX = 16_777_216;
-const ENTRIES_MAX = 1_024;
-const VALUE_BYTES_MAX = 65_536;
+export const FILE_BYTES_MAX = 16_777_216;
+export const ENTRIES_MAX = 1_024;
+export const VALUE_BYTES_MAX = 65_536;
 const NAME_LENGTH_MAX = 128;
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const ID = /^[0-9a-f]{32}$/;
 /** Below, guessing is cheap; above, opening is a burden of its own. */
-const SCRYPT_N_MIN = 16_384;
+export const SCRYPT_N_MIN = 16_384;
 const SCRYPT_N_MAX = 1_048_576;
 const SCRYPT_R_MAX = 16;
 const SCRYPT_P_MAX = 4;
 
-function isSecretName(name: string): boolean {
+export function isSecretName(name: string): boolean {
   return name.length <= NAME_LENGTH_MAX && NAME.test(name);
 }
 
 /** Reads the form alone; nothing of it is to be trusted before `isGenuine`. */
-function parseFile(bytes: Buffer): Parsed | VaultFault {
+export function parseFile(bytes: Buffer): Parsed | VaultFault {
   const first = bytes.subarray(0, bytes.indexOf('\n') + 1).toString('latin1');
   const [, version] = /^subluminal-vault (\d{1,6})\n$/.exec(first) ?? [];
   if (version === undefined) return damaged('its first line is not ours');
@@ -89,17 +89,17 @@ function parseFile(bytes: Buffer): Parsed | VaultFault {
   return { kind: 'parsed', header, entries, body, mac: Buffer.from(mac, 'hex') };
 }
 
-function damaged(what: string): VaultFault {
+export function damaged(what: string): VaultFault {
   const fix = 'Put a copy back that is whole; nothing was changed by this command.';
   return fault('SUB_VAULT_DAMAGED', `the store of secrets is damaged (${what}).`, fix);
 }
 
 /** Whether every byte is as the holder of the key has written it. */
-function isGenuine({ body, mac }: Parsed, keys: Keys): boolean {
+export function isGenuine({ body, mac }: Parsed, keys: Keys): boolean {
   return timingSafeEqual(macOf(body, keys), mac);
 }
 
-function renderFile(header: Header, entries: readonly Entry[], keys: Keys): Buffer {
+export function renderFile(header: Header, entries: readonly Entry[], keys: Keys): Buffer {
   const { protection, keyId, storeId, kdf, generation } = header;
   const about = {
     protection,
@@ -132,11 +132,11 @@ interface Opening {
   readonly keys: Keys;
 }
 
-function sealEntry(facts: Facts, value: string, { header, keys }: Opening): Entry {
+export function sealEntry(facts: Facts, value: string, { header, keys }: Opening): Entry {
   return { ...facts, ...seal(value, keys, bound(header, facts)) };
 }
 
-function openEntry(entry: Entry, { header, keys }: Opening): string | undefined {
+export function openEntry(entry: Entry, { header, keys }: Opening): string | undefined {
   return unseal(entry, keys, bound(header, entry));
 }
 
@@ -192,19 +192,3 @@ function readEntry(line: { readonly [key: string]: unknown }): Entry | undefined
 function bytesOf(text: unknown): Buffer | undefined {
   return typeof text === 'string' ? Buffer.from(text, 'base64') : undefined;
 }
-
-export type { Entry, Header, Parsed, Protection };
-export {
-  damaged,
-  ENTRIES_MAX,
-  FILE_BYTES_MAX,
-  isGenuine,
-  isSecretName,
-  openEntry,
-  PROTECTIONS,
-  parseFile,
-  renderFile,
-  SCRYPT_N_MIN,
-  sealEntry,
-  VALUE_BYTES_MAX,
-};

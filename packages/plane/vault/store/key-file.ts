@@ -19,7 +19,7 @@ function keyFilePath(home: string): string {
   return join(home, 'vault.key');
 }
 
-function keyFromFile(home: string, keyId: string): Keys | VaultFault {
+export function keyFromFile(home: string, keyId: string): Keys | VaultFault {
   const lines = readLines(home);
   if ('kind' in lines) return lines;
   const found = lines.find(({ id }) => id === keyId);
@@ -34,7 +34,7 @@ function keyFromFile(home: string, keyId: string): Keys | VaultFault {
 }
 
 /** Throws what the system says when it cannot be written. */
-function addToFile(home: string, id: string, master: Buffer): VaultFault | undefined {
+export function addToFile(home: string, id: string, master: Buffer): VaultFault | undefined {
   const lines = readLines(home);
   if ('kind' in lines) return lines;
   if (lines.length >= KEYS_MAX) {
@@ -45,7 +45,7 @@ function addToFile(home: string, id: string, master: Buffer): VaultFault | undef
   return undefined;
 }
 
-function removeFromFile(home: string, keyId: string): VaultFault | undefined {
+export function removeFromFile(home: string, keyId: string): VaultFault | undefined {
   const lines = readLines(home);
   if ('kind' in lines) return lines;
   writeLines(
@@ -76,5 +76,3 @@ function writeLines(home: string, lines: readonly KeyLine[]): void {
   const text = lines.map(({ id, key }) => `subluminal-vault-key-1 ${id} ${key}\n`).join('');
   replaceOwn(keyFilePath(home), Buffer.from(text));
 }
-
-export { addToFile, keyFromFile, removeFromFile };

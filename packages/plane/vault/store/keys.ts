@@ -15,9 +15,9 @@ import type { Header, Protection } from './format.ts';
 import { addToFile, keyFromFile, removeFromFile } from './key-file.ts';
 
 /** To open a store, for a new one, or to offer one: an empty answer chooses a key file then. */
-type Purpose = 'open' | 'new' | 'offer';
+export type Purpose = 'open' | 'new' | 'offer';
 
-interface KeyOptions {
+export interface KeyOptions {
   /** `$SUB_HOME`. */
   readonly home: string;
   /** A file with the passphrase, of mode 0600. */
@@ -52,7 +52,7 @@ function accountOf(keyId: string): string {
 }
 
 /** The keys that a store was written with. */
-async function unlock(
+export async function unlock(
   { protection, keyId, kdf }: KeyPart,
   options: KeyOptions,
 ): Promise<Keys | VaultFault> {
@@ -102,7 +102,7 @@ function noPassphrase(): VaultFault {
 }
 
 /** Without a wish: a passphrase file that is set, the keychain, a passphrase that is typed, a file. */
-async function newKey(
+export async function newKey(
   wish: Protection | undefined,
   options: KeyOptions,
 ): Promise<NewKey | VaultFault> {
@@ -173,7 +173,10 @@ async function intoKeychain(options: KeyOptions): Promise<NewKey | undefined> {
 }
 
 /** Forgets a key that no store needs any more. Whether it is gone. */
-async function forget({ protection, keyId }: KeyPart, options: KeyOptions): Promise<boolean> {
+export async function forget(
+  { protection, keyId }: KeyPart,
+  options: KeyOptions,
+): Promise<boolean> {
   if (protection === 'passphrase') return true;
   try {
     if (protection === 'file') return removeFromFile(options.home, keyId) === undefined;
@@ -183,6 +186,3 @@ async function forget({ protection, keyId }: KeyPart, options: KeyOptions): Prom
     return false;
   }
 }
-
-export type { KeyOptions, Purpose };
-export { forget, newKey, unlock };

@@ -18,13 +18,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fault, systemCode, unwritable, type VaultFault } from './fault.ts';
 
-interface Lock {
+export interface Lock {
   readonly kind: 'locked';
   /** May be called again. */
   readonly release: () => void;
 }
 
-interface LockOptions {
+export interface LockOptions {
   readonly waitMs?: number;
 }
 
@@ -32,7 +32,7 @@ const CLAIM = /^vault\.[0-9a-f-]{36}\.(\d{1,10})\.(\d{1,20}|unknown)\.lock$/;
 const WAIT_MS = 10_000;
 const PAUSE_MS_MAX = 40;
 
-async function takeLock(
+export async function takeLock(
   home: string,
   { waitMs = WAIT_MS }: LockOptions = {},
 ): Promise<Lock | VaultFault> {
@@ -102,6 +102,3 @@ function startOf(pid: number): string | undefined {
     return undefined;
   }
 }
-
-export type { Lock, LockOptions };
-export { takeLock };

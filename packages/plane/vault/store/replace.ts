@@ -16,7 +16,7 @@ import { systemCode } from './fault.ts';
 const DRAFT = /^vault\.(?:db|key)\.[0-9a-f]{12}\.draft$/;
 
 /** Whoever reads sees the old content or the new, also after a loss of power; never a part. */
-function replaceOwn(path: string, bytes: Uint8Array): void {
+export function replaceOwn(path: string, bytes: Uint8Array): void {
   const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
   try {
     const fd = openSync(draft, 'wx', 0o600);
@@ -35,7 +35,7 @@ function replaceOwn(path: string, bytes: Uint8Array): void {
 }
 
 /** What a killed writer has left. Only for the holder of the lock: nobody else writes then. */
-function dropDrafts(home: string): void {
+export function dropDrafts(home: string): void {
   for (const name of readdirSync(home).filter((one) => DRAFT.test(one))) {
     rmSync(join(home, name), { force: true });
   }
@@ -52,5 +52,3 @@ function syncFolder(path: string): void {
     closeSync(fd);
   }
 }
-
-export { dropDrafts, replaceOwn };

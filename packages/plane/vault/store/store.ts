@@ -25,17 +25,17 @@ import { forget, type KeyOptions, newKey, unlock } from './keys.ts';
 import { type LockOptions, takeLock } from './lock.ts';
 import { dropDrafts, replaceOwn } from './replace.ts';
 
-interface VaultOptions extends KeyOptions, LockOptions {
+export interface VaultOptions extends KeyOptions, LockOptions {
   readonly nowMs: () => number;
 }
 
-interface SecretInfo {
+export interface SecretInfo {
   readonly name: string;
   readonly addedAt: string;
   readonly rotatedAt: string | null;
 }
 
-interface Vault {
+export interface Vault {
   readonly kind: 'vault';
   readonly path: string;
   readonly protection: Protection;
@@ -47,7 +47,7 @@ interface Vault {
 }
 
 /** What was changed, and whether the store was made for it. */
-interface Changed {
+export interface Changed {
   readonly kind: 'changed';
   readonly protection: Protection;
   readonly isNew: boolean;
@@ -66,7 +66,7 @@ function vaultPath(home: string): string {
 }
 
 /** Opens the store for reading. Undefined when there is none. */
-async function openVault(options: KeyOptions): Promise<Vault | VaultFault | undefined> {
+export async function openVault(options: KeyOptions): Promise<Vault | VaultFault | undefined> {
   const open = await readOpen(options);
   if (open === undefined || isVaultFault(open)) return open;
   const { header, entries, keys } = open;
@@ -107,12 +107,12 @@ interface NewSecret {
 }
 
 /** Stores a secret under a new name, and makes the store when there is none. */
-function addSecret(options: VaultOptions, secret: NewSecret): Promise<Changed | VaultFault> {
+export function addSecret(options: VaultOptions, secret: NewSecret): Promise<Changed | VaultFault> {
   return addSecrets(options, [secret]);
 }
 
 /** All of them, in one step, or none. */
-async function addSecrets(
+export async function addSecrets(
   options: VaultOptions,
   secrets: readonly NewSecret[],
 ): Promise<Changed | VaultFault> {
@@ -151,7 +151,7 @@ async function newStore(
 }
 
 /** Gives a secret a new value; the old one is gone. */
-async function rotateSecret(
+export async function rotateSecret(
   options: VaultOptions,
   { name, value }: Omit<NewSecret, 'protect'>,
 ): Promise<Changed | VaultFault> {
@@ -166,12 +166,15 @@ async function rotateSecret(
   );
 }
 
-async function removeSecret(options: VaultOptions, name: string): Promise<Changed | VaultFault> {
+export async function removeSecret(
+  options: VaultOptions,
+  name: string,
+): Promise<Changed | VaultFault> {
   return changed(options, name, ({ entries }) => entries.filter((entry) => entry.name !== name));
 }
 
 /** Encrypts everything anew, under a key that was never used. */
-async function rotateKey(
+export async function rotateKey(
   options: VaultOptions,
   protect: Protection | undefined,
 ): Promise<Changed | VaultFault> {
@@ -286,6 +289,3 @@ function noStore(): VaultFault {
   const fix = 'Run `sub secrets add NAME` to store the first one.';
   return fault('SUB_SECRET_UNKNOWN', 'there is no store of secrets yet.', fix);
 }
-
-export type { Changed, SecretInfo, Vault, VaultOptions };
-export { addSecret, addSecrets, openVault, removeSecret, rotateKey, rotateSecret };

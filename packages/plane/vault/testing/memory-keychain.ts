@@ -6,7 +6,7 @@ interface MemoryKeychain extends Keychain {
 }
 
 /** One that does not last is what Linux has without a desktop. */
-function memoryKeychain(lasts = true): MemoryKeychain {
+export function memoryKeychain(lasts = true): MemoryKeychain {
   const stored = new Map<string, string>();
   const at = (service: string, account: string) => `${service}/${account}`;
   return {
@@ -23,5 +23,3 @@ function memoryKeychain(lasts = true): MemoryKeychain {
     lasts: (service, account) => Promise.resolve(lasts && stored.has(at(service, account))),
   };
 }
-
-export { memoryKeychain };

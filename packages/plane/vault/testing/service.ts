@@ -3,14 +3,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
-interface Stand {
+export interface Stand {
   readonly address: string;
   /** Of every request, what was asked for and how. */
   readonly asked: readonly { readonly url: string; readonly headers: IncomingMessage['headers'] }[];
   readonly close: () => Promise<void>;
 }
 
-interface Reply {
+export interface Reply {
   readonly status: number;
   readonly json: unknown;
 }
@@ -18,7 +18,7 @@ interface Reply {
 type Answer = (url: URL, headers: IncomingMessage['headers']) => Reply | undefined;
 
 /** Undefined is no answer at all: the request stays open. */
-async function stand(answer: Answer, server: Server = createServer()): Promise<Stand> {
+export async function stand(answer: Answer, server: Server = createServer()): Promise<Stand> {
   const asked: { url: string; headers: IncomingMessage['headers'] }[] = [];
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { url = '', headers } = request;
@@ -44,7 +44,7 @@ async function stand(answer: Answer, server: Server = createServer()): Promise<S
 }
 
 /** A HashiCorp Vault with one secret of the key/value engine, version 2. */
-function hashicorp(token: string, path: string, data: object): Answer {
+export function hashicorp(token: string, path: string, data: object): Answer {
   const metadata = {
     created_time: '2026-11-16T05:00:00.000000000Z',
     custom_metadata: null,
@@ -72,12 +72,12 @@ function hashicorp(token: string, path: string, data: object): Answer {
   };
 }
 
-const VAULT_ID = 'hfnjvi6aymbsnfc2xeeoheizda';
-const ITEM_ID = '2fcbqwe9ndg175zg2dzwftvkpa';
+export const VAULT_ID = 'hfnjvi6aymbsnfc2xeeoheizda';
+export const ITEM_ID = '2fcbqwe9ndg175zg2dzwftvkpa';
 const TWIN_IDS = ['aaaaaaaaaaaaaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbbbbbbbbbbbbb'];
 
 /** A 1Password Connect server with one vault: one item of its own name, and two of one name. */
-function connect(token: string, fields: readonly object[]): Answer {
+export function connect(token: string, fields: readonly object[]): Answer {
   const base = `/v1/vaults/${VAULT_ID}`;
   const title = (name: string, id: string) => ({
     id,
@@ -107,6 +107,3 @@ function connect(token: string, fields: readonly object[]): Answer {
       : { status: 200, json: { ...item, sections: [{ id: 'add', label: 'api' }], fields } };
   };
 }
-
-export type { Reply, Stand };
-export { connect, hashicorp, ITEM_ID, stand, VAULT_ID };

@@ -5,10 +5,10 @@ import { addSecret, rotateSecret } from '../store/store.ts';
 
 /** What the process does to files, in order; it can be killed when one of these is done. */
 const STEPS = ['openSync', 'writeFileSync', 'fsyncSync', 'closeSync', 'renameSync'] as const;
-type Step = (typeof STEPS)[number];
+export type Step = (typeof STEPS)[number];
 const TIMES_MAX = 10_000;
 
-interface Task {
+export interface Task {
   readonly home: string;
   /** One secret gets a new value again and again, or each of these is added once. */
   readonly rotates: string;
@@ -59,5 +59,3 @@ function dieAfter(step: Step): void {
 
 const [home = '', rotates = '', killAt = '', ...adds] = process.argv.slice(2);
 await work({ home, rotates, adds, killAt });
-
-export type { Step, Task };

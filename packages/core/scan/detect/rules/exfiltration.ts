@@ -274,6 +274,4 @@ const POISONING: readonly Phrase[] = [
   }),
 ];
 
-const CARRIED_OUT: readonly Phrase[] = [...EXFILTRATION, ...POISONING];
-
-export { CARRIED_OUT };
+export const CARRIED_OUT: readonly Phrase[] = [...EXFILTRATION, ...POISONING];

@@ -15,7 +15,7 @@ const phrase = (data: Omit<Phrase, 'class' | 'over'>): Phrase => ({
   ...data,
 });
 
-const MARKUP: readonly Phrase[] = [
+export const MARKUP: readonly Phrase[] = [
   phrase({
     id: 'html-comment',
     label: 'speaks to the model in a comment that is not shown',
@@ -71,5 +71,3 @@ const MARKUP: readonly Phrase[] = [
     score: 2,
   }),
 ];
-
-export { MARKUP };

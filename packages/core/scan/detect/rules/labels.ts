@@ -13,7 +13,7 @@ const phrase = (data: Omit<Phrase, 'class' | 'over' | 'score'>): Phrase => ({
 const STREETS =
   'street|st\\.|avenue|ave\\b|road|rd\\.|lane|drive|boulevard|blvd|court|square|strasse|straße|platz|allee|weg|rue|via|calle|plaza';
 
-const LABELLED: readonly Phrase[] = [
+export const LABELLED: readonly Phrase[] = [
   phrase({
     id: 'person-name',
     label: 'may be the name of a person',
@@ -70,5 +70,3 @@ const LABELLED: readonly Phrase[] = [
       '(?:date[ _]of[ _]birth|dob|birth ?date|birthday|born on)["\']?(?: ?[:=] ?| is | )["\']?(?:\\d{4}-\\d{2}-\\d{2}|\\d{1,2}[./-]\\d{1,2}[./-]\\d{2,4}|\\d{1,2}\\.? \\w{3,9} \\d{4}|\\w{3,9} \\d{1,2},? \\d{4})',
   }),
 ];
-
-export { LABELLED };

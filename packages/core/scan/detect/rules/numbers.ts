@@ -1,7 +1,7 @@
 // Which numbers mean a person or an account: lengths, prefixes and checksums, as data.
 
 /** What the number of a card begins with, and how long it is. */
-const CARDS: readonly { readonly prefix: RegExp; readonly lengths: readonly number[] }[] = [
+export const CARDS: readonly { readonly prefix: RegExp; readonly lengths: readonly number[] }[] = [
   { prefix: /^4/, lengths: [13, 16, 19] },
   { prefix: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, lengths: [16] },
   { prefix: /^3[47]/, lengths: [15] },
@@ -13,10 +13,17 @@ const CARDS: readonly { readonly prefix: RegExp; readonly lengths: readonly numb
 ];
 
 /** How cards are printed, in groups of digits. */
-const CARD_GROUPS: readonly string[] = ['4-4-4-4', '4-6-5', '4-6-4', '4-4-4-4-3', '4-4-5', '6-10'];
+export const CARD_GROUPS: readonly string[] = [
+  '4-4-4-4',
+  '4-6-5',
+  '4-6-4',
+  '4-4-4-4-3',
+  '4-4-5',
+  '6-10',
+];
 
 /** The length of an account number in each country that has them. */
-const IBAN_LENGTHS: Readonly<Record<string, number>> = {
+export const IBAN_LENGTHS: Readonly<Record<string, number>> = {
   AD: 24,
   AE: 23,
   AL: 28,
@@ -98,28 +105,17 @@ const IBAN_LENGTHS: Readonly<Record<string, number>> = {
 };
 
 /** Numbers that everybody knows to be nobody's. */
-const NOBODYS_SSN: ReadonlySet<string> = new Set(['078051120', '219099999', '457555462']);
+export const NOBODYS_SSN: ReadonlySet<string> = new Set(['078051120', '219099999', '457555462']);
 
 /** What a `+` and a number must begin with to be a telephone's. */
-const CALLING_CODE =
+export const CALLING_CODE =
   /^(?:1[2-9]|2(?:0|7|[1-689]\d)|3(?:[0-469]|[578]\d)|4(?:[013-9]|2\d)|5(?:[1-8]|[09]\d)|6(?:[0-6]|[789]\d)|7|8(?:[1246]|[05789]\d)|9(?:[0-58]|[679]\d))/;
 
 /** Domains that are set aside, and users that are nobody. */
-const RESERVED_DOMAIN =
+export const RESERVED_DOMAIN =
   /(?:^|\.)(?:example\.(?:com|net|org)|example|test|invalid|localhost|local|internal)$/i;
-const NOBODY =
+export const NOBODY =
   /^(?:no-?reply|do-?not-?reply|git|user|username|you|name|someone|somebody|email|foo|me)$/i;
 /** What looks like a domain and is the end of a file's name. */
-const FILE_ENDING =
+export const FILE_ENDING =
   /\.(?:png|jpe?g|gif|svg|webp|avif|ico|css|s?js|ts|tsx|jsx|mjs|json|md|html?|py|rb|go|rs|java|sh|yml|yaml|toml|lock|txt|tgz|zip|so|dll|exe|map)$/i;
-
-export {
-  CALLING_CODE,
-  CARD_GROUPS,
-  CARDS,
-  FILE_ENDING,
-  IBAN_LENGTHS,
-  NOBODY,
-  NOBODYS_SSN,
-  RESERVED_DOMAIN,
-};

@@ -170,6 +170,4 @@ const DIVERTED: readonly Phrase[] = [
   }),
 ];
 
-const OVERRIDE: readonly Phrase[] = [...OVERRIDES, ...VOID, ...DIVERTED];
-
-export { OVERRIDE };
+export const OVERRIDE: readonly Phrase[] = [...OVERRIDES, ...VOID, ...DIVERTED];

@@ -248,6 +248,4 @@ const SPOKEN_TO: readonly Phrase[] = [
   }),
 ];
 
-const SPEECH: readonly Phrase[] = [...ROLES, ...SPOKEN_TO];
-
-export { SPEECH };
+export const SPEECH: readonly Phrase[] = [...ROLES, ...SPOKEN_TO];

@@ -22,7 +22,7 @@ import { restoreConfig } from './find.ts';
 
 const PROGRAM = ['/usr/bin/node', '/opt/sub/bin/sub.mjs'];
 
-function storeIn(home: string): Store {
+export function storeIn(home: string): Store {
   const system = thisSystem();
   return {
     ports: {
@@ -37,7 +37,11 @@ function storeIn(home: string): Store {
 }
 
 /** Every server, or those that are named, through a shim. */
-function governing(file: ConfigFile, flags: readonly string[] = [], names?: readonly string[]) {
+export function governing(
+  file: ConfigFile,
+  flags: readonly string[] = [],
+  names?: readonly string[],
+) {
   return (text: string): Rewritten | ConfigProblem => {
     const client = clientOf(file.client);
     const config = client.read(file, text);
@@ -47,7 +51,7 @@ function governing(file: ConfigFile, flags: readonly string[] = [], names?: read
   };
 }
 
-class Bench {
+export class Bench {
   readonly folder = mkdtempSync(join(tmpdir(), 'sub-store-'));
   readonly home = join(this.folder, 'home');
   /** Holds nothing but the config. */
@@ -104,7 +108,7 @@ class Bench {
 }
 
 /** Two servers that a shim can stand before, one without arguments, and one by address. */
-const CONFIG = `{
+export const CONFIG = `{
   "mcpServers": {
     "files": {
       "command": "npx",
@@ -116,5 +120,3 @@ const CONFIG = `{
   }
 }
 `;
-
-export { Bench, CONFIG, governing, storeIn };

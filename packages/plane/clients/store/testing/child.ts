@@ -9,7 +9,7 @@ import type { Step } from '../step.ts';
 import { governing, storeIn } from './bench.ts';
 import { restoreConfig } from './find.ts';
 
-interface Task {
+export interface Task {
   readonly does: 'apply' | 'restore' | 'lock' | 'fight';
   readonly home: string;
   readonly file: ConfigFile;
@@ -89,5 +89,3 @@ function say(value: unknown): void {
 }
 
 run(JSON.parse(process.argv[2] ?? '{}') as Task);
-
-export type { Task };

@@ -14,7 +14,7 @@ interface Ended {
   readonly said: unknown;
 }
 
-interface Children {
+export interface Children {
   start(task: Partial<Task>, ...before: readonly string[]): ChildProcess;
   /** To its end; `before` stands before the command, as a shell that sets limits does. */
   run(task: Partial<Task>, ...before: readonly string[]): Promise<Ended>;
@@ -23,7 +23,7 @@ interface Children {
 }
 
 /** Bundled once: a test starts it dozens of times. */
-async function bundleChildren(): Promise<Children> {
+export async function bundleChildren(): Promise<Children> {
   const folder = mkdtempSync(join(tmpdir(), 'sub-child-'));
   const program = join(folder, 'child.mjs');
   await build({
@@ -52,6 +52,3 @@ async function bundleChildren(): Promise<Children> {
     end: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
-
-export type { Children };
-export { bundleChildren };

@@ -7,7 +7,10 @@ import { type FoundRecord, listRecords, type NoRecord, readRecord } from '../rec
 import { type RestoreRequest, type RestoreResult, restoreRecord } from '../restore.ts';
 
 /** The file itself decides. Where it is gone, or a link leads elsewhere now, its old name does. */
-function findRecord(path: string, { ports, paths }: Store): FoundRecord | NoRecord | ConfigProblem {
+export function findRecord(
+  path: string,
+  { ports, paths }: Store,
+): FoundRecord | NoRecord | ConfigProblem {
   const target = realPath(path);
   if (target !== undefined) {
     const found = readRecord(keyOf(target, ports), paths);
@@ -29,11 +32,9 @@ function realPath(path: string): string | undefined {
 }
 
 /** Takes a change back by the path of the config alone. */
-function restoreConfig(request: RestoreRequest): RestoreResult {
+export function restoreConfig(request: RestoreRequest): RestoreResult {
   const found = findRecord(request.path, request);
   if (found.kind === 'none') return { kind: 'none', path: request.path };
   if (found.kind === 'problem') return found;
   return restoreRecord(found, request);
 }
-
-export { findRecord, restoreConfig };

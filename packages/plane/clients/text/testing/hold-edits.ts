@@ -16,13 +16,13 @@ interface Case {
   readApart(text: string, format: Format): unknown;
 }
 
-function readOrThrow(text: string, format: Format): Document {
+export function readOrThrow(text: string, format: Format): Document {
   const read = readDocument(text, format);
   if (read.kind === 'document') return read.document;
   throw new Error(`broken at ${read.line}:${read.column}: ${read.message}`);
 }
 
-function holdEdits(one: Case): void {
+export function holdEdits(one: Case): void {
   const { text, paths, servers } = one.styled;
   const document = readOrThrow(text, one.format);
   expectSame(document.value, one.readApart(text, one.format), text);
@@ -113,5 +113,3 @@ function withValue(holder: unknown, [step, ...rest]: ValuePath, value: unknown):
   else entries.set(key, inner);
   return Object.fromEntries(entries);
 }
-
-export { holdEdits, readOrThrow };

@@ -22,7 +22,7 @@ interface Style {
 }
 
 /** A random JSON or JSONC text with servers at `mcpServers`, further fields around them. */
-function styledJson(isJsonc: boolean): fc.Arbitrary<Styled> {
+export function styledJson(isJsonc: boolean): fc.Arbitrary<Styled> {
   const others = fc.uniqueArray(fc.tuple(keys, data), { maxLength: 3, selector: ([key]) => key });
   return fc.record({ tape: tapes, servers, others }).map((parts) => {
     const { tape } = parts;
@@ -148,5 +148,3 @@ function writeString(value: string, { tape }: Style): string {
   });
   return `"${units.join('')}"`;
 }
-
-export { styledJson };

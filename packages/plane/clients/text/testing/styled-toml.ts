@@ -22,7 +22,7 @@ interface Style {
 type Pair = readonly [string, Data];
 
 /** A random TOML text with servers in `mcp_servers`. */
-function styledToml(): fc.Arbitrary<Styled> {
+export function styledToml(): fc.Arbitrary<Styled> {
   const others = fc.uniqueArray(fc.tuple(keys, data), { maxLength: 3, selector: ([key]) => key });
   return fc.record({ tape: tapes, servers, others }).map((parts) => {
     const { tape } = parts;
@@ -219,5 +219,3 @@ function basic(value: string): string {
   });
   return `"${escaped}"`;
 }
-
-export { styledToml };

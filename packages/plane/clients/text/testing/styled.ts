@@ -3,9 +3,15 @@
 import * as fc from 'fast-check';
 import type { ValuePath } from '../../types.ts';
 
-type Data = string | number | boolean | null | readonly Data[] | { readonly [key: string]: Data };
+export type Data =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Data[]
+  | { readonly [key: string]: Data };
 
-interface Server {
+export interface Server {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[] | undefined;
@@ -14,7 +20,7 @@ interface Server {
   readonly back: readonly (readonly [string, Data])[];
 }
 
-interface Styled {
+export interface Styled {
   readonly text: string;
   /** To each server. */
   readonly paths: readonly ValuePath[];
@@ -22,14 +28,14 @@ interface Styled {
 }
 
 /** Random choices of style, read in turn. */
-interface Tape {
+export interface Tape {
   /** From 0 to below the count. */
   pick(count: number): number;
   chance(oneIn: number): boolean;
   oneOf<T>(...choices: readonly [T, ...T[]]): T;
 }
 
-const keys = fc.oneof(
+export const keys = fc.oneof(
   { arbitrary: fc.stringMatching(/^[a-z_-]{1,8}$/), weight: 4 },
   { arbitrary: fc.string({ unit: 'grapheme', maxLength: 6 }), weight: 2 },
   {
@@ -37,7 +43,7 @@ const keys = fc.oneof(
     weight: 1,
   },
 );
-const strings = fc.oneof(
+export const strings = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 12 }),
   fc.string({ unit: 'binary', maxLength: 6 }).filter((value) => !/\p{Surrogate}/u.test(value)),
   fc.constantFrom(
@@ -66,9 +72,11 @@ const { data } = fc.letrec<{ data: Data }>((tie) => ({
   ),
 }));
 
-const tapes = fc.array(fc.nat({ max: 1_000_000 }), { minLength: 20, maxLength: 60 }).map(makeTape);
+export const tapes = fc
+  .array(fc.nat({ max: 1_000_000 }), { minLength: 20, maxLength: 60 })
+  .map(makeTape);
 
-const servers: fc.Arbitrary<readonly Server[]> = fc.uniqueArray(
+export const servers: fc.Arbitrary<readonly Server[]> = fc.uniqueArray(
   fc
     .record({
       name: keys,
@@ -99,16 +107,22 @@ function makeTape(numbers: readonly number[]): Tape {
   };
 }
 
-function fromPairs(pairs: readonly (readonly [string, Data])[]): { readonly [key: string]: Data } {
+export function fromPairs(pairs: readonly (readonly [string, Data])[]): {
+  readonly [key: string]: Data;
+} {
   return Object.fromEntries(pairs);
 }
 
 /** The fields of a server in their order. */
-function fieldsOf({ command, args, front, back }: Server): readonly (readonly [string, Data])[] {
+export function fieldsOf({
+  command,
+  args,
+  front,
+  back,
+}: Server): readonly (readonly [string, Data])[] {
   const middle: [string, Data][] = [['command', command]];
   if (args !== undefined) middle.push(['args', args]);
   return [...front, ...middle, ...back];
 }
 
-export type { Data, Server, Styled, Tape };
-export { data, fieldsOf, fromPairs, keys, servers, strings, tapes };
+export { data };

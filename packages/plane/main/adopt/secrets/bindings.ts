@@ -20,13 +20,13 @@ import { type AdoptProblem, adoptProblem, heldBy, withCode } from '../problem.ts
 import { quoted } from './written.ts';
 
 /** What tells a binding of ours: which variable of which server gets what. */
-interface BindingName {
+export interface BindingName {
   readonly server: string;
   readonly variable: string;
   readonly secret: string;
 }
 
-interface Binding extends BindingName {
+export interface Binding extends BindingName {
   /** The command that it is for, as `fitsCommand` takes it. */
   readonly command: readonly string[];
   /** What that starts: the program, and the files that its words name. */
@@ -34,7 +34,7 @@ interface Binding extends BindingName {
   readonly files: readonly string[];
 }
 
-interface BindingFile {
+export interface BindingFile {
   readonly paths: Pick<HomePaths, 'home' | 'config'>;
   readonly store: Store;
 }
@@ -71,7 +71,7 @@ function commandLines({ command, program, files }: Binding, lineBreak: string): 
 }
 
 /** The file with these bindings too; a problem where it would not be what the shim can read. */
-async function withBindings(
+export async function withBindings(
   text: string,
   bindings: readonly Binding[],
   path: string,
@@ -167,11 +167,11 @@ function dataOf(text: string): { readonly [key: string]: unknown } | undefined {
 
 type Change = (text: string) => Promise<string | AdoptProblem>;
 
-function addBindings(bindings: readonly Binding[], file: BindingFile) {
+export function addBindings(bindings: readonly Binding[], file: BindingFile) {
   return changeFile(file, (text) => withBindings(text, bindings, file.paths.config));
 }
 
-function removeBindings(bindings: readonly BindingName[], file: BindingFile) {
+export function removeBindings(bindings: readonly BindingName[], file: BindingFile) {
   return changeFile(file, (text) => Promise.resolve(withoutBindings(text, bindings)));
 }
 
@@ -241,6 +241,3 @@ function dropDrafts(path: string): void {
     // There is no such folder yet, or it cannot be listed: the write will tell.
   }
 }
-
-export type { Binding, BindingFile, BindingName };
-export { addBindings, removeBindings, withBindings };

@@ -8,7 +8,7 @@ import { filesNamed } from '../../../vault/index.ts';
 import type { FoundConfig } from '../configs.ts';
 import { projectOf } from '../recorded.ts';
 
-interface BoundProgram {
+export interface BoundProgram {
   readonly program: string;
   readonly files: readonly string[];
 }
@@ -27,7 +27,7 @@ interface Starting {
 }
 
 /** A text says why nothing can be bound, in words that end no sentence. */
-function boundProgram(starting: Starting): BoundProgram | string {
+export function boundProgram(starting: Starting): BoundProgram | string {
   const { document, path, command, bound, env } = starting;
   const folder = folderOf(starting);
   const expand = expander(starting, folder);
@@ -74,6 +74,3 @@ function expander({ found: { client }, env }: Starting, folder: string | undefin
     return expanded({ command: placed, args: [] }, client, env).command ?? placed;
   };
 }
-
-export type { BoundProgram };
-export { boundProgram };

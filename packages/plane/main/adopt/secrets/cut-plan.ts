@@ -7,12 +7,12 @@ import type { Span } from '../../../clients/text/tree.ts';
 import { formOf } from './written.ts';
 
 /** A value that is to go. */
-interface Target {
+export interface Target {
   readonly path: ValuePath;
   readonly value: string;
 }
 
-interface Cutting<T extends Target> {
+export interface Cutting<T extends Target> {
   readonly format: Format;
   readonly targets: readonly T[];
 }
@@ -29,7 +29,7 @@ interface Piece<T extends Target> extends Span {
   readonly left: readonly T[];
 }
 
-interface CutAll<T extends Target> {
+export interface CutAll<T extends Target> {
   readonly text: string;
   /** In the order of the text, in which they were cut; they go back in the opposite one. */
   readonly cuts: readonly CutOne<T>[];
@@ -38,7 +38,10 @@ interface CutAll<T extends Target> {
 }
 
 /** Undefined where parts of the text are entangled. */
-function cutOnce<T extends Target>(text: string, cutting: Cutting<T>): CutAll<T> | undefined {
+export function cutOnce<T extends Target>(
+  text: string,
+  cutting: Cutting<T>,
+): CutAll<T> | undefined {
   const document = documentOf(text, cutting);
   if (document === undefined) return { text, cuts: [], left: cutting.targets };
   const groups = new Map<string, T[]>();
@@ -52,7 +55,10 @@ function cutOnce<T extends Target>(text: string, cutting: Cutting<T>): CutAll<T>
   return joined(text, pieces);
 }
 
-function documentOf(text: string, { format, targets }: Cutting<Target>): Document | undefined {
+export function documentOf(
+  text: string,
+  { format, targets }: Cutting<Target>,
+): Document | undefined {
   const read = readDocument(
     text,
     format,
@@ -151,6 +157,3 @@ function joined<T extends Target>(
   parts.push(text.slice(at));
   return { text: parts.join(''), cuts, left };
 }
-
-export type { CutAll, Cutting, Target };
-export { cutOnce, documentOf };

@@ -8,7 +8,7 @@ import { type CutAll, type Cutting, cutOnce, documentOf, type Target } from './c
 import { uncutAll } from './written.ts';
 
 /** All values at once: each look at a config takes its time, and configs can be large. */
-function cutAll<T extends Target>(text: string, cutting: Cutting<T>): CutAll<T> {
+export function cutAll<T extends Target>(text: string, cutting: Cutting<T>): CutAll<T> {
   const all = cutOnce(text, cutting);
   if (all !== undefined && isRight(text, cutting, all)) return all;
   // One of them is the reason: each by itself.
@@ -52,7 +52,7 @@ function isSameBut(full: unknown, cut: unknown, paths: readonly ValuePath[]): bo
 }
 
 /** Whether the second text is the first one with these values in it, and nothing else. */
-function isFilled(
+export function isFilled(
   [cut, full]: readonly [string, string],
   format: Format,
   values: readonly Target[],
@@ -68,7 +68,7 @@ function isFilled(
 }
 
 /** A copy that lacks one value. */
-function withoutValue(holder: unknown, [key, ...rest]: ValuePath): unknown {
+export function withoutValue(holder: unknown, [key, ...rest]: ValuePath): unknown {
   if (key === undefined || typeof holder !== 'object' || holder === null) return holder;
   if (Array.isArray(holder)) return holder;
   const entries = Object.entries(holder);
@@ -80,7 +80,7 @@ function withoutValue(holder: unknown, [key, ...rest]: ValuePath): unknown {
 }
 
 /** An environment without variables says what none says. */
-function withoutEmpty(value: unknown, path: ValuePath): unknown {
+export function withoutEmpty(value: unknown, path: ValuePath): unknown {
   const env = path.slice(0, -1);
   const held = env.reduce<unknown>(
     (holder, key) => (isObject(holder) ? holder[String(key)] : undefined),
@@ -88,5 +88,3 @@ function withoutEmpty(value: unknown, path: ValuePath): unknown {
   );
   return isObject(held) && Object.keys(held).length === 0 ? withoutValue(value, env) : value;
 }
-
-export { cutAll, isFilled, withoutEmpty, withoutValue };

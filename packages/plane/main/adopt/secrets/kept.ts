@@ -9,7 +9,7 @@ import { isName } from './pending.ts';
 
 const BYTES_MAX = 4_194_304;
 
-function keptIn({ paths }: Store): readonly BindingName[] {
+export function keptIn({ paths }: Store): readonly BindingName[] {
   try {
     const text = readOwn(pathOf(paths), BYTES_MAX)?.toString('utf8') ?? '[]';
     const data: unknown = JSON.parse(text);
@@ -21,7 +21,7 @@ function keptIn({ paths }: Store): readonly BindingName[] {
 }
 
 /** In place of what was written down before. */
-function keep(bindings: readonly BindingName[], { paths }: Store): void {
+export function keep(bindings: readonly BindingName[], { paths }: Store): void {
   const path = pathOf(paths);
   try {
     if (bindings.length === 0) {
@@ -39,5 +39,3 @@ function keep(bindings: readonly BindingName[], { paths }: Store): void {
 function pathOf({ backups }: Store['paths']): string {
   return join(backups, 'kept-bindings.json');
 }
-
-export { keep, keptIn };

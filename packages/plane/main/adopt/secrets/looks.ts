@@ -3,7 +3,7 @@
 import { createRedactor, type Redactor } from '@subluminal/core/scan';
 
 /** Why a value is taken for a secret; a word for people, never a part of the value. */
-type LooksLike = (variable: string, value: string) => string | undefined;
+export type LooksLike = (variable: string, value: string) => string | undefined;
 
 const LENGTH_MIN = 8;
 /** What the store and the shim take. */
@@ -22,7 +22,7 @@ const DISTINCT_MIN = 6;
 const CLASSES = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/];
 
 /** Made once for all values, and only where there is one: the known forms are many. */
-function secretLooks(): LooksLike {
+export function secretLooks(): LooksLike {
   let redactor: Redactor | undefined;
   return (variable, value) => {
     if (!isStorable(value) || REFERENCE.test(value.trim())) return undefined;
@@ -47,6 +47,3 @@ function isDrawn(value: string): boolean {
   const classes = CLASSES.filter((one) => one.test(value)).length;
   return classes >= 3 || (/[A-Za-z]/.test(value) && /\d/.test(value));
 }
-
-export type { LooksLike };
-export { secretLooks };

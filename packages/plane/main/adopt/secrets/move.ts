@@ -25,7 +25,7 @@ import { othersIn } from './others.ts';
 import { beginMove } from './pending.ts';
 import { type MovableFile, Planning } from './planning.ts';
 
-type MoveStep = 'secrets stored' | 'servers bound';
+export type MoveStep = 'secrets stored' | 'servers bound';
 
 interface Stored {
   readonly kind: 'stored';
@@ -33,7 +33,7 @@ interface Stored {
   readonly newStore?: Protection;
 }
 
-interface Moves {
+export interface Moves {
   readonly kind: 'moves';
   readonly of: (file: MovableFile) => readonly Move[];
   /** What was bound before. */
@@ -48,13 +48,16 @@ interface Moves {
   readonly end: () => void;
 }
 
-async function vaultOptions(options: SecretPlace): Promise<VaultOptions | AdoptProblem> {
+export async function vaultOptions(options: SecretPlace): Promise<VaultOptions | AdoptProblem> {
   const ready = await readHome(options);
   return 'kind' in ready ? ready : ready.vault;
 }
 
 /** What config.toml binds; nothing where it cannot be read. */
-async function boundIn({ env, project }: Pick<SecretPlace, 'env' | 'project'>): Promise<Servers> {
+export async function boundIn({
+  env,
+  project,
+}: Pick<SecretPlace, 'env' | 'project'>): Promise<Servers> {
   const loaded = await loadConfig({ env, flags: {}, cwd: project });
   return loaded.ok ? loaded.servers : new Map();
 }
@@ -102,7 +105,7 @@ function unreadable(where: string) {
 }
 
 /** Looks, and changes nothing. A store that cannot be opened refuses everything. */
-async function prepareMoves(
+export async function prepareMoves(
   files: readonly MovableFile[],
   options: SecretPlace,
 ): Promise<Moves | AdoptProblem> {
@@ -217,6 +220,3 @@ function movesOf(
 function nameOf({ server, path, secret }: Move): BindingName {
   return { server, variable: String(path.at(-1)), secret };
 }
-
-export type { MoveStep, Moves };
-export { boundIn, prepareMoves, vaultOptions };

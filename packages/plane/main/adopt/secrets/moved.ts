@@ -9,7 +9,7 @@ import { cutAll } from './cut.ts';
 import { startDigest } from './same-start.ts';
 
 /** A secret that goes into the store, or is there already. */
-interface Move extends Omit<MovedSecret, 'cut' | 'moved_at'> {
+export interface Move extends Omit<MovedSecret, 'cut' | 'moved_at'> {
   /** By a function, so that no dump shows it. */
   readonly value: () => string;
 }
@@ -26,7 +26,7 @@ interface Moving {
 }
 
 /** The secrets go first, so that what is kept as the base holds none of them. */
-function movingRewrite(moving: Moving): (baseText: string) => Rewritten | ConfigProblem {
+export function movingRewrite(moving: Moving): (baseText: string) => Rewritten | ConfigProblem {
   const { path, format, moves, rewrite, store } = moving;
   return (baseText) => {
     const targets = moves.map(({ value, ...move }) => ({ path: move.path, value: value(), move }));
@@ -89,6 +89,3 @@ function endsWith(all: readonly MovedSecret[], last: readonly MovedSecret[]): bo
     JSON.stringify(some.map(({ moved_at: _when, ...rest }) => rest));
   return wordsOf(all.slice(all.length - last.length)) === wordsOf(last);
 }
-
-export type { Move };
-export { movingRewrite };

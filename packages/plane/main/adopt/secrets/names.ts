@@ -11,7 +11,7 @@ interface Naming {
 }
 
 /** The names to try, in order: the first that is free, or that holds the same value, is taken. */
-function secretNames({ client, server, variable }: Naming): readonly string[] {
+export function secretNames({ client, server, variable }: Naming): readonly string[] {
   const plain = [client, server, variable].map(partOf).join('.');
   const base = isSecretName(plain) ? plain : `moved.${partOf(variable)}`;
   return [base, ...Array.from({ length: TRIES_MAX - 1 }, (_, at) => `${base}-${at + 2}`)];
@@ -22,5 +22,3 @@ function partOf(text: string): string {
   const plain = text.replaceAll(/[^A-Za-z0-9_]+/g, '-').replaceAll(/^-+|-+$/g, '');
   return plain.slice(0, PART_LENGTH_MAX) || 'x';
 }
-
-export { secretNames };

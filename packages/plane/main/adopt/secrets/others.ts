@@ -15,9 +15,9 @@ interface Other {
   readonly set: ReadonlyMap<string, readonly string[]>;
 }
 
-type Others = ReadonlyMap<string, readonly Other[]>;
+export type Others = ReadonlyMap<string, readonly Other[]>;
 
-function othersIn(place: AdoptPlace, more: readonly FoundConfig[]): Others {
+export function othersIn(place: AdoptPlace, more: readonly FoundConfig[]): Others {
   const { found } = findConfigs({ place: clientPlace(place), clients: CLIENTS });
   const all = new Map([...found, ...more].map((one) => [one.target, one]));
   for (const one of recordedConfigs(storeAt(place.paths), new Set())) {
@@ -58,7 +58,7 @@ interface Shared {
   readonly apart: readonly string[];
 }
 
-function sharedBy(others: Others, { server, variable, value, command }: Asked): Shared {
+export function sharedBy(others: Others, { server, variable, value, command }: Asked): Shared {
   const isSame = ({ words }: Other) => fitsCommand(command, words);
   const named = others.get(server) ?? [];
   const same = named.filter(isSame);
@@ -71,6 +71,3 @@ function sharedBy(others: Others, { server, variable, value, command }: Asked): 
     apart: pathsOf(named.filter((one) => !isSame(one) && !one.set.has(key))),
   };
 }
-
-export type { Others };
-export { othersIn, sharedBy };

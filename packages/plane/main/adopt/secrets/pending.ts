@@ -22,7 +22,7 @@ const BYTES_MAX = 4_194_304;
 const FILES_MAX = 256;
 
 /** Gives what ends it: the config has its record by then, or nothing was bound. */
-function beginMove(
+export function beginMove(
   bindings: readonly BindingName[],
   { ports, paths }: Store,
 ): (() => void) | AdoptProblem {
@@ -74,7 +74,7 @@ function isOwner(value: unknown): value is Owner {
   return typeof start === 'string' && (space === undefined || typeof space === 'string');
 }
 
-function isName(value: unknown): value is BindingName {
+export function isName(value: unknown): value is BindingName {
   if (!isObject(value)) return false;
   return [value['server'], value['variable'], value['secret']].every(
     (one) => typeof one === 'string',
@@ -82,7 +82,7 @@ function isName(value: unknown): value is BindingName {
 }
 
 /** Takes out what killed processes have bound and no config needs; one line for each, for people. */
-async function repairBindings(file: BindingFile): Promise<readonly string[]> {
+export async function repairBindings(file: BindingFile): Promise<readonly string[]> {
   const { store } = file;
   const all = pendingIn(store);
   const dead = all.filter(({ owner }) => !isAlive(owner, store.ports));
@@ -111,7 +111,7 @@ function toldOf(gone: readonly BindingName[], failed: AdoptProblem | undefined) 
 }
 
 /** One line where `repairBindings` would do something; nothing is changed. */
-function unrepairedBindings(store: Store): readonly string[] {
+export function unrepairedBindings(store: Store): readonly string[] {
   const isLeft = pendingIn(store).some(({ owner }) => !isAlive(owner, store.ports));
   if (!isLeft) return [];
   return ['a `sub import` that moved secrets was killed; `sub restore` puts config.toml right.'];
@@ -123,12 +123,10 @@ function movedIn({ paths }: Store): readonly MovedSecret[] {
   );
 }
 
-function boundKey({ server, path, secret }: MovedSecret): string {
+export function boundKey({ server, path, secret }: MovedSecret): string {
   return nameKey({ server, variable: String(path.at(-1)), secret });
 }
 
-function nameKey({ server, variable, secret }: BindingName): string {
+export function nameKey({ server, variable, secret }: BindingName): string {
   return JSON.stringify([server, variable.toUpperCase(), secret]);
 }
-
-export { beginMove, boundKey, isName, nameKey, repairBindings, unrepairedBindings };

@@ -5,7 +5,7 @@ import { type Document, readDocument } from '../../../clients/text/document.ts';
 import { isReservedName } from '../../../config/reserved-names.ts';
 import type { LooksLike } from './looks.ts';
 
-interface PlainSecret {
+export interface PlainSecret {
   /** The entry, and the server as the shim and the bindings know it. */
   readonly name: string;
   readonly project?: string;
@@ -28,7 +28,7 @@ interface PlainSecrets {
   readonly more: number;
 }
 
-function plainSecrets(
+export function plainSecrets(
   config: ReadConfig,
   entries: readonly ServerEntry[],
   looksLike: LooksLike,
@@ -51,23 +51,23 @@ function plainSecrets(
 }
 
 /** The name that its shim has, and its bindings. */
-function serverOf({ name, governed }: ServerEntry): string {
+export function serverOf({ name, governed }: ServerEntry): string {
   return governed?.serverName ?? name;
 }
 
 /** What starts the server itself. */
-function wordsOf({ command, args = [], governed }: ServerEntry): readonly string[] {
+export function wordsOf({ command, args = [], governed }: ServerEntry): readonly string[] {
   return governed?.command ?? (command === undefined ? [] : [command, ...args]);
 }
 
-interface SetVariable {
+export interface SetVariable {
   readonly variable: string;
   readonly path: ValuePath;
   readonly value: string;
 }
 
 /** What an entry sets for its server; older settings of Zed have it beside the path of the command. */
-function variablesOf(document: Document, { path, at }: ServerEntry): readonly SetVariable[] {
+export function variablesOf(document: Document, { path, at }: ServerEntry): readonly SetVariable[] {
   const places = new Map(
     [path, at.command.slice(0, -1)].map((holder) => [JSON.stringify(holder), [...holder, 'env']]),
   );
@@ -79,7 +79,7 @@ function variablesOf(document: Document, { path, at }: ServerEntry): readonly Se
   });
 }
 
-function documentOf({ text, file, entries }: ReadConfig): Document | undefined {
+export function documentOf({ text, file, entries }: ReadConfig): Document | undefined {
   if (text.trim() === '') return undefined;
   const read = readDocument(
     text,
@@ -88,6 +88,3 @@ function documentOf({ text, file, entries }: ReadConfig): Document | undefined {
   );
   return read.kind === 'document' ? read.document : undefined;
 }
-
-export type { PlainSecret, SetVariable };
-export { documentOf, plainSecrets, serverOf, variablesOf, wordsOf };

@@ -14,7 +14,7 @@ import { documentOf, type PlainSecret } from './plain.ts';
 import { type BindWords, wordBinder } from './words.ts';
 
 /** A config whose secrets are to move. */
-interface MovableFile {
+export interface MovableFile {
   readonly found: FoundConfig;
   readonly secrets: readonly PlainSecret[];
   /** The config without our edits. */
@@ -31,7 +31,7 @@ interface PlanningParts {
 }
 
 /** Gathers what is new: names that are taken by one file are taken for the next. */
-class Planning {
+export class Planning {
   readonly bindings: Binding[] = [];
   readonly secrets = new Map<string, () => string>();
   readonly warnings: string[] = [];
@@ -184,6 +184,3 @@ interface Asked {
   /** Where it stands, for people. */
   readonly words: string;
 }
-
-export type { MovableFile };
-export { Planning };

@@ -27,7 +27,7 @@ type Put =
 /** Stands for a table until the edit is made; no config holds it. */
 const MARKER = 'env of subluminal, to be replaced';
 
-function putInto(text: string, wanted: Wanted): Put {
+export function putInto(text: string, wanted: Wanted): Put {
   const { format, path, value } = wanted;
   const read = readDocument(text, format, [path]);
   if (read.kind === 'broken') return { kind: 'refused' };
@@ -54,7 +54,7 @@ interface PutAll<T> {
 }
 
 /** Each server by itself, and the whole once: a large config is not read for every secret. */
-function putAll<T extends Omit<Wanted, 'format'>>(
+export function putAll<T extends Omit<Wanted, 'format'>>(
   text: string,
   all: readonly T[],
   format: Format,
@@ -159,5 +159,3 @@ function keyText(key: string, format: Format): string {
 function variableOf(path: ValuePath): string {
   return String(path.at(-1));
 }
-
-export { putAll, putInto };

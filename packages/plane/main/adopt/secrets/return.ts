@@ -22,10 +22,10 @@ import { putAll, putInto } from './put-back.ts';
 import { type RecordedStarts, recordedStarts } from './same-start.ts';
 import { uncutAll } from './written.ts';
 
-type PutBack = (text: string, record: ConfigRecord) => string | ConfigProblem;
+export type PutBack = (text: string, record: ConfigRecord) => string | ConfigProblem;
 
 /** A config with its secrets. */
-interface Filled {
+export interface Filled {
   readonly kind: 'filled';
   readonly text: string;
   /** Those that are in it again. */
@@ -39,7 +39,7 @@ interface Filled {
 }
 
 /** By functions alone, so that no dump shows a value. */
-interface Returning {
+export interface Returning {
   readonly kind: 'returning';
   readonly fill: (text: string, record: ConfigRecord) => Filled | ConfigProblem;
   /** The names of those that have another value than when they were moved. */
@@ -54,7 +54,7 @@ interface ReturnFrom {
 }
 
 /** Opens the store for the secrets of one record; refuses when one of them is gone. */
-async function returning(
+export async function returning(
   { path, moved = [], created_at: changedAt }: ConfigRecord,
   { vault: options, sha256, baseText }: ReturnFrom,
 ): Promise<Returning | AdoptProblem> {
@@ -253,6 +253,3 @@ function noPlace(path: string, { server, path: place, secret }: MovedSecret): Co
     `Write it there by hand: \`sub secrets get ${secret}\` prints it. Then restore.`,
   );
 }
-
-export type { Filled, PutBack, Returning };
-export { returning };

@@ -15,7 +15,7 @@ interface Recorded {
   readonly sha256: Sha256;
 }
 
-interface RecordedStarts {
+export interface RecordedStarts {
   /** What the entry of a secret starts in a text, beside what it started when that was moved. */
   readonly compare: (text: string, secret: MovedSecret) => 'same' | 'other' | 'gone';
   /** Whether an entry starts the same behind the shim of that server, under another name. */
@@ -24,7 +24,7 @@ interface RecordedStarts {
 
 type Renamed = Pick<ServerEntry, 'governed' | 'path'>;
 
-function recordedStarts({ baseText, format, moved, sha256 }: Recorded): RecordedStarts {
+export function recordedStarts({ baseText, format, moved, sha256 }: Recorded): RecordedStarts {
   const paths = moved.map(({ path }) => path);
   const documentOf = (text: string, more: readonly ValuePath[] = []): Document | undefined => {
     const read = readDocument(text, format, [...paths, ...more]);
@@ -58,7 +58,7 @@ interface EntryStart {
 }
 
 /** Of what an entry starts, to be known again; undefined where there is no such entry. */
-function startDigest(
+export function startDigest(
   document: Document | undefined,
   path: ValuePath,
   sha256: Sha256,
@@ -91,6 +91,3 @@ function searchPaths(env: unknown): unknown {
   const entries = isObject(env) ? Object.entries(env) : [];
   return entries.filter(([name]) => name.toUpperCase() === 'PATH');
 }
-
-export type { RecordedStarts };
-export { recordedStarts, startDigest };

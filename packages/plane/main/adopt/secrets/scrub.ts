@@ -14,7 +14,7 @@ interface Scrubbed {
   readonly removed: readonly string[];
 }
 
-function scrubCopies(key: string, moves: readonly Move[], { paths }: Store): Scrubbed {
+export function scrubCopies(key: string, moves: readonly Move[], { paths }: Store): Scrubbed {
   const [holding, removed]: [string[], string[]] = [[], []];
   for (const name of moves.length === 0 ? [] : copiesOf(key, paths.backups)) {
     const path = join(paths.backups, name);
@@ -66,5 +66,3 @@ function unescaped(text: string): string {
     return code <= 0x10ffff ? String.fromCodePoint(code) : '';
   });
 }
-
-export { scrubCopies };

@@ -17,7 +17,7 @@ import { serverOf, wordsOf } from './plain.ts';
  * A whole sentence where one has to stay; it goes with the last config that needs it, at a later
  * restore. Only what stands there as we wrote it goes. Undefined is a config without a record.
  */
-async function unbindMoved(
+export async function unbindMoved(
   found: FoundRecord | undefined,
   { store, options }: { readonly store: Store; readonly options: SecretPlace },
 ): Promise<string | undefined> {
@@ -84,5 +84,3 @@ function isFor({ server, variable, secret }: BindingName, entry: Running, bound:
     )
   );
 }
-
-export { unbindMoved };

@@ -3,7 +3,7 @@ import { createRedactor, type Redactor } from '@subluminal/core/scan';
 import { hiddenWord } from '../../../vault/index.ts';
 import { hasDrawn, maskedWords } from '../masked-words.ts';
 
-type BindWords = (words: readonly string[]) => readonly string[];
+export type BindWords = (words: readonly string[]) => readonly string[];
 
 const WORD_LENGTH_MAX = 512;
 const REFERENCE = /\$\{[^}]*\}/g;
@@ -11,7 +11,7 @@ const REFERENCE = /\$\{[^}]*\}/g;
 const ANYTHING = ['$', '{any}'].join('');
 
 /** Word by word; what may be a secret by its digest. Made once: the known forms are many. */
-function wordBinder(): BindWords {
+export function wordBinder(): BindWords {
   let redactor: Redactor | undefined;
   const isSecret = (word: string): boolean => {
     redactor ??= createRedactor({});
@@ -28,6 +28,3 @@ function wordBinder(): BindWords {
     });
   };
 }
-
-export type { BindWords };
-export { wordBinder };

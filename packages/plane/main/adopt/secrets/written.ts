@@ -8,7 +8,7 @@ interface Uncut {
 }
 
 /** The text as it was before the cuts, which are given in the order in which they were made. */
-function uncutAll(text: string, cuts: readonly Uncut[], format: Format): string {
+export function uncutAll(text: string, cuts: readonly Uncut[], format: Format): string {
   let [from, end] = [text, text.length];
   // What stands behind `end`, the last part first: a large text is not copied for each value.
   let behind: string[] = [];
@@ -31,15 +31,13 @@ function written(value: string, form: Cut['form'], format: Format): string {
 }
 
 /** Between double quotes. TOML takes one control character less than JSON. */
-function quoted(value: string, format: Format): string {
+export function quoted(value: string, format: Format): string {
   const text = JSON.stringify(value);
   return format === 'toml' ? text.replaceAll('\u007f', '\\u007F') : text;
 }
 
 /** Undefined for what is written with escapes that we would not write again. */
-function formOf(text: string, value: string, format: Format): Cut['form'] | undefined {
+export function formOf(text: string, value: string, format: Format): Cut['form'] | undefined {
   if (text === quoted(value, format)) return 'quoted';
   return text === `'${value}'` ? 'literal' : undefined;
 }
-
-export { formOf, quoted, uncutAll };

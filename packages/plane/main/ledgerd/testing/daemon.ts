@@ -22,7 +22,7 @@ interface DaemonWish extends Partial<IngestOptions> {
   readonly wrap?: (ledger: IngestLedger) => IngestLedger;
 }
 
-interface TestDaemon {
+export interface TestDaemon {
   readonly home: LedgerHome;
   readonly ledger: Ledger;
   readonly server: IngestServer;
@@ -33,7 +33,7 @@ interface TestDaemon {
   close(): Promise<void>;
 }
 
-async function startDaemon(wish: DaemonWish = {}): Promise<TestDaemon> {
+export async function startDaemon(wish: DaemonWish = {}): Promise<TestDaemon> {
   const { home = new LedgerHome(), wrap = (port) => port, ...rest } = wish;
   const socketPath = join(home.folder, 'l.sock');
   const spool = join(home.folder, 'spool');
@@ -63,7 +63,7 @@ async function startDaemon(wish: DaemonWish = {}): Promise<TestDaemon> {
 }
 
 /** A shim's connection, in raw text. */
-class Wire {
+export class Wire {
   readonly socket: Socket;
   /** Whole lines so far. */
   readonly lines: string[] = [];
@@ -114,6 +114,3 @@ class Wire {
     if (!this.socket.readableEnded && !this.socket.closed) await once(this.socket, 'end');
   }
 }
-
-export type { TestDaemon };
-export { startDaemon, Wire };

@@ -3,7 +3,7 @@ import type { Step } from '../../../../clients/store/step.ts';
 import type { MoveStep } from '../move.ts';
 import { importMoving, optionsIn, restoreAll } from './machine.ts';
 
-interface Task {
+export interface Task {
   readonly does: 'import' | 'restore';
   readonly folder: string;
   readonly script: string;
@@ -20,5 +20,3 @@ async function run({ does, folder, script, killAt }: Task): Promise<void> {
 }
 
 await run(JSON.parse(process.argv[2] ?? '{}') as Task);
-
-export type { Task };

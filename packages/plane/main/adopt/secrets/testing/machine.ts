@@ -31,7 +31,7 @@ interface Ways {
   readonly onStep?: (step: Step | MoveStep) => void;
 }
 
-function optionsIn(folder: string, ways: Ways = {}): ImportOptions {
+export function optionsIn(folder: string, ways: Ways = {}): ImportOptions {
   const env = {
     HOME: join(folder, 'home'),
     SUB_HOME: join(folder, 'sub'),
@@ -51,7 +51,7 @@ function optionsIn(folder: string, ways: Ways = {}): ImportOptions {
 }
 
 /** What `sub import --move-secrets --yes` does; gives what it warned of. */
-async function importMoving(options: ImportOptions, onStep?: (step: MoveStep) => void) {
+export async function importMoving(options: ImportOptions, onStep?: (step: MoveStep) => void) {
   const plan = await planImport(options);
   if (plan.kind === 'refused') throw new Error(plan.message);
   const moving = await planMoves(plan.files, options);
@@ -69,7 +69,7 @@ async function importMoving(options: ImportOptions, onStep?: (step: MoveStep) =>
   return { warnings: moving.warnings, files, told };
 }
 
-async function restoreAll(options: ImportOptions): Promise<readonly string[]> {
+export async function restoreAll(options: ImportOptions): Promise<readonly string[]> {
   const plan = await planRestore({ ...options, isProjectOnly: false });
   if (plan.kind === 'refused') throw new Error(plan.message);
   const told = plan.problems.map(({ code, message, fix }) => `${code} ${message} ${fix}`);
@@ -86,7 +86,7 @@ interface Started {
 }
 
 /** What a shim of that name would give its server; that of the command which is bound, unless told. */
-async function envOf(
+export async function envOf(
   options: ImportOptions,
   serverName: string,
   { env = {}, words }: Started = {},
@@ -141,7 +141,7 @@ function filesIn(folder: string): readonly string[] {
 /** What the configs of the tests start. */
 const PROGRAMS = ['npx', 'docker', 'node', 'a', 'a b', 'b', 'late', 'x', 'y'];
 
-class Machine {
+export class Machine {
   readonly folder = mkdtempSync(join(tmpdir(), 'sub-moving-'));
   readonly config = join(this.folder, 'home', '.claude.json');
 
@@ -187,5 +187,3 @@ class Machine {
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
-
-export { envOf, importMoving, Machine, optionsIn, restoreAll };
