@@ -9,7 +9,7 @@ import {
   type Guard,
   type SessionConfig,
 } from '@subluminal/core/session';
-import { asBuffer, createLane, type Lane } from '@subluminal/plane/main/lane';
+import { asBuffer, createStdioPump, type StdioPump } from '@subluminal/plane/main/stdio-pump';
 import type { ChunkWriter } from '@subluminal/plane/stdio';
 import { DENIED, type Random } from './hostile-messages.ts';
 
@@ -106,8 +106,8 @@ export async function sessionRig(limit: number, guard?: Guard): Promise<SessionR
   const limits = { inspectBytesMax: limit, messageBytesMax: 100_000 };
   const now = (): number => 0;
   const settled = (): void => {};
-  const laneFrom = (from: 'agent' | 'server'): Lane =>
-    createLane({ from, session, outs, limits, now, act, settled });
+  const laneFrom = (from: 'agent' | 'server'): StdioPump =>
+    createStdioPump({ from, session, outs, limits, now, act, settled });
   const lanes = { agent: laneFrom('agent'), server: laneFrom('server') };
   return {
     say(side, bytes, random) {

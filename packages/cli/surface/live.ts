@@ -1,5 +1,5 @@
 // A look at a running server, for the commands that need one.
-import { lookAtServer, type Seen } from '@subluminal/plane/main/introspect';
+import { probeServer, type Seen } from '@subluminal/plane/main/introspect';
 import { done, type Outcome } from '../command.ts';
 import { type Failure, failure } from '../failure.ts';
 import type { Io } from '../io.ts';
@@ -31,7 +31,7 @@ export async function lookLive(wish: LookWish, io: Io): Promise<Live> {
     );
   }
   const { server, client, command } = wish;
-  const looked = await lookAtServer({
+  const looked = await probeServer({
     server,
     client,
     command: command.length === 0 ? undefined : command,

@@ -8,10 +8,10 @@ import { bounded, isStructureTooLong, withinBytes } from './blocks.ts';
 import { judge } from './content.ts';
 import type { Memory } from './memory.ts';
 import { TASKS } from './methods.ts';
-import { noteOf } from './say.ts';
 import { hasSmallLimit } from './table.ts';
 import { taintRead } from './tainted.ts';
 import { callOfTask, taskBegun } from './task-tools.ts';
+import { noteOf } from './verdicts.ts';
 import { isSameShape, withTextsAndKeys } from './walk.ts';
 
 type Refused = Extract<Passage, { kind: 'refused' }>;

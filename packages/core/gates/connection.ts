@@ -9,7 +9,7 @@ import {
 } from '../surface/index.ts';
 import { inWords } from '../surface/manifest/quantities.ts';
 import type { Memory } from './memory.ts';
-import type { Stop } from './say.ts';
+import type { Stop } from './verdicts.ts';
 
 /** Whether calls to the server are paused; undefined when this one may go. */
 export function breakerStop(memory: Memory, call: GuardedCall, nowMs: number): Stop | undefined {

@@ -19,7 +19,7 @@ import {
 } from '../scan/detect/index.ts';
 import type { ContentNote, GuardedCall, Passage } from '../session/guard.ts';
 import type { Memory } from './memory.ts';
-import { noteOf, type Stop, WEAKER } from './say.ts';
+import { noteOf, type Stop, WEAKER } from './verdicts.ts';
 
 interface Scanned {
   readonly direction: Direction;

@@ -10,13 +10,13 @@ import { leaksIn, leaksInNumbers } from './leaks.ts';
 import { connected, type Memory, newMemory } from './memory.ts';
 import { passageOf } from './messages.ts';
 import type { GuardOptions, ServerGuard } from './options.ts';
+import { oversizedPassage } from './oversized-messages.ts';
 import { newPins, renewPins } from './pinned.ts';
-import { clean, noteOf, PASS, type Saying, type Stop, verdictOf } from './say.ts';
 import { selfStopByTexts } from './self-protection.ts';
 import { isLimitedAtHub, limitsFor, surfacePassed, surfaceStops } from './surface.ts';
 import { isWanted, wantedBy } from './table.ts';
 import { taintPassed, taintStops } from './tainted.ts';
-import { unseenPassage } from './unseen.ts';
+import { clean, noteOf, PASS, type Saying, type Stop, verdictFor } from './verdicts.ts';
 import { isWalkable } from './walk.ts';
 
 /** The gates of one server for one session. */
@@ -39,7 +39,7 @@ function guardOf(memory: Memory): ServerGuard {
       const stops = surfaceStops(memory, call, nowMs);
       if (stops.length === 0) return PASS;
       const { tool } = call;
-      return verdictOf({ tool, stops, isApproved: approvedBy(call), saying: sayingOf(memory) });
+      return verdictFor({ tool, stops, isApproved: approvedBy(call), saying: sayingOf(memory) });
     },
     content: (call, nowMs) => contentVerdict(memory, call, nowMs),
     ...(memory.options.selfProtection && { gathered: gatheredOf(memory) }),
@@ -50,7 +50,7 @@ function guardOf(memory: Memory): ServerGuard {
     ended: (end, nowMs) => breakerEnded(memory, end, nowMs),
     wants: (way, kind, method) => isWanted(wanted, { way, kind, method }),
     passing: (way, message, nowMs) => passageOf(memory, wanted, { way, message, nowMs }),
-    unseen: (way, kind, method) => unseenPassage(memory, wanted, { way, kind, method }),
+    unseen: (way, kind, method) => oversizedPassage(memory, wanted, { way, kind, method }),
     notices: () => memory.board.take(),
     pins: () => newPins(memory),
     renewed(options) {
@@ -64,7 +64,7 @@ function gatheredOf(memory: Memory): NonNullable<ServerGuard['gathered']> {
   return (call, texts) => {
     const stop = selfStopByTexts(memory, call, texts);
     if (stop === undefined) return PASS;
-    return verdictOf({
+    return verdictFor({
       tool: call.tool,
       stops: [stop],
       isApproved: () => false,
@@ -89,13 +89,13 @@ function contentVerdict(memory: Memory, call: GuardedCall, nowMs: number): GateV
   const leak = leakStop(memory, call);
   if (leak !== undefined) {
     const note = noteOf([{ action: 'block', findings: leak.findings }], saying);
-    return { ...verdictOf({ tool: call.tool, stops: [leak.stop], isApproved, saying }), note };
+    return { ...verdictFor({ tool: call.tool, stops: [leak.stop], isApproved, saying }), note };
   }
   const out = outboundCall(memory, call, nowMs);
   const tainted = taintStops(memory, call);
   const note = noteOf([out.note, tainted.note], saying);
   const stops = [...out.stops, ...tainted.stops];
-  const verdict = verdictOf({ tool: call.tool, stops, isApproved, saying });
+  const verdict = verdictFor({ tool: call.tool, stops, isApproved, saying });
   if (note === undefined && out.args === undefined) return verdict;
   if (verdict.kind === 'stop') return { ...verdict, note };
   return { ...verdict, note, ...(out.args !== undefined && { args: out.args }) };

@@ -11,7 +11,7 @@ import {
   type SurfaceState,
 } from '../surface/index.ts';
 import { newTaint, type TaintState } from '../taint/index.ts';
-import { type Board, createBoard } from './board.ts';
+import { createNoticeBoard, type NoticeBoard } from './notices.ts';
 import type { GuardOptions } from './options.ts';
 import { newTaskTools, type TaskTools } from './task-tools.ts';
 
@@ -51,7 +51,7 @@ export interface Memory {
   /** The content section with its defaults. */
   content: FullContentSection | undefined;
   taint: TaintState;
-  readonly board: Board;
+  readonly board: NoticeBoard;
 }
 
 export function newMemory(options: GuardOptions): Memory {
@@ -74,7 +74,7 @@ export function newMemory(options: GuardOptions): Memory {
     compared: '',
     content: options.content === undefined ? undefined : fullContent(options.content),
     taint: newTaint({ trustedClears: options.taint?.trustedClears ?? 'earlier' }),
-    board: createBoard(() => memory.options.redact),
+    board: createNoticeBoard(() => memory.options.redact),
   };
   return memory;
 }

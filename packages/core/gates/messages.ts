@@ -11,14 +11,14 @@ import { leaksIn, leaksInNumbers, withoutLeaks } from './leaks.ts';
 import { isList, LISTS, type ListMethod, listed, type Page } from './lists.ts';
 import type { Memory } from './memory.ts';
 import { HEARD, INTRODUCTIONS, RESULTS, TASKS, UNKNOWN } from './methods.ts';
+import { oversizedPassage } from './oversized-messages.ts';
 import { reviewInstructions } from './pinned.ts';
-import { clean, noteOf, withoutName } from './say.ts';
 import { selfPassage } from './self-protection.ts';
 import { accessTo } from './surface.ts';
 import type { Wanted } from './table.ts';
 import { taintRead } from './tainted.ts';
 import { resultAsked } from './task-tools.ts';
-import { unseenPassage } from './unseen.ts';
+import { clean, noteOf, withoutName } from './verdicts.ts';
 import { holdsOnlySafeNumbers, isSameShape, isWalkable } from './walk.ts';
 
 const SAME: Passage = { kind: 'same' };
@@ -35,7 +35,7 @@ export function passageOf(memory: Memory, wanted: Wanted, seen: Seen): Passage {
   const { kind, method } = message;
   const passage = isWalkable(message.value)
     ? withoutSecrets(memory, seen)
-    : unseenPassage(memory, wanted, { way, kind, method });
+    : oversizedPassage(memory, wanted, { way, kind, method });
   if (passage.kind !== 'refused') return passage;
   const { options } = memory;
   const { summary, hint, note } = passage;

@@ -13,7 +13,7 @@ import {
 import { pinsDiffOf, sinceWhen } from '../surface/pins/review.ts';
 import { knownPins, type Memory, unreadable } from './memory.ts';
 import type { GuardOptions, PinOptions } from './options.ts';
-import type { Stop } from './say.ts';
+import type { Stop } from './verdicts.ts';
 
 const PATHS_SHOWN_MAX = 5;
 const KEPT_INSTRUCTIONS_MAX = 65_536;

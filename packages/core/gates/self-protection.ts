@@ -6,7 +6,7 @@ import type { GatheredTexts, GuardedCall, Passage } from '../session/guard.ts';
 import { mayNamePath } from './may-name-path.ts';
 import type { Memory } from './memory.ts';
 import { type NamedPaths, namedInTexts, namedPaths } from './named-paths.ts';
-import type { Stop } from './say.ts';
+import type { Stop } from './verdicts.ts';
 
 const ADVICE =
   'This is not for an agent to read or change: tell the person what is needed, so that they do it themselves.';

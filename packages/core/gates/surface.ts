@@ -21,8 +21,8 @@ import { breakerPassed, breakerStop } from './connection.ts';
 import type { Memory } from './memory.ts';
 import { isKnownMethod } from './methods.ts';
 import { pinStop } from './pinned.ts';
-import type { Stop } from './say.ts';
 import { selfStop } from './self-protection.ts';
+import type { Stop } from './verdicts.ts';
 
 const CONFIRMATION_MS = 300_000;
 

@@ -13,7 +13,7 @@ import {
   taintSummary,
 } from '../taint/index.ts';
 import type { Memory } from './memory.ts';
-import type { Stop } from './say.ts';
+import type { Stop } from './verdicts.ts';
 
 interface Tainted {
   readonly stops: readonly Stop[];

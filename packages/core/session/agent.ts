@@ -9,7 +9,7 @@ import { type Context, report, type Step } from './context.ts';
 import { emitEnd, endCall } from './events.ts';
 import { exitWords } from './exit-words.ts';
 import { malformed, reject } from './malformed.ts';
-import { answerOnward, handOn, requestOnward } from './passing.ts';
+import { answerOnward, handOn, requestOnward } from './other-messages.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
 import type { Pending } from './pending.ts';

@@ -2,6 +2,8 @@
 import type { Decision } from '@subluminal/contracts';
 import { decide } from '../policy/decide/decide.ts';
 import { progressLine } from './answers.ts';
+import { applyDecision, type DecidedCall, recordDecision } from './apply-decision.ts';
+import type { Context, Step } from './context.ts';
 import {
   askForRetry,
   askPeople,
@@ -9,14 +11,12 @@ import {
   grantsTaken,
   UNAVAILABLE,
   withApproved,
-} from './asking.ts';
-import { carryOut, type DecidedCall, recordDecision } from './carry-out.ts';
-import type { Context, Step } from './context.ts';
+} from './decide-call.ts';
 import { emitEnd } from './events.ts';
 import { type Judgement, throughGates, withoutMarks } from './gates.ts';
 import type { Guard } from './guard.ts';
+import { hubOutcome, limitsFor } from './hub-decisions.ts';
 import type { MessageId } from './peek/types.ts';
-import { hubOutcome, limitsFor } from './shared.ts';
 import type { ApprovalAnswer, HubAnswer } from './types.ts';
 
 export interface HeldCall {
@@ -57,7 +57,7 @@ export function holdCall(context: Context, step: Step, decided: DecidedCall): vo
   if (askPeople(context, step, decided) === undefined) {
     const refused = refusedAs(decided, REFUSED.unavailable);
     recordDecision(context, step, refused);
-    return carryOut(context, step, refused);
+    return applyDecision(context, step, refused);
   }
   const callId = read.ref.call_id;
   const { nowMs, forward } = step;
@@ -197,7 +197,7 @@ function settle(
     const why = end === 'timeout' || end === 'cancelled' ? end : 'refused';
     step.out.push({ do: 'discard', callId, why });
   }
-  carryOut(context, { ...step, bytes: held.line, forward: { do: 'release', callId } }, again);
+  applyDecision(context, { ...step, bytes: held.line, forward: { do: 'release', callId } }, again);
 }
 
 /** The agent sends nothing more, and may still listen: what it waits for is refused. */

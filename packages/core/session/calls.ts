@@ -4,22 +4,22 @@ import { argsHash, isCanonicalObject } from '../canon/index.ts';
 import { LOWER_N } from '../canon/units.ts';
 import { decide } from '../policy/decide/decide.ts';
 import type { Call, Identity } from '../policy/index.ts';
-import { holdCall } from './approvals.ts';
-import { askForRetry, decideWith, grantsTaken } from './asking.ts';
 import {
-  carryOut,
+  applyDecision,
   type DecidedCall,
   type ReadCall,
   recordDecision,
   recordStart,
-} from './carry-out.ts';
+} from './apply-decision.ts';
+import { holdCall } from './approvals.ts';
 import { type Context, type Step, sizeOf } from './context.ts';
+import { askForRetry, decideWith, grantsTaken } from './decide-call.ts';
 import { LazyEnvelope } from './envelope.ts';
 import { type Judgement, throughGates } from './gates.ts';
 import { grantedRules } from './grants.ts';
+import { answerFor, asksHub, outcomeAtHub } from './hub-decisions.ts';
 import type { Range, SeenNotification, SeenParams, SeenRequest } from './peek/types.ts';
 import { type Preview, previewOf, previewOfBytes } from './preview.ts';
-import { answerFor, asksHub, sharedOutcome } from './shared.ts';
 
 type SeenCall = SeenRequest | SeenNotification;
 
@@ -109,7 +109,7 @@ export function governCall(context: Context, step: Step, seen: SeenCall): void {
   if (approval?.wait === 'hold' && id !== undefined) return holdCall(context, step, decided);
   const told = approval === undefined ? decided : askForRetry(context, step, decided);
   recordDecision(context, step, told);
-  carryOut(context, step, told);
+  applyDecision(context, step, told);
 }
 
 /** The decision on a call, with the grants that it uses up. */
@@ -237,7 +237,7 @@ export function nextSeq(context: Context): number {
 
 export function outcomeOf(context: Context, step: Step, read: ReadCall): Judgement {
   const { snapshot, state } = context;
-  if (read.shared) return sharedOutcome(context, step);
+  if (read.shared) return outcomeAtHub(context, step);
   if (read.fault === undefined) return decide(snapshot, read.call, state, step.nowMs);
   const refused = { rule_id: null, reason_code: 'INVALID_CALL', summary: read.fault } as const;
   const base = { rule_id: null, severity: 'warn' } as const;

@@ -3,12 +3,12 @@ import type { Decision, Era, EventDecision, PolicyRef } from '@subluminal/contra
 import { initialState } from '../policy/decide/state.ts';
 import type { PolicyState, Snapshot } from '../policy/index.ts';
 import type { HeldCall } from './approvals.ts';
+import { failClosedGuard } from './fail-closed-guard.ts';
 import type { Guard, Passage } from './guard.ts';
 import { InputRounds } from './input-rounds.ts';
 import type { LargeMessage } from './large.ts';
 import { type Decode, decodeText } from './peek/text.ts';
 import { OpenRequests } from './pending.ts';
-import { soundGuard } from './sound.ts';
 import {
   type Command,
   DEFAULT_LIMITS,
@@ -96,7 +96,7 @@ export function contextOf(config: SessionConfig): Context {
     redact: config.redact ?? ((text) => text),
     enforcing,
     snapshot: config.snapshot,
-    guard: soundGuard(config.guard, enforcing),
+    guard: failClosedGuard(config.guard, enforcing),
     state: config.state ?? initialState(config.snapshot),
     version: undefined,
     asked: { agent: new OpenRequests(limits), server: new OpenRequests(limits) },

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { hasDuplicateKeys } from './duplicate-keys.ts';
 import { asksFor, guardOf, refused, SAME } from './guard.test-support.ts';
 import type { Envelope, GateVerdict, Guard, GuardedCall, Way } from './guard.ts';
 import { approvalRule } from './people.test-support.ts';
 import { call, eventsOf, inShort, play, request, result } from './playbook.test-support.ts';
-import { hasTwins } from './twins.ts';
 import type { ApprovalWanted, Approver, Command } from './types.ts';
 
 const ANSWERS = { inputResponses: { confirm: { action: 'accept', content: { sum: 9 } } } };
@@ -272,16 +272,16 @@ describe('a key that stands twice', () => {
   });
 
   it('is found, and nothing else is', () => {
-    expect(hasTwins('{"a":{"b:\\\\":1,"b:\\\\":2}}', { a: { 'b:\\': 2 } })).toBe(true);
+    expect(hasDuplicateKeys('{"a":{"b:\\\\":1,"b:\\\\":2}}', { a: { 'b:\\': 2 } })).toBe(true);
     fc.assert(
-      fc.property(fc.json(), (text) => !hasTwins(text, JSON.parse(text))),
+      fc.property(fc.json(), (text) => !hasDuplicateKeys(text, JSON.parse(text))),
       { numRuns: 300 },
     );
     const key = fc.string();
     fc.assert(
       fc.property(key, fc.json(), fc.json(), (name, first, second) => {
         const text = `[{${JSON.stringify(name)}:${first},${JSON.stringify(name)} : ${second}}]`;
-        return hasTwins(text, JSON.parse(text));
+        return hasDuplicateKeys(text, JSON.parse(text));
       }),
       { numRuns: 300 },
     );

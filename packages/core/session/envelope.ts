@@ -3,13 +3,13 @@
 import { isObject, type JsonObject } from '@subluminal/contracts';
 import { OPEN_BRACE } from '../canon/units.ts';
 import type { Context } from './context.ts';
+import { hasDuplicateKeys } from './duplicate-keys.ts';
 import type { Envelope } from './guard.ts';
 import { type Member, membersAt } from './peek/member.ts';
 import { TOP_MEMBERS } from './peek/outline-fields.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import { isLabelValue, REQUEST_LABELS } from './peek/request-labels.ts';
 import type { MessageId, SeenParams } from './peek/types.ts';
-import { hasTwins } from './twins.ts';
 
 interface Enclosed {
   readonly bytes: Uint8Array;
@@ -69,7 +69,7 @@ export class LazyEnvelope implements Envelope {
 
   /** Whether a key stands twice in what is beside the arguments: nobody could say what it holds. */
   get isAmbiguous(): boolean {
-    return this.rest !== undefined && hasTwins(this.text(CALLED), this.rest);
+    return this.rest !== undefined && hasDuplicateKeys(this.text(CALLED), this.rest);
   }
 
   private hasRest(): boolean {

@@ -13,7 +13,7 @@ import {
 import { policiesIn } from '../policy/compile/snapshot.ts';
 import { recordResult } from '../policy/decide/decide.ts';
 import type { Outcome, PolicyState, Snapshot } from '../policy/index.ts';
-import type { ReadCall } from './carry-out.ts';
+import type { ReadCall } from './apply-decision.ts';
 import type { Context, Step } from './context.ts';
 import type { Judgement } from './gates.ts';
 import type { ContentNote } from './guard.ts';

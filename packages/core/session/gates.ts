@@ -2,11 +2,11 @@
 import type { Decision, JsonObject } from '@subluminal/contracts';
 import { carryState, withoutDedupeMarks } from '../policy/decide/state.ts';
 import type { Outcome, PolicyState, TraceStep } from '../policy/index.ts';
-import type { ReadCall } from './carry-out.ts';
+import type { ReadCall } from './apply-decision.ts';
+import { mergeNotes } from './content-notes.ts';
 import type { Context, Step } from './context.ts';
 import { isGranted } from './grants.ts';
 import type { ContentNote, Envelope, GateVerdict, GuardedCall, LimitVerdict } from './guard.ts';
-import { mergedNotes } from './notes.ts';
 import { rewritten } from './rewrite.ts';
 
 /** An outcome, with what the gates have added to it. */
@@ -155,7 +155,7 @@ function gatedBy(
   { call, rules, argsText }: Bound,
   notes: readonly (ContentNote | undefined)[],
 ): Pick<Judgement, 'content' | 'gated'> {
-  const content = mergedNotes([rules.content, ...notes]);
+  const content = mergeNotes([rules.content, ...notes]);
   return { content, gated: { call, rules, granted: call.granted, argsText } };
 }
 

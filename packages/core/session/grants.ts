@@ -1,7 +1,7 @@
 // What people have granted already, and how it is used up. Nothing is used up by looking.
 import { candidatesFor, policiesIn } from '../policy/compile/snapshot.ts';
 import type { TraceStep } from '../policy/index.ts';
-import type { ReadCall } from './carry-out.ts';
+import type { ReadCall } from './apply-decision.ts';
 import type { Context } from './context.ts';
 import type { LazyEnvelope } from './envelope.ts';
 import type { Judgement } from './gates.ts';

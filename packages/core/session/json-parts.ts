@@ -9,8 +9,8 @@ import {
   OPEN_BRACKET,
   QUOTE,
 } from '../canon/units.ts';
+import { stringEnd } from './duplicate-keys.ts';
 import { stringText } from './peek/text.ts';
-import { stringEnd } from './twins.ts';
 
 interface MemberText {
   readonly key: string;

@@ -1,5 +1,5 @@
 // A large call at its end: the gates hear of the texts that have gone by, and may still stop it.
-import type { DecidedCall } from './carry-out.ts';
+import type { DecidedCall } from './apply-decision.ts';
 import type { Context } from './context.ts';
 import type { GatheredTexts, GuardedCall } from './guard.ts';
 

@@ -4,30 +4,30 @@ import type { CallRef } from '@subluminal/contracts';
 import type { Call } from '../policy/index.ts';
 import { admits, passRequest } from './agent.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_REQUEST } from './answers.ts';
-import { askForRetry } from './asking.ts';
-import { concluded, nameOf, nextSeq, shownName } from './calls.ts';
 import {
-  carryOut,
+  applyDecision,
   type DecidedCall,
   type ReadCall,
   recordDecision,
   recordStart,
-} from './carry-out.ts';
+} from './apply-decision.ts';
+import { concluded, nameOf, nextSeq, shownName } from './calls.ts';
 import { type Context, other, type Step } from './context.ts';
+import { askForRetry } from './decide-call.ts';
 import { exitWords } from './exit-words.ts';
 import { grantedRules } from './grants.ts';
+import { answerFor, asksHub, limitsFor, placeOf } from './hub-decisions.ts';
 import { judgedByTexts } from './large-texts.ts';
 import { malformed, reject } from './malformed.ts';
-import { answerOnward, handOn, type Refused, requestOnward } from './passing.ts';
+import { answerOnward, handOn, type Refused, requestOnward } from './other-messages.ts';
+import { refusedAtHead } from './oversized.ts';
 import { Outline, type OutlineSoFar } from './peek/outline.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { MessageId, Seen, SeenRequest } from './peek/types.ts';
 import { NOT_INSPECTED } from './preview.ts';
 import { hashOf, recordEnded, recordRefused } from './refused.ts';
 import { fromServer, settleAnswer } from './server.ts';
-import { answerFor, asksHub, limitsFor, placeOf } from './shared.ts';
 import type { Command, LargeEnd, Question, Side } from './types.ts';
-import { refusedAtHead } from './unseen.ts';
 
 export interface LargeMessage {
   readonly outline: Outline;
@@ -221,7 +221,7 @@ function settleCall(
   const { approval } = decided.outcome.decision;
   const told = approval === undefined ? decided : askForRetry(context, step, decided);
   recordDecision(context, step, told);
-  carryOut(context, step, told);
+  applyDecision(context, step, told);
 }
 
 function withHash(context: Context, head: DecidedHead, end: LargeEnd): DecidedHead {

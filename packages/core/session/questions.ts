@@ -2,9 +2,9 @@
 import { itemsOf } from './batch-items.ts';
 import { lookAt } from './calls.ts';
 import { type Context, type Step, takesBatches } from './context.ts';
+import { asksHub, limitsFor, placeOf } from './hub-decisions.ts';
 import { peek, TOOLS_CALL } from './peek/peek.ts';
 import type { Seen } from './peek/types.ts';
-import { asksHub, limitsFor, placeOf } from './shared.ts';
 import type { Question } from './types.ts';
 
 export function questionsIn(context: Context, step: Step, seen: Seen): readonly Question[] {

@@ -1,6 +1,7 @@
 // Calls that were refused before they could be read. They are on record like any other.
+
+import { type ReadCall, recordDecision, recordStart } from './apply-decision.ts';
 import { outcomeOf } from './calls.ts';
-import { type ReadCall, recordDecision, recordStart } from './carry-out.ts';
 import { type Context, type Step, sizeOf } from './context.ts';
 import { emitEnd } from './events.ts';
 import { NOT_INSPECTED } from './preview.ts';

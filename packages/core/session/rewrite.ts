@@ -1,5 +1,5 @@
 // A message with one of its values replaced. Everything else stays as it was written, byte by byte.
-import { keptText } from './keep.ts';
+import { patchJsonText } from './patch-json-text.ts';
 import type { Range } from './peek/types.ts';
 
 /** The JSON of a value; undefined when it has none. */
@@ -18,7 +18,7 @@ function jsonOf(value: unknown): string | undefined {
  */
 export function rewritten(text: string, changed: unknown): string | undefined {
   try {
-    return keptText(text, changed) ?? jsonOf(changed);
+    return patchJsonText(text, changed) ?? jsonOf(changed);
   } catch {
     return jsonOf(changed);
   }

@@ -7,7 +7,14 @@ import { type Context, type Step, sizeOf } from './context.ts';
 import { endCall, recordLateAnswer } from './events.ts';
 import { withoutForgedMark } from './forged-marks.ts';
 import { malformed, reject } from './malformed.ts';
-import { AS_IS, answerOnward, handOn, isWatched, type Onward, requestOnward } from './passing.ts';
+import {
+  AS_IS,
+  answerOnward,
+  handOn,
+  isWatched,
+  type Onward,
+  requestOnward,
+} from './other-messages.ts';
 import { peek } from './peek/peek.ts';
 import { stringText } from './peek/text.ts';
 import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';

@@ -4,17 +4,17 @@ import { carryState } from '../policy/decide/state.ts';
 import type { PolicyState, Snapshot } from '../policy/index.ts';
 import { fromAgent } from './agent.ts';
 import { consulted, endHeld, resolveHeld } from './approvals.ts';
+import { tellNotices } from './content-notes.ts';
 import { type Context, contextOf, report, type Step, stepOf } from './context.ts';
-import { agentClosed, openCount, serverExited, tick } from './ends.ts';
+import { failClosedGuard } from './fail-closed-guard.ts';
 import type { Guard } from './guard.ts';
 import { closeLarge, feedLarge, headQuestion, openLarge, stallLarge } from './large.ts';
-import { tellNotices } from './notes.ts';
 import { observationsIn } from './observe.ts';
 import { peek } from './peek/peek.ts';
 import type { Seen } from './peek/types.ts';
 import { questionsIn } from './questions.ts';
 import { fromServer } from './server.ts';
-import { soundGuard } from './sound.ts';
+import { agentClosed, openCount, serverExited, tick } from './session-end.ts';
 import type {
   ApprovalAnswer,
   Command,
@@ -138,7 +138,7 @@ export function createSession(config: SessionConfig): Session {
     agentClosed: (nowMs) => after(nowMs, (step) => agentClosed(context, step)),
     usePolicy: (snapshot) => usePolicy(context, snapshot),
     useGuard: (guard) => {
-      context.guard = soundGuard(guard, context.enforcing);
+      context.guard = failClosedGuard(guard, context.enforcing);
     },
     summary: () => summaryOf(context),
     policyState: () => context.state,

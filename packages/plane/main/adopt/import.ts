@@ -20,6 +20,7 @@ import { startsOwn } from './own-entry.ts';
 import { type OwnCall, ownProgram } from './own-program.ts';
 import { clientPlace, type SecretPlace, storeAt } from './place.ts';
 import { type AdoptProblem, adoptProblem, heldBy, withCode } from './problem.ts';
+import { redactedDiff } from './redacted-diff.ts';
 import { rewriter } from './rewriter.ts';
 import { type LooksLike, secretLooks } from './secrets/looks.ts';
 import { boundIn, type Moves, prepareMoves } from './secrets/move.ts';
@@ -27,7 +28,6 @@ import { type Move, movingRewrite } from './secrets/moved.ts';
 import { type PlainSecret, plainSecrets } from './secrets/plain.ts';
 import { scrubCopies } from './secrets/scrub.ts';
 import { entryKey, type ServerView, viewsOf } from './server-state.ts';
-import { shownDiff } from './shown.ts';
 
 export interface ImportOptions extends SecretPlace, LooseOptions {
   readonly paths: SecretPlace['paths'];
@@ -190,7 +190,7 @@ function planFile(planning: Planning): ImportFile | AdoptProblem {
     chosen: chosen.map(({ name }) => name),
     updated: updatedBetween(config, after, new Set(chosen.map(entryKey))),
     isChanged: rewritten.text !== config.text,
-    diff: shownDiff({ before: config, after, redact }),
+    diff: redactedDiff({ before: config, after, redact }),
     warnings: notesOn({
       ...{ found, after, chosen, loose, renewed, call },
       baseText: base.text,

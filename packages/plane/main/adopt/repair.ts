@@ -4,7 +4,7 @@
 import { leftBehind, type Repaired, repairAll } from '../../clients/store/repair.ts';
 import { livingAgents } from '../run/living-agents.ts';
 import { runOfWrap } from '../wrap/wrap-file.ts';
-import { lostWords } from './lost.ts';
+import { missingEntriesText } from './missing-entries.ts';
 import { type AdoptPlace, type SecretPlace, storeAt } from './place.ts';
 import { repairBindings, unrepairedBindings } from './secrets/pending.ts';
 
@@ -29,13 +29,13 @@ function lineOf(repaired: Repaired, paths: AdoptPlace['paths']): string {
     case 'restored': {
       const how =
         repaired.how === 'merged' ? ' What others have changed in it since was kept.' : '';
-      const lost = lostWords(repaired);
+      const lost = missingEntriesText(repaired);
       const words = `a \`sub wrap\` that was killed had left ${repaired.path} rewritten; it was put back.${how}`;
       return `${words}${lost === undefined ? '' : ` ${lost}`}${livingWords(repaired.wrapId, paths)}`;
     }
     case 'dropped':
       return (
-        lostWords(repaired) ??
+        missingEntriesText(repaired) ??
         `${repaired.path} is as it was before sub changed it; there was nothing to undo.`
       );
     case 'swept':

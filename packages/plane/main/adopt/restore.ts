@@ -19,13 +19,13 @@ import { takeOut } from '../../clients/store/take-out.ts';
 import { loadRedactor } from '../shim/redact.ts';
 import { type FoundConfig, findConfigs } from './configs.ts';
 import { livingWrap } from './living-wrap.ts';
-import { lostWords } from './lost.ts';
+import { missingEntriesText } from './missing-entries.ts';
 import { clientPlace, type SecretPlace, storeAt } from './place.ts';
 import { type AdoptProblem, adoptProblem, heldBy, withCode } from './problem.ts';
+import { redactedDiff } from './redacted-diff.ts';
 import { vaultOptions } from './secrets/move.ts';
 import { type PutBack, type Returning, returning } from './secrets/return.ts';
 import { unbindMoved } from './secrets/unbind.ts';
-import { shownDiff } from './shown.ts';
 
 export interface RestoreOptions extends SecretPlace {
   /** Every client without one. */
@@ -230,7 +230,7 @@ function diffOf(
   redact: (text: string) => string,
 ): string {
   if (before.kind === 'problem' || after.kind === 'problem') return '';
-  return shownDiff({ before, after, redact });
+  return redactedDiff({ before, after, redact });
 }
 
 /** An entry that starts a shim tells itself what stands behind it. */
@@ -306,7 +306,7 @@ export async function applyRestore(file: RestoreFile): Promise<RestoreOutcome> {
       // Last: until the config has them, the bindings are where the servers get their secrets from.
       const stays = await unbind();
       const missing = result.missing.filter(({ name }) => !renamed.has(name));
-      const lost = lostWords({ ...result, missing });
+      const lost = missingEntriesText({ ...result, missing });
       const replaced = result.kind === 'restored' ? result.replaced : undefined;
       return {
         kind: 'restored',

@@ -5,7 +5,7 @@ import { keyOf, type Store } from '../../clients/store/ports.ts';
 import { type FoundRecord, listRecords } from '../../clients/store/record.ts';
 import { restoreRecord } from '../../clients/store/restore.ts';
 import { findConfigs } from './configs.ts';
-import { lostWords } from './lost.ts';
+import { missingEntriesText } from './missing-entries.ts';
 import { type AdoptPlace, clientPlace, storeAt } from './place.ts';
 import { type AdoptProblem, heldBy, withCode } from './problem.ts';
 import { livingWords } from './repair.ts';
@@ -96,6 +96,6 @@ function unwrapOne(found: FoundRecord, store: Store): UnwrappedOne | AdoptProble
   if (result.kind === 'none') return { isRestored: false, warnings: [] };
   const isRestored = result.kind === 'restored';
   const living = isRestored ? livingWords(wrapId, store.paths).trimStart() : '';
-  const warnings = [lostWords(result) ?? '', living].filter((text) => text !== '');
+  const warnings = [missingEntriesText(result) ?? '', living].filter((text) => text !== '');
   return { isRestored, warnings };
 }

@@ -1,4 +1,4 @@
-export type { LookedAt, LookFailure, LookOptions } from './look.ts';
-export { lookAtServer } from './look.ts';
+export type { ProbeFailure, ProbeOptions, ProbeResult } from './probe-server.ts';
+export { probeServer } from './probe-server.ts';
 export type { Seen } from './seen.ts';
 export { listingOf } from './seen.ts';

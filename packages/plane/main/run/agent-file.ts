@@ -13,12 +13,12 @@ import {
   type System,
   thisSystem,
 } from '../../identity/index.ts';
-import { TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
+import { RUN_ENV_VARS, TOKEN_VAR } from '../wrap/env-vars.ts';
 import { writeForBoot } from './write-whole.ts';
 
 type Env = { readonly [name: string]: string | undefined };
 
-const TOLD: readonly string[] = [...TOLD_NAMES, TOKEN_NAME];
+const TOLD: readonly string[] = [...RUN_ENV_VARS, TOKEN_VAR];
 const ANCESTORS_MAX = 64;
 const WRITABLE_BY_OTHERS = 0o022;
 

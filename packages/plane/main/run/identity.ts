@@ -4,7 +4,7 @@ import type { Client, Producer } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { type Config, SETTING_KEYS, SETTINGS } from '../../config/index.ts';
 import { identify } from '../../identity/index.ts';
-import { PROJECT_POLICY_NAME } from '../wrap/told-names.ts';
+import { PROJECT_POLICY_VAR } from '../wrap/env-vars.ts';
 import { isListening, socketPathOf } from './hub-socket.ts';
 import type { RunOptions } from './options.ts';
 
@@ -105,7 +105,7 @@ export function agentEnv(options: RunOptions, wish: AgentEnvWish): NodeJS.Proces
     ...policy,
     ...(told.policyPath !== undefined && { SUB_POLICY: told.policyPath }),
     // Said anew by each run, like the copy.
-    [PROJECT_POLICY_NAME]: told.projectPolicyPath,
+    [PROJECT_POLICY_VAR]: told.projectPolicyPath,
     SUB_TRUST: undefined,
     ...(told.profile !== undefined && { SUB_PROFILE: told.profile }),
     ...(events.sink !== undefined && { SUB_EVENTS: events.sink }),

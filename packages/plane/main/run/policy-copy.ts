@@ -7,7 +7,7 @@ import { type Snapshot, sealSnapshot } from '@subluminal/core/policy';
 import { ensurePrivateFolder } from '../../config/index.ts';
 import { sha256, sha256Bytes } from '../../crypto/index.ts';
 import { processInfo, type System, thisSystem } from '../../identity/index.ts';
-import { COPY_HASH_NAME, COPY_NAME } from '../wrap/told-names.ts';
+import { POLICY_COPY_HASH_VAR, POLICY_COPY_VAR } from '../wrap/env-vars.ts';
 import { fileHash } from './file-hash.ts';
 import { livingRuns } from './living-agents.ts';
 import { type Refused, type RunOptions, refused } from './options.ts';
@@ -32,7 +32,7 @@ const UNSEEN_KEPT_MS = 30 * 24 * 60 * 60_000;
 /** Without a policy there is nothing to keep, and what an outer run has told does not count here. */
 export function keepPolicy(options: RunOptions, runId: string): PolicyCopy | Refused {
   const { snapshot, paths, config } = options;
-  const nothing = { [COPY_NAME]: undefined, [COPY_HASH_NAME]: undefined };
+  const nothing = { [POLICY_COPY_VAR]: undefined, [POLICY_COPY_HASH_VAR]: undefined };
   if (snapshot === null) return { env: nothing, remove: () => {} };
   const system = thisSystem();
   const path = join(paths.run, copyName(runId, system));
@@ -45,8 +45,8 @@ export function keepPolicy(options: RunOptions, runId: string): PolicyCopy | Ref
   }
   return {
     env: {
-      [COPY_NAME]: path,
-      [COPY_HASH_NAME]: snapshot.ref.policy_hash,
+      [POLICY_COPY_VAR]: path,
+      [POLICY_COPY_HASH_VAR]: snapshot.ref.policy_hash,
       // What config.toml says later must not undo what the copy is for.
       SUB_POLICY_RELOAD: config['policy.reload'],
       SUB_PROFILE: config.profile,

@@ -4,7 +4,7 @@
 import { looseFlags } from '../../clients/loose-flags.ts';
 import type { Config } from '../../config/index.ts';
 import type { RunTerms } from '../../hub/client/index.ts';
-import { COPY_HASH_NAME, COPY_NAME } from '../wrap/told-names.ts';
+import { POLICY_COPY_HASH_VAR, POLICY_COPY_VAR } from '../wrap/env-vars.ts';
 import { isOther } from './policy-of-run.ts';
 import { type SharedConfig, sharedSettings, sinkText } from './shared-settings.ts';
 
@@ -73,7 +73,7 @@ function looseWords({ profile = 'production', settings }: RunTerms, told: Told):
         if (flag === 'governance-endpoint') return value === env['SUB_GOVERNANCE_ENDPOINT'];
         if (flag === 'events') return sinkText(config['events.sink']) === settings?.['SUB_EVENTS'];
         const path = config['policy.path'];
-        return Boolean(env[COPY_NAME]) && path !== null && !isOther(env['SUB_POLICY'], path);
+        return Boolean(env[POLICY_COPY_VAR]) && path !== null && !isOther(env['SUB_POLICY'], path);
       },
     },
   );
@@ -94,7 +94,7 @@ function otherTerms(terms: RunTerms, told: Told, isWritten: boolean): string | u
     return `the run has policy.reload = "${reload}", but this server would have "${ownReload}". ${ENTRY_FIX}`;
   }
   if (hash === undefined || isOwn('policy')) return undefined;
-  if (env[COPY_NAME] && env[COPY_HASH_NAME] === hash) return undefined;
+  if (env[POLICY_COPY_VAR] && env[POLICY_COPY_HASH_VAR] === hash) return undefined;
   return `this server would have another policy than the run began with. ${FIX} [SUB_SNAPSHOT_HASH]`;
 }
 

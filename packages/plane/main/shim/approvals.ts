@@ -26,10 +26,10 @@ import {
   sameCall,
 } from '../../approvals/index.ts';
 import { processInfo, thisSystem } from '../../identity/index.ts';
-import type { PeopleOptions, PeoplePeer } from './people.ts';
+import type { LazyApprovalsOptions, LazyApprovalsPeer } from './lazy-approvals.ts';
 
-interface ApprovalsOptions extends PeopleOptions {
-  readonly peer: () => PeoplePeer | undefined;
+interface ApprovalsOptions extends LazyApprovalsOptions {
+  readonly peer: () => LazyApprovalsPeer | undefined;
 }
 
 /** A request that this shim waits for; a call that may be tried again waits for nothing. */

@@ -29,9 +29,9 @@ import {
 } from '../../surface/index.ts';
 import { ProtectedFinder } from '../protect/find-protected.ts';
 import { fingerprintsIn } from './fingerprints.ts';
-import type { GuardingOptions, GuardingPeer } from './guarding.ts';
+import type { GatesLifecycleOptions, GatesPeer } from './gates-lifecycle.ts';
 
-interface GatesOptions extends GuardingOptions {
+interface GatesOptions extends GatesLifecycleOptions {
   readonly manifest: Manifest | undefined;
   readonly snapshot: Snapshot;
   /** What the policies have beside their rules, for this agent. */
@@ -55,7 +55,7 @@ export class Gates {
   readonly #leaks: LeakFinder | undefined;
   readonly #fingerprint: (text: string) => string;
   readonly #protected: ProtectedFinder;
-  #peer: GuardingPeer | undefined;
+  #peer: GatesPeer | undefined;
   #saving: Promise<void> = Promise.resolve();
   readonly #onPins = (): void => this.#reopen();
 
@@ -73,7 +73,7 @@ export class Gates {
     this.guard = createGuard(this.#guardOptions());
   }
 
-  start(peer: GuardingPeer): void {
+  start(peer: GatesPeer): void {
     this.#peer = peer;
     const { home, pinsMode } = this.#options;
     if (this.#opened?.ok === false) {

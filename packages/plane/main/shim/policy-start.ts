@@ -8,10 +8,10 @@ import {
   sourceWarnings,
 } from '../policy/sources.ts';
 import type { LoadedRunPolicy } from '../run/policy-of-run.ts';
-import { COPY_HASH_NAME, COPY_NAME, PROJECT_POLICY_NAME } from '../wrap/told-names.ts';
+import { POLICY_COPY_HASH_VAR, POLICY_COPY_VAR, PROJECT_POLICY_VAR } from '../wrap/env-vars.ts';
 import { loadPolicy, markOf } from './policy.ts';
 import type { LoadedPolicy } from './policy-file.ts';
-import type { PolicyFiles } from './running.ts';
+import type { PolicyFiles } from './run-commands.ts';
 
 /** What a shim was started with. */
 interface ShimStart {
@@ -53,7 +53,7 @@ async function policyOf(
   { sources, warn }: { readonly sources: readonly PolicySource[]; readonly warn: Warn },
 ): Promise<LoadedPolicy | LoadedRunPolicy> {
   const { profile, 'policy.reload': reload } = config;
-  const copyPath = env[COPY_NAME];
+  const copyPath = env[POLICY_COPY_VAR];
   if (!copyPath) return warned(loadPolicy(sources, profile), warn);
   const ofRuns = await import('../run/policy-of-run.ts');
   const path = sources[0]?.path ?? null;
@@ -65,7 +65,7 @@ async function policyOf(
     if (warning !== undefined) warn(warning);
     return warned(loadPolicy(sources, profile), warn);
   }
-  const copy = { path: copyPath, hash: env[COPY_HASH_NAME] };
+  const copy = { path: copyPath, hash: env[POLICY_COPY_HASH_VAR] };
   return ofRuns.loadRunPolicy({ copy, sources, home: paths.home, reload, profile, warn });
 }
 
@@ -83,10 +83,11 @@ function sourcesOf(
   warn: Warn,
 ): readonly PolicySource[] {
   const isTold = origins['policy.path'] === 'env' || flags['wrap'] !== undefined;
-  const toldProject = isTold ? env[PROJECT_POLICY_NAME] : undefined;
+  const toldProject = isTold ? env[PROJECT_POLICY_VAR] : undefined;
   const named = config['policy.path'];
   // A run keeps its files in their places, whatever is trusted meanwhile.
-  if (env[COPY_NAME] && named !== null && toldProject) return sourcesOfRun(named, toldProject);
+  if (env[POLICY_COPY_VAR] && named !== null && toldProject)
+    return sourcesOfRun(named, toldProject);
   const found = policySources({
     cwd,
     home: paths.home,
@@ -97,6 +98,6 @@ function sourcesOf(
     trusts: false,
   });
   // The run says by which policy its servers are governed: what lies here does not matter.
-  if (!env[COPY_NAME]) for (const warning of sourceWarnings(found)) warn(warning);
+  if (!env[POLICY_COPY_VAR]) for (const warning of sourceWarnings(found)) warn(warning);
   return found.sources;
 }

@@ -18,19 +18,19 @@ import { speedUpWhenBusy } from './busy.ts';
 import { createRecorder } from './events.ts';
 
 import type { HubLink } from './hub.ts';
-import { asBuffer, createLane, type HubAsker, type Lane } from './lane.ts';
 import { createLog } from './log.ts';
 import { joinLookAlikes } from './look-alikes.ts';
 import { mayLoosen, watchPolicy } from './policy.ts';
 import { recordEnd, recordHealth, recordPolicy, recordStart, watchHealth } from './record.ts';
 import {
-  carryOut,
   perform,
+  runCommands,
   type Shim,
   type ShimParts,
   sessionOf,
   TERMINATED_EXIT,
-} from './running.ts';
+} from './run-commands.ts';
+import { asBuffer, createStdioPump, type HubAsker, type StdioPump } from './stdio-pump.ts';
 
 const TICK_MS = 1_000;
 /** Clients kill a server that takes longer than a few seconds to end. */
@@ -73,7 +73,7 @@ export async function runShim(parts: ShimParts): Promise<number> {
   parts.people.start({
     now,
     record: (body) => recorder.record('approval', body),
-    answer: (callId, answer) => carryOut(shim, shim.session.approval(callId, answer, now())),
+    answer: (callId, answer) => runCommands(shim, shim.session.approval(callId, answer, now())),
     waited: (waitedMs) => shim.counter.waited(waitedMs),
   });
   parts.guarding.start({
@@ -98,7 +98,7 @@ export async function runShim(parts: ShimParts): Promise<number> {
   watch?.stop();
   health.stop();
   parts.guarding.stop();
-  carryOut(shim, shim.session.agentClosed(now()));
+  runCommands(shim, shim.session.agentClosed(now()));
   parts.people.close();
   await shim.toAgent.close(DRAIN_MS);
   recordEnd(shim, exitCode);
@@ -119,7 +119,7 @@ function useGuard(shim: Shim, guard: Guard | undefined): void {
 function tick(shim: Shim): void {
   // First what people have said: time only ends what nobody has answered.
   shim.parts.people.tick();
-  carryOut(shim, shim.session.tick(shim.now()));
+  runCommands(shim, shim.session.tick(shim.now()));
   shim.isBusy ||= speedUpWhenBusy(shim.session.summary().calls_total);
 }
 
@@ -138,7 +138,7 @@ async function serve(shim: Shim, server: RunningServer, agent: AgentSide): Promi
   agent.onBroken(() => supervisor.stop({ kind: 'output_closed' }));
   shim.stop = (exitCode) => supervisor.stop({ kind: 'asked', exitCode });
   const shared = { session, outs, limits, now };
-  const up = createLane({
+  const up = createStdioPump({
     from: 'agent',
     ...shared,
     act: (command) => perform(shim, command),
@@ -148,7 +148,7 @@ async function serve(shim: Shim, server: RunningServer, agent: AgentSide): Promi
   });
   const releases = createReleases(up, toServer);
   shim.release = (bytes) => releases.write(bytes);
-  const down = createLane({
+  const down = createStdioPump({
     from: 'server',
     ...shared,
     act: (command) => performLater(shim, command),
@@ -161,7 +161,7 @@ async function serve(shim: Shim, server: RunningServer, agent: AgentSide): Promi
     chunk: (chunk) => up.feed(chunk),
     end: () =>
       up.end(() => {
-        carryOut(shim, session.inputEnded(now()));
+        runCommands(shim, session.inputEnded(now()));
         supervisor.stop({ kind: 'input_closed' });
       }),
   });
@@ -177,7 +177,7 @@ async function serve(shim: Shim, server: RunningServer, agent: AgentSide): Promi
 }
 
 /** Held calls for the server. None may land inside of a long line that the agent is sending. */
-function createReleases(line: Lane, toServer: ChunkWriter) {
+function createReleases(line: StdioPump, toServer: ChunkWriter) {
   const waiting: Buffer[] = [];
   return {
     write(bytes: Uint8Array): void {
@@ -228,8 +228,8 @@ async function finished(
 function over(shim: Shim, exit: ServerExit): void {
   const { session, now } = shim;
   shim.counter.serverState = 'exited';
-  if (process.ppid !== shim.parent) carryOut(shim, session.agentClosed(now()));
-  carryOut(shim, session.serverExited(exit, now()));
+  if (process.ppid !== shim.parent) runCommands(shim, session.agentClosed(now()));
+  runCommands(shim, session.serverExited(exit, now()));
 }
 
 /** The server could not start: every request hears why, until the agent leaves. */
@@ -237,9 +237,9 @@ function refuseAll(shim: Shim, message: string, agent: AgentSide): Promise<numbe
   const { session, toAgent, now, parts } = shim;
   shim.counter.serverState = 'failed';
   shim.log.warn('the server could not be started', { reason: parts.redact(message) });
-  carryOut(shim, session.serverExited({ started: false, message }, now()));
+  runCommands(shim, session.serverExited({ started: false, message }, now()));
   const nowhere = createSinkhole();
-  const lane = createLane({
+  const lane = createStdioPump({
     from: 'agent',
     session,
     outs: { agent: toAgent, server: nowhere },

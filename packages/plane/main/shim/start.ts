@@ -20,14 +20,14 @@ import type { ShimStart } from '../adopt/loose-entry.ts';
 import { hasPolicy } from '../policy/untrusted-alone.ts';
 import { finderOptions } from '../protect/finder-options.ts';
 import { withAgentFile } from '../run/agent-file.ts';
-import { TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
-import { type Guarding, type GuardingOptions, openGuarding } from './guarding.ts';
+import { RUN_ENV_VARS, TOKEN_VAR } from '../wrap/env-vars.ts';
+import { type GatesLifecycle, type GatesLifecycleOptions, openGates } from './gates-lifecycle.ts';
 import type { HubReach } from './hub.ts';
+import { createLazyApprovals } from './lazy-approvals.ts';
 import { ledgerStarter } from './ledger.ts';
-import { createPeople } from './people.ts';
 import { type StartedPolicy, startPolicy } from './policy-start.ts';
 import { loadRedactor } from './redact.ts';
-import { identityOf, type ShimParts } from './running.ts';
+import { identityOf, type ShimParts } from './run-commands.ts';
 import { runShim } from './shim.ts';
 
 export interface ShimOptions {
@@ -48,7 +48,7 @@ type Started =
 
 const SERVER_NAME_LENGTH_MAX = 256;
 /** What is said to the shim alone: a server has no business with the run, the hub or the ledger. */
-const OURS: ReadonlySet<string> = new Set([...TOLD_NAMES, TOKEN_NAME]);
+const OURS: ReadonlySet<string> = new Set([...RUN_ENV_VARS, TOKEN_VAR]);
 
 /** Runs a shim to its end. A fault before the first byte is returned, not thrown. */
 export async function startShim(given: ShimOptions): Promise<Started> {
@@ -152,7 +152,7 @@ async function gatherWith(
   }
   const hub = reach?.link(producer);
   if (hub === undefined && config['cedar.policies'] !== null) warn(unasked(config));
-  const people = createPeople({ home: paths.home, producer, warn });
+  const people = createLazyApprovals({ home: paths.home, producer, warn });
   const { snapshot } = policy;
   const guarding = await guardingOf(loaded, {
     serverName,
@@ -231,7 +231,7 @@ async function hubReached(
 }
 
 type Known = Omit<
-  GuardingOptions,
+  GatesLifecycleOptions,
   'home' | 'manifests' | 'pinsMode' | 'profile' | 'inspectBytesMax'
 >;
 
@@ -240,16 +240,19 @@ function byPolicy(
   options: ShimOptions,
   { config, paths }: Loaded,
   { snapshot, files }: StartedPolicy,
-): Pick<GuardingOptions, 'hasPolicy' | 'protects'> {
+): Pick<GatesLifecycleOptions, 'hasPolicy' | 'protects'> {
   const policies = files.sources.map(({ path }) => path);
   const protects = finderOptions(options, { config, paths, policies });
   return { hasPolicy: hasPolicy(snapshot), protects };
 }
 
 /** The gates beside the rules; a text says why there are none, and the server must not start. */
-async function guardingOf({ config, paths }: Loaded, known: Known): Promise<Guarding | string> {
+async function guardingOf(
+  { config, paths }: Loaded,
+  known: Known,
+): Promise<GatesLifecycle | string> {
   const { profile } = config;
-  const opened = await openGuarding({
+  const opened = await openGates({
     ...known,
     home: paths.home,
     manifests: config['surface.manifests'],
@@ -299,7 +302,7 @@ async function hubOf(
   const [, path] = /^unix:(.*)$/.exec(endpoint) ?? [];
   const problem = path === undefined ? undefined : openToOthers(path, config);
   if (problem !== undefined) return problem;
-  const token = env[TOKEN_NAME];
+  const token = env[TOKEN_VAR];
   const readyMs = config['hub.ready_timeout_ms'];
   const { reachHub } = await import('./hub.ts');
   const runId = env['SUB_RUN_ID'] ?? '';

@@ -4,7 +4,7 @@ import { type Session, type SessionConfig, UNREADABLE } from '@subluminal/core/s
 import { visible } from '@subluminal/core/visible';
 import { type Counter, labelOf } from './counts.ts';
 import type { Log } from './log.ts';
-import type { ShimParts } from './running.ts';
+import type { ShimParts } from './run-commands.ts';
 
 interface Watching {
   readonly parts: Pick<ShimParts, 'hub' | 'profile' | 'redact'>;

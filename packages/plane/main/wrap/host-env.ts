@@ -2,12 +2,12 @@
 // keeps the environment that it was started with. Linux alone tells that of others.
 import { processInfo, type System } from '../../identity/index.ts';
 import { isListening } from '../run/hub-socket.ts';
-import { TOKEN_NAME, TOLD_NAMES } from './told-names.ts';
+import { RUN_ENV_VARS, TOKEN_VAR } from './env-vars.ts';
 
 type Env = { readonly [name: string]: string | undefined };
 
 const ANCESTORS_MAX = 64;
-const TOLD: ReadonlySet<string> = new Set([...TOLD_NAMES, TOKEN_NAME]);
+const TOLD: ReadonlySet<string> = new Set([...RUN_ENV_VARS, TOKEN_VAR]);
 
 /** Of the run that this process is in; undefined where nobody says so. */
 export function hostEnv(env: Env, system: System): Env | undefined {

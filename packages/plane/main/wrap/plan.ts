@@ -19,8 +19,8 @@ import { startsOwn } from '../adopt/own-entry.ts';
 import { type OwnCall, ownProgram } from '../adopt/own-program.ts';
 import { clientPlace, storeAt } from '../adopt/place.ts';
 import { withCode } from '../adopt/problem.ts';
+import { redactedDiff } from '../adopt/redacted-diff.ts';
 import { entryKey } from '../adopt/server-state.ts';
-import { shownDiff } from '../adopt/shown.ts';
 import { notStarted } from '../run/failed-start.ts';
 import { locateCommand } from '../run/locate.ts';
 import { type Refused, type RunOptions, refused } from '../run/options.ts';
@@ -357,7 +357,7 @@ function fileDiff({ found, chosen, call }: WrapFilePlan, redact: (text: string) 
   const rewritten = client.plan(config, entries, { ...call, replacesShim: true });
   const after = client.read(file, rewritten.text);
   if (after.kind === 'problem') throw new Error(`a rewritten config is broken: ${after.message}`);
-  return shownDiff({ before: config, after, redact });
+  return redactedDiff({ before: config, after, redact });
 }
 
 function warningsOf(

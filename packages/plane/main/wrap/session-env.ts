@@ -2,9 +2,9 @@
 import { homePaths, SETTINGS } from '../../config/index.ts';
 import { thisSystem } from '../../identity/index.ts';
 import { fallbackRunDir } from '../run/agent-file.ts';
+import { TOKEN_VAR } from './env-vars.ts';
 import { hostEnv, isHostThere, isSameRun } from './host-env.ts';
 import { isOfSession } from './membership.ts';
-import { TOKEN_NAME } from './told-names.ts';
 import { readWrapFile } from './wrap-file.ts';
 
 type Env = { readonly [name: string]: string | undefined };
@@ -35,7 +35,7 @@ const OF_RUN: ReadonlySet<string> = new Set([
   'SUB_PRINCIPAL',
   'SUB_GOVERNANCE_ENDPOINT',
   'SUB_EVENTS',
-  TOKEN_NAME,
+  TOKEN_VAR,
 ]);
 
 /**
@@ -64,8 +64,8 @@ export async function withWrapFile(env: Env, id: string): Promise<Wrapped> {
 }
 
 /** Some clients keep from their servers what sounds like a secret. */
-function tokenOf({ [TOKEN_NAME]: token }: Env): Env {
-  return token === undefined ? {} : { [TOKEN_NAME]: token };
+function tokenOf({ [TOKEN_VAR]: token }: Env): Env {
+  return token === undefined ? {} : { [TOKEN_VAR]: token };
 }
 
 /** Another client reads the same config: it is governed as the config says, in a run of its own. */

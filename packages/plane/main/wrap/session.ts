@@ -6,7 +6,7 @@ import type { Lock } from '../../clients/store/lock.ts';
 import { type Store, thisProcess } from '../../clients/store/ports.ts';
 import { restoreLocked } from '../../clients/store/restore.ts';
 import { ensurePrivateFolder } from '../../config/index.ts';
-import { lostWords } from '../adopt/lost.ts';
+import { missingEntriesText } from '../adopt/missing-entries.ts';
 import { storeAt } from '../adopt/place.ts';
 import { heldBy, withCode } from '../adopt/problem.ts';
 import { rewriter } from '../adopt/rewriter.ts';
@@ -170,7 +170,7 @@ function restoreOne(
   if (result.kind === 'restored' && result.how === 'merged') {
     run.tell(`${path} was changed by another program meanwhile: only our changes were undone.`);
   }
-  const lost = result.kind === 'none' ? undefined : lostWords(result);
+  const lost = result.kind === 'none' ? undefined : missingEntriesText(result);
   if (lost !== undefined) run.tell(lost);
   return undefined;
 }

@@ -12,7 +12,7 @@ import {
 import { readRegularFile } from '../../os/index.ts';
 import { pidSpace } from '../run/pid-space.ts';
 import { writeWhole } from '../run/write-whole.ts';
-import { TOKEN_NAME, TOLD_NAMES } from './told-names.ts';
+import { RUN_ENV_VARS, TOKEN_VAR } from './env-vars.ts';
 
 type Env = { readonly [name: string]: string | undefined };
 
@@ -74,7 +74,7 @@ export function writeWrapFile(runDir: string, file: WrapFile): string {
 }
 
 function textOf({ id, env, owner, token, isClosed = false }: WrapFile): string {
-  const told = TOLD_NAMES.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
+  const told = RUN_ENV_VARS.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
   const { pid, start, space } = owner;
   const file = {
     wrap_id: id,
@@ -165,14 +165,14 @@ function readText(text: string, id: string): Read | undefined {
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return undefined;
   if (typeof start !== 'string' || !START.test(start)) return undefined;
   if (token !== undefined && typeof token !== 'string') return undefined;
-  const told = TOLD_NAMES.flatMap((name) => {
+  const told = RUN_ENV_VARS.flatMap((name) => {
     const word = env[name];
     return typeof word === 'string' ? [[name, word] as const] : [];
   });
   const words = Object.fromEntries(told);
   return {
     owner: { pid, start, ...(space !== undefined && { space }) },
-    env: token === undefined ? words : { ...words, [TOKEN_NAME]: token },
+    env: token === undefined ? words : { ...words, [TOKEN_VAR]: token },
     isClosed: value['closed'] === true,
   };
 }

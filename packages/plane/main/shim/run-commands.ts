@@ -19,12 +19,12 @@ import type { Answers } from './answers.ts';
 import { callIds } from './call-ids.ts';
 import { Counter } from './counts.ts';
 import type { Recorder } from './events.ts';
-import type { Guarding } from './guarding.ts';
+import type { GatesLifecycle } from './gates-lifecycle.ts';
 import type { HubLink } from './hub.ts';
-import { asBuffer } from './lane.ts';
+import type { LazyApprovals } from './lazy-approvals.ts';
 import type { Log, LogLevel } from './log.ts';
 import type { LookAlikes } from './look-alikes.ts';
-import type { People } from './people.ts';
+import { asBuffer } from './stdio-pump.ts';
 import { type Begun, hooksOf, timed } from './watch.ts';
 
 /** One secret that the server was to get; never its value. */
@@ -60,8 +60,8 @@ export interface ShimParts {
   readonly tellsRun: boolean;
   readonly sink: PromptSink;
   readonly hub: HubLink | undefined;
-  readonly people: People;
-  readonly guarding: Guarding;
+  readonly people: LazyApprovals;
+  readonly guarding: GatesLifecycle;
   readonly injected: readonly Injection[];
   readonly redact: Redactor['plain'];
   readonly logLevel: LogLevel;
@@ -161,7 +161,7 @@ function decode(bytes: Uint8Array, start: number, end: number): string {
 }
 
 /** Commands that come from time or from an end, not from a message. */
-export function carryOut(shim: Shim, commands: readonly Command[]): void {
+export function runCommands(shim: Shim, commands: readonly Command[]): void {
   for (const command of commands) perform(shim, command);
   shim.parts.sink.push();
 }
@@ -216,7 +216,7 @@ function consult(shim: Shim, question: Question): void {
   const { hub } = shim.parts;
   const callId = question.ref.call_id;
   const tell = (outcome: HubAnswer['outcome']): void =>
-    carryOut(shim, shim.session.consulted({ callId, outcome }, shim.now()));
+    runCommands(shim, shim.session.consulted({ callId, outcome }, shim.now()));
   if (hub === undefined) return tell(undefined);
   void hub.ask([question]).then(([answer]) => tell(answer?.outcome));
 }

@@ -12,7 +12,7 @@ const SAME: Passage = { kind: 'same' };
 const SMALLER = 'Ask for less, or send less, so that it can be looked at.';
 
 /** Whether such a message may pass; an empty method is one that nobody knows. */
-export function unseenPassage(memory: Memory, wanted: Wanted, what: Kind): Passage {
+export function oversizedPassage(memory: Memory, wanted: Wanted, what: Kind): Passage {
   if (isUnreadCall(memory, what)) {
     return refused('SELF_PROTECTION', 'The call does not show its tool before its arguments.');
   }

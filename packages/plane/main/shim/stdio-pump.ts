@@ -44,7 +44,7 @@ interface LaneOptions {
   readonly hub?: HubAsker | undefined;
 }
 
-export interface Lane {
+export interface StdioPump {
   /** Whether a long line is on its way: nothing else may be written where it goes. */
   readonly isStreaming: boolean;
   /** How much of long lines has come so far. */
@@ -61,7 +61,7 @@ const BROKEN = Buffer.from(BROKEN_LINE_END);
 const NOTHING_SAID: Said = {};
 
 /** One direction; not shared by the two. */
-class StdioLane implements Lane {
+class StdioLane implements StdioPump {
   readonly #options: LaneOptions;
   readonly #splitter: ReturnType<typeof lineSplitter>;
   /** Where the parts of a long line go while it lasts. */
@@ -229,7 +229,7 @@ class StdioLane implements Lane {
   }
 }
 
-export function createLane(options: LaneOptions): Lane {
+export function createStdioPump(options: LaneOptions): StdioPump {
   return new StdioLane(options);
 }
 

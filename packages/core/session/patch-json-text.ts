@@ -13,9 +13,9 @@ import {
   SPACE,
   TAB,
 } from '../canon/units.ts';
+import { stringEnd } from './duplicate-keys.ts';
 import { itemTexts, memberTexts, valueEnd } from './json-parts.ts';
 import { stringText } from './peek/text.ts';
-import { stringEnd } from './twins.ts';
 
 interface Edit {
   readonly start: number;
@@ -331,6 +331,6 @@ function isMember(value: object, key: string): boolean {
  * The text of a value, made of a text that differs from it in some places. Undefined when the text
  * is no JSON, or the value not what `JSON.parse` makes.
  */
-export function keptText(text: string, changed: unknown): string | undefined {
+export function patchJsonText(text: string, changed: unknown): string | undefined {
   return new Walk(text, 1).rewritten(changed);
 }

@@ -3,7 +3,7 @@
 import type { Decision } from '@subluminal/contracts';
 import { decide } from '../policy/decide/decide.ts';
 import type { Call } from '../policy/index.ts';
-import type { DecidedCall, ReadCall } from './carry-out.ts';
+import type { DecidedCall, ReadCall } from './apply-decision.ts';
 import type { Context, Step } from './context.ts';
 import { emitApproval } from './events.ts';
 import { type Judgement, throughGates } from './gates.ts';

@@ -111,7 +111,7 @@ interface Chosen {
 }
 
 /** What cannot be approved comes first, then what a person must be asked about, one at a time. */
-export function verdictOf({ tool, stops: all, isApproved, saying }: Chosen): GateVerdict {
+export function verdictFor({ tool, stops: all, isApproved, saying }: Chosen): GateVerdict {
   if (all.length === 0) return PASS;
   const stops = all.map((stop) => ({
     ...stop,

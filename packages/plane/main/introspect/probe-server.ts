@@ -9,13 +9,13 @@ import {
   userHome,
 } from '../../config/index.ts';
 import { type ResolvedSecrets, resolveBindings, type SecretProblem } from '../../vault/index.ts';
-import { TOKEN_NAME, TOLD_NAMES } from '../wrap/told-names.ts';
+import { RUN_ENV_VARS, TOKEN_VAR } from '../wrap/env-vars.ts';
 import { findServer } from './find-server.ts';
 import { introspect } from './introspect.ts';
 import type { Seen } from './seen.ts';
 import type { ServerTask } from './start-server.ts';
 
-export interface LookOptions {
+export interface ProbeOptions {
   readonly server: string;
   /** Only this client's config; by its id or another word for it. */
   readonly client?: string | undefined;
@@ -29,7 +29,7 @@ export interface LookOptions {
   readonly version: string;
 }
 
-export interface LookFailure {
+export interface ProbeFailure {
   readonly kind: 'failure';
   readonly code:
     | ConfigProblem['code']
@@ -43,7 +43,7 @@ export interface LookFailure {
   readonly said: string;
 }
 
-export type LookedAt =
+export type ProbeResult =
   | {
       readonly kind: 'seen';
       readonly seen: Seen;
@@ -51,7 +51,7 @@ export type LookedAt =
       readonly foundIn: { readonly client: string; readonly path: string } | null;
     }
   | { readonly kind: 'interrupted'; readonly exitCode: number }
-  | LookFailure;
+  | ProbeFailure;
 
 /** More time helps only one that runs. */
 const FIXES = {
@@ -62,9 +62,9 @@ const FIXES = {
 
 type Loaded = Extract<LoadResult, { readonly ok: true }>;
 
-const OURS: ReadonlySet<string> = new Set([...TOLD_NAMES, TOKEN_NAME]);
+const OURS: ReadonlySet<string> = new Set([...RUN_ENV_VARS, TOKEN_VAR]);
 
-export async function lookAtServer(options: LookOptions): Promise<LookedAt> {
+export async function probeServer(options: ProbeOptions): Promise<ProbeResult> {
   const { server, env, cwd } = options;
   const loaded = await loadConfig({ env, cwd });
   if (!loaded.ok) {
@@ -96,31 +96,31 @@ export async function lookAtServer(options: LookOptions): Promise<LookedAt> {
 }
 
 interface Wrong {
-  readonly code: LookFailure['code'];
+  readonly code: ProbeFailure['code'];
   readonly what: string;
   readonly message: string;
   readonly fix: string;
 }
 
 /** The first thing that is wrong, with its own code and fix. */
-function firstOf([first, ...rest]: readonly Wrong[]): LookFailure {
+function firstOf([first, ...rest]: readonly Wrong[]): ProbeFailure {
   if (first === undefined) throw new Error('what failed has a problem');
   const { code, what, message, fix } = first;
   const more = rest.length === 0 ? '' : ` (${rest.length} more: see \`sub doctor\`.)`;
   return failure(code, `${what}: ${message}.`, `${fix}${more}`);
 }
 
-function failure(code: LookFailure['code'], message: string, fix: string): LookFailure {
+function failure(code: ProbeFailure['code'], message: string, fix: string): ProbeFailure {
   return { kind: 'failure', code, message, fix, said: '' };
 }
 
 interface Start {
   readonly kind: 'start';
   readonly task: ServerTask;
-  readonly foundIn: Extract<LookedAt, { kind: 'seen' }>['foundIn'];
+  readonly foundIn: Extract<ProbeResult, { kind: 'seen' }>['foundIn'];
 }
 
-function startFor(options: LookOptions, { paths }: Loaded): Start | LookFailure {
+function startFor(options: ProbeOptions, { paths }: Loaded): Start | ProbeFailure {
   const { server, client, command = [], env, cwd } = options;
   const [program, ...args] = command;
   if (program !== undefined) {
@@ -160,7 +160,7 @@ function shows(seen: Seen, values: readonly SecretValue[]): boolean {
 }
 
 /** What it shows would be written to a manifest, or to the pins. */
-function showsSecret(server: string): LookFailure {
+function showsSecret(server: string): ProbeFailure {
   const message = `\`${server}\` shows a secret that it was given, in its tools or instructions.`;
   const fix = 'Do not use this server; change the secret.';
   return failure('SUB_SERVER_LOOK', message, fix);

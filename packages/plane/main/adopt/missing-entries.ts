@@ -8,7 +8,7 @@ interface Lost {
 }
 
 /** A whole sentence; undefined when nothing is missing. */
-export function lostWords({ path, missing, original }: Lost): string | undefined {
+export function missingEntriesText({ path, missing, original }: Lost): string | undefined {
   if (missing.length === 0) return undefined;
   const names = missing.map(({ name }) => name).join(', ');
   const where = original === undefined ? '' : ` The config as it was before is in ${original}.`;

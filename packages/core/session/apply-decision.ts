@@ -88,7 +88,7 @@ function emitGrants(context: Context, step: Step, decided: DecidedCall): void {
 }
 
 /** Forwards what may pass, answers what may not. */
-export function carryOut(context: Context, step: Step, decided: DecidedCall): void {
+export function applyDecision(context: Context, step: Step, decided: DecidedCall): void {
   if (decided.outcome.decision.action !== 'ALLOW') return refuse(context, step, decided);
   if (context.exit !== undefined) return answerGone(context, step, decided);
   const { id, read, outcome } = decided;

@@ -1,9 +1,10 @@
 // Messages that are no call: what the gates want to see of them, and what becomes of them then.
 import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, resultLine } from './answers.ts';
+import { mergeNotes } from './content-notes.ts';
 import { type Context, eraOf, other, report, type Step } from './context.ts';
+import { hasDuplicateKeys } from './duplicate-keys.ts';
 import { LazyEnvelope } from './envelope.ts';
 import type { ContentNote, Guard, Passage, Passing, Way } from './guard.ts';
-import { mergedNotes } from './notes.ts';
 import { isObserved, isSpeech, isUnheard, UNHEARD } from './observe.ts';
 import { memberRange } from './peek/member.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
@@ -16,7 +17,6 @@ import type {
 } from './peek/types.ts';
 import type { Open } from './pending.ts';
 import { rewritten, spliced } from './rewrite.ts';
-import { hasTwins } from './twins.ts';
 import type { Side } from './types.ts';
 
 export type Refused = Extract<Passage, { kind: 'refused' }>;
@@ -155,7 +155,7 @@ function onwardOf(context: Context, step: Step, message: Message): Onward {
   const passing = new LazyPassing(message, text);
   const passage = wants ? passed(guard, step, passing) : HEARD;
   if (passage.kind === 'refused') return refusedBy(passage, message);
-  const note = mergedNotes([around?.note, passage.note]);
+  const note = mergeNotes([around?.note, passage.note]);
   // Whoever has looked at it has seen the last of two namesakes: nobody may get the first.
   const isClear = passage.kind === 'same' && !isAmbiguous(passing, { text, isHeard });
   if (isClear) return asItIs(note);
@@ -199,7 +199,7 @@ interface Looked {
 function isAmbiguous(passing: LazyPassing, { text, isHeard }: Looked): boolean {
   if (!passing.isRead && !isHeard) return false;
   const written = text();
-  return written !== undefined && hasTwins(written, passing.value);
+  return written !== undefined && hasDuplicateKeys(written, passing.value);
 }
 
 const NOT_REPLACED: Refused = {
@@ -222,7 +222,7 @@ function onwardUnseen(context: Context, step: Step, message: Message): Onward {
   const passage = guard.unseen(wayFrom(step.from), message.kind, message.method);
   const why = refusalOf(passage);
   if (why !== undefined) return refusedBy(why, message);
-  return { kind: 'as_is', note: mergedNotes([passage.note]) };
+  return { kind: 'as_is', note: mergeNotes([passage.note]) };
 }
 
 /** Why a message may not pass unseen. Nobody can change what nobody has seen. */
@@ -232,7 +232,7 @@ export function refusalOf(passage: Passage): Refused | undefined {
 }
 
 function refusedBy(why: Refused, message: Message): Onward {
-  return { kind: 'refused', why, message, note: mergedNotes([why.note]) };
+  return { kind: 'refused', why, message, note: mergeNotes([why.note]) };
 }
 
 export function wayFrom(from: Side): Way {

@@ -5,7 +5,7 @@ import { policiesIn, type Snapshot } from '@subluminal/core/policy';
 import type { ApprovalAnswer, Approver } from '@subluminal/core/session';
 import type { Approvals } from './approvals.ts';
 
-export interface PeopleOptions {
+export interface LazyApprovalsOptions {
   /** `$SUB_HOME`. */
   readonly home: string;
   readonly producer: Producer;
@@ -13,7 +13,7 @@ export interface PeopleOptions {
 }
 
 /** What a running shim does with what people say. */
-export interface PeoplePeer {
+export interface LazyApprovalsPeer {
   readonly now: () => number;
   readonly record: (body: EventBody<'approval'>) => void;
   readonly answer: (callId: string, answer: ApprovalAnswer) => void;
@@ -21,11 +21,11 @@ export interface PeoplePeer {
   readonly waited: (waitedMs: number) => void;
 }
 
-export interface People {
+export interface LazyApprovals {
   readonly approver: Approver;
   /** Must be done before a session works by this policy, and by gates that may ask. */
   prepare(snapshot: Snapshot, mayAsk: boolean): Promise<void>;
-  start(peer: PeoplePeer): void;
+  start(peer: LazyApprovalsPeer): void;
   hold(callId: string, bytes: Uint8Array): void;
   /** The bytes of a held call; they are not kept any longer. */
   release(callId: string): Uint8Array | undefined;
@@ -37,11 +37,11 @@ export interface People {
 
 const NONE: readonly string[] = [];
 
-class LazyPeople implements People {
-  readonly #options: PeopleOptions;
+class LazyPeople implements LazyApprovals {
+  readonly #options: LazyApprovalsOptions;
   readonly #held = new Map<string, Uint8Array>();
   #approvals: Approvals | undefined;
-  #peer: PeoplePeer | undefined;
+  #peer: LazyApprovalsPeer | undefined;
 
   readonly approver: Approver = {
     granted: (query, ruleIds) => this.#approvals?.granted(query, ruleIds) ?? NONE,
@@ -49,7 +49,7 @@ class LazyPeople implements People {
     ask: (wanted) => this.#approvals?.ask(wanted),
   };
 
-  constructor(options: PeopleOptions) {
+  constructor(options: LazyApprovalsOptions) {
     this.#options = options;
   }
 
@@ -61,7 +61,7 @@ class LazyPeople implements People {
     this.#approvals ??= new Loaded({ ...this.#options, peer: () => this.#peer });
   }
 
-  start(peer: PeoplePeer): void {
+  start(peer: LazyApprovalsPeer): void {
     this.#peer = peer;
   }
 
@@ -89,6 +89,6 @@ class LazyPeople implements People {
   }
 }
 
-export function createPeople(options: PeopleOptions): People {
+export function createLazyApprovals(options: LazyApprovalsOptions): LazyApprovals {
   return new LazyPeople(options);
 }

@@ -125,6 +125,6 @@ function tried<T>(act: () => T, otherwise: T): T {
   }
 }
 
-export function soundGuard(guard: Guard | undefined, enforcing: boolean): Guard | undefined {
+export function failClosedGuard(guard: Guard | undefined, enforcing: boolean): Guard | undefined {
   return guard === undefined ? undefined : new SoundGuard(guard, enforcing);
 }

@@ -8,7 +8,7 @@ const FINDING_LENGTH_MAX = 200;
 const ACTIONS: readonly ContentNote['action'][] = ['tag', 'redact', 'ask', 'block'];
 
 /** One note of several: the strongest action, and every finding once. */
-export function mergedNotes(notes: readonly (ContentNote | undefined)[]): ContentNote | undefined {
+export function mergeNotes(notes: readonly (ContentNote | undefined)[]): ContentNote | undefined {
   const given = notes.filter((note) => note !== undefined);
   if (given.length === 0) return undefined;
   const findings = new Set<string>();

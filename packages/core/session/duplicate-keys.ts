@@ -2,7 +2,7 @@
 import { BACKSLASH } from '../canon/units.ts';
 
 /** Whether an object of this text has a key twice; `value` is what the text was parsed to. */
-export function hasTwins(text: string, value: unknown): boolean {
+export function hasDuplicateKeys(text: string, value: unknown): boolean {
   return writtenMembers(text) !== membersIn(value);
 }
 

@@ -11,7 +11,7 @@ interface Shown {
   readonly redact: (text: string) => string;
 }
 
-export function shownDiff({ before, after, redact }: Shown): string {
+export function redactedDiff({ before, after, redact }: Shown): string {
   const { path } = before.file;
   const touched = touchedIn(before, after);
   const names = new Set([...before.entries, ...after.entries].map(({ name }) => name));

@@ -3,9 +3,9 @@ import type { Decision } from '@subluminal/contracts';
 import { candidatesFor, type Snapshot } from '../policy/compile/snapshot.ts';
 import { countsAcrossServers } from '../policy/decide/scope.ts';
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
+import { mergeNotes } from './content-notes.ts';
 import type { Context, Step } from './context.ts';
 import type { Judgement } from './gates.ts';
-import { mergedNotes } from './notes.ts';
 import type { HubAnswer, Question } from './types.ts';
 
 const UNANSWERED = {
@@ -61,7 +61,7 @@ export function answerFor(step: Step): HubAnswer | undefined {
 }
 
 /** What the hub decided. Where it said nothing, the profile decides. */
-export function sharedOutcome(context: Context, step: Step): Judgement {
+export function outcomeAtHub(context: Context, step: Step): Judgement {
   const answer = answerFor(step);
   return hubOutcome(context, answer?.outcome);
 }
@@ -70,7 +70,7 @@ export function hubOutcome(context: Context, outcome: HubAnswer['outcome']): Jud
   if (outcome === undefined) return unanswered(context);
   const { content, ...said } = outcome;
   const judged = { ...said, state: context.state };
-  return content === undefined ? judged : { ...judged, content: mergedNotes([content]) };
+  return content === undefined ? judged : { ...judged, content: mergeNotes([content]) };
 }
 
 function unanswered({ state, enforcing, config }: Context): Outcome<PolicyState> {

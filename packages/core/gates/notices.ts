@@ -1,9 +1,9 @@
 // What was noticed and not yet told. Each thing is told once in a session, however often it is seen.
 import { visible } from '../policy/visible.ts';
 import type { SurfaceNotice } from '../session/guard.ts';
-import { clean } from './say.ts';
+import { clean } from './verdicts.ts';
 
-export interface Board {
+export interface NoticeBoard {
   tell(notice: SurfaceNotice): void;
   take(): readonly SurfaceNotice[];
 }
@@ -13,7 +13,7 @@ const KNOWN_MAX = 5_000;
 const NAME_MAX = 200;
 const NONE: readonly SurfaceNotice[] = [];
 
-export function createBoard(redact: () => (text: string) => string): Board {
+export function createNoticeBoard(redact: () => (text: string) => string): NoticeBoard {
   const known = new Set<string>();
   let waiting: SurfaceNotice[] = [];
   return {

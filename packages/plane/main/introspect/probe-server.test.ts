@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isObject } from '@subluminal/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type LookedAt, type LookOptions, lookAtServer } from './look.ts';
+import { type ProbeOptions, type ProbeResult, probeServer } from './probe-server.ts';
 
 const resolved = createRequire(import.meta.url).resolve;
 const EVERYTHING = resolved('@modelcontextprotocol/server-everything/dist/index.js');
@@ -27,10 +27,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function look(more: Partial<LookOptions> = {}): Promise<LookedAt> {
+function look(more: Partial<ProbeOptions> = {}): Promise<ProbeResult> {
   const env = { PATH: process.env['PATH'], HOME: folder, SUB_HOME: home, SUB_RUN_ID: 'run-1' };
   const asked = { server: 'files', env, cwd: project, timeoutMs: 30_000, version: '1' };
-  return lookAtServer({ ...asked, ...more });
+  return probeServer({ ...asked, ...more });
 }
 
 function scripted(script: object): readonly string[] {
@@ -42,12 +42,12 @@ function scripted(script: object): readonly string[] {
 const names = (items: readonly unknown[]): readonly unknown[] =>
   items.map((item) => (isObject(item) ? item['name'] : undefined));
 
-function seenOf(looked: LookedAt) {
+function seenOf(looked: ProbeResult) {
   if (looked.kind !== 'seen') throw new Error(JSON.stringify(looked));
   return looked.seen;
 }
 
-function failureOf(looked: LookedAt) {
+function failureOf(looked: ProbeResult) {
   if (looked.kind !== 'failure') throw new Error(JSON.stringify(looked));
   return looked;
 }

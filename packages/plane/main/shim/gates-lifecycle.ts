@@ -15,7 +15,7 @@ import { loadManifest, watchManifest } from '../../surface/index.ts';
 import type { FinderOptions } from '../protect/finder-options.ts';
 import type { Gates } from './gates.ts';
 
-export interface GuardingOptions {
+export interface GatesLifecycleOptions {
   readonly serverName: string;
   /** `$SUB_HOME`. */
   readonly home: string;
@@ -38,7 +38,7 @@ export interface GuardingOptions {
   readonly protects: FinderOptions;
 }
 
-export interface GuardingPeer {
+export interface GatesPeer {
   /** Other gates hold, from the next message on. */
   use(guard: Guard | undefined): void;
   warn(text: string): void;
@@ -58,14 +58,14 @@ interface Inforce {
 
 const MANIFEST_EVERY_MS = 1_000;
 
-export class Guarding {
-  readonly #options: GuardingOptions;
+export class GatesLifecycle {
+  readonly #options: GatesLifecycleOptions;
   readonly #now: Inforce;
   #gates: Gates | undefined;
-  #peer: GuardingPeer | undefined;
+  #peer: GatesPeer | undefined;
   #watch: { stop(): void } | undefined;
 
-  constructor(options: GuardingOptions, manifest: Manifest | undefined) {
+  constructor(options: GatesLifecycleOptions, manifest: Manifest | undefined) {
     this.#options = options;
     const { snapshot, identity } = options;
     const isMeant = selects(snapshot.document.selectors, identity);
@@ -117,7 +117,7 @@ export class Guarding {
     return content !== undefined || (taint !== undefined && !hasHub);
   }
 
-  start(peer: GuardingPeer): void {
+  start(peer: GatesPeer): void {
     this.#peer = peer;
     this.#gates?.start(peer);
     const { manifests: folder, serverName: server, profile } = this.#options;
@@ -168,19 +168,19 @@ export class Guarding {
 }
 
 type Opened =
-  | { readonly ok: true; readonly guarding: Guarding; readonly warning?: string }
+  | { readonly ok: true; readonly guarding: GatesLifecycle; readonly warning?: string }
   | { readonly ok: false; readonly message: string };
 
 /** In production, a manifest that cannot be read keeps the server from starting. */
-export async function openGuarding(options: GuardingOptions): Promise<Opened> {
+export async function openGates(options: GatesLifecycleOptions): Promise<Opened> {
   const { manifests: folder, serverName: server, profile } = options;
   const loaded = await loadManifest({ folder, server, profile });
   if (loaded.kind === 'problems') {
     const { formatProblem } = await import('@subluminal/core/policy');
     const message = loaded.problems.map((problem) => formatProblem(problem)).join('\n');
     if (profile === 'production') return { ok: false, message };
-    return { ok: true, guarding: new Guarding(options, undefined), warning: message };
+    return { ok: true, guarding: new GatesLifecycle(options, undefined), warning: message };
   }
   const manifest = loaded.kind === 'manifest' ? loaded.manifest : undefined;
-  return { ok: true, guarding: new Guarding(options, manifest) };
+  return { ok: true, guarding: new GatesLifecycle(options, manifest) };
 }

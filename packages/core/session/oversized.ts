@@ -2,7 +2,7 @@
 import { type Context, other, type Step } from './context.ts';
 import type { Passing } from './guard.ts';
 import { isSpeech, isUnheard, UNHEARD } from './observe.ts';
-import { isWatched, type Refused, refusalOf, wayFrom } from './passing.ts';
+import { isWatched, type Refused, refusalOf, wayFrom } from './other-messages.ts';
 import type { OutlineSoFar } from './peek/outline.ts';
 import type { Pending } from './pending.ts';
 
