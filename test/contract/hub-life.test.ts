@@ -21,7 +21,7 @@ beforeAll(ensureBuilt);
 
 const RUNNER = fileURLToPath(new URL('../../tools/run.mjs', import.meta.url));
 const HUB = fileURLToPath(
-  new URL('../../packages/plane/hub/testing/hub-process.ts', import.meta.url),
+  new URL('../../packages/plane/services/hub/testing/hub-process.ts', import.meta.url),
 );
 
 const at = (path: string) => ({

@@ -240,7 +240,7 @@ it('starts without loading what a policy of names does not need', () => {
     'cel-js',
     'sqlite',
     'commander',
-    'plane/ledger',
+    'plane/stores/ledger',
   ]) {
     expect(inputs.filter((path) => path?.includes(heavy))).toEqual([]);
   }

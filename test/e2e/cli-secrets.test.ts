@@ -354,7 +354,7 @@ describe('a server', () => {
   test('that has no such secret starts without loading the store', () => {
     const bundle = readFileSync(join(ROOT, 'packages/cli/dist/shim.js'), 'utf8');
     const inputs = [...bundle.matchAll(/^\/\/ (\S+\.ts)$/gm)].map(([, path = '']) => path);
-    expect(inputs).toContain('packages/plane/vault/resolve.ts');
+    expect(inputs).toContain('packages/plane/stores/vault/resolve.ts');
     const heavy = ['vault/store/', 'vault/sources/', 'vault/keychain.ts'];
     expect(inputs.filter((path) => heavy.some((part) => path.includes(part)))).toEqual([]);
   });

@@ -7,10 +7,6 @@ export interface PackageLayout {
   readonly thirdParty: readonly string[];
   /** No clock, no randomness, no I/O. */
   readonly pure: boolean;
-  /** Sibling folders don't import each other, except from this one, which wires them. */
-  readonly wiring?: string;
-  /** Folders at the bottom: all others may import them, and each those that stand before it. */
-  readonly bottom?: readonly string[];
 }
 
 export const SCOPE = '@subluminal/';
@@ -36,8 +32,6 @@ export const PACKAGES: { readonly [name: string]: PackageLayout } = {
       'ws',
     ],
     pure: false,
-    wiring: 'main',
-    bottom: ['os', 'crypto'],
   },
   steward: { below: ['contracts', 'core'], thirdParty: [], pure: false },
   web: { below: ['contracts'], thirdParty: [], pure: false },

@@ -5,13 +5,6 @@ import { type Import, importsOf } from '../imports.ts';
 import { PACKAGES, SCOPE } from '../layout.ts';
 import type { Finding, Source } from '../source.ts';
 
-interface Place {
-  /** The folder under `packages/`, or undefined outside of them. */
-  readonly packageName: string | undefined;
-  /** The first folder inside the package, or undefined for a file at its root. */
-  readonly folder: string | undefined;
-}
-
 const BUILTINS = new Set(builtinModules);
 
 export function layers(source: Source): readonly Finding[] {
@@ -45,42 +38,24 @@ function layoutOf({ packageName }: Source) {
 }
 
 function relativeProblem(source: Source, specifier: string): string | undefined {
-  const from = placeOf(source.path);
+  const from = packageOf(source.path);
   const path = posix.join(posix.dirname(source.path), specifier);
-  const to = placeOf(path);
+  const to = packageOf(path);
   if (!source.isTest && path.includes('/testing/')) return `only tests import ${specifier}`;
-  if (from.packageName === to.packageName) return siblingProblem(source, from, to);
-  if (to.packageName !== undefined) {
-    return `reaches into packages/${to.packageName} by path; import ${SCOPE}${to.packageName}/… instead`;
+  if (from === to) return undefined;
+  if (to !== undefined) {
+    return `reaches into packages/${to} by path; import ${SCOPE}${to}/… instead`;
   }
   return source.isTest ? undefined : `leaves its package: ${specifier}`;
 }
 
 function workspaceProblem(source: Source, specifier: string): string | undefined {
-  const [name = '', folder] = specifier.slice(SCOPE.length).split('/');
-  const from = placeOf(source.path);
-  if (from.packageName === undefined) return undefined;
-  if (from.packageName === name) return siblingProblem(source, from, { packageName: name, folder });
-  if (PACKAGES[from.packageName]?.below.includes(name)) return undefined;
-  return `packages/${from.packageName} may not import ${SCOPE}${name}`;
-}
-
-/** Inside a package with a wiring folder, the others know nothing of each other. */
-function siblingProblem(source: Source, from: Place, to: Place): string | undefined {
-  const { wiring, bottom = [] } = layoutOf(source) ?? {};
-  if (wiring === undefined || source.isTest) return undefined;
-  if (from.folder === wiring || to.folder === undefined || from.folder === to.folder) {
-    return undefined;
-  }
-  if (bottom.includes(to.folder) && !isAbove(bottom, to.folder, from.folder)) return undefined;
-  return `${from.folder ?? 'the root'} may not import ${to.folder}; only ${wiring}/ wires folders together`;
-}
-
-/** Whether the one folder stands above the other at the bottom. */
-function isAbove(bottom: readonly string[], one: string, other: string | undefined): boolean {
-  return (
-    other !== undefined && bottom.includes(other) && bottom.indexOf(one) > bottom.indexOf(other)
-  );
+  const [name = ''] = specifier.slice(SCOPE.length).split('/');
+  const from = packageOf(source.path);
+  if (from === undefined) return undefined;
+  if (from === name) return source.isTest ? undefined : 'imports its own package by name';
+  if (PACKAGES[from]?.below.includes(name)) return undefined;
+  return `packages/${from} may not import ${SCOPE}${name}`;
 }
 
 function thirdPartyProblem(
@@ -97,8 +72,8 @@ function thirdPartyProblem(
   return `packages/${source.packageName} ${verb} ${name}, which tools/tidy/layout.ts does not list`;
 }
 
-function placeOf(path: string): Place {
-  const [top, packageName, ...rest] = path.split('/');
-  if (top !== 'packages') return { packageName: undefined, folder: undefined };
-  return { packageName, folder: rest.length > 1 ? rest[0] : undefined };
+/** The folder under `packages/`, or undefined outside of them. */
+function packageOf(path: string): string | undefined {
+  const [top, name] = path.split('/');
+  return top === 'packages' ? name : undefined;
 }

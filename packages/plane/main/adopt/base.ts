@@ -1,7 +1,7 @@
 // A config as it would be without our edits.
-import { lookBefore } from '../../clients/store/before.ts';
-import { readConfigFile } from '../../clients/store/config-file.ts';
-import { keyOf, type Store } from '../../clients/store/ports.ts';
+import { lookBefore } from '../../services/clients/store/before.ts';
+import { readConfigFile } from '../../services/clients/store/config-file.ts';
+import { keyOf, type Store } from '../../services/clients/store/ports.ts';
 import type { FoundConfig } from './configs.ts';
 import { type AdoptProblem, adoptProblem, heldBy, withCode } from './problem.ts';
 

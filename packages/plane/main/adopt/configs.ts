@@ -10,8 +10,8 @@ import {
   type Place,
   type ReadConfig,
   type Scope,
-} from '../../clients/index.ts';
-import { readConfigFile } from '../../clients/store/config-file.ts';
+} from '../../services/clients/index.ts';
+import { readConfigFile } from '../../services/clients/store/config-file.ts';
 
 export interface FoundConfig {
   readonly kind: 'found';

@@ -1,7 +1,7 @@
 // `sub restore --forget`: configs that were governed and then deleted on purpose.
-import type { Client } from '../../clients/index.ts';
-import { listRecords } from '../../clients/store/record.ts';
-import { forgetRecord } from '../../clients/store/restore.ts';
+import type { Client } from '../../services/clients/index.ts';
+import { listRecords } from '../../services/clients/store/record.ts';
+import { forgetRecord } from '../../services/clients/store/restore.ts';
 import { type AdoptPlace, storeAt } from './place.ts';
 import { type AdoptProblem, heldBy, withCode } from './problem.ts';
 

@@ -6,10 +6,10 @@ import {
   type ServerEntry,
   type ShimCall,
   unresolved,
-} from '../../clients/index.ts';
-import { readDocument } from '../../clients/text/document.ts';
-import type { SecretBinding, Servers } from '../../config/index.ts';
-import { fitsCommand } from '../../vault/index.ts';
+} from '../../services/clients/index.ts';
+import { readDocument } from '../../services/clients/text/document.ts';
+import type { SecretBinding, Servers } from '../../stores/config/index.ts';
+import { fitsCommand } from '../../stores/vault/index.ts';
 import type { FoundConfig } from './configs.ts';
 import { hasComment } from './masked.ts';
 import { startsOwn } from './own-entry.ts';

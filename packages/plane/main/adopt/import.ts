@@ -6,11 +6,11 @@ import {
   type Rewritten,
   type ServerEntry,
   type ShimCall,
-} from '../../clients/index.ts';
-import { applyChange } from '../../clients/store/apply.ts';
-import { keyOf } from '../../clients/store/ports.ts';
-import type { OnStep } from '../../clients/store/step.ts';
-import type { Servers } from '../../config/index.ts';
+} from '../../services/clients/index.ts';
+import { applyChange } from '../../services/clients/store/apply.ts';
+import { keyOf } from '../../services/clients/store/ports.ts';
+import type { OnStep } from '../../services/clients/store/step.ts';
+import type { Servers } from '../../stores/config/index.ts';
 import { loadRedactor } from '../shim/redact.ts';
 import { baseOf } from './base.ts';
 import { type FoundConfig, findConfigs } from './configs.ts';

@@ -1,6 +1,6 @@
 // Shims of a `sub wrap` in a config that this home has no record of: the session may live all the
 // same, with another SUB_HOME.
-import type { ReadConfig } from '../../clients/index.ts';
+import type { ReadConfig } from '../../services/clients/index.ts';
 import { fallbackRunDir } from '../run/agent-file.ts';
 import { isWrapId, readWrapFile } from '../wrap/wrap-file.ts';
 import type { AdoptPlace } from './place.ts';

@@ -1,5 +1,7 @@
 // Entries that start a shim with options that weaken it, and that no `sub import` or `sub wrap` of this
 // home has written: whoever can write to the config, such as a repository, frees its server that way.
+
+import { realFile } from '../../os/index.ts';
 import {
   type ClientId,
   type EntryChange,
@@ -7,11 +9,10 @@ import {
   mayExpandTo,
   type ReadConfig,
   type ServerEntry,
-} from '../../clients/index.ts';
-import { keyOf, type Store } from '../../clients/store/ports.ts';
-import { listRecords, readRecord } from '../../clients/store/record.ts';
-import { sameData } from '../../clients/text/same.ts';
-import { realFile } from '../../os/index.ts';
+} from '../../services/clients/index.ts';
+import { keyOf, type Store } from '../../services/clients/store/ports.ts';
+import { listRecords, readRecord } from '../../services/clients/store/record.ts';
+import { sameData } from '../../services/clients/text/same.ts';
 import type { FoundConfig } from './configs.ts';
 import { isLiveSession } from './living-wrap.ts';
 import { type AdoptPlace, storeAt } from './place.ts';

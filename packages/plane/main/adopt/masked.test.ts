@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Format } from '../../clients/index.ts';
+import type { Format } from '../../services/clients/index.ts';
 import { masked } from './masked.ts';
 
 const NAMES = new Set(['files']);

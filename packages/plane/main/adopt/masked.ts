@@ -1,6 +1,6 @@
 // A config as it may be shown: its form and the values that are about to change, nothing else. What
 // stands beside them is where clients keep their secrets.
-import type { Format } from '../../clients/types.ts';
+import type { Format } from '../../services/clients/types.ts';
 import { MASK, maskedWords } from './masked-words.ts';
 import { replaceTokens, tokensIn } from './tokens.ts';
 

@@ -1,10 +1,10 @@
 // The environment of an entry is that of its shim: whatever tells the shim who acts must not be
 // settable there.
 import { expect, test } from 'vitest';
-import { clientOf, type ReadConfig } from '../../clients/index.ts';
-import { ciJob } from '../../identity/ci.ts';
-import { pod } from '../../identity/kubernetes.ts';
-import { thisSystem } from '../../identity/system.ts';
+import { clientOf, type ReadConfig } from '../../services/clients/index.ts';
+import { ciJob } from '../../stores/identity/ci.ts';
+import { pod } from '../../stores/identity/kubernetes.ts';
+import { thisSystem } from '../../stores/identity/system.ts';
 
 type Env = { readonly [name: string]: string | undefined };
 

@@ -2,8 +2,8 @@
 // for an argument: a script or a package of the project, a program in a folder of the PATH that the
 // entry brings along. Only what is certain counts.
 import { delimiter, isAbsolute, join } from 'node:path';
-import type { ServerEntry } from '../../clients/index.ts';
 import { isExecutable, realFile } from '../../os/index.ts';
+import type { ServerEntry } from '../../services/clients/index.ts';
 import { type OwnCall, ownProgram } from './own-program.ts';
 
 export interface Asking {

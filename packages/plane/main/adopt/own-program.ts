@@ -1,7 +1,8 @@
 // How a config names `sub`: by the runtime and the script, absolute and free of links, because a
 // client starts its servers from any folder, and a link may lead elsewhere tomorrow.
-import { governedOf } from '../../clients/index.ts';
+
 import { realFile } from '../../os/index.ts';
+import { governedOf } from '../../services/clients/index.ts';
 
 export interface OwnCall {
   /** `process.execPath` */

@@ -1,10 +1,10 @@
 // What adoption works with: one user, one project, and the store of what was changed.
 import { createHash } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
-import type { Place } from '../../clients/index.ts';
-import type { Store } from '../../clients/store/ports.ts';
-import { type HomePaths, userHome } from '../../config/index.ts';
-import { processInfo, type System, thisSystem } from '../../identity/index.ts';
+import type { Place } from '../../services/clients/index.ts';
+import type { Store } from '../../services/clients/store/ports.ts';
+import { type HomePaths, userHome } from '../../stores/config/index.ts';
+import { processInfo, type System, thisSystem } from '../../stores/identity/index.ts';
 import { pidSpace } from '../run/pid-space.ts';
 
 export interface AdoptPlace {

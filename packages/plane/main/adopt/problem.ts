@@ -1,8 +1,8 @@
 // What keeps adoption from doing its work, with the code that users see.
 import { basename } from 'node:path';
 import type { SubCode } from '@subluminal/contracts';
-import type { ConfigProblem } from '../../clients/index.ts';
-import type { Holder } from '../../clients/store/lock.ts';
+import type { ConfigProblem } from '../../services/clients/index.ts';
+import type { Holder } from '../../services/clients/store/lock.ts';
 
 export interface AdoptProblem {
   readonly kind: 'refused';

@@ -1,9 +1,9 @@
 // Configs that only a record tells of: named by their path once, or of another project.
 import { dirname } from 'node:path';
-import { type Client, type ConfigProblem, clientOf } from '../../clients/index.ts';
-import { readConfigFile } from '../../clients/store/config-file.ts';
-import type { Store } from '../../clients/store/ports.ts';
-import { type FoundRecord, listRecords } from '../../clients/store/record.ts';
+import { type Client, type ConfigProblem, clientOf } from '../../services/clients/index.ts';
+import { readConfigFile } from '../../services/clients/store/config-file.ts';
+import type { Store } from '../../services/clients/store/ports.ts';
+import { type FoundRecord, listRecords } from '../../services/clients/store/record.ts';
 import type { FoundConfig } from './configs.ts';
 
 /** Without those whose keys or paths are known already. */

@@ -1,7 +1,7 @@
 // A change of a config for people to look at: a diff that shows no value but those that change.
-import type { Format, ReadConfig, ServerEntry } from '../../clients/index.ts';
-import { unifiedDiff } from '../../clients/text/diff.ts';
-import { readDocument } from '../../clients/text/document.ts';
+import type { Format, ReadConfig, ServerEntry } from '../../services/clients/index.ts';
+import { unifiedDiff } from '../../services/clients/text/diff.ts';
+import { readDocument } from '../../services/clients/text/document.ts';
 import { masked, type Range } from './masked.ts';
 import { entryKey } from './server-state.ts';
 

@@ -1,7 +1,7 @@
 // Before any other command: what killed processes have left in configs is put right, or told to those
 // who only look.
 
-import { leftBehind, type Repaired, repairAll } from '../../clients/store/repair.ts';
+import { leftBehind, type Repaired, repairAll } from '../../services/clients/store/repair.ts';
 import { livingAgents } from '../run/living-agents.ts';
 import { runOfWrap } from '../wrap/wrap-file.ts';
 import { missingEntriesText } from './missing-entries.ts';

@@ -7,15 +7,15 @@ import {
   clientOf,
   type MovedSecret,
   type ReadConfig,
-} from '../../clients/index.ts';
-import { livingOwner, undoOf } from '../../clients/store/before.ts';
-import { readConfigFile } from '../../clients/store/config-file.ts';
-import { keyOf, type Store } from '../../clients/store/ports.ts';
-import { type FoundRecord, listRecords, readBackup } from '../../clients/store/record.ts';
-import { releaseConfig } from '../../clients/store/release.ts';
-import { type RestoreResult, restoreRecord } from '../../clients/store/restore.ts';
-import type { OnStep } from '../../clients/store/step.ts';
-import { takeOut } from '../../clients/store/take-out.ts';
+} from '../../services/clients/index.ts';
+import { livingOwner, undoOf } from '../../services/clients/store/before.ts';
+import { readConfigFile } from '../../services/clients/store/config-file.ts';
+import { keyOf, type Store } from '../../services/clients/store/ports.ts';
+import { type FoundRecord, listRecords, readBackup } from '../../services/clients/store/record.ts';
+import { releaseConfig } from '../../services/clients/store/release.ts';
+import { type RestoreResult, restoreRecord } from '../../services/clients/store/restore.ts';
+import type { OnStep } from '../../services/clients/store/step.ts';
+import { takeOut } from '../../services/clients/store/take-out.ts';
 import { loadRedactor } from '../shim/redact.ts';
 import { type FoundConfig, findConfigs } from './configs.ts';
 import { livingWrap } from './living-wrap.ts';

@@ -9,7 +9,7 @@ import type {
   Rewritten,
   ServerEntry,
   ShimCall,
-} from '../../clients/index.ts';
+} from '../../services/clients/index.ts';
 import { entryKey, flagIn } from './server-state.ts';
 
 interface RewriteWish {

@@ -1,5 +1,5 @@
 // What becomes of the calls to one server of a config.
-import type { ReadConfig, ServerEntry } from '../../clients/index.ts';
+import type { ReadConfig, ServerEntry } from '../../services/clients/index.ts';
 import { type Asking, startsOwn } from './own-entry.ts';
 
 /**

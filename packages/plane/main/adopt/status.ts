@@ -1,7 +1,7 @@
 // `sub status`: which servers of which clients are governed.
-import { CLIENTS } from '../../clients/index.ts';
-import { isAlive, keyOf, type Store } from '../../clients/store/ports.ts';
-import { readRecord } from '../../clients/store/record.ts';
+import { CLIENTS } from '../../services/clients/index.ts';
+import { isAlive, keyOf, type Store } from '../../services/clients/store/ports.ts';
+import { readRecord } from '../../services/clients/store/record.ts';
 import { type FoundConfig, findConfigs } from './configs.ts';
 import { type LooseOptions, looseIn } from './loose-entry.ts';
 import type { OwnCall } from './own-program.ts';

@@ -1,6 +1,6 @@
 // The strings and comments of a config, one after the other. By hand: a string of some megabytes is
 // more than a regular expression takes. Comments are found so that a quote in one begins no string.
-import type { Format } from '../../clients/types.ts';
+import type { Format } from '../../services/clients/types.ts';
 
 interface Token {
   readonly start: number;

@@ -1,9 +1,9 @@
 // `sub unwrap`: the configs that a `sub wrap` has left rewritten.
-import { CLIENTS, type EntryChange } from '../../clients/index.ts';
-import { livingOwner } from '../../clients/store/before.ts';
-import { keyOf, type Store } from '../../clients/store/ports.ts';
-import { type FoundRecord, listRecords } from '../../clients/store/record.ts';
-import { restoreRecord } from '../../clients/store/restore.ts';
+import { CLIENTS, type EntryChange } from '../../services/clients/index.ts';
+import { livingOwner } from '../../services/clients/store/before.ts';
+import { keyOf, type Store } from '../../services/clients/store/ports.ts';
+import { type FoundRecord, listRecords } from '../../services/clients/store/record.ts';
+import { restoreRecord } from '../../services/clients/store/restore.ts';
 import { findConfigs } from './configs.ts';
 import { missingEntriesText } from './missing-entries.ts';
 import { type AdoptPlace, clientPlace, storeAt } from './place.ts';

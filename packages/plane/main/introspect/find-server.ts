@@ -12,8 +12,8 @@ import {
   findClient,
   type ServerEntry,
   unresolved,
-} from '../../clients/index.ts';
-import { readDocument } from '../../clients/text/document.ts';
+} from '../../services/clients/index.ts';
+import { readDocument } from '../../services/clients/text/document.ts';
 import { type FoundConfig, findConfigs } from '../adopt/configs.ts';
 import { type AdoptPlace, clientPlace } from '../adopt/place.ts';
 

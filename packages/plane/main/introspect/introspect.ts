@@ -1,5 +1,5 @@
 // Starts a server, asks it what it offers, and ends it: nothing of it is left when this is over.
-import { readChunks, type StopReason, supervise } from '../../stdio/index.ts';
+import { readChunks, type StopReason, supervise } from '../../services/stdio/index.ts';
 import { converse } from './converse.ts';
 import { createDialogue } from './dialogue.ts';
 import type { Seen } from './seen.ts';

@@ -7,8 +7,12 @@ import {
   loadConfig,
   secretSettings,
   userHome,
-} from '../../config/index.ts';
-import { type ResolvedSecrets, resolveBindings, type SecretProblem } from '../../vault/index.ts';
+} from '../../stores/config/index.ts';
+import {
+  type ResolvedSecrets,
+  resolveBindings,
+  type SecretProblem,
+} from '../../stores/vault/index.ts';
 import { RUN_ENV_VARS, TOKEN_VAR } from '../wrap/env-vars.ts';
 import { findServer } from './find-server.ts';
 import { introspect } from './introspect.ts';

@@ -2,8 +2,8 @@
 // hostile text, and a shim's client would not show it on a terminal either.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { type RunningServer, SHIM_MARK } from '../../stdio/index.ts';
-import { readProcess } from '../../stdio/processes.ts';
+import { type RunningServer, SHIM_MARK } from '../../services/stdio/index.ts';
+import { readProcess } from '../../services/stdio/processes.ts';
 
 export interface ServerTask {
   readonly command: string;

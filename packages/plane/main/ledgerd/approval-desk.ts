@@ -11,7 +11,7 @@ import {
   type SubCode,
 } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
-import type { ApiDesk, DeskFault } from '../../api/index.ts';
+import type { ApiDesk, DeskFault } from '../../services/api/index.ts';
 import {
   type Damaged,
   type Decided,
@@ -24,7 +24,7 @@ import {
   isProblem,
   type Owner,
   type StoreProblem,
-} from '../../approvals/index.ts';
+} from '../../stores/approvals/index.ts';
 
 interface DeskOptions {
   readonly desk: Desk;

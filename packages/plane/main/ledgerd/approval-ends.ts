@@ -1,10 +1,16 @@
 // Ends of requests that nobody else puts on record: a shim records what it waits for, but it may be
 // gone when a person answers, or when the time is up.
 import { type ApprovalEnd, eventWriter, parseEventLine } from '@subluminal/contracts';
-import { type Desk, type Entry, isProblem, type Owner, type Stop } from '../../approvals/index.ts';
-import type { IngestServer } from '../../ingest/index.ts';
-import type { StoreReader } from '../../ledger/index.ts';
 import { readRegularFile } from '../../os/index.ts';
+import type { IngestServer } from '../../services/ingest/index.ts';
+import {
+  type Desk,
+  type Entry,
+  isProblem,
+  type Owner,
+  type Stop,
+} from '../../stores/approvals/index.ts';
+import type { StoreReader } from '../../stores/ledger/index.ts';
 
 interface EndsOptions {
   readonly desk: Desk;

@@ -3,12 +3,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
-import type { Api, ApiDesk, Callback, Callbacks } from '../../api/index.ts';
-import type { Desk, Owner } from '../../approvals/index.ts';
-import type { Env } from '../../config/index.ts';
-import { processInfo, thisSystem } from '../../identity/index.ts';
-import type { IngestServer } from '../../ingest/index.ts';
-import type { Ledger } from '../../ledger/index.ts';
+import type { Api, ApiDesk, Callback, Callbacks } from '../../services/api/index.ts';
+import type { IngestServer } from '../../services/ingest/index.ts';
+import type { Desk, Owner } from '../../stores/approvals/index.ts';
+import type { Env } from '../../stores/config/index.ts';
+import { processInfo, thisSystem } from '../../stores/identity/index.ts';
+import type { Ledger } from '../../stores/ledger/index.ts';
 import type { Ends } from './approval-ends.ts';
 import { fetchSecrets } from './channel-secrets.ts';
 import type { Channels } from './channels.ts';
@@ -31,7 +31,7 @@ export interface Approvals {
 /** Nothing, when the queue cannot be opened: the ledger works without. */
 export async function openApprovals(options: ApprovalsOptions): Promise<Approvals> {
   const { home, server, log } = options;
-  const { isProblem, openDesk } = await import('../../approvals/index.ts');
+  const { isProblem, openDesk } = await import('../../stores/approvals/index.ts');
   const desk = openDesk({
     home: home.paths.home,
     ports: { nowMs: Date.now, uuid: uuidv7, warn: log, ...owners() },
@@ -110,7 +110,7 @@ async function openAddress(
 ): Promise<Api | undefined> {
   const listen = home.approvals?.listen ?? null;
   if (listen === null || callbacks.size === 0) return undefined;
-  const { openCallbacks } = await import('../../api/index.ts');
+  const { openCallbacks } = await import('../../services/api/index.ts');
   const opened = await openCallbacks({ callbacks, ...listen });
   if (!opened.ok) {
     log(`approvals.listen is not served: ${opened.message} ${opened.fix}`);

@@ -8,8 +8,8 @@ import {
   readSecretRef,
   secretSettings,
   userHome,
-} from '../../config/index.ts';
-import { resolveBindings } from '../../vault/index.ts';
+} from '../../stores/config/index.ts';
+import { resolveBindings } from '../../stores/vault/index.ts';
 
 interface Place {
   readonly config: Config;

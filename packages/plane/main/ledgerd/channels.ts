@@ -1,5 +1,5 @@
 // The ways to reach people that the configuration names, run by the daemon.
-import type { Callback, Callbacks } from '../../api/index.ts';
+import type { Callback, Callbacks } from '../../services/api/index.ts';
 import {
   type Desk,
   desktop,
@@ -10,8 +10,8 @@ import {
   WEBHOOK_BODY_BYTES_MAX,
   webhook,
   webhookAnswers,
-} from '../../approvals/index.ts';
-import type { ApprovalSettings, Env } from '../../config/index.ts';
+} from '../../stores/approvals/index.ts';
+import type { ApprovalSettings, Env } from '../../stores/config/index.ts';
 import type { ChannelSecrets } from './channel-secrets.ts';
 
 interface ChannelsOptions {

@@ -3,10 +3,10 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Bench, question } from '../../approvals/testing/bench.ts';
-import { createLedgerClient } from '../../ingest/index.ts';
-import { Shim } from '../../ledger/testing/events.ts';
-import { tempFolder } from '../../ledger/testing/temp-ledger.ts';
+import { createLedgerClient } from '../../services/ingest/index.ts';
+import { Bench, question } from '../../stores/approvals/testing/bench.ts';
+import { Shim } from '../../stores/ledger/testing/events.ts';
+import { tempFolder } from '../../stores/ledger/testing/temp-ledger.ts';
 import { runLedgerd } from './daemon.ts';
 import { findLedger, isHomeFault, withReader, withWriter } from './index.ts';
 import { sweepApprovals } from './retention.ts';

@@ -1,9 +1,9 @@
 // `sub ledgerd`: the one writer of the ledger, from its start to an orderly end.
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ensurePrivateFolder } from '../../config/index.ts';
-import { answers, type IngestServer, openIngest } from '../../ingest/index.ts';
-import type { Ledger } from '../../ledger/index.ts';
+import { answers, type IngestServer, openIngest } from '../../services/ingest/index.ts';
+import { ensurePrivateFolder } from '../../stores/config/index.ts';
+import type { Ledger } from '../../stores/ledger/index.ts';
 import { openApprovals } from './approvals.ts';
 import { configFault, type HomeFault, homeFault, isHomeFault } from './fault.ts';
 import { findLedger, type LedgerHome, openWriter, type Whereabouts } from './home.ts';

@@ -1,7 +1,7 @@
 // What the user can mend about the ledger of a home.
 import type { SubCode } from '@subluminal/contracts';
-import type { ConfigProblem } from '../../config/index.ts';
-import { LedgerError } from '../../ledger/index.ts';
+import type { ConfigProblem } from '../../stores/config/index.ts';
+import { LedgerError } from '../../stores/ledger/index.ts';
 
 export interface HomeFault {
   readonly kind: 'fault';

@@ -1,7 +1,7 @@
 // Events as they are committed, for those who listen in this process.
 import { type Event, parseEventLine } from '@subluminal/contracts';
-import type { IngestServer } from '../../ingest/index.ts';
-import type { Ledger } from '../../ledger/index.ts';
+import type { IngestServer } from '../../services/ingest/index.ts';
+import type { Ledger } from '../../stores/ledger/index.ts';
 
 export interface FeedItem {
   readonly seq: number;

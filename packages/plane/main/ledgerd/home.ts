@@ -6,7 +6,7 @@ import {
   ensurePrivateFolder,
   type HomePaths,
   loadConfig,
-} from '../../config/index.ts';
+} from '../../stores/config/index.ts';
 import {
   fileWitness,
   type Ledger,
@@ -16,7 +16,7 @@ import {
   openSqliteStore,
   type StoreReader,
   type Witness,
-} from '../../ledger/index.ts';
+} from '../../stores/ledger/index.ts';
 import { configFault, faultsOf, type HomeFault, isHomeFault } from './fault.ts';
 import { findSigner } from './key.ts';
 

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { IngestServer } from '../../ingest/index.ts';
-import { type Ledger, RunSummarizer, type StoreReader } from '../../ledger/index.ts';
 import { readRegularFile } from '../../os/index.ts';
+import type { IngestServer } from '../../services/ingest/index.ts';
+import { type Ledger, RunSummarizer, type StoreReader } from '../../stores/ledger/index.ts';
 import type { Approvals } from './approvals.ts';
 import { LedgerFeed } from './feed.ts';
 import type { LedgerHome } from './home.ts';
@@ -36,7 +36,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const feed = new LedgerFeed(ledger, server, log);
   // Loaded only by a daemon that serves it.
-  const { openApi } = await import('../../api/index.ts');
+  const { openApi } = await import('../../services/api/index.ts');
   const opened = await openApi({
     reader: watched(ledger.store, () => server.touch()),
     take: (lines) => server.take(lines),

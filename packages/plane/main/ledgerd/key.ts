@@ -1,6 +1,6 @@
 // The key that the ledger is signed with.
 import type { Signer, Verifier } from '@subluminal/core/ports';
-import { ensureKeyFile, readKeyFile } from '../../crypto/index.ts';
+import { ensureKeyFile, readKeyFile } from '../../os/crypto/index.ts';
 import { type HomeFault, homeFault } from './fault.ts';
 
 /** The key of the ledger. A new ledger gets one; an old one without its key is not signed anew. */

@@ -1,7 +1,17 @@
 // The ledger and the spool as the socket wants them.
-import type { IngestLedger, IngestSpool, Judgement, PruneWish } from '../../ingest/index.ts';
-import { BATCH_LINES_MAX, type Ledger, LedgerError, OWN_PRODUCER } from '../../ledger/index.ts';
-import { dropSpool, listSpool, readSpool } from '../../sink/index.ts';
+import type {
+  IngestLedger,
+  IngestSpool,
+  Judgement,
+  PruneWish,
+} from '../../services/ingest/index.ts';
+import { dropSpool, listSpool, readSpool } from '../../services/sink/index.ts';
+import {
+  BATCH_LINES_MAX,
+  type Ledger,
+  LedgerError,
+  OWN_PRODUCER,
+} from '../../stores/ledger/index.ts';
 
 /** Nothing that a later try could change. */
 const FINAL: ReadonlySet<string> = new Set([

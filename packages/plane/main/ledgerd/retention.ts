@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
-import type { Config } from '../../config/index.ts';
-import type { Ledger, PruneRequest } from '../../ledger/index.ts';
+import type { Config } from '../../stores/config/index.ts';
+import type { Ledger, PruneRequest } from '../../stores/ledger/index.ts';
 
 export const DAY_MS = 86_400_000;
 /** How long what has ended in the queue of approvals is kept; the ledger has it for longer. */
@@ -45,7 +45,7 @@ export async function sweepApprovals(
   keepDays = APPROVALS_DAYS,
 ): Promise<number> {
   if (!['approvals', 'grants'].some((folder) => existsSync(join(home, folder)))) return 0;
-  const { isProblem, openDesk } = await import('../../approvals/index.ts');
+  const { isProblem, openDesk } = await import('../../stores/approvals/index.ts');
   const desk = openDesk({ home, ports: { nowMs: () => nowMs, uuid: uuidv7 } });
   if (isProblem(desk)) throw new Error(desk.message);
   const { queue, grants } = desk;

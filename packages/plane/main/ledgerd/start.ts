@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Config, type Env, type HomePaths, makeFolders } from '../../config/index.ts';
-import { answers } from '../../ingest/index.ts';
+import { answers } from '../../services/ingest/index.ts';
+import { type Config, type Env, type HomePaths, makeFolders } from '../../stores/config/index.ts';
 
 export interface StartOptions {
   readonly env: Env;

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import type { IngestLedger } from '../../ingest/index.ts';
-import { LedgerError } from '../../ledger/index.ts';
-import { Shim } from '../../ledger/testing/events.ts';
-import { LedgerHome } from '../../ledger/testing/temp-ledger.ts';
-import { ledgerSink } from '../../sink/index.ts';
+import type { IngestLedger } from '../../services/ingest/index.ts';
+import { ledgerSink } from '../../services/sink/index.ts';
+import { LedgerError } from '../../stores/ledger/index.ts';
+import { Shim } from '../../stores/ledger/testing/events.ts';
+import { LedgerHome } from '../../stores/ledger/testing/temp-ledger.ts';
 import { startDaemon, type TestDaemon, Wire } from './testing/daemon.ts';
 
 /** The numbers of a producer's lines that the ledger holds, in its order. */

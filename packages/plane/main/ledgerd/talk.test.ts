@@ -5,9 +5,9 @@ import { existsSync, linkSync, lstatSync, statSync, writeFileSync } from 'node:f
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createLedgerClient, openIngest } from '../../ingest/index.ts';
-import { Shim } from '../../ledger/testing/events.ts';
-import { LedgerHome } from '../../ledger/testing/temp-ledger.ts';
+import { createLedgerClient, openIngest } from '../../services/ingest/index.ts';
+import { Shim } from '../../stores/ledger/testing/events.ts';
+import { LedgerHome } from '../../stores/ledger/testing/temp-ledger.ts';
 import { ledgerPort, spoolPort } from './ports.ts';
 import { startDaemon, type TestDaemon, Wire } from './testing/daemon.ts';
 

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { sha256 } from '../../crypto/index.ts';
+import { sha256 } from '../../os/crypto/index.ts';
 import { policySources, sourceWarnings } from './sources.ts';
 import { isTrusted, openTrust, revokeTrust, trustPolicy } from './trust-store.ts';
 

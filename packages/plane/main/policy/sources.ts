@@ -1,7 +1,8 @@
 // The files that the policy in force is made of, and what each of them may do.
-import { findPolicies, type IgnoredPolicy } from '../../config/index.ts';
-import { sha256Bytes } from '../../crypto/index.ts';
+
+import { sha256Bytes } from '../../os/crypto/index.ts';
 import { readRegularFile } from '../../os/index.ts';
+import { findPolicies, type IgnoredPolicy } from '../../stores/config/index.ts';
 import { isTrusted, openTrust } from './trust-store.ts';
 
 /**

@@ -4,16 +4,16 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import { homeSeal, type Signature } from '../../crypto/index.ts';
+import { homeSeal, type Signature } from '../../os/crypto/index.ts';
 import { readRegularFile } from '../../os/index.ts';
-import { takeLock } from '../../surface/lock.ts';
+import { takeLock } from '../../stores/surface/lock.ts';
 import {
   dropDrafts,
   makeFolders,
   openToOthers,
   replaceOwn,
   systemCode,
-} from '../../surface/own-file.ts';
+} from '../../stores/surface/own-file.ts';
 
 const TRUST_FILE = 'trust.json';
 const FILE_BYTES_MAX = 4_194_304;

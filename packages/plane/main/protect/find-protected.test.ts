@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { recordText } from '../../clients/store/record-text.ts';
-import { loadConfig } from '../../config/index.ts';
+import { recordText } from '../../services/clients/store/record-text.ts';
+import { loadConfig } from '../../stores/config/index.ts';
 import { ProtectedFinder } from './find-protected.ts';
 import { finderOptions } from './finder-options.ts';
 

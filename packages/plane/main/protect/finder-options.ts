@@ -1,6 +1,11 @@
 // What is protected from the calls of a server, and where the names in them start.
 import { join } from 'node:path';
-import { type Config, type HomePaths, projectFolders, userHome } from '../../config/index.ts';
+import {
+  type Config,
+  type HomePaths,
+  projectFolders,
+  userHome,
+} from '../../stores/config/index.ts';
 
 export interface ProtectedSources {
   readonly paths: HomePaths;

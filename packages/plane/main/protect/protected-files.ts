@@ -1,8 +1,8 @@
 // What an agent must not touch: the policy, `SUB_HOME`, and everything else that decides about it.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { listRecords, recordFolder, recordKeys } from '../../clients/store/record.ts';
-import type { HomePaths } from '../../config/index.ts';
+import { listRecords, recordFolder, recordKeys } from '../../services/clients/store/record.ts';
+import type { HomePaths } from '../../stores/config/index.ts';
 import type { ProtectedSources } from './finder-options.ts';
 
 export interface ProtectedFile {

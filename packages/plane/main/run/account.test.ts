@@ -1,7 +1,7 @@
 import type { ShimSummary } from '@subluminal/contracts';
 import { describe, expect, test } from 'vitest';
-import { RunSummarizer } from '../../ledger/export/index.ts';
-import { Shim } from '../../ledger/testing/events.ts';
+import { RunSummarizer } from '../../stores/ledger/export/index.ts';
+import { Shim } from '../../stores/ledger/testing/events.ts';
 import { accountOf, type Read } from './account.ts';
 
 const TWO: ShimSummary = {

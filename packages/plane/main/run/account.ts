@@ -1,7 +1,7 @@
 // What the run did, from all of its events wherever its shims have put them. Where those cannot be
 // had, or say otherwise than the hub, the hub's counts stand in, and the reason is told.
 import { SHIM_COUNTERS, type ShimSummary } from '@subluminal/contracts';
-import { createLedgerClient } from '../../ingest/index.ts';
+import { createLedgerClient } from '../../services/ingest/index.ts';
 import { type Gathered, gather, ledgerLines, linesOnDisk } from './gather.ts';
 import { linesBehind } from './lines.ts';
 import type { Account, RunOptions } from './options.ts';

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { thisSystem } from '../../identity/index.ts';
-import { bundleProgram } from '../../sink/testing/program.ts';
+import { bundleProgram } from '../../services/sink/testing/program.ts';
+import { thisSystem } from '../../stores/identity/index.ts';
 import { agentFiles, fallbackRunDir, withAgentFile } from './agent-file.ts';
 
 let folder = '';

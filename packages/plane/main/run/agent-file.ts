@@ -4,7 +4,7 @@
 import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import { homePaths } from '../../config/index.ts';
+import { homePaths } from '../../stores/config/index.ts';
 import {
   AGENT_FILE_BYTES_MAX,
   agentFileName,
@@ -12,7 +12,7 @@ import {
   readAgentFile,
   type System,
   thisSystem,
-} from '../../identity/index.ts';
+} from '../../stores/identity/index.ts';
 import { RUN_ENV_VARS, TOKEN_VAR } from '../wrap/env-vars.ts';
 import { writeForBoot } from './write-whole.ts';
 

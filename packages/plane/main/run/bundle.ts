@@ -5,7 +5,7 @@ import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PolicyRef } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
-import { type RunSummary, summaryMarkdown } from '../../ledger/export/index.ts';
+import { type RunSummary, summaryMarkdown } from '../../stores/ledger/export/index.ts';
 import { EVENTS_FILE } from './bundle-folder.ts';
 import type { LoadedPolicy } from './gather.ts';
 import { linesBehind } from './lines.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Decision, EvaluateRequest } from '@subluminal/contracts';
 import { compileBundle, sealSnapshot } from '@subluminal/core/policy';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../config/index.ts';
-import { sha256 } from '../../crypto/index.ts';
-import { createHubClient, type Judge, openHub } from '../../hub/index.ts';
+import { sha256 } from '../../os/crypto/index.ts';
+import { createHubClient, type Judge, openHub } from '../../services/hub/index.ts';
+import { loadConfig } from '../../stores/config/index.ts';
 import { openRunCedar } from './cedar.ts';
 
 const ALL = '@id("all") permit (principal, action, resource);';

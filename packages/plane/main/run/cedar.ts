@@ -1,8 +1,14 @@
 // The Cedar policies of a run: read at its start, and again when they change.
 import { formatProblem, type Problem } from '@subluminal/core/policy';
-import type { Cedar, CedarPlace, CedarReload, loadCedar, watchCedar } from '../../cedar/index.ts';
-import type { Config } from '../../config/index.ts';
-import type { Judge } from '../../hub/index.ts';
+import type {
+  Cedar,
+  CedarPlace,
+  CedarReload,
+  loadCedar,
+  watchCedar,
+} from '../../services/cedar/index.ts';
+import type { Judge } from '../../services/hub/index.ts';
+import type { Config } from '../../stores/config/index.ts';
 import { type Refused, type RunOptions, refused } from './options.ts';
 
 export interface RunCedar {
@@ -42,7 +48,7 @@ export async function openRunCedar({
   const place = placeOf(config);
   if (place === undefined) return undefined;
   // Only who has policies pays for the engine.
-  const cedar = await import('../../cedar/index.ts');
+  const cedar = await import('../../services/cedar/index.ts');
   const hearing: Hearing = { tell, record: () => {} };
   const opened = await open(place, { cedar, config, hearing });
   for (const problem of opened.problems.slice(0, PROBLEMS_SHOWN_MAX)) tell(formatProblem(problem));

@@ -1,5 +1,5 @@
 // The hash of the file of a policy, by which a shim sees that it has not changed.
-import { sha256Bytes } from '../../crypto/index.ts';
+import { sha256Bytes } from '../../os/crypto/index.ts';
 import { readRegularFile } from '../../os/index.ts';
 
 /** No policy is longer. */

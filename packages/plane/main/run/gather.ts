@@ -6,8 +6,8 @@ import {
   type PolicyRef,
   parseEventLine,
 } from '@subluminal/contracts';
-import { RunSummarizer } from '../../ledger/export/index.ts';
-import { listSpool, readSpool } from '../../sink/index.ts';
+import { listSpool, readSpool } from '../../services/sink/index.ts';
+import { RunSummarizer } from '../../stores/ledger/export/index.ts';
 import type { RunOptions } from './options.ts';
 
 /** A policy that a shim of the run has worked by. */
@@ -87,7 +87,7 @@ function addPolicy(
 
 export async function* ledgerLines({ config }: Place, runId: string): Lines {
   // Only now: the agent has started and ended without the database being loaded.
-  const { openSqliteReader } = await import('../../ledger/index.ts');
+  const { openSqliteReader } = await import('../../stores/ledger/index.ts');
   const reader = await openSqliteReader({ file: config['ledger.path'] });
   try {
     for (let afterSeq = 0; ; ) {

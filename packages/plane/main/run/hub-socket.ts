@@ -3,7 +3,7 @@ import { lstatSync, mkdtempSync, readdirSync, rmSync, type Stats } from 'node:fs
 import { connect, type NetConnectOpts } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { sha256 } from '../../crypto/index.ts';
+import { sha256 } from '../../os/crypto/index.ts';
 
 export interface HubSocket {
   readonly path: string;

@@ -2,8 +2,8 @@
 import { basename } from 'node:path';
 import type { Client, Producer } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
-import { type Config, SETTING_KEYS, SETTINGS } from '../../config/index.ts';
-import { identify } from '../../identity/index.ts';
+import { type Config, SETTING_KEYS, SETTINGS } from '../../stores/config/index.ts';
+import { identify } from '../../stores/identity/index.ts';
 import { PROJECT_POLICY_VAR } from '../wrap/env-vars.ts';
 import { isListening, socketPathOf } from './hub-socket.ts';
 import type { RunOptions } from './options.ts';

@@ -2,7 +2,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import { processInfo, readAgentFile, type System, thisSystem } from '../../identity/index.ts';
+import {
+  processInfo,
+  readAgentFile,
+  type System,
+  thisSystem,
+} from '../../stores/identity/index.ts';
 
 const NAME = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
 const ENTRIES_MAX = 500;

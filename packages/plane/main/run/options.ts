@@ -1,8 +1,8 @@
 // What a run is made from, and what comes of it.
 import type { Client, Env as EnvName, ShimSummary, SubCode } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
-import type { Config, HomePaths } from '../../config/index.ts';
-import type { RunSummary } from '../../ledger/export/index.ts';
+import type { Config, HomePaths } from '../../stores/config/index.ts';
+import type { RunSummary } from '../../stores/ledger/export/index.ts';
 import type { PolicySource } from '../policy/sources.ts';
 
 export interface RunOptions {

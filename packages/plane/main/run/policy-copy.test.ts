@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { sha256 } from '../../crypto/index.ts';
-import { agentFileName, processInfo, thisSystem } from '../../identity/index.ts';
+import { sha256 } from '../../os/crypto/index.ts';
+import { agentFileName, processInfo, thisSystem } from '../../stores/identity/index.ts';
 import { pidSpace } from './pid-space.ts';
 import { dropStaleCopies } from './policy-copy.ts';
 

@@ -4,9 +4,9 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Snapshot, sealSnapshot } from '@subluminal/core/policy';
-import { ensurePrivateFolder } from '../../config/index.ts';
-import { sha256, sha256Bytes } from '../../crypto/index.ts';
-import { processInfo, type System, thisSystem } from '../../identity/index.ts';
+import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
+import { ensurePrivateFolder } from '../../stores/config/index.ts';
+import { processInfo, type System, thisSystem } from '../../stores/identity/index.ts';
 import { POLICY_COPY_HASH_VAR, POLICY_COPY_VAR } from '../wrap/env-vars.ts';
 import { fileHash } from './file-hash.ts';
 import { livingRuns } from './living-agents.ts';

@@ -4,7 +4,7 @@ import { realpathSync } from 'node:fs';
 import { isObject, type Profile } from '@subluminal/contracts';
 import { openSnapshot, type Snapshot } from '@subluminal/core/policy';
 import { harmless, visible } from '@subluminal/core/visible';
-import { sha256 } from '../../crypto/index.ts';
+import { sha256 } from '../../os/crypto/index.ts';
 import { readRegularFile } from '../../os/index.ts';
 import type { PolicySource } from '../policy/sources.ts';
 import { loadPolicy, mayLoosen, sourcesNow } from '../shim/policy.ts';

@@ -2,8 +2,8 @@
 // parents; elsewhere `ps` tells by parents only, so what was left by its parent there is out of reach.
 import { spawnSync } from 'node:child_process';
 import { basename } from 'node:path';
-import { SHIM_MARK } from '../../stdio/index.ts';
-import { listProcesses, readProcess, readText, signalOne } from '../../stdio/processes.ts';
+import { SHIM_MARK } from '../../services/stdio/index.ts';
+import { listProcesses, readProcess, readText, signalOne } from '../../services/stdio/processes.ts';
 
 export interface RunFamily {
   /** Where the hub listens: only what this very `sub run` has started was told so. */

@@ -1,6 +1,6 @@
 // The settings that all shims of a run share, beside its profile and its policy: those by which an entry
 // could show less to the gates, hold its tools against nothing, or send its events elsewhere.
-import { type Config, SETTINGS } from '../../config/index.ts';
+import { type Config, SETTINGS } from '../../stores/config/index.ts';
 
 const SHARED = [
   'events.sink',

@@ -1,5 +1,5 @@
 // The end of the run's shims: by themselves once the agent is gone, else when they are told to.
-import type { RunningHub } from '../../hub/index.ts';
+import type { RunningHub } from '../../services/hub/index.ts';
 import { processesOf, type RunFamily, signalAll } from './processes.ts';
 
 interface LeaveOptions {

@@ -2,15 +2,15 @@
 import { type EventWriter, eventWriter, type TerminateRequest } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
-import { ensurePrivateFolder } from '../../config/index.ts';
-import { sha256 } from '../../crypto/index.ts';
+import { sha256 } from '../../os/crypto/index.ts';
 import {
   type Judge,
   openHub,
   type RunningHub,
   type RunTerms,
   type UnlikeShim,
-} from '../../hub/index.ts';
+} from '../../services/hub/index.ts';
+import { ensurePrivateFolder } from '../../stores/config/index.ts';
 import { loadPolicy } from '../shim/policy.ts';
 import { keepAgent, startAgent } from './agent.ts';
 import { prepareBundle } from './bundle-folder.ts';
@@ -309,12 +309,12 @@ async function runAgent(run: Run, { env, files }: Told): Promise<AgentEnd | Refu
 async function loadEnd({ place }: Trace): Promise<void> {
   await Promise.all([import('./finish.ts'), import('../shim/policy-file.ts')]);
   if (place.kind !== 'ledger') return;
-  await Promise.all([import('../../ledger/index.ts'), import('../ledgerd/start.ts')]);
+  await Promise.all([import('../../stores/ledger/index.ts'), import('../ledgerd/start.ts')]);
 }
 
 async function wakeLedger({ env, paths, config }: RunOptions): Promise<void> {
   const { startLedgerd } = await import('../ledgerd/start.ts');
-  const { createLedgerClient } = await import('../../ingest/index.ts');
+  const { createLedgerClient } = await import('../../services/ingest/index.ts');
   const status = await createLedgerClient({ socketPath: config['ledger.socket'] }).status();
   if (status === undefined) startLedgerd({ env, paths, config });
 }

@@ -1,9 +1,9 @@
 // What a shim was told of its run, held against what the hub of the run says. The environment and the
 // files that tell of a run can be changed by whoever has the rights of the user, and the entry of a
 // server by whoever wrote the config, such as a repository; the memory of the host is harder to reach.
-import { looseFlags } from '../../clients/loose-flags.ts';
-import type { Config } from '../../config/index.ts';
-import type { RunTerms } from '../../hub/client/index.ts';
+import { looseFlags } from '../../services/clients/loose-flags.ts';
+import type { RunTerms } from '../../services/hub/client/index.ts';
+import type { Config } from '../../stores/config/index.ts';
 import { POLICY_COPY_HASH_VAR, POLICY_COPY_VAR } from '../wrap/env-vars.ts';
 import { isOther } from './policy-of-run.ts';
 import { type SharedConfig, sharedSettings, sinkText } from './shared-settings.ts';

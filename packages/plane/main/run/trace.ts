@@ -2,9 +2,9 @@
 import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
-import type { Config } from '../../config/index.ts';
 import { openForAppending } from '../../os/index.ts';
-import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index.ts';
+import { fileSink, ledgerSink, offSink, type PromptSink } from '../../services/sink/index.ts';
+import type { Config } from '../../stores/config/index.ts';
 import { EVENTS_FILE } from './bundle-folder.ts';
 import { transitPathOf } from './hub-socket.ts';
 import { NEWLINE } from './lines.ts';

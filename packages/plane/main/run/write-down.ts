@@ -1,8 +1,8 @@
 // Writes the run down for those of its shims that are told nothing, before the agent starts.
 import { rmdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ensurePrivateFolder } from '../../config/index.ts';
-import { dropStaleFiles, thisSystem } from '../../identity/index.ts';
+import { ensurePrivateFolder } from '../../stores/config/index.ts';
+import { dropStaleFiles, thisSystem } from '../../stores/identity/index.ts';
 import { type AgentFiles, agentFiles, fallbackRunDir, type Written } from './agent-file.ts';
 import { type Refused, type RunOptions, refused } from './options.ts';
 import { dropStaleCopies } from './policy-copy.ts';

@@ -1,5 +1,5 @@
 // Lines of our own for the agent. None may land inside of a long line that the server is sending.
-import type { ChunkReader, ChunkWriter } from '../../stdio/index.ts';
+import type { ChunkReader, ChunkWriter } from '../../services/stdio/index.ts';
 
 /** The long line that the server is sending. */
 interface LongLine {

@@ -24,8 +24,8 @@ import {
   openDesk,
   type StoreProblem,
   sameCall,
-} from '../../approvals/index.ts';
-import { processInfo, thisSystem } from '../../identity/index.ts';
+} from '../../stores/approvals/index.ts';
+import { processInfo, thisSystem } from '../../stores/identity/index.ts';
 import type { LazyApprovalsOptions, LazyApprovalsPeer } from './lazy-approvals.ts';
 
 interface ApprovalsOptions extends LazyApprovalsOptions {

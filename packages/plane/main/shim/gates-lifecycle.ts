@@ -11,7 +11,7 @@ import {
 import type { SecretValue } from '@subluminal/core/scan';
 import type { Guard } from '@subluminal/core/session';
 import type { Manifest } from '@subluminal/core/surface';
-import { loadManifest, watchManifest } from '../../surface/index.ts';
+import { loadManifest, watchManifest } from '../../stores/surface/index.ts';
 import type { FinderOptions } from '../protect/finder-options.ts';
 import type { Gates } from './gates.ts';
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Bundle } from '@subluminal/contracts';
 import { compileBundle, sectionsFor } from '@subluminal/core/policy';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { loadConfig } from '../../config/index.ts';
-import { sha256 } from '../../crypto/index.ts';
-import { openPins } from '../../surface/index.ts';
+import { sha256 } from '../../os/crypto/index.ts';
+import { loadConfig } from '../../stores/config/index.ts';
+import { openPins } from '../../stores/surface/index.ts';
 import { finderOptions } from '../protect/finder-options.ts';
 import { Gates } from './gates.ts';
 

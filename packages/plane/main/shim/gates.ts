@@ -18,7 +18,7 @@ import {
 } from '@subluminal/core/policy';
 import type { Manifest, OpenedPins, PinStore, ServerPins } from '@subluminal/core/surface';
 import { compileTaint } from '@subluminal/core/taint';
-import { sha256 } from '../../crypto/index.ts';
+import { sha256 } from '../../os/crypto/index.ts';
 import {
   openPins,
   PINS_FILE,
@@ -26,7 +26,7 @@ import {
   rememberPins,
   savePins,
   type UnreadablePins,
-} from '../../surface/index.ts';
+} from '../../stores/surface/index.ts';
 import { ProtectedFinder } from '../protect/find-protected.ts';
 import { fingerprintsIn } from './fingerprints.ts';
 import type { GatesLifecycleOptions, GatesPeer } from './gates-lifecycle.ts';

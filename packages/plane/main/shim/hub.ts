@@ -18,7 +18,7 @@ import {
   type HubReadiness,
   type Loss,
   type RunTerms,
-} from '../../hub/client/index.ts';
+} from '../../services/hub/client/index.ts';
 
 interface HubReachOptions {
   /** `unix:/path` or `http://127.0.0.1:PORT`. */

@@ -14,7 +14,7 @@ import {
   withoutTrustedFields,
 } from '@subluminal/core/policy';
 import { harmless } from '@subluminal/core/visible';
-import { sha256, sha256Bytes } from '../../crypto/index.ts';
+import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import { type FileProblem, fileProblem, readRegularFile } from '../../os/index.ts';
 import type { PolicySource } from '../policy/sources.ts';
 import { untrustedAlone } from '../policy/untrusted-alone.ts';

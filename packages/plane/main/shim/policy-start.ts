@@ -1,6 +1,6 @@
 // The policy that a shim begins with, and the files that it was made from.
 import type { Snapshot } from '@subluminal/core/policy';
-import { type LoadResult, userHome } from '../../config/index.ts';
+import { type LoadResult, userHome } from '../../stores/config/index.ts';
 import {
   type PolicySource,
   policySources,

@@ -2,7 +2,7 @@
 import { statSync, unwatchFile, watchFile } from 'node:fs';
 import type { Profile } from '@subluminal/contracts';
 import { compileBundle, type Snapshot } from '@subluminal/core/policy';
-import { sha256 } from '../../crypto/index.ts';
+import { sha256 } from '../../os/crypto/index.ts';
 import { type PolicySource, projectSource } from '../policy/sources.ts';
 import { NO_POLICY } from '../policy/untrusted-alone.ts';
 import type { LoadedPolicy } from './policy-file.ts';

@@ -1,7 +1,7 @@
 import type { Bundle } from '@subluminal/contracts';
 import { compileBundle } from '@subluminal/core/policy';
 import { expect, test } from 'vitest';
-import { sha256 } from '../../crypto/index.ts';
+import { sha256 } from '../../os/crypto/index.ts';
 import { firstLoosening } from './reload.ts';
 
 function compiled(rules: Bundle['rules']) {

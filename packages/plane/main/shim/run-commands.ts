@@ -11,9 +11,9 @@ import {
   type Session,
   type SessionConfig,
 } from '@subluminal/core/session';
-import { sha256, sha256Bytes } from '../../crypto/index.ts';
-import type { PromptSink } from '../../sink/index.ts';
-import type { ChunkWriter, SpawnResult } from '../../stdio/index.ts';
+import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
+import type { PromptSink } from '../../services/sink/index.ts';
+import type { ChunkWriter, SpawnResult } from '../../services/stdio/index.ts';
 import type { PolicySource } from '../policy/sources.ts';
 import type { Answers } from './answers.ts';
 import { callIds } from './call-ids.ts';

@@ -12,7 +12,7 @@ import {
   readChunks,
   type Supervisor,
   supervise,
-} from '../../stdio/index.ts';
+} from '../../services/stdio/index.ts';
 import { createAnswers } from './answers.ts';
 import { speedUpWhenBusy } from './busy.ts';
 import { createRecorder } from './events.ts';

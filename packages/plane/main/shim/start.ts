@@ -3,6 +3,8 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Producer, Profile } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
+import { fileSink, ledgerSink, offSink, type PromptSink } from '../../services/sink/index.ts';
+import { type SpawnResult, spawnServer } from '../../services/stdio/index.ts';
 import {
   type Config,
   ensurePrivateFolder,
@@ -11,11 +13,13 @@ import {
   loadConfig,
   secretSettings,
   userHome,
-} from '../../config/index.ts';
-import { type Identified, identify } from '../../identity/index.ts';
-import { fileSink, ledgerSink, offSink, type PromptSink } from '../../sink/index.ts';
-import { type SpawnResult, spawnServer } from '../../stdio/index.ts';
-import { formatSecretProblem, type ResolvedSecrets, resolveBindings } from '../../vault/index.ts';
+} from '../../stores/config/index.ts';
+import { type Identified, identify } from '../../stores/identity/index.ts';
+import {
+  formatSecretProblem,
+  type ResolvedSecrets,
+  resolveBindings,
+} from '../../stores/vault/index.ts';
 import type { ShimStart } from '../adopt/loose-entry.ts';
 import { hasPolicy } from '../policy/untrusted-alone.ts';
 import { finderOptions } from '../protect/finder-options.ts';

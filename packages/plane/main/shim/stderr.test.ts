@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { bundleProgram } from '../../sink/testing/program.ts';
+import { bundleProgram } from '../../services/sink/testing/program.ts';
 
 let folder = '';
 beforeEach(() => {

@@ -12,7 +12,7 @@ import {
   type Session,
   type Side,
 } from '@subluminal/core/session';
-import type { ChunkWriter } from '../../stdio/index.ts';
+import type { ChunkWriter } from '../../services/stdio/index.ts';
 
 /** The hub of the run: what the agent asks of it, and what it hears of the server's answers. */
 export interface HubAsker {

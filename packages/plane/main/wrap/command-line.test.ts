@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ClientId, clientOf } from '../../clients/index.ts';
+import { type ClientId, clientOf } from '../../services/clients/index.ts';
 import { serversBeside } from './command-line.ts';
 
 function beside(id: ClientId, ...words: readonly string[]): readonly string[] {

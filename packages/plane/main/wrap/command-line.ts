@@ -1,7 +1,7 @@
 // Servers that the command line of an agent brings along: they stand in no config that is rewritten.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Client, Place } from '../../clients/index.ts';
+import type { Client, Place } from '../../services/clients/index.ts';
 
 interface CommandLine {
   readonly client: Client;

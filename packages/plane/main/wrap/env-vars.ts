@@ -1,5 +1,5 @@
 // What a run says to its shims by the environment, or by a file where the environment is lost.
-import { SETTINGS } from '../../config/index.ts';
+import { SETTINGS } from '../../stores/config/index.ts';
 
 /** Where the policy that the run began with is kept, and the hash that it has. */
 export const POLICY_COPY_VAR = 'SUB_RUN_POLICY';

@@ -1,6 +1,6 @@
 // Whether a shim was started by the agent of a session: its config is there for every client that
 // reads it meanwhile.
-import { processInfo, type System, thisSystem } from '../../identity/index.ts';
+import { processInfo, type System, thisSystem } from '../../stores/identity/index.ts';
 import { pidSpace } from '../run/pid-space.ts';
 import type { WrapSession } from './wrap-file.ts';
 

@@ -11,7 +11,7 @@ import {
   type ServerEntry,
   type ShimCall,
   unresolved,
-} from '../../clients/index.ts';
+} from '../../services/clients/index.ts';
 import { baseOf } from '../adopt/base.ts';
 import { type FoundConfig, findConfigs } from '../adopt/configs.ts';
 import { type LooseEntries, looseIn } from '../adopt/loose-entry.ts';

@@ -1,6 +1,6 @@
 // The environment of a shim whose config was rewritten by `sub wrap`.
-import { homePaths, SETTINGS } from '../../config/index.ts';
-import { thisSystem } from '../../identity/index.ts';
+import { homePaths, SETTINGS } from '../../stores/config/index.ts';
+import { thisSystem } from '../../stores/identity/index.ts';
 import { fallbackRunDir } from '../run/agent-file.ts';
 import { TOKEN_VAR } from './env-vars.ts';
 import { hostEnv, isHostThere, isSameRun } from './host-env.ts';

@@ -1,11 +1,11 @@
 // The configs of an agent while it runs under `sub wrap`: rewritten when the hub is up, put back
 // when the agent and its shims are gone, whatever has ended them.
-import { type Applied, applyChange, type Unchanged } from '../../clients/store/apply.ts';
-import { keepChange } from '../../clients/store/keep.ts';
-import type { Lock } from '../../clients/store/lock.ts';
-import { type Store, thisProcess } from '../../clients/store/ports.ts';
-import { restoreLocked } from '../../clients/store/restore.ts';
-import { ensurePrivateFolder } from '../../config/index.ts';
+import { type Applied, applyChange, type Unchanged } from '../../services/clients/store/apply.ts';
+import { keepChange } from '../../services/clients/store/keep.ts';
+import type { Lock } from '../../services/clients/store/lock.ts';
+import { type Store, thisProcess } from '../../services/clients/store/ports.ts';
+import { restoreLocked } from '../../services/clients/store/restore.ts';
+import { ensurePrivateFolder } from '../../stores/config/index.ts';
 import { missingEntriesText } from '../adopt/missing-entries.ts';
 import { storeAt } from '../adopt/place.ts';
 import { heldBy, withCode } from '../adopt/problem.ts';

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { processInfo, thisSystem } from '../../identity/index.ts';
+import { processInfo, thisSystem } from '../../stores/identity/index.ts';
 import {
   isWrapId,
   readWrapFile,

@@ -3,13 +3,13 @@
 import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
+import { readRegularFile } from '../../os/index.ts';
 import {
   AGENT_FILE_BYTES_MAX,
   processInfo,
   type System,
   thisSystem,
-} from '../../identity/index.ts';
-import { readRegularFile } from '../../os/index.ts';
+} from '../../stores/identity/index.ts';
 import { pidSpace } from '../run/pid-space.ts';
 import { writeWhole } from '../run/write-whole.ts';
 import { RUN_ENV_VARS, TOKEN_VAR } from './env-vars.ts';

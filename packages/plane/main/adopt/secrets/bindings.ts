@@ -8,14 +8,14 @@ import {
   draftPath,
   readConfigFile,
   replaceConfigFile,
-} from '../../../clients/store/config-file.ts';
-import { ensureFolder, writeOwn } from '../../../clients/store/files.ts';
-import { takeLock } from '../../../clients/store/lock.ts';
-import type { Store } from '../../../clients/store/ports.ts';
-import { systemProblem } from '../../../clients/store/problem.ts';
-import { sameData } from '../../../clients/text/same.ts';
-import type { HomePaths } from '../../../config/index.ts';
-import { readServers } from '../../../config/servers.ts';
+} from '../../../services/clients/store/config-file.ts';
+import { ensureFolder, writeOwn } from '../../../services/clients/store/files.ts';
+import { takeLock } from '../../../services/clients/store/lock.ts';
+import type { Store } from '../../../services/clients/store/ports.ts';
+import { systemProblem } from '../../../services/clients/store/problem.ts';
+import { sameData } from '../../../services/clients/text/same.ts';
+import type { HomePaths } from '../../../stores/config/index.ts';
+import { readServers } from '../../../stores/config/servers.ts';
 import { type AdoptProblem, adoptProblem, heldBy, withCode } from '../problem.ts';
 import { quoted } from './written.ts';
 

@@ -1,10 +1,10 @@
 // What a server's command starts, as its binding names it: the program, and the files that its words
 // name. Looked up as the client would, from what its entry and this terminal say.
 import { resolve } from 'node:path';
-import { expanded, type ValuePath } from '../../../clients/index.ts';
-import type { Document } from '../../../clients/text/document.ts';
 import { findProgram, realFile, writerProblem } from '../../../os/index.ts';
-import { filesNamed } from '../../../vault/index.ts';
+import { expanded, type ValuePath } from '../../../services/clients/index.ts';
+import type { Document } from '../../../services/clients/text/document.ts';
+import { filesNamed } from '../../../stores/vault/index.ts';
 import type { FoundConfig } from '../configs.ts';
 import { projectOf } from '../recorded.ts';
 

@@ -1,9 +1,9 @@
 // Where the values that go stand, and what of the text goes with each. Every environment is looked at
 // by itself: each look at a whole config takes its time, and configs can be large.
-import type { Cut, Edit, Format, ValuePath } from '../../../clients/index.ts';
-import { type Document, readDocument } from '../../../clients/text/document.ts';
-import { applyEdits, removeValue } from '../../../clients/text/edits.ts';
-import type { Span } from '../../../clients/text/tree.ts';
+import type { Cut, Edit, Format, ValuePath } from '../../../services/clients/index.ts';
+import { type Document, readDocument } from '../../../services/clients/text/document.ts';
+import { applyEdits, removeValue } from '../../../services/clients/text/edits.ts';
+import type { Span } from '../../../services/clients/text/tree.ts';
 import { formOf } from './written.ts';
 
 /** A value that is to go. */

@@ -1,9 +1,9 @@
 // Takes values out of a config so that they can be put back to the last byte.
 // Pure: a text in, a text out, and checked by reading it.
 import { isObject } from '@subluminal/contracts';
-import type { Format, ValuePath } from '../../../clients/index.ts';
-import { readDocument } from '../../../clients/text/document.ts';
-import { sameData } from '../../../clients/text/same.ts';
+import type { Format, ValuePath } from '../../../services/clients/index.ts';
+import { readDocument } from '../../../services/clients/text/document.ts';
+import { sameData } from '../../../services/clients/text/same.ts';
 import { type CutAll, type Cutting, cutOnce, documentOf, type Target } from './cut-plan.ts';
 import { uncutAll } from './written.ts';
 

@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { clientOf } from '../../../clients/index.ts';
-import { rotateSecret } from '../../../vault/index.ts';
+import { clientOf } from '../../../services/clients/index.ts';
+import { rotateSecret } from '../../../stores/vault/index.ts';
 import { applyImport, planImport } from '../import.ts';
 import { applyRestore, planRestore } from '../restore.ts';
 import { cutAll } from './cut.ts';

@@ -2,8 +2,8 @@
 // down, so that they go with that one.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureFolder, readOwn, writeOwn } from '../../../clients/store/files.ts';
-import type { Store } from '../../../clients/store/ports.ts';
+import { ensureFolder, readOwn, writeOwn } from '../../../services/clients/store/files.ts';
+import type { Store } from '../../../services/clients/store/ports.ts';
 import type { BindingName } from './bindings.ts';
 import { isName } from './pending.ts';
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
-import type { Step } from '../../../clients/store/step.ts';
+import type { Step } from '../../../services/clients/store/step.ts';
 import { repairHome, repairSecrets } from '../repair.ts';
 import type { MoveStep } from './move.ts';
 import type { Task } from './testing/child.ts';

@@ -1,8 +1,8 @@
 // Which secrets of some configs move into the store, under which names, and the two steps that come
 // before a config may lack them: they are stored, and their servers are bound to them.
 
-import { readConfigFile } from '../../../clients/store/config-file.ts';
-import { ensurePrivateFolder, loadConfig, type Servers } from '../../../config/index.ts';
+import { readConfigFile } from '../../../services/clients/store/config-file.ts';
+import { ensurePrivateFolder, loadConfig, type Servers } from '../../../stores/config/index.ts';
 import {
   addSecrets,
   isVaultFault,
@@ -10,7 +10,7 @@ import {
   type Protection,
   type VaultFault,
   type VaultOptions,
-} from '../../../vault/index.ts';
+} from '../../../stores/vault/index.ts';
 import { type SecretPlace, storeAt } from '../place.ts';
 import { type AdoptProblem, adoptProblem } from '../problem.ts';
 import {

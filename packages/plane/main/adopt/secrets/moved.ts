@@ -1,10 +1,15 @@
 // Which secrets a config lacks after a change, and how each came out of it.
-import type { ConfigProblem, Format, MovedSecret, Rewritten } from '../../../clients/index.ts';
-import type { Store } from '../../../clients/store/ports.ts';
-import { problem } from '../../../clients/store/problem.ts';
-import { isOf, readRecord } from '../../../clients/store/record.ts';
-import type { ConfigRecord } from '../../../clients/store/record-text.ts';
-import { readDocument } from '../../../clients/text/document.ts';
+import type {
+  ConfigProblem,
+  Format,
+  MovedSecret,
+  Rewritten,
+} from '../../../services/clients/index.ts';
+import type { Store } from '../../../services/clients/store/ports.ts';
+import { problem } from '../../../services/clients/store/problem.ts';
+import { isOf, readRecord } from '../../../services/clients/store/record.ts';
+import type { ConfigRecord } from '../../../services/clients/store/record-text.ts';
+import { readDocument } from '../../../services/clients/text/document.ts';
 import { cutAll } from './cut.ts';
 import { startDigest } from './same-start.ts';
 

@@ -1,5 +1,5 @@
 // What a moved secret is called in the store: by its client, its server and its variable.
-import { isSecretName } from '../../../vault/index.ts';
+import { isSecretName } from '../../../stores/vault/index.ts';
 
 const PART_LENGTH_MAX = 40;
 const TRIES_MAX = 99;

@@ -1,7 +1,7 @@
 // Servers of one name and one command share their bindings, whichever client starts them: what the
 // entries of that name set, in every config that is known here.
-import { CLIENTS } from '../../../clients/index.ts';
-import { fitsCommand } from '../../../vault/index.ts';
+import { CLIENTS } from '../../../services/clients/index.ts';
+import { fitsCommand } from '../../../stores/vault/index.ts';
 import { type FoundConfig, findConfigs } from '../configs.ts';
 import { type AdoptPlace, clientPlace, storeAt } from '../place.ts';
 import { recordedConfigs } from '../recorded.ts';

@@ -3,11 +3,16 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import type { MovedSecret } from '../../../clients/index.ts';
-import { ensureFolder, readOwn, writeOwn } from '../../../clients/store/files.ts';
-import { isAlive, type Owner, type Store, thisProcess } from '../../../clients/store/ports.ts';
-import { systemProblem } from '../../../clients/store/problem.ts';
-import { listRecords } from '../../../clients/store/record.ts';
+import type { MovedSecret } from '../../../services/clients/index.ts';
+import { ensureFolder, readOwn, writeOwn } from '../../../services/clients/store/files.ts';
+import {
+  isAlive,
+  type Owner,
+  type Store,
+  thisProcess,
+} from '../../../services/clients/store/ports.ts';
+import { systemProblem } from '../../../services/clients/store/problem.ts';
+import { listRecords } from '../../../services/clients/store/record.ts';
 import { type AdoptProblem, withCode } from '../problem.ts';
 import { type BindingFile, type BindingName, removeBindings } from './bindings.ts';
 

@@ -1,8 +1,8 @@
 // The secrets that stand in plain text in the environments of a config's entries: where, never what.
 import { isObject } from '@subluminal/contracts';
-import type { ReadConfig, ServerEntry, ValuePath } from '../../../clients/index.ts';
-import { type Document, readDocument } from '../../../clients/text/document.ts';
-import { isReservedName } from '../../../config/reserved-names.ts';
+import type { ReadConfig, ServerEntry, ValuePath } from '../../../services/clients/index.ts';
+import { type Document, readDocument } from '../../../services/clients/text/document.ts';
+import { isReservedName } from '../../../stores/config/reserved-names.ts';
 import type { LooksLike } from './looks.ts';
 
 export interface PlainSecret {

@@ -1,8 +1,9 @@
 // Which secrets of some configs move, under which names, and what their servers are bound to.
-import type { Document } from '../../../clients/text/document.ts';
-import type { SecretBinding, Servers } from '../../../config/index.ts';
+
 import { realFile } from '../../../os/index.ts';
-import { fitsCommand, type Vault } from '../../../vault/index.ts';
+import type { Document } from '../../../services/clients/text/document.ts';
+import type { SecretBinding, Servers } from '../../../stores/config/index.ts';
+import { fitsCommand, type Vault } from '../../../stores/vault/index.ts';
 import type { FoundConfig } from '../configs.ts';
 import type { Binding } from './bindings.ts';
 import { type BoundProgram, boundProgram } from './bound-program.ts';

@@ -2,12 +2,12 @@
 // in the same environment, or in a new one. Every way is tried out, and the result read.
 import { isObject } from '@subluminal/contracts';
 import { parse } from 'smol-toml';
-import type { Edit, Format, ValuePath } from '../../../clients/index.ts';
-import { type Document, readDocument } from '../../../clients/text/document.ts';
-import { applyEdits, insertAfter } from '../../../clients/text/edits.ts';
-import { lineBreakOf } from '../../../clients/text/lines.ts';
-import { sameData } from '../../../clients/text/same.ts';
-import type { Span } from '../../../clients/text/tree.ts';
+import type { Edit, Format, ValuePath } from '../../../services/clients/index.ts';
+import { type Document, readDocument } from '../../../services/clients/text/document.ts';
+import { applyEdits, insertAfter } from '../../../services/clients/text/edits.ts';
+import { lineBreakOf } from '../../../services/clients/text/lines.ts';
+import { sameData } from '../../../services/clients/text/same.ts';
+import type { Span } from '../../../services/clients/text/tree.ts';
 import { isFilled, withoutEmpty, withoutValue } from './cut.ts';
 import { quoted } from './written.ts';
 

@@ -4,18 +4,18 @@ import {
   clientOf,
   type MovedSecret,
   type ServerEntry,
-} from '../../../clients/index.ts';
-import type { StorePorts } from '../../../clients/store/ports.ts';
-import { problem } from '../../../clients/store/problem.ts';
-import { isOf } from '../../../clients/store/record.ts';
-import type { ConfigRecord } from '../../../clients/store/record-text.ts';
-import { takeOut } from '../../../clients/store/take-out.ts';
+} from '../../../services/clients/index.ts';
+import type { StorePorts } from '../../../services/clients/store/ports.ts';
+import { problem } from '../../../services/clients/store/problem.ts';
+import { isOf } from '../../../services/clients/store/record.ts';
+import type { ConfigRecord } from '../../../services/clients/store/record-text.ts';
+import { takeOut } from '../../../services/clients/store/take-out.ts';
 import {
   isVaultFault,
   openVault,
   type VaultFault,
   type VaultOptions,
-} from '../../../vault/index.ts';
+} from '../../../stores/vault/index.ts';
 import { type AdoptProblem, adoptProblem } from '../problem.ts';
 import { isFilled } from './cut.ts';
 import { putAll, putInto } from './put-back.ts';

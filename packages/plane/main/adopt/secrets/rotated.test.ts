@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
-import { rotateSecret } from '../../../vault/index.ts';
+import { rotateSecret } from '../../../stores/vault/index.ts';
 import { planRestore } from '../restore.ts';
 import { importMoving, Machine, restoreAll } from './testing/machine.ts';
 

@@ -1,9 +1,14 @@
 // Whether an entry still starts what it started when its secrets were moved. Whoever can write to the
 // config may have put another command there, to be given them in plain text by the next restore.
 import { isObject } from '@subluminal/contracts';
-import type { Format, MovedSecret, ServerEntry, ValuePath } from '../../../clients/index.ts';
-import type { StorePorts } from '../../../clients/store/ports.ts';
-import { type Document, readDocument } from '../../../clients/text/document.ts';
+import type {
+  Format,
+  MovedSecret,
+  ServerEntry,
+  ValuePath,
+} from '../../../services/clients/index.ts';
+import type { StorePorts } from '../../../services/clients/store/ports.ts';
+import { type Document, readDocument } from '../../../services/clients/text/document.ts';
 
 type Sha256 = StorePorts['sha256'];
 

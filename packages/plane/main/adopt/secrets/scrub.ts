@@ -2,9 +2,9 @@
 // into the store must not stay in them.
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONFIG_BYTES_MAX } from '../../../clients/store/config-file.ts';
-import { readOwn, writeOwn } from '../../../clients/store/files.ts';
-import type { Store } from '../../../clients/store/ports.ts';
+import { CONFIG_BYTES_MAX } from '../../../services/clients/store/config-file.ts';
+import { readOwn, writeOwn } from '../../../services/clients/store/files.ts';
+import type { Store } from '../../../services/clients/store/ports.ts';
 import type { Move } from './moved.ts';
 
 interface Scrubbed {

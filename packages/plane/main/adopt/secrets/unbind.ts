@@ -1,9 +1,9 @@
 // Bindings that nobody needs any more: the secrets they were for are back in their config.
-import { CLIENTS, type MovedSecret } from '../../../clients/index.ts';
-import type { Store } from '../../../clients/store/ports.ts';
-import { type FoundRecord, listRecords } from '../../../clients/store/record.ts';
-import type { Servers } from '../../../config/index.ts';
-import { fitsCommand } from '../../../vault/index.ts';
+import { CLIENTS, type MovedSecret } from '../../../services/clients/index.ts';
+import type { Store } from '../../../services/clients/store/ports.ts';
+import { type FoundRecord, listRecords } from '../../../services/clients/store/record.ts';
+import type { Servers } from '../../../stores/config/index.ts';
+import { fitsCommand } from '../../../stores/vault/index.ts';
 import { findConfigs } from '../configs.ts';
 import { clientPlace, type SecretPlace } from '../place.ts';
 import { recordedConfigs } from '../recorded.ts';

@@ -2,7 +2,7 @@
 // would hand them to another program.
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { rotateSecret } from '../../../vault/index.ts';
+import { rotateSecret } from '../../../stores/vault/index.ts';
 import { applyRestore, planRestore, type RestoreFile } from '../restore.ts';
 import { importMoving, Machine } from './testing/machine.ts';
 

@@ -1,6 +1,6 @@
 // The command of a server as a binding names it. Arguments may hold secrets, and settings must not.
 import { createRedactor, type Redactor } from '@subluminal/core/scan';
-import { hiddenWord } from '../../../vault/index.ts';
+import { hiddenWord } from '../../../stores/vault/index.ts';
 import { hasDrawn, maskedWords } from '../masked-words.ts';
 
 export type BindWords = (words: readonly string[]) => readonly string[];

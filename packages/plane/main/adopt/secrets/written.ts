@@ -1,5 +1,5 @@
 // A secret as it is written in a config, and how it goes back where it was cut out.
-import type { Cut, Format } from '../../../clients/index.ts';
+import type { Cut, Format } from '../../../services/clients/index.ts';
 
 /** A cut, and the value that goes there. */
 interface Uncut {

@@ -11,9 +11,9 @@ import {
   type IngestServer,
   type NumberedLine,
   openIngest,
-} from '../../../ingest/index.ts';
-import type { Ledger } from '../../../ledger/index.ts';
-import { LedgerHome } from '../../../ledger/testing/temp-ledger.ts';
+} from '../../../services/ingest/index.ts';
+import type { Ledger } from '../../../stores/ledger/index.ts';
+import { LedgerHome } from '../../../stores/ledger/testing/temp-ledger.ts';
 import { ledgerPort, spoolPort } from '../ports.ts';
 
 interface DaemonWish extends Partial<IngestOptions> {

@@ -2,7 +2,7 @@
 //   node crash.mjs TASK
 // TASK is JSON: { home, cwd, how }.
 import { writeSync } from 'node:fs';
-import { loadConfig } from '../../../config/index.ts';
+import { loadConfig } from '../../../stores/config/index.ts';
 import { planWrap } from '../plan.ts';
 import { wrapSession } from '../session.ts';
 

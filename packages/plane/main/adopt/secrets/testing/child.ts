@@ -1,5 +1,5 @@
 // One process of a test: imports or restores, and kills itself where it is told to.
-import type { Step } from '../../../../clients/store/step.ts';
+import type { Step } from '../../../../services/clients/store/step.ts';
 import type { MoveStep } from '../move.ts';
 import { importMoving, optionsIn, restoreAll } from './machine.ts';
 

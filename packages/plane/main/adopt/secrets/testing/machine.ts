@@ -12,10 +12,10 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Client, clientOf } from '../../../../clients/index.ts';
-import type { Step } from '../../../../clients/store/step.ts';
-import { homePaths, loadConfig } from '../../../../config/index.ts';
-import { resolveBindings } from '../../../../vault/index.ts';
+import { type Client, clientOf } from '../../../../services/clients/index.ts';
+import type { Step } from '../../../../services/clients/store/step.ts';
+import { homePaths, loadConfig } from '../../../../stores/config/index.ts';
+import { resolveBindings } from '../../../../stores/vault/index.ts';
 import { applyImport, type ImportOptions, planImport, planMoves } from '../../import.ts';
 import { applyRestore, planRestore } from '../../restore.ts';
 import type { MoveStep } from '../move.ts';

@@ -1,0 +1,61 @@
+// Which folders belong to the project that a client is started in.
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { readRegularFile } from '../../os/index.ts';
+import type { ServerEntry } from './types.ts';
+
+const DEPTH_MAX = 128;
+const POINTER_BYTES_MAX = 4_096;
+const POINTER = /^gitdir: (.+)\/\.git\/worktrees\/[^/\n]+\s*$/;
+
+/** The folders above this one, the outermost first, without the root of the file system. */
+export function foldersAbove(folder: string): readonly string[] {
+  const above: string[] = [];
+  for (let at = dirname(folder); dirname(at) !== at && above.length < DEPTH_MAX; at = dirname(at)) {
+    above.unshift(at);
+  }
+  return above;
+}
+
+/** The top of the repository that a folder is in. */
+export function repositoryOf(folder: string): string | undefined {
+  return [...foldersAbove(folder), folder].findLast((one) => existsSync(join(one, '.git')));
+}
+
+/**
+ * The paths under which Claude Code may keep what is for a folder: today the top of its repository,
+ * that of the main checkout for further worktrees, and formerly the folder itself.
+ */
+export function projectKeys(folder: string): ReadonlySet<string> {
+  const real = realPath(folder);
+  const top = repositoryOf(real);
+  const main = top === undefined ? undefined : mainCheckoutOf(top);
+  return new Set([folder, real, top ?? real, main ?? real]);
+}
+
+/** Whether an entry counts when its client is started in this folder. */
+export function isForProject(folder: string): (entry: Pick<ServerEntry, 'project'>) => boolean {
+  const keys = projectKeys(folder);
+  return ({ project }) => project === undefined || keys.has(project);
+}
+
+/** In a further worktree, `.git` is a file that says where the repository is. */
+function mainCheckoutOf(top: string): string | undefined {
+  const path = join(top, '.git');
+  try {
+    const read = readRegularFile(path, { bytesMax: POINTER_BYTES_MAX });
+    if (read.kind !== 'read') return undefined;
+    const [, main] = POINTER.exec(read.bytes.toString('utf8')) ?? [];
+    return main === undefined ? undefined : resolve(top, main);
+  } catch {
+    return undefined;
+  }
+}
+
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,202 @@
+// A client's config as a file: read through links, replaced whole.
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { readRegularFile } from '../../../os/index.ts';
+import type { ConfigProblem } from '../types.ts';
+import { syncFolder } from './files.ts';
+import { problem, quoted, systemCode, systemProblem } from './problem.ts';
+import type { OnStep } from './step.ts';
+
+export interface ConfigBytes {
+  readonly kind: 'read';
+  /** As the client finds it. */
+  readonly path: string;
+  /** The file itself, behind all links. */
+  readonly target: string;
+  readonly bytes: Buffer;
+  readonly text: string;
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  /** How many names the file has, in whatever folders. */
+  readonly links: number;
+}
+
+/** There is nothing under that name, not even a link. */
+export interface Missing {
+  readonly kind: 'missing';
+  readonly path: string;
+}
+
+export const CONFIG_BYTES_MAX = 33_554_432;
+const PERMISSIONS = 0o7777;
+const GROUP_PERMISSIONS = 0o070;
+
+export function readConfigFile(path: string): ConfigBytes | Missing | ConfigProblem {
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { kind: 'missing', path };
+    return readTarget(path, realpathSync(path));
+  } catch (cause) {
+    const code = systemCode(cause);
+    if (code === 'ENOENT') {
+      const fix = `Make what it points to, or remove the link: rm ${quoted(path)}`;
+      return problem(path, `${path} is a link to nothing.`, fix);
+    }
+    if (code !== 'ELOOP') return systemProblem(path, 'read', cause);
+    return problem(path, `${path} is a link that leads back to itself.`, 'Correct the link.');
+  }
+}
+
+function readTarget(path: string, target: string): ConfigBytes | ConfigProblem {
+  const read = readRegularFile(target, { bytesMax: CONFIG_BYTES_MAX, noFollow: true });
+  if (read.kind === 'missing')
+    return problem(path, `${path} does not exist any more.`, 'Try again.');
+  if (read.kind === 'unreadable') return problem(path, `${path} ${read.why}.`, read.fix);
+  const { bytes, stats } = read;
+  const text = decoded(bytes);
+  if (text === undefined) {
+    return problem(path, `${path} is not UTF-8 text.`, 'Save it as UTF-8.');
+  }
+  const { uid, gid, nlink: links } = stats;
+  const mode = stats.mode & PERMISSIONS;
+  return { kind: 'read', path, target, bytes, text, mode, uid, gid, links };
+}
+
+/** The byte order mark stays: the text must become the same bytes again. */
+function decoded(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where the next content is written before it takes the place of a config. */
+export function draftPath(target: string, uuid: string): string {
+  return join(dirname(target), `.${basename(target)}.subluminal-${uuid}`);
+}
+
+interface Replacement {
+  readonly config: ConfigBytes;
+  readonly bytes: Uint8Array;
+  readonly draft: string;
+  readonly onStep?: OnStep | undefined;
+}
+
+export type Replaced =
+  | { readonly kind: 'replaced' }
+  /** Somebody else has written the config since it was read. */
+  | { readonly kind: 'changed' }
+  | ConfigProblem;
+
+/** Why a config must not be replaced: a rename would go around what its owner has decided. */
+export function replaceProblem({
+  path,
+  target,
+  uid,
+  links,
+}: ConfigBytes): ConfigProblem | undefined {
+  try {
+    accessSync(target, constants.W_OK);
+  } catch (cause) {
+    return systemProblem(path, 'written', cause);
+  }
+  const ownId = process.getuid?.();
+  if (ownId !== undefined && ownId !== 0 && uid !== ownId) return notOurs(path);
+  if (links === 1) return undefined;
+  const copy = quoted(`${target}.copy`);
+  const fix = `Make it a file of its own: cp -p ${quoted(target)} ${copy} && mv ${copy} ${quoted(target)}`;
+  return problem(path, `${path} has ${links} names (hard links); only one would change.`, fix);
+}
+
+function notOurs(path: string): ConfigProblem {
+  const fix = 'Change it as that user, or make it yours.';
+  return problem(path, `${path} belongs to another user, and would not any more.`, fix);
+}
+
+/** Puts other bytes in the place of a config that is still as it was read; else nothing is changed. */
+export function replaceConfigFile({ config, bytes, draft, onStep }: Replacement): Replaced {
+  const { path, target } = config;
+  const unwritable = replaceProblem(config);
+  if (unwritable !== undefined) return unwritable;
+  try {
+    if (!isDraftWritten({ config, bytes, draft, onStep })) {
+      rmSync(draft, { force: true });
+      return notOurs(path);
+    }
+    onStep?.('draft written');
+    if (!isStill(config)) {
+      rmSync(draft, { force: true });
+      return { kind: 'changed' };
+    }
+    onStep?.('compared');
+    renameSync(draft, target);
+  } catch (cause) {
+    rmSync(draft, { force: true });
+    return systemProblem(path, 'written', cause);
+  }
+  onStep?.('replaced');
+  makeLast(dirname(target));
+  return { kind: 'replaced' };
+}
+
+/** Open to its owner alone until it belongs to whom the config belongs; false if it never does. */
+function isDraftWritten({ config, bytes, draft, onStep }: Replacement): boolean {
+  const fd = openSync(draft, 'wx', 0o600);
+  try {
+    onStep?.('draft made');
+    writeFileSync(fd, bytes);
+    fchmodSync(fd, config.mode & ~GROUP_PERMISSIONS);
+    if (isGiven(fd, config)) fchmodSync(fd, config.mode);
+    fsyncSync(fd);
+    return fstatSync(fd).uid === config.uid;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Where the group cannot be kept, another group must not get its rights. */
+function isGiven(fd: number, { uid, gid }: ConfigBytes): boolean {
+  const own = fstatSync(fd);
+  if (own.uid === uid && own.gid === gid) return true;
+  try {
+    fchownSync(fd, uid, gid);
+    return true;
+  } catch {
+    // The group may be one of ours still.
+  }
+  try {
+    fchownSync(fd, -1, gid);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isStill({ path, target, bytes }: ConfigBytes): boolean {
+  const now = readConfigFile(path);
+  return now.kind === 'read' && now.target === target && now.bytes.equals(bytes);
+}
+
+/** The new content is in place: that a power cut might undo it is no reason to say that it failed. */
+function makeLast(folder: string): void {
+  try {
+    syncFolder(folder);
+  } catch (cause) {
+    if (systemCode(cause) === undefined) throw cause;
+  }
+}

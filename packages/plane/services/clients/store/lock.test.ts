@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { verifies } from '../../../../../test/requirements.ts';
+import { takeLock, takeLockOf } from './lock.ts';
+import { storeIn } from './testing/bench.ts';
+import { bundleChildren, type Children } from './testing/children.ts';
+
+let children: Children;
+beforeAll(async () => {
+  children = await bundleChildren();
+});
+afterAll(() => children.end());
+
+const KEY = '0123456789abcdef0123456789abcdef';
+
+function newHome(): string {
+  const home = mkdtempSync(join(tmpdir(), 'sub-lock-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  return home;
+}
+
+function taken(home: string) {
+  const lock = takeLockOf(KEY, storeIn(home));
+  if (lock.kind !== 'locked') throw new Error(JSON.stringify(lock));
+  return lock;
+}
+
+test('is held by one, and free after its release', () => {
+  const home = newHome();
+  const lock = taken(home);
+  expect(takeLockOf(KEY, storeIn(home))).toEqual({ kind: 'held', by: { pid: process.pid } });
+  lock.release();
+  lock.release();
+  taken(home).release();
+  expect(readdirSync(join(home, 'run'))).toEqual([]);
+});
+
+test('of another config is another lock', () => {
+  const store = storeIn(newHome());
+  expect(takeLock('/a', store).kind).toBe('locked');
+  expect(takeLock('/b', store).kind).toBe('locked');
+});
+
+test('of a living process is respected by others, who are told its id', async () => {
+  verifies('EC-STDIO-005');
+  const home = newHome();
+  const lock = taken(home);
+  const { said } = await children.run({ does: 'lock', home, key: KEY });
+  expect(said).toEqual({ kind: 'held', by: { pid: process.pid } });
+  lock.release();
+});
+
+test('of a dead process stops nobody', async () => {
+  verifies('EC-STDIO-044');
+  const home = newHome();
+  const { said } = await children.run({ does: 'lock', home, key: KEY });
+  expect(said).toMatchObject({ kind: 'locked' });
+  expect(readdirSync(join(home, 'run'))).toHaveLength(1);
+  taken(home).release();
+  expect(readdirSync(join(home, 'run'))).toEqual([]);
+});
+
+test('of a process whose id is in use again stops nobody', () => {
+  verifies('EC-STDIO-044');
+  const home = newHome();
+  plant(home, process.pid);
+  taken(home).release();
+  expect(readdirSync(join(home, 'run'))).toEqual([]);
+});
+
+test('of a process that the system tells nothing about is respected', () => {
+  const home = newHome();
+  const lock = taken(home);
+  const { ports, paths } = storeIn(home);
+  let asked = 0;
+  // Of itself it knows, of the other it does not.
+  const processStart = () => (asked++ === 0 ? 'known' : undefined);
+  expect(takeLockOf(KEY, { paths, ports: { ...ports, processStart } })).toMatchObject({
+    kind: 'held',
+  });
+  lock.release();
+});
+
+test('is refused where nobody could tell later whether it is a dead one', () => {
+  const { ports, paths } = storeIn(newHome());
+  const store = { paths, ports: { ...ports, processStart: () => undefined } };
+  expect(takeLockOf(KEY, store)).toMatchObject({ kind: 'problem' });
+});
+
+test('is refused in a folder that others may write to', () => {
+  const home = newHome();
+  mkdirSync(join(home, 'run'));
+  chmodSync(join(home, 'run'), 0o777);
+  expect(takeLockOf(KEY, storeIn(home))).toMatchObject({ kind: 'problem' });
+});
+
+test('does not mind files of other names', () => {
+  const home = newHome();
+  mkdirSync(join(home, 'run'), { mode: 0o700 });
+  for (const name of [`config-${KEY}.lock`, `config-${KEY}.x.lock`, 'agent-1.json']) {
+    writeFileSync(join(home, 'run', name), '');
+  }
+  taken(home).release();
+  expect(readdirSync(join(home, 'run'))).toHaveLength(3);
+});
+
+/** The claim of a process that has had this id before. */
+function plant(home: string, pid: number): void {
+  mkdirSync(join(home, 'run'), { mode: 0o700, recursive: true });
+  // Comes first in order, as what is old does.
+  const name = `config-${KEY}.00000000-0000-7000-8000-000000000000.${pid}.1-dead.lock`;
+  writeFileSync(join(home, 'run', name), '');
+}
+
+const FIGHTERS = 8;
+const ROUNDS = 30;
+
+test('goes from a dead process to one of eight at most, thirty times', {
+  timeout: 180_000,
+}, async () => {
+  verifies('EC-STDIO-005', 'EC-STDIO-044');
+  const home = newHome();
+  const fighters = Array.from({ length: FIGHTERS }, () => fighter(home));
+  onTestFinished(() => fighters.forEach(({ child }) => child.kill('SIGKILL')));
+  await Promise.all(fighters.map(({ next }) => next()));
+  let winners = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    plant(home, process.pid);
+    const answers = await Promise.all(fighters.map(({ tell }) => tell('take')));
+    const won = answers.filter((answer) => answer === 'locked').length;
+    expect(answers).not.toContain('two');
+    expect(won).toBeLessThanOrEqual(1);
+    winners += won;
+    await Promise.all(fighters.map(({ tell }) => tell('release')));
+    expect(readdirSync(join(home, 'run'))).toEqual([]);
+  }
+  expect(winners).toBeGreaterThan(ROUNDS / 2);
+});
+
+function fighter(home: string) {
+  const child = children.start({ does: 'fight', home, key: KEY });
+  if (child.stdout === null) throw new Error('no output');
+  const lines = createInterface({ input: child.stdout });
+  const next = async (): Promise<unknown> => {
+    const [line] = (await once(lines, 'line')) as [string];
+    return JSON.parse(line);
+  };
+  const tell = (word: string): Promise<unknown> => {
+    const answer = next();
+    child.stdin?.write(`${word}\n`);
+    return answer;
+  };
+  return { child, next, tell };
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../../../../test/requirements.ts';
+import { clientOf } from './all.ts';
+import type { ClientId, ReadConfig, ServerEntry } from './types.ts';
+import { expanded, mayExpandTo, unresolved } from './variables.ts';
+
+const SERVER = {
+  command: '${BIN:-npx}',
+  args: ['${PLAIN}', '${env:PREFIXED}', '${input:token}', '${workspaceFolder}/x', '$BARE', '${1}'],
+  cwd: '${env:FOLDER}',
+  env: { TOKEN: 'Bearer ${TOKEN}', KEY: '${env:KEY}', ASKED: '${input:key}', FIXED: 'hunter2' },
+};
+
+const KEYS: { readonly [id in ClientId]?: string } = {
+  vscode: 'servers',
+  zed: 'context_servers',
+  codex: 'mcp_servers',
+};
+
+/** One server, as the client has read it; JSON is close enough to TOML's inline tables. */
+function entryOf(id: ClientId, server: object = SERVER): ServerEntry {
+  const format = 'jsonc';
+  const text = JSON.stringify({ [KEYS[id] ?? 'mcpServers']: { one: server } });
+  const read = clientOf(id).read({ client: id, scope: 'user', path: '/x.json', format }, text);
+  const [entry] = (read as ReadConfig).entries;
+  if (entry === undefined) throw new Error('no entry');
+  return entry;
+}
+
+test.each([
+  ['claude-code', ['PLAIN', 'TOKEN']],
+  ['claude-desktop', []],
+  ['codex', []],
+  ['cursor', ['PREFIXED', 'KEY', 'FOLDER']],
+  ['vscode', ['PREFIXED', 'KEY', 'FOLDER']],
+  ['windsurf', ['PREFIXED', 'KEY', 'FOLDER']],
+  ['zed', []],
+  ['custom', ['PLAIN', 'PREFIXED', 'TOKEN', 'KEY', 'FOLDER']],
+] as const)('%s misses what it would look up and not find', (id, names) => {
+  verifies('F-004', 'EC-STDIO-026');
+  expect(unresolved(entryOf(id), { id }, {}).toSorted()).toEqual([...names].toSorted());
+});
+
+test('what is set is not missing, even when it is empty', () => {
+  verifies('EC-STDIO-026');
+  const env = { PLAIN: '', TOKEN: 'x' };
+  expect(unresolved(entryOf('claude-code'), { id: 'claude-code' }, env)).toEqual([]);
+});
+
+test('a variable with a default in one place can be missing in another', () => {
+  const entry = entryOf('claude-code', { command: 'x', args: ['${A:-1}', '${A}'] });
+  expect(unresolved(entry, { id: 'claude-code' }, {})).toEqual(['A']);
+});
+
+test('each client expands its own syntax, and nothing else', () => {
+  verifies('F-004');
+  const env = { BIN: 'bunx', PLAIN: 'p', PREFIXED: 'q', token: 'never', BARE: 'never' };
+  const kept = ['${input:token}', '${workspaceFolder}/x', '$BARE', '${1}'];
+  expect(expanded(entryOf('claude-code'), { id: 'claude-code' }, env)).toEqual({
+    command: 'bunx',
+    args: ['p', '${env:PREFIXED}', ...kept],
+  });
+  expect(expanded(entryOf('windsurf'), { id: 'windsurf' }, env)).toEqual({
+    command: '${BIN:-npx}',
+    args: ['${PLAIN}', 'q', ...kept],
+  });
+  expect(expanded(entryOf('codex'), { id: 'codex' }, env)).toEqual({
+    command: '${BIN:-npx}',
+    args: ['${PLAIN}', '${env:PREFIXED}', ...kept],
+  });
+});
+
+test('a default counts where there is no value, and what has neither stays', () => {
+  verifies('F-004');
+  const entry = entryOf('claude-code', {
+    command: '${A:-/usr/bin/a:-b}',
+    args: ['${B:-}', '${C}'],
+  });
+  expect(expanded(entry, { id: 'claude-code' }, {})).toEqual({
+    command: '/usr/bin/a:-b',
+    args: ['', '${C}'],
+  });
+});
+
+test('a value that looks like a reference is not expanded again', () => {
+  const entry = entryOf('claude-code', { command: '${A}' });
+  expect(expanded(entry, { id: 'claude-code' }, { A: '${B}', B: 'no' }).command).toBe('${B}');
+});
+
+test('an entry keeps the names of variables, and nothing of the environment', () => {
+  const said = JSON.stringify(
+    entryOf('custom', { ...SERVER, env: { A: '${B:-hunter2}', C: 'hunter3' } }),
+  );
+  expect(said).toContain('"B"');
+  expect(said).not.toContain('hunter');
+});
+
+describe('a word that a client may have made of a written one', () => {
+  const claude = { id: 'claude-code', env: { A: 'set' } } as const;
+  test.each([
+    ['plain', 'plain', true],
+    ['plain', 'other', false],
+    ['${A}/x', 'set/x', true],
+    ['${A}/x', 'other/x', false],
+    ['${UNSET}/x.y', 'anything/x.y', true],
+    ['${UNSET}/x.y', 'anything/x-y', false],
+    ['${UNSET:-b}', 'anything', true],
+    ['${workspaceFolder}', 'anything', false],
+  ])('%j as %j: %j', (written, word, may) => {
+    expect(mayExpandTo(written, word, claude)).toBe(may);
+  });
+
+  test('is the same word where the client expands nothing', () => {
+    expect(mayExpandTo('${UNSET}', 'anything', { id: 'codex', env: {} })).toBe(false);
+    expect(mayExpandTo('${UNSET}', '${UNSET}', { id: 'codex', env: {} })).toBe(true);
+  });
+
+  test('may be anything in place of what an editor alone knows', () => {
+    expect(mayExpandTo('${workspaceFolder}/x', '/me/x', { id: 'vscode', env: {} })).toBe(true);
+    expect(mayExpandTo('${input:key}', 'anything', { id: 'vscode', env: {} })).toBe(true);
+  });
+});

@@ -1,0 +1,356 @@
+// The daemon's socket: who connects, what they speak, and the orderly end of it all.
+import type { Server, Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ConnectionGate } from '../../os/index.ts';
+import { Budget } from './budget.ts';
+import { Controller } from './control.ts';
+import { Follower } from './follow.ts';
+import { Intake, type IntakeLimits } from './intake.ts';
+import { listen } from './listen.ts';
+import { Peer, type Talk } from './peer.ts';
+import type { IngestLedger, IngestSpool } from './ports.ts';
+import {
+  type LedgerStatus,
+  LINE_BYTES_MAX,
+  type NumberedLine,
+  REQUEST_BYTES_MAX,
+  readHello,
+  type TakenCounts,
+} from './protocol.ts';
+import { allRead } from './quiet.ts';
+import { Sweeper } from './sweeper.ts';
+import { LineTaker } from './take-lines.ts';
+
+export interface IngestOptions {
+  readonly socketPath: string;
+  readonly ledger: IngestLedger;
+  readonly spool: IngestSpool;
+  readonly version: string;
+  readonly warn: (message: string) => void;
+  /** Somebody asked for the end: `close` is for the caller to call. */
+  readonly onStop: () => void;
+  /** The ledger takes nothing any more. */
+  readonly onFinal: (code: string, message: string) => void;
+  /** No connection and nothing in the spool for so long. */
+  readonly idle?: { readonly afterMs: number; readonly onIdle: () => void };
+  readonly limits?: Partial<IntakeLimits>;
+  /** What all connections may hold of lines without an end; 128 MiB. */
+  readonly heldBytesMax?: number;
+  /** Until then nothing is said of the daemon's state. */
+  readonly ready?: Promise<unknown>;
+}
+
+export interface IngestServer {
+  /** What had reached the sockets and the spool is committed when it resolves. */
+  sync(): Promise<void>;
+  /** Lines that came another way than by the socket; all or nothing, committed when it resolves. */
+  take(lines: readonly NumberedLine[]): Promise<TakenCounts>;
+  status(): LedgerStatus;
+  /** Where the HTTP API is served, or why it is not. */
+  setHttp(http: HttpState): void;
+  /** By which channels people are asked for approvals. */
+  setChannels(names: readonly string[]): void;
+  /** Something used the daemon in another way: it is not idle. */
+  touch(): void;
+  /** Somebody uses it until the result is called. */
+  hold(): () => void;
+  /** Calls back after each commit that added events; the result takes that back. */
+  onAdded(listener: () => void): () => void;
+  /**
+   * Reads, commits and answers what has arrived, for at most `timeoutMs`; then runs `last` and lets
+   * everybody go.
+   */
+  close(timeoutMs: number, last: () => Promise<void>): Promise<void>;
+}
+
+type HttpState = { readonly url: string } | { readonly error: string };
+
+export type Opened =
+  | { readonly kind: 'open'; readonly server: IngestServer }
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'failed'; readonly code: string };
+
+const SWEEP_MS = 30_000;
+/** A shim that has just come completes what it had on disk, also when it has nothing more to say. */
+const AFTER_HELLO_MS = [50, 1_000] as const;
+const HELLO_BYTES_MAX = 65_536;
+const HELLO_MS = 10_000;
+const CONNECTIONS = { connectionsMax: 4_096, waitingMax: 256 };
+const DROPPED =
+  'too much was held for lines that did not end: the connection that held most was closed';
+const DROPPED_QUIET_MS = 60_000;
+const SILENCE: Talk = {
+  line: () => undefined,
+  ended: () => undefined,
+  closed: () => undefined,
+};
+
+export async function openIngest(options: IngestOptions): Promise<Opened> {
+  const daemon = new Daemon(options);
+  const listening = await listen(options.socketPath, (socket) => daemon.accept(socket));
+  if (listening.kind !== 'listening') return listening;
+  daemon.begin(listening);
+  return { kind: 'open', server: daemon };
+}
+
+interface Bound {
+  readonly server: Server;
+  readonly unlink: () => void;
+}
+
+class Daemon implements IngestServer {
+  readonly #options: IngestOptions;
+  readonly #intake: Intake;
+  readonly #sweeper: Sweeper;
+  readonly #peers = new Set<Peer>();
+  readonly #followers = new Set<Follower>();
+  readonly #listeners = new Set<() => void>();
+  readonly #holders = new Set<symbol>();
+  readonly #startedAt = new Date().toISOString();
+  readonly #budget: Budget;
+  readonly #gate = new ConnectionGate(CONNECTIONS);
+  #bound: Bound | undefined;
+  #http: HttpState | undefined;
+  #channels: readonly string[] = [];
+  #committed = 0;
+  #conflicts = 0;
+  #stays: boolean;
+  #isClosing = false;
+  #quietUntilMs = 0;
+  #asker: Peer | undefined;
+  #sweepTimer: NodeJS.Timeout | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: IngestOptions) {
+    this.#options = options;
+    const { ledger, spool, warn, onFinal, limits = {} } = options;
+    this.#stays = options.idle === undefined;
+    this.#budget = new Budget(options.heldBytesMax);
+    const onTaken = (counts: TakenCounts) => this.#taken(counts);
+    this.#intake = new Intake({ ledger, warn, onFinal, onTaken, limits });
+    const onWork = () => this.touch();
+    this.#sweeper = new Sweeper({ spool, ledger, intake: this.#intake, warn, onWork });
+  }
+
+  begin(bound: Bound): void {
+    this.#bound = bound;
+    bound.server.maxConnections = this.#gate.acceptedMax;
+    this.#sweepTimer = setInterval(() => void this.#sweeper.sweep(), SWEEP_MS);
+    void this.#sweeper.sweep();
+    this.touch();
+  }
+
+  accept(socket: Socket): void {
+    this.#gate.add(socket);
+    const timer = setTimeout(() => refuse(peer, 'the first line did not come'), HELLO_MS);
+    const peer = new Peer({
+      socket,
+      lineBytesMax: HELLO_BYTES_MAX,
+      talk: {
+        line: (text) => {
+          clearTimeout(timer);
+          const isKnown = text !== undefined && this.#converse(peer, text);
+          if (isKnown) this.#gate.admit(socket);
+          if (!isKnown) refuse(peer, 'the first line does not say a protocol that is spoken here');
+        },
+        ended: () => peer.end(),
+        closed: () => clearTimeout(timer),
+      },
+      budget: this.#budget,
+      onDropped: () => this.#dropped(),
+      onClose: () => {
+        this.#peers.delete(peer);
+        this.touch();
+      },
+    });
+    this.#peers.add(peer);
+    this.touch();
+  }
+
+  async sync(): Promise<void> {
+    await this.#readAndCommit();
+    await this.#sweeper.sweep();
+  }
+
+  async take(lines: readonly NumberedLine[]): Promise<TakenCounts> {
+    const { ledger } = this.#options;
+    if (lines.length > ledger.batchLinesMax) throw new RangeError('too many lines');
+    const release = this.hold();
+    try {
+      const counts = await ledger.ingest(lines);
+      this.#taken(counts);
+      return counts;
+    } finally {
+      release();
+    }
+  }
+
+  status(): LedgerStatus {
+    return {
+      pid: process.pid,
+      version: this.#options.version,
+      started_at: this.#startedAt,
+      connections: this.#peers.size,
+      events_committed: this.#committed,
+      stays: this.#stays,
+      conflicts: this.#conflicts,
+      ...httpOf(this.#http),
+      ...(this.#channels.length > 0 && { channels: this.#channels }),
+    };
+  }
+
+  setHttp(http: HttpState): void {
+    this.#http = http;
+  }
+
+  setChannels(names: readonly string[]): void {
+    this.#channels = names;
+  }
+
+  touch(): void {
+    const { idle } = this.#options;
+    clearTimeout(this.#idleTimer);
+    const isUsed = this.#peers.size > 0 || this.#holders.size > 0;
+    if (idle === undefined || this.#stays || isUsed || this.#isClosing) return;
+    this.#idleTimer = setTimeout(idle.onIdle, idle.afterMs);
+  }
+
+  hold(): () => void {
+    const holder = Symbol('holder');
+    this.#holders.add(holder);
+    this.touch();
+    return () => {
+      this.#holders.delete(holder);
+      this.touch();
+    };
+  }
+
+  onAdded(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async close(timeoutMs: number, last: () => Promise<void>): Promise<void> {
+    this.#isClosing = true;
+    clearInterval(this.#sweepTimer);
+    clearTimeout(this.#idleTimer);
+    // Nobody finds us any more; those who already have are accepted and heard.
+    this.#bound?.unlink();
+    const timer = setTimeout(() => this.#intake.end(), timeoutMs);
+    await this.#readAndCommit();
+    this.#bound?.server.close();
+    for (const peer of this.#peers) if (peer !== this.#asker) peer.end();
+    await this.#sweeper.stop();
+    await nextTurn();
+    await this.#intake.settled();
+    clearTimeout(timer);
+    this.#intake.end();
+    try {
+      await last();
+    } finally {
+      for (const peer of this.#peers) peer.destroy();
+    }
+  }
+
+  async #readAndCommit(): Promise<void> {
+    await allRead(() => [...this.#peers].filter(({ maySendLines }) => maySendLines));
+    await this.#intake.settled();
+  }
+
+  /** False when the first line says nothing that is known. */
+  #converse(peer: Peer, text: string): boolean {
+    const hello = readHello(text);
+    if (hello === undefined) return false;
+    peer.maySendLines = hello.kind === 'ingest';
+    switch (hello.kind) {
+      case 'ingest': {
+        // A shim that has gone may have left something on disk.
+        const onClosed = () => void (this.#isClosing || this.#sweeper.sweep());
+        const { producer } = hello;
+        const before = () => this.#sweeper.takeOf(producer);
+        const taker = new LineTaker({ peer, intake: this.#intake, producer, before, onClosed });
+        peer.speak(taker, LINE_BYTES_MAX);
+        this.#sweepSoon();
+        return true;
+      }
+      case 'control':
+        peer.speak(new Controller(peer, this.#controls()), REQUEST_BYTES_MAX);
+        return true;
+      case 'follow': {
+        const follower = new Follower(peer, this.#options.ledger);
+        this.#followers.add(follower);
+        peer.speak(follower, HELLO_BYTES_MAX);
+        void this.#feed(peer, follower, hello);
+        return true;
+      }
+    }
+  }
+
+  /** Whoever does this does it often. */
+  #dropped(): void {
+    const nowMs = performance.now();
+    if (nowMs < this.#quietUntilMs) return;
+    this.#quietUntilMs = nowMs + DROPPED_QUIET_MS;
+    this.#options.warn(DROPPED);
+  }
+
+  #sweepSoon(): void {
+    for (const waitMs of AFTER_HELLO_MS) {
+      setTimeout(() => void (this.#isClosing || this.#sweeper.sweep()), waitMs).unref();
+    }
+  }
+
+  async #feed(
+    peer: Peer,
+    follower: Follower,
+    wish: { readonly after?: number; readonly backlog?: number },
+  ): Promise<void> {
+    try {
+      await follower.feed(wish);
+    } catch (cause) {
+      if (!this.#isClosing) this.#options.warn(`a follower could not be served: ${String(cause)}`);
+    } finally {
+      this.#followers.delete(follower);
+      peer.end();
+    }
+  }
+
+  #controls() {
+    return {
+      ledger: this.#options.ledger,
+      sync: () => this.sync(),
+      status: async () => {
+        await this.#options.ready;
+        return this.status();
+      },
+      stay: () => {
+        this.#stays = true;
+        this.touch();
+      },
+      stop: (asker: Peer) => {
+        this.#asker = asker;
+        this.#options.onStop();
+      },
+      take: (lines: readonly NumberedLine[]) => this.take(lines),
+    };
+  }
+
+  #taken({ accepted, conflicts = 0 }: TakenCounts): void {
+    this.#conflicts += conflicts;
+    if (accepted === 0) return;
+    this.#committed += accepted;
+    for (const follower of this.#followers) follower.moved();
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function httpOf(http: HttpState | undefined): Pick<LedgerStatus, 'http' | 'http_error'> {
+  if (http === undefined) return {};
+  return 'url' in http ? { http } : { http_error: http.error };
+}
+
+function refuse(peer: Peer, error: string): void {
+  peer.maySendLines = false;
+  peer.speak(SILENCE, HELLO_BYTES_MAX);
+  peer.end(`${JSON.stringify({ ok: false, error })}\n`);
+}

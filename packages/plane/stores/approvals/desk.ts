@@ -1,0 +1,131 @@
+// Where a person's word takes effect: the request ends, and the grant that was wished for is given.
+// Every channel, the commands and the HTTP API decide through here.
+import { join } from 'node:path';
+import type { ApprovalEnd, Grant } from '@subluminal/contracts';
+import { homeSeal } from '../../os/crypto/index.ts';
+import { type Grants, openGrants } from './grants.ts';
+import { type GrantedCall, sameCall } from './match.ts';
+import { type ApprovalPorts, isProblem, type StoreProblem } from './ports.ts';
+import { type GrantWish, grantFor, type NoGrant } from './propose.ts';
+import { type Ended, type EndResult, type Entry, openQueue, type Queue } from './queue.ts';
+import { recordSeal } from './sealed-record.ts';
+
+export interface Verdict {
+  readonly state: 'approved' | 'rejected';
+  readonly by: string;
+  readonly channel: string;
+  readonly note?: string | undefined;
+  /** The request that was seen. */
+  readonly sha256?: string | undefined;
+  /** What shall last. A call that may be tried again is granted once without it. */
+  readonly wish?: GrantWish | undefined;
+}
+
+export type Decided =
+  | {
+      readonly kind: 'ended';
+      readonly entry: Entry;
+      readonly outcome: ApprovalEnd;
+      readonly grant: Grant | null;
+      /** Approved, but nothing lasts: why the grant could not be kept. */
+      readonly lost: string | null;
+    }
+  | Exclude<EndResult, { readonly kind: 'ended' }>
+  | NoGrant;
+
+export interface Desk {
+  readonly queue: Queue;
+  readonly grants: Grants;
+  readonly ports: ApprovalPorts;
+  decide(id: string, verdict: Verdict): Decided;
+}
+
+interface DeskOptions {
+  /** `$SUB_HOME`. */
+  readonly home: string;
+  readonly ports: ApprovalPorts;
+  readonly pollMs?: number;
+}
+
+const NOTE_LENGTH_MAX = 2_000;
+const WHO_LENGTH_MAX = 256;
+
+export function openDesk({ home, ports, pollMs }: DeskOptions): Desk | StoreProblem {
+  const limits = pollMs === undefined ? {} : { pollMs };
+  const key = homeSeal(home);
+  const queue = openQueue({
+    folder: join(home, 'approvals'),
+    ports,
+    seal: recordSeal(key, 'approvals'),
+    limits,
+  });
+  if (isProblem(queue)) return queue;
+  const isGiven = (grant: Grant) => grant.kind !== 'once' || isNamedIn(queue, grant);
+  const grants = openGrants({
+    folder: join(home, 'grants'),
+    ports,
+    seal: recordSeal(key, 'grants'),
+    isGiven,
+  });
+  if (isProblem(grants)) return grants;
+  const parts = { queue, grants, ports };
+  return { ...parts, decide: (id, verdict) => decide(parts, id, verdict) };
+}
+
+/** Written before the end of its request, it counts when that end is an approval that names it. */
+function isNamedIn(queue: Queue, { id, request }: Grant): boolean {
+  const entry = queue.get(request);
+  if (entry.kind !== 'request' || entry.outcome?.state !== 'approved') return false;
+  return entry.outcome.grant === id;
+}
+
+function decide({ queue, grants, ports }: Omit<Desk, 'decide'>, id: string, verdict: Verdict) {
+  const entry = queue.get(id);
+  if (entry.kind !== 'request') return entry;
+  const said = {
+    by: verdict.by.slice(0, WHO_LENGTH_MAX) || 'unknown',
+    channel: verdict.channel,
+    ...(verdict.note && { note: verdict.note.slice(0, NOTE_LENGTH_MAX) }),
+  };
+  const wish = wishOf(verdict, entry);
+  const nowMs = ports.nowMs();
+  const grant = wish && grantFor(entry.request, wish, { id: ports.uuid(), ...said, nowMs });
+  if (grant?.kind === 'refused') return grant;
+  // What is for once comes first, and counts from the end on: who tries again the moment that the
+  // end is there must find it. For what lasts it is the end first: whoever loses the race must not
+  // leave it behind. A crash in between loses the grant, and somebody is asked again.
+  const isFirst = grant?.kind === 'once';
+  const early = isFirst ? grants.add(grant) : undefined;
+  const ended = queue.end(id, {
+    state: verdict.state,
+    ...said,
+    sha256: verdict.sha256 ?? entry.sha256,
+    ...(grant !== undefined && { grant: grant.id }),
+  });
+  if (ended.kind !== 'ended') {
+    if (isFirst) grants.remove(grant.id);
+    return ended;
+  }
+  const kept = grant === undefined || isFirst ? early : grants.add(grant);
+  const lost = kept === undefined ? null : isProblem(kept) ? kept.message : LOST[kept];
+  return { ...ended, grant: lost === null ? (grant ?? null) : null, lost };
+}
+
+const LOST = {
+  full: 'there are too many grants; revoke some.',
+  too_large: 'the grant is too large to be kept.',
+} as const;
+
+function wishOf({ state, wish }: Verdict, { request }: Entry): GrantWish | undefined {
+  if (state === 'rejected') return undefined;
+  return wish ?? (request.wait === 'hint' ? { kind: 'once' } : undefined);
+}
+
+/**
+ * Whether the end of a request lets this call pass: it was approved, whole, and for exactly this
+ * call. Everything else, damage included, does not.
+ */
+export function approves(ended: Ended, call: Omit<GrantedCall, 'agent' | 'args'>): boolean {
+  if (ended.kind !== 'request' || ended.outcome?.state !== 'approved') return false;
+  return sameCall(ended.request.call, call) && ended.request.call.call_id === call.call_id;
+}

@@ -1,0 +1,67 @@
+// A record of a person's word as it stands in its file: a line of JSON, and a line with a signature
+// over it. Whoever can write into the folder but has no key can approve nothing.
+import { createHash } from 'node:crypto';
+import type { HomeSeal, Signature } from '../../os/crypto/index.ts';
+import { parseJson } from './files.ts';
+import type { StoreProblem } from './ports.ts';
+
+export interface RecordSeal {
+  /** The text of the file. */
+  seal(name: string, line: string): string | StoreProblem;
+  /** The line, or why it is not believed. */
+  open(name: string, text: string): OpenedRecord;
+}
+
+type OpenedRecord =
+  | { readonly kind: 'line'; readonly line: string }
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** In front of what is signed; with the name, so that no record passes for another. */
+const SIGNED_AS = 'subluminal.record.v1';
+const KNOWN_MAX = 4_096;
+
+export function recordSeal(key: HomeSeal, folder: string): RecordSeal {
+  // A queue is looked at often, and its records never change.
+  const known = new Set<string>();
+  const signedText = (name: string, line: string) => `${SIGNED_AS}\n${folder}/${name}\n${line}`;
+  return {
+    seal(name, line) {
+      const signed = key.sign(signedText(name, line));
+      if (signed.kind === 'signed') return `${line}\n${signatureLine(signed.signature)}\n`;
+      const { message, fix } = signed;
+      return { kind: 'problem', code: 'SUB_APPROVAL_STORE', message, fix };
+    },
+    open(name, text) {
+      const [line = '', last = '', end, ...rest] = text.split('\n');
+      const signature = readSignature(last);
+      if (signature === undefined || end !== '' || rest.length > 0) return refused(UNSIGNED);
+      const digest = createHash('sha256').update(`${name}\n${text}`).digest('hex');
+      if (known.has(digest)) return { kind: 'line', line };
+      const checked = key.check(signedText(name, line), signature);
+      if (checked.kind === 'fault') return refused(`it cannot be checked: ${checked.message}`);
+      if (checked.kind === 'forged')
+        return refused('its signature does not hold: somebody else wrote it');
+      if (known.size >= KNOWN_MAX) known.clear();
+      known.add(digest);
+      return { kind: 'line', line };
+    },
+  };
+}
+
+const UNSIGNED = 'it is not signed: an earlier version wrote it, or somebody else';
+
+function refused(why: string): OpenedRecord {
+  return { kind: 'refused', why };
+}
+
+function signatureLine({ keyId, value }: Signature): string {
+  return JSON.stringify({ key_id: keyId, signature: value });
+}
+
+function readSignature(text: string): Signature | undefined {
+  const value = parseJson(text)?.value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { key_id: keyId, signature } = { key_id: undefined, signature: undefined, ...value };
+  if (typeof keyId !== 'string' || typeof signature !== 'string') return undefined;
+  return { keyId, value: signature };
+}

@@ -1,0 +1,28 @@
+// docs/reference/config.md says what the table of settings says.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
+import { describeType } from './values.ts';
+
+const PAGE = readFileSync(new URL('../../../../docs/reference/config.md', import.meta.url), 'utf8');
+
+function section(key: SettingKey): string {
+  const { type, fallback, env, flag, doc } = SETTINGS[key];
+  const shown = fallback === null ? 'none' : `\`${JSON.stringify(fallback)}\``;
+  return [
+    `### \`${key}\``,
+    '',
+    doc,
+    '',
+    `- Takes: ${describeType(type)}.`,
+    `- Default: ${shown}.`,
+    `- Variable: \`${env}\`.`,
+    ...(flag === null ? [] : [`- Flag: \`--${flag}\`.`]),
+    '',
+  ].join('\n');
+}
+
+test('the reference has exactly the settings of the table', () => {
+  const [, settings = ''] = PAGE.split('\n## Settings\n\n');
+  expect(settings).toBe(SETTING_KEYS.map(section).join('\n'));
+});

@@ -1,0 +1,106 @@
+// The files of a run folder that are named after the process of an agent: who else has its number
+// later has another name. `sub run` and the shims of an agent find each other by them.
+import { existsSync, readdirSync, statSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { readRegularFile } from '../../os/index.ts';
+import { type ProcessInfo, processInfo } from './process-info.ts';
+import type { System } from './system.ts';
+
+type ProcessName = Pick<ProcessInfo, 'pid' | 'start'>;
+
+interface StaleOptions {
+  readonly runDir: string;
+  readonly system: System;
+  readonly nowMs: number;
+}
+
+/** What a file of an agent may hold. Writers refuse to write more, readers to read more. */
+export const AGENT_FILE_BYTES_MAX = 1_048_576;
+const FILE = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.[A-Za-z0-9.-]{1,200}$/;
+const PLACE = /^shim-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
+const FILES_MAX = 500;
+/** A space begins with the boot that it belongs to. */
+const BOOT_LENGTH = 9;
+const KEPT_MS = 60 * 60_000;
+/** Of a container with the same home, whose processes nobody sees here; most are gone by then. */
+const KEPT_ELSEWHERE_MS = 30 * 24 * KEPT_MS;
+
+export function agentFileName({ pid, start }: ProcessName): string {
+  return `agent-${pid}-${start}.json`;
+}
+
+/** The place of a shim in the run of an agent. */
+export function placeName({ pid, start }: ProcessName, shim: ProcessName): string {
+  return `agent-${pid}-${start}.shim-${shim.pid}-${shim.start}.json`;
+}
+
+/** Whether a shim that lives has a place in the run of this agent. Places of dead ones are removed. */
+export function hasShims(runDir: string, agent: ProcessName, system: System): boolean {
+  const prefix = `agent-${agent.pid}-${agent.start}.`;
+  let isOneAlive = false;
+  for (const name of readdirSync(runDir).filter((one) => one.startsWith(prefix))) {
+    const [, pid, start] = PLACE.exec(name.slice(prefix.length)) ?? [];
+    if (pid === undefined) continue;
+    if (processInfo(Number(pid), system)?.start === start) isOneAlive = true;
+    else drop(join(runDir, name));
+  }
+  return isOneAlive;
+}
+
+/** The whole text, undefined when there is no such file. Throws when it cannot be read. */
+export function readAgentFile(path: string): string | undefined {
+  const read = readRegularFile(path, { bytesMax: AGENT_FILE_BYTES_MAX });
+  if (read.kind === 'missing' && read.code === 'ENOENT') return undefined;
+  if (read.kind === 'read') return read.bytes.toString('utf8');
+  throw new Error(read.kind === 'missing' ? `it is not there (${read.code})` : `it ${read.why}`);
+}
+
+/** Removes the files of agents that are gone. */
+export function dropStaleFiles({ runDir, system, nowMs }: StaleOptions): void {
+  for (const name of readdirSync(runDir).slice(0, FILES_MAX)) {
+    const [, pid, start] = FILE.exec(name) ?? [];
+    if (pid === undefined) continue;
+    const path = join(runDir, name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined || nowMs - stats.mtimeMs < KEPT_MS) continue;
+    if (processInfo(Number(pid), system)?.start === start) continue;
+    if (nowMs - stats.mtimeMs < KEPT_ELSEWHERE_MS && isElsewhere(path, system)) continue;
+    drop(path);
+  }
+}
+
+/** Whether an agent of this boot is on record whose processes have other numbers than those here. */
+export function hasFilesOfElsewhere(runDir: string, system: System): boolean {
+  const boot = system.space?.()?.slice(0, BOOT_LENGTH);
+  if (boot === undefined || !existsSync(runDir)) return false;
+  const names = readdirSync(runDir).filter((name) => FILE.test(name));
+  return names.some((name) => {
+    const space = spaceOf(join(runDir, name));
+    return space?.startsWith(boot) === true && space !== system.space?.();
+  });
+}
+
+/** Whether somebody has written it who numbers processes otherwise. */
+function isElsewhere(path: string, system: System): boolean {
+  const space = spaceOf(path);
+  return space !== undefined && space !== system.space?.();
+}
+
+/** Where the numbers of processes mean what they mean in this file. */
+function spaceOf(path: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(readAgentFile(path) ?? 'null');
+    if (typeof value !== 'object' || value === null || !('space' in value)) return undefined;
+    return typeof value.space === 'string' ? value.space : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function drop(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Another one was quicker.
+  }
+}

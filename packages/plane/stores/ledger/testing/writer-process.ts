@@ -1,0 +1,31 @@
+// A writer in a process of its own, to be killed: ingests without end and tells what is committed.
+import { readFileSync } from 'node:fs';
+import { signerFromPem } from '../../../os/crypto/index.ts';
+import { openLedger } from '../ledger.ts';
+import { openSqliteStore } from '../sqlite/store.ts';
+import { fileWitness } from '../witness.ts';
+import { Shim } from './events.ts';
+
+const [folder = '.', producer = 'shim'] = process.argv.slice(2);
+const made = signerFromPem(readFileSync(`${folder}/ledger.key`, 'utf8'));
+if (!made.ok) throw new Error(made.message);
+
+try {
+  const ledger = await openLedger({
+    store: await openSqliteStore({ file: `${folder}/ledger.db` }),
+    signer: made.signer,
+    witness: fileWitness(`${folder}/ledger.head`),
+    nowMs: Date.now,
+    headEvery: { events: 200, ms: 50 },
+  });
+  const shim = new Shim(producer);
+  for (let call = 0; ; ) {
+    const lines = Array.from({ length: 30 }, () => shim.call(`${producer}-${call++}`)).flat();
+    await ledger.ingest(lines);
+    process.stdout.write(`${shim.count}\n`);
+  }
+} catch (cause) {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+  process.stdout.write(`${code}\n`);
+  process.exitCode = 1;
+}
