@@ -151,7 +151,7 @@ test('is not taken from behind a link', () => {
 test('is there whole or not at all when the disk is full', async () => {
   const program = await bundleProgram(
     folder,
-    `import { agentFiles } from '../main/run/agent-file.ts';
+    `import { agentFiles } from '../../main/run/agent-file.ts';
      const files = agentFiles({ SUB_RUN_ID: 'run-1', SUB_PRINCIPAL: 'x'.repeat(20_000) });
      console.log(JSON.stringify(files.write(process.argv[2], process.pid)));`,
   );
