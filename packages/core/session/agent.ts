@@ -80,7 +80,7 @@ export function admits(context: Context, step: Step, seen: SeenRequest): boolean
     report(step, { what: 'WOULD_REJECT', ...fault });
     giveUp(context, step, open);
   }
-  if (agent.hasRoom(step.nowMs)) return true;
+  if (agent.makeRoom(step.nowMs)) return true;
   const detail = 'Too many requests are open, or were given up and have no answer yet.';
   const told = { reason: 'too_many_open', detail } as const;
   if (method === TOOLS_CALL) recordRefused(context, step, detail);

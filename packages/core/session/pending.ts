@@ -62,8 +62,8 @@ export class OpenRequests {
     return this.waiting.get(key) ?? this.ended.get(key);
   }
 
-  /** Whether another request finds room; an id that was taken for long enough makes some. */
-  hasRoom(nowMs: number): boolean {
+  /** True when another request finds room; forgets an id that was taken for long enough to make some. */
+  makeRoom(nowMs: number): boolean {
     const { openMax, idTakenMs } = this.limits;
     if (this.waiting.size >= openMax) return false;
     // Every request that waits may end without an answer, and must find room then.

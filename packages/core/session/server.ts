@@ -185,7 +185,7 @@ function request(context: Context, step: Step, seen: SeenRequest): void {
   const { server } = context.asked;
   const open = server.get(seen.id.json);
   const taken = open !== undefined;
-  if (taken || !server.hasRoom(step.nowMs)) {
+  if (taken || !server.makeRoom(step.nowMs)) {
     const reason = taken ? 'id_in_use' : 'too_many_open';
     const detail = taken
       ? 'The server uses an id whose first request has no answer yet.'

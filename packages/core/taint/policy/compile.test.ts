@@ -13,7 +13,7 @@ const WHOLE: TaintSection = {
   sinks: [{ kind: 'recipient', args: ['to', '*.address'], server: 'mail' }],
   default_sinks: false,
   by_shape: ['url'],
-  allow: { emails: ['*@corp.example'], paths: ['/work/*'] },
+  allow: { emails: ['*@corp.example'], paths: ['/srv/*'] },
   rule_of_two: {
     mode: 'ask',
     tools: [{ server: 'mail', tool: 'send', adds: ['egress_or_change'] }],
