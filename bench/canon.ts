@@ -89,7 +89,7 @@ function editArgs(length: number): object {
   const metadata = { ticket: 'PLANE-1432', tags: ['stdio', 'spawn'], retries: 3, ratio: 0.875 };
   const content = sourceCode(length * 0.3, below);
   return {
-    path: 'packages/plane/services/stdio/spawn.ts',
+    path: 'packages/plane/services/transports/stdio/spawn.ts',
     content,
     mode: 420,
     create: true,

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clientOf } from '@subluminal/plane/clients';
-import { applyImport, type ImportOptions, planImport } from '@subluminal/plane/main/adopt';
+import { applyImport, type ImportOptions, planImport } from '@subluminal/plane/clients/setup';
 import { goalLine, percentile, readBenchOptions, table, UsageError } from './measure.ts';
 import { cleanEnv, isBuilt, NODE, SERVER, SUB } from './stdio/ways.ts';
 

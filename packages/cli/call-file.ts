@@ -1,10 +1,17 @@
 // Calls to try a policy with, as JSON. Their arguments are hashed from the text, so that they hash
 // as they would on the wire.
-import { check, isObject, type JsonObject, type Mismatch, type Shape } from '@subluminal/contracts';
+import {
+  check,
+  type Failure,
+  failure,
+  isObject,
+  type JsonObject,
+  type Mismatch,
+  type Shape,
+} from '@subluminal/contracts';
 import { argsHash, canonicalize } from '@subluminal/core/canon';
 import type { Call, CallResult, Identity } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
-import { type Failure, failure } from './failure.ts';
 import { guessed } from './guess.ts';
 import { CLIENTS, ENVS } from './identity-values.ts';
 import { itemTexts, memberText } from './json-parts.ts';

@@ -1,6 +1,6 @@
 // Commands are data: what a command is called, what it takes and what its exit codes mean. The code
 // behind it is loaded only when the command is chosen.
-import type { Failure } from './failure.ts';
+import type { Failure } from '@subluminal/contracts';
 import type { Io } from './io.ts';
 
 export interface ArgSpec<M extends boolean = boolean> {

@@ -1,9 +1,8 @@
 // Cedar policies beside the rules, for `sub policy explain`.
-import type { Decision } from '@subluminal/contracts';
+import { type Decision, type Failure, failure } from '@subluminal/contracts';
 import type { Call, Explanation, Problem, Snapshot } from '@subluminal/core/policy';
 import type { CedarExplanation, CedarPolicy } from '@subluminal/plane/cedar';
 import { loadConfig } from '@subluminal/plane/config';
-import { type Failure, failure } from './failure.ts';
 import type { Io } from './io.ts';
 import { renderProblem } from './render-problem.ts';
 

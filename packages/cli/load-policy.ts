@@ -1,5 +1,13 @@
 // A policy from a file, whether it is a bundle as written or a snapshot as compiled.
-import type { Bundle, Mode, Profile, SnapshotDocument } from '@subluminal/contracts';
+import {
+  type Bundle,
+  type Failure,
+  failure,
+  isFailure,
+  type Mode,
+  type Profile,
+  type SnapshotDocument,
+} from '@subluminal/contracts';
 import { canonicalize } from '@subluminal/core/canon';
 import {
   compileBundle,
@@ -16,7 +24,6 @@ import {
   withoutTrustedFields,
 } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
-import { type Failure, failure, isFailure } from './failure.ts';
 import { notABundle, notAPolicy } from './file-kind.ts';
 import type { Io } from './io.ts';
 import { type FileBytes, readFileBytes } from './read-file.ts';
@@ -173,11 +180,7 @@ function brokenBundle(file: FileBytes, problems: readonly Problem[], io: Io): Fa
   const [first] = errors;
   const message = `${file.name} has ${plural(errors.length, 'error')}.`;
   const fix = errors.length === 1 ? 'Correct it first.' : 'Correct them first.';
-  return { ...failure('SUB_BUNDLE_SYNTAX', message, fix), ...codeOf(first) };
-}
-
-function codeOf(problem: Problem | undefined): { readonly code?: string } {
-  return problem === undefined ? {} : { code: problem.code };
+  return failure(first?.code ?? 'SUB_BUNDLE_SYNTAX', message, fix);
 }
 
 export function printProblems(

@@ -1,9 +1,11 @@
 // The entry of `sub`. Exit codes are set, never forced, so that pending output is written first.
+
+import { type Failure, failure } from '@subluminal/contracts';
 import { CATALOG } from './catalog.ts';
 import { EXIT } from './exit-codes.ts';
-import { type Failure, failure, reportFailure } from './failure.ts';
 import { type Io, processIo } from './io.ts';
 import { type Intent, parseArguments } from './program.ts';
+import { reportFailure } from './report-failure.ts';
 import { harmless } from './text.ts';
 import { isWorkingFolderGone, MISSING_FOLDER } from './working-folder.ts';
 

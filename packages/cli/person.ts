@@ -1,8 +1,9 @@
 // Commands that loosen, approve, reveal or erase are for a person, not for the agent that is governed.
+
+import { type Failure, failure } from '@subluminal/contracts';
 import { homePaths } from '@subluminal/plane/config';
 import { personProblem, terminalProblem, thisSystem } from '@subluminal/plane/identity';
 import type { Requirement } from './command.ts';
-import { type Failure, failure } from './failure.ts';
 import type { Io } from './io.ts';
 
 const OUTSIDE = 'Run it in a terminal of your own, outside of the run.';

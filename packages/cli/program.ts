@@ -1,8 +1,9 @@
 // From the catalog to a command line parser, and from arguments to what should happen. Runs nothing
 // by itself.
+
+import { type Failure, failure } from '@subluminal/contracts';
 import { Command as Commander, CommanderError, Option } from 'commander';
 import type { Command, OptionSpec, RawValues } from './command.ts';
-import { type Failure, failure } from './failure.ts';
 import type { Colors } from './io.ts';
 
 export interface Group {

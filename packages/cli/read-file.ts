@@ -2,9 +2,9 @@
 import { createReadStream } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
+import { type Failure, failure } from '@subluminal/contracts';
 import { nearest } from '@subluminal/core/policy';
 import { readRegularFile } from '@subluminal/plane/os';
-import { type Failure, failure } from './failure.ts';
 import type { Io } from './io.ts';
 
 export interface FileBytes {

@@ -1,7 +1,7 @@
 // Whether an output would replace one of the files it is made from.
 import { fstatSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
-import { type Failure, failure } from './failure.ts';
+import { type Failure, failure } from '@subluminal/contracts';
 import { STDIO } from './read-file.ts';
 
 interface InputFile {

@@ -2,7 +2,7 @@
 // start in an instant does not need. Its help is with the other commands' (catalog/shim.ts).
 import { parseArgs } from 'node:util';
 import { harmless } from '@subluminal/core/visible';
-import { startShim } from '@subluminal/plane/main';
+import { startShim } from '@subluminal/plane/apps/shim';
 import { isWorkingFolderGone, MISSING_FOLDER } from './working-folder.ts';
 
 const HELP = 'Run `sub shim --help` to see what it takes.';

@@ -1,7 +1,7 @@
 // Files that are written whole or not at all.
 import { lstat } from 'node:fs/promises';
+import { type Failure, failure } from '@subluminal/contracts';
 import { createOutput, replaceOutput } from '@subluminal/plane/os';
-import { type Failure, failure } from './failure.ts';
 import { errorCode } from './read-file.ts';
 
 interface Written {

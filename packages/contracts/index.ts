@@ -122,6 +122,8 @@ export type { Event, EventBody, EventOf, EventType } from './events/types.ts';
 export { EVENT } from './events/types.ts';
 export type { EventWriter } from './events/writer.ts';
 export { eventWriter } from './events/writer.ts';
+export type { Failure } from './failure.ts';
+export { failure, isFailure } from './failure.ts';
 export type {
   EvaluateRequest,
   EvaluateResponse,

@@ -16,7 +16,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { runLedgerd } from '@subluminal/plane/main/ledgerd';
+import { runLedgerd } from '@subluminal/plane/daemon';
 import { ledgerSink } from '@subluminal/plane/sink';
 import {
   afterAll,

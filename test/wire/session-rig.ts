@@ -9,8 +9,8 @@ import {
   type Guard,
   type SessionConfig,
 } from '@subluminal/core/session';
-import { asBuffer, createStdioPump, type StdioPump } from '@subluminal/plane/main/stdio-pump';
 import type { ChunkWriter } from '@subluminal/plane/stdio';
+import { asBuffer, createStdioPump, type StdioPump } from '@subluminal/plane/stdio-pump';
 import { DENIED, type Random } from './hostile-messages.ts';
 
 /** A decision of the session, as its record tells it. */

@@ -1,8 +1,8 @@
 // Whether a governed server can start at all: an entry that names what is gone protects nobody.
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import type { ServerView } from '@subluminal/plane/main/adopt';
-import { isFailure } from '../failure.ts';
+import { isFailure } from '@subluminal/contracts';
+import type { ServerView } from '@subluminal/plane/clients/setup';
 import { SILENT } from '../silent-io.ts';
 import type { HeldPolicy } from './held-policy.ts';
 

@@ -1,6 +1,6 @@
+import { isFailure } from '@subluminal/contracts';
 import picocolors from 'picocolors';
 import { expect, test } from 'vitest';
-import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { asker, type Interrupts } from './confirm.ts';
 

@@ -1,5 +1,5 @@
 // Asks the person in front of the terminal; whoever says nothing has said no.
-import { type Failure, failure } from '../failure.ts';
+import { type Failure, failure } from '@subluminal/contracts';
 import type { Io } from '../io.ts';
 
 export interface Asker {

@@ -1,5 +1,5 @@
 // `sub restore --forget`, told.
-import { type ForgetOptions, forgetConfigs } from '@subluminal/plane/main/adopt';
+import { type ForgetOptions, forgetConfigs } from '@subluminal/plane/clients/setup';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Io } from '../io.ts';

@@ -1,7 +1,8 @@
 // Which policy holds for a governed server, as far as that can be told before it runs.
+
+import type { ServerView, StatusFile } from '@subluminal/plane/clients/setup';
 import { type Env, loadConfig, userHome } from '@subluminal/plane/config';
-import type { ServerView, StatusFile } from '@subluminal/plane/main/adopt';
-import { type PolicySources, policySources } from '@subluminal/plane/main/policy';
+import { type PolicySources, policySources } from '@subluminal/plane/policy';
 
 export type HeldPolicy =
   /** Named by the entry or the configuration, or found from the project of the entry. */

@@ -1,6 +1,6 @@
 // When each server was last called, as far as the ledger knows.
 import { existsSync } from 'node:fs';
-import { type Failure, isFailure } from '../failure.ts';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Io } from '../io.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, withReader } from '../ledger/home.ts';

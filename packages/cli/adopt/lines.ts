@@ -1,7 +1,9 @@
 // How configs, their servers and changes of them look on a terminal. All of it is hostile text.
-import type { AdoptProblem, ServerView } from '@subluminal/plane/main/adopt';
-import { type Failure, failure, reportFailure } from '../failure.ts';
+
+import { type Failure, failure } from '@subluminal/contracts';
+import type { AdoptProblem, ServerView } from '@subluminal/plane/clients/setup';
 import type { Io, Output } from '../io.ts';
+import { reportFailure } from '../report-failure.ts';
 import { displayWidth, harmless, shortened } from '../text.ts';
 
 const NAME_LENGTH_MAX = 40;

@@ -1,12 +1,13 @@
 // Secrets that stand in plain text in a config, offered to be moved into the encrypted store. Names
 // are shown, values never.
+
+import { type Failure, isFailure } from '@subluminal/contracts';
 import {
   type ImportFile,
   type ImportOptions,
   type Moves,
   planMoves,
-} from '@subluminal/plane/main/adopt';
-import { type Failure, isFailure } from '../failure.ts';
+} from '@subluminal/plane/clients/setup';
 import type { Io } from '../io.ts';
 import { protectionText } from '../secrets/store.ts';
 import { harmless, plural } from '../text.ts';

@@ -10,7 +10,7 @@ export async function repairs(env: Env, isLooking: boolean): Promise<readonly st
   const paths = homePaths(env);
   if (!hasRecords(paths.backups)) return [];
   const { repairHome, repairSecrets, unrepaired, unrepairedSecrets } = await import(
-    '@subluminal/plane/main/adopt'
+    '@subluminal/plane/clients/setup'
   );
   if (isLooking) return [...unrepaired({ paths }), ...unrepairedSecrets({ paths })];
   // In this order: a record may need what a killed import has bound.

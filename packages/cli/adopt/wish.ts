@@ -1,6 +1,7 @@
 // What the commands of adoption have in common on their command lines.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type Failure, failure } from '@subluminal/contracts';
 import { CLIENTS, type Client, findClient, type Place } from '@subluminal/plane/clients';
 import {
   type Env,
@@ -11,7 +12,6 @@ import {
   type Servers,
   userHome,
 } from '@subluminal/plane/config';
-import { type Failure, failure } from '../failure.ts';
 
 export interface Whereabouts {
   readonly kind: 'whereabouts';

@@ -1,4 +1,6 @@
 // How the commands reach the queue and the grants, and who is speaking.
+
+import { type Failure, failure } from '@subluminal/contracts';
 import {
   type Damaged,
   type Decided,
@@ -12,7 +14,6 @@ import {
 } from '@subluminal/plane/approvals';
 import { homePaths } from '@subluminal/plane/config';
 import { processInfo, thisSystem } from '@subluminal/plane/identity';
-import { type Failure, failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { harmless } from '../text.ts';
 

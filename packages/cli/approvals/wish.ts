@@ -1,7 +1,8 @@
 // From flags to what shall last of an approval.
+
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { ArgsWish, GrantWish } from '@subluminal/plane/approvals';
 import type { ApproveInput } from '../catalog/approvals.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import { durationMs } from '../ledger/moment.ts';
 
 type Options = ApproveInput['options'];

@@ -1,3 +1,4 @@
+import { failure, isFailure } from '@subluminal/contracts';
 import { grantFor } from '@subluminal/plane/approvals';
 import { say } from '../approvals/decide.ts';
 import { findRequest, openOwnDesk, speaker, TERMINAL } from '../approvals/home.ts';
@@ -6,7 +7,6 @@ import { wishOf } from '../approvals/wish.ts';
 import type { ApproveInput } from '../catalog/approvals.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { jsonText } from '../text.ts';
 

@@ -1,8 +1,8 @@
+import { isFailure } from '@subluminal/contracts';
 import { say } from '../approvals/decide.ts';
 import { findRequest, openOwnDesk } from '../approvals/home.ts';
 import type { RejectInput } from '../catalog/approvals.ts';
 import type { Outcome } from '../command.ts';
-import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 
 export async function run({ args, options }: RejectInput, io: Io): Promise<Outcome> {

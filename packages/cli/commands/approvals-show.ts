@@ -1,9 +1,9 @@
+import { isFailure } from '@subluminal/contracts';
 import { findRequest, isAskerGone, openOwnDesk } from '../approvals/home.ts';
 import { entryJson, requestText } from '../approvals/lines.ts';
 import type { ApprovalsShowInput } from '../catalog/approvals.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { jsonText } from '../text.ts';
 

@@ -1,3 +1,4 @@
+import { isFailure } from '@subluminal/contracts';
 import { harmlessJson } from '@subluminal/core/visible';
 import type { Desk, Ended, Entry } from '@subluminal/plane/approvals';
 import { failureOf, isAskerGone, openOwnDesk, speaker, TERMINAL } from '../approvals/home.ts';
@@ -6,7 +7,6 @@ import { WatchView } from '../approvals/view.ts';
 import type { ApprovalsWatchInput } from '../catalog/approvals.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { mayAct } from '../person.ts';
 import { harmless } from '../text.ts';

@@ -1,10 +1,10 @@
+import { isFailure } from '@subluminal/contracts';
 import { isProblem } from '@subluminal/plane/approvals';
 import { isAskerGone, openOwnDesk, told, warnOfDamage } from '../approvals/home.ts';
 import { entryJson, listText } from '../approvals/lines.ts';
 import type { ApprovalsInput } from '../catalog/approvals.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { jsonText } from '../text.ts';
 

@@ -1,3 +1,4 @@
+import { failure } from '@subluminal/contracts';
 import { type CompletionInput, SHELLS } from '../catalog/about.ts';
 import { CATALOG } from '../catalog.ts';
 import { done, type Outcome } from '../command.ts';
@@ -6,7 +7,6 @@ import { fishScript } from '../completion/fish.ts';
 import { type Place, placesOf } from '../completion/places.ts';
 import { zshScript } from '../completion/zsh.ts';
 import { EXIT } from '../exit-codes.ts';
-import { failure } from '../failure.ts';
 import { guessed } from '../guess.ts';
 import type { Io } from '../io.ts';
 

@@ -1,9 +1,9 @@
+import { isFailure } from '@subluminal/contracts';
 import { shortId } from '@subluminal/plane/approvals';
 import { failureOf, findGrantEntry, openOwnDesk, speaker } from '../approvals/home.ts';
 import type { GrantsRevokeInput } from '../catalog/approvals.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { harmless, jsonText } from '../text.ts';
 

@@ -1,10 +1,10 @@
+import { isFailure } from '@subluminal/contracts';
 import { type GrantEntry, grantWords, isProblem } from '@subluminal/plane/approvals';
 import { openOwnDesk, told, warnOfDamage } from '../approvals/home.ts';
 import { grantText } from '../approvals/lines.ts';
 import type { GrantsInput } from '../catalog/approvals.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { jsonText } from '../text.ts';
 

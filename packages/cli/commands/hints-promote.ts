@@ -1,3 +1,4 @@
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { findPolicies, homePaths, userHome } from '@subluminal/plane/config';
 import type { RunRow } from '@subluminal/plane/ledger';
 import { asker } from '../adopt/confirm.ts';
@@ -7,7 +8,6 @@ import { argsWish } from '../approvals/wish.ts';
 import type { HintsPromoteInput } from '../catalog/hints.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import { findHint, type Hinted } from '../hints/find.ts';
 import { giveGrant, planGrant, requestOf } from '../hints/to-grant.ts';
 import { carryOut, type PolicyPlan, planPolicy } from '../hints/to-policy.ts';

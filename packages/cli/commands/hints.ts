@@ -1,7 +1,7 @@
+import { failure, isFailure } from '@subluminal/contracts';
 import type { HintsInput } from '../catalog/hints.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { failure, isFailure } from '../failure.ts';
 import { type Hinted, hintId, hintsOf } from '../hints/find.ts';
 import type { Io } from '../io.ts';
 import { freshen } from '../ledger/fresh.ts';

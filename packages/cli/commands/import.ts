@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import {
   applyImport,
   type ImportFile,
@@ -6,7 +7,7 @@ import {
   type ImportPlan,
   type Moves,
   planImport,
-} from '@subluminal/plane/main/adopt';
+} from '@subluminal/plane/clients/setup';
 import { asker } from '../adopt/confirm.ts';
 import {
   diffLines,
@@ -29,7 +30,6 @@ import { chosenClient, type Whereabouts, whereabouts } from '../adopt/wish.ts';
 import type { ImportInput } from '../catalog/adopt.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { STDIO } from '../read-file.ts';
 import { harmless, jsonText, plural } from '../text.ts';

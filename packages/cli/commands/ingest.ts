@@ -1,13 +1,18 @@
 import { createReadStream } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ParsedEvent, parseEventLine } from '@subluminal/contracts';
+import {
+  type Failure,
+  failure,
+  isFailure,
+  type ParsedEvent,
+  parseEventLine,
+} from '@subluminal/contracts';
 import type { NumberedLine } from '@subluminal/plane/ingest';
 import { dropSpool, listSpool, readSpool } from '@subluminal/plane/sink';
 import type { IngestInput } from '../catalog/ledger.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { findLedger } from '../ledger/home.ts';
 import { type LineBatch, lineBatches } from '../ledger/lines.ts';

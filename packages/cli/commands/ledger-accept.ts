@@ -1,8 +1,8 @@
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { answers } from '@subluminal/plane/ingest';
 import type { LedgerAcceptInput } from '../catalog/ledger.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { findLedger, type LedgerHome, withWriter } from '../ledger/home.ts';
 import { jsonText } from '../text.ts';

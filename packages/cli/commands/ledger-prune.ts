@@ -1,10 +1,10 @@
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Config } from '@subluminal/plane/config';
+import { retentionRequests } from '@subluminal/plane/daemon';
 import type { PruneWish } from '@subluminal/plane/ingest';
-import { retentionRequests } from '@subluminal/plane/main/ledgerd';
 import type { LedgerPruneInput } from '../catalog/ledger.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger } from '../ledger/home.ts';

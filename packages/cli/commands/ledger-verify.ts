@@ -1,3 +1,4 @@
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { verifierFromPems } from '@subluminal/plane/crypto';
 import { answers, createLedgerClient } from '@subluminal/plane/ingest';
 import {
@@ -10,7 +11,6 @@ import {
 import type { LedgerVerifyInput } from '../catalog/ledger.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, findVerifier, type LedgerHome, withReader } from '../ledger/home.ts';

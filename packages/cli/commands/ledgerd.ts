@@ -1,17 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { ensurePrivateFolder, homePaths } from '@subluminal/plane/config';
+import { ensureLedgerd, isHomeFault, type LedgerHome, runLedgerd } from '@subluminal/plane/daemon';
 import { createLedgerClient, type LedgerStatus } from '@subluminal/plane/ingest';
-import {
-  ensureLedgerd,
-  isHomeFault,
-  type LedgerHome,
-  runLedgerd,
-} from '@subluminal/plane/main/ledgerd';
 import type { LedgerdInput } from '../catalog/ledger.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { dutiesOf, isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
 import { failureOf, findLedger, warn } from '../ledger/home.ts';

@@ -1,12 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { ManifestCheckInput } from '../catalog/surface.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { errorCode, STDIO, unreadable } from '../read-file.ts';
 import { renderProblem } from '../render-problem.ts';
+import { reportFailure } from '../report-failure.ts';
 import { type CheckedFile, checkFile } from '../surface/check-file.ts';
 import { type SurfaceHome, surfaceHome } from '../surface/home.ts';
 import { countWords } from '../surface/manifest-text.ts';

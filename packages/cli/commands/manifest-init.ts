@@ -1,13 +1,13 @@
 import { join } from 'node:path';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { compileManifest, type Manifest, proposeManifest } from '@subluminal/core/surface';
 import { ensurePrivateFolder } from '@subluminal/plane/config';
 import { sha256 } from '@subluminal/plane/crypto';
-import type { Seen } from '@subluminal/plane/main/introspect';
+import type { Seen } from '@subluminal/plane/probe';
 import { manifestFileName } from '@subluminal/plane/surface';
 import type { ManifestInitInput } from '../catalog/surface.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { STDIO } from '../read-file.ts';
 import { problemFailure, surfaceHome } from '../surface/home.ts';

@@ -1,8 +1,8 @@
+import { isFailure } from '@subluminal/contracts';
 import { loadManifest } from '@subluminal/plane/surface';
 import type { ManifestShowInput } from '../catalog/surface.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { renderProblem } from '../render-problem.ts';
 import { surfaceHome } from '../surface/home.ts';

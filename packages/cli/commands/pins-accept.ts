@@ -1,12 +1,12 @@
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { nearest } from '@subluminal/core/policy';
 import { acceptPins, type PinStore, type ServerPins, writePins } from '@subluminal/core/surface';
 import { sha256 } from '@subluminal/plane/crypto';
-import { listingOf } from '@subluminal/plane/main/introspect';
+import { listingOf } from '@subluminal/plane/probe';
 import { savePins } from '@subluminal/plane/surface';
 import type { PinsAcceptInput } from '../catalog/surface.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/home.ts';
 import { lookLive, splitWords } from '../surface/live.ts';

@@ -1,9 +1,10 @@
+import { isFailure } from '@subluminal/contracts';
 import type { PinStore } from '@subluminal/core/surface';
 import type { PinsDiffInput } from '../catalog/surface.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isFailure, reportFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
+import { reportFailure } from '../report-failure.ts';
 import { readPins, surfaceHome } from '../surface/home.ts';
 import { commandBehind, lookLive } from '../surface/live.ts';
 import { comparisonLines, countWords } from '../surface/pins-text.ts';

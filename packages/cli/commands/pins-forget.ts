@@ -1,10 +1,10 @@
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { nearest } from '@subluminal/core/policy';
 import type { PinStore } from '@subluminal/core/surface';
 import { savePins } from '@subluminal/plane/surface';
 import type { PinsForgetInput } from '../catalog/surface.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/home.ts';
 import { harmless, jsonText, plural } from '../text.ts';

@@ -1,8 +1,8 @@
+import { isFailure } from '@subluminal/contracts';
 import type { Pin } from '@subluminal/core/surface';
 import type { PinsListInput } from '../catalog/surface.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { readPins, surfaceHome } from '../surface/home.ts';
 import { type PinnedServers, pinsTable, timeOf } from '../surface/pins-table.ts';

@@ -1,8 +1,8 @@
+import { failure, isFailure } from '@subluminal/contracts';
 import { resetPins } from '@subluminal/plane/surface';
 import type { PinsResetInput } from '../catalog/surface.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { pinsFailure, surfaceHome } from '../surface/home.ts';
 import { harmless, jsonText } from '../text.ts';

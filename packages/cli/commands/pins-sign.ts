@@ -1,8 +1,8 @@
+import { failure, isFailure } from '@subluminal/contracts';
 import { openPins, openUntrustedPins, signPins } from '@subluminal/plane/surface';
 import type { PinsSignInput } from '../catalog/surface.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { agrees, cannotAsk, pinsFailure, surfaceHome } from '../surface/home.ts';
 import { pinsTable } from '../surface/pins-table.ts';

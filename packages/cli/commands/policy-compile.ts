@@ -1,14 +1,14 @@
-import type { SnapshotFile } from '@subluminal/contracts';
+import { type Failure, failure, isFailure, type SnapshotFile } from '@subluminal/contracts';
 import { compileBundle, sealSnapshot } from '@subluminal/core/policy';
 import type { Signer } from '@subluminal/core/ports';
 import { sha256, signerFromPem } from '@subluminal/plane/crypto';
 import type { CompileInput } from '../catalog/policy.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { printProblems, readBundle } from '../load-policy.ts';
 import { KEY_BYTES_MAX, readFileBytes, STDIO } from '../read-file.ts';
+import { reportFailure } from '../report-failure.ts';
 import { overwritesInput } from '../same-file.ts';
 import { harmless, jsonText, plural } from '../text.ts';
 import { replaceFile } from '../write-file.ts';

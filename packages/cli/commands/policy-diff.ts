@@ -1,8 +1,8 @@
+import { failure, isFailure } from '@subluminal/contracts';
 import { diffBundles, formatDiff, type PolicyDiff } from '@subluminal/core/policy';
 import type { DiffInput } from '../catalog/policy.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { failure, isFailure } from '../failure.ts';
 import type { Colors, Io } from '../io.ts';
 import { loadPolicy } from '../load-policy.ts';
 import { STDIO } from '../read-file.ts';

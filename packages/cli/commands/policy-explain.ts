@@ -1,4 +1,11 @@
-import { check, type Decision, type Shape } from '@subluminal/contracts';
+import {
+  check,
+  type Decision,
+  type Failure,
+  failure,
+  isFailure,
+  type Shape,
+} from '@subluminal/contracts';
 import type { Identity } from '@subluminal/core/policy';
 import { type Calls, canonicalText, type PlannedCall, parseCalls } from '../call-file.ts';
 import type { ExplainInput } from '../catalog/policy.ts';
@@ -6,7 +13,6 @@ import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Explained, explainCalls, lastOf } from '../explain-calls.ts';
 import { type CedarGate, cedarReport, openGate } from '../explain-cedar.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import { notACall } from '../file-kind.ts';
 import type { Io } from '../io.ts';
 import { loadPolicy, type Policy } from '../load-policy.ts';

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
+import { failure, isFailure } from '@subluminal/contracts';
 import { createKeyPair } from '@subluminal/plane/crypto';
 import type { KeygenInput } from '../catalog/policy.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { STDIO } from '../read-file.ts';
 import { harmless, jsonText } from '../text.ts';

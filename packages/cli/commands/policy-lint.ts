@@ -1,12 +1,13 @@
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Problem } from '@subluminal/core/policy';
 import type { LintInput } from '../catalog/policy.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { linesOf, type ReadBundle, readBundle } from '../load-policy.ts';
 import { STDIO } from '../read-file.ts';
 import { renderProblem } from '../render-problem.ts';
+import { reportFailure } from '../report-failure.ts';
 import { harmless, jsonText, plural } from '../text.ts';
 import { noteTrust } from '../trust/note.ts';
 

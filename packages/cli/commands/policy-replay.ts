@@ -1,10 +1,16 @@
-import { type Event, type ParsedEvent, parseEventLine } from '@subluminal/contracts';
+import {
+  type Event,
+  type Failure,
+  failure,
+  isFailure,
+  type ParsedEvent,
+  parseEventLine,
+} from '@subluminal/contracts';
 import { formatReplay, type ReplayResult, replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import type { ReplayInput } from '../catalog/policy.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import { notEvents } from '../file-kind.ts';
 import type { Colors, Io } from '../io.ts';
 import { loadPolicy } from '../load-policy.ts';

@@ -1,11 +1,10 @@
-import type { SnapshotDocument } from '@subluminal/contracts';
+import { type Failure, failure, isFailure, type SnapshotDocument } from '@subluminal/contracts';
 import { canonicalize } from '@subluminal/core/canon';
 import { openSnapshot } from '@subluminal/core/policy';
 import { sha256, verifierFromPems } from '@subluminal/plane/crypto';
 import type { VerifyInput } from '../catalog/policy.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import { insteadOfSnapshot } from '../file-kind.ts';
 import type { Io } from '../io.ts';
 import { POLICY_BYTES_MAX } from '../load-policy.ts';

@@ -1,3 +1,4 @@
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type {
   CallFilter,
   CallRow,
@@ -9,7 +10,6 @@ import type {
 import { CALL_STATUSES, type QueryInput, RUN_STATUSES } from '../catalog/ledger.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { findRun } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';

@@ -1,10 +1,15 @@
-import { type Event, parseEventLine } from '@subluminal/contracts';
+import {
+  type Event,
+  type Failure,
+  failure,
+  isFailure,
+  parseEventLine,
+} from '@subluminal/contracts';
 import { replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import type { ChainReader, StoreReader } from '@subluminal/plane/ledger';
 import type { RunReplayInput } from '../catalog/observe.ts';
 import type { Outcome } from '../command.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { findRun } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';

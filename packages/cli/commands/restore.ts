@@ -1,9 +1,10 @@
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import {
   applyRestore,
   planRestore,
   type RestoreFile,
   type RestoreOptions,
-} from '@subluminal/plane/main/adopt';
+} from '@subluminal/plane/clients/setup';
 import { asker } from '../adopt/confirm.ts';
 import { forget } from '../adopt/forget.ts';
 import { diffLines, failureOf, printLines, problemParts, tellProblems } from '../adopt/lines.ts';
@@ -11,7 +12,6 @@ import { chosenClient, whereabouts } from '../adopt/wish.ts';
 import type { RestoreInput } from '../catalog/adopt.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { harmless, jsonText, plural } from '../text.ts';
 

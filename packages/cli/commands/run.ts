@@ -1,7 +1,7 @@
-import { startRun } from '@subluminal/plane/main/run';
+import { isFailure } from '@subluminal/contracts';
+import { startRun } from '@subluminal/plane/apps/run';
 import type { RunInput } from '../catalog/run.ts';
 import type { Outcome } from '../command.ts';
-import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { hostRun, prepareRun } from '../run/host.ts';
 

@@ -1,13 +1,14 @@
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Finding } from '@subluminal/core/detect';
 import { type ConfigProblem, ensureHome } from '@subluminal/plane/config';
-import { fingerprintsIn } from '@subluminal/plane/main';
+import { fingerprintsIn } from '@subluminal/plane/governor';
 import type { ScanInput } from '../catalog/scan.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { loadPolicy } from '../load-policy.ts';
 import { STDIO } from '../read-file.ts';
+import { reportFailure } from '../report-failure.ts';
 import { gateVerdict, isHole, type Looking, look } from '../scan/look.ts';
 import {
   doneAbout,

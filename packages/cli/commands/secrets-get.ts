@@ -1,8 +1,8 @@
+import { failure } from '@subluminal/contracts';
 import { openVault } from '@subluminal/plane/vault';
 import type { SecretsGetInput } from '../catalog/secrets.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { failureOf, type SecretsHome, withSecrets } from '../secrets/store.ts';
 import { harmless, jsonText } from '../text.ts';

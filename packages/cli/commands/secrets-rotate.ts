@@ -1,8 +1,8 @@
+import { failure, isFailure } from '@subluminal/contracts';
 import { openVault, rotateKey, rotateSecret } from '@subluminal/plane/vault';
 import type { SecretsRotateInput } from '../catalog/secrets.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import {
   failureOf,

@@ -1,10 +1,11 @@
-import type { Servers } from '@subluminal/plane/config';
+import { isFailure } from '@subluminal/contracts';
 import {
   type AdoptProblem,
   adoptionStatus,
   type ServerView,
   type StatusFile,
-} from '@subluminal/plane/main/adopt';
+} from '@subluminal/plane/clients/setup';
+import type { Servers } from '@subluminal/plane/config';
 import { startCheck } from '../adopt/can-start.ts';
 import { type HeldPolicy, type PolicyOf, policyFinder, policyWords } from '../adopt/held-policy.ts';
 import { lastCalls } from '../adopt/last-calls.ts';
@@ -21,7 +22,6 @@ import type { StatusInput } from '../catalog/adopt.ts';
 import { done, type Outcome } from '../command.ts';
 import { ageText } from '../doctor/words.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { harmless, jsonText, plural } from '../text.ts';
 

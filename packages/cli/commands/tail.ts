@@ -1,9 +1,8 @@
-import { parseEventLine } from '@subluminal/contracts';
+import { type Failure, failure, isFailure, parseEventLine } from '@subluminal/contracts';
 import type { StoreReader } from '@subluminal/plane/ledger';
 import type { TailInput } from '../catalog/observe.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { findRun, LAST } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';

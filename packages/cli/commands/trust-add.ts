@@ -1,3 +1,4 @@
+import { type Failure, isFailure } from '@subluminal/contracts';
 import {
   diffBundles,
   formatDiff,
@@ -5,11 +6,10 @@ import {
   type PolicyDiff,
 } from '@subluminal/core/policy';
 import { sha256Bytes } from '@subluminal/plane/crypto';
-import { isTrusted, openTrust, trustPolicy } from '@subluminal/plane/main/policy';
+import { isTrusted, openTrust, trustPolicy } from '@subluminal/plane/policy';
 import type { TrustAddInput } from '../catalog/trust.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { loadPolicy, POLICY_BYTES_MAX, type Policy } from '../load-policy.ts';
 import { readFileBytes } from '../read-file.ts';

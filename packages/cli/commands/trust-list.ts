@@ -1,10 +1,10 @@
+import { isFailure } from '@subluminal/contracts';
 import { homePaths } from '@subluminal/plane/config';
 import { sha256Bytes } from '@subluminal/plane/crypto';
-import { openTrust, type TrustEntry } from '@subluminal/plane/main/policy';
+import { openTrust, type TrustEntry } from '@subluminal/plane/policy';
 import type { TrustListInput } from '../catalog/trust.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { POLICY_BYTES_MAX } from '../load-policy.ts';
 import { readFileBytes } from '../read-file.ts';

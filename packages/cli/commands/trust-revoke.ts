@@ -1,8 +1,8 @@
-import { revokeTrust } from '@subluminal/plane/main/policy';
+import { isFailure } from '@subluminal/contracts';
+import { revokeTrust } from '@subluminal/plane/policy';
 import type { TrustRevokeInput } from '../catalog/trust.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { harmless, jsonText } from '../text.ts';
 import { storeFailure, trustPlace } from '../trust/place.ts';

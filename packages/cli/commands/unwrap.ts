@@ -1,5 +1,5 @@
+import { type Unwrapped, unwrapAll } from '@subluminal/plane/clients/setup';
 import { homePaths } from '@subluminal/plane/config';
-import { type Unwrapped, unwrapAll } from '@subluminal/plane/main/adopt';
 import { problemParts, tellProblems } from '../adopt/lines.ts';
 import type { UnwrapInput } from '../catalog/adopt.ts';
 import { done, type Outcome } from '../command.ts';

@@ -1,17 +1,18 @@
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { startWrap } from '@subluminal/plane/apps/wrap';
 import { clientOf } from '@subluminal/plane/clients';
 import {
   planWrap,
-  startWrap,
   type WrapOptions,
   type WrapPlan,
   wrapDiff,
-} from '@subluminal/plane/main/wrap';
+} from '@subluminal/plane/clients/wrap';
 import { diffLines, printLines } from '../adopt/lines.ts';
 import type { WrapInput } from '../catalog/run.ts';
 import { done, type Outcome } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
+import { reportFailure } from '../report-failure.ts';
 import { hostRun, prepareRun } from '../run/host.ts';
 import { harmless } from '../text.ts';
 

@@ -1,7 +1,7 @@
 // The agent clients of this user and this project, and whether their servers go through `sub shim`.
 // Configurations of others hold secrets: servers are named, and nothing else of them is told.
 import { sep } from 'node:path';
-import type { Adoptions, ServerView, StatusFile } from '@subluminal/plane/main/adopt';
+import type { Adoptions, ServerView, StatusFile } from '@subluminal/plane/clients/setup';
 import { startCheck } from '../adopt/can-start.ts';
 import { policyFinder } from '../adopt/held-policy.ts';
 import { profileInFile } from '../adopt/wish.ts';
@@ -22,7 +22,7 @@ const IN_FILE = 'Correct what cannot be read; `sub status` says what is wrong.';
 export const clients: Check = {
   id: 'clients',
   run: async (machine) => {
-    const { adoptionStatus } = await import('@subluminal/plane/main/adopt');
+    const { adoptionStatus } = await import('@subluminal/plane/clients/setup');
     const { env, cwd: project, paths } = machine;
     const own = { runtime: process.execPath, script: machine.launcher };
     const userProfile = profileInFile(machine.loaded);

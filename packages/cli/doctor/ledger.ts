@@ -1,5 +1,6 @@
 // The ledger's file: whether it can be read, what it holds, and whether its end is what was signed.
 import { statSync } from 'node:fs';
+import { findVerifier, isHomeFault } from '@subluminal/plane/daemon';
 import {
   fileWitness,
   type Head,
@@ -8,7 +9,6 @@ import {
   parseWitness,
   type StoreReader,
 } from '@subluminal/plane/ledger';
-import { findVerifier, isHomeFault } from '@subluminal/plane/main/ledgerd';
 import { plural } from '../text.ts';
 import { broken, type Check, type Finding, ledgerPlaces, ok, warn } from './check.ts';
 import { sizeText } from './words.ts';

@@ -1,14 +1,14 @@
 // The configuration and the policy that hold here.
 import { existsSync } from 'node:fs';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import { formatConfigProblem } from '@subluminal/plane/config';
+import { fileProblem } from '@subluminal/plane/os';
 import {
   type PolicyRole,
   type PolicySource,
   type PolicySources,
   policySources,
-} from '@subluminal/plane/main/policy';
-import { fileProblem } from '@subluminal/plane/os';
-import { type Failure, isFailure } from '../failure.ts';
+} from '@subluminal/plane/policy';
 import { loadPolicy, type Policy, readBundle } from '../load-policy.ts';
 import { SILENT } from '../silent-io.ts';
 import { plural } from '../text.ts';

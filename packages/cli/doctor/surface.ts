@@ -1,9 +1,9 @@
 // What decides about the tools of servers: the manifests, and the pins.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
 import { formatProblem } from '@subluminal/core/policy';
 import { openPins } from '@subluminal/plane/surface';
-import { isFailure } from '../failure.ts';
 import { SILENT } from '../silent-io.ts';
 import { checkFile } from '../surface/check-file.ts';
 import { plural } from '../text.ts';

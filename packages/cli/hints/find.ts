@@ -1,7 +1,8 @@
 // Hints as the ledger has them: calls that were refused, each with what the agent was told.
+
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { findId, shortId } from '@subluminal/plane/approvals';
 import type { CallDetail, StoreReader } from '@subluminal/plane/ledger';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import { findRun } from '../ledger/find-run.ts';
 
 export interface Hinted extends CallDetail {

@@ -1,6 +1,5 @@
 // A hint of a rule that asks people becomes a grant for the rest of its run.
-import type { Grant } from '@subluminal/contracts';
-import { parseEventLine } from '@subluminal/contracts';
+import { type Failure, failure, type Grant, parseEventLine } from '@subluminal/contracts';
 import {
   type ArgsWish,
   type Desk,
@@ -11,7 +10,6 @@ import {
 } from '@subluminal/plane/approvals';
 import type { StoreReader } from '@subluminal/plane/ledger';
 import { failureOf, speaker, TERMINAL, told } from '../approvals/home.ts';
-import { type Failure, failure } from '../failure.ts';
 import type { Hinted } from './find.ts';
 
 const PAGE_EVENTS = 1_000;

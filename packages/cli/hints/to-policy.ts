@@ -1,5 +1,11 @@
 // A hint becomes a rule of the policy: planned, checked, shown, and written when somebody agrees.
-import type { Bundle, JsonObject } from '@subluminal/contracts';
+import {
+  type Bundle,
+  type Failure,
+  failure,
+  isFailure,
+  type JsonObject,
+} from '@subluminal/contracts';
 import {
   compileBundle,
   diffBundles,
@@ -11,7 +17,6 @@ import {
 } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import { FLAGS, type RunRow } from '@subluminal/plane/ledger';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { readBundle } from '../load-policy.ts';
 import { STDIO } from '../read-file.ts';

@@ -1,6 +1,7 @@
 // Which run is meant: its id, or `last`.
+
+import { type Failure, failure } from '@subluminal/contracts';
 import type { StoreReader } from '@subluminal/plane/ledger';
-import { type Failure, failure } from '../failure.ts';
 
 /** Stands for the run that began last. */
 export const LAST = 'last';

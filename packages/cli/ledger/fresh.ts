@@ -1,8 +1,8 @@
 // Whoever asks the ledger wants what has just happened, too: it may still be on its way.
 import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ensureLedgerd } from '@subluminal/plane/daemon';
 import { answers, createLedgerClient } from '@subluminal/plane/ingest';
-import { ensureLedgerd } from '@subluminal/plane/main/ledgerd';
 import type { Io } from '../io.ts';
 import { type LedgerHome, warn } from './home.ts';
 

@@ -1,6 +1,7 @@
 // The ledger that this user has, for commands: what cannot be opened becomes a failure to report.
+
+import { type Failure, failure } from '@subluminal/contracts';
 import type { Verifier } from '@subluminal/core/ports';
-import type { Ledger, StoreReader } from '@subluminal/plane/ledger';
 import {
   findLedger as find,
   findVerifier as findKey,
@@ -9,8 +10,8 @@ import {
   type LedgerHome,
   withReader as read,
   withWriter as write,
-} from '@subluminal/plane/main/ledgerd';
-import { type Failure, failure } from '../failure.ts';
+} from '@subluminal/plane/daemon';
+import type { Ledger, StoreReader } from '@subluminal/plane/ledger';
 import type { Io } from '../io.ts';
 import { harmless } from '../text.ts';
 

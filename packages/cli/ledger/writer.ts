@@ -4,8 +4,12 @@ import {
   ERROR_CODES,
   EVENT_LINE_LENGTH_MAX,
   errorEntry,
+  type Failure,
+  failure,
+  isFailure,
   type SubCode,
 } from '@subluminal/contracts';
+import { countStale } from '@subluminal/plane/daemon';
 import {
   type Answer,
   answers,
@@ -17,8 +21,6 @@ import {
   type TakenCounts,
 } from '@subluminal/plane/ingest';
 import type { Ledger } from '@subluminal/plane/ledger';
-import { countStale } from '@subluminal/plane/main/ledgerd';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { type LedgerHome, withWriter } from './home.ts';
 

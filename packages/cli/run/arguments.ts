@@ -1,6 +1,7 @@
 // What the parser of the command line lets pass, for all commands that host a run.
+
+import { type Failure, failure } from '@subluminal/contracts';
 import type { RunInput } from '../catalog/run.ts';
-import { type Failure, failure } from '../failure.ts';
 import { STDIO } from '../read-file.ts';
 
 type Options = RunInput['options'];

@@ -1,12 +1,13 @@
 // What all commands that host a run share: from the command line to the options of the run, and from
 // its result to an exit code.
 import { resolve } from 'node:path';
-import type { RunOptions, RunResult } from '@subluminal/plane/main/run';
+import { type Failure, isFailure } from '@subluminal/contracts';
+import type { RunOptions, RunResult } from '@subluminal/plane/run';
 import type { RunInput } from '../catalog/run.ts';
 import { done, type Outcome } from '../command.ts';
-import { type Failure, isFailure, reportFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { STDIO } from '../read-file.ts';
+import { reportFailure } from '../report-failure.ts';
 import { harmless } from '../text.ts';
 import { readMeta, sinkOf, wrongCall } from './arguments.ts';
 import { outliveReaders, print } from './output.ts';

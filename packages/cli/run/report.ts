@@ -1,6 +1,6 @@
 // What `sub run` says at the end, and the exit code it ends with.
 import { constants } from 'node:os';
-import type { AgentEnd, Ended, TracePlace } from '@subluminal/plane/main/run';
+import type { AgentEnd, Ended, TracePlace } from '@subluminal/plane/run';
 import { EXIT } from '../exit-codes.ts';
 import { plural } from '../text.ts';
 

@@ -1,5 +1,6 @@
 // The configuration and the policy that a command works with.
 import { resolve } from 'node:path';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import {
   type Config,
@@ -10,16 +11,16 @@ import {
   userHome,
 } from '@subluminal/plane/config';
 import { sha256 } from '@subluminal/plane/crypto';
+import { fileProblem } from '@subluminal/plane/os';
 import {
   type PolicySource,
   type PolicySources,
   policySources,
   sourceWarnings,
   untrustedAlone,
-} from '@subluminal/plane/main/policy';
-import { fileProblem } from '@subluminal/plane/os';
-import { type Failure, failure, isFailure, reportFailure } from '../failure.ts';
+} from '@subluminal/plane/policy';
 import type { Io } from '../io.ts';
+import { reportFailure } from '../report-failure.ts';
 import { harmless } from '../text.ts';
 
 export interface Settings {

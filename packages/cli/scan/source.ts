@@ -1,6 +1,7 @@
 // What is scanned: JSON where the file is JSON, else text.
+
+import { type Failure, isFailure } from '@subluminal/contracts';
 import { canonicalize } from '@subluminal/core/canon';
-import { type Failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { readFileBytes } from '../read-file.ts';
 

@@ -1,7 +1,8 @@
 // Ready-made suppressions: one value of one rule on one tool, for a while.
+
+import { type Failure, failure } from '@subluminal/contracts';
 import { type Finding, readSuppression, type Suppression } from '@subluminal/core/detect';
 import { harmlessJson } from '@subluminal/core/visible';
-import { type Failure, failure } from '../failure.ts';
 import type { Place } from './policy.ts';
 
 const DAY_MS = 86_400_000;

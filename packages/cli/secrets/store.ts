@@ -1,6 +1,7 @@
 // The store of secrets of this user, for commands: where it is, who is asked for its passphrase,
 // and which servers are bound to what is in it.
 import { existsSync } from 'node:fs';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { type ConfigProblem, ensureHome, loadConfig, type Servers } from '@subluminal/plane/config';
 import {
   openVault,
@@ -10,7 +11,6 @@ import {
   type VaultOptions,
 } from '@subluminal/plane/vault';
 import type { Outcome } from '../command.ts';
-import { type Failure, failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { plural } from '../text.ts';
 import { type Person, personAt } from './person.ts';

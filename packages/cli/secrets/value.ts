@@ -1,6 +1,7 @@
 // The value of a secret as it comes in: typed unseen, or from standard input. Never an argument.
+
+import { type Failure, failure } from '@subluminal/contracts';
 import { isTooShortToRedact, VALUE_BYTES_MAX } from '@subluminal/plane/vault';
-import { type Failure, failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { harmless } from '../text.ts';
 import type { Person } from './person.ts';

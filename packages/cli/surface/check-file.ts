@@ -1,10 +1,10 @@
 // One manifest, read from wherever it is.
 import { basename, dirname, resolve } from 'node:path';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Problem } from '@subluminal/core/policy';
 import { compileManifest, type Manifest } from '@subluminal/core/surface';
 import { sha256 } from '@subluminal/plane/crypto';
 import { loadManifest, manifestFileName } from '@subluminal/plane/surface';
-import { type Failure, isFailure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { linesOf } from '../load-policy.ts';
 import { readFileBytes } from '../read-file.ts';

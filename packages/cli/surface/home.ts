@@ -1,10 +1,9 @@
 // Where manifests and pins are, and who may change them.
-import type { Profile } from '@subluminal/contracts';
+import { type Failure, failure, type Profile } from '@subluminal/contracts';
 import type { PinStore } from '@subluminal/core/surface';
 import { type ConfigProblem, type HomePaths, loadConfig } from '@subluminal/plane/config';
 import { openPins, type PinsProblem } from '@subluminal/plane/surface';
 import { asker } from '../adopt/confirm.ts';
-import { type Failure, failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 
 export interface SurfaceHome {

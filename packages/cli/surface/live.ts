@@ -1,7 +1,8 @@
 // A look at a running server, for the commands that need one.
-import { probeServer, type Seen } from '@subluminal/plane/main/introspect';
+
+import { type Failure, failure } from '@subluminal/contracts';
+import { probeServer, type Seen } from '@subluminal/plane/probe';
 import { done, type Outcome } from '../command.ts';
-import { type Failure, failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { durationMs } from '../ledger/moment.ts';
 import manifest from '../package.json' with { type: 'json' };

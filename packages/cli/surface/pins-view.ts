@@ -10,7 +10,7 @@ import {
   type ToolChange,
 } from '@subluminal/core/surface';
 import { sha256 } from '@subluminal/plane/crypto';
-import { listingOf, type Seen } from '@subluminal/plane/main/introspect';
+import { listingOf, type Seen } from '@subluminal/plane/probe';
 
 export interface PinsView {
   readonly known: ServerPins | undefined;

@@ -1,9 +1,9 @@
 // The ledger's daemon as `sub tail` needs it: started when it does not run, and followed.
 import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
 import { ensurePrivateFolder, formatConfigProblem } from '@subluminal/plane/config';
+import { ensureLedgerd } from '@subluminal/plane/daemon';
 import { createLedgerClient } from '@subluminal/plane/ingest';
-import { ensureLedgerd } from '@subluminal/plane/main/ledgerd';
-import { isFailure } from '../failure.ts';
 import { type LedgerHome, withReader } from '../ledger/home.ts';
 import type { FollowSource } from './follow.ts';
 

@@ -1,6 +1,7 @@
 // What was asked for on the command line.
+
+import { type Failure, failure } from '@subluminal/contracts';
 import type { TailInput } from '../catalog/observe.ts';
-import { type Failure, failure } from '../failure.ts';
 import { momentMs } from '../ledger/moment.ts';
 import type { TailFilter } from './filter.ts';
 

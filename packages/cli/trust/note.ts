@@ -1,7 +1,7 @@
 // What a policy that a command looks at comes to here: a file may hold, only tighten, or not be used.
 import { realpathSync } from 'node:fs';
 import { homePaths, userHome } from '@subluminal/plane/config';
-import { policySources } from '@subluminal/plane/main/policy';
+import { policySources } from '@subluminal/plane/policy';
 import type { Io } from '../io.ts';
 import { STDIO } from '../read-file.ts';
 import { harmless } from '../text.ts';

@@ -1,6 +1,7 @@
 // Which policy a command of `sub trust` is about.
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type Failure, failure } from '@subluminal/contracts';
 import {
   ensurePrivateFolder,
   type FoundPolicies,
@@ -9,7 +10,6 @@ import {
   projectOfPolicy,
   userHome,
 } from '@subluminal/plane/config';
-import { type Failure, failure } from '../failure.ts';
 import { unsafePolicy } from '../run/settings.ts';
 import { problemFailure } from '../surface/home.ts';
 

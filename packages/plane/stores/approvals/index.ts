@@ -1,8 +1,5 @@
-export type { Channel, RunningChannel } from './channel.ts';
 export type { Decided, Desk, Verdict } from './desk.ts';
 export { approves, openDesk } from './desk.ts';
-export type { DesktopConfig } from './desktop.ts';
-export { desktop } from './desktop.ts';
 export { findId, shortId } from './find-id.ts';
 export type { GrantChange, GrantEntry, GrantState, Grants } from './grants.ts';
 export { openGrants } from './grants.ts';
@@ -24,11 +21,5 @@ export type {
 } from './queue.ts';
 export { openQueue } from './queue.ts';
 export type { Damaged, Listing } from './records.ts';
-export type { SlackConfig } from './slack.ts';
-export { slack, slackAnswers } from './slack.ts';
-export { SLACK_BODY_BYTES_MAX } from './slack-sign.ts';
 export type { Follower, Stop } from './watch.ts';
-export type { HttpAnswer, WebhookConfig } from './webhook.ts';
-export { webhook, webhookAnswers } from './webhook.ts';
-export { verifyCallback, WEBHOOK_BODY_BYTES_MAX } from './webhook-sign.ts';
 export { grantWords } from './words.ts';

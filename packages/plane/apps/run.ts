@@ -1,0 +1,342 @@
+// `sub run`: hosts the hub of a run, starts the agent under it, and tells how it ended.
+import { type EventWriter, eventWriter, type TerminateRequest } from '@subluminal/contracts';
+import type { Snapshot } from '@subluminal/core/policy';
+import { visible } from '@subluminal/core/visible';
+import { sha256 } from '../os/crypto/index.ts';
+import {
+  type Judge,
+  openHub,
+  type RunningHub,
+  type RunTerms,
+  type UnlikeShim,
+} from '../services/hub/index.ts';
+import { keepAgent, startAgent } from '../services/run/agent.ts';
+import { prepareBundle } from '../services/run/bundle-folder.ts';
+import { openRunCedar } from '../services/run/cedar.ts';
+import { notStarted, startFailed } from '../services/run/failed-start.ts';
+import { followFile } from '../services/run/follow.ts';
+import { agentEnv, identifyRun, type RunIdentity } from '../services/run/identity.ts';
+import { locateCommand } from '../services/run/locate.ts';
+import {
+  type AgentEnd,
+  type Refused,
+  type RunOptions,
+  type RunResult,
+  refused,
+} from '../services/run/options.ts';
+import { keepPolicy, type PolicyCopy } from '../services/run/policy-copy.ts';
+import { shimsLeave } from '../services/run/shims.ts';
+import { listenForSignals, type Signals } from '../services/run/signals.ts';
+import { openTrace, sinkOfRun, type Trace } from '../services/run/trace.ts';
+import { dropOldFiles, type WrittenDown, writeRunDown } from '../services/run/write-down.ts';
+import { ensurePrivateFolder } from '../stores/config/index.ts';
+import { loadPolicy } from '../stores/policy/policy.ts';
+import { dropStaleSockets, type HubSocket, hubSocket } from '../stores/runs/hub-socket.ts';
+import { sharedSettings } from '../stores/runs/shared-settings.ts';
+
+/** What the parts of a running run share. */
+interface Run {
+  readonly options: RunOptions;
+  readonly identity: RunIdentity;
+  readonly snapshot: Snapshot;
+  readonly hub: RunningHub;
+  readonly terminations: Terminations;
+  readonly unlike: UnlikeShims;
+  readonly trace: Trace;
+  readonly signals: Signals;
+  readonly writer: EventWriter;
+  readonly startedMs: number;
+}
+
+/** A policy may end the run before there is somebody to end it for. */
+interface Terminations {
+  request: TerminateRequest | undefined;
+  act: () => void;
+}
+
+/** Shims that are looser than the run, as far as they are to be told of. */
+interface UnlikeShims {
+  readonly shims: UnlikeShim[];
+  act: (one: UnlikeShim) => void;
+}
+
+/** More would only be told by a program that makes them up. */
+const UNLIKE_MAX = 100;
+const UNLIKE_LENGTH_MAX = 2_000;
+
+/** On top of what a shim gives its server: reading, flushing and saying goodbye. */
+const GOODBYE_MS = 1_000;
+
+/** Runs the agent to its end. What keeps it from starting is returned, and leaves nothing behind. */
+export async function startRun(options: RunOptions): Promise<RunResult> {
+  const [command = ''] = options.command;
+  const located = locateCommand(command, options);
+  if (located !== 'found') return notStarted(command, located);
+  for (const folder of [options.paths.home, options.paths.run, options.paths.spool]) {
+    const problem = ensurePrivateFolder(folder);
+    if (problem === undefined) continue;
+    return refused(problem.code, `${problem.where}: ${problem.message}.`, problem.fix);
+  }
+  const signals = listenForSignals();
+  const startedMs = performance.now();
+  const [identity, snapshot] = await Promise.all([identifyRun(options), snapshotOf(options)]);
+  for (const warning of identity.warnings) options.tell(warning);
+  const terminations: Terminations = { request: undefined, act: () => {} };
+  const socket = hubSocket(options.paths.run, identity.producer.run_id);
+  try {
+    const listen = options.listen ?? socket;
+    const cedar = await openRunCedar(options);
+    if (cedar !== undefined && 'kind' in cedar) return cedar;
+    const terms = termsOf(options, identity.producer.run_id);
+    const unlike: UnlikeShims = { shims: [], act: () => {} };
+    const judge = cedar?.judge;
+    const hub = await openRunHub(identity, { listen, terminations, unlike, judge, terms });
+    if ('kind' in hub) {
+      await cedar?.close();
+      return hub;
+    }
+    try {
+      const trace = openRunTrace(options, identity);
+      if (trace.kind === 'refused') return trace;
+      const writer = eventWriter(identity.producer);
+      const parts = { options, identity, snapshot, hub, terminations, unlike, trace };
+      const run = { ...parts, signals, writer, startedMs };
+      unlike.act = (one) => recordHealth(run, 'degraded', unlikeWords(one));
+      cedar?.recordTo((status, reason) => recordHealth(run, status, reason));
+      return await hostRun(run).finally(() => trace.release());
+    } finally {
+      await hub.close();
+      await cedar?.close();
+    }
+  } finally {
+    socket.release();
+  }
+}
+
+/** Without a policy nothing is decided, as in a shim. */
+async function snapshotOf({ snapshot, config }: RunOptions): Promise<Snapshot> {
+  if (snapshot !== null) return snapshot;
+  const loaded = await loadPolicy([], config.profile);
+  if (!loaded.ok) throw new Error(loaded.message);
+  return loaded.snapshot;
+}
+
+interface HubWish {
+  readonly listen: HubSocket | NonNullable<RunOptions['listen']>;
+  readonly terminations: Terminations;
+  readonly unlike: UnlikeShims;
+  readonly judge: Judge | undefined;
+  readonly terms: RunTerms;
+}
+
+/** A file that tells the shims of the run can be changed; what its host says cannot. */
+function termsOf(options: RunOptions, runId: string): HubWish['terms'] {
+  const { snapshot, config, paths } = options;
+  const { profile, 'policy.reload': policy_reload } = config;
+  const told = { ...config, 'events.sink': sinkOfRun(options, runId) };
+  const terms = { profile, policy_reload, settings: sharedSettings(told, paths.home) };
+  return snapshot === null ? terms : { ...terms, policy_hash: snapshot.ref.policy_hash };
+}
+
+async function openRunHub(
+  { producer }: RunIdentity,
+  { listen, terminations, unlike, judge, terms }: HubWish,
+): Promise<RunningHub | Refused> {
+  const isPort = 'port' in listen;
+  const opened = await openHub({
+    runId: producer.run_id,
+    listen: isPort ? { kind: 'tcp', ...listen } : { kind: 'unix', path: listen.path },
+    nowMs: monotonic(),
+    sha256,
+    terms,
+    ...(judge !== undefined && { judge }),
+    onTerminate: (request) => {
+      terminations.request = request;
+      terminations.act();
+    },
+    onUnlike: (one) => {
+      if (unlike.shims.length >= UNLIKE_MAX) return;
+      unlike.shims.push(one);
+      unlike.act(one);
+    },
+  });
+  if (opened.kind === 'open') return opened.hub;
+  const fix = isPort ? 'Choose another port, or none.' : 'Check SUB_HOME and its permissions.';
+  return refused(opened.code, opened.message, fix);
+}
+
+function openRunTrace(options: RunOptions, { producer }: RunIdentity): Trace | Refused {
+  const { bundle } = options;
+  const problem = bundle === undefined ? undefined : prepareBundle(bundle.dir, bundle.force);
+  return problem ?? openTrace(options, producer.run_id);
+}
+
+/** With the policy as it is now, for as long as the run lasts. */
+async function hostRun(run: Run): Promise<RunResult> {
+  const policy = keepPolicy(run.options, run.identity.producer.run_id);
+  if ('kind' in policy) return policy;
+  return hostAgent(run, policy).finally(() => policy.remove());
+}
+
+async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
+  const { options, identity, trace, hub } = run;
+  const { producer } = identity;
+  const { eventsPath } = trace;
+  const env = agentEnv(options, {
+    producer,
+    endpoint: hub.endpoint,
+    eventsPath,
+    policy: policy.env,
+  });
+  const files = writeRunDown(options, env);
+  if ('kind' in files) return files;
+  const { session } = options;
+  try {
+    const problem =
+      (await session?.begin({ runId: producer.run_id, env })) ?? (await recordStart(run));
+    if (problem !== undefined) return problem;
+    const { file } = trace;
+    const { follow } = options.events;
+    const follower = file && follow && followFile(file.path, file.fromByte, follow);
+    const agent = await runAgent(run, { env, files });
+    // Before the run is accounted for: that may take a while, and somebody waits for the files.
+    await session?.end();
+    const result = await endRun(run, agent);
+    await follower?.finish();
+    return result;
+  } finally {
+    await session?.end();
+    files.remove();
+  }
+}
+
+async function endRun(run: Run, agent: AgentEnd | Refused): Promise<RunResult> {
+  const { options, identity, snapshot, trace, hub, writer, startedMs } = run;
+  const { run_id: runId } = identity.producer;
+  const { finishRun } = await import('../services/run/finish.ts');
+  // One that was refused has no server; one that tells of calls all the same has.
+  const shims = hub
+    .shims()
+    .filter(({ unlike, state }) => unlike?.hasStarted !== false || state !== 'left');
+  const unended = shims.filter(({ state }) => state !== 'left');
+  const finished = await finishRun({
+    options,
+    runId,
+    snapshot,
+    trace,
+    writer,
+    heard: { totals: hub.summary(), unended: unended.map(({ serverId }) => serverId) },
+    agent: 'kind' in agent ? { code: agent.exitCode, signal: null, asked: null } : agent,
+    startedMs,
+    isTerminated: hub.terminated() !== null,
+  });
+  if ('kind' in agent) return agent;
+  const unlike = [...new Set(run.unlike.shims.map(unlikeWords))];
+  const told = { ...finished, warnings: [...unlike, ...finished.warnings] };
+  return { kind: 'ended', runId, agent, trace: trace.place, shims: shims.length, ...told };
+}
+
+function unlikeWords({ serverId, reason, hasStarted }: UnlikeShim): string {
+  const how = hasStarted ? 'is looser than the run' : 'did not start';
+  return visible(`the server ${serverId} ${how}: ${reason}`, UNLIKE_LENGTH_MAX);
+}
+
+/** Before the agent does anything. A file that was asked for and takes nothing keeps it from starting. */
+async function recordStart(run: Run): Promise<Refused | undefined> {
+  const { options, identity, snapshot, trace, writer } = run;
+  const { document, ref } = snapshot;
+  const started_at = new Date().toISOString();
+  const { parentRunId } = identity;
+  const meta = {
+    ...options.meta,
+    ...(parentRunId !== undefined && { parent_run_id: parentRunId }),
+  };
+  const begun = {
+    started_at,
+    mode: document.mode,
+    policy: ref,
+    ...(Object.keys(meta).length > 0 && { meta }),
+  };
+  const isTaken = await trace.begin(writer.line('run_start', { run: begun }, started_at));
+  if (isTaken || trace.file === undefined) return undefined;
+  const message = `the events of the run cannot be written to ${trace.file.path}.`;
+  return refused('SUB_FILE_WRITE', message, 'Free some space, or name another place.');
+}
+
+/** The hub of the run has news about what it decides by. */
+function recordHealth({ trace, writer, startedMs }: Run, status: Health, reason: string): void {
+  const uptime_ms = Math.round(performance.now() - startedMs);
+  const now = new Date().toISOString();
+  const line = writer.line('shim_health', { health: { status, reason, uptime_ms } }, now);
+  trace.sink.write({ line, kind: 'durable' });
+  trace.sink.push();
+}
+
+type Health = 'ok' | 'degraded';
+
+interface Told {
+  readonly env: NodeJS.ProcessEnv;
+  readonly files: WrittenDown;
+}
+
+/** From the agent's start until nothing of it is left, its shims included. */
+async function runAgent(run: Run, { env, files }: Told): Promise<AgentEnd | Refused> {
+  const { options, hub, trace, signals } = run;
+  const { config, cwd, isTerminal, paths } = options;
+  const [command = '', ...args] = options.command;
+  const { endpoint } = hub;
+  const started = await startAgent({ command, args, env, cwd });
+  if (started.kind === 'failed') return startFailed(command, started.code);
+  const { child, pid } = started;
+  const family = { endpoint, agentPid: pid };
+  files.addAgent(pid);
+  const graceMs = config['shutdown.grace_ms'];
+  const keeper = keepAgent({ child, family, signals, isTerminal, graceMs });
+  endOnTermination(run, () => keeper.terminate());
+  // Nobody waits for these, and the agent is already on its way.
+  dropStaleSockets(paths.run, Date.now()).catch(() => undefined);
+  dropOldFiles(options);
+  loadEnd(trace).catch(() => undefined);
+  if (trace.place.kind === 'ledger') wakeLedger(options).catch(() => undefined);
+  const end = await keeper.done;
+  const leaveMs = graceMs + config['shutdown.term_grace_ms'] + GOODBYE_MS;
+  const haveLeft = await shimsLeave({ hub, family, leaveMs });
+  if (!haveLeft) options.tell('a shim did not end with the agent, and was ended.');
+  return end;
+}
+
+/** An agent may run for days, and `sub` be updated meanwhile: the end must not miss its own files. */
+async function loadEnd({ place }: Trace): Promise<void> {
+  await Promise.all([
+    import('../services/run/finish.ts'),
+    import('../stores/policy/policy-file.ts'),
+  ]);
+  if (place.kind !== 'ledger') return;
+  await Promise.all([import('../stores/ledger/index.ts'), import('../services/daemon/start.ts')]);
+}
+
+async function wakeLedger({ env, paths, config }: RunOptions): Promise<void> {
+  const { startLedgerd } = await import('../services/daemon/start.ts');
+  const { createLedgerClient } = await import('../services/ingest/index.ts');
+  const status = await createLedgerClient({ socketPath: config['ledger.socket'] }).status();
+  if (status === undefined) startLedgerd({ env, paths, config });
+}
+
+function endOnTermination({ terminations, options }: Run, end: () => void): void {
+  const act = (): void => {
+    const { request } = terminations;
+    if (request === undefined) return;
+    // Whether a rule has said so is not told, and any program of the user can.
+    const who = request.server_id === undefined ? 'somebody' : `server ${request.server_id}`;
+    options.tell(`the run ends, as ${who} asked: ${request.message} [${request.code}]`);
+    end();
+  };
+  terminations.act = act;
+  act();
+}
+
+/** Milliseconds that never go back, starting from the time of the wall. */
+function monotonic(): () => number {
+  const offset = Date.now() - performance.now();
+  return () => Math.floor(offset + performance.now());
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { verifies } from '../../../../../test/requirements.ts';
+import { ownProgram } from './own-program.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'sub-own-')));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function file(...parts: readonly string[]): string {
+  const path = join(folder, ...parts);
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, '');
+  return path;
+}
+
+test('names runtime and script without links', () => {
+  verifies('F-007');
+  const [node, script] = [file('node-22', 'node'), file('lib', 'sub.mjs')];
+  symlinkSync(join(folder, 'node-22'), join(folder, 'node'));
+  symlinkSync(script, join(folder, 'sub'));
+  const found = ownProgram({
+    runtime: join(folder, 'node', 'node'),
+    script: join(folder, 'sub'),
+  });
+  expect(found).toEqual({ kind: 'program', words: [node, script] });
+});
+
+test.each([
+  ['not there', 'none.mjs'],
+  ['a folder', '.'],
+])('fails when the script is %s', (_, name) => {
+  verifies('F-007');
+  const found = ownProgram({ runtime: file('node'), script: join(folder, name) });
+  expect(found).toMatchObject({ kind: 'not_found' });
+});
+
+test('fails without a script, and with a path that depends on the folder', () => {
+  verifies('F-007');
+  const runtime = file('node');
+  expect(ownProgram({ runtime, script: undefined }).kind).toBe('not_found');
+  expect(ownProgram({ runtime, script: 'sub.mjs' }).kind).toBe('not_found');
+});
+
+test('warns of a place that is emptied some day', () => {
+  const script = file('.npm', '_npx', 'a1b2', 'node_modules', 'sub', 'bin', 'sub.mjs');
+  const found = ownProgram({ runtime: file('node'), script });
+  expect(JSON.stringify(found)).toContain('runs from a cache');
+});
+
+test('fails where it would not know itself again: a second shim would stand before the first', () => {
+  verifies('F-007');
+  const [node, script] = [file('node'), file('sub.mjs')];
+  expect(ownProgram({ runtime: node, script: file('other.mjs') }).kind).toBe('not_found');
+  expect(ownProgram({ runtime: file('electron'), script }).kind).toBe('not_found');
+});

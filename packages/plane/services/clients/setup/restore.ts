@@ -1,0 +1,326 @@
+// `sub restore`: which configs have shims in them because of us, and how they come out again.
+import { isAbsolute, relative } from 'node:path';
+import { loadRedactor } from '../../../stores/vault/load-redactor.ts';
+import {
+  CLIENTS,
+  type Client,
+  type ConfigProblem,
+  clientOf,
+  type MovedSecret,
+  type ReadConfig,
+} from '../index.ts';
+import { livingOwner, undoOf } from '../store/before.ts';
+import { readConfigFile } from '../store/config-file.ts';
+import { keyOf, type Store } from '../store/ports.ts';
+import { type FoundRecord, listRecords, readBackup } from '../store/record.ts';
+import { releaseConfig } from '../store/release.ts';
+import { type RestoreResult, restoreRecord } from '../store/restore.ts';
+import type { OnStep } from '../store/step.ts';
+import { takeOut } from '../store/take-out.ts';
+import { type FoundConfig, findConfigs } from './configs.ts';
+import { livingWrap } from './living-wrap.ts';
+import { missingEntriesText } from './missing-entries.ts';
+import { clientPlace, type SecretPlace, storeAt } from './place.ts';
+import { type AdoptProblem, adoptProblem, heldBy, withCode } from './problem.ts';
+import { redactedDiff } from './redacted-diff.ts';
+import { vaultOptions } from './secrets/move.ts';
+import { type PutBack, type Returning, returning } from './secrets/return.ts';
+import { unbindMoved } from './secrets/unbind.ts';
+
+export interface RestoreOptions extends SecretPlace {
+  /** Every client without one. */
+  readonly client?: Client | undefined;
+  readonly configPath?: string | undefined;
+  /** Only what is inside of the project. */
+  readonly isProjectOnly: boolean;
+  readonly redactPatterns: readonly string[];
+  readonly onStep?: OnStep;
+}
+
+export interface RestoreFile {
+  readonly client: Client;
+  readonly path: string;
+  /**
+   * `same`: the bytes that were there before. `merged`: others have changed the file since.
+   * `unrecorded`: there is no record of the change, but the entries tell what they were.
+   */
+  readonly how: 'same' | 'merged' | 'unrecorded';
+  /** The servers that are set free. */
+  readonly taken: readonly string[];
+  /** The servers that others have changed so that they are not ours any more. */
+  readonly left: readonly string[];
+  /** The servers that others have removed: they cannot come back. */
+  readonly missing: readonly string[];
+  readonly diff: string;
+  /** The servers that have another name now, and are set free under it. */
+  readonly renamed: ReadonlySet<string>;
+  /** The names of the secrets that come back out of the store. */
+  readonly secrets: readonly string[];
+  /** Those whose server is gone: they are in the store alone. */
+  readonly stored: readonly string[];
+  /** Those that stay in the store, because their entry starts something else than it did. */
+  readonly withheld: readonly WithheldSecret[];
+  /** Those of `secrets` that have another value than when they were moved. */
+  readonly rotated: readonly string[];
+  readonly apply: () => RestoreResult;
+  /** Once it is back, its servers need no bindings any more; a whole sentence where one has to stay. */
+  readonly unbind: () => Promise<string | undefined>;
+}
+
+interface WithheldSecret {
+  readonly server: string;
+  readonly variable: string;
+  readonly secret: string;
+}
+
+export interface RestorePlan {
+  readonly kind: 'plan';
+  readonly files: readonly RestoreFile[];
+  readonly problems: readonly AdoptProblem[];
+}
+
+export async function planRestore(options: RestoreOptions): Promise<RestorePlan | AdoptProblem> {
+  const redaction = await loadRedactor(options.redactPatterns, []);
+  if (!redaction.ok)
+    return adoptProblem('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
+  const { redact } = redaction;
+  const store = storeAt(options.paths);
+  const place = clientPlace(options);
+  const clients = options.client === undefined ? CLIENTS : [options.client];
+  const { found, problems } = findConfigs({ place, clients, configPath: options.configPath });
+  const records = recordsFor(options, found, store);
+  const known = new Set(records.flatMap((one) => (one.kind === 'record' ? [one.key] : [])));
+  const looking = { store, redact, options };
+  const fromRecords: (RestoreFile | AdoptProblem)[] = [];
+  for (const one of records) {
+    if (one.kind === 'problem') fromRecords.push(withCode('SUB_CLIENT_RESTORE', one));
+    else if (one.kind === 'record') fromRecords.push(await fromRecord(one, looking));
+  }
+  const planned = [
+    ...fromRecords,
+    ...found
+      .filter(
+        (one) => !known.has(keyOf(one.target, store.ports)) && isWanted(one.file.path, options),
+      )
+      .flatMap((one) => fromEntries(one, looking)),
+  ];
+  return {
+    kind: 'plan',
+    files: planned.filter(isFile),
+    problems: [
+      // Of a file that cannot be read nothing is known, unless there is a record of it.
+      ...problems
+        .filter(
+          ({ path }) => !records.some((one) => one.kind === 'record' && one.record.path === path),
+        )
+        .map((one) => withCode('SUB_CLIENT_CONFIG', one)),
+      ...planned.flatMap((one) => (isFile(one) ? [] : [one])),
+    ],
+  };
+}
+
+function isFile(one: RestoreFile | AdoptProblem): one is RestoreFile {
+  return !('code' in one);
+}
+
+/** Damaged ones always: nobody knows whose they are. */
+function recordsFor(options: RestoreOptions, found: readonly FoundConfig[], store: Store) {
+  const { client, configPath } = options;
+  const targets = new Set(found.map(({ target }) => keyOf(target, store.ports)));
+  return listRecords(store.paths).filter((one) => {
+    if (one.kind !== 'record') return one.kind === 'problem';
+    const { record, key } = one;
+    if (configPath !== undefined) return targets.has(key) || record.path === configPath;
+    return (client === undefined || record.client === client.id) && isWanted(record.path, options);
+  });
+}
+
+function isWanted(path: string, { isProjectOnly, project }: RestoreOptions): boolean {
+  if (!isProjectOnly) return true;
+  const inside = relative(project, path);
+  return !inside.startsWith('..') && !isAbsolute(inside);
+}
+
+interface Looking {
+  readonly store: Store;
+  readonly redact: (text: string) => string;
+  readonly options: RestoreOptions;
+}
+
+async function fromRecord(
+  found: FoundRecord,
+  { store, redact, options }: Looking,
+): Promise<RestoreFile | AdoptProblem> {
+  const { path, target, format, client: id } = found.record;
+  const holder = livingOwner(found.record, store);
+  if (holder !== undefined) return heldBy(path, holder.by);
+  const client = clientOf(id);
+  const backup = readBackup(found, store);
+  const base = backup.kind === 'problem' ? '' : backup.bytes.toString('utf8');
+  const back = await secretsFor(found, base, { store, options });
+  if (back.kind === 'refused') return back;
+  const putBack: PutBack = (text, record) => {
+    const one = back.fill(text, record);
+    return one.kind === 'filled' ? one.text : one;
+  };
+  const { onStep } = options;
+  const steps = onStep === undefined ? {} : { onStep };
+  const apply = (): RestoreResult => restoreRecord(found, { ...store, ...steps, putBack });
+  const config = readConfigFile(target);
+  // What keeps it from being put back is told by whoever tries, with what to do by hand.
+  if (config.kind !== 'read') return tried(path, apply);
+  if (backup.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', backup);
+  const undone = undoOf(config, found, { backup, store });
+  if (undone.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', undone);
+  const filled = back.fill(undone.text, found.record);
+  if (filled.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', filled);
+  const { text, renamed } = filled;
+  const file = { client: id, scope: 'user', path, format } as const;
+  return {
+    client,
+    path,
+    how: undone.kind,
+    taken: [...undone.taken.map(({ name }) => name), ...[...renamed.values()].flat()],
+    left: undone.left.map(({ name }) => name),
+    missing: undone.missing.map(({ name }) => name).filter((name) => !renamed.has(name)),
+    renamed: new Set(renamed.keys()),
+    diff: diffOf([client.read(file, config.text), client.read(file, text)], redact),
+    secrets: namesOf(filled.put),
+    stored: namesOf(filled.lost),
+    withheld: filled.withheld.map(({ server, path: place, secret }) => ({
+      server,
+      variable: String(place.at(-1)),
+      secret,
+    })),
+    rotated: back.rotated.filter((name) => filled.put.some(({ secret }) => secret === name)),
+    apply,
+    unbind: () => unbindMoved(found, { store, options }),
+  };
+}
+
+/** The store is opened only for a config that lacks something. */
+async function secretsFor(
+  { record }: FoundRecord,
+  baseText: string,
+  { store, options }: Pick<Looking, 'store' | 'options'>,
+): Promise<Returning | AdoptProblem> {
+  if (record.moved === undefined) {
+    const none = { put: [], lost: [], withheld: [], renamed: new Map() };
+    return { kind: 'returning', fill: (text) => ({ kind: 'filled', text, ...none }), rotated: [] };
+  }
+  const vault = await vaultOptions(options);
+  if ('kind' in vault) return vault;
+  return returning(record, { vault, sha256: store.ports.sha256, baseText });
+}
+
+function namesOf(secrets: readonly MovedSecret[]): readonly string[] {
+  return [...new Set(secrets.map(({ secret }) => secret))];
+}
+
+/** A config that is gone or cannot be read: trying changes nothing. */
+function tried(path: string, apply: () => RestoreResult): AdoptProblem {
+  const result = apply();
+  if (result.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', result);
+  return adoptProblem('SUB_CLIENT_RESTORE', `${path} has just changed.`, 'Try again.');
+}
+
+/** Nothing is shown of what cannot be read. */
+function diffOf(
+  [before, after]: readonly [ReturnType<Client['read']>, ReturnType<Client['read']>],
+  redact: (text: string) => string,
+): string {
+  if (before.kind === 'problem' || after.kind === 'problem') return '';
+  return redactedDiff({ before, after, redact });
+}
+
+/** An entry that starts a shim tells itself what stands behind it. */
+function fromEntries(
+  { client, file, config }: FoundConfig,
+  { store, redact, options }: Looking,
+): readonly (RestoreFile | AdoptProblem)[] {
+  const living = livingWrap(config, options);
+  if (living !== undefined) return [living];
+  const ways = governedIn(config).map((entry) => ({ ...entry, pairs: [] }));
+  if (ways.length === 0) return [];
+  const out = takeOut({ text: config.text, format: file.format, ways });
+  if (out.kind === 'refused') {
+    const message = `the shims cannot be taken out of ${file.path}: ${out.why}`;
+    return [adoptProblem('SUB_CLIENT_RESTORE', message, out.fix)];
+  }
+  const entries = (text: string) => {
+    const read = client.read(file, text);
+    if (read.kind === 'problem') return read;
+    // Somebody was asked meanwhile, and that takes as long as it takes.
+    const begun = livingWrap(read, options);
+    return begun === undefined ? governedIn(read) : problemAt(file.path, begun);
+  };
+  return [
+    {
+      client,
+      path: file.path,
+      how: 'unrecorded',
+      taken: out.taken.map(({ name }) => name),
+      left: out.left.map(({ name }) => name),
+      missing: out.missing.map(({ name }) => name),
+      renamed: new Set(),
+      diff: diffOf([config, client.read(file, out.text)], redact),
+      secrets: [],
+      stored: [],
+      withheld: [],
+      rotated: [],
+      unbind: () => unbindMoved(undefined, { store, options }),
+      apply: () => releaseConfig({ ...store, file, entries }),
+    },
+  ];
+}
+
+function problemAt(path: string, { message, fix }: AdoptProblem): ConfigProblem {
+  return { kind: 'problem', path, message, fix };
+}
+
+function governedIn({ entries }: ReadConfig) {
+  return entries
+    .filter(({ governed }) => governed !== undefined)
+    .map(({ name, project, at }) => ({ name, ...(project !== undefined && { project }), at }));
+}
+
+export type RestoreOutcome =
+  | {
+      readonly kind: 'restored';
+      readonly replaced?: string;
+      /** What is not there any more, and where the config is kept as it was; a whole sentence. */
+      readonly lost?: string;
+      /** Bindings that could not be taken out; a whole sentence. */
+      readonly stays?: string;
+      /** False when nothing came back. */
+      readonly isBack: boolean;
+    }
+  | AdoptProblem;
+
+export async function applyRestore(file: RestoreFile): Promise<RestoreOutcome> {
+  const { path, apply, unbind, renamed } = file;
+  const result = apply();
+  switch (result.kind) {
+    case 'restored':
+    case 'untouched': {
+      // Last: until the config has them, the bindings are where the servers get their secrets from.
+      const stays = await unbind();
+      const missing = result.missing.filter(({ name }) => !renamed.has(name));
+      const lost = missingEntriesText({ ...result, missing });
+      const replaced = result.kind === 'restored' ? result.replaced : undefined;
+      return {
+        kind: 'restored',
+        isBack: result.kind === 'restored' || lost === undefined,
+        ...(replaced !== undefined && { replaced }),
+        ...(lost !== undefined && { lost }),
+        ...(stays !== undefined && { stays }),
+      };
+    }
+    case 'none':
+      return { kind: 'restored', isBack: true };
+    case 'held':
+      return heldBy(path, result.by);
+    case 'problem':
+      return withCode('SUB_CLIENT_RESTORE', result);
+  }
+}

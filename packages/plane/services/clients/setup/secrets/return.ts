@@ -1,0 +1,251 @@
+// Secrets of the store on their way back into a config.
+
+import {
+  isVaultFault,
+  openVault,
+  type VaultFault,
+  type VaultOptions,
+} from '../../../../stores/vault/index.ts';
+import { type ConfigProblem, clientOf, type MovedSecret, type ServerEntry } from '../../index.ts';
+import type { StorePorts } from '../../store/ports.ts';
+import { problem } from '../../store/problem.ts';
+import { isOf } from '../../store/record.ts';
+import type { ConfigRecord } from '../../store/record-text.ts';
+import { takeOut } from '../../store/take-out.ts';
+import { type AdoptProblem, adoptProblem } from '../problem.ts';
+import { isFilled } from './cut.ts';
+import { putAll, putInto } from './put-back.ts';
+import { type RecordedStarts, recordedStarts } from './same-start.ts';
+import { uncutAll } from './written.ts';
+
+export type PutBack = (text: string, record: ConfigRecord) => string | ConfigProblem;
+
+/** A config with its secrets. */
+export interface Filled {
+  readonly kind: 'filled';
+  readonly text: string;
+  /** Those that are in it again. */
+  readonly put: readonly MovedSecret[];
+  /** Those whose server is gone: they are in the store alone. */
+  readonly lost: readonly MovedSecret[];
+  /** Those whose entry starts something else by now: it is left without them. */
+  readonly withheld: readonly MovedSecret[];
+  /** The servers that stand there under another name, and start without a shim now. */
+  readonly renamed: ReadonlyMap<string, readonly string[]>;
+}
+
+/** By functions alone, so that no dump shows a value. */
+export interface Returning {
+  readonly kind: 'returning';
+  readonly fill: (text: string, record: ConfigRecord) => Filled | ConfigProblem;
+  /** The names of those that have another value than when they were moved. */
+  readonly rotated: readonly string[];
+}
+
+interface ReturnFrom {
+  readonly vault: VaultOptions;
+  readonly sha256: StorePorts['sha256'];
+  /** The config as the record has it: without our edits, and without the secrets. */
+  readonly baseText: string;
+}
+
+/** Opens the store for the secrets of one record; refuses when one of them is gone. */
+export async function returning(
+  { path, moved = [], created_at: changedAt }: ConfigRecord,
+  { vault: options, sha256, baseText }: ReturnFrom,
+): Promise<Returning | AdoptProblem> {
+  const vault = await openVault(options);
+  if (isVaultFault(vault)) return unopened(path, vault);
+  const values = new Map<string, string>();
+  try {
+    for (const { secret } of moved) {
+      const value = vault?.value(secret);
+      if (isVaultFault(value)) return unopened(path, value);
+      if (value === undefined) return gone(path, secret);
+      values.set(secret, value);
+    }
+  } finally {
+    vault?.close();
+  }
+  const since = new Map(moved.map((one) => [one.secret, one.moved_at ?? changedAt]));
+  const rotated = (vault?.secrets ?? []).flatMap(({ name, addedAt, rotatedAt }) =>
+    Date.parse(rotatedAt ?? addedAt) > Date.parse(since.get(name) ?? '') ? [name] : [],
+  );
+  const fill: Returning['fill'] = (text, record) =>
+    filled(text, { record, values, sha256, baseText });
+  return { kind: 'returning', fill, rotated };
+}
+
+function unopened(path: string, { code, message, fix }: VaultFault): AdoptProblem {
+  return adoptProblem(
+    code,
+    `${path} cannot be put back, its secrets are in the store: ${message}`,
+    fix,
+  );
+}
+
+function gone(path: string, secret: string): AdoptProblem {
+  const message = `${path} cannot be put back: the store has no secret \`${secret}\` any more.`;
+  const fix = `Store it again with \`sub secrets add ${secret}\`, then restore.`;
+  return adoptProblem('SUB_SECRET_UNKNOWN', message, fix);
+}
+
+interface Filling {
+  readonly record: ConfigRecord;
+  readonly values: ReadonlyMap<string, string>;
+  readonly sha256: StorePorts['sha256'];
+  readonly baseText: string;
+}
+
+/** A secret on its way back. */
+interface Coming {
+  readonly one: MovedSecret;
+  readonly value: string;
+}
+
+/** Into the very text they were cut out of, to the byte; into any other, where they belong. */
+function filled(
+  text: string,
+  { record, values, sha256, baseText }: Filling,
+): Filled | ConfigProblem {
+  const { path, moved = [], base, format } = record;
+  const changed = problem(path, `The record of ${path} has just changed.`, 'Try again.');
+  if (!isOf(base, Buffer.from(baseText), sha256)) return changed;
+  const all: Coming[] = [];
+  for (const one of moved) {
+    const value = values.get(one.secret);
+    if (value === undefined) return changed;
+    all.push({ one, value });
+  }
+  const starts = recordedStarts({ baseText, format, moved, sha256 });
+  const isBase =
+    isOf(base, Buffer.from(text), sha256) &&
+    moved.every((one) => starts.compare(text, one) !== 'other');
+  const exact = isBase ? exactly(text, all, record.format) : undefined;
+  if (exact === undefined) return belonging(text, all, { record, put: [], starts });
+  const { count } = exact;
+  const put = all.slice(all.length - count).map(({ one }) => one);
+  return belonging(exact.text, all.slice(0, all.length - count), { record, put, starts });
+}
+
+/**
+ * The last ones, as far as it is known how they stood there. Undefined when that does not give the
+ * text with its values: one that was rotated since may be longer, and move the places of others.
+ */
+function exactly(
+  text: string,
+  all: readonly Coming[],
+  format: ConfigRecord['format'],
+): { readonly text: string; readonly count: number } | undefined {
+  const first = all.findLastIndex(({ one }) => one.cut === undefined) + 1;
+  const coming = all.slice(first);
+  const cuts = coming.flatMap(({ one: { cut }, value }) =>
+    cut === undefined ? [] : [{ cut, value }],
+  );
+  const next = uncutAll(text, cuts, format);
+  const targets = coming.map(({ one, value }) => ({ path: one.path, value }));
+  if (!isFilled([text, next], format, targets)) return undefined;
+  return { text: next, count: coming.length };
+}
+
+interface Belonging {
+  readonly record: ConfigRecord;
+  /** Those that are in it by now. */
+  readonly put: MovedSecret[];
+  readonly starts: RecordedStarts;
+}
+
+function belonging(
+  text: string,
+  all: readonly Coming[],
+  { record, put, starts }: Belonging,
+): Filled | ConfigProblem {
+  const { path, format } = record;
+  const lost: MovedSecret[] = [];
+  const renamed = new Map<string, readonly Renamed[]>();
+  const withheld = all.map(({ one }) => one).filter((one) => starts.compare(text, one) === 'other');
+  const coming = all
+    .filter(({ one }) => !withheld.includes(one))
+    .toReversed()
+    .map((each) => ({ ...each, path: each.one.path }));
+  const most = putAll(text, coming, format);
+  put.push(...most.put.map(({ one }) => one));
+  let next = most.text;
+  for (const { one, value } of most.rest) {
+    const done = putInto(next, { format, path: one.path, value });
+    if (done.kind === 'refused') return noPlace(path, one);
+    if (done.kind === 'put') {
+      next = done.text;
+      put.push(one);
+    }
+    if (done.kind !== 'gone') continue;
+    const free = renamed.has(one.server) ? { text: next } : setFree(next, record, { one, starts });
+    if (free === undefined) return noPlace(path, one);
+    next = free.text;
+    if ('entries' in free) renamed.set(one.server, free.entries);
+    const again = intoRenamed(next, { record, one, value, entries: renamed.get(one.server) ?? [] });
+    if (typeof again === 'object') return again;
+    (again === next ? lost : put).push(one);
+    next = again;
+  }
+  const names = [...renamed].flatMap(([server, entries]) =>
+    entries.length === 0 ? [] : [[server, entries.map(({ name }) => name)] as const],
+  );
+  return { kind: 'filled', text: next, put, lost, withheld, renamed: new Map(names) };
+}
+
+interface Renaming {
+  readonly record: ConfigRecord;
+  readonly one: MovedSecret;
+  readonly value: string;
+  readonly entries: readonly Renamed[];
+}
+
+function intoRenamed(
+  text: string,
+  { record: { path, format }, one, value, entries }: Renaming,
+): string | ConfigProblem {
+  let next = text;
+  for (const { path: entry } of entries) {
+    // Older settings of Zed have the environment beside the path of the command.
+    const inside = one.path.at(-3) === 'command' ? ['command'] : [];
+    const place = [...entry, ...inside, ...one.path.slice(-2)];
+    const put = putInto(next, { format, path: place, value });
+    if (put.kind === 'refused') return noPlace(path, one);
+    if (put.kind === 'put') next = put.text;
+  }
+  return next;
+}
+
+/**
+ * The entries that start the shim of that server under another name, without their shims. One that
+ * starts something else behind it stays as it is.
+ */
+function setFree(
+  text: string,
+  { client: id, path, format }: ConfigRecord,
+  { one, starts }: { readonly one: MovedSecret; readonly starts: RecordedStarts },
+): { readonly text: string; readonly entries: readonly Renamed[] } | undefined {
+  const client = clientOf(id);
+  const read = client.read({ client: client.id, scope: 'user', path, format }, text);
+  if (read.kind === 'problem') return undefined;
+  const entries = read.entries.filter(
+    (entry) => entry.governed?.serverName === one.server && starts.isBehind(text, entry, one),
+  );
+  const ways = entries.map(({ name, project, at }) => {
+    return { name, ...(project !== undefined && { project }), at, pairs: [] };
+  });
+  const out = takeOut({ text, format, ways });
+  return out.kind === 'taken' ? { text: out.text, entries } : undefined;
+}
+
+type Renamed = Pick<ServerEntry, 'name' | 'path'>;
+
+function noPlace(path: string, { server, path: place, secret }: MovedSecret): ConfigProblem {
+  const message = `There is no safe place in ${path} for ${String(place.at(-1))} of ${server}.`;
+  return problem(
+    path,
+    message,
+    `Write it there by hand: \`sub secrets get ${secret}\` prints it. Then restore.`,
+  );
+}

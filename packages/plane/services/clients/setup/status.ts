@@ -1,0 +1,84 @@
+// `sub status`: which servers of which clients are governed.
+import { CLIENTS } from '../index.ts';
+import { isAlive, keyOf, type Store } from '../store/ports.ts';
+import { readRecord } from '../store/record.ts';
+import { type FoundConfig, findConfigs } from './configs.ts';
+import { type LooseOptions, looseIn } from './loose-entry.ts';
+import type { OwnCall } from './own-program.ts';
+import { type AdoptPlace, clientPlace, storeAt } from './place.ts';
+import { type AdoptProblem, withCode } from './problem.ts';
+import { projectOf, recordedConfigs } from './recorded.ts';
+import { type ServerView, viewsOf } from './server-state.ts';
+
+export interface StatusFile {
+  readonly client: string;
+  readonly title: string;
+  readonly path: string;
+  readonly scope: 'user' | 'project';
+  /** The folder of the project that the file belongs to. */
+  readonly project?: string;
+  readonly servers: readonly ServerView[];
+  /** How it came about; null without a record. */
+  readonly change: 'import' | 'wrap' | null;
+  /** The `sub wrap` that has rewritten it and still runs. */
+  readonly wrapPid: number | null;
+}
+
+export interface UnreadableFile {
+  readonly title: string;
+  readonly scope: 'user' | 'project';
+  readonly problem: AdoptProblem;
+}
+
+export interface Adoptions {
+  readonly files: readonly StatusFile[];
+  readonly unreadable: readonly UnreadableFile[];
+  readonly problems: readonly AdoptProblem[];
+}
+
+interface StatusOptions extends AdoptPlace, LooseOptions {
+  /** The `sub` that asks: only what starts that one counts as governed. */
+  readonly own: OwnCall;
+}
+
+/** The configs of all clients, and every other one that there is a record of. */
+export function adoptionStatus(place: StatusOptions): Adoptions {
+  const store = storeAt(place.paths);
+  const here = clientPlace(place);
+  const { found, problems } = findConfigs({ place: here, clients: CLIENTS });
+  const keys = found.map(({ target }) => keyOf(target, store.ports));
+  const others = recordedConfigs(store, new Set([...keys, ...problems.map(({ path }) => path)]));
+  const files = [...found, ...others.filter((one) => one.kind === 'found')];
+  const broken = [...problems, ...others.filter((one) => one.kind === 'problem')];
+  const known = CLIENTS.flatMap((client) => client.files(here).map((file) => ({ client, file })));
+  const unreadable = broken.map((problem): UnreadableFile => {
+    const own = known.find(({ file }) => file.path === problem.path);
+    return {
+      title: own?.client.title ?? problem.path,
+      scope: own?.file.scope ?? 'user',
+      problem: withCode('SUB_CLIENT_CONFIG', problem),
+    };
+  });
+  return {
+    files: files.map((one) => fileOf(one, store, place)),
+    unreadable,
+    problems: unreadable.map(({ problem }) => problem),
+  };
+}
+
+function fileOf(found: FoundConfig, store: Store, asking: StatusOptions): StatusFile {
+  const { client, file, target, config } = found;
+  const record = readRecord(keyOf(target, store.ports), store.paths);
+  const { kind = null, owner } = record.kind === 'record' ? record.record : {};
+  const isLive = owner !== undefined && isAlive(owner, store.ports);
+  return {
+    client: client.id,
+    title: client.id === 'custom' ? 'Other client' : client.title,
+    path: file.path,
+    scope: file.scope,
+    ...(file.scope === 'project' && { project: projectOf(file.path) }),
+    servers: viewsOf(config, { ...asking, loose: looseIn(found, asking) }),
+    change: kind,
+    wrapPid: isLive ? owner.pid : null,
+  };
+}

@@ -1,0 +1,2 @@
+export type { WrapOptions, WrapPlan } from './plan.ts';
+export { planWrap, wrapDiff } from './plan.ts';

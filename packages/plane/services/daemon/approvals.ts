@@ -1,0 +1,151 @@
+// Approvals as the daemon has them: channels that reach people, answers that come back, and what
+// the HTTP API needs to let people decide.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { uuidv7 } from 'uuidv7';
+import type { Desk, Owner } from '../../stores/approvals/index.ts';
+import type { Env } from '../../stores/config/index.ts';
+import { processInfo, thisSystem } from '../../stores/identity/index.ts';
+import type { Ledger } from '../../stores/ledger/index.ts';
+import type { Api, ApiDesk, Callback, Callbacks } from '../api/index.ts';
+import type { IngestServer } from '../ingest/index.ts';
+import type { Ends } from './approval-ends.ts';
+import { fetchSecrets } from './channel-secrets.ts';
+import type { Channels } from './channels.ts';
+import type { LedgerHome } from './home.ts';
+
+interface ApprovalsOptions {
+  readonly home: LedgerHome;
+  readonly env: Env;
+  readonly ledger: Ledger;
+  readonly server: IngestServer;
+  readonly log: (message: string) => void;
+}
+
+export interface Approvals {
+  readonly desk?: ApiDesk;
+  readonly callbacks?: Callbacks;
+  close(): Promise<void>;
+}
+
+/** Nothing, when the queue cannot be opened: the ledger works without. */
+export async function openApprovals(options: ApprovalsOptions): Promise<Approvals> {
+  const { home, server, log } = options;
+  const { isProblem, openDesk } = await import('../../stores/approvals/index.ts');
+  const desk = openDesk({
+    home: home.paths.home,
+    ports: { nowMs: Date.now, uuid: uuidv7, warn: log, ...owners() },
+  });
+  if (isProblem(desk)) {
+    log(`approvals are off: ${desk.message} ${desk.fix}`);
+    return { close: () => Promise.resolve() };
+  }
+  const { apiDesk } = await import('./approval-desk.ts');
+  const ends = await followWhenNeeded(desk, options);
+  const callbacks = new Map<string, Callback>();
+  // Secrets may come from far away: nobody waits for them.
+  const starting = startReaching(desk, callbacks, options);
+  const by = thisSystem().userName() ?? 'unknown';
+  return {
+    desk: apiDesk({ desk, by, isGone, touch: () => server.touch() }),
+    callbacks,
+    close: async () => {
+      const reaching = await starting;
+      await reaching?.address?.close();
+      await reaching?.channels.stop();
+      await ends.stop();
+    },
+  };
+}
+
+interface Reaching {
+  readonly channels: Channels;
+  readonly address: Api | undefined;
+}
+
+/** Starts what the configuration names; what goes wrong is told, and ends nothing else. */
+async function startReaching(
+  desk: Desk,
+  callbacks: Map<string, Callback>,
+  options: ApprovalsOptions,
+): Promise<Reaching | undefined> {
+  try {
+    const channels = await channelsOf(desk, options);
+    if (channels === undefined) return undefined;
+    for (const [path, callback] of channels.callbacks) callbacks.set(path, callback);
+    return { channels, address: await openAddress(options, callbacks) };
+  } catch (cause) {
+    options.log(`people cannot be reached: ${String(cause)}`);
+    return undefined;
+  }
+}
+
+function owners(): { readonly self: Owner; readonly isGone: (owner: Owner) => boolean } {
+  const { pid } = process;
+  const start = processInfo(pid, thisSystem())?.start ?? 'unknown';
+  return { self: { pid, start }, isGone };
+}
+
+function isGone({ pid, start }: Owner): boolean {
+  return processInfo(pid, thisSystem())?.start !== start;
+}
+
+async function channelsOf(desk: Desk, options: ApprovalsOptions): Promise<Channels | undefined> {
+  const { home, env, server, log } = options;
+  const settings = home.approvals;
+  if (settings === undefined) return undefined;
+  const { config, paths } = home;
+  const secrets = await fetchSecrets(settings, { config, paths, env });
+  const { startChannels } = await import('./channels.ts');
+  const channels = startChannels({ desk, settings, secrets, env, log });
+  if (channels.names.length > 0) log(`asking people by ${channels.names.join(', ')}`);
+  server.setChannels(channels.names);
+  return channels;
+}
+
+/** An address of its own for answers, where one is wanted. */
+async function openAddress(
+  { home, log }: ApprovalsOptions,
+  callbacks: Callbacks,
+): Promise<Api | undefined> {
+  const listen = home.approvals?.listen ?? null;
+  if (listen === null || callbacks.size === 0) return undefined;
+  const { openCallbacks } = await import('../api/index.ts');
+  const opened = await openCallbacks({ callbacks, ...listen });
+  if (!opened.ok) {
+    log(`approvals.listen is not served: ${opened.message} ${opened.fix}`);
+    return undefined;
+  }
+  log(`taking answers to approvals on ${opened.api.url}`);
+  return opened.api;
+}
+
+/** Most homes never have a request: nothing is made or watched there until one is. */
+async function followWhenNeeded(desk: Desk, options: ApprovalsOptions): Promise<Ends> {
+  const { home, ledger, server, log } = options;
+  const { recordEnds } = await import('./approval-ends.ts');
+  const begin = () =>
+    recordEnds({
+      desk,
+      reader: ledger.store,
+      server,
+      isGone,
+      hostIdFile: home.paths.hostId,
+      log,
+    });
+  const isThere = () => existsSync(join(home.paths.home, 'approvals'));
+  if (home.approvals !== undefined || isThere()) return begin();
+  let ends: Ends | undefined;
+  const forget = server.onAdded(() => {
+    if (ends === undefined && isThere()) {
+      ends = begin();
+      forget();
+    }
+  });
+  return {
+    stop: async () => {
+      forget();
+      await ends?.stop();
+    },
+  };
+}

@@ -1,0 +1,170 @@
+// `sub ledgerd`: the one writer of the ledger, from its start to an orderly end.
+import { dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ensurePrivateFolder } from '../../stores/config/index.ts';
+import type { Ledger } from '../../stores/ledger/index.ts';
+import { answers, type IngestServer, openIngest } from '../ingest/index.ts';
+import { openApprovals } from './approvals.ts';
+import { configFault, type HomeFault, homeFault, isHomeFault } from './fault.ts';
+import { findLedger, type LedgerHome, openWriter, type Whereabouts } from './home.ts';
+import { openHttp } from './http.ts';
+import { ledgerPort, spoolPort } from './ports.ts';
+import { DAY_MS, keepRetention, sweepApprovals } from './retention.ts';
+import { releaseStart } from './start.ts';
+
+export interface LedgerdOptions extends Whereabouts {
+  /** Ends by itself when nobody has needed it for a while. */
+  readonly auto: boolean;
+  readonly version: string;
+  readonly log: (message: string) => void;
+  /** Ends it from outside; signals come by it. */
+  readonly signal: AbortSignal;
+  /** How long a writer may hold the ledger before we give up; 10 s. */
+  readonly lockMs?: number;
+}
+
+export type LedgerdEnd =
+  | { readonly kind: 'ended' }
+  /** Another one serves this home. */
+  | { readonly kind: 'already' }
+  | HomeFault;
+
+const LOCK_MS = 10_000;
+const LOCK_POLL_MS = 50;
+/** Committing what has arrived may take so long at the end. */
+const CLOSE_MS = 10_000;
+
+/** Serves until it is told to end, or until nobody needs it. */
+export async function runLedgerd(options: LedgerdOptions): Promise<LedgerdEnd> {
+  const home = await findLedger(options);
+  if (isHomeFault(home)) return home;
+  const { paths, config } = home;
+  const socketPath = config['ledger.socket'];
+  for (const folder of [paths.home, paths.run, paths.spool, dirname(socketPath)]) {
+    const unsafe = ensurePrivateFolder(folder);
+    if (unsafe !== undefined) return configFault([unsafe]);
+  }
+  const ledger = await openAlone(home, options);
+  if (ledger === 'already' || isHomeFault(ledger)) {
+    releaseStart(paths);
+    return ledger === 'already' ? { kind: 'already' } : ledger;
+  }
+  return serve({ home, ledger, options });
+}
+
+/** The ledger, once nobody else writes to it. A command may, for a moment. */
+async function openAlone(
+  home: LedgerHome,
+  { log, signal, lockMs = LOCK_MS }: LedgerdOptions,
+): Promise<Ledger | HomeFault | 'already'> {
+  const deadlineMs = performance.now() + lockMs;
+  for (;;) {
+    const ledger = await openWriter(home, { create: true, warn: log });
+    if (!isHomeFault(ledger) || ledger.code !== 'SUB_LEDGER_LOCKED') return ledger;
+    if (await answers(home.config['ledger.socket'])) return 'already';
+    if (signal.aborted || performance.now() > deadlineMs) return ledger;
+    await pause(LOCK_POLL_MS);
+  }
+}
+
+interface Serving {
+  readonly home: LedgerHome;
+  readonly ledger: Ledger;
+  readonly options: LedgerdOptions;
+}
+
+async function serve({ home, ledger, options }: Serving): Promise<LedgerdEnd> {
+  const { auto, version, log, signal } = options;
+  const { config, paths } = home;
+  let end: (result: LedgerdEnd) => void = () => undefined;
+  const toldToEnd = new Promise<LedgerdEnd>((resolve) => {
+    end = resolve;
+  });
+  const ended = () => end({ kind: 'ended' });
+  let settle: () => void = () => undefined;
+  const ready = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  const socketPath = config['ledger.socket'];
+  const opened = await openIngest({
+    socketPath,
+    ready,
+    ledger: ledgerPort(ledger),
+    spool: spoolPort(paths.spool),
+    version,
+    warn: log,
+    onStop: ended,
+    onFinal: (_, message) => end(homeFault('SUB_LEDGER_IO', message, FINAL_FIX)),
+    ...(auto && { idle: { afterMs: config['ledger.idle_exit_ms'], onIdle: ended } }),
+  });
+  releaseStart(paths);
+  if (opened.kind !== 'open') {
+    await ledger.close();
+    return unheard(socketPath, opened.kind === 'failed' ? opened.code : undefined);
+  }
+  const { server } = opened;
+  const approvals = await openApprovals({ home, env: options.env, ledger, server, log });
+  const http = await openHttp({ home, ledger, server, approvals, version, log });
+  settle();
+  signal.addEventListener('abort', ended, { once: true });
+  if (signal.aborted) ended();
+  log(`serving ${home.file} on ${socketPath}`);
+  const stopRetention = retain({ home, ledger, log, server });
+  const result = await toldToEnd;
+  stopRetention();
+  await approvals.close();
+  await server.close(CLOSE_MS, async () => {
+    await http.close();
+    await ledger.close();
+  });
+  log('ended');
+  return result;
+}
+
+const FINAL_FIX = 'Run `sub ledger verify`; the events that come meanwhile wait in the spool.';
+
+function unheard(socketPath: string, code: string | undefined): HomeFault {
+  const [message, fix] =
+    code === undefined
+      ? [`another daemon answers on ${socketPath}.`, 'Stop it, or set ledger.socket.']
+      : [
+          `${socketPath} cannot be listened on (${code}).`,
+          'Check its folder, or set ledger.socket.',
+        ];
+  return homeFault('SUB_LEDGER_IO', message, fix);
+}
+
+interface Retaining {
+  readonly home: LedgerHome;
+  readonly ledger: Ledger;
+  readonly log: (message: string) => void;
+  readonly server: IngestServer;
+}
+
+/** At the start and every day; the result ends it. */
+function retain({ home, ledger, log, server }: Retaining): () => void {
+  let isEnding = false;
+  const look = async () => {
+    try {
+      // First what has arrived: it was there before.
+      await server.sync();
+      if (isEnding) return;
+      const runs = await keepRetention(ledger, home.config, Date.now());
+      if (runs > 0)
+        log(`pruned ${runs} ${runs === 1 ? 'run' : 'runs'} by the retention of the configuration`);
+    } catch (cause) {
+      if (!isEnding) log(`old runs could not be pruned: ${String(cause)}`);
+    }
+    try {
+      await sweepApprovals(home.paths.home, Date.now(), home.approvals?.keepDays);
+    } catch (cause) {
+      log(`old approvals could not be removed: ${String(cause)}`);
+    }
+  };
+  void look();
+  const timer = setInterval(() => void look(), DAY_MS);
+  return () => {
+    isEnding = true;
+    clearInterval(timer);
+  };
+}

@@ -1,0 +1,119 @@
+// The HTTP API beside the socket. Where it listens, and with which token, stands in a private file.
+import { randomBytes } from 'node:crypto';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readRegularFile } from '../../os/index.ts';
+import { type Ledger, RunSummarizer, type StoreReader } from '../../stores/ledger/index.ts';
+import type { IngestServer } from '../ingest/index.ts';
+import type { Approvals } from './approvals.ts';
+import { LedgerFeed } from './feed.ts';
+import type { LedgerHome } from './home.ts';
+
+interface HttpOptions {
+  readonly home: LedgerHome;
+  readonly ledger: Ledger;
+  readonly server: IngestServer;
+  readonly approvals: Pick<Approvals, 'desk' | 'callbacks'>;
+  readonly version: string;
+  readonly log: (message: string) => void;
+}
+
+interface Http {
+  close(): Promise<void>;
+}
+
+const TOKEN_BYTES = 32;
+const ADDRESS_BYTES_MAX = 65_536;
+const PRIVATE_MODE = 0o600;
+const NONE: Http = { close: () => Promise.resolve() };
+
+/** Nothing, when it is off or cannot be served: the ledger works without. */
+export async function openHttp(options: HttpOptions): Promise<Http> {
+  const { home, ledger, server, approvals, version, log } = options;
+  const { desk, callbacks } = approvals;
+  const address = addressOf(home.config['ledger.http']);
+  if (address === undefined) return NONE;
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const feed = new LedgerFeed(ledger, server, log);
+  // Loaded only by a daemon that serves it.
+  const { openApi } = await import('../api/index.ts');
+  const opened = await openApi({
+    reader: watched(ledger.store, () => server.touch()),
+    take: (lines) => server.take(lines),
+    feed,
+    summarizer: () => new RunSummarizer(),
+    ...(desk !== undefined && { desk }),
+    ...(callbacks !== undefined && { callbacks }),
+    token,
+    ...address,
+    version,
+    nowMs: Date.now,
+    onWarning: log,
+  });
+  const unserved = (why: string): Http => {
+    log(`the HTTP API is not served: ${why}`);
+    server.setHttp({ error: why });
+    return NONE;
+  };
+  if (!opened.ok) return unserved(bracketed(`${opened.message} ${opened.fix}`, address.host));
+  const { api } = opened;
+  const file = join(home.paths.run, 'ledger.json');
+  try {
+    await writePrivately(file, `${JSON.stringify({ pid: process.pid, url: api.url, token })}\n`);
+  } catch (cause) {
+    // Nobody could learn the token.
+    await api.close();
+    return unserved(`${file} cannot be written (${String(cause)})`);
+  }
+  server.setHttp({ url: api.url });
+  return {
+    close: async () => {
+      await removeOwn(file, token);
+      await api.close();
+    },
+  };
+}
+
+function addressOf(text: string): { readonly host: string; readonly port: number } | undefined {
+  const [, host, port] = /^\[?([^[\]]+?)\]?:(\d+)$/.exec(text) ?? [];
+  return host === undefined ? undefined : { host, port: Number(port) };
+}
+
+/** An address with colons as URLs have it: without brackets, it is made harmless beyond recognition. */
+function bracketed(text: string, host: string): string {
+  if (!host.includes(':')) return text;
+  const spelled = host.replace(/^:(?=:)/, String.raw`\u{3a}`);
+  return text.replaceAll(`${spelled}:`, `[${host}]:`).replaceAll(` ${host}:`, ` [${host}]:`);
+}
+
+/** A daemon that is asked by HTTP is not idle. */
+function watched(reader: StoreReader, touch: () => void): StoreReader {
+  const after = <A extends readonly unknown[], R>(read: (...args: A) => R) => {
+    return (...args: A): R => {
+      touch();
+      return read(...args);
+    };
+  };
+  return {
+    ...reader,
+    events: after((request) => reader.events(request)),
+    runs: after((filter, page) => reader.runs(filter, page)),
+    run: after((runId) => reader.run(runId)),
+    calls: after((filter, page) => reader.calls(filter, page)),
+    call: after((runId, callId) => reader.call(runId, callId)),
+    stats: after((filter) => reader.stats(filter)),
+    policies: after((limit) => reader.policies(limit)),
+  };
+}
+
+async function writePrivately(file: string, text: string): Promise<void> {
+  const next = `${file}.${randomBytes(6).toString('hex')}.part`;
+  await writeFile(next, text, { flag: 'wx', mode: PRIVATE_MODE });
+  await rename(next, file);
+}
+
+/** Another daemon may have written its own meanwhile. */
+async function removeOwn(file: string, token: string): Promise<void> {
+  const read = readRegularFile(file, { bytesMax: ADDRESS_BYTES_MAX });
+  if (read.kind === 'read' && read.bytes.includes(token)) await rm(file, { force: true });
+}

@@ -1,0 +1,186 @@
+// What stands beside the rules in a shim: manifest, pins, content and leaks. The gates themselves are
+// loaded where one of them has something to do.
+import type { Profile } from '@subluminal/contracts';
+import {
+  type Identity,
+  type SectionsInForce,
+  type Snapshot,
+  sectionsFor,
+  selects,
+} from '@subluminal/core/policy';
+import type { SecretValue } from '@subluminal/core/scan';
+import type { Guard } from '@subluminal/core/session';
+import type { Manifest } from '@subluminal/core/surface';
+import { loadManifest, watchManifest } from '../../stores/surface/index.ts';
+import type { FinderOptions } from '../self-protection/finder-options.ts';
+import type { Gates } from './gates.ts';
+
+export interface GatesLifecycleOptions {
+  readonly serverName: string;
+  /** `$SUB_HOME`. */
+  readonly home: string;
+  /** The folder of the manifests. */
+  readonly manifests: string;
+  readonly pinsMode: 'off' | 'on' | 'strict';
+  readonly profile: Profile;
+  readonly snapshot: Snapshot;
+  /** False when nobody has written a policy. */
+  readonly hasPolicy: boolean;
+  readonly identity: Identity;
+  /** Whether a hub keeps the taint of the run. */
+  readonly hasHub: boolean;
+  /** Whether Cedar decides too, at the hub. */
+  readonly hasCedar: boolean;
+  readonly secrets: readonly SecretValue[];
+  readonly redact: (text: string) => string;
+  readonly inspectBytesMax: number;
+  /** What calls must not name, and where their names start. */
+  readonly protects: FinderOptions;
+}
+
+export interface GatesPeer {
+  /** Other gates hold, from the next message on. */
+  use(guard: Guard | undefined): void;
+  warn(text: string): void;
+  /** Something is not as it should be, and goes on record. */
+  degraded(reason: string): void;
+}
+
+/** What is in force; it changes while the shim runs. */
+interface Inforce {
+  snapshot: Snapshot;
+  /** What the policies have beside their rules, for this agent. */
+  sections: SectionsInForce;
+  /** Whether the first policy, which alone may switch off self-protection, is for this agent. */
+  isMeant: boolean;
+  manifest: Manifest | undefined;
+}
+
+const MANIFEST_EVERY_MS = 1_000;
+
+export class GatesLifecycle {
+  readonly #options: GatesLifecycleOptions;
+  readonly #now: Inforce;
+  #gates: Gates | undefined;
+  #peer: GatesPeer | undefined;
+  #watch: { stop(): void } | undefined;
+
+  constructor(options: GatesLifecycleOptions, manifest: Manifest | undefined) {
+    this.#options = options;
+    const { snapshot, identity } = options;
+    const isMeant = selects(snapshot.document.selectors, identity);
+    this.#now = { snapshot, manifest, sections: sectionsFor(snapshot, identity), isMeant };
+  }
+
+  get guard(): Guard | undefined {
+    return this.#gates?.guard;
+  }
+
+  /** Every call asks the hub: it knows Cedar, and where values came from. */
+  get asksAlways(): boolean {
+    const { hasCedar } = this.#options;
+    return hasCedar || this.observes;
+  }
+
+  /** The hub hears what answers hold. */
+  get observes(): boolean {
+    return this.#options.hasHub && this.#now.sections.taint !== undefined;
+  }
+
+  /** Whether somebody beside the rules may ask a person. */
+  get mayAsk(): boolean {
+    const { content, taint } = this.#now.sections;
+    if (this.#now.manifest !== undefined || this.#options.hasCedar) return true;
+    return content !== undefined || taint !== undefined;
+  }
+
+  /** Loads the gates if they are wanted; must be done before a session works by what is in force. */
+  async prepare(): Promise<void> {
+    if (!this.#isWanted) {
+      this.#gates?.stop();
+      this.#gates = undefined;
+      return;
+    }
+    const options = { ...this.#options, ...this.#now };
+    if (this.#gates !== undefined) return this.#gates.renew(options);
+    const { Gates: Loaded } = await import('./gates.ts');
+    this.#gates = new Loaded(options);
+    if (this.#peer !== undefined) this.#gates.start(this.#peer);
+  }
+
+  get #isWanted(): boolean {
+    const { pinsMode, secrets, hasHub } = this.#options;
+    const { manifest, sections } = this.#now;
+    const { content, taint } = sections;
+    if (manifest !== undefined || pinsMode !== 'off' || secrets.length > 0) return true;
+    if (!this.#now.isMeant || this.#now.snapshot.document.self_protection !== 'off') return true;
+    return content !== undefined || (taint !== undefined && !hasHub);
+  }
+
+  start(peer: GatesPeer): void {
+    this.#peer = peer;
+    this.#gates?.start(peer);
+    const { manifests: folder, serverName: server, profile } = this.#options;
+    this.#watch = watchManifest({
+      folder,
+      server,
+      profile,
+      current: this.#now.manifest,
+      everyMs: MANIFEST_EVERY_MS,
+      changed: async (manifest) => {
+        this.#now.manifest = manifest;
+        await this.prepare();
+        peer.use(this.guard);
+        peer.warn(`${server}: another manifest`);
+      },
+      gone: () => {
+        peer.warn(`${server}: its manifest is gone; the last one stays until the next start`);
+        peer.degraded('the manifest is gone; the last one stays');
+      },
+      broken: ({ path }) => {
+        peer.warn(`${path} is broken; the last good manifest stays. Run \`sub manifest check\``);
+        peer.degraded('the manifest is broken; the last good one stays');
+      },
+    });
+  }
+
+  async usePolicy(snapshot: Snapshot): Promise<void> {
+    this.#now.snapshot = snapshot;
+    this.#now.sections = sectionsFor(snapshot, this.#options.identity);
+    this.#now.isMeant = selects(snapshot.document.selectors, this.#options.identity);
+    await this.prepare();
+  }
+
+  /** What the server has just shown may have to be remembered. */
+  settled(): void {
+    this.#gates?.remember();
+  }
+
+  stop(): void {
+    this.#watch?.stop();
+    this.#gates?.stop();
+  }
+
+  /** All that was to be remembered is on the disk, or could not be written. */
+  flush(): Promise<void> {
+    return this.#gates?.flush() ?? Promise.resolve();
+  }
+}
+
+type Opened =
+  | { readonly ok: true; readonly guarding: GatesLifecycle; readonly warning?: string }
+  | { readonly ok: false; readonly message: string };
+
+/** In production, a manifest that cannot be read keeps the server from starting. */
+export async function openGates(options: GatesLifecycleOptions): Promise<Opened> {
+  const { manifests: folder, serverName: server, profile } = options;
+  const loaded = await loadManifest({ folder, server, profile });
+  if (loaded.kind === 'problems') {
+    const { formatProblem } = await import('@subluminal/core/policy');
+    const message = loaded.problems.map((problem) => formatProblem(problem)).join('\n');
+    if (profile === 'production') return { ok: false, message };
+    return { ok: true, guarding: new GatesLifecycle(options, undefined), warning: message };
+  }
+  const manifest = loaded.kind === 'manifest' ? loaded.manifest : undefined;
+  return { ok: true, guarding: new GatesLifecycle(options, manifest) };
+}

@@ -1,0 +1,257 @@
+// The gates of a shim with what they need from the disk: pins, and the key of fingerprints.
+import { unwatchFile, watchFile } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  createGuard,
+  createLeakFinder,
+  type GuardOptions,
+  type LeakFinder,
+  type SelfProtection,
+  type ServerGuard,
+} from '@subluminal/core/gates';
+import {
+  policiesIn,
+  type SectionsInForce,
+  type Snapshot,
+  strictestMode,
+} from '@subluminal/core/policy';
+import type { Manifest, OpenedPins, PinStore, ServerPins } from '@subluminal/core/surface';
+import { compileTaint } from '@subluminal/core/taint';
+import { sha256 } from '../../os/crypto/index.ts';
+import {
+  openPins,
+  PINS_FILE,
+  type PinsFile,
+  rememberPins,
+  savePins,
+  type UnreadablePins,
+} from '../../stores/surface/index.ts';
+import { ProtectedFinder } from '../self-protection/find-protected.ts';
+import { fingerprintsIn } from './fingerprints.ts';
+import type { GatesLifecycleOptions, GatesPeer } from './gates-lifecycle.ts';
+
+interface GatesOptions extends GatesLifecycleOptions {
+  readonly manifest: Manifest | undefined;
+  readonly snapshot: Snapshot;
+  /** What the policies have beside their rules, for this agent. */
+  readonly sections: SectionsInForce;
+  /** Whether the first policy is for this agent. */
+  readonly isMeant: boolean;
+}
+
+const PINS_EVERY_MS = 1_000;
+
+export class Gates {
+  guard: ServerGuard;
+  #options: GatesOptions;
+  #opened: ReadPins | undefined;
+  /** What is pinned of this server. It can change while the shim runs, but not get less. */
+  #written: ServerPins | undefined;
+  #isLossTold = false;
+  /** The newest revision of the pins that this shim has seen. */
+  #revision = 0;
+  #first: NodeJS.Timeout | undefined;
+  readonly #leaks: LeakFinder | undefined;
+  readonly #fingerprint: (text: string) => string;
+  readonly #protected: ProtectedFinder;
+  #peer: GatesPeer | undefined;
+  #saving: Promise<void> = Promise.resolve();
+  readonly #onPins = (): void => this.#reopen();
+
+  constructor(options: GatesOptions) {
+    this.#options = options;
+    this.#leaks = createLeakFinder(options.secrets);
+    this.#fingerprint = fingerprintsIn(options.home).of;
+    this.#protected = new ProtectedFinder(options.protects);
+    const opened = options.pinsMode === 'off' ? undefined : openPins(options.home);
+    this.#opened = opened;
+    this.#revision = opened?.ok ? opened.revision : 0;
+    this.#written = this.#opened?.ok
+      ? this.#opened.store.servers.get(options.serverName)
+      : undefined;
+    this.guard = createGuard(this.#guardOptions());
+  }
+
+  start(peer: GatesPeer): void {
+    this.#peer = peer;
+    const { home, pinsMode } = this.#options;
+    if (this.#opened?.ok === false) {
+      const { message, fix, code } = this.#opened;
+      peer.warn(`${message}. ${fix} [${code}]`);
+      peer.degraded('the pins cannot be read');
+    }
+    if (pinsMode === 'off') return;
+    // A person may have accepted a change.
+    const interval = PINS_EVERY_MS;
+    watchFile(join(home, PINS_FILE), { interval, persistent: false }, this.#onPins);
+    // What has changed between the reading of it and the first look of the watch.
+    this.#first = setTimeout(this.#onPins, interval);
+    this.#first.unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#first);
+    unwatchFile(join(this.#options.home, PINS_FILE), this.#onPins);
+  }
+
+  /** Other options; what was counted and seen goes on. */
+  renew(options: GatesOptions): void {
+    this.#options = options;
+    this.guard = this.guard.renewed(this.#guardOptions());
+  }
+
+  /** Writes down what was seen for the first time. */
+  remember(): void {
+    const seen = this.guard.pins();
+    if (seen === undefined) return;
+    const { home, serverName } = this.#options;
+    const save = async (): Promise<void> => {
+      const saved = await savePins(home, (store) => rememberPins(store, serverName, seen));
+      if (saved.ok) return this.#saved(seen, saved.store);
+      this.#peer?.warn(`${saved.message}. ${saved.fix} [${saved.code}]`);
+      this.#peer?.degraded('the pins cannot be written');
+    };
+    this.#saving = this.#saving.then(save);
+  }
+
+  flush(): Promise<void> {
+    return this.#saving;
+  }
+
+  /** Another session may have seen another definition first: then this one is a change. */
+  #saved(seen: ServerPins, store: PinStore): void {
+    const kept = this.#keeping(store);
+    const isOurs = [...seen.tools].every(
+      ([name, { hash }]) => kept?.tools.get(name)?.hash === hash,
+    );
+    const { instructions } = seen;
+    const isSame = instructions === undefined || kept?.instructions?.hash === instructions.hash;
+    this.#written = kept;
+    if (!isOurs || !isSame) this.#use({ ok: true, store }, kept);
+  }
+
+  #reopen(): void {
+    const opened = this.#newer(openPins(this.#options.home));
+    const wasRead = this.#opened?.ok === true;
+    if (!opened.ok) return this.#use(opened, this.#written);
+    const own = this.#keeping(opened.store);
+    // Gates that are replaced ask again about what waits for a person: not for what others have seen.
+    if (wasRead && isDeepStrictEqual(own, this.#written)) return;
+    // What could not be read is not made good by a file that says nothing.
+    if (!wasRead && own === undefined) return this.#tellLoss();
+    this.#use(opened, own);
+  }
+
+  /** A file that was signed once, and put back later, is as old as it says. */
+  #newer(opened: PinsFile): PinsFile {
+    if (!opened.ok) return opened;
+    const { revision } = opened;
+    const isOlder = revision > 0 && revision < this.#revision;
+    this.#revision = Math.max(this.#revision, revision);
+    // Without a file there is nothing older: what is gone is kept anyway.
+    if (!isOlder) return opened;
+    const message = `${PINS_FILE} is older than the one that was there before`;
+    const fix = 'Put the newer one back, or run `sub pins reset --yes`.';
+    return { ok: false, code: 'SUB_PINS_UNREADABLE', message, fix };
+  }
+
+  /** The pins of this server in a store, with those that are gone from it. */
+  #keeping({ servers }: PinStore): ServerPins | undefined {
+    const own = servers.get(this.#options.serverName);
+    const known = this.#written;
+    if (known === undefined) return own;
+    const tools = new Map([...known.tools, ...(own?.tools ?? [])]);
+    const instructions = own?.instructions ?? known.instructions;
+    const isLess =
+      tools.size > (own?.tools.size ?? 0) ||
+      (instructions !== undefined && own?.instructions === undefined);
+    if (isLess) this.#tellLoss();
+    else this.#isLossTold = false;
+    return isLess ? { instructions, tools } : own;
+  }
+
+  #tellLoss(): void {
+    if (this.#isLossTold) return;
+    this.#isLossTold = true;
+    const { serverName } = this.#options;
+    this.#peer?.warn(`${serverName}: pins are gone; they hold until the next start`);
+    this.#peer?.degraded('pins are gone; those of this session stay');
+  }
+
+  #use(opened: ReadPins, own: ServerPins | undefined): void {
+    this.#opened = opened.ok
+      ? { ok: true, store: withPins(opened.store, this.#named(own)) }
+      : opened;
+    this.#written = own;
+    this.renew(this.#options);
+    this.#peer?.use(this.guard);
+  }
+
+  #named(own: ServerPins | undefined): readonly (readonly [string, ServerPins])[] {
+    return own === undefined ? [] : [[this.#options.serverName, own]];
+  }
+
+  /** On in every profile and without any policy, unless a policy says otherwise or only observes. */
+  #selfProtection(): SelfProtection | undefined {
+    const { snapshot, sections, isMeant, hasPolicy } = this.#options;
+    // Whatever a second policy says: it cannot switch anything off.
+    if (isMeant && snapshot.document.self_protection === 'off') return undefined;
+    const finder = this.#protected;
+    return {
+      enforced: !(isMeant && hasPolicy && sections.mode === 'observe'),
+      baseNames: finder.baseNames,
+      hasBaseName: (json) => finder.hasBaseName(json),
+      isMentioned: (text) => finder.isMentioned(text),
+      find: (names) => finder.find(names),
+      rootsTold: (uris) => finder.rootsTold(uris),
+    };
+  }
+
+  #guardOptions(): GuardOptions {
+    const { serverName, sections, manifest, pinsMode, hasHub } = this.#options;
+    const { content, taint } = sections;
+    const pins =
+      this.#opened === undefined || pinsMode === 'off'
+        ? undefined
+        : { mode: pinsMode, opened: this.#opened };
+    return {
+      server: serverName,
+      enforces: enforcedBy(this.#options),
+      manifest,
+      pins,
+      content,
+      taint: taint !== undefined && !hasHub ? compileTaint(taint) : undefined,
+      leaks: this.#leaks,
+      selfProtection: this.#selfProtection(),
+      sha256,
+      fingerprint: this.#fingerprint,
+      redact: this.#options.redact,
+      hubCounts: hasHub,
+      inspectBytesMax: this.#options.inspectBytesMax,
+      seed: process.pid,
+    };
+  }
+}
+
+function withPins(
+  { servers }: PinStore,
+  own: readonly (readonly [string, ServerPins])[],
+): PinStore {
+  return { servers: new Map([...servers, ...own]) };
+}
+
+/** Who has written a manifest wants it enforced; pins are told only until there is a policy. */
+function enforcedBy(options: GatesOptions): GuardOptions['enforces'] {
+  const { profile, snapshot, sections, hasPolicy } = options;
+  const mode = strictestMode(policiesIn(snapshot));
+  const isProduction = profile === 'production';
+  return {
+    surface: isProduction && (!hasPolicy || mode !== 'observe'),
+    pins: isProduction && mode !== 'observe',
+    content: isProduction && sections.mode !== 'observe',
+    asks: isProduction && (!hasPolicy || mode === 'control'),
+  };
+}
+
+type ReadPins = Extract<OpenedPins, { ok: true }> | UnreadablePins;

@@ -1,0 +1,1 @@
+export { fingerprintsIn } from './fingerprints.ts';

@@ -1,0 +1,107 @@
+// The policy that a shim begins with, and the files that it was made from.
+import type { Snapshot } from '@subluminal/core/policy';
+import { type LoadResult, userHome } from '../../stores/config/index.ts';
+import { loadPolicy, markOf } from '../../stores/policy/policy.ts';
+import type { LoadedPolicy } from '../../stores/policy/policy-file.ts';
+import {
+  type PolicySource,
+  policySources,
+  sourcesOfRun,
+  sourceWarnings,
+} from '../../stores/policy/sources.ts';
+import {
+  POLICY_COPY_HASH_VAR,
+  POLICY_COPY_VAR,
+  PROJECT_POLICY_VAR,
+} from '../../stores/runs/env-vars.ts';
+import type { LoadedRunPolicy } from '../../stores/runs/policy-of-run.ts';
+import type { PolicyFiles } from './run-commands.ts';
+
+/** What a shim was started with. */
+interface ShimStart {
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly cwd: string;
+  readonly flags: { readonly [flag: string]: string | undefined };
+}
+
+type Loaded = Extract<LoadResult, { readonly ok: true }>;
+type Warn = (text: string) => void;
+
+export interface StartedPolicy {
+  readonly ok: true;
+  readonly snapshot: Snapshot;
+  readonly files: PolicyFiles;
+}
+
+type StartPolicy = StartedPolicy | { readonly ok: false; readonly message: string };
+
+export async function startPolicy(
+  start: ShimStart,
+  loaded: Loaded,
+  warn: Warn,
+): Promise<StartPolicy> {
+  const sources = sourcesOf(start, loaded, warn);
+  const mark = markOf(sources);
+  const policy = await policyOf(start, loaded, { sources, warn });
+  if (!policy.ok) return policy;
+  const { snapshot, hashes } = policy;
+  const loosening = 'loosening' in policy ? policy.loosening : undefined;
+  const files = { sources, home: loaded.paths.home, mark, hashes, loosening };
+  return { ok: true, snapshot, files };
+}
+
+/** A run keeps the policy that it began with; an entry that names another one has that. */
+async function policyOf(
+  { env, flags }: ShimStart,
+  { config, paths }: Loaded,
+  { sources, warn }: { readonly sources: readonly PolicySource[]; readonly warn: Warn },
+): Promise<LoadedPolicy | LoadedRunPolicy> {
+  const { profile, 'policy.reload': reload } = config;
+  const copyPath = env[POLICY_COPY_VAR];
+  if (!copyPath) return warned(loadPolicy(sources, profile), warn);
+  const ofRuns = await import('../../stores/runs/policy-of-run.ts');
+  const path = sources[0]?.path ?? null;
+  const ofRun = env['SUB_POLICY'];
+  // `sub wrap` writes that of its run into every entry, should it be cut off.
+  const isNamed = flags['policy'] !== undefined && flags['wrap'] === undefined;
+  if (isNamed && path !== null && ofRuns.isOther(ofRun, path)) {
+    const warning = ofRuns.otherThan(copyPath, ofRun, path);
+    if (warning !== undefined) warn(warning);
+    return warned(loadPolicy(sources, profile), warn);
+  }
+  const copy = { path: copyPath, hash: env[POLICY_COPY_HASH_VAR] };
+  return ofRuns.loadRunPolicy({ copy, sources, home: paths.home, reload, profile, warn });
+}
+
+/** Tells what production would have refused. */
+async function warned(loading: Promise<LoadedPolicy>, warn: Warn): Promise<LoadedPolicy> {
+  const loaded = await loading;
+  if (loaded.ok && loaded.warning !== undefined) warn(loaded.warning);
+  return loaded;
+}
+
+/** The files of the policy. What an outer run says of them is how they were found there. */
+function sourcesOf(
+  { cwd, env, flags }: ShimStart,
+  { config, paths, origins }: Loaded,
+  warn: Warn,
+): readonly PolicySource[] {
+  const isTold = origins['policy.path'] === 'env' || flags['wrap'] !== undefined;
+  const toldProject = isTold ? env[PROJECT_POLICY_VAR] : undefined;
+  const named = config['policy.path'];
+  // A run keeps its files in their places, whatever is trusted meanwhile.
+  if (env[POLICY_COPY_VAR] && named !== null && toldProject)
+    return sourcesOfRun(named, toldProject);
+  const found = policySources({
+    cwd,
+    home: paths.home,
+    userHome: userHome(env),
+    named,
+    toldProject,
+    // An entry of a repository could say otherwise.
+    trusts: false,
+  });
+  // The run says by which policy its servers are governed: what lies here does not matter.
+  if (!env[POLICY_COPY_VAR]) for (const warning of sourceWarnings(found)) warn(warning);
+  return found.sources;
+}

@@ -1,0 +1,189 @@
+// How a client would start a server: its command and its environment, from the client's config.
+import { resolve } from 'node:path';
+import { isObject } from '@subluminal/contracts';
+import {
+  CLIENTS,
+  type Client,
+  type ClientId,
+  clientOf,
+  type EffectiveServer,
+  effectiveServers,
+  expanded,
+  findClient,
+  type ServerEntry,
+  unresolved,
+} from '../clients/index.ts';
+import { type FoundConfig, findConfigs } from '../clients/setup/configs.ts';
+import { type AdoptPlace, clientPlace } from '../clients/setup/place.ts';
+import { readDocument } from '../clients/text/document.ts';
+
+type Env = { readonly [name: string]: string | undefined };
+
+interface Wanted {
+  readonly server: string;
+  readonly client: string | undefined;
+  readonly place: AdoptPlace;
+}
+
+export interface FoundServer {
+  readonly kind: 'found';
+  readonly words: readonly string[];
+  /** What its entry sets; may hold secrets. */
+  readonly env: { readonly [name: string]: string };
+  readonly cwd: string;
+  readonly client: string;
+  readonly path: string;
+}
+
+/** Two sentences. */
+export interface NotFound {
+  readonly kind: 'not_found';
+  readonly message: string;
+  readonly fix: string;
+}
+
+const BEHIND = 'Give its command behind `--`.';
+const NAMES_SHOWN_MAX = 20;
+/** They replace it by the folder that is open. */
+const WITH_WORKSPACE: ReadonlySet<ClientId> = new Set(['vscode', 'cursor']);
+
+export function findServer(wanted: Wanted): FoundServer | NotFound {
+  const clients = clientsOf(wanted.client);
+  if ('kind' in clients) return clients;
+  const { place, server } = wanted;
+  const { found } = findConfigs({ place: clientPlace(place), clients });
+  const all = clients.flatMap((client) => {
+    const configs = found.filter((one) => one.client.id === client.id);
+    const servers = effectiveServers(
+      configs.map(({ config }) => config),
+      place.project,
+    );
+    return servers.map((one) => ({ one, configs }));
+  });
+  const named = all.filter(({ one }) => nameOf(one.entry) === server || one.entry.name === server);
+  if (named.length === 0)
+    return unknown(server, [...new Set(all.map(({ one }) => nameOf(one.entry)))]);
+  const read = named.map(({ one, configs }) => startOf(one, configs, place));
+  const usable = read.filter((one) => one.kind === 'found');
+  const [first] = usable;
+  if (first === undefined) return read[0] ?? unknown(server, []);
+  if (usable.every((one) => howOf(one) === howOf(first))) return first;
+  const titles = [...new Set(usable.map(({ client }) => client))].join(', ');
+  return notFound(
+    `\`${server}\` is started in different ways by ${titles}.`,
+    'Choose one with --client, or give its command behind `--`.',
+  );
+}
+
+function clientsOf(word: string | undefined): readonly Client[] | NotFound {
+  if (word === undefined) return CLIENTS;
+  const client = findClient(word);
+  if (client.kind === 'client') return [client.client];
+  return notFound(`there is no client ${word}.`, `Known are: ${client.known.join(', ')}.`);
+}
+
+/** The name that policies and pins know it by. */
+function nameOf({ name, governed }: ServerEntry): string {
+  return governed?.serverName ?? name;
+}
+
+function howOf({ words, env, cwd }: FoundServer): string {
+  const names = Object.keys(env).toSorted();
+  return JSON.stringify([words, names.map((name) => [name, env[name]]), cwd]);
+}
+
+function unknown(server: string, names: readonly string[]): NotFound {
+  const known = names.slice(0, NAMES_SHOWN_MAX).join(', ');
+  const rest = known === '' ? '' : ` Known are: ${known}.`;
+  return notFound(`no client has a server \`${server}\`.`, `${BEHIND}${rest}`);
+}
+
+function notFound(message: string, fix: string): NotFound {
+  return { kind: 'not_found', message, fix };
+}
+
+function startOf(
+  { entry, file, isSplit }: EffectiveServer,
+  configs: readonly FoundConfig[],
+  { env, project }: AdoptPlace,
+): FoundServer | NotFound {
+  const client = clientOf(file.client);
+  const where = `\`${nameOf(entry)}\` in ${file.path}`;
+  const words = wordsOf(entry);
+  if (entry.transport === 'remote') {
+    return notFound(`${where} is reached by an address, which cannot be looked at yet.`, BEHIND);
+  }
+  if (words === undefined || isSplit) {
+    return notFound(`${where} does not say what it starts.`, BEHIND);
+  }
+  // Its secrets would be asked for by what its entry sets.
+  if (entry.obstacle !== undefined) {
+    return notFound(`${where} is not looked at: ${entry.obstacle}.`, BEHIND);
+  }
+  const missing = unresolved(entry, client, env);
+  if (missing.length > 0) {
+    const fix = 'Set it, or give the command of the server behind `--`.';
+    return notFound(`${where} needs ${missing.join(', ')}, which is not set.`, fix);
+  }
+  if (entry.variables.some(({ syntax }) => syntax === 'input')) {
+    return notFound(`${where} needs values that only its client can ask for.`, BEHIND);
+  }
+  const own = ownOf(
+    entry,
+    configs.find((one) => one.file.path === file.path),
+  );
+  const expand = expander(entry, client, { env, project });
+  return {
+    kind: 'found',
+    words: words.map(expand),
+    env: Object.fromEntries(Object.entries(own.env).map(([name, value]) => [name, expand(value)])),
+    cwd: own.cwd === undefined ? project : resolve(project, expand(own.cwd)),
+    client: client.title,
+    path: file.path,
+  };
+}
+
+/** The server's own command, also behind a shim. */
+function wordsOf({ command, args = [], governed }: ServerEntry): readonly string[] | undefined {
+  if (governed !== undefined) return governed.command.length > 0 ? governed.command : undefined;
+  return command === undefined ? undefined : [command, ...args];
+}
+
+function expander(
+  entry: ServerEntry,
+  client: Client,
+  { env, project }: { readonly env: Env; readonly project: string },
+): (text: string) => string {
+  const isOpened = WITH_WORKSPACE.has(client.id);
+  return (text) => {
+    const placed = isOpened ? text.replaceAll('${workspaceFolder}', project) : text;
+    return expanded({ ...entry, command: placed, args: [] }, client, env).command ?? placed;
+  };
+}
+
+interface Own {
+  readonly env: { readonly [name: string]: string };
+  readonly cwd: string | undefined;
+}
+
+/** An entry keeps nothing of its environment, so it is read once more. */
+function ownOf({ path }: ServerEntry, found: FoundConfig | undefined): Own {
+  if (found === undefined) return { env: {}, cwd: undefined };
+  const { text, file } = found.config;
+  const read = readDocument(text, file.format, [path]);
+  const server = read.kind === 'document' ? read.document.valueAt(path) : undefined;
+  if (!isObject(server)) return { env: {}, cwd: undefined };
+  const { env, cwd, command } = server;
+  // Older settings of Zed keep it beside the command.
+  const inner = isObject(command) ? command['env'] : undefined;
+  const values = { ...(isObject(env) ? env : {}), ...(isObject(inner) ? inner : {}) };
+  return {
+    env: Object.fromEntries(Object.entries(values).flatMap(textEntry)),
+    cwd: typeof cwd === 'string' ? cwd : undefined,
+  };
+}
+
+function textEntry([name, value]: readonly [string, unknown]): readonly [string, string][] {
+  const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
+  return isPlain ? [[name, String(value)]] : [];
+}

@@ -1,0 +1,171 @@
+// Looks at a server as its shim would start it: found by its name or given, with its secrets, and
+// without what is said to shims alone.
+import { createRedactor, type SecretValue } from '@subluminal/core/scan';
+import {
+  type ConfigProblem,
+  type LoadResult,
+  loadConfig,
+  secretSettings,
+  userHome,
+} from '../../stores/config/index.ts';
+import { RUN_ENV_VARS, TOKEN_VAR } from '../../stores/runs/env-vars.ts';
+import {
+  type ResolvedSecrets,
+  resolveBindings,
+  type SecretProblem,
+} from '../../stores/vault/index.ts';
+import { findServer } from './find-server.ts';
+import { introspect } from './introspect.ts';
+import type { Seen } from './seen.ts';
+import type { ServerTask } from './start-server.ts';
+
+export interface ProbeOptions {
+  readonly server: string;
+  /** Only this client's config; by its id or another word for it. */
+  readonly client?: string | undefined;
+  /** Instead of what a client would start. */
+  readonly command?: readonly string[] | undefined;
+  readonly env: { readonly [name: string]: string | undefined };
+  /** An absolute path: the folder of the project. */
+  readonly cwd: string;
+  readonly timeoutMs: number;
+  /** Of `sub`. */
+  readonly version: string;
+}
+
+export interface ProbeFailure {
+  readonly kind: 'failure';
+  readonly code:
+    | ConfigProblem['code']
+    | SecretProblem['code']
+    | 'SUB_SERVER_UNKNOWN'
+    | 'SUB_SERVER_LOOK';
+  /** Ends with a full stop. */
+  readonly message: string;
+  readonly fix: string;
+  /** The last that the server has said on its standard error, its secrets taken out. */
+  readonly said: string;
+}
+
+export type ProbeResult =
+  | {
+      readonly kind: 'seen';
+      readonly seen: Seen;
+      /** Where its command was found; null when it was given. */
+      readonly foundIn: { readonly client: string; readonly path: string } | null;
+    }
+  | { readonly kind: 'interrupted'; readonly exitCode: number }
+  | ProbeFailure;
+
+/** More time helps only one that runs. */
+const FIXES = {
+  start: 'Correct its command, or give another one behind `--`.',
+  ended: 'Run its command by hand, and look at what it says.',
+  talk: 'Run its command by hand, or give it more time with --timeout.',
+} as const;
+
+type Loaded = Extract<LoadResult, { readonly ok: true }>;
+
+const OURS: ReadonlySet<string> = new Set([...RUN_ENV_VARS, TOKEN_VAR]);
+
+export async function probeServer(options: ProbeOptions): Promise<ProbeResult> {
+  const { server, env, cwd } = options;
+  const loaded = await loadConfig({ env, cwd });
+  if (!loaded.ok) {
+    return firstOf(loaded.problems.map(({ where, ...problem }) => ({ ...problem, what: where })));
+  }
+  const start = startFor(options, loaded);
+  if (start.kind === 'failure') return start;
+  const secrets = await secretsFor(server, start.task, loaded);
+  if (secrets.problems.length > 0) {
+    return firstOf(
+      secrets.problems.map(({ secretRef, injectAs, ...problem }) => {
+        return { ...problem, what: `secret \`${secretRef}\` for ${injectAs}` };
+      }),
+    );
+  }
+  const kept = Object.entries(secrets.serverEnv()).filter(([name]) => !OURS.has(name));
+  const { timeoutMs, version } = options;
+  const task = { ...start.task, env: Object.fromEntries(kept), timeoutMs, version };
+  const looked = await introspect(task);
+  if (looked.kind === 'interrupted') return looked;
+  const values = secrets.secretValues();
+  if (looked.kind === 'failed') {
+    const fix = FIXES[looked.stage];
+    const said = createRedactor({ extra: [], values }).plain(looked.said, { truncated: true });
+    return { ...failure('SUB_SERVER_LOOK', `\`${server}\` ${looked.why}.`, fix), said };
+  }
+  if (shows(looked.seen, values)) return showsSecret(server);
+  return { kind: 'seen', seen: looked.seen, foundIn: start.foundIn };
+}
+
+interface Wrong {
+  readonly code: ProbeFailure['code'];
+  readonly what: string;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** The first thing that is wrong, with its own code and fix. */
+function firstOf([first, ...rest]: readonly Wrong[]): ProbeFailure {
+  if (first === undefined) throw new Error('what failed has a problem');
+  const { code, what, message, fix } = first;
+  const more = rest.length === 0 ? '' : ` (${rest.length} more: see \`sub doctor\`.)`;
+  return failure(code, `${what}: ${message}.`, `${fix}${more}`);
+}
+
+function failure(code: ProbeFailure['code'], message: string, fix: string): ProbeFailure {
+  return { kind: 'failure', code, message, fix, said: '' };
+}
+
+interface Start {
+  readonly kind: 'start';
+  readonly task: ServerTask;
+  readonly foundIn: Extract<ProbeResult, { kind: 'seen' }>['foundIn'];
+}
+
+function startFor(options: ProbeOptions, { paths }: Loaded): Start | ProbeFailure {
+  const { server, client, command = [], env, cwd } = options;
+  const [program, ...args] = command;
+  if (program !== undefined) {
+    return { kind: 'start', task: { command: program, args, env, cwd }, foundIn: null };
+  }
+  const found = findServer({ server, client, place: { env, project: cwd, paths } });
+  if (found.kind === 'not_found') return failure('SUB_SERVER_UNKNOWN', found.message, found.fix);
+  const [own = '', ...rest] = found.words;
+  const task = { command: own, args: rest, env: { ...env, ...found.env }, cwd: found.cwd };
+  return { kind: 'start', task, foundIn: { client: found.client, path: found.path } };
+}
+
+function secretsFor(
+  serverName: string,
+  { command, args, env, cwd }: ServerTask,
+  { servers, paths, config }: Loaded,
+): Promise<ResolvedSecrets> {
+  return resolveBindings({
+    serverName,
+    command: [command, ...args],
+    ...(cwd !== undefined && { cwd }),
+    servers,
+    env,
+    home: paths.home,
+    userHome: userHome(env),
+    settings: secretSettings(config),
+  });
+}
+
+/** Whether a secret that the server was given stands in what it shows, in any encoding. */
+function shows(seen: Seen, values: readonly SecretValue[]): boolean {
+  if (values.length === 0) return false;
+  const text = JSON.stringify(seen);
+  const known = createRedactor({ extra: [], values: [] });
+  const all = createRedactor({ extra: [], values });
+  return all.plain(text) !== known.plain(text);
+}
+
+/** What it shows would be written to a manifest, or to the pins. */
+function showsSecret(server: string): ProbeFailure {
+  const message = `\`${server}\` shows a secret that it was given, in its tools or instructions.`;
+  const fix = 'Do not use this server; change the secret.';
+  return failure('SUB_SERVER_LOOK', message, fix);
+}

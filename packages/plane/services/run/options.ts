@@ -1,0 +1,134 @@
+// What a run is made from, and what comes of it.
+import type { Client, Env as EnvName, ShimSummary, SubCode } from '@subluminal/contracts';
+import type { Snapshot } from '@subluminal/core/policy';
+import type { Config, HomePaths } from '../../stores/config/index.ts';
+import type { RunSummary } from '../../stores/ledger/export/index.ts';
+import type { PolicySource } from '../../stores/policy/sources.ts';
+
+export interface RunOptions {
+  /** The agent and its arguments. */
+  readonly command: readonly string[];
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly cwd: string;
+  readonly config: Config;
+  readonly paths: HomePaths;
+  /** The policy that the run begins with; null without one. */
+  readonly snapshot: Snapshot | null;
+  /** The files that it was made from. */
+  readonly policySources: readonly PolicySource[];
+  /** What the command line gave, and the agent's shims have to be told. */
+  readonly told: {
+    readonly policyPath?: string;
+    /** That of the project, if it was found: it holds alone when it is the same, else it tightens. */
+    readonly projectPolicyPath?: string;
+    /** Somebody named it for this run; else it was found, or is the one of the home. */
+    readonly isPolicyNamed?: boolean;
+    readonly profile?: string;
+  };
+  readonly identity: {
+    readonly agentId?: string;
+    readonly env?: EnvName;
+    readonly client?: Client;
+    readonly principal?: string;
+  };
+  readonly meta: { readonly [key: string]: string };
+  readonly events: {
+    /** An absolute path. */
+    readonly file?: string;
+    /** Said on the command line, so the shims have to be told. */
+    readonly sink?: 'ledger' | 'off';
+    /** Hands whole lines over; false when nobody takes them any more. */
+    readonly follow?: (bytes: Uint8Array) => Promise<boolean>;
+  };
+  readonly bundle?: { readonly dir: string; readonly force: boolean };
+  /** A port of this machine for the hub, 0 for a free one; a socket of the home without. */
+  readonly listen?: { readonly port: number; readonly token: string };
+  /** What has to be there while the agent runs, beside its hub. */
+  readonly session?: RunSession;
+  /** A terminal tells the agent of Ctrl-C by itself. */
+  readonly isTerminal: boolean;
+  /** Tells the person in front of the machine, on one line. */
+  readonly tell: (text: string) => void;
+}
+
+export interface RunSession {
+  /** The hub is up, and nothing has started. Whatever a refusal has begun is ended as well. */
+  begin(told: SessionTold): Promise<Refused | undefined>;
+  /** The agent and its shims are gone. Called once more than needed rather than not at all. */
+  end(): Promise<void>;
+}
+
+export interface SessionTold {
+  readonly runId: string;
+  /** The environment of the agent: all that a shim has to know of the run. */
+  readonly env: { readonly [name: string]: string | undefined };
+}
+
+export interface Refused {
+  readonly kind: 'refused';
+  readonly exitCode: number;
+  readonly code: SubCode;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** How the agent ended. */
+export interface AgentEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Who wanted it to end before it did by itself. */
+  readonly asked: 'signal' | 'policy' | null;
+}
+
+export type RunStatus = 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED';
+
+/**
+ * What the run did: from all of its events, or only as the hub has counted, because the events are
+ * missing or say otherwise. Where not even the hub has heard all, the counts are the least there was.
+ */
+export type Account =
+  | { readonly kind: 'events'; readonly summary: RunSummary }
+  | {
+      readonly kind: 'counted' | 'at_least';
+      readonly totals: ShimSummary;
+      readonly reason: string;
+    };
+
+/** Where the events of the run are now. */
+export type TracePlace =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'bundle'; readonly path: string }
+  | { readonly kind: 'ledger' }
+  /** They were handed over, or nobody wanted them. */
+  | { readonly kind: 'none' };
+
+export interface PolicyHarm {
+  readonly kind: 'loosened' | 'broken' | 'removed';
+  /** A sentence. */
+  readonly text: string;
+}
+
+export interface Ended {
+  readonly kind: 'ended';
+  readonly runId: string;
+  readonly agent: AgentEnd;
+  readonly status: RunStatus;
+  readonly account: Account;
+  readonly trace: TracePlace;
+  /** Whether all that was to be kept of the run is kept, as far as that is known. */
+  readonly isWhole: boolean;
+  /** How many shims the hub has heard of. */
+  readonly shims: number;
+  /** False when neither the run nor one of its shims had a policy. */
+  readonly hasPolicy: boolean;
+  /** What became of policies during the run that may free an agent. */
+  readonly policyHarms: readonly PolicyHarm[];
+  /** What went wrong on the way, each with what it means. */
+  readonly warnings: readonly string[];
+}
+
+export type RunResult = Refused | Ended;
+
+export function refused(code: SubCode, message: string, fix: string): Refused {
+  return { kind: 'refused', exitCode: 2, code, message, fix };
+}

@@ -1,0 +1,125 @@
+// Whether a policy was loosened while the run went on: one that came into force, or one that was only
+// written and waits for the next start. Either way somebody may have freed the agent, or tried to; who
+// breaks or removes it may have, too.
+import { existsSync } from 'node:fs';
+import { parseAs, SNAPSHOT_FILE, type SnapshotDocument } from '@subluminal/contracts';
+import type { Snapshot } from '@subluminal/core/policy';
+import { visible } from '@subluminal/core/visible';
+import { firstLoosening } from '../../stores/policy/first-loosening.ts';
+import { loadPolicy, sourcesNow } from '../../stores/policy/policy.ts';
+import type { PolicySource } from '../../stores/policy/sources.ts';
+import type { Gathered, LoadedPolicy } from './gather.ts';
+import type { PolicyHarm, RunOptions } from './options.ts';
+
+interface Looking {
+  readonly options: Pick<RunOptions, 'policySources' | 'paths' | 'config'>;
+  /** The policy that the run began with. */
+  readonly snapshot: Snapshot;
+  readonly gathered: Gathered | undefined;
+}
+
+const SHOWN_MAX = 400;
+
+/** Empty when nothing happened to a policy. */
+export async function policyHarmsOf(looking: Looking): Promise<readonly PolicyHarm[]> {
+  const { gathered } = looking;
+  const applied = gathered === undefined ? undefined : appliedIn(gathered, looking.snapshot);
+  const written = await writtenNow(looking);
+  const isHeldBack = (gathered?.heldBack ?? 0) > 0;
+  return [
+    ...(applied === undefined
+      ? []
+      : [
+          loosened(
+            `a policy that lets more pass came into force during the run (${shown(applied)}).`,
+          ),
+        ]),
+    ...(isHeldBack && written.length === 0
+      ? [
+          loosened(
+            'the policy was changed during the run so that it would let more pass; that was not taken.',
+          ),
+        ]
+      : []),
+    ...written,
+  ];
+}
+
+function loosened(text: string): PolicyHarm {
+  return { kind: 'loosened', text };
+}
+
+/** By what each shim told of its policies: the first is what it began with. */
+function appliedIn({ loads }: Gathered, { document, ref }: Snapshot): string | undefined {
+  for (const [first, ...later] of loads) {
+    if (first === undefined) continue;
+    // An entry may name a policy of its own; another version of that of the run is none.
+    const isOfRun = first.policy_id === ref.policy_id && first.policy_hash !== ref.policy_hash;
+    const begun = isOfRun ? document : documentOf(first);
+    for (const next of isOfRun ? [first, ...later] : later) {
+      if (next.policy_hash === first.policy_hash && !isOfRun) continue;
+      const found = looseningBetween(begun, documentOf(next));
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+/** What cannot be compared may be anything. */
+function looseningBetween(
+  before: SnapshotDocument | undefined,
+  after: SnapshotDocument | undefined,
+): string | undefined {
+  if (before === undefined || after === undefined) return 'its events do not tell what it says';
+  return firstLoosening({ document: before }, { document: after });
+}
+
+function documentOf({ snapshot, policy_hash }: LoadedPolicy): SnapshotDocument | undefined {
+  const parsed = parseAs(SNAPSHOT_FILE, { snapshot, policy_hash });
+  return parsed.ok ? parsed.value.snapshot : undefined;
+}
+
+/** The files of the policy as the run has left them. */
+async function writtenNow({ options, snapshot }: Looking): Promise<readonly PolicyHarm[]> {
+  const { policySources, paths, config } = options;
+  if (policySources.length === 0) return [];
+  const sources = sourcesNow(policySources, paths.home);
+  const loaded = await loadPolicy(sources, config.profile);
+  if (!loaded.ok) {
+    const unusable = await Promise.all(sources.map((one) => unusableNow(one, config.profile)));
+    const found = unusable.filter((one) => one !== undefined);
+    return found.length > 0 ? found : [brokenBy(wordsFor(sources), loaded.message)];
+  }
+  const found = firstLoosening(snapshot, loaded.snapshot);
+  if (found === undefined) return [];
+  const changed = policySources.filter(
+    ({ bytes }, at) => bytes === undefined || sources[at]?.bytes?.equals(bytes) !== true,
+  );
+  const where = wordsFor(changed.length === 0 ? policySources : changed);
+  return [
+    loosened(`${where} was changed during the run and lets more pass now (${shown(found)}).`),
+  ];
+}
+
+/** What is wrong with this file alone. */
+async function unusableNow(
+  source: PolicySource,
+  profile: RunOptions['config']['profile'],
+): Promise<PolicyHarm | undefined> {
+  const { path } = source;
+  if (!existsSync(path)) return { kind: 'removed', text: `${path} was removed during the run.` };
+  const loaded = await loadPolicy([source], profile);
+  return loaded.ok ? undefined : brokenBy(path, loaded.message);
+}
+
+function brokenBy(where: string, why: string): PolicyHarm {
+  return { kind: 'broken', text: `${where} was broken during the run: ${shown(why)}` };
+}
+
+function wordsFor(sources: readonly PolicySource[]): string {
+  return sources.map(({ path }) => path).join(' or ');
+}
+
+function shown(text: string): string {
+  return visible(text, SHOWN_MAX);
+}

@@ -1,0 +1,109 @@
+// The processes that a run has started. Linux tells by the mark in their environment and by their
+// parents; elsewhere `ps` tells by parents only, so what was left by its parent there is out of reach.
+import { spawnSync } from 'node:child_process';
+import { basename } from 'node:path';
+import { SHIM_MARK } from '../transports/stdio/index.ts';
+import { listProcesses, readProcess, readText, signalOne } from '../transports/stdio/processes.ts';
+
+export interface RunFamily {
+  /** Where the hub listens: only what this very `sub run` has started was told so. */
+  readonly endpoint: string;
+  readonly agentPid: number;
+}
+
+interface RunProcess {
+  readonly pid: number;
+  readonly ppid: number;
+  /** A shim ends its server itself; it is asked to, never struck down with the rest. */
+  readonly isShim: boolean;
+  /** Whose hub it was told of: some clients tell their servers nothing. */
+  readonly mark: 'ours' | 'other' | 'none';
+}
+
+const HAS_PROC = process.platform === 'linux';
+const RUN_MARK = 'SUB_GOVERNANCE_ENDPOINT';
+const PS_TIMEOUT_MS = 2_000;
+const PS_BYTES_MAX = 8 * 1024 * 1024;
+const ARGS_MAX = 6;
+const PROGRAM = /^sub(?:\.m?js)?$/;
+
+/** The agent's own processes, and the shims among them. Servers belong to their shims. */
+export function processesOf(family: RunFamily): {
+  readonly agents: readonly number[];
+  readonly shims: readonly number[];
+} {
+  const all = HAS_PROC ? fromProc(family) : fromPs();
+  const children = new Map<number, RunProcess[]>();
+  for (const one of all) children.set(one.ppid, [...(children.get(one.ppid) ?? []), one]);
+  const agents = new Set<number>();
+  const shims = new Set<number>();
+  const roots = all.filter(({ pid, mark }) => mark === 'ours' || pid === family.agentPid);
+  const queue = roots.map((one) => ({ one, isOther: false }));
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    const { one } = next;
+    if (one.pid === process.pid || agents.has(one.pid) || shims.has(one.pid)) continue;
+    // Those of a run inside of this one are that one's business.
+    const isOther = one.mark === 'other' || (one.mark === 'none' && next.isOther);
+    if (one.isShim) {
+      if (!isOther) shims.add(one.pid);
+      continue;
+    }
+    agents.add(one.pid);
+    for (const child of children.get(one.pid) ?? []) queue.push({ one: child, isOther });
+  }
+  return { agents: [...agents], shims: [...shims] };
+}
+
+function fromProc({ endpoint, agentPid }: RunFamily): readonly RunProcess[] {
+  const found: RunProcess[] = [];
+  // A descendant is never older than this process: that spares most of the machine a look.
+  const since = readProcess(process.pid)?.startTicks ?? 0;
+  for (const name of listProcesses()) {
+    const facts = readProcess(Number(name));
+    if (facts === undefined || !facts.running || facts.startTicks < since) continue;
+    const { pid, ppid } = facts;
+    const marks = marksOf(pid, endpoint);
+    if (marks.isServer && pid !== agentPid) continue;
+    const args = readText(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
+    found.push({ pid, ppid, isShim: isShim(args), mark: marks.mark });
+  }
+  return found;
+}
+
+function marksOf(
+  pid: number,
+  endpoint: string,
+): { readonly mark: RunProcess['mark']; readonly isServer: boolean } {
+  const environment = `\0${readText(`/proc/${pid}/environ`) ?? ''}`;
+  const hub = new RegExp(`\0${RUN_MARK}=([^\0]*)`).exec(environment)?.[1];
+  const mark = hub === undefined ? 'none' : hub === endpoint ? 'ours' : 'other';
+  const shim = new RegExp(`\0${SHIM_MARK}=([^\0]*)`).exec(environment)?.[1];
+  // This run itself may have been started by a server.
+  return { mark, isServer: shim !== undefined && shim !== process.env[SHIM_MARK] };
+}
+
+function fromPs(): readonly RunProcess[] {
+  const columns = ['-o', 'pid=', '-o', 'ppid=', '-o', 'stat=', '-o', 'command='];
+  const { stdout } = spawnSync('ps', ['-A', ...columns], {
+    encoding: 'utf8',
+    timeout: PS_TIMEOUT_MS,
+    maxBuffer: PS_BYTES_MAX,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return (stdout ?? '').split('\n').flatMap((line) => {
+    const [pid = '', ppid = '', state = 'Z', ...args] = line.trim().split(/\s+/);
+    if (pid === '' || state.startsWith('Z')) return [];
+    return [{ pid: Number(pid), ppid: Number(ppid), isShim: isShim(args), mark: 'none' }];
+  });
+}
+
+/** `node …/sub.mjs shim …`, or `sub shim …`. */
+function isShim(args: readonly string[]): boolean {
+  return args
+    .slice(0, ARGS_MAX)
+    .some((word, at) => PROGRAM.test(basename(word)) && args[at + 1] === 'shim');
+}
+
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) signalOne(pid, signal);
+}

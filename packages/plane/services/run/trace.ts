@@ -1,0 +1,192 @@
+// Where the events of a run go: one file that all of its shims append to, the ledger, or nowhere.
+import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { uuidv7 } from 'uuidv7';
+import { openForAppending } from '../../os/index.ts';
+import type { Config } from '../../stores/config/index.ts';
+import { transitPathOf } from '../../stores/runs/hub-socket.ts';
+import { fileSink, ledgerSink, offSink, type PromptSink } from '../sink/index.ts';
+import { EVENTS_FILE } from './bundle-folder.ts';
+import { NEWLINE } from './lines.ts';
+import { type Refused, type RunOptions, refused, type TracePlace } from './options.ts';
+
+export interface Trace {
+  readonly kind: 'trace';
+  readonly sink: PromptSink;
+  readonly place: TracePlace;
+  /** The events of the run, and whatever else was written behind the place. */
+  readonly file?: { readonly path: string; readonly fromByte: number };
+  /** What the shims are told; undefined where the configuration says it already. */
+  readonly eventsPath: string | undefined;
+  /** Puts the first line on record, before anybody else has a chance to. False when nothing takes it. */
+  begin(line: string): Promise<boolean>;
+  /** Some of our own lines are nowhere, because nothing takes them. */
+  isLossy(): boolean;
+  /** Removes what nobody asked for. */
+  release(): void;
+}
+
+/** A ledger that listens answers at once; where none does, the spool has the line. */
+const BEGIN_MS = 1_000;
+
+interface Wanted {
+  readonly path: string;
+  readonly place: TracePlace;
+  readonly isTold: boolean;
+  readonly isTransit: boolean;
+}
+
+export function openTrace(options: RunOptions, runId: string): Trace | Refused {
+  const { config } = options;
+  const file = wantedFile(options, runId);
+  if (file !== undefined) return fileTrace(file, options);
+  if (config['events.sink'].kind === 'ledger') return ledgerTrace(options);
+  return {
+    kind: 'trace',
+    sink: offSink(),
+    place: { kind: 'none' },
+    eventsPath: undefined,
+    begin: () => Promise.resolve(true),
+    isLossy: () => false,
+    release: () => {},
+  };
+}
+
+function ledgerTrace({ config, paths, tell }: RunOptions): Trace {
+  let hasComplained = false;
+  const open = () =>
+    ledgerSink({
+      socketPath: config['ledger.socket'],
+      spoolDir: paths.spool,
+      // A name that the agent does not know: it may reach the same socket.
+      producer: uuidv7(),
+      limits: { queueBytes: config['limits.queue_bytes'] },
+      warn: (text) => {
+        if (!hasComplained) tell(text);
+        hasComplained = true;
+      },
+    });
+  const sink = open();
+  const sinks = [sink];
+  const lacks = (one: PromptSink): boolean => {
+    const { linesLost, queued } = one.stats();
+    return linesLost > 0 || (hasComplained && queued > 0);
+  };
+  return {
+    kind: 'trace',
+    sink,
+    place: { kind: 'ledger' },
+    eventsPath: undefined,
+    async begin(line) {
+      // By a sink of its own, which is closed: the ledger has the line then, or finds a complete
+      // file of the spool, and takes that before the first shim comes.
+      const first = open();
+      sinks.push(first);
+      first.write({ line, kind: 'durable' });
+      first.push();
+      await first.close(BEGIN_MS);
+      return !lacks(first);
+    },
+    isLossy: () => sinks.some(lacks),
+    release: () => {},
+  };
+}
+
+/** Where the shims of the run send their events. */
+export function sinkOfRun(options: RunOptions, runId: string): Config['events.sink'] {
+  const file = wantedFile(options, runId);
+  return file === undefined ? options.config['events.sink'] : { kind: 'file', path: file.path };
+}
+
+/** The file that was asked for, or the one that what was asked for needs. */
+function wantedFile({ events, bundle, config, paths }: RunOptions, runId: string) {
+  const told = { isTold: true, isTransit: false };
+  if (events.file !== undefined) {
+    const place: TracePlace = { kind: 'file', path: events.file };
+    return { ...told, path: events.file, place } satisfies Wanted;
+  }
+  if (bundle !== undefined) {
+    const path = join(bundle.dir, EVENTS_FILE);
+    return { ...told, path, place: { kind: 'bundle', path: bundle.dir } } satisfies Wanted;
+  }
+  if (events.follow !== undefined) {
+    const path = transitPathOf(paths.run, runId);
+    return { path, place: { kind: 'none' }, isTold: true, isTransit: true } satisfies Wanted;
+  }
+  const sink = config['events.sink'];
+  if (sink.kind !== 'file') return undefined;
+  const { path } = sink;
+  return { path, place: { kind: 'file', path }, isTold: false, isTransit: false } satisfies Wanted;
+}
+
+function fileTrace(wanted: Wanted, { config, tell }: RunOptions): Trace | Refused {
+  const { path, place } = wanted;
+  const stats = statOf(path);
+  if (stats !== undefined && !stats.isFile()) {
+    const message = `events cannot be written to ${path}: it is no file.`;
+    return refused('SUB_FILE_WRITE', message, 'Name a file; `--events -` prints them.');
+  }
+  let hasComplained = false;
+  const warn = (text: string): void => {
+    hasComplained = true;
+    tell(text);
+  };
+  const opened = fileSink(path, { queueBytes: config['limits.queue_bytes'], warn });
+  if (!opened.ok) return refused(opened.code, opened.message, opened.fix);
+  if (stats !== undefined) endLastLine(path);
+  const { sink } = opened;
+  return {
+    kind: 'trace',
+    sink,
+    place,
+    file: { path, fromByte: stats?.size ?? 0 },
+    eventsPath: wanted.isTold ? path : undefined,
+    begin(line) {
+      sink.write({ line, kind: 'durable' });
+      sink.push();
+      return Promise.resolve(!hasComplained);
+    },
+    isLossy: () => hasComplained,
+    release: () => {
+      if (wanted.isTransit) rmSync(path, { force: true });
+    },
+  };
+}
+
+function statOf(path: string) {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    // Opening it says what is wrong.
+    return undefined;
+  }
+}
+
+/** A writer that was killed, or a full disk, may have left half a line; ours must not become its
+ * other half. */
+export function endLastLine(path: string): void {
+  const last = Buffer.alloc(1);
+  try {
+    const fd = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(fd);
+      if (size === 0) return;
+      readSync(fd, last, 0, 1, size - 1);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // It may be written but not read: then nobody knows, and an empty line harms nobody.
+  }
+  try {
+    if (last[0] === NEWLINE) return;
+    const fd = openForAppending(path, 0o600);
+    try {
+      writeSync(fd, '\n');
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // The sink says what is wrong, and whether our line is there is looked at in the end.
+  }
+}

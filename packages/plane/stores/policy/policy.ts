@@ -1,0 +1,116 @@
+// Which policy a shim works by, now and after the file has changed.
+import { statSync, unwatchFile, watchFile } from 'node:fs';
+import type { Profile } from '@subluminal/contracts';
+import { compileBundle, type Snapshot } from '@subluminal/core/policy';
+import { sha256 } from '../../os/crypto/index.ts';
+import type { LoadedPolicy } from './policy-file.ts';
+import { type PolicySource, projectSource } from './sources.ts';
+import { NO_POLICY } from './untrusted-alone.ts';
+
+const LOOK_EVERY_MS = 500;
+
+/** Without a source, everything is observed; a second source tightens the first. */
+export async function loadPolicy(
+  sources: readonly PolicySource[],
+  profile: Profile,
+): Promise<LoadedPolicy> {
+  const [first, second] = sources;
+  if (first === undefined) {
+    const snapshot = await compileBundle(NO_POLICY, { sha256, profile });
+    return { ok: true, snapshot, hashes: [] };
+  }
+  const { readAlone, readTightened } = await import('./policy-file.ts');
+  return second === undefined ? readAlone(first, profile) : readTightened(first, second, profile);
+}
+
+/** What tells one state of the files from another; the same for all that cannot be seen. */
+export function markOf(sources: readonly PolicySource[]): string {
+  return sources.map(({ path }) => fileMark(path)).join('\n');
+}
+
+function fileMark(path: string): string {
+  try {
+    const { ino, size, mtimeMs, ctimeMs } = statSync(path);
+    return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+  } catch {
+    return '';
+  }
+}
+
+export interface ChangedPolicy {
+  readonly snapshot: Snapshot;
+  readonly hashes: readonly string[];
+  /** The same files as before, as far as they are trusted now. */
+  readonly sources: readonly PolicySource[];
+}
+
+interface PolicyWatch {
+  readonly sources: readonly PolicySource[];
+  /** The product's folder, where trust is looked up. */
+  readonly home: string;
+  /** The mark of the files before they were read. */
+  readonly mark: string;
+  readonly profile: Profile;
+  readonly changed: (changed: ChangedPolicy) => Promise<void>;
+  /** A file is broken now; the old policy stays. */
+  readonly broken: (message: string) => void;
+}
+
+/** Looks at the files by polling: editors replace files, and a watch on the old one sees nothing. */
+export function watchPolicy(watch: PolicyWatch): { stop(): void } {
+  const { sources, home, mark, profile, changed, broken } = watch;
+  let reading = false;
+  let again = false;
+  const read = async (): Promise<void> => {
+    const fresh = sourcesNow(sources, home);
+    const loaded = await loadPolicy(fresh, profile);
+    if (loaded.ok) await changed({ ...loaded, sources: fresh });
+    else broken(loaded.message);
+  };
+  const look = (): void => {
+    // A change while the last one is still being read must not be missed.
+    again = reading;
+    if (reading) return;
+    reading = true;
+    void read().finally(() => {
+      reading = false;
+      if (again) look();
+    });
+  };
+  const options = { interval: LOOK_EVERY_MS, persistent: false };
+  for (const { path } of sources) watchFile(path, options, look);
+  // What has changed between the reading of it and the first look of the watch.
+  const first = setTimeout(() => {
+    if (markOf(sources) !== mark) look();
+  }, LOOK_EVERY_MS);
+  first.unref();
+  const stop = (): void => {
+    clearTimeout(first);
+    for (const { path } of sources) unwatchFile(path, look);
+  };
+  return { stop };
+}
+
+/** Each file in the place that it had: what it may do depends on whether it is trusted now. */
+export function sourcesNow(
+  sources: readonly PolicySource[],
+  home: string,
+): readonly PolicySource[] {
+  return sources.map(({ path, role, bytes }) => {
+    if (role === 'named' || role === 'user') return { path, role };
+    const now = projectSource(path, { home, trusts: false });
+    // What was trusted for one run is trusted in it as long as it is the same.
+    const isSame = bytes !== undefined && now.bytes?.equals(bytes) === true;
+    return isSame ? { ...now, role } : now;
+  });
+}
+
+/**
+ * Whether the changed files may let more pass, as far as `policy.reload` lets them: a project's policy
+ * that nobody has trusted may only tighten what is in force.
+ */
+export function mayLoosen(changed: ChangedPolicy, known: readonly string[]): boolean {
+  return changed.sources.every(
+    ({ role }, index) => role !== 'untrusted' || changed.hashes[index] === known[index],
+  );
+}

@@ -1,0 +1,31 @@
+// What a run says to its shims by the environment, or by a file where the environment is lost.
+import { SETTINGS } from '../config/index.ts';
+
+/** Where the policy that the run began with is kept, and the hash that it has. */
+export const POLICY_COPY_VAR = 'SUB_RUN_POLICY';
+export const POLICY_COPY_HASH_VAR = 'SUB_RUN_POLICY_HASH';
+
+/**
+ * The policy of the project, where the run has one that it has found: the same path as `SUB_POLICY` when
+ * it holds alone, another one when it only tightens that. What is said by this name never loosens.
+ */
+export const PROJECT_POLICY_VAR = 'SUB_PROJECT_POLICY';
+
+/** Every setting, and what the host of a run says; whatever else is called SUB_* may be a secret. */
+export const RUN_ENV_VARS: readonly string[] = [
+  'SUB_HOME',
+  'SUB_RUN_ID',
+  'SUB_AGENT_ID',
+  'SUB_ENV',
+  'SUB_CLIENT',
+  'SUB_PRINCIPAL',
+  'SUB_RUN_HOSTED',
+  'SUB_GOVERNANCE_ENDPOINT',
+  POLICY_COPY_VAR,
+  POLICY_COPY_HASH_VAR,
+  PROJECT_POLICY_VAR,
+  ...Object.values(SETTINGS).map(({ env }) => env),
+];
+
+/** The secret of a hub that listens on TCP; only in an environment, or in a private file. */
+export const TOKEN_VAR = 'SUB_GOVERNANCE_TOKEN';

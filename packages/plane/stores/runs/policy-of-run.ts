@@ -1,0 +1,140 @@
+// The policy of a shim that belongs to a hosted run: the one that the run began with, and a changed
+// file only as far as `policy.reload` lets it.
+import { realpathSync } from 'node:fs';
+import { isObject, type Profile } from '@subluminal/contracts';
+import { openSnapshot, type Snapshot } from '@subluminal/core/policy';
+import { harmless, visible } from '@subluminal/core/visible';
+import { sha256 } from '../../os/crypto/index.ts';
+import { readRegularFile } from '../../os/index.ts';
+import { loadPolicy, mayLoosen, sourcesNow } from '../policy/policy.ts';
+import type { PolicySource } from '../policy/sources.ts';
+import { fileHash } from './file-hash.ts';
+
+interface RunPolicy {
+  /** Where the copy is, and the hash that it must have. */
+  readonly copy: { readonly path: string; readonly hash: string | undefined };
+  /** The files that the copy was made from, as far as they are known. */
+  readonly sources: readonly PolicySource[];
+  /** The product's folder. */
+  readonly home: string;
+  readonly reload: 'any' | 'tighten' | 'off';
+  readonly profile: Profile;
+  readonly warn: (text: string) => void;
+}
+
+/** A bundle of 8 MiB has longer words when it is compiled. */
+const COPY_BYTES_MAX = 67_108_864;
+const SHOWN_MAX = 400;
+const STAYS = 'the policy that the run began with holds';
+
+export type LoadedRunPolicy =
+  | {
+      readonly ok: true;
+      readonly snapshot: Snapshot;
+      readonly hashes: readonly string[];
+      /** What the changed files would let pass, so that they were not taken. */
+      readonly loosening?: string;
+    }
+  | { readonly ok: false; readonly message: string };
+
+export async function loadRunPolicy(wish: RunPolicy): Promise<LoadedRunPolicy> {
+  const { copy, reload, profile, sources, home, warn } = wish;
+  const read = await readCopy(copy, profile);
+  if (typeof read === 'string') return { ok: false, message: harmless(read) };
+  const { snapshot, hashes } = read;
+  const begun = { ok: true, snapshot, hashes } as const;
+  if (reload === 'off' || sources.length === 0) return begun;
+  const isSame = sources.every(({ path }, index) => fileHash(path) === hashes[index]);
+  if (isSame && sources.length === hashes.length) return begun;
+  const fresh = sourcesNow(sources, home);
+  const changed = await loadPolicy(fresh, profile);
+  if (!changed.ok) {
+    const why = visible(changed.message, SHOWN_MAX);
+    warn(`the file of the policy is broken, and ${STAYS}: ${why}`);
+    return begun;
+  }
+  const isFree = reload === 'any' && mayLoosen({ ...changed, sources: fresh }, hashes);
+  const more = isFree ? undefined : await loosening(snapshot, changed.snapshot);
+  if (more === undefined) return changed;
+  const words = visible(more, SHOWN_MAX);
+  warn(`the changed file of the policy would let more pass (${words}), so ${STAYS}`);
+  return { ...begun, loosening: more };
+}
+
+/** Whether an entry names another file than its run has, by whatever name. */
+export function isOther(ofRun: string | undefined, path: string): boolean {
+  return !ofRun || realPath(path) !== realPath(ofRun);
+}
+
+/** What is to be said of that: nothing, where nobody named a policy for the run. */
+export function otherThan(
+  copyPath: string,
+  ofRun: string | undefined,
+  path: string,
+): string | undefined {
+  if (!isNamed(copyPath)) return undefined;
+  const [own, runs] = [path, ofRun ?? 'a copy'].map((one) => visible(one, SHOWN_MAX));
+  return `this entry has its own --policy (${own}), which holds instead of that of the run (${runs})`;
+}
+
+/** Only a warning hangs on it, so a copy that cannot be read is no obstacle. */
+function isNamed(copyPath: string): boolean {
+  try {
+    const value: unknown = JSON.parse(textIn(copyPath));
+    return !isObject(value) || value['named'] !== false;
+  } catch {
+    return true;
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Compares policies, which most shims never have to. */
+async function loosening(before: Snapshot, after: Snapshot): Promise<string | undefined> {
+  const { firstLoosening } = await import('../policy/first-loosening.ts');
+  return firstLoosening(before, after);
+}
+
+interface Copy {
+  readonly snapshot: Snapshot;
+  /** Of the files that it was made from, in their order. */
+  readonly hashes: readonly string[];
+}
+
+/** A text says why it is not to be had: then nothing may start, for nobody knows what is allowed. */
+async function readCopy(
+  { path, hash }: RunPolicy['copy'],
+  profile: Profile,
+): Promise<Copy | string> {
+  const fix = 'End the agent and start it again.';
+  const other = (why: string): string => `${path}${why} ${fix} [SUB_SNAPSHOT_HASH]`;
+  try {
+    const value: unknown = JSON.parse(textIn(path));
+    if (!isObject(value)) return other(', the policy of this run, is damaged.');
+    const { sealed, source_sha256s: hashes } = value;
+    const opened = await openSnapshot(sealed, { sha256, profile });
+    if (!opened.ok) return other(`, the policy of this run: ${opened.message}.`);
+    const { snapshot } = opened;
+    // A policy may be whole and still be another one.
+    if (hash === undefined || snapshot.ref.policy_hash !== hash) {
+      return other(' is not the policy that this run began with.');
+    }
+    const known: readonly unknown[] = Array.isArray(hashes) ? hashes : [];
+    return { snapshot, hashes: known.map((one) => (typeof one === 'string' ? one : '')) };
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'it is damaged';
+    return `${path}, the policy of this run, cannot be read (${code}). ${fix} [SUB_FILE_READ]`;
+  }
+}
+
+function textIn(path: string): string {
+  const read = readRegularFile(path, { bytesMax: COPY_BYTES_MAX, noFollow: true });
+  if (read.kind === 'read') return read.bytes.toString('utf8');
+  throw Object.assign(new Error('this is no such copy'), { code: read.code });
+}

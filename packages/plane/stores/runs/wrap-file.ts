@@ -1,0 +1,199 @@
+// What `sub wrap` tells the shims of its session. A config that it has rewritten names the session
+// by `--wrap ID`; this file says which run that is, where its hub listens, and who keeps it alive.
+import { lstatSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isObject } from '@subluminal/contracts';
+import { readRegularFile } from '../../os/index.ts';
+import { AGENT_FILE_BYTES_MAX, processInfo, type System, thisSystem } from '../identity/index.ts';
+import { RUN_ENV_VARS, TOKEN_VAR } from './env-vars.ts';
+import { pidSpace } from './pid-space.ts';
+import { writeWhole } from './write-whole.ts';
+
+type Env = { readonly [name: string]: string | undefined };
+
+/** A process, and when it has started: who else has its number later is another one. */
+export interface WrapOwner {
+  readonly pid: number;
+  readonly start: string;
+  /** Where the number means something, if there are several such spaces. */
+  readonly space?: string;
+}
+
+export interface WrapFile {
+  readonly id: string;
+  /** What the agent is told; only the names that a run tells are kept. `SUB_RUN_ID` and its hub are needed. */
+  readonly env: Env;
+  readonly owner: WrapOwner;
+  /** Of a hub that listens on TCP. */
+  readonly token?: string;
+  /** Whether only what the agent has started belongs to the session: a window may be anybody's child. */
+  readonly isClosed?: boolean;
+}
+
+export type WrapSession =
+  | {
+      readonly kind: 'live';
+      readonly env: Env;
+      readonly owner: WrapOwner;
+      readonly isClosed: boolean;
+    }
+  /** There is no such session any more: its file is gone, or its owner is. */
+  | { readonly kind: 'over' }
+  /** Nobody knows whether it lives: it may have a policy that we do not have. */
+  | { readonly kind: 'problem'; readonly message: string };
+
+const WRAP_ID = /^[a-z0-9-]{1,64}$/;
+const START = /^[A-Za-z0-9-]{1,64}$/;
+const OPEN_TO_OTHERS = 0o077;
+const WRITABLE_BY_OTHERS = 0o022;
+
+/** Nothing else gets into a path. */
+export function isWrapId(id: string): boolean {
+  return WRAP_ID.test(id);
+}
+
+export function wrapFilePath(runDir: string, id: string): string {
+  if (!isWrapId(id)) throw new Error('this is no id of a session');
+  return join(runDir, `wrap-${id}.json`);
+}
+
+/** Writes the file, whole or not at all, into a folder that is private. Throws what the system says. */
+export function writeWrapFile(runDir: string, file: WrapFile): string {
+  const path = wrapFilePath(runDir, file.id);
+  const text = textOf(file);
+  if (Buffer.byteLength(text) > AGENT_FILE_BYTES_MAX) {
+    throw new Error('the session has more to tell than a shim reads');
+  }
+  writeWhole(path, text, thisSystem().uuid());
+  return path;
+}
+
+function textOf({ id, env, owner, token, isClosed = false }: WrapFile): string {
+  const told = RUN_ENV_VARS.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
+  const { pid, start, space } = owner;
+  const file = {
+    wrap_id: id,
+    run_id: env['SUB_RUN_ID'],
+    owner: { pid, start, ...(space !== undefined && { space }) },
+    env: Object.fromEntries(told),
+    ...(token !== undefined && { token }),
+    ...(isClosed && { closed: true }),
+  };
+  return `${JSON.stringify(file)}\n`;
+}
+
+/** Removes the file; that it is gone already is fine. */
+export function removeWrapFile(runDir: string, id: string): void {
+  rmSync(wrapFilePath(runDir, id), { force: true });
+}
+
+/** What the session with this id tells, if it still lives. */
+export function readWrapFile(
+  runDir: string,
+  id: string,
+  system: System = thisSystem(),
+): WrapSession {
+  if (!isWrapId(id)) {
+    return problem('--wrap takes an id of 1 to 64 small letters, digits and dashes');
+  }
+  const path = wrapFilePath(runDir, id);
+  try {
+    const text = readPrivate(runDir, path);
+    if (text === undefined) return { kind: 'over' };
+    const read = readText(text, id);
+    if (read === undefined) return problem(damaged(path));
+    return isAlive(read.owner, system) ? { kind: 'live', ...read } : { kind: 'over' };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return problem(`${path}, which tells of the session, cannot be used (${reason})`);
+  }
+}
+
+/** The run of a session, also of one that is over; undefined where that cannot be told. */
+export function runOfWrap(runDir: string, id: string): string | undefined {
+  if (!isWrapId(id)) return undefined;
+  try {
+    const text = readPrivate(runDir, wrapFilePath(runDir, id));
+    return text === undefined ? undefined : readText(text, id)?.env['SUB_RUN_ID'];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined without a file. What others can write to, or could have written, is not believed. */
+function readPrivate(runDir: string, path: string): string | undefined {
+  const folder = lstatSync(runDir, { throwIfNoEntry: false });
+  if (folder === undefined) return undefined;
+  if (!folder.isDirectory()) throw new Error('its folder is none');
+  if (!isOurs(folder, WRITABLE_BY_OTHERS)) throw new Error('others can write to its folder');
+  const read = readRegularFile(path, { bytesMax: AGENT_FILE_BYTES_MAX, noFollow: true });
+  if (read.kind === 'missing') return undefined;
+  if (read.kind === 'unreadable') throw new Error(`it ${read.why}`);
+  if (!isOurs(read.stats, OPEN_TO_OTHERS)) throw new Error('it is not private to you');
+  return read.bytes.toString('utf8');
+}
+
+function isOurs(
+  stats: { readonly uid: number; readonly mode: number },
+  forbidden: number,
+): boolean {
+  const ownId = process.getuid?.();
+  // On Windows the mode says nothing.
+  return ownId === undefined || (stats.uid === ownId && (stats.mode & forbidden) === 0);
+}
+
+interface Read {
+  readonly owner: WrapOwner;
+  readonly env: Env;
+  readonly isClosed: boolean;
+}
+
+function readText(text: string, id: string): Read | undefined {
+  const value = parsed(text);
+  if (!isObject(value) || value['wrap_id'] !== id) return undefined;
+  const { owner, env, token } = value;
+  if (!isObject(owner) || !isObject(env) || typeof env['SUB_RUN_ID'] !== 'string') return undefined;
+  // Every session has a hub: one that names none was not written by us.
+  if (typeof env['SUB_GOVERNANCE_ENDPOINT'] !== 'string') return undefined;
+  const { pid, start, space } = owner;
+  if (space !== undefined && typeof space !== 'string') return undefined;
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return undefined;
+  if (typeof start !== 'string' || !START.test(start)) return undefined;
+  if (token !== undefined && typeof token !== 'string') return undefined;
+  const told = RUN_ENV_VARS.flatMap((name) => {
+    const word = env[name];
+    return typeof word === 'string' ? [[name, word] as const] : [];
+  });
+  const words = Object.fromEntries(told);
+  return {
+    owner: { pid, start, ...(space !== undefined && { space }) },
+    env: token === undefined ? words : { ...words, [TOKEN_VAR]: token },
+    isClosed: value['closed'] === true,
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A process that has ended, but was not collected yet, has no command line any more. */
+function isAlive({ pid, start, space }: WrapOwner, system: System): boolean {
+  const here = pidSpace(system);
+  // In another container, on the same boot: only its hub can tell, and a shim asks that anyway.
+  const isElsewhere = space !== undefined && here !== undefined && space !== here;
+  if (isElsewhere && space.slice(0, 8) === here.slice(0, 8)) return true;
+  const info = processInfo(pid, system);
+  return info?.start === start && info.args.join('') !== '';
+}
+
+function damaged(path: string): string {
+  return `${path}, which tells of the session, is damaged. End the agent, run \`sub unwrap\` and start it again`;
+}
+
+function problem(message: string): WrapSession {
+  return { kind: 'problem', message };
+}
