@@ -2,12 +2,12 @@
 
 import { type Failure, failure } from '@subluminal/contracts';
 import { CATALOG } from './catalog.ts';
-import { EXIT } from './exit-codes.ts';
-import { type Io, processIo } from './io.ts';
+import { EXIT } from './input/command.ts';
 import { type Intent, parseArguments } from './program.ts';
-import { reportFailure } from './report-failure.ts';
-import { harmless } from './text.ts';
-import { isWorkingFolderGone, MISSING_FOLDER } from './working-folder.ts';
+import { type Io, processIo } from './terminal/io.ts';
+import { reportFailure } from './terminal/report-failure.ts';
+import { harmless } from './terminal/text.ts';
+import { isWorkingFolderGone, MISSING_FOLDER } from './terminal/working-folder.ts';
 
 async function main(argv: readonly string[], io: Io): Promise<number> {
   const json = hasFlag(argv, '--json');
@@ -50,7 +50,7 @@ type Chosen = Extract<Intent, { readonly kind: 'run' }>;
 /** Before anything is read or changed. */
 async function refusalOf({ command, values }: Chosen, io: Io): Promise<Failure | undefined> {
   if (command.requires === undefined || values.options['dry-run'] === true) return undefined;
-  const { mayAct } = await import('./person.ts');
+  const { mayAct } = await import('./input/require-person.ts');
   return mayAct(command.requires, io);
 }
 
@@ -69,7 +69,7 @@ async function repair({ command, values }: Chosen, io: Io): Promise<void> {
 async function withGuess(failed: Extract<Intent, Failure>): Promise<Failure> {
   const { offered } = failed;
   if (offered === undefined) return failed;
-  const { guessed } = await import('./guess.ts');
+  const { guessed } = await import('./input/guess.ts');
   const guess = guessed(offered.word, offered.choices);
   return guess === undefined ? failed : { ...failed, fix: `Did you mean ${guess}?` };
 }

@@ -1,6 +1,6 @@
 import picocolors from 'picocolors';
 import { expect, test } from 'vitest';
-import { choice, createCommand, done, flag, many, one, text, texts } from './command.ts';
+import { choice, createCommand, done, flag, many, one, text, texts } from './input/command.ts';
 import { type Catalog, parseArguments } from './program.ts';
 
 const style = { colors: picocolors.createColors(false), columns: 80 };

@@ -3,8 +3,8 @@
 
 import { type Failure, failure } from '@subluminal/contracts';
 import { Command as Commander, CommanderError, Option } from 'commander';
-import type { Command, OptionSpec, RawValues } from './command.ts';
-import type { Colors } from './io.ts';
+import type { Command, OptionSpec, RawValues } from './input/command.ts';
+import type { Colors } from './terminal/io.ts';
 
 export interface Group {
   readonly name: string;

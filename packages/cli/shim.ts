@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import { harmless } from '@subluminal/core/visible';
 import { startShim } from '@subluminal/plane/apps/shim';
-import { isWorkingFolderGone, MISSING_FOLDER } from './working-folder.ts';
+import { isWorkingFolderGone, MISSING_FOLDER } from './terminal/working-folder.ts';
 
 const HELP = 'Run `sub shim --help` to see what it takes.';
 const EXIT_USAGE = 2;

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import type { ServerView } from '@subluminal/plane/clients/setup';
-import { SILENT } from '../silent-io.ts';
+import { SILENT } from '../terminal/io.ts';
 import type { HeldPolicy } from './held-policy.ts';
 
 export interface StartCheck {
@@ -39,7 +39,7 @@ export function startCheck(): StartCheck {
 async function faultIn(path: string): Promise<string | undefined> {
   if (!isFile(path)) return `its policy ${path} is gone`;
   // Reading policies loads more than the rest together.
-  const { loadPolicy } = await import('../load-policy.ts');
+  const { loadPolicy } = await import('../policy/load-policy.ts');
   const loaded = await loadPolicy(path, { io: SILENT, isRegular: true });
   return isFailure(loaded) ? `its policy ${path} is broken` : undefined;
 }

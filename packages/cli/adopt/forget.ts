@@ -1,9 +1,8 @@
 // `sub restore --forget`, told.
 import { type ForgetOptions, forgetConfigs } from '@subluminal/plane/clients/setup';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { harmless, jsonText } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 import { problemParts, tellProblems } from './lines.ts';
 
 export function forget(options: ForgetOptions, json: boolean, io: Io): Outcome {

@@ -2,9 +2,9 @@
 
 import { type Failure, failure } from '@subluminal/contracts';
 import type { AdoptProblem, ServerView } from '@subluminal/plane/clients/setup';
-import type { Io, Output } from '../io.ts';
-import { reportFailure } from '../report-failure.ts';
-import { displayWidth, harmless, shortened } from '../text.ts';
+import type { Io, Output } from '../terminal/io.ts';
+import { reportFailure } from '../terminal/report-failure.ts';
+import { displayWidth, harmless, shortened } from '../terminal/text.ts';
 
 const NAME_LENGTH_MAX = 40;
 const PROGRAM_LENGTH_MAX = 120;

@@ -8,10 +8,10 @@ import {
   type Moves,
   planMoves,
 } from '@subluminal/plane/clients/setup';
-import type { Io } from '../io.ts';
 import { protectionText } from '../secrets/store.ts';
-import { harmless, plural } from '../text.ts';
-import type { Asker } from './confirm.ts';
+import type { Asker } from '../terminal/confirm.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, plural } from '../terminal/text.ts';
 import { failureOf, tellProblems } from './lines.ts';
 
 export interface MoveWish {

@@ -74,7 +74,7 @@ export async function chosenClient(
   const found = findClient(word);
   if (found.kind === 'unknown') {
     // Guessing loads more than the rest together.
-    const { guessed } = await import('../guess.ts');
+    const { guessed } = await import('../input/guess.ts');
     const words = CLIENTS.flatMap(({ id, aliases }) => [id, ...aliases]);
     const guess = guessed(word, words);
     const fix = `${guess === undefined ? '' : `Did you mean ${guess}? `}Known are: ${found.known.join(', ')}.`;

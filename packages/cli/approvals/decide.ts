@@ -1,10 +1,9 @@
 // Says yes or no to one request, and tells what came of it.
 import type { Desk, Entry, GrantWish, Verdict } from '@subluminal/plane/approvals';
 import { shortId } from '@subluminal/plane/approvals';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { harmless, jsonText } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 import { failureOf, isAskerGone, speaker, TERMINAL } from './home.ts';
 import { endLine, grantText } from './lines.ts';
 

@@ -14,8 +14,8 @@ import {
 } from '@subluminal/plane/approvals';
 import { homePaths } from '@subluminal/plane/config';
 import { processInfo, thisSystem } from '@subluminal/plane/identity';
-import type { Io } from '../io.ts';
-import { harmless } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless } from '../terminal/text.ts';
 
 /** The channel that these commands are. */
 export const TERMINAL = 'terminal';

@@ -1,9 +1,9 @@
 // Requests and grants as text. Everything in them was written by an agent, a server or a policy.
 import type { ApprovalEnd } from '@subluminal/contracts';
 import { type Entry, type GrantEntry, grantWords, shortId } from '@subluminal/plane/approvals';
-import type { Colors } from '../io.ts';
-import { type Cell, tableText } from '../ledger/table.ts';
-import { harmless } from '../text.ts';
+import type { Colors } from '../terminal/io.ts';
+import { type Cell, tableText } from '../terminal/table.ts';
+import { harmless } from '../terminal/text.ts';
 
 const MINUTE_MS = 60_000;
 const LABEL_WIDTH = 9;

@@ -7,8 +7,8 @@ import {
   grantFor,
   grantWords,
 } from '@subluminal/plane/approvals';
-import type { Colors } from '../io.ts';
-import { harmless, plural } from '../text.ts';
+import type { Colors } from '../terminal/io.ts';
+import { harmless, plural } from '../terminal/text.ts';
 import { endLine } from './lines.ts';
 
 interface ViewPorts {

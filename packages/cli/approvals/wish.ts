@@ -3,7 +3,7 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { ArgsWish, GrantWish } from '@subluminal/plane/approvals';
 import type { ApproveInput } from '../catalog/approvals.ts';
-import { durationMs } from '../ledger/moment.ts';
+import { durationMs } from '../input/moment.ts';
 
 type Options = ApproveInput['options'];
 

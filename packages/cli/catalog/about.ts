@@ -1,5 +1,5 @@
 // What `sub` says about itself and about the machine it runs on.
-import { createCommand, flag, type Input, one } from '../command.ts';
+import { createCommand, flag, type Input, one } from '../input/command.ts';
 
 const INTERNAL = 'a defect in sub itself';
 const jsonFlag = flag('print one JSON document instead of text');

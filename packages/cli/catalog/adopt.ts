@@ -1,5 +1,5 @@
 // Agents that are set up already: how their servers come under governance, and out of it again.
-import { choice, createCommand, flag, type Input, maybe, text, texts } from '../command.ts';
+import { choice, createCommand, flag, type Input, maybe, text, texts } from '../input/command.ts';
 import { CLIENT_NAMES } from './run.ts';
 
 const INTERNAL = 'a defect in sub itself';

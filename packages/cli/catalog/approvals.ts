@@ -1,5 +1,5 @@
 // Calls that wait for a person, and what lasts of a person's word.
-import { choice, createCommand, flag, type Input, one, text, texts } from '../command.ts';
+import { choice, createCommand, flag, type Input, one, text, texts } from '../input/command.ts';
 
 const INTERNAL = 'a defect in sub itself';
 const UNREADABLE = 'wrong flags, or approvals that cannot be read';

@@ -1,5 +1,5 @@
 // Hints that agents were given, and how one becomes a rule.
-import { createCommand, flag, type Input, maybe, one, text, texts } from '../command.ts';
+import { createCommand, flag, type Input, maybe, one, text, texts } from '../input/command.ts';
 
 const INTERNAL = 'a defect in sub itself';
 const jsonFlag = flag('print one JSON document instead of text');

@@ -1,5 +1,14 @@
 // The ledger: taking events in, asking it, checking it, thinning it out and taking runs out of it.
-import { choice, createCommand, flag, type Input, many, one, text, texts } from '../command.ts';
+import {
+  choice,
+  createCommand,
+  flag,
+  type Input,
+  many,
+  one,
+  text,
+  texts,
+} from '../input/command.ts';
 
 const INTERNAL = 'a defect in sub itself';
 const NO_LEDGER = 'wrong flags, or a ledger that is missing, locked or cannot be read';

@@ -1,6 +1,6 @@
 // Watching what agents do, and asking what another policy would have done.
 import type { Action } from '@subluminal/contracts';
-import { choice, createCommand, flag, type Input, one, text } from '../command.ts';
+import { choice, createCommand, flag, type Input, one, text } from '../input/command.ts';
 
 const INTERNAL = 'a defect in sub itself';
 

@@ -1,6 +1,15 @@
 // `sub policy …`: everything that can be done with a policy without running an agent.
-import { choice, createCommand, flag, type Input, many, one, text, texts } from '../command.ts';
-import { CLIENTS, ENVS } from '../identity-values.ts';
+import {
+  choice,
+  createCommand,
+  flag,
+  type Input,
+  many,
+  one,
+  text,
+  texts,
+} from '../input/command.ts';
+import { CLIENTS, ENVS } from '../input/identity-values.ts';
 
 const BAD_INPUT = 'wrong flags, or a file that cannot be read or is not a valid policy';
 const INTERNAL = 'a defect in sub itself';

@@ -1,5 +1,5 @@
 // One agent under governance, from its start to its end.
-import { choice, createCommand, flag, type Input, many, text, texts } from '../command.ts';
+import { choice, createCommand, flag, type Input, many, text, texts } from '../input/command.ts';
 
 export const CLIENT_NAMES = [
   'claude-code',

@@ -1,5 +1,5 @@
 // `sub scan`: what the content gates would find in a file.
-import { choice, createCommand, flag, type Input, text } from '../command.ts';
+import { choice, createCommand, flag, type Input, text } from '../input/command.ts';
 
 const SCAN_ARGS = {
   file: {

@@ -1,4 +1,4 @@
-import { choice, createCommand, flag, type Input, maybe, one } from '../command.ts';
+import { choice, createCommand, flag, type Input, maybe, one } from '../input/command.ts';
 
 const INTERNAL = 'a defect in sub itself';
 const NO_STORE =

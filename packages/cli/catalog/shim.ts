@@ -1,7 +1,7 @@
 // `sub shim` as the other commands see it: for the help. It starts by the short way, shim.ts.
 
 import { failure } from '@subluminal/contracts';
-import { createCommand, flag, many, text } from '../command.ts';
+import { createCommand, flag, many, text } from '../input/command.ts';
 
 export const shim = createCommand({
   path: ['shim'],

@@ -1,5 +1,5 @@
 // What a server may show and do: its manifest, and the pins of what is known of it.
-import { createCommand, flag, type Input, maybe, one, text } from '../command.ts';
+import { createCommand, flag, type Input, maybe, one, text } from '../input/command.ts';
 
 const INTERNAL = 'a defect in sub itself';
 const NO_LOOK =

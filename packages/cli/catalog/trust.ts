@@ -1,5 +1,5 @@
 // Which policies of projects the user has trusted.
-import { createCommand, flag, type Input, maybe } from '../command.ts';
+import { createCommand, flag, type Input, maybe } from '../input/command.ts';
 
 const INTERNAL = 'a defect in sub itself';
 const BAD_STORE =

@@ -5,10 +5,9 @@ import { findRequest, openOwnDesk, speaker, TERMINAL } from '../approvals/home.t
 import { grantText } from '../approvals/lines.ts';
 import { wishOf } from '../approvals/wish.ts';
 import type { ApproveInput } from '../catalog/approvals.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { jsonText } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import type { Io } from '../terminal/io.ts';
+import { jsonText } from '../terminal/text.ts';
 
 export async function run({ args, options }: ApproveInput, io: Io): Promise<Outcome> {
   const wish = wishOf(options);

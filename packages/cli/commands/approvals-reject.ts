@@ -2,8 +2,8 @@ import { isFailure } from '@subluminal/contracts';
 import { say } from '../approvals/decide.ts';
 import { findRequest, openOwnDesk } from '../approvals/home.ts';
 import type { RejectInput } from '../catalog/approvals.ts';
-import type { Outcome } from '../command.ts';
-import type { Io } from '../io.ts';
+import type { Outcome } from '../input/command.ts';
+import type { Io } from '../terminal/io.ts';
 
 export async function run({ args, options }: RejectInput, io: Io): Promise<Outcome> {
   const desk = openOwnDesk(io);

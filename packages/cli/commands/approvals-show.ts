@@ -2,10 +2,9 @@ import { isFailure } from '@subluminal/contracts';
 import { findRequest, isAskerGone, openOwnDesk } from '../approvals/home.ts';
 import { entryJson, requestText } from '../approvals/lines.ts';
 import type { ApprovalsShowInput } from '../catalog/approvals.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { jsonText } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import type { Io } from '../terminal/io.ts';
+import { jsonText } from '../terminal/text.ts';
 
 export async function run({ args, options }: ApprovalsShowInput, io: Io): Promise<Outcome> {
   const desk = openOwnDesk(io);

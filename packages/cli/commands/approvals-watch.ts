@@ -5,11 +5,10 @@ import { failureOf, isAskerGone, openOwnDesk, speaker, TERMINAL } from '../appro
 import { endLine, entryJson, requestText } from '../approvals/lines.ts';
 import { WatchView } from '../approvals/view.ts';
 import type { ApprovalsWatchInput } from '../catalog/approvals.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { mayAct } from '../person.ts';
-import { harmless } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { mayAct } from '../input/require-person.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless } from '../terminal/text.ts';
 
 /** What stands on the screen, whoever reads it. */
 interface Watcher {

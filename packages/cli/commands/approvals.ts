@@ -3,10 +3,9 @@ import { isProblem } from '@subluminal/plane/approvals';
 import { isAskerGone, openOwnDesk, told, warnOfDamage } from '../approvals/home.ts';
 import { entryJson, listText } from '../approvals/lines.ts';
 import type { ApprovalsInput } from '../catalog/approvals.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { jsonText } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import type { Io } from '../terminal/io.ts';
+import { jsonText } from '../terminal/text.ts';
 
 export async function run({ options }: ApprovalsInput, io: Io): Promise<Outcome> {
   const desk = openOwnDesk(io);

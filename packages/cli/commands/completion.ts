@@ -1,14 +1,13 @@
 import { failure } from '@subluminal/contracts';
 import { type CompletionInput, SHELLS } from '../catalog/about.ts';
 import { CATALOG } from '../catalog.ts';
-import { done, type Outcome } from '../command.ts';
 import { bashScript } from '../completion/bash.ts';
 import { fishScript } from '../completion/fish.ts';
 import { type Place, placesOf } from '../completion/places.ts';
 import { zshScript } from '../completion/zsh.ts';
-import { EXIT } from '../exit-codes.ts';
-import { guessed } from '../guess.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { guessed } from '../input/guess.ts';
+import type { Io } from '../terminal/io.ts';
 
 type Shell = (typeof SHELLS)[number];
 

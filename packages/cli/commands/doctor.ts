@@ -1,12 +1,11 @@
 import { homePaths, loadConfig, userHome } from '@subluminal/plane/config';
 import type { DoctorInput } from '../catalog/about.ts';
-import { done, type Outcome } from '../command.ts';
 import type { Level, Machine } from '../doctor/check.ts';
 import { type Checked, checkAll } from '../doctor/checks.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Colors, Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import manifest from '../package.json' with { type: 'json' };
-import { harmless, jsonText, plural } from '../text.ts';
+import type { Colors, Io } from '../terminal/io.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 const MARKS: { readonly [L in Level]: string } = { ok: '✔', warn: '!', broken: '✘' };
 

@@ -7,15 +7,14 @@ import { makeFolders } from '@subluminal/plane/config';
 import { exportRun, type RunExport, type StoreReader } from '@subluminal/plane/ledger';
 import { refuseLink } from '@subluminal/plane/os';
 import type { ExportRunInput } from '../catalog/ledger.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { errorCode } from '../input/read-file.ts';
+import { unwritable } from '../input/write-file.ts';
 import { findRun } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, withReader } from '../ledger/home.ts';
-import { errorCode } from '../read-file.ts';
-import { harmless, jsonText, plural } from '../text.ts';
-import { unwritable } from '../write-file.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 const FILES = ['events.jsonl', 'policy.json', 'summary.json', 'summary.md'] as const;
 /** Previews may hold what is nobody else's business. */

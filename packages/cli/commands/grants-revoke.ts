@@ -2,10 +2,9 @@ import { isFailure } from '@subluminal/contracts';
 import { shortId } from '@subluminal/plane/approvals';
 import { failureOf, findGrantEntry, openOwnDesk, speaker } from '../approvals/home.ts';
 import type { GrantsRevokeInput } from '../catalog/approvals.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { harmless, jsonText } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 
 export async function run({ args, options }: GrantsRevokeInput, io: Io): Promise<Outcome> {
   const desk = openOwnDesk(io);

@@ -1,20 +1,19 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { findPolicies, homePaths, userHome } from '@subluminal/plane/config';
 import type { RunRow } from '@subluminal/plane/ledger';
-import { asker } from '../adopt/confirm.ts';
 import { openOwnDesk, speaker } from '../approvals/home.ts';
 import { grantText } from '../approvals/lines.ts';
 import { argsWish } from '../approvals/wish.ts';
 import type { HintsPromoteInput } from '../catalog/hints.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
 import { findHint, type Hinted } from '../hints/find.ts';
 import { giveGrant, planGrant, requestOf } from '../hints/to-grant.ts';
 import { carryOut, type PolicyPlan, planPolicy } from '../hints/to-policy.ts';
-import type { Colors, Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, type LedgerHome, withReader } from '../ledger/home.ts';
-import { harmless, jsonText } from '../text.ts';
+import { asker } from '../terminal/confirm.ts';
+import type { Colors, Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 
 interface Found {
   readonly kind: 'found';

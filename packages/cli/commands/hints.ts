@@ -1,13 +1,12 @@
 import { failure, isFailure } from '@subluminal/contracts';
 import type { HintsInput } from '../catalog/hints.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
 import { type Hinted, hintId, hintsOf } from '../hints/find.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, withReader } from '../ledger/home.ts';
-import { tableText } from '../ledger/table.ts';
-import { jsonText } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { tableText } from '../terminal/table.ts';
+import { jsonText } from '../terminal/text.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 1_000;

@@ -8,7 +8,6 @@ import {
   type Moves,
   planImport,
 } from '@subluminal/plane/clients/setup';
-import { asker } from '../adopt/confirm.ts';
 import {
   diffLines,
   failureOf,
@@ -28,11 +27,11 @@ import {
 } from '../adopt/move-secrets.ts';
 import { chosenClient, type Whereabouts, whereabouts } from '../adopt/wish.ts';
 import type { ImportInput } from '../catalog/adopt.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { STDIO } from '../read-file.ts';
-import { harmless, jsonText, plural } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { STDIO } from '../input/read-file.ts';
+import { asker } from '../terminal/confirm.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 export async function run(input: ImportInput, io: Io): Promise<Outcome> {
   const wish = await readWish(input, io);
@@ -111,7 +110,7 @@ async function policyAt(
   if (policy === STDIO || policy === '') {
     return failure('SUB_USAGE', '--policy must be a file.', 'Save the policy, and name its file.');
   }
-  const { loadPolicy } = await import('../load-policy.ts');
+  const { loadPolicy } = await import('../policy/load-policy.ts');
   const loaded = await loadPolicy(policy, { io, profile, isRegular: true });
   return isFailure(loaded) ? loaded : resolve(policy);
 }

@@ -11,14 +11,13 @@ import {
 import type { NumberedLine } from '@subluminal/plane/ingest';
 import { dropSpool, listSpool, readSpool } from '@subluminal/plane/sink';
 import type { IngestInput } from '../catalog/ledger.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { errorCode, STDIO, unreadable } from '../input/read-file.ts';
 import { findLedger } from '../ledger/home.ts';
 import { type LineBatch, lineBatches } from '../ledger/lines.ts';
 import { changeLedger, type LedgerWriter } from '../ledger/writer.ts';
-import { errorCode, STDIO, unreadable } from '../read-file.ts';
-import { harmless, jsonText, plural, shortened } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText, plural, shortened } from '../terminal/text.ts';
 
 interface Reason {
   readonly file: string;

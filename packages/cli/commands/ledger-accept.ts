@@ -1,11 +1,10 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { answers } from '@subluminal/plane/ingest';
 import type { LedgerAcceptInput } from '../catalog/ledger.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { findLedger, type LedgerHome, withWriter } from '../ledger/home.ts';
-import { jsonText } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { jsonText } from '../terminal/text.ts';
 
 const REFUSED: ReadonlySet<string> = new Set(['SUB_LEDGER_ROLLED_BACK', 'SUB_LEDGER_TAMPERED']);
 

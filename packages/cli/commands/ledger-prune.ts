@@ -3,14 +3,13 @@ import type { Config } from '@subluminal/plane/config';
 import { retentionRequests } from '@subluminal/plane/daemon';
 import type { PruneWish } from '@subluminal/plane/ingest';
 import type { LedgerPruneInput } from '../catalog/ledger.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { momentMs } from '../input/moment.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger } from '../ledger/home.ts';
-import { momentMs } from '../ledger/moment.ts';
 import { changeLedger } from '../ledger/writer.ts';
-import { jsonText, plural } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { jsonText, plural } from '../terminal/text.ts';
 
 type Options = LedgerPruneInput['options'];
 

@@ -9,14 +9,13 @@ import {
   type WitnessedHead,
 } from '@subluminal/plane/ledger';
 import type { LedgerVerifyInput } from '../catalog/ledger.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { KEY_BYTES_MAX, readFileBytes } from '../input/read-file.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, findVerifier, type LedgerHome, withReader } from '../ledger/home.ts';
 import { firstError, verifyText } from '../ledger/verify-text.ts';
-import { KEY_BYTES_MAX, readFileBytes } from '../read-file.ts';
-import { jsonText } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { jsonText } from '../terminal/text.ts';
 
 const HEAD_BYTES_MAX = 65_536;
 

@@ -5,14 +5,13 @@ import { ensurePrivateFolder, homePaths } from '@subluminal/plane/config';
 import { ensureLedgerd, isHomeFault, type LedgerHome, runLedgerd } from '@subluminal/plane/daemon';
 import { createLedgerClient, type LedgerStatus } from '@subluminal/plane/ingest';
 import type { LedgerdInput } from '../catalog/ledger.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { dutiesOf, isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
 import { failureOf, findLedger, warn } from '../ledger/home.ts';
 import { processEnded } from '../ledger/process-end.ts';
 import manifest from '../package.json' with { type: 'json' };
-import { harmless, jsonText } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 
 type Options = LedgerdInput['options'];
 

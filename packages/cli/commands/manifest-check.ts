@@ -2,16 +2,15 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { ManifestCheckInput } from '../catalog/surface.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { errorCode, STDIO, unreadable } from '../read-file.ts';
-import { renderProblem } from '../render-problem.ts';
-import { reportFailure } from '../report-failure.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { errorCode, STDIO, unreadable } from '../input/read-file.ts';
+import { renderProblem } from '../policy/render-problem.ts';
 import { type CheckedFile, checkFile } from '../surface/check-file.ts';
 import { type SurfaceHome, surfaceHome } from '../surface/home.ts';
 import { countWords } from '../surface/manifest-text.ts';
-import { harmless, jsonText, plural } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { reportFailure } from '../terminal/report-failure.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 /** A file that could not be read is a finding of its own; the others are still checked. */
 type Checked = CheckedFile | (Failure & { readonly name: string });

@@ -6,15 +6,14 @@ import { sha256 } from '@subluminal/plane/crypto';
 import type { Seen } from '@subluminal/plane/probe';
 import { manifestFileName } from '@subluminal/plane/surface';
 import type { ManifestInitInput } from '../catalog/surface.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { STDIO } from '../read-file.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { STDIO } from '../input/read-file.ts';
+import { createNewFile, occupied, replaceFile } from '../input/write-file.ts';
 import { problemFailure, surfaceHome } from '../surface/home.ts';
 import { commandBehind, lookLive } from '../surface/live.ts';
 import { countWords, toolLines, toolRows } from '../surface/manifest-text.ts';
-import { harmless, jsonText, plural } from '../text.ts';
-import { createNewFile, occupied, replaceFile } from '../write-file.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 export async function run({ args, options }: ManifestInitInput, io: Io): Promise<Outcome> {
   const words = commandBehind(args.server, args['command-line']);

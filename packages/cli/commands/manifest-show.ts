@@ -1,13 +1,12 @@
 import { isFailure } from '@subluminal/contracts';
 import { loadManifest } from '@subluminal/plane/surface';
 import type { ManifestShowInput } from '../catalog/surface.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { renderProblem } from '../render-problem.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { renderProblem } from '../policy/render-problem.ts';
 import { surfaceHome } from '../surface/home.ts';
 import { countWords, otherLines, toolLines, toolRows } from '../surface/manifest-text.ts';
-import { harmless, jsonText } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 
 const HASH_SHOWN = 12;
 

@@ -5,9 +5,7 @@ import { sha256 } from '@subluminal/plane/crypto';
 import { listingOf } from '@subluminal/plane/probe';
 import { savePins } from '@subluminal/plane/surface';
 import type { PinsAcceptInput } from '../catalog/surface.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/home.ts';
 import { lookLive, splitWords } from '../surface/live.ts';
 import { comparisonLines } from '../surface/pins-text.ts';
@@ -18,7 +16,8 @@ import {
   type ToolChange,
   viewPins,
 } from '../surface/pins-view.ts';
-import { harmless, jsonText, plural } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 type Options = PinsAcceptInput['options'];
 

@@ -1,15 +1,14 @@
 import { isFailure } from '@subluminal/contracts';
 import type { PinStore } from '@subluminal/core/surface';
 import type { PinsDiffInput } from '../catalog/surface.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { reportFailure } from '../report-failure.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { readPins, surfaceHome } from '../surface/home.ts';
 import { commandBehind, lookLive } from '../surface/live.ts';
 import { comparisonLines, countWords } from '../surface/pins-text.ts';
 import { documentOf, type PinsView, type Seen, viewPins } from '../surface/pins-view.ts';
-import { harmless, jsonText, plural } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { reportFailure } from '../terminal/report-failure.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 export async function run({ args, options }: PinsDiffInput, io: Io): Promise<Outcome> {
   const words = commandBehind(args.server, args['command-line']);

@@ -3,11 +3,10 @@ import { nearest } from '@subluminal/core/policy';
 import type { PinStore } from '@subluminal/core/surface';
 import { savePins } from '@subluminal/plane/surface';
 import type { PinsForgetInput } from '../catalog/surface.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/home.ts';
-import { harmless, jsonText, plural } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 export async function run({ args, options }: PinsForgetInput, io: Io): Promise<Outcome> {
   const { server, tool: names } = args;

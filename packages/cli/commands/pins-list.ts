@@ -1,12 +1,11 @@
 import { isFailure } from '@subluminal/contracts';
 import type { Pin } from '@subluminal/core/surface';
 import type { PinsListInput } from '../catalog/surface.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { readPins, surfaceHome } from '../surface/home.ts';
 import { type PinnedServers, pinsTable, timeOf } from '../surface/pins-table.ts';
-import { harmless, jsonText } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 
 export async function run({ options }: PinsListInput, io: Io): Promise<Outcome> {
   const home = await surfaceHome();

@@ -1,11 +1,10 @@
 import { failure, isFailure } from '@subluminal/contracts';
 import { resetPins } from '@subluminal/plane/surface';
 import type { PinsResetInput } from '../catalog/surface.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { pinsFailure, surfaceHome } from '../surface/home.ts';
-import { harmless, jsonText } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 
 export async function run({ options }: PinsResetInput, io: Io): Promise<Outcome> {
   if (!options.yes) {

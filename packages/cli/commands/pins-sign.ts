@@ -1,12 +1,11 @@
 import { failure, isFailure } from '@subluminal/contracts';
 import { openPins, openUntrustedPins, signPins } from '@subluminal/plane/surface';
 import type { PinsSignInput } from '../catalog/surface.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { agrees, cannotAsk, pinsFailure, surfaceHome } from '../surface/home.ts';
 import { pinsTable } from '../surface/pins-table.ts';
-import { jsonText, plural } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { jsonText, plural } from '../terminal/text.ts';
 
 export async function run({ options }: PinsSignInput, io: Io): Promise<Outcome> {
   const home = await surfaceHome();

@@ -3,15 +3,13 @@ import { compileBundle, sealSnapshot } from '@subluminal/core/policy';
 import type { Signer } from '@subluminal/core/ports';
 import { sha256, signerFromPem } from '@subluminal/plane/crypto';
 import type { CompileInput } from '../catalog/policy.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { printProblems, readBundle } from '../load-policy.ts';
-import { KEY_BYTES_MAX, readFileBytes, STDIO } from '../read-file.ts';
-import { reportFailure } from '../report-failure.ts';
-import { overwritesInput } from '../same-file.ts';
-import { harmless, jsonText, plural } from '../text.ts';
-import { replaceFile } from '../write-file.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { KEY_BYTES_MAX, readFileBytes, STDIO } from '../input/read-file.ts';
+import { overwritesInput, replaceFile } from '../input/write-file.ts';
+import { printProblems, readBundle } from '../policy/load-policy.ts';
+import type { Io } from '../terminal/io.ts';
+import { reportFailure } from '../terminal/report-failure.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 export async function run({ args, options }: CompileInput, io: Io): Promise<Outcome> {
   const lost = await lostInput(args.file, options);

@@ -1,12 +1,11 @@
 import { failure, isFailure } from '@subluminal/contracts';
 import { diffBundles, formatDiff, type PolicyDiff } from '@subluminal/core/policy';
 import type { DiffInput } from '../catalog/policy.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Colors, Io } from '../io.ts';
-import { loadPolicy } from '../load-policy.ts';
-import { STDIO } from '../read-file.ts';
-import { jsonText } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { STDIO } from '../input/read-file.ts';
+import { loadPolicy } from '../policy/load-policy.ts';
+import type { Colors, Io } from '../terminal/io.ts';
+import { jsonText } from '../terminal/text.ts';
 
 export async function run({ args, options }: DiffInput, io: Io): Promise<Outcome> {
   if (args.old === STDIO && args.new === STDIO) {

@@ -7,24 +7,23 @@ import {
   type Shape,
 } from '@subluminal/contracts';
 import type { Identity } from '@subluminal/core/policy';
-import { type Calls, canonicalText, type PlannedCall, parseCalls } from '../call-file.ts';
 import type { ExplainInput } from '../catalog/policy.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { type Explained, explainCalls, lastOf } from '../explain-calls.ts';
-import { type CedarGate, cedarReport, openGate } from '../explain-cedar.ts';
-import { notACall } from '../file-kind.ts';
-import type { Io } from '../io.ts';
-import { loadPolicy, type Policy } from '../load-policy.ts';
-import { readFileBytes, STDIO } from '../read-file.ts';
-import { renderCedar, renderCedarHead } from '../render-cedar.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { readFileBytes, STDIO } from '../input/read-file.ts';
+import { type Calls, canonicalText, type PlannedCall, parseCalls } from '../policy/call-file.ts';
+import { type Explained, explainCalls, lastOf } from '../policy/explain-calls.ts';
+import { type CedarGate, cedarReport, openGate } from '../policy/explain-cedar.ts';
+import { notACall } from '../policy/file-kind.ts';
+import { loadPolicy, type Policy } from '../policy/load-policy.ts';
+import { renderCedar, renderCedarHead } from '../policy/render-cedar.ts';
 import {
   type ExplainedCounts,
   renderExplained,
   renderHead,
   renderSummary,
-} from '../render-explanation.ts';
-import { jsonText } from '../text.ts';
+} from '../policy/render-explanation.ts';
+import type { Io } from '../terminal/io.ts';
+import { jsonText } from '../terminal/text.ts';
 import { noteTrust } from '../trust/note.ts';
 
 type Options = ExplainInput['options'];

@@ -2,12 +2,11 @@ import { rm } from 'node:fs/promises';
 import { failure, isFailure } from '@subluminal/contracts';
 import { createKeyPair } from '@subluminal/plane/crypto';
 import type { KeygenInput } from '../catalog/policy.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { STDIO } from '../read-file.ts';
-import { harmless, jsonText } from '../text.ts';
-import { createNewFile, occupied } from '../write-file.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { STDIO } from '../input/read-file.ts';
+import { createNewFile, occupied } from '../input/write-file.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 
 const PRIVATE_MODE = 0o600;
 const PUBLIC_MODE = 0o644;

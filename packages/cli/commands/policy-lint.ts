@@ -1,14 +1,13 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Problem } from '@subluminal/core/policy';
 import type { LintInput } from '../catalog/policy.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { linesOf, type ReadBundle, readBundle } from '../load-policy.ts';
-import { STDIO } from '../read-file.ts';
-import { renderProblem } from '../render-problem.ts';
-import { reportFailure } from '../report-failure.ts';
-import { harmless, jsonText, plural } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { STDIO } from '../input/read-file.ts';
+import { linesOf, type ReadBundle, readBundle } from '../policy/load-policy.ts';
+import { renderProblem } from '../policy/render-problem.ts';
+import type { Io } from '../terminal/io.ts';
+import { reportFailure } from '../terminal/report-failure.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 import { noteTrust } from '../trust/note.ts';
 
 /** A file that could not be read is a finding of its own; the others are still linted. */

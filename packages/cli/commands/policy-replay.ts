@@ -9,13 +9,12 @@ import {
 import { formatReplay, type ReplayResult, replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import type { ReplayInput } from '../catalog/policy.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { notEvents } from '../file-kind.ts';
-import type { Colors, Io } from '../io.ts';
-import { loadPolicy } from '../load-policy.ts';
-import { type FileBytes, readFileBytes, STDIO } from '../read-file.ts';
-import { harmless, jsonText } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { type FileBytes, readFileBytes, STDIO } from '../input/read-file.ts';
+import { notEvents } from '../policy/file-kind.ts';
+import { loadPolicy } from '../policy/load-policy.ts';
+import type { Colors, Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 
 /** What stopped the reading, if anything did. */
 interface Reading {

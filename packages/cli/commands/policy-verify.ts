@@ -3,13 +3,12 @@ import { canonicalize } from '@subluminal/core/canon';
 import { openSnapshot } from '@subluminal/core/policy';
 import { sha256, verifierFromPems } from '@subluminal/plane/crypto';
 import type { VerifyInput } from '../catalog/policy.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { insteadOfSnapshot } from '../file-kind.ts';
-import type { Io } from '../io.ts';
-import { POLICY_BYTES_MAX } from '../load-policy.ts';
-import { type FileBytes, KEY_BYTES_MAX, readFileBytes } from '../read-file.ts';
-import { harmless, jsonText, plural } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { type FileBytes, KEY_BYTES_MAX, readFileBytes } from '../input/read-file.ts';
+import { insteadOfSnapshot } from '../policy/file-kind.ts';
+import { POLICY_BYTES_MAX } from '../policy/load-policy.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 type Trusted = Extract<ReturnType<typeof verifierFromPems>, { readonly ok: true }>;
 

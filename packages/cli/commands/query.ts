@@ -8,16 +8,15 @@ import type {
   StoreReader,
 } from '@subluminal/plane/ledger';
 import { CALL_STATUSES, type QueryInput, RUN_STATUSES } from '../catalog/ledger.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { momentMs } from '../input/moment.ts';
 import { findRun } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, withReader } from '../ledger/home.ts';
-import { momentMs } from '../ledger/moment.ts';
-import { csvText, tableText } from '../ledger/table.ts';
 import { CALL_VIEW, RUN_VIEW, type View } from '../ledger/views.ts';
-import { jsonText } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { csvText, tableText } from '../terminal/table.ts';
+import { jsonText } from '../terminal/text.ts';
 
 type Options = QueryInput['options'];
 

@@ -9,13 +9,13 @@ import { replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import type { ChainReader, StoreReader } from '@subluminal/plane/ledger';
 import type { RunReplayInput } from '../catalog/observe.ts';
-import type { Outcome } from '../command.ts';
-import type { Io } from '../io.ts';
+import type { Outcome } from '../input/command.ts';
 import { findRun } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, withReader } from '../ledger/home.ts';
-import { loadPolicy } from '../load-policy.ts';
-import { plural } from '../text.ts';
+import { loadPolicy } from '../policy/load-policy.ts';
+import type { Io } from '../terminal/io.ts';
+import { plural } from '../terminal/text.ts';
 import { printReplay } from './policy-replay.ts';
 
 /** What of a run can be replayed, and what of it was pruned. */

@@ -5,15 +5,14 @@ import {
   type RestoreFile,
   type RestoreOptions,
 } from '@subluminal/plane/clients/setup';
-import { asker } from '../adopt/confirm.ts';
 import { forget } from '../adopt/forget.ts';
 import { diffLines, failureOf, printLines, problemParts, tellProblems } from '../adopt/lines.ts';
 import { chosenClient, whereabouts } from '../adopt/wish.ts';
 import type { RestoreInput } from '../catalog/adopt.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { harmless, jsonText, plural } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { asker } from '../terminal/confirm.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 export async function run(input: RestoreInput, io: Io): Promise<Outcome> {
   const wish = await readWish(input);

@@ -3,12 +3,9 @@ import type { Finding } from '@subluminal/core/detect';
 import { type ConfigProblem, ensureHome } from '@subluminal/plane/config';
 import { fingerprintsIn } from '@subluminal/plane/governor';
 import type { ScanInput } from '../catalog/scan.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { loadPolicy } from '../load-policy.ts';
-import { STDIO } from '../read-file.ts';
-import { reportFailure } from '../report-failure.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { STDIO } from '../input/read-file.ts';
+import { loadPolicy } from '../policy/load-policy.ts';
 import { gateVerdict, isHole, type Looking, look } from '../scan/look.ts';
 import {
   doneAbout,
@@ -29,7 +26,9 @@ import {
 import { placesIn, readSource, type Source } from '../scan/source.ts';
 import { readPlace, suppressionsFor, suppressionsYaml } from '../scan/suppressions.ts';
 import { type SurfaceHome, surfaceHome } from '../surface/home.ts';
-import { jsonText } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { reportFailure } from '../terminal/report-failure.ts';
+import { jsonText } from '../terminal/text.ts';
 
 /** A file that could not be read is told; the others are still scanned. */
 type Scanned = Report | (Failure & { readonly name: string });

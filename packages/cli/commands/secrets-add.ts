@@ -1,9 +1,7 @@
 import { failure, isFailure } from '@subluminal/contracts';
 import { addSecret, isSecretName } from '@subluminal/plane/vault';
 import type { SecretsAddInput } from '../catalog/secrets.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import {
   failureOf,
   protectionText,
@@ -12,7 +10,8 @@ import {
   withSecrets,
 } from '../secrets/store.ts';
 import { readValue, warnShort } from '../secrets/value.ts';
-import { harmless, jsonText } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 
 export async function run(input: SecretsAddInput, io: Io): Promise<Outcome> {
   const { name } = input.args;

@@ -1,11 +1,10 @@
 import { failure } from '@subluminal/contracts';
 import { openVault } from '@subluminal/plane/vault';
 import type { SecretsGetInput } from '../catalog/secrets.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { failureOf, type SecretsHome, withSecrets } from '../secrets/store.ts';
-import { harmless, jsonText } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 
 export function run(input: SecretsGetInput, io: Io): Promise<Outcome> {
   return withSecrets(io, (found) => get(input, io, found));

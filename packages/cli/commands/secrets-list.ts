@@ -1,9 +1,6 @@
 import { openVault } from '@subluminal/plane/vault';
 import type { SecretsListInput } from '../catalog/secrets.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { tableText } from '../ledger/table.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import {
   failureOf,
   protectionText,
@@ -11,7 +8,9 @@ import {
   usersOf,
   withSecrets,
 } from '../secrets/store.ts';
-import { harmless, jsonText, plural } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { tableText } from '../terminal/table.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 const COLUMNS = [
   { title: 'name', lengthMax: 64 },

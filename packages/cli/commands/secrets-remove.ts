@@ -1,11 +1,10 @@
 import { failure } from '@subluminal/contracts';
 import { openVault, removeSecret } from '@subluminal/plane/vault';
 import type { SecretsRemoveInput } from '../catalog/secrets.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { failureOf, type SecretsHome, usersOf, withSecrets } from '../secrets/store.ts';
-import { harmless, jsonText } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 
 export function run(input: SecretsRemoveInput, io: Io): Promise<Outcome> {
   return withSecrets(io, (found) => remove(input, io, found));

@@ -19,11 +19,10 @@ import {
 } from '../adopt/lines.ts';
 import { whereabouts } from '../adopt/wish.ts';
 import type { StatusInput } from '../catalog/adopt.ts';
-import { done, type Outcome } from '../command.ts';
 import { ageText } from '../doctor/words.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { harmless, jsonText, plural } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 export async function run({ options }: StatusInput, io: Io): Promise<Outcome> {
   const where = await whereabouts(options.project);

@@ -1,9 +1,7 @@
 import { type Failure, failure, isFailure, parseEventLine } from '@subluminal/contracts';
 import type { StoreReader } from '@subluminal/plane/ledger';
 import type { TailInput } from '../catalog/observe.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { findRun, LAST } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, type LedgerHome, withReader } from '../ledger/home.ts';
@@ -13,6 +11,7 @@ import type { TailFilter } from '../tail/filter.ts';
 import { followOn } from '../tail/follow.ts';
 import { Screen } from '../tail/screen.ts';
 import { type TailWish, wishOf } from '../tail/wish.ts';
+import type { Io } from '../terminal/io.ts';
 
 interface Start extends Beginning {
   readonly filter: TailFilter;

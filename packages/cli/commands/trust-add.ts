@@ -8,13 +8,12 @@ import {
 import { sha256Bytes } from '@subluminal/plane/crypto';
 import { isTrusted, openTrust, trustPolicy } from '@subluminal/plane/policy';
 import type { TrustAddInput } from '../catalog/trust.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { loadPolicy, POLICY_BYTES_MAX, type Policy } from '../load-policy.ts';
-import { readFileBytes } from '../read-file.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { readFileBytes } from '../input/read-file.ts';
+import { loadPolicy, POLICY_BYTES_MAX, type Policy } from '../policy/load-policy.ts';
 import { agrees, cannotAsk } from '../surface/home.ts';
-import { harmless, jsonText } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 import { storeFailure, type TrustPlace, trustPlace, unusedPolicy } from '../trust/place.ts';
 
 export async function run({ args, options }: TrustAddInput, io: Io): Promise<Outcome> {

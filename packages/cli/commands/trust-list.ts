@@ -3,12 +3,11 @@ import { homePaths } from '@subluminal/plane/config';
 import { sha256Bytes } from '@subluminal/plane/crypto';
 import { openTrust, type TrustEntry } from '@subluminal/plane/policy';
 import type { TrustListInput } from '../catalog/trust.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { POLICY_BYTES_MAX } from '../load-policy.ts';
-import { readFileBytes } from '../read-file.ts';
-import { harmless, jsonText } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import { readFileBytes } from '../input/read-file.ts';
+import { POLICY_BYTES_MAX } from '../policy/load-policy.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 import { storeFailure } from '../trust/place.ts';
 
 type State = 'trusted' | 'changed' | 'unreadable';

@@ -1,10 +1,9 @@
 import { isFailure } from '@subluminal/contracts';
 import { revokeTrust } from '@subluminal/plane/policy';
 import type { TrustRevokeInput } from '../catalog/trust.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { harmless, jsonText } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 import { storeFailure, trustPlace } from '../trust/place.ts';
 
 export async function run({ args, options }: TrustRevokeInput, io: Io): Promise<Outcome> {

@@ -2,10 +2,9 @@ import { type Unwrapped, unwrapAll } from '@subluminal/plane/clients/setup';
 import { homePaths } from '@subluminal/plane/config';
 import { problemParts, tellProblems } from '../adopt/lines.ts';
 import type { UnwrapInput } from '../catalog/adopt.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { harmless, jsonText } from '../text.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, jsonText } from '../terminal/text.ts';
 
 export async function run({ options }: UnwrapInput, io: Io): Promise<Outcome> {
   const { env } = process;

@@ -1,10 +1,9 @@
 import { PACK_VERSION } from '@subluminal/contracts';
 import type { VersionInput } from '../catalog/about.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import manifest from '../package.json' with { type: 'json' };
-import { jsonText } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { jsonText } from '../terminal/text.ts';
 
 export async function run({ options }: VersionInput, io: Io): Promise<Outcome> {
   const versions = {

@@ -9,12 +9,11 @@ import {
 } from '@subluminal/plane/clients/wrap';
 import { diffLines, printLines } from '../adopt/lines.ts';
 import type { WrapInput } from '../catalog/run.ts';
-import { done, type Outcome } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { reportFailure } from '../report-failure.ts';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { hostRun, prepareRun } from '../run/host.ts';
-import { harmless } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { reportFailure } from '../terminal/report-failure.ts';
+import { harmless } from '../terminal/text.ts';
 
 const PORT_MAX = 65_535;
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CATALOG } from '../catalog.ts';
-import { choice, createCommand, flag, many, one, text } from '../command.ts';
+import { choice, createCommand, flag, many, one, text } from '../input/command.ts';
 import type { Catalog } from '../program.ts';
 import { bashScript } from './bash.ts';
 import { fishScript } from './fish.ts';

@@ -1,6 +1,6 @@
 // What can be written where, from the data of the commands; the same for every shell.
 import { SHELLS } from '../catalog/about.ts';
-import type { Command, OptionSpec } from '../command.ts';
+import type { Command, OptionSpec } from '../input/command.ts';
 import type { Catalog } from '../program.ts';
 
 export type Value =

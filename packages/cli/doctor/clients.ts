@@ -5,7 +5,7 @@ import type { Adoptions, ServerView, StatusFile } from '@subluminal/plane/client
 import { startCheck } from '../adopt/can-start.ts';
 import { policyFinder } from '../adopt/held-policy.ts';
 import { profileInFile } from '../adopt/wish.ts';
-import { plural, shortened } from '../text.ts';
+import { plural, shortened } from '../terminal/text.ts';
 import { broken, type Check, type Machine, ok, warn } from './check.ts';
 
 const BY_SHIM = 'Run `sub import` to put a shim in front of each of them.';

@@ -1,7 +1,7 @@
 // The ledger's daemon and its socket. Nothing is started: without a daemon, shims start one.
 import { lstatSync } from 'node:fs';
 import { answers, createLedgerClient } from '@subluminal/plane/ingest';
-import { plural } from '../text.ts';
+import { plural } from '../terminal/text.ts';
 import { broken, type Check, ledgerPlaces, ok, warn } from './check.ts';
 import { ageText } from './words.ts';
 

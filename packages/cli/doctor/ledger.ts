@@ -9,7 +9,7 @@ import {
   parseWitness,
   type StoreReader,
 } from '@subluminal/plane/ledger';
-import { plural } from '../text.ts';
+import { plural } from '../terminal/text.ts';
 import { broken, type Check, type Finding, ledgerPlaces, ok, warn } from './check.ts';
 import { sizeText } from './words.ts';
 

@@ -1,7 +1,7 @@
 // What waits for the ledger, and what agents that are gone have left behind.
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { plural } from '../text.ts';
+import { plural } from '../terminal/text.ts';
 import { broken, type Check, type Finding, ok, warn } from './check.ts';
 import { ageText, codeOf, sizeText } from './words.ts';
 

@@ -9,9 +9,9 @@ import {
   type PolicySources,
   policySources,
 } from '@subluminal/plane/policy';
-import { loadPolicy, type Policy, readBundle } from '../load-policy.ts';
-import { SILENT } from '../silent-io.ts';
-import { plural } from '../text.ts';
+import { loadPolicy, type Policy, readBundle } from '../policy/load-policy.ts';
+import { SILENT } from '../terminal/io.ts';
+import { plural } from '../terminal/text.ts';
 import { broken, type Check, type Finding, type Machine, ok, warn } from './check.ts';
 
 export const config: Check = {

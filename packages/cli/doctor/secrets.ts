@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { secretSettings } from '@subluminal/plane/config';
 import { resolveBindings, type SecretBinding, type SecretProblem } from '@subluminal/plane/vault';
-import { plural } from '../text.ts';
+import { plural } from '../terminal/text.ts';
 import { broken, type Check, type Machine, ok, warn } from './check.ts';
 
 interface Bound {

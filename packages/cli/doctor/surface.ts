@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import { formatProblem } from '@subluminal/core/policy';
 import { openPins } from '@subluminal/plane/surface';
-import { SILENT } from '../silent-io.ts';
 import { checkFile } from '../surface/check-file.ts';
-import { plural } from '../text.ts';
+import { SILENT } from '../terminal/io.ts';
+import { plural } from '../terminal/text.ts';
 import { broken, type Check, ok, warn } from './check.ts';
 import { codeOf } from './words.ts';
 

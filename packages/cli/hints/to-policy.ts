@@ -17,10 +17,10 @@ import {
 } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import { FLAGS, type RunRow } from '@subluminal/plane/ledger';
-import type { Io } from '../io.ts';
-import { readBundle } from '../load-policy.ts';
-import { STDIO } from '../read-file.ts';
-import { replaceFile } from '../write-file.ts';
+import { STDIO } from '../input/read-file.ts';
+import { replaceFile } from '../input/write-file.ts';
+import { readBundle } from '../policy/load-policy.ts';
+import type { Io } from '../terminal/io.ts';
 import type { Hinted } from './find.ts';
 import { insertRule } from './insert.ts';
 import { type NewRule, ruleFor } from './rule.ts';

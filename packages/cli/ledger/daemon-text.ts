@@ -1,7 +1,7 @@
 // What is said of a running daemon.
 import type { LedgerStatus } from '@subluminal/plane/ingest';
 import manifest from '../package.json' with { type: 'json' };
-import { plural } from '../text.ts';
+import { plural } from '../terminal/text.ts';
 
 export function statusText(status: LedgerStatus, isNew: boolean): string {
   const { pid, version, started_at, connections, events_committed, http } = status;

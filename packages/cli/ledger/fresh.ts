@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ensureLedgerd } from '@subluminal/plane/daemon';
 import { answers, createLedgerClient } from '@subluminal/plane/ingest';
-import type { Io } from '../io.ts';
+import type { Io } from '../terminal/io.ts';
 import { type LedgerHome, warn } from './home.ts';
 
 const SYNC_MS = 10_000;

@@ -12,8 +12,8 @@ import {
   withWriter as write,
 } from '@subluminal/plane/daemon';
 import type { Ledger, StoreReader } from '@subluminal/plane/ledger';
-import type { Io } from '../io.ts';
-import { harmless } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless } from '../terminal/text.ts';
 
 /** Where the ledger is, by the configuration. Nothing is opened or made. */
 export async function findLedger(): Promise<LedgerHome | Failure> {

@@ -1,7 +1,7 @@
 // What `sub ledger verify` has found, in words.
 import type { Finding, Prune, VerifyReport } from '@subluminal/plane/ledger';
-import type { Colors } from '../io.ts';
-import { harmless, plural } from '../text.ts';
+import type { Colors } from '../terminal/io.ts';
+import { harmless, plural } from '../terminal/text.ts';
 
 const SHOWN_MAX = 10;
 const PRUNES_SHOWN_MAX = 3;

@@ -1,7 +1,7 @@
 // What is shown of a call and of a run.
 import type { CallRow, RunRow } from '@subluminal/plane/ledger';
-import type { Colors } from '../io.ts';
-import type { Cell, Column } from './table.ts';
+import type { Colors } from '../terminal/io.ts';
+import type { Cell, Column } from '../terminal/table.ts';
 
 export interface View<R> {
   readonly name: string;

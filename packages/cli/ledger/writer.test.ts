@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { findLedger, isHomeFault, runLedgerd } from '@subluminal/plane/daemon';
 import { openSqliteStore } from '@subluminal/plane/ledger';
 import { expect, onTestFinished, test } from 'vitest';
-import { processIo } from '../io.ts';
+import { processIo } from '../terminal/io.ts';
 import { changeLedger } from './writer.ts';
 
 const io = processIo(true);

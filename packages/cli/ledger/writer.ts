@@ -21,7 +21,7 @@ import {
   type TakenCounts,
 } from '@subluminal/plane/ingest';
 import type { Ledger } from '@subluminal/plane/ledger';
-import type { Io } from '../io.ts';
+import type { Io } from '../terminal/io.ts';
 import { type LedgerHome, withWriter } from './home.ts';
 
 export interface LedgerWriter {

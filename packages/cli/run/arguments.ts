@@ -2,7 +2,7 @@
 
 import { type Failure, failure } from '@subluminal/contracts';
 import type { RunInput } from '../catalog/run.ts';
-import { STDIO } from '../read-file.ts';
+import { STDIO } from '../input/read-file.ts';
 
 type Options = RunInput['options'];
 

@@ -1,8 +1,8 @@
 // What `sub run` says at the end, and the exit code it ends with.
 import { constants } from 'node:os';
 import type { AgentEnd, Ended, TracePlace } from '@subluminal/plane/run';
-import { EXIT } from '../exit-codes.ts';
-import { plural } from '../text.ts';
+import { EXIT } from '../input/command.ts';
+import { plural } from '../terminal/text.ts';
 
 /** As a shim ends whose policy has ended the run. */
 const EXIT_STOPPED = 3;

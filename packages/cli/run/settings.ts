@@ -19,9 +19,9 @@ import {
   sourceWarnings,
   untrustedAlone,
 } from '@subluminal/plane/policy';
-import type { Io } from '../io.ts';
-import { reportFailure } from '../report-failure.ts';
-import { harmless } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { reportFailure } from '../terminal/report-failure.ts';
+import { harmless } from '../terminal/text.ts';
 
 export interface Settings {
   readonly config: Config;
@@ -108,7 +108,7 @@ export async function findSnapshot(
   const warnings = sourceWarnings(found);
   if (first === undefined) return { kind: 'none', warnings };
   // Only who has a policy pays for what reads it.
-  const { loadPolicy, loadTightened } = await import('../load-policy.ts');
+  const { loadPolicy, loadTightened } = await import('../policy/load-policy.ts');
   const { profile } = settings.config;
   const options = { io, profile, isRegular: true };
   const loaded = await (second === undefined

@@ -15,7 +15,7 @@ import {
   suppress,
   type Verdict,
 } from '@subluminal/core/detect';
-import type { Policy } from '../load-policy.ts';
+import type { Policy } from '../policy/load-policy.ts';
 
 export type Way = Direction | 'definitions';
 

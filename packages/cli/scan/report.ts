@@ -1,8 +1,8 @@
 // What a scan has to say, for people and for programs. No value is in it.
 import type { Action, Finding, Strictness, Suppression } from '@subluminal/core/detect';
-import type { Colors, Io } from '../io.ts';
-import { tableText } from '../ledger/table.ts';
-import { harmless, plural } from '../text.ts';
+import type { Colors, Io } from '../terminal/io.ts';
+import { tableText } from '../terminal/table.ts';
+import { harmless, plural } from '../terminal/text.ts';
 import { type Gap, isHole } from './look.ts';
 import type { Doings, Judge, Way } from './policy.ts';
 

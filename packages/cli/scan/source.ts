@@ -2,8 +2,8 @@
 
 import { type Failure, isFailure } from '@subluminal/contracts';
 import { canonicalize } from '@subluminal/core/canon';
-import type { Io } from '../io.ts';
-import { readFileBytes } from '../read-file.ts';
+import { readFileBytes } from '../input/read-file.ts';
+import type { Io } from '../terminal/io.ts';
 
 export interface Source {
   readonly kind: 'source';

@@ -1,6 +1,6 @@
 // The person in front of the terminal: what is asked in secret is not shown while it is typed, and
 // whoever says nothing has said no.
-import type { Io } from '../io.ts';
+import type { Io } from '../terminal/io.ts';
 
 export interface Person {
   /** One line that nobody can see. */

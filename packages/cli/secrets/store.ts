@@ -10,9 +10,9 @@ import {
   type VaultFault,
   type VaultOptions,
 } from '@subluminal/plane/vault';
-import type { Outcome } from '../command.ts';
-import type { Io } from '../io.ts';
-import { plural } from '../text.ts';
+import type { Outcome } from '../input/command.ts';
+import type { Io } from '../terminal/io.ts';
+import { plural } from '../terminal/text.ts';
 import { type Person, personAt } from './person.ts';
 
 export interface SecretsHome {

@@ -2,8 +2,8 @@
 
 import { type Failure, failure } from '@subluminal/contracts';
 import { isTooShortToRedact, VALUE_BYTES_MAX } from '@subluminal/plane/vault';
-import type { Io } from '../io.ts';
-import { harmless } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless } from '../terminal/text.ts';
 import type { Person } from './person.ts';
 
 interface Value {

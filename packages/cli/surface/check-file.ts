@@ -5,9 +5,9 @@ import type { Problem } from '@subluminal/core/policy';
 import { compileManifest, type Manifest } from '@subluminal/core/surface';
 import { sha256 } from '@subluminal/plane/crypto';
 import { loadManifest, manifestFileName } from '@subluminal/plane/surface';
-import type { Io } from '../io.ts';
-import { linesOf } from '../load-policy.ts';
-import { readFileBytes } from '../read-file.ts';
+import { readFileBytes } from '../input/read-file.ts';
+import { linesOf } from '../policy/load-policy.ts';
+import type { Io } from '../terminal/io.ts';
 import type { SurfaceHome } from './home.ts';
 
 export interface CheckedFile {

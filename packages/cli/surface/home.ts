@@ -3,8 +3,8 @@ import { type Failure, failure, type Profile } from '@subluminal/contracts';
 import type { PinStore } from '@subluminal/core/surface';
 import { type ConfigProblem, type HomePaths, loadConfig } from '@subluminal/plane/config';
 import { openPins, type PinsProblem } from '@subluminal/plane/surface';
-import { asker } from '../adopt/confirm.ts';
-import type { Io } from '../io.ts';
+import { asker } from '../terminal/confirm.ts';
+import type { Io } from '../terminal/io.ts';
 
 export interface SurfaceHome {
   readonly kind: 'home';

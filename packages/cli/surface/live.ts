@@ -2,11 +2,11 @@
 
 import { type Failure, failure } from '@subluminal/contracts';
 import { probeServer, type Seen } from '@subluminal/plane/probe';
-import { done, type Outcome } from '../command.ts';
-import type { Io } from '../io.ts';
-import { durationMs } from '../ledger/moment.ts';
+import { done, type Outcome } from '../input/command.ts';
+import { durationMs } from '../input/moment.ts';
 import manifest from '../package.json' with { type: 'json' };
-import { harmless } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless } from '../terminal/text.ts';
 
 export interface LookWish {
   readonly server: string;

@@ -1,7 +1,7 @@
 // A manifest in words: what its server may show and do.
 import type { Manifest, Tier } from '@subluminal/core/surface';
-import type { Colors } from '../io.ts';
-import { displayWidth, durationText, harmless, plural, shortened } from '../text.ts';
+import type { Colors } from '../terminal/io.ts';
+import { displayWidth, durationText, harmless, plural, shortened } from '../terminal/text.ts';
 
 interface ToolRow {
   /** As written: a name or a glob. */

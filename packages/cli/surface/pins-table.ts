@@ -1,6 +1,6 @@
 // Pins as a table.
 import type { Pin, ServerPins } from '@subluminal/core/surface';
-import { tableText } from '../ledger/table.ts';
+import { tableText } from '../terminal/table.ts';
 
 export type PinnedServers = readonly (readonly [string, ServerPins])[];
 

@@ -1,6 +1,6 @@
 // Changes of a server for a person to look at. Every text in them is the server's.
-import type { Colors } from '../io.ts';
-import { harmless, shortened } from '../text.ts';
+import type { Colors } from '../terminal/io.ts';
+import { harmless, shortened } from '../terminal/text.ts';
 import {
   areOther,
   type Comparison,

@@ -1,6 +1,6 @@
 // How wide the columns are. Lines are printed as calls end, so a column can only learn from the
 // calls before: it grows with what it has seen, up to a limit, and never shrinks.
-import { displayWidth } from '../text.ts';
+import { displayWidth } from '../terminal/text.ts';
 import { fitted } from './width.ts';
 
 /** Cells per column; 0 leaves the column out. */

@@ -2,7 +2,7 @@ import type { Event } from '@subluminal/contracts';
 import * as fc from 'fast-check';
 import picocolors from 'picocolors';
 import { describe, expect, test } from 'vitest';
-import { displayWidth } from '../text.ts';
+import { displayWidth } from '../terminal/text.ts';
 import { createTailRenderer, type LineOptions } from './lines.ts';
 import {
   blocked,

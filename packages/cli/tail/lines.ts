@@ -1,7 +1,7 @@
 // One line per call, in columns, and one for what happens beside the calls. Used by `sub tail` and
 // by whoever shows a run as it goes.
 import type { Action, ContentOutcome, Event } from '@subluminal/contracts';
-import type { Colors } from '../io.ts';
+import type { Colors } from '../terminal/io.ts';
 import { type Cells, layoutFor, type Seen } from './columns.ts';
 import { lastOf } from './filter.ts';
 import { CallFold, type Folded, type FoldedCall, type FoldedNotice } from './fold.ts';

@@ -1,6 +1,6 @@
 // What happens beside the calls, in words.
 import type { EventOf } from '@subluminal/contracts';
-import { plural } from '../text.ts';
+import { plural } from '../terminal/text.ts';
 import type { Notice } from './fold.ts';
 
 export interface NoticeText {

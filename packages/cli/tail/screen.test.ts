@@ -1,6 +1,6 @@
 import picocolors from 'picocolors';
 import { expect, test } from 'vitest';
-import type { Io, Output } from '../io.ts';
+import type { Io, Output } from '../terminal/io.ts';
 import { blocked, end } from './recorded.test-support.ts';
 import { Screen } from './screen.ts';
 

@@ -1,8 +1,8 @@
 // From events to what stands on the terminal: folded, filtered, and written as fast as it is read.
 import { once } from 'node:events';
 import type { Event } from '@subluminal/contracts';
-import { type Io, knownColumns } from '../io.ts';
-import { harmless } from '../text.ts';
+import { type Io, knownColumns } from '../terminal/io.ts';
+import { harmless } from '../terminal/text.ts';
 import { Backlog } from './backlog.ts';
 import { shownBy, type TailFilter } from './filter.ts';
 import { CallFold, type Folded } from './fold.ts';

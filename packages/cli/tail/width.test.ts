@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { displayWidth } from '../text.ts';
+import { displayWidth } from '../terminal/text.ts';
 import { fitted, padded } from './width.ts';
 
 const anyText = fc.oneof(

@@ -1,6 +1,6 @@
 // Text in a given number of cells of a terminal. Names and reasons come from others: made harmless
 // first, then measured, because an escape is longer than what it stands for.
-import { displayWidth, harmless } from '../text.ts';
+import { displayWidth, harmless } from '../terminal/text.ts';
 
 const CUT = '…';
 /** A base may carry many marks in one cell; more than this is cut off with the cell. */

@@ -2,7 +2,7 @@
 
 import { type Failure, failure } from '@subluminal/contracts';
 import type { TailInput } from '../catalog/observe.ts';
-import { momentMs } from '../ledger/moment.ts';
+import { momentMs } from '../input/moment.ts';
 import type { TailFilter } from './filter.ts';
 
 export interface TailWish {

@@ -2,9 +2,9 @@
 import { realpathSync } from 'node:fs';
 import { homePaths, userHome } from '@subluminal/plane/config';
 import { policySources } from '@subluminal/plane/policy';
-import type { Io } from '../io.ts';
-import { STDIO } from '../read-file.ts';
-import { harmless } from '../text.ts';
+import { STDIO } from '../input/read-file.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless } from '../terminal/text.ts';
 
 /** Says on standard error when this file does not hold here as it stands. */
 export function noteTrust(path: string, io: Io): void {

@@ -1,6 +1,6 @@
 // Asks the person in front of the terminal; whoever says nothing has said no.
 import { type Failure, failure } from '@subluminal/contracts';
-import type { Io } from '../io.ts';
+import type { Io } from './io.ts';
 
 export interface Asker {
   /** Whether the answer is yes. */

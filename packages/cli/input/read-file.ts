@@ -5,7 +5,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { type Failure, failure } from '@subluminal/contracts';
 import { nearest } from '@subluminal/core/policy';
 import { readRegularFile } from '@subluminal/plane/os';
-import type { Io } from './io.ts';
+import type { Io } from '../terminal/io.ts';
 
 export interface FileBytes {
   readonly kind: 'file';

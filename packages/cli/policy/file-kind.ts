@@ -1,7 +1,7 @@
 // What a file seems to be, told before it is read in earnest: a file given in the place of another
 // then gets one clear sentence instead of everything that is wrong with it.
 import { type Failure, failure, isObject } from '@subluminal/contracts';
-import type { FileBytes } from './read-file.ts';
+import type { FileBytes } from '../input/read-file.ts';
 
 type FileKind = 'bundle' | 'snapshot' | 'call' | 'events' | 'key';
 

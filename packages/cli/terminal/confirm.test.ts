@@ -1,8 +1,8 @@
 import { isFailure } from '@subluminal/contracts';
 import picocolors from 'picocolors';
 import { expect, test } from 'vitest';
-import type { Io } from '../io.ts';
 import { asker, type Interrupts } from './confirm.ts';
+import type { Io } from './io.ts';
 
 interface Typed {
   readonly io: Io;

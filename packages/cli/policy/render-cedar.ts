@@ -1,8 +1,8 @@
 // What Cedar policies said of a call, as a person reads it.
 import type { CedarExplanation, CedarPolicy } from '@subluminal/plane/cedar';
+import type { Colors, Output } from '../terminal/io.ts';
+import { harmless, wrapped } from '../terminal/text.ts';
 import { outvotedIn } from './explain-cedar.ts';
-import type { Colors, Output } from './io.ts';
-import { harmless, wrapped } from './text.ts';
 
 const HASH_SHOWN = 19;
 const INDENT = 6;

@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { overwritesInput } from './same-file.ts';
+import { overwritesInput } from './write-file.ts';
 
 let folder = '';
 const at = (name: string) => join(folder, name);

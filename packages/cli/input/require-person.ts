@@ -3,8 +3,8 @@
 import { type Failure, failure } from '@subluminal/contracts';
 import { homePaths } from '@subluminal/plane/config';
 import { personProblem, terminalProblem, thisSystem } from '@subluminal/plane/identity';
+import type { Io } from '../terminal/io.ts';
 import type { Requirement } from './command.ts';
-import type { Io } from './io.ts';
 
 const OUTSIDE = 'Run it in a terminal of your own, outside of the run.';
 const OLDER =

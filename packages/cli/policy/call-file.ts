@@ -12,8 +12,8 @@ import {
 import { argsHash, canonicalize } from '@subluminal/core/canon';
 import type { Call, CallResult, Identity } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
-import { guessed } from './guess.ts';
-import { CLIENTS, ENVS } from './identity-values.ts';
+import { guessed } from '../input/guess.ts';
+import { CLIENTS, ENVS } from '../input/identity-values.ts';
 import { itemTexts, memberText } from './json-parts.ts';
 
 export interface PlannedCall {

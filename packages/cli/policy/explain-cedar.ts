@@ -3,7 +3,7 @@ import { type Decision, type Failure, failure } from '@subluminal/contracts';
 import type { Call, Explanation, Problem, Snapshot } from '@subluminal/core/policy';
 import type { CedarExplanation, CedarPolicy } from '@subluminal/plane/cedar';
 import { loadConfig } from '@subluminal/plane/config';
-import type { Io } from './io.ts';
+import type { Io } from '../terminal/io.ts';
 import { renderProblem } from './render-problem.ts';
 
 export interface CedarGate {

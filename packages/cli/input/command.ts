@@ -1,7 +1,7 @@
 // Commands are data: what a command is called, what it takes and what its exit codes mean. The code
 // behind it is loaded only when the command is chosen.
 import type { Failure } from '@subluminal/contracts';
-import type { Io } from './io.ts';
+import type { Io } from '../terminal/io.ts';
 
 export interface ArgSpec<M extends boolean = boolean> {
   readonly doc: string;
@@ -53,6 +53,16 @@ export interface Input<A extends ArgSpecs = ArgSpecs, O extends OptionSpecs = Op
   readonly args: ArgValues<A>;
   readonly options: OptionValues<O>;
 }
+
+/** What the shell is told. Every command documents which of these it uses. */
+export const EXIT = {
+  fine: 0,
+  findings: 1,
+  usage: 2,
+  internal: 70,
+  /** 128 + SIGPIPE: the reader of the output has gone. */
+  brokenPipe: 141,
+} as const;
 
 interface Done {
   readonly kind: 'done';

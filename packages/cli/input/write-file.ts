@@ -1,8 +1,9 @@
 // Files that are written whole or not at all.
-import { lstat } from 'node:fs/promises';
+import { fstatSync } from 'node:fs';
+import { lstat, realpath, stat } from 'node:fs/promises';
 import { type Failure, failure } from '@subluminal/contracts';
 import { createOutput, replaceOutput } from '@subluminal/plane/os';
-import { errorCode } from './read-file.ts';
+import { errorCode, STDIO } from './read-file.ts';
 
 interface Written {
   readonly kind: 'written';
@@ -78,4 +79,60 @@ export function unwritable(path: string, code: string): Failure {
     default:
       return because(`cannot be written (${code}).`, 'Check the path.');
   }
+}
+
+interface InputFile {
+  readonly path: string;
+  /** What it is to the command: "the bundle", "the key". */
+  readonly role: string;
+}
+
+interface FileLocation {
+  readonly dev: bigint;
+  readonly ino: bigint;
+  readonly path: string;
+}
+
+const STDIN_FD = 0;
+
+/** A failure when the output is one of the inputs, by whatever name, link or redirection. */
+export async function overwritesInput(
+  out: string,
+  inputs: readonly InputFile[],
+): Promise<Failure | undefined> {
+  const target = await locate(out);
+  if (target === undefined) return undefined;
+  for (const { path, role } of inputs) {
+    const location = path === STDIO ? locateStdin() : await locate(path);
+    if (location === undefined || !isSame(location, target)) continue;
+    const also = path === out ? '' : `, which is ${path === STDIO ? 'standard input' : path}`;
+    const message = `--out ${out} would overwrite ${role}${also}.`;
+    return failure('SUB_USAGE', message, 'Name another file; nothing was written.');
+  }
+  return undefined;
+}
+
+/** Where a path leads; undefined when nothing is there, so that nothing can be lost. */
+async function locate(path: string): Promise<FileLocation | undefined> {
+  try {
+    const { dev, ino } = await stat(path, { bigint: true });
+    return { dev, ino, path: await realpath(path) };
+  } catch {
+    return undefined;
+  }
+}
+
+function locateStdin(): FileLocation | undefined {
+  try {
+    const stats = fstatSync(STDIN_FD, { bigint: true });
+    return stats.isFile() ? { dev: stats.dev, ino: stats.ino, path: '' } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Hard links share the inode; some file systems have none, and there the path tells. */
+function isSame(left: FileLocation, right: FileLocation): boolean {
+  if (left.path === right.path) return true;
+  return left.ino !== 0n && left.ino === right.ino && left.dev === right.dev;
 }

@@ -73,3 +73,18 @@ export function processIo(noColorFlag: boolean): Io {
     stdinIsTerminal: stdin.isTTY === true,
   };
 }
+
+const NOWHERE: Output = {
+  write: () => undefined,
+  colors: picocolors.createColors(false),
+  columns: 80,
+  isTerminal: false,
+};
+
+/** For callers that need only the result of a command, not its output. */
+export const SILENT: Io = {
+  out: NOWHERE,
+  err: NOWHERE,
+  stdin: (async function* () {})(),
+  stdinIsTerminal: false,
+};

@@ -1,8 +1,8 @@
 // A problem of a bundle as a person wants to see it: the line an editor can jump to, then the source
 // with a caret under the place.
 import type { Problem } from '@subluminal/core/policy';
-import type { Colors } from './io.ts';
-import { displayWidth, harmless, harmlessAround } from './text.ts';
+import type { Colors } from '../terminal/io.ts';
+import { displayWidth, harmless, harmlessAround } from '../terminal/text.ts';
 
 interface RenderOptions {
   /** The lines of the file; empty when it could not be read as text. */

@@ -1,5 +1,5 @@
 // Rows for people and for spreadsheets. Every cell is hostile text.
-import { displayWidth, harmless, shortened } from '../text.ts';
+import { displayWidth, harmless, shortened } from './text.ts';
 
 export type Cell = string | number | boolean | null;
 

@@ -6,9 +6,16 @@ import {
   sectionLines,
   sectionsOf,
 } from '@subluminal/core/policy';
-import type { Colors, Output } from './io.ts';
+import type { Colors, Output } from '../terminal/io.ts';
+import {
+  displayWidth,
+  durationText,
+  harmless,
+  plural,
+  shortened,
+  wrapped,
+} from '../terminal/text.ts';
 import type { Policy } from './load-policy.ts';
-import { displayWidth, durationText, harmless, plural, shortened, wrapped } from './text.ts';
 
 interface ExplainedCall {
   readonly from: number;

@@ -24,11 +24,11 @@ import {
   withoutTrustedFields,
 } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
+import { type FileBytes, readFileBytes } from '../input/read-file.ts';
+import type { Io } from '../terminal/io.ts';
+import { plural } from '../terminal/text.ts';
 import { notABundle, notAPolicy } from './file-kind.ts';
-import type { Io } from './io.ts';
-import { type FileBytes, readFileBytes } from './read-file.ts';
 import { renderProblem } from './render-problem.ts';
-import { plural } from './text.ts';
 
 export interface Policy {
   readonly kind: 'policy';
