@@ -13,9 +13,8 @@ export interface Failure {
   readonly cause?: unknown;
 }
 
-export function failure(code: SubCode, message: string, fix: string, cause?: unknown): Failure {
-  const known = { kind: 'failure', code, message, fix } as const;
-  return cause === undefined ? known : { ...known, cause };
+export function failure(code: SubCode, message: string, fix: string): Failure {
+  return { kind: 'failure', code, message, fix };
 }
 
 export function isFailure(value: unknown): value is Failure {

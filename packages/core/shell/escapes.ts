@@ -18,6 +18,7 @@ const ESCAPE =
 export function withoutEscapes(text: string): string {
   return text.replace(
     ESCAPE,
+    // oxlint-disable-next-line max-params
     (whole, hex?: string, short?: string, long?: string, octal?: string, control?: string) => {
       const digits = hex ?? short ?? long;
       if (digits !== undefined) return character(Number.parseInt(digits, 16), whole);

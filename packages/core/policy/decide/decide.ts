@@ -51,6 +51,8 @@ interface Evaluation {
  * Decides one call. Touches nothing: the same arguments always give the same outcome, and a
  * caller that does not adopt the returned state has only asked what would happen.
  */
+// The design fixes these four.
+// oxlint-disable-next-line max-params
 export function decide(
   snapshot: Snapshot,
   call: Call,

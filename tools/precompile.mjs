@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ROOT } from '../setup/paths.mjs';
 import { OUT } from './bundle.mjs';
+import { ROOT } from './paths.mjs';
 
 const RUN_MS = 10_000;
 const POLICY = join(ROOT, 'examples', 'policies', 'starter.yaml');

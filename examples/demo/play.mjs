@@ -4,11 +4,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ROOT } from '../setup/paths.mjs';
+import { fileURLToPath } from 'node:url';
 import { withoutColor } from './screen.mjs';
-import { stageEnv } from './stage.mjs';
 import { tellNext, tellStory } from './story.mjs';
+import { stageEnv } from './workspace.mjs';
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SUB = [process.execPath, join(ROOT, 'packages', 'cli', 'bin', 'sub.mjs')];
 const POLICY = join(ROOT, 'examples', 'demo', 'policy.yaml');
 const AGENT = join(ROOT, 'examples', 'demo', 'agent.mjs');

@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { build, transform } from 'esbuild';
-import { ROOT } from '../setup/paths.mjs';
+import { ROOT } from './paths.mjs';
 
 const OUT = join(ROOT, 'packages', 'cli', 'dist');
 /** A shim starts with every server of every agent: its code is small, and apart from all other. */

@@ -1,10 +1,10 @@
 // `npm start`: the product's main job, on an example of its own. `--keep` keeps its files.
 import { parseArgs } from 'node:util';
-import { createCast } from './demo/cast.mjs';
-import { DemoFailed, play } from './demo/demo.mjs';
-import { createScreen } from './demo/screen.mjs';
-import { setStage } from './demo/stage.mjs';
-import { StoryBroken } from './demo/story.mjs';
+import { DemoFailed, play } from './play.mjs';
+import { createCast } from './processes.mjs';
+import { createScreen } from './screen.mjs';
+import { StoryBroken } from './story.mjs';
+import { setStage } from './workspace.mjs';
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
