@@ -1,6 +1,6 @@
 // The canonical hash of raw arguments beside the plain one: SHA-256 over JSON.stringify of the
 // same arguments, parsed beforehand. `npm run bench -- canon`.
-import { argsHash, canonicalize } from '@subluminal/core/canon';
+import { argsHash, canonicalize } from '@subluminal/core/json';
 import { sha256 } from '@subluminal/plane/crypto';
 import { goalLine, type Measurement, measure, readBenchOptions, report, table } from './measure.ts';
 

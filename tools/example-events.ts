@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Decision, eventDecision, eventWriter, type JsonObject } from '@subluminal/contracts';
-import { argsHash } from '@subluminal/core/canon';
+import { argsHash } from '@subluminal/core/json';
 import {
   compileBundle,
   decide,

@@ -1,6 +1,6 @@
 // Two readers, two calls: whatever any common reader would execute was decided as exactly that.
 import { isObject } from '@subluminal/contracts';
-import { argsHash } from '@subluminal/core/canon';
+import { argsHash } from '@subluminal/core/json';
 import type { Guard, Passage } from '@subluminal/core/session';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../runs.ts';

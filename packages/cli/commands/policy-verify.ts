@@ -1,5 +1,5 @@
 import { type Failure, failure, isFailure, type SnapshotDocument } from '@subluminal/contracts';
-import { canonicalize } from '@subluminal/core/canon';
+import { canonicalize } from '@subluminal/core/json';
 import { openSnapshot } from '@subluminal/core/policy';
 import { sha256, verifierFromPems } from '@subluminal/plane/crypto';
 import type { VerifyInput } from '../catalog/policy.ts';

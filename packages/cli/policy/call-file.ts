@@ -9,7 +9,7 @@ import {
   type Mismatch,
   type Shape,
 } from '@subluminal/contracts';
-import { argsHash, canonicalize } from '@subluminal/core/canon';
+import { argsHash, canonicalize } from '@subluminal/core/json';
 import type { Call, CallResult, Identity } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import { guessed } from '../input/guess.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@subluminal/contracts';
-import { canonicalize } from '@subluminal/core/canon';
+import { canonicalize } from '@subluminal/core/json';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { itemTexts, memberText } from './json-parts.ts';

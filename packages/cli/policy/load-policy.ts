@@ -8,7 +8,7 @@ import {
   type Profile,
   type SnapshotDocument,
 } from '@subluminal/contracts';
-import { canonicalize } from '@subluminal/core/canon';
+import { canonicalize } from '@subluminal/core/json';
 import {
   compileBundle,
   compileTightened,

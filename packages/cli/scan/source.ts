@@ -1,7 +1,7 @@
 // What is scanned: JSON where the file is JSON, else text.
 
 import { type Failure, isFailure } from '@subluminal/contracts';
-import { canonicalize } from '@subluminal/core/canon';
+import { canonicalize } from '@subluminal/core/json';
 import { readFileBytes } from '../input/read-file.ts';
 import type { Io } from '../terminal/io.ts';
 

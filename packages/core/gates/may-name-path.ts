@@ -1,7 +1,8 @@
 // A quick look at the bytes of arguments, before they are parsed: whether any name of a file can be in
 // them. It may say yes for nothing, never no for something.
-import { BACKSLASH, COLON, LOWER_N, QUOTE, SPACE } from '../canon/units.ts';
-import { asciiBytes, decodeText } from '../session/peek/text.ts';
+
+import { asciiBytes, decodeText } from '../json/text.ts';
+import { BACKSLASH, COLON, LOWER_N, QUOTE, SPACE } from '../json/units.ts';
 import { COMMAND_KEY, FILE_KEY, foldedKey, isAlwaysProse, LINES } from './named-paths.ts';
 
 /** What the texts behind a key are: opened or run, prose, prose with several lines, or anything. */

@@ -1,9 +1,9 @@
 // Requests that are no tool call and that name something: two readers must not see two of them.
-import { canonicalize } from '../canon/index.ts';
+import { canonicalize } from '../json/index.ts';
+import { memberRange } from '../json/member-ranges.ts';
 import { INVALID_PARAMS } from './answers.ts';
 import { type Context, report, type Step } from './context.ts';
 import { reject } from './malformed.ts';
-import { memberRange } from './peek/member.ts';
 import type { SeenNotification, SeenRequest } from './peek/types.ts';
 
 const NAMING_METHOD = /^(?:prompts\/get|completion\/complete|resources\/.*)$/;

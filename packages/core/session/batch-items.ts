@@ -1,6 +1,7 @@
 // Where the messages of a batch stand in its line.
-import { CLOSE_BRACKET, COMMA, OPEN_BRACE } from '../canon/units.ts';
-import { END, Scan, skipValue } from './peek/scan.ts';
+
+import { END, Scan, skipValue } from '../json/byte-scanner.ts';
+import { CLOSE_BRACKET, COMMA, OPEN_BRACE } from '../json/units.ts';
 import type { InvalidReason, Range } from './peek/types.ts';
 
 export type Items =
@@ -9,7 +10,7 @@ export type Items =
 
 /** Where the messages of a batch stand. The whole array is validated. */
 export function itemsOf(bytes: Uint8Array, itemsMax: number): Items {
-  const scan = new Scan(bytes, { skim: false });
+  const scan = new Scan<InvalidReason>(bytes, { skim: false });
   const items: Range[] = [];
   scan.next();
   scan.at++;

@@ -1,5 +1,5 @@
 // Several messages in one JSON array: only where 2025-03-26 was negotiated, and then one by one.
-import { CLOSE_BRACKET, COMMA } from '../canon/units.ts';
+import { CLOSE_BRACKET, COMMA } from '../json/units.ts';
 import { INVALID_REQUEST } from './answers.ts';
 import { type Items, itemsOf } from './batch-items.ts';
 import { type Context, other, report, type Step, takesBatches } from './context.ts';

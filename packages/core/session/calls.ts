@@ -1,7 +1,7 @@
 // One tool call: read, decided, and handed on to what carries the decision out.
 import type { CallRef, Decision, JsonObject } from '@subluminal/contracts';
-import { argsHash, isCanonicalObject } from '../canon/index.ts';
-import { LOWER_N } from '../canon/units.ts';
+import { argsHash, isCanonicalObject } from '../json/index.ts';
+import { LOWER_N } from '../json/units.ts';
 import { decide } from '../policy/decide/decide.ts';
 import type { Call, Identity } from '../policy/index.ts';
 import {

@@ -1,5 +1,6 @@
 // What a session remembers. Only the functions of this folder change it.
 import type { Decision, Era, EventDecision, PolicyRef } from '@subluminal/contracts';
+import { type Decode, decodeText } from '../json/text.ts';
 import { initialState } from '../policy/decide/state.ts';
 import type { PolicyState, Snapshot } from '../policy/index.ts';
 import type { HeldCall } from './approvals.ts';
@@ -7,7 +8,6 @@ import { failClosedGuard } from './fail-closed-guard.ts';
 import type { Guard, Passage } from './guard.ts';
 import { InputRounds } from './input-rounds.ts';
 import type { LargeMessage } from './large.ts';
-import { type Decode, decodeText } from './peek/text.ts';
 import { OpenRequests } from './pending.ts';
 import {
   type Command,

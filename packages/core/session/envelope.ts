@@ -1,11 +1,11 @@
 // What a message holds beside what the gates look at anyway: its id, its method, and members that
 // stand around the arguments of a call or the params, the result or the error of anything else.
 import { isObject, type JsonObject } from '@subluminal/contracts';
-import { OPEN_BRACE } from '../canon/units.ts';
+import { hasDuplicateKeys } from '../json/duplicate-keys.ts';
+import { type Member, membersAt } from '../json/member-ranges.ts';
+import { OPEN_BRACE } from '../json/units.ts';
 import type { Context } from './context.ts';
-import { hasDuplicateKeys } from './duplicate-keys.ts';
 import type { Envelope } from './guard.ts';
-import { type Member, membersAt } from './peek/member.ts';
 import { TOP_MEMBERS } from './peek/outline-fields.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import { isLabelValue, REQUEST_LABELS } from './peek/request-labels.ts';

@@ -1,8 +1,8 @@
 // What Subluminal says in an answer of its own stands under `subluminal`, in `_meta` of a result and in
 // `data` of an error. A server that writes there would speak in our name.
 import { isObject } from '@subluminal/contracts';
+import { memberRange } from '../json/member-ranges.ts';
 import { type Context, report, type Step } from './context.ts';
-import { memberRange } from './peek/member.ts';
 import { rewritten, spliced } from './rewrite.ts';
 
 const MARK = 'subluminal';

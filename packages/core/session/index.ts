@@ -1,3 +1,5 @@
+export type { Decode } from '../json/text.ts';
+export { itemTextsAt, memberText } from '../json/text-parts.ts';
 export { leanLine } from './events.ts';
 export type { Framed, FrameLimits, LineSplitter } from './frame.ts';
 export { lineSplitter, MAX_MESSAGE_BYTES } from './frame.ts';
@@ -14,10 +16,8 @@ export type {
   SurfaceNotice,
   Way,
 } from './guard.ts';
-export { itemTextsAt, memberText } from './json-parts.ts';
 export type { PeekOptions } from './peek/peek.ts';
 export { peek } from './peek/peek.ts';
-export type { Decode } from './peek/text.ts';
 export type { InvalidReason, MessageId, Range, Seen } from './peek/types.ts';
 export { UNREADABLE } from './refused.ts';
 export type { Session } from './session.ts';

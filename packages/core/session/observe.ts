@@ -1,10 +1,11 @@
 // What the hub must hear of what a server says before the agent does: it keeps track of where values
 // came from.
+
+import { memberRange } from '../json/member-ranges.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import { itemsOf } from './batch-items.ts';
 import { type Context, type Step, takesBatches } from './context.ts';
 import type { Passage } from './guard.ts';
-import { memberRange } from './peek/member.ts';
 import { peek, TOOLS_CALL } from './peek/peek.ts';
 import type { Seen, SeenResponse } from './peek/types.ts';
 import type { Observation } from './types.ts';

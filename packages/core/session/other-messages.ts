@@ -1,12 +1,13 @@
 // Messages that are no call: what the gates want to see of them, and what becomes of them then.
+
+import { hasDuplicateKeys } from '../json/duplicate-keys.ts';
+import { memberRange } from '../json/member-ranges.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, resultLine } from './answers.ts';
 import { mergeNotes } from './content-notes.ts';
 import { type Context, eraOf, other, report, type Step } from './context.ts';
-import { hasDuplicateKeys } from './duplicate-keys.ts';
 import { LazyEnvelope } from './envelope.ts';
 import type { ContentNote, Guard, Passage, Passing, Way } from './guard.ts';
 import { isObserved, isSpeech, isUnheard, UNHEARD } from './observe.ts';
-import { memberRange } from './peek/member.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type {
   MessageId,

@@ -1,5 +1,5 @@
 // A message with one of its values replaced. Everything else stays as it was written, byte by byte.
-import { patchJsonText } from './patch-json-text.ts';
+import { patchJsonText } from '../json/patch-text.ts';
 import type { Range } from './peek/types.ts';
 
 /** The JSON of a value; undefined when it has none. */

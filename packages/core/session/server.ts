@@ -1,5 +1,6 @@
 // What the server sends: answers are matched and recorded, everything else passes as it is.
 import type { CallError } from '@subluminal/contracts';
+import { stringText } from '../json/text.ts';
 import { passRequest } from './agent.ts';
 import { INVALID_REQUEST } from './answers.ts';
 import { governBatch } from './batch.ts';
@@ -16,7 +17,6 @@ import {
   requestOnward,
 } from './other-messages.ts';
 import { peek } from './peek/peek.ts';
-import { stringText } from './peek/text.ts';
 import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
 import type { Open, OpenCall, Pending } from './pending.ts';
 import { fitted, NOT_INSPECTED, type Preview, previewOfBytes } from './preview.ts';

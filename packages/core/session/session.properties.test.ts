@@ -3,11 +3,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { runs } from '../../../test/runs.ts';
+import { memberRange } from '../json/member-ranges.ts';
 import { budget, deny } from '../policy/decide/scenario.test-support.ts';
 import { guardOf } from './guard.test-support.ts';
 import type { Guard } from './guard.ts';
 import { has, parsed, under } from './json.test-support.ts';
-import { memberRange } from './peek/member.ts';
 import { peek } from './peek/peek.ts';
 import {
   answersOf,

@@ -7,10 +7,10 @@ import type {
   Profile,
   Transport,
 } from '@subluminal/contracts';
+import type { Decode } from '../json/text.ts';
 import type { Call, Identity, Outcome, PolicyState, Snapshot } from '../policy/index.ts';
 import type { Sha256 } from '../ports.ts';
 import type { CallLimit, ContentNote, Guard, LimitVerdict } from './guard.ts';
-import type { Decode } from './peek/text.ts';
 import type { InvalidReason } from './peek/types.ts';
 
 export type Side = 'agent' | 'server';

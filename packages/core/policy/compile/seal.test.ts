@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto';
 import type { Bundle, JsonObject, SnapshotFile } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { canonicalize } from '../../canon/index.ts';
+import { canonicalize } from '../../json/index.ts';
 import type { Signer, Verifier } from '../../ports.ts';
 import { decide } from '../decide/decide.ts';
 import {

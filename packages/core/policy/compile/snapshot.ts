@@ -7,7 +7,7 @@ import type {
   Rule,
   SnapshotDocument,
 } from '@subluminal/contracts';
-import { canonicalize } from '../../canon/index.ts';
+import { canonicalize } from '../../json/index.ts';
 import type { Sha256 } from '../../ports.ts';
 import { type Engines, enginesFor } from './engines.ts';
 import { type CompiledMatch, compileMatch } from './match.ts';

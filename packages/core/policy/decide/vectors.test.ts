@@ -12,7 +12,7 @@ import {
 } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { canonicalize } from '../../canon/index.ts';
+import { canonicalize } from '../../json/index.ts';
 import { compileBundle, type Snapshot } from '../compile/snapshot.ts';
 import type { Call, Identity, Outcome } from '../types.ts';
 import { decide, recordResult } from './decide.ts';

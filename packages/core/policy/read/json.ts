@@ -1,5 +1,5 @@
 // Files that are named `.json` are held to JSON: YAML would read more into them than other tools.
-import { type CanonCode, canonicalize, type Failure } from '../../canon/index.ts';
+import { type CanonCode, canonicalize, type InvalidJson } from '../../json/index.ts';
 import type { BundleCode, Fault } from './finding.ts';
 import { quote, shown } from './quote.ts';
 
@@ -37,7 +37,7 @@ export function jsonFault(text: string): Fault | undefined {
 type Words = Partial<Pick<Fault, 'offset' | 'message' | 'fix'>>;
 
 /** What a person may have meant at the place where JSON ends. */
-function syntaxWords(text: string, { offset, message }: Failure): Words {
+function syntaxWords(text: string, { offset, message }: InvalidJson): Words {
   const rest = text.slice(offset, offset + 80);
   const before = text.slice(0, offset).trimEnd();
   if (rest.trim() === '') return cutOff(message);

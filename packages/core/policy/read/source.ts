@@ -1,5 +1,7 @@
 // Bytes or text → a tree with positions, or what keeps it from being one. Never throws, never
 // hangs: what the input may be is bounded before, while and after it is parsed.
+
+import { decodeUtf8 } from '../../json/utf8.ts';
 import type { Problem } from '../problem.ts';
 import { buildTree } from './build.ts';
 import { readDocument } from './document.ts';
@@ -7,7 +9,6 @@ import { type Fault, sorted } from './finding.ts';
 import { isJsonFile, jsonFault } from './json.ts';
 import { indexLines, type PositionAt } from './lines.ts';
 import type { Tree } from './tree.ts';
-import { decodeUtf8 } from './utf8.ts';
 
 export type Source =
   | { readonly file: string; readonly bytes: Uint8Array }

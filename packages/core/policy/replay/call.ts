@@ -1,6 +1,6 @@
 // From a recorded event to a call that can be decided again.
 import { type Event, type EventOf, isObject, type JsonObject } from '@subluminal/contracts';
-import { argsHash } from '../../canon/index.ts';
+import { argsHash } from '../../json/index.ts';
 import type { Sha256 } from '../../ports.ts';
 import type { Call, Identity } from '../types.ts';
 import type { ArgsKnowledge } from './types.ts';

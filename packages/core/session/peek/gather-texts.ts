@@ -1,6 +1,6 @@
 // The texts of a message that is too long to hold, as far as they are short: what a gate may ask for
 // at its end. What is too long is told with its key, and whether it may be a command.
-import { decodeUtf8 } from '../../policy/read/utf8.ts';
+import { decodeUtf8 } from '../../json/utf8.ts';
 import type { GatheredTexts } from '../guard.ts';
 
 const TEXT_BYTES_MAX = 4_096;

@@ -1,6 +1,7 @@
 // Ids of requests: strings, numbers and null; everything else is none.
-import { DOT, LOWER_E, LOWER_N, MINUS, NINE, QUOTE, UPPER_E, ZERO } from '../../canon/units.ts';
-import { decodeText, stringText } from './text.ts';
+
+import { decodeText, stringText } from '../../json/text.ts';
+import { DOT, LOWER_E, LOWER_N, MINUS, NINE, QUOTE, UPPER_E, ZERO } from '../../json/units.ts';
 import type { MessageId } from './types.ts';
 
 /** Longer ids are not kept: whoever sends one is told so. */

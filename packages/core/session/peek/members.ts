@@ -1,4 +1,7 @@
 // The members of an object that we decide on: known keys by number, no key twice.
+
+import { readString, type Scan, skipValue } from '../../json/byte-scanner.ts';
+import { asciiBytes, decodeText, stringText } from '../../json/text.ts';
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -7,10 +10,9 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
-} from '../../canon/units.ts';
+} from '../../json/units.ts';
 import { isFolded, type Place, type PlaceKeys, PROTOCOL } from './protocol-keys.ts';
-import { readString, type Scan, skipValue } from './scan.ts';
-import { asciiBytes, decodeText, stringText } from './text.ts';
+import type { InvalidReason } from './types.ts';
 
 /** An object of a known place in the message, and what to do at the value of each key. */
 export interface Scope<D> {
@@ -18,7 +20,7 @@ export interface Scope<D> {
   readonly words: readonly Uint8Array[];
   readonly texts: readonly string[];
   /** Reads the value; `key` is the place of its key among `words`, or -1. */
-  readonly visit: (scan: Scan, draft: D, key: number) => boolean;
+  readonly visit: (scan: Scan<InvalidReason>, draft: D, key: number) => boolean;
   /** Told when a key comes again. */
   readonly repeated?: ((draft: D, key: number) => void) | undefined;
 }
@@ -37,7 +39,7 @@ export function scopeOf<D>(
 }
 
 /** Reads an object from its opening brace to behind the closing one. */
-export function readMembers<D>(scan: Scan, scope: Scope<D>, draft: D): boolean {
+export function readMembers<D>(scan: Scan<InvalidReason>, scope: Scope<D>, draft: D): boolean {
   let known = 0;
   let others: Set<string> | undefined;
   scan.at++;
@@ -76,7 +78,7 @@ interface Others {
   readonly place: PlaceKeys;
 }
 
-function remember(scan: Scan, { others, place }: Others, start: number): boolean {
+function remember(scan: Scan<InvalidReason>, { others, place }: Others, start: number): boolean {
   if (others.size >= KEYS_MAX) return scan.fail('too_many_keys', start);
   const text = stringText(decodeText(scan.bytes, start, scan.at));
   if (others.has(text)) scan.complain('duplicate_key');
@@ -89,7 +91,7 @@ function remember(scan: Scan, { others, place }: Others, start: number): boolean
  * Reads a value that may be an object of a place, or a list of such: looks for keys that fold to keys of
  * the protocol. Nothing is decided on it here, so keys may stand twice; who decides sees to that.
  */
-export function readInside(scan: Scan, place: Place, depth: number): boolean {
+export function readInside(scan: Scan<InvalidReason>, place: Place, depth: number): boolean {
   const first = scan.bytes[scan.at];
   if (first === OPEN_BRACE) return readPlace(scan, place, depth + 1);
   if (first !== OPEN_BRACKET) return skipValue(scan, depth);
@@ -106,7 +108,7 @@ export function readInside(scan: Scan, place: Place, depth: number): boolean {
   }
 }
 
-function readPlace(scan: Scan, place: Place, depth: number): boolean {
+function readPlace(scan: Scan<InvalidReason>, place: Place, depth: number): boolean {
   const known = PROTOCOL[place];
   scan.at++;
   if (scan.next() === CLOSE_BRACE) return passed(scan);
@@ -129,7 +131,7 @@ function readPlace(scan: Scan, place: Place, depth: number): boolean {
 }
 
 /** The key that was just read. */
-function keyIn(scan: Scan, known: PlaceKeys, start: number): string {
+function keyIn(scan: Scan<InvalidReason>, known: PlaceKeys, start: number): string {
   const { bytes, at, escaped } = scan;
   const index = escaped ? -1 : placeOf(known.words, bytes, { start: start + 1, end: at - 1 });
   const exact = known.keys[index];
@@ -139,7 +141,7 @@ function keyIn(scan: Scan, known: PlaceKeys, start: number): string {
   return text;
 }
 
-function passed(scan: Scan): true {
+function passed(scan: Scan<InvalidReason>): true {
   scan.at++;
   return true;
 }

@@ -1,5 +1,5 @@
 // Which fields of a long message are picked out, and what they mean.
-import { decodeUtf8 } from '../../policy/read/utf8.ts';
+import { decodeUtf8 } from '../../json/utf8.ts';
 import type { Draft } from './draft.ts';
 import { ID_BYTES_MAX, idOf } from './id.ts';
 import { isMethodName } from './method-names.ts';

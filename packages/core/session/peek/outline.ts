@@ -1,5 +1,8 @@
 // The outline of a message that is too long to hold: its parts go by, every byte of them is checked, and
 // what is decided on is picked out. Nothing behind its closing brace may pass before it is judged.
+
+import { MESSAGE_DEPTH_MAX } from '../../json/byte-scanner.ts';
+import { TextFlow } from '../../json/string-stream.ts';
 import {
   CARRIAGE_RETURN,
   CLOSE_BRACE,
@@ -12,15 +15,13 @@ import {
   QUOTE,
   SPACE,
   TAB,
-} from '../../canon/units.ts';
+} from '../../json/units.ts';
 import type { GatheredTexts } from '../guard.ts';
 import { type Draft, emptyDraft, settle } from './draft.ts';
 import { TextGatherer } from './gather-texts.ts';
 import { DECIDED, noteKey, noteObject, noteScalar, WANTED } from './outline-fields.ts';
 import { isFolded, type Place, PROTOCOL } from './protocol-keys.ts';
 import { Scalar } from './scalar.ts';
-import { MESSAGE_DEPTH_MAX } from './scan.ts';
-import { TextFlow } from './text-flow.ts';
 import type { InvalidReason, MessageId, Seen } from './types.ts';
 
 /** What can be told before the end has come. */

@@ -1,14 +1,15 @@
 // Which message a line holds, found without building it.
-import { LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../canon/units.ts';
+
+import { END, readString, Scan, skipValue } from '../../json/byte-scanner.ts';
+import { asciiBytes, decodeText, stringText } from '../../json/text.ts';
+import { LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../json/units.ts';
 import { type Draft, emptyDraft, settle } from './draft.ts';
 import { ID_BYTES_MAX, idOf } from './id.ts';
 import { isWord, readInside, readMembers, scopeOf } from './members.ts';
 import { isMethodName } from './method-names.ts';
 import type { Place } from './protocol-keys.ts';
 import { isLabelValue, REQUEST_LABELS } from './request-labels.ts';
-import { END, readString, Scan, skipValue } from './scan.ts';
-import { asciiBytes, decodeText, stringText } from './text.ts';
-import type { Range, Seen } from './types.ts';
+import type { InvalidReason, Range, Seen } from './types.ts';
 
 export interface PeekOptions {
   /** The bytes are known to be valid UTF-8: long strings are then read faster. */
@@ -167,7 +168,7 @@ const MESSAGE = scopeOf<Draft>('top', ['jsonrpc', 'id', 'method', 'params', 'res
 
 /** Looks at one message: a whole line, with or without its end of line. Never throws. */
 export function peek(bytes: Uint8Array, { skim = false }: PeekOptions = {}): Seen {
-  const scan = new Scan(bytes, { skim });
+  const scan = new Scan<InvalidReason>(bytes, { skim });
   const draft = emptyDraft();
   const first = scan.next();
   if (first === OPEN_BRACKET) return { kind: 'batch' };
@@ -182,7 +183,7 @@ export function peek(bytes: Uint8Array, { skim = false }: PeekOptions = {}): See
   return settle(draft, reason === undefined ? undefined : { reason, offset });
 }
 
-function readVersion(scan: Scan, draft: Draft): boolean {
+function readVersion(scan: Scan<InvalidReason>, draft: Draft): boolean {
   const { bytes, at } = scan;
   if (isWord(JSON_RPC_2, bytes, at)) {
     scan.at += JSON_RPC_2.length;
@@ -192,7 +193,7 @@ function readVersion(scan: Scan, draft: Draft): boolean {
   return text(scan, TEXT_BYTES_MAX, (value) => (draft.version = value === '2.0'));
 }
 
-function readId(scan: Scan, draft: Draft): boolean {
+function readId(scan: Scan<InvalidReason>, draft: Draft): boolean {
   const start = scan.at;
   const read = scan.bytes[start] === QUOTE ? readString(scan) : skipValue(scan, 1);
   if (!read) return false;
@@ -202,7 +203,7 @@ function readId(scan: Scan, draft: Draft): boolean {
   return true;
 }
 
-function readMethod(scan: Scan, draft: Draft): boolean {
+function readMethod(scan: Scan<InvalidReason>, draft: Draft): boolean {
   draft.method = null;
   if (isWord(TOOLS_CALL_WORD, scan.bytes, scan.at)) {
     scan.at += TOOLS_CALL_WORD.length;
@@ -214,7 +215,7 @@ function readMethod(scan: Scan, draft: Draft): boolean {
   });
 }
 
-function readParams(scan: Scan, draft: Draft): boolean {
+function readParams(scan: Scan<InvalidReason>, draft: Draft): boolean {
   const first = scan.bytes[scan.at];
   draft.params = true;
   if (first === OPEN_BRACE) return readMembers(scan, PARAMS, draft);
@@ -223,7 +224,7 @@ function readParams(scan: Scan, draft: Draft): boolean {
   return skipValue(scan, 1);
 }
 
-function readResult(scan: Scan, draft: Draft): boolean {
+function readResult(scan: Scan<InvalidReason>, draft: Draft): boolean {
   const start = scan.at;
   // Though a fault may stand in it, it is an answer: whoever waits for it is told.
   draft.result = { start, end: start };
@@ -234,7 +235,7 @@ function readResult(scan: Scan, draft: Draft): boolean {
 }
 
 /** Reads a string that matters; another value is skipped and leaves its field unset. */
-function text(scan: Scan, bytesMax: number, take: (value: string) => void): boolean {
+function text(scan: Scan<InvalidReason>, bytesMax: number, take: (value: string) => void): boolean {
   const start = scan.at;
   if (scan.bytes[start] !== QUOTE) return skipValue(scan, 3);
   if (!readString(scan)) return false;

@@ -1,7 +1,7 @@
 // The keys of the protocol, by the place where they stand. A key that folds to one of these without
 // being it is one key for us and another for a reader that ignores case, so it is refused.
-import { foldKey } from '../../canon/index.ts';
-import { asciiBytes } from './text.ts';
+import { foldKey } from '../../json/index.ts';
+import { asciiBytes } from '../../json/text.ts';
 
 /** The objects of a message whose keys mean something to the protocol. */
 export type Place =

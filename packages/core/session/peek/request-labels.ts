@@ -1,6 +1,6 @@
 // Members of `_meta` that tell requests apart and say nothing about what is asked for. Clients write
 // them anew into every request, so a retry of a call that a person has approved has other ones.
-import { MINUS, NINE, QUOTE, ZERO } from '../../canon/units.ts';
+import { MINUS, NINE, QUOTE, ZERO } from '../../json/units.ts';
 import type { Range } from './types.ts';
 
 /** A number, or a string of letters and digits that names something. */

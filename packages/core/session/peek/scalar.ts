@@ -10,7 +10,7 @@ import {
   PLUS,
   UPPER_E,
   ZERO,
-} from '../../canon/units.ts';
+} from '../../json/units.ts';
 
 /** How far a scalar has come. */
 type Stage =

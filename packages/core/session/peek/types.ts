@@ -1,10 +1,8 @@
 // What is known of one JSON-RPC message after a look at its bytes.
 
-/** A place in the bytes of a message: from `start` up to, not including, `end`. */
-export interface Range {
-  readonly start: number;
-  readonly end: number;
-}
+import type { JsonReason, Range } from '../../json/byte-scanner.ts';
+
+export type { Range };
 
 /** The id of a request. `json` is its one canonical spelling, so it serves as a key: 1 is not "1". */
 export interface MessageId {
@@ -69,13 +67,10 @@ export interface SeenBatch {
 }
 
 export type InvalidReason =
-  | 'utf8'
-  | 'json'
-  | 'depth'
+  | JsonReason
   | 'duplicate_key'
   | 'folded_key'
   | 'too_many_keys'
-  | 'smuggled'
   | 'version'
   | 'id'
   | 'method'

@@ -1,6 +1,6 @@
 // A manifest as written → one that decides, or everything that is wrong with it.
 import { check } from '@subluminal/contracts';
-import { canonicalize } from '../../canon/index.ts';
+import { canonicalize } from '../../json/index.ts';
 import type { Problem } from '../../policy/problem.ts';
 import { PROBLEMS_MAX } from '../../policy/read/finding.ts';
 import { readSource, type Source } from '../../policy/read/source.ts';

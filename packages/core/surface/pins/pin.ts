@@ -1,6 +1,6 @@
 // A pin: the hash of everything that a server says about one thing, so that no change goes unseen.
 import type { JsonValue } from '@subluminal/contracts';
-import { canonicalize } from '../../canon/index.ts';
+import { canonicalize } from '../../json/index.ts';
 import type { Sha256 } from '../../ports.ts';
 import { isBounded } from '../bounded.ts';
 

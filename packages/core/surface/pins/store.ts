@@ -1,6 +1,6 @@
 // The file pins.json: written by us alone, so whatever is odd in it makes it unreadable.
 import { check, isObject, type Shape } from '@subluminal/contracts';
-import { canonicalize } from '../../canon/index.ts';
+import { canonicalize } from '../../json/index.ts';
 import type { Sha256 } from '../../ports.ts';
 import { isJson, type Pin, type PinStore, pinOf, type ServerPins } from './pin.ts';
 

@@ -6,7 +6,7 @@ import {
   type PolicyRef,
   parseEventLine,
 } from '@subluminal/contracts';
-import { canonicalize } from '@subluminal/core/canon';
+import { canonicalize } from '@subluminal/core/json';
 import { digestOf, hex } from './chain.ts';
 import { OWN_PRODUCER, type PolicyRecord, readPolicy } from './own-events.ts';
 import { withoutNul } from './read-line.ts';

@@ -1,8 +1,8 @@
 // Canonical JSON, contract A §1.9.1: one text for one value, whoever wrote it down.
-import { type Failure, Reader } from './reader.ts';
+import { type InvalidJson, Reader } from './reader.ts';
 import { readDocument } from './scan.ts';
 
-export type Canonical = { readonly ok: true; readonly canonical: string } | Failure;
+export type Canonical = { readonly ok: true; readonly canonical: string } | InvalidJson;
 
 interface CanonicalOptions {
   /** Also refuse two keys of one object that differ only in case: some readers take them for one. */

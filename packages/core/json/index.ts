@@ -3,6 +3,6 @@ export { canonicalize } from './canonicalize.ts';
 export { foldKey } from './fold.ts';
 export type { HashedArgs, NotObject } from './hash.ts';
 export { argsHash, EMPTY_ARGS } from './hash.ts';
-export type { CanonCode, Failure } from './reader.ts';
+export type { CanonCode, InvalidJson } from './reader.ts';
 export { DEPTH_MAX } from './scan.ts';
 export { isCanonicalObject } from './written.ts';

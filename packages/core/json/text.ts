@@ -1,5 +1,5 @@
 // Short texts out of bytes, in a package that has no TextDecoder.
-import { decodeUtf8 } from '../../policy/read/utf8.ts';
+import { decodeUtf8 } from './utf8.ts';
 
 /** Turns valid UTF-8 into text. The outside may supply a faster one. */
 export type Decode = (bytes: Uint8Array, start: number, end: number) => string;

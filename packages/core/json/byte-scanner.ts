@@ -1,6 +1,7 @@
 // One pass over the bytes of a message. It validates JSON and UTF-8 as it goes, and builds nothing.
 
-import { NOTHING_MORE, oddByteAt } from '../../canon/plain.ts';
+import { NOTHING_MORE, oddByteAt } from './plain.ts';
+import { asciiBytes } from './text.ts';
 import {
   BACKSLASH,
   CARRIAGE_RETURN,
@@ -25,10 +26,8 @@ import {
   TAB,
   UPPER_E,
   ZERO,
-} from '../../canon/units.ts';
-import { asciiBytes } from './text.ts';
-import type { InvalidReason } from './types.ts';
-import { sequenceEnd } from './utf8.ts';
+} from './units.ts';
+import { sequenceEnd } from './utf8-sequence.ts';
 
 /** How deep a message may nest; the arguments of a call have a lower limit of their own. */
 export const MESSAGE_DEPTH_MAX = 512;
@@ -48,12 +47,22 @@ const ESCAPED = Uint8Array.from({ length: 128 }, (_, byte) =>
   '"\\/bfnrt'.includes(String.fromCharCode(byte)) ? 1 : 0,
 );
 
+/** A place in bytes: from `start` up to, not including, `end`. */
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What is wrong with bytes that are no JSON, or that two readers may take for different messages. */
+export type JsonReason = 'utf8' | 'json' | 'depth' | 'smuggled';
+
 interface ScanOptions {
   /** The bytes are known to be valid UTF-8. */
   readonly skim: boolean;
 }
 
-export class Scan {
+/** `Reason` is what the caller may find wrong beyond that. */
+export class Scan<Reason extends string = never> {
   readonly bytes: Uint8Array;
   readonly end: number;
   readonly skim: boolean;
@@ -61,7 +70,7 @@ export class Scan {
   /** Whether the string that was read last has an escape in it. */
   escaped = false;
   /** The first thing that was wrong. */
-  reason: InvalidReason | undefined;
+  reason: JsonReason | Reason | undefined;
   offset = 0;
   private view: DataView | undefined;
 
@@ -72,14 +81,14 @@ export class Scan {
   }
 
   /** Notes what is wrong and goes on: the id may still come. */
-  complain(reason: InvalidReason): void {
+  complain(reason: JsonReason | Reason): void {
     if (this.reason !== undefined) return;
     this.reason = reason;
     this.offset = this.at;
   }
 
   /** Notes what is wrong; reading on would be guessing. */
-  fail(reason: InvalidReason, at: number): false {
+  fail(reason: JsonReason | Reason, at: number): false {
     this.at = at;
     this.complain(reason);
     return false;
@@ -125,7 +134,7 @@ export class Scan {
 }
 
 /** Skips one value, from its first byte on. */
-export function skipValue(scan: Scan, depth: number): boolean {
+export function skipValue<R extends string>(scan: Scan<R>, depth: number): boolean {
   const { at, bytes, end } = scan;
   if (at >= end) return scan.fail('json', at);
   const byte = bytes[at] ?? 0;
@@ -147,7 +156,7 @@ export function skipValue(scan: Scan, depth: number): boolean {
   }
 }
 
-function skipObject(scan: Scan, depth: number): boolean {
+function skipObject<R extends string>(scan: Scan<R>, depth: number): boolean {
   if (depth > MESSAGE_DEPTH_MAX) return scan.fail('depth', scan.at);
   scan.at++;
   if (scan.next() === CLOSE_BRACE) return passed(scan);
@@ -165,7 +174,7 @@ function skipObject(scan: Scan, depth: number): boolean {
   }
 }
 
-function skipArray(scan: Scan, depth: number): boolean {
+function skipArray<R extends string>(scan: Scan<R>, depth: number): boolean {
   if (depth > MESSAGE_DEPTH_MAX) return scan.fail('depth', scan.at);
   scan.at++;
   if (scan.next() === CLOSE_BRACKET) return passed(scan);
@@ -179,12 +188,12 @@ function skipArray(scan: Scan, depth: number): boolean {
   }
 }
 
-function passed(scan: Scan): true {
+function passed<R extends string>(scan: Scan<R>): true {
   scan.at++;
   return true;
 }
 
-function skipWord(scan: Scan, word: Uint8Array): boolean {
+function skipWord<R extends string>(scan: Scan<R>, word: Uint8Array): boolean {
   const { bytes, at, end } = scan;
   if (at + word.length > end) return scan.fail('json', at);
   for (let index = 1; index < word.length; index++) {
@@ -195,12 +204,12 @@ function skipWord(scan: Scan, word: Uint8Array): boolean {
 }
 
 /** Skips a string from its opening quote to behind the closing one. */
-function skipString(scan: Scan): boolean {
+function skipString<R extends string>(scan: Scan<R>): boolean {
   return scan.skim ? readString(scan, Math.min(scan.end, scan.at + SKIM_FROM)) : readString(scan);
 }
 
 /** Reads a string, every byte of it up to `readTo`; `scan.escaped` says whether it has an escape. */
-export function readString(scan: Scan, readTo = scan.end): boolean {
+export function readString<R extends string>(scan: Scan<R>, readTo = scan.end): boolean {
   const { bytes, end } = scan;
   let at = scan.at + 1;
   let until = readTo;
@@ -258,7 +267,7 @@ function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= NINE;
 }
 
-function skipNumber(scan: Scan): boolean {
+function skipNumber<R extends string>(scan: Scan<R>): boolean {
   const { bytes } = scan;
   let at = scan.at;
   if (bytes[at] === MINUS) at++;

@@ -7,7 +7,7 @@ export type CanonCode =
   | 'SUB_CANON_DEPTH'
   | 'SUB_CANON_NUMBER';
 
-export interface Failure {
+export interface InvalidJson {
   readonly ok: false;
   readonly code: CanonCode;
   /** Where in the text, in UTF-16 units from 0. */
@@ -26,7 +26,7 @@ export class Reader {
   /** Whether two keys of one object that differ only in case are a fault. */
   readonly foldsKeys: boolean;
   at = 0;
-  failure: Failure | undefined;
+  failure: InvalidJson | undefined;
   /** Whether the string that was read last has an escape in it. */
   escaped = false;
 

@@ -1,7 +1,7 @@
 // args_hash, contract A §1.9.1.
 import type { Sha256 } from '../ports.ts';
 import { canonicalize } from './canonicalize.ts';
-import type { Failure } from './reader.ts';
+import type { InvalidJson } from './reader.ts';
 
 /** What a call without arguments is hashed as. */
 export const EMPTY_ARGS = '{}';
@@ -23,7 +23,7 @@ export interface HashedArgs {
 export function argsHash(
   text: string | undefined,
   sha256: Sha256,
-): HashedArgs | Failure | NotObject {
+): HashedArgs | InvalidJson | NotObject {
   const input = text ?? EMPTY_ARGS;
   const result = canonicalize(input, { foldsKeys: true });
   if (!result.ok) return result;

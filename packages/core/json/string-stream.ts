@@ -1,8 +1,9 @@
 // The inside of a JSON string that goes by in parts: control characters, escapes and UTF-8 are checked,
 // also where a part ends in the middle of them.
-import { BEYOND_ASCII, oddByteAt } from '../../canon/plain.ts';
-import { BACKSLASH, CARRIAGE_RETURN, LOWER_U, QUOTE, SPACE } from '../../canon/units.ts';
-import type { InvalidReason } from './types.ts';
+
+import type { JsonReason } from './byte-scanner.ts';
+import { BEYOND_ASCII, oddByteAt } from './plain.ts';
+import { BACKSLASH, CARRIAGE_RETURN, LOWER_U, QUOTE, SPACE } from './units.ts';
 
 const HEX_DIGITS = 4;
 const SHORT_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -11,7 +12,7 @@ const SHORT_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) =>
 
 export class TextFlow {
   /** The first thing that was wrong in the bytes read last. */
-  fault: InvalidReason | undefined;
+  fault: JsonReason | undefined;
   /** The string has ended; the byte read last was its quote. */
   ended = false;
   /** After a backslash. */
@@ -102,7 +103,7 @@ export class TextFlow {
     this.take(byte);
   }
 
-  private complain(reason: InvalidReason): void {
+  private complain(reason: JsonReason): void {
     this.fault ??= reason;
   }
 }

@@ -1,5 +1,5 @@
 // Keys that stand twice in one object: of these we see the last, and others may see the first.
-import { BACKSLASH } from '../canon/units.ts';
+import { BACKSLASH } from './units.ts';
 
 /** Whether an object of this text has a key twice; `value` is what the text was parsed to. */
 export function hasDuplicateKeys(text: string, value: unknown): boolean {

@@ -1,5 +1,8 @@
 // The parts of a JSON text as they were written: what is parsed and written anew loses the digits of
 // a number that a double cannot hold.
+
+import { stringEnd } from './duplicate-keys.ts';
+import { stringText } from './text.ts';
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -8,9 +11,7 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
-} from '../canon/units.ts';
-import { stringEnd } from './duplicate-keys.ts';
-import { stringText } from './peek/text.ts';
+} from './units.ts';
 
 interface MemberText {
   readonly key: string;

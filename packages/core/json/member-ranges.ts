@@ -1,8 +1,8 @@
 // Where a member of a message stands: found again only for who looks into it.
-import { COLON, COMMA, OPEN_BRACE, QUOTE } from '../../canon/units.ts';
-import { readString, Scan, skipValue } from './scan.ts';
+
+import { type Range, readString, Scan, skipValue } from './byte-scanner.ts';
 import { decodeText, stringText } from './text.ts';
-import type { Range } from './types.ts';
+import { COLON, COMMA, OPEN_BRACE, QUOTE } from './units.ts';
 
 /** The value of a member at the top of a message that has been found valid; undefined without it. */
 export function memberRange(bytes: Uint8Array, name: string): Range | undefined {
