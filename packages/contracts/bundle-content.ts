@@ -10,7 +10,7 @@ import {
   optional,
   required,
   string,
-} from './shape.ts';
+} from './shape/shape.ts';
 
 const CONTENT_ACTION = oneOf('allow', 'tag', 'redact', 'ask', 'block');
 /** A definition travels whole or not at all, and nobody is asked about one. */

@@ -1,5 +1,5 @@
 // What several places of a bundle share.
-import { array, closed, integer, oneOf, optional, required, string } from './shape.ts';
+import { array, closed, integer, oneOf, optional, required, string } from './shape/shape.ts';
 
 const YEAR_MS = 31_536_000_000;
 

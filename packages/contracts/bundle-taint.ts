@@ -1,6 +1,6 @@
 // The `taint` section of a bundle: where content comes from, and what it may reach.
 import { APPROVAL, FULL_APPROVAL, glob } from './bundle-parts.ts';
-import { array, boolean, closed, type Infer, oneOf, optional, required } from './shape.ts';
+import { array, boolean, closed, type Infer, oneOf, optional, required } from './shape/shape.ts';
 
 const TRUST = oneOf('trusted', 'untrusted');
 const ON_TAINT = oneOf('ask', 'block', 'tag');

@@ -2,7 +2,7 @@
 import { CONTENT_SECTION } from './bundle-content.ts';
 import { APPROVAL, duration, names } from './bundle-parts.ts';
 import { TAINT_SECTION } from './bundle-taint.ts';
-import { HINT_KIND, MODE, SEVERITY } from './decision.ts';
+import { HINT_KIND, MODE, SEVERITY } from './decision/decision.ts';
 import {
   array,
   boolean,
@@ -18,7 +18,7 @@ import {
   scalar,
   string,
   variant,
-} from './shape.ts';
+} from './shape/shape.ts';
 
 const COUNT_MAX = 1_000_000_000;
 /** Windows remember one time stamp per counted call, so the count is bounded. */

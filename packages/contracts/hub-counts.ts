@@ -1,6 +1,15 @@
 // What a shim counts for the metrics of its hub.
-import { PROFILE } from './decision.ts';
-import { array, type Infer, integer, oneOf, open, optional, required, string } from './shape.ts';
+import { PROFILE } from './decision/decision.ts';
+import {
+  array,
+  type Infer,
+  integer,
+  oneOf,
+  open,
+  optional,
+  required,
+  string,
+} from './shape/shape.ts';
 
 export const DIRECTION = oneOf('agent_to_server', 'server_to_agent');
 

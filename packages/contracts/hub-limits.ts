@@ -1,5 +1,5 @@
 // The limits of manifests, as a shim asks the hub of its run to count for them.
-import { integer, number, oneOf, open, optional, required, string } from './shape.ts';
+import { integer, number, oneOf, open, optional, required, string } from './shape/shape.ts';
 
 /** A limit of a manifest: so many calls in a time, or a pause between two. */
 export const CALL_LIMIT = open({

@@ -1,5 +1,5 @@
 // What the rules had to say about a call, as the hub tells it.
-import { nullable, number, oneOf, open, required, string } from './shape.ts';
+import { nullable, number, oneOf, open, required, string } from './shape/shape.ts';
 
 /** What one matching rule had to say; see `sub policy explain`. */
 export const TRACE_STEP = open({

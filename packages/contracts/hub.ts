@@ -1,12 +1,12 @@
 // The hub's HTTP API: what a shim asks of the process that all shims of a run share.
-import { DECISION, PROFILE } from './decision.ts';
+import { DECISION, PROFILE } from './decision/decision.ts';
 import { CONTENT_OUTCOME } from './events/call.ts';
 import { CLIENT, ENV, WORKLOAD } from './events/envelope.ts';
 import { COUNTER_SCOPE } from './events/types.ts';
 import { DIRECTION, SHIM_COUNTS } from './hub-counts.ts';
 import { CALL_LIMIT, LIMIT_WAIT } from './hub-limits.ts';
 import { TRACE_STEP } from './hub-trace.ts';
-import { type Parsed, parseAs } from './parse.ts';
+import { type Parsed, parseAs } from './shape/parse.ts';
 import {
   array,
   boolean,
@@ -23,7 +23,7 @@ import {
   record,
   required,
   string,
-} from './shape.ts';
+} from './shape/shape.ts';
 import { SNAPSHOT_FILE } from './snapshot.ts';
 
 /** How a shim waits for its hub before the first message (F-016a). */

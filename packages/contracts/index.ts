@@ -1,4 +1,35 @@
 export type {
+  ApiApproval,
+  ApiApprovals,
+  ApiApprovalsQuery,
+  ApiApprove,
+  ApiDecided,
+  ApiGrant,
+  ApiGrants,
+  ApiGrantsQuery,
+  ApiGrantWish,
+  ApiReject,
+  ApiRevoked,
+} from './api/approval-endpoints.ts';
+export { API_APPROVALS_LIMIT } from './api/approval-endpoints.ts';
+export type {
+  Approval,
+  ApprovalAgent,
+  ApprovalCall,
+  ApprovalEnd,
+  ArgLimit,
+  Grant,
+  GrantArgs,
+  GrantEnd,
+  GrantMatch,
+} from './api/approval-records.ts';
+export {
+  parseApproval,
+  parseApprovalEnd,
+  parseGrant,
+  parseGrantEnd,
+} from './api/approval-records.ts';
+export type {
   ApiCall,
   ApiCallDetail,
   ApiCallsPage,
@@ -20,40 +51,14 @@ export type {
   ApiStatsQuery,
   ApiStreamMessage,
   ApiStreamQuery,
-} from './api.ts';
+} from './api/endpoints.ts';
 export {
   API_ENDPOINTS,
   API_ERROR,
   API_PAGE_LIMIT,
   API_POLICIES_LIMIT,
   API_STREAM_PROTOCOL,
-} from './api.ts';
-export type {
-  ApiApproval,
-  ApiApprovals,
-  ApiApprovalsQuery,
-  ApiApprove,
-  ApiDecided,
-  ApiGrant,
-  ApiGrants,
-  ApiGrantsQuery,
-  ApiGrantWish,
-  ApiReject,
-  ApiRevoked,
-} from './api-approvals.ts';
-export { API_APPROVALS_LIMIT } from './api-approvals.ts';
-export type {
-  Approval,
-  ApprovalAgent,
-  ApprovalCall,
-  ApprovalEnd,
-  ArgLimit,
-  Grant,
-  GrantArgs,
-  GrantEnd,
-  GrantMatch,
-} from './approvals.ts';
-export { parseApproval, parseApprovalEnd, parseGrant, parseGrantEnd } from './approvals.ts';
+} from './api/endpoints.ts';
 export type {
   ArgsMatch,
   Bundle,
@@ -82,8 +87,6 @@ export {
 } from './bundle-content.ts';
 export type { FullTaintSection, TaintSection, TaintSink } from './bundle-taint.ts';
 export { fullTaint, TAINT_DEFAULTS, TAINT_SECTION } from './bundle-taint.ts';
-export type { Mismatch } from './check.ts';
-export { check, describe, isObject } from './check.ts';
 export type {
   Action,
   Decision,
@@ -96,10 +99,16 @@ export type {
   Refusal,
   RefusedAction,
   Severity,
-} from './decision.ts';
-export { DECISION, ERROR_DATA, REFUSAL_CODES } from './decision.ts';
-export type { ErrorEntry, SubCode } from './errors.ts';
-export { ERROR_CODES, errorEntry } from './errors.ts';
+} from './decision/decision.ts';
+export { DECISION, ERROR_DATA, REFUSAL_CODES } from './decision/decision.ts';
+export type { ReasonCode } from './decision/reasons.ts';
+export { REASONS } from './decision/reasons.ts';
+export type { Era, RefusalError, RefusalInput, RefusedCall } from './decision/refusal.ts';
+export { refusal } from './decision/refusal.ts';
+export type { ErrorEntry, SubCode } from './errors/error-table.ts';
+export { ERROR_CODES, errorEntry } from './errors/error-table.ts';
+export type { Failure } from './errors/failure.ts';
+export { failure, isFailure } from './errors/failure.ts';
 export { POLICY_HELD_BACK } from './events/bodies.ts';
 export type {
   CallError,
@@ -122,8 +131,6 @@ export type { Event, EventBody, EventOf, EventType } from './events/types.ts';
 export { EVENT } from './events/types.ts';
 export type { EventWriter } from './events/writer.ts';
 export { eventWriter } from './events/writer.ts';
-export type { Failure } from './failure.ts';
-export { failure, isFailure } from './failure.ts';
 export type {
   EvaluateRequest,
   EvaluateResponse,
@@ -161,14 +168,12 @@ export {
 } from './hub.ts';
 export type { ShimCounts } from './hub-counts.ts';
 export { HUB_DECISIONS, HUB_METHODS, SHIM_COUNTERS } from './hub-counts.ts';
-export type { Parsed } from './parse.ts';
-export { parseAs, parseDecision, parseErrorData } from './parse.ts';
-export type { ReasonCode } from './reasons.ts';
-export { REASONS } from './reasons.ts';
-export type { Era, RefusalError, RefusalInput, RefusedCall } from './refusal.ts';
-export { refusal } from './refusal.ts';
-export type { Infer, JsonObject, JsonValue, ObjectShape, Shape } from './shape.ts';
-export { STRING_LENGTH_MAX } from './shape.ts';
+export type { Mismatch } from './shape/check.ts';
+export { check, describe, isObject } from './shape/check.ts';
+export type { Parsed } from './shape/parse.ts';
+export { parseAs, parseDecision, parseErrorData } from './shape/parse.ts';
+export type { Infer, JsonObject, JsonValue, ObjectShape, Shape } from './shape/shape.ts';
+export { STRING_LENGTH_MAX } from './shape/shape.ts';
+export { PACK_VERSION } from './shape/version.ts';
 export type { SnapshotDocument, SnapshotFile } from './snapshot.ts';
 export { SNAPSHOT_FILE, SNAPSHOT_FORMAT } from './snapshot.ts';
-export { PACK_VERSION } from './version.ts';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { verifies } from '../../test/requirements.ts';
-import { isObject } from './check.ts';
-import { REFUSAL_CODES } from './decision.ts';
+import { REFUSAL_CODES } from './decision/decision.ts';
 import { schemaFiles } from './schema-files.ts';
-import type { JsonValue } from './shape.ts';
-import { PACK_VERSION } from './version.ts';
+import { isObject } from './shape/check.ts';
+import type { JsonValue } from './shape/shape.ts';
+import { PACK_VERSION } from './shape/version.ts';
 
 const PAGE = readFileSync(new URL('../../docs/reference/contracts.md', import.meta.url), 'utf8');
 

@@ -12,7 +12,7 @@ import {
   optional,
   required,
   string,
-} from './shape.ts';
+} from './shape/shape.ts';
 
 /** The format of compiled snapshots; a shim refuses one that it does not know. */
 export const SNAPSHOT_FORMAT = 'subluminal.snapshot.v1';

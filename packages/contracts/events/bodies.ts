@@ -1,7 +1,16 @@
 // What the optional events carry. The pack names these types and leaves their fields open, but
 // for secret_injection; the fields below are ours since 0.2.0.
-import { ACTION } from '../decision.ts';
-import { boolean, closed, integer, oneOf, open, optional, required, string } from '../shape.ts';
+import { ACTION } from '../decision/decision.ts';
+import {
+  boolean,
+  closed,
+  integer,
+  oneOf,
+  open,
+  optional,
+  required,
+  string,
+} from '../shape/shape.ts';
 
 const count = integer({ min: 0 });
 

@@ -8,7 +8,7 @@ import {
   SEVERITY,
   TERMINATE,
   WOULD,
-} from '../decision.ts';
+} from '../decision/decision.ts';
 import {
   array,
   boolean,
@@ -22,7 +22,7 @@ import {
   optional,
   required,
   string,
-} from '../shape.ts';
+} from '../shape/shape.ts';
 
 /** Messages above this are forwarded without being inspected; the default of the pack. */
 export const MAX_INSPECT_BYTES = 1_048_576;

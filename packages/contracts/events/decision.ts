@@ -1,4 +1,4 @@
-import type { Decision, PolicyRef } from '../decision.ts';
+import type { Decision, PolicyRef } from '../decision/decision.ts';
 import type { EventDecision } from './call.ts';
 
 /** Contract C's flat decision in the nesting of contract A. Frozen: it is written many times. */

@@ -1,5 +1,5 @@
 // Who speaks, when and for whom: the part that every event shares.
-import { PROFILE } from '../decision.ts';
+import { PROFILE } from '../decision/decision.ts';
 import {
   closed,
   formatted,
@@ -10,7 +10,7 @@ import {
   record,
   required,
   string,
-} from '../shape.ts';
+} from '../shape/shape.ts';
 
 export const CLIENT = oneOf('claude', 'codex', 'headless', 'custom', 'unknown');
 export const ENV = oneOf('dev', 'ci', 'prod', 'unknown');

@@ -1,5 +1,5 @@
 // What must hold for the body of each event type before it is written.
-import { isLonger } from '../check.ts';
+
 import {
   ACTION,
   APPROVAL_REQUEST,
@@ -8,9 +8,10 @@ import {
   SEVERITY,
   TERMINATE,
   WOULD,
-} from '../decision.ts';
-import { boundedHint } from '../hint.ts';
-import { open, required } from '../shape.ts';
+} from '../decision/decision.ts';
+import { boundedHint } from '../decision/hint.ts';
+import { isLonger } from '../shape/check.ts';
+import { open, required } from '../shape/shape.ts';
 import { SECRET_INJECTION_WRITTEN } from './bodies.ts';
 import {
   CALL_ERROR,

@@ -1,7 +1,7 @@
 // Cheap checks of what changes from event to event. A violation is a bug of the producer: it throws.
-import { check, isLonger, isPlain } from '../check.ts';
-import { FORMATS } from '../formats.ts';
-import { type Shape, STRING_LENGTH_MAX } from '../shape.ts';
+import { check, isLonger, isPlain } from '../shape/check.ts';
+import { FORMATS } from '../shape/formats.ts';
+import { type Shape, STRING_LENGTH_MAX } from '../shape/shape.ts';
 
 /** A producer tried to emit an event that breaks contract A. */
 export class MalformedEvent extends Error {

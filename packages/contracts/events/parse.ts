@@ -1,5 +1,5 @@
 // From a line of the stream to an event, for consumers.
-import { check, isObject, type Mismatch } from '../check.ts';
+import { check, isObject, type Mismatch } from '../shape/check.ts';
 import { EVENT, type Event } from './types.ts';
 
 /** Room for 1 MiB of suggested arguments, however they grow in writing; longer is not read. */

@@ -2,9 +2,9 @@
 // read once, checked, and put in its place. Whatever is out of the ordinary, down to the order of
 // the fields, gives undefined: it goes the long way of guards and JSON.stringify, which also says
 // what is wrong with it.
-import { isPlain } from '../check.ts';
-import { FORMATS } from '../formats.ts';
-import { STRING_LENGTH_MAX } from '../shape.ts';
+import { isPlain } from '../shape/check.ts';
+import { FORMATS } from '../shape/formats.ts';
+import { STRING_LENGTH_MAX } from '../shape/shape.ts';
 import {
   CALL_STATUS,
   CLASS_LENGTH_MAX,

@@ -1,5 +1,5 @@
 // Contract A: every event type, as its envelope and its own fields.
-import { HINT, MODE, POLICY_REF } from '../decision.ts';
+import { HINT, MODE, POLICY_REF } from '../decision/decision.ts';
 import {
   boolean,
   type Fields,
@@ -15,7 +15,7 @@ import {
   required,
   string,
   variant,
-} from '../shape.ts';
+} from '../shape/shape.ts';
 import {
   APPROVAL_STEP,
   BREAKER_TRIP,

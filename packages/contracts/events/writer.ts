@@ -1,7 +1,7 @@
 // From what happened to a line of the stream, for producers.
-import { FORMATS } from '../formats.ts';
-import { STRING_LENGTH_MAX } from '../shape.ts';
-import { PACK_VERSION } from '../version.ts';
+import { FORMATS } from '../shape/formats.ts';
+import { STRING_LENGTH_MAX } from '../shape/shape.ts';
+import { PACK_VERSION } from '../shape/version.ts';
 import { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES } from './call.ts';
 import { PRODUCER, type Producer } from './envelope.ts';
 import { GUARDS, type InspectLimits } from './guard-bodies.ts';

@@ -1,6 +1,6 @@
 // Random values that fit a shape, for property tests.
 import * as fc from 'fast-check';
-import type { ObjectShape, Shape, StringShape } from '../shape.ts';
+import type { ObjectShape, Shape, StringShape } from '../shape/shape.ts';
 
 const TEXT_LENGTH_MAX = 40;
 const ITEMS_MAX = 4;

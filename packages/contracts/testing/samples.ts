@@ -1,6 +1,6 @@
 // Valid values of each contract, and what makes them invalid. Parsers and JSON Schemas read the
 // same table, so that neither can be stricter or laxer than the other.
-import type { JsonValue } from '../shape.ts';
+import type { JsonValue } from '../shape/shape.ts';
 
 export type SchemaName = 'event' | 'bundle' | 'decision' | 'error-data';
 

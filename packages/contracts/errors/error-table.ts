@@ -1,13 +1,13 @@
 // Every error code of the product: what it means, where it comes from, what helps. Data only;
 // docs/reference/errors.md has a section for each, and a test holds the two together.
-import { API_ERRORS } from './errors-api.ts';
-import { APPROVAL_ERRORS } from './errors-approvals.ts';
-import { CLIENT_ERRORS } from './errors-clients.ts';
-import { GUARD_ERRORS } from './errors-guards.ts';
-import { LINT_ERRORS } from './errors-lint.ts';
-import { RUN_ERRORS } from './errors-run.ts';
-import { SECRET_ERRORS } from './errors-secrets.ts';
-import { SURFACE_ERRORS } from './errors-surface.ts';
+import { API_ERRORS } from './api-errors.ts';
+import { APPROVAL_ERRORS } from './approval-errors.ts';
+import { GUARD_ERRORS } from './cedar-errors.ts';
+import { CLIENT_ERRORS } from './client-errors.ts';
+import { LINT_ERRORS } from './lint-errors.ts';
+import { RUN_ERRORS } from './run-errors.ts';
+import { SECRET_ERRORS } from './secret-errors.ts';
+import { SURFACE_ERRORS } from './surface-errors.ts';
 
 export interface ErrorEntry {
   readonly title: string;

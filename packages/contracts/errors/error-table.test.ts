@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ERROR_CODES, errorEntry } from './errors.ts';
-import { REASONS } from './reasons.ts';
+import { REASONS } from '../decision/reasons.ts';
+import { ERROR_CODES, errorEntry } from './error-table.ts';
 
-const PAGE = readFileSync(new URL('../../docs/reference/errors.md', import.meta.url), 'utf8');
+const PAGE = readFileSync(new URL('../../../docs/reference/errors.md', import.meta.url), 'utf8');
 
 /** The sections of the page, by heading. */
 const SECTIONS = new Map(

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { API_ENDPOINTS, type ApiEndpoint } from './api.ts';
+import { API_ENDPOINTS, type ApiEndpoint } from './endpoints.ts';
 
-const PAGE = readFileSync(new URL('../../docs/reference/http-api.md', import.meta.url), 'utf8');
+const PAGE = readFileSync(new URL('../../../docs/reference/http-api.md', import.meta.url), 'utf8');
 const ENDPOINTS: readonly ApiEndpoint[] = Object.values(API_ENDPOINTS);
 
 describe('docs/reference/http-api.md', () => {

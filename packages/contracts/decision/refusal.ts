@@ -1,4 +1,6 @@
 // Contract C on the wire: a refused call as a JSON-RPC error.
+
+import { PACK_VERSION } from '../shape/version.ts';
 import {
   type Decision,
   type ErrorData,
@@ -7,7 +9,6 @@ import {
   type Refusal,
 } from './decision.ts';
 import { boundedHint } from './hint.ts';
-import { PACK_VERSION } from './version.ts';
 
 /** `modern` is MCP 2026-07-28 and later, `legacy` everything before. */
 export type Era = keyof (typeof REFUSAL_CODES)['BLOCK'];

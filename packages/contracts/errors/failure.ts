@@ -1,5 +1,5 @@
 // The one shape of an expected failure, from the layer where it happens to the line that prints it.
-import type { SubCode } from './errors.ts';
+import type { SubCode } from './error-table.ts';
 
 export interface Failure {
   readonly kind: 'failure';

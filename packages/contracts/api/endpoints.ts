@@ -1,6 +1,21 @@
 // The HTTP API of the ledger daemon: what a UI may ask, and what it gets; and how events come in
 // from those who cannot use the socket. Nothing that is recorded can be changed by it; a person may
 // decide by it about calls that wait.
+
+import { ACTION } from '../decision/decision.ts';
+import { CALL_STATUS } from '../events/call.ts';
+import { type Parsed, parseAs } from '../shape/parse.ts';
+import {
+  closed,
+  formatted,
+  type Infer,
+  integer,
+  type ObjectShape,
+  oneOf,
+  optional,
+  required,
+  string,
+} from '../shape/shape.ts';
 import {
   type API_CALL,
   API_CALL_DETAIL,
@@ -20,7 +35,7 @@ import {
   CURSOR_LENGTH_MAX,
   SEQ,
   TIME_MS,
-} from './api-answers.ts';
+} from './answers.ts';
 import {
   API_APPROVAL,
   API_APPROVALS,
@@ -36,21 +51,7 @@ import {
   parseRevoke,
   REJECT_BODY,
   REVOKE_BODY,
-} from './api-approvals.ts';
-import { ACTION } from './decision.ts';
-import { CALL_STATUS } from './events/call.ts';
-import { type Parsed, parseAs } from './parse.ts';
-import {
-  closed,
-  formatted,
-  type Infer,
-  integer,
-  type ObjectShape,
-  oneOf,
-  optional,
-  required,
-  string,
-} from './shape.ts';
+} from './approval-endpoints.ts';
 
 /** What a browser offers as the subprotocol of the stream, beside `bearer.TOKEN`. */
 export const API_STREAM_PROTOCOL = 'subluminal.v1';

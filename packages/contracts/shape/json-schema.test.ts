@@ -3,19 +3,19 @@ import { fileURLToPath } from 'node:url';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runs } from '../../test/runs.ts';
-import { BUNDLE } from './bundle.ts';
+import { runs } from '../../../test/runs.ts';
+import { BUNDLE } from '../bundle.ts';
+import { parseEvent } from '../events/parse.ts';
+import { EVENT } from '../events/types.ts';
+import { HUB_ENDPOINTS } from '../hub.ts';
+import { schemaFiles, schemaText } from '../schema-files.ts';
+import { arbitraryOf } from '../testing/arbitrary.ts';
+import { DAMAGES, damaged, SAMPLES, type SchemaName, sampleOf } from '../testing/samples.ts';
 import { check } from './check.ts';
-import { parseEvent } from './events/parse.ts';
-import { EVENT } from './events/types.ts';
-import { HUB_ENDPOINTS } from './hub.ts';
 import { parseDecision, parseErrorData } from './parse.ts';
-import { schemaFiles, schemaText } from './schema-files.ts';
 import type { Shape } from './shape.ts';
-import { arbitraryOf } from './testing/arbitrary.ts';
-import { DAMAGES, damaged, SAMPLES, type SchemaName, sampleOf } from './testing/samples.ts';
 
-const FOLDER = fileURLToPath(new URL('schemas/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../schemas/', import.meta.url));
 
 const ajv = new Ajv2020({ allErrors: false, strict: true, allowUnionTypes: true });
 const SCHEMAS = schemaFiles();

@@ -1,8 +1,9 @@
 // A person's word about a call: what was asked, how it ended, and what lasts of it. These are the
 // files of `$SUB_HOME/approvals` and `$SUB_HOME/grants`. Closed: nobody but us writes them.
-import { isObject } from './check.ts';
-import { CLIENT, ENV, WORKLOAD } from './events/envelope.ts';
-import { type Parsed, parseAs } from './parse.ts';
+
+import { CLIENT, ENV, WORKLOAD } from '../events/envelope.ts';
+import { isObject } from '../shape/check.ts';
+import { type Parsed, parseAs } from '../shape/parse.ts';
 import {
   array,
   boolean,
@@ -18,7 +19,7 @@ import {
   required,
   string,
   variant,
-} from './shape.ts';
+} from '../shape/shape.ts';
 
 const NAME_LENGTH_MAX = 1_024;
 const NOTE_LENGTH_MAX = 2_000;

@@ -1,6 +1,7 @@
 import { expect, describe as group, it } from 'vitest';
-import { verifies } from '../../test/requirements.ts';
-import { BUNDLE, RULE } from './bundle.ts';
+import { verifies } from '../../../test/requirements.ts';
+import { BUNDLE, RULE } from '../bundle.ts';
+import { damaged, sampleOf } from '../testing/samples.ts';
 import { check, describe } from './check.ts';
 import { FORMATS } from './formats.ts';
 import {
@@ -15,7 +16,6 @@ import {
   scalar,
   string,
 } from './shape.ts';
-import { damaged, sampleOf } from './testing/samples.ts';
 
 function fits(shape: Parameters<typeof check>[0], value: unknown): boolean {
   return check(shape, value).length === 0;

@@ -1,6 +1,6 @@
 // Approvals and grants over the HTTP API of the ledger daemon: what is asked, sent and answered.
-import { APPROVAL, APPROVAL_END, GRANT, GRANT_END } from './approvals.ts';
-import { type Parsed, parseAs } from './parse.ts';
+
+import { type Parsed, parseAs } from '../shape/parse.ts';
 import {
   array,
   boolean,
@@ -16,7 +16,8 @@ import {
   required,
   string,
   variant,
-} from './shape.ts';
+} from '../shape/shape.ts';
+import { APPROVAL, APPROVAL_END, GRANT, GRANT_END } from './approval-records.ts';
 
 /** How many are listed at most, and without being asked. */
 export const API_APPROVALS_LIMIT = { max: 1_000, fallback: 200 } as const;

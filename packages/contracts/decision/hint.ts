@@ -1,4 +1,4 @@
-import { check } from './check.ts';
+import { check } from '../shape/check.ts';
 import { HINT, type Hint } from './decision.ts';
 
 /**

@@ -1,6 +1,7 @@
 // The one way from unknown data to a contract's type.
+
+import { DECISION, type Decision, ERROR_DATA, type ErrorData } from '../decision/decision.ts';
 import { check, type Mismatch } from './check.ts';
-import { DECISION, type Decision, ERROR_DATA, type ErrorData } from './decision.ts';
 import type { Infer, Shape } from './shape.ts';
 
 export type Parsed<T> =

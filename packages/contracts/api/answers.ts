@@ -1,7 +1,7 @@
 // What the HTTP API of the ledger daemon answers, as shapes.
-import { ACTION, POLICY_REF } from './decision.ts';
-import { EVENT_LINE_LENGTH_MAX } from './events/parse.ts';
-import { EVENT } from './events/types.ts';
+import { ACTION, POLICY_REF } from '../decision/decision.ts';
+import { EVENT_LINE_LENGTH_MAX } from '../events/parse.ts';
+import { EVENT } from '../events/types.ts';
 import {
   array,
   boolean,
@@ -14,7 +14,7 @@ import {
   record,
   required,
   string,
-} from './shape.ts';
+} from '../shape/shape.ts';
 
 /** How many rows one page has at most, and without being asked. */
 export const API_PAGE_LIMIT = { max: 1_000, fallback: 50 } as const;

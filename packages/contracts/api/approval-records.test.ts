@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseApproval, parseApprovalEnd, parseGrant, parseGrantEnd } from './approvals.ts';
+import { parseApproval, parseApprovalEnd, parseGrant, parseGrantEnd } from './approval-records.ts';
 
 const HASH = 'a'.repeat(64);
 const AT = '2026-01-31T12:00:00Z';

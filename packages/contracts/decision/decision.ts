@@ -11,7 +11,7 @@ import {
   record,
   required,
   string,
-} from './shape.ts';
+} from '../shape/shape.ts';
 
 export const ACTION = oneOf('ALLOW', 'BLOCK', 'THROTTLE', 'REJECT_WITH_HINT', 'TERMINATE_RUN');
 const REFUSED_ACTION = oneOf('BLOCK', 'THROTTLE', 'REJECT_WITH_HINT', 'TERMINATE_RUN');
