@@ -1,7 +1,7 @@
 // People for the contract tests: they see the queue of a rig, and answer by the built `sub`.
 import { join } from 'node:path';
 import { type Desk, type Entry, isProblem, openDesk } from '@subluminal/plane/approvals';
-import { thisSystem } from '@subluminal/plane/identity';
+import { thisSystem } from '@subluminal/plane/os';
 import type { Ended } from '../e2e/sub.ts';
 import { openTerminal, personSub } from '../person.ts';
 import { bundle } from './messages.ts';

@@ -13,7 +13,7 @@ import {
   type StoreProblem,
 } from '@subluminal/plane/approvals';
 import { homePaths } from '@subluminal/plane/config';
-import { processInfo, thisSystem } from '@subluminal/plane/identity';
+import { processInfo, thisSystem } from '@subluminal/plane/os';
 import type { Io } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
 

@@ -2,7 +2,8 @@
 
 import { type Failure, failure } from '@subluminal/contracts';
 import { homePaths } from '@subluminal/plane/config';
-import { personProblem, terminalProblem, thisSystem } from '@subluminal/plane/identity';
+import { personProblem, terminalProblem } from '@subluminal/plane/identity';
+import { thisSystem } from '@subluminal/plane/os';
 import type { Io } from '../terminal/io.ts';
 import type { Requirement } from './command.ts';
 

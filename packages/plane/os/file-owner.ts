@@ -3,7 +3,8 @@
 import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join, parse, resolve, sep } from 'node:path';
-import { readRegularFile, systemCode } from './read-file.ts';
+import { readRegularFile } from './read-file.ts';
+import { systemCode } from './system-error.ts';
 
 export interface FileProblem {
   /** The file, or the folder above it, that others control. */

@@ -2,6 +2,7 @@
 // never waits and never reads without a bound, whatever is at the path: a pipe, a device, a folder, a
 // file that grows.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { systemCode } from './system-error.ts';
 
 export interface ReadOptions {
   readonly bytesMax: number;
@@ -95,11 +96,4 @@ function wordsOf(code: string): readonly [why: string, fix: string] {
     default:
       return [`cannot be read (${code})`, 'Check the path and its permissions.'];
   }
-}
-
-/** The code of a failed system call; anything else is a defect. */
-export function systemCode(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  if (typeof code !== 'string') throw cause;
-  return code;
 }

@@ -1,18 +1,11 @@
 // The key of a home folder, `ledger.key`: the ledger, the pins, approvals, grants and trust are signed
 // with it, so that a file that was edited by somebody without the key is not believed.
-import { createPublicKey, randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { createPublicKey } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Signer, Verifier } from '@subluminal/core/ports';
-import { readRegularFile } from '../index.ts';
+import { createPrivateFile, readPrivateFile } from '../private-file.ts';
+import { systemCode } from '../system-error.ts';
 import { createKeyPair, signerFromPem, verifierFromPems } from './keys.ts';
 
 export interface KeyFault {
@@ -41,49 +34,25 @@ const KEY_FILE = 'ledger.key';
 /** Written with the first signature of a ledger. */
 const LEDGER_HEAD = 'ledger.head';
 const KEY_BYTES_MAX = 4_096;
-const PRIVATE_MODE = 0o600;
-const WRITABLE_BY_OTHERS = 0o022;
 
-/** Reads the key. Whoever could have written it can sign: a file that others may write is none. */
+/** Reads the key. A file that others can write is refused: they could sign with a key of theirs. */
 export function readKeyFile(path: string): FoundKey {
-  const read = readRegularFile(path, { bytesMax: KEY_BYTES_MAX, noFollow: true });
+  const read = readPrivateFile(path, { bytesMax: KEY_BYTES_MAX, mayBeRoots: true });
   if (read.kind === 'missing') return { kind: 'missing' };
   if (read.kind === 'unreadable') return unreadable(path, read.why);
-  const { mode, uid } = read.stats;
-  const ownId = process.getuid?.();
-  if (ownId !== undefined && uid !== ownId && uid !== 0) {
-    return unreadable(path, 'belongs to another user');
-  }
-  if (ownId !== undefined && (mode & WRITABLE_BY_OTHERS) !== 0) {
-    return unreadable(path, 'can be written to by others');
-  }
   return keyOf(path, read.bytes.toString('utf8'));
 }
 
-/** The key, made when there is none. Of several that make it at once, all get the same. */
+/** Reads the key, and makes it when there is none. Processes that make it at once all get the same key. */
 export function ensureKeyFile(path: string): KeyFile | KeyFault {
   const found = readKeyFile(path);
   if (found.kind !== 'missing') return found;
-  const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
   try {
-    const fd = openSync(draft, 'wx', PRIVATE_MODE);
-    try {
-      writeFileSync(fd, createKeyPair().privatePem);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    // A link, not a rename: it never replaces the key that another has made meanwhile.
-    linkSync(draft, path);
+    createPrivateFile(path, createKeyPair().privatePem);
   } catch (cause) {
-    const code = systemCode(cause);
-    if (code !== 'EEXIST') {
-      const fix = 'Check the folder and its permissions.';
-      const message = `${path} cannot be written (${code}).`;
-      return { kind: 'fault', code: 'SUB_FILE_WRITE', message, fix };
-    }
-  } finally {
-    rmSync(draft, { force: true });
+    const fix = 'Check the folder and its permissions.';
+    const message = `${path} cannot be written (${systemCode(cause)}).`;
+    return { kind: 'fault', code: 'SUB_FILE_WRITE', message, fix };
   }
   const made = readKeyFile(path);
   return made.kind === 'missing' ? unreadable(path, 'was removed just now') : made;
@@ -153,10 +122,4 @@ function keyForSigning(path: string, home: string): KeyFile | KeyFault {
   const message = `${path} is missing, and the ledger beside it was signed with it.`;
   const fix = 'Put the key back, or move the ledger away.';
   return { kind: 'fault', code: 'SUB_FILE_READ', message, fix };
-}
-
-function systemCode(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  if (typeof code !== 'string' || code.startsWith('ERR_')) throw cause;
-  return code;
 }

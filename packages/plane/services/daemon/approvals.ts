@@ -3,9 +3,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
+import { processInfo, thisSystem } from '../../os/index.ts';
 import type { Desk, Owner } from '../../stores/approvals/index.ts';
 import type { Env } from '../../stores/config/index.ts';
-import { processInfo, thisSystem } from '../../stores/identity/index.ts';
 import type { Ledger } from '../../stores/ledger/index.ts';
 import type { Api, ApiDesk, Callback, Callbacks } from '../api/index.ts';
 import type { IngestServer } from '../ingest/index.ts';

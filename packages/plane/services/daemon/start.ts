@@ -11,7 +11,8 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Config, type Env, type HomePaths, makeFolders } from '../../stores/config/index.ts';
+import { makeFolders } from '../../os/index.ts';
+import type { Config, Env, HomePaths } from '../../stores/config/index.ts';
 import { answers } from '../ingest/index.ts';
 
 export interface StartOptions {

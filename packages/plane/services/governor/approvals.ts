@@ -15,6 +15,7 @@ import type {
 } from '@subluminal/core/session';
 import { visible } from '@subluminal/core/visible';
 import { uuidv7 } from 'uuidv7';
+import { processInfo, thisSystem } from '../../os/index.ts';
 import {
   approves,
   type Desk,
@@ -25,7 +26,6 @@ import {
   type StoreProblem,
   sameCall,
 } from '../../stores/approvals/index.ts';
-import { processInfo, thisSystem } from '../../stores/identity/index.ts';
 import type { LazyApprovalsOptions, LazyApprovalsPeer } from './lazy-approvals.ts';
 
 interface ApprovalsOptions extends LazyApprovalsOptions {

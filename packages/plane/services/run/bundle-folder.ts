@@ -1,8 +1,7 @@
 // The folder of a trace bundle, made before the agent starts: what cannot be kept is told first.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { refuseLink } from '../../os/index.ts';
-import { makeFolders } from '../../stores/config/index.ts';
+import { makeFolders, refuseLink } from '../../os/index.ts';
 import { type Refused, refused } from './options.ts';
 
 export const EVENTS_FILE = 'events.jsonl';

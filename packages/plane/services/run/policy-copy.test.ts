@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sha256 } from '../../os/crypto/index.ts';
-import { agentFileName, processInfo, thisSystem } from '../../stores/identity/index.ts';
-import { pidSpace } from '../../stores/runs/pid-space.ts';
+import { processInfo, thisSystem } from '../../os/index.ts';
+import { agentFileName } from '../../stores/identity/index.ts';
 import { dropStaleCopies } from './policy-copy.ts';
 
 const HOUR_MS = 60 * 60_000;
-const HERE = pidSpace() ?? 'none';
+const HERE = thisSystem().space?.() ?? 'none';
 const NOW_MS = Date.now();
 
 let folder = '';

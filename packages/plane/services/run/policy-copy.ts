@@ -5,13 +5,17 @@ import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Snapshot, sealSnapshot } from '@subluminal/core/policy';
 import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
+import {
+  hasSystemCode,
+  processInfo,
+  type System,
+  thisSystem,
+  writePrivateFile,
+} from '../../os/index.ts';
 import { ensurePrivateFolder } from '../../stores/config/index.ts';
-import { processInfo, type System, thisSystem } from '../../stores/identity/index.ts';
 import { POLICY_COPY_HASH_VAR, POLICY_COPY_VAR } from '../../stores/runs/env-vars.ts';
 import { fileHash } from '../../stores/runs/file-hash.ts';
 import { livingRuns } from '../../stores/runs/living-agents.ts';
-import { pidSpace } from '../../stores/runs/pid-space.ts';
-import { writeWhole } from '../../stores/runs/write-whole.ts';
 import { type Refused, type RunOptions, refused } from './options.ts';
 
 export interface PolicyCopy {
@@ -22,7 +26,7 @@ export interface PolicyCopy {
 
 /** Named after its run, and after the space in which the numbers of processes mean something. */
 const NAME =
-  /^policy-([0-9a-f]{16})-(none|[0-9a-f]{8}-\d{1,20})-[0-9a-f]{8}\.json(\.[0-9a-f-]{36})?$/;
+  /^policy-([0-9a-f]{16})-(none|[0-9a-f]{8}-\d{1,20})-[0-9a-f]{8}\.json(\.[0-9a-f]{12}\.draft)?$/;
 const COPIES_MAX = 500;
 /** One that is being written has no run to be seen yet. */
 const YOUNG_MS = 60_000;
@@ -37,7 +41,7 @@ export function keepPolicy(options: RunOptions, runId: string): PolicyCopy | Ref
   const system = thisSystem();
   const path = join(paths.run, copyName(runId, system));
   try {
-    writeCopy(path, textOf(snapshot, options), system);
+    writeCopy(path, textOf(snapshot, options));
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
     const message = `the policy of the run cannot be kept for its servers: ${path} (${code}).`;
@@ -56,7 +60,7 @@ export function keepPolicy(options: RunOptions, runId: string): PolicyCopy | Ref
 }
 
 function copyName(runId: string, system: System): string {
-  return `policy-${markOf(runId)}-${pidSpace(system) ?? 'none'}-${system.uuid().slice(0, 8)}.json`;
+  return `policy-${markOf(runId)}-${system.space?.() ?? 'none'}-${system.uuid().slice(0, 8)}.json`;
 }
 
 function markOf(runId: string): string {
@@ -64,13 +68,13 @@ function markOf(runId: string): string {
 }
 
 /** The end of another run may have taken the folder away. */
-function writeCopy(path: string, text: string, system: System): void {
+function writeCopy(path: string, text: string): void {
   try {
-    writeWhole(path, text, system.uuid());
+    writePrivateFile(path, text);
   } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')) throw cause;
+    if (!hasSystemCode(cause, 'ENOENT')) throw cause;
     ensurePrivateFolder(join(path, '..'));
-    writeWhole(path, text, system.uuid());
+    writePrivateFile(path, text);
   }
 }
 
@@ -95,7 +99,7 @@ export function dropStaleCopies(
   // Who cannot see processes does not know which runs live.
   if (processInfo(system.pid, system) === undefined) return;
   const living = new Set([...livingRuns(runDir, system)].map(markOf));
-  const here = pidSpace(system) ?? 'none';
+  const here = system.space?.() ?? 'none';
   for (const name of readdirSync(runDir).slice(0, COPIES_MAX)) {
     const [, run = '', space] = NAME.exec(name) ?? [];
     if (space === undefined || (space === here && living.has(run))) continue;

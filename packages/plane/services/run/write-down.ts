@@ -1,8 +1,9 @@
 // Writes the run down for those of its shims that are told nothing, before the agent starts.
 import { rmdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { thisSystem } from '../../os/index.ts';
 import { ensurePrivateFolder } from '../../stores/config/index.ts';
-import { dropStaleFiles, thisSystem } from '../../stores/identity/index.ts';
+import { dropStaleFiles } from '../../stores/identity/index.ts';
 import {
   type AgentFiles,
   agentFiles,

@@ -1,8 +1,8 @@
 // The product's folder, and what is where in it.
-import { lstatSync, mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { type ConfigProblem, systemCode } from './problem.ts';
+import { join, resolve } from 'node:path';
+import { ensurePrivateFolder as ensureFolder } from '../../os/index.ts';
+import type { ConfigProblem } from './problem.ts';
 
 export interface HomePaths {
   readonly home: string;
@@ -55,59 +55,11 @@ function accountHome(): string {
  * is refused: they could put their policy, or their ledger, in place of ours.
  */
 export function ensurePrivateFolder(path: string): ConfigProblem | undefined {
-  try {
-    makeFolders(path);
-    const stats = lstatSync(path);
-    const ownId = process.getuid?.();
-    if (!stats.isDirectory()) {
-      return unsafe(path, 'is not a folder', `Remove ${path}, or set SUB_HOME to another folder.`);
-    }
-    if (ownId !== undefined && stats.uid !== ownId) {
-      return unsafe(path, 'belongs to another user', 'Set SUB_HOME to a folder of your own.');
-    }
-    // On Windows the mode says nothing.
-    if (ownId !== undefined && (stats.mode & 0o022) !== 0) {
-      return unsafe(path, 'can be written to by others', `Run: chmod go-w ${path}`);
-    }
-    return undefined;
-  } catch (cause) {
-    const code = systemCode(cause);
-    const fix = 'Check the path and its permissions, or set SUB_HOME to another folder.';
-    return { code: 'SUB_FILE_WRITE', where: path, message: `cannot be created (${code})`, fix };
-  }
-}
-
-const LEVELS_MAX = 64;
-
-/**
- * Makes the folders that are missing, for their owner alone. One at a time: asked for all at once,
- * Node tries for ever where a file system takes no new folders (/proc).
- */
-export function makeFolders(path: string): void {
-  const missing: string[] = [];
-  let at = path;
-  while (missing.length < LEVELS_MAX && !isThere(at) && dirname(at) !== at) {
-    missing.push(at);
-    at = dirname(at);
-  }
-  for (const folder of missing.toReversed()) makeFolder(folder);
-}
-
-function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-/** Somebody else may have made it just now. */
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (cause) {
-    if (systemCode(cause) !== 'EEXIST') throw cause;
-  }
-}
-
-function unsafe(where: string, message: string, fix: string): ConfigProblem {
-  return { code: 'SUB_HOME_UNSAFE', where, message, fix };
+  const failed = ensureFolder(path);
+  if (failed === undefined) return undefined;
+  const { code, fix } = failed;
+  const message = failed.message.slice(path.length + 1, -1);
+  return { code: code === 'SUB_FILE_WRITE' ? code : 'SUB_HOME_UNSAFE', where: path, message, fix };
 }
 
 /** Checks the home that is there, and makes it if it is not. */

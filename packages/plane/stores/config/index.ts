@@ -3,7 +3,7 @@ export { approvalRefs } from './approvals.ts';
 export type { FindOptions, FoundPolicies, IgnoredPolicy } from './find-policy.ts';
 export { findPolicies, projectFolders, projectOfPolicy } from './find-policy.ts';
 export type { Env, HomePaths } from './home.ts';
-export { ensureHome, ensurePrivateFolder, homePaths, makeFolders, userHome } from './home.ts';
+export { ensureHome, ensurePrivateFolder, homePaths, userHome } from './home.ts';
 export type { LoadOptions, LoadResult, Origin } from './load.ts';
 export { loadConfig } from './load.ts';
 export type { ConfigCode, ConfigProblem } from './problem.ts';

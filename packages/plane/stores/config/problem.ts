@@ -23,13 +23,6 @@ export function formatConfigProblem({ code, where, message, fix }: ConfigProblem
   return `${where}: error: ${message}. ${fix} [${code}]`;
 }
 
-/** The code that the system gives to a failed call. */
-export function systemCode(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  if (typeof code !== 'string') throw cause;
-  return code;
-}
-
 /** A value as it may stand in a message: short, on one line, without control characters. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));

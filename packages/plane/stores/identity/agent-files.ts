@@ -1,10 +1,15 @@
 // The files of a run folder that are named after the process of an agent: who else has its number
 // later has another name. `sub run` and the shims of an agent find each other by them.
 import { existsSync, readdirSync, statSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
-import { readRegularFile } from '../../os/index.ts';
-import { type ProcessInfo, processInfo } from './process-info.ts';
-import type { System } from './system.ts';
+import { dirname, join } from 'node:path';
+import {
+  createPrivateFile,
+  makeFolders,
+  type ProcessInfo,
+  processInfo,
+  readRegularFile,
+  type System,
+} from '../../os/index.ts';
 
 type ProcessName = Pick<ProcessInfo, 'pid' | 'start'>;
 
@@ -53,6 +58,29 @@ export function readAgentFile(path: string): string | undefined {
   if (read.kind === 'missing' && read.code === 'ENOENT') return undefined;
   if (read.kind === 'read') return read.bytes.toString('utf8');
   throw new Error(read.kind === 'missing' ? `it is not there (${read.code})` : `it ${read.why}`);
+}
+
+export interface OnceCreated {
+  readonly text: string;
+  /** Whether it is our text, because we were first. */
+  readonly isOurs: boolean;
+}
+
+/** Makes a file that the first process writes and all others read. Throws the system's error. */
+export function createOnce(path: string, text: string): OnceCreated {
+  const there = readAgentFile(path);
+  if (there !== undefined) return { text: there, isOurs: false };
+  try {
+    makeFolders(dirname(path));
+    if (createPrivateFile(path, text, { isLasting: false }) === 'created') {
+      return { text, isOurs: true };
+    }
+    throw new Error('it was removed just now');
+  } catch (cause) {
+    const winner = readAgentFile(path);
+    if (winner === undefined) throw cause;
+    return { text: winner, isOurs: false };
+  }
 }
 
 /** Removes the files of agents that are gone. */

@@ -1,7 +1,6 @@
 // Which process is the agent: the one that started this shim, whatever it put in between.
 import type { Client } from '@subluminal/contracts';
-import { type ProcessInfo, processInfo } from './process-info.ts';
-import type { System } from './system.ts';
+import { type ProcessInfo, processInfo, type System } from '../../os/index.ts';
 
 export interface AgentProcess {
   readonly process: ProcessInfo;

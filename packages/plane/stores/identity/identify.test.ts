@@ -18,9 +18,9 @@ import { eventWriter, parseEventLine } from '@subluminal/contracts';
 import type { Identity } from '@subluminal/core/policy';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import { type System, thisSystem } from '../../os/index.ts';
 import { bundleProgram } from '../../services/sink/testing/program.ts';
 import { type IdentifyOptions, identify } from './identify.ts';
-import { type System, thisSystem } from './system.ts';
 
 let dir: string;
 beforeEach(() => {

@@ -2,14 +2,14 @@
 
 import { dirname, join } from 'node:path';
 import type { Client, Env as EnvName, Producer, Profile, Workload } from '@subluminal/contracts';
+import { type System, thisSystem } from '../../os/index.ts';
+import { createOnce } from './agent-files.ts';
 import { type AgentProcess, agentProcess } from './agent-process.ts';
 import { type CiJob, ciJob, type Env } from './ci.ts';
-import { createOnce } from './create-once.ts';
 import { pod } from './kubernetes.ts';
 import { type RunId, runIdOf } from './run-id.ts';
 import { withoutServers } from './server-only.ts';
 import { shortText } from './short-text.ts';
-import { type System, thisSystem } from './system.ts';
 
 export interface IdentifyOptions {
   readonly env: Env;
@@ -138,7 +138,7 @@ function principalOf(
 function hostId(path: string, system: System, warn: Warn): string {
   const fresh = system.uuid();
   try {
-    const id = createOnce(path, `${fresh}\n`, system.uuid()).text.trim();
+    const id = createOnce(path, `${fresh}\n`).text.trim();
     if (UUID.test(id)) return id;
     warn(`${path} holds no id of this machine. Remove the file.`);
   } catch (cause) {

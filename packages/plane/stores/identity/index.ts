@@ -8,6 +8,3 @@ export type { Identified, IdentifyOptions } from './identify.ts';
 export { identify } from './identify.ts';
 export type { PersonOptions, PersonProblem } from './person.ts';
 export { personProblem, terminalProblem } from './person.ts';
-export { processInfo } from './process-info.ts';
-export type { System } from './system.ts';
-export { thisSystem } from './system.ts';

@@ -1,8 +1,8 @@
 // Which pod this runs in, as the cluster tells its pods.
 import type { Workload } from '@subluminal/contracts';
+import type { System } from '../../os/index.ts';
 import type { Env } from './ci.ts';
 import { shortText } from './short-text.ts';
-import type { System } from './system.ts';
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 /** Where the downward API is mounted by custom; SUB_K8S_LABELS_FILE names another place. */

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { System } from '../../os/index.ts';
 import { personProblem, terminalProblem } from './person.ts';
-import type { System } from './system.ts';
 
 interface Fake {
   readonly id: number;

@@ -3,11 +3,10 @@
 // (its environment) proves nothing, so the processes above it and its terminal are looked at.
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { type ProcessInfo, processInfo, type System } from '../../os/index.ts';
 import { agentFileName, hasFilesOfElsewhere } from './agent-files.ts';
 import { agentProcess, clientOf, isInit, isInteractiveShell } from './agent-process.ts';
 import type { Env } from './ci.ts';
-import { type ProcessInfo, processInfo } from './process-info.ts';
-import type { System } from './system.ts';
 
 export interface PersonOptions {
   readonly env: Env;

@@ -3,8 +3,10 @@
 // lives: each has a place beside the file, and the last to leave ends the run.
 import { linkSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasSystemCode, processInfo, type System } from '../../os/index.ts';
 import {
   agentFileName,
+  createOnce,
   drop,
   dropStaleFiles,
   hasShims,
@@ -12,9 +14,6 @@ import {
   readAgentFile,
 } from './agent-files.ts';
 import type { AgentProcess } from './agent-process.ts';
-import { createOnce } from './create-once.ts';
-import { processInfo } from './process-info.ts';
-import type { System } from './system.ts';
 
 export interface RunId {
   readonly id: string;
@@ -71,7 +70,7 @@ function takePart(options: RunIdOptions, part: Part): RunId {
     const space = system.space?.();
     writeFileSync(place, `${JSON.stringify({ space })}\n`, { mode: 0o600 });
     const text = `${JSON.stringify({ run_id: fresh, space })}\n`;
-    const once = createOnce(path, text, system.uuid());
+    const once = createOnce(path, text);
     const id = readId(once.text);
     if (id === undefined) {
       drop(place);
@@ -99,7 +98,7 @@ function leaveRun({ runDir, system }: RunIdOptions, part: Part & { readonly id: 
     renameSync(path, taken);
   } catch (cause) {
     // Gone: another one was quicker. Whatever else keeps us from it keeps the others from it, too.
-    return !(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT');
+    return !hasSystemCode(cause, 'ENOENT');
   }
   try {
     // Between the look and the grip somebody may have come in, or begun the next run.

@@ -1,7 +1,8 @@
 // What an entry of a config sets for its server reaches the shim as well, and must not tell it who acts.
+
+import type { System } from '../../os/index.ts';
 import type { AgentProcess } from './agent-process.ts';
 import type { Env } from './ci.ts';
-import type { System } from './system.ts';
 
 interface Around {
   readonly agent: AgentProcess | undefined;

@@ -5,15 +5,13 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import { homeSeal, type Signature } from '../../os/crypto/index.ts';
-import { readRegularFile } from '../../os/index.ts';
-import { takeLock } from '../surface/lock.ts';
 import {
-  dropDrafts,
-  makeFolders,
-  openToOthers,
-  replaceOwn,
+  readPrivateFile,
+  removeDrafts,
   systemCode,
-} from '../surface/own-file.ts';
+  withLock,
+  writePrivateFile,
+} from '../../os/index.ts';
 
 const TRUST_FILE = 'trust.json';
 const FILE_BYTES_MAX = 4_194_304;
@@ -45,11 +43,9 @@ interface TrustProblem {
 /** No file: nothing is trusted. A file that somebody else may have written proves nothing. */
 export function openTrust(home: string): OpenedTrust {
   const path = join(home, TRUST_FILE);
-  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX, noFollow: true });
+  const read = readPrivateFile(path, { bytesMax: FILE_BYTES_MAX, mayBeRoots: true });
   if (read.kind === 'missing') return { ok: true, trusted: [] };
   if (read.kind === 'unreadable') return unusable(path, read.why);
-  const open = openToOthers(read.stats);
-  if (open !== undefined) return unusable(path, open);
   const store = jsonIn(read.bytes);
   const trusted = entriesIn(store);
   if (trusted === undefined) return unusable(path, 'is not as Subluminal wrote it');
@@ -143,19 +139,12 @@ async function changeTrust(
   home: string,
   change: (trusted: readonly TrustEntry[]) => readonly TrustEntry[],
 ): Promise<SavedTrust> {
-  const run = join(home, 'run');
+  const lock = { folder: join(home, 'run'), name: 'trust' };
   try {
-    makeFolders(run);
-    const lock = await takeLock(run);
-    if (lock.kind === 'busy') {
-      const message = `another process (${lock.pid}) is changing what is remembered in ${home}`;
-      return { ok: false, message, fix: 'Wait for it to end, and try again.' };
-    }
-    try {
-      return changeLocked(home, change);
-    } finally {
-      lock.release();
-    }
+    const saved = await withLock(lock, () => changeLocked(home, change));
+    if (!('kind' in saved)) return saved;
+    const message = `another process (${saved.pid}) is changing what is remembered in ${home}`;
+    return { ok: false, message, fix: 'Wait for it to end, and try again.' };
   } catch (cause) {
     const message = `${join(home, TRUST_FILE)} cannot be written (${systemCode(cause)})`;
     return {
@@ -170,7 +159,7 @@ function changeLocked(
   home: string,
   change: (trusted: readonly TrustEntry[]) => readonly TrustEntry[],
 ): SavedTrust {
-  dropDrafts(home, TRUST_FILE);
+  removeDrafts(join(home, TRUST_FILE));
   const opened = openTrust(home);
   if (!opened.ok) return opened;
   const trusted = change(opened.trusted);
@@ -187,7 +176,7 @@ function changeLocked(
   const { keyId: key_id, value } = signed.signature;
   const store = { version: 1, signature: { key_id, value }, trusted };
   const text = `${JSON.stringify(store, null, 2)}\n`;
-  replaceOwn(join(home, TRUST_FILE), text);
+  writePrivateFile(join(home, TRUST_FILE), text);
   return { ok: true, changed: true };
 }
 

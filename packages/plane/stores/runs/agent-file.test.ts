@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { thisSystem } from '../../os/index.ts';
 import { bundleProgram } from '../../services/sink/testing/program.ts';
-import { thisSystem } from '../identity/index.ts';
 import { agentFiles, fallbackRunDir, withAgentFile } from './agent-file.ts';
 
 let folder = '';
@@ -151,7 +151,7 @@ test('is not taken from behind a link', () => {
 test('is there whole or not at all when the disk is full', async () => {
   const program = await bundleProgram(
     folder,
-    `import { agentFiles } from './agent-file.ts';
+    `import { agentFiles } from '../../stores/runs/agent-file.ts';
      const files = agentFiles({ SUB_RUN_ID: 'run-1', SUB_PRINCIPAL: 'x'.repeat(20_000) });
      console.log(JSON.stringify(files.write(process.argv[2], process.pid)));`,
   );

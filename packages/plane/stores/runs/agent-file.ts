@@ -4,23 +4,21 @@
 import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import { homePaths } from '../config/index.ts';
 import {
-  AGENT_FILE_BYTES_MAX,
-  agentFileName,
+  ownerProblem,
   processInfo,
-  readAgentFile,
   type System,
   thisSystem,
-} from '../identity/index.ts';
+  writePrivateFile,
+} from '../../os/index.ts';
+import { homePaths } from '../config/index.ts';
+import { AGENT_FILE_BYTES_MAX, agentFileName, readAgentFile } from '../identity/index.ts';
 import { RUN_ENV_VARS, TOKEN_VAR } from './env-vars.ts';
-import { writeForBoot } from './write-whole.ts';
 
 type Env = { readonly [name: string]: string | undefined };
 
 const TOLD: readonly string[] = [...RUN_ENV_VARS, TOKEN_VAR];
 const ANCESTORS_MAX = 64;
-const WRITABLE_BY_OTHERS = 0o022;
 
 export type Written =
   | { readonly kind: 'written' }
@@ -49,7 +47,7 @@ export function agentFiles(env: Env, system: System = thisSystem()): AgentFiles 
       const path = join(dir, agentFileName(info));
       try {
         // It is named after a process of this boot.
-        writeForBoot(path, text, system.uuid());
+        writePrivateFile(path, text, { isLasting: false });
         paths.add(path);
         return { kind: 'written' };
       } catch (cause) {
@@ -104,9 +102,7 @@ function setIn(env: Env): Env {
 function isPrivate(dir: string): boolean {
   try {
     const stats = lstatSync(dir);
-    const ownId = process.getuid?.();
-    if (!stats.isDirectory()) return false;
-    return ownId === undefined || (stats.uid === ownId && (stats.mode & WRITABLE_BY_OTHERS) === 0);
+    return stats.isDirectory() && ownerProblem(stats) === undefined;
   } catch {
     return false;
   }

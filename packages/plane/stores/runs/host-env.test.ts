@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { processInfo, type System, thisSystem } from '../identity/index.ts';
+import { processInfo, type System, thisSystem } from '../../os/index.ts';
 import { hostEnv } from './host-env.ts';
 
 const TOLD = {

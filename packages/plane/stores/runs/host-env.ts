@@ -1,6 +1,6 @@
 // What the host of a run has said to its agent, from where no file has to be believed: a process
 // keeps the environment that it was started with. Linux alone tells that of others.
-import { processInfo, type System } from '../identity/index.ts';
+import { processInfo, type System } from '../../os/index.ts';
 import { RUN_ENV_VARS, TOKEN_VAR } from './env-vars.ts';
 import { isListening } from './hub-socket.ts';
 

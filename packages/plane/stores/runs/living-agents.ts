@@ -2,7 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import { processInfo, readAgentFile, type System, thisSystem } from '../identity/index.ts';
+import { processInfo, type System, thisSystem } from '../../os/index.ts';
+import { readAgentFile } from '../identity/index.ts';
 
 const NAME = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
 const ENTRIES_MAX = 500;

@@ -1,7 +1,6 @@
 // Whether a shim was started by the agent of a session: its config is there for every client that
 // reads it meanwhile.
-import { processInfo, type System, thisSystem } from '../identity/index.ts';
-import { pidSpace } from './pid-space.ts';
+import { processInfo, type System, thisSystem } from '../../os/index.ts';
 import type { WrapSession } from './wrap-file.ts';
 
 type Env = { readonly [name: string]: string | undefined };
@@ -15,7 +14,7 @@ export function isOfSession(env: Env, session: Live, system: System = thisSystem
   const runId = session.env['SUB_RUN_ID'];
   // A client may hand on what an older run has told it; only the same one says something.
   if (!isClosed || env['SUB_RUN_ID'] === runId) return true;
-  if (owner.space !== undefined && owner.space !== pidSpace(system)) return true;
+  if (owner.space !== undefined && owner.space !== system.space?.()) return true;
   let info = processInfo(system.ppid, system);
   if (info === undefined) return true;
   for (let level = 0; level < ANCESTORS_MAX && info !== undefined; level++) {

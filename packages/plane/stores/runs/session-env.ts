@@ -1,6 +1,7 @@
 // The environment of a shim whose config was rewritten by `sub wrap`.
+
+import { thisSystem } from '../../os/index.ts';
 import { homePaths, SETTINGS } from '../config/index.ts';
-import { thisSystem } from '../identity/index.ts';
 import { fallbackRunDir } from './agent-file.ts';
 import { TOKEN_VAR } from './env-vars.ts';
 import { hostEnv, isHostThere, isSameRun } from './host-env.ts';

@@ -16,12 +16,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { processInfo, thisSystem } from '../identity/index.ts';
+import { type ProcessIdentity, processInfo, thisSystem } from '../../os/index.ts';
 import {
   isWrapId,
   readWrapFile,
   removeWrapFile,
-  type WrapOwner,
   wrapFilePath,
   writeWrapFile,
 } from './wrap-file.ts';
@@ -37,7 +36,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(runDir, { recursive: true, force: true }));
 
-function ownerOf(pid: number): WrapOwner {
+function ownerOf(pid: number): ProcessIdentity {
   const info = processInfo(pid, thisSystem());
   if (info === undefined) throw new Error('the process is gone');
   return { pid, start: info.start };
@@ -151,7 +150,7 @@ describe('a file that says nothing certain', () => {
     chmodSync(put(), mode);
     expect(readWrapFile(runDir, ID)).toMatchObject({
       kind: 'problem',
-      message: saying('not private'),
+      message: saying('wider than 0600'),
     });
   });
 

@@ -3,27 +3,25 @@
 import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import { readRegularFile } from '../../os/index.ts';
-import { AGENT_FILE_BYTES_MAX, processInfo, type System, thisSystem } from '../identity/index.ts';
+import {
+  isProcessAlive,
+  ownerProblem,
+  type ProcessIdentity,
+  readPrivateFile,
+  type System,
+  thisSystem,
+  writePrivateFile,
+} from '../../os/index.ts';
+import { AGENT_FILE_BYTES_MAX } from '../identity/index.ts';
 import { RUN_ENV_VARS, TOKEN_VAR } from './env-vars.ts';
-import { pidSpace } from './pid-space.ts';
-import { writeWhole } from './write-whole.ts';
 
 type Env = { readonly [name: string]: string | undefined };
-
-/** A process, and when it has started: who else has its number later is another one. */
-export interface WrapOwner {
-  readonly pid: number;
-  readonly start: string;
-  /** Where the number means something, if there are several such spaces. */
-  readonly space?: string;
-}
 
 export interface WrapFile {
   readonly id: string;
   /** What the agent is told; only the names that a run tells are kept. `SUB_RUN_ID` and its hub are needed. */
   readonly env: Env;
-  readonly owner: WrapOwner;
+  readonly owner: ProcessIdentity;
   /** Of a hub that listens on TCP. */
   readonly token?: string;
   /** Whether only what the agent has started belongs to the session: a window may be anybody's child. */
@@ -34,7 +32,7 @@ export type WrapSession =
   | {
       readonly kind: 'live';
       readonly env: Env;
-      readonly owner: WrapOwner;
+      readonly owner: ProcessIdentity;
       readonly isClosed: boolean;
     }
   /** There is no such session any more: its file is gone, or its owner is. */
@@ -44,8 +42,6 @@ export type WrapSession =
 
 const WRAP_ID = /^[a-z0-9-]{1,64}$/;
 const START = /^[A-Za-z0-9-]{1,64}$/;
-const OPEN_TO_OTHERS = 0o077;
-const WRITABLE_BY_OTHERS = 0o022;
 
 /** Nothing else gets into a path. */
 export function isWrapId(id: string): boolean {
@@ -64,7 +60,7 @@ export function writeWrapFile(runDir: string, file: WrapFile): string {
   if (Buffer.byteLength(text) > AGENT_FILE_BYTES_MAX) {
     throw new Error('the session has more to tell than a shim reads');
   }
-  writeWhole(path, text, thisSystem().uuid());
+  writePrivateFile(path, text);
   return path;
 }
 
@@ -102,7 +98,7 @@ export function readWrapFile(
     if (text === undefined) return { kind: 'over' };
     const read = readText(text, id);
     if (read === undefined) return problem(damaged(path));
-    return isAlive(read.owner, system) ? { kind: 'live', ...read } : { kind: 'over' };
+    return isProcessAlive(read.owner, system) ? { kind: 'live', ...read } : { kind: 'over' };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return problem(`${path}, which tells of the session, cannot be used (${reason})`);
@@ -125,25 +121,15 @@ function readPrivate(runDir: string, path: string): string | undefined {
   const folder = lstatSync(runDir, { throwIfNoEntry: false });
   if (folder === undefined) return undefined;
   if (!folder.isDirectory()) throw new Error('its folder is none');
-  if (!isOurs(folder, WRITABLE_BY_OTHERS)) throw new Error('others can write to its folder');
-  const read = readRegularFile(path, { bytesMax: AGENT_FILE_BYTES_MAX, noFollow: true });
+  if (ownerProblem(folder) !== undefined) throw new Error('others can write to its folder');
+  const read = readPrivateFile(path, { bytesMax: AGENT_FILE_BYTES_MAX, isSecret: true });
   if (read.kind === 'missing') return undefined;
   if (read.kind === 'unreadable') throw new Error(`it ${read.why}`);
-  if (!isOurs(read.stats, OPEN_TO_OTHERS)) throw new Error('it is not private to you');
   return read.bytes.toString('utf8');
 }
 
-function isOurs(
-  stats: { readonly uid: number; readonly mode: number },
-  forbidden: number,
-): boolean {
-  const ownId = process.getuid?.();
-  // On Windows the mode says nothing.
-  return ownId === undefined || (stats.uid === ownId && (stats.mode & forbidden) === 0);
-}
-
 interface Read {
-  readonly owner: WrapOwner;
+  readonly owner: ProcessIdentity;
   readonly env: Env;
   readonly isClosed: boolean;
 }
@@ -178,16 +164,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** A process that has ended, but was not collected yet, has no command line any more. */
-function isAlive({ pid, start, space }: WrapOwner, system: System): boolean {
-  const here = pidSpace(system);
-  // In another container, on the same boot: only its hub can tell, and a shim asks that anyway.
-  const isElsewhere = space !== undefined && here !== undefined && space !== here;
-  if (isElsewhere && space.slice(0, 8) === here.slice(0, 8)) return true;
-  const info = processInfo(pid, system);
-  return info?.start === start && info.args.join('') !== '';
 }
 
 function damaged(path: string): string {

@@ -11,17 +11,16 @@ import {
   writePins,
 } from '@subluminal/core/surface';
 import { homeSeal } from '../../os/crypto/index.ts';
-import { readRegularFile } from '../../os/index.ts';
-import { sha256 } from './hash.ts';
-import { takeLock } from './lock.ts';
 import {
-  dropDrafts,
   makeFolders,
-  openToOthers,
-  replaceOwn,
+  readPrivateFile,
+  removeDrafts,
   syncFolder,
   systemCode,
-} from './own-file.ts';
+  takeLock,
+  writePrivateFile,
+} from '../../os/index.ts';
+import { sha256 } from './hash.ts';
 import { readSealed, sealedText, signedText } from './sealed-pins.ts';
 
 export type PinsCode = 'SUB_PINS_UNREADABLE' | 'SUB_PINS_BUSY' | 'SUB_FILE_WRITE';
@@ -100,11 +99,9 @@ export function openUntrustedPins(
 /** Undefined when there is no file. */
 function readPinsText(home: string): string | undefined | UnreadablePins {
   const path = join(home, PINS_FILE);
-  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX, noFollow: true });
+  const read = readPrivateFile(path, { bytesMax: FILE_BYTES_MAX, mayBeRoots: true });
   if (read.kind === 'missing') return undefined;
   if (read.kind === 'unreadable') return unreadable(`${path} ${read.why}`);
-  const open = openToOthers(read.stats);
-  if (open !== undefined) return unreadable(`${path} ${open}`);
   const text = decoded(read.bytes);
   return text ?? unreadable(`${path} is not valid UTF-8`);
 }
@@ -162,7 +159,7 @@ function writeSigned(home: string, store: PinStore, before: number): SavedPins {
   }
   const text = sealedText({ revision, signature: signed.signature, body });
   if (Buffer.byteLength(text) > FILE_BYTES_MAX) return tooMany();
-  replaceOwn(join(home, PINS_FILE), text);
+  writePrivateFile(join(home, PINS_FILE), text);
   return { ok: true, store };
 }
 
@@ -203,13 +200,11 @@ function keptAside(path: string, folder: string, nowMs: number): string | null {
 }
 
 async function locked<R>(home: string, work: () => R | PinsProblem): Promise<R | PinsProblem> {
-  const run = join(home, 'run');
   try {
-    makeFolders(run);
-    const lock = await takeLock(run);
-    if (lock.kind === 'busy') return busy(lock.pid);
+    const lock = await takeLock({ folder: join(home, 'run'), name: 'pins' });
+    if (lock.kind === 'held') return busy(lock.pid);
     try {
-      dropDrafts(home, PINS_FILE);
+      removeDrafts(join(home, PINS_FILE));
       return work();
     } finally {
       lock.release();

@@ -1,6 +1,5 @@
 // A secret in a file: only its owner may read or write it, and it is small, whole text.
-import { constants, type Stats } from 'node:fs';
-import { readRegularFile } from '../../os/index.ts';
+import { readPrivateFile } from '../../os/index.ts';
 
 export interface NotFetched {
   readonly ok: false;
@@ -12,39 +11,22 @@ export type Fetched = { readonly ok: true; readonly value: string } | NotFetched
 export type ReadBytes = { readonly ok: true; readonly bytes: Buffer } | NotFetched;
 
 const BYTES_MAX = 65_536;
-const PERMITTED = constants.S_IRUSR | constants.S_IWUSR;
-const MODE_BITS = 0o7777;
 
 export function readSecretFile(path: string): Fetched {
-  const read = readPrivateFile(path, BYTES_MAX);
+  const read = readSecretBytes(path, BYTES_MAX);
   return read.ok ? textOf(path, read.bytes) : read;
 }
 
 /** The bytes of a file that nobody else can read or write. */
-export function readPrivateFile(path: string, bytesMax: number): ReadBytes {
-  const read = readRegularFile(path, { bytesMax, noFollow: true });
+export function readSecretBytes(path: string, bytesMax: number): ReadBytes {
+  const read = readPrivateFile(path, { bytesMax, isSecret: true });
   if (read.kind === 'missing') {
     const fix = 'Write the secret there, with mode 0600.';
     return { ok: false, isMissing: true, message: `${path} does not exist`, fix };
   }
-  if (read.kind === 'unreadable') {
-    const isClosed = read.code === 'EACCES' || read.code === 'EPERM';
-    return unusable(`${path} ${read.why}`, isClosed ? `Run: chmod 600 ${path}` : read.fix);
-  }
-  return faultOf(path, read.stats) ?? { ok: true, bytes: read.bytes };
-}
-
-function faultOf(path: string, stats: Stats): NotFetched | undefined {
-  const ownId = process.getuid?.();
-  if (ownId !== undefined && stats.uid !== ownId) {
-    return unusable(`${path} belongs to another user`, 'Use a file of your own.');
-  }
-  // On Windows the mode says nothing.
-  if (ownId !== undefined && (stats.mode & MODE_BITS & ~PERMITTED) !== 0) {
-    const mode = (stats.mode & MODE_BITS).toString(8).padStart(4, '0');
-    return unusable(`${path} has mode ${mode}, wider than 0600`, `Run: chmod 600 ${path}`);
-  }
-  return undefined;
+  if (read.kind === 'read') return { ok: true, bytes: read.bytes };
+  const isClosed = read.code === 'EACCES' || read.code === 'EPERM';
+  return unusable(`${path} ${read.why}`, isClosed ? `Run: chmod 600 ${path}` : read.fix);
 }
 
 function textOf(path: string, bytes: Buffer): Fetched {

@@ -1,9 +1,9 @@
 // The environment of an entry is that of its shim: whatever tells the shim who acts must not be
 // settable there.
 import { expect, test } from 'vitest';
+import { thisSystem } from '../../../os/index.ts';
 import { ciJob } from '../../../stores/identity/ci.ts';
 import { pod } from '../../../stores/identity/kubernetes.ts';
-import { thisSystem } from '../../../stores/identity/system.ts';
 import { clientOf, type ReadConfig } from '../index.ts';
 
 type Env = { readonly [name: string]: string | undefined };

@@ -1,9 +1,8 @@
 // What adoption works with: one user, one project, and the store of what was changed.
 import { createHash } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
+import { processInfo, type System, thisSystem } from '../../../os/index.ts';
 import { type HomePaths, userHome } from '../../../stores/config/index.ts';
-import { processInfo, type System, thisSystem } from '../../../stores/identity/index.ts';
-import { pidSpace } from '../../../stores/runs/pid-space.ts';
 import type { Place } from '../index.ts';
 import type { Store } from '../store/ports.ts';
 
@@ -40,7 +39,7 @@ export function storeAt({ backups, run }: AdoptPlace['paths']): Store {
       uuid: uuidv7,
       now: () => new Date(),
       pid: process.pid,
-      space: pidSpace(system),
+      space: system.space?.(),
     },
     paths: { backups, run },
   };

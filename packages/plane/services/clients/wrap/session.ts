@@ -1,9 +1,10 @@
 // The configs of an agent while it runs under `sub wrap`: rewritten when the hub is up, put back
 // when the agent and its shims are gone, whatever has ended them.
 
+import type { ProcessIdentity } from '../../../os/index.ts';
 import { ensurePrivateFolder } from '../../../stores/config/index.ts';
 import { fallbackRunDir } from '../../../stores/runs/agent-file.ts';
-import { removeWrapFile, type WrapOwner, writeWrapFile } from '../../../stores/runs/wrap-file.ts';
+import { removeWrapFile, writeWrapFile } from '../../../stores/runs/wrap-file.ts';
 import { type Refused, type RunSession, refused, type SessionTold } from '../../run/options.ts';
 import { missingEntriesText } from '../setup/missing-entries.ts';
 import { storeAt } from '../setup/place.ts';
@@ -78,7 +79,7 @@ interface Telling {
   readonly plan: WrapPlan;
   readonly options: WrapOptions;
   readonly told: SessionTold;
-  readonly owner: WrapOwner;
+  readonly owner: ProcessIdentity;
   /** Takes the folders that have the file. */
   readonly runDirs: string[];
 }
@@ -116,7 +117,7 @@ function forget(dir: string, id: string): void {
 interface Rewriting {
   readonly plan: WrapPlan;
   readonly store: Store;
-  readonly owner: WrapOwner;
+  readonly owner: ProcessIdentity;
 }
 
 function rewriteOne(

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { processInfo, thisSystem } from '../../../stores/identity/index.ts';
+import { processInfo, thisSystem } from '../../../os/index.ts';
 import { writeWrapFile } from '../../../stores/runs/wrap-file.ts';
 import { dropStaleWraps } from './stale.ts';
 

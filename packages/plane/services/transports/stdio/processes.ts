@@ -2,22 +2,13 @@
 // environment; elsewhere `ps` tells by group only, so what left the group there is out of reach.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { type ProcessStat, processStat } from '../../../os/index.ts';
 
 /** Names the shim that a process descends from. Whoever starts a lasting service must remove it. */
 export const SHIM_MARK = 'SUB_SHIM_ID';
 
 const PS_TIMEOUT_MS = 2_000;
 const PS_BYTES_MAX = 8 * 1024 * 1024;
-
-export interface ProcessFacts {
-  readonly pid: number;
-  readonly ppid: number;
-  readonly pgid: number;
-  /** False for a zombie: it has ended and only waits for its parent to take note. */
-  readonly running: boolean;
-  /** Clock ticks since boot, which with the pid tell a process from a later one of the same pid. */
-  readonly startTicks: number;
-}
 
 /** The server's processes: a group, and whatever carries the mark. */
 export interface Family {
@@ -28,19 +19,8 @@ export interface Family {
 }
 
 /** What /proc says about a process; undefined when it is gone or there is no /proc. */
-export function readProcess(pid: number): ProcessFacts | undefined {
-  const text = readText(`/proc/${pid}/stat`);
-  if (text === undefined) return undefined;
-  // The name stands in parentheses and may hold anything, so the fields count from the last one.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const state = fields[0] ?? 'X';
-  return {
-    pid,
-    ppid: Number(fields[1]),
-    pgid: Number(fields[2]),
-    running: !'ZXx'.includes(state),
-    startTicks: Number(fields[19]),
-  };
+export function readProcess(pid: number): ProcessStat | undefined {
+  return processStat(pid, readText);
 }
 
 /** The pids of the family that still run, this process never among them. */
@@ -54,7 +34,7 @@ function marked(family: Family): readonly number[] {
 }
 
 /** Those of the family that run, one by one as they are found, the youngest first. */
-function* membersOf(family: Family): Generator<ProcessFacts> {
+function* membersOf(family: Family): Generator<ProcessStat> {
   for (const name of listProcesses().toReversed()) {
     const facts = readProcess(Number(name));
     if (facts === undefined || !facts.running) continue;
@@ -62,7 +42,7 @@ function* membersOf(family: Family): Generator<ProcessFacts> {
   }
 }
 
-function carriesMark(facts: ProcessFacts, family: Family): boolean {
+function carriesMark(facts: ProcessStat, family: Family): boolean {
   // A descendant is never older than the server: this spares most of the machine a look.
   if (facts.startTicks < (family.startTicks ?? 0)) return false;
   const environment = readText(`/proc/${facts.pid}/environ`);

@@ -1,4 +1,5 @@
 // What can be wrong with the store of secrets. Names and places only, never a value or a key.
+import { systemCode } from '../../../os/index.ts';
 
 export type VaultCode =
   | 'SUB_VAULT_KEY'
@@ -24,13 +25,6 @@ export function fault(code: VaultCode, message: string, fix: string): VaultFault
 
 export function isVaultFault(value: unknown): value is VaultFault {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'fault';
-}
-
-/** What the system said, as its code; anything else is a defect of ours and goes on. */
-export function systemCode(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  if (typeof code !== 'string') throw cause;
-  return code;
 }
 
 export function unwritable(path: string, cause: unknown): VaultFault {

@@ -2,10 +2,10 @@
 // may hold several keys: while one replaces another both are there, so that no moment is without
 // the right one. A key that no store here needs may belong to a copy, so it stays.
 import { join } from 'node:path';
+import { writePrivateFile } from '../../../os/index.ts';
 import { readSecretFile } from '../secret-file.ts';
 import { deriveKeys, type Keys } from './cipher.ts';
 import { fault, type VaultFault } from './fault.ts';
-import { replaceOwn } from './replace.ts';
 
 interface KeyLine {
   readonly id: string;
@@ -74,5 +74,5 @@ function readLines(home: string): readonly KeyLine[] | VaultFault {
 
 function writeLines(home: string, lines: readonly KeyLine[]): void {
   const text = lines.map(({ id, key }) => `subluminal-vault-key-1 ${id} ${key}\n`).join('');
-  replaceOwn(keyFilePath(home), Buffer.from(text));
+  writePrivateFile(keyFilePath(home), text);
 }

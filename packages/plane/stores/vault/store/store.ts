@@ -3,7 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readPrivateFile } from '../secret-file.ts';
+import { removeDrafts, takeLock, writePrivateFile } from '../../../os/index.ts';
+import { readSecretBytes } from '../secret-file.ts';
 import { type Keys, wipe } from './cipher.ts';
 import { fault, isVaultFault, unwritable, type VaultFault } from './fault.ts';
 import {
@@ -22,10 +23,10 @@ import {
   VALUE_BYTES_MAX,
 } from './format.ts';
 import { forget, type KeyOptions, newKey, unlock } from './keys.ts';
-import { type LockOptions, takeLock } from './lock.ts';
-import { dropDrafts, replaceOwn } from './replace.ts';
 
-export interface VaultOptions extends KeyOptions, LockOptions {
+export interface VaultOptions extends KeyOptions {
+  /** How long to wait for another process that changes the store. */
+  readonly waitMs?: number;
   readonly nowMs: () => number;
 }
 
@@ -86,7 +87,7 @@ export async function openVault(options: KeyOptions): Promise<Vault | VaultFault
 
 async function readOpen(options: KeyOptions): Promise<Open | VaultFault | undefined> {
   const path = vaultPath(options.home);
-  const read = readPrivateFile(path, FILE_BYTES_MAX);
+  const read = readSecretBytes(path, FILE_BYTES_MAX);
   if (!read.ok) {
     return read.isMissing ? undefined : fault('SUB_VAULT_DAMAGED', `${read.message}.`, read.fix);
   }
@@ -223,16 +224,25 @@ async function locked(
   options: VaultOptions,
   work: () => Promise<Changed | VaultFault>,
 ): Promise<Changed | VaultFault> {
-  const lock = await takeLock(options.home, options);
-  if (isVaultFault(lock)) return lock;
+  const { home, waitMs } = options;
+  const folder = join(home, 'run');
   try {
-    dropDrafts(options.home);
-    return await work();
+    const lock = await takeLock({ folder, name: 'vault' }, waitMs);
+    if (lock.kind === 'held') return busy(lock.pid);
+    try {
+      for (const name of ['vault.db', 'vault.key']) removeDrafts(join(home, name));
+      return await work();
+    } finally {
+      lock.release();
+    }
   } catch (cause) {
-    return unwritable(vaultPath(options.home), cause);
-  } finally {
-    lock.release();
+    return unwritable(vaultPath(home), cause);
   }
+}
+
+function busy(pid: number): VaultFault {
+  const message = `another process (${pid}) is changing the store of secrets.`;
+  return fault('SUB_VAULT_BUSY', message, 'Wait for it to end, and do it again.');
 }
 
 function written({ home }: VaultOptions, open: Open, isNew: boolean): Changed | VaultFault {
@@ -246,7 +256,7 @@ function written({ home }: VaultOptions, open: Open, isNew: boolean): Changed | 
   const again = parseFile(bytes);
   if (isVaultFault(again) || !isGenuine(again, open.keys))
     throw new Error('the store is not sound');
-  replaceOwn(vaultPath(home), bytes);
+  writePrivateFile(vaultPath(home), bytes);
   wipe(open.keys);
   return { kind: 'changed', protection: header.protection, isNew };
 }

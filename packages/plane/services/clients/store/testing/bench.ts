@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { processInfo, thisSystem } from '../../../../stores/identity/index.ts';
+import { processInfo, thisSystem } from '../../../../os/index.ts';
 import { clientOf } from '../../all.ts';
 import type { ConfigFile, ConfigProblem, Rewritten } from '../../types.ts';
 import { type ApplyRequest, type ApplyResult, applyChange } from '../apply.ts';

@@ -1,4 +1,4 @@
-// What identity is read from: files, processes, and who runs this one. Passed in, so that tests
+// What is read of the machine: files, processes, and who runs this one. Passed in, so that tests
 // see nothing of the machine they run on.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { uuidv7 } from 'uuidv7';
+import { hasSystemCode } from './system-error.ts';
 
 export interface System {
   readonly platform: string;
@@ -40,6 +41,8 @@ export interface System {
   link?(path: string): string | undefined;
   /** The same for every name of a file or folder; undefined when it cannot be looked at. */
   fileId?(path: string): string | undefined;
+  /** Whether there is a process with this pid, also another user's. */
+  hasProcess?(pid: number): boolean;
   /** The user id that a file or a process (`/proc/PID`) belongs to. */
   owner?(path: string): number | undefined;
 }
@@ -66,6 +69,7 @@ export function thisSystem(): System {
     link: readLink,
     fileId: readFileId,
     owner: readOwner,
+    hasProcess,
   };
 }
 
@@ -148,5 +152,14 @@ function readUserName(): string | undefined {
     return userInfo().username;
   } catch {
     return undefined;
+  }
+}
+
+function hasProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    return !hasSystemCode(cause, 'ESRCH');
   }
 }
