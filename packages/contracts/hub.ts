@@ -1,12 +1,11 @@
 // The hub's HTTP API: what a shim asks of the process that all shims of a run share.
 import { DECISION, PROFILE } from './decision/decision.ts';
-import { CONTENT_OUTCOME } from './events/call.ts';
+import { CONTENT_OUTCOME, COUNTER_SCOPE } from './events/call.ts';
 import { CLIENT, ENV, WORKLOAD } from './events/envelope.ts';
-import { COUNTER_SCOPE } from './events/types.ts';
 import { DIRECTION, SHIM_COUNTS } from './hub-counts.ts';
 import { CALL_LIMIT, LIMIT_WAIT } from './hub-limits.ts';
 import { TRACE_STEP } from './hub-trace.ts';
-import { type Parsed, parseAs } from './shape/parse.ts';
+import { type Parsed, parseAs } from './shape/check.ts';
 import {
   array,
   boolean,

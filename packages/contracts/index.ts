@@ -100,7 +100,13 @@ export type {
   RefusedAction,
   Severity,
 } from './decision/decision.ts';
-export { DECISION, ERROR_DATA, REFUSAL_CODES } from './decision/decision.ts';
+export {
+  DECISION,
+  ERROR_DATA,
+  parseDecision,
+  parseErrorData,
+  REFUSAL_CODES,
+} from './decision/decision.ts';
 export type { ReasonCode } from './decision/reasons.ts';
 export { REASONS } from './decision/reasons.ts';
 export type { Era, RefusalError, RefusalInput, RefusedCall } from './decision/refusal.ts';
@@ -109,27 +115,38 @@ export type { ErrorEntry, SubCode } from './errors/error-table.ts';
 export { ERROR_CODES, errorEntry } from './errors/error-table.ts';
 export type { Failure } from './errors/failure.ts';
 export { failure, isFailure } from './errors/failure.ts';
-export { POLICY_HELD_BACK } from './events/bodies.ts';
 export type {
   CallError,
-  CallRef,
   CallStatus,
+  CallSubject,
   ContentOutcome,
   EventDecision,
-  StartedCall,
   Transport,
 } from './events/call.ts';
-export { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES, TRUNCATED_PREVIEW } from './events/call.ts';
-export { eventDecision } from './events/decision.ts';
+export {
+  eventDecision,
+  MAX_INSPECT_BYTES,
+  MAX_PREVIEW_BYTES,
+  TRUNCATED_PREVIEW,
+} from './events/call.ts';
 export type { Client, Env, Producer, Workload } from './events/envelope.ts';
 export { CLIENT, ENV } from './events/envelope.ts';
-export type { InspectLimits } from './events/guard-bodies.ts';
-export { MalformedEvent } from './events/guards.ts';
+export { MalformedEvent } from './events/json-writer.ts';
 export type { ParsedEvent } from './events/parse.ts';
 export { EVENT_LINE_LENGTH_MAX, parseEvent, parseEventLine } from './events/parse.ts';
-export type { Event, EventBody, EventOf, EventType } from './events/types.ts';
-export { EVENT } from './events/types.ts';
-export type { EventWriter } from './events/writer.ts';
+export { POLICY_HELD_BACK } from './events/shim-health.ts';
+export type { CallRef, StartedCall } from './events/tool-call.ts';
+export type { CallEvent, Event, EventBody, EventOf, EventType } from './events/types.ts';
+export {
+  callSubject,
+  EVENT,
+  EVENT_BODIES,
+  eventShape,
+  isCallEvent,
+  isCallType,
+  subjectNames,
+} from './events/types.ts';
+export type { EventWriter, InspectLimits } from './events/writer.ts';
 export { eventWriter } from './events/writer.ts';
 export type {
   EvaluateRequest,
@@ -168,12 +185,10 @@ export {
 } from './hub.ts';
 export type { ShimCounts } from './hub-counts.ts';
 export { HUB_DECISIONS, HUB_METHODS, SHIM_COUNTERS } from './hub-counts.ts';
-export type { Mismatch } from './shape/check.ts';
-export { check, describe, isObject } from './shape/check.ts';
-export type { Parsed } from './shape/parse.ts';
-export { parseAs, parseDecision, parseErrorData } from './shape/parse.ts';
+export type { Mismatch, Parsed } from './shape/check.ts';
+export { check, describe, isObject, parseAs } from './shape/check.ts';
+export { PACK_VERSION } from './shape/formats.ts';
 export type { Infer, JsonObject, JsonValue, ObjectShape, Shape } from './shape/shape.ts';
 export { STRING_LENGTH_MAX } from './shape/shape.ts';
-export { PACK_VERSION } from './shape/version.ts';
 export type { SnapshotDocument, SnapshotFile } from './snapshot.ts';
 export { SNAPSHOT_FILE, SNAPSHOT_FORMAT } from './snapshot.ts';

@@ -4,8 +4,8 @@ import { verifies } from '../../test/requirements.ts';
 import { REFUSAL_CODES } from './decision/decision.ts';
 import { schemaFiles } from './schema-files.ts';
 import { isObject } from './shape/check.ts';
+import { PACK_VERSION } from './shape/formats.ts';
 import type { JsonValue } from './shape/shape.ts';
-import { PACK_VERSION } from './shape/version.ts';
 
 const PAGE = readFileSync(new URL('../../docs/reference/contracts.md', import.meta.url), 'utf8');
 

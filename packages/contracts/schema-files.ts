@@ -1,13 +1,13 @@
 // Which JSON Schemas are published, by file name.
 import { BUNDLE, HINT_RECIPE, MATCH, RULE } from './bundle.ts';
 import { DECISION, ERROR_DATA, HINT, POLICY_REF, TERMINATE } from './decision/decision.ts';
-import { CALL_REF } from './events/call.ts';
 import { SOURCE, WORKLOAD } from './events/envelope.ts';
+import { CALL_REF } from './events/tool-call.ts';
 import { EVENT } from './events/types.ts';
 import { HUB_ENDPOINTS } from './hub.ts';
+import { PACK_VERSION } from './shape/formats.ts';
 import { jsonSchema } from './shape/json-schema.ts';
 import type { JsonObject, Shape } from './shape/shape.ts';
-import { PACK_VERSION } from './shape/version.ts';
 import { SNAPSHOT_FILE } from './snapshot.ts';
 
 interface SchemaSource {

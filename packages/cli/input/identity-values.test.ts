@@ -1,9 +1,8 @@
-import { EVENT } from '@subluminal/contracts';
+import { CLIENT, ENV } from '@subluminal/contracts';
 import { expect, test } from 'vitest';
 import { CLIENTS, ENVS } from './identity-values.ts';
 
-test('names the clients and environments of contract A, all of them', () => {
-  const { client, env } = EVENT.cases.run_start.fields;
-  expect(client.shape).toMatchObject({ values: CLIENTS });
-  expect(env.shape).toMatchObject({ values: ENVS });
+test('the command line knows every client and environment of contract A', () => {
+  expect(CLIENT).toMatchObject({ values: CLIENTS });
+  expect(ENV).toMatchObject({ values: ENVS });
 });

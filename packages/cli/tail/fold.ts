@@ -104,8 +104,7 @@ export class CallFold {
       case 'approval':
       case 'surface':
         return [this.#notice(event)];
-      case 'hint_issued':
-        // The decision has brought it already.
+      default:
         return [];
     }
   }

@@ -1,6 +1,6 @@
 // Approvals and grants over the HTTP API of the ledger daemon: what is asked, sent and answered.
 
-import { type Parsed, parseAs } from '../shape/parse.ts';
+import { type Parsed, parseAs } from '../shape/check.ts';
 import {
   array,
   boolean,

@@ -2,8 +2,7 @@
 // files of `$SUB_HOME/approvals` and `$SUB_HOME/grants`. Closed: nobody but us writes them.
 
 import { CLIENT, ENV, WORKLOAD } from '../events/envelope.ts';
-import { isObject } from '../shape/check.ts';
-import { type Parsed, parseAs } from '../shape/parse.ts';
+import { isObject, type Parsed, parseAs } from '../shape/check.ts';
 import {
   array,
   boolean,

@@ -4,7 +4,7 @@
 
 import { ACTION } from '../decision/decision.ts';
 import { CALL_STATUS } from '../events/call.ts';
-import { type Parsed, parseAs } from '../shape/parse.ts';
+import { type Parsed, parseAs } from '../shape/check.ts';
 import {
   closed,
   formatted,

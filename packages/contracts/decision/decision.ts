@@ -1,4 +1,5 @@
 // Contract C: what the data plane decides, and how a refusal looks on the wire.
+import { check, type Parsed, parseAs } from '../shape/check.ts';
 import {
   formatted,
   type Infer,
@@ -123,3 +124,21 @@ export type Decision = Infer<typeof DECISION>;
 export type PolicyRef = Infer<typeof POLICY_REF>;
 export type Refusal = Infer<typeof REFUSAL>;
 export type ErrorData = Infer<typeof ERROR_DATA>;
+
+export function parseDecision(value: unknown): Parsed<Decision> {
+  return parseAs<typeof DECISION>(DECISION, value);
+}
+
+/** Reads `error.data` of a refused call. */
+export function parseErrorData(value: unknown): Parsed<ErrorData> {
+  return parseAs<typeof ERROR_DATA>(ERROR_DATA, value);
+}
+
+/**
+ * Suggested arguments can be as large as what the agent sent. A hint must not fail for that: beyond
+ * the limits of free-form values it goes without them.
+ */
+export function boundedHint(hint: Hint): Hint {
+  const first = check(HINT.fields.suggested_args.shape, hint.suggested_args)[0];
+  return first?.problem === 'value' ? { ...hint, suggested_args: null } : hint;
+}

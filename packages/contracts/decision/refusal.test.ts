@@ -1,10 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
-import { parseDecision, parseErrorData } from '../shape/parse.ts';
 import { arbitraryOf } from '../testing/arbitrary.ts';
 import { HASH, POLICY } from '../testing/samples.ts';
-import { DECISION, type Decision, REFUSAL_CODES } from './decision.ts';
+import {
+  DECISION,
+  type Decision,
+  parseDecision,
+  parseErrorData,
+  REFUSAL_CODES,
+} from './decision.ts';
 import { type RefusalInput, refusal } from './refusal.ts';
 
 const CALL = {

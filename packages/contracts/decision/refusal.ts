@@ -1,14 +1,14 @@
 // Contract C on the wire: a refused call as a JSON-RPC error.
 
-import { PACK_VERSION } from '../shape/version.ts';
+import { PACK_VERSION } from '../shape/formats.ts';
 import {
+  boundedHint,
   type Decision,
   type ErrorData,
   type PolicyRef,
   REFUSAL_CODES,
   type Refusal,
 } from './decision.ts';
-import { boundedHint } from './hint.ts';
 
 /** `modern` is MCP 2026-07-28 and later, `legacy` everything before. */
 export type Era = keyof (typeof REFUSAL_CODES)['BLOCK'];

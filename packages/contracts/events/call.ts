@@ -1,10 +1,12 @@
-// The parts of the events about one tool call.
+// What the events of a call share, whatever its subject: a tool call or a turn.
 import {
   ACTION,
   ACTION_NEEDS,
   APPROVAL_REQUEST,
+  type Decision,
   HINT,
   POLICY_REF,
+  type PolicyRef,
   SEVERITY,
   TERMINATE,
   WOULD,
@@ -22,28 +24,28 @@ import {
   optional,
   required,
   string,
+  variant,
 } from '../shape/shape.ts';
 
-/** Messages above this are forwarded without being inspected; the default of the pack. */
+/** Messages above this size are forwarded without inspection; the default of the pack. */
 export const MAX_INSPECT_BYTES = 1_048_576;
 /** A preview holds at most this much UTF-8; the default of the pack. */
 export const MAX_PREVIEW_BYTES = 16_384;
-/** What may stand in place of the preview of a message that was not inspected. */
+/** May stand in place of the preview of a message that was not inspected. */
 export const TRUNCATED_PREVIEW = '[TRUNCATED]';
 
 export const TRANSPORT = oneOf('mcp_stdio', 'mcp_http', 'http', 'messages_api', 'unknown');
 export const CALL_STATUS = oneOf('OK', 'ERROR', 'TIMEOUT', 'CANCELLED');
+export const COUNTER_SCOPE = oneOf('run', 'shim');
 const ERROR_CLASS = oneOf('upstream_error', 'policy_block', 'timeout', 'transport', 'unknown');
 
-const count = integer({ min: 0 });
-export const CLASSES_MAX = 1_000;
-export const CLASS_LENGTH_MAX = 1_024;
-export const FINDINGS_MAX = 100;
-export const FINDING_LENGTH_MAX = 200;
-const classes = array(string({ lengthMax: CLASS_LENGTH_MAX }), { itemsMax: CLASSES_MAX });
+export const count = integer({ min: 0 });
+export const classes = array(string({ lengthMax: 1_024 }), { itemsMax: 1_000 });
+const findings = array(string({ lengthMax: 200 }), { itemsMax: 100 });
 
-const CALL_REF_FIELDS = {
-  call_id: required(string(), 'The call; unique within the run.'),
+export const callId = required(string(), 'The call; unique within the run.');
+
+export const TOOL_FIELDS = {
   server_name: required(string(), 'The server, as it is configured.'),
   tool_name: required(string(), 'The tool, as the server calls it.'),
   args_hash: required(
@@ -52,9 +54,17 @@ const CALL_REF_FIELDS = {
   ),
 } as const;
 
-export const CALL_REF = open(CALL_REF_FIELDS);
+export const TURN_FIELDS = {
+  provider: required(string(), 'The provider of the model, as it is configured.'),
+  model: required(string(), 'The model, as the provider calls it.'),
+} as const;
 
-const riskClass = optional(classes, 'Since 0.2.0: the risk classes of the call.');
+/** What a call is about: a tool of a server, or a turn of a model. */
+export const CALL_SUBJECT = variant('kind', {
+  tool_call: open({ kind: required(oneOf('tool_call'), 'A call of a tool.'), ...TOOL_FIELDS }),
+  turn: open({ kind: required(oneOf('turn'), 'A call of a model.'), ...TURN_FIELDS }),
+});
+
 const previewsDropped = optional(
   boolean(),
   'Since 0.2.0: true when the preview was left out because the queue was full.',
@@ -66,45 +76,16 @@ const ARGS_PREVIEW = open({
   previews_dropped: previewsDropped,
 });
 
-export const RESULT_PREVIEW = open({
+const RESULT_PREVIEW = open({
   truncated: required(boolean(), 'Whether the preview is not the whole.'),
   result_preview: optional(string({ lengthMin: 0 }), 'The result, redacted and cut.'),
   previews_dropped: previewsDropped,
 });
 
-export const STARTED_CALL = open({
-  ...CALL_REF_FIELDS,
-  transport: required(TRANSPORT, 'The adapter the call came by.'),
-  bytes_in: required(count, 'The size of the request message.'),
-  preview: required(ARGS_PREVIEW, 'What the arguments looked like.'),
-  seq: required(integer({ min: 1 }), 'The place of the call among those of its shim, from 1.'),
-  tags: optional(classes, 'Tags such as `read_like` and `write_like`.'),
-  timeout_ms: optional(count, 'How long the caller waits, if known.'),
-  risk_class: riskClass,
-  args_stream_hash: optional(
-    formatted('sha256'),
-    'Since 0.2.0: SHA-256 of the raw bytes of a message that was not inspected.',
-  ),
-});
-
 /** What became of content on its way. Never the content itself. */
 export const CONTENT_OUTCOME = open({
   action: required(oneOf('tag', 'redact', 'ask', 'block'), 'What was done.'),
-  findings: required(
-    array(string({ lengthMax: FINDING_LENGTH_MAX }), { itemsMax: FINDINGS_MAX }),
-    'What was found, as `class:rule`, each once.',
-  ),
-});
-
-export const DECIDED_CALL = open({
-  ...CALL_REF_FIELDS,
-  risk_class: riskClass,
-  content: optional(CONTENT_OUTCOME, 'Since 0.2.0: what was found in the arguments.'),
-});
-
-export const ENDED_CALL = open({
-  ...CALL_REF_FIELDS,
-  content: optional(CONTENT_OUTCOME, 'Since 0.2.0: what was found in the answer.'),
+  findings: required(findings, 'What was found, as `class:rule`, each once.'),
 });
 
 /** Contract C's decision, in the nesting that contract A gives it. */
@@ -133,19 +114,48 @@ export const EVENT_DECISION = open(
   ACTION_NEEDS,
 );
 
-export const CALL_ERROR = open({
+const CALL_ERROR = open({
   class: required(ERROR_CLASS, 'Where the failure comes from.'),
   message: required(string({ lengthMin: 0 }), 'Safe to show; no secrets.'),
   code: optional(either(string({ lengthMin: 0 }), integer()), "The upstream's code, if known."),
   retryable: optional(boolean(), 'Whether the same call may work later.'),
 });
 
-export type CallRef = Infer<typeof CALL_REF>;
+export const startFields = {
+  transport: required(TRANSPORT, 'The adapter the call came by.'),
+  bytes_in: required(count, 'The size of the request message.'),
+  preview: required(ARGS_PREVIEW, 'What the arguments looked like.'),
+  seq: required(integer({ min: 1 }), 'The place of the call among those of its shim, from 1.'),
+} as const;
+
+export const riskClass = optional(classes, 'Since 0.2.0: the risk classes of the call.');
+
+export const decisionFields = {
+  decision: required(EVENT_DECISION, 'What was decided.'),
+  counter_scope: optional(
+    COUNTER_SCOPE,
+    'Since 0.2.0: what the counters of run scope really covered; `shim` without a hub.',
+  ),
+} as const;
+
+export const endFields = {
+  status: required(CALL_STATUS, 'How it ended.'),
+  latency_ms: required(count, 'From request to answer.'),
+  bytes_out: required(count, 'The size of the answer.'),
+  preview: required(RESULT_PREVIEW, 'What the result looked like.'),
+  error: optional(CALL_ERROR, 'What went wrong, when the status is not OK.'),
+} as const;
+
+export type CallSubject = Infer<typeof CALL_SUBJECT>;
 export type ContentOutcome = Infer<typeof CONTENT_OUTCOME>;
-export type DecidedCall = Infer<typeof DECIDED_CALL>;
-export type EndedCall = Infer<typeof ENDED_CALL>;
-export type StartedCall = Infer<typeof STARTED_CALL>;
 export type EventDecision = Infer<typeof EVENT_DECISION>;
 export type CallError = Infer<typeof CALL_ERROR>;
 export type CallStatus = Infer<typeof CALL_STATUS>;
 export type Transport = Infer<typeof TRANSPORT>;
+
+/** Contract C's flat decision in the nesting of contract A. Frozen: it is written many times. */
+export function eventDecision(decision: Decision, policy: PolicyRef): EventDecision {
+  const { summary, reason_code, ...rest } = decision;
+  const explain = Object.freeze({ summary, reason_code });
+  return Object.freeze({ ...rest, explain, policy: Object.freeze({ ...policy }) });
+}

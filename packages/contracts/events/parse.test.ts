@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
-import { DAMAGES, damaged, SAMPLES, sampleOf } from '../testing/samples.ts';
+import { DAMAGES, damaged } from '../testing/damages.ts';
+import { SAMPLES, sampleOf } from '../testing/samples.ts';
 import { EVENT_LINE_LENGTH_MAX, type ParsedEvent, parseEvent, parseEventLine } from './parse.ts';
 
 const EVENTS = SAMPLES.filter((sample) => sample.schema === 'event');
@@ -16,7 +17,7 @@ function complaintsAbout(sample: string, damage: Parameters<typeof damaged>[1]) 
 }
 
 describe('parseEvent', () => {
-  it('knows the five required types and the optional ones', () => {
+  it('parseEvent knows the five required types and the optional ones', () => {
     verifies('IP-1.2');
     const types = EVENTS.map(({ value }) => parseEvent(value)).map(
       (parsed) => parsed.ok && parsed.event.type,
@@ -35,6 +36,9 @@ describe('parseEvent', () => {
         'breaker_trip',
         'approval',
         'surface',
+        'turn_start',
+        'turn_decision',
+        'turn_end',
       ]),
     );
   });

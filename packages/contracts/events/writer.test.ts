@@ -6,11 +6,11 @@ import type { Decision } from '../decision/decision.ts';
 import { open, STRING_LENGTH_MAX } from '../shape/shape.ts';
 import { arbitraryOf } from '../testing/arbitrary.ts';
 import { HASH, POLICY } from '../testing/samples.ts';
-import { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES, type StartedCall } from './call.ts';
-import { eventDecision } from './decision.ts';
+import { eventDecision, MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES } from './call.ts';
 import { PRODUCER, type Producer } from './envelope.ts';
-import { MalformedEvent } from './guards.ts';
+import { MalformedEvent } from './json-writer.ts';
 import { EVENT_LINE_LENGTH_MAX, parseEventLine } from './parse.ts';
+import type { StartedCall } from './tool-call.ts';
 import { EVENT_BODIES, type EventBody, type EventType } from './types.ts';
 import { eventWriter } from './writer.ts';
 
@@ -116,12 +116,12 @@ function anyBody(): fc.Arbitrary<{ type: EventType; body: object }> {
 }
 
 function lawful(type: EventType, body: unknown): object {
-  if (type === 'tool_call_start') {
+  if (type === 'tool_call_start' || type === 'turn_start') {
     const { call } = body as EventBody<'tool_call_start'>;
     const inspected = call.bytes_in <= MAX_INSPECT_BYTES;
     return { call: inspected ? call : { ...call, preview: { truncated: true } } };
   }
-  if (type !== 'tool_call_end') return body as object;
+  if (type !== 'tool_call_end' && type !== 'turn_end') return body as object;
   const { error, ...end } = body as EventBody<'tool_call_end'>;
   const inspected = end.bytes_out <= MAX_INSPECT_BYTES;
   return {

@@ -1,36 +1,37 @@
 // From what happened to a line of the stream, for producers.
-import { FORMATS } from '../shape/formats.ts';
-import { STRING_LENGTH_MAX } from '../shape/shape.ts';
-import { PACK_VERSION } from '../shape/version.ts';
-import { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES } from './call.ts';
+import { boundedHint, HINT, type Hint } from '../decision/decision.ts';
+import { FORMATS, PACK_VERSION } from '../shape/formats.ts';
+import { closed, type Shape, STRING_LENGTH_MAX } from '../shape/shape.ts';
+import { EVENT_DECISION, MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES, TRUNCATED_PREVIEW } from './call.ts';
 import { PRODUCER, type Producer } from './envelope.ts';
-import { GUARDS, type InspectLimits } from './guard-bodies.ts';
-import { MalformedEvent, mustBePlain, mustFitWritten } from './guards.ts';
+import { compileWriter, type JsonWriter, MalformedEvent, type Watched } from './json-writer.ts';
 import { EVENT_LINE_LENGTH_MAX } from './parse.ts';
-import { type QuickBodies, quickBodies } from './quick-bodies.ts';
-import { EVENT_BODIES, type EventBodies, type EventBody, type EventType } from './types.ts';
+import { SECRET_INJECTION_WRITTEN } from './secret-injection.ts';
+import { EVENT_BODIES, type EventBody, type EventType } from './types.ts';
 
 export interface EventWriter {
   /** One event as one line of JSON, without its newline. Throws on what contract A forbids. */
   line<T extends EventType>(type: T, body: EventBody<NoInfer<T>>, ts: string): string;
 }
 
-const RFC3339 = FORMATS.rfc3339.pattern;
+/** The limits of inspection that the producer works with. */
+export interface InspectLimits {
+  readonly inspectBytesMax: number;
+  readonly previewBytesMax: number;
+  /** Counts the bytes of a text in UTF-8; the outside may have a faster one. */
+  readonly utf8Bytes?: ((text: string) => number) | undefined;
+}
 
-const KNOWN: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  Object.entries(EVENT_BODIES).map(([type, fields]) => [type, new Set(Object.keys(fields))]),
-);
+const RFC3339 = FORMATS.rfc3339.pattern;
 
 /** Checks and serialises what every event of this producer shares, once. */
 export function eventWriter(producer: Producer, limits: Partial<InspectLimits> = {}): EventWriter {
-  const written = mustFitWritten(PRODUCER, producer, 'producer');
   const { inspectBytesMax = MAX_INSPECT_BYTES, previewBytesMax = MAX_PREVIEW_BYTES } = limits;
   if (!(previewBytesMax >= 0 && previewBytesMax <= STRING_LENGTH_MAX)) {
     throw new MalformedEvent('previewBytesMax', `from 0 to ${STRING_LENGTH_MAX}`);
   }
   const inspect: InspectLimits = { inspectBytesMax, previewBytesMax, utf8Bytes: limits.utf8Bytes };
-  const shared = `","${JSON.stringify(written).slice(2, -1)},`;
-  const quick = quickBodies(inspect);
+  const shared = `","${compileWriter(PRODUCER, '')(producer).slice(2, -1)},`;
   let lastTs = '';
 
   return {
@@ -40,46 +41,140 @@ export function eventWriter(producer: Producer, limits: Partial<InspectLimits> =
         if (!RFC3339.test(ts)) throw new MalformedEvent('ts', FORMATS.rfc3339.words);
         lastTs = ts;
       }
-      const head = `{"v":"${PACK_VERSION}","type":"${type}","ts":"${ts}${shared}`;
-      const rest = quick.body(type, body);
-      if (rest !== undefined && head.length + rest.length <= EVENT_LINE_LENGTH_MAX) {
-        return head + rest;
+      const { write, watched } = bodyWriter(type);
+      for (const path in watched) watched[path] = undefined;
+      const text = write(body);
+      checkPreview(watched, inspect);
+      if (watched['error'] !== undefined && watched['status'] === 'OK') {
+        throw new MalformedEvent('error', 'absent when the status is OK');
       }
-      guardFields(type, body);
-      const checked = GUARDS[type](body, inspect);
-      remember(quick, body, checked);
-      const text = head + JSON.stringify(checked).slice(1);
-      return text.length <= EVENT_LINE_LENGTH_MAX ? text : shorter(head, type, checked);
+      const head = `{"v":"${PACK_VERSION}","type":"${type}","ts":"${ts}${shared}`;
+      const line = head + text.slice(1);
+      return line.length <= EVENT_LINE_LENGTH_MAX ? line : shorter(line, type);
     },
   };
 }
 
-/** The decision of most calls is one and the same: it is checked and spelled out once. */
-function remember(quick: QuickBodies, body: object, checked: object): void {
-  if (!('decision' in body) || !('decision' in checked)) return;
-  quick.remember(body.decision, JSON.stringify(checked.decision));
+interface BodyWriter {
+  readonly write: JsonWriter;
+  readonly watched: Watched;
 }
 
-/** A body with a field of the envelope's name would make a line with that key twice. */
-function guardFields(type: EventType, body: object): void {
-  const known = KNOWN.get(type);
-  if (known === undefined) throw new MalformedEvent('type', 'a type of contract A');
-  mustBePlain(body, 'body');
-  for (const name in body) {
-    if (!known.has(name)) throw new MalformedEvent(name, `absent from ${type}`);
+const WRITERS = new Map<string, BodyWriter>();
+
+/** Compiled when the first event of the type is written: most commands write few types. */
+function bodyWriter(type: string): BodyWriter {
+  const known = WRITERS.get(type);
+  if (known !== undefined) return known;
+  const bodies = new Map(Object.entries(EVENT_BODIES)).set(
+    'secret_injection',
+    SECRET_INJECTION_WRITTEN,
+  );
+  const body = bodies.get(type);
+  if (body === undefined) throw new MalformedEvent('type', 'a type of contract A');
+  const watched = Object.fromEntries(WATCHED.map((path) => [path, undefined]));
+  // Closed: a field with the name of one of the envelope would make a line with that key twice.
+  const made = { write: compileWriter(closed(body), '', { watched, wrap }), watched };
+  WRITERS.set(type, made);
+  return made;
+}
+
+/** Of the start and of the end of a call. */
+const WATCHED = [
+  'call.bytes_in',
+  'call.preview.truncated',
+  'call.preview.args_preview',
+  'bytes_out',
+  'preview.truncated',
+  'preview.result_preview',
+  'status',
+  'error',
+];
+
+/** The truncation contract: what was not inspected says so and is not shown; previews stay small. */
+function checkPreview(watched: Watched, limits: InspectLimits): void {
+  const bytes = watched['call.bytes_in'] ?? watched['bytes_out'];
+  if (typeof bytes !== 'number') return;
+  const { inspectBytesMax, previewBytesMax, utf8Bytes } = limits;
+  const isInspected = bytes <= inspectBytesMax;
+  const isTruncated = watched['call.preview.truncated'] ?? watched['preview.truncated'];
+  if (!isInspected && isTruncated !== true) {
+    throw new MalformedEvent('preview.truncated', 'true above the limit of inspection');
   }
+  const text = watched['call.preview.args_preview'] ?? watched['preview.result_preview'];
+  if (typeof text !== 'string' || text === TRUNCATED_PREVIEW) return;
+  if (!isInspected) {
+    throw new MalformedEvent('preview', `absent or ${TRUNCATED_PREVIEW} above that limit`);
+  }
+  if (!fitsBytes(text, previewBytesMax, utf8Bytes)) {
+    throw new MalformedEvent('preview', `a text of at most ${previewBytesMax} bytes`);
+  }
+}
+
+function wrap(shape: Shape, write: JsonWriter): JsonWriter {
+  if (shape === EVENT_DECISION) return remembering(write);
+  if (shape !== HINT) return write;
+  // A suggestion is as large as what the agent sent: beyond the limits it is left out.
+  return (value) => write(isHint(value) ? boundedHint(value) : value);
+}
+
+function isHint(value: unknown): value is Hint {
+  return typeof value === 'object' && value !== null && 'suggested_args' in value;
+}
+
+/** The decision of most calls is one and the same: it is checked and spelled out once. */
+function remembering(write: JsonWriter): JsonWriter {
+  let last: unknown;
+  let text = '';
+  return (value) => {
+    if (value === last && text !== '') return text;
+    const written = write(value);
+    if (isUnchanging(value)) {
+      last = value;
+      text = written;
+    }
+    return written;
+  };
+}
+
+/** Whether nothing about a value can change any more, so that one check of it is enough. */
+function isUnchanging(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (!Object.isFrozen(value)) return false;
+  const fields = Object.values(Object.getOwnPropertyDescriptors(value));
+  return fields.every((field) => 'value' in field && isUnchanging(field.value));
 }
 
 /**
  * Suggested arguments are as long as what the agent sent. An event must not fail for that: it is
  * written without them, and the agent has them from the answer.
  */
-function shorter(head: string, type: EventType, body: EventBodies[EventType]): string {
-  const text = head + JSON.stringify(body, withoutSuggestion).slice(1);
+function shorter(line: string, type: string): string {
+  const text = JSON.stringify(JSON.parse(line), (key, value: unknown) =>
+    key === 'suggested_args' ? null : value,
+  );
   if (text.length <= EVENT_LINE_LENGTH_MAX) return text;
   throw new MalformedEvent(type, `shorter than ${EVENT_LINE_LENGTH_MAX} characters`);
 }
 
-function withoutSuggestion(key: string, value: unknown): unknown {
-  return key === 'suggested_args' ? null : value;
+const BEYOND_ASCII = /[^\x00-\x7f]/;
+
+/** Whether a text takes at most that many bytes in UTF-8, counting only when it may not. */
+function fitsBytes(
+  text: string,
+  bytesMax: number,
+  utf8Bytes: (text: string) => number = countBytes,
+): boolean {
+  if (text.length * 3 <= bytesMax) return true;
+  return text.length <= bytesMax && utf8Bytes(text) <= bytesMax;
+}
+
+function countBytes(text: string): number {
+  if (!BEYOND_ASCII.test(text)) return text.length;
+  let bytes = 0;
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? 0;
+    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+  }
+  return bytes;
 }

@@ -1,7 +1,8 @@
 import { expect, describe as group, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { BUNDLE, RULE } from '../bundle.ts';
-import { damaged, sampleOf } from '../testing/samples.ts';
+import { damaged } from '../testing/damages.ts';
+import { sampleOf } from '../testing/samples.ts';
 import { check, describe } from './check.ts';
 import { FORMATS } from './formats.ts';
 import {

@@ -1,5 +1,6 @@
 import { FORMATS } from './formats.ts';
 import {
+  type Infer,
   type ObjectShape,
   RECORD_KEY_LENGTH_MAX,
   type RecordShape,
@@ -32,6 +33,18 @@ export function check(shape: Shape, value: unknown): readonly Mismatch[] {
   const walk = new Walk();
   walk.visit(shape, value);
   return walk.found;
+}
+
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly mismatches: readonly Mismatch[] };
+
+/** Reads a value as a shape's type. Unknown fields of open objects stay where they are. */
+export function parseAs<S extends Shape>(shape: S, value: unknown): Parsed<Infer<S>> {
+  const mismatches = check(shape, value);
+  if (mismatches.length > 0) return { ok: false, mismatches };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `check` has just shown it.
+  return { ok: true, value: value as Infer<S> };
 }
 
 /** One pass over a value: where it is, and what it has found so far. */

@@ -30,3 +30,6 @@ export const FORMATS: { readonly [F in Format]: FormatRule } = {
     words: 'a version of the interface pack with major 0, like 0.2.0',
   },
 };
+
+/** The version of the interface pack that this package speaks. */
+export const PACK_VERSION = '0.2.0';

@@ -5,14 +5,15 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../test/runs.ts';
 import { BUNDLE } from '../bundle.ts';
+import { parseDecision, parseErrorData } from '../decision/decision.ts';
 import { parseEvent } from '../events/parse.ts';
 import { EVENT } from '../events/types.ts';
 import { HUB_ENDPOINTS } from '../hub.ts';
 import { schemaFiles, schemaText } from '../schema-files.ts';
 import { arbitraryOf } from '../testing/arbitrary.ts';
-import { DAMAGES, damaged, SAMPLES, type SchemaName, sampleOf } from '../testing/samples.ts';
+import { DAMAGES, damaged } from '../testing/damages.ts';
+import { SAMPLES, type SchemaName, sampleOf } from '../testing/samples.ts';
 import { check } from './check.ts';
-import { parseDecision, parseErrorData } from './parse.ts';
 import type { Shape } from './shape.ts';
 
 const FOLDER = fileURLToPath(new URL('../schemas/', import.meta.url));

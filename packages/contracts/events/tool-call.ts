@@ -1,0 +1,59 @@
+// A call of a tool: it starts, is decided, and ends.
+import { formatted, type Infer, open, optional, required } from '../shape/shape.ts';
+import {
+  CONTENT_OUTCOME,
+  callId,
+  classes,
+  count,
+  decisionFields,
+  endFields,
+  riskClass,
+  startFields,
+  TOOL_FIELDS,
+} from './call.ts';
+
+const CALL_REF_FIELDS = { call_id: callId, ...TOOL_FIELDS } as const;
+
+export const CALL_REF = open(CALL_REF_FIELDS);
+
+const STARTED_CALL = open({
+  ...CALL_REF_FIELDS,
+  ...startFields,
+  tags: optional(classes, 'Tags such as `read_like` and `write_like`.'),
+  timeout_ms: optional(count, 'How long the caller waits, if known.'),
+  risk_class: riskClass,
+  args_stream_hash: optional(
+    formatted('sha256'),
+    'Since 0.2.0: SHA-256 of the raw bytes of a message that was not inspected.',
+  ),
+});
+
+const DECIDED_CALL = open({
+  ...CALL_REF_FIELDS,
+  risk_class: riskClass,
+  content: optional(CONTENT_OUTCOME, 'Since 0.2.0: what was found in the arguments.'),
+});
+
+const ENDED_CALL = open({
+  ...CALL_REF_FIELDS,
+  content: optional(CONTENT_OUTCOME, 'Since 0.2.0: what was found in the answer.'),
+});
+
+export const TOOL_CALL_START = { call: required(STARTED_CALL, 'The call that begins.') } as const;
+
+export const TOOL_CALL_DECISION = {
+  call: required(DECIDED_CALL, 'The call that was decided.'),
+  ...decisionFields,
+} as const;
+
+export const TOOL_CALL_END = {
+  call: required(ENDED_CALL, 'The call that ended.'),
+  ...endFields,
+  result_stream_hash: optional(
+    formatted('sha256'),
+    'Since 0.2.0: SHA-256 of the raw bytes of an answer that was not inspected.',
+  ),
+} as const;
+
+export type CallRef = Infer<typeof CALL_REF>;
+export type StartedCall = Infer<typeof STARTED_CALL>;
