@@ -1,9 +1,9 @@
 // The answer of a server on its way to the agent: scanned, cut, marked, and remembered as read.
 import { isObject } from '@subluminal/contracts';
-import { visible } from '../policy/visible.ts';
 import { neutral } from '../scan/detect/external.ts';
 import type { ContentNote, Passage, Passing } from '../session/guard.ts';
 import { answerLimit } from '../surface/index.ts';
+import { visible } from '../text/visible.ts';
 import { bounded, isStructureTooLong, withinBytes } from './blocks.ts';
 import { judge } from './content.ts';
 import type { Memory } from './memory.ts';

@@ -5,7 +5,6 @@ import {
   type JsonObject,
   unscannedAction,
 } from '@subluminal/contracts';
-import { visible } from '../policy/visible.ts';
 import {
   type Action,
   type Actions,
@@ -18,6 +17,7 @@ import {
   type Verdict,
 } from '../scan/detect/index.ts';
 import type { ContentNote, GuardedCall, Passage } from '../session/guard.ts';
+import { visible } from '../text/visible.ts';
 import type { Memory } from './memory.ts';
 import { noteOf, type Stop, WEAKER } from './verdicts.ts';
 

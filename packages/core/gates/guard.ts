@@ -1,8 +1,8 @@
 // The gates beside the rules, put together: what a server may show, and what content may travel.
 import { fullContent, type JsonObject } from '@subluminal/contracts';
-import { visible } from '../policy/visible.ts';
 import type { Envelope, GateVerdict, GuardedCall, Passage } from '../session/guard.ts';
 import { carrySurfaceState } from '../surface/index.ts';
+import { visible } from '../text/visible.ts';
 import { breakerEnded } from './connection.ts';
 import { aroundPassage, outboundCall } from './content.ts';
 import type { LeakFinder } from './leak-finder.ts';

@@ -1,9 +1,10 @@
 // Finds the secrets that were injected into a server, raw, encoded or in pieces, and nothing else.
-import { visible } from '../policy/visible.ts';
+
 import { createPrefilter, type Prefilter } from '../scan/prefilter.ts';
 import { type Finding, merged, onEscapes } from '../scan/ranges.ts';
 import type { Range, SecretValue } from '../scan/types.ts';
 import { INJECTED, type RefusedValue, valueRules } from '../scan/values.ts';
+import { visible } from '../text/visible.ts';
 
 export interface LeakFinder {
   /** Whether a text shows any of the values. */

@@ -1,6 +1,5 @@
 // What a server offers, on its way to the agent.
 import { type Era, isObject } from '@subluminal/contracts';
-import { visible } from '../policy/visible.ts';
 import type { Passage } from '../session/guard.ts';
 import {
   type Filtered,
@@ -12,6 +11,7 @@ import {
   type RemovedReason,
 } from '../surface/index.ts';
 import { uncached } from '../surface/list.ts';
+import { visible } from '../text/visible.ts';
 import { badNames } from './definitions.ts';
 import type { Memory } from './memory.ts';
 import { reviewTools, tellMissing } from './pinned.ts';

@@ -1,9 +1,9 @@
 // Everything that passes and is no call of a tool.
 import { isObject } from '@subluminal/contracts';
 import { itemTextsAt } from '../json/text-parts.ts';
-import { visible } from '../policy/visible.ts';
 import type { ContentNote, Passage, Passing, Way } from '../session/guard.ts';
 import { isSpoken } from '../taint/spoken.ts';
+import { visible } from '../text/visible.ts';
 import { inboundPassage, resultPassage } from './answers.ts';
 import { judge } from './content.ts';
 import { judgeDefinition } from './definitions.ts';

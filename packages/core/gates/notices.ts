@@ -1,6 +1,7 @@
 // What was noticed and not yet told. Each thing is told once in a session, however often it is seen.
-import { visible } from '../policy/visible.ts';
+
 import type { SurfaceNotice } from '../session/guard.ts';
+import { visible } from '../text/visible.ts';
 import { clean } from './verdicts.ts';
 
 export interface NoticeBoard {

@@ -1,6 +1,5 @@
 // Pins in a session: what is listed is held against what is known, and what is new is remembered.
 import { isObject } from '@subluminal/contracts';
-import { visible } from '../policy/visible.ts';
 import {
   decideByPins,
   type Listing,
@@ -11,6 +10,7 @@ import {
   type ToolChange,
 } from '../surface/index.ts';
 import { pinsDiffOf, sinceWhen } from '../surface/pins/review.ts';
+import { visible } from '../text/visible.ts';
 import { knownPins, type Memory, unreadable } from './memory.ts';
 import type { GuardOptions, PinOptions } from './options.ts';
 import type { Stop } from './verdicts.ts';

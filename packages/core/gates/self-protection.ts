@@ -1,8 +1,8 @@
 // Self-protection: no call may name what governs it, such as the policy, `SUB_HOME` or the ledger.
 import type { JsonObject } from '@subluminal/contracts';
 import { isObject } from '@subluminal/contracts';
-import { visible } from '../policy/visible.ts';
 import type { GatheredTexts, GuardedCall, Passage } from '../session/guard.ts';
+import { visible } from '../text/visible.ts';
 import { mayNamePath } from './may-name-path.ts';
 import type { Memory } from './memory.ts';
 import { type NamedPaths, namedInTexts, namedPaths } from './named-paths.ts';

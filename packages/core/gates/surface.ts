@@ -1,6 +1,5 @@
 // The first gate of a call, and of requests for prompts and resources.
 import { isObject } from '@subluminal/contracts';
-import { visible } from '../policy/visible.ts';
 import type { CallLimit, GuardedCall } from '../session/guard.ts';
 import { isLookAlikeMethod } from '../session/peek/method-names.ts';
 import {
@@ -17,6 +16,7 @@ import {
   type Waiting,
 } from '../surface/index.ts';
 import { paramRules, twinsOf } from '../surface/lookup.ts';
+import { visible } from '../text/visible.ts';
 import { breakerPassed, breakerStop } from './connection.ts';
 import type { Memory } from './memory.ts';
 import { isKnownMethod } from './methods.ts';

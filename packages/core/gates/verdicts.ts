@@ -1,7 +1,7 @@
 // What a gate says: decisions in words that a model can act on, and nothing secret in them.
 import type { Decision, HintKind, JsonObject, ReasonCode } from '@subluminal/contracts';
-import { visible } from '../policy/visible.ts';
 import type { ContentNote, GateVerdict } from '../session/guard.ts';
+import { visible } from '../text/visible.ts';
 
 export type GateRule =
   | 'gate:manifest'

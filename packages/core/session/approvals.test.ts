@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
-import { budget, snapshotOf } from '../policy/decide/scenario.test-support.ts';
+import { budget, snapshotOf } from '../policy/testing/scenario.ts';
 import { approvalRule, people } from './people.test-support.ts';
 import {
   answersOf,

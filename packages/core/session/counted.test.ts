@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deny } from '../policy/decide/scenario.test-support.ts';
+import { deny } from '../policy/testing/scenario.ts';
 import { bytesOf, call, play, request, result } from './playbook.test-support.ts';
 import type { SessionConfig } from './types.ts';
 

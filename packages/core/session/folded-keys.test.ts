@@ -1,7 +1,7 @@
 // Keys that only some readers take for keys of the protocol.
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
-import { deny } from '../policy/decide/scenario.test-support.ts';
+import { deny } from '../policy/testing/scenario.ts';
 import { answersOf, call, inShort, play, request, result } from './playbook.test-support.ts';
 
 const noDelete = deny('no-delete', { tool_name: { glob: ['delete_x'] } });

@@ -1,6 +1,6 @@
 import type { JsonObject, Rule } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
-import { budget, dedupe, deny, snapshotOf } from '../policy/decide/scenario.test-support.ts';
+import { budget, dedupe, deny, snapshotOf } from '../policy/testing/scenario.ts';
 import { asksFor, guardOf, stops } from './guard.test-support.ts';
 import type { CallEnd, ContentNote, GateVerdict, Guard, GuardedCall } from './guard.ts';
 import { approvalRule, people } from './people.test-support.ts';

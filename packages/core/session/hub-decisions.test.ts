@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { budget, deny } from '../policy/decide/scenario.test-support.ts';
+import { budget, deny } from '../policy/testing/scenario.ts';
 import {
   answersOf,
   call,

@@ -1,7 +1,7 @@
 // Calls that count together with those of other servers of the run: the hub decides them.
 import type { Decision } from '@subluminal/contracts';
 import { candidatesFor, type Snapshot } from '../policy/compile/snapshot.ts';
-import { countsAcrossServers } from '../policy/decide/scope.ts';
+import { countsAcrossServers } from '../policy/counters/scope.ts';
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
 import { mergeNotes } from './content-notes.ts';
 import type { Context, Step } from './context.ts';

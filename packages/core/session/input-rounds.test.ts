@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { breaker, dedupe } from '../policy/decide/scenario.test-support.ts';
+import { breaker, dedupe } from '../policy/testing/scenario.ts';
 import { guardOf } from './guard.test-support.ts';
 import { approvalRule } from './people.test-support.ts';
 import { type Play, play, result } from './playbook.test-support.ts';

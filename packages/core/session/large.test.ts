@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
-import { dedupe, deny } from '../policy/decide/scenario.test-support.ts';
+import { dedupe, deny } from '../policy/testing/scenario.ts';
 import { Capped, send } from './large.test-support.ts';
 import {
   answersOf,

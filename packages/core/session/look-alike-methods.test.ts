@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deny } from '../policy/decide/scenario.test-support.ts';
+import { deny } from '../policy/testing/scenario.ts';
 import { guardOf } from './guard.test-support.ts';
 import { initialize, inShort, play } from './playbook.test-support.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
-import { deny } from '../policy/decide/scenario.test-support.ts';
+import { deny } from '../policy/testing/scenario.ts';
 import {
   answersOf,
   bytesOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { budget } from '../policy/decide/scenario.test-support.ts';
+import { budget } from '../policy/testing/scenario.ts';
 import { guardOf } from './guard.test-support.ts';
 import { approvalRule, people } from './people.test-support.ts';
 import {

@@ -1,6 +1,6 @@
 // Scripts for a session, for tests only: who says what, and exactly what is done about it.
 import type { EventBody, Rule } from '@subluminal/contracts';
-import { snapshotOf } from '../policy/decide/scenario.test-support.ts';
+import { snapshotOf } from '../policy/testing/scenario.ts';
 import { parsed, under } from './json.test-support.ts';
 import { createSession, type Session } from './session.ts';
 import type { Command, Emit, SessionConfig, Side } from './types.ts';

@@ -3,7 +3,7 @@ import type { Rule } from '@subluminal/contracts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { optionsOf } from '../gates/guard.test-support.ts';
 import { createGuard } from '../gates/index.ts';
-import { deny } from '../policy/decide/scenario.test-support.ts';
+import { deny } from '../policy/testing/scenario.ts';
 import { formatSamples, type Sample } from '../scan/formats/samples.test-support.ts';
 import { createRedactor } from '../scan/index.ts';
 import { answersOf, call, type Play, play, request, result } from './playbook.test-support.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { runs } from '../../../test/runs.ts';
 import { memberRange } from '../json/member-ranges.ts';
-import { budget, deny } from '../policy/decide/scenario.test-support.ts';
+import { budget, deny } from '../policy/testing/scenario.ts';
 import { guardOf } from './guard.test-support.ts';
 import type { Guard } from './guard.ts';
 import { has, parsed, under } from './json.test-support.ts';

@@ -9,13 +9,7 @@ import {
 
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
-import {
-  breaker,
-  budget,
-  deny,
-  rateLimit,
-  snapshotOf,
-} from '../policy/decide/scenario.test-support.ts';
+import { breaker, budget, deny, rateLimit, snapshotOf } from '../policy/testing/scenario.ts';
 import { leanLine } from './events.ts';
 import { under } from './json.test-support.ts';
 import {

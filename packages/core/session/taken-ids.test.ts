@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { optionsOf } from '../gates/guard.test-support.ts';
 import { createGuard } from '../gates/guard.ts';
-import { breaker } from '../policy/decide/scenario.test-support.ts';
+import { breaker } from '../policy/testing/scenario.ts';
 import { manifestOf } from '../surface/gmail.test-support.ts';
 import { EMPTY_PINS } from '../surface/index.ts';
 import { compileTaint } from '../taint/index.ts';

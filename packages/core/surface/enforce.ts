@@ -1,7 +1,7 @@
 // The first gate of a call: is the tool shown, are its parameters in bounds, is it time for it?
 // The same limits that the list was rewritten by, once more: a call need not come from the list.
 import type { JsonObject } from '@subluminal/contracts';
-import { visible } from '../policy/visible.ts';
+import { visible } from '../text/visible.ts';
 import { climbs } from './climbs.ts';
 import { isShown, paramRules, strictestRule, type ToolRule, toolRule, twinsOf } from './lookup.ts';
 import { hoursInWords, inWords, untilOpenMs } from './manifest/quantities.ts';

@@ -1,5 +1,5 @@
 // The mail server of the examples: what it offers, and a manifest for it.
-import { formatProblem } from '../policy/problem.ts';
+import { formatProblem } from '../source/problem.ts';
 import { compileManifest } from './manifest/compile.ts';
 import type { Manifest } from './manifest/types.ts';
 

@@ -1,9 +1,9 @@
+import type { TaintSection } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { checkCall } from './check.ts';
+import { compileTaint } from './compile-policy.ts';
 import { newTaint } from './memory.ts';
 import { type Observation, observe } from './observe.ts';
-import { compileTaint } from './policy/compile.ts';
-import type { TaintSection } from './policy/shape.ts';
 import type { TaintState, TaintVerdict } from './types.ts';
 
 const PAGE = { server: 'web', tool: 'fetch', callId: 'c1', trust: 'untrusted' } as const;

@@ -1,10 +1,10 @@
 // A call goes out: which of its arguments at sinks came from untrusted content.
-import { formatPath } from '../policy/read/finding.ts';
+import { formatPath } from '../source/problem.ts';
 import { type Chain, chainsOf } from './chains.ts';
+import type { TaintPolicy } from './compile-policy.ts';
 import { type Joined, joinedOf } from './joined.ts';
 import { type Leaf, type Leaves, leavesOf } from './leaves.ts';
 import { sightingOf } from './memory.ts';
-import type { TaintPolicy } from './policy/compile.ts';
 import { shapesOf } from './shape-of.ts';
 import { shownChain, shownValue } from './shown.ts';
 import { Effort } from './tokens/effort.ts';

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkCall } from './check.ts';
+import { compileTaint } from './compile-policy.ts';
 import { newTaint } from './memory.ts';
 import { observe } from './observe.ts';
-import { compileTaint } from './policy/compile.ts';
 import { Effort } from './tokens/effort.ts';
 import { folded } from './tokens/fold.ts';
 import { spellingsOf } from './tokens/spellings.ts';

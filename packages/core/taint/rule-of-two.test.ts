@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { compileTaint } from './compile-policy.ts';
 import { newTaint } from './memory.ts';
 import { observe } from './observe.ts';
-import { compileTaint } from './policy/compile.ts';
 import { recordCall, ruleOfTwo } from './rule-of-two.ts';
 import type { TaintSource, TaintState } from './types.ts';
 

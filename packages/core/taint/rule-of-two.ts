@@ -1,5 +1,5 @@
 // The rule of two: of untrusted input, private data, and egress or change, a run has at most two.
-import type { TaintPolicy, ToolName } from './policy/compile.ts';
+import type { TaintPolicy, ToolName } from './compile-policy.ts';
 import { withSent } from './sent.ts';
 import { RUN_FLAGS, type RunFlag, type TaintSource, type TaintState } from './types.ts';
 

@@ -1,9 +1,9 @@
+import type { TaintSection } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { checkCall } from './check.ts';
+import { compileTaint } from './compile-policy.ts';
 import { newTaint } from './memory.ts';
 import { observe } from './observe.ts';
-import { compileTaint } from './policy/compile.ts';
-import type { TaintSection } from './policy/shape.ts';
 import { recordCall } from './rule-of-two.ts';
 import type { TaintState, Trust } from './types.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkCall } from './check.ts';
+import { compileTaint } from './compile-policy.ts';
 import { newTaint } from './memory.ts';
 import { observe } from './observe.ts';
-import { compileTaint } from './policy/compile.ts';
 
 const PAGE = { server: 'web', tool: 'fetch', callId: 'c1', trust: 'untrusted' } as const;
 const READ =

@@ -1,5 +1,5 @@
 // A value that a finding speaks of: enough to recognise it, not enough to leak it.
-import { visible } from '../policy/visible.ts';
+import { visible } from '../text/visible.ts';
 import type { Chain } from './chains.ts';
 
 const LENGTH_MAX = 80;

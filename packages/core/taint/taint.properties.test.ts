@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkCall } from './check.ts';
+import { compileTaint } from './compile-policy.ts';
 import { newTaint } from './memory.ts';
 import { observe } from './observe.ts';
-import { compileTaint } from './policy/compile.ts';
 import { hostOf } from './tokens/host.ts';
 import { decodePunycode } from './tokens/punycode.ts';
 

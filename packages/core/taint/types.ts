@@ -10,18 +10,6 @@ export interface TaintSource {
 
 export type Trust = 'trusted' | 'untrusted';
 
-/** What of a text is worth remembering. `command_part` is the beginning of a command line. */
-export type TokenKind =
-  | 'email'
-  | 'url'
-  | 'host'
-  | 'path'
-  | 'command'
-  | 'command_part'
-  | 'identifier'
-  | 'number'
-  | 'handle';
-
 export type SinkKind = TaintSink['kind'];
 
 export const RUN_FLAGS = ['untrusted_input', 'private_data', 'egress_or_change'] as const;

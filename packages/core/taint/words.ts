@@ -1,5 +1,5 @@
 // What a call is told that taint has stopped: which argument came from where, and what to do.
-import { visible } from '../policy/visible.ts';
+import { visible } from '../text/visible.ts';
 import type { RuleOfTwoVerdict } from './rule-of-two.ts';
 import type { RunFlag, TaintFinding, TaintSource, TaintVerdict } from './types.ts';
 

@@ -2,7 +2,7 @@ import { BUNDLE, type Bundle, check, type Rule } from '@subluminal/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { bundleOf } from '../decide/scenario.test-support.ts';
+import { bundleOf } from '../testing/scenario.ts';
 import { normalizeBundle } from './normalize.ts';
 
 const FRAME = { rule_id: 'r', enabled: true, match: {}, severity: 'warn' } as const;

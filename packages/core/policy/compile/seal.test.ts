@@ -5,15 +5,8 @@ import { verifies } from '../../../../test/requirements.ts';
 import { canonicalize } from '../../json/index.ts';
 import type { Signer, Verifier } from '../../ports.ts';
 import { decide } from '../decide/decide.ts';
-import {
-  allow,
-  budget,
-  bundleOf,
-  callOf,
-  deny,
-  jsonObject,
-} from '../decide/scenario.test-support.ts';
 import { initialState } from '../decide/state.ts';
+import { allow, budget, bundleOf, callOf, deny, jsonObject } from '../testing/scenario.ts';
 import { openSnapshot, sealSnapshot } from './seal.ts';
 import { compileBundle } from './snapshot.ts';
 

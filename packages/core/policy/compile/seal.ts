@@ -1,12 +1,17 @@
 // A snapshot as a file: its document, its hash, and perhaps a signature.
 import { parseAs, SNAPSHOT_FILE, SNAPSHOT_FORMAT, type SnapshotFile } from '@subluminal/contracts';
+import { compileGlob } from '../../patterns/glob.ts';
 import type { Signer, Verifier } from '../../ports.ts';
-import { duplicateRuleIds, ruleFindings } from '../read/rules.ts';
-import { sectionFindings } from '../read/sections.ts';
-import { compileGlob } from './glob.ts';
+import { duplicateRuleIds, ruleFindings } from '../read/check-rules.ts';
+import { sectionFindings } from '../read/check-sections.ts';
 import { normalizeBundle } from './normalize.ts';
-import { type CompileOptions, canonicalText, compileDocument, type Snapshot } from './snapshot.ts';
-import { tightenedDocument } from './tighten.ts';
+import {
+  type CompileOptions,
+  canonicalText,
+  compileDocument,
+  type Snapshot,
+  tightenedDocument,
+} from './snapshot.ts';
 
 export interface SnapshotError {
   readonly ok: false;

@@ -1,8 +1,8 @@
 import type { RuleOf } from '@subluminal/contracts';
-import { type At, callKey, scopeKey } from './scope.ts';
+import { type At, callKey, scopeKey } from '../counters/scope.ts';
+import { keyIn, type TableLimits, tableGet, tableSet, tableSize } from '../counters/table.ts';
+import type { Counted, Tally, Trip } from '../model/trip.ts';
 import type { SlotOf, Times } from './state.ts';
-import { keyIn, type TableLimits, tableGet, tableSet, tableSize } from './table.ts';
-import type { Counted, Tally, Trip } from './trip.ts';
 
 type BreakerRule = RuleOf<'breaker'>;
 

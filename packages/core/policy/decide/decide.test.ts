@@ -2,8 +2,7 @@ import type { Rule } from '@subluminal/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import type { Outcome } from '../types.ts';
-import { decide } from './decide.ts';
+import type { Outcome } from '../model/call.ts';
 import {
   allow,
   breaker,
@@ -14,7 +13,8 @@ import {
   rateLimit,
   runOf,
   snapshotOf,
-} from './scenario.test-support.ts';
+} from '../testing/scenario.ts';
+import { decide } from './decide.ts';
 import { carryState, initialState, type PolicyState } from './state.ts';
 
 const approval: Rule = {

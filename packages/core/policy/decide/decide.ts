@@ -1,23 +1,23 @@
 // The heart of it: one call, one snapshot, one state, one time; a decision comes out.
 import type { Decision, Rule } from '@subluminal/contracts';
-import type { MatchInput } from '../compile/match.ts';
 import {
   type CompiledRule,
   candidatesFor,
   policiesIn,
   type Snapshot,
 } from '../compile/snapshot.ts';
-import type { WhenContext } from '../compile/when.ts';
-import type { Call, CallResult, Outcome, TraceStep } from '../types.ts';
+import { type At, at } from '../counters/scope.ts';
+import type { MatchInput } from '../match/match.ts';
+import type { WhenContext } from '../match/when.ts';
+import type { Call, CallResult, Outcome, TraceStep } from '../model/call.ts';
+import type { Counted, Tally, Trip } from '../model/trip.ts';
 import { countBreaker, recordError } from './breaker.ts';
 import { countBudget } from './budget.ts';
 import { checkDuplicate, markPassed } from './dedupe.ts';
 import { countRate } from './rate-limit.ts';
-import { type At, at } from './scope.ts';
 import { selects } from './select.ts';
 import { carryState, type PolicyState, type Slot } from './state.ts';
 import { overruled, stricterOutcome } from './stricter.ts';
-import type { Counted, Tally, Trip } from './trip.ts';
 import {
   afterTermination,
   decisionOf,

@@ -1,8 +1,8 @@
 import type { RuleOf } from '@subluminal/contracts';
-import { type At, callKey } from './scope.ts';
+import { type At, callKey } from '../counters/scope.ts';
+import { type TableLimits, tableGet, tableSet } from '../counters/table.ts';
+import type { Counted, Trip } from '../model/trip.ts';
 import type { SlotOf } from './state.ts';
-import { type TableLimits, tableGet, tableSet } from './table.ts';
-import type { Counted, Trip } from './trip.ts';
 
 type DedupeRule = RuleOf<'dedupe'>;
 

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import { ENTRIES_MAX } from '../counters/table.ts';
 import {
   breaker,
   budget,
@@ -10,8 +11,7 @@ import {
   runOf,
   slotSize,
   snapshotOf,
-} from './scenario.test-support.ts';
-import { ENTRIES_MAX } from './table.ts';
+} from '../testing/scenario.ts';
 
 const CALLS = 200_000;
 /** More than a table holds in both of its generations. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { rateLimit, runOf, snapshotOf } from './scenario.test-support.ts';
-import { tableGet } from './table.ts';
+import { tableGet } from '../counters/table.ts';
+import { rateLimit, runOf, snapshotOf } from '../testing/scenario.ts';
 
 const limits = fc.record({
   capacity: fc.integer({ min: 1, max: 6 }),

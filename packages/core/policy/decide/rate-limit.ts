@@ -1,8 +1,8 @@
 import type { RuleOf } from '@subluminal/contracts';
-import { type At, scopeKey } from './scope.ts';
+import { type At, scopeKey } from '../counters/scope.ts';
+import { keyIn, type TableLimits, tableGet, tableSet } from '../counters/table.ts';
+import type { Counted, Trip } from '../model/trip.ts';
 import type { SlotOf, TokenBucket } from './state.ts';
-import { keyIn, type TableLimits, tableGet, tableSet } from './table.ts';
-import type { Counted, Trip } from './trip.ts';
 
 type RateLimitRule = RuleOf<'rate_limit'>;
 type RateLimit = RateLimitRule['effect']['rate_limit'];

@@ -1,9 +1,9 @@
 import { type Bundle, CONTENT_DEFAULTS } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { normalizeBundle } from '../compile/normalize.ts';
-import { compileTightened } from '../compile/tighten.ts';
-import { bundleOf, IDENTITY } from './scenario.test-support.ts';
-import { sectionsFor } from './sections-for.ts';
+import { compileTightened } from '../compile/snapshot.ts';
+import { bundleOf, IDENTITY } from '../testing/scenario.ts';
+import { sectionsFor } from './select.ts';
 
 type Parts = Partial<Omit<Bundle, 'rules'>>;
 

@@ -2,7 +2,7 @@ import type { JsonObject, Selectors } from '@subluminal/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { IDENTITY } from './scenario.test-support.ts';
+import { IDENTITY } from '../testing/scenario.ts';
 import { selects } from './select.ts';
 
 const FIELDS = [

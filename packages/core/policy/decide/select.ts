@@ -1,7 +1,9 @@
 // Whether a policy is for this agent at all.
-import type { Selectors } from '@subluminal/contracts';
-import { isJsonObject, own } from '../compile/match.ts';
-import type { Identity } from '../types.ts';
+import type { FullContentSection, FullTaintSection, Mode, Selectors } from '@subluminal/contracts';
+import { policiesIn, type Snapshot } from '../compile/snapshot.ts';
+import { stricterContent, stricterTaint } from '../compile/stricter-sections.ts';
+import { isJsonObject, own } from '../match/match.ts';
+import type { Identity } from '../model/call.ts';
 
 /** Omitted selectors match all; lists are alternatives; all given selectors must match. */
 export function selects(selectors: Selectors, identity: Identity): boolean {
@@ -24,4 +26,94 @@ function selectsWorkload(wanted: NonNullable<Selectors['workload']>, identity: I
   const given = own(actual, 'labels');
   const actualLabels = isJsonObject(given) ? given : {};
   return Object.entries(labels ?? {}).every(([key, value]) => own(actualLabels, key) === value);
+}
+
+// Which sections hold for an agent, and whether they are enforced, where one or two policies apply.
+
+export interface SectionsInForce {
+  readonly content: FullContentSection | undefined;
+  readonly taint: FullTaintSection | undefined;
+  readonly mode: Mode;
+}
+
+interface Sectioned<S> {
+  readonly section: S;
+  readonly isEnforced: boolean;
+}
+
+/** From the mildest to the strictest: what `control` asks a person about, `guardrails` refuses. */
+const MODES: readonly Mode[] = ['observe', 'control', 'guardrails'];
+
+/** For one agent; without it, for any. */
+export function sectionsFor(snapshot: Snapshot, identity?: Identity): SectionsInForce {
+  const policies = policiesIn(snapshot).filter(
+    ({ document }) => identity === undefined || selects(document.selectors, identity),
+  );
+  const mode = strictestMode(policies);
+  const given = <S>(sectionOf: (policy: Snapshot) => S | undefined): readonly Sectioned<S>[] =>
+    policies.flatMap((policy) => {
+      const section = sectionOf(policy);
+      const isEnforced = mode === 'observe' || policy.document.mode !== 'observe';
+      return section === undefined ? [] : [{ section, isEnforced }];
+    });
+  return {
+    content: inForce(
+      given(({ document }) => document.content),
+      stricterContent,
+      toldContent,
+    ),
+    taint: inForce(
+      given(({ document }) => document.taint),
+      stricterTaint,
+      toldTaint,
+    ),
+    mode,
+  };
+}
+
+/** The mode of what stands beside the policies: manifests, pins, Cedar. */
+export function strictestMode(policies: readonly Snapshot[]): Mode {
+  const modes = new Set(policies.map(({ document }) => document.mode));
+  return MODES.findLast((mode) => modes.has(mode)) ?? 'observe';
+}
+
+/** A section of a policy that only observes counts less than one that is enforced. */
+function inForce<S>(
+  given: readonly Sectioned<S>[],
+  stricter: (user: S, project: S) => S,
+  told: (section: S) => S,
+): S | undefined {
+  const enforced = given.filter(({ isEnforced }) => isEnforced);
+  const [first, second] = enforced.length > 0 ? enforced : given;
+  if (first === undefined) return undefined;
+  if (second !== undefined && second.isEnforced) return stricter(first.section, second.section);
+  return first.isEnforced ? first.section : told(first.section);
+}
+
+/** The section of a policy that only observes, beside one that is enforced: findings are told. */
+function toldContent(section: FullContentSection): FullContentSection {
+  const { outbound, inbound, definitions } = section;
+  const all = (actions: FullContentSection['outbound']) => ({
+    secret: toldAction(actions.secret),
+    personal: toldAction(actions.personal),
+    injection: toldAction(actions.injection),
+    hidden_text: toldAction(actions.hidden_text),
+  });
+  return {
+    ...section,
+    outbound: all(outbound),
+    inbound: all(inbound),
+    definitions: all(definitions),
+    unscanned: toldAction(section.unscanned),
+    external_content: 'off',
+    max_result_chars: Number.MAX_SAFE_INTEGER,
+  };
+}
+
+function toldAction(action: string): 'allow' | 'tag' {
+  return action === 'allow' ? 'allow' : 'tag';
+}
+
+function toldTaint(section: FullTaintSection): FullTaintSection {
+  return { ...section, on_taint: 'tag', rule_of_two: { ...section.rule_of_two, mode: 'off' } };
 }

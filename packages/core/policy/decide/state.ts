@@ -1,11 +1,11 @@
 // What a policy remembers of one run: an immutable value, given to `decide` and returned anew.
 import type { Rule } from '@subluminal/contracts';
 import { type Layout, policiesIn, type Snapshot } from '../compile/snapshot.ts';
+import { emptyTable, type Table, type TableLimits, withLimits } from '../counters/table.ts';
 import { breakerLimits } from './breaker.ts';
 import { BUDGET_LIMITS } from './budget.ts';
 import { dedupeLimits } from './dedupe.ts';
 import { rateLimits } from './rate-limit.ts';
-import { emptyTable, type Table, type TableLimits, withLimits } from './table.ts';
 
 interface BudgetUse {
   readonly calls: number;

@@ -1,6 +1,6 @@
 // Of two decisions about one call, the stricter one.
 import type { Decision } from '@subluminal/contracts';
-import type { Outcome, TraceStep } from '../types.ts';
+import type { Outcome, TraceStep } from '../model/call.ts';
 import { type PolicyState, withoutDedupeMarks } from './state.ts';
 
 const STRICTNESS: { readonly [A in Decision['action']]: number } = {

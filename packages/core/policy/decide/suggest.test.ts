@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue, Suggest } from '@subluminal/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { jsonObject } from './scenario.test-support.ts';
+import { jsonObject } from '../testing/scenario.ts';
 import { suggestArgs } from './suggest.ts';
 
 const keys = fc.constantFrom('a', 'b', 'c', '__proto__', 'toString');

@@ -1,6 +1,6 @@
 // Corrected arguments, computed from what a rule says would be right.
 import type { JsonObject, JsonValue, Suggest } from '@subluminal/contracts';
-import { own } from '../compile/match.ts';
+import { own } from '../match/match.ts';
 
 const DEPTH_MAX = 64;
 

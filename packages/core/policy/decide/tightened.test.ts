@@ -4,10 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { runs } from '../../../../test/runs.ts';
 import { normalizeBundle } from '../compile/normalize.ts';
 import { openSnapshot, sealSnapshot } from '../compile/seal.ts';
-import { compileBundle, type Snapshot, withProfile } from '../compile/snapshot.ts';
-import { compileTightened } from '../compile/tighten.ts';
-import type { Call } from '../types.ts';
-import { decide, recordResult } from './decide.ts';
+import {
+  compileBundle,
+  compileTightened,
+  type Snapshot,
+  withProfile,
+} from '../compile/snapshot.ts';
+import type { Call } from '../model/call.ts';
 import {
   allow,
   breaker,
@@ -17,7 +20,8 @@ import {
   dedupe,
   deny,
   runOf,
-} from './scenario.test-support.ts';
+} from '../testing/scenario.ts';
+import { decide, recordResult } from './decide.ts';
 import { initialState } from './state.ts';
 import { strictnessOf } from './stricter.ts';
 

@@ -14,9 +14,9 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { canonicalize } from '../../json/index.ts';
 import { compileBundle, type Snapshot } from '../compile/snapshot.ts';
-import type { Call, Identity, Outcome } from '../types.ts';
+import type { Call, Identity, Outcome } from '../model/call.ts';
+import { jsonObject } from '../testing/scenario.ts';
 import { decide, recordResult } from './decide.ts';
-import { jsonObject } from './scenario.test-support.ts';
 import { initialState, type PolicyState } from './state.ts';
 
 interface Step {

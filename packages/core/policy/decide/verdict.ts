@@ -1,10 +1,10 @@
 // From what a rule wants to what the agent is told: modes, profiles, hints.
 import type { Decision, Hint, HintRecipe, Rule } from '@subluminal/contracts';
 import type { Snapshot } from '../compile/snapshot.ts';
-import type { Call } from '../types.ts';
+import type { Call } from '../model/call.ts';
+import type { Trip } from '../model/trip.ts';
 import type { Termination } from './state.ts';
 import { suggestArgs } from './suggest.ts';
-import type { Trip } from './trip.ts';
 
 /** The outcome of the rules: some rule decided, or none did. */
 export type Verdict =

@@ -2,13 +2,13 @@
 import type { Bundle, Decision, Match, Rule } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import type { Effect, PolicyDiff } from '../changes/change.ts';
 import { normalizeBundle } from '../compile/normalize.ts';
 import { compileBundle } from '../compile/snapshot.ts';
 import { decide } from '../decide/decide.ts';
-import { allow, breaker, budget, bundleOf, callOf, deny } from '../decide/scenario.test-support.ts';
 import { initialState } from '../decide/state.ts';
-import type { Call } from '../types.ts';
-import type { Effect, PolicyDiff } from './change.ts';
+import type { Call } from '../model/call.ts';
+import { allow, breaker, budget, bundleOf, callOf, deny } from '../testing/scenario.ts';
 import { diffBundles } from './diff.ts';
 
 type Options = Partial<Omit<Bundle, 'rules'>>;

@@ -3,9 +3,12 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { runs } from '../../../../test/runs.ts';
+import type { PolicyChange } from '../changes/change.ts';
 import { normalizeBundle } from '../compile/normalize.ts';
 import { compileBundle } from '../compile/snapshot.ts';
 import { decide } from '../decide/decide.ts';
+import { initialState } from '../decide/state.ts';
+import type { Call } from '../model/call.ts';
 import {
   allow,
   budget,
@@ -14,10 +17,7 @@ import {
   deny,
   jsonObject,
   rateLimit,
-} from '../decide/scenario.test-support.ts';
-import { initialState } from '../decide/state.ts';
-import type { Call } from '../types.ts';
-import type { PolicyChange } from './change.ts';
+} from '../testing/scenario.ts';
 import { diffBundles } from './diff.ts';
 
 const RUNS = runs(800);

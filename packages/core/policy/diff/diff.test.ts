@@ -1,9 +1,9 @@
 import type { Bundle, Rule } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import type { Effect, PolicyChange } from '../changes/change.ts';
 import { normalizeBundle } from '../compile/normalize.ts';
-import { bundleOf } from '../decide/scenario.test-support.ts';
-import type { Effect, PolicyChange } from './change.ts';
+import { bundleOf } from '../testing/scenario.ts';
 import { diffBundles } from './diff.ts';
 
 const BASE = { enabled: true, match: {}, severity: 'warn' } as const;

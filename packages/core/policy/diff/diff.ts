@@ -1,13 +1,13 @@
 // What changed between two policies, and which way each change goes.
 import type { JsonValue, Rule, SnapshotDocument } from '@subluminal/contracts';
-import { changeOf, type PolicyChange, type PolicyDiff } from './change.ts';
-import { presence, valueAt } from './directions.ts';
+import { changeOf, type PolicyChange, type PolicyDiff, type Reach } from '../changes/change.ts';
+import { presence, valueAt } from '../changes/directions.ts';
+import type { Steps } from '../changes/names.ts';
+import { isSame, type Value } from '../changes/relation.ts';
 import { DOCUMENT_FIELDS, type Field, KIND_FIELDS } from './fields.ts';
 import { movesOf, tooMany } from './moves.ts';
-import type { Steps } from './names.ts';
-import { isSteady, pairsOf, type RulePair } from './pairs.ts';
-import { failuresReach, type Reach, reachOf, type Surroundings, surroundingsOf } from './reach.ts';
-import { isSame, type Value } from './relation.ts';
+import { failuresReach, reachOf, type Surroundings, surroundingsOf } from './reach.ts';
+import { isSteady, pairsOf, type RulePair } from './rule-pairs.ts';
 import { CONTENT_FIELDS, SECTION_FIELDS, TAINT_FIELDS } from './sections.ts';
 
 interface Subject {

@@ -1,8 +1,8 @@
 import { check, type Match, RULE, type Rule } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import type { Effect } from '../changes/change.ts';
 import { normalizeBundle } from '../compile/normalize.ts';
-import type { Effect } from './change.ts';
 import { diffBundles } from './diff.ts';
 
 const EFFECTS = {

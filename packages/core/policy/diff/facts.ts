@@ -1,7 +1,7 @@
 // What a rule may do to a call that it matches, and what two rules make of the call together.
 // A small picture of deciding: just enough to tell which of two outcomes is the stricter one.
 import type { Rule } from '@subluminal/contracts';
-import type { Effect } from './change.ts';
+import type { Effect } from '../changes/change.ts';
 
 /** From the mildest to the strictest. A question can be answered, so it is milder than a hint. */
 const STRICTNESS = {

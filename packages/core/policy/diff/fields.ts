@@ -24,9 +24,16 @@ import {
   stopsFailures,
   stricterAlong,
   trips,
-} from './directions.ts';
-import { nameRelation } from './names.ts';
-import { alternatives, byKey, exactly, type Relate, range, requirements } from './relation.ts';
+} from '../changes/directions.ts';
+import { nameRelation } from '../changes/names.ts';
+import {
+  alternatives,
+  byKey,
+  exactly,
+  type Relate,
+  range,
+  requirements,
+} from '../changes/relation.ts';
 
 export interface Field {
   readonly path: string;

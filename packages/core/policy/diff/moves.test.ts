@@ -1,10 +1,10 @@
 import type { Rule } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import type { PolicyChange } from './change.ts';
+import type { PolicyChange } from '../changes/change.ts';
 import { movesOf } from './moves.ts';
-import { pairsOf } from './pairs.ts';
 import { surroundingsOf } from './reach.ts';
+import { pairsOf } from './rule-pairs.ts';
 
 const BASE = { enabled: true, severity: 'warn' } as const;
 const on = (...glob: string[]) => ({ ...BASE, match: { tool_name: { glob } } });

@@ -1,11 +1,17 @@
 // Rules that stand in another order. Order matters between an allow and what it lets pass, between
 // a tag and what reads it, and between refusals of different kinds.
 import type { Rule } from '@subluminal/contracts';
-import { changeOf, combineEffects, type Effect, type PolicyChange, reversed } from './change.ts';
-import { mayOverlap, type Steps } from './names.ts';
-import { isSteady, type Pairs, type RulePair, restricts } from './pairs.ts';
+import {
+  changeOf,
+  combineEffects,
+  type Effect,
+  type PolicyChange,
+  reversed,
+} from '../changes/change.ts';
+import { mayOverlap, type Steps } from '../changes/names.ts';
+import { isSame } from '../changes/relation.ts';
 import { flipped, readingOf, type Surroundings } from './reach.ts';
-import { isSame } from './relation.ts';
+import { isSteady, type Pairs, type RulePair, restricts } from './rule-pairs.ts';
 
 interface Placed {
   readonly pair: RulePair;

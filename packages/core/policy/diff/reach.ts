@@ -1,6 +1,8 @@
 // What it does to the calls when a rule gets hold of more of them, among the rules around it.
 import type { Match, Rule, SnapshotDocument } from '@subluminal/contracts';
-import { combineEffects, type Effect, reversed } from './change.ts';
+import { combineEffects, type Effect, type Reach, reversed } from '../changes/change.ts';
+import { mayOverlap, type Steps } from '../changes/names.ts';
+import { isSame } from '../changes/relation.ts';
 import {
   type Doings,
   effectOf,
@@ -12,25 +14,7 @@ import {
   shiftBits,
   turnBits,
 } from './facts.ts';
-import { mayOverlap, type Steps } from './names.ts';
-import { isSteady, type Pairs } from './pairs.ts';
-import { isSame } from './relation.ts';
-
-/** Each says what happens as something takes hold of more calls; of fewer, it is the reverse. */
-export interface Reach {
-  /** The rule is looked at for more calls: it may apply, and it may fail. */
-  readonly all: () => Effect;
-  /** The rule applies to more calls. */
-  readonly applying: () => Effect;
-  /** The rule applies where it failed before. */
-  readonly evaluated: () => Effect;
-  /** The rule fails for more calls. */
-  readonly failing: () => Effect;
-  /** The rule adds these classes to the calls it matches. */
-  readonly tagging: (classes: readonly string[]) => Effect;
-  /** What a change comes to that does none of this: unread classes are still recorded. */
-  readonly otherwise: Effect;
-}
+import { isSteady, type Pairs } from './rule-pairs.ts';
 
 /** A rule as it stands in one or both policies; only where it is in force. */
 interface Standing {

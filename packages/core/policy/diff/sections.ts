@@ -1,6 +1,6 @@
 // The fields of the sections beside the rules, and which way their changes go.
 import type { JsonValue } from '@subluminal/contracts';
-import { combineEffects, type Effect, reversed } from './change.ts';
+import { combineEffects, type Effect, reversed } from '../changes/change.ts';
 import {
   alters,
   type Direction,
@@ -8,9 +8,16 @@ import {
   onLoosens,
   stricterAlong,
   valueAt,
-} from './directions.ts';
+} from '../changes/directions.ts';
+import {
+  isSame,
+  listOf,
+  objectOf,
+  type Relate,
+  relation,
+  type Value,
+} from '../changes/relation.ts';
 import type { Field } from './fields.ts';
-import { isSame, listOf, objectOf, type Relate, relation, type Value } from './relation.ts';
 
 /** From the mildest to the strictest. */
 const ACTIONS = ['allow', 'tag', 'redact', 'ask', 'block'];

@@ -3,17 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import type { Snapshot } from '../compile/snapshot.ts';
 import { decide } from '../decide/decide.ts';
-import {
-  allow,
-  budget,
-  callOf,
-  dedupe,
-  deny,
-  IDENTITY,
-  snapshotOf,
-} from '../decide/scenario.test-support.ts';
 import { initialState, type PolicyState } from '../decide/state.ts';
-import type { Call } from '../types.ts';
+import type { Call } from '../model/call.ts';
+import { allow, budget, callOf, dedupe, deny, IDENTITY, snapshotOf } from '../testing/scenario.ts';
 import { explain } from './explain.ts';
 
 const NOON_MS = 12 * 3_600_000;

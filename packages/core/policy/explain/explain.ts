@@ -13,8 +13,7 @@ import { decide } from '../decide/decide.ts';
 import { selects } from '../decide/select.ts';
 import type { PolicyState } from '../decide/state.ts';
 import { enforces } from '../decide/verdict.ts';
-import type { Call, Outcome, TraceStep } from '../types.ts';
-import { type Section, sectionsOf } from './sections.ts';
+import type { Call, Outcome, TraceStep } from '../model/call.ts';
 import { listed, mismatchOf, quoted, selectorMismatch } from './why.ts';
 
 export interface ExplainedRule {
@@ -181,4 +180,23 @@ function countedWhy({ kind, tally }: TraceStep): string {
   const limit = Number.isFinite(tally.limit) ? String(tally.limit) : 'no limit';
   if (kind === 'dedupe') return 'the same call has not passed within its window';
   return `${tally.count} of ${limit} ${COUNTED_WORDS[kind] ?? 'counted'}`;
+}
+
+// What a policy has beside its rules. It looks at what calls and answers hold, and at what the run has
+// read before: neither is known when a call is explained or replayed.
+
+export type Section = 'content' | 'taint';
+
+/** The sections of a policy that an explanation or a replay leaves out. */
+export function sectionsOf(snapshot: Snapshot): readonly Section[] {
+  const sections: readonly Section[] = ['content', 'taint'];
+  const policies = policiesIn(snapshot);
+  return sections.filter((name) => policies.some(({ document }) => document[name] !== undefined));
+}
+
+/** Says so; no line when there is nothing to say. */
+export function sectionLines(sections: readonly Section[]): readonly string[] {
+  if (sections.length === 0) return [];
+  const named = sections.map((section) => `\`${section}\``).join(' and ');
+  return ['', `Not evaluated here: ${named}, which may stop more.`];
 }

@@ -7,11 +7,10 @@ import type {
   Rule,
   Selectors,
 } from '@subluminal/contracts';
-import type { Engines } from '../compile/engines.ts';
-import { compileGlob, type NameTest } from '../compile/glob.ts';
-import { isJsonObject, own } from '../compile/match.ts';
-import type { Call, Identity } from '../types.ts';
-import { visible } from '../visible.ts';
+import { compileGlob, type NameTest } from '../../patterns/glob.ts';
+import { visible } from '../../text/visible.ts';
+import { type Engines, isJsonObject, own } from '../match/match.ts';
+import type { Call, Identity } from '../model/call.ts';
 
 /** What a rule saw when it was evaluated. */
 export interface Seen {

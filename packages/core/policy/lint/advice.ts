@@ -1,6 +1,6 @@
 // What every lint check takes and gives.
 import type { Bundle, Rule, SubCode } from '@subluminal/contracts';
-import type { Path } from '../read/finding.ts';
+import type { Path } from '../../source/problem.ts';
 
 /** The table of codes is a contract; what is not in it cannot be reported. */
 export type LintCode = Extract<SubCode, `SUB_LINT_${string}`>;

@@ -1,9 +1,9 @@
 // Advice on text that says something else than a reader sees: invisible characters, and letters of
 // one alphabet that look like those of another.
 import type { JsonValue, Rule } from '@subluminal/contracts';
-import { isJsonObject } from '../compile/match.ts';
-import type { Path } from '../read/finding.ts';
-import { quote } from '../read/quote.ts';
+import type { Path } from '../../source/problem.ts';
+import { quote } from '../../text/visible.ts';
+import { isJsonObject } from '../match/match.ts';
 import { type Advice, type Subject, warning } from './advice.ts';
 
 interface Placed {

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { compileGlob } from '../compile/glob.ts';
-import { compileRegex } from '../compile/regex.ts';
-import { compileWhen } from '../compile/when.ts';
-import type { Problem } from '../problem.ts';
+import { compileGlob } from '../../patterns/glob.ts';
+import { compileRegex } from '../../patterns/regex.ts';
+import type { Problem } from '../../source/problem.ts';
+import { compileWhen } from '../match/when.ts';
 import { parseBundle } from '../read/parse.ts';
-import { bundleText, NO_CHECKS, ruleText, sampleRule } from '../read/sample.ts';
+import { bundleText, NO_CHECKS, ruleText, sampleRule } from '../testing/sample-bundle.ts';
 import { lintBundle } from './lint.ts';
 
 const NOW_MS = Date.parse('2027-01-01T00:00:00Z');

@@ -1,7 +1,6 @@
 // Advice on bundles that are valid, but may not do what their author thinks.
 import type { Bundle } from '@subluminal/contracts';
-import type { Problem } from '../problem.ts';
-import { formatPath, sorted } from '../read/finding.ts';
+import { formatPath, type Problem, sorted } from '../../source/problem.ts';
 import type { PositionOf } from '../read/parse.ts';
 import type { LintCheck, Subject } from './advice.ts';
 import {
@@ -10,23 +9,22 @@ import {
   impossibleBudgets,
   missingHints,
   unanchoredAllows,
-} from './effects.ts';
-import { hiddenTexts } from './hidden.ts';
+} from './check-effects.ts';
+import { coveredRules, missingTags } from './check-order.ts';
 import {
   approvalsWithoutControl,
   failsOpen,
+  noRules,
   observesOnly,
   readsUntagged,
-  unprotected,
-} from './modes.ts';
-import { coveredRules, missingTags } from './order.ts';
-import {
   ruleOfTwoWithoutTools,
   sectionsAskNobody,
   sectionsObserve,
+  selectorPatterns,
+  unprotected,
   uselessSuppressions,
-} from './sections.ts';
-import { noRules, selectorPatterns } from './selectors.ts';
+} from './check-settings.ts';
+import { hiddenTexts } from './hidden.ts';
 
 const CHECKS: readonly LintCheck[] = [
   coveredRules,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../../test/runs.ts';
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../../source/problem.ts';
+import type { Source } from '../../source/read-source.ts';
+import { bundleText, NO_CHECKS, sampleRule } from '../testing/sample-bundle.ts';
 import { type ParseResult, parseBundle } from './parse.ts';
-import { bundleText, NO_CHECKS, sampleRule } from './sample.ts';
-import type { Source } from './source.ts';
 
 const VALID = Buffer.from(
   bundleText(

@@ -2,9 +2,9 @@
 // allowed, the others an eighth of it.
 // The yaml package alone takes up to 16 s and 1.4 GB for these; a hang fails by the test timeout.
 import { expect, test } from 'vitest';
+import { BYTES_MAX } from '../../source/read-source.ts';
+import { NO_CHECKS } from '../testing/sample-bundle.ts';
 import { parseBundle } from './parse.ts';
-import { NO_CHECKS } from './sample.ts';
-import { BYTES_MAX } from './source.ts';
 
 const SMALL_BYTES = BYTES_MAX / 8;
 /** How much the shape that is made next may fill. */

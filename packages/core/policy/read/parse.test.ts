@@ -1,11 +1,11 @@
 import { BUNDLE, CLIENT, check, ENV, type Shape } from '@subluminal/contracts';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
+import { readSource } from '../../source/read-source.ts';
+import { valueOf } from '../../source/tree.ts';
+import { bundleText, EFFECTS, NO_CHECKS, ruleText, sampleRule } from '../testing/sample-bundle.ts';
 import { exampleOf } from './examples.ts';
 import { parseBundle } from './parse.ts';
-import { bundleText, EFFECTS, NO_CHECKS, ruleText, sampleRule } from './sample.ts';
-import { readSource } from './source.ts';
-import { valueOf } from './tree.ts';
 
 function parse(text: string) {
   return parseBundle({ file: 'p.yaml', text }, { checks: NO_CHECKS });

@@ -1,15 +1,22 @@
 // A bundle as written → a bundle that fits contract B, or everything that is wrong with it.
 import { BUNDLE, type Bundle, check, isObject, RULE, type Rule } from '@subluminal/contracts';
-import type { Position, Problem } from '../problem.ts';
-import { type Finding, formatPath, type Path, PROBLEMS_MAX, sorted } from './finding.ts';
-import { sourceOffset } from './inside.ts';
-import { explainMismatches } from './mismatch.ts';
-import { type PatternChecks, patternFindings } from './patterns.ts';
-import { duplicateRuleIds, type RuleAt, ruleFindings } from './rules.ts';
-import { sectionFindings } from './sections.ts';
-import { selectorFindings } from './selectors.ts';
-import { readSource, type Source, type SourceTree } from './source.ts';
-import { follow, valueOf } from './tree.ts';
+import { compileGlob } from '../../patterns/glob.ts';
+import {
+  type Finding,
+  formatPath,
+  type Path,
+  type Position,
+  PROBLEMS_MAX,
+  type Problem,
+  sorted,
+} from '../../source/problem.ts';
+import { readSource, type Source, type SourceTree } from '../../source/read-source.ts';
+import { follow, sourceOffset, valueOf } from '../../source/tree.ts';
+import { type PatternChecks, patternFindings } from './check-patterns.ts';
+import { duplicateRuleIds, type RuleAt, ruleFindings } from './check-rules.ts';
+import { sectionFindings, selectorFindings } from './check-sections.ts';
+import { conditionWords } from './explain-condition.ts';
+import { explainMismatches } from './explain-mismatch.ts';
 
 export type PositionOf = (path: Path) => Position;
 
@@ -89,4 +96,51 @@ function toProblem(
   }
   const position = positionAt(offset);
   return { level: 'error', code, file, position, path: formatPath(path), message, fix };
+}
+
+// The engines that will run a bundle's patterns, as the checks that its parser wants.
+
+/** Loads the engines; they are heavy, so only who reads bundles as written pays for them. */
+export async function loadPatternChecks(): Promise<PatternChecks> {
+  const [{ compileRegex }, { compileWhen }] = await Promise.all([
+    import('../../patterns/regex.ts'),
+    import('../match/when.ts'),
+  ]);
+  return {
+    glob: (source) => faultOf(compileGlob(source)),
+    regex: (source) => {
+      const compiled = compileRegex(source);
+      return compiled.ok ? undefined : compiled.message;
+    },
+    when: (source) => {
+      const fault = faultOf(compileWhen(source));
+      return fault === undefined ? undefined : { ...fault, ...conditionWords(source, fault) };
+    },
+  };
+}
+
+/**
+ * Parses a bundle as it is, and once more with the engines if it has patterns for them: a bundle
+ * that only matches names never loads them.
+ */
+export async function parseWithEngines(source: Source): Promise<ParseResult> {
+  let isAsked = false;
+  const asked = (): undefined => {
+    isAsked = true;
+  };
+  const glob: PatternChecks['glob'] = (pattern) => faultOf(compileGlob(pattern));
+  const parsed = parseBundle(source, { checks: { glob, regex: asked, when: asked } });
+  return isAsked ? parseBundle(source, { checks: await loadPatternChecks() }) : parsed;
+}
+
+type Compiled = { readonly ok: true } | Fault;
+interface Fault {
+  readonly ok: false;
+  readonly message: string;
+  readonly offset: number;
+}
+
+function faultOf(compiled: Compiled): Omit<Fault, 'ok'> | undefined {
+  if (compiled.ok) return undefined;
+  return { message: compiled.message, offset: compiled.offset };
 }

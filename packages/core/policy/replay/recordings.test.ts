@@ -1,8 +1,8 @@
 import type { Event } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
-import { budget, deny, snapshotOf } from '../decide/scenario.test-support.ts';
-import { formatReplay } from './format.ts';
-import { decision, end, sha256, start } from './recording.test-support.ts';
+import { decision, end, sha256, start } from '../testing/recording.ts';
+import { budget, deny, snapshotOf } from '../testing/scenario.ts';
+import { formatReplay } from './format-replay.ts';
 import { replay } from './replay.ts';
 import type { ReplayLimits } from './types.ts';
 

@@ -3,16 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { compileBundle, type Snapshot } from '../compile/snapshot.ts';
 import {
-  allow,
-  breaker,
-  budget,
-  bundleOf,
-  deny,
-  rateLimit,
-  snapshotOf,
-} from '../decide/scenario.test-support.ts';
-import { formatReplay } from './format.ts';
-import {
   decision,
   EMPTY_HASH,
   end,
@@ -21,7 +11,17 @@ import {
   start,
   WORDS,
   withArgs,
-} from './recording.test-support.ts';
+} from '../testing/recording.ts';
+import {
+  allow,
+  breaker,
+  budget,
+  bundleOf,
+  deny,
+  rateLimit,
+  snapshotOf,
+} from '../testing/scenario.ts';
+import { formatReplay } from './format-replay.ts';
 import { replay } from './replay.ts';
 import type { ReplayOptions } from './types.ts';
 

@@ -1,24 +1,36 @@
 // What a policy would have decided over recorded calls: "would this have been blocked?"
-import type { Event, EventOf } from '@subluminal/contracts';
+import {
+  type Action,
+  type Decision,
+  type Event,
+  type EventOf,
+  isObject,
+  type JsonObject,
+} from '@subluminal/contracts';
+import { argsHash } from '../../json/index.ts';
+import type { Sha256 } from '../../ports.ts';
 import type { Snapshot } from '../compile/snapshot.ts';
 import { decide, recordResult } from '../decide/decide.ts';
-import { sectionsOf } from '../explain/sections.ts';
-import { callOfDecision, callOfStart, type RecordedCall } from './call.ts';
+import { sectionsOf } from '../explain/explain.ts';
+import type { Call, Identity, Outcome, TraceStep } from '../model/call.ts';
 import {
   callKey,
+  countRule,
+  countVerdict,
   type Draft,
   emptyMemory,
+  emptyTally,
   keepOpen,
   type Memory,
   notesOf,
   type OpenCall,
   type RunMemory,
   runOf,
+  summaryOf,
+  type Tally,
   timeOf,
 } from './memory.ts';
-import { countRule, countVerdict, emptyTally, summaryOf, type Tally } from './tally.ts';
-import type { ReplayedCall, ReplayOptions, ReplayResult } from './types.ts';
-import { isBeside, isUndetermined, recordedOf, replayedOf, verdictOf } from './verdict.ts';
+import type { ArgsKnowledge, ReplayedCall, ReplayOptions, ReplayResult, Verdict } from './types.ts';
 
 interface Replay {
   readonly snapshot: Snapshot;
@@ -173,4 +185,133 @@ function list(draft: Draft, { memory, tally, calls }: Replay): void {
   if (!counted) memory.notes.rules_left_out += 1;
   if (calls.length < memory.limits.callsMax) calls.push(draft);
   else memory.notes.calls_left_out += 1;
+}
+
+// How a replayed decision compares with the recorded one.
+
+/** From the mildest to the strictest. */
+const ACTIONS: readonly Action[] = [
+  'ALLOW',
+  'THROTTLE',
+  'REJECT_WITH_HINT',
+  'BLOCK',
+  'TERMINATE_RUN',
+];
+
+type Compare = NonNullable<ReplayOptions['compare']>;
+
+export function recordedOf(
+  decision: EventOf<'tool_call_decision'>['decision'],
+  compare: Compare,
+): NonNullable<ReplayedCall['recorded']> {
+  const { action, rule_id } = compare === 'would' ? (decision.would ?? decision) : decision;
+  return { action, rule_id };
+}
+
+export function replayedOf(
+  decision: Decision,
+  compare: Compare,
+): NonNullable<ReplayedCall['replayed']> {
+  const chosen = compare === 'would' ? (decision.would ?? decision) : decision;
+  const { action, rule_id, reason_code } = chosen;
+  return { action, rule_id, reason_code };
+}
+
+/**
+ * Whether the outcome hangs on arguments that the recording does not hold: some rule needed them
+ * before any rule had decided.
+ */
+export function isUndetermined(
+  outcome: Outcome<unknown>,
+  args: ArgsKnowledge,
+  needsArgs: ReadonlySet<string>,
+): boolean {
+  if (args !== 'unknown') return false;
+  const missed = (step: TraceStep) => step.outcome === 'failed' && needsArgs.has(step.rule_id);
+  const settled = (step: TraceStep) =>
+    step.outcome === 'decided' || step.outcome === 'would_decide';
+  const first = outcome.trace.find((step) => settled(step) || missed(step));
+  return first !== undefined && missed(first);
+}
+
+/** Gates and Cedar decide beside the rules, by what a recording does not hold. */
+const BESIDE = /^(?:gate|cedar):/;
+
+export function isBeside({ rule_id }: NonNullable<ReplayedCall['recorded']>): boolean {
+  return rule_id !== null && BESIDE.test(rule_id);
+}
+
+export function verdictOf({
+  recorded,
+  replayed,
+}: Pick<ReplayedCall, 'recorded' | 'replayed'>): Verdict {
+  if (replayed === null) return 'undetermined';
+  if (recorded === null) return 'unrecorded';
+  const [was, is] = [ACTIONS.indexOf(recorded.action), ACTIONS.indexOf(replayed.action)];
+  if (is < was) return isBeside(recorded) ? 'undetermined' : 'looser';
+  if (is > was) return 'stricter';
+  return recorded.rule_id === replayed.rule_id ? 'same' : 'different_rule';
+}
+
+// From a recorded event to a call that can be decided again.
+
+export interface RecordedCall {
+  readonly call: Call;
+  readonly args: ArgsKnowledge;
+}
+
+export function callOfStart(event: EventOf<'tool_call_start'>, sha256: Sha256): RecordedCall {
+  const { server_name, tool_name, args_hash, bytes_in, risk_class, tags } = event.call;
+  const { args, value } = argsOf(event.call, sha256);
+  return {
+    args,
+    call: {
+      identity: identityOf(event),
+      server_name,
+      tool_name,
+      args_hash,
+      bytes_in,
+      risk_class: risk_class ?? tags ?? [],
+      ...(value !== undefined && { args: value }),
+    },
+  };
+}
+
+/** What a decision alone tells of its call, when the start is missing. */
+export function callOfDecision(event: EventOf<'tool_call_decision'>): RecordedCall {
+  const { server_name, tool_name, args_hash, risk_class = [] } = event.call;
+  const identity = identityOf(event);
+  const call = { identity, server_name, tool_name, args_hash, bytes_in: 0, risk_class };
+  return { args: 'unknown', call };
+}
+
+function identityOf(event: Event): Identity {
+  const { run_id, agent_id, client, env, principal, workload } = event;
+  return {
+    run_id,
+    agent_id,
+    client,
+    env,
+    ...(principal !== undefined && { principal }),
+    ...(workload !== undefined && { workload: { ...workload } }),
+  };
+}
+
+/** A preview is made for eyes: redacted or cut, it must not pass for the arguments. */
+function argsOf(
+  call: EventOf<'tool_call_start'>['call'],
+  sha256: Sha256,
+): { readonly args: ArgsKnowledge; readonly value?: JsonObject } {
+  if (call.args_stream_hash !== undefined) return { args: 'uninspected' };
+  const { truncated, args_preview: text } = call.preview;
+  if (truncated || text === undefined) return { args: 'unknown' };
+  const hashed = argsHash(text, sha256);
+  if (!hashed.ok || hashed.hash !== call.args_hash) return { args: 'unknown' };
+  const value: unknown = JSON.parse(text);
+  return isArgs(value) ? { args: 'known', value } : { args: 'unknown' };
+}
+
+/** What comes out of JSON holds nothing but JSON. */
+function isArgs(value: unknown): value is JsonObject {
+  return isObject(value);
 }

@@ -1,7 +1,7 @@
 // What a replay gives back.
 import type { Action, PolicyRef } from '@subluminal/contracts';
 import type { Sha256 } from '../../ports.ts';
-import type { Section } from '../explain/sections.ts';
+import type { Section } from '../explain/explain.ts';
 
 export type Verdict =
   | 'same'

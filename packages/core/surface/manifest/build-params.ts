@@ -1,6 +1,6 @@
 // Which parameters a manifest blocks, strips and limits, compiled.
-import type { Path } from '../../policy/read/finding.ts';
-import { quote } from '../../policy/read/quote.ts';
+import type { Path } from '../../source/problem.ts';
+import { quote } from '../../text/visible.ts';
 import { blockedPattern, type ParamPattern, pathPattern } from '../params.ts';
 import { type Building, conflict, nameAt, wrong } from './build.ts';
 import type { FullDocument } from './defaults.ts';

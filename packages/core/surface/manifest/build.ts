@@ -1,8 +1,8 @@
 // The parts of a manifest compiled one by one; what is wrong with them is collected on the way.
-import type { NameTest } from '../../policy/compile/glob.ts';
-import type { RegexResult } from '../../policy/compile/regex.ts';
-import type { Path } from '../../policy/read/finding.ts';
-import { quote } from '../../policy/read/quote.ts';
+import type { NameTest } from '../../patterns/glob.ts';
+import type { RegexResult } from '../../patterns/regex.ts';
+import type { Path } from '../../source/problem.ts';
+import { quote } from '../../text/visible.ts';
 import { readName } from '../names.ts';
 import type { FullDocument } from './defaults.ts';
 import type { ManifestFinding } from './explain.ts';

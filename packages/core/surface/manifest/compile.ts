@@ -1,11 +1,10 @@
 // A manifest as written → one that decides, or everything that is wrong with it.
 import { check } from '@subluminal/contracts';
 import { canonicalize } from '../../json/index.ts';
-import type { Problem } from '../../policy/problem.ts';
-import { PROBLEMS_MAX } from '../../policy/read/finding.ts';
-import { readSource, type Source } from '../../policy/read/source.ts';
-import { valueOf } from '../../policy/read/tree.ts';
 import type { Sha256 } from '../../ports.ts';
+import { PROBLEMS_MAX, type Problem } from '../../source/problem.ts';
+import { readSource, type Source } from '../../source/read-source.ts';
+import { valueOf } from '../../source/tree.ts';
 import { readName } from '../names.ts';
 import { variantOf } from '../skeleton.ts';
 import { type Building, breakerOf, entriesOf, tiersOf, toolsOf } from './build.ts';
@@ -56,7 +55,7 @@ async function engineFor(document: FullDocument): Promise<Building['regex']> {
     Object.values(constrain_params),
   );
   if (!limits.some(({ pattern }) => pattern !== undefined)) return undefined;
-  const { compileRegex } = await import('../../policy/compile/regex.ts');
+  const { compileRegex } = await import('../../patterns/regex.ts');
   let count = 0;
   return (source) => {
     count++;

@@ -1,11 +1,11 @@
 // What is wrong with a manifest, in words that name the likely fix.
 import type { Mismatch, SubCode } from '@subluminal/contracts';
-import { likely, nearest, type Problem } from '../../policy/problem.ts';
-import { formatPath, type Path, sorted } from '../../policy/read/finding.ts';
-import { quote } from '../../policy/read/quote.ts';
-import type { SourceTree } from '../../policy/read/source.ts';
-import { follow, type Tree } from '../../policy/read/tree.ts';
-import { typeFix, valueFix, written } from '../../policy/read/type-fix.ts';
+import { formatPath, type Path, type Problem, sorted } from '../../source/problem.ts';
+import type { SourceTree } from '../../source/read-source.ts';
+import { follow, type Tree } from '../../source/tree.ts';
+import { typeFix, valueFix, written } from '../../source/type-fix.ts';
+import { likely, nearest } from '../../text/nearest.ts';
+import { quote } from '../../text/visible.ts';
 
 type ManifestCode = Extract<SubCode, `SUB_MANIFEST_${string}`>;
 

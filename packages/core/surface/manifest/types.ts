@@ -1,5 +1,5 @@
 // A manifest as compiled: ready to filter lists and to decide calls.
-import type { NameTest } from '../../policy/compile/glob.ts';
+import type { NameTest } from '../../patterns/glob.ts';
 import type { ParamPattern } from '../params.ts';
 import type { Hours, Rate } from './quantities.ts';
 import type { ManifestDocument, Tier } from './shape.ts';

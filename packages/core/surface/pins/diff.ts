@@ -1,6 +1,6 @@
 // What changed in a definition, field by field, safe to print.
 import { isObject } from '@subluminal/contracts';
-import { visible } from '../../policy/visible.ts';
+import { visible } from '../../text/visible.ts';
 
 export interface FieldChange {
   readonly kind: 'added' | 'removed' | 'changed';

@@ -1,8 +1,8 @@
 // What may be called, by the pins: the first sight is remembered, a change waits for a person, and
 // a store that cannot be read blocks everything.
 
-import { visible } from '../../policy/visible.ts';
 import type { Sha256 } from '../../ports.ts';
+import { visible } from '../../text/visible.ts';
 import type { SurfaceReason } from '../reasons.ts';
 import { SURFACE_REASONS } from '../reasons.ts';
 import {

@@ -1,7 +1,7 @@
 // A first manifest for a server, as YAML to be reviewed: reads are allowed at a modest rate, what
 // may change something asks a person, and what looks destructive is forbidden.
 import { isObject } from '@subluminal/contracts';
-import { visible } from '../../policy/visible.ts';
+import { visible } from '../../text/visible.ts';
 import { NAME_LENGTH_MAX, TOOLS_MAX } from '../manifest/shape.ts';
 import { escapeName } from '../names.ts';
 import { type Guess, guessOf } from './words.ts';

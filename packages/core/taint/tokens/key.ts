@@ -1,4 +1,14 @@
-import type { TokenKind } from '../types.ts';
+/** What of a text is worth remembering. `command_part` is the beginning of a command line. */
+export type TokenKind =
+  | 'email'
+  | 'url'
+  | 'host'
+  | 'path'
+  | 'command'
+  | 'command_part'
+  | 'identifier'
+  | 'number'
+  | 'handle';
 
 const KEY_LENGTH_MAX = 256;
 

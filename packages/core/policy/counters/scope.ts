@@ -1,0 +1,83 @@
+// What shares a counter.
+import type { Rule, Scope } from '@subluminal/contracts';
+import type { Call } from '../model/call.ts';
+import { keyName } from './table.ts';
+
+/** When and for which call a rule counts; made once per call, and shared by all its rules. */
+export interface At {
+  readonly call: Call;
+  readonly nowMs: number;
+  readonly keys: CallKeys;
+}
+
+/** The keys of one call, each made when a rule first asks for it. */
+interface CallKeys {
+  tool: string | undefined;
+  serverTool: string | undefined;
+  toolCall: string | undefined;
+  serverToolCall: string | undefined;
+}
+
+const RUN_KEY = 'run';
+
+export function at(call: Call, nowMs: number): At {
+  const none = undefined;
+  const keys = { tool: none, serverTool: none, toolCall: none, serverToolCall: none };
+  return { call, nowMs, keys };
+}
+
+/** The key of a counter that is shared by a run, a tool name, or a tool of one server. */
+export function scopeKey(scope: Scope, { call, keys }: At): string {
+  if (scope === 'run') return RUN_KEY;
+  if (scope === 'tool') {
+    keys.tool ??= toolText(call);
+    return keys.tool;
+  }
+  keys.serverTool ??= serverToolText(call);
+  return keys.serverTool;
+}
+
+/**
+ * The key of "the same call again". Equal arguments of different tools are different calls, so
+ * the tool is part of it in every scope; with `tool`, the server is not.
+ */
+export function callKey(scope: Scope, { call, keys }: At): string {
+  if (scope === 'tool') {
+    keys.toolCall ??= `${toolText(call)}\u0000${askedFor(call)}`;
+    return keys.toolCall;
+  }
+  keys.serverToolCall ??= `${serverToolText(call)}\u0000${askedFor(call)}`;
+  return keys.serverToolCall;
+}
+
+function askedFor({ args_hash, round }: Call): string {
+  return round === undefined ? args_hash : `${args_hash} ${round}`;
+}
+
+/** Whether a rule counts calls of several servers together: one process cannot know them all. */
+export function countsAcrossServers(rule: Rule): boolean {
+  switch (rule.kind) {
+    case 'budget':
+      return rule.effect.budget.scope !== 'server_tool';
+    case 'rate_limit':
+      return rule.effect.rate_limit.scope !== 'server_tool';
+    case 'breaker': {
+      const { scope, error_threshold } = rule.effect.breaker;
+      return scope === 'tool' || (scope === 'run' && error_threshold !== undefined);
+    }
+    case 'dedupe':
+      return rule.effect.dedupe.scope === 'tool';
+    default:
+      return false;
+  }
+}
+
+function toolText(call: Call): string {
+  return `tool ${keyName(call.tool_name)}`;
+}
+
+/** Names may hold any character: the length says where the first ends. */
+function serverToolText(call: Call): string {
+  const server = keyName(call.server_name);
+  return `tool ${server.length} ${server}\u0000${keyName(call.tool_name)}`;
+}

@@ -1,0 +1,252 @@
+// Advice on the mode and the defaults of a bundle.
+
+import { fullContent, fullTaint, type Selectors } from '@subluminal/contracts';
+import { readSuppression } from '../../scan/detect/suppress.ts';
+import type { Path } from '../../source/problem.ts';
+import { quote } from '../../text/visible.ts';
+import { isPattern } from '../read/check-sections.ts';
+import { type Advice, note, type Subject, warning } from './advice.ts';
+
+const READ_CLASS = 'read_like';
+
+export function failsOpen({ bundle }: Subject): readonly Advice[] {
+  if (bundle.mode === 'observe' || bundle.defaults.decision_on_error !== 'ALLOW') return [];
+  return [
+    warning(
+      'SUB_LINT_FAIL_OPEN',
+      ['defaults', 'decision_on_error'],
+      [
+        `a rule that cannot be evaluated lets the call pass, although the mode is ${bundle.mode}`,
+        'Write `decision_on_error: BLOCK`.',
+      ],
+    ),
+  ];
+}
+
+/** Whoever can reach what governs it can end it. */
+export function unprotected({ bundle }: Subject): readonly Advice[] {
+  if (bundle.self_protection !== 'off') return [];
+  return [
+    warning(
+      'SUB_LINT_SELF_PROTECTION',
+      ['self_protection'],
+      [
+        'calls may name the policy, SUB_HOME and the ledger, so an agent can free itself',
+        'Leave `self_protection` out, unless something else keeps agents away from these files.',
+      ],
+    ),
+  ];
+}
+
+/** Only control mode asks people. */
+export function approvalsWithoutControl({ bundle, enabled }: Subject): readonly Advice[] {
+  const { mode } = bundle;
+  if (mode === 'control') return [];
+  const instead = mode === 'observe' ? 'only records what it would do' : 'blocks at once';
+  return enabled.flatMap(({ rule, index }) => {
+    if (rule.kind !== 'approval') return [];
+    return warning(
+      'SUB_LINT_APPROVAL_MODE',
+      ['rules', index, 'kind'],
+      [
+        `${quote(rule.rule_id)} asks nobody in ${mode} mode: it ${instead}`,
+        'Write `mode: control`.',
+      ],
+    );
+  });
+}
+
+export function observesOnly({ bundle, enabled }: Subject): readonly Advice[] {
+  const blocks = enabled.some(({ rule }) => rule.kind !== 'tag' && rule.kind !== 'allow');
+  if (bundle.mode !== 'observe' || !blocks) return [];
+  return [
+    note(
+      'SUB_LINT_OBSERVE',
+      ['mode'],
+      [
+        'observe mode never blocks: the rules only record what they would do',
+        'Write `mode: guardrails` to enforce them.',
+      ],
+    ),
+  ];
+}
+
+export function readsUntagged({ bundle, enabled }: Subject): readonly Advice[] {
+  if (bundle.defaults.fail_open_read_tools !== true) return [];
+  const tagged = enabled.some(
+    ({ rule }) => rule.kind === 'tag' && rule.effect.tag.add_risk_class.includes(READ_CLASS),
+  );
+  if (tagged) return [];
+  return [
+    warning(
+      'SUB_LINT_READ_UNTAGGED',
+      ['defaults', 'fail_open_read_tools'],
+      [
+        `\`fail_open_read_tools\` lets calls pass that are tagged \`${READ_CLASS}\`, but no rule tags any`,
+        `Add a \`tag\` rule with \`add_risk_class: [${READ_CLASS}]\`.`,
+      ],
+    ),
+  ];
+}
+
+// Advice on whom a bundle is for, and on bundles that have nothing to say.
+
+/** Values that look like patterns, although they are compared exactly. */
+export function selectorPatterns({ bundle }: Subject): readonly Advice[] {
+  return valuesIn(bundle.selectors).flatMap(({ value, path }) => {
+    if (!isPattern(value)) return [];
+    return warning('SUB_LINT_SELECTOR_PATTERN', path, [
+      `${quote(value)} looks like a pattern, but selectors are compared exactly`,
+      'Write out each value, or leave the selector out to match all.',
+    ]);
+  });
+}
+
+interface Placed {
+  readonly value: string;
+  readonly path: Path;
+}
+
+function valuesIn({ workload = {}, ...own }: Selectors): readonly Placed[] {
+  const { labels = {}, ...inner } = workload;
+  return [
+    ...listsIn(own, ['selectors']),
+    ...listsIn(inner, ['selectors', 'workload']),
+    ...Object.entries(labels).map(([key, value]) => {
+      return { value, path: ['selectors', 'workload', 'labels', key] };
+    }),
+  ];
+}
+
+function listsIn(
+  lists: { readonly [field: string]: readonly string[] | undefined },
+  path: Path,
+): readonly Placed[] {
+  return Object.entries(lists).flatMap(([field, values]) =>
+    (values ?? []).map((value, index) => ({ value, path: [...path, field, index] })),
+  );
+}
+
+export function noRules({ bundle }: Subject): readonly Advice[] {
+  const { rules, content, taint } = bundle;
+  if (rules.length > 0 || content !== undefined || taint !== undefined) return [];
+  const words = ['there are no rules: every call passes', 'Add a rule.'] as const;
+  return [note('SUB_LINT_EMPTY', ['rules'], words)];
+}
+
+// Advice on the content and taint sections.
+
+const YEAR_MS = 31_536_000_000;
+/** Leap years included. */
+const LASTING_MS = YEAR_MS + 86_400_000;
+const FLAGS = ['untrusted_input', 'private_data', 'egress_or_change'] as const;
+
+export function sectionsObserve({ bundle }: Subject): readonly Advice[] {
+  if (bundle.mode !== 'observe') return [];
+  const sections = ['content', 'taint'] as const;
+  return sections.flatMap((section) => {
+    if (bundle[section] === undefined) return [];
+    return warning(
+      'SUB_LINT_OBSERVE',
+      [section],
+      [
+        `observe mode enforces nothing: \`${section}\` only records what it would do`,
+        'Write `mode: guardrails` to enforce it.',
+      ],
+    );
+  });
+}
+
+/** Only control mode asks people. */
+export function sectionsAskNobody({ bundle }: Subject): readonly Advice[] {
+  if (bundle.mode !== 'guardrails') return [];
+  return asking(bundle).map((path) => {
+    const [section = '', ...rest] = path;
+    const what = quote([section, ...rest].join('.'));
+    return warning('SUB_LINT_APPROVAL_MODE', path, [
+      `${what} is \`ask\`, which asks nobody in guardrails mode: it blocks at once`,
+      'Write `mode: control`, or `block`.',
+    ]);
+  });
+}
+
+/** Where the sections ask, by what is written or by default. */
+function asking({ content, taint }: Subject['bundle']): readonly (readonly string[])[] {
+  const paths: (readonly string[])[] = [];
+  if (content !== undefined) {
+    const { outbound, unscanned } = fullContent(content);
+    for (const [name, action] of Object.entries(outbound)) {
+      if (action === 'ask') paths.push(['content', 'outbound', name]);
+    }
+    if (unscanned === 'ask') paths.push(['content', 'unscanned']);
+  }
+  if (taint !== undefined) {
+    const { on_taint, rule_of_two } = fullTaint(taint);
+    if (on_taint === 'ask') paths.push(['taint', 'on_taint']);
+    if (rule_of_two.mode === 'ask') paths.push(['taint', 'rule_of_two', 'mode']);
+  }
+  return paths;
+}
+
+/** Those that do nothing, and those that outlive the memory of why they are there. */
+export function uselessSuppressions({ bundle, nowMs }: Subject): readonly Advice[] {
+  return (bundle.content?.suppressions ?? []).flatMap((suppression, index) => {
+    const path = ['content', 'suppressions', index];
+    const read = readSuppression(suppression);
+    if (read.kind === 'refused') {
+      return warning(
+        'SUB_LINT_SUPPRESSION',
+        [...path, 'rule'],
+        [
+          `the suppression of ${quote(suppression.rule)} does nothing: ${read.reason}`,
+          'Name the rule as the finding does.',
+        ],
+      );
+    }
+    const leftMs = Date.parse(suppression.expires) - nowMs;
+    if (leftMs > 0 && leftMs <= LASTING_MS) return [];
+    const isOver = leftMs <= 0;
+    return warning(
+      'SUB_LINT_SUPPRESSION',
+      [...path, 'expires'],
+      [
+        isOver
+          ? `the suppression of ${quote(suppression.rule)} has expired and does nothing`
+          : `the suppression of ${quote(suppression.rule)} lasts for more than a year`,
+        isOver ? 'Remove it.' : 'Write an earlier `expires`.',
+      ],
+    );
+  });
+}
+
+export function ruleOfTwoWithoutTools({ bundle }: Subject): readonly Advice[] {
+  const { taint } = bundle;
+  const rule = taint?.rule_of_two;
+  if (rule === undefined || rule.mode === 'off') return [];
+  const added = new Set((rule.tools ?? []).flatMap(({ adds }) => adds));
+  const missing = FLAGS.filter((flag) => {
+    return !added.has(flag) && !(flag === 'untrusted_input' && hasUntrusted(taint));
+  });
+  if (missing.length === 0) return [];
+  const words = missing.map((flag) => `\`${flag}\``).join(' and ');
+  return [
+    warning(
+      'SUB_LINT_RULE_OF_TWO',
+      ['taint', 'rule_of_two'],
+      [
+        `no tool brings ${words}, so no run ever has all three`,
+        'List what the tools bring under `tools`.',
+      ],
+    ),
+  ];
+}
+
+/** An answer that is not trusted brings untrusted input by itself. */
+function hasUntrusted(taint: Subject['bundle']['taint']): boolean {
+  const { sources = [], default_trust } = taint ?? {};
+  // What stands behind a source that fits everything is never asked.
+  const last = sources.findIndex(({ server = '*', tool = '*' }) => server === '*' && tool === '*');
+  const asked = last === -1 ? sources : sources.slice(0, last + 1);
+  const rest = last === -1 ? (default_trust ?? 'untrusted') : 'trusted';
+  return rest === 'untrusted' || asked.some(({ trust }) => trust === 'untrusted');
+}

@@ -1,0 +1,169 @@
+// A rule's match, compiled: what depends on names alone, and what depends on the call.
+import type {
+  ArgsMatch,
+  Bundle,
+  JsonObject,
+  JsonValue,
+  NameMatch,
+  Rule,
+} from '@subluminal/contracts';
+import { compileGlob, type NameTest } from '../../patterns/glob.ts';
+import type { RegexResult } from '../../patterns/regex.ts';
+import type { Call } from '../model/call.ts';
+import type { WhenContext, WhenResult, WhenTest } from './when.ts';
+
+/** Everything a rule may look at, besides the names. */
+export interface MatchInput {
+  readonly call: Call;
+  /** The risk classes of the call; grows while tag rules are evaluated. */
+  readonly riskSet: Set<string>;
+  readonly nowMs: number;
+  /** Built on first use: most calls meet no `when:`. */
+  readonly when: () => WhenContext;
+}
+
+export type MatchResult = 'yes' | 'no' | 'uninspected' | { readonly failed: string };
+
+export interface CompiledMatch {
+  /** The outcome depends on these two names only, so it is remembered per pair. */
+  readonly names: (serverName: string, toolName: string) => boolean;
+  /** Absent when the names say it all. */
+  readonly call?: (input: MatchInput) => MatchResult;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Compiles a match that parsing has already found valid; what is invalid throws. */
+export function compileMatch(rule: Rule, engines: Engines): CompiledMatch {
+  const { match } = rule;
+  const server = nameTest(match.server_name, engines);
+  const tool = nameTest(match.tool_name, engines);
+  const names = (serverName: string, toolName: string) => server(serverName) && tool(toolName);
+  const call = callTest(rule, engines);
+  return call === undefined ? { names } : { names, call };
+}
+
+function nameTest(names: NameMatch | undefined, engines: Engines): NameTest {
+  if (names === undefined) return () => true;
+  const tests = [
+    ...(names.glob ?? []).map((glob) => valid(compileGlob(glob), glob).test),
+    ...(names.regex ?? []).map((regex) => valid(engines.regex(regex), regex).test),
+  ];
+  return (name) => tests.some((test) => test(name));
+}
+
+function callTest(rule: Rule, engines: Engines): CompiledMatch['call'] {
+  const { match } = rule;
+  const classes = match.risk_class;
+  const hours = match.time?.utc_hours;
+  const predicates = match.args === undefined ? [] : argsPredicates(match.args);
+  const when = rule.when === undefined ? undefined : valid(engines.when(rule.when), rule.when);
+  const needsArgs = predicates.length > 0 || when?.needsArgs === true;
+  if (!classes && !hours && !needsArgs && !when) return undefined;
+  return (input) => {
+    if (classes && !classes.some((name) => input.riskSet.has(name))) return 'no';
+    if (hours && !hours.includes(utcHour(input.nowMs))) return 'no';
+    if (needsArgs) {
+      // Looked at only where it matters: a call parses its arguments on first use.
+      const { args } = input.call;
+      if (args === undefined) return 'uninspected';
+      if (!predicates.every((fits) => fits(args))) return 'no';
+    }
+    return when === undefined ? 'yes' : conditionResult(when.test, input);
+  };
+}
+
+function conditionResult(test: WhenTest, input: MatchInput): MatchResult {
+  const result = test(input.when());
+  if (typeof result !== 'boolean') return result;
+  return result ? 'yes' : 'no';
+}
+
+function utcHour(nowMs: number): number {
+  return Math.floor(nowMs / HOUR_MS) % 24;
+}
+
+type ArgsTest = (args: JsonObject) => boolean;
+
+function argsPredicates(match: ArgsMatch): ArgsTest[] {
+  const tests: ArgsTest[] = [];
+  for (const key of match.has_keys ?? []) tests.push((args) => Object.hasOwn(args, key));
+  for (const [key, wanted] of Object.entries(match.key_equals ?? {})) {
+    tests.push((args) => own(args, key) === wanted);
+  }
+  for (const [key, wanted] of Object.entries(match.key_in ?? {})) {
+    tests.push((args) => wanted.some((value) => own(args, key) === value));
+  }
+  for (const [key, range] of Object.entries(match.numeric_range ?? {})) {
+    const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = range;
+    tests.push((args) => {
+      const value = own(args, key);
+      return typeof value === 'number' && value >= min && value <= max;
+    });
+  }
+  return tests;
+}
+
+/** Only what the agent sent: `toString` is no argument. */
+export function own(args: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(args, key) ? args[key] : undefined;
+}
+
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function valid<R extends { readonly ok: boolean }>(result: R, source: string): R & { ok: true } {
+  if (isValid(result)) return result;
+  throw new Error(`an invalid pattern reached the compiler: ${source.slice(0, 100)}`);
+}
+
+function isValid<R extends { readonly ok: boolean }>(result: R): result is R & { ok: true } {
+  return result.ok;
+}
+
+// The parts of compiling that are heavy to load. A bundle that has no regex and no `when:` never
+// loads them, so a shim that only matches names starts without them.
+
+export interface Engines {
+  /** Compiles an expression over names. */
+  readonly regex: (source: string) => RegexResult;
+  readonly when: (source: string) => WhenResult;
+  readonly whenContext: (call: Call, riskClass: readonly string[]) => WhenContext;
+}
+
+const COSTLY_MAX = 1_000;
+
+/** Loads what the rules need, and nothing else. */
+export async function enginesFor(rules: Bundle['rules']): Promise<Engines> {
+  const needsWhen = rules.some((rule) => rule.when !== undefined);
+  const needsRegex = rules.some(
+    ({ match }) => match.server_name?.regex !== undefined || match.tool_name?.regex !== undefined,
+  );
+  const { compileRegex } = needsRegex
+    ? await import('../../patterns/regex.ts')
+    : { compileRegex: unloaded };
+  const regex = once((source: string) => compileRegex(source, 'name'));
+  if (!needsWhen) return { regex, when: unloaded, whenContext: unloaded };
+  const { compileWhen, whenContext } = await import('./when.ts');
+  return { regex, when: once(compileWhen), whenContext };
+}
+
+/** Compiles each source once, and not too many of them: one may take milliseconds. */
+function once<R>(compile: (source: string) => R): (source: string) => R {
+  const known = new Map<string, R>();
+  let costly = 0;
+  return (source) => {
+    const compiled = known.get(source);
+    if (compiled !== undefined) return compiled;
+    costly += 1 + (source.match(/\bmatches\b/g)?.length ?? 0);
+    if (costly > COSTLY_MAX) throw new Error(`more than ${COSTLY_MAX} different patterns`);
+    const fresh = compile(source);
+    known.set(source, fresh);
+    return fresh;
+  };
+}
+
+function unloaded(): never {
+  throw new Error('an engine was used that the rules did not ask for');
+}

@@ -1,0 +1,109 @@
+// Globs, regexes and conditions are checked by the engines that will run them. They are passed
+// in, so that a bundle without patterns is read without loading any of them.
+import { regexSize } from '../../patterns/regex-size.ts';
+import { type BundleCode, type Finding, type Path, PROBLEMS_MAX } from '../../source/problem.ts';
+import { quote, visible } from '../../text/visible.ts';
+import type { RuleAt } from './check-rules.ts';
+
+/** What is wrong with a pattern, and how far into it and what helps where that is known. */
+export type PatternFault = string | LocatedFault;
+interface LocatedFault {
+  readonly message: string;
+  readonly offset: number;
+  readonly fix?: string;
+}
+
+export interface PatternChecks {
+  regex(source: string): PatternFault | undefined;
+  glob(source: string): PatternFault | undefined;
+  when(source: string): PatternFault | undefined;
+}
+
+const NAME_FIELDS = ['server_name', 'tool_name'] as const;
+const FORMS = ['glob', 'regex'] as const;
+/** Compiling one takes up to some milliseconds, and a bundle has room for tens of thousands. */
+const COSTLY_MAX = 1_000;
+/** An expression of more parts than this counts as several. */
+const COSTLY_PARTS = 200;
+
+type Form = keyof PatternChecks;
+interface Pattern {
+  readonly form: Form;
+  readonly source: string;
+  readonly path: Path;
+}
+
+/** Everything the engines refuse. */
+export function patternFindings(
+  rules: readonly RuleAt[],
+  checks: PatternChecks,
+): readonly Finding[] {
+  const found: Finding[] = [];
+  const known = new Map<string, PatternFault | undefined>();
+  let costly = 0;
+  for (const pattern of rules.flatMap(patternsOf)) {
+    const { form, source, path } = pattern;
+    const id = `${form} ${source}`;
+    if (!known.has(id)) {
+      costly += costOf(pattern);
+      if (costly > COSTLY_MAX) return [...found, tooMany(path)];
+      known.set(id, checks[form](source));
+    }
+    const fault = known.get(id);
+    if (fault !== undefined) found.push(refused(pattern, fault));
+    if (found.length >= PROBLEMS_MAX) return found;
+  }
+  return found;
+}
+
+/** A condition may hold hundreds of expressions, and one may be as dear as five others. */
+function costOf({ form, source }: Pattern): number {
+  if (form === 'glob') return 0;
+  const inside = form === 'when' ? (source.match(/\bmatches\b/g)?.length ?? 0) : 0;
+  return inside + Math.max(1, Math.ceil(regexSize(source).parts / COSTLY_PARTS));
+}
+
+function patternsOf({ rule, path }: RuleAt): readonly Pattern[] {
+  const patterns: Pattern[] = [];
+  for (const field of NAME_FIELDS) {
+    for (const form of FORMS) {
+      for (const [index, source] of (rule.match[field]?.[form] ?? []).entries()) {
+        patterns.push({ form, source, path: [...path, 'match', field, form, index] });
+      }
+    }
+  }
+  const { when } = rule;
+  if (when !== undefined) patterns.push({ form: 'when', source: when, path: [...path, 'when'] });
+  return patterns;
+}
+
+const CODES: { readonly [F in Form]: BundleCode } = {
+  glob: 'SUB_BUNDLE_GLOB',
+  regex: 'SUB_BUNDLE_REGEX',
+  when: 'SUB_BUNDLE_WHEN',
+};
+
+const FIXES: { readonly [F in Form]: string } = {
+  glob: 'Use `*`, `?`, `[a-z]` or `{one,two}`, and `\\` before a sign that is meant as is.',
+  regex: 'Write it in RE2 syntax, or use a glob.',
+  when: 'Write CEL over `call`, `identity` and `args`.',
+};
+
+function refused({ form, source, path }: Pattern, fault: PatternFault): Finding {
+  const what = form === 'when' ? 'condition' : `${form} ${quote(source)}`;
+  const message = `invalid ${what}: ${reasonOf(fault)}`;
+  const located = typeof fault === 'string' ? undefined : fault;
+  const inside = located === undefined ? {} : { inside: located.offset };
+  return { code: CODES[form], path, message, fix: located?.fix ?? FIXES[form], ...inside };
+}
+
+function tooMany(path: Path): Finding {
+  const message = `more than ${COSTLY_MAX} different regexes and conditions, large ones counted as several`;
+  const fix = 'Use globs, or split the bundle.';
+  return { code: 'SUB_BUNDLE_TOO_LARGE', path, message, fix };
+}
+
+function reasonOf(fault: PatternFault): string {
+  const reason = typeof fault === 'string' ? fault : fault.message;
+  return visible(reason.split('\n', 1)[0] ?? '', 200);
+}

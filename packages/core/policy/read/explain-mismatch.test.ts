@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { bundleText, NO_CHECKS, sampleRule } from '../testing/sample-bundle.ts';
+import { parseBundle } from './parse.ts';
+
+function parse(text: string) {
+  return parseBundle({ file: 'p.yaml', text }, { checks: NO_CHECKS });
+}
+
+const GOOD = bundleText(sampleRule('deny', { match: '{ tool_name: { glob: [shell] } }' }));
+
+/** What is proposed for each problem. */
+function fixes(text: string): readonly string[] {
+  return parse(text).problems.map(({ fix }) => fix);
+}
+
+test.each([
+  ['mode: control', 'mode: control\ndecision_on_error: BLOCK', 'Indent it below `defaults`.'],
+  ['selectors: {}', 'selectors:\nenv: [dev]', 'Indent it below `selectors`.'],
+  [
+    'defaults: { decision_on_error: BLOCK }',
+    'defaults:\ndecision_on_error: BLOCK',
+    'Indent it below `defaults`.',
+  ],
+  [
+    'defaults: { decision_on_error: BLOCK }',
+    'decision_on_error: BLOCK',
+    'Indent it below `defaults`.',
+  ],
+  ['    match: {', '    tool_name: { glob: [a] }\n    match: {', 'Indent it below `match`.'],
+])('tells where a field belongs: %#', (good, bad, fix) => {
+  const text = GOOD.replace(good, bad);
+  expect(text).not.toBe(GOOD);
+  expect(fixes(text)).toEqual([fix]);
+});
+
+test('speaks of moving where nothing is indented', () => {
+  const text = '{"defaults": {}, "decision_on_error": "BLOCK"}';
+  expect(fixes(text)).toContain('Move it into `defaults`.');
+});
+
+test.each([
+  ['    match:', '    mtach:', 'Rename it to `match`.'],
+  ['    match:', '    filter:', 'Rename it if it is meant as `match`, else remove it.'],
+  ['policy_id: sample', 'name: sample', 'Rename it to `policy_id`.'],
+  ['rule_id: deny', 'id: deny', 'Rename it to `rule_id`.'],
+  ['    severity', '    condition: "true"\n    severity', 'Rename it to `when`.'],
+  ['{ tool_name: {', '{ tools: {', 'Rename it to `tool_name`.'],
+  ['{ tool_name: {', '{ colour: {', 'Use one of these fields.'],
+  ['    severity', '    colour: red\n    severity', 'Remove it.'],
+])('tells what to do with an unknown field: %#', (good, bad, fix) => {
+  const text = GOOD.replace(good, bad);
+  expect(text).not.toBe(GOOD);
+  expect(fixes(text)).toContain(fix);
+  expect(fixes(text).filter((other) => other === 'Remove it.')).toHaveLength(
+    fix === 'Remove it.' ? 1 : 0,
+  );
+});
+
+test.each([
+  ['{ tool_name: delete_* }', 'Write `tool_name: { glob: ["delete_*"] }`.'],
+  ['{ server_name: [a, b] }', 'Write `server_name: { glob: ["a", "b"] }`.'],
+  ['shell', 'Write `match: { tool_name: { glob: ["shell"] } }`.'],
+  ['{ args: x }', 'Write it as `name: value` lines below the field.'],
+])('shows how to match %s', (match, fix) => {
+  expect(fixes(bundleText(sampleRule('deny', { match })))).toEqual([fix]);
+});
+
+test('names the limit on rules', () => {
+  const rules = Array.from({ length: 1_001 }, (_, index) =>
+    sampleRule('deny', { id: `r${index}` }),
+  );
+  expect(parse(bundleText(rules.join(''))).problems).toMatchObject([
+    {
+      code: 'SUB_BUNDLE_TOO_LARGE',
+      message: '`rules` has 1001 items, and may have at most 1000',
+      fix: 'Split the bundle.',
+    },
+  ]);
+});
+
+test.each([
+  ['a text', 'hello', 'but this file holds `"hello"`', 'Start with `policy_id: my-policy`.'],
+  ['a list', '- a', 'but this file holds a list', 'put the rules in a list below `rules:`.'],
+  ['a list of rules', '- rule_id: r', 'but this file holds a list', 'Put the list below `rules:`'],
+])('has a sentence of its own for %s', (_, text, message, fix) => {
+  const [problem, ...others] = parse(text).problems;
+  expect(problem?.message).toMatch(/^a bundle is an object with `policy_id`/);
+  expect(problem?.message).toContain(message);
+  expect(problem?.fix).toContain(fix);
+  expect(others).toEqual([]);
+});

@@ -1,0 +1,283 @@
+// Where a bundle does not fit its contract: put into words that name the likely fix.
+import { BUNDLE, type Mismatch, type Shape } from '@subluminal/contracts';
+import type { Finding, Path, Remark } from '../../source/problem.ts';
+import { follow, type MapTree, type Tree } from '../../source/tree.ts';
+import { emptyFix, typeFix, valueFix, written } from '../../source/type-fix.ts';
+import { likely, nearest } from '../../text/nearest.ts';
+import { quote } from '../../text/visible.ts';
+import { exampleOf } from './examples.ts';
+
+/** Mismatches as findings; the tree tells how the values were written. */
+export function explainMismatches(mismatches: readonly Mismatch[], root: Tree): readonly Finding[] {
+  const missingIn = missingByObject(mismatches);
+  const misplaced = misplacedIn(mismatches, root);
+  return mismatches.flatMap((mismatch) => {
+    const { path, problem } = mismatch;
+    // What is empty or missing only because its fields stand elsewhere needs no other fix.
+    const isGap = problem === 'missing' || (problem === 'type' && isNothing(root, path));
+    if (isGap && misplaced.has(idOf(path))) return [];
+    if (problem !== 'unknown') return [{ path, ...remarkOn(mismatch, root) }];
+    const lacking = missingIn.get(idOf(path.slice(0, -1))) ?? [];
+    return [{ path, atKey: true, ...unknownField(mismatch, root, lacking) }];
+  });
+}
+
+/** For each object, the required fields that it lacks. */
+function missingByObject(mismatches: readonly Mismatch[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const { path, problem } of mismatches) {
+    if (problem !== 'missing') continue;
+    const id = idOf(path.slice(0, -1));
+    found.set(id, [...(found.get(id) ?? []), String(path.at(-1))]);
+  }
+  return found;
+}
+
+/** The objects and fields that would be there if unknown fields were indented below them. */
+function misplacedIn(mismatches: readonly Mismatch[], root: Tree): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { path, problem } of mismatches) {
+    const home = problem === 'unknown' ? homeOf(path, root) : undefined;
+    if (home === undefined) continue;
+    const target = [...path.slice(0, -1), home];
+    found.add(idOf(target)).add(idOf([...target, ...path.slice(-1)]));
+  }
+  return found;
+}
+
+function idOf(path: Path): string {
+  return JSON.stringify(path);
+}
+
+function isNothing(root: Tree, path: Path): boolean {
+  const { tree } = follow(root, path);
+  return tree.kind === 'scalar' && tree.value === null;
+}
+
+function remarkOn(mismatch: Mismatch, root: Tree): Remark {
+  const { path, problem, choices, expected } = mismatch;
+  const name = fieldName(mismatch);
+  if (problem === 'missing') return missingField(mismatch, root);
+  const { tree } = follow(root, path);
+  if (path.length === 0) return noBundle(tree);
+  if (choices.length > 0 && tree.kind === 'scalar' && typeof tree.value === 'string') {
+    return unknownChoice({ name, noun: nounOf(mismatch) }, tree.value, choices);
+  }
+  const message = `expected ${expected}, got ${written(tree)}`;
+  if (problem === 'value') {
+    const fix = valueFix(mismatch, tree);
+    return tooManyItems(mismatch, root) ?? { code: 'SUB_BUNDLE_VALUE', message, fix };
+  }
+  const example = exampleOf(name, kindAround(mismatch, root), choices);
+  const fix = isNothing(root, path) ? emptyFix(name, example) : typeFix(name, expected, tree);
+  return { code: 'SUB_BUNDLE_TYPE', message, fix };
+}
+
+/** The last name on the way; an item of a list is called by the name of its list. */
+function fieldName({ path }: Mismatch): string {
+  const name = path.findLast((step) => typeof step === 'string');
+  return typeof name === 'string' ? name : 'bundle';
+}
+
+function missingField(mismatch: Mismatch, root: Tree): Remark {
+  const name = fieldName(mismatch);
+  const example = exampleOf(name, kindAround(mismatch, root), mismatch.choices);
+  const fix = example === undefined ? `Add \`${name}\`.` : `Add \`${name}: ${example}\`.`;
+  return { code: 'SUB_BUNDLE_MISSING_FIELD', message: `missing ${mismatch.expected}`, fix };
+}
+
+/** The kind of the rule that the path leads into. */
+function kindAround({ path }: Mismatch, root: Tree): string | undefined {
+  const { tree, whole } = follow(root, [...path.slice(0, 2), 'kind']);
+  return whole && tree.kind === 'scalar' && typeof tree.value === 'string' ? tree.value : undefined;
+}
+
+const HEAD = '`policy_id`, `version`, `mode`, `defaults`, `selectors` and `rules`';
+
+/** The whole file is no object. */
+function noBundle(tree: Tree): Remark {
+  const code = 'SUB_BUNDLE_TYPE';
+  const bundle = `a bundle is an object with ${HEAD}`;
+  if (tree.kind !== 'list') {
+    const message = `${bundle}, but this file holds ${written(tree)}`;
+    return { code, message, fix: 'Start with `policy_id: my-policy`.' };
+  }
+  const hasRules = tree.items.some(
+    (item) => item.kind === 'map' && (item.entries.has('rule_id') || item.entries.has('kind')),
+  );
+  const fix = hasRules
+    ? 'Put the list below `rules:`, and the other fields above it.'
+    : 'Start with `policy_id: my-policy`, and put the rules in a list below `rules:`.';
+  return { code, message: `${bundle}, but this file holds a list`, fix };
+}
+
+function tooManyItems(mismatch: Mismatch, root: Tree): Remark | undefined {
+  const { tree } = follow(root, mismatch.path);
+  const shape = shapeAt(mismatch.path, root);
+  if (tree.kind !== 'list' || shape?.kind !== 'array') return undefined;
+  const { itemsMax } = shape;
+  if (tree.items.length <= itemsMax) return undefined;
+  const name = fieldName(mismatch);
+  const message = `${quote(name)} has ${tree.items.length} items, and may have at most ${itemsMax}`;
+  const fix = name === 'rules' ? 'Split the bundle.' : 'Shorten the list.';
+  return { code: 'SUB_BUNDLE_TOO_LARGE', message, fix };
+}
+
+/** What a value is: a class of content has an action, all else is called by its name. */
+function nounOf(mismatch: Mismatch): string {
+  const [section, way] = mismatch.path;
+  const isAction = section === 'content' && ACTION_FIELDS.has(String(way));
+  return isAction ? 'action' : fieldName(mismatch);
+}
+
+const ACTION_FIELDS: ReadonlySet<string> = new Set([
+  'outbound',
+  'inbound',
+  'definitions',
+  'unscanned',
+]);
+
+interface Chosen {
+  readonly name: string;
+  readonly noun: string;
+}
+
+function unknownChoice({ name, noun }: Chosen, value: string, choices: readonly string[]): Remark {
+  // A sink has a kind too.
+  const isRule = name === 'kind' && choices.includes('deny');
+  const code = isRule ? 'SUB_BUNDLE_UNKNOWN_KIND' : 'SUB_BUNDLE_VALUE';
+  const [only] = choices;
+  if (choices.length === 1 && only !== undefined) {
+    const message = `expected \`${only}\`, got ${quote(value)}`;
+    return { code, message, fix: `Write \`${name}: ${only}\`.` };
+  }
+  const meant = nearest(value, choices);
+  const known = choices.join(', ');
+  if (meant === undefined) {
+    const message = `unknown ${noun} ${quote(value)}; expected one of ${known}`;
+    return { code, message, fix: 'Use one of them.' };
+  }
+  const message = `unknown ${noun} ${quote(value)}; did you mean \`${meant}\`?`;
+  return { code, message, fix: `Write \`${name}: ${meant}\`.` };
+}
+
+// A field that the contract does not have here: what was meant, or where it belongs.
+
+/** What other tools call our fields. A name may stand for several, of which one is there. */
+const SYNONYMS: { readonly [name: string]: readonly string[] } = {
+  if: ['when'],
+  condition: ['when'],
+  expression: ['when'],
+  cel: ['when'],
+  type: ['kind'],
+  name: ['policy_id', 'rule_id'],
+  reason: ['message'],
+  text: ['hint_text'],
+  environment: ['env'],
+  arguments: ['args'],
+  params: ['args'],
+  pattern: ['glob'],
+  patterns: ['glob'],
+  max_calls: ['limit_calls'],
+  priority: ['severity'],
+  level: ['severity'],
+  allowlist: ['allow'],
+  action: ['on_taint'],
+  trust: ['default_trust'],
+  names: ['args'],
+  flags: ['adds'],
+  domains: ['hosts'],
+  recipients: ['emails'],
+  outgoing: ['outbound'],
+  incoming: ['inbound'],
+  tools: ['definitions'],
+  pii: ['personal'],
+  secrets: ['secret'],
+  until: ['expires'],
+  hash: ['fingerprint'],
+};
+
+/** What to say about an unknown field; the missing fields are those that its object lacks. */
+export function unknownField(
+  { path, choices }: Mismatch,
+  root: Tree,
+  missing: readonly string[],
+): Remark {
+  const name = String(path.at(-1));
+  const code = 'SUB_BUNDLE_UNKNOWN_FIELD';
+  const { tree } = follow(root, path.slice(0, -1));
+  const parent = tree.kind === 'map' ? tree : undefined;
+  const free = choices.filter((choice) => parent?.entries.has(choice) !== true);
+  const home = homeOf(path, root);
+  if (home !== undefined) {
+    const message = `${quote(name)} is a field of \`${home}\``;
+    const fix =
+      parent?.flow === true ? `Move it into \`${home}\`.` : `Indent it below \`${home}\`.`;
+    return { code, message, fix };
+  }
+  const meant = likely(name, missing) ?? likely(name, free) ?? synonymOf(name, free);
+  if (meant !== undefined) {
+    const message = `unknown field ${quote(name)}; did you mean \`${meant}\`?`;
+    return { code, message, fix: `Rename it to \`${meant}\`.` };
+  }
+  const message = `unknown field ${quote(name)}; the fields here are ${choices.join(', ')}`;
+  return { code, message, fix: renameFix(parent, choices, missing) };
+}
+
+/** Removing a field is the fix only where nothing else seems to be meant by it. */
+function renameFix(
+  parent: MapTree | undefined,
+  choices: readonly string[],
+  missing: readonly string[],
+): string {
+  if (missing.length > 0) {
+    const wanted = missing.map((field) => `\`${field}\``).join(' or ');
+    return `Rename it if it is meant as ${wanted}, else remove it.`;
+  }
+  const hasKnown = choices.some((choice) => parent?.entries.has(choice) === true);
+  return hasKnown || choices.length === 0 ? 'Remove it.' : 'Use one of these fields.';
+}
+
+function synonymOf(name: string, free: readonly string[]): string | undefined {
+  const folded = name.toLowerCase();
+  const meant = Object.hasOwn(SYNONYMS, folded) ? SYNONYMS[folded] : undefined;
+  return meant?.find((field) => free.includes(field));
+}
+
+/** The object beside an unknown field which has a field of that name. */
+export function homeOf(path: Path, root: Tree): string | undefined {
+  const name = String(path.at(-1));
+  const shape = shapeAt(path.slice(0, -1), root);
+  if (shape?.kind !== 'object') return undefined;
+  return Object.keys(shape.fields).find((field) => {
+    const inner = shape.fields[field]?.shape;
+    return inner?.kind === 'object' && Object.hasOwn(inner.fields, name);
+  });
+}
+
+// Which part of contract B a path leads to.
+
+/** The shape that the value at a path should have; undefined where the contract has none. */
+export function shapeAt(path: Path, root: Tree): Shape | undefined {
+  let shape: Shape | undefined = BUNDLE;
+  for (const [index, step] of path.entries()) {
+    shape = resolved(shape, path.slice(0, index), root);
+    if (shape === undefined) return undefined;
+    if (shape.kind === 'array') shape = shape.items;
+    else if (shape.kind === 'record') shape = shape.values;
+    else if (shape.kind !== 'object') return undefined;
+    else {
+      const { fields } = shape;
+      shape = Object.hasOwn(fields, step) ? fields[step]?.shape : undefined;
+    }
+  }
+  return resolved(shape, path, root);
+}
+
+/** Of several shapes, the one that the value itself has chosen by its tag. */
+function resolved(shape: Shape | undefined, path: Path, root: Tree): Shape | undefined {
+  if (shape?.kind !== 'variant') return shape;
+  const { tree, whole } = follow(root, [...path, shape.tag]);
+  if (!whole || tree.kind !== 'scalar' || typeof tree.value !== 'string') return undefined;
+  return Object.hasOwn(shape.cases, tree.value) ? shape.cases[tree.value] : undefined;
+}

@@ -1,0 +1,98 @@
+// How to write a value that has the wrong type, or is out of its bounds.
+import type { Mismatch } from '@subluminal/contracts';
+import { harmlessJson, quote } from '../text/visible.ts';
+import type { ScalarTree, Tree } from './tree.ts';
+
+/** A field with nothing behind its colon. */
+export function emptyFix(name: string, example: string | undefined): string {
+  if (name === 'match') return 'Write `match: {}` to match every call.';
+  if (example === undefined) return 'Give it a value, or remove the field.';
+  return `Give it a value, like \`${name}: ${example}\`.`;
+}
+
+const PATTERN_LENGTH_MAX = 60;
+const PATTERNS_SHOWN_MAX = 4;
+
+/** A name where an object with patterns is wanted: the most natural mistake of all. */
+function matchFix(name: string, tree: Tree): string | undefined {
+  const patterns = patternsIn(tree);
+  if (patterns === undefined) return undefined;
+  const glob = `{ glob: [${patterns.join(', ')}] }`;
+  if (name === 'match') return `Write \`match: { tool_name: ${glob} }\`.`;
+  const isName = name === 'tool_name' || name === 'server_name';
+  return isName ? `Write \`${name}: ${glob}\`.` : undefined;
+}
+
+function patternsIn(tree: Tree): readonly string[] | undefined {
+  const items = tree.kind === 'list' ? tree.items : [tree];
+  if (items.length === 0 || items.length > PATTERNS_SHOWN_MAX) return undefined;
+  const texts = items.flatMap((item) => {
+    return item.kind === 'scalar' && typeof item.value === 'string' ? [item.value] : [];
+  });
+  if (texts.length < items.length) return undefined;
+  return texts.map((text) => harmlessJson(JSON.stringify(cut(text))));
+}
+
+function cut(text: string): string {
+  return text.length <= PATTERN_LENGTH_MAX ? text : `${text.slice(0, PATTERN_LENGTH_MAX)}…`;
+}
+
+const TRUTHS: { readonly [word: string]: string } = {
+  true: 'true',
+  yes: 'true',
+  on: 'true',
+  false: 'false',
+  no: 'false',
+  off: 'false',
+};
+
+export function typeFix(name: string, expected: string, tree: Tree): string {
+  if (expected.startsWith('true or false') && tree.kind === 'scalar') {
+    const word = String(tree.value).toLowerCase();
+    const truth = Object.hasOwn(TRUTHS, word) ? TRUTHS[word] : undefined;
+    return truth === undefined ? 'Write `true` or `false`.' : `Write \`${truth}\`, without quotes.`;
+  }
+  if (/^a (whole )?number/.test(expected)) return numberFix(tree);
+  if (expected.startsWith('a list')) {
+    return tree.kind === 'scalar'
+      ? `Write it as a list: \`[${shortened(tree)}]\`.`
+      : 'Write it as a list, with `- ` before each item.';
+  }
+  if (expected.startsWith('an object')) {
+    return matchFix(name, tree) ?? 'Write it as `name: value` lines below the field.';
+  }
+  if (tree.kind === 'scalar') return `Put quotes around it: \`"${shortened(tree)}"\`.`;
+  return 'Write one value, in quotes.';
+}
+
+/** YAML 1.2 has no signs between digits, but people and other languages do. */
+function numberFix(tree: Tree): string {
+  if (tree.kind !== 'scalar' || typeof tree.value !== 'string') return 'Write a number.';
+  if (/^-?\d+(\.\d+)?$/.test(tree.value)) return 'Remove the quotes.';
+  const sign = /^\d{1,20}([_,' ])\d/.exec(tree.value)?.[1];
+  if (sign === undefined || !/^[\d_,' ]{1,40}$/.test(tree.value)) return 'Write a number.';
+  return `Write ${tree.value.replace(/[_,' ]/g, '')}, without the \`${sign}\`.`;
+}
+
+export function valueFix({ expected }: Mismatch, tree: Tree): string {
+  if (tree.kind === 'list') {
+    return tree.items.length === 0 ? 'Add an item, or remove the field.' : 'Shorten the list.';
+  }
+  if (tree.kind !== 'scalar') return 'Write it as described.';
+  if (typeof tree.value === 'number') return 'Use a number that fits.';
+  if (tree.value === '') return 'Give it a value, or remove the field.';
+  return expected.includes('at most') ? 'Shorten the text.' : 'Write it in that form.';
+}
+
+/** What stood there, as it was written; long or hidden parts are made harmless. */
+export function written(tree: Tree): string {
+  if (tree.kind === 'list') return `a list of ${tree.items.length}`;
+  if (tree.kind === 'map') return 'an object';
+  if (tree.value === null) return 'nothing';
+  if (tree.value === '') return 'an empty string';
+  return quote(typeof tree.value === 'string' ? JSON.stringify(tree.value) : tree.raw);
+}
+
+function shortened(tree: ScalarTree): string {
+  return quote(tree.raw).slice(1, -1);
+}

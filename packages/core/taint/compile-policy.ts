@@ -1,0 +1,114 @@
+// A taint section that fits its shape → tests, each glob compiled once.
+import { type FullTaintSection, fullTaint, type TaintSection } from '@subluminal/contracts';
+import { compileGlob } from '../patterns/glob.ts';
+import type { SubjectKind } from './chains.ts';
+import { DEFAULT_SINKS } from './default-sinks.ts';
+import type { LeafPath } from './leaves.ts';
+import type { RunFlag, SinkKind, Trust } from './types.ts';
+
+export interface ToolName {
+  readonly server: string;
+  readonly tool: string;
+}
+
+export interface TaintPolicy {
+  readonly onTaint: 'ask' | 'block' | 'tag';
+  readonly trustedClears: 'earlier' | 'any';
+  /** Whether what a tool answers is trusted. */
+  trustOf(name: ToolName): Trust;
+  /** The kinds of sink that an argument is, by the names on the way to it. */
+  sinksAt(name: ToolName, path: LeafPath): ReadonlySet<SinkKind>;
+  /** Sinks that a value is wherever it stands, by what it looks like. */
+  readonly byShape: ReadonlySet<SinkKind>;
+  /** Named as good, whoever named it before. */
+  allows(subject: SubjectKind, value: string): boolean;
+  readonly ruleOfTwo: 'off' | 'ask' | 'block';
+  /** What a call of this tool brings into the run. */
+  flagsOf(name: ToolName): ReadonlySet<RunFlag>;
+  /** How a person is asked. */
+  readonly approval: FullTaintSection['approval'];
+}
+
+type Test = (text: string) => boolean;
+
+export function compileTaint(section: TaintSection = {}): TaintPolicy {
+  const sources = (section.sources ?? []).map((rule) => ({ ...rule, fits: toolTest(rule) }));
+  const written = section.sinks ?? [];
+  const all = section.default_sinks === false ? written : [...written, ...DEFAULT_SINKS];
+  const sinks = all.map((rule) => ({
+    kind: rule.kind,
+    fits: toolTest(rule),
+    named: anyOf(rule.args.map(plainPattern)),
+  }));
+  const classes = (section.rule_of_two?.tools ?? []).map((rule) => {
+    return { adds: rule.adds, fits: toolTest(rule) };
+  });
+  return {
+    onTaint: section.on_taint ?? 'ask',
+    trustedClears: section.trusted_clears ?? 'earlier',
+    trustOf: (name) => {
+      const rule = sources.find(({ fits }) => fits(name));
+      return rule?.trust ?? section.default_trust ?? 'untrusted';
+    },
+    sinksAt: (name, path) => {
+      const names = namesOn(path);
+      const fitting = sinks.filter(({ fits, named }) => fits(name) && names.some(named));
+      return new Set(fitting.map(({ kind }) => kind));
+    },
+    byShape: new Set<SinkKind>(section.by_shape ?? ['recipient', 'url']),
+    allows: allowTest(section.allow ?? {}),
+    ruleOfTwo: section.rule_of_two?.mode ?? 'off',
+    approval: fullTaint(section).approval,
+    flagsOf: (name) => {
+      return new Set(classes.filter(({ fits }) => fits(name)).flatMap(({ adds }) => adds));
+    },
+  };
+}
+
+function toolTest(rule: { readonly server?: string; readonly tool?: string }) {
+  const server = globTest(rule.server ?? '*');
+  const tool = globTest(rule.tool ?? '*');
+  return (name: ToolName) => server(name.server) && tool(name.tool);
+}
+
+/** The reader has compiled it before: a glob that fails here is a bug. */
+function globTest(glob: string): Test {
+  const compiled = compileGlob(glob);
+  if (!compiled.ok) throw new Error(`glob: ${compiled.message}`);
+  return compiled.test;
+}
+
+function anyOf(globs: readonly string[]): Test {
+  const tests = globs.map(globTest);
+  return (text) => tests.some((test) => test(text));
+}
+
+function plainPattern(pattern: string): string {
+  // A dash inside of brackets is a range.
+  return pattern.toLowerCase().replace(/[_\s]|-(?![^[\]]*\])/g, '');
+}
+
+/** Each name on the way, and the whole way: `message.to` is `message`, `to` and `message.to`. */
+function namesOn(path: LeafPath): readonly string[] {
+  const names = path
+    .filter((step) => typeof step === 'string')
+    .map((step) => step.toLowerCase().replace(/[_\s-]/g, ''));
+  return names.length > 1 ? [...names, names.join('.')] : names;
+}
+
+function allowTest(allow: NonNullable<TaintSection['allow']>): TaintPolicy['allows'] {
+  const lower = (globs: readonly string[] = []) => anyOf(globs.map((glob) => glob.toLowerCase()));
+  const emails = lower(allow.emails);
+  const hosts = lower(allow.hosts);
+  const urls = lower(allow.urls);
+  const commands = lower(allow.commands);
+  const paths = anyOf(allow.paths ?? []);
+  return (subject, value) => {
+    if (subject === 'email') return emails(value);
+    if (subject === 'host') return hosts(value.slice(0, value.search(/[/?]|$/))) || urls(value);
+    if (subject === 'command') return commands(value);
+    // A path that climbs out of where it starts is in no folder that one could name.
+    if (subject === 'path') return !value.startsWith('..') && paths(value);
+    return false;
+  };
+}
