@@ -1,9 +1,8 @@
 // The change of a config: only the values of `command` and `args` of the chosen entries.
 import { governCommand } from './govern.ts';
-import { copyFor, setValue } from './text/copy.ts';
 import { type Document, readDocument } from './text/document.ts';
 import { applyEdits, insertAfter, replaceValue } from './text/edits.ts';
-import { sameData } from './text/same.ts';
+import { copyFor, sameData, setValue } from './text/plain-data.ts';
 import type {
   Edit,
   EntryChange,

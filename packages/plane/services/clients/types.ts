@@ -1,4 +1,7 @@
 // What an agent client is to us: where it keeps its servers, and how a change of that is planned.
+import type { Format, ValuePath } from './text/tree.ts';
+
+export type { Edit, Format, ValuePath } from './text/tree.ts';
 
 export const CLIENT_IDS = [
   'claude-code',
@@ -22,7 +25,6 @@ export interface Place {
   readonly env: { readonly [name: string]: string | undefined };
 }
 
-export type Format = 'json' | 'jsonc' | 'toml';
 export type Scope = 'user' | 'project';
 
 /** A file that a client reads its servers from, whether it exists or not. */
@@ -33,9 +35,6 @@ export interface ConfigFile {
   readonly path: string;
   readonly format: Format;
 }
-
-/** From the top of a document to one of its values. */
-export type ValuePath = readonly (string | number)[];
 
 /** One server of a config file. Nothing of its environment is kept: that is where secrets are. */
 export interface ServerEntry {
@@ -92,13 +91,6 @@ export interface ShimCall {
   readonly flags: readonly string[];
   /** It takes the place of a shim that an entry starts already: the server stays the same. */
   readonly replacesShim?: boolean;
-}
-
-/** A replacement in a text; the offsets are those of a string. */
-export interface Edit {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
 }
 
 /** What was done to one entry: enough to take it back from a file that others have changed since. */

@@ -12,7 +12,7 @@ import {
 } from '../index.ts';
 import { keyOf, type Store } from '../store/ports.ts';
 import { listRecords, readRecord } from '../store/record.ts';
-import { sameData } from '../text/same.ts';
+import { sameData } from '../text/plain-data.ts';
 import type { FoundConfig } from './configs.ts';
 import { isLiveSession } from './living-wrap.ts';
 import { type AdoptPlace, storeAt } from './place.ts';

@@ -1,9 +1,8 @@
 // Makes entries start their own command again. Pure: a text in, a text out, and checked by reading it.
 import { governedOf } from '../govern.ts';
-import { copyFor, dropValue, setValue } from '../text/copy.ts';
 import { type Document, readDocument } from '../text/document.ts';
 import { applyEdits, removeValue, replaceValue } from '../text/edits.ts';
-import { sameData } from '../text/same.ts';
+import { copyFor, dropValue, sameData, setValue } from '../text/plain-data.ts';
 import type { Edit, EntryValues, Format, ValuePath, ValueText } from '../types.ts';
 
 /** One entry of a config. */

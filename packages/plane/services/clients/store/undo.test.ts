@@ -9,7 +9,7 @@ import { clientOf } from '../all.ts';
 import { type Generated, generated, LAYOUTS } from '../testing/configs.ts';
 import { readDocument } from '../text/document.ts';
 import { applyEdits, replaceValue } from '../text/edits.ts';
-import { sameData } from '../text/same.ts';
+import { sameData } from '../text/plain-data.ts';
 import type { ConfigFile, ServerEntry, ValuePath } from '../types.ts';
 import { draftPath } from './config-file.ts';
 import { digestOf } from './record.ts';

@@ -1,96 +1,50 @@
 // The unified form of a difference between two texts, as `diff -u` and `git` write it.
-
-import { type Change, compareLines } from './diff-lines.ts';
+import { structuredPatch } from 'diff';
 
 interface DiffOptions {
   readonly before: string;
   readonly after: string;
-  /** The path to show, without the leading slash. */
+  /** The path to show. */
   readonly name: string;
   /** Unchanged lines around a change. */
   readonly context?: number;
 }
 
-/** Changes that stand close together, with the lines around them. */
-interface Hunk {
-  readonly changes: Change[];
-  readonly start: number;
-  end: number;
-}
+/** So many lines may be added and removed before all of it is one change: the time grows with the square. */
+const EDIT_LENGTH_MAX = 600;
 
 /** Empty when the texts are the same. */
 export function unifiedDiff({ before, after, name, context = 3 }: DiffOptions): string {
   if (before === after) return '';
-  const left = splitLines(before);
-  const right = splitLines(after);
-  const hunks = groupChanges(compareLines(left, right), left.length, context);
-  const shown = name.replace(/^\/+/, '');
-  const output = [`--- a/${shown}\n`, `+++ b/${shown}\n`];
-  for (const hunk of hunks) writeHunk(output, hunk, { left, right });
-  return output.join('');
+  const limits = { context, maxEditLength: EDIT_LENGTH_MAX };
+  const patch = structuredPatch('', '', before, after, '', '', limits);
+  const path = name.replace(/^\/+/, '');
+  const hunks = patch?.hunks ?? [wholeHunk(before, after)];
+  const lines = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines: changed }) => [
+    `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`,
+    ...changed,
+  ]);
+  return [`--- a/${path}`, `+++ b/${path}`, ...lines, ''].join('\n');
 }
 
-/** Each line with its end; a text that ends in a line break has no empty line behind it. */
-function splitLines(text: string): string[] {
-  const lines: string[] = [];
-  let start = 0;
-  while (start < text.length) {
-    const found = text.indexOf('\n', start);
-    const end = found === -1 ? text.length : found + 1;
-    lines.push(text.slice(start, end));
-    start = end;
-  }
-  return lines;
-}
-
-function groupChanges(changes: readonly Change[], total: number, context: number): Hunk[] {
-  const hunks: Hunk[] = [];
-  for (const change of changes) {
-    const last = hunks.at(-1);
-    const end = Math.min(total, change.leftEnd + context);
-    if (last !== undefined && change.leftStart - context <= last.end) {
-      last.changes.push(change);
-      last.end = end;
-    } else {
-      hunks.push({ changes: [change], start: Math.max(0, change.leftStart - context), end });
-    }
-  }
-  return hunks;
-}
-
-function writeHunk(
-  output: string[],
-  hunk: Hunk,
-  { left, right }: { left: readonly string[]; right: readonly string[] },
-): void {
-  const [first] = hunk.changes;
-  const rightStart = first === undefined ? 0 : first.rightStart - (first.leftStart - hunk.start);
-  const grown = hunk.changes.reduce(
-    (sum, one) => sum + (one.rightEnd - one.rightStart) - (one.leftEnd - one.leftStart),
-    0,
-  );
-  const leftCount = hunk.end - hunk.start;
-  const rightCount = leftCount + grown;
-  output.push(`@@ -${range(hunk.start, leftCount)} +${range(rightStart, rightCount)} @@\n`);
-  let at = hunk.start;
-  for (const change of hunk.changes) {
-    writeLines(output, ' ', left.slice(at, change.leftStart));
-    writeLines(output, '-', left.slice(change.leftStart, change.leftEnd));
-    writeLines(output, '+', right.slice(change.rightStart, change.rightEnd));
-    at = change.leftEnd;
-  }
-  writeLines(output, ' ', left.slice(at, hunk.end));
-}
-
-/** Lines are counted from 1; an empty range names the line before it, and one line no count. */
+/** Lines are counted from 1; an empty range names the line before it, and one line needs no count. */
 function range(start: number, count: number): string {
-  if (count === 1) return String(start + 1);
-  return `${count === 0 ? start : start + 1},${count}`;
+  if (count === 1) return String(start);
+  return `${count === 0 ? start - 1 : start},${count}`;
 }
 
-function writeLines(output: string[], sign: string, lines: readonly string[]): void {
-  for (const line of lines) {
-    output.push(sign, line);
-    if (!line.endsWith('\n')) output.push('\n\\ No newline at end of file\n');
-  }
+function wholeHunk(before: string, after: string) {
+  const [removed, added] = [signedLines(before, '-'), signedLines(after, '+')];
+  const count = (lines: readonly string[]) => lines.filter((line) => !line.startsWith('\\')).length;
+  const counts = { oldLines: count(removed), newLines: count(added) };
+  return { oldStart: 1, newStart: 1, ...counts, lines: [...removed, ...added] };
+}
+
+function signedLines(text: string, sign: string): readonly string[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  else lines.push('\\ No newline at end of file');
+  return lines.map((line, at) =>
+    text.endsWith('\n') || at < lines.length - 1 ? sign + line : line,
+  );
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Format, ValuePath } from '../types.ts';
 import { readDocument } from './document.ts';
-import { sameData } from './same.ts';
+import { sameData } from './plain-data.ts';
 import { readOrThrow } from './testing/hold-edits.ts';
+import type { Format, ValuePath } from './tree.ts';
 
 function textAt(text: string, format: Format, path: ValuePath): string | undefined {
   const span = readOrThrow(text, format).spanAt(path);

@@ -1,9 +1,17 @@
 // A config file as data and as text at once: which value stands where.
 
-import type { Format, ValuePath } from '../types.ts';
-import { readJson, TWICE, type Twice } from './json.ts';
+import { DUPLICATE_KEY, type DuplicateKey, readJson } from './json.ts';
 import { readToml, standsAlone } from './toml.ts';
-import { LIMITS, lineColumn, nodeAt, type Span, type TextNode, Unreadable } from './tree.ts';
+import {
+  type Format,
+  LIMITS,
+  lineColumn,
+  nodeAt,
+  type Span,
+  type TextNode,
+  Unreadable,
+  type ValuePath,
+} from './tree.ts';
 
 export interface Document {
   readonly text: string;
@@ -37,10 +45,10 @@ const KEPT_LENGTH_MAX = 16_777_216;
 const KEPT_LENGTH_MIN = 4_096;
 const kept: { readonly text: string; readonly format: Format; readonly read: ReadText }[] = [];
 /** A document, and the keys that are there more than once. */
-type ReadText = ReadDocument & { readonly twice?: readonly Twice[] };
+type ReadText = ReadDocument & { readonly duplicates?: readonly DuplicateKey[] };
 
 /**
- * Reads a config. A key that is there twice makes it ambiguous, hence broken; with `inside`, only
+ * Reads a config. A key that is there duplicates makes it ambiguous, hence broken; with `inside`, only
  * where that lies on the way to one of these paths or below it.
  */
 export function readDocument(
@@ -52,12 +60,12 @@ export function readDocument(
   const [found = { text, format, read: readAnew(text, format) }] =
     at === -1 ? [] : kept.splice(at, 1);
   keep(found);
-  const { twice = [] } = found.read;
-  const first = twice.find(
+  const { duplicates = [] } = found.read;
+  const first = duplicates.find(
     ({ path }) => inside === undefined || inside.some((other) => areInLine(path, other)),
   );
   if (first === undefined) return found.read;
-  return { kind: 'broken', ...lineColumn(text, first.offset), message: TWICE };
+  return { kind: 'broken', ...lineColumn(text, first.offset), message: DUPLICATE_KEY };
 }
 
 /** The last one first; what is too much is forgotten. */
@@ -77,8 +85,8 @@ function readAnew(text: string, format: Format): ReadText {
     return { kind: 'broken', line: 1, column: 1, message: 'The file is larger than 32 MiB.' };
   }
   try {
-    const { root, value, twice } = readAs(text, format);
-    return { kind: 'document', document: makeDocument({ text, format, root, value }), twice };
+    const { root, value, duplicates } = readAs(text, format);
+    return { kind: 'document', document: makeDocument({ text, format, root, value }), duplicates };
   } catch (cause) {
     if (!(cause instanceof Unreadable)) throw cause;
     return { kind: 'broken', ...lineColumn(text, cause.offset), message: cause.message };
@@ -88,8 +96,8 @@ function readAnew(text: string, format: Format): ReadText {
 function readAs(
   text: string,
   format: Format,
-): { root: TextNode; value: unknown; twice: readonly Twice[] } {
-  if (format === 'toml') return { ...readToml(text), twice: [] };
+): { root: TextNode; value: unknown; duplicates: readonly DuplicateKey[] } {
+  if (format === 'toml') return { ...readToml(text), duplicates: [] };
   return readJson(text, { allowsComments: format === 'jsonc' });
 }
 

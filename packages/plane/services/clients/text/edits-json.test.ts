@@ -3,11 +3,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runs } from '../../../../../test/runs.ts';
-import type { Format } from '../types.ts';
 import { readDocument } from './document.ts';
 import { holdEdits } from './testing/hold-edits.ts';
 import { strings } from './testing/styled.ts';
 import { styledJson } from './testing/styled-json.ts';
+import type { Format } from './tree.ts';
 
 /** Not by our reader: comments and trailing commas are cut out for `JSON.parse`. */
 function readApart(text: string, format: Format): unknown {

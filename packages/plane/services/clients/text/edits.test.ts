@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Format, ValuePath } from '../types.ts';
 import { applyEdits, insertAfter, removeValue, replaceValue } from './edits.ts';
 import { readOrThrow } from './testing/hold-edits.ts';
+import type { Format, ValuePath } from './tree.ts';
 
 const AT: ValuePath = ['s', 'a', 'command'];
 const ARGS: ValuePath = ['s', 'a', 'args'];

@@ -1,19 +1,18 @@
 // Changes of single values that leave every other byte of a config as it is.
-
-import type { Edit, ValuePath } from '../types.ts';
 import type { Document } from './document.ts';
-import { headOf, lineBreakOf, restOfLine, skipSpaceBack } from './lines.ts';
-import { sameData } from './same.ts';
-import { type Between, type KeyPlace, memberAt, nodeAt, type Span } from './tree.ts';
+import { sameData } from './plain-data.ts';
 import {
-  type Manner,
-  mannerOf,
-  SPACED,
-  TIGHT,
-  type Writable,
-  writeKey,
-  writeValue,
-} from './write.ts';
+  type Between,
+  type Edit,
+  type Format,
+  type KeyPlace,
+  type ListNode,
+  memberAt,
+  nodeAt,
+  type Span,
+  type TextNode,
+  type ValuePath,
+} from './tree.ts';
 
 /** A property with its place in the text. */
 interface Placed {
@@ -181,4 +180,159 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   }
   pieces.push(text.slice(at));
   return pieces.join('');
+}
+
+// How values and keys are written, in the manner of what stands there already.
+
+type Writable = string | readonly string[];
+
+/** What a new value is to look like. */
+interface Manner {
+  readonly format: Format;
+  /** TOML: whether strings are written between single quotes where they can be. */
+  readonly isLiteral: boolean;
+  readonly list: ListManner;
+}
+
+/** What stands behind the opening bracket, between the items, and before the closing bracket. */
+interface ListManner {
+  readonly open: string;
+  readonly separator: string;
+  readonly close: string;
+}
+
+const TIGHT: ListManner = { open: '', separator: ',', close: '' };
+const SPACED: ListManner = { open: '', separator: ', ', close: '' };
+
+function writeValue(value: Writable, manner: Manner): string {
+  if (typeof value === 'string') return writeString(value, manner);
+  if (value.length === 0) return '[]';
+  const { open, separator, close } = manner.list;
+  const items = value.map((item) => writeString(item, manner));
+  return `[${open}${items.join(separator)}${close}]`;
+}
+
+function writeString(value: string, manner: Pick<Manner, 'format' | 'isLiteral'>): string {
+  if (manner.format !== 'toml') return JSON.stringify(value);
+  if (/\p{Surrogate}/u.test(value)) throw new RangeError('TOML can not hold half a character.');
+  if (manner.isLiteral && !NO_LITERAL.test(value)) return `'${value}'`;
+  return `"${value.replace(ESCAPED, escapeOf)}"`;
+}
+
+// biome-ignore format: one per line reads worse
+const SHORT: { readonly [character: string]: string } = {
+  '\b': '\\b', '\t': '\\t', '\n': '\\n', '\f': '\\f', '\r': '\\r', '"': '\\"', '\\': '\\\\',
+};
+// Controls, quotes, and what some programs take for a line end.
+const ESCAPED = /[\p{Cc}"\\\u2028\u2029]/gu;
+const NO_LITERAL = /['\p{Cc}\u2028\u2029]/u;
+
+function escapeOf(character: string): string {
+  const hex = character.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase();
+  return SHORT[character] ?? `\\u${hex}`;
+}
+
+function writeKey(key: string, format: Format): string {
+  if (format === 'toml' && /^[A-Za-z0-9_-]+$/.test(key)) return key;
+  return writeString(key, { format, isLiteral: false });
+}
+
+/** How a value is written: so is the one that takes its place. */
+function mannerOf(text: string, node: TextNode, base: Pick<Manner, 'format' | 'list'>): Manner {
+  const first = node.kind === 'list' ? node.items[0] : node;
+  const start = first?.span?.start;
+  const isLiteral = start !== undefined && text[start] === "'" && !text.startsWith("'''", start);
+  const list = node.kind === 'list' ? listMannerOf(text, node, base.list) : base.list;
+  return { format: base.format, isLiteral, list };
+}
+
+/** One item a line when the first has a line of its own, else all in one line. */
+function listMannerOf(text: string, node: ListNode, base: ListManner): ListManner {
+  const [first, second] = node.items;
+  const last = node.items.at(-1);
+  if (node.span === undefined || first?.span === undefined || last?.span === undefined) return base;
+  const { start, end } = node.span;
+  const head = headOf(text, first.span.start);
+  const isLines = head?.breakBefore !== undefined && head.breakBefore.start > start;
+  const comma = node.hasTrailingComma ? ',' : '';
+  if (isLines) {
+    const line = `${head.breakBefore.text}${head.indent}`;
+    const closing = headOf(text, end - 1);
+    const close = closing?.breakBefore === undefined ? '' : closing.breakBefore.text;
+    return { open: line, separator: `,${line}`, close: `${comma}${close}${closing?.indent ?? ''}` };
+  }
+  const between = second?.span && text.slice(first.span.end, second.span.start);
+  const after = text.slice(last.span.end, end - 1).replace(/^,/, '');
+  return {
+    open: onlySpace(text.slice(start + 1, first.span.start)),
+    separator: between !== undefined && /^,[ \t]*$/.test(between) ? between : base.separator,
+    close: `${comma}${onlySpace(after)}`,
+  };
+}
+
+function onlySpace(text: string): string {
+  return /^[ \t]*$/.test(text) ? text : '';
+}
+
+// Lines of a text: where one starts, how it ends, and whether something stands alone on it.
+
+/** A line that holds something first: its indentation, and the line break before it. */
+interface LineHead {
+  readonly indent: string;
+  /** Undefined on the first line. */
+  readonly breakBefore: { readonly start: number; readonly text: string } | undefined;
+}
+
+/** The head of the line when only blanks stand before the offset. */
+function headOf(text: string, offset: number): LineHead | undefined {
+  const start = skipSpaceBack(text, offset);
+  const indent = text.slice(start, offset);
+  const before = text.charAt(start - 1);
+  if (start === 0 || (start === 1 && before === '\uFEFF')) {
+    return { indent, breakBefore: undefined };
+  }
+  if (before !== '\n' && before !== '\r') return undefined;
+  const isPair = before === '\n' && text[start - 2] === '\r';
+  const breakStart = isPair ? start - 2 : start - 1;
+  return { indent, breakBefore: { start: breakStart, text: text.slice(breakStart, start) } };
+}
+
+/** Spaces and tabs before the offset, not further back than the floor. */
+function skipSpaceBack(text: string, offset: number, floor = 0): number {
+  let at = offset;
+  while (at > floor && (text[at - 1] === ' ' || text[at - 1] === '\t')) at -= 1;
+  return at;
+}
+
+/** Where the line ends, when only blanks and comments that end on it follow; else undefined. */
+function restOfLine(text: string, offset: number, format: Format): number | undefined {
+  let at = offset;
+  for (;;) {
+    const next = text.charAt(at);
+    if (next === '' || next === '\n' || next === '\r') return at;
+    if (next === ' ' || next === '\t') at += 1;
+    else {
+      const end = commentEnd(text, at, format);
+      if (end === undefined) return undefined;
+      at = end;
+    }
+  }
+}
+
+function commentEnd(text: string, at: number, format: Format): number | undefined {
+  const lineMark = format === 'toml' ? '#' : '//';
+  if (text.startsWith(lineMark, at)) {
+    const found = /[\r\n]/g;
+    found.lastIndex = at;
+    return found.exec(text)?.index ?? text.length;
+  }
+  if (format === 'toml' || !text.startsWith('/*', at)) return undefined;
+  const end = text.indexOf('*/', at + 2);
+  if (end === -1 || /[\r\n]/.test(text.slice(at, end))) return undefined;
+  return end + 2;
+}
+
+/** The first line break of the text, to write others like it. */
+export function lineBreakOf(text: string): string {
+  return /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';
 }

@@ -1,13 +1,18 @@
-// JSON and JSONC with positions. A text is walked through once, which finds its faults and where each
-// object and array ends; the nodes of what somebody looks at are made then. Most of a config is none
-// of our business, and a node for each of its values would cost more than all else.
+// JSON and JSONC with positions: `jsonc-parser` finds the words, this file keeps where they stand and
+// refuses what clients read in different ways (keys that occur twice) or what is too much (depth, values).
+import { type JSONVisitor, type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
+import {
+  type Between,
+  LIMITS,
+  makeList,
+  makeTable,
+  type TextNode,
+  Unreadable,
+  type ValuePath,
+} from './tree.ts';
 
-import type { ValuePath } from '../types.ts';
-import { Scanner } from './json-scan.ts';
-import { type Between, LIMITS, type Member, type Span, type TextNode, Unreadable } from './tree.ts';
-
-/** A key that is there again; the last one counts, as for `JSON.parse`. */
-export interface Twice {
+/** A key that occurs again in its object; the last one counts, as for `JSON.parse`. */
+export interface DuplicateKey {
   readonly path: ValuePath;
   readonly offset: number;
 }
@@ -15,244 +20,151 @@ export interface Twice {
 interface JsonRead {
   readonly root: TextNode;
   readonly value: unknown;
-  readonly twice: readonly Twice[];
+  readonly duplicates: readonly DuplicateKey[];
 }
 
-interface JsonOptions {
-  readonly allowsComments: boolean;
-}
-
-export const TWICE = 'A key is there twice in the same object.';
-const TWICE_MAX = 100;
-const MISSING_NAME = 'The name of a property is missing here, or a comma is one too many.';
-const MISSING_VALUE = 'A value is missing here, or a comma is one too many.';
-const MISSING_COMMA = 'A comma is missing here.';
-const ENDS = {
-  '}': 'A closing brace is missing here.',
-  ']': 'A closing bracket is missing here.',
-} as const;
+export const DUPLICATE_KEY = 'A key is there twice in the same object.';
+const DUPLICATES_MAX = 100;
+const COMPLAINTS: { readonly [error: string]: string } = {
+  InvalidNumberFormat: 'This is no JSON number.',
+  UnexpectedEndOfNumber: 'This is no JSON number.',
+  PropertyNameExpected: 'The name of a property is missing here, or a comma is one too many.',
+  ValueExpected: 'A value is missing here, or a comma is one too many.',
+  ColonExpected: 'A colon is missing here.',
+  CommaExpected: 'A comma is missing here.',
+  CloseBraceExpected: 'A closing brace is missing here.',
+  CloseBracketExpected: 'A closing bracket is missing here.',
+  EndOfFileExpected: 'The file goes on behind its end.',
+  InvalidCommentToken: 'Comments are not allowed in this file.',
+  UnexpectedEndOfComment: 'A comment does not end.',
+  UnexpectedEndOfString: 'A string does not end.',
+  InvalidUnicode: 'This is no valid escape.',
+  InvalidEscapeCharacter: 'This is no valid escape.',
+  InvalidCharacter: 'A control character must be escaped here.',
+};
 
 /** Throws `Unreadable`. */
-export function readJson(text: string, options: JsonOptions): JsonRead {
-  const scanner = new Scanner(text, options);
-  const walk = new Walk(scanner, options.allowsComments);
-  scanner.skip();
-  const start = scanner.at();
-  walk.value();
-  scanner.skip();
-  if (!scanner.isOver()) scanner.fail('The file goes on behind its end.');
-  const root = nodeFrom({ scanner, ends: walk.ends }, start);
-  const strict = parsed(text);
-  if (strict === undefined && !options.allowsComments) {
+export function readJson(
+  text: string,
+  { allowsComments }: { readonly allowsComments: boolean },
+): JsonRead {
+  const shift = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  const builder = new TreeBuilder(shift);
+  const options = { disallowComments: !allowsComments, allowTrailingComma: allowsComments };
+  visit(text.slice(shift), builder, options);
+  if (!allowsComments) checkStrict(text.slice(shift));
+  const { root, value, duplicates } = builder;
+  if (root === undefined) throw new Unreadable('This is no JSON value.', shift);
+  return { root, value, duplicates };
+}
+
+/** The runtime has the last word on what strict JSON is. */
+function checkStrict(text: string): void {
+  try {
+    JSON.parse(text);
+  } catch {
     throw new Unreadable('This is no strict JSON.', 0);
   }
-  // Most texts that may have comments have none.
-  const value = strict === undefined ? valueOf(root, scanner) : strict.value;
-  return { root, value, twice: walk.twice };
 }
 
-/** By the second reader that every machine has, where the text is strict JSON. */
-function parsed(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as unknown };
-  } catch {
-    return undefined;
-  }
+/** An object or array that is still open. */
+interface OpenNode {
+  readonly node: Extract<TextNode, { kind: 'table' | 'list' }>;
+  readonly value: unknown[] | { [name: string]: unknown };
+  /** The last key, and where the brace or comma before it stands. */
+  key?: { readonly name: string; readonly start: number; readonly end: number };
+  before: number;
+  between?: Between;
 }
 
-/** Finds the faults. */
-class Walk {
-  readonly #scanner: Scanner;
-  readonly #allowsTrailing: boolean;
-  readonly #path: (string | number)[] = [];
-  readonly twice: Twice[] = [];
-  /** Where what begins here ends: objects and arrays. */
-  readonly ends = new Map<number, number>();
-  #values = 0;
+class TreeBuilder implements JSONVisitor {
+  root: TextNode | undefined;
+  value: unknown;
+  readonly duplicates: DuplicateKey[] = [];
+  readonly #shift: number;
+  readonly #open: OpenNode[] = [];
+  #count = 0;
 
-  constructor(scanner: Scanner, allowsTrailing: boolean) {
-    this.#scanner = scanner;
-    this.#allowsTrailing = allowsTrailing;
+  constructor(shift: number) {
+    this.#shift = shift;
   }
 
-  value(): void {
-    const scanner = this.#scanner;
-    this.#values += 1;
-    if (this.#values > LIMITS.valuesMax) scanner.fail('The file has too many values.');
-    const isTable = scanner.sees('{');
-    if (!isTable && !scanner.sees('[')) {
-      scanner.scalar(MISSING_VALUE);
-      return;
+  onObjectBegin = (offset: number): void => this.#begin(offset, makeTable(), {});
+  onArrayBegin = (offset: number): void => this.#begin(offset, makeList(), []);
+  onObjectEnd = (offset: number): void => this.#end(offset);
+  onArrayEnd = (offset: number): void => this.#end(offset);
+
+  onObjectProperty = (name: string, offset: number, length: number): void => {
+    const open = this.#open.at(-1);
+    const start = offset + this.#shift;
+    if (open?.node.kind !== 'table') return;
+    if (open.node.members.has(name)) this.#noteDuplicate(name, start);
+    open.key = { name, start, end: start + length };
+  };
+
+  onLiteralValue = (value: unknown, offset: number, length: number): void => {
+    const start = offset + this.#shift;
+    this.#add({ kind: 'scalar', span: { start, end: start + length } }, value);
+  };
+
+  onSeparator = (sign: string, offset: number): void => {
+    const open = this.#open.at(-1);
+    if (sign !== ',' || open === undefined) return;
+    open.before = offset + this.#shift;
+    if (open.between !== undefined) open.between.comma = open.before;
+    if (open.node.kind === 'list') open.node.hasTrailingComma = true;
+  };
+
+  onError = (code: ParseErrorCode, offset: number): void => {
+    const complaint = COMPLAINTS[printParseErrorCode(code)] ?? 'This is no JSON value.';
+    throw new Unreadable(complaint, offset + this.#shift);
+  };
+
+  #begin(offset: number, node: OpenNode['node'], value: OpenNode['value']): void {
+    const start = offset + this.#shift;
+    if (this.#open.length >= LIMITS.depthMax) {
+      throw new Unreadable('The file is nested too deeply.', start);
     }
-    if (this.#path.length >= LIMITS.depthMax) scanner.fail('The file is nested too deeply.');
-    const start = scanner.at();
-    if (isTable) this.#members();
-    else this.#items();
-    this.ends.set(start, scanner.at());
+    this.#add(node, value);
+    node.span = { start, end: start };
+    this.#open.push({ node, value, before: start });
   }
 
-  #members(): void {
-    const scanner = this.#scanner;
-    const names = new Set<string>();
-    this.#each('}', () => {
-      const offset = scanner.at();
-      const { name } = scanner.name(scanner.isOver() ? ENDS['}'] : MISSING_NAME);
-      if (names.has(name)) this.#noteTwice(name, offset);
-      names.add(name);
-      scanner.colon();
-      this.#deeper(name);
+  #end(offset: number): void {
+    const { node } = this.#open.pop() ?? {};
+    if (node?.span !== undefined) node.span = { ...node.span, end: offset + this.#shift + 1 };
+  }
+
+  #add(node: TextNode, value: unknown): void {
+    this.#count += 1;
+    const open = this.#open.at(-1);
+    if (this.#count > LIMITS.valuesMax) {
+      throw new Unreadable('The file has too many values.', open?.before ?? 0);
+    }
+    if (open === undefined) {
+      this.root = node;
+      this.value = value;
+    } else if (open.node.kind === 'list') {
+      open.node.items.push(node);
+      open.node.hasTrailingComma = false;
+      if (Array.isArray(open.value)) open.value.push(value);
+    } else if (open.key !== undefined) {
+      const { name, start, end } = open.key;
+      open.between = { before: open.before, comma: undefined };
+      const key = { start, lastStart: start, end, between: open.between };
+      open.node.members.set(name, { node, key });
+      // Not by assignment: `__proto__` is a name like any other.
+      const property = { value, enumerable: true, configurable: true, writable: true };
+      if (name === '__proto__') Object.defineProperty(open.value, name, property);
+      else Reflect.set(open.value, name, value);
+    }
+  }
+
+  #noteDuplicate(name: string, offset: number): void {
+    const above = this.#open.slice(0, -1).map(({ node, key }) => {
+      return node.kind === 'list' ? node.items.length - 1 : (key?.name ?? '');
     });
+    this.duplicates.push({ path: [...above, name], offset });
+    if (this.duplicates.length > DUPLICATES_MAX) throw new Unreadable(DUPLICATE_KEY, offset);
   }
-
-  #items(): void {
-    let index = 0;
-    this.#each(']', () => this.#deeper(index++));
-  }
-
-  #deeper(step: string | number): void {
-    this.#path.push(step);
-    this.value();
-    this.#path.pop();
-  }
-
-  /** From the opening sign to behind the closing one. */
-  #each(close: keyof typeof ENDS, one: () => void): void {
-    const scanner = this.#scanner;
-    scanner.step();
-    scanner.skip();
-    let isNext = false;
-    while (!scanner.sees(close) || (isNext && !this.#allowsTrailing)) {
-      one();
-      scanner.skip();
-      isNext = scanner.sees(',');
-      if (!isNext) break;
-      scanner.step();
-      scanner.skip();
-    }
-    if (!scanner.sees(close)) scanner.fail(scanner.isOver() ? ENDS[close] : MISSING_COMMA);
-    scanner.step();
-  }
-
-  #noteTwice(name: string, offset: number): void {
-    this.twice.push({ path: [...this.#path, name], offset });
-    if (this.twice.length > TWICE_MAX) throw new Unreadable(TWICE, offset);
-  }
-}
-
-/** A text without faults. */
-interface Walked {
-  readonly scanner: Scanner;
-  readonly ends: ReadonlyMap<number, number>;
-}
-
-function nodeFrom(walked: Walked, start: number): TextNode {
-  const { scanner, ends } = walked;
-  const end = ends.get(start);
-  scanner.moveTo(start);
-  if (end === undefined) return { kind: 'scalar', span: scanner.scalar(MISSING_VALUE).span };
-  const span = { start, end };
-  return scanner.sees('{') ? new JsonTable(walked, span) : new JsonList(walked, span);
-}
-
-/** Goes behind a value whose end is known. */
-function pass({ scanner, ends }: Walked): void {
-  const end = ends.get(scanner.at());
-  if (end === undefined) scanner.scalar(MISSING_VALUE);
-  else scanner.moveTo(end);
-}
-
-class JsonTable {
-  readonly kind = 'table';
-  readonly span: Span;
-  readonly #walked: Walked;
-  #members: Map<string, Member> | undefined;
-
-  constructor(walked: Walked, span: Span) {
-    this.#walked = walked;
-    this.span = span;
-  }
-
-  get members(): Map<string, Member> {
-    this.#members ??= this.#read();
-    return this.#members;
-  }
-
-  #read(): Map<string, Member> {
-    const { scanner } = this.#walked;
-    const members = new Map<string, Member>();
-    let before = this.span.start;
-    for (scanner.moveTo(before + 1), scanner.skip(); !scanner.sees('}'); scanner.skip()) {
-      const { name, span } = scanner.name(MISSING_NAME);
-      scanner.colon();
-      const valueStart = scanner.at();
-      pass(this.#walked);
-      scanner.skip();
-      const between: Between = { before, comma: undefined };
-      if (scanner.sees(',')) {
-        before = scanner.at();
-        between.comma = before;
-        scanner.step();
-      }
-      const behind = scanner.at();
-      const node = nodeFrom(this.#walked, valueStart);
-      scanner.moveTo(behind);
-      members.set(name, { node, key: { ...span, lastStart: span.start, between } });
-    }
-    return members;
-  }
-}
-
-class JsonList {
-  readonly kind = 'list';
-  readonly span: Span;
-  readonly #walked: Walked;
-  #read: { readonly items: TextNode[]; readonly hasTrailingComma: boolean } | undefined;
-
-  constructor(walked: Walked, span: Span) {
-    this.#walked = walked;
-    this.span = span;
-  }
-
-  get items(): TextNode[] {
-    this.#read ??= this.#readItems();
-    return this.#read.items;
-  }
-
-  get hasTrailingComma(): boolean {
-    this.#read ??= this.#readItems();
-    return this.#read.hasTrailingComma;
-  }
-
-  #readItems(): { items: TextNode[]; hasTrailingComma: boolean } {
-    const { scanner } = this.#walked;
-    const items: TextNode[] = [];
-    let hasTrailingComma = false;
-    for (scanner.moveTo(this.span.start + 1), scanner.skip(); !scanner.sees(']'); scanner.skip()) {
-      const node = nodeFrom(this.#walked, scanner.at());
-      items.push(node);
-      scanner.moveTo(node.span?.end ?? this.span.end);
-      scanner.skip();
-      hasTrailingComma = scanner.sees(',');
-      if (hasTrailingComma) scanner.step();
-    }
-    return { items, hasTrailingComma };
-  }
-}
-
-/** What stands in a text with comments, which the runtime does not read. */
-function valueOf(node: TextNode, scanner: Scanner): unknown {
-  if (node.kind === 'list') return node.items.map((item) => valueOf(item, scanner));
-  if (node.kind === 'scalar') {
-    scanner.moveTo(node.span.start);
-    return scanner.scalar(MISSING_VALUE).value();
-  }
-  const made: { [name: string]: unknown } = {};
-  for (const [name, member] of node.members) {
-    const value = valueOf(member.node, scanner);
-    const how = { value, enumerable: true, configurable: true, writable: true };
-    // Not by assignment, which is faster: here it is a name like any other.
-    if (name === '__proto__') Object.defineProperty(made, name, how);
-    else made[name] = value;
-  }
-  return made;
 }

@@ -1,6 +1,14 @@
 // Where the values of a document stand in its text, the same for every format.
 
-import type { ValuePath } from '../types.ts';
+export type Format = 'json' | 'jsonc' | 'toml';
+
+/** From the top of a document to one of its values. */
+export type ValuePath = readonly (string | number)[];
+
+/** A replacement in a text; the offsets are those of a string. */
+export interface Edit extends Span {
+  readonly text: string;
+}
 
 /** Offsets in the text; the end is behind the last character. */
 export interface Span {

@@ -11,7 +11,7 @@ import { ensureFolder, writeOwn } from '../../store/files.ts';
 import { takeLock } from '../../store/lock.ts';
 import type { Store } from '../../store/ports.ts';
 import { systemProblem } from '../../store/problem.ts';
-import { sameData } from '../../text/same.ts';
+import { sameData } from '../../text/plain-data.ts';
 import { type AdoptProblem, adoptProblem, heldBy, withCode } from '../problem.ts';
 import { quoted } from './written.ts';
 

@@ -3,7 +3,7 @@
 import { isObject } from '@subluminal/contracts';
 import type { Format, ValuePath } from '../../index.ts';
 import { readDocument } from '../../text/document.ts';
-import { sameData } from '../../text/same.ts';
+import { sameData } from '../../text/plain-data.ts';
 import { type CutAll, type Cutting, cutOnce, documentOf, type Target } from './cut-plan.ts';
 import { uncutAll } from './written.ts';
 

@@ -1,10 +1,10 @@
 // What holds for the edits of every document, whatever its format and style.
 
 import { expect } from 'vitest';
-import type { Format, ValuePath } from '../../types.ts';
 import { type Document, readDocument } from '../document.ts';
 import { applyEdits, insertAfter, removeValue, replaceValue } from '../edits.ts';
-import { sameData } from '../same.ts';
+import { sameData } from '../plain-data.ts';
+import type { Format, ValuePath } from '../tree.ts';
 import type { Server, Styled } from './styled.ts';
 
 interface Case {

@@ -1,7 +1,7 @@
 // Servers as TOML of a random style: headers, dotted keys, inline tables, arrays of tables.
 
 import * as fc from 'fast-check';
-import type { ValuePath } from '../../types.ts';
+import type { ValuePath } from '../tree.ts';
 import {
   type Data,
   data,

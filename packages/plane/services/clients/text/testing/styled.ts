@@ -1,7 +1,7 @@
 // Configs with servers in them, written in random styles: what the properties of edits are held to.
 
 import * as fc from 'fast-check';
-import type { ValuePath } from '../../types.ts';
+import type { ValuePath } from '../tree.ts';
 
 export type Data =
   | string
