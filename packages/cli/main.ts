@@ -1,17 +1,26 @@
 // The entry of `sub`. Exit codes are set, never forced, so that pending output is written first.
 
 import { type Failure, failure } from '@subluminal/contracts';
-import { CATALOG } from './catalog.ts';
+import { HELP_SECTIONS } from './commands/index.ts';
 import { EXIT } from './input/command.ts';
-import { type Intent, parseArguments } from './program.ts';
+import manifest from './package.json' with { type: 'json' };
+import { type Intent, type Program, parseArguments } from './program.ts';
 import { type Io, processIo } from './terminal/io.ts';
 import { reportFailure } from './terminal/report-failure.ts';
 import { harmless } from './terminal/text.ts';
 import { isWorkingFolderGone, MISSING_FOLDER } from './terminal/working-folder.ts';
 
+const PROGRAM: Program = {
+  version: manifest.version,
+  description: 'Subluminal: policy for the tool calls of AI agents.',
+  startHere:
+    'Start here: `sub wrap -- claude` governs one session of an agent, `sub import` governs it for good.',
+  sections: HELP_SECTIONS,
+};
+
 async function main(argv: readonly string[], io: Io): Promise<number> {
   const json = hasFlag(argv, '--json');
-  const intent = parseArguments(argv, CATALOG, io.out);
+  const intent = await parseArguments(argv, PROGRAM, io.out);
   switch (intent.kind) {
     case 'print':
       io.out.write(intent.text);
@@ -29,7 +38,7 @@ async function main(argv: readonly string[], io: Io): Promise<number> {
         return EXIT.usage;
       }
       await repair(intent, io);
-      const outcome = await intent.command.start(intent.values, io);
+      const outcome = await intent.command.run(intent.values, io);
       if (outcome.kind === 'done') return outcome.exitCode;
       reportFailure(outcome, io, json);
       return EXIT.usage;
@@ -38,12 +47,12 @@ async function main(argv: readonly string[], io: Io): Promise<number> {
 }
 
 /**
- * They must print nothing else, or run where nobody reads; whoever comes next repairs. `unwrap` does
- * the same work, and tells of it as its own.
+ * Commands whose output must hold nothing else, or whose output nobody reads: the next command
+ * repairs. `unwrap` does the same work and reports it itself.
  */
 const UNREPAIRED = new Set(['shim', 'ledgerd', 'completion', 'version', 'unwrap']);
-/** They promise to change nothing: they only tell. */
-const LOOKING = new Set(['status', 'doctor']);
+/** Commands that promise to change nothing: they only report. */
+const READ_ONLY = new Set(['status', 'doctor']);
 
 type Chosen = Extract<Intent, { readonly kind: 'run' }>;
 
@@ -54,18 +63,17 @@ async function refusalOf({ command, values }: Chosen, io: Io): Promise<Failure |
   return mayAct(command.requires, io);
 }
 
-/** A `sub wrap` that was killed has left a config rewritten: the next command puts it back. */
-async function repair({ command, values }: Chosen, io: Io): Promise<void> {
-  const [name = ''] = command.path;
+/** A killed `sub wrap` leaves a config rewritten: the next command restores it. */
+async function repair({ path, values }: Chosen, io: Io): Promise<void> {
+  const [name = ''] = path;
   if (UNREPAIRED.has(name)) return;
   const { repairs } = await import('./adopt/repairs.ts');
-  // Every command that can be tried out promises the same of that.
-  const isLooking = LOOKING.has(name) || values.options['dry-run'] === true;
-  for (const line of await repairs(process.env, isLooking))
+  const isReadOnly = READ_ONLY.has(name) || values.options['dry-run'] === true;
+  for (const line of await repairs(process.env, isReadOnly))
     io.err.write(`sub: ${harmless(line)}\n`);
 }
 
-/** Guessing needs more of the product than printing help should load. */
+/** Loads the code that guesses only for this: printing help should load little. */
 async function withGuess(failed: Extract<Intent, Failure>): Promise<Failure> {
   const { offered } = failed;
   if (offered === undefined) return failed;

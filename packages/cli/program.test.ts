@@ -1,67 +1,84 @@
 import picocolors from 'picocolors';
 import { expect, test } from 'vitest';
-import { choice, createCommand, done, flag, many, one, text, texts } from './input/command.ts';
-import { type Catalog, parseArguments } from './program.ts';
+import {
+  choice,
+  defineCommand,
+  done,
+  flag,
+  many,
+  required,
+  textOption,
+  textsOption,
+} from './input/command.ts';
+import { type Program, parseArguments } from './program.ts';
 
 const style = { colors: picocolors.createColors(false), columns: 80 };
 
 let received: unknown;
-const command = createCommand({
-  path: ['box', 'pack'],
-  summary: 'pack a box',
+const command = defineCommand({
   description: 'Packs a box.',
-  args: { box: one('the box'), thing: many('what goes in') },
+  args: { box: required('the box'), thing: many('what goes in') },
   options: {
     fast: flag('hurry'),
     'no-lid': flag('leave it open'),
-    'tape-color': text('color', 'the tape', 't'),
-    label: texts('text', 'labels'),
+    'tape-color': textOption('color', 'the tape', 't'),
+    label: textsOption('text', 'labels'),
     size: choice(['small', 'large'], 'how big'),
   },
   examples: ['sub box pack red apple'],
   exitCodes: { 0: 'packed' },
-  load: async () => ({
-    run: async (input) => {
-      received = input;
-      return done(0);
-    },
-  }),
+  run: async (input) => {
+    received = input;
+    return done(0);
+  },
 });
-const pick = createCommand({
-  path: ['pick'],
-  summary: 'pick one',
+const pick = defineCommand({
   description: 'Picks one.',
   args: {},
   options: {},
   examples: ['sub pick'],
   exitCodes: { 0: 'picked' },
-  load: async () => ({ run: async () => done(0) }),
+  run: async () => done(0),
 });
-const catalog: Catalog = {
+const program: Program = {
   version: '1.2.3',
   description: 'A test.',
-  groups: [{ name: 'box', summary: 'boxes', description: 'Boxes.' }],
-  commands: [command, pick],
+  startHere: 'Start here.',
+  sections: [
+    {
+      title: 'Things',
+      entries: [
+        {
+          name: 'box',
+          summary: 'Boxes',
+          commands: [
+            { path: ['box', 'pack'], summary: 'Pack a box', load: async () => ({ command }) },
+          ],
+        },
+        { path: ['pick'], summary: 'Pick one', load: async () => ({ command: pick }) },
+      ],
+    },
+  ],
 };
-const parse = (...argv: string[]) => parseArguments(argv, catalog, style);
+const parse = (...argv: string[]) => parseArguments(argv, program, style);
 
-test('gives a command its arguments and options by name', async () => {
-  const intent = parse(
+test('a command gets its arguments and options by name', async () => {
+  const intent = await parse(
     ...['box', 'pack', 'red', 'apple', '-', '--fast', '-t', 'blue'],
     ...['--no-lid', '--label', 'a', '--label', 'b', '--size', 'large'],
   );
   if (intent.kind !== 'run') throw new Error(`it did not run: ${intent.kind}`);
-  await intent.command.start(intent.values, {} as never);
+  await intent.command.run(intent.values, {} as never);
   expect(received).toEqual({
     args: { box: 'red', thing: ['apple', '-'] },
     options: { fast: true, 'no-lid': true, 'tape-color': 'blue', label: ['a', 'b'], size: 'large' },
   });
 });
 
-test('fills in what was not given', async () => {
-  const intent = parse('box', 'pack', 'red', 'apple');
+test('a command gets defaults for options that were not given', async () => {
+  const intent = await parse('box', 'pack', 'red', 'apple');
   if (intent.kind !== 'run') throw new Error(`it did not run: ${intent.kind}`);
-  await intent.command.start(intent.values, {} as never);
+  await intent.command.run(intent.values, {} as never);
   expect(received).toMatchObject({ options: { fast: false, 'no-lid': false, label: [] } });
 });
 
@@ -77,27 +94,27 @@ test.each([
   [['box', 'help', 'pak'], 'Did you mean pack?'],
   [['help', 'bx'], 'Did you mean box?'],
   [['help', 'box', 'pack', 'more'], 'Run `sub box pack --help`'],
-])('%j is a usage error with a way out', (argv, fix) => {
-  const intent = parse(...argv);
+])('%j is a usage error with a fix', async (argv, fix) => {
+  const intent = await parse(...argv);
   expect(intent).toMatchObject({ kind: 'failure', code: 'SUB_USAGE' });
   expect(intent.kind === 'failure' && intent.fix).toContain(fix);
 });
 
-test('hands over what an option takes, for whoever guesses what was meant', () => {
-  expect(parse('box', 'pack', 'a', 'b', '--size', 'smal')).toMatchObject({
+test('a wrong value of an option is reported with the valid values', async () => {
+  expect(await parse('box', 'pack', 'a', 'b', '--size', 'smal')).toMatchObject({
     kind: 'failure',
     offered: { word: 'smal', choices: ['small', 'large'] },
   });
 });
 
-test('prints help and version, and helps where a command is missing', () => {
-  expect(parse('--version')).toEqual({ kind: 'print', text: '1.2.3\n' });
-  expect(parse('-v')).toEqual(parse('--version'));
-  expect(parse('help', 'box', 'pack')).toMatchObject({ kind: 'print' });
-  expect(parse('box', 'help', 'pack')).toEqual(parse('help', 'box', 'pack'));
-  expect(parse('box', 'help')).toEqual(parse('help', 'box'));
-  expect(parse('box', 'pack', '--help')).toEqual(parse('help', 'box', 'pack'));
-  const [bare, group] = [parse(), parse('box')];
-  expect(bare.kind === 'missing' && bare.text).toContain('boxes');
+test('the parser prints help and version, and help where a command is missing', async () => {
+  expect(await parse('--version')).toEqual({ kind: 'print', text: '1.2.3\n' });
+  expect(await parse('-v')).toEqual(await parse('--version'));
+  expect(await parse('help', 'box', 'pack')).toMatchObject({ kind: 'print' });
+  expect(await parse('box', 'help', 'pack')).toEqual(await parse('help', 'box', 'pack'));
+  expect(await parse('box', 'help')).toEqual(await parse('help', 'box'));
+  expect(await parse('box', 'pack', '--help')).toEqual(await parse('help', 'box', 'pack'));
+  const [bare, group] = [await parse(), await parse('box')];
+  expect(bare.kind === 'missing' && bare.text).toContain('Boxes');
   expect(group.kind === 'missing' && group.text).toContain('pack');
 });

@@ -1,37 +1,45 @@
-// From the catalog to a command line parser, and from arguments to what should happen. Runs nothing
-// by itself.
+// Builds the command line parser from the list of commands, and turns arguments into an intent. Runs
+// no command itself.
 
 import { type Failure, failure } from '@subluminal/contracts';
 import { Command as Commander, CommanderError, Option } from 'commander';
-import type { Command, OptionSpec, RawValues } from './input/command.ts';
+import {
+  allEntries,
+  type Command,
+  type CommandEntry,
+  type CommandGroup,
+  type HelpSection,
+  isGroup,
+  type OptionSpec,
+  type RawValues,
+} from './input/command.ts';
 import type { Colors } from './terminal/io.ts';
 
-export interface Group {
-  readonly name: string;
-  readonly summary: string;
-  readonly description: string;
-  /** The command of the group that is meant when none is named; without it, help is printed. */
-  readonly fallback?: string;
-}
-export interface Catalog {
+export interface Program {
   readonly version: string;
   readonly description: string;
-  readonly groups: readonly Group[];
-  readonly commands: readonly Command[];
+  readonly startHere: string;
+  readonly sections: readonly HelpSection[];
 }
+
 interface HelpStyle {
   readonly colors: Colors;
   readonly columns: number;
 }
 
 export type Intent =
-  | { readonly kind: 'run'; readonly command: Command; readonly values: RawValues }
+  | {
+      readonly kind: 'run';
+      readonly path: readonly string[];
+      readonly command: Command;
+      readonly values: RawValues;
+    }
   | { readonly kind: 'print'; readonly text: string }
   /** Help instead of an answer: a command was expected and none was given. */
   | { readonly kind: 'missing'; readonly text: string }
   | (Failure & { readonly offered?: Offered });
 
-/** What was written and what would have been taken; guessing is left to who reports it. */
+/** The word that the user wrote, and the words that are valid there. The caller guesses. */
 export interface Offered {
   readonly word: string;
   readonly choices: readonly string[];
@@ -39,26 +47,55 @@ export interface Offered {
 
 const HELP_COLUMNS_MAX = 100;
 
-/** Reads the arguments behind `sub`. */
-export function parseArguments(
+/** Reads the arguments behind `sub`, and loads the command that they name. */
+export async function parseArguments(
   argv: readonly string[],
-  catalog: Catalog,
+  program: Program,
   style: HelpStyle,
-): Intent {
-  const parse: Parse = { catalog, style, printed: '', chosen: undefined, failedAt: undefined };
-  const program = buildProgram(parse);
+): Promise<Intent> {
+  const loaded = await loadNamed(argv, program);
+  const parse: Parse = {
+    program,
+    loaded,
+    style,
+    printed: '',
+    chosen: undefined,
+    failedAt: undefined,
+  };
+  const commander = buildProgram(parse);
   try {
-    program.parse(argv, { from: 'user' });
+    commander.parse(argv, { from: 'user' });
   } catch (cause) {
     if (!(cause instanceof CommanderError)) throw cause;
     return intentOfExit(cause, parse);
   }
-  return parse.chosen ?? { kind: 'missing', text: program.helpInformation() };
+  return parse.chosen ?? { kind: 'missing', text: commander.helpInformation() };
 }
 
-/** What the parser leaves behind while commander works. */
+type LoadedCommands = ReadonlyMap<CommandEntry, Command>;
+
+/** Loads each command whose words are all in the arguments: the one that is meant is among them. */
+async function loadNamed(argv: readonly string[], { sections }: Program): Promise<LoadedCommands> {
+  const words = new Set(argv);
+  const isNamed = ({ path }: CommandEntry) => path.every((word) => words.has(word));
+  const named = sections.flatMap(({ entries }) =>
+    entries.flatMap((entry) => {
+      if (!isGroup(entry)) return isNamed(entry) ? [entry] : [];
+      const { name, fallback, commands } = entry;
+      return commands.filter(
+        (one) => isNamed(one) || (words.has(name) && one.path.at(-1) === fallback),
+      );
+    }),
+  );
+  return new Map(
+    await Promise.all(named.map(async (one) => [one, (await one.load()).command] as const)),
+  );
+}
+
+/** The state of one parse, which the callbacks of commander fill. */
 interface Parse {
-  readonly catalog: Catalog;
+  readonly program: Program;
+  readonly loaded: LoadedCommands;
   readonly style: HelpStyle;
   printed: string;
   chosen: Intent | undefined;
@@ -72,7 +109,7 @@ function intentOfExit({ code, message }: CommanderError, parse: Parse): Intent {
   }
   const [first = '', second = ''] = message.replace(/^error: /, '').split('\n');
   // A name that is right somewhere else is a better guess than one that is only spelt alike.
-  const guess = elsewhere(first, parse.catalog) ?? /^\((Did you mean .+\?)\)$/.exec(second)?.[1];
+  const guess = elsewhere(first, parse.program) ?? /^\((Did you mean .+\?)\)$/.exec(second)?.[1];
   const help = `Run \`${parse.failedAt ?? 'sub'} --help\` to see what it takes.`;
   const wrong = failure('SUB_USAGE', `${first.replace(/\.$/, '')}.`, guess ?? help);
   const offered = guess === undefined ? offeredIn(first) : undefined;
@@ -80,9 +117,9 @@ function intentOfExit({ code, message }: CommanderError, parse: Parse): Intent {
 }
 
 /** The name is right, but it stands in another place: `sub lint`. */
-function elsewhere(message: string, { commands }: Catalog): string | undefined {
+function elsewhere(message: string, { sections }: Program): string | undefined {
   const word = /^unknown command '(.+)'$/.exec(message)?.[1];
-  const found = commands.find(({ path }) => path.at(-1) === word);
+  const found = allEntries(sections).find(({ path }) => path.at(-1) === word);
   return found && `Did you mean \`sub ${found.path.join(' ')}\`?`;
 }
 
@@ -96,31 +133,32 @@ function offeredIn(message: string): Offered | undefined {
 }
 
 function buildProgram(parse: Parse): Commander {
-  const { catalog } = parse;
+  const { version, description, startHere, sections } = parse.program;
   const program = configured(new Commander('sub'), parse)
-    .description(catalog.description)
-    .version(catalog.version, '-v, --version', 'print the version')
+    .description(description)
+    .version(version, '-v, --version', 'Print the version')
+    .addHelpText('after', `\n${startHere}`)
     .addOption(noColor());
-  const groups = new Map<string, Commander>();
-  for (const { name, summary, description } of catalog.groups) {
-    const group = configured(new Commander(name), parse)
-      .summary(summary)
-      .description(description)
-      .addOption(noColor());
-    group.addCommand(helpCommand(group, parse));
-    groups.set(name, group);
-    program.addCommand(group);
-  }
-  for (const command of catalog.commands) {
-    const [first = '', second] = command.path;
-    const parent = second === undefined ? program : groups.get(first);
-    if (parent === undefined) throw new Error(`the catalog has no group \`${first}\``);
-    const { fallback } = catalog.groups.find(({ name }) => name === first) ?? {};
-    const isDefault = second !== undefined && second === fallback;
-    parent.addCommand(leafOf(command, parse), { isDefault });
+  for (const { title, entries } of sections) {
+    program.commandsGroup(`${title}:`);
+    for (const entry of entries) {
+      program.addCommand(isGroup(entry) ? groupOf(entry, parse) : leafOf(entry, parse));
+    }
   }
   program.addCommand(helpCommand(program, parse));
   return program;
+}
+
+function groupOf({ name, summary, fallback, commands }: CommandGroup, parse: Parse): Commander {
+  const alone = fallback === undefined ? '' : ` Without a command: \`sub ${name} ${fallback}\`.`;
+  const group = configured(new Commander(name), parse)
+    .summary(summary)
+    .description(`${summary}.${alone}`)
+    .addOption(noColor());
+  for (const entry of commands) {
+    group.addCommand(leafOf(entry, parse), { isDefault: entry.path.at(-1) === fallback });
+  }
+  return group.addCommand(helpCommand(group, parse));
 }
 
 /** What holds for every command: our own output, errors thrown, no colours but ours. */
@@ -132,8 +170,12 @@ function configured(commander: Commander, parse: Parse): Commander {
   };
   return commander
     .helpCommand(false)
-    .helpOption('-h, --help', 'print this help')
-    .configureHelp({ styleTitle: (title) => colors.bold(title), subcommandTerm })
+    .helpOption('-h, --help', 'Print this help')
+    .configureHelp({
+      styleTitle: (title) => colors.bold(title),
+      // Only the name, as `gh` and `docker` list commands.
+      subcommandTerm: (subcommand) => subcommand.name(),
+    })
     .configureOutput({
       writeOut: collect,
       writeErr: collect,
@@ -150,17 +192,7 @@ function configured(commander: Commander, parse: Parse): Commander {
 }
 
 function noColor(): Option {
-  return new Option('--no-color', 'print without colours');
-}
-
-/** Every command has options, so naming them in a list of commands says nothing. */
-function subcommandTerm(commander: Commander): string {
-  const args = commander.registeredArguments.map((argument) => {
-    const name = argument.name() + (argument.variadic ? '...' : '');
-    if (!argument.required) return ` [${name}]`;
-    return isCommandLine(argument.name(), argument.variadic) ? ` -- <${name}>` : ` <${name}>`;
-  });
-  return commander.name() + args.join('');
+  return new Option('--no-color', 'Print without colours');
 }
 
 /** The words of another program have options of their own: they stand behind `--`. */
@@ -173,9 +205,21 @@ function pathOf(commander: Commander): string {
   return parent === null ? commander.name() : `${pathOf(parent)} ${commander.name()}`;
 }
 
-function leafOf(command: Command, parse: Parse): Commander {
-  const leaf = configured(new Commander(command.path.at(-1)), parse)
-    .summary(command.summary)
+/** A command that is not loaded has only its name and summary, for lists. */
+function leafOf(entry: CommandEntry, parse: Parse): Commander {
+  const leaf = configured(new Commander(entry.path.at(-1)), parse).summary(entry.summary);
+  const command = parse.loaded.get(entry);
+  return command === undefined ? leaf : defineLeaf(leaf, { entry, command, parse });
+}
+
+interface LeafParts {
+  readonly entry: CommandEntry;
+  readonly command: Command;
+  readonly parse: Parse;
+}
+
+function defineLeaf(leaf: Commander, { entry, command, parse }: LeafParts): Commander {
+  leaf
     .description(command.description)
     .addHelpText('after', () => afterHelp(command, parse.style.colors));
   for (const [name, { doc, many, optional }] of Object.entries(command.args)) {
@@ -196,7 +240,7 @@ function leafOf(command: Command, parse: Parse): Commander {
       (name) => [name, valueOf(name, given)] as const,
     );
     const values = { args: Object.fromEntries(args), options: Object.fromEntries(options) };
-    parse.chosen = { kind: 'run', command, values };
+    parse.chosen = { kind: 'run', path: entry.path, command, values };
   });
   return leaf;
 }
@@ -247,9 +291,9 @@ function afterHelp({ examples, exitCodes }: Command, colors: Colors): string {
 /** `sub help policy lint` and `sub policy help lint` are `sub policy lint --help`. */
 function helpCommand(parent: Commander, parse: Parse): Commander {
   const help = configured(new Commander('help'), parse)
-    .summary('print the help of a command')
+    .summary('Print the help of a command')
     .description('Prints the help of a command.')
-    .argument('[command...]', 'the words of the command')
+    .argument('[command...]', 'The words of the command')
     .addOption(noColor());
   return help.action((words: readonly string[]) => {
     let found = parent;

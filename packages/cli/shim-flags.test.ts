@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { SHIM_FLAGS } from '@subluminal/plane/clients';
 import { expect, test } from 'vitest';
-import { shim } from './catalog/shim.ts';
+import { command as shim } from './commands/shim.ts';
 
 const kindOf = (takesValue: boolean) => (takesValue ? 'string' : 'boolean');
 

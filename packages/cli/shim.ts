@@ -1,5 +1,5 @@
 // `sub shim` by the short way: no command line library, no colours, nothing that a shim that must
-// start in an instant does not need. Its help is with the other commands' (catalog/shim.ts).
+// start in an instant does not need. Its help is commands/shim.ts.
 import { parseArgs } from 'node:util';
 import { harmless } from '@subluminal/core/visible';
 import { startShim } from '@subluminal/plane/apps/shim';

@@ -30,7 +30,7 @@ function runWithoutFolder(args: readonly string[]): Promise<Ended> {
 
 /** Commands that wait for more than their input, and get by without a working folder. */
 const WAITING = new Set(['approvals watch']);
-/** Every command has a section in the reference, which another test holds against the catalog. */
+/** Every command has a section in the reference, which another test holds against the list of commands. */
 const REFERENCE = readFileSync(`${ROOT}docs/reference/cli.md`, 'utf8');
 const COMMANDS = [...REFERENCE.matchAll(/^## sub (.+)$/gm)]
   .map(([, name = '']) => name)

@@ -2,13 +2,22 @@
 
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { ArgsWish, GrantWish } from '@subluminal/plane/approvals';
-import type { ApproveInput } from '../catalog/approvals.ts';
 import { durationMs } from '../input/moment.ts';
 
-type Options = ApproveInput['options'];
+interface ArgumentFlags {
+  readonly like: readonly string[];
+  readonly free: readonly string[];
+  readonly 'any-args': boolean;
+}
+
+interface GrantFlags extends ArgumentFlags {
+  readonly run: boolean;
+  readonly for: string | undefined;
+  readonly always: boolean;
+}
 
 /** Undefined when nothing shall last. */
-export function wishOf(options: Options): GrantWish | Failure | undefined {
+export function wishOf(options: GrantFlags): GrantWish | Failure | undefined {
   const kinds = [options.run, options.for !== undefined, options.always].filter(Boolean).length;
   if (kinds > 1) return usage('--run, --for and --always exclude each other.', 'Give one.');
   const args = argsWish(options);
@@ -27,7 +36,7 @@ export function wishOf(options: Options): GrantWish | Failure | undefined {
 }
 
 /** Which arguments a grant shall cover. */
-export function argsWish(options: Pick<Options, 'like' | 'free' | 'any-args'>): ArgsWish | Failure {
+export function argsWish(options: ArgumentFlags): ArgsWish | Failure {
   const { like, free, 'any-args': isAny } = options;
   if (isAny && like.length + free.length > 0) {
     return usage('--any-args leaves nothing for --like or --free.', 'Leave one out.');

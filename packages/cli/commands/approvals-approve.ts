@@ -4,29 +4,67 @@ import { say } from '../approvals/decide.ts';
 import { findRequest, openOwnDesk, speaker, TERMINAL } from '../approvals/home.ts';
 import { grantText } from '../approvals/lines.ts';
 import { wishOf } from '../approvals/wish.ts';
-import type { ApproveInput } from '../catalog/approvals.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
-import type { Io } from '../terminal/io.ts';
+import {
+  defineCommand,
+  done,
+  EXIT,
+  flag,
+  required,
+  textOption,
+  textsOption,
+} from '../input/command.ts';
+import { ID_DOC, JSON_FLAG, NOTE_OPTION } from '../input/shared-options.ts';
 import { jsonText } from '../terminal/text.ts';
 
-export async function run({ args, options }: ApproveInput, io: Io): Promise<Outcome> {
-  const wish = wishOf(options);
-  if (isFailure(wish)) return wish;
-  const desk = openOwnDesk(io);
-  if (isFailure(desk)) return desk;
-  const entry = findRequest(desk, args.id);
-  if (isFailure(entry)) return entry;
-  const { note, json } = options;
-  if (!options['dry-run']) {
-    return say(desk, entry, { saying: { state: 'approved', note, wish, json }, io });
-  }
-  if (wish === undefined) {
-    return failure('SUB_USAGE', '--dry-run tells of a grant.', 'Add --run, --for or --always.');
-  }
-  const giver = { id: desk.ports.uuid(), by: speaker(), channel: TERMINAL, note };
-  const grant = grantFor(entry.request, wish, { ...giver, nowMs: desk.ports.nowMs() });
-  if (grant.kind === 'refused') return failure('SUB_GRANT_REFUSED', grant.message, grant.fix);
-  const shown = { kind: 'grant', grant, state: 'active', end: null } as const;
-  io.out.write(json ? jsonText({ changed: false, grant }) : grantText(shown, io.out.colors));
-  return done(EXIT.fine);
-}
+export const command = defineCommand({
+  description:
+    'Approves exactly this call. With --run, --for or --always it also creates a grant, so that the same arguments, or those that --like, --free or --any-args allow, need no further approval; it prints in words exactly what the grant matches, and `sub grants` lists it. It needs a terminal with a person, outside of any governed run: an agent may not approve its own calls.',
+  args: { id: required(ID_DOC) },
+  options: {
+    note: NOTE_OPTION,
+    run: flag('Grant it for the rest of this run'),
+    for: textOption('time', 'Grant it for this long, in any run: 30m, 2h, 1d'),
+    always: flag('Grant it until the grant is revoked'),
+    'any-args': flag('The grant covers any arguments, not only these'),
+    like: textsOption(
+      'name=glob',
+      'The grant accepts any text that matches the glob for this argument',
+    ),
+    free: textsOption('name', 'The grant accepts anything for this argument, or its absence'),
+    'dry-run': flag('Print what the grant would cover, and approve nothing'),
+    json: JSON_FLAG,
+  },
+  examples: [
+    'sub approvals approve 3f9a1c20',
+    'sub approvals approve 3f9a1c20 --run --note reviewed',
+    "sub approvals approve 3f9a1c20 --for 30m --like 'path=src/*' --free content",
+    'sub approvals approve 3f9a1c20 --always --dry-run',
+  ],
+  exitCodes: {
+    0: 'the call is approved',
+    1: 'the approval had ended already; nothing changed',
+    2: 'wrong flags, no such approval, an impossible grant, no terminal, or started inside a run',
+  },
+  requires: 'terminal',
+  run: async ({ args, options }, io) => {
+    const wish = wishOf(options);
+    if (isFailure(wish)) return wish;
+    const desk = openOwnDesk(io);
+    if (isFailure(desk)) return desk;
+    const entry = findRequest(desk, args.id);
+    if (isFailure(entry)) return entry;
+    const { note, json } = options;
+    if (!options['dry-run']) {
+      return say(desk, entry, { saying: { state: 'approved', note, wish, json }, io });
+    }
+    if (wish === undefined) {
+      return failure('SUB_USAGE', '--dry-run tells of a grant.', 'Add --run, --for or --always.');
+    }
+    const giver = { id: desk.ports.uuid(), by: speaker(), channel: TERMINAL, note };
+    const grant = grantFor(entry.request, wish, { ...giver, nowMs: desk.ports.nowMs() });
+    if (grant.kind === 'refused') return failure('SUB_GRANT_REFUSED', grant.message, grant.fix);
+    const shown = { kind: 'grant', grant, state: 'active', end: null } as const;
+    io.out.write(json ? jsonText({ changed: false, grant }) : grantText(shown, io.out.colors));
+    return done(EXIT.fine);
+  },
+});

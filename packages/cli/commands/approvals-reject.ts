@@ -1,15 +1,29 @@
 import { isFailure } from '@subluminal/contracts';
 import { say } from '../approvals/decide.ts';
 import { findRequest, openOwnDesk } from '../approvals/home.ts';
-import type { RejectInput } from '../catalog/approvals.ts';
-import type { Outcome } from '../input/command.ts';
-import type { Io } from '../terminal/io.ts';
+import { defineCommand, required } from '../input/command.ts';
+import { ID_DOC, JSON_FLAG, NOTE_OPTION } from '../input/shared-options.ts';
 
-export async function run({ args, options }: RejectInput, io: Io): Promise<Outcome> {
-  const desk = openOwnDesk(io);
-  if (isFailure(desk)) return desk;
-  const entry = findRequest(desk, args.id);
-  if (isFailure(entry)) return entry;
-  const { note, json } = options;
-  return say(desk, entry, { saying: { state: 'rejected', note, json }, io });
-}
+export const command = defineCommand({
+  description: 'Rejects the call. A waiting agent gets the answer at once.',
+  args: { id: required(ID_DOC) },
+  options: { note: NOTE_OPTION, json: JSON_FLAG },
+  examples: [
+    'sub approvals reject 3f9a1c20',
+    "sub approvals reject 3f9a1c20 --note 'not on Friday'",
+  ],
+  exitCodes: {
+    0: 'the call is rejected',
+    1: 'the approval had ended already; nothing changed',
+    2: 'wrong flags, no such approval, no terminal, or started inside a run',
+  },
+  requires: 'terminal',
+  run: async ({ args, options }, io) => {
+    const desk = openOwnDesk(io);
+    if (isFailure(desk)) return desk;
+    const entry = findRequest(desk, args.id);
+    if (isFailure(entry)) return entry;
+    const { note, json } = options;
+    return say(desk, entry, { saying: { state: 'rejected', note, json }, io });
+  },
+});

@@ -1,18 +1,25 @@
 import { isFailure } from '@subluminal/contracts';
 import { findRequest, isAskerGone, openOwnDesk } from '../approvals/home.ts';
 import { entryJson, requestText } from '../approvals/lines.ts';
-import type { ApprovalsShowInput } from '../catalog/approvals.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
-import type { Io } from '../terminal/io.ts';
+import { defineCommand, done, EXIT, required } from '../input/command.ts';
+import { ID_DOC, JSON_FLAG } from '../input/shared-options.ts';
 import { jsonText } from '../terminal/text.ts';
 
-export async function run({ args, options }: ApprovalsShowInput, io: Io): Promise<Outcome> {
-  const desk = openOwnDesk(io);
-  if (isFailure(desk)) return desk;
-  const entry = findRequest(desk, args.id);
-  if (isFailure(entry)) return entry;
-  const isGone = isAskerGone(entry);
-  const shown = { nowMs: desk.ports.nowMs(), isAskerGone: isGone, colors: io.out.colors };
-  io.out.write(options.json ? jsonText(entryJson(entry, isGone)) : requestText(entry, shown));
-  return done(EXIT.fine);
-}
+export const command = defineCommand({
+  description:
+    'Shows the call with all of its arguments (secrets removed), the agent that makes it, the rule that asks and why, and how the approval ended.',
+  args: { id: required(ID_DOC) },
+  options: { json: JSON_FLAG },
+  examples: ['sub approvals show 3f9a1c20', 'sub approvals show 3f9a1c20 --json'],
+  exitCodes: { 0: 'the approval is shown', 2: 'wrong flags, or no such approval' },
+  run: async ({ args, options }, io) => {
+    const desk = openOwnDesk(io);
+    if (isFailure(desk)) return desk;
+    const entry = findRequest(desk, args.id);
+    if (isFailure(entry)) return entry;
+    const isGone = isAskerGone(entry);
+    const shown = { nowMs: desk.ports.nowMs(), isAskerGone: isGone, colors: io.out.colors };
+    io.out.write(options.json ? jsonText(entryJson(entry, isGone)) : requestText(entry, shown));
+    return done(EXIT.fine);
+  },
+});

@@ -4,8 +4,7 @@ import type { Desk, Ended, Entry } from '@subluminal/plane/approvals';
 import { failureOf, isAskerGone, openOwnDesk, speaker, TERMINAL } from '../approvals/home.ts';
 import { endLine, entryJson, requestText } from '../approvals/lines.ts';
 import { WatchView } from '../approvals/view.ts';
-import type { ApprovalsWatchInput } from '../catalog/approvals.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, flag } from '../input/command.ts';
 import { mayAct } from '../input/require-person.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
@@ -16,21 +15,31 @@ interface Watcher {
   onEnd(ended: Ended): void;
 }
 
-export async function run({ options }: ApprovalsWatchInput, io: Io): Promise<Outcome> {
-  const desk = openOwnDesk(io);
-  if (isFailure(desk)) return desk;
-  const isPerson = io.stdinIsTerminal && io.out.isTerminal && !options.json;
-  await untilEnd((end) => {
-    const terminal = isPerson ? withKeys(desk, io, end) : undefined;
-    const watcher = terminal?.view ?? (options.json ? jsonLines(io) : textLines(desk, io));
-    const following = desk.queue.follow(watcher);
-    return () => {
-      following.stop();
-      terminal?.close();
-    };
-  });
-  return done(EXIT.fine);
-}
+export const command = defineCommand({
+  description:
+    'Shows each pending call in full, one after the other. On a terminal a key decides: a approves, r rejects, g grants for longer, q quits. Elsewhere, and with --json, it only prints. Ctrl-C ends it.',
+  options: { json: flag('Print one JSON object per line: one per request, and one per end') },
+  examples: ['sub approvals watch', 'sub approvals watch --json'],
+  exitCodes: {
+    0: 'ended by q, Ctrl-C or SIGTERM',
+    2: 'wrong flags, or approvals that cannot be read',
+  },
+  run: async ({ options }, io) => {
+    const desk = openOwnDesk(io);
+    if (isFailure(desk)) return desk;
+    const isPerson = io.stdinIsTerminal && io.out.isTerminal && !options.json;
+    await untilEnd((end) => {
+      const terminal = isPerson ? withKeys(desk, io, end) : undefined;
+      const watcher = terminal?.view ?? (options.json ? jsonLines(io) : textLines(desk, io));
+      const following = desk.queue.follow(watcher);
+      return () => {
+        following.stop();
+        terminal?.close();
+      };
+    });
+    return done(EXIT.fine);
+  },
+});
 
 /** Ctrl-C is how a watch ends: no error. */
 async function untilEnd(start: (end: () => void) => () => void): Promise<void> {

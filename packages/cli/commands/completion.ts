@@ -1,30 +1,35 @@
 import { failure } from '@subluminal/contracts';
-import { type CompletionInput, SHELLS } from '../catalog/about.ts';
-import { CATALOG } from '../catalog.ts';
 import { bashScript } from '../completion/bash.ts';
 import { fishScript } from '../completion/fish.ts';
-import { type Place, placesOf } from '../completion/places.ts';
+import { type CompletionPoint, completionPoints, SHELLS } from '../completion/points.ts';
 import { zshScript } from '../completion/zsh.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, required } from '../input/command.ts';
 import { guessed } from '../input/guess.ts';
-import type { Io } from '../terminal/io.ts';
+import { HELP_SECTIONS } from './index.ts';
 
 type Shell = (typeof SHELLS)[number];
 
-const SCRIPTS: { readonly [S in Shell]: (places: readonly Place[]) => string } = {
+const SCRIPTS: { readonly [S in Shell]: (points: readonly CompletionPoint[]) => string } = {
   bash: bashScript,
   zsh: zshScript,
   fish: fishScript,
 };
 
-export async function run({ args }: CompletionInput, io: Io): Promise<Outcome> {
-  const shell = SHELLS.find((name) => name === args.shell);
-  if (shell === undefined) {
-    const guess = guessed(args.shell, SHELLS);
-    const fix =
-      guess === undefined ? `Name one of ${SHELLS.join(', ')}.` : `Did you mean ${guess}?`;
-    return failure('SUB_USAGE', `\`${args.shell}\` is no shell that is known here.`, fix);
-  }
-  io.out.write(SCRIPTS[shell](placesOf(CATALOG)));
-  return done(EXIT.fine);
-}
+export const command = defineCommand({
+  description:
+    'Prints a script that lets the shell complete commands, options and their values. For bash, put `source <(sub completion bash)` into ~/.bashrc; for zsh, write the script to a file `_sub` in a folder of $fpath; for fish, to ~/.config/fish/completions/sub.fish.',
+  args: { shell: required(`The shell: ${SHELLS.join(', ')}`) },
+  examples: ['sub completion bash', 'sub completion fish'],
+  exitCodes: { 0: 'the script is printed', 2: 'wrong flags, or an unknown shell' },
+  run: async ({ args }, io) => {
+    const shell = SHELLS.find((name) => name === args.shell);
+    if (shell === undefined) {
+      const guess = guessed(args.shell, SHELLS);
+      const fix =
+        guess === undefined ? `Name one of ${SHELLS.join(', ')}.` : `Did you mean ${guess}?`;
+      return failure('SUB_USAGE', `\`${args.shell}\` is no shell that is known here.`, fix);
+    }
+    io.out.write(SCRIPTS[shell](await completionPoints(HELP_SECTIONS)));
+    return done(EXIT.fine);
+  },
+});

@@ -1,20 +1,27 @@
 import { homePaths, loadConfig, userHome } from '@subluminal/plane/config';
-import type { DoctorInput } from '../catalog/about.ts';
 import type { Level, Machine } from '../doctor/check.ts';
 import { type Checked, checkAll } from '../doctor/checks.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT } from '../input/command.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
 import manifest from '../package.json' with { type: 'json' };
-import type { Colors, Io } from '../terminal/io.ts';
+import type { Colors } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 const MARKS: { readonly [L in Level]: string } = { ok: '✔', warn: '!', broken: '✘' };
 
-export async function run({ options }: DoctorInput, io: Io): Promise<Outcome> {
-  const checked = await checkAll(await thisMachine());
-  const isBroken = checked.some(({ finding }) => finding.level === 'broken');
-  io.out.write(options.json ? jsonText(documentOf(checked)) : textOf(checked, io.out.colors));
-  return done(isBroken ? EXIT.findings : EXIT.fine);
-}
+export const command = defineCommand({
+  description:
+    'Checks Node, the build, the home folder, the configuration, the policy, the secrets of servers, the ledger and its daemon, the spool, and whether the servers of agent clients go through sub. It changes nothing, starts nothing, and prints no value of any configuration.',
+  options: { json: JSON_FLAG },
+  examples: ['sub doctor', 'sub doctor --json'],
+  exitCodes: { 0: 'no check failed; there may be warnings', 1: 'a check failed', 2: 'wrong flags' },
+  run: async ({ options }, io) => {
+    const checked = await checkAll(await thisMachine());
+    const isBroken = checked.some(({ finding }) => finding.level === 'broken');
+    io.out.write(options.json ? jsonText(documentOf(checked)) : textOf(checked, io.out.colors));
+    return done(isBroken ? EXIT.findings : EXIT.fine);
+  },
+});
 
 async function thisMachine(): Promise<Machine> {
   const { env } = process;

@@ -5,14 +5,13 @@ import { join, resolve } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { exportRun, type RunExport, type StoreReader } from '@subluminal/plane/ledger';
 import { makeFolders, refuseLink } from '@subluminal/plane/os';
-import type { ExportRunInput } from '../catalog/ledger.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, flag, required, textOption } from '../input/command.ts';
 import { errorCode } from '../input/read-file.ts';
+import { JSON_FLAG, RUN_ID_DOC } from '../input/shared-options.ts';
 import { unwritable } from '../input/write-file.ts';
 import { findRun } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, withReader } from '../ledger/home.ts';
-import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 const FILES = ['events.jsonl', 'policy.json', 'summary.json', 'summary.md'] as const;
@@ -21,27 +20,45 @@ const FILE_MODE = 0o600;
 const FLUSH_LENGTH = 262_144;
 const POLICIES_MAX = 1_000;
 
-export async function run({ args, options }: ExportRunInput, io: Io): Promise<Outcome> {
-  const { out } = options;
-  if (out === undefined || out === '') {
-    return failure('SUB_USAGE', 'no folder is given.', 'Name one with -o.');
-  }
-  const taken = options.force ? undefined : FILES.find((name) => isTaken(join(out, name)));
-  if (taken !== undefined) {
-    const message = `${join(out, taken)} exists already, and is not overwritten.`;
-    return failure('SUB_FILE_WRITE', message, 'Choose another folder, or add --force.');
-  }
-  const home = await findLedger();
-  if (isFailure(home)) return home;
-  await freshen(home, io);
-  const written = await withReader(home, (reader) => writeRun(reader, { run: args.id, out }));
-  if (isFailure(written)) return written;
-  const { run_id, status, events_total, totals } = written.summary;
-  const facts = { run_id, status, out: resolve(out), files: FILES, events: events_total, totals };
-  const text = `Wrote ${FILES.join(', ')} of ${run_id} to ${out}: ${plural(totals.calls_total, 'call')}, ${totals.calls_blocked + totals.calls_throttled} refused.`;
-  io.out.write(options.json ? jsonText(facts) : `${harmless(text)}\n`);
-  return done(EXIT.fine);
-}
+export const command = defineCommand({
+  description:
+    'Writes events.jsonl, policy.json, summary.json and summary.md of one run into a folder.',
+  args: { id: required(RUN_ID_DOC) },
+  options: {
+    out: textOption('dir', 'The folder for the files; it is created', 'o'),
+    force: flag('Overwrite existing files'),
+    json: JSON_FLAG,
+  },
+  examples: [
+    'sub export run last -o trace',
+    'sub export run 0198c0de-7a11-7000-8000-000000000001 -o trace',
+  ],
+  exitCodes: {
+    0: 'the files are written',
+    2: 'wrong flags, no such run, files that exist, or no ledger',
+  },
+  run: async ({ args, options }, io) => {
+    const { out } = options;
+    if (out === undefined || out === '') {
+      return failure('SUB_USAGE', 'no folder is given.', 'Name one with -o.');
+    }
+    const taken = options.force ? undefined : FILES.find((name) => isTaken(join(out, name)));
+    if (taken !== undefined) {
+      const message = `${join(out, taken)} exists already, and is not overwritten.`;
+      return failure('SUB_FILE_WRITE', message, 'Choose another folder, or add --force.');
+    }
+    const home = await findLedger();
+    if (isFailure(home)) return home;
+    await freshen(home, io);
+    const written = await withReader(home, (reader) => writeRun(reader, { run: args.id, out }));
+    if (isFailure(written)) return written;
+    const { run_id, status, events_total, totals } = written.summary;
+    const facts = { run_id, status, out: resolve(out), files: FILES, events: events_total, totals };
+    const text = `Wrote ${FILES.join(', ')} of ${run_id} to ${out}: ${plural(totals.calls_total, 'call')}, ${totals.calls_blocked + totals.calls_throttled} refused.`;
+    io.out.write(options.json ? jsonText(facts) : `${harmless(text)}\n`);
+    return done(EXIT.fine);
+  },
+});
 
 /** Also by a link that leads nowhere. */
 function isTaken(path: string): boolean {

@@ -1,24 +1,35 @@
 import { isFailure } from '@subluminal/contracts';
 import { shortId } from '@subluminal/plane/approvals';
 import { failureOf, findGrantEntry, openOwnDesk, speaker } from '../approvals/home.ts';
-import type { GrantsRevokeInput } from '../catalog/approvals.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
-import type { Io } from '../terminal/io.ts';
+import { defineCommand, done, EXIT, required } from '../input/command.ts';
+import { ID_DOC, JSON_FLAG } from '../input/shared-options.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
-export async function run({ args, options }: GrantsRevokeInput, io: Io): Promise<Outcome> {
-  const desk = openOwnDesk(io);
-  if (isFailure(desk)) return desk;
-  const found = findGrantEntry(desk, args.id);
-  if (isFailure(found)) return found;
-  const changed = desk.grants.revoke(found.grant.id, speaker());
-  if (changed.kind !== 'done' && changed.kind !== 'already') return failureOf(changed);
-  const { grant, end } = changed.entry;
-  const isOurs = changed.kind === 'done';
-  if (options.json) io.out.write(jsonText({ changed: isOurs, id: grant.id, end }));
-  else {
-    const words = `${shortId(grant.id)} was ${end?.state} by ${end?.by} at ${end?.at}.`;
-    io.out.write(`${isOurs ? '' : 'Nothing was changed. '}${harmless(words)}\n`);
-  }
-  return done(isOurs ? EXIT.fine : EXIT.findings);
-}
+export const command = defineCommand({
+  description: 'Revokes a grant, permanently and for every process at once.',
+  args: { id: required(ID_DOC) },
+  options: { json: JSON_FLAG },
+  examples: ['sub grants revoke 9f8e7d6c'],
+  exitCodes: {
+    0: 'the grant is revoked',
+    1: 'the grant had ended already; nothing changed',
+    2: 'wrong flags, no such grant, no terminal, or started inside a run',
+  },
+  requires: 'terminal',
+  run: async ({ args, options }, io) => {
+    const desk = openOwnDesk(io);
+    if (isFailure(desk)) return desk;
+    const found = findGrantEntry(desk, args.id);
+    if (isFailure(found)) return found;
+    const changed = desk.grants.revoke(found.grant.id, speaker());
+    if (changed.kind !== 'done' && changed.kind !== 'already') return failureOf(changed);
+    const { grant, end } = changed.entry;
+    const isOurs = changed.kind === 'done';
+    if (options.json) io.out.write(jsonText({ changed: isOurs, id: grant.id, end }));
+    else {
+      const words = `${shortId(grant.id)} was ${end?.state} by ${end?.by} at ${end?.at}.`;
+      io.out.write(`${isOurs ? '' : 'Nothing was changed. '}${harmless(words)}\n`);
+    }
+    return done(isOurs ? EXIT.fine : EXIT.findings);
+  },
+});

@@ -4,11 +4,21 @@ import type { RunRow } from '@subluminal/plane/ledger';
 import { openOwnDesk, speaker } from '../approvals/home.ts';
 import { grantText } from '../approvals/lines.ts';
 import { argsWish } from '../approvals/wish.ts';
-import type { HintsPromoteInput } from '../catalog/hints.ts';
 import { findHint, type Hinted } from '../hints/find.ts';
 import { giveGrant, planGrant, requestOf } from '../hints/to-grant.ts';
 import { carryOut, type PolicyPlan, planPolicy } from '../hints/to-policy.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import {
+  defineCommand,
+  done,
+  EXIT,
+  flag,
+  type OptionValues,
+  type Outcome,
+  optional,
+  required,
+  textsOption,
+} from '../input/command.ts';
+import { JSON_FLAG, RUN_OPTION, YES_FLAG } from '../input/shared-options.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, type LedgerHome, withReader } from '../ledger/home.ts';
 import { asker } from '../terminal/confirm.ts';
@@ -22,35 +32,70 @@ interface Found {
   readonly request: string | undefined;
 }
 
-type Options = HintsPromoteInput['options'];
+const OPTIONS = {
+  session: flag('Allow it for the rest of this run only'),
+  policy: flag('Write an allow rule into the policy'),
+  run: RUN_OPTION,
+  'any-args': flag('Allow any arguments, not only those of the call'),
+  like: textsOption(
+    'name=glob',
+    'The grant accepts any text that matches the glob for this argument',
+  ),
+  free: textsOption('name', 'The grant accepts anything for this argument, or its absence'),
+  'dry-run': flag('Print what would be done, and do nothing'),
+  yes: YES_FLAG,
+  json: JSON_FLAG,
+};
+type Options = OptionValues<typeof OPTIONS>;
 
-export async function run({ args, options }: HintsPromoteInput, io: Io): Promise<Outcome> {
-  const wrong = wrongFlags(args, options);
-  if (wrong !== undefined) return wrong;
-  const home = await findLedger();
-  if (isFailure(home)) return home;
-  await freshen(home, io);
-  const found = await withReader(home, async (reader): Promise<Found | Failure> => {
-    const call = await findHint(reader, args.id, options.run);
-    if (isFailure(call)) return call;
-    const row = await reader.run(call.run_id);
-    if (row === undefined)
-      return failure('SUB_HINT_UNKNOWN', 'its run is gone.', 'See `sub hints`.');
-    const request = options.policy ? undefined : await requestOf(reader, call);
-    return { kind: 'found', call, run: row, request };
-  });
-  if (isFailure(found)) return found;
-  if (options.session && found.run.status !== null) {
-    const message = `the run ${found.run.run_id} has ended: nothing would come of it.`;
-    return failure('SUB_HINT_PROMOTE', message, 'Use --policy without --session.');
-  }
-  return options.policy
-    ? toPolicy(found, { file: args.file, options, home, io })
-    : toGrant(found, options, io);
-}
+export const command = defineCommand({
+  description:
+    'With --session it creates a grant for the rest of the run, when the rule asks for approval. With --policy it puts an allow rule for exactly this call, agent and environment in front of the rule that rejected it; it shows the change as a diff and changes nothing else in the file. With both, that rule applies to this run only. It asks before it does anything, and cannot be used inside a governed run.',
+  args: {
+    id: required('The id of the hint, or a unique start or end of it'),
+    file: optional('With --policy: the bundle to change (default: the policy in force here)'),
+  },
+  options: OPTIONS,
+  examples: [
+    'sub hints promote 3f9a1c20 --session',
+    'sub hints promote 3f9a1c20 --policy',
+    'sub hints promote 3f9a1c20 --policy policy.yaml --dry-run',
+    'sub hints promote 3f9a1c20 --policy --session --yes',
+  ],
+  exitCodes: {
+    0: 'the call is allowed from now on, or the change was shown',
+    1: 'you declined; nothing changed',
+    2: 'wrong flags, no such hint, or it cannot be promoted',
+  },
+  requires: 'terminal',
+  run: async ({ args, options }, io) => {
+    const wrong = wrongFlags(args, options);
+    if (wrong !== undefined) return wrong;
+    const home = await findLedger();
+    if (isFailure(home)) return home;
+    await freshen(home, io);
+    const found = await withReader(home, async (reader): Promise<Found | Failure> => {
+      const call = await findHint(reader, args.id, options.run);
+      if (isFailure(call)) return call;
+      const row = await reader.run(call.run_id);
+      if (row === undefined)
+        return failure('SUB_HINT_UNKNOWN', 'its run is gone.', 'See `sub hints`.');
+      const request = options.policy ? undefined : await requestOf(reader, call);
+      return { kind: 'found', call, run: row, request };
+    });
+    if (isFailure(found)) return found;
+    if (options.session && found.run.status !== null) {
+      const message = `the run ${found.run.run_id} has ended: nothing would come of it.`;
+      return failure('SUB_HINT_PROMOTE', message, 'Use --policy without --session.');
+    }
+    return options.policy
+      ? toPolicy(found, { file: args.file, options, home, io })
+      : toGrant(found, options, io);
+  },
+});
 
 function wrongFlags(
-  { file }: HintsPromoteInput['args'],
+  { file }: { readonly file: string },
   { session, policy, like, free }: Options,
 ): Failure | undefined {
   const usage = (message: string, fix: string) => failure('SUB_USAGE', message, fix);

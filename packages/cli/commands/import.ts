@@ -26,38 +26,93 @@ import {
   storeMoves,
 } from '../adopt/move-secrets.ts';
 import { chosenClient, type Whereabouts, whereabouts } from '../adopt/wish.ts';
-import type { ImportInput } from '../catalog/adopt.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import {
+  choice,
+  defineCommand,
+  done,
+  EXIT,
+  flag,
+  type Input,
+  optional,
+  textOption,
+  textsOption,
+} from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
+import {
+  CLIENT_NAMES,
+  JSON_FLAG,
+  PROFILE_DOC,
+  PROFILES,
+  YES_FLAG,
+} from '../input/shared-options.ts';
 import { asker } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
-export async function run(input: ImportInput, io: Io): Promise<Outcome> {
-  const wish = await readWish(input, io);
-  if (isFailure(wish)) return wish;
-  const plan = await planImport(wish);
-  if (plan.kind === 'refused') return failureOf(plan);
-  const nothing = nothingThere(plan, wish);
-  if (nothing !== undefined) return nothing;
-  const { options } = input;
-  const asks = asker(io, options.yes);
-  const shown: Shown = { ...options, io, asks, files: [], applied: new Set(), hasFailed: false };
-  shown.hasFailed = tellProblems(plan.problems, io);
-  const warnings = [...plan.warnings, ...homeWarning(wish), ...(await policyWarning(plan, wish))];
-  for (const warning of warnings) tell(io, warning);
-  try {
-    const problem = await offerAll(plan, wish, shown);
-    if (problem !== undefined) return problem;
-  } finally {
-    await asks.close();
-  }
-  if (options.json) io.out.write(jsonText(documentOf(plan, shown)));
-  else if (!shown.hasFailed && plan.files.every(({ isChanged }) => !isChanged)) {
-    io.out.write('Nothing to do.\n');
-  }
-  return done(shown.hasFailed ? EXIT.usage : EXIT.fine);
-}
+const ARGS = {
+  client: optional(`The client: ${CLIENT_NAMES.join(', ')} (default: every client found)`),
+};
+const OPTIONS = {
+  'dry-run': flag('Print what would change, and change nothing'),
+  project: textOption('dir', 'The folder of the project (default: the current folder)'),
+  server: textsOption('name', 'Only this server; can be repeated'),
+  policy: textOption(
+    'file',
+    'The policy for these servers (default: found from the folder they run in)',
+  ),
+  profile: choice(PROFILES, PROFILE_DOC),
+  'config-path': textOption('file', 'Use this config instead of those of the client'),
+  'user-only': flag('Skip files that belong to the project and are shared with others'),
+  'move-secrets': flag('Move plain-text secrets from env into the encrypted store without asking'),
+  'keep-secrets': flag('Leave plain-text secrets where they are, and do not offer to move them'),
+  yes: YES_FLAG,
+  json: JSON_FLAG,
+};
+type ImportInput = Input<typeof ARGS, typeof OPTIONS>;
+
+export const command = defineCommand({
+  description:
+    'Shows how the config of the client would change, asks, and makes each of its stdio servers start behind `sub shim`. Nothing else in the file changes, and `sub restore` reverts it byte for byte. Servers that are reached by URL are not governed yet. A server that is governed already stays so; --policy and --profile change its settings. On a terminal it offers to move plain-text secrets from the env of these servers into the store of `sub secrets`; --yes alone moves none.',
+  args: ARGS,
+  options: OPTIONS,
+  examples: [
+    'sub import',
+    'sub import claude --dry-run',
+    'sub import codex --policy policy.yaml --yes',
+    'sub import custom --config-path mcp.json --server files',
+    'sub import claude --move-secrets --yes',
+  ],
+  exitCodes: {
+    0: 'the servers are imported, there was nothing to do, or you declined',
+    2: 'wrong flags, no terminal to ask on, a config that cannot be read or changed, an unknown client or server, or secrets that cannot be moved',
+  },
+  requires: 'person',
+  run: async (input, io) => {
+    const wish = await readWish(input, io);
+    if (isFailure(wish)) return wish;
+    const plan = await planImport(wish);
+    if (plan.kind === 'refused') return failureOf(plan);
+    const nothing = nothingThere(plan, wish);
+    if (nothing !== undefined) return nothing;
+    const { options } = input;
+    const asks = asker(io, options.yes);
+    const shown: Shown = { ...options, io, asks, files: [], applied: new Set(), hasFailed: false };
+    shown.hasFailed = tellProblems(plan.problems, io);
+    const warnings = [...plan.warnings, ...homeWarning(wish), ...(await policyWarning(plan, wish))];
+    for (const warning of warnings) tell(io, warning);
+    try {
+      const problem = await offerAll(plan, wish, shown);
+      if (problem !== undefined) return problem;
+    } finally {
+      await asks.close();
+    }
+    if (options.json) io.out.write(jsonText(documentOf(plan, shown)));
+    else if (!shown.hasFailed && plan.files.every(({ isChanged }) => !isChanged)) {
+      io.out.write('Nothing to do.\n');
+    }
+    return done(shown.hasFailed ? EXIT.usage : EXIT.fine);
+  },
+});
 
 interface Shown extends MoveWish {
   readonly json: boolean;

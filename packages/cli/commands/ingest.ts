@@ -10,9 +10,9 @@ import {
 } from '@subluminal/contracts';
 import type { NumberedLine } from '@subluminal/plane/ingest';
 import { dropSpool, listSpool, readSpool } from '@subluminal/plane/sink';
-import type { IngestInput } from '../catalog/ledger.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, many } from '../input/command.ts';
 import { errorCode, STDIO, unreadable } from '../input/read-file.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
 import { findLedger } from '../ledger/home.ts';
 import { type LineBatch, lineBatches } from '../ledger/lines.ts';
 import { changeLedger, type LedgerWriter } from '../ledger/writer.ts';
@@ -40,31 +40,53 @@ const SPOOLED = /-\d{1,9}\.jsonl(?:\.\d{1,9}\.part)?$/;
 const REASONS_MAX = 5;
 const REASON_LENGTH_MAX = 200;
 
-export async function run({ args, options }: IngestInput, io: Io): Promise<Outcome> {
-  if (args.file.filter((file) => file === STDIO).length > 1) {
-    return failure('SUB_USAGE', 'standard input can be read only once.', 'Give - once.');
-  }
-  // Before a ledger is made for nothing.
-  const places: Place[] = [];
-  for (const file of args.file) {
-    const place = await findPlace(file);
-    if (isFailure(place)) return place;
-    places.push(place);
-  }
-  const home = await findLedger();
-  if (isFailure(home)) return home;
-  const tally: Tally = { accepted: 0, known: 0, rejected: 0, cut: 0, reasons: [] };
-  const taken = await changeLedger(home, { io, create: true }, async (ledger) => {
-    for (const place of places) {
-      const wrong = await takeSource(ledger, { ...place, io, tally });
-      if (wrong !== undefined) return wrong;
+export const command = defineCommand({
+  description:
+    'Stores the events that a shim left in a file (`--events file:PATH`) in the ledger, and creates the ledger when there is none. Events that the ledger has already are skipped, so a file that has grown can be given again. A folder written by `sub run --bundle` or `sub export run` is read by its events.jsonl; any other folder is read as the spool of a shim that found no ledger, and stored events are removed from it.',
+  args: {
+    file: many(
+      'Files of events, one JSON object per line; - reads standard input; a folder is a spool or a bundle',
+    ),
+  },
+  options: { json: JSON_FLAG },
+  examples: [
+    'sub ingest events.jsonl',
+    'sub ingest ~/.subluminal/spool',
+    'cat a.jsonl | sub ingest -',
+  ],
+  exitCodes: {
+    0: 'every line is stored, or was stored before',
+    1: 'some lines are not events and were skipped',
+    2: 'wrong flags, a file that cannot be read, or a ledger that cannot be written',
+  },
+  run: async ({ args, options }, io) => {
+    if (args.file.filter((file) => file === STDIO).length > 1) {
+      return failure('SUB_USAGE', 'standard input can be read only once.', 'Give - once.');
     }
-    return undefined;
-  });
-  if (isFailure(taken)) return taken;
-  io.out.write(options.json ? jsonText({ ledger: home.file, ...tally }) : textOf(tally, home.file));
-  return done(tally.rejected > 0 ? EXIT.findings : EXIT.fine);
-}
+    // Before a ledger is made for nothing.
+    const places: Place[] = [];
+    for (const file of args.file) {
+      const place = await findPlace(file);
+      if (isFailure(place)) return place;
+      places.push(place);
+    }
+    const home = await findLedger();
+    if (isFailure(home)) return home;
+    const tally: Tally = { accepted: 0, known: 0, rejected: 0, cut: 0, reasons: [] };
+    const taken = await changeLedger(home, { io, create: true }, async (ledger) => {
+      for (const place of places) {
+        const wrong = await takeSource(ledger, { ...place, io, tally });
+        if (wrong !== undefined) return wrong;
+      }
+      return undefined;
+    });
+    if (isFailure(taken)) return taken;
+    io.out.write(
+      options.json ? jsonText({ ledger: home.file, ...tally }) : textOf(tally, home.file),
+    );
+    return done(tally.rejected > 0 ? EXIT.findings : EXIT.fine);
+  },
+});
 
 interface Place {
   readonly kind: 'stdin' | 'file' | 'spool';

@@ -1,29 +1,40 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { answers } from '@subluminal/plane/ingest';
-import type { LedgerAcceptInput } from '../catalog/ledger.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, flag, type Outcome } from '../input/command.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
 import { findLedger, type LedgerHome, withWriter } from '../ledger/home.ts';
 import type { Io } from '../terminal/io.ts';
 import { jsonText } from '../terminal/text.ts';
 
 const REFUSED: ReadonlySet<string> = new Set(['SUB_LEDGER_ROLLED_BACK', 'SUB_LEDGER_TAMPERED']);
 
-export async function run({ options }: LedgerAcceptInput, io: Io): Promise<Outcome> {
-  const home = await findLedger();
-  if (isFailure(home)) return home;
-  // A daemon would not run with a ledger that there is something to accept about.
-  if (await answers(home.config['ledger.socket'])) return told({ json: options.json, io });
-  const opened = await withWriter(home, { io, create: false }, async () => undefined);
-  if (!isFailure(opened)) return told({ json: options.json, io });
-  if (!REFUSED.has(opened.code)) return opened;
-  if (!options.yes) {
-    const fix = 'See `sub ledger verify`; add --yes to go on with it all the same.';
-    return failure('SUB_USAGE', opened.message, fix);
-  }
-  const event = await accept(home, io);
-  if (isFailure(event)) return event;
-  return told({ json: options.json, io, accepted: { event, reason: opened.message } });
-}
+export const command = defineCommand({
+  description:
+    'A ledger that was rolled back, cut or changed takes no more events. This accepts its present content, signs it, and records permanently in the ledger that it did so, and why.',
+  options: { yes: flag('Accept it; without this flag nothing changes'), json: JSON_FLAG },
+  examples: ['sub ledger accept', 'sub ledger accept --yes'],
+  exitCodes: {
+    0: 'the ledger is accepted, or there was nothing to accept',
+    2: 'no --yes, or a ledger that is missing, locked or cannot be written',
+  },
+  requires: 'person',
+  run: async ({ options }, io) => {
+    const home = await findLedger();
+    if (isFailure(home)) return home;
+    // A daemon would not run with a ledger that there is something to accept about.
+    if (await answers(home.config['ledger.socket'])) return told({ json: options.json, io });
+    const opened = await withWriter(home, { io, create: false }, async () => undefined);
+    if (!isFailure(opened)) return told({ json: options.json, io });
+    if (!REFUSED.has(opened.code)) return opened;
+    if (!options.yes) {
+      const fix = 'See `sub ledger verify`; add --yes to go on with it all the same.';
+      return failure('SUB_USAGE', opened.message, fix);
+    }
+    const event = await accept(home, io);
+    if (isFailure(event)) return event;
+    return told({ json: options.json, io, accepted: { event, reason: opened.message } });
+  },
+});
 
 /** The event that says so from now on. */
 async function accept(home: LedgerHome, io: Io): Promise<number | Failure> {

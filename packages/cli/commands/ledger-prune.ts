@@ -2,16 +2,20 @@ import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Config } from '@subluminal/plane/config';
 import { retentionRequests } from '@subluminal/plane/daemon';
 import type { PruneWish } from '@subluminal/plane/ingest';
-import type { LedgerPruneInput } from '../catalog/ledger.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import {
+  defineCommand,
+  done,
+  EXIT,
+  flag,
+  type OptionValues,
+  textOption,
+} from '../input/command.ts';
 import { momentMs } from '../input/moment.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger } from '../ledger/home.ts';
 import { changeLedger } from '../ledger/writer.ts';
-import type { Io } from '../terminal/io.ts';
 import { jsonText, plural } from '../terminal/text.ts';
-
-type Options = LedgerPruneInput['options'];
 
 interface Step {
   readonly what: 'all' | 'previews';
@@ -20,34 +24,58 @@ interface Step {
   readonly events: number | null;
 }
 
-export async function run({ options }: LedgerPruneInput, io: Io): Promise<Outcome> {
-  if (options.yes && options['dry-run']) {
-    return failure('SUB_USAGE', '--yes and --dry-run exclude each other.', 'Give one.');
-  }
-  const home = await findLedger();
-  if (isFailure(home)) return home;
-  const requests = requestsOf(options, home.config);
-  if (isFailure(requests)) return requests;
-  await freshen(home, io);
-  const steps = await changeLedger(home, { io, create: false }, async (writer) => {
-    const all: Step[] = [];
-    for (const request of requests) {
-      const counts = await (options.yes ? writer.prune(request) : writer.count(request));
-      all.push({ what: request.what ?? 'all', ...counts });
+const OPTIONS = {
+  'older-than': textOption('age', 'Runs whose last event is older than this: 30d, 12h, or a time'),
+  'keep-runs': textOption('count', 'All runs except this many of the newest'),
+  'previews-only': flag('Remove only the previews of arguments and results'),
+  'dry-run': flag('Print what would be removed, and change nothing'),
+  yes: flag('Remove it; without this flag nothing changes'),
+  json: JSON_FLAG,
+};
+type Options = OptionValues<typeof OPTIONS>;
+
+export const command = defineCommand({
+  description:
+    'Removes runs, or only their previews, and signs a record of what was removed, so that the ledger still verifies. Without --older-than and --keep-runs it applies the retention of the configuration.',
+  options: OPTIONS,
+  examples: [
+    'sub ledger prune --older-than 30d --dry-run',
+    'sub ledger prune --keep-runs 100 --yes',
+  ],
+  exitCodes: {
+    0: 'the runs are removed, or none was that old; with --dry-run: the runs are counted',
+    2: 'wrong flags, no --yes, or a ledger that is missing or cannot be written',
+  },
+  requires: 'person',
+  run: async ({ options }, io) => {
+    if (options.yes && options['dry-run']) {
+      return failure('SUB_USAGE', '--yes and --dry-run exclude each other.', 'Give one.');
     }
-    return all;
-  });
-  if (isFailure(steps)) return steps;
-  const wanted = steps.reduce((sum, { runs }) => sum + runs, 0);
-  if (!options.yes && !options['dry-run'] && wanted > 0) {
-    const what = steps.map((step) => phrase(step)).join(' and ');
-    return failure('SUB_USAGE', `${what} would be removed for good.`, 'Add --yes, or --dry-run.');
-  }
-  io.out.write(
-    options.json ? jsonText({ removed: options.yes, steps }) : textOf(steps, options.yes),
-  );
-  return done(EXIT.fine);
-}
+    const home = await findLedger();
+    if (isFailure(home)) return home;
+    const requests = requestsOf(options, home.config);
+    if (isFailure(requests)) return requests;
+    await freshen(home, io);
+    const steps = await changeLedger(home, { io, create: false }, async (writer) => {
+      const all: Step[] = [];
+      for (const request of requests) {
+        const counts = await (options.yes ? writer.prune(request) : writer.count(request));
+        all.push({ what: request.what ?? 'all', ...counts });
+      }
+      return all;
+    });
+    if (isFailure(steps)) return steps;
+    const wanted = steps.reduce((sum, { runs }) => sum + runs, 0);
+    if (!options.yes && !options['dry-run'] && wanted > 0) {
+      const what = steps.map((step) => phrase(step)).join(' and ');
+      return failure('SUB_USAGE', `${what} would be removed for good.`, 'Add --yes, or --dry-run.');
+    }
+    io.out.write(
+      options.json ? jsonText({ removed: options.yes, steps }) : textOf(steps, options.yes),
+    );
+    return done(EXIT.fine);
+  },
+});
 
 function requestsOf(options: Options, config: Config): readonly PruneWish[] | Failure {
   const { 'older-than': age, 'keep-runs': keep } = options;

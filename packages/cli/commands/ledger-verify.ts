@@ -8,9 +8,9 @@ import {
   verifyLedger,
   type WitnessedHead,
 } from '@subluminal/plane/ledger';
-import type { LedgerVerifyInput } from '../catalog/ledger.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, flag, textsOption } from '../input/command.ts';
 import { KEY_BYTES_MAX, readFileBytes } from '../input/read-file.ts';
+import { JSON_FLAG, NO_LEDGER } from '../input/shared-options.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, findVerifier, type LedgerHome, withReader } from '../ledger/home.ts';
 import { firstError, verifyText } from '../ledger/verify-text.ts';
@@ -19,31 +19,52 @@ import { jsonText } from '../terminal/text.ts';
 
 const HEAD_BYTES_MAX = 65_536;
 
-export async function run({ options }: LedgerVerifyInput, io: Io): Promise<Outcome> {
-  if (options.deep && options.quick) {
-    return failure('SUB_USAGE', '--deep and --quick exclude each other.', 'Give one.');
-  }
-  const kept = await keptHeads(options.head, io);
-  if (isFailure(kept)) return kept;
-  const given = options.key.length === 0 ? undefined : await givenKeys(options.key, io);
-  if (isFailure(given)) return given;
-  const home = await findLedger();
-  if (isFailure(home)) return home;
-  await freshen(home, io, true);
-  const isWritten = await signed(home);
-  const verifier = given ?? (await findVerifier(home.paths.ledgerKey));
-  if (isFailure(verifier)) return verifier;
-  const { witness } = home;
-  const asked = { verifier, witness, kept, isWritten, deep: !options.quick };
-  const report = await withReader(home, (reader) => verifyLedger(reader, asked));
-  if (isFailure(report)) return roomFor(report);
-  io.out.write(
-    options.json
-      ? jsonText(documentOf(report, home.file))
-      : verifyText(report, { file: home.file, colors: io.out.colors }),
-  );
-  return done(report.ok ? EXIT.fine : EXIT.findings);
-}
+export const command = defineCommand({
+  description:
+    'Checks the hash chain over all events, the signed heads, `ledger.head` and every row that was derived from the events, and names the first one that was changed, removed or added. Reports what is not signed yet and what was pruned.',
+  options: {
+    quick: flag('Only count the rows instead of deriving each again from its events'),
+    deep: flag('Compare the rows (default)'),
+    head: textsOption('file', 'A copy of ledger.head that was kept elsewhere'),
+    key: textsOption('file', 'Trust only this public key, instead of ledger.key'),
+    json: JSON_FLAG,
+  },
+  examples: [
+    'sub ledger verify',
+    'sub ledger verify --quick --json',
+    'sub ledger verify --key ledger.pub --head ledger.head.copy',
+  ],
+  exitCodes: {
+    0: 'nothing was changed, removed or added up to the last signed event',
+    1: 'an event was changed, removed or added, or the key or ledger.head is missing',
+    2: NO_LEDGER,
+  },
+  run: async ({ options }, io) => {
+    if (options.deep && options.quick) {
+      return failure('SUB_USAGE', '--deep and --quick exclude each other.', 'Give one.');
+    }
+    const kept = await keptHeads(options.head, io);
+    if (isFailure(kept)) return kept;
+    const given = options.key.length === 0 ? undefined : await givenKeys(options.key, io);
+    if (isFailure(given)) return given;
+    const home = await findLedger();
+    if (isFailure(home)) return home;
+    await freshen(home, io, true);
+    const isWritten = await signed(home);
+    const verifier = given ?? (await findVerifier(home.paths.ledgerKey));
+    if (isFailure(verifier)) return verifier;
+    const { witness } = home;
+    const asked = { verifier, witness, kept, isWritten, deep: !options.quick };
+    const report = await withReader(home, (reader) => verifyLedger(reader, asked));
+    if (isFailure(report)) return roomFor(report);
+    io.out.write(
+      options.json
+        ? jsonText(documentOf(report, home.file))
+        : verifyText(report, { file: home.file, colors: io.out.colors }),
+    );
+    return done(report.ok ? EXIT.fine : EXIT.findings);
+  },
+});
 
 /** Copies of `ledger.head` that were kept where the ledger's owner cannot change them. */
 async function keptHeads(

@@ -4,16 +4,21 @@ import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { ensurePrivateFolder, homePaths } from '@subluminal/plane/config';
 import { ensureLedgerd, isHomeFault, type LedgerHome, runLedgerd } from '@subluminal/plane/daemon';
 import { createLedgerClient, type LedgerStatus } from '@subluminal/plane/ingest';
-import type { LedgerdInput } from '../catalog/ledger.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import {
+  defineCommand,
+  done,
+  EXIT,
+  flag,
+  type OptionValues,
+  type Outcome,
+} from '../input/command.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
 import { dutiesOf, isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
 import { failureOf, findLedger, warn } from '../ledger/home.ts';
 import { processEnded } from '../ledger/process-end.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
-
-type Options = LedgerdInput['options'];
 
 const START_MS = 20_000;
 const STOP_MS = 30_000;
@@ -26,21 +31,41 @@ const LOG_LENGTH_MAX = 1_048_576;
 const LOG_SHOWN_LENGTH_MAX = 500;
 const EXCLUSIVE = ['foreground', 'auto', 'status', 'stop'] as const;
 
-export async function run({ options }: LedgerdInput, io: Io): Promise<Outcome> {
-  const given = EXCLUSIVE.filter((name) => options[name]);
-  if (given.length > 1) {
-    const names = given.map((name) => `--${name}`).join(' and ');
-    return failure('SUB_USAGE', `${names} exclude each other.`, 'Give one.');
-  }
-  if (options.foreground || options.auto) return serve(options, io);
-  const home = await findLedger();
-  if (!options.stop && !options.status) return isFailure(home) ? home : start(home, options, io);
-  const socketPath = isFailure(home) ? usualSocket(home, io) : home.config['ledger.socket'];
-  if (options.stop) return stop(socketPath, options, io);
-  const status = await createLedgerClient({ socketPath }).status();
-  say(options, io, status === undefined ? NOBODY : { status, notes: notesOf(status) });
-  return done(status === undefined ? EXIT.findings : EXIT.fine);
-}
+const OPTIONS = {
+  foreground: flag('Serve in this process until a signal ends it, and log to standard error'),
+  auto: flag('Serve in this process as a shim starts it, and end when nobody needs it any more'),
+  status: flag('Print whether the daemon is running, and what it has done'),
+  stop: flag('Stop the running daemon, and wait for its end'),
+  json: JSON_FLAG,
+};
+type Options = OptionValues<typeof OPTIONS>;
+
+export const command = defineCommand({
+  description:
+    'Starts the daemon that writes to the ledger, in the background. A shim that finds no daemon starts one itself, which ends when nobody has needed it for a while; a daemon started by this command runs until `--stop`.',
+  options: OPTIONS,
+  examples: ['sub ledgerd', 'sub ledgerd --status --json', 'sub ledgerd --stop'],
+  exitCodes: {
+    0: 'the daemon is running, or served and has ended; with --stop: no daemon is running',
+    1: 'with --status: no daemon is running',
+    2: 'wrong flags, or the daemon could not be started, served or stopped',
+  },
+  run: async ({ options }, io) => {
+    const given = EXCLUSIVE.filter((name) => options[name]);
+    if (given.length > 1) {
+      const names = given.map((name) => `--${name}`).join(' and ');
+      return failure('SUB_USAGE', `${names} exclude each other.`, 'Give one.');
+    }
+    if (options.foreground || options.auto) return serve(options, io);
+    const home = await findLedger();
+    if (!options.stop && !options.status) return isFailure(home) ? home : start(home, options, io);
+    const socketPath = isFailure(home) ? usualSocket(home, io) : home.config['ledger.socket'];
+    if (options.stop) return stop(socketPath, options, io);
+    const status = await createLedgerClient({ socketPath }).status();
+    say(options, io, status === undefined ? NOBODY : { status, notes: notesOf(status) });
+    return done(status === undefined ? EXIT.findings : EXIT.fine);
+  },
+});
 
 /** A broken configuration must not keep anybody from ending the daemon. */
 function usualSocket({ code, message }: Failure, io: Io): string {

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
-import type { ManifestCheckInput } from '../catalog/surface.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, optionalMany } from '../input/command.ts';
 import { errorCode, STDIO, unreadable } from '../input/read-file.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
 import { renderProblem } from '../policy/render-problem.ts';
 import { type CheckedFile, checkFile } from '../surface/check-file.ts';
 import { type SurfaceHome, surfaceHome } from '../surface/home.ts';
@@ -17,31 +17,43 @@ type Checked = CheckedFile | (Failure & { readonly name: string });
 
 const FILES_MAX = 1_000;
 
-export async function run({ args, options }: ManifestCheckInput, io: Io): Promise<Outcome> {
-  const home = await surfaceHome();
-  if (isFailure(home)) return home;
-  const paths = args.file.length > 0 ? args.file : await allIn(home);
-  if (isFailure(paths)) return paths;
-  if (paths.filter((path) => path === STDIO).length > 1) {
-    const message = 'standard input can be only one of the files.';
-    return failure('SUB_USAGE', message, 'Write the others to files.');
-  }
-  const checked: Checked[] = [];
-  // One after the other, so that the report keeps the order of the arguments.
-  for (const path of paths) {
-    const one = await checkFile(path, home, io);
-    checked.push(isFailure(one) ? { ...one, name: path } : one);
-  }
-  if (options.json) io.out.write(jsonText({ files: checked.map(documentOf) }));
-  else if (checked.length === 0)
-    io.out.write(harmless(`There is no manifest in ${home.folder}.`) + '\n');
-  else for (const one of checked) if (!isFailure(one)) io.out.write(textOf(one, io));
-  const failures = checked.filter((one) => isFailure(one));
-  for (const failed of failures) reportFailure(failed, io, false);
-  if (failures.length > 0) return done(EXIT.usage);
-  const isWrong = checked.some((one) => !isFailure(one) && one.problems.length > 0);
-  return done(isWrong ? EXIT.findings : EXIT.fine);
-}
+export const command = defineCommand({
+  description:
+    'Reads manifests as a shim does and prints every problem with its position and a likely fix. In the folder of the manifests it also checks that each file is named after its server and writable only by its owner.',
+  args: { file: optionalMany('Manifests (default: all in the folder of the manifests)') },
+  options: { json: JSON_FLAG },
+  examples: ['sub manifest check', 'sub manifest check drafts/github.yaml'],
+  exitCodes: {
+    0: 'all manifests are usable',
+    1: 'a manifest has problems',
+    2: 'wrong flags, or a file that cannot be read',
+  },
+  run: async ({ args, options }, io) => {
+    const home = await surfaceHome();
+    if (isFailure(home)) return home;
+    const paths = args.file.length > 0 ? args.file : await allIn(home);
+    if (isFailure(paths)) return paths;
+    if (paths.filter((path) => path === STDIO).length > 1) {
+      const message = 'standard input can be only one of the files.';
+      return failure('SUB_USAGE', message, 'Write the others to files.');
+    }
+    const checked: Checked[] = [];
+    // One after the other, so that the report keeps the order of the arguments.
+    for (const path of paths) {
+      const one = await checkFile(path, home, io);
+      checked.push(isFailure(one) ? { ...one, name: path } : one);
+    }
+    if (options.json) io.out.write(jsonText({ files: checked.map(documentOf) }));
+    else if (checked.length === 0)
+      io.out.write(harmless(`There is no manifest in ${home.folder}.`) + '\n');
+    else for (const one of checked) if (!isFailure(one)) io.out.write(textOf(one, io));
+    const failures = checked.filter((one) => isFailure(one));
+    for (const failed of failures) reportFailure(failed, io, false);
+    if (failures.length > 0) return done(EXIT.usage);
+    const isWrong = checked.some((one) => !isFailure(one) && one.problems.length > 0);
+    return done(isWrong ? EXIT.findings : EXIT.fine);
+  },
+});
 
 async function allIn({ folder }: SurfaceHome): Promise<readonly string[] | Failure> {
   try {

@@ -5,9 +5,25 @@ import { ensurePrivateFolder } from '@subluminal/plane/config';
 import { sha256 } from '@subluminal/plane/crypto';
 import type { Seen } from '@subluminal/plane/probe';
 import { manifestFileName } from '@subluminal/plane/surface';
-import type { ManifestInitInput } from '../catalog/surface.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import {
+  defineCommand,
+  done,
+  EXIT,
+  flag,
+  type OptionValues,
+  optionalMany,
+  required,
+  textOption,
+} from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
+import {
+  CLIENT_OPTION,
+  COMMAND_LINE_DOC,
+  JSON_FLAG,
+  NO_PROBE,
+  SERVER_DOC,
+  TIMEOUT_OPTION,
+} from '../input/shared-options.ts';
 import { createNewFile, occupied, replaceFile } from '../input/write-file.ts';
 import { problemFailure, surfaceHome } from '../surface/home.ts';
 import { commandBehind, lookLive } from '../surface/live.ts';
@@ -15,26 +31,47 @@ import { countWords, toolLines, toolRows } from '../surface/manifest-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
-export async function run({ args, options }: ManifestInitInput, io: Io): Promise<Outcome> {
-  const words = commandBehind(args.server, args['command-line']);
-  if (isFailure(words)) return words;
-  const target = await targetOf(args.server, options);
-  if (isFailure(target)) return target;
-  const { server, command } = words;
-  const { client, timeout } = options;
-  const live = await lookLive({ server, client, timeout, command }, io);
-  if (live.kind === 'ended') return live.outcome;
-  const { seen } = live;
-  const text = proposalFor(server, seen);
-  const compiled = await compileManifest({ file: target.path ?? STDIO, text }, { sha256 });
-  if (!compiled.ok)
-    throw new Error(`a proposal does not compile: ${compiled.problems[0]?.message}`);
-  const written = await write(target, text);
-  if (isFailure(written)) return written;
-  const { manifest } = compiled;
-  tell({ manifest, seen, text, path: target.path, isJson: options.json }, io);
-  return done(EXIT.fine);
-}
+const OPTIONS = {
+  client: CLIENT_OPTION,
+  output: textOption('file', 'Write it to this file instead; - is standard output', 'o'),
+  force: flag('Replace an existing manifest'),
+  timeout: TIMEOUT_OPTION,
+  json: JSON_FLAG,
+};
+
+export const command = defineCommand({
+  description:
+    'Starts the server as its client would, lists its tools, prompts and resources, stops it, and writes a cautious manifest: a tool that reads by its name is allowed at a modest rate, a tool that may change something asks for approval, a tool that looks destructive is forbidden. Review it before you rely on it: the server chooses the names.',
+  args: { server: required(SERVER_DOC), 'command-line': optionalMany(COMMAND_LINE_DOC) },
+  options: OPTIONS,
+  examples: [
+    'sub manifest init github',
+    'sub manifest init github --client cursor --force',
+    'sub manifest init files --output - -- npx -y @modelcontextprotocol/server-filesystem /srv',
+  ],
+  exitCodes: { 0: 'the manifest is written', 2: NO_PROBE },
+  requires: 'person',
+  run: async ({ args, options }, io) => {
+    const words = commandBehind(args.server, args['command-line']);
+    if (isFailure(words)) return words;
+    const target = await targetOf(args.server, options);
+    if (isFailure(target)) return target;
+    const { server } = words;
+    const { client, timeout } = options;
+    const live = await lookLive({ server, client, timeout, command: words.command }, io);
+    if (live.kind === 'ended') return live.outcome;
+    const { seen } = live;
+    const text = proposalFor(server, seen);
+    const compiled = await compileManifest({ file: target.path ?? STDIO, text }, { sha256 });
+    if (!compiled.ok)
+      throw new Error(`a proposal does not compile: ${compiled.problems[0]?.message}`);
+    const written = await write(target, text);
+    if (isFailure(written)) return written;
+    const { manifest } = compiled;
+    tell({ manifest, seen, text, path: target.path, isJson: options.json }, io);
+    return done(EXIT.fine);
+  },
+});
 
 interface Target {
   readonly kind: 'target';
@@ -46,7 +83,7 @@ interface Target {
 /** Looked at before the server is started for nothing. */
 async function targetOf(
   server: string,
-  { output, force }: ManifestInitInput['options'],
+  { output, force }: OptionValues<typeof OPTIONS>,
 ): Promise<Target | Failure> {
   if (server === '') return failure('SUB_USAGE', 'the name of the server is empty.', 'Name it.');
   if (output === STDIO) return { kind: 'target', path: null, isReplaced: false };

@@ -4,8 +4,24 @@ import { acceptPins, type PinStore, type ServerPins, writePins } from '@sublumin
 import { sha256 } from '@subluminal/plane/crypto';
 import { listingOf } from '@subluminal/plane/probe';
 import { savePins } from '@subluminal/plane/surface';
-import type { PinsAcceptInput } from '../catalog/surface.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import {
+  defineCommand,
+  done,
+  EXIT,
+  flag,
+  type OptionValues,
+  type Outcome,
+  optionalMany,
+  required,
+} from '../input/command.ts';
+import {
+  CLIENT_OPTION,
+  JSON_FLAG,
+  NO_PROBE,
+  SERVER_DOC,
+  TIMEOUT_OPTION,
+  YES_FLAG,
+} from '../input/shared-options.ts';
 import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/home.ts';
 import { lookLive, splitWords } from '../surface/live.ts';
 import { comparisonLines } from '../surface/pins-text.ts';
@@ -19,27 +35,55 @@ import {
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
-type Options = PinsAcceptInput['options'];
+const OPTIONS = {
+  all: flag('Accept every tool that is new, gone or changed'),
+  instructions: flag('Accept the instructions of the server as well'),
+  client: CLIENT_OPTION,
+  timeout: TIMEOUT_OPTION,
+  yes: YES_FLAG,
+  json: JSON_FLAG,
+};
+type Options = OptionValues<typeof OPTIONS>;
 
-export async function run({ args, options }: PinsAcceptInput, io: Io): Promise<Outcome> {
-  const words = splitWords(args.server, args.tool);
-  if (isFailure(words)) return words;
-  const { server, before: tools, command } = words;
-  const refused = unclear(tools, options) ?? cannotAsk(io, options.yes);
-  if (refused !== undefined) return refused;
-  const home = await surfaceHome();
-  if (isFailure(home)) return home;
-  const pins = readPins(home.paths);
-  if (isFailure(pins)) return pins;
-  const { client, timeout } = options;
-  const live = await lookLive({ server, client, timeout, command }, io);
-  if (live.kind === 'ended') return live.outcome;
-  const { seen } = live;
-  const view = viewPins(pins.store, server, seen);
-  const chosen = chosenIn(view, tools, options);
-  if (isFailure(chosen)) return chosen;
-  return accept(chosen, { server, seen, view, options, io, home: home.paths.home });
-}
+export const command = defineCommand({
+  description:
+    'Starts the server, shows what has changed, asks, and pins exactly what it showed; it does not start the server again in between. It cannot be used inside a governed run: an agent may not accept for itself.',
+  args: {
+    server: required(SERVER_DOC),
+    tool: optionalMany('Names of tools; behind `--`, the command that starts the server'),
+  },
+  options: OPTIONS,
+  examples: [
+    'sub pins accept github search_code',
+    'sub pins accept github --all --instructions',
+    'sub pins accept files --all --yes -- node server.js',
+  ],
+  exitCodes: {
+    0: 'the change is accepted, there was nothing to accept, or you declined',
+    1: 'a tool is listed twice or is too large, and cannot be accepted',
+    2: NO_PROBE,
+  },
+  requires: 'person',
+  run: async ({ args, options }, io) => {
+    const words = splitWords(args.server, args.tool);
+    if (isFailure(words)) return words;
+    const { server, before: tools } = words;
+    const refused = unclear(tools, options) ?? cannotAsk(io, options.yes);
+    if (refused !== undefined) return refused;
+    const home = await surfaceHome();
+    if (isFailure(home)) return home;
+    const pins = readPins(home.paths);
+    if (isFailure(pins)) return pins;
+    const { client, timeout } = options;
+    const live = await lookLive({ server, client, timeout, command: words.command }, io);
+    if (live.kind === 'ended') return live.outcome;
+    const { seen } = live;
+    const view = viewPins(pins.store, server, seen);
+    const chosen = chosenIn(view, tools, options);
+    if (isFailure(chosen)) return chosen;
+    return accept(chosen, { server, seen, view, options, io, home: home.paths.home });
+  },
+});
 
 function unclear(tools: readonly string[], { all, instructions }: Options): Failure | undefined {
   if (all && tools.length > 0) {

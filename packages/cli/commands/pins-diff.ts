@@ -1,7 +1,20 @@
 import { isFailure } from '@subluminal/contracts';
 import type { PinStore } from '@subluminal/core/surface';
-import type { PinsDiffInput } from '../catalog/surface.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import {
+  defineCommand,
+  done,
+  EXIT,
+  type Outcome,
+  optional,
+  optionalMany,
+} from '../input/command.ts';
+import {
+  CLIENT_OPTION,
+  COMMAND_LINE_DOC,
+  JSON_FLAG,
+  NO_PROBE,
+  TIMEOUT_OPTION,
+} from '../input/shared-options.ts';
 import { readPins, surfaceHome } from '../surface/home.ts';
 import { commandBehind, lookLive } from '../surface/live.ts';
 import { comparisonLines, countWords } from '../surface/pins-text.ts';
@@ -10,29 +23,44 @@ import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
-export async function run({ args, options }: PinsDiffInput, io: Io): Promise<Outcome> {
-  const words = commandBehind(args.server, args['command-line']);
-  if (isFailure(words)) return words;
-  const home = await surfaceHome();
-  if (isFailure(home)) return home;
-  const pins = readPins(home.paths);
-  if (isFailure(pins)) return pins;
-  const { store } = pins;
-  const servers = words.server === '' ? [...store.servers.keys()] : [words.server];
-  const looks: Look[] = [];
-  for (const server of servers) {
-    const { client, timeout } = options;
-    const live = await lookLive({ server, client, timeout, command: words.command }, io);
-    if (live.kind === 'ended') {
-      // Of one server it is the answer; of several, the others are still looked at.
-      const isOnly = servers.length === 1 || live.outcome.kind === 'done';
-      if (isOnly) return live.outcome;
-      if (live.outcome.kind === 'failure') reportFailure(live.outcome, io, false);
-      looks.push({ server, seen: undefined });
-    } else looks.push({ server, seen: live.seen });
-  }
-  return told(looks, { store, io, isJson: options.json, command: words.command });
-}
+export const command = defineCommand({
+  description:
+    'Starts the server as its client would, and compares its tools and instructions with the pins: what is new, gone, renamed or changed, field by field. It accepts nothing.',
+  args: {
+    server: optional('The name of the server (default: every pinned server)'),
+    'command-line': optionalMany(COMMAND_LINE_DOC),
+  },
+  options: { client: CLIENT_OPTION, timeout: TIMEOUT_OPTION, json: JSON_FLAG },
+  examples: ['sub pins diff', 'sub pins diff github', 'sub pins diff files -- node server.js'],
+  exitCodes: {
+    0: 'everything is as pinned, or nothing is pinned yet',
+    1: 'something has changed',
+    2: NO_PROBE,
+  },
+  run: async ({ args, options }, io) => {
+    const words = commandBehind(args.server, args['command-line']);
+    if (isFailure(words)) return words;
+    const home = await surfaceHome();
+    if (isFailure(home)) return home;
+    const pins = readPins(home.paths);
+    if (isFailure(pins)) return pins;
+    const { store } = pins;
+    const servers = words.server === '' ? [...store.servers.keys()] : [words.server];
+    const looks: Look[] = [];
+    for (const server of servers) {
+      const { client, timeout } = options;
+      const live = await lookLive({ server, client, timeout, command: words.command }, io);
+      if (live.kind === 'ended') {
+        // Of one server it is the answer; of several, the others are still looked at.
+        const isOnly = servers.length === 1 || live.outcome.kind === 'done';
+        if (isOnly) return live.outcome;
+        if (live.outcome.kind === 'failure') reportFailure(live.outcome, io, false);
+        looks.push({ server, seen: undefined });
+      } else looks.push({ server, seen: live.seen });
+    }
+    return told(looks, { store, io, isJson: options.json, commandLine: words.command });
+  },
+});
 
 interface Look {
   readonly server: string;
@@ -45,10 +73,10 @@ interface Telling {
   readonly io: Io;
   readonly isJson: boolean;
   /** What stood behind `--`: the next command needs it as well. */
-  readonly command: readonly string[];
+  readonly commandLine: readonly string[];
 }
 
-function told(looks: readonly Look[], { store, io, isJson, command }: Telling): Outcome {
+function told(looks: readonly Look[], { store, io, isJson, commandLine }: Telling): Outcome {
   const views = looks.flatMap(({ server, seen }) =>
     seen === undefined ? [] : [{ server, seen, view: viewPins(store, server, seen) }],
   );
@@ -59,7 +87,7 @@ function told(looks: readonly Look[], { store, io, isJson, command }: Telling): 
   } else if (looks.length === 0) io.out.write('Nothing is pinned yet.\n');
   else {
     for (const { server, seen, view } of views) {
-      io.out.write(textOf(server, seen, { view, io, command }));
+      io.out.write(textOf(server, seen, { view, io, commandLine }));
     }
   }
   if (views.length < looks.length) return done(EXIT.usage);
@@ -69,10 +97,10 @@ function told(looks: readonly Look[], { store, io, isJson, command }: Telling): 
 interface Shown {
   readonly view: PinsView;
   readonly io: Io;
-  readonly command: readonly string[];
+  readonly commandLine: readonly string[];
 }
 
-function textOf(server: string, seen: Seen, { view, io, command }: Shown): string {
+function textOf(server: string, seen: Seen, { view, io, commandLine }: Shown): string {
   const name = harmless(server);
   const tools = plural(seen.tools.length, 'tool');
   if (view.isFirstSight) {
@@ -82,7 +110,7 @@ function textOf(server: string, seen: Seen, { view, io, command }: Shown): strin
   const { colors } = io.out;
   const lines = comparisonLines(view.comparison, { seen, colors, isFull: false });
   const isOther = typeof view.comparison.instructions !== 'string';
-  const behind = command.length === 0 ? [] : ['--', ...command];
+  const behind = commandLine.length === 0 ? [] : ['--', ...commandLine];
   const words = [server, '--all', ...(isOther ? ['--instructions'] : []), ...behind];
   const next = `Accept it, if it is meant: sub pins accept ${words.map(shellWord).join(' ')}`;
   return `${[`${name}: ${countWords(view.comparison)}`, ...lines, next].join('\n')}\n`;

@@ -2,41 +2,55 @@ import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { nearest } from '@subluminal/core/policy';
 import type { PinStore } from '@subluminal/core/surface';
 import { savePins } from '@subluminal/plane/surface';
-import type { PinsForgetInput } from '../catalog/surface.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, optionalMany, required } from '../input/command.ts';
+import { JSON_FLAG, SERVER_DOC, YES_FLAG } from '../input/shared-options.ts';
 import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/home.ts';
-import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
-export async function run({ args, options }: PinsForgetInput, io: Io): Promise<Outcome> {
-  const { server, tool: names } = args;
-  const refused = cannotAsk(io, options.yes);
-  if (refused !== undefined) return refused;
-  const home = await surfaceHome();
-  if (isFailure(home)) return home;
-  const pins = readPins(home.paths);
-  if (isFailure(pins)) return pins;
-  const unknown = unknownIn(pins.store, server, names);
-  if (unknown !== undefined) return unknown;
-  const count = pins.store.servers.get(server)?.tools.size ?? 0;
-  const what =
-    names.length === 0
-      ? `all of ${server} (${plural(count, 'tool')})`
-      : `${names.join(', ')} of ${server}`;
-  const question = `Forget ${harmless(what)}? What is listed next is then taken as known.`;
-  const answer = await agrees(question, io, options.yes);
-  if (isFailure(answer)) return answer;
-  if (answer) {
-    const saved = await savePins(home.paths.home, (store) => without(store, server, names));
-    if (!saved.ok) return pinsFailure(saved);
-  }
-  const said = answer ? `Forgot ${what}.` : 'Nothing was forgotten.';
-  const tools = names.length === 0 ? null : names;
-  io.out.write(
-    options.json ? jsonText({ server, tools, forgotten: answer }) : `${harmless(said)}\n`,
-  );
-  return done(EXIT.fine);
-}
+export const command = defineCommand({
+  description:
+    'Removes pins. A forgotten tool is pinned again, as it is then, when an agent next lists the tools of the server.',
+  args: {
+    server: required(SERVER_DOC),
+    tool: optionalMany('Names of tools (default: the whole server)'),
+  },
+  options: { yes: YES_FLAG, json: JSON_FLAG },
+  examples: ['sub pins forget github', 'sub pins forget github search_code --yes'],
+  exitCodes: {
+    0: 'the pins are removed, or you declined',
+    2: 'wrong flags, no such pin, no terminal to ask on, pins that cannot be read or written, or started by an agent',
+  },
+  requires: 'person',
+  run: async ({ args, options }, io) => {
+    const { server, tool: names } = args;
+    const refused = cannotAsk(io, options.yes);
+    if (refused !== undefined) return refused;
+    const home = await surfaceHome();
+    if (isFailure(home)) return home;
+    const pins = readPins(home.paths);
+    if (isFailure(pins)) return pins;
+    const unknown = unknownIn(pins.store, server, names);
+    if (unknown !== undefined) return unknown;
+    const count = pins.store.servers.get(server)?.tools.size ?? 0;
+    const what =
+      names.length === 0
+        ? `all of ${server} (${plural(count, 'tool')})`
+        : `${names.join(', ')} of ${server}`;
+    const question = `Forget ${harmless(what)}? What is listed next is then taken as known.`;
+    const answer = await agrees(question, io, options.yes);
+    if (isFailure(answer)) return answer;
+    if (answer) {
+      const saved = await savePins(home.paths.home, (store) => without(store, server, names));
+      if (!saved.ok) return pinsFailure(saved);
+    }
+    const said = answer ? `Forgot ${what}.` : 'Nothing was forgotten.';
+    const tools = names.length === 0 ? null : names;
+    io.out.write(
+      options.json ? jsonText({ server, tools, forgotten: answer }) : `${harmless(said)}\n`,
+    );
+    return done(EXIT.fine);
+  },
+});
 
 function unknownIn(store: PinStore, server: string, names: readonly string[]): Failure | undefined {
   const known = store.servers.get(server);

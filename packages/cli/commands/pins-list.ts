@@ -1,24 +1,30 @@
 import { isFailure } from '@subluminal/contracts';
 import type { Pin } from '@subluminal/core/surface';
-import type { PinsListInput } from '../catalog/surface.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, textOption } from '../input/command.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
 import { readPins, surfaceHome } from '../surface/home.ts';
 import { type PinnedServers, pinsTable, timeOf } from '../surface/pins-table.ts';
-import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
-export async function run({ options }: PinsListInput, io: Io): Promise<Outcome> {
-  const home = await surfaceHome();
-  if (isFailure(home)) return home;
-  const pins = readPins(home.paths);
-  if (isFailure(pins)) return pins;
-  const wanted = options.server;
-  const servers = [...pins.store.servers].filter(
-    ([server]) => wanted === undefined || server === wanted,
-  );
-  io.out.write(options.json ? jsonText(documentOf(servers)) : textOf(servers, wanted));
-  return done(EXIT.fine);
-}
+export const command = defineCommand({
+  description:
+    'Lists every pinned tool: the hash of its definition, when it was first seen, and when a person accepted it. `sub pins` alone does the same.',
+  options: { server: textOption('name', 'Only pins of this server'), json: JSON_FLAG },
+  examples: ['sub pins list', 'sub pins --server github', 'sub pins list --json'],
+  exitCodes: { 0: 'the pins are listed', 2: 'wrong flags, or pins that cannot be read' },
+  run: async ({ options }, io) => {
+    const home = await surfaceHome();
+    if (isFailure(home)) return home;
+    const pins = readPins(home.paths);
+    if (isFailure(pins)) return pins;
+    const wanted = options.server;
+    const servers = [...pins.store.servers].filter(
+      ([server]) => wanted === undefined || server === wanted,
+    );
+    io.out.write(options.json ? jsonText(documentOf(servers)) : textOf(servers, wanted));
+    return done(EXIT.fine);
+  },
+});
 
 function textOf(servers: PinnedServers, wanted: string | undefined): string {
   if (servers.length > 0) return pinsTable(servers);

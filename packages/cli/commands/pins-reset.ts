@@ -1,23 +1,33 @@
 import { failure, isFailure } from '@subluminal/contracts';
 import { resetPins } from '@subluminal/plane/surface';
-import type { PinsResetInput } from '../catalog/surface.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, flag } from '../input/command.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
 import { pinsFailure, surfaceHome } from '../surface/home.ts';
-import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
-export async function run({ options }: PinsResetInput, io: Io): Promise<Outcome> {
-  if (!options.yes) {
-    const message = 'every tool of every server would be taken as it is listed next.';
-    return failure('SUB_USAGE', message, 'Add --yes if that is meant.');
-  }
-  const home = await surfaceHome();
-  if (isFailure(home)) return home;
-  const reset = await resetPins(home.paths.home, Date.now());
-  if (!reset.ok) return pinsFailure(reset);
-  const { backup } = reset;
-  const said =
-    backup === null ? 'There were no pins.' : `The pins start anew. The old ones: ${backup}`;
-  io.out.write(options.json ? jsonText({ backup }) : `${harmless(said)}\n`);
-  return done(EXIT.fine);
-}
+export const command = defineCommand({
+  description:
+    'For pins that cannot be read any more. Moves the file to `backups/` in the home; every tool is then pinned again when it is first seen.',
+  options: { yes: flag('Reset the pins; without this flag nothing changes'), json: JSON_FLAG },
+  examples: ['sub pins reset --yes'],
+  exitCodes: {
+    0: 'there are no pins any more',
+    2: 'wrong flags, files that cannot be written, or started by an agent',
+  },
+  requires: 'person',
+  run: async ({ options }, io) => {
+    if (!options.yes) {
+      const message = 'every tool of every server would be taken as it is listed next.';
+      return failure('SUB_USAGE', message, 'Add --yes if that is meant.');
+    }
+    const home = await surfaceHome();
+    if (isFailure(home)) return home;
+    const reset = await resetPins(home.paths.home, Date.now());
+    if (!reset.ok) return pinsFailure(reset);
+    const { backup } = reset;
+    const said =
+      backup === null ? 'There were no pins.' : `The pins start anew. The old ones: ${backup}`;
+    io.out.write(options.json ? jsonText({ backup }) : `${harmless(said)}\n`);
+    return done(EXIT.fine);
+  },
+});

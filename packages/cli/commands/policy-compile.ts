@@ -2,8 +2,15 @@ import { type Failure, failure, isFailure, type SnapshotFile } from '@subluminal
 import { compileBundle, sealSnapshot } from '@subluminal/core/policy';
 import type { Signer } from '@subluminal/core/ports';
 import { sha256, signerFromPem } from '@subluminal/plane/crypto';
-import type { CompileInput } from '../catalog/policy.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import {
+  defineCommand,
+  done,
+  EXIT,
+  flag,
+  type OptionValues,
+  required,
+  textOption,
+} from '../input/command.ts';
 import { KEY_BYTES_MAX, readFileBytes, STDIO } from '../input/read-file.ts';
 import { overwritesInput, replaceFile } from '../input/write-file.ts';
 import { printProblems, readBundle } from '../policy/load-policy.ts';
@@ -11,43 +18,68 @@ import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
-export async function run({ args, options }: CompileInput, io: Io): Promise<Outcome> {
-  const lost = await lostInput(args.file, options);
-  if (lost !== undefined) return lost;
-  const read = await readBundle(args.file, io);
-  if (isFailure(read)) return read;
-  const { parsed, file, problems } = read;
-  if (!parsed.ok) {
-    if (options.json) io.out.write(jsonText({ ok: false, problems }));
-    printProblems(problems, { file, io });
-    const errors = problems.filter(({ level }) => level === 'error');
-    const message = `${file.name} has ${plural(errors.length, 'error')}; nothing was written.`;
-    const fix = errors.length === 1 ? 'Correct it first.' : 'Correct them first.';
-    const failed = failure('SUB_BUNDLE_SYNTAX', message, fix);
-    reportFailure({ ...failed, code: errors[0]?.code ?? failed.code }, io, false);
-    return done(EXIT.findings);
-  }
-  if (problems.some(({ level }) => level === 'warning')) {
-    io.err.write(harmless(`sub: ${file.name} has warnings; see \`sub policy lint\`.`) + '\n');
-  }
-  const signer = options.sign === undefined ? undefined : await readSigner(options.sign, io);
-  if (isFailure(signer)) return signer;
-  const sealed = sealSnapshot(await compileBundle(parsed.bundle, { sha256 }), signer);
-  if (options.out === undefined || options.out === STDIO) {
-    io.out.write(jsonText(sealed));
+const OPTIONS = {
+  out: textOption(
+    'file',
+    'Write the snapshot to this file, atomically (default: standard output)',
+    'o',
+  ),
+  sign: textOption('key', 'Sign it with this private key (see `sub policy keygen`)'),
+  json: flag('Always print JSON: a summary with --out, else the snapshot; or the problems'),
+};
+
+export const command = defineCommand({
+  description:
+    'Compiles a bundle into the snapshot that decides calls: defaults expanded, globs normalised, sealed by its hash and optionally signed.',
+  args: { file: required('The bundle; - reads standard input') },
+  options: OPTIONS,
+  examples: [
+    'sub policy compile policy.yaml -o policy.snapshot.json',
+    'sub policy compile policy.yaml --sign policy.key -o policy.snapshot.json',
+  ],
+  exitCodes: {
+    0: 'the snapshot is written',
+    1: 'the bundle has errors; nothing was written',
+    2: 'wrong flags, an output that is also an input, or a file that cannot be read or written',
+  },
+  run: async ({ args, options }, io) => {
+    const lost = await lostInput(args.file, options);
+    if (lost !== undefined) return lost;
+    const read = await readBundle(args.file, io);
+    if (isFailure(read)) return read;
+    const { parsed, file, problems } = read;
+    if (!parsed.ok) {
+      if (options.json) io.out.write(jsonText({ ok: false, problems }));
+      printProblems(problems, { file, io });
+      const errors = problems.filter(({ level }) => level === 'error');
+      const message = `${file.name} has ${plural(errors.length, 'error')}; nothing was written.`;
+      const fix = errors.length === 1 ? 'Correct it first.' : 'Correct them first.';
+      const failed = failure('SUB_BUNDLE_SYNTAX', message, fix);
+      reportFailure({ ...failed, code: errors[0]?.code ?? failed.code }, io, false);
+      return done(EXIT.findings);
+    }
+    if (problems.some(({ level }) => level === 'warning')) {
+      io.err.write(harmless(`sub: ${file.name} has warnings; see \`sub policy lint\`.`) + '\n');
+    }
+    const signer = options.sign === undefined ? undefined : await readSigner(options.sign, io);
+    if (isFailure(signer)) return signer;
+    const sealed = sealSnapshot(await compileBundle(parsed.bundle, { sha256 }), signer);
+    if (options.out === undefined || options.out === STDIO) {
+      io.out.write(jsonText(sealed));
+      return done(EXIT.fine);
+    }
+    const written = await replaceFile(options.out, jsonText(sealed));
+    if (isFailure(written)) return written;
+    const summary = summaryOf(sealed, options.out);
+    io.out.write(options.json ? jsonText(summary) : textOf(summary));
     return done(EXIT.fine);
-  }
-  const written = await replaceFile(options.out, jsonText(sealed));
-  if (isFailure(written)) return written;
-  const summary = summaryOf(sealed, options.out);
-  io.out.write(options.json ? jsonText(summary) : textOf(summary));
-  return done(EXIT.fine);
-}
+  },
+});
 
 /** Before anything is read: a policy or a key that was overwritten is gone. */
 function lostInput(
   file: string,
-  { out, sign }: CompileInput['options'],
+  { out, sign }: OptionValues<typeof OPTIONS>,
 ): Promise<Failure | undefined> {
   if (out === undefined || out === STDIO) return Promise.resolve(undefined);
   const key = sign === undefined ? [] : [{ path: sign, role: 'the private key' }];

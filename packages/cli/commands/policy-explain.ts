@@ -7,9 +7,20 @@ import {
   type Shape,
 } from '@subluminal/contracts';
 import type { Identity } from '@subluminal/core/policy';
-import type { ExplainInput } from '../catalog/policy.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import {
+  choice,
+  defineCommand,
+  done,
+  EXIT,
+  flag,
+  type OptionValues,
+  required,
+  textOption,
+  textsOption,
+} from '../input/command.ts';
+import { CLIENTS, ENVS } from '../input/identity-values.ts';
 import { readFileBytes, STDIO } from '../input/read-file.ts';
+import { BAD_POLICY, JSON_FLAG, PROFILES } from '../input/shared-options.ts';
 import { type Calls, canonicalText, type PlannedCall, parseCalls } from '../policy/call-file.ts';
 import { type Explained, explainCalls, lastOf } from '../policy/explain-calls.ts';
 import { type CedarGate, cedarReport, openGate } from '../policy/explain-cedar.ts';
@@ -26,31 +37,63 @@ import type { Io } from '../terminal/io.ts';
 import { jsonText } from '../terminal/text.ts';
 import { noteTrust } from '../trust/note.ts';
 
-type Options = ExplainInput['options'];
-
 const CALL_BYTES_MAX = 1_048_576;
 const NAME_LENGTH_MAX = 1_024;
 const TIME: Shape = { kind: 'string', lengthMin: 1, lengthMax: 64, format: 'rfc3339' };
 
-export async function run({ args, options }: ExplainInput, io: Io): Promise<Outcome> {
-  const wrong = wrongUsage(args.file, options);
-  if (wrong !== undefined) return wrong;
-  const { mode, profile } = options;
-  noteTrust(args.file, io);
-  const policy = await loadPolicy(args.file, { io, mode, profile });
-  if (isFailure(policy)) return policy;
-  const calls = await readCalls(options, io);
-  if (isFailure(calls)) return calls;
-  const cedar = await openGate(options.cedar, policy.snapshot, io);
-  if (isFailure(cedar)) return cedar;
-  const startMs = options.at === undefined ? Date.now() : Date.parse(options.at);
-  const all = explainCalls(policy.snapshot, calls, { startMs, cedar });
-  const shown = options.last ? all.slice(-1).map(lastOf) : all;
-  const by = { policy, cedar };
-  io.out.write(options.json ? jsonText(reportOf(shown, policy)) : textOf(shown, by, io));
-  const isStopped = shown.some(({ explanation }) => explanation.decision.action !== 'ALLOW');
-  return done(isStopped ? EXIT.findings : EXIT.fine);
-}
+const OPTIONS = {
+  call: textsOption('file', 'A call, or a list of calls made in sequence; can be repeated'),
+  server: textOption('name', 'The server of a call given by flags'),
+  tool: textOption('name', 'The tool of that call'),
+  args: textOption('json', 'The arguments of that call, as a JSON object (default: {})'),
+  'agent-id': textOption('name', 'The agent, where the call names none'),
+  env: choice(ENVS, 'The environment, where the call names none'),
+  client: choice(CLIENTS, 'The client, where the call names none'),
+  mode: choice(['observe', 'guardrails', 'control'], 'Decide as if the policy had this mode'),
+  profile: choice(PROFILES, 'The profile (default: production)'),
+  cedar: textOption('path', 'A folder or file of Cedar policies (default: as configured)'),
+  at: textOption('time', 'The time of the first call, as 2026-01-31T12:00:00Z (default: now)'),
+  last: flag('Explain only the last call'),
+  json: JSON_FLAG,
+};
+type Options = OptionValues<typeof OPTIONS>;
+
+export const command = defineCommand({
+  description:
+    'Decides calls in sequence, as for an agent, so that budgets and repeats count, and shows for each call the result of every rule. Nothing is sent anywhere.',
+  args: { file: required('The bundle or snapshot; - reads standard input') },
+  options: OPTIONS,
+  examples: [
+    'sub policy explain policy.yaml --call call.json',
+    `sub policy explain policy.yaml --server github --tool delete_repo --args '{"repo":"a/b"}'`,
+    'sub policy explain policy.yaml --call session.json --profile development --json',
+    'sub policy explain policy.yaml --cedar cedar --call call.json',
+  ],
+  exitCodes: {
+    0: 'every explained call is allowed',
+    1: 'at least one call is refused, by a rule or by a Cedar policy',
+    2: `${BAD_POLICY}; or Cedar policies that cannot be used`,
+  },
+  run: async ({ args, options }, io) => {
+    const wrong = wrongUsage(args.file, options);
+    if (wrong !== undefined) return wrong;
+    const { mode, profile } = options;
+    noteTrust(args.file, io);
+    const policy = await loadPolicy(args.file, { io, mode, profile });
+    if (isFailure(policy)) return policy;
+    const calls = await readCalls(options, io);
+    if (isFailure(calls)) return calls;
+    const cedar = await openGate(options.cedar, policy.snapshot, io);
+    if (isFailure(cedar)) return cedar;
+    const startMs = options.at === undefined ? Date.now() : Date.parse(options.at);
+    const all = explainCalls(policy.snapshot, calls, { startMs, cedar });
+    const shown = options.last ? all.slice(-1).map(lastOf) : all;
+    const by = { policy, cedar };
+    io.out.write(options.json ? jsonText(reportOf(shown, policy)) : textOf(shown, by, io));
+    const isStopped = shown.some(({ explanation }) => explanation.decision.action !== 'ALLOW');
+    return done(isStopped ? EXIT.findings : EXIT.fine);
+  },
+});
 
 function wrongUsage(file: string, options: Options): Failure | undefined {
   const { call, server, tool, args, at } = options;
@@ -64,10 +107,10 @@ function wrongUsage(file: string, options: Options): Failure | undefined {
   if (call.length === 0 && tool === undefined) {
     return usage('there is no call to explain.', 'Give --call FILE, or --server and --tool.');
   }
-  for (const [flag, name] of Object.entries({ server, tool, 'agent-id': options['agent-id'] })) {
+  for (const [option, name] of Object.entries({ server, tool, 'agent-id': options['agent-id'] })) {
     if (name === undefined || (name !== '' && name.length <= NAME_LENGTH_MAX)) continue;
     const problem = name === '' ? 'is empty' : `has ${name.length} characters`;
-    return usage(`--${flag} ${problem}.`, `Give a name of 1 to ${NAME_LENGTH_MAX} characters.`);
+    return usage(`--${option} ${problem}.`, `Give a name of 1 to ${NAME_LENGTH_MAX} characters.`);
   }
   if (options.cedar === '') return usage('--cedar is empty.', 'Name a folder or a file.');
   if ([file, ...call].filter((path) => path === STDIO).length > 1) {

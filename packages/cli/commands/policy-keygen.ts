@@ -1,42 +1,53 @@
 import { rm } from 'node:fs/promises';
 import { failure, isFailure } from '@subluminal/contracts';
 import { createKeyPair } from '@subluminal/plane/crypto';
-import type { KeygenInput } from '../catalog/policy.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, required } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
 import { createNewFile, occupied } from '../input/write-file.ts';
-import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
 const PRIVATE_MODE = 0o600;
 const PUBLIC_MODE = 0o644;
 
-export async function run({ args, options }: KeygenInput, io: Io): Promise<Outcome> {
-  if (args.out === STDIO) {
-    return failure('SUB_USAGE', 'keys are not written to standard output.', 'Name a file.');
-  }
-  if (args.out === '') return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
-  const { keyId, privatePem, publicPem } = createKeyPair();
-  const publicPath = `${args.out}.pub`;
-  const privateKey = { path: args.out, text: privatePem, mode: PRIVATE_MODE };
-  // Usually both halves exist or none does: the one that was named is the one to speak of.
-  const taken = await occupied(args.out);
-  if (taken !== undefined) return taken;
-  // The public half first: a failure after it leaves nothing behind that has to be kept secret.
-  const publicKey = { path: publicPath, text: publicPem, mode: PUBLIC_MODE, given: args.out };
-  const published = await createNewFile(publicKey);
-  if (isFailure(published)) return published;
-  const written = await createNewFile(privateKey);
-  if (isFailure(written)) {
-    await rm(publicPath, { force: true });
-    return written;
-  }
-  const made = { private_key: args.out, public_key: publicPath, key_id: keyId };
-  io.out.write(
-    options.json
-      ? jsonText(made)
-      : harmless(`Wrote ${args.out} (private: keep it safe) and ${publicPath}, key ${keyId}.`) +
-          '\n',
-  );
-  return done(EXIT.fine);
-}
+export const command = defineCommand({
+  description:
+    'Creates an ed25519 key pair: the private key, readable only by you, and beside it the public key. Never overwrites a file.',
+  args: { out: required('The file for the private key; the public key gets .pub') },
+  options: { json: JSON_FLAG },
+  examples: ['sub policy keygen policy.key'],
+  exitCodes: {
+    0: 'both files are written',
+    2: 'wrong flags, or a file exists or cannot be written',
+  },
+  run: async ({ args, options }, io) => {
+    if (args.out === STDIO) {
+      return failure('SUB_USAGE', 'keys are not written to standard output.', 'Name a file.');
+    }
+    if (args.out === '')
+      return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
+    const { keyId, privatePem, publicPem } = createKeyPair();
+    const publicPath = `${args.out}.pub`;
+    const privateKey = { path: args.out, text: privatePem, mode: PRIVATE_MODE };
+    // Usually both halves exist or none does: the one that was named is the one to speak of.
+    const taken = await occupied(args.out);
+    if (taken !== undefined) return taken;
+    // The public half first: a failure after it leaves nothing behind that has to be kept secret.
+    const publicKey = { path: publicPath, text: publicPem, mode: PUBLIC_MODE, given: args.out };
+    const published = await createNewFile(publicKey);
+    if (isFailure(published)) return published;
+    const written = await createNewFile(privateKey);
+    if (isFailure(written)) {
+      await rm(publicPath, { force: true });
+      return written;
+    }
+    const made = { private_key: args.out, public_key: publicPath, key_id: keyId };
+    io.out.write(
+      options.json
+        ? jsonText(made)
+        : harmless(`Wrote ${args.out} (private: keep it safe) and ${publicPath}, key ${keyId}.`) +
+            '\n',
+    );
+    return done(EXIT.fine);
+  },
+});

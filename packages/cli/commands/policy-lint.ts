@@ -1,8 +1,8 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Problem } from '@subluminal/core/policy';
-import type { LintInput } from '../catalog/policy.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, flag, many } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
 import { linesOf, type ReadBundle, readBundle } from '../policy/load-policy.ts';
 import { renderProblem } from '../policy/render-problem.ts';
 import type { Io } from '../terminal/io.ts';
@@ -13,28 +13,39 @@ import { noteTrust } from '../trust/note.ts';
 /** A file that could not be read is a finding of its own; the others are still linted. */
 type Linted = ReadBundle | (Failure & { readonly name: string });
 
-export async function run({ args, options }: LintInput, io: Io): Promise<Outcome> {
-  if (args.file.filter((path) => path === STDIO).length > 1) {
-    const message = 'standard input can be only one of the files.';
-    return failure('SUB_USAGE', message, 'Write the others to files.');
-  }
-  const linted: Linted[] = [];
-  // One after the other, so that the report keeps the order of the arguments.
-  for (const path of args.file) {
-    noteTrust(path, io);
-    const read = await readBundle(path, io);
-    linted.push(isFailure(read) ? { ...read, name: path } : read);
-  }
-  const failures = linted.filter((read) => isFailure(read));
-  if (options.json) io.out.write(jsonText(reportOf(linted)));
-  else for (const one of linted) if (!isFailure(one)) io.out.write(textOf(one, io));
-  for (const failed of failures) reportFailure(failed, io, false);
-  if (!options.json && linted.length > 1) io.out.write(totalOf(linted, failures.length));
-  if (failures.length > 0) return done(EXIT.usage);
-  const failing = options.strict ? ['error', 'warning'] : ['error'];
-  const failed = problemsOf(linted).some(({ level }) => failing.includes(level));
-  return done(failed ? EXIT.findings : EXIT.fine);
-}
+export const command = defineCommand({
+  description: 'Reads each bundle and prints every problem with its position and a likely fix.',
+  args: { file: many('Bundles in YAML or JSON; - reads standard input') },
+  options: { strict: flag('Fail on warnings too'), json: JSON_FLAG },
+  examples: ['sub policy lint policy.yaml', 'sub policy lint --strict --json policies/*.yaml'],
+  exitCodes: {
+    0: 'no errors (with --strict: no warnings either); notes never fail',
+    1: 'there are errors, or a file is empty or not text; with --strict: or warnings',
+    2: 'wrong flags, or a file that cannot be read or is of another kind: a snapshot, a call, a key',
+  },
+  run: async ({ args, options }, io) => {
+    if (args.file.filter((path) => path === STDIO).length > 1) {
+      const message = 'standard input can be only one of the files.';
+      return failure('SUB_USAGE', message, 'Write the others to files.');
+    }
+    const linted: Linted[] = [];
+    // One after the other, so that the report keeps the order of the arguments.
+    for (const path of args.file) {
+      noteTrust(path, io);
+      const read = await readBundle(path, io);
+      linted.push(isFailure(read) ? { ...read, name: path } : read);
+    }
+    const failures = linted.filter((read) => isFailure(read));
+    if (options.json) io.out.write(jsonText(reportOf(linted)));
+    else for (const one of linted) if (!isFailure(one)) io.out.write(textOf(one, io));
+    for (const failed of failures) reportFailure(failed, io, false);
+    if (!options.json && linted.length > 1) io.out.write(totalOf(linted, failures.length));
+    if (failures.length > 0) return done(EXIT.usage);
+    const failing = options.strict ? ['error', 'warning'] : ['error'];
+    const failed = problemsOf(linted).some(({ level }) => failing.includes(level));
+    return done(failed ? EXIT.findings : EXIT.fine);
+  },
+});
 
 /** One line over all files. What could not be read has no problems that anybody knows of. */
 function totalOf(linted: readonly Linted[], unread: number): string {

@@ -8,9 +8,9 @@ import {
 } from '@subluminal/contracts';
 import { formatReplay, type ReplayResult, replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
-import type { ReplayInput } from '../catalog/policy.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, type Outcome, required } from '../input/command.ts';
 import { type FileBytes, readFileBytes, STDIO } from '../input/read-file.ts';
+import { BAD_POLICY, COMPARE_OPTION, JSON_FLAG } from '../input/shared-options.ts';
 import { notEvents } from '../policy/file-kind.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
 import type { Colors, Io } from '../terminal/io.ts';
@@ -24,22 +24,37 @@ interface Reading {
 const EVENTS_BYTES_MAX = 268_435_456;
 const NEWLINE = 0x0a;
 
-export async function run({ args, options }: ReplayInput, io: Io): Promise<Outcome> {
-  if (args.file === STDIO && args.events === STDIO) {
-    const message = 'standard input can be only one of the two.';
-    return failure('SUB_USAGE', message, 'Write one of them to a file.');
-  }
-  const policy = await loadPolicy(args.file, { io });
-  if (isFailure(policy)) return policy;
-  const file = await readFileBytes(args.events, { io, bytesMax: EVENTS_BYTES_MAX });
-  if (isFailure(file)) return file;
-  const wrong = notEvents(file);
-  if (wrong !== undefined) return wrong;
-  const reading: Reading = { failure: undefined };
-  const compare = options.compare ?? 'action';
-  const result = replay(policy.snapshot, eventsOf(file, reading, io), { sha256, compare });
-  return reading.failure ?? printReplay(result, options.json, io);
-}
+export const command = defineCommand({
+  description:
+    'Decides the calls of recorded runs by this policy and compares the result with the recorded decisions.',
+  args: {
+    file: required('The bundle or snapshot to decide by'),
+    events: required('Recorded events, one JSON object per line; - reads standard input'),
+  },
+  options: { compare: COMPARE_OPTION, json: JSON_FLAG },
+  examples: ['sub policy replay new-policy.yaml events.jsonl'],
+  exitCodes: {
+    0: 'every call is treated as it was',
+    1: 'at least one call is treated more strictly or more loosely',
+    2: BAD_POLICY,
+  },
+  run: async ({ args, options }, io) => {
+    if (args.file === STDIO && args.events === STDIO) {
+      const message = 'standard input can be only one of the two.';
+      return failure('SUB_USAGE', message, 'Write one of them to a file.');
+    }
+    const policy = await loadPolicy(args.file, { io });
+    if (isFailure(policy)) return policy;
+    const file = await readFileBytes(args.events, { io, bytesMax: EVENTS_BYTES_MAX });
+    if (isFailure(file)) return file;
+    const wrong = notEvents(file);
+    if (wrong !== undefined) return wrong;
+    const reading: Reading = { failure: undefined };
+    const compare = options.compare ?? 'action';
+    const result = replay(policy.snapshot, eventsOf(file, reading, io), { sha256, compare });
+    return reading.failure ?? printReplay(result, options.json, io);
+  },
+});
 
 /** The result, and whether any call is treated otherwise than it was. */
 export function printReplay(result: ReplayResult, json: boolean, io: Io): Outcome {

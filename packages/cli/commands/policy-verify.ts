@@ -2,9 +2,9 @@ import { type Failure, failure, isFailure, type SnapshotDocument } from '@sublum
 import { canonicalize } from '@subluminal/core/json';
 import { openSnapshot } from '@subluminal/core/policy';
 import { sha256, verifierFromPems } from '@subluminal/plane/crypto';
-import type { VerifyInput } from '../catalog/policy.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, required, textsOption } from '../input/command.ts';
 import { type FileBytes, KEY_BYTES_MAX, readFileBytes } from '../input/read-file.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
 import { insteadOfSnapshot } from '../policy/file-kind.ts';
 import { POLICY_BYTES_MAX } from '../policy/load-policy.ts';
 import type { Io } from '../terminal/io.ts';
@@ -19,32 +19,47 @@ interface Finding {
   readonly fix: string;
 }
 
-export async function run({ args, options }: VerifyInput, io: Io): Promise<Outcome> {
-  const file = await readFileBytes(args.snapshot, { io, bytesMax: POLICY_BYTES_MAX });
-  if (isFailure(file)) return file;
-  const trusted = options.key.length === 0 ? undefined : await readKeys(options.key, io);
-  if (isFailure(trusted)) return trusted;
-  const value = parseJson(file.bytes);
-  const verifier = trusted && { verifier: trusted.verifier };
-  const opened = await openSnapshot(value, { sha256, ...verifier });
-  if (opened.ok) {
-    const report = reportOf(opened.snapshot.document, {
-      policyHash: opened.snapshot.ref.policy_hash,
-      keyId: keyIdOf(value),
-      checked: trusted !== undefined,
-    });
-    io.out.write(options.json ? jsonText(report) : textOf(report, file.name));
-    return done(EXIT.fine);
-  }
-  const { code, message } = opened;
-  if (code === 'SUB_SNAPSHOT_FORMAT') return notASnapshot(file, message);
-  const wrong =
-    code === 'SUB_SNAPSHOT_HASH'
-      ? { message, fix: 'Compile the bundle again, and never edit a snapshot.' }
-      : signatureFinding(message, keyIdOf(value), trusted?.keyIds ?? []);
-  tell({ code, ...wrong }, file.name, { io, json: options.json });
-  return done(EXIT.findings);
-}
+export const command = defineCommand({
+  description:
+    'Checks that a snapshot is unchanged and, with --key, that one of these keys signed it. Without --key it checks only the hash.',
+  args: { snapshot: required('The compiled snapshot; - reads standard input') },
+  options: {
+    key: textsOption('file', 'A public key that may have signed it; can be repeated'),
+    json: JSON_FLAG,
+  },
+  examples: ['sub policy verify policy.snapshot.json --key policy.key.pub'],
+  exitCodes: {
+    0: 'the snapshot is unchanged, and signed by a given key when --key is used',
+    1: 'the snapshot was changed, or no given key signed it',
+    2: 'wrong flags, or a file that cannot be read or is not a snapshot',
+  },
+  run: async ({ args, options }, io) => {
+    const file = await readFileBytes(args.snapshot, { io, bytesMax: POLICY_BYTES_MAX });
+    if (isFailure(file)) return file;
+    const trusted = options.key.length === 0 ? undefined : await readKeys(options.key, io);
+    if (isFailure(trusted)) return trusted;
+    const value = parseJson(file.bytes);
+    const verifier = trusted && { verifier: trusted.verifier };
+    const opened = await openSnapshot(value, { sha256, ...verifier });
+    if (opened.ok) {
+      const report = reportOf(opened.snapshot.document, {
+        policyHash: opened.snapshot.ref.policy_hash,
+        keyId: keyIdOf(value),
+        checked: trusted !== undefined,
+      });
+      io.out.write(options.json ? jsonText(report) : textOf(report, file.name));
+      return done(EXIT.fine);
+    }
+    const { code, message } = opened;
+    if (code === 'SUB_SNAPSHOT_FORMAT') return notASnapshot(file, message);
+    const wrong =
+      code === 'SUB_SNAPSHOT_HASH'
+        ? { message, fix: 'Compile the bundle again, and never edit a snapshot.' }
+        : signatureFinding(message, keyIdOf(value), trusted?.keyIds ?? []);
+    tell({ code, ...wrong }, file.name, { io, json: options.json });
+    return done(EXIT.findings);
+  },
+});
 
 function tell(
   finding: Finding,

@@ -7,9 +7,17 @@ import type {
   RunRow,
   StoreReader,
 } from '@subluminal/plane/ledger';
-import { CALL_STATUSES, type QueryInput, RUN_STATUSES } from '../catalog/ledger.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import {
+  choice,
+  defineCommand,
+  done,
+  EXIT,
+  flag,
+  type OptionValues,
+  textOption,
+} from '../input/command.ts';
 import { momentMs } from '../input/moment.ts';
+import { DECISION_FILTERS, JSON_FLAG, NO_LEDGER } from '../input/shared-options.ts';
 import { findRun } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, withReader } from '../ledger/home.ts';
@@ -17,8 +25,6 @@ import { CALL_VIEW, RUN_VIEW, type View } from '../ledger/views.ts';
 import type { Io } from '../terminal/io.ts';
 import { csvText, tableText } from '../terminal/table.ts';
 import { jsonText } from '../terminal/text.ts';
-
-type Options = QueryInput['options'];
 
 interface Span {
   readonly fromMs?: number;
@@ -37,30 +43,66 @@ const PAGE_MAX = 1_000;
 const PAGES_MAX = 10_000;
 const CALLS_ONLY = ['server', 'tool', 'decision', 'rule', 'args-hash', 'text'] as const;
 
-export async function run({ options }: QueryInput, io: Io): Promise<Outcome> {
-  if (options.json && options.csv)
-    return usage('--json and --csv exclude each other.', 'Give one.');
-  const span = spanOf(options);
-  if (isFailure(span)) return span;
-  const limit = limitOf(options.limit);
-  if (isFailure(limit)) return limit;
-  const wrong = options.runs ? wrongForRuns(options) : wrongForCalls(options);
-  if (wrong !== undefined) return wrong;
-  if (options.run === '') return usage('--run is empty.', 'Give an id, or last.');
-  const home = await findLedger();
-  if (isFailure(home)) return home;
-  await freshen(home, io);
-  const paging = { limit, after: options.after };
-  const answered = await withReader(home, async (reader) => {
-    const runId = options.run === undefined ? undefined : await findRun(reader, options.run);
-    if (isFailure(runId)) return runId;
-    const wish: Wish = { options, span, paging, ...(runId !== undefined && { runId }) };
-    return options.runs
-      ? printed({ page: await runsOf(reader, wish), view: RUN_VIEW }, options, io)
-      : printed({ page: await callsOf(reader, wish), view: CALL_VIEW }, options, io);
-  });
-  return isFailure(answered) ? answered : done(EXIT.fine);
-}
+const CALL_STATUSES = ['OK', 'ERROR', 'TIMEOUT', 'CANCELLED', 'FAILED', 'PENDING'] as const;
+const RUN_STATUSES = ['SUCCEEDED', 'FAILED', 'TERMINATED', 'CANCELLED', 'RUNNING'] as const;
+const OPTIONS = {
+  runs: flag('List runs instead of calls'),
+  run: textOption('id', 'Only this run; `last` is the newest run in the ledger'),
+  agent: textOption('id', 'Only this agent'),
+  server: textOption('name', 'Only this server'),
+  tool: textOption('name', 'Only this tool'),
+  decision: choice(DECISION_FILTERS, 'Only this decision; REFUSED is any decision except ALLOW'),
+  status: choice(
+    [...new Set([...CALL_STATUSES, ...RUN_STATUSES])],
+    'Only this status; FAILED is any end except OK, also of refused calls; PENDING and RUNNING have not ended',
+  ),
+  rule: textOption('id', 'Only calls that this rule decided'),
+  since: textOption('time', 'From this time on: 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago'),
+  until: textOption('time', 'Before this time'),
+  'args-hash': textOption('hash', 'Only calls with these arguments'),
+  text: textOption('words', 'Only rows with this text in a name, a reason, an error or a preview'),
+  limit: textOption('count', 'Maximum number of rows, up to 10000 (default: 50)'),
+  after: textOption('cursor', 'Continue after the previous page'),
+  json: JSON_FLAG,
+  csv: flag('Print comma-separated values'),
+};
+type Options = OptionValues<typeof OPTIONS>;
+
+export const command = defineCommand({
+  description:
+    'Lists the calls, or the runs, that match all filters, newest first. A refused call ends with ERROR for its agent and is listed as REFUSED; the ERRORS of a run are calls that passed and failed.',
+  options: OPTIONS,
+  examples: [
+    'sub query --decision REFUSED --since 2h',
+    'sub query --run last --server files --tool write_file --json',
+    'sub query --runs',
+  ],
+  exitCodes: { 0: 'the rows are printed; there may be none', 2: NO_LEDGER },
+  run: async ({ options }, io) => {
+    if (options.json && options.csv)
+      return usage('--json and --csv exclude each other.', 'Give one.');
+    const span = spanOf(options);
+    if (isFailure(span)) return span;
+    const limit = limitOf(options.limit);
+    if (isFailure(limit)) return limit;
+    const wrong = options.runs ? wrongForRuns(options) : wrongForCalls(options);
+    if (wrong !== undefined) return wrong;
+    if (options.run === '') return usage('--run is empty.', 'Give an id, or last.');
+    const home = await findLedger();
+    if (isFailure(home)) return home;
+    await freshen(home, io);
+    const paging = { limit, after: options.after };
+    const answered = await withReader(home, async (reader) => {
+      const runId = options.run === undefined ? undefined : await findRun(reader, options.run);
+      if (isFailure(runId)) return runId;
+      const wish: Wish = { options, span, paging, ...(runId !== undefined && { runId }) };
+      return options.runs
+        ? printed({ page: await runsOf(reader, wish), view: RUN_VIEW }, options, io)
+        : printed({ page: await callsOf(reader, wish), view: CALL_VIEW }, options, io);
+    });
+    return isFailure(answered) ? answered : done(EXIT.fine);
+  },
+});
 
 function usage(message: string, fix: string): Failure {
   return failure('SUB_USAGE', message, fix);

@@ -8,13 +8,12 @@ import {
 import { replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import type { ChainReader, StoreReader } from '@subluminal/plane/ledger';
-import type { RunReplayInput } from '../catalog/observe.ts';
-import type { Outcome } from '../input/command.ts';
+import { defineCommand, required, textOption } from '../input/command.ts';
+import { COMPARE_OPTION, JSON_FLAG, RUN_ID_DOC } from '../input/shared-options.ts';
 import { findRun } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, withReader } from '../ledger/home.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
-import type { Io } from '../terminal/io.ts';
 import { plural } from '../terminal/text.ts';
 import { printReplay } from './policy-replay.ts';
 
@@ -28,24 +27,43 @@ const PAGE_EVENTS = 1_000;
 /** As much as `sub policy replay` takes from a file. */
 const RECORDING_LENGTH_MAX = 268_435_456;
 
-export async function run({ args, options }: RunReplayInput, io: Io): Promise<Outcome> {
-  const { policy: path, json, compare = 'action' } = options;
-  if (path === undefined || path === '') {
-    return failure('SUB_USAGE', 'no policy is given.', 'Name one with --policy.');
-  }
-  const policy = await loadPolicy(path, { io });
-  if (isFailure(policy)) return policy;
-  const home = await findLedger();
-  if (isFailure(home)) return home;
-  await freshen(home, io);
-  const recording = await withReader(home, (reader) => recordingOf(reader, args.run));
-  if (isFailure(recording)) return recording;
-  if (recording.prunedCount > 0) {
-    const what = plural(recording.prunedCount, 'event');
-    io.err.write(`sub: ${what} of this run were pruned, so counters may stand too low.\n`);
-  }
-  return printReplay(replay(policy.snapshot, recording.events, { sha256, compare }), json, io);
-}
+export const command = defineCommand({
+  description:
+    'Reads the calls of a run from the ledger, decides them by this policy and shows the differences. Arguments are known where their preview is complete and unredacted; where a rule needs other arguments, the result is undetermined.',
+  args: { run: required(RUN_ID_DOC) },
+  options: {
+    policy: textOption('file', 'The bundle or snapshot to decide by; required'),
+    compare: COMPARE_OPTION,
+    json: JSON_FLAG,
+  },
+  examples: [
+    'sub replay last --policy new-policy.yaml',
+    'sub replay 0198c0de-7a11-7000-8000-000000000001 --policy new-policy.yaml --json',
+  ],
+  exitCodes: {
+    0: 'every call is treated as it was',
+    1: 'at least one call is treated more strictly or more loosely',
+    2: 'wrong flags, no such run, or a policy or ledger that cannot be read',
+  },
+  run: async ({ args, options }, io) => {
+    const { policy: path, json, compare = 'action' } = options;
+    if (path === undefined || path === '') {
+      return failure('SUB_USAGE', 'no policy is given.', 'Name one with --policy.');
+    }
+    const policy = await loadPolicy(path, { io });
+    if (isFailure(policy)) return policy;
+    const home = await findLedger();
+    if (isFailure(home)) return home;
+    await freshen(home, io);
+    const recording = await withReader(home, (reader) => recordingOf(reader, args.run));
+    if (isFailure(recording)) return recording;
+    if (recording.prunedCount > 0) {
+      const what = plural(recording.prunedCount, 'event');
+      io.err.write(`sub: ${what} of this run were pruned, so counters may stand too low.\n`);
+    }
+    return printReplay(replay(policy.snapshot, recording.events, { sha256, compare }), json, io);
+  },
+});
 
 async function recordingOf(reader: StoreReader, name: string): Promise<Recording | Failure> {
   const runId = await findRun(reader, name);

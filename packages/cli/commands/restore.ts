@@ -8,54 +8,90 @@ import {
 import { forget } from '../adopt/forget.ts';
 import { diffLines, failureOf, printLines, problemParts, tellProblems } from '../adopt/lines.ts';
 import { chosenClient, whereabouts } from '../adopt/wish.ts';
-import type { RestoreInput } from '../catalog/adopt.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import {
+  defineCommand,
+  done,
+  EXIT,
+  flag,
+  type Input,
+  optional,
+  textOption,
+} from '../input/command.ts';
+import { CLIENT_NAMES, JSON_FLAG, YES_FLAG } from '../input/shared-options.ts';
 import { asker } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
-export async function run(input: RestoreInput, io: Io): Promise<Outcome> {
-  const wish = await readWish(input);
-  if (isFailure(wish)) return wish;
-  if (input.options.forget && input.options['dry-run']) {
-    return failure('SUB_USAGE', '--forget cannot be tried out.', 'Leave out --dry-run.');
-  }
-  if (input.options.forget) return forget(wish, input.options.json, io);
-  const plan = await planRestore(wish);
-  if (plan.kind === 'refused') return failureOf(plan);
-  const { options } = input;
-  const { files, problems } = plan;
-  let hasFailed = tellProblems(problems, io);
-  if (!options.json) for (const file of files) printFile(file, io);
-  const restored = new Set<RestoreFile>();
-  if (files.length > 0 && !options['dry-run']) {
-    const text = `Put ${files.length === 1 ? 'this file' : 'these files'} back?`;
-    const asks = asker(io, options.yes);
-    const answer = await asks.ask(text);
-    await asks.close();
-    if (isFailure(answer)) return answer;
-    if (!answer) io.err.write('sub: nothing was changed.\n');
-    for (const file of answer ? files : []) {
-      const result = await applyRestore(file);
-      if (result.kind === 'refused') hasFailed = tellProblems([result], io);
-      else {
-        if (result.isBack) restored.add(file);
-        if (result.replaced !== undefined) tellReplaced(file, result.replaced, io);
-        for (const words of [result.lost, result.stays]) {
-          if (words !== undefined) io.err.write(`sub: ${harmless(words)}\n`);
+const ARGS = { client: optional(`The client: ${CLIENT_NAMES.join(', ')}`) };
+const OPTIONS = {
+  all: flag('Restore every client'),
+  'dry-run': flag('Print what would change, and change nothing'),
+  project: textOption('dir', 'Only configs inside this folder (default: all)'),
+  'config-path': textOption('file', 'Use this config instead of those of the client'),
+  forget: flag('Drop the record of a config that was deleted on purpose, and keep the backup'),
+  yes: YES_FLAG,
+  json: JSON_FLAG,
+};
+type RestoreInput = Input<typeof ARGS, typeof OPTIONS>;
+
+export const command = defineCommand({
+  description:
+    'Restores the config to its content before `sub import`, byte for byte. Changes that another program made since then stay. Secrets that were moved into the store return to the config. Also removes shims from a config that has no import record.',
+  args: ARGS,
+  options: OPTIONS,
+  examples: [
+    'sub restore claude',
+    'sub restore --all --yes',
+    'sub restore custom --config-path mcp.json',
+  ],
+  exitCodes: {
+    0: 'the configs are restored, there was nothing to do, or you declined',
+    2: 'wrong flags, no terminal to ask on, a config that cannot be restored safely, or a secret that is missing from the store',
+  },
+  requires: 'person',
+  run: async (input, io) => {
+    const wish = await readWish(input);
+    if (isFailure(wish)) return wish;
+    if (input.options.forget && input.options['dry-run']) {
+      return failure('SUB_USAGE', '--forget cannot be tried out.', 'Leave out --dry-run.');
+    }
+    if (input.options.forget) return forget(wish, input.options.json, io);
+    const plan = await planRestore(wish);
+    if (plan.kind === 'refused') return failureOf(plan);
+    const { options } = input;
+    const { files, problems } = plan;
+    let hasFailed = tellProblems(problems, io);
+    if (!options.json) for (const file of files) printFile(file, io);
+    const restored = new Set<RestoreFile>();
+    if (files.length > 0 && !options['dry-run']) {
+      const text = `Put ${files.length === 1 ? 'this file' : 'these files'} back?`;
+      const asks = asker(io, options.yes);
+      const answer = await asks.ask(text);
+      await asks.close();
+      if (isFailure(answer)) return answer;
+      if (!answer) io.err.write('sub: nothing was changed.\n');
+      for (const file of answer ? files : []) {
+        const result = await applyRestore(file);
+        if (result.kind === 'refused') hasFailed = tellProblems([result], io);
+        else {
+          if (result.isBack) restored.add(file);
+          if (result.replaced !== undefined) tellReplaced(file, result.replaced, io);
+          for (const words of [result.lost, result.stays]) {
+            if (words !== undefined) io.err.write(`sub: ${harmless(words)}\n`);
+          }
         }
       }
     }
-  }
-  if (options.json) {
-    const told = { problems: problems.map(problemParts) };
-    io.out.write(jsonText({ files: files.map((one) => partsOf(one, restored)), ...told }));
-  } else if (files.length === 0 && !hasFailed) io.out.write('Nothing to do.\n');
-  else if (restored.size > 0) {
-    io.out.write(`Done: ${plural(restored.size, 'file')} put back. Start the client again.\n`);
-  }
-  return done(hasFailed ? EXIT.usage : EXIT.fine);
-}
+    if (options.json) {
+      const told = { problems: problems.map(problemParts) };
+      io.out.write(jsonText({ files: files.map((one) => partsOf(one, restored)), ...told }));
+    } else if (files.length === 0 && !hasFailed) io.out.write('Nothing to do.\n');
+    else if (restored.size > 0) {
+      io.out.write(`Done: ${plural(restored.size, 'file')} put back. Start the client again.\n`);
+    }
+    return done(hasFailed ? EXIT.usage : EXIT.fine);
+  },
+});
 
 async function readWish({ args, options }: RestoreInput): Promise<RestoreOptions | Failure> {
   const where = await whereabouts(options.project);

@@ -1,12 +1,23 @@
 import { isFailure } from '@subluminal/contracts';
 import { startRun } from '@subluminal/plane/apps/run';
-import type { RunInput } from '../catalog/run.ts';
-import type { Outcome } from '../input/command.ts';
+import { defineCommand } from '../input/command.ts';
 import { hostRun, prepareRun } from '../run/host.ts';
-import type { Io } from '../terminal/io.ts';
+import { RUN_ARGS, RUN_EXIT_CODES, RUN_OPTIONS } from '../run/options.ts';
 
-export async function run(input: RunInput, io: Io): Promise<Outcome> {
-  const prepared = await prepareRun('run', input, io);
-  if (isFailure(prepared)) return prepared;
-  return hostRun(() => startRun(prepared.options), input.options, io);
-}
+export const command = defineCommand({
+  description:
+    'Starts the agent on this terminal and gives its shims one run: one id, one identity, shared budgets. Ends with the exit code of the agent. The events go to the ledger unless --events or --bundle is given.',
+  args: RUN_ARGS,
+  options: RUN_OPTIONS,
+  examples: [
+    'sub run -- claude',
+    'sub run --agent-id repo-fixer --policy policy.yaml -- codex exec fix',
+    'sub run --strict --env ci --bundle trace -- ./agent.sh',
+  ],
+  exitCodes: RUN_EXIT_CODES,
+  run: async (input, io) => {
+    const prepared = await prepareRun('run', input, io);
+    if (isFailure(prepared)) return prepared;
+    return hostRun(() => startRun(prepared.options), input.options, io);
+  },
+});

@@ -2,9 +2,9 @@ import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Finding } from '@subluminal/core/detect';
 import { type ConfigProblem, ensureHome } from '@subluminal/plane/config';
 import { fingerprintsIn } from '@subluminal/plane/governor';
-import type { ScanInput } from '../catalog/scan.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { choice, defineCommand, done, EXIT, optionalMany, textOption } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
 import { gateVerdict, isHole, type Looking, look } from '../scan/look.ts';
 import {
@@ -41,30 +41,59 @@ interface Plan {
   readonly nowMs: number;
 }
 
-export async function run({ args, options }: ScanInput, io: Io): Promise<Outcome> {
-  const paths = args.file.length === 0 ? [STDIO] : args.file;
-  const isTwice = [...paths, options.policy].filter((path) => path === STDIO).length > 1;
-  if (isTwice) {
-    const message = 'standard input can be only one of the files.';
-    return failure('SUB_USAGE', message, 'Write the others to files.');
-  }
-  const place = readPlace(options);
-  if (isFailure(place)) return place;
-  const home = await surfaceHome();
-  if (isFailure(home)) return home;
-  const policy =
-    options.policy === undefined ? undefined : await loadPolicy(options.policy, { io });
-  if (isFailure(policy)) return policy;
-  const judge = policy && judgeOf(policy);
-  const prints = openFingerprints(home);
-  const looking = { as: options.as ?? 'result', fingerprint: prints.of } as const;
-  const plan = { paths, looking, judge, place, nowMs: Date.now() };
-  const scanned = await scanAll(plan, io);
-  tell(scanned, { plan, io, json: options.json });
-  const trouble = scanned.some(hasFindings) ? prints.trouble() : undefined;
-  if (trouble !== undefined) reportFailure(trouble, io, false);
-  return done(exitCode(scanned));
-}
+export const command = defineCommand({
+  description:
+    'Scans text and JSON as the content gates of a shim do, and reports each finding by its position, its rule and its fingerprint, never by its value. The fingerprints are those that the shims of this home compute, so that the policy can suppress a false alarm.',
+  args: { file: optionalMany('Text or JSON files; - or none reads standard input') },
+  options: {
+    as: choice(
+      ['result', 'definition'],
+      'What the files are; definitions of tools are judged more strictly (default: result)',
+    ),
+    policy: textOption(
+      'file',
+      'Print what the content section of this bundle or snapshot would do',
+    ),
+    server: textOption('name', 'With --tool: propose suppressions for this server'),
+    tool: textOption('name', 'With --server: the tool of the suppressions'),
+    json: JSON_FLAG,
+  },
+  examples: [
+    'sub scan answer.json',
+    'git diff | sub scan',
+    'sub scan args.json --policy policy.yaml --server github --tool create_issue',
+    'sub scan tools.json --as definition --json',
+  ],
+  exitCodes: {
+    0: 'no finding that the policy does not suppress, and all text was scanned',
+    1: 'there are findings, or some text could not be scanned',
+    2: 'wrong flags, or a file that cannot be read or is too large',
+  },
+  run: async ({ args, options }, io) => {
+    const paths = args.file.length === 0 ? [STDIO] : args.file;
+    const isTwice = [...paths, options.policy].filter((path) => path === STDIO).length > 1;
+    if (isTwice) {
+      const message = 'standard input can be only one of the files.';
+      return failure('SUB_USAGE', message, 'Write the others to files.');
+    }
+    const place = readPlace(options);
+    if (isFailure(place)) return place;
+    const home = await surfaceHome();
+    if (isFailure(home)) return home;
+    const policy =
+      options.policy === undefined ? undefined : await loadPolicy(options.policy, { io });
+    if (isFailure(policy)) return policy;
+    const judge = policy && judgeOf(policy);
+    const prints = openFingerprints(home);
+    const looking = { as: options.as ?? 'result', fingerprint: prints.of } as const;
+    const plan = { paths, looking, judge, place, nowMs: Date.now() };
+    const scanned = await scanAll(plan, io);
+    tell(scanned, { plan, io, json: options.json });
+    const trouble = scanned.some(hasFindings) ? prints.trouble() : undefined;
+    if (trouble !== undefined) reportFailure(trouble, io, false);
+    return done(exitCode(scanned));
+  },
+});
 
 interface Prints {
   readonly of: (text: string) => string;

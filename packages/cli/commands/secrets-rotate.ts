@@ -1,7 +1,15 @@
 import { failure, isFailure } from '@subluminal/contracts';
 import { openVault, rotateKey, rotateSecret } from '@subluminal/plane/vault';
-import type { SecretsRotateInput } from '../catalog/secrets.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import {
+  defineCommand,
+  done,
+  EXIT,
+  flag,
+  type Input,
+  type Outcome,
+  optional,
+} from '../input/command.ts';
+import { JSON_FLAG, NO_STORE, PROTECT_OPTION } from '../input/shared-options.ts';
 import {
   failureOf,
   protectionText,
@@ -13,26 +21,47 @@ import { readValue, warnShort } from '../secrets/value.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
-export async function run(input: SecretsRotateInput, io: Io): Promise<Outcome> {
-  const { args, options } = input;
-  const isKey = options.key;
-  if (isKey && args.name !== '') {
-    return failure('SUB_USAGE', '--key is about the whole store.', 'Leave the name out.');
-  }
-  if (!isKey && args.name === '') {
-    const fix = 'Name it, or add --key to give the store a new key.';
-    return failure('SUB_USAGE', 'no secret was named.', fix);
-  }
-  if (!isKey && options.protect !== undefined) {
-    return failure('SUB_USAGE', '--protect is about the key of the store.', 'Add --key.');
-  }
-  return withSecrets(io, (found) =>
-    isKey ? newKey(input, io, found) : newValue(input, io, found),
-  );
-}
+const ARGS = { name: optional('The secret that gets a new value') };
+const OPTIONS = {
+  key: flag('Encrypt the whole store under a new key instead'),
+  protect: PROTECT_OPTION,
+  json: JSON_FLAG,
+};
+type RotateInput = Input<typeof ARGS, typeof OPTIONS>;
+
+export const command = defineCommand({
+  description:
+    'Asks for the new value, or reads it from standard input, and replaces the old one. Servers get it when they next start. With --key all values stay and are encrypted under a new key; --protect changes how that key is protected.',
+  args: ARGS,
+  options: OPTIONS,
+  examples: [
+    'sub secrets rotate github_token',
+    'sub secrets rotate --key',
+    'sub secrets rotate --key --protect passphrase',
+  ],
+  exitCodes: { 0: 'the secret or the key is rotated', 2: NO_STORE },
+  requires: 'person',
+  run: async (input, io) => {
+    const { args, options } = input;
+    const isKey = options.key;
+    if (isKey && args.name !== '') {
+      return failure('SUB_USAGE', '--key is about the whole store.', 'Leave the name out.');
+    }
+    if (!isKey && args.name === '') {
+      const fix = 'Name it, or add --key to give the store a new key.';
+      return failure('SUB_USAGE', 'no secret was named.', fix);
+    }
+    if (!isKey && options.protect !== undefined) {
+      return failure('SUB_USAGE', '--protect is about the key of the store.', 'Add --key.');
+    }
+    return withSecrets(io, (found) =>
+      isKey ? newKey(input, io, found) : newValue(input, io, found),
+    );
+  },
+});
 
 async function newValue(
-  { args, options }: SecretsRotateInput,
+  { args, options }: RotateInput,
   io: Io,
   found: SecretsHome,
 ): Promise<Outcome> {
@@ -60,11 +89,7 @@ async function newValue(
   return done(EXIT.fine);
 }
 
-async function newKey(
-  { options }: SecretsRotateInput,
-  io: Io,
-  found: SecretsHome,
-): Promise<Outcome> {
+async function newKey({ options }: RotateInput, io: Io, found: SecretsHome): Promise<Outcome> {
   const changed = await rotateKey(found.options, options.protect);
   if (changed.kind === 'fault') return failureOf(changed);
   const { protection, warning } = changed;

@@ -18,32 +18,42 @@ import {
   tellProblems,
 } from '../adopt/lines.ts';
 import { whereabouts } from '../adopt/wish.ts';
-import type { StatusInput } from '../catalog/adopt.ts';
 import { ageText } from '../doctor/words.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, textOption } from '../input/command.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
-export async function run({ options }: StatusInput, io: Io): Promise<Outcome> {
-  const where = await whereabouts(options.project);
-  if (isFailure(where)) return where;
-  const own = { runtime: process.execPath, script: process.argv[1] };
-  const { files, problems } = adoptionStatus({ ...where, own });
-  const names = files.flatMap(({ servers }) => servers.flatMap((one) => one.serverName ?? []));
-  const calls = await lastCalls(names, io);
-  if (isFailure(calls)) return calls;
-  const policyOf = await policyFinder(where);
-  const facts = await factsOf(files, policyOf);
-  const known: Known = { calls, facts, bound: where.bound, nowMs: Date.now() };
-  if (options.json) {
-    io.out.write(jsonText(documentOf(files, problems, known)));
+export const command = defineCommand({
+  description:
+    'Lists the configs of the agent clients of this user and project, and every other config that `sub import` has changed, with their servers: whether calls are governed and the server can start, by which policy, how many of its secrets come from the store, and when the last call was seen. Prints no value of any config except the command that starts `sub`.',
+  options: {
+    project: textOption('dir', 'The folder of the project (default: the current folder)'),
+    json: JSON_FLAG,
+  },
+  examples: ['sub status', 'sub status --json'],
+  exitCodes: { 0: 'the status is printed', 2: 'wrong flags, or a ledger that cannot be read' },
+  run: async ({ options }, io) => {
+    const where = await whereabouts(options.project);
+    if (isFailure(where)) return where;
+    const own = { runtime: process.execPath, script: process.argv[1] };
+    const { files, problems } = adoptionStatus({ ...where, own });
+    const names = files.flatMap(({ servers }) => servers.flatMap((one) => one.serverName ?? []));
+    const calls = await lastCalls(names, io);
+    if (isFailure(calls)) return calls;
+    const policyOf = await policyFinder(where);
+    const facts = await factsOf(files, policyOf);
+    const known: Known = { calls, facts, bound: where.bound, nowMs: Date.now() };
+    if (options.json) {
+      io.out.write(jsonText(documentOf(files, problems, known)));
+      return done(EXIT.fine);
+    }
+    tellProblems(problems, io);
+    for (const file of files) printFile(file, known, io);
+    if (files.length === 0) io.out.write('No agent client has a config here.\n');
     return done(EXIT.fine);
-  }
-  tellProblems(problems, io);
-  for (const file of files) printFile(file, known, io);
-  if (files.length === 0) io.out.write('No agent client has a config here.\n');
-  return done(EXIT.fine);
-}
+  },
+});
 
 /** What holds for a server that starts a shim. */
 interface Facts {

@@ -1,7 +1,6 @@
 import { type Failure, failure, isFailure, parseEventLine } from '@subluminal/contracts';
 import type { StoreReader } from '@subluminal/plane/ledger';
-import type { TailInput } from '../catalog/observe.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, type Outcome } from '../input/command.ts';
 import { findRun, LAST } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, type LedgerHome, withReader } from '../ledger/home.ts';
@@ -9,9 +8,9 @@ import { type Beginning, beginningOf, NOTHING } from '../tail/begin.ts';
 import { daemonOf } from '../tail/daemon.ts';
 import type { TailFilter } from '../tail/filter.ts';
 import { followOn } from '../tail/follow.ts';
+import { TAIL_OPTIONS } from '../tail/options.ts';
 import { Screen } from '../tail/screen.ts';
 import { type TailWish, wishOf } from '../tail/wish.ts';
-import type { Io } from '../terminal/io.ts';
 
 interface Start extends Beginning {
   readonly filter: TailFilter;
@@ -19,28 +18,42 @@ interface Start extends Beginning {
 
 const PAGE_EVENTS = 1_000;
 
-export async function run({ options }: TailInput, io: Io): Promise<Outcome> {
-  const wish = wishOf(options, Date.now());
-  if (isFailure(wish)) return wish;
-  const home = await findLedger();
-  if (isFailure(home)) return home;
-  const follows = !options['no-follow'];
-  if (!follows) await freshen(home, io);
-  const start = await startOf(home, wish, follows);
-  if (isFailure(start)) return start;
-  return untilSignal(async (signal) => {
-    const { filter } = start;
-    const { backlog } = wish;
-    const screen = new Screen({ filter, backlog, json: options.json, io, signal });
-    const past = start.tipSeq === 0 ? undefined : await showPast(home, start, screen);
-    if (past !== undefined) return past;
-    if (!follows) await screen.rest();
-    await screen.endPast();
-    const ended = follows ? await follow(home, start, screen) : done(EXIT.fine);
-    if (follows && !isFailure(ended)) await screen.rest();
-    return ended;
-  });
-}
+export const command = defineCommand({
+  description:
+    'Prints a line for each call when it ends, or at once when it is refused, and one when a run starts or ends, a policy is reloaded or a breaker trips. Starts the ledger daemon when none is running, and continues when it restarts. Ctrl-C ends it. With --server, --tool or --decision it shows only calls.',
+  options: TAIL_OPTIONS,
+  examples: [
+    'sub tail',
+    'sub tail --decision REFUSED --backlog 50',
+    'sub tail --run last --no-follow --json',
+  ],
+  exitCodes: {
+    0: 'ended by Ctrl-C or SIGTERM; with --no-follow: everything is printed',
+    2: 'wrong flags, no such run, or a ledger that cannot be read or started',
+  },
+  run: async ({ options }, io) => {
+    const wish = wishOf(options, Date.now());
+    if (isFailure(wish)) return wish;
+    const home = await findLedger();
+    if (isFailure(home)) return home;
+    const follows = !options['no-follow'];
+    if (!follows) await freshen(home, io);
+    const start = await startOf(home, wish, follows);
+    if (isFailure(start)) return start;
+    return untilSignal(async (signal) => {
+      const { filter } = start;
+      const { backlog } = wish;
+      const screen = new Screen({ filter, backlog, json: options.json, io, signal });
+      const past = start.tipSeq === 0 ? undefined : await showPast(home, start, screen);
+      if (past !== undefined) return past;
+      if (!follows) await screen.rest();
+      await screen.endPast();
+      const ended = follows ? await follow(home, start, screen) : done(EXIT.fine);
+      if (follows && !isFailure(ended)) await screen.rest();
+      return ended;
+    });
+  },
+});
 
 /** Ctrl-C is how a tail ends: no error. A second one is not waited with. */
 async function untilSignal(work: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {

@@ -7,52 +7,65 @@ import {
 } from '@subluminal/core/policy';
 import { sha256Bytes } from '@subluminal/plane/crypto';
 import { isTrusted, openTrust, trustPolicy } from '@subluminal/plane/policy';
-import type { TrustAddInput } from '../catalog/trust.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, type Outcome, optional } from '../input/command.ts';
 import { readFileBytes } from '../input/read-file.ts';
+import { BAD_TRUST, JSON_FLAG, TRUST_FILE_DOC, YES_FLAG } from '../input/shared-options.ts';
 import { loadPolicy, POLICY_BYTES_MAX, type Policy } from '../policy/load-policy.ts';
 import { agrees, cannotAsk } from '../surface/home.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 import { storeFailure, type TrustPlace, trustPlace, unusedPolicy } from '../trust/place.ts';
 
-export async function run({ args, options }: TrustAddInput, io: Io): Promise<Outcome> {
-  const place = trustPlace(args.file);
-  if (isFailure(place)) return place;
-  const { home, path, user } = place;
-  if (place.isOwn) return alreadyHeld(path, options.json, io);
-  const opened = openTrust(home);
-  if (!opened.ok) return storeFailure(opened);
-  // Read once: what was shown is what is trusted.
-  const file = await readFileBytes(path, { io, bytesMax: POLICY_BYTES_MAX });
-  if (isFailure(file)) return file;
-  const sha256 = sha256Bytes(Buffer.from(file.bytes));
-  const policy = await loadPolicy({ path, bytes: file.bytes }, { io });
-  if (isFailure(policy)) return policy;
-  const unused = unusedPolicy(place);
-  if (unused !== undefined) return unused;
-  const loosens = await looseningOf(policy, place, io);
-  if (isFailure(loosens)) return loosens;
-  const wasTrusted = isTrusted(home, path, sha256);
-  const frees = user === undefined ? freedomsOf(policy) : [];
-  if (!options.json) io.out.write(shown({ path, sha256, loosens, place, frees }));
-  const hasEffect = user !== undefined || frees.length > 0;
-  if (!hasEffect && !wasTrusted && !options.yes) {
-    if (options.json) io.out.write(jsonText({ path, sha256, trusted: false, loosens: [] }));
-    return done(EXIT.fine);
-  }
-  const isAgreed = wasTrusted || (await asked(path, options.yes, io));
-  if (typeof isAgreed !== 'boolean') return isAgreed;
-  if (isAgreed && !wasTrusted) {
-    const saved = await trustPolicy(home, { path, sha256 }, Date.now());
-    if (!saved.ok) return storeFailure(saved);
-  }
-  if (options.json) {
-    const changes = loosens.diff.changes;
-    io.out.write(jsonText({ path, sha256, trusted: isAgreed, loosens: changes }));
-  } else io.out.write(isAgreed ? 'It is trusted.\n' : 'It is not trusted.\n');
-  return done(isAgreed ? EXIT.fine : EXIT.findings);
-}
+export const command = defineCommand({
+  description:
+    'Until it is trusted, the policy of a project only tightens your own: both apply, and the stricter decision wins. Shows what it would allow that your own policy does not, asks, and remembers its path and the hash of its content: from then on it applies instead of yours. A change of its content ends the trust. `sub trust` alone does the same.',
+  args: { file: optional(TRUST_FILE_DOC) },
+  options: { yes: YES_FLAG, json: JSON_FLAG },
+  examples: ['sub trust', 'sub trust policy.yaml', 'sub trust add policy.yaml --yes'],
+  exitCodes: {
+    0: 'the policy is trusted',
+    1: 'the policy is not trusted: you declined, or it has errors',
+    2: `${BAD_TRUST}; or started by an agent`,
+  },
+  requires: 'person',
+  run: async ({ args, options }, io) => {
+    const place = trustPlace(args.file);
+    if (isFailure(place)) return place;
+    const { home, path, user } = place;
+    if (place.isOwn) return alreadyHeld(path, options.json, io);
+    const opened = openTrust(home);
+    if (!opened.ok) return storeFailure(opened);
+    // Read once: what was shown is what is trusted.
+    const file = await readFileBytes(path, { io, bytesMax: POLICY_BYTES_MAX });
+    if (isFailure(file)) return file;
+    const sha256 = sha256Bytes(Buffer.from(file.bytes));
+    const policy = await loadPolicy({ path, bytes: file.bytes }, { io });
+    if (isFailure(policy)) return policy;
+    const unused = unusedPolicy(place);
+    if (unused !== undefined) return unused;
+    const loosens = await looseningOf(policy, place, io);
+    if (isFailure(loosens)) return loosens;
+    const wasTrusted = isTrusted(home, path, sha256);
+    const frees = user === undefined ? freedomsOf(policy) : [];
+    if (!options.json) io.out.write(shown({ path, sha256, loosens, place, frees }));
+    const hasEffect = user !== undefined || frees.length > 0;
+    if (!hasEffect && !wasTrusted && !options.yes) {
+      if (options.json) io.out.write(jsonText({ path, sha256, trusted: false, loosens: [] }));
+      return done(EXIT.fine);
+    }
+    const isAgreed = wasTrusted || (await asked(path, options.yes, io));
+    if (typeof isAgreed !== 'boolean') return isAgreed;
+    if (isAgreed && !wasTrusted) {
+      const saved = await trustPolicy(home, { path, sha256 }, Date.now());
+      if (!saved.ok) return storeFailure(saved);
+    }
+    if (options.json) {
+      const changes = loosens.diff.changes;
+      io.out.write(jsonText({ path, sha256, trusted: isAgreed, loosens: changes }));
+    } else io.out.write(isAgreed ? 'It is trusted.\n' : 'It is not trusted.\n');
+    return done(isAgreed ? EXIT.fine : EXIT.findings);
+  },
+});
 
 /** The policy of the user needs no trust. */
 function alreadyHeld(path: string, isJson: boolean, io: Io): Outcome {

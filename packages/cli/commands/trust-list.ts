@@ -2,9 +2,9 @@ import { isFailure } from '@subluminal/contracts';
 import { homePaths } from '@subluminal/plane/config';
 import { sha256Bytes } from '@subluminal/plane/crypto';
 import { openTrust, type TrustEntry } from '@subluminal/plane/policy';
-import type { TrustListInput } from '../catalog/trust.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT } from '../input/command.ts';
 import { readFileBytes } from '../input/read-file.ts';
+import { BAD_TRUST, JSON_FLAG } from '../input/shared-options.ts';
 import { POLICY_BYTES_MAX } from '../policy/load-policy.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
@@ -19,23 +19,32 @@ const WORDS: { readonly [S in State]: string } = {
   unreadable: 'cannot be read',
 };
 
-export async function run({ options }: TrustListInput, io: Io): Promise<Outcome> {
-  const opened = openTrust(homePaths(process.env).home);
-  if (!opened.ok) return storeFailure(opened);
-  const entries = await Promise.all(
-    opened.trusted.map(async (entry) => ({ ...entry, state: await stateOf(entry, io) })),
-  );
-  if (options.json) {
-    io.out.write(jsonText({ trusted: entries }));
+export const command = defineCommand({
+  description:
+    'Lists every trusted policy: its path, its hash, when it was trusted, and whether its content is still the same.',
+  options: { json: JSON_FLAG },
+  examples: ['sub trust list', 'sub trust list --json'],
+  exitCodes: { 0: 'the policies are listed', 2: BAD_TRUST },
+  run: async ({ options }, io) => {
+    const opened = openTrust(homePaths(process.env).home);
+    if (!opened.ok) return storeFailure(opened);
+    const entries = await Promise.all(
+      opened.trusted.map(async (entry) => ({ ...entry, state: await stateOf(entry, io) })),
+    );
+    if (options.json) {
+      io.out.write(jsonText({ trusted: entries }));
+      return done(EXIT.fine);
+    }
+    if (entries.length === 0) io.out.write('No policy of a project is trusted.\n');
+    for (const { path, sha256, trusted_at, state } of entries) {
+      const since = `since ${harmless(trusted_at)}`;
+      io.out.write(
+        `${harmless(path)}  ${sha256.slice(0, HASH_SHOWN)}…  ${since}: ${WORDS[state]}\n`,
+      );
+    }
     return done(EXIT.fine);
-  }
-  if (entries.length === 0) io.out.write('No policy of a project is trusted.\n');
-  for (const { path, sha256, trusted_at, state } of entries) {
-    const since = `since ${harmless(trusted_at)}`;
-    io.out.write(`${harmless(path)}  ${sha256.slice(0, HASH_SHOWN)}…  ${since}: ${WORDS[state]}\n`);
-  }
-  return done(EXIT.fine);
-}
+  },
+});
 
 async function stateOf({ path, sha256 }: TrustEntry, io: Io): Promise<State> {
   const file = await readFileBytes(path, { io, bytesMax: POLICY_BYTES_MAX });

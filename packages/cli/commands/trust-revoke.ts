@@ -1,21 +1,28 @@
 import { isFailure } from '@subluminal/contracts';
 import { revokeTrust } from '@subluminal/plane/policy';
-import type { TrustRevokeInput } from '../catalog/trust.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
-import type { Io } from '../terminal/io.ts';
+import { defineCommand, done, EXIT, optional } from '../input/command.ts';
+import { BAD_TRUST, JSON_FLAG, TRUST_FILE_DOC } from '../input/shared-options.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 import { storeFailure, trustPlace } from '../trust/place.ts';
 
-export async function run({ args, options }: TrustRevokeInput, io: Io): Promise<Outcome> {
-  const place = trustPlace(args.file);
-  if (isFailure(place)) return place;
-  const { home, path } = place;
-  const saved = await revokeTrust(home, path);
-  if (!saved.ok) return storeFailure(saved);
-  if (options.json) io.out.write(jsonText({ path, revoked: saved.changed }));
-  else {
-    const words = saved.changed ? 'is not trusted any more' : 'was not trusted';
-    io.out.write(`${harmless(path)} ${words}.\n`);
-  }
-  return done(EXIT.fine);
-}
+export const command = defineCommand({
+  description:
+    'From its next start on, a run uses this policy only to tighten your own. It does not ask: revoking trust allows nothing new.',
+  args: { file: optional(TRUST_FILE_DOC) },
+  options: { json: JSON_FLAG },
+  examples: ['sub trust revoke', 'sub trust revoke policy.yaml'],
+  exitCodes: { 0: 'the policy is not trusted', 2: BAD_TRUST },
+  run: async ({ args, options }, io) => {
+    const place = trustPlace(args.file);
+    if (isFailure(place)) return place;
+    const { home, path } = place;
+    const saved = await revokeTrust(home, path);
+    if (!saved.ok) return storeFailure(saved);
+    if (options.json) io.out.write(jsonText({ path, revoked: saved.changed }));
+    else {
+      const words = saved.changed ? 'is not trusted any more' : 'was not trusted';
+      io.out.write(`${harmless(path)} ${words}.\n`);
+    }
+    return done(EXIT.fine);
+  },
+});

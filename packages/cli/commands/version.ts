@@ -1,20 +1,25 @@
 import { PACK_VERSION } from '@subluminal/contracts';
-import type { VersionInput } from '../catalog/about.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT } from '../input/command.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
 import manifest from '../package.json' with { type: 'json' };
-import type { Io } from '../terminal/io.ts';
 import { jsonText } from '../terminal/text.ts';
 
-export async function run({ options }: VersionInput, io: Io): Promise<Outcome> {
-  const versions = {
-    sub: manifest.version,
-    contracts: PACK_VERSION,
-    node: process.versions.node,
-  };
-  io.out.write(
-    options.json
-      ? jsonText(versions)
-      : `sub ${versions.sub} (contracts ${versions.contracts}, node ${versions.node})\n`,
-  );
-  return done(EXIT.fine);
-}
+export const command = defineCommand({
+  description: 'Prints the version of sub, of the contracts it implements, and of Node.',
+  options: { json: JSON_FLAG },
+  examples: ['sub version', 'sub version --json'],
+  exitCodes: { 0: 'the version is printed', 2: 'wrong flags' },
+  run: async ({ options }, io) => {
+    const versions = {
+      sub: manifest.version,
+      contracts: PACK_VERSION,
+      node: process.versions.node,
+    };
+    io.out.write(
+      options.json
+        ? jsonText(versions)
+        : `sub ${versions.sub} (contracts ${versions.contracts}, node ${versions.node})\n`,
+    );
+    return done(EXIT.fine);
+  },
+});

@@ -8,38 +8,80 @@ import {
   wrapDiff,
 } from '@subluminal/plane/clients/wrap';
 import { diffLines, printLines } from '../adopt/lines.ts';
-import type { WrapInput } from '../catalog/run.ts';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import {
+  choice,
+  defineCommand,
+  done,
+  EXIT,
+  flag,
+  type Input,
+  type Outcome,
+  textOption,
+} from '../input/command.ts';
+import { CLIENT_NAMES } from '../input/shared-options.ts';
 import { hostRun, prepareRun } from '../run/host.ts';
+import { RUN_ARGS, RUN_EXIT_CODES, RUN_OPTIONS } from '../run/options.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { harmless } from '../terminal/text.ts';
 
 const PORT_MAX = 65_535;
 
-export async function run(input: WrapInput, io: Io): Promise<Outcome> {
-  const port = portOf(input.options['governance-port']);
-  if (isFailure(port)) return port;
-  const prepared = await prepareRun('wrap', input, io);
-  if (isFailure(prepared)) return prepared;
-  const { options } = input;
-  const type = options['agent-type'];
-  const wrap: WrapOptions = {
-    run: prepared.options,
-    client: type === undefined ? undefined : clientOf(type === 'claude' ? 'claude-code' : type),
-    configPath: options['config-path'],
-    port,
-    restores: !options['no-restore'],
-    isStrict: options.strict,
-    own: { runtime: process.execPath, script: process.argv[1] },
-  };
-  const plan = await planWrap(wrap);
-  if (plan.kind === 'refused') {
-    reportFailure({ ...plan, kind: 'failure' }, io, false);
-    return done(plan.exitCode);
-  }
-  return options['dry-run'] ? printPlan(plan, wrap, io) : start(plan, wrap, { input, io });
-}
+const OPTIONS = {
+  'agent-type': choice(
+    ['claude', ...CLIENT_NAMES],
+    'The client that the agent is (default: by the name of the command)',
+  ),
+  'config-path': textOption('file', 'Use this config instead of those of the client'),
+  'governance-port': textOption(
+    'port',
+    'Let the hub listen on this port of 127.0.0.1, 0 for a free one (default: a private socket)',
+  ),
+  'no-restore': flag('Leave the config rewritten; `sub unwrap` restores it'),
+  'dry-run': flag('Print how the config would change, and do nothing'),
+  ...RUN_OPTIONS,
+};
+type WrapInput = Input<typeof RUN_ARGS, typeof OPTIONS>;
+
+export const command = defineCommand({
+  description:
+    'Finds the config of the agent, makes each of its stdio servers start behind a shim, starts the agent on this terminal as `sub run` does, and restores the config when the agent has ended, for whatever reason. Changes that another program makes to the config meanwhile stay. If `sub wrap` itself is killed, the next `sub` command that may change something restores the config.',
+  args: RUN_ARGS,
+  options: OPTIONS,
+  examples: [
+    'sub wrap -- claude',
+    'sub wrap --dry-run -- codex',
+    'sub wrap --policy policy.yaml --profile development -- cursor .',
+    'sub wrap --agent-type custom --config-path mcp.json -- ./my-agent',
+  ],
+  exitCodes: {
+    ...RUN_EXIT_CODES,
+    2: 'wrong flags, a broken policy or configuration, a config that cannot be wrapped or restored, or a trace that cannot be written completely',
+  },
+  run: async (input, io) => {
+    const port = portOf(input.options['governance-port']);
+    if (isFailure(port)) return port;
+    const prepared = await prepareRun('wrap', input, io);
+    if (isFailure(prepared)) return prepared;
+    const { options } = input;
+    const type = options['agent-type'];
+    const wrap: WrapOptions = {
+      run: prepared.options,
+      client: type === undefined ? undefined : clientOf(type === 'claude' ? 'claude-code' : type),
+      configPath: options['config-path'],
+      port,
+      restores: !options['no-restore'],
+      isStrict: options.strict,
+      own: { runtime: process.execPath, script: process.argv[1] },
+    };
+    const plan = await planWrap(wrap);
+    if (plan.kind === 'refused') {
+      reportFailure({ ...plan, kind: 'failure' }, io, false);
+      return done(plan.exitCode);
+    }
+    return options['dry-run'] ? printPlan(plan, wrap, io) : start(plan, wrap, { input, io });
+  },
+});
 
 async function start(
   plan: WrapPlan,

@@ -1,8 +1,8 @@
 // The completion of bash, from version 3.2 on.
-import type { CompletedOption, Place, Value } from './places.ts';
+import type { CompletedOption, CompletedValue, CompletionPoint } from './points.ts';
 
-export function bashScript(places: readonly Place[]): string {
-  const paths = places.map(({ path }) => path.join(' ')).filter((path) => path !== '');
+export function bashScript(points: readonly CompletionPoint[]): string {
+  const paths = points.map(({ path }) => path.join(' ')).filter((path) => path !== '');
   return [
     '# bash completion of sub; `sub completion bash` prints it.',
     '_sub_files() {',
@@ -26,7 +26,7 @@ export function bashScript(places: readonly Place[]): string {
     '    esac',
     '  done',
     '  case "$at" in',
-    ...places.flatMap(placeLines),
+    ...points.flatMap(pointLines),
     '  esac',
     '}',
     'complete -F _sub sub',
@@ -39,13 +39,13 @@ function spaced(path: string): string {
   return path.includes(' ') ? path : ` ${path}`;
 }
 
-function placeLines({ path, commands, options, argument }: Place): readonly string[] {
+function pointLines({ path, commands, options, argument }: CompletionPoint): readonly string[] {
   const valued = [...byAnswer(options)].map(
     ([answer, flags]) => `        ${flags.join(' | ')}) ${answer}; return ;;`,
   );
   const flags = options.flatMap((option) => option.flags).join(' ');
   const names = commands.map(({ name }) => name);
-  const rest: Value = names.length > 0 ? { kind: 'words', words: names } : argument;
+  const rest: CompletedValue = names.length > 0 ? { kind: 'words', words: names } : argument;
   return [
     `    "${path.join(' ')}")`,
     ...(valued.length === 0 ? [] : ['      case "$prev" in', ...valued, '      esac']),
@@ -66,7 +66,7 @@ function byAnswer(options: readonly CompletedOption[]): ReadonlyMap<string, read
   return found;
 }
 
-function completed(value: Value): string {
+function completed(value: CompletedValue): string {
   switch (value.kind) {
     case 'words':
       return `COMPREPLY=($(compgen -W "${value.words.join(' ')}" -- "$cur"))`;

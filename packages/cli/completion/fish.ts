@@ -1,8 +1,8 @@
 // The completion of fish, from version 3.0 on.
-import type { CompletedOption, Place, Value } from './places.ts';
+import type { CompletedOption, CompletedValue, CompletionPoint } from './points.ts';
 
-export function fishScript(places: readonly Place[]): string {
-  const paths = places.map(({ path }) => path.join(' ')).filter((path) => path !== '');
+export function fishScript(points: readonly CompletionPoint[]): string {
+  const paths = points.map(({ path }) => path.join(' ')).filter((path) => path !== '');
   return [
     '# fish completion of sub; `sub completion fish` prints it.',
     'function __sub_at --description "whether the words so far are this command"',
@@ -19,12 +19,12 @@ export function fishScript(places: readonly Place[]): string {
     '    test "$at" = "$argv[1]"',
     'end',
     "complete -c sub -n 'not contains -- -- (commandline -opc)' -f",
-    ...places.flatMap(placeLines),
+    ...points.flatMap(pointLines),
     '',
   ].join('\n');
 }
 
-function placeLines({ path, commands, options, argument }: Place): readonly string[] {
+function pointLines({ path, commands, options, argument }: CompletionPoint): readonly string[] {
   const start = `complete -c sub -n ${quoted(`__sub_at ${doubled(path.join(' '))}`)}`;
   return [
     ...commands.map(({ name, doc }) => `${start} -a ${name} -d ${quoted(doc)}`),
@@ -33,7 +33,11 @@ function placeLines({ path, commands, options, argument }: Place): readonly stri
   ];
 }
 
-function argumentLines(start: string, argument: Value, isGroup: boolean): readonly string[] {
+function argumentLines(
+  start: string,
+  argument: CompletedValue,
+  isGroup: boolean,
+): readonly string[] {
   if (isGroup || argument.kind === 'text') return [];
   return [
     argument.kind === 'files' ? `${start} -F` : `${start} -a ${quoted(argument.words.join(' '))}`,
@@ -47,7 +51,7 @@ function optionText({ flags, doc, value }: CompletedOption): string {
   return `${names.join('')}${valueText(value)} -d ${quoted(doc)}`;
 }
 
-function valueText(value: Value | undefined): string {
+function valueText(value: CompletedValue | undefined): string {
   switch (value?.kind) {
     case undefined:
       return '';

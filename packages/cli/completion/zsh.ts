@@ -1,8 +1,8 @@
 // The completion of zsh: as a file `_sub` in $fpath, or sourced.
-import type { Place, Value } from './places.ts';
+import type { CompletedValue, CompletionPoint } from './points.ts';
 
-export function zshScript(places: readonly Place[]): string {
-  const paths = places.map(({ path }) => path.join(' ')).filter((path) => path !== '');
+export function zshScript(points: readonly CompletionPoint[]): string {
+  const paths = points.map(({ path }) => path.join(' ')).filter((path) => path !== '');
   return [
     '#compdef sub',
     '# zsh completion of sub; `sub completion zsh` prints it.',
@@ -20,7 +20,7 @@ export function zshScript(places: readonly Place[]): string {
     '    esac',
     '  done',
     '  case "$at" in',
-    ...places.flatMap(placeLines),
+    ...points.flatMap(pointLines),
     '  esac',
     '}',
     '# Sourced, it must register itself; as a file of $fpath it is run right away.',
@@ -33,7 +33,7 @@ function spaced(path: string): string {
   return path.includes(' ') ? path : ` ${path}`;
 }
 
-function placeLines({ path, commands, options, argument }: Place): readonly string[] {
+function pointLines({ path, commands, options, argument }: CompletionPoint): readonly string[] {
   const valued = options.flatMap(({ flags, value }) =>
     value === undefined ? [] : [`        (${flags.join('|')}) ${completed(value)}; return ;;`],
   );
@@ -51,7 +51,7 @@ function placeLines({ path, commands, options, argument }: Place): readonly stri
   ];
 }
 
-function completed(value: Value): string {
+function completed(value: CompletedValue): string {
   switch (value.kind) {
     case 'words':
       return `items=(${value.words.map(quoted).join(' ')}); _describe 'value' items`;

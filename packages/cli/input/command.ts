@@ -1,5 +1,4 @@
-// Commands are data: what a command is called, what it takes and what its exit codes mean. The code
-// behind it is loaded only when the command is chosen.
+// Commands are data: what a command takes, what its exit codes mean, and the function that runs it.
 import type { Failure } from '@subluminal/contracts';
 import type { Io } from '../terminal/io.ts';
 
@@ -40,7 +39,7 @@ export type OptionSpecs = { readonly [name: string]: OptionSpec };
 type ArgValues<A extends ArgSpecs> = {
   readonly [K in keyof A]: A[K] extends ArgSpec<true> ? readonly string[] : string;
 };
-type OptionValues<O extends OptionSpecs> = { readonly [K in keyof O]: OptionValue<O[K]> };
+export type OptionValues<O extends OptionSpecs> = { readonly [K in keyof O]: OptionValue<O[K]> };
 type OptionValue<S extends OptionSpec> = S extends FlagSpec
   ? boolean
   : S extends TextsSpec
@@ -70,41 +69,61 @@ interface Done {
 }
 export type Outcome = Done | Failure;
 
-type Run<A extends ArgSpecs, O extends OptionSpecs> = (
-  input: Input<A, O>,
-  io: Io,
-) => Promise<Outcome>;
-
 /**
- * `person`: refused inside a governed run. `terminal`: also needs a terminal that a person sits at.
+ * `person`: refused inside a governed run. `terminal`: also needs a terminal with a person.
  */
 export type Requirement = 'person' | 'terminal';
 
-interface CommandSpec<A extends ArgSpecs, O extends OptionSpecs> {
-  /** The words behind `sub`. */
-  readonly path: readonly string[];
-  readonly summary: string;
+interface CommandHelp {
   readonly description: string;
-  readonly args: A;
-  readonly options: O;
   readonly examples: readonly string[];
   readonly exitCodes: { readonly [code: number]: string };
-  /** Who may run it, when it loosens, approves, reveals or erases; a dry run needs nobody. */
+  /** Set on a command that loosens, approves, reveals or erases; a dry run needs nobody. */
   readonly requires?: Requirement;
-  readonly load: () => Promise<{ readonly run: Run<A, O> }>;
+}
+
+interface CommandSpec<A extends ArgSpecs, O extends OptionSpecs> extends CommandHelp {
+  readonly args?: A;
+  readonly options?: O;
+  readonly run: (input: Input<A, O>, io: Io) => Promise<Outcome>;
 }
 
 /** A command as the program sees it: the same data, with nothing left to infer. */
-export interface Command {
-  readonly path: readonly string[];
-  readonly summary: string;
-  readonly description: string;
+export interface Command extends CommandHelp {
   readonly args: ArgSpecs;
   readonly options: OptionSpecs;
-  readonly examples: readonly string[];
-  readonly exitCodes: { readonly [code: number]: string };
-  readonly requires?: Requirement;
-  readonly start: (values: RawValues, io: Io) => Promise<Outcome>;
+  readonly run: (values: RawValues, io: Io) => Promise<Outcome>;
+}
+
+export interface CommandEntry {
+  /** The words behind `sub`. */
+  readonly path: readonly string[];
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly command: Command }>;
+}
+
+export interface CommandGroup {
+  readonly name: string;
+  readonly summary: string;
+  /** The command that runs when none is named; without it, the group prints its help. */
+  readonly fallback?: string;
+  readonly commands: readonly CommandEntry[];
+}
+
+export interface HelpSection {
+  readonly title: string;
+  readonly entries: readonly (CommandEntry | CommandGroup)[];
+}
+
+export function isGroup(entry: CommandEntry | CommandGroup): entry is CommandGroup {
+  return 'commands' in entry;
+}
+
+/** All commands, those of groups as well. */
+export function allEntries(sections: readonly HelpSection[]): readonly CommandEntry[] {
+  return sections.flatMap(({ entries }) =>
+    entries.flatMap((entry) => (isGroup(entry) ? entry.commands : [entry])),
+  );
 }
 
 /** What the parser of the command line found. */
@@ -113,44 +132,54 @@ export interface RawValues {
   readonly options: { readonly [name: string]: unknown };
 }
 
-export function createCommand<const A extends ArgSpecs, const O extends OptionSpecs>(
-  spec: CommandSpec<A, O>,
-): Command {
-  const { load, ...data } = spec;
-  return Object.freeze({
-    ...data,
-    start: async (values: RawValues, io: Io) => {
-      const { run } = await load();
-      return run(readInput(spec, values), io);
-    },
-  });
+/** A command that declares no arguments or options has none. */
+type NoSpecs = { readonly [name: string]: never };
+
+export function defineCommand<
+  const A extends ArgSpecs = NoSpecs,
+  const O extends OptionSpecs = NoSpecs,
+>(spec: CommandSpec<A, O>): Command {
+  const { args = {}, options = {} } = spec;
+  return {
+    ...spec,
+    args,
+    options,
+    exitCodes: { ...spec.exitCodes, [EXIT.internal]: 'a defect in sub itself' },
+    run: (values, io) => spec.run(readInput(spec, values), io),
+  };
 }
 
-/** Gives every declared name its value, so that commands never see what they did not declare. */
+/** Gives every declared name its value, so that a command never sees what it did not declare. */
 function readInput<A extends ArgSpecs, O extends OptionSpecs>(
   spec: CommandSpec<A, O>,
   values: RawValues,
 ): Input<A, O> {
-  const args = mapValues(spec.args, (arg, name) => values.args[name] ?? (arg.many ? [] : ''));
-  const options = mapValues(spec.options, ({ kind }, name) => {
+  const args = mapValues(spec.args ?? {}, (arg, name) => values.args[name] ?? (arg.many ? [] : ''));
+  const options = mapValues(spec.options ?? {}, ({ kind }, name) => {
     const value = values.options[name];
     if (kind === 'flag') return value === true;
     return kind === 'texts' ? (value ?? []) : value;
   });
   if (fitsArgs(spec.args, args) && fitsOptions(spec.options, options)) return { args, options };
-  throw new Error(`the parser gave \`${spec.path.join(' ')}\` values of other types`);
+  throw new Error('the parser returned values of other types than the command declares');
 }
 
 type Values = { readonly [name: string]: unknown };
 
-function fitsArgs<A extends ArgSpecs>(specs: A, values: Values): values is ArgValues<A> {
-  return Object.entries(specs).every(([name, arg]) =>
+function fitsArgs<A extends ArgSpecs>(
+  specs: A | undefined,
+  values: Values,
+): values is ArgValues<A> {
+  return Object.entries(specs ?? {}).every(([name, arg]) =>
     arg.many ? isTexts(values[name]) : typeof values[name] === 'string',
   );
 }
 
-function fitsOptions<O extends OptionSpecs>(specs: O, values: Values): values is OptionValues<O> {
-  return Object.entries(specs).every(([name, spec]) => {
+function fitsOptions<O extends OptionSpecs>(
+  specs: O | undefined,
+  values: Values,
+): values is OptionValues<O> {
+  return Object.entries(specs ?? {}).every(([name, spec]) => {
     const value = values[name];
     if (spec.kind === 'flag') return typeof value === 'boolean';
     if (spec.kind === 'texts') return isTexts(value);
@@ -171,11 +200,11 @@ function mapValues<S>(
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, read(spec, name)]));
 }
 
-export function one(doc: string): ArgSpec<false> {
+export function required(doc: string): ArgSpec<false> {
   return { doc, many: false };
 }
 
-export function maybe(doc: string): ArgSpec<false> {
+export function optional(doc: string): ArgSpec<false> {
   return { doc, many: false, optional: true };
 }
 
@@ -183,15 +212,19 @@ export function many(doc: string): ArgSpec<true> {
   return { doc, many: true };
 }
 
+export function optionalMany(doc: string): ArgSpec<true> {
+  return { doc, many: true, optional: true };
+}
+
 export function flag(doc: string): FlagSpec {
   return { kind: 'flag', doc };
 }
 
-export function text(value: string, doc: string, short?: string): TextSpec {
+export function textOption(value: string, doc: string, short?: string): TextSpec {
   return { kind: 'text', value, doc, ...(short !== undefined && { short }) };
 }
 
-export function texts(value: string, doc: string): TextsSpec {
+export function textsOption(value: string, doc: string): TextsSpec {
   return { kind: 'texts', value, doc };
 }
 

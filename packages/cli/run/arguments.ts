@@ -1,8 +1,8 @@
 // What the parser of the command line lets pass, for all commands that host a run.
 
 import { type Failure, failure } from '@subluminal/contracts';
-import type { RunInput } from '../catalog/run.ts';
 import { STDIO } from '../input/read-file.ts';
+import type { RunInput } from './options.ts';
 
 type Options = RunInput['options'];
 

@@ -3,13 +3,13 @@
 import { resolve } from 'node:path';
 import { type Failure, isFailure } from '@subluminal/contracts';
 import type { RunOptions, RunResult } from '@subluminal/plane/run';
-import type { RunInput } from '../catalog/run.ts';
 import { done, type Outcome } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { harmless } from '../terminal/text.ts';
 import { readMeta, sinkOf, wrongCall } from './arguments.ts';
+import type { RunInput } from './options.ts';
 import { outliveReaders, print } from './output.ts';
 import { closingLines, exitCodeOf } from './report.ts';
 import { type FoundSnapshot, findSnapshot, loadSettings } from './settings.ts';

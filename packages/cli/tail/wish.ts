@@ -1,9 +1,9 @@
 // What was asked for on the command line.
 
 import { type Failure, failure } from '@subluminal/contracts';
-import type { TailInput } from '../catalog/observe.ts';
 import { momentMs } from '../input/moment.ts';
 import type { TailFilter } from './filter.ts';
+import type { TailOptions } from './options.ts';
 
 export interface TailWish {
   readonly filter: TailFilter;
@@ -14,7 +14,7 @@ export interface TailWish {
 const BACKLOG_DEFAULT = 10;
 const BACKLOG_MAX = 10_000;
 
-export function wishOf(options: TailInput['options'], nowMs: number): TailWish | Failure {
+export function wishOf(options: TailOptions, nowMs: number): TailWish | Failure {
   const { run, agent, server, tool, decision, since, backlog } = options;
   if (since !== undefined && backlog !== undefined) {
     return failure('SUB_USAGE', '--since and --backlog exclude each other.', 'Give one.');

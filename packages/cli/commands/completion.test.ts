@@ -3,20 +3,27 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CATALOG } from '../catalog.ts';
-import { choice, createCommand, flag, many, one, text } from '../input/command.ts';
-import type { Catalog } from '../program.ts';
-import { bashScript } from './bash.ts';
-import { fishScript } from './fish.ts';
-import { placesOf } from './places.ts';
-import { zshScript } from './zsh.ts';
+import { bashScript } from '../completion/bash.ts';
+import { fishScript } from '../completion/fish.ts';
+import { completionPoints } from '../completion/points.ts';
+import { zshScript } from '../completion/zsh.ts';
+import {
+  choice,
+  defineCommand,
+  flag,
+  type HelpSection,
+  many,
+  required,
+  textOption,
+} from '../input/command.ts';
+import { HELP_SECTIONS } from './index.ts';
 
-const PLACES = placesOf(CATALOG);
+const POINTS = await completionPoints(HELP_SECTIONS);
 
 let folder = '';
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'sub-completion-'));
-  writeFileSync(join(folder, 'sub.bash'), bashScript(PLACES));
+  writeFileSync(join(folder, 'sub.bash'), bashScript(POINTS));
   mkdirSync(join(folder, 'here'));
   for (const name of ['policy.yaml', 'policy two.yaml', 'query']) {
     writeFileSync(join(folder, 'here', name), '');
@@ -83,8 +90,10 @@ describe.skipIf(!has('bash'))('in bash', () => {
   });
 
   test('every command is found, with all of its options', () => {
-    for (const { path, options } of CATALOG.commands) {
-      const flags = Object.keys(options).map((name) => `--${name}`);
+    for (const { path, options } of POINTS) {
+      const flags = options
+        .flatMap((option) => option.flags)
+        .filter((name) => name.startsWith('--'));
       expect(offered(...path, '--')).toEqual(expect.arrayContaining(flags));
     }
   });
@@ -95,51 +104,50 @@ const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 describe.each(Object.entries(SCRIPTS))('the script of %s', (shell, script) => {
   test('is one that the shell can read', (context) => {
     if (!has(shell)) context.skip();
-    const ended = spawnSync(shell, ['-n'], { input: script(PLACES), encoding: 'utf8' });
+    const ended = spawnSync(shell, ['-n'], { input: script(POINTS), encoding: 'utf8' });
     expect(ended).toMatchObject({ status: 0, stderr: '' });
   });
 
   test('has every command and every option', () => {
-    const lines = script(PLACES);
-    for (const { path, options } of CATALOG.commands) {
+    const lines = script(POINTS);
+    for (const { path, options } of POINTS) {
       expect(lines).toContain(path.join(' '));
-      for (const name of Object.keys(options)) expect(lines).toContain(name);
+      for (const { flags } of options) {
+        for (const name of flags) expect(lines).toContain(name.replace(/^--?/, ''));
+      }
     }
   });
 });
 
 describe('what a document says', () => {
-  const catalog = (doc: string, words = ['a', 'b']): Catalog => ({
-    version: '1.0.0',
-    description: 'A test.',
-    groups: [],
-    commands: [
-      createCommand({
-        path: ['go'],
-        summary: doc,
-        description: doc,
-        args: { file: many('files'), id: one('an id') },
-        options: { fast: flag(doc), how: choice(words, doc), out: text('dir', doc, 'o') },
-        examples: [],
-        exitCodes: {},
-        load: (): Promise<never> => Promise.reject(new Error('it is not run')),
-      }),
-    ],
+  const sectionsWith = (doc: string, words = ['a', 'b']): readonly HelpSection[] => {
+    const command = defineCommand({
+      description: doc,
+      args: { file: many('files'), id: required('an id') },
+      options: { fast: flag(doc), how: choice(words, doc), out: textOption('dir', doc, 'o') },
+      examples: [],
+      exitCodes: {},
+      run: () => Promise.reject(new Error('it is not run')),
+    });
+    const load = () => Promise.resolve({ command });
+    return [{ title: 'Test', entries: [{ path: ['go'], summary: doc, load }] }];
+  };
+
+  test('cannot break out of its quotes', async () => {
+    const points = await completionPoints(sectionsWith("it's `$(touch x)`\\"));
+    expect(zshScript(points)).toContain("'--fast:it'\\''s `$(touch x)`\\'");
+    expect(fishScript(points)).toContain("-l fast -d 'it\\'s `$(touch x)`\\\\'");
+    expect(bashScript(points)).not.toContain('touch');
   });
 
-  test('cannot break out of its quotes', () => {
-    const places = placesOf(catalog("it's `$(touch x)`\\"));
-    expect(zshScript(places)).toContain("'--fast:it'\\''s `$(touch x)`\\'");
-    expect(fishScript(places)).toContain("-l fast -d 'it\\'s `$(touch x)`\\\\'");
-    expect(bashScript(places)).not.toContain('touch');
+  test('is refused where it becomes code', async () => {
+    await expect(completionPoints(sectionsWith('fine', ['$(touch x)']))).rejects.toThrow(
+      'cannot be completed',
+    );
   });
 
-  test('is refused where it becomes code', () => {
-    expect(() => placesOf(catalog('fine', ['$(touch x)']))).toThrow('cannot be completed');
-  });
-
-  test('tells what a value is', () => {
-    const [, go] = placesOf(catalog('fine'));
+  test('tells what a value is', async () => {
+    const [, go] = await completionPoints(sectionsWith('fine'));
     expect(go).toMatchObject({
       path: ['go'],
       argument: { kind: 'files' },

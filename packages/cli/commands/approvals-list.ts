@@ -1,0 +1,46 @@
+import { isFailure } from '@subluminal/contracts';
+import { isProblem } from '@subluminal/plane/approvals';
+import { isAskerGone, openOwnDesk, told, warnOfDamage } from '../approvals/home.ts';
+import { entryJson, listText } from '../approvals/lines.ts';
+import { choice, defineCommand, done, EXIT, flag } from '../input/command.ts';
+import { JSON_FLAG } from '../input/shared-options.ts';
+import { jsonText } from '../terminal/text.ts';
+
+const STATES = ['pending', 'approved', 'rejected', 'expired', 'cancelled'] as const;
+
+export const command = defineCommand({
+  description:
+    'Lists the calls that wait for a person, oldest first; with --all or --state also those that have ended. `sub approvals` alone does the same.',
+  options: {
+    all: flag('Also list approvals that have ended'),
+    state: choice(STATES, 'Only approvals in this state'),
+    json: JSON_FLAG,
+  },
+  examples: ['sub approvals list', 'sub approvals', 'sub approvals --state rejected --json'],
+  exitCodes: {
+    0: 'the approvals are listed',
+    1: 'the approvals are listed, and some files are damaged',
+    2: 'wrong flags, or approvals that cannot be read',
+  },
+  run: async ({ options }, io) => {
+    const desk = openOwnDesk(io);
+    if (isFailure(desk)) return desk;
+    const state = options.state ?? (options.all ? undefined : 'pending');
+    const all = desk.queue.list(state === undefined ? {} : { state });
+    if (isProblem(all)) return told(all);
+    const { found, damaged, cut } = all;
+    const isDamaged = warnOfDamage(damaged, io);
+    if (cut) io.err.write('sub: there are more files than are read; not all are listed.\n');
+    if (options.json) {
+      const approvals = found.map((entry) => entryJson(entry, isAskerGone(entry)));
+      io.out.write(
+        jsonText({ approvals, damaged: damaged.map(({ file, why }) => ({ file, why })) }),
+      );
+    } else if (found.length === 0) io.out.write(state === 'pending' ? NOTHING : NONE);
+    else io.out.write(listText(found, desk.ports.nowMs(), io.out.colors));
+    return done(isDamaged ? EXIT.findings : EXIT.fine);
+  },
+});
+
+const NOTHING = 'Nothing waits for approval.\n';
+const NONE = 'There is none.\n';

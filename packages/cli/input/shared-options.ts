@@ -1,0 +1,62 @@
+// Options and texts of the help that several commands share.
+import { choice, flag, textOption } from './command.ts';
+
+export const JSON_FLAG = flag('Print one JSON document instead of text');
+export const YES_FLAG = flag('Do not ask for confirmation');
+
+export const PROFILES = ['production', 'development'] as const;
+export const PROFILE_DOC =
+  'production enforces the policy, development only reports what it would refuse';
+
+/** The clients that have configs; contract A knows fewer of them by name. */
+export const CLIENT_NAMES = [
+  'claude-code',
+  'claude-desktop',
+  'codex',
+  'cursor',
+  'vscode',
+  'windsurf',
+  'zed',
+  'custom',
+] as const;
+
+export const DECISION_FILTERS = [
+  'ALLOW',
+  'BLOCK',
+  'THROTTLE',
+  'REJECT_WITH_HINT',
+  'TERMINATE_RUN',
+  'REFUSED',
+] as const;
+
+export const NO_LEDGER = 'wrong flags, or a ledger that is missing, locked or cannot be read';
+export const RUN_ID_DOC = 'The id of the run, as `sub query --runs` lists it, or `last`';
+export const RUN_OPTION = textOption('run', 'Only hints of this run; `last` is the newest run');
+export const COMPARE_OPTION = choice(
+  ['action', 'would'],
+  'Compare with what happened, or with what enforcing policies would have done (default: action)',
+);
+
+export const BAD_POLICY = 'wrong flags, or a file that cannot be read or is not a valid policy';
+export const TRUST_FILE_DOC = 'The policy (default: the project policy found from here)';
+export const BAD_TRUST =
+  'wrong flags, no terminal to ask on, no such policy, or a file that cannot be read or written';
+
+export const ID_DOC = 'The id, or a unique start or end of it';
+export const NOTE_OPTION = textOption('text', 'The reason; it is recorded');
+
+export const PROTECT_OPTION = choice(
+  ['keychain', 'passphrase', 'file'],
+  'How to protect the key: the keychain of the system, a passphrase, or a file with mode 0600',
+);
+export const NO_STORE =
+  'wrong flags, no terminal to ask on, no such secret, or a store that cannot be unlocked, read or written';
+
+export const SERVER_DOC = 'The name of the server, as its shim has it';
+export const COMMAND_LINE_DOC =
+  'Behind `--`: the command that starts the server, when no client config has it';
+export const CLIENT_OPTION = textOption('name', 'Take the command from the config of this client');
+export const TIMEOUT_OPTION = textOption('time', 'How long to wait for the server (default: 30s)');
+/** Of commands that start a server to list what it offers. */
+export const NO_PROBE =
+  'wrong flags, no terminal to ask on, a server that is unknown or does not answer, files that cannot be read or written, or started by an agent';
