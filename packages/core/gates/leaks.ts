@@ -1,5 +1,5 @@
 // Injected secrets in what passes: the agent never sees one, and never sends one.
-import { stringEnd } from '../json/duplicate-keys.ts';
+import { stringEnd } from '../json/text-parts.ts';
 import { compatible } from '../surface/normal.ts';
 import type { LeakFinder } from './leak-finder.ts';
 import { holdsNumber, textsOf, withTexts } from './walk.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { runs } from '../../../test/runs.ts';
 import { canonicalize } from './canonicalize.ts';
-import { DEPTH_MAX } from './scan.ts';
+import { DEPTH_MAX } from './units.ts';
 
 function canonicalOf(text: string): string {
   const result = canonicalize(text);

@@ -1,8 +1,36 @@
-// Canonical JSON, contract A §1.9.1: one text for one value, whoever wrote it down.
-import { type InvalidJson, Reader } from './reader.ts';
-import { readDocument } from './scan.ts';
+// Canonical JSON, contract A §1.9.1: one text for one value, however it was written. One pass validates the
+// text and finds its canonical form. A stretch that is canonical as it stands is never taken apart; in the
+// best case the input itself is the answer.
+import {
+  compareKeys,
+  firstRepeated,
+  foldedPair,
+  joinMembers,
+  keyText,
+  type Member,
+  sortMembers,
+} from './canonical-members.ts';
+import { readNumber } from './canonical-number.ts';
+import { readString, shortStringEnd, unescaped } from './canonical-string.ts';
+import { AS_WRITTEN, type InvalidJson, type Piece, quoted, TextReader } from './text-reader.ts';
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  DEPTH_MAX,
+  END,
+  LOWER_F,
+  LOWER_N,
+  LOWER_T,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from './units.ts';
 
 export type Canonical = { readonly ok: true; readonly canonical: string } | InvalidJson;
+
+const KEY_SHOWN_MAX = 64;
 
 interface CanonicalOptions {
   /** Also refuse two keys of one object that differ only in case: some readers take them for one. */
@@ -25,9 +53,179 @@ export function canonicalize(
   text: string,
   { foldsKeys = false }: CanonicalOptions = {},
 ): Canonical {
-  const reader = new Reader(text, foldsKeys);
+  const reader = new TextReader(text, foldsKeys);
   const canonical = readDocument(reader);
   if (canonical !== undefined) return { ok: true, canonical };
-  if (reader.failure === undefined) throw new Error('the reader failed without saying why');
+  if (reader.failure === undefined) throw new Error('a text was refused without a reason');
   return reader.failure;
+}
+
+/** The canonical text of the whole input, or undefined after a failure. */
+function readDocument(reader: TextReader): Piece {
+  reader.next();
+  const start = reader.at;
+  const piece = readValue(reader, 0);
+  if (piece === undefined) return undefined;
+  const end = reader.at;
+  if (reader.next() !== END) return reader.expected('nothing after the value', reader.at);
+  return piece === AS_WRITTEN ? reader.text.slice(start, end) : piece;
+}
+
+function readValue(reader: TextReader, depth: number): Piece {
+  switch (reader.unit(reader.at)) {
+    case QUOTE:
+      return readString(reader);
+    case OPEN_BRACE:
+      return readObject(reader, depth + 1);
+    case OPEN_BRACKET:
+      return readArray(reader, depth + 1);
+    case LOWER_T:
+      return readWord(reader, 'true');
+    case LOWER_F:
+      return readWord(reader, 'false');
+    case LOWER_N:
+      return readWord(reader, 'null');
+    default:
+      return readNumber(reader);
+  }
+}
+
+function readWord(reader: TextReader, word: string): Piece {
+  if (!reader.text.startsWith(word, reader.at)) return reader.expected('a value', reader.at);
+  reader.at += word.length;
+  return AS_WRITTEN;
+}
+
+function readArray(reader: TextReader, depth: number): Piece {
+  if (depth > DEPTH_MAX) return tooDeep(reader);
+  const { text } = reader;
+  let out = '';
+  let copiedTo = reader.at;
+  let end = copiedTo + 1;
+  reader.at = end;
+  let unit = reader.next();
+  while (unit !== CLOSE_BRACKET || text.charCodeAt(end - 1) === COMMA) {
+    if (reader.at !== end) {
+      out += text.slice(copiedTo, end);
+      copiedTo = reader.at;
+    }
+    const start = reader.at;
+    const piece = readValue(reader, depth);
+    if (piece === undefined) return undefined;
+    if (piece !== AS_WRITTEN) {
+      out += text.slice(copiedTo, start) + piece;
+      copiedTo = reader.at;
+    }
+    end = reader.at;
+    unit = reader.next();
+    if (unit === CLOSE_BRACKET) break;
+    if (unit !== COMMA) return reader.expected('`,` or `]`', reader.at);
+    if (reader.at !== end) {
+      out += text.slice(copiedTo, end);
+      copiedTo = reader.at;
+    }
+    end = ++reader.at;
+    unit = reader.next();
+  }
+  if (reader.at !== end) {
+    out += text.slice(copiedTo, end);
+    copiedTo = reader.at;
+  }
+  reader.at++;
+  return out === '' ? AS_WRITTEN : out + text.slice(copiedTo, reader.at);
+}
+
+function readObject(reader: TextReader, depth: number): Piece {
+  if (depth > DEPTH_MAX) return tooDeep(reader);
+  const { text } = reader;
+  let end = ++reader.at;
+  let unit = reader.next();
+  let asWritten = reader.at === end;
+  if (unit === CLOSE_BRACE) {
+    reader.at++;
+    return asWritten ? AS_WRITTEN : '{}';
+  }
+  const members: Member[] = [];
+  let ascending = true;
+  let previous: Member | undefined;
+  for (;;) {
+    const member = readMember(reader, depth);
+    if (member === undefined) return undefined;
+    if (ascending && previous !== undefined) ascending = compareKeys(previous, member) < 0;
+    previous = member;
+    members.push(member);
+    if (asWritten) asWritten = isAsWritten(member);
+    end = reader.at;
+    unit = reader.next();
+    if (unit !== COMMA && unit !== CLOSE_BRACE) return reader.expected('`,` or `}`', reader.at);
+    if (reader.at++ !== end) asWritten = false;
+    if (unit === CLOSE_BRACE) break;
+    end = reader.at;
+    reader.next();
+    if (reader.at !== end) asWritten = false;
+  }
+  if (!ascending && sortMembers(members)) return duplicate(reader, members);
+  const pair = reader.foldsKeys ? foldedPair(members) : undefined;
+  if (pair !== undefined) return ambiguous(reader, pair);
+  return ascending && asWritten ? AS_WRITTEN : joinMembers(text, members);
+}
+
+function isAsWritten(member: Member): boolean {
+  const { key, value, keyEnd, valueStart } = member;
+  return key === AS_WRITTEN && value === AS_WRITTEN && valueStart === keyEnd + 1;
+}
+
+function readMember(reader: TextReader, depth: number): Member | undefined {
+  const { text, at: keyStart } = reader;
+  if (reader.unit(keyStart) !== QUOTE) return reader.expected('a key in double quotes', keyStart);
+  let key: Piece = AS_WRITTEN;
+  let escaped = false;
+  let keyEnd = shortStringEnd(text, keyStart);
+  if (keyEnd === -1) {
+    key = readString(reader);
+    if (key === undefined) return undefined;
+    escaped = reader.escaped;
+    keyEnd = reader.at;
+  }
+  reader.at = keyEnd;
+  if (reader.next() !== COLON) return reader.expected('`:`', reader.at);
+  reader.at++;
+  reader.next();
+  const valueStart = reader.at;
+  const value = readValue(reader, depth);
+  if (value === undefined) return undefined;
+  const source = escaped ? unescaped(text.slice(keyStart, keyEnd)) : text;
+  return {
+    source,
+    start: escaped ? 0 : keyStart + 1,
+    end: escaped ? source.length : keyEnd - 1,
+    keyStart,
+    keyEnd,
+    key,
+    valueStart,
+    valueEnd: reader.at,
+    value,
+  };
+}
+
+function tooDeep(reader: TextReader): undefined {
+  const message = `expected at most ${DEPTH_MAX} arrays and objects inside each other`;
+  reader.fail('SUB_CANON_DEPTH', reader.at, message);
+}
+
+function duplicate(reader: TextReader, sorted: readonly Member[]): undefined {
+  const member = firstRepeated(sorted);
+  if (member === undefined) return undefined;
+  const message = `expected each key once, found ${shownKey(member)} again`;
+  reader.fail('SUB_CANON_DUPLICATE_KEY', member.keyStart, message);
+}
+
+function ambiguous(reader: TextReader, [one, other]: readonly [Member, Member]): undefined {
+  const keys = `${shownKey(one)} and ${shownKey(other)}`;
+  const message = `expected keys that differ in more than case, found ${keys} in one object`;
+  reader.fail('SUB_CANON_DUPLICATE_KEY', other.keyStart, message);
+}
+
+function shownKey(member: Member): string {
+  return quoted(keyText(member).slice(0, KEY_SHOWN_MAX));
 }

@@ -1,9 +1,8 @@
 // A JSON text with some of its values changed. What has not changed stays as it was written: a number
 // beyond 2^53, `1.0`, an escape or the order of keys would not survive being parsed and written anew.
 
-import { stringEnd } from './duplicate-keys.ts';
 import { stringText } from './text.ts';
-import { itemTexts, memberTexts, valueEnd } from './text-parts.ts';
+import { itemTexts, memberTexts, stringEnd, valueEnd } from './text-parts.ts';
 import {
   CARRIAGE_RETURN,
   CLOSE_BRACE,

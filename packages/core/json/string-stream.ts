@@ -1,16 +1,14 @@
-// The inside of a JSON string that goes by in parts: control characters, escapes and UTF-8 are checked,
-// also where a part ends in the middle of them.
+// The inside of a JSON string that arrives in parts. Control characters, escapes and UTF-8 are checked, also
+// where a part ends in the middle of them.
 
-import type { JsonReason } from './byte-scanner.ts';
-import { BEYOND_ASCII, oddByteAt } from './plain.ts';
+import { ESCAPES, isHex, type JsonReason } from './byte-scanner.ts';
+import { BEYOND_ASCII, oddByteAt } from './plain-bytes.ts';
 import { BACKSLASH, CARRIAGE_RETURN, LOWER_U, QUOTE, SPACE } from './units.ts';
+import { restLength, secondMax, secondMin } from './utf8.ts';
 
 const HEX_DIGITS = 4;
-const SHORT_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) =>
-  '"\\/bfnrt'.includes(String.fromCharCode(byte)) ? 1 : 0,
-);
 
-export class TextFlow {
+export class StringStream {
   /** The first thing that was wrong in the bytes read last. */
   fault: JsonReason | undefined;
   /** The string has ended; the byte read last was its quote. */
@@ -70,26 +68,23 @@ export class TextFlow {
   private takeEscape(byte: number): void {
     this.escaping = false;
     if (byte === LOWER_U) this.hexLeft = HEX_DIGITS;
-    else if (SHORT_ESCAPE[byte] !== 1) this.complain('json');
+    else if (ESCAPES[byte] === 0) this.complain('json');
   }
 
   private takeHex(byte: number): void {
-    const letter = byte | 0x20;
-    const isHex = (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66);
     this.hexLeft--;
-    if (isHex) return;
+    if (isHex(byte)) return;
     this.hexLeft = 0;
     this.complain('json');
     // It may be the quote that ends the string.
     this.take(byte);
   }
 
-  /** Overlong forms and surrogates are no characters. */
   private beginCharacter(lead: number): void {
-    if (lead < 0xc2 || lead > 0xf4) return this.complain('utf8');
-    this.restLeft = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
-    this.restMin = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
-    this.restMax = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
+    this.restLeft = restLength(lead);
+    if (this.restLeft === 0) return this.complain('utf8');
+    this.restMin = secondMin(lead);
+    this.restMax = secondMax(lead);
   }
 
   private takeRest(byte: number): void {

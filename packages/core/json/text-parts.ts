@@ -1,9 +1,8 @@
-// The parts of a JSON text as they were written: what is parsed and written anew loses the digits of
-// a number that a double cannot hold.
-
-import { stringEnd } from './duplicate-keys.ts';
+// The parts of a JSON text as they were written: a value that is parsed and written anew loses the digits
+// of a number that a double cannot hold.
 import { stringText } from './text.ts';
 import {
+  BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COLON,
@@ -31,8 +30,8 @@ export function memberTexts(text: string): readonly MemberText[] | undefined {
     if (text.charCodeAt(colon) !== COLON) return -1;
     const start = blanksEnd(text, colon + 1);
     const end = valueEnd(text, start);
-    if (end !== -1)
-      members.push({ key: stringText(text.slice(at, keyEnd)), value: text.slice(start, end) });
+    const key = stringText(text.slice(at, keyEnd));
+    if (end !== -1) members.push({ key, value: text.slice(start, end) });
     return end;
   });
   return isRead ? members : undefined;
@@ -68,26 +67,24 @@ function eachPart(
 ): boolean {
   let at = blanksEnd(text, 0);
   if (text.charCodeAt(at) !== open) return false;
-  at = blanksEnd(text, at + 1);
-  if (text.charCodeAt(at) === close) return true;
-  for (;;) {
-    const end = read(at);
+  if (text.charCodeAt(blanksEnd(text, at + 1)) === close) return true;
+  do {
+    const end = read(blanksEnd(text, at + 1));
     if (end === -1) return false;
     at = blanksEnd(text, end);
-    const unit = text.charCodeAt(at);
-    if (unit === close) return true;
-    if (unit !== COMMA) return false;
-    at = blanksEnd(text, at + 1);
-  }
+  } while (text.charCodeAt(at) === COMMA);
+  return text.charCodeAt(at) === close;
 }
 
-function blanksEnd(text: string, at: number): number {
+/** Where the white space that may stand here ends. */
+export function blanksEnd(text: string, at: number): number {
+  if (text.charCodeAt(at) > 0x20) return at;
   BLANKS.lastIndex = at;
   BLANKS.test(text);
   return BLANKS.lastIndex;
 }
 
-/** Behind the value that starts here; -1 when there is none. Without a stack: there is no limit. */
+/** Where the value that starts here ends; -1 when there is none. Without a stack: it may nest at will. */
 export function valueEnd(text: string, start: number): number {
   const first = text.charCodeAt(start);
   if (first === QUOTE) return stringEnd(text, start);
@@ -109,4 +106,52 @@ export function valueEnd(text: string, start: number): number {
     if (open === 0) return at;
   }
   return -1;
+}
+
+/** Where the string that starts here ends, its quote included; -1 when it has no end. */
+export function stringEnd(text: string, start: number): number {
+  let quote = text.indexOf('"', start + 1);
+  while (quote !== -1) {
+    let before = quote - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before--;
+    if ((quote - before) % 2 === 1) return quote + 1;
+    quote = text.indexOf('"', quote + 1);
+  }
+  return -1;
+}
+
+/**
+ * Whether a key stands twice in an object of this text: we see the last of the two, and others may see
+ * the first. `value` is what the text was parsed to.
+ */
+export function hasDuplicateKeys(text: string, value: unknown): boolean {
+  return writtenMembers(text) !== membersIn(value);
+}
+
+/** The colons outside of strings: each belongs to a member. */
+function writtenMembers(text: string): number {
+  let count = 0;
+  let colon = text.indexOf(':');
+  let at = 0;
+  while (colon !== -1) {
+    const quote = text.indexOf('"', at);
+    if (quote === -1 || colon < quote) {
+      count++;
+      at = colon + 1;
+      colon = text.indexOf(':', at);
+      continue;
+    }
+    at = stringEnd(text, quote);
+    if (at === -1) return count;
+    if (colon < at) colon = text.indexOf(':', at);
+  }
+  return count;
+}
+
+function membersIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const parts: readonly unknown[] = Object.values(value);
+  let count = Array.isArray(value) ? 0 : parts.length;
+  for (const part of parts) if (typeof part === 'object') count += membersIn(part);
+  return count;
 }

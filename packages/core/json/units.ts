@@ -1,5 +1,7 @@
 // The UTF-16 units that JSON gives a meaning to.
 
+/** How deep the arrays and objects of a text with a canonical form may nest. */
+export const DEPTH_MAX = 256;
 /** What a reader sees behind the last unit. */
 export const END = -1;
 export const TAB = 0x09;
@@ -15,7 +17,9 @@ export const SLASH = 0x2f;
 export const ZERO = 0x30;
 export const NINE = 0x39;
 export const COLON = 0x3a;
+export const UPPER_A = 0x41;
 export const UPPER_E = 0x45;
+export const UPPER_Z = 0x5a;
 export const OPEN_BRACKET = 0x5b;
 export const BACKSLASH = 0x5c;
 export const CLOSE_BRACKET = 0x5d;

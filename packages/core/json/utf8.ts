@@ -26,40 +26,54 @@ export function decodeUtf8(bytes: Uint8Array): Utf8Result {
       index++;
       continue;
     }
-    const length = sequenceLength(lead);
-    const point = length === 0 ? -1 : codePoint(bytes, index, length);
-    if (point === -1) {
+    const end = sequenceEnd(bytes, index);
+    if (end === -1) {
       text += String.fromCharCode(...units.subarray(0, used));
       return { ok: false, textBefore: text, badByte: lead };
     }
+    const point = codePoint(bytes, index, end);
     if (point < SURROGATE_BASE) units[used++] = point;
     else {
       units[used++] = 0xd800 + ((point - SURROGATE_BASE) >> 10);
       units[used++] = 0xdc00 + ((point - SURROGATE_BASE) & 0x3ff);
     }
-    index += length;
+    index = end;
   }
   return { ok: true, text: text + String.fromCharCode(...units.subarray(0, used)) };
 }
 
-/** How many bytes a sequence with this first byte has; 0 when none starts like that. */
-function sequenceLength(lead: number): number {
-  if (lead >= 0xc2 && lead <= 0xdf) return 2;
-  if (lead >= 0xe0 && lead <= 0xef) return 3;
-  if (lead >= 0xf0 && lead <= 0xf4) return 4;
-  return 0;
+/** The character of a valid sequence. */
+function codePoint(bytes: Uint8Array, start: number, end: number): number {
+  let point = (bytes[start] ?? 0) & (0xff >> (end - start + 1));
+  for (let at = start + 1; at < end; at++) point = (point << 6) | ((bytes[at] ?? 0) & 0x3f);
+  return point;
 }
 
-const LEAST_POINT = [0, 0, 0x80, 0x800, SURROGATE_BASE] as const;
-
-function codePoint(bytes: Uint8Array, start: number, length: number): number {
-  let point = (bytes[start] ?? 0) & (0xff >> (length + 1));
-  for (let offset = 1; offset < length; offset++) {
-    const next = bytes[start + offset];
-    if (next === undefined || (next & 0xc0) !== 0x80) return -1;
-    point = (point << 6) | (next & 0x3f);
+/** Where the sequence beyond ASCII that starts here ends, or -1: overlong forms and surrogates are none. */
+export function sequenceEnd(bytes: Uint8Array, at: number): number {
+  const lead = bytes[at] ?? 0;
+  const rest = restLength(lead);
+  const second = bytes[at + 1] ?? 0;
+  if (rest === 0 || second < secondMin(lead) || second > secondMax(lead)) return -1;
+  for (let next = at + 2; next <= at + rest; next++) {
+    if (((bytes[next] ?? 0) & 0xc0) !== 0x80) return -1;
   }
-  const surrogate = point >= 0xd800 && point <= 0xdfff;
-  const overlong = point < (LEAST_POINT[length] ?? 0);
-  return surrogate || overlong || point > 0x10_ff_ff ? -1 : point;
+  return at + rest + 1;
+}
+
+/** How many bytes follow this first byte; 0 when no sequence starts like that. */
+export function restLength(lead: number): number {
+  if (lead < 0xc2 || lead > 0xf4) return 0;
+  if (lead < 0xe0) return 1;
+  return lead < 0xf0 ? 2 : 3;
+}
+
+export function secondMin(lead: number): number {
+  if (lead === 0xe0) return 0xa0;
+  return lead === 0xf0 ? 0x90 : 0x80;
+}
+
+export function secondMax(lead: number): number {
+  if (lead === 0xed) return 0x9f;
+  return lead === 0xf4 ? 0x8f : 0xbf;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
-import { argsHash } from './hash.ts';
+import { argsHash } from './args-hash.ts';
 import { canonicalize } from './index.ts';
 
 interface Accepted {

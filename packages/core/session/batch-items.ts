@@ -1,7 +1,7 @@
 // Where the messages of a batch stand in its line.
 
-import { END, Scan, skipValue } from '../json/byte-scanner.ts';
-import { CLOSE_BRACKET, COMMA, OPEN_BRACE } from '../json/units.ts';
+import { ByteScanner } from '../json/byte-scanner.ts';
+import { CLOSE_BRACKET, COMMA, END, OPEN_BRACE } from '../json/units.ts';
 import type { InvalidReason, Range } from './peek/types.ts';
 
 export type Items =
@@ -10,7 +10,7 @@ export type Items =
 
 /** Where the messages of a batch stand. The whole array is validated. */
 export function itemsOf(bytes: Uint8Array, itemsMax: number): Items {
-  const scan = new Scan<InvalidReason>(bytes, { skim: false });
+  const scan = new ByteScanner<InvalidReason>(bytes, false);
   const items: Range[] = [];
   scan.next();
   scan.at++;
@@ -20,7 +20,7 @@ export function itemsOf(bytes: Uint8Array, itemsMax: number): Items {
     const start = scan.at;
     if (empty || byte !== OPEN_BRACE) scan.complain('not_object');
     if (items.length >= itemsMax) scan.complain('too_many_keys');
-    if (scan.reason !== undefined || !skipValue(scan, 1)) break;
+    if (scan.reason !== undefined || !scan.skipValue(1)) break;
     items.push({ start, end: scan.at });
     const next = scan.next();
     scan.at++;

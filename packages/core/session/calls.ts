@@ -1,6 +1,6 @@
 // One tool call: read, decided, and handed on to what carries the decision out.
 import type { CallRef, Decision, JsonObject } from '@subluminal/contracts';
-import { argsHash, isCanonicalObject } from '../json/index.ts';
+import { argsHash } from '../json/index.ts';
 import { LOWER_N } from '../json/units.ts';
 import { decide } from '../policy/decide/decide.ts';
 import type { Call, Identity } from '../policy/index.ts';
@@ -174,15 +174,14 @@ function unclear({ guard }: Context, envelope: LazyEnvelope): string | undefined
     : undefined;
 }
 
-function readArgs(context: Context, bytes: Uint8Array, { args }: SeenParams): ReadArgs {
+function readArgs(context: Context, bytes: Uint8Array, params: SeenParams): ReadArgs {
+  const { args, argsAreCanonical } = params;
   const { sha256, sha256Bytes } = context.config;
   // Without any arguments, or with null, a call has no arguments.
   const range = args === undefined || bytes[args.start] === LOWER_N ? undefined : args;
-  if (range !== undefined && sha256Bytes !== undefined) {
-    const { start, end } = range;
-    if (isCanonicalObject(bytes, start, end)) {
-      return { hash: sha256Bytes(bytes.subarray(start, end)), range, fault: undefined };
-    }
+  if (range !== undefined && argsAreCanonical && sha256Bytes !== undefined) {
+    const hash = sha256Bytes(bytes.subarray(range.start, range.end));
+    return { hash, range, fault: undefined };
   }
   const text = argsText(context, bytes, range);
   const hashed = argsHash(text, sha256);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasDuplicateKeys } from '../json/duplicate-keys.ts';
+import { hasDuplicateKeys } from '../json/text-parts.ts';
 import { asksFor, guardOf, refused, SAME } from './guard.test-support.ts';
 import type { Envelope, GateVerdict, Guard, GuardedCall, Way } from './guard.ts';
 import { approvalRule } from './people.test-support.ts';

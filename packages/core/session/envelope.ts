@@ -1,8 +1,8 @@
 // What a message holds beside what the gates look at anyway: its id, its method, and members that
 // stand around the arguments of a call or the params, the result or the error of anything else.
 import { isObject, type JsonObject } from '@subluminal/contracts';
-import { hasDuplicateKeys } from '../json/duplicate-keys.ts';
-import { type Member, membersAt } from '../json/member-ranges.ts';
+import { type MemberRange, membersAt } from '../json/member-ranges.ts';
+import { hasDuplicateKeys } from '../json/text-parts.ts';
 import { OPEN_BRACE } from '../json/units.ts';
 import type { Context } from './context.ts';
 import type { Envelope } from './guard.ts';
@@ -83,7 +83,7 @@ export class LazyEnvelope implements Envelope {
     const meta = this.params().find(({ key }) => key === META);
     if (meta === undefined) return '';
     if (bytes[meta.value.start] !== OPEN_BRACE) return this.memberText(meta);
-    const isLabel = ({ key, value }: Member) => {
+    const isLabel = ({ key, value }: MemberRange) => {
       const label = REQUEST_LABELS.indexOf(key);
       return label !== -1 && isLabelValue(label, bytes, value);
     };
@@ -91,14 +91,14 @@ export class LazyEnvelope implements Envelope {
     return members.map((member) => this.memberText(member)).join(',');
   }
 
-  private params(): readonly Member[] {
+  private params(): readonly MemberRange[] {
     const { bytes, method } = this.enclosed;
     if (method !== TOOLS_CALL) return [];
     const params = membersAt(bytes, 0).find(({ key }) => key === 'params');
     return params === undefined ? [] : membersAt(bytes, params.value.start);
   }
 
-  private memberText({ start, value }: Member): string {
+  private memberText({ start, value }: MemberRange): string {
     return this.context.decode(this.enclosed.bytes, start, value.end);
   }
 
@@ -110,7 +110,7 @@ export class LazyEnvelope implements Envelope {
     return `{${groups.filter((group) => group !== '').join(',')}}`;
   }
 
-  private group(name: string, members: readonly Member[], isLeftOut: IsLeftOut): string {
+  private group(name: string, members: readonly MemberRange[], isLeftOut: IsLeftOut): string {
     const texts = members
       .filter(({ key }) => !isLeftOut(key))
       .map((member) => this.memberText(member));

@@ -1,7 +1,7 @@
 // Messages that are no call: what the gates want to see of them, and what becomes of them then.
 
-import { hasDuplicateKeys } from '../json/duplicate-keys.ts';
 import { memberRange } from '../json/member-ranges.ts';
+import { hasDuplicateKeys } from '../json/text-parts.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, resultLine } from './answers.ts';
 import { mergeNotes } from './content-notes.ts';
 import { type Context, eraOf, other, report, type Step } from './context.ts';

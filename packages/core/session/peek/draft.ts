@@ -11,6 +11,7 @@ export interface Draft {
   error: boolean;
   name: string | undefined;
   args: Range | undefined;
+  argsAreCanonical: boolean;
   progressToken: Range | undefined;
   metaVersion: string | undefined;
   protocolVersion: string | undefined;
@@ -33,6 +34,7 @@ export interface Fault {
 const NO_PARAMS: SeenParams = {
   name: undefined,
   args: undefined,
+  argsAreCanonical: false,
   progressToken: undefined,
   metaVersion: undefined,
   protocolVersion: undefined,
@@ -94,6 +96,15 @@ function invalid(draft: Draft, { reason, offset }: Fault): Seen {
 }
 
 function paramsOf(draft: Draft): SeenParams {
-  const { name, args, progressToken, metaVersion, protocolVersion, requestId, more, bound } = draft;
-  return { name, args, progressToken, metaVersion, protocolVersion, requestId, more, bound };
+  return {
+    name: draft.name,
+    args: draft.args,
+    argsAreCanonical: draft.argsAreCanonical,
+    progressToken: draft.progressToken,
+    metaVersion: draft.metaVersion,
+    protocolVersion: draft.protocolVersion,
+    requestId: draft.requestId,
+    more: draft.more,
+    bound: draft.bound,
+  };
 }

@@ -1,6 +1,6 @@
 // The members of an object that we decide on: known keys by number, no key twice.
 
-import { readString, type Scan, skipValue } from '../../json/byte-scanner.ts';
+import type { ByteScanner } from '../../json/byte-scanner.ts';
 import { asciiBytes, decodeText, stringText } from '../../json/text.ts';
 import {
   CLOSE_BRACE,
@@ -20,7 +20,7 @@ export interface Scope<D> {
   readonly words: readonly Uint8Array[];
   readonly texts: readonly string[];
   /** Reads the value; `key` is the place of its key among `words`, or -1. */
-  readonly visit: (scan: Scan<InvalidReason>, draft: D, key: number) => boolean;
+  readonly visit: (scan: ByteScanner<InvalidReason>, draft: D, key: number) => boolean;
   /** Told when a key comes again. */
   readonly repeated?: ((draft: D, key: number) => void) | undefined;
 }
@@ -39,7 +39,11 @@ export function scopeOf<D>(
 }
 
 /** Reads an object from its opening brace to behind the closing one. */
-export function readMembers<D>(scan: Scan<InvalidReason>, scope: Scope<D>, draft: D): boolean {
+export function readMembers<D>(
+  scan: ByteScanner<InvalidReason>,
+  scope: Scope<D>,
+  draft: D,
+): boolean {
   let known = 0;
   let others: Set<string> | undefined;
   scan.at++;
@@ -47,7 +51,7 @@ export function readMembers<D>(scan: Scan<InvalidReason>, scope: Scope<D>, draft
   for (;;) {
     if (scan.next() !== QUOTE) return scan.fail('json', scan.at);
     const start = scan.at;
-    if (!readString(scan)) return false;
+    if (!scan.readString()) return false;
     const end = scan.at;
     const key = scan.escaped
       ? scope.texts.indexOf(stringText(decodeText(scan.bytes, start, end)))
@@ -78,7 +82,11 @@ interface Others {
   readonly place: PlaceKeys;
 }
 
-function remember(scan: Scan<InvalidReason>, { others, place }: Others, start: number): boolean {
+function remember(
+  scan: ByteScanner<InvalidReason>,
+  { others, place }: Others,
+  start: number,
+): boolean {
   if (others.size >= KEYS_MAX) return scan.fail('too_many_keys', start);
   const text = stringText(decodeText(scan.bytes, start, scan.at));
   if (others.has(text)) scan.complain('duplicate_key');
@@ -91,15 +99,15 @@ function remember(scan: Scan<InvalidReason>, { others, place }: Others, start: n
  * Reads a value that may be an object of a place, or a list of such: looks for keys that fold to keys of
  * the protocol. Nothing is decided on it here, so keys may stand twice; who decides sees to that.
  */
-export function readInside(scan: Scan<InvalidReason>, place: Place, depth: number): boolean {
+export function readInside(scan: ByteScanner<InvalidReason>, place: Place, depth: number): boolean {
   const first = scan.bytes[scan.at];
   if (first === OPEN_BRACE) return readPlace(scan, place, depth + 1);
-  if (first !== OPEN_BRACKET) return skipValue(scan, depth);
+  if (first !== OPEN_BRACKET) return scan.skipValue(depth);
   scan.at++;
   if (scan.next() === CLOSE_BRACKET) return passed(scan);
   for (;;) {
     const read =
-      scan.next() === OPEN_BRACE ? readPlace(scan, place, depth + 2) : skipValue(scan, depth + 1);
+      scan.next() === OPEN_BRACE ? readPlace(scan, place, depth + 2) : scan.skipValue(depth + 1);
     if (!read) return false;
     const byte = scan.next();
     if (byte === CLOSE_BRACKET) return passed(scan);
@@ -108,20 +116,20 @@ export function readInside(scan: Scan<InvalidReason>, place: Place, depth: numbe
   }
 }
 
-function readPlace(scan: Scan<InvalidReason>, place: Place, depth: number): boolean {
+function readPlace(scan: ByteScanner<InvalidReason>, place: Place, depth: number): boolean {
   const known = PROTOCOL[place];
   scan.at++;
   if (scan.next() === CLOSE_BRACE) return passed(scan);
   for (;;) {
     if (scan.next() !== QUOTE) return scan.fail('json', scan.at);
     const start = scan.at;
-    if (!readString(scan)) return false;
+    if (!scan.readString()) return false;
     const key = keyIn(scan, known, start);
     if (scan.next() !== COLON) return scan.fail('json', scan.at);
     scan.at++;
     scan.next();
     const inside = known.inside.get(key);
-    const read = inside === undefined ? skipValue(scan, depth) : readInside(scan, inside, depth);
+    const read = inside === undefined ? scan.skipValue(depth) : readInside(scan, inside, depth);
     if (!read) return false;
     const byte = scan.next();
     if (byte === CLOSE_BRACE) return passed(scan);
@@ -131,7 +139,7 @@ function readPlace(scan: Scan<InvalidReason>, place: Place, depth: number): bool
 }
 
 /** The key that was just read. */
-function keyIn(scan: Scan<InvalidReason>, known: PlaceKeys, start: number): string {
+function keyIn(scan: ByteScanner<InvalidReason>, known: PlaceKeys, start: number): string {
   const { bytes, at, escaped } = scan;
   const index = escaped ? -1 : placeOf(known.words, bytes, { start: start + 1, end: at - 1 });
   const exact = known.keys[index];
@@ -141,7 +149,7 @@ function keyIn(scan: Scan<InvalidReason>, known: PlaceKeys, start: number): stri
   return text;
 }
 
-function passed(scan: Scan<InvalidReason>): true {
+function passed(scan: ByteScanner<InvalidReason>): true {
   scan.at++;
   return true;
 }

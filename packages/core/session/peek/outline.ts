@@ -2,7 +2,7 @@
 // what is decided on is picked out. Nothing behind its closing brace may pass before it is judged.
 
 import { MESSAGE_DEPTH_MAX } from '../../json/byte-scanner.ts';
-import { TextFlow } from '../../json/string-stream.ts';
+import { StringStream } from '../../json/string-stream.ts';
 import {
   CARRIAGE_RETURN,
   CLOSE_BRACE,
@@ -78,7 +78,7 @@ export class Outline {
   private readonly levels: Level[] = [];
   private expected: Expected = 'message';
   private reading: 'between' | 'string' | 'scalar' = 'between';
-  private readonly text = new TextFlow();
+  private readonly text = new StringStream();
   private readonly scalar = new Scalar();
   /** Whether the string or scalar at hand is kept. */
   private capturing = false;

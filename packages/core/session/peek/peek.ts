@@ -1,8 +1,8 @@
 // Which message a line holds, found without building it.
 
-import { END, readString, Scan, skipValue } from '../../json/byte-scanner.ts';
+import { ByteScanner } from '../../json/byte-scanner.ts';
 import { asciiBytes, decodeText, stringText } from '../../json/text.ts';
-import { LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../json/units.ts';
+import { END, LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../json/units.ts';
 import { type Draft, emptyDraft, settle } from './draft.ts';
 import { ID_BYTES_MAX, idOf } from './id.ts';
 import { isWord, readInside, readMembers, scopeOf } from './members.ts';
@@ -33,7 +33,7 @@ const META = scopeOf<Draft>('meta', REQUEST_LABELS, {
     const read =
       key === PROTOCOL_VERSION
         ? text(scan, TEXT_BYTES_MAX, (value) => (draft.metaVersion = value))
-        : skipValue(scan, 3);
+        : scan.skipValue(3);
     if (!read) return false;
     const value = { start, end: scan.at };
     if (key === PROGRESS_TOKEN) draft.progressToken = value;
@@ -67,16 +67,21 @@ const PARAMS = scopeOf<Draft>(
         case 2:
           if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, META, draft);
           draft.bound = true;
-          return skipValue(scan, 2);
+          return scan.skipValue(2);
         case 3:
           return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
       }
       const inside = IN_PARAMS[key];
       if (inside !== undefined) return readInside(scan, inside, 2);
       const start = scan.at;
-      if (!skipValue(scan, 2)) return false;
-      if (key === 1) draft.args = { start, end: scan.at };
-      else if (key === 4) draft.requestId = idOf(scan.bytes, start, scan.at);
+      if (key === 1) {
+        const read = scan.skipCanonical(2);
+        draft.args = { start, end: scan.at };
+        draft.argsAreCanonical = read === 'canonical';
+        return read !== undefined;
+      }
+      if (!scan.skipValue(2)) return false;
+      if (key === 4) draft.requestId = idOf(scan.bytes, start, scan.at);
       return true;
     },
   },
@@ -87,7 +92,7 @@ function oursIn(place: Place) {
   return scopeOf<Draft>(place, ['subluminal'], {
     visit: (scan, draft, key) => {
       if (key === 0) draft.forged = true;
-      return skipValue(scan, 3);
+      return scan.skipValue(3);
     },
   });
 }
@@ -121,7 +126,7 @@ const RESULT = scopeOf<Draft>(
         case 4:
           return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
       }
-      if (key < LISTS_FROM) return skipValue(scan, 2);
+      if (key < LISTS_FROM) return scan.skipValue(2);
       return readInside(scan, key >= TASKS_FROM ? 'task' : 'item', 2);
     },
   },
@@ -132,7 +137,7 @@ const ERROR = scopeOf<Draft>('error', ['code', 'message', 'data'], {
     const start = scan.at;
     if (key === 2 && scan.bytes[start] === OPEN_BRACE) return readMembers(scan, ERROR_DATA, draft);
     const quoted = scan.bytes[start] === QUOTE;
-    if (key === 1 && quoted ? !readString(scan) : !skipValue(scan, 2)) return false;
+    if (key === 1 && quoted ? !scan.readString() : !scan.skipValue(2)) return false;
     if (key === 0) draft.code = codeOf(scan.bytes, { start, end: scan.at });
     if (key === 1 && quoted) draft.message = { start, end: scan.at };
     return true;
@@ -158,7 +163,7 @@ const MESSAGE = scopeOf<Draft>('top', ['jsonrpc', 'id', 'method', 'params', 'res
         scan.complain('shape');
     }
     if (key === -1) draft.extra = true;
-    return skipValue(scan, 1);
+    return scan.skipValue(1);
   },
   repeated: (draft, key) => {
     // Of two ids, nobody knows which one the other side takes.
@@ -168,12 +173,12 @@ const MESSAGE = scopeOf<Draft>('top', ['jsonrpc', 'id', 'method', 'params', 'res
 
 /** Looks at one message: a whole line, with or without its end of line. Never throws. */
 export function peek(bytes: Uint8Array, { skim = false }: PeekOptions = {}): Seen {
-  const scan = new Scan<InvalidReason>(bytes, { skim });
+  const scan = new ByteScanner<InvalidReason>(bytes, skim);
   const draft = emptyDraft();
   const first = scan.next();
   if (first === OPEN_BRACKET) return { kind: 'batch' };
   if (first !== OPEN_BRACE) {
-    if (first === END || skipValue(scan, 0)) scan.complain('not_object');
+    if (first === END || scan.skipValue(0)) scan.complain('not_object');
   } else if (readMembers(scan, MESSAGE, draft) && scan.next() !== END) {
     // The id may be that of another message on the same line.
     draft.id = null;
@@ -183,7 +188,7 @@ export function peek(bytes: Uint8Array, { skim = false }: PeekOptions = {}): See
   return settle(draft, reason === undefined ? undefined : { reason, offset });
 }
 
-function readVersion(scan: Scan<InvalidReason>, draft: Draft): boolean {
+function readVersion(scan: ByteScanner<InvalidReason>, draft: Draft): boolean {
   const { bytes, at } = scan;
   if (isWord(JSON_RPC_2, bytes, at)) {
     scan.at += JSON_RPC_2.length;
@@ -193,9 +198,9 @@ function readVersion(scan: Scan<InvalidReason>, draft: Draft): boolean {
   return text(scan, TEXT_BYTES_MAX, (value) => (draft.version = value === '2.0'));
 }
 
-function readId(scan: Scan<InvalidReason>, draft: Draft): boolean {
+function readId(scan: ByteScanner<InvalidReason>, draft: Draft): boolean {
   const start = scan.at;
-  const read = scan.bytes[start] === QUOTE ? readString(scan) : skipValue(scan, 1);
+  const read = scan.bytes[start] === QUOTE ? scan.readString() : scan.skipValue(1);
   if (!read) return false;
   // Once an id has come twice, it stays unknown.
   draft.id = draft.id === null ? null : (idOf(scan.bytes, start, scan.at) ?? null);
@@ -203,7 +208,7 @@ function readId(scan: Scan<InvalidReason>, draft: Draft): boolean {
   return true;
 }
 
-function readMethod(scan: Scan<InvalidReason>, draft: Draft): boolean {
+function readMethod(scan: ByteScanner<InvalidReason>, draft: Draft): boolean {
   draft.method = null;
   if (isWord(TOOLS_CALL_WORD, scan.bytes, scan.at)) {
     scan.at += TOOLS_CALL_WORD.length;
@@ -215,30 +220,34 @@ function readMethod(scan: Scan<InvalidReason>, draft: Draft): boolean {
   });
 }
 
-function readParams(scan: Scan<InvalidReason>, draft: Draft): boolean {
+function readParams(scan: ByteScanner<InvalidReason>, draft: Draft): boolean {
   const first = scan.bytes[scan.at];
   draft.params = true;
   if (first === OPEN_BRACE) return readMembers(scan, PARAMS, draft);
   // Some peers write null for no params.
   if (first !== OPEN_BRACKET && first !== LOWER_N) scan.complain('params');
-  return skipValue(scan, 1);
+  return scan.skipValue(1);
 }
 
-function readResult(scan: Scan<InvalidReason>, draft: Draft): boolean {
+function readResult(scan: ByteScanner<InvalidReason>, draft: Draft): boolean {
   const start = scan.at;
   // Though a fault may stand in it, it is an answer: whoever waits for it is told.
   draft.result = { start, end: start };
   const read =
-    scan.bytes[start] === OPEN_BRACE ? readMembers(scan, RESULT, draft) : skipValue(scan, 1);
+    scan.bytes[start] === OPEN_BRACE ? readMembers(scan, RESULT, draft) : scan.skipValue(1);
   if (read) draft.result = { start, end: scan.at };
   return read;
 }
 
 /** Reads a string that matters; another value is skipped and leaves its field unset. */
-function text(scan: Scan<InvalidReason>, bytesMax: number, take: (value: string) => void): boolean {
+function text(
+  scan: ByteScanner<InvalidReason>,
+  bytesMax: number,
+  take: (value: string) => void,
+): boolean {
   const start = scan.at;
-  if (scan.bytes[start] !== QUOTE) return skipValue(scan, 3);
-  if (!readString(scan)) return false;
+  if (scan.bytes[start] !== QUOTE) return scan.skipValue(3);
+  if (!scan.readString()) return false;
   const { bytes, at, escaped } = scan;
   if (at - start > bytesMax) return true;
   take(escaped ? stringText(decodeText(bytes, start, at)) : decodeText(bytes, start + 1, at - 1));

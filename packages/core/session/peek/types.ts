@@ -15,6 +15,8 @@ export interface SeenParams {
   /** `name`, when it is a string. */
   readonly name: string | undefined;
   readonly args: Range | undefined;
+  /** The arguments are an object in canonical form: their bytes are what is hashed. */
+  readonly argsAreCanonical: boolean;
   /** `_meta.progressToken`, as written. */
   readonly progressToken: Range | undefined;
   /** `_meta["io.modelcontextprotocol/protocolVersion"]`. */

@@ -21,7 +21,7 @@ export const AS_WRITTEN = '';
 /** The canonical text of what was read, `AS_WRITTEN`, or undefined after a failure. */
 export type Piece = string | undefined;
 
-export class Reader {
+export class TextReader {
   readonly text: string;
   /** Whether two keys of one object that differ only in case are a fault. */
   readonly foldsKeys: boolean;

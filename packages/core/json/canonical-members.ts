@@ -1,8 +1,14 @@
-// The members of one object: put in order, checked for repeated keys, joined.
-import { foldKey } from './fold.ts';
-import { compareKeys, type Key } from './order.ts';
-import { AS_WRITTEN } from './reader.ts';
-import { COLON, COMMA } from './units.ts';
+// The members of one object: sorted by key, checked for repeated keys, joined.
+import { foldKey } from './fold-key.ts';
+import { AS_WRITTEN } from './text-reader.ts';
+import { COLON, COMMA, UPPER_A, UPPER_Z } from './units.ts';
+
+/** A key as a stretch of a text, so that most keys are compared without being copied. */
+interface Key {
+  readonly source: string;
+  readonly start: number;
+  readonly end: number;
+}
 
 export interface Member extends Key {
   /** Where the key stands in the text, quotes included, and its canonical text. */
@@ -18,7 +24,7 @@ export interface Member extends Key {
 /** Most objects have few members, where insertion beats the general sort. */
 const INSERTION_SORT_MAX = 12;
 
-/** Puts members in order, and says whether two of them have one key. */
+/** Sorts members by key; true when two of them have one key. */
 export function sortMembers(members: Member[]): boolean {
   let repeats = false;
   const compare = (left: Member, right: Member): number => {
@@ -57,9 +63,6 @@ export function firstRepeated(sorted: readonly Member[]): Member | undefined {
   }
   return first;
 }
-
-const UPPER_A = 0x41;
-const UPPER_Z = 0x5a;
 
 /** Whether a key has what another key may lack and fold to it all the same. */
 function hasCase({ source, start, end }: Key): boolean {
@@ -109,4 +112,38 @@ export function joinMembers(text: string, members: readonly Member[]): string {
     }
   }
   return `${out}}`;
+}
+
+/**
+ * JavaScript compares UTF-16 units, which differs from the order of code points only where a surrogate
+ * meets a unit above the surrogates.
+ */
+const SURROGATE_FIRST = 0xd800;
+
+/** Compares keys by Unicode code point: negative, zero or positive. */
+export function compareKeys(left: Key, right: Key): number {
+  const leftLength = left.end - left.start;
+  const rightLength = right.end - right.start;
+  const shared = Math.min(leftLength, rightLength);
+  for (let index = 0; index < shared; index++) {
+    const leftUnit = left.source.charCodeAt(left.start + index);
+    const rightUnit = right.source.charCodeAt(right.start + index);
+    if (leftUnit === rightUnit) continue;
+    if (leftUnit < SURROGATE_FIRST || rightUnit < SURROGATE_FIRST) return leftUnit - rightUnit;
+    return compareHighUnits(left, right, index);
+  }
+  return leftLength - rightLength;
+}
+
+/** Both keys have a unit from D800 up where they first differ: whole code points must decide. */
+function compareHighUnits(left: Key, right: Key, index: number): number {
+  // A pair may have begun one unit earlier, in the part that both share.
+  const before = index > 0 ? left.source.charCodeAt(left.start + index - 1) : 0;
+  const from = before >= SURROGATE_FIRST && before < 0xdc00 ? index - 1 : index;
+  const difference = codePoint(left, from) - codePoint(right, from);
+  return difference !== 0 ? difference : codePoint(left, index) - codePoint(right, index);
+}
+
+function codePoint(key: Key, index: number): number {
+  return key.source.codePointAt(key.start + index) ?? 0;
 }

@@ -1,13 +1,19 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../test/runs.ts';
+import { ByteScanner } from './byte-scanner.ts';
 import { canonicalize } from './canonicalize.ts';
-import { DEPTH_MAX } from './scan.ts';
-import { isCanonicalObject } from './written.ts';
+import { DEPTH_MAX } from './units.ts';
+
+/** Whether a scanner takes these bytes for an object in canonical form. */
+function isCanonicalObject(bytes: Uint8Array): boolean {
+  const scan = new ByteScanner(bytes, true);
+  return scan.skipCanonical(0) === 'canonical' && scan.at === bytes.length;
+}
 
 function seen(text: string): boolean {
   const bytes = Buffer.from(`,${text},`);
-  return isCanonicalObject(bytes, 1, bytes.length - 1);
+  return isCanonicalObject(bytes.subarray(1, -1));
 }
 
 /** JSON as somebody might write it: valid or nearly so, canonical or nearly so. */
@@ -53,7 +59,7 @@ function anyText(): fc.Arbitrary<string> {
   return fc.oneof(torn, written, canonical);
 }
 
-describe('isCanonicalObject', () => {
+describe('the canonical form, seen from bytes', () => {
   it('never takes for canonical what is not', () => {
     const property = fc.property(anyText(), (text) => {
       if (!seen(text)) return;
@@ -96,7 +102,7 @@ describe('isCanonicalObject', () => {
   it('sees nothing beyond the end that it is given', () => {
     const bytes = Buffer.from('{"a":"b"}');
     for (let end = 0; end < bytes.length; end++) {
-      expect(isCanonicalObject(bytes, 0, end)).toBe(false);
+      expect(isCanonicalObject(bytes.subarray(0, end))).toBe(false);
     }
   });
 });

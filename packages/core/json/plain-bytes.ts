@@ -1,28 +1,27 @@
 // Several bytes of a string at a time: most of a message of text is plain.
 import { SPACE } from './units.ts';
 
+/** What is not plain beside control characters: nothing, or all that is beyond ASCII. */
+export const NOTHING_MORE = 0;
+export const BEYOND_ASCII = 0x80808080 | 0;
+
 /**
- * Whether four bytes all stand in a canonical string as they are: none is a quote, a backslash or
- * below a space. Subtracting sets the highest bit of a byte that was too small; where it was set
- * before, the byte is beyond ASCII and plain.
+ * Whether none of four bytes is a quote, a backslash, below a space, or in `more`. Subtracting sets the
+ * highest bit of a byte that was too small; where it was set before, the byte is beyond ASCII.
  */
-export function arePlain(four: number): boolean {
+export function arePlain(four: number, more: number): boolean {
   // Spelled out here: a constant of the file would be loaded anew for each four.
   const quote = four ^ 0x22222222;
   const slash = four ^ 0x5c5c5c5c;
   const small = ((four - 0x20202020) | 0) & ~four;
   const hasQuote = ((quote - 0x01010101) | 0) & ~quote;
   const hasSlash = ((slash - 0x01010101) | 0) & ~slash;
-  return ((hasQuote | hasSlash | small) & 0x80808080) === 0;
+  return ((hasQuote | hasSlash | small | (four & more)) & 0x80808080) === 0;
 }
 
-/** What `oddByteAt` stops at beside control characters. */
-export const NOTHING_MORE = 0;
-export const BEYOND_ASCII = 0x80808080 | 0;
-
 /**
- * The first byte of a range that is a control character, or beyond ASCII where `more` says so; else
- * its end. Sixteen bytes at a time, as above.
+ * The first byte of a range that is a control character or in `more`; else its end. Sixteen bytes at a
+ * time, as above.
  */
 export function oddByteAt(
   view: DataView,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
-import { argsHash, EMPTY_ARGS } from './hash.ts';
+import { argsHash, EMPTY_ARGS } from './args-hash.ts';
 
 function sha256(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex');
