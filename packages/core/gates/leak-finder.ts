@@ -1,9 +1,9 @@
 // Finds the secrets that were injected into a server, raw, encoded or in pieces, and nothing else.
 
-import { createPrefilter, type Prefilter } from '../scan/prefilter.ts';
-import { type Finding, merged, onEscapes } from '../scan/ranges.ts';
+import { INJECTED, type RefusedValue, valueRules } from '../scan/injected/values.ts';
+import { type Finding, merged, onEscapes } from '../scan/redact/findings.ts';
+import { createPrefilter, type Prefilter } from '../scan/text/keyword-search.ts';
 import type { Range, SecretValue } from '../scan/types.ts';
-import { INJECTED, type RefusedValue, valueRules } from '../scan/values.ts';
 import { visible } from '../text/visible.ts';
 
 export interface LeakFinder {

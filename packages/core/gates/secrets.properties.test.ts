@@ -4,7 +4,7 @@ import type { JsonObject } from '@subluminal/contracts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { join, mixed } from '../../../test/corpora/parts.ts';
-import { createRedactor } from '../scan/index.ts';
+import { createRedactor } from '../scan/redact/index.ts';
 import type { Passing } from '../session/guard.ts';
 import { manifestOf } from '../surface/gmail.test-support.ts';
 import { EMPTY_PINS } from '../surface/index.ts';

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../test/runs.ts';
-import { createRedactor } from '../scan/index.ts';
+import { createRedactor } from '../scan/redact/index.ts';
 import { request as asked, call, eventsOf, play } from '../session/playbook.test-support.ts';
 import { callOf, OBSERVED, optionsOf, result, textResult } from './guard.test-support.ts';
 import { createGuard } from './guard.ts';

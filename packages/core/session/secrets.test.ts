@@ -5,7 +5,7 @@ import { optionsOf } from '../gates/guard.test-support.ts';
 import { createGuard } from '../gates/index.ts';
 import { deny } from '../policy/testing/scenario.ts';
 import { formatSamples, type Sample } from '../scan/formats/samples.test-support.ts';
-import { createRedactor } from '../scan/index.ts';
+import { createRedactor } from '../scan/redact/index.ts';
 import { answersOf, call, type Play, play, request, result } from './playbook.test-support.ts';
 import type { Command, SessionConfig, Side } from './types.ts';
 

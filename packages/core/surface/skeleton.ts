@@ -1,6 +1,6 @@
 // A name as it looks: letters of other alphabets, digits and pairs that pass for Latin letters are
 // replaced by what they look like, and what cannot be seen is left out.
-import { lookAlike } from '../scan/confusables.ts';
+import { lookAlike } from '../scan/text/look-alikes.ts';
 
 const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
   [

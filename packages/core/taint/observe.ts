@@ -1,5 +1,5 @@
 // An answer comes back: what it says is remembered, with where it came from.
-import { textOfBytes } from '../scan/detect/decode.ts';
+import { textOfBytes } from '../scan/detect/unwrap.ts';
 import { type Leaf, leavesOf } from './leaves.ts';
 import { remember } from './memory.ts';
 import { sentBy } from './sent.ts';

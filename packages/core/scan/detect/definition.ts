@@ -1,7 +1,7 @@
 // What a server says about itself: tools, prompts, resources, instructions. A model obeys it before
 // anybody asks anything, so it is judged harder than a result.
-import { scanJson } from './json.ts';
-import { scanText } from './text.ts';
+import { scanJson } from './scan-json.ts';
+import { scanText } from './scan-text.ts';
 import type { Finding, ScanOptions, Verdict } from './types.ts';
 
 export type DefinitionOptions = Omit<ScanOptions, 'strictness'>;

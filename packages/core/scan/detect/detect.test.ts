@@ -11,7 +11,7 @@ import {
   woven,
 } from '../../../../test/corpora/parts.ts';
 import { runs } from '../../../../test/runs.ts';
-import { fold } from './fold.ts';
+import { fold } from './folded-text.ts';
 import type { Finding, ScanOptions } from './index.ts';
 import { scanInstructions, scanJson, scanListed, scanText, scanToolDefinition } from './index.ts';
 

@@ -1,7 +1,6 @@
 // Content from outside is marked as such before a model sees it. The marks are ours: nothing inside
 // can close them, forge them or speak in the control tokens of a chat.
-import { fold } from './fold.ts';
-import { createTracer } from './trace.ts';
+import { createTracer, fold } from './folded-text.ts';
 
 export interface ExternalSource {
   /** For example `mcp:gmail`, `email` or `web`. */

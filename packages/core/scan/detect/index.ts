@@ -4,10 +4,10 @@ export type { DefinitionOptions } from './definition.ts';
 export { scanInstructions, scanListed, scanToolDefinition } from './definition.ts';
 export type { ExternalOptions, ExternalSource, TaggedResult } from './external.ts';
 export { cutContent, externalContent, tagResult } from './external.ts';
-export { scanJson } from './json.ts';
+export { scanJson } from './scan-json.ts';
+export { scanText } from './scan-text.ts';
 export type { Suppressed, SuppressedPlace, Suppression, SuppressionRead } from './suppress.ts';
 export { readSuppression, suppress } from './suppress.ts';
-export { scanText } from './text.ts';
 export type {
   Confidence,
   Finding,

@@ -1,14 +1,17 @@
 // Cards, social security numbers, accounts, telephones and e-mail addresses. A number counts by its
 // checksum or its rules, and by how it is written; a word before it makes it sure.
 import type { Range } from '../types.ts';
-import { ibanLength, isCard, isIban, isSsn } from './checksums.ts';
 import {
   CALLING_CODE,
   CARD_GROUPS,
   FILE_ENDING,
+  ibanLength,
+  isCard,
+  isIban,
+  isSsn,
   NOBODY,
   RESERVED_DOMAIN,
-} from './rules/numbers.ts';
+} from './id-numbers.ts';
 import type { Numerals, Survey } from './survey.ts';
 import type { Detection, Hit } from './types.ts';
 

@@ -1,15 +1,14 @@
 // All rules that are phrases, behind one prefilter: orders to the model, hidden markup, labelled
 // personal data.
-import type { Prefilter } from '../prefilter.ts';
-import { createPrefilter } from '../prefilter.ts';
+import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
 import type { Range } from '../types.ts';
 import type { CompiledPhrase, Phrase } from './phrase.ts';
 import { compilePhrase, isMention, WINDOW } from './phrase.ts';
-import { CARRIED_OUT } from './rules/exfiltration.ts';
-import { MARKUP } from './rules/hidden.ts';
-import { LABELLED } from './rules/labels.ts';
-import { OVERRIDE } from './rules/override.ts';
-import { SPEECH } from './rules/speech.ts';
+import { CARRIED_OUT } from './phrases-exfiltration.ts';
+import { MARKUP } from './phrases-hidden.ts';
+import { LABELLED } from './phrases-labels.ts';
+import { OVERRIDE } from './phrases-override.ts';
+import { SPEECH } from './phrases-speech.ts';
 import type { Detection, Strictness } from './types.ts';
 
 const PHRASES: readonly Phrase[] = [...OVERRIDE, ...SPEECH, ...CARRIED_OUT, ...MARKUP, ...LABELLED];

@@ -1,9 +1,8 @@
 // Secrets: by their format, by the name before them, and by looking drawn by lot behind a word that
 // promises one. A value that anybody can see is made up is only a hint.
 import { FORMATS } from '../formats/index.ts';
-import type { Prefilter } from '../prefilter.ts';
-import { createPrefilter } from '../prefilter.ts';
-import { isRandom } from '../randomness.ts';
+import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
+import { isRandom } from '../text/randomness.ts';
 import type { Match, Range } from '../types.ts';
 import type { Survey } from './survey.ts';
 import type { Detection, Hit } from './types.ts';

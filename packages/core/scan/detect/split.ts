@@ -1,7 +1,7 @@
 // A value that was cut and laid into several fields: the fields' ends are put together again, and
 // what is found across a seam counts.
-import { isCard, isSsn } from './checksums.ts';
-import { hitsIn } from './text.ts';
+import { isCard, isSsn } from './id-numbers.ts';
+import { hitsIn } from './scan-text.ts';
 import type { FindingClass, Hit, Strictness } from './types.ts';
 
 export interface Piece<T> {

@@ -1,6 +1,5 @@
 // Keys of the large clouds.
-import { ALNUM, BECOMES, PEM } from './parts.ts';
-import type { PatternRule } from './pattern.ts';
+import { ALNUM, BECOMES, type PatternRule, PEM } from './pattern.ts';
 
 const raw = String.raw;
 const AWS_ID = raw`(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}`;

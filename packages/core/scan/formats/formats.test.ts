@@ -1,6 +1,6 @@
 // Every secret here is made up, and put together from parts so that no scanner takes it for a real one.
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from '../redactor.ts';
+import { createRedactor } from '../redact/redactor.ts';
 
 const { redact, plain } = createRedactor({});
 

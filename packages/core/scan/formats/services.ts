@@ -1,6 +1,5 @@
 // Secrets of services whose shape is more than a prefix and a run of characters.
-import { ALNUM, BECOMES, EDGE, SLASH, WORD } from './parts.ts';
-import type { PatternRule } from './pattern.ts';
+import { ALNUM, BECOMES, EDGE, type PatternRule, SLASH, WORD } from './pattern.ts';
 
 const raw = String.raw;
 /** A token begins with a number in Base64: so do its first two digits. */

@@ -1,6 +1,5 @@
 // Secrets of no service in particular: keys, tokens, passwords in addresses and headers.
-import { PEM } from './parts.ts';
-import type { PatternRule } from './pattern.ts';
+import { type PatternRule, PEM } from './pattern.ts';
 
 const raw = String.raw;
 const DATABASE = raw`(?<=(?:postgres|postgresql|mysql|mariadb|mongodb|redis|rediss|amqp|amqps|mssql|sqlserver|oracle|cockroachdb|clickhouse|cassandra|neo4j|bolt|nats|couchdb)(?:\+[a-z0-9]{1,16})?)`;

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { SECRETS } from '../../../../test/corpora/index.ts';
 import { scanJson, scanText } from '../detect/index.ts';
-import { createRedactor } from '../redactor.ts';
+import { createRedactor } from '../redact/redactor.ts';
 import { FORMATS } from './index.ts';
 import { formatSamples } from './samples.test-support.ts';
 

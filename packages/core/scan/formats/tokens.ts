@@ -1,6 +1,5 @@
 // Tokens of services, each known by its prefix and by what follows it.
-import { ALNUM, WORD } from './parts.ts';
-import type { Token } from './pattern.ts';
+import { ALNUM, type Token, WORD } from './pattern.ts';
 
 const raw = String.raw;
 const HEX = '[0-9a-fA-F]';

@@ -1,0 +1,172 @@
+// One text: looked at as it stands, folded, and with its wrappings undone; findings come back with
+// places in the original.
+import type { Range } from '../types.ts';
+import { fold } from './folded-text.ts';
+import { detectHidden } from './hidden.ts';
+import { detectPersonal } from './personal.ts';
+import { detectPhrases } from './phrases.ts';
+import { detectSecrets } from './secrets.ts';
+import { type Survey, survey } from './survey.ts';
+import {
+  type Confidence,
+  DEFAULT_LIMITS,
+  type Finding,
+  type FindingClass,
+  type Hit,
+  type Meter,
+  type ScanOptions,
+  type Strictness,
+  type Unscanned,
+  type UnscannedReason,
+  type Verdict,
+  type View,
+} from './types.ts';
+import { unwrap } from './unwrap.ts';
+
+/** What was found in one text, and what was not looked at. */
+export interface TextHits {
+  readonly hits: readonly Hit[];
+  readonly gaps: readonly { readonly reason: UnscannedReason; readonly count: number }[];
+  readonly steps: number;
+}
+
+interface TextTask {
+  readonly text: string;
+  readonly classes: ReadonlySet<FindingClass>;
+  readonly strictness: Strictness;
+  readonly findingsMax: number;
+}
+
+const CLASSES: readonly FindingClass[] = ['secret', 'personal', 'injection', 'hidden_text'];
+const STEPS_PER_UNIT = 64;
+const STEPS_FREE = 1 << 20;
+const CONFIDENCES: readonly Confidence[] = ['hint', 'likely', 'certain'];
+
+export function scanText(text: string, options: ScanOptions): Verdict {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const units = Math.min(text.length, limits.unitsMax);
+  const { hits, gaps, steps } = hitsIn({
+    text: text.slice(0, units),
+    classes: classesOf(options),
+    strictness: options.strictness ?? 'result',
+    findingsMax: limits.findingsMax,
+  });
+  const findings = hits.map((hit) => findingOf(hit, { text, path: null, options }));
+  const unscanned: Unscanned[] = gaps.map((gap) => ({ ...gap, path: null }));
+  if (units < text.length)
+    unscanned.push({ reason: 'too_long', path: null, count: text.length - units });
+  return { findings, unscanned, scannedUnits: units, steps };
+}
+
+export function classesOf({ classes = CLASSES }: ScanOptions): ReadonlySet<FindingClass> {
+  return new Set(classes);
+}
+
+interface FindingPlace {
+  readonly text: string;
+  readonly path: string | null;
+  readonly options: ScanOptions;
+}
+
+export function findingOf(hit: Hit, { text, path, options }: FindingPlace): Finding {
+  const { start, end, rule, label } = hit;
+  const fingerprint = options.fingerprint(hit.value ?? text.slice(start, end));
+  return {
+    class: hit.class,
+    rule,
+    path,
+    start,
+    end,
+    confidence: confidenceOf(hit),
+    fingerprint,
+    label,
+  };
+}
+
+function confidenceOf({ score }: Hit): Confidence {
+  return CONFIDENCES[Math.min(3, Math.max(1, score)) - 1] ?? 'hint';
+}
+
+/** Everything that all detectors find in all views of one text. */
+export function hitsIn(task: TextTask): TextHits {
+  const { text, classes, findingsMax } = task;
+  const meter: Meter = { steps: 0, stepsMax: STEPS_FREE + text.length * STEPS_PER_UNIT };
+  const hits = new Map<string, Hit>();
+  let dropped = 0;
+  const collect = (view: View) => (hit: Hit) => {
+    if (hit.score < 1 || !classes.has(hit.class)) return;
+    const range = inside(view.toSource(hit), text.length);
+    const key = `${hit.class} ${hit.rule} ${range.start} ${range.end}`;
+    if (hits.size >= findingsMax && !hits.has(key)) dropped++;
+    else if ((hits.get(key)?.score ?? 0) < hit.score) {
+      const value = hit.value ?? view.text.slice(hit.start, hit.end);
+      hits.set(key, { ...hit, ...range, value });
+    }
+  };
+  const { binaryUnits, skippedUnits } = lookThrough(task, meter, collect);
+  const gaps = [
+    { reason: 'binary' as const, count: binaryUnits },
+    { reason: 'too_long' as const, count: skippedUnits },
+    { reason: 'too_many_findings' as const, count: dropped },
+    { reason: 'too_much_work' as const, count: meter.steps > meter.stepsMax ? text.length : 0 },
+  ].filter(({ count }) => count > 0);
+  return { hits: withoutDoubles([...hits.values()]), gaps, steps: meter.steps };
+}
+
+function inside({ start, end }: Range, length: number): Range {
+  const from = Math.max(0, Math.min(start, length));
+  return { start: from, end: Math.max(from, Math.min(end, length)) };
+}
+
+type Collect = (view: View) => (hit: Hit) => void;
+
+function lookThrough(task: TextTask, meter: Meter, collect: Collect) {
+  const { text, strictness } = task;
+  const original: View = { text, toSource: (range) => range, isWrapped: () => false };
+  const seen = surveyed(text, meter);
+  detectHidden({ view: original, strictness, meter, found: collect(original) }, seen);
+  lookAtView(original, seen);
+  const { views, binaryUnits, skippedUnits } = unwrap(text, seen);
+  for (const view of views) lookAtView(view, surveyed(view.text, meter));
+  return { binaryUnits, skippedUnits };
+
+  /** A view as it stands and, where it isn't ASCII, folded. */
+  function lookAtView(view: View, of: Survey): void {
+    if (meter.steps > meter.stepsMax) return;
+    lookAt(view, of);
+    const folded = of.isAscii ? undefined : fold(view.text);
+    if (folded === undefined) return;
+    const toSource = (range: Range) => view.toSource(folded.toSource(range));
+    const isWrapped = (range: Range) => view.isWrapped(folded.toSource(range));
+    lookAt({ text: folded.text, toSource, isWrapped }, surveyed(folded.text, meter));
+  }
+
+  function lookAt(view: View, of: Survey): void {
+    const detection = { view, strictness, meter, found: collect(view) };
+    if (task.classes.has('secret')) detectSecrets(detection, of);
+    if (task.classes.has('personal')) detectPersonal(detection, of);
+    detectPhrases(detection);
+  }
+}
+
+function surveyed(text: string, meter: Meter): Survey {
+  meter.steps += text.length;
+  return survey(text);
+}
+
+/** A finding inside another of its class that is at least as sure says nothing new. */
+function withoutDoubles(hits: readonly Hit[]): Hit[] {
+  const sorted = hits.toSorted(
+    (left, right) => left.start - right.start || right.end - left.end || right.score - left.score,
+  );
+  const kept: Hit[] = [];
+  const last = new Map<FindingClass, Hit>();
+  for (const hit of sorted) {
+    const outer = last.get(hit.class);
+    const covered = outer !== undefined && hit.end <= outer.end && hit.score <= outer.score;
+    if (covered) continue;
+    kept.push(hit);
+    last.set(hit.class, hit);
+  }
+  return kept;
+}

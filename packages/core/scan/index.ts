@@ -1,4 +1,0 @@
-export type { Redacted, RedactOptions, Redactor, RedactorConfig } from './redactor.ts';
-export { createRedactor } from './redactor.ts';
-export type { ExtraPattern, Range, SecretValue } from './types.ts';
-export type { RefusedValue } from './values.ts';

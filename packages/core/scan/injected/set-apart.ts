@@ -1,0 +1,229 @@
+// Looks for injected values whose letters stand apart, with anything between them, or are written in
+// letters and digits that only look like their own.
+
+import { createPrefilter, isEscapeLetter, type Prefilter } from '../text/keyword-search.ts';
+import { foldChar } from '../text/look-alikes.ts';
+import { isRandom } from '../text/randomness.ts';
+import type { Range, Scanned } from '../types.ts';
+
+export interface SetApartSearch {
+  /** `isAscii` says that the text has no other letters. */
+  readonly find: (task: Scanned, isAscii: boolean, onRange: (range: Range) => void) => void;
+}
+
+/** The letters and digits of a text, in lower case, and where each comes from. */
+interface Reading {
+  readonly letters: string;
+  readonly places: Int32Array;
+  /** How many units each takes. */
+  readonly widths: Uint8Array;
+  /** How many other characters stand before each, up to 255. */
+  readonly gaps: Uint8Array;
+}
+
+interface Wanted {
+  readonly letters: string;
+  /**
+   * Of a value drawn by lot the letters tell enough. The digits of a number must stand as close as
+   * numbers are written. Words stand in honest text: most of their letters must be disguised.
+   */
+  readonly kind: 'random' | 'number' | 'words';
+}
+
+/** Fewer letters tell nothing. */
+const LETTERS_MIN = 6;
+/** A value is taken for found after so many letters, which bounds the work on hostile text. */
+const LETTERS_MAX = 64;
+const ANCHOR = 6;
+const GAP_MAX = 255;
+const BACKSLASH = 0x5c;
+/** Between the digits of one number, and of one that is so short that others hold it by chance. */
+const NUMBER_GAP_MAX = 3;
+const SHORT_NUMBER = 8;
+const SHORT_NUMBER_GAP_MAX = 1;
+const CHUNK = 4_096;
+/** Units whose folding is known: nothing that counts, or a letter's code. Others take the long way. */
+const UNKNOWN = 0;
+const PASSED = 1;
+const SEVERAL = 2;
+const ESCAPED = true;
+const AS_IT_STANDS = false;
+let known: Uint8Array | undefined;
+
+export function createSetApartSearch(values: readonly string[]): SetApartSearch {
+  const wanted = [...new Set(values)].flatMap(wantedOf);
+  if (wanted.length === 0) return { find: () => undefined };
+  const hasNumbers = wanted.some(({ kind }) => kind === 'number');
+  const hasWords = wanted.some(({ kind }) => kind === 'words');
+  let prefilter: Prefilter | undefined;
+  return {
+    find({ text }, isAscii, onRange) {
+      // What is drawn by lot is found by its pieces where separators are all that hides it.
+      const isNeeded = !isAscii || hasNumbers || (hasWords && hasLoneLetters(text));
+      if (!isNeeded) return;
+      prefilter ??= createPrefilter(
+        wanted.map(({ letters, kind }) => ({
+          name: kind,
+          keywords: [letters.slice(0, ANCHOR)],
+          anyCase: false,
+        })),
+      );
+      // Between letters, `\\n` of JSON is a newline; a backslash and an n may stand there as well.
+      const readings = text.includes('\\') ? [ESCAPED, AS_IT_STANDS] : [AS_IT_STANDS];
+      for (const hasEscapes of readings) {
+        const reading = readingOf(text, hasEscapes);
+        prefilter.scan(reading.letters, (index, at) => {
+          const one = wanted[index];
+          const range = one && rangeOf(text, reading, { ...one, at });
+          if (range !== undefined) onRange(range);
+        });
+      }
+    },
+  };
+}
+
+function wantedOf(value: string): Wanted[] {
+  const letters = readingOf(value, AS_IT_STANDS).letters.slice(0, LETTERS_MAX);
+  if (letters.length < LETTERS_MIN) return [];
+  if (/^\s*\d+\s*$/.test(value)) return [{ letters, kind: 'number' }];
+  return [{ letters, kind: isRandom(value) && letters.length >= ANCHOR + 2 ? 'random' : 'words' }];
+}
+
+/** Where a value stands in the text, if its letters are far enough from being their own. */
+function rangeOf(
+  text: string,
+  reading: Reading,
+  { letters, kind, at }: Wanted & { readonly at: number },
+): Range | undefined {
+  if (!reading.letters.startsWith(letters, at)) return undefined;
+  const { places, gaps, widths } = reading;
+  const last = at + letters.length - 1;
+  const gapMax = letters.length < SHORT_NUMBER ? SHORT_NUMBER_GAP_MAX : NUMBER_GAP_MAX;
+  let disguised = 0;
+  for (let index = at; index <= last; index++) {
+    const gap = index === at ? 0 : (gaps[index] ?? 0);
+    if (kind === 'number' && gap > gapMax) return undefined;
+    if (gap > 0 || text.charCodeAt(places[index] ?? 0) >= 0x80) disguised++;
+  }
+  if (kind === 'words' && disguised * 3 < (letters.length - 1) * 2) return undefined;
+  return { start: places[at] ?? 0, end: (places[last] ?? 0) + (widths[last] ?? 1) };
+}
+
+/** Whether six letters or digits in a row each stand alone. */
+function hasLoneLetters(text: string): boolean {
+  let lone = 0;
+  let run = 0;
+  for (let at = 0; at <= text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (asciiCode(unit) !== PASSED) run++;
+    else {
+      if (run > 0) lone = run === 1 ? lone + 1 : 0;
+      if (lone >= LETTERS_MIN) return true;
+      run = 0;
+      if (unit === BACKSLASH && isEscapeLetter(text.charCodeAt(at + 1))) at++;
+    }
+  }
+  return false;
+}
+
+/** The code of a letter or digit in lower case. */
+function asciiCode(unit: number): number {
+  if ((unit >= 0x30 && unit <= 0x39) || (unit >= 0x61 && unit <= 0x7a)) return unit;
+  return unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : PASSED;
+}
+
+/** One pass over the text; how a character folds is looked up once. */
+function readingOf(text: string, hasEscapes: boolean): Reading {
+  const draft = new Draft(text.length);
+  for (let at = 0; at < text.length; ) {
+    const unit = text.charCodeAt(at);
+    if (hasEscapes && unit === BACKSLASH && isEscapeLetter(text.charCodeAt(at + 1))) {
+      draft.pass();
+      at += 2;
+      continue;
+    }
+    const code = unit < 0x80 ? asciiCode(unit) : codeOf(unit);
+    if (code !== SEVERAL) {
+      if (code === PASSED) draft.pass();
+      else draft.add(code, at, 1);
+      at++;
+      continue;
+    }
+    const char = String.fromCodePoint(text.codePointAt(at) ?? 0);
+    for (const letter of foldChar(char)) {
+      const one = asciiCode(letter.charCodeAt(0));
+      if (one === PASSED) draft.pass();
+      else draft.add(one, at, char.length);
+    }
+    if (foldChar(char) === '') draft.pass();
+    at += char.length;
+  }
+  return draft.reading();
+}
+
+/** How a unit beyond ASCII folds; a half of a pair is looked at with its other half. */
+function codeOf(unit: number): number {
+  if (unit >= 0xd800 && unit <= 0xdfff) return SEVERAL;
+  known ??= new Uint8Array(0x1_0000);
+  const code = known[unit] ?? UNKNOWN;
+  if (code !== UNKNOWN) return code;
+  const letters = Array.from(foldChar(String.fromCharCode(unit)), (char) =>
+    asciiCode(char.charCodeAt(0)),
+  ).filter((one) => one > SEVERAL);
+  const found = letters.length > 1 ? SEVERAL : (letters[0] ?? PASSED);
+  known[unit] = found;
+  return found;
+}
+
+/** A reading that grows: some characters fold to more than one letter. */
+class Draft {
+  private codes: Uint8Array;
+  private places: Int32Array;
+  private widths: Uint8Array;
+  private gaps: Uint8Array;
+  private count = 0;
+  private passed = 0;
+
+  constructor(length: number) {
+    this.codes = new Uint8Array(length);
+    this.places = new Int32Array(length);
+    this.widths = new Uint8Array(length);
+    this.gaps = new Uint8Array(length);
+  }
+
+  /** Something that is no letter. */
+  pass(): void {
+    if (this.passed < GAP_MAX) this.passed++;
+  }
+
+  add(code: number, at: number, width: number): void {
+    if (this.count >= this.codes.length) this.grow();
+    this.codes[this.count] = code;
+    this.places[this.count] = at;
+    this.widths[this.count] = width;
+    this.gaps[this.count] = this.passed;
+    this.passed = 0;
+    this.count++;
+  }
+
+  private grow(): void {
+    const length = 2 * this.count + 1;
+    const [codes, widths, gaps] = [this.codes, this.widths, this.gaps].map((old) => {
+      const wider = new Uint8Array(length);
+      wider.set(old);
+      return wider;
+    });
+    const places = new Int32Array(length);
+    places.set(this.places);
+    Object.assign(this, { codes, widths, gaps, places });
+  }
+
+  reading(): Reading {
+    const { codes, places, widths, gaps, count } = this;
+    let letters = '';
+    for (let at = 0; at < count; at += CHUNK) {
+      letters += String.fromCharCode(...codes.subarray(at, Math.min(count, at + CHUNK)));
+    }
+    return { letters, places, widths, gaps };
+  }
+}

@@ -1,0 +1,256 @@
+// The escapes that hide a character: how each is read.
+import type { Range, Scanned } from '../types.ts';
+
+export interface Escape {
+  /** The character's number; of a byte, its value. */
+  readonly point: number;
+  readonly end: number;
+  /** It is a byte, which may be a part of a character in UTF-8. */
+  readonly isByte: boolean;
+}
+
+const BACKSLASH = 0x5c;
+const PERCENT = 0x25;
+const AMPERSAND = 0x26;
+const POINT_MAX = 0x10_ffff;
+const SIMPLE: Readonly<Record<string, number>> = {
+  n: 0x0a,
+  r: 0x0d,
+  t: 0x09,
+  b: 0x08,
+  f: 0x0c,
+  v: 0x0b,
+  '\n': 0x0a,
+  '\r': 0x0d,
+  '"': 0x22,
+  "'": 0x27,
+  '`': 0x60,
+  '/': 0x2f,
+  '\\': 0x5c,
+};
+const NAMES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  sol: '/',
+  bsol: '\\',
+  plus: '+',
+  equals: '=',
+  num: '#',
+  dollar: '$',
+  percnt: '%',
+  ast: '*',
+  midast: '*',
+  commat: '@',
+  excl: '!',
+  lpar: '(',
+  rpar: ')',
+  lowbar: '_',
+  hyphen: '-',
+  dash: '-',
+  colon: ':',
+  semi: ';',
+  comma: ',',
+  period: '.',
+  quest: '?',
+  lsqb: '[',
+  lbrack: '[',
+  rsqb: ']',
+  rbrack: ']',
+  lcub: '{',
+  lbrace: '{',
+  rcub: '}',
+  rbrace: '}',
+  verbar: '|',
+  vert: '|',
+  grave: '`',
+  hat: '^',
+  tab: '\t',
+  newline: '\n',
+};
+const LONG =
+  /\\(?:u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|([0-3][0-7]{2}|[0-7]{1,2}))/y;
+const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z]{2,8})(?=;));?/y;
+const PART_LENGTH_MAX = 12;
+const PART =
+  /(?:\\(?:u[0-9A-Fa-f]{0,3}|u\{[0-9A-Fa-f]{0,6}|U[0-9A-Fa-f]{0,7}|x[0-9A-Fa-f]?)?|%[0-9A-Fa-f]?|&(?:#[xX]?[0-9A-Fa-f]{0,7}|[A-Za-z]{0,8}))$/y;
+
+export function isIntroducer(unit: number): boolean {
+  return unit === BACKSLASH || unit === PERCENT || unit === AMPERSAND;
+}
+
+/** The value of a hex digit, or -1. */
+function hexDigit(unit: number): number {
+  if (unit >= 0x30 && unit <= 0x39) return unit - 0x30;
+  const low = unit | 0x20;
+  return low >= 0x61 && low <= 0x66 ? low - 0x57 : -1;
+}
+
+export function readEscape(text: string, at: number): Escape | undefined {
+  const unit = text.charCodeAt(at);
+  if (unit === PERCENT) return readPercent(text, at);
+  if (unit === BACKSLASH) return readBackslash(text, at);
+  return unit === AMPERSAND ? readReference(text, at) : undefined;
+}
+
+function readPercent(text: string, at: number): Escape | undefined {
+  const high = hexDigit(text.charCodeAt(at + 1));
+  const low = hexDigit(text.charCodeAt(at + 2));
+  return high < 0 || low < 0 ? undefined : { point: high * 16 + low, end: at + 3, isByte: true };
+}
+
+function readBackslash(text: string, at: number): Escape | undefined {
+  const simple = SIMPLE[text[at + 1] ?? ''];
+  if (simple !== undefined) return { point: simple, end: at + 2, isByte: false };
+  LONG.lastIndex = at;
+  const found = LONG.exec(text);
+  if (found === null) return undefined;
+  const [whole, four, braced, eight, two, octal] = found;
+  const end = at + whole.length;
+  if (two !== undefined) return { point: Number.parseInt(two, 16), end, isByte: true };
+  if (octal !== undefined) return { point: Number.parseInt(octal, 8), end, isByte: true };
+  return pointAt(Number.parseInt(four ?? braced ?? eight ?? '', 16), end);
+}
+
+function readReference(text: string, at: number): Escape | undefined {
+  REFERENCE.lastIndex = at;
+  const found = REFERENCE.exec(text);
+  if (found === null) return undefined;
+  const [whole, decimal, hex, name] = found;
+  const end = at + whole.length;
+  if (decimal !== undefined) return pointAt(Number.parseInt(decimal, 10), end);
+  if (hex !== undefined) return pointAt(Number.parseInt(hex, 16), end);
+  const known = name?.toLowerCase() ?? '';
+  const char = Object.hasOwn(NAMES, known) ? NAMES[known] : undefined;
+  return char === undefined ? undefined : { point: char.charCodeAt(0), end, isByte: false };
+}
+
+function pointAt(point: number, end: number): Escape | undefined {
+  return point > POINT_MAX ? undefined : { point, end, isByte: false };
+}
+
+/** Whether an escape begins here that hides more than a space or a sign; a quick look, no proof. */
+export function isEscape(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  const next = text.charCodeAt(at + 1);
+  if (unit === PERCENT) {
+    return hexDigit(next) >= 0 && (at + 2 >= text.length || hexDigit(text.charCodeAt(at + 2)) >= 0);
+  }
+  if (unit === BACKSLASH) {
+    return (next | 0x20) === 0x75 || next === 0x78 || (next >= 0x30 && next <= 0x37);
+  }
+  return next === 0x23 || readReference(text, at) !== undefined;
+}
+
+/** Whether the rest of the text is an escape that was cut. */
+export function restIsPartOfEscape(text: string, at: number): boolean {
+  if (text.length - at > PART_LENGTH_MAX) return false;
+  PART.lastIndex = at;
+  return PART.test(text);
+}
+
+// Text with its escapes undone, and the way back to where each unit came from. JSON's and
+// JavaScript's escapes, octal, percent-encoding and HTML's references are undone alike, since one
+// text may mix them; what is escaped twice takes two rounds.
+
+export interface View {
+  readonly text: string;
+  /** The places of the units that were escapes, and what each was in the source. */
+  readonly places: readonly number[];
+  readonly sources: readonly Range[];
+  readonly sourceLength: number;
+}
+
+const BYTE_MIN = 0x80;
+export const LEVELS_MAX = 4;
+
+/** How many bytes follow the first one of a character in UTF-8. */
+function followers(byte: number): number {
+  if (byte >= 0xc2 && byte < 0xe0) return 1;
+  if (byte >= 0xe0 && byte < 0xf0) return 2;
+  return byte >= 0xf0 && byte < 0xf5 ? 3 : 0;
+}
+
+/** Joins escaped bytes to the character that they are in UTF-8. */
+function joined(text: string, first: Escape): Escape {
+  const count = first.isByte && first.point >= BYTE_MIN ? followers(first.point) : 0;
+  if (count === 0) return first;
+  let point = first.point & (0x3f >> count);
+  let { end } = first;
+  for (let at = 0; at < count; at++) {
+    const next = readEscape(text, end);
+    if (next === undefined || !next.isByte || (next.point & 0xc0) !== 0x80) return first;
+    point = (point << 6) | (next.point & 0x3f);
+    end = next.end;
+  }
+  return point > 0x10_ffff ? first : { point, end, isByte: false };
+}
+
+/** The text with one level of escapes undone, or nothing when it has none. */
+export function unescapeOnce({ text, truncated }: Scanned): View | undefined {
+  const places: number[] = [];
+  const sources: Range[] = [];
+  let out = '';
+  let done = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (!isIntroducer(text.charCodeAt(at))) continue;
+    const read = readEscape(text, at);
+    if (read === undefined) {
+      if (!truncated || !restIsPartOfEscape(text, at)) continue;
+      // What was cut in an escape must not stand between a value and the end.
+      const cut = { text: out + text.slice(done, at), places, sources };
+      return { ...cut, sourceLength: text.length };
+    }
+    const { point, end } = joined(text, read);
+    out += text.slice(done, at);
+    const units = String.fromCodePoint(point);
+    for (let unit = 0; unit < units.length; unit++) {
+      places.push(out.length + unit);
+      sources.push({ start: at, end });
+    }
+    out += units;
+    done = end;
+    at = end - 1;
+  }
+  if (done === 0) return undefined;
+  return { text: out + text.slice(done), places, sources, sourceLength: text.length };
+}
+
+/** Where the range of a view stands in its source; what reaches the end of a cut text still does. */
+export function sourceRange(view: View, { start, end }: Range, truncated: boolean): Range {
+  const isCut = truncated && end === view.text.length;
+  return {
+    start: sourceOf(view, start).start,
+    end: isCut ? view.sourceLength : sourceOf(view, end - 1).end,
+  };
+}
+
+function sourceOf({ places, sources }: View, place: number): Range {
+  let low = 0;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((places[middle] ?? 0) <= place) low = middle + 1;
+    else high = middle;
+  }
+  const before = places[low - 1];
+  const source = sources[low - 1];
+  if (before === undefined || source === undefined) return { start: place, end: place + 1 };
+  if (before === place) return source;
+  const start = source.end + place - before - 1;
+  return { start, end: start + 1 };
+}
+
+/** The text with all its escapes undone. */
+export function unescaped(text: string): string {
+  let plain = text;
+  for (let level = 0; level < LEVELS_MAX; level++) {
+    const view = unescapeOnce({ text: plain, truncated: false });
+    if (view === undefined) break;
+    plain = view.text;
+  }
+  return plain;
+}
