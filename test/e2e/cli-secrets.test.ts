@@ -354,8 +354,17 @@ describe('a server', () => {
   test('that has no such secret starts without loading the store', () => {
     const bundle = readFileSync(join(ROOT, 'packages/cli/dist/shim.js'), 'utf8');
     const inputs = [...bundle.matchAll(/^\/\/ (\S+\.ts)$/gm)].map(([, path = '']) => path);
-    expect(inputs).toContain('packages/plane/stores/vault/resolve.ts');
-    const heavy = ['vault/store/', 'vault/sources/', 'vault/keychain.ts'];
+    expect(inputs).toContain('packages/plane/stores/vault/resolve-bindings.ts');
+    const heavy = [
+      'vault-store.ts',
+      'vault-format.ts',
+      'vault-key.ts',
+      'external-sources.ts',
+      'secret-service.ts',
+      'hashicorp.ts',
+      'onepassword-connect.ts',
+      'vault/keychain.ts',
+    ];
     expect(inputs.filter((path) => heavy.some((part) => path.includes(part)))).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { failure, isFailure } from '@subluminal/contracts';
 import { addSecret, isSecretName } from '@subluminal/plane/vault';
 import { defineCommand, done, EXIT, required } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE, PROTECT_OPTION } from '../input/shared-options.ts';
-import { failureOf, protectionText, tryOpen, withSecrets } from '../secrets/store.ts';
+import { protectionText, tryOpen, withSecrets } from '../secrets/store.ts';
 import { readValue, warnShort } from '../secrets/value.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
@@ -27,7 +27,7 @@ export const command = defineCommand({
     }
     return withSecrets(io, async (found) => {
       const locked = await tryOpen(found.options);
-      if (locked !== undefined) return failureOf(locked);
+      if (locked !== undefined) return locked;
       const value = await readValue({ io, person: found.person, name });
       if (isFailure(value)) return value;
       const { protect } = options;
@@ -35,7 +35,7 @@ export const command = defineCommand({
       const unsafe = found.makeHome();
       if (unsafe !== undefined) return unsafe;
       const changed = await addSecret(found.options, secret);
-      if (changed.kind === 'fault') return failureOf(changed);
+      if (changed.kind === 'failure') return changed;
       const { protection, isNew } = changed;
       if (protect !== undefined && protect !== protection) {
         const how = `Run \`sub secrets rotate --key --protect ${protect}\` to change that.`;

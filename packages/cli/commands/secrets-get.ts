@@ -2,7 +2,7 @@ import { failure } from '@subluminal/contracts';
 import { openVault } from '@subluminal/plane/vault';
 import { defineCommand, done, EXIT, flag, type Outcome, required } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE } from '../input/shared-options.ts';
-import { failureOf, withSecrets } from '../secrets/store.ts';
+import { withSecrets } from '../secrets/store.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
 export const command = defineCommand({
@@ -25,11 +25,11 @@ export const command = defineCommand({
         return failure('SUB_USAGE', message, 'Add --reveal to print it.');
       }
       const vault = await openVault(found.options);
-      if (vault?.kind === 'fault') return failureOf(vault);
+      if (vault?.kind === 'failure') return vault;
       const value = vault?.value(name);
       vault?.close();
       if (value === undefined) return unknown(name);
-      if (typeof value !== 'string') return failureOf(value);
+      if (typeof value !== 'string') return value;
       const question = `Print the value of \`${harmless(name)}\`?`;
       if (!options.reveal && (await person?.agrees(question)) !== true) {
         io.err.write('sub: not printed.\n');

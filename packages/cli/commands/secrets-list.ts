@@ -1,7 +1,7 @@
 import { openVault } from '@subluminal/plane/vault';
 import { defineCommand, done, EXIT } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE } from '../input/shared-options.ts';
-import { failureOf, protectionText, usersOf, withSecrets } from '../secrets/store.ts';
+import { protectionText, usersOf, withSecrets } from '../secrets/store.ts';
 import { tableText } from '../terminal/table.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
@@ -21,7 +21,7 @@ export const command = defineCommand({
   run: async ({ options }, io) => {
     return withSecrets(io, async (found) => {
       const vault = await openVault(found.options);
-      if (vault?.kind === 'fault') return failureOf(vault);
+      if (vault?.kind === 'failure') return vault;
       vault?.close();
       const secrets = (vault?.secrets ?? []).map((secret) => ({
         ...secret,

@@ -2,7 +2,7 @@ import { failure } from '@subluminal/contracts';
 import { openVault, removeSecret } from '@subluminal/plane/vault';
 import { defineCommand, done, EXIT, required } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE, YES_FLAG } from '../input/shared-options.ts';
-import { failureOf, usersOf, withSecrets } from '../secrets/store.ts';
+import { usersOf, withSecrets } from '../secrets/store.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
 export const command = defineCommand({
@@ -21,7 +21,7 @@ export const command = defineCommand({
         return failure('SUB_USAGE', 'there is nobody to ask: this is no terminal.', 'Add --yes.');
       }
       const vault = await openVault(found.options);
-      if (vault?.kind === 'fault') return failureOf(vault);
+      if (vault?.kind === 'failure') return vault;
       vault?.close();
       if (!vault?.secrets.some((secret) => secret.name === name)) {
         const fix = 'Run `sub secrets list` to see the names.';
@@ -33,7 +33,7 @@ export const command = defineCommand({
       const isWanted = options.yes || (await person?.agrees(question)) === true;
       if (isWanted) {
         const changed = await removeSecret(found.options, name);
-        if (changed.kind === 'fault') return failureOf(changed);
+        if (changed.kind === 'failure') return changed;
       }
       const said = isWanted ? `Removed \`${name}\`.` : 'Nothing was removed.';
       io.out.write(

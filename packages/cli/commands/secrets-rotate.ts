@@ -10,13 +10,7 @@ import {
   optional,
 } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE, PROTECT_OPTION } from '../input/shared-options.ts';
-import {
-  failureOf,
-  protectionText,
-  type SecretsHome,
-  usersOf,
-  withSecrets,
-} from '../secrets/store.ts';
+import { protectionText, type SecretsHome, usersOf, withSecrets } from '../secrets/store.ts';
 import { readValue, warnShort } from '../secrets/value.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
@@ -68,7 +62,7 @@ async function newValue(
   const { name } = args;
   // Before a value is asked for that nobody wants.
   const vault = await openVault(found.options);
-  if (vault?.kind === 'fault') return failureOf(vault);
+  if (vault?.kind === 'failure') return vault;
   vault?.close();
   if (!vault?.secrets.some((secret) => secret.name === name)) {
     const fix = 'Run `sub secrets list` to see the names, or `sub secrets add` to store it.';
@@ -77,7 +71,7 @@ async function newValue(
   const value = await readValue({ io, person: found.person, name });
   if (isFailure(value)) return value;
   const changed = await rotateSecret(found.options, { name, value: value.text });
-  if (changed.kind === 'fault') return failureOf(changed);
+  if (changed.kind === 'failure') return changed;
   warnShort(io, name, value.text);
   const usedBy = usersOf(name, found.servers);
   const who = usedBy.length === 0 ? '' : ` Start again: ${usedBy.join(', ')}.`;
@@ -91,7 +85,7 @@ async function newValue(
 
 async function newKey({ options }: RotateInput, io: Io, found: SecretsHome): Promise<Outcome> {
   const changed = await rotateKey(found.options, options.protect);
-  if (changed.kind === 'fault') return failureOf(changed);
+  if (changed.kind === 'failure') return changed;
   const { protection, warning } = changed;
   if (warning !== undefined) io.err.write(`sub: ${warning}.\n`);
   const where = protectionText(protection, found.home);

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { secretSettings } from '@subluminal/plane/config';
-import { resolveBindings, type SecretBinding, type SecretProblem } from '@subluminal/plane/vault';
+import { resolveBindings, type SecretBinding, type SecretFailure } from '@subluminal/plane/vault';
 import { plural } from '../terminal/text.ts';
 import { broken, type Check, type Machine, ok, warn } from './check.ts';
 
@@ -11,7 +11,7 @@ interface Bound {
   readonly source: SecretBinding['source'];
   readonly secretRef: string;
   /** Undefined when it can be given. */
-  readonly problem: SecretProblem | undefined;
+  readonly problem: SecretFailure | undefined;
 }
 
 export const secrets: Check = {

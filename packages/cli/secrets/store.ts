@@ -7,7 +7,6 @@ import {
   openVault,
   type Protection,
   type Purpose,
-  type VaultFault,
   type VaultOptions,
 } from '@subluminal/plane/vault';
 import type { Outcome } from '../input/command.ts';
@@ -109,10 +108,10 @@ async function chosen(io: Io, person: Person, purpose: Purpose): Promise<string 
  * Opens the store before anything else is asked for: a wrong passphrase is told at once, and nobody
  * holds the lock while a person types.
  */
-export async function tryOpen(options: VaultOptions): Promise<VaultFault | undefined> {
+export async function tryOpen(options: VaultOptions): Promise<Failure | undefined> {
   if (options.askPassphrase === undefined) return undefined;
   const opened = await openVault(options);
-  if (opened?.kind === 'fault') return opened;
+  if (opened?.kind === 'failure') return opened;
   opened?.close();
   return undefined;
 }
@@ -124,10 +123,6 @@ export function usersOf(name: string, servers: Servers): readonly string[] {
       ? [server]
       : [],
   );
-}
-
-export function failureOf({ code, message, fix }: VaultFault): Failure {
-  return failure(code, message, fix);
 }
 
 export function protectionText(protection: Protection, home: string): string {

@@ -32,7 +32,7 @@ import { hasPolicy } from '../stores/policy/untrusted-alone.ts';
 import { withAgentFile } from '../stores/runs/agent-file.ts';
 import { RUN_ENV_VARS, TOKEN_VAR } from '../stores/runs/env-vars.ts';
 import {
-  formatSecretProblem,
+  formatSecretFailure,
   type ResolvedSecrets,
   resolveBindings,
 } from '../stores/vault/index.ts';
@@ -288,7 +288,7 @@ async function secretsFor(
     userHome: userHome(env),
     settings: secretSettings(config),
   });
-  const problems = secrets.problems.map(formatSecretProblem);
+  const problems = secrets.problems.map(formatSecretFailure);
   if (problems.length > 0 && config.profile === 'production') return problems.join('\n');
   for (const problem of problems) warn(problem);
   return secrets;

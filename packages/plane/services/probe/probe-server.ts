@@ -12,7 +12,7 @@ import { RUN_ENV_VARS, TOKEN_VAR } from '../../stores/runs/env-vars.ts';
 import {
   type ResolvedSecrets,
   resolveBindings,
-  type SecretProblem,
+  type SecretFailure,
 } from '../../stores/vault/index.ts';
 import { findServer } from './find-server.ts';
 import { introspect } from './introspect.ts';
@@ -37,7 +37,7 @@ export interface ProbeFailure {
   readonly kind: 'failure';
   readonly code:
     | ConfigProblem['code']
-    | SecretProblem['code']
+    | SecretFailure['code']
     | 'SUB_SERVER_UNKNOWN'
     | 'SUB_SERVER_LOOK';
   /** Ends with a full stop. */

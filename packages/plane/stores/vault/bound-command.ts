@@ -1,5 +1,8 @@
 // The command that a secret is bound to: servers of other configs may have the same name.
 import { createHash } from 'node:crypto';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { findProgram, type ProgramPlace, realFile, writerProblem } from '../../os/index.ts';
 
 /** Clients put something else in their place before they start the server. */
 const VARIABLE = /\$\{[^}]*\}/;
@@ -33,4 +36,206 @@ function fits(bound: string, word: string): boolean {
     at = found + part.length;
   }
   return word.length - end.length >= at && word.endsWith(end);
+}
+
+// Whether a server is started by the very program that a secret is bound to. The words of a command
+// say too little: PATH and the working folder, which a project's config can set, decide what they find.
+
+export interface BoundStart {
+  /** Word by word, as `fitsCommand` takes it. */
+  readonly command: readonly string[];
+  /** An absolute path of the program; links are followed on both sides. */
+  readonly program?: string | undefined;
+  /** Absolute paths of the files that the words name, where these depend on folder or variables. */
+  readonly files?: readonly string[] | undefined;
+}
+
+export interface StartedServer extends ProgramPlace {
+  readonly words: readonly string[];
+}
+
+export interface StartFault {
+  /** In words that end no sentence. */
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** `other`: the words are those of another command. */
+type StartFit = 'fits' | 'other' | StartFault;
+
+export function fitsStart(bound: BoundStart, started: StartedServer): StartFit {
+  if (!fitsCommand(bound.command, started.words)) return 'other';
+  return (
+    programFault(bound, started) ?? fileFault(bound, started) ?? shadowFault(started) ?? 'fits'
+  );
+}
+
+/** Where systems and package managers put programs, and where the runtime of this process is. */
+const USUAL_FOLDERS = [
+  dirname(process.execPath),
+  ...['/usr/local/bin', '/usr/bin', '/bin', '/usr/local/sbin', '/usr/sbin', '/sbin'],
+  '/opt/homebrew/bin',
+];
+
+function programFault(bound: BoundStart, started: StartedServer): StartFault | undefined {
+  const [word = ''] = started.words;
+  const found = findProgram(word, started);
+  const real = found === undefined ? undefined : realFile(found);
+  if (found === undefined || real === undefined) {
+    return { message: `\`${word}\` is no program that can be found`, fix: 'Correct its command.' };
+  }
+  const hand = writerProblem(real);
+  if (hand !== undefined) return handFault(real, hand);
+  const { program } = bound;
+  if (program !== undefined) {
+    return realFile(program) === real ? undefined : otherProgram(word, { program, found });
+  }
+  if (isAbsolute(word) && isSameWord(bound.command[0] ?? '', word)) return undefined;
+  if (!word.includes('/') && real === usualProgram(word)) return undefined;
+  return {
+    message: `it is bound to the word \`${bound.command[0] ?? ''}\` alone, and here that starts ${found}, which may be any program`,
+    fix: rebind(word),
+  };
+}
+
+function usualProgram(word: string): string | undefined {
+  const found = findProgram(word, { cwd: '/', path: USUAL_FOLDERS.join(':') });
+  return found === undefined ? undefined : realFile(found);
+}
+
+function otherProgram(
+  word: string,
+  { program, found }: { readonly program: string; readonly found: string },
+): StartFault {
+  const isGone = realFile(program) === undefined;
+  return {
+    message: `it is bound to the program ${program}${isGone ? ', which is gone' : ''}, and here \`${word}\` starts ${found}`,
+    fix: rebind(word),
+  };
+}
+
+/** What is found here is not offered: it may be what a project wants to be bound. */
+function rebind(word: string): string {
+  return `Run \`command -v ${word}\` in a terminal of yours, and write what it prints as \`program\` of the binding in config.toml.`;
+}
+
+function handFault(path: string, hand: string): StartFault {
+  return { message: `${path} ${hand}`, fix: 'Make it your own, and writable by you alone.' };
+}
+
+function fileFault(bound: BoundStart, started: StartedServer): StartFault | undefined {
+  const { files = [] } = bound;
+  const named = filesNamed(bound.command, started);
+  const known = files.map(realPath);
+  const other = named.find((path, at) => realPath(path) !== known[at]) ?? files[named.length];
+  if (other !== undefined) {
+    return {
+      message: `its command names ${other} by a word that depends on the folder or on variables, and the binding is for ${files.length === 0 ? 'no such file' : files.join(', ')}`,
+      fix: 'Name the file by its whole path in the config of the client and in `command` of the binding, or list it in `files` of the binding, if it is yours.',
+    };
+  }
+  for (const path of named) {
+    const hand = writerProblem(path);
+    if (hand !== undefined) return handFault(path, hand);
+  }
+  return undefined;
+}
+
+const INTERPRETERS =
+  /^(?:node|nodejs|bun|deno|tsx|ts-node|python[\d.]*|pypy[\d.]*|ruby|perl|php|lua|sh|bash|dash|zsh|ksh|fish)$/;
+const SUBCOMMANDS: ReadonlySet<string> = new Set(['run', 'serve']);
+
+/**
+ * The files that the words name, unless the binding has the same whole path. An interpreter also takes
+ * a folder for a script.
+ */
+export function filesNamed(
+  bound: readonly string[],
+  { words, cwd }: Pick<StartedServer, 'words' | 'cwd'>,
+): readonly string[] {
+  const isRun = INTERPRETERS.test(nameOf(words[0]));
+  const script = words.findIndex(
+    (word, at) => at > 0 && !word.startsWith('-') && !SUBCOMMANDS.has(word),
+  );
+  return words.flatMap((word, at) => {
+    const value = word.startsWith('-') ? word.slice(word.indexOf('=') + 1) : word;
+    const isOption = word.startsWith('-') && !word.includes('=');
+    if (at === 0 || isOption || value === '' || value.includes('\0')) return [];
+    if (isAbsolute(value) && isSameWord(bound[at] ?? '', word)) return [];
+    const path = resolve(cwd, value);
+    const mayBeFolder = isRun && (at === script || /^\.{1,2}(?:\/|$)/.test(value));
+    const ends = isRun && at === script ? SCRIPT_ENDS : [''];
+    return ends.map((end) => `${path}${end}`).find((one) => isThere(one, mayBeFolder)) ?? [];
+  });
+}
+
+/** `node server` runs `server.js`. */
+const SCRIPT_ENDS = ['', '.js', '.mjs', '.cjs', '.ts', '.json', '.node'];
+
+function isThere(path: string, mayBeFolder: boolean): boolean {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats?.isFile() === true || (mayBeFolder && stats?.isDirectory() === true);
+  } catch {
+    return false;
+  }
+}
+
+const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx']);
+const PACKAGE = /^((?:@[^/@]+\/)?[^/@]+)(?:@.*)?$/;
+const DEPTH_MAX = 128;
+
+/** Some launchers look into the folder first, where a project can have a package of the same name. */
+function shadowFault({ words, cwd }: StartedServer): StartFault | undefined {
+  const shadow = /^(?:python|pypy)[\d.]*$/.test(nameOf(words[0]))
+    ? shadowModule(words, cwd)
+    : shadowPackage(words, cwd);
+  if (shadow === undefined) return undefined;
+  return {
+    message: `${nameOf(words[0])} would run ${shadow}, which belongs to the folder that it is started in`,
+    fix: 'Start it elsewhere (`cwd` of its entry), or name the program by its whole path in the config of the client and in `command` of the binding.',
+  };
+}
+
+function shadowModule(words: readonly string[], cwd: string): string | undefined {
+  const at = words.indexOf('-m');
+  const [module = ''] = (at === -1 ? '' : (words[at + 1] ?? '')).split('.');
+  if (module === '' || /[/\0]/.test(module)) return undefined;
+  return [join(cwd, module), join(cwd, `${module}.py`)].find((path) => existsSync(path));
+}
+
+function shadowPackage(words: readonly string[], cwd: string): string | undefined {
+  if (!PACKAGE_RUNNERS.has(nameOf(words[0]))) return undefined;
+  const packages = packagesIn(words).flatMap((name) => PACKAGE.exec(name)?.[1] ?? []);
+  let folder = cwd;
+  for (let depth = 0; depth < DEPTH_MAX; depth++) {
+    const found = packages
+      .map((name) => join(folder, 'node_modules', name))
+      .find((path) => existsSync(path));
+    if (found !== undefined || dirname(folder) === folder) return found;
+    folder = dirname(folder);
+  }
+  return undefined;
+}
+
+/** The packages that a launcher is told of: by options, then by the first word that is none. */
+function packagesIn([, ...words]: readonly string[]): readonly string[] {
+  const first = words.findIndex(
+    (word, at) => !word.startsWith('-') && !/^(?:-p|--package)$/.test(words[at - 1] ?? ''),
+  );
+  const options = first === -1 ? words : words.slice(0, first);
+  const named = options.map((word) => word.replace(/^--package=/, ''));
+  return [...named.filter((word) => !word.startsWith('-')), ...words.slice(first).slice(0, 1)];
+}
+
+function nameOf(word = ''): string {
+  return basename(word).replace(/\.(?:exe|cmd)$/, '');
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
 }

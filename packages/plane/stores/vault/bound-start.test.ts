@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type BoundStart, fitsStart, type StartedServer } from './bound-start.ts';
+import { type BoundStart, fitsStart, type StartedServer } from './bound-command.ts';
 
 let folder = '';
 beforeEach(() => {

@@ -1,24 +1,20 @@
-export { fitsCommand, hiddenWord } from './bound-command.ts';
-export { filesNamed } from './bound-start.ts';
+export { filesNamed, fitsCommand, hiddenWord } from './bound-command.ts';
+export type { ExternalSourceSettings } from './external-sources.ts';
 export type { Keychain } from './keychain.ts';
-export type { SecretProblem } from './problem.ts';
-export { formatSecretProblem } from './problem.ts';
 export type {
   BoundServer,
   Injection,
   ResolvedSecrets,
   ResolveOptions,
   SecretBinding,
+  SecretFailure,
   SecretValue,
-} from './resolve.ts';
-export { isTooShortToRedact, resolveBindings } from './resolve.ts';
-export type { FarSettings } from './sources/far.ts';
-export type { VaultCode, VaultFault } from './store/fault.ts';
-export { isVaultFault } from './store/fault.ts';
-export type { Protection } from './store/format.ts';
-export { isSecretName, PROTECTIONS, VALUE_BYTES_MAX } from './store/format.ts';
-export type { Purpose } from './store/keys.ts';
-export type { Changed, SecretInfo, Vault, VaultOptions } from './store/store.ts';
+} from './resolve-bindings.ts';
+export { formatSecretFailure, isTooShortToRedact, resolveBindings } from './resolve-bindings.ts';
+export type { Protection } from './vault-format.ts';
+export { isSecretName, PROTECTIONS, VALUE_BYTES_MAX } from './vault-format.ts';
+export type { Purpose } from './vault-key.ts';
+export type { SecretInfo, Vault, VaultChange, VaultOptions } from './vault-store.ts';
 export {
   addSecret,
   addSecrets,
@@ -26,4 +22,4 @@ export {
   removeSecret,
   rotateKey,
   rotateSecret,
-} from './store/store.ts';
+} from './vault-store.ts';

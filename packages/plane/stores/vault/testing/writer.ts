@@ -1,7 +1,7 @@
 // A process that changes the store: again and again, or to be killed at one of its steps.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { addSecret, rotateSecret } from '../store/store.ts';
+import { addSecret, rotateSecret } from '../vault-store.ts';
 
 /** What the process does to files, in order; it can be killed when one of these is done. */
 const STEPS = ['openSync', 'writeFileSync', 'fsyncSync', 'closeSync', 'renameSync'] as const;

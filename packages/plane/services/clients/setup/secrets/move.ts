@@ -1,13 +1,12 @@
 // Which secrets of some configs move into the store, under which names, and the two steps that come
 // before a config may lack them: they are stored, and their servers are bound to them.
 
+import { type Failure, isFailure } from '@subluminal/contracts';
 import { ensurePrivateFolder, loadConfig, type Servers } from '../../../../stores/config/index.ts';
 import {
   addSecrets,
-  isVaultFault,
   openVault,
   type Protection,
-  type VaultFault,
   type VaultOptions,
 } from '../../../../stores/vault/index.ts';
 import { readConfigFile } from '../../store/config-file.ts';
@@ -112,7 +111,7 @@ export async function prepareMoves(
   const home = await readHome(options);
   if ('kind' in home) return home;
   const vault = await openVault(home.vault);
-  if (isVaultFault(vault)) return unopened(vault);
+  if (isFailure(vault)) return unopened(vault);
   try {
     const others = othersIn(
       options,
@@ -128,7 +127,7 @@ export async function prepareMoves(
   }
 }
 
-function unopened({ code, message, fix }: VaultFault): AdoptProblem {
+function unopened({ code, message, fix }: Failure): AdoptProblem {
   const isAsked = message.includes('needs its passphrase');
   const how = isAsked
     ? 'A server has no terminal: write the passphrase into a file of mode 0600, and name it as secrets.passphrase_file in config.toml.'
@@ -197,7 +196,7 @@ function movesOf(
       }
       const named = [...secrets].map(([name, value]) => ({ name, value: value() }));
       const added = named.length === 0 ? undefined : await addSecrets(home.vault, named);
-      if (isVaultFault(added)) return adoptProblem(added.code, added.message, added.fix);
+      if (isFailure(added)) return adoptProblem(added.code, added.message, added.fix);
       onStep?.('secrets stored');
       const begun = beginMove([...moves.values()].flat().map(nameOf), file.store);
       if (typeof begun === 'object') return begun;

@@ -1,11 +1,7 @@
 // Secrets of the store on their way back into a config.
 
-import {
-  isVaultFault,
-  openVault,
-  type VaultFault,
-  type VaultOptions,
-} from '../../../../stores/vault/index.ts';
+import { type Failure, isFailure } from '@subluminal/contracts';
+import { openVault, type VaultOptions } from '../../../../stores/vault/index.ts';
 import { type ConfigProblem, clientOf, type MovedSecret, type ServerEntry } from '../../index.ts';
 import type { StorePorts } from '../../store/ports.ts';
 import { problem } from '../../store/problem.ts';
@@ -55,12 +51,12 @@ export async function returning(
   { vault: options, sha256, baseText }: ReturnFrom,
 ): Promise<Returning | AdoptProblem> {
   const vault = await openVault(options);
-  if (isVaultFault(vault)) return unopened(path, vault);
+  if (isFailure(vault)) return unopened(path, vault);
   const values = new Map<string, string>();
   try {
     for (const { secret } of moved) {
       const value = vault?.value(secret);
-      if (isVaultFault(value)) return unopened(path, value);
+      if (isFailure(value)) return unopened(path, value);
       if (value === undefined) return gone(path, secret);
       values.set(secret, value);
     }
@@ -76,7 +72,7 @@ export async function returning(
   return { kind: 'returning', fill, rotated };
 }
 
-function unopened(path: string, { code, message, fix }: VaultFault): AdoptProblem {
+function unopened(path: string, { code, message, fix }: Failure): AdoptProblem {
   return adoptProblem(
     code,
     `${path} cannot be put back, its secrets are in the store: ${message}`,

@@ -1,8 +1,7 @@
 // Secrets of a HashiCorp Vault, from the second version of its key/value engine:
 // `vault://MOUNT/PATH#FIELD`.
-import type { Fetched } from '../secret-file.ts';
-import { fieldOf, getJson } from './http-json.ts';
-import { missing, notFetched, type Service } from './service.ts';
+import type { Fetched } from './secret-file.ts';
+import { fieldOf, getJson, missing, notFetched, type Service } from './secret-service.ts';
 
 interface Place {
   readonly mount: string;

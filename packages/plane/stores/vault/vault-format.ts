@@ -1,23 +1,21 @@
 // The file of the store: a line with its version, a line about its key, a line for each entry, and
 // a line that authenticates all bytes before it. Names and times are readable, values are not; no
 // entry can be changed, removed, added, or put back to an older state within the file.
-import { timingSafeEqual } from 'node:crypto';
+
 import {
-  type Kdf,
-  type Keys,
-  macOf,
-  NONCE_BYTES,
-  SALT_BYTES,
-  type Sealed,
-  seal,
-  TAG_BYTES,
-  unseal,
-} from './cipher.ts';
-import { fault, type VaultFault } from './fault.ts';
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  scrypt,
+  timingSafeEqual,
+} from 'node:crypto';
+import { type Failure, failure } from '@subluminal/contracts';
 
 export type Protection = (typeof PROTECTIONS)[number];
 
-export interface Header {
+export interface VaultHeader {
   readonly protection: Protection;
   readonly keyId: string;
   readonly storeId: string;
@@ -27,16 +25,16 @@ export interface Header {
   readonly generation: number;
 }
 
-export interface Entry extends Sealed {
+export interface VaultEntry extends Sealed {
   readonly name: string;
   readonly addedAt: string;
   readonly rotatedAt: string | null;
 }
 
-export interface Parsed {
+export interface ParsedVault {
   readonly kind: 'parsed';
-  readonly header: Header;
-  readonly entries: readonly Entry[];
+  readonly header: VaultHeader;
+  readonly entries: readonly VaultEntry[];
   readonly body: Buffer;
   readonly mac: Buffer;
 }
@@ -64,13 +62,17 @@ export function isSecretName(name: string): boolean {
 }
 
 /** Reads the form alone; nothing of it is to be trusted before `isGenuine`. */
-export function parseFile(bytes: Buffer): Parsed | VaultFault {
+export function parseVault(bytes: Buffer): ParsedVault | Failure {
   const first = bytes.subarray(0, bytes.indexOf('\n') + 1).toString('latin1');
   const [, version] = /^subluminal-vault (\d{1,6})\n$/.exec(first) ?? [];
   if (version === undefined) return damaged('its first line is not ours');
   if (Number(version) > VERSION) {
     const message = `the store of secrets has version ${version}; this \`sub\` reads ${VERSION}.`;
-    return fault('SUB_VAULT_NEWER', message, 'Use the `sub` that wrote it. The file is unchanged.');
+    return failure(
+      'SUB_VAULT_NEWER',
+      message,
+      'Use the `sub` that wrote it. The file is unchanged.',
+    );
   }
   if (first !== `${MAGIC}${VERSION}\n`) return damaged('its first line is not ours');
   const bodyBytes = bytes.length - MAC_LINE_BYTES;
@@ -89,17 +91,21 @@ export function parseFile(bytes: Buffer): Parsed | VaultFault {
   return { kind: 'parsed', header, entries, body, mac: Buffer.from(mac, 'hex') };
 }
 
-export function damaged(what: string): VaultFault {
+export function damaged(what: string): Failure {
   const fix = 'Put a copy back that is whole; nothing was changed by this command.';
-  return fault('SUB_VAULT_DAMAGED', `the store of secrets is damaged (${what}).`, fix);
+  return failure('SUB_VAULT_DAMAGED', `the store of secrets is damaged (${what}).`, fix);
 }
 
 /** Whether every byte is as the holder of the key has written it. */
-export function isGenuine({ body, mac }: Parsed, keys: Keys): boolean {
+export function isGenuine({ body, mac }: ParsedVault, keys: VaultKeys): boolean {
   return timingSafeEqual(macOf(body, keys), mac);
 }
 
-export function renderFile(header: Header, entries: readonly Entry[], keys: Keys): Buffer {
+export function renderVault(
+  header: VaultHeader,
+  entries: readonly VaultEntry[],
+  keys: VaultKeys,
+): Buffer {
   const { protection, keyId, storeId, kdf, generation } = header;
   const about = {
     protection,
@@ -120,24 +126,27 @@ export function renderFile(header: Header, entries: readonly Entry[], keys: Keys
   return Buffer.concat([body, Buffer.from(`mac ${macOf(body, keys).toString('hex')}\n`)]);
 }
 
-type Facts = Omit<Entry, keyof Sealed>;
+type Facts = Omit<VaultEntry, keyof Sealed>;
 
 /** What an entry is bound to: its value opens in its own place alone. */
-function bound({ storeId, keyId }: Header, { name, addedAt, rotatedAt }: Facts): string {
+function entryBinding(
+  { storeId, keyId }: VaultHeader,
+  { name, addedAt, rotatedAt }: Facts,
+): string {
   return JSON.stringify([MAGIC, VERSION, storeId, keyId, name, addedAt, rotatedAt]);
 }
 
 interface Opening {
-  readonly header: Header;
-  readonly keys: Keys;
+  readonly header: VaultHeader;
+  readonly keys: VaultKeys;
 }
 
-export function sealEntry(facts: Facts, value: string, { header, keys }: Opening): Entry {
-  return { ...facts, ...seal(value, keys, bound(header, facts)) };
+export function sealEntry(facts: Facts, value: string, { header, keys }: Opening): VaultEntry {
+  return { ...facts, ...seal(value, keys, entryBinding(header, facts)) };
 }
 
-export function openEntry(entry: Entry, { header, keys }: Opening): string | undefined {
-  return unseal(entry, keys, bound(header, entry));
+export function openEntry(entry: VaultEntry, { header, keys }: Opening): string | undefined {
+  return unseal(entry, keys, entryBinding(header, entry));
 }
 
 function parsed(line: string): { readonly [key: string]: unknown } {
@@ -149,7 +158,7 @@ function parsed(line: string): { readonly [key: string]: unknown } {
   }
 }
 
-function readHeader(line: { readonly [key: string]: unknown }): Header | undefined {
+function readHeader(line: { readonly [key: string]: unknown }): VaultHeader | undefined {
   const { key_id: keyId, store_id: storeId, generation } = line;
   const protection = PROTECTIONS.find((one) => one === line['protection']);
   const kdf = readKdf(line['kdf']);
@@ -176,7 +185,7 @@ function isCount(value: unknown, max: number): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max;
 }
 
-function readEntry(line: { readonly [key: string]: unknown }): Entry | undefined {
+function readEntry(line: { readonly [key: string]: unknown }): VaultEntry | undefined {
   const { name, added_at: addedAt, rotated_at: rotatedAt } = line;
   const [nonce, data] = [bytesOf(line['nonce']), bytesOf(line['data'])];
   if (typeof name !== 'string' || !isSecretName(name)) return undefined;
@@ -191,4 +200,109 @@ function readEntry(line: { readonly [key: string]: unknown }): Entry | undefined
 
 function bytesOf(text: unknown): Buffer | undefined {
   return typeof text === 'string' ? Buffer.from(text, 'base64') : undefined;
+}
+
+// Keys and ciphers of the store. One random or stretched master key gives two: one for the entries,
+// one for the file as a whole, and an id by which a wrong key is told from a damaged file.
+
+export interface VaultKeys {
+  readonly id: string;
+  readonly entries: Buffer;
+  readonly file: Buffer;
+}
+
+export interface Kdf {
+  /** The cost of scrypt: a power of two. */
+  readonly n: number;
+  readonly r: number;
+  readonly p: number;
+  readonly salt: Buffer;
+}
+
+export interface Sealed {
+  readonly nonce: Buffer;
+  /** The ciphertext and its tag. */
+  readonly data: Buffer;
+}
+
+export const KEY_BYTES = 32;
+export const NONCE_BYTES = 12;
+export const TAG_BYTES = 16;
+export const SALT_BYTES = 16;
+const SCRYPT_N = 131_072;
+const SCRYPT_R = 8;
+const SCRYPT_P = 1;
+const CIPHER = 'aes-256-gcm';
+const PURPOSE = 'subluminal vault 1: ';
+
+export function newMaster(): Buffer {
+  return randomBytes(KEY_BYTES);
+}
+
+export function newKdf(n = SCRYPT_N): Kdf {
+  return { n, r: SCRYPT_R, p: SCRYPT_P, salt: randomBytes(SALT_BYTES) };
+}
+
+/** Wipes the master: what is made from it is all that is needed. */
+export function deriveKeys(master: Buffer): VaultKeys {
+  const part = (name: string, bytes: number): Buffer =>
+    Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), PURPOSE + name, bytes));
+  const id = part('id', KEY_BYTES / 2).toString('hex');
+  const keys = { id, entries: part('entries', KEY_BYTES), file: part('file', KEY_BYTES) };
+  master.fill(0);
+  return keys;
+}
+
+/** The memory of these buffers; copies that the engine may have made are beyond our reach. */
+export function wipe({ entries, file }: VaultKeys): void {
+  entries.fill(0);
+  file.fill(0);
+}
+
+export function stretch(passphrase: string, { n, r, p, salt }: Kdf): Promise<Buffer> {
+  // Twice what scrypt needs by its definition: Node counts more than that.
+  const options = { N: n, r, p, maxmem: 256 * n * r };
+  return new Promise((resolve, reject) => {
+    scrypt(passphrase.normalize('NFC'), salt, KEY_BYTES, options, (cause, key) => {
+      if (cause === null) resolve(key);
+      else reject(cause);
+    });
+  });
+}
+
+/** Encrypts one value; `bound` is what it belongs to, and opens with that alone. */
+export function seal(value: string, { entries }: VaultKeys, bound: string): Sealed {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, entries, nonce);
+  cipher.setAAD(Buffer.from(bound));
+  const plain = Buffer.from(value);
+  const data = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+  plain.fill(0);
+  return { nonce, data };
+}
+
+/** Undefined when the value was changed, or belongs to something else. */
+export function unseal(
+  { nonce, data }: Sealed,
+  { entries }: VaultKeys,
+  bound: string,
+): string | undefined {
+  const decipher = createDecipheriv(CIPHER, entries, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(bound));
+  decipher.setAuthTag(data.subarray(data.length - TAG_BYTES));
+  try {
+    const plain = Buffer.concat([
+      decipher.update(data.subarray(0, data.length - TAG_BYTES)),
+      decipher.final(),
+    ]);
+    const value = plain.toString('utf8');
+    plain.fill(0);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+export function macOf(body: Uint8Array, { file }: VaultKeys): Buffer {
+  return createHmac('sha256', file).update(body).digest();
 }

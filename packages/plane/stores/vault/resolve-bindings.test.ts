@@ -14,8 +14,13 @@ import { inspect } from 'node:util';
 import { createRedactor } from '@subluminal/core/scan';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { formatSecretProblem, type SecretProblem } from './problem.ts';
-import { type ResolveOptions, resolveBindings, type SecretBinding } from './resolve.ts';
+import {
+  formatSecretFailure,
+  type ResolveOptions,
+  resolveBindings,
+  type SecretBinding,
+  type SecretFailure,
+} from './resolve-bindings.ts';
 
 /** A program of the system, not of a package. */
 const MKFIFO = 'mkfifo';
@@ -50,8 +55,8 @@ function secretFile(content: string | Uint8Array, mode = 0o600): string {
   return path;
 }
 
-function told(problems: readonly SecretProblem[]): string {
-  return problems.map(formatSecretProblem).join('\n');
+function told(problems: readonly SecretFailure[]): string {
+  return problems.map(formatSecretFailure).join('\n');
 }
 
 const fromFile = (secretRef = 'my_token') => resolve([bound({ source: 'file', secretRef })]);
@@ -94,7 +99,7 @@ describe('a secret of the environment', () => {
     for (const env of [{}, { MY_TOKEN: '' }]) {
       const { injected, problems, serverEnv } = await resolve([bound()], { env });
       expect(injected).toMatchObject([{ success: false }]);
-      expect(problems.map(formatSecretProblem)).toEqual([
+      expect(problems.map(formatSecretFailure)).toEqual([
         'secret `my_token` for TOKEN: error: neither my_token nor MY_TOKEN is set. Set it where ' +
           'the agent starts the shim, or bind the secret from a file. [SUB_SECRET_MISSING]',
       ]);

@@ -1,28 +1,30 @@
 // The encrypted store of secrets: `vault.db` in the home. Reading takes no lock: the file is
 // replaced in one step. Values come out by functions alone, so that no dump of a result shows one.
+
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeDrafts, takeLock, writePrivateFile } from '../../../os/index.ts';
-import { readSecretBytes } from '../secret-file.ts';
-import { type Keys, wipe } from './cipher.ts';
-import { fault, isVaultFault, unwritable, type VaultFault } from './fault.ts';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { removeDrafts, systemCode, takeLock, writePrivateFile } from '../../os/index.ts';
+import { readSecretBytes } from './secret-file.ts';
 import {
   damaged,
   ENTRIES_MAX,
-  type Entry,
   FILE_BYTES_MAX,
-  type Header,
   isGenuine,
   isSecretName,
   openEntry,
   type Protection,
-  parseFile,
-  renderFile,
+  parseVault,
+  renderVault,
   sealEntry,
   VALUE_BYTES_MAX,
-} from './format.ts';
-import { forget, type KeyOptions, newKey, unlock } from './keys.ts';
+  type VaultEntry,
+  type VaultHeader,
+  type VaultKeys,
+  wipe,
+} from './vault-format.ts';
+import { forget, type KeyOptions, newKey, unlock } from './vault-key.ts';
 
 export interface VaultOptions extends KeyOptions {
   /** How long to wait for another process that changes the store. */
@@ -42,13 +44,13 @@ export interface Vault {
   readonly protection: Protection;
   readonly secrets: readonly SecretInfo[];
   /** Undefined when there is none of that name. */
-  readonly value: (name: string) => string | VaultFault | undefined;
+  readonly value: (name: string) => string | Failure | undefined;
   /** Wipes the keys; nothing can be read afterwards. */
   readonly close: () => void;
 }
 
 /** What was changed, and whether the store was made for it. */
-export interface Changed {
+export interface VaultChange {
   readonly kind: 'changed';
   readonly protection: Protection;
   readonly isNew: boolean;
@@ -57,9 +59,9 @@ export interface Changed {
 }
 
 interface Open {
-  readonly header: Header;
-  readonly entries: readonly Entry[];
-  readonly keys: Keys;
+  readonly header: VaultHeader;
+  readonly entries: readonly VaultEntry[];
+  readonly keys: VaultKeys;
 }
 
 function vaultPath(home: string): string {
@@ -67,9 +69,9 @@ function vaultPath(home: string): string {
 }
 
 /** Opens the store for reading. Undefined when there is none. */
-export async function openVault(options: KeyOptions): Promise<Vault | VaultFault | undefined> {
+export async function openVault(options: KeyOptions): Promise<Vault | Failure | undefined> {
   const open = await readOpen(options);
-  if (open === undefined || isVaultFault(open)) return open;
+  if (open === undefined || isFailure(open)) return open;
   const { header, entries, keys } = open;
   const values = new Map(entries.map((entry) => [entry.name, entry]));
   return {
@@ -85,16 +87,16 @@ export async function openVault(options: KeyOptions): Promise<Vault | VaultFault
   };
 }
 
-async function readOpen(options: KeyOptions): Promise<Open | VaultFault | undefined> {
+async function readOpen(options: KeyOptions): Promise<Open | Failure | undefined> {
   const path = vaultPath(options.home);
   const read = readSecretBytes(path, FILE_BYTES_MAX);
   if (!read.ok) {
-    return read.isMissing ? undefined : fault('SUB_VAULT_DAMAGED', `${read.message}.`, read.fix);
+    return read.isMissing ? undefined : failure('SUB_VAULT_DAMAGED', `${read.message}.`, read.fix);
   }
-  const file = parseFile(read.bytes);
-  if (isVaultFault(file)) return file;
+  const file = parseVault(read.bytes);
+  if (isFailure(file)) return file;
   const keys = await unlock(file.header, options);
-  if (isVaultFault(keys)) return keys;
+  if (isFailure(keys)) return keys;
   if (isGenuine(file, keys)) return { header: file.header, entries: file.entries, keys };
   wipe(keys);
   return damaged('it is not what was written');
@@ -108,7 +110,10 @@ interface NewSecret {
 }
 
 /** Stores a secret under a new name, and makes the store when there is none. */
-export function addSecret(options: VaultOptions, secret: NewSecret): Promise<Changed | VaultFault> {
+export function addSecret(
+  options: VaultOptions,
+  secret: NewSecret,
+): Promise<VaultChange | Failure> {
   return addSecrets(options, [secret]);
 }
 
@@ -116,12 +121,12 @@ export function addSecret(options: VaultOptions, secret: NewSecret): Promise<Cha
 export async function addSecrets(
   options: VaultOptions,
   secrets: readonly NewSecret[],
-): Promise<Changed | VaultFault> {
+): Promise<VaultChange | Failure> {
   const wrong = secrets.map(unfit).find((one) => one !== undefined);
   if (wrong !== undefined) return wrong;
   return locked(options, async () => {
     const old = await readOpen(options);
-    if (isVaultFault(old)) return old;
+    if (isFailure(old)) return old;
     const names = new Set(old?.entries.map(({ name }) => name));
     for (const { name } of secrets) {
       if (names.has(name)) return known(name);
@@ -129,11 +134,11 @@ export async function addSecrets(
     }
     if (names.size > ENTRIES_MAX) {
       const message = `the store holds ${old?.entries.length ?? 0} secrets; it has room for ${ENTRIES_MAX}.`;
-      return fault('SUB_SECRET_UNUSABLE', message, 'Remove some that nobody uses.');
+      return failure('SUB_SECRET_UNUSABLE', message, 'Remove some that nobody uses.');
     }
     const protect = secrets.find((one) => one.protect !== undefined)?.protect;
     const open = old ?? (await newStore(options, protect));
-    if (isVaultFault(open)) return open;
+    if (isFailure(open)) return open;
     const entries = secrets.map(({ name, value }) =>
       sealEntry({ name, addedAt: timeOf(options), rotatedAt: null }, value, open),
     );
@@ -144,9 +149,9 @@ export async function addSecrets(
 async function newStore(
   options: VaultOptions,
   protect: Protection | undefined,
-): Promise<Open | VaultFault> {
+): Promise<Open | Failure> {
   const made = await newKey(protect, options);
-  if (isVaultFault(made)) return made;
+  if (isFailure(made)) return made;
   const storeId = randomBytes(16).toString('hex');
   return { header: { ...made.part, storeId, generation: 0 }, entries: [], keys: made.keys };
 }
@@ -155,7 +160,7 @@ async function newStore(
 export async function rotateSecret(
   options: VaultOptions,
   { name, value }: Omit<NewSecret, 'protect'>,
-): Promise<Changed | VaultFault> {
+): Promise<VaultChange | Failure> {
   const wrong = unfit({ name, value });
   if (wrong !== undefined) return wrong;
   return changed(options, name, (open) =>
@@ -170,7 +175,7 @@ export async function rotateSecret(
 export async function removeSecret(
   options: VaultOptions,
   name: string,
-): Promise<Changed | VaultFault> {
+): Promise<VaultChange | Failure> {
   return changed(options, name, ({ entries }) => entries.filter((entry) => entry.name !== name));
 }
 
@@ -178,22 +183,22 @@ export async function removeSecret(
 export async function rotateKey(
   options: VaultOptions,
   protect: Protection | undefined,
-): Promise<Changed | VaultFault> {
+): Promise<VaultChange | Failure> {
   return lockedIfThere(options, async () => {
     const old = await readOpen(options);
-    if (isVaultFault(old)) return old;
+    if (isFailure(old)) return old;
     if (old === undefined) return noStore();
     const made = await newKey(protect ?? old.header.protection, options);
-    if (isVaultFault(made)) return made;
+    if (isFailure(made)) return made;
     const header = { ...old.header, ...made.part };
-    const entries: Entry[] = [];
+    const entries: VaultEntry[] = [];
     for (const entry of old.entries) {
       const value = openEntry(entry, old);
       if (value === undefined) return damaged('one of its entries does not open');
       entries.push(sealEntry(entry, value, { header, keys: made.keys }));
     }
     const done = written(options, { header, entries, keys: made.keys }, false);
-    if (isVaultFault(done) || (await forget(old.header, options))) return done;
+    if (isFailure(done) || (await forget(old.header, options))) return done;
     return { ...done, warning: 'the old key could not be removed; nothing needs it any more' };
   });
 }
@@ -201,11 +206,11 @@ export async function rotateKey(
 function changed(
   options: VaultOptions,
   name: string,
-  change: (open: Open) => readonly Entry[],
-): Promise<Changed | VaultFault> {
+  change: (open: Open) => readonly VaultEntry[],
+): Promise<VaultChange | Failure> {
   return lockedIfThere(options, async () => {
     const open = await readOpen(options);
-    if (isVaultFault(open)) return open;
+    if (isFailure(open)) return open;
     if (open === undefined) return noStore();
     if (!open.entries.some((entry) => entry.name === name)) return unknown(name);
     return written(options, { ...open, entries: change(open) }, false);
@@ -215,15 +220,15 @@ function changed(
 /** Where there is nothing to change, nothing is made, not even a lock. */
 async function lockedIfThere(
   options: VaultOptions,
-  work: () => Promise<Changed | VaultFault>,
-): Promise<Changed | VaultFault> {
+  work: () => Promise<VaultChange | Failure>,
+): Promise<VaultChange | Failure> {
   return existsSync(vaultPath(options.home)) ? locked(options, work) : noStore();
 }
 
 async function locked(
   options: VaultOptions,
-  work: () => Promise<Changed | VaultFault>,
-): Promise<Changed | VaultFault> {
+  work: () => Promise<VaultChange | Failure>,
+): Promise<VaultChange | Failure> {
   const { home, waitMs } = options;
   const folder = join(home, 'run');
   try {
@@ -236,26 +241,27 @@ async function locked(
       lock.release();
     }
   } catch (cause) {
-    return unwritable(vaultPath(home), cause);
+    const message = `${vaultPath(home)} cannot be written (${systemCode(cause)}).`;
+    const fix = 'Check the disk and the permissions of the folder; what was there is unchanged.';
+    return failure('SUB_FILE_WRITE', message, fix);
   }
 }
 
-function busy(pid: number): VaultFault {
+function busy(pid: number): Failure {
   const message = `another process (${pid}) is changing the store of secrets.`;
-  return fault('SUB_VAULT_BUSY', message, 'Wait for it to end, and do it again.');
+  return failure('SUB_VAULT_BUSY', message, 'Wait for it to end, and do it again.');
 }
 
-function written({ home }: VaultOptions, open: Open, isNew: boolean): Changed | VaultFault {
+function written({ home }: VaultOptions, open: Open, isNew: boolean): VaultChange | Failure {
   const header = { ...open.header, generation: open.header.generation + 1 };
-  const bytes = renderFile(header, open.entries, open.keys);
+  const bytes = renderVault(header, open.entries, open.keys);
   if (bytes.length > FILE_BYTES_MAX) {
     const message = `the store of secrets would have more than ${FILE_BYTES_MAX} bytes.`;
-    return fault('SUB_SECRET_UNUSABLE', message, 'Remove some secrets, or store smaller ones.');
+    return failure('SUB_SECRET_UNUSABLE', message, 'Remove some secrets, or store smaller ones.');
   }
   // What we could not read again must not replace what we can.
-  const again = parseFile(bytes);
-  if (isVaultFault(again) || !isGenuine(again, open.keys))
-    throw new Error('the store is not sound');
+  const again = parseVault(bytes);
+  if (isFailure(again) || !isGenuine(again, open.keys)) throw new Error('the store is not sound');
   writePrivateFile(vaultPath(home), bytes);
   wipe(open.keys);
   return { kind: 'changed', protection: header.protection, isNew };
@@ -265,37 +271,37 @@ function timeOf({ nowMs }: VaultOptions): string {
   return new Date(nowMs()).toISOString();
 }
 
-function unfit({ name, value }: NewSecret): VaultFault | undefined {
+function unfit({ name, value }: NewSecret): Failure | undefined {
   if (!isSecretName(name)) {
     const fix = 'Write letters, digits, `_`, `-` and `.`, at most 128, no dot or dash first.';
-    return fault('SUB_SECRET_UNUSABLE', 'that is no name of a secret.', fix);
+    return failure('SUB_SECRET_UNUSABLE', 'that is no name of a secret.', fix);
   }
   const message = `the value of \`${name}\``;
   if (value.trim() === '') {
-    return fault('SUB_SECRET_UNUSABLE', `${message} is empty.`, 'Give a value.');
+    return failure('SUB_SECRET_UNUSABLE', `${message} is empty.`, 'Give a value.');
   }
   if (value.includes('\0')) {
-    return fault('SUB_SECRET_UNUSABLE', `${message} holds a NUL byte.`, 'Give text.');
+    return failure('SUB_SECRET_UNUSABLE', `${message} holds a NUL byte.`, 'Give text.');
   }
   if (Buffer.byteLength(value) <= VALUE_BYTES_MAX) return undefined;
-  return fault(
+  return failure(
     'SUB_SECRET_UNUSABLE',
     `${message} is too long.`,
     `Give at most ${VALUE_BYTES_MAX} bytes.`,
   );
 }
 
-function known(name: string): VaultFault {
+function known(name: string): Failure {
   const fix = `Run \`sub secrets rotate ${name}\` to give it a new value.`;
-  return fault('SUB_SECRET_EXISTS', `the store has a secret \`${name}\` already.`, fix);
+  return failure('SUB_SECRET_EXISTS', `the store has a secret \`${name}\` already.`, fix);
 }
 
-function unknown(name: string): VaultFault {
+function unknown(name: string): Failure {
   const fix = 'Run `sub secrets list` to see the names.';
-  return fault('SUB_SECRET_UNKNOWN', `the store has no secret \`${name}\`.`, fix);
+  return failure('SUB_SECRET_UNKNOWN', `the store has no secret \`${name}\`.`, fix);
 }
 
-function noStore(): VaultFault {
+function noStore(): Failure {
   const fix = 'Run `sub secrets add NAME` to store the first one.';
-  return fault('SUB_SECRET_UNKNOWN', 'there is no store of secrets yet.', fix);
+  return failure('SUB_SECRET_UNKNOWN', 'there is no store of secrets yet.', fix);
 }

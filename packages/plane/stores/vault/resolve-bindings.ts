@@ -1,11 +1,11 @@
 // From references to what a server is started with. Values are given out by functions alone, so
 // that no dump of a result, as text or as JSON, can show one.
 import { isAbsolute, join } from 'node:path';
-import { fitsStart, type StartFault } from './bound-start.ts';
+import type { Failure } from '@subluminal/contracts';
+import { fitsStart, type StartFault } from './bound-command.ts';
+import type { ExternalSourceSettings } from './external-sources.ts';
 import type { Keychain } from './keychain.ts';
-import type { SecretProblem } from './problem.ts';
 import { type Fetched, readSecretFile } from './secret-file.ts';
-import type { FarSettings } from './sources/far.ts';
 
 type Source = 'env' | 'file' | 'keychain' | 'vault';
 
@@ -43,7 +43,7 @@ export interface ResolveOptions {
   /** What `~` stands for. */
   readonly userHome: string;
   /** Where secrets are that are neither in a variable nor in a file. */
-  readonly settings?: FarSettings;
+  readonly settings?: ExternalSourceSettings;
   /** Null for none; else that of the system. */
   readonly keychain?: Keychain | null;
 }
@@ -67,7 +67,7 @@ export interface ResolvedSecrets {
   /** One for each binding of the server, in order. */
   readonly injected: readonly Injection[];
   /** What could not be injected, and why. */
-  readonly problems: readonly SecretProblem[];
+  readonly problems: readonly SecretFailure[];
   /** The environment for the server: with its secrets, without what they were taken from. */
   readonly serverEnv: () => Env;
   /** What the redactor must know. */
@@ -177,9 +177,15 @@ const OF_ANOTHER: StartFault = {
 };
 
 async function farSources(options: ResolveOptions) {
-  const { openFar } = await import('./sources/far.ts');
+  const { openExternalSources } = await import('./external-sources.ts');
   const { env, home, userHome, settings = {}, keychain } = options;
-  return openFar({ env, home, userHome, settings, ...(keychain !== undefined && { keychain }) });
+  return openExternalSources({
+    env,
+    home,
+    userHome,
+    settings,
+    ...(keychain !== undefined && { keychain }),
+  });
 }
 
 function unreachable(): never {
@@ -289,9 +295,29 @@ function isFindable(value: string): boolean {
   return value.trim().length >= LENGTH_MIN && value.length <= LENGTH_MAX;
 }
 
-function problemOf({ binding, fetched }: Outcome): readonly SecretProblem[] {
+function problemOf({ binding, fetched }: Outcome): readonly SecretFailure[] {
   if (fetched.ok) return [];
   const { injectAs, secretRef } = binding;
   const code = fetched.isMissing ? 'SUB_SECRET_MISSING' : 'SUB_SECRET_UNUSABLE';
-  return [{ code, injectAs, secretRef, message: fetched.message, fix: fetched.fix }];
+  return [
+    { kind: 'failure', code, injectAs, secretRef, message: fetched.message, fix: fetched.fix },
+  ];
+}
+
+/** Why a secret could not be injected. It names places only, never a value. */
+export interface SecretFailure extends Failure {
+  readonly code: 'SUB_SECRET_MISSING' | 'SUB_SECRET_UNUSABLE';
+  readonly injectAs: string;
+  readonly secretRef: string;
+}
+
+/** One line a person can act on. */
+export function formatSecretFailure({
+  code,
+  injectAs,
+  secretRef,
+  message,
+  fix,
+}: SecretFailure): string {
+  return `secret \`${secretRef}\` for ${injectAs}: error: ${message}. ${fix} [${code}]`;
 }

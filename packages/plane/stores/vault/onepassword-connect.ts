@@ -1,8 +1,7 @@
 // Secrets of 1Password, from a Connect server: `op://VAULT/ITEM/FIELD`, or with a section before
 // the field. Vaults and items are named by their names or by their ids.
-import type { Fetched, NotFetched } from '../secret-file.ts';
-import { fieldOf, getJson } from './http-json.ts';
-import { missing, notFetched, type Service } from './service.ts';
+import type { Fetched, NotFetched } from './secret-file.ts';
+import { fieldOf, getJson, missing, notFetched, type Service } from './secret-service.ts';
 
 type Ready = Extract<Service, { readonly ok: true }>;
 type Found = { readonly ok: true; readonly json: unknown } | NotFetched;

@@ -6,12 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { formatSecretProblem } from '../problem.ts';
-import { type ResolveOptions, resolveBindings, type SecretBinding } from '../resolve.ts';
-import { addSecret } from '../store/store.ts';
-import { memoryKeychain } from '../testing/memory-keychain.ts';
-import { connect, hashicorp, ITEM_ID, type Stand, stand, VAULT_ID } from '../testing/service.ts';
-import { getJson } from './http-json.ts';
+import {
+  formatSecretFailure,
+  type ResolveOptions,
+  resolveBindings,
+  type SecretBinding,
+} from './resolve-bindings.ts';
+import { getJson } from './secret-service.ts';
+import { memoryKeychain } from './testing/memory-keychain.ts';
+import { connect, hashicorp, ITEM_ID, type Stand, stand, VAULT_ID } from './testing/service.ts';
+import { addSecret } from './vault-store.ts';
 
 /** A program of the system, not of a package. */
 const OPENSSL = 'openssl';
@@ -52,7 +56,7 @@ function resolve(secretRef: string, more: Partial<ResolveOptions & SecretBinding
 type Resolved = Awaited<ReturnType<typeof resolve>>;
 
 function told({ problems }: Resolved): string {
-  return problems.map(formatSecretProblem).join('\n');
+  return problems.map(formatSecretFailure).join('\n');
 }
 
 /** Nothing of what is secret may be in what is told or dumped. */

@@ -1,18 +1,21 @@
 // Where the key of the store comes from: the keychain of the system, a passphrase, or a file.
-import { type Keychain, loadKeychain } from '../keychain.ts';
-import { readSecretFile } from '../secret-file.ts';
+
+import { join } from 'node:path';
+import { type Failure, failure } from '@subluminal/contracts';
+import { writePrivateFile } from '../../os/index.ts';
+import { type Keychain, loadKeychain } from './keychain.ts';
+import { readSecretFile } from './secret-file.ts';
 import {
   deriveKeys,
   type Kdf,
   KEY_BYTES,
-  type Keys,
   newKdf,
   newMaster,
+  type Protection,
   stretch,
-} from './cipher.ts';
-import { fault, type VaultFault } from './fault.ts';
-import type { Header, Protection } from './format.ts';
-import { addToFile, keyFromFile, removeFromFile } from './key-file.ts';
+  type VaultHeader,
+  type VaultKeys,
+} from './vault-format.ts';
 
 /** To open a store, for a new one, or to offer one: an empty answer chooses a key file then. */
 export type Purpose = 'open' | 'new' | 'offer';
@@ -30,13 +33,13 @@ export interface KeyOptions {
   readonly scryptN?: number;
 }
 
-type KeyPart = Pick<Header, 'protection' | 'keyId' | 'kdf'>;
+type KeyPart = Pick<VaultHeader, 'protection' | 'keyId' | 'kdf'>;
 
 /** A new key, kept where it belongs before anything is encrypted under it. */
 interface NewKey {
   readonly kind: 'key';
   readonly part: KeyPart;
-  readonly keys: Keys;
+  readonly keys: VaultKeys;
 }
 
 const SERVICE = 'subluminal';
@@ -55,7 +58,7 @@ function accountOf(keyId: string): string {
 export async function unlock(
   { protection, keyId, kdf }: KeyPart,
   options: KeyOptions,
-): Promise<Keys | VaultFault> {
+): Promise<VaultKeys | Failure> {
   if (protection === 'file') return keyFromFile(options.home, keyId);
   const keys =
     protection === 'keychain' || kdf === null
@@ -63,21 +66,21 @@ export async function unlock(
       : await fromPassphrase(kdf, options);
   if ('kind' in keys || keys.id === keyId) return keys;
   return protection === 'keychain'
-    ? fault('SUB_VAULT_KEY', 'the keychain has another key.', 'Put the right one back into it.')
-    : fault('SUB_VAULT_KEY', 'the passphrase is wrong.', 'Try again; nothing was changed.');
+    ? failure('SUB_VAULT_KEY', 'the keychain has another key.', 'Put the right one back into it.')
+    : failure('SUB_VAULT_KEY', 'the passphrase is wrong.', 'Try again; nothing was changed.');
 }
 
-async function fromKeychain(keyId: string, options: KeyOptions): Promise<Keys | VaultFault> {
+async function fromKeychain(keyId: string, options: KeyOptions): Promise<VaultKeys | Failure> {
   const message = 'the key of the store is in the keychain of this system, which does not give it.';
   const fix = 'Unlock the keychain, and run this where your desktop session is.';
   const text = await keychainOf(options)
     ?.get(SERVICE, accountOf(keyId))
     .catch(() => undefined);
   const master = Buffer.from(text ?? '', 'base64');
-  return master.length === KEY_BYTES ? deriveKeys(master) : fault('SUB_VAULT_KEY', message, fix);
+  return master.length === KEY_BYTES ? deriveKeys(master) : failure('SUB_VAULT_KEY', message, fix);
 }
 
-async function fromPassphrase(kdf: Kdf, options: KeyOptions): Promise<Keys | VaultFault> {
+async function fromPassphrase(kdf: Kdf, options: KeyOptions): Promise<VaultKeys | Failure> {
   const passphrase = await passphraseOf('open', options);
   return typeof passphrase === 'string'
     ? deriveKeys(await stretch(passphrase, kdf))
@@ -88,24 +91,24 @@ async function fromPassphrase(kdf: Kdf, options: KeyOptions): Promise<Keys | Vau
 async function passphraseOf(
   purpose: Purpose,
   { passphraseFile, askPassphrase }: KeyOptions,
-): Promise<string | VaultFault | undefined> {
+): Promise<string | Failure | undefined> {
   if (!passphraseFile) return askPassphrase?.(purpose);
   const read = readSecretFile(passphraseFile);
-  if (!read.ok) return fault('SUB_VAULT_KEY', `the passphrase: ${read.message}.`, read.fix);
+  if (!read.ok) return failure('SUB_VAULT_KEY', `the passphrase: ${read.message}.`, read.fix);
   return read.value;
 }
 
-function noPassphrase(): VaultFault {
+function noPassphrase(): Failure {
   const fix =
     'Run it on a terminal, or write the passphrase into a file of mode 0600 and set SUB_VAULT_PASSPHRASE_FILE to its path.';
-  return fault('SUB_VAULT_KEY', 'the store of secrets needs its passphrase.', fix);
+  return failure('SUB_VAULT_KEY', 'the store of secrets needs its passphrase.', fix);
 }
 
 /** Without a wish: a passphrase file that is set, the keychain, a passphrase that is typed, a file. */
 export async function newKey(
   wish: Protection | undefined,
   options: KeyOptions,
-): Promise<NewKey | VaultFault> {
+): Promise<NewKey | Failure> {
   const { passphraseFile, askPassphrase, home } = options;
   if (wish === 'passphrase' || (wish === undefined && passphraseFile)) {
     const passphrase = await passphraseOf('new', options);
@@ -118,7 +121,7 @@ export async function newKey(
     if (kept !== undefined) return kept;
     if (wish === 'keychain') {
       const fix = 'Choose `--protect passphrase` or `--protect file`.';
-      return fault('SUB_VAULT_KEY', 'there is no keychain here that keeps a key for good.', fix);
+      return failure('SUB_VAULT_KEY', 'there is no keychain here that keeps a key for good.', fix);
     }
     const passphrase = await askPassphrase?.('offer');
     if (passphrase === undefined && askPassphrase !== undefined) return noPassphrase();
@@ -130,21 +133,18 @@ export async function newKey(
   return full ?? { kind: 'key', part: { protection: 'file', keyId: keys.id, kdf: null }, keys };
 }
 
-async function stretched(
-  passphrase: string,
-  { scryptN }: KeyOptions,
-): Promise<NewKey | VaultFault> {
+async function stretched(passphrase: string, { scryptN }: KeyOptions): Promise<NewKey | Failure> {
   const { length } = passphrase.trim();
   if (length < PASSPHRASE_LENGTH_MIN || passphrase.length > PASSPHRASE_LENGTH_MAX) {
     const fix = `Choose ${PASSPHRASE_LENGTH_MIN} to ${PASSPHRASE_LENGTH_MAX} characters.`;
-    return fault('SUB_VAULT_KEY', 'the passphrase is too short or too long.', fix);
+    return failure('SUB_VAULT_KEY', 'the passphrase is too short or too long.', fix);
   }
   const kdf = newKdf(scryptN);
   const keys = deriveKeys(await stretch(passphrase, kdf));
   return { kind: 'key', part: { protection: 'passphrase', keyId: keys.id, kdf }, keys };
 }
 
-function random(): { readonly keys: Keys; readonly master: Buffer } {
+function random(): { readonly keys: VaultKeys; readonly master: Buffer } {
   const master = newMaster();
   return { keys: deriveKeys(Buffer.from(master)), master };
 }
@@ -185,4 +185,82 @@ export async function forget(
   } catch {
     return false;
   }
+}
+
+// The key of the store in a file of its owner, where there is no keychain and no passphrase. It
+// may hold several keys: while one replaces another both are there, so that no moment is without
+// the right one. A key that no store here needs may belong to a copy, so it stays.
+
+interface KeyLine {
+  readonly id: string;
+  readonly key: string;
+}
+
+const LINE = /^subluminal-vault-key-1 ([0-9a-f]{32}) ([A-Za-z0-9+/]{43}=)$/;
+const KEYS_MAX = 16;
+
+function keyFilePath(home: string): string {
+  return join(home, 'vault.key');
+}
+
+export function keyFromFile(home: string, keyId: string): VaultKeys | Failure {
+  const lines = readLines(home);
+  if ('kind' in lines) return lines;
+  const found = lines.find(({ id }) => id === keyId);
+  if (found === undefined) {
+    const message = `${keyFilePath(home)} has no key for this store of secrets.`;
+    return failure('SUB_VAULT_KEY', message, 'Put the key file back that belongs to vault.db.');
+  }
+  const keys = deriveKeys(Buffer.from(found.key, 'base64'));
+  if (keys.id === keyId) return keys;
+  const message = `a key in ${keyFilePath(home)} is damaged.`;
+  return failure('SUB_VAULT_KEY', message, 'Put the key file back that belongs to vault.db.');
+}
+
+/** Throws what the system says when it cannot be written. */
+export function addToFile(home: string, id: string, master: Buffer): Failure | undefined {
+  const lines = readLines(home);
+  if ('kind' in lines) return lines;
+  if (lines.length >= KEYS_MAX) {
+    const message = `${keyFilePath(home)} holds ${lines.length} keys.`;
+    return failure(
+      'SUB_VAULT_KEY',
+      message,
+      'Move it away together with vault.db, and start anew.',
+    );
+  }
+  writeLines(home, [...lines, { id, key: master.toString('base64') }]);
+  return undefined;
+}
+
+export function removeFromFile(home: string, keyId: string): Failure | undefined {
+  const lines = readLines(home);
+  if ('kind' in lines) return lines;
+  writeLines(
+    home,
+    lines.filter(({ id }) => id !== keyId),
+  );
+  return undefined;
+}
+
+/** None when there is no file. */
+function readLines(home: string): readonly KeyLine[] | Failure {
+  const path = keyFilePath(home);
+  const read = readSecretFile(path);
+  if (!read.ok) {
+    return read.isMissing ? [] : failure('SUB_VAULT_KEY', `${read.message}.`, read.fix);
+  }
+  const lines = read.value === '' ? [] : read.value.split('\n');
+  const keys = lines.flatMap((line): readonly KeyLine[] => {
+    const [, id, key] = LINE.exec(line) ?? [];
+    return id === undefined || key === undefined ? [] : [{ id, key }];
+  });
+  if (keys.length === lines.length && keys.length <= KEYS_MAX) return keys;
+  const message = `${path} is not a key file of ours.`;
+  return failure('SUB_VAULT_KEY', message, 'Put the key file back that belongs to vault.db.');
+}
+
+function writeLines(home: string, lines: readonly KeyLine[]): void {
+  const text = lines.map(({ id, key }) => `subluminal-vault-key-1 ${id} ${key}\n`).join('');
+  writePrivateFile(keyFilePath(home), text);
 }

@@ -1,12 +1,11 @@
 // Secrets that are neither in a variable nor in a file. Loaded only for a server that has one.
+
 import { join } from 'node:path';
-import { loadKeychain } from '../keychain.ts';
-import type { Fetched } from '../secret-file.ts';
-import { isVaultFault, type VaultFault } from '../store/fault.ts';
-import type { KeyOptions } from '../store/keys.ts';
-import { openVault, type Vault } from '../store/store.ts';
-import { fromConnect } from './connect.ts';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import { fromHashicorp } from './hashicorp.ts';
+import { loadKeychain } from './keychain.ts';
+import { fromConnect } from './onepassword-connect.ts';
+import type { Fetched } from './secret-file.ts';
 import {
   type Env,
   missing,
@@ -14,20 +13,22 @@ import {
   type ServiceNames,
   type ServiceSettings,
   serviceOf,
-} from './service.ts';
+} from './secret-service.ts';
+import type { KeyOptions } from './vault-key.ts';
+import { openVault, type Vault } from './vault-store.ts';
 
 /** What the settings say about where secrets are. */
-export interface FarSettings {
+export interface ExternalSourceSettings {
   readonly passphraseFile?: string | null;
   readonly vault?: ServiceSettings;
   readonly connect?: ServiceSettings;
 }
 
-export interface FarOptions extends Pick<KeyOptions, 'keychain'> {
+export interface ExternalSourceOptions extends Pick<KeyOptions, 'keychain'> {
   readonly env: Env;
   readonly home: string;
   readonly userHome: string;
-  readonly settings: FarSettings;
+  readonly settings: ExternalSourceSettings;
 }
 
 interface FarBinding {
@@ -41,8 +42,8 @@ interface FarSources {
 }
 
 /** The store is opened once for all that a server takes out of it, and only when it does. */
-export function openFar(options: FarOptions): FarSources {
-  let opening: Promise<Vault | VaultFault | undefined> | undefined;
+export function openExternalSources(options: ExternalSourceOptions): FarSources {
+  let opening: Promise<Vault | Failure | undefined> | undefined;
   const store = () => {
     const { home, settings, keychain } = options;
     const { passphraseFile = null } = settings;
@@ -58,15 +59,15 @@ export function openFar(options: FarOptions): FarSources {
     },
     close: async () => {
       const opened = await opening;
-      if (opened !== undefined && !isVaultFault(opened)) opened.close();
+      if (opened !== undefined && !isFailure(opened)) opened.close();
     },
   };
 }
 
-function fromStore(name: string, opened: Vault | VaultFault | undefined): Fetched {
-  if (isVaultFault(opened)) return notFetched(withoutEnd(opened.message), opened.fix);
+function fromStore(name: string, opened: Vault | Failure | undefined): Fetched {
+  if (isFailure(opened)) return notFetched(withoutEnd(opened.message), opened.fix);
   const value = opened?.value(name);
-  if (isVaultFault(value)) return notFetched(withoutEnd(value.message), value.fix);
+  if (isFailure(value)) return notFetched(withoutEnd(value.message), value.fix);
   if (value !== undefined) return { ok: true, value };
   return missing('the store has no such secret', `Run \`sub secrets add ${name}\`.`);
 }
@@ -75,7 +76,7 @@ function withoutEnd(message: string): string {
   return message.replace(/\.$/, '');
 }
 
-async function fromKeychain(ref: string, options: FarOptions): Promise<Fetched> {
+async function fromKeychain(ref: string, options: ExternalSourceOptions): Promise<Fetched> {
   const chain = options.keychain === undefined ? loadKeychain() : options.keychain;
   const at = ref.indexOf('/');
   if (!chain) {
@@ -99,7 +100,10 @@ const VAULT: ServiceNames = {
   settings: 'vault',
 };
 
-function fromVault(ref: string, { env, settings, userHome }: FarOptions): Promise<Fetched> {
+function fromVault(
+  ref: string,
+  { env, settings, userHome }: ExternalSourceOptions,
+): Promise<Fetched> {
   const names = { ...VAULT, tokenPath: join(userHome, '.vault-token') };
   const service = serviceOf(names, settings.vault ?? {}, env);
   if (!service.ok) return Promise.resolve(service);
@@ -113,7 +117,7 @@ const CONNECT: ServiceNames = {
   settings: 'connect',
 };
 
-function fromOnePassword(ref: string, { env, settings }: FarOptions): Promise<Fetched> {
+function fromOnePassword(ref: string, { env, settings }: ExternalSourceOptions): Promise<Fetched> {
   const service = serviceOf(CONNECT, settings.connect ?? {}, env);
   return service.ok ? fromConnect(ref, service) : Promise.resolve(service);
 }

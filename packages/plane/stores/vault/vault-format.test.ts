@@ -1,21 +1,24 @@
+import { isFailure } from '@subluminal/contracts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deriveKeys, type Keys, newKdf, newMaster } from './cipher.ts';
-import { isVaultFault } from './fault.ts';
 import {
-  type Entry,
-  type Header,
+  deriveKeys,
   isGenuine,
   isSecretName,
+  newKdf,
+  newMaster,
   openEntry,
-  parseFile,
-  renderFile,
+  parseVault,
+  renderVault,
   sealEntry,
-} from './format.ts';
+  type VaultEntry,
+  type VaultHeader,
+  type VaultKeys,
+} from './vault-format.ts';
 
 const TIME = '2026-11-16T05:46:32.157Z';
 
-function headerFor(keys: Keys): Header {
+function headerFor(keys: VaultKeys): VaultHeader {
   return { protection: 'file', keyId: keys.id, storeId: 'ab'.repeat(16), kdf: null, generation: 1 };
 }
 
@@ -25,13 +28,13 @@ function made(values: { readonly [name: string]: string }) {
   const entries = Object.entries(values).map(([name, value]) =>
     sealEntry({ name, addedAt: TIME, rotatedAt: null }, value, { header, keys }),
   );
-  return { keys, header, entries, bytes: renderFile(header, entries, keys) };
+  return { keys, header, entries, bytes: renderVault(header, entries, keys) };
 }
 
 /** The entries, if every byte is believed. */
-function believed(bytes: Buffer, keys: Keys): readonly Entry[] | undefined {
-  const file = parseFile(bytes);
-  return isVaultFault(file) || !isGenuine(file, keys) ? undefined : file.entries;
+function believed(bytes: Buffer, keys: VaultKeys): readonly VaultEntry[] | undefined {
+  const file = parseVault(bytes);
+  return isFailure(file) || !isGenuine(file, keys) ? undefined : file.entries;
 }
 
 describe('the file of the store', () => {
@@ -96,7 +99,7 @@ describe('the file of the store', () => {
     const { keys, header } = before;
     const facts = { name: 'a', addedAt: TIME, rotatedAt: TIME };
     const now = sealEntry(facts, 'new value', { header, keys });
-    const after = renderFile({ ...header, generation: 2 }, [now], keys)
+    const after = renderVault({ ...header, generation: 2 }, [now], keys)
       .toString()
       .split('\n');
     after[2] = before.bytes.toString().split('\n')[2] ?? '';
@@ -137,7 +140,7 @@ describe('what a file says of its key', () => {
   const about = (kdf: object, protection = 'passphrase') => {
     const line = { protection, key_id: 'ab'.repeat(16), store_id: 'cd'.repeat(16), kdf };
     const text = `subluminal-vault 1\n${JSON.stringify({ ...line, generation: 1 })}\n`;
-    return parseFile(Buffer.from(`${text}mac ${'0'.repeat(64)}\n`));
+    return parseVault(Buffer.from(`${text}mac ${'0'.repeat(64)}\n`));
   };
   const kdf = { name: 'scrypt', ...newKdf(), salt: newKdf().salt.toString('base64') };
 
@@ -163,14 +166,14 @@ describe('what a file says of its key', () => {
   });
 
   it('of a newer version is told as such', () => {
-    const file = parseFile(Buffer.from('subluminal-vault 2\nsomething else'));
+    const file = parseVault(Buffer.from('subluminal-vault 2\nsomething else'));
     expect(file).toMatchObject({ code: 'SUB_VAULT_NEWER' });
   });
 
   it('is damaged where it is any other text', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-        expect(parseFile(Buffer.from(bytes))).toMatchObject({ code: 'SUB_VAULT_DAMAGED' });
+        expect(parseVault(Buffer.from(bytes))).toMatchObject({ code: 'SUB_VAULT_DAMAGED' });
       }),
     );
   });

@@ -1,5 +1,6 @@
 // The store on real files: what is in it, what protects it, and what the next process makes of one
 // that was killed.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -19,6 +20,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import { build } from 'esbuild';
 import {
   afterAll,
@@ -30,10 +32,9 @@ import {
   it,
   onTestFinished,
 } from 'vitest';
-import { memoryKeychain } from '../testing/memory-keychain.ts';
-import type { Step, Task } from '../testing/writer.ts';
-import { isVaultFault, type VaultFault } from './fault.ts';
-import { type Protection, SCRYPT_N_MIN } from './format.ts';
+import { memoryKeychain } from './testing/memory-keychain.ts';
+import type { Step, Task } from './testing/writer.ts';
+import { type Protection, SCRYPT_N_MIN } from './vault-format.ts';
 import {
   addSecret,
   addSecrets,
@@ -42,7 +43,7 @@ import {
   rotateKey,
   rotateSecret,
   type VaultOptions,
-} from './store.ts';
+} from './vault-store.ts';
 
 const PASSPHRASE = 'correct horse battery';
 const VALUE = 'tok-5f0c1d9e7a33b2';
@@ -70,9 +71,9 @@ function options(more: Partial<VaultOptions> = {}): VaultOptions {
 /** Everything that there is, by name. */
 async function read(
   more: Partial<VaultOptions> = {},
-): Promise<{ readonly [name: string]: unknown } | VaultFault | undefined> {
+): Promise<{ readonly [name: string]: unknown } | Failure | undefined> {
   const vault = await openVault(options(more));
-  if (vault === undefined || isVaultFault(vault)) return vault;
+  if (vault === undefined || isFailure(vault)) return vault;
   const values = vault.secrets.map(({ name }) => [name, vault.value(name)] as const);
   vault.close();
   return Object.fromEntries(values);
@@ -186,7 +187,7 @@ describe('the files', () => {
     await add('one');
     chmodSync(file(name), 0o640);
     const refused = await read();
-    expect(refused).toMatchObject({ kind: 'fault', fix: `Run: chmod 600 ${file(name)}` });
+    expect(refused).toMatchObject({ kind: 'failure', fix: `Run: chmod 600 ${file(name)}` });
     chmodSync(file(name), 0o600);
     expect(await read()).toEqual({ one: VALUE });
   });
@@ -350,7 +351,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sub-writer-'));
   program = join(folder, 'writer.mjs');
   await build({
-    entryPoints: [fileURLToPath(new URL('../testing/writer.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL('./testing/writer.ts', import.meta.url))],
     outfile: program,
     bundle: true,
     format: 'esm',
