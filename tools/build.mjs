@@ -1,4 +1,4 @@
-// Builds the command: packages/cli/main.ts and packages/cli/shim.ts → packages/cli/dist, where sub.js
+// Builds the command: packages/cli/entry/main.ts and packages/cli/entry/shim.ts → packages/cli/dist, where sub.js
 // and shim.js name the scripts to begin with. `--watch` builds again on every change.
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';

@@ -9,8 +9,8 @@ import { ROOT } from './paths.mjs';
 const OUT = join(ROOT, 'packages', 'cli', 'dist');
 /** A shim starts with every server of every agent: its code is small, and apart from all other. */
 const ENTRIES = {
-  sub: join(ROOT, 'packages', 'cli', 'main.ts'),
-  shim: join(ROOT, 'packages', 'cli', 'shim.ts'),
+  sub: join(ROOT, 'packages', 'cli', 'entry', 'main.ts'),
+  shim: join(ROOT, 'packages', 'cli', 'entry', 'shim.ts'),
 };
 
 const IMPORTED = /^import\s+\{([^}]*)\}\s+from\s+'((?:@subluminal\/|\.)[^']*)';/gm;

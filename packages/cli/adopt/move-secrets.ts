@@ -8,7 +8,7 @@ import {
   type Moves,
   planMoves,
 } from '@subluminal/plane/clients/setup';
-import { protectionText } from '../secrets/store.ts';
+import { protectionText } from '../secrets/secrets-home.ts';
 import type { Asker } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, plural } from '../terminal/text.ts';

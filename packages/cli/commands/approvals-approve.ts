@@ -1,9 +1,8 @@
 import { failure, isFailure } from '@subluminal/contracts';
 import { grantFor } from '@subluminal/plane/approvals';
-import { say } from '../approvals/decide.ts';
-import { findRequest, openOwnDesk, speaker, TERMINAL } from '../approvals/home.ts';
-import { grantText } from '../approvals/lines.ts';
-import { wishOf } from '../approvals/wish.ts';
+import { findRequest, openOwnDesk, say, speaker, TERMINAL } from '../approvals/desk.ts';
+import { wishOf } from '../approvals/grant-flags.ts';
+import { grantText } from '../approvals/render-approval.ts';
 import {
   defineCommand,
   done,

@@ -1,7 +1,7 @@
 import { isFailure } from '@subluminal/contracts';
 import { isProblem } from '@subluminal/plane/approvals';
-import { isAskerGone, openOwnDesk, told, warnOfDamage } from '../approvals/home.ts';
-import { entryJson, listText } from '../approvals/lines.ts';
+import { isAskerGone, openOwnDesk, told, warnOfDamage } from '../approvals/desk.ts';
+import { entryJson, listText } from '../approvals/render-approval.ts';
 import { choice, defineCommand, done, EXIT, flag } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { jsonText } from '../terminal/text.ts';

@@ -1,6 +1,5 @@
 import { isFailure } from '@subluminal/contracts';
-import { say } from '../approvals/decide.ts';
-import { findRequest, openOwnDesk } from '../approvals/home.ts';
+import { findRequest, openOwnDesk, say } from '../approvals/desk.ts';
 import { defineCommand, required } from '../input/command.ts';
 import { ID_DOC, JSON_FLAG, NOTE_OPTION } from '../input/shared-options.ts';
 

@@ -1,6 +1,6 @@
 import { isFailure } from '@subluminal/contracts';
-import { findRequest, isAskerGone, openOwnDesk } from '../approvals/home.ts';
-import { entryJson, requestText } from '../approvals/lines.ts';
+import { findRequest, isAskerGone, openOwnDesk } from '../approvals/desk.ts';
+import { entryJson, requestText } from '../approvals/render-approval.ts';
 import { defineCommand, done, EXIT, required } from '../input/command.ts';
 import { ID_DOC, JSON_FLAG } from '../input/shared-options.ts';
 import { jsonText } from '../terminal/text.ts';

@@ -1,9 +1,9 @@
 import { isFailure } from '@subluminal/contracts';
 import { harmlessJson } from '@subluminal/core/visible';
 import type { Desk, Ended, Entry } from '@subluminal/plane/approvals';
-import { failureOf, isAskerGone, openOwnDesk, speaker, TERMINAL } from '../approvals/home.ts';
-import { endLine, entryJson, requestText } from '../approvals/lines.ts';
-import { WatchView } from '../approvals/view.ts';
+import { failureOf, isAskerGone, openOwnDesk, speaker, TERMINAL } from '../approvals/desk.ts';
+import { endLine, entryJson, requestText } from '../approvals/render-approval.ts';
+import { WatchView } from '../approvals/watch-view.ts';
 import { defineCommand, done, EXIT, flag } from '../input/command.ts';
 import { mayAct } from '../input/require-person.ts';
 import type { Io } from '../terminal/io.ts';

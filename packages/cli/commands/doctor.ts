@@ -1,6 +1,6 @@
 import { homePaths, loadConfig, userHome } from '@subluminal/plane/config';
+import { type Checked, checkAll } from '../doctor/all-checks.ts';
 import type { Level, Machine } from '../doctor/check.ts';
-import { type Checked, checkAll } from '../doctor/checks.ts';
 import { defineCommand, done, EXIT } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import manifest from '../package.json' with { type: 'json' };

@@ -1,7 +1,7 @@
 import { isFailure } from '@subluminal/contracts';
 import { type GrantEntry, grantWords, isProblem } from '@subluminal/plane/approvals';
-import { openOwnDesk, told, warnOfDamage } from '../approvals/home.ts';
-import { grantText } from '../approvals/lines.ts';
+import { openOwnDesk, told, warnOfDamage } from '../approvals/desk.ts';
+import { grantText } from '../approvals/render-approval.ts';
 import { defineCommand, done, EXIT, flag } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { jsonText } from '../terminal/text.ts';

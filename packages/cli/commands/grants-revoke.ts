@@ -1,6 +1,6 @@
 import { isFailure } from '@subluminal/contracts';
 import { shortId } from '@subluminal/plane/approvals';
-import { failureOf, findGrantEntry, openOwnDesk, speaker } from '../approvals/home.ts';
+import { failureOf, findGrantEntry, openOwnDesk, speaker } from '../approvals/desk.ts';
 import { defineCommand, done, EXIT, required } from '../input/command.ts';
 import { ID_DOC, JSON_FLAG } from '../input/shared-options.ts';
 import { harmless, jsonText } from '../terminal/text.ts';

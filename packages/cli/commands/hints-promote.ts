@@ -1,9 +1,9 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { findPolicies, homePaths, userHome } from '@subluminal/plane/config';
 import type { RunRow } from '@subluminal/plane/ledger';
-import { openOwnDesk, speaker } from '../approvals/home.ts';
-import { grantText } from '../approvals/lines.ts';
-import { argsWish } from '../approvals/wish.ts';
+import { openOwnDesk, speaker } from '../approvals/desk.ts';
+import { argsWish } from '../approvals/grant-flags.ts';
+import { grantText } from '../approvals/render-approval.ts';
 import { findHint, type Hinted } from '../hints/find.ts';
 import { giveGrant, planGrant, requestOf } from '../hints/to-grant.ts';
 import { carryOut, type PolicyPlan, planPolicy } from '../hints/to-policy.ts';

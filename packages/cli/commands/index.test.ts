@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import picocolors from 'picocolors';
 import { expect, test } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
+import { type Program, parseArguments } from '../entry/program.ts';
 import { allEntries } from '../input/command.ts';
-import { type Program, parseArguments } from '../program.ts';
 import { HELP_SECTIONS } from './index.ts';
 
 const style = { colors: picocolors.createColors(false), columns: 80 };

@@ -25,9 +25,9 @@ import {
   TIMEOUT_OPTION,
 } from '../input/shared-options.ts';
 import { createNewFile, occupied, replaceFile } from '../input/write-file.ts';
-import { problemFailure, surfaceHome } from '../surface/home.ts';
-import { commandBehind, lookLive } from '../surface/live.ts';
-import { countWords, toolLines, toolRows } from '../surface/manifest-text.ts';
+import { commandBehind, lookLive } from '../surface/probe-live.ts';
+import { countWords, toolLines, toolRows } from '../surface/render-manifest.ts';
+import { problemFailure, surfaceHome } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 

@@ -3,8 +3,8 @@ import { loadManifest } from '@subluminal/plane/surface';
 import { defineCommand, done, EXIT, required } from '../input/command.ts';
 import { JSON_FLAG, SERVER_DOC } from '../input/shared-options.ts';
 import { renderProblem } from '../policy/render-problem.ts';
-import { surfaceHome } from '../surface/home.ts';
-import { countWords, otherLines, toolLines, toolRows } from '../surface/manifest-text.ts';
+import { countWords, otherLines, toolLines, toolRows } from '../surface/render-manifest.ts';
+import { surfaceHome } from '../surface/surface-home.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
 const HASH_SHOWN = 12;

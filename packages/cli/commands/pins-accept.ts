@@ -22,16 +22,16 @@ import {
   TIMEOUT_OPTION,
   YES_FLAG,
 } from '../input/shared-options.ts';
-import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/home.ts';
-import { lookLive, splitWords } from '../surface/live.ts';
-import { comparisonLines } from '../surface/pins-text.ts';
 import {
+  comparisonLines,
   hashOf,
   type PinsView,
   type Seen,
   type ToolChange,
   viewPins,
-} from '../surface/pins-view.ts';
+} from '../surface/pins-report.ts';
+import { lookLive, splitWords } from '../surface/probe-live.ts';
+import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 

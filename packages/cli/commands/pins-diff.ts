@@ -15,10 +15,16 @@ import {
   NO_PROBE,
   TIMEOUT_OPTION,
 } from '../input/shared-options.ts';
-import { readPins, surfaceHome } from '../surface/home.ts';
-import { commandBehind, lookLive } from '../surface/live.ts';
-import { comparisonLines, countWords } from '../surface/pins-text.ts';
-import { documentOf, type PinsView, type Seen, viewPins } from '../surface/pins-view.ts';
+import {
+  comparisonLines,
+  countWords,
+  documentOf,
+  type PinsView,
+  type Seen,
+  viewPins,
+} from '../surface/pins-report.ts';
+import { commandBehind, lookLive } from '../surface/probe-live.ts';
+import { readPins, surfaceHome } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';

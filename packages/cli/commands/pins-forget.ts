@@ -4,7 +4,7 @@ import type { PinStore } from '@subluminal/core/surface';
 import { savePins } from '@subluminal/plane/surface';
 import { defineCommand, done, EXIT, optionalMany, required } from '../input/command.ts';
 import { JSON_FLAG, SERVER_DOC, YES_FLAG } from '../input/shared-options.ts';
-import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/home.ts';
+import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/surface-home.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 export const command = defineCommand({

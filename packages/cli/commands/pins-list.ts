@@ -2,8 +2,8 @@ import { isFailure } from '@subluminal/contracts';
 import type { Pin } from '@subluminal/core/surface';
 import { defineCommand, done, EXIT, textOption } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
-import { readPins, surfaceHome } from '../surface/home.ts';
-import { type PinnedServers, pinsTable, timeOf } from '../surface/pins-table.ts';
+import { type PinnedServers, pinsTable, timeOf } from '../surface/pins-report.ts';
+import { readPins, surfaceHome } from '../surface/surface-home.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
 export const command = defineCommand({

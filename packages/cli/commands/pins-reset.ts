@@ -2,7 +2,7 @@ import { failure, isFailure } from '@subluminal/contracts';
 import { resetPins } from '@subluminal/plane/surface';
 import { defineCommand, done, EXIT, flag } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
-import { pinsFailure, surfaceHome } from '../surface/home.ts';
+import { pinsFailure, surfaceHome } from '../surface/surface-home.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
 export const command = defineCommand({

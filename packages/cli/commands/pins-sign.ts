@@ -2,8 +2,8 @@ import { failure, isFailure } from '@subluminal/contracts';
 import { openPins, openUntrustedPins, signPins } from '@subluminal/plane/surface';
 import { defineCommand, done, EXIT } from '../input/command.ts';
 import { JSON_FLAG, YES_FLAG } from '../input/shared-options.ts';
-import { agrees, cannotAsk, pinsFailure, surfaceHome } from '../surface/home.ts';
-import { pinsTable } from '../surface/pins-table.ts';
+import { pinsTable } from '../surface/pins-report.ts';
+import { agrees, cannotAsk, pinsFailure, surfaceHome } from '../surface/surface-home.ts';
 import { jsonText, plural } from '../terminal/text.ts';
 
 export const command = defineCommand({

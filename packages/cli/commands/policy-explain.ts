@@ -26,16 +26,17 @@ import { type Explained, explainCalls, lastOf } from '../policy/explain-calls.ts
 import { type CedarGate, cedarReport, openGate } from '../policy/explain-cedar.ts';
 import { notACall } from '../policy/file-kind.ts';
 import { loadPolicy, type Policy } from '../policy/load-policy.ts';
-import { renderCedar, renderCedarHead } from '../policy/render-cedar.ts';
 import {
   type ExplainedCounts,
+  renderCedar,
+  renderCedarHead,
   renderExplained,
   renderHead,
   renderSummary,
 } from '../policy/render-explanation.ts';
 import type { Io } from '../terminal/io.ts';
 import { jsonText } from '../terminal/text.ts';
-import { noteTrust } from '../trust/note.ts';
+import { noteTrust } from '../trust/project-policy.ts';
 
 const CALL_BYTES_MAX = 1_048_576;
 const NAME_LENGTH_MAX = 1_024;

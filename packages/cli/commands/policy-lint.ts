@@ -8,7 +8,7 @@ import { renderProblem } from '../policy/render-problem.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
-import { noteTrust } from '../trust/note.ts';
+import { noteTrust } from '../trust/project-policy.ts';
 
 /** A file that could not be read is a finding of its own; the others are still linted. */
 type Linted = ReadBundle | (Failure & { readonly name: string });

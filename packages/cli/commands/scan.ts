@@ -6,7 +6,6 @@ import { choice, defineCommand, done, EXIT, optionalMany, textOption } from '../
 import { STDIO } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
-import { gateVerdict, isHole, type Looking, look } from '../scan/look.ts';
 import {
   doneAbout,
   doneWith,
@@ -15,17 +14,27 @@ import {
   type Judging,
   judgeOf,
   type Place,
-} from '../scan/policy.ts';
+  readPlace,
+  suppressionsFor,
+  suppressionsYaml,
+} from '../scan/judge-findings.ts';
 import {
   fileDocument,
   policyDocument,
   type Report,
   type Reported,
   reportText,
-} from '../scan/report.ts';
-import { placesIn, readSource, type Source } from '../scan/source.ts';
-import { readPlace, suppressionsFor, suppressionsYaml } from '../scan/suppressions.ts';
-import { type SurfaceHome, surfaceHome } from '../surface/home.ts';
+} from '../scan/scan-report.ts';
+import {
+  gateVerdict,
+  isHole,
+  type Looking,
+  look,
+  placesIn,
+  readSource,
+  type Source,
+} from '../scan/scan-source.ts';
+import { type SurfaceHome, surfaceHome } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { jsonText } from '../terminal/text.ts';

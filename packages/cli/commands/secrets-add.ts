@@ -2,8 +2,8 @@ import { failure, isFailure } from '@subluminal/contracts';
 import { addSecret, isSecretName } from '@subluminal/plane/vault';
 import { defineCommand, done, EXIT, required } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE, PROTECT_OPTION } from '../input/shared-options.ts';
-import { protectionText, tryOpen, withSecrets } from '../secrets/store.ts';
-import { readValue, warnShort } from '../secrets/value.ts';
+import { readValue, warnShort } from '../secrets/ask-person.ts';
+import { protectionText, tryOpen, withSecrets } from '../secrets/secrets-home.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
 export const command = defineCommand({

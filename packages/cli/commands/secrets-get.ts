@@ -2,7 +2,7 @@ import { failure } from '@subluminal/contracts';
 import { openVault } from '@subluminal/plane/vault';
 import { defineCommand, done, EXIT, flag, type Outcome, required } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE } from '../input/shared-options.ts';
-import { withSecrets } from '../secrets/store.ts';
+import { withSecrets } from '../secrets/secrets-home.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
 export const command = defineCommand({

@@ -1,7 +1,7 @@
 import { openVault } from '@subluminal/plane/vault';
 import { defineCommand, done, EXIT } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE } from '../input/shared-options.ts';
-import { protectionText, usersOf, withSecrets } from '../secrets/store.ts';
+import { protectionText, usersOf, withSecrets } from '../secrets/secrets-home.ts';
 import { tableText } from '../terminal/table.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 

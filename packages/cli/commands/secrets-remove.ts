@@ -2,7 +2,7 @@ import { failure } from '@subluminal/contracts';
 import { openVault, removeSecret } from '@subluminal/plane/vault';
 import { defineCommand, done, EXIT, required } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE, YES_FLAG } from '../input/shared-options.ts';
-import { usersOf, withSecrets } from '../secrets/store.ts';
+import { usersOf, withSecrets } from '../secrets/secrets-home.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
 export const command = defineCommand({

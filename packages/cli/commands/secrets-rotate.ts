@@ -10,8 +10,8 @@ import {
   optional,
 } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE, PROTECT_OPTION } from '../input/shared-options.ts';
-import { protectionText, type SecretsHome, usersOf, withSecrets } from '../secrets/store.ts';
-import { readValue, warnShort } from '../secrets/value.ts';
+import { readValue, warnShort } from '../secrets/ask-person.ts';
+import { protectionText, type SecretsHome, usersOf, withSecrets } from '../secrets/secrets-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 

@@ -1,4 +1,4 @@
-// `sub shim` for the help only: bin/sub.mjs starts a shim by packages/cli/shim.ts, which loads less.
+// `sub shim` for the help only: bin/sub.mjs starts a shim by packages/cli/entry/shim.ts, which loads less.
 import { failure } from '@subluminal/contracts';
 import { defineCommand, flag, many, textOption } from '../input/command.ts';
 import { PROFILE_DOC } from '../input/shared-options.ts';

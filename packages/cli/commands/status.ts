@@ -18,11 +18,10 @@ import {
   tellProblems,
 } from '../adopt/lines.ts';
 import { whereabouts } from '../adopt/wish.ts';
-import { ageText } from '../doctor/words.ts';
 import { defineCommand, done, EXIT, textOption } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import type { Io } from '../terminal/io.ts';
-import { harmless, jsonText, plural } from '../terminal/text.ts';
+import { ageText, harmless, jsonText, plural } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:

@@ -11,10 +11,15 @@ import { defineCommand, done, EXIT, type Outcome, optional } from '../input/comm
 import { readFileBytes } from '../input/read-file.ts';
 import { BAD_TRUST, JSON_FLAG, TRUST_FILE_DOC, YES_FLAG } from '../input/shared-options.ts';
 import { loadPolicy, POLICY_BYTES_MAX, type Policy } from '../policy/load-policy.ts';
-import { agrees, cannotAsk } from '../surface/home.ts';
+import { agrees, cannotAsk } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
-import { storeFailure, type TrustPlace, trustPlace, unusedPolicy } from '../trust/place.ts';
+import {
+  storeFailure,
+  type TrustPlace,
+  trustPlace,
+  unusedPolicy,
+} from '../trust/project-policy.ts';
 
 export const command = defineCommand({
   description:

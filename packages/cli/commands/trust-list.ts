@@ -8,7 +8,7 @@ import { BAD_TRUST, JSON_FLAG } from '../input/shared-options.ts';
 import { POLICY_BYTES_MAX } from '../policy/load-policy.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
-import { storeFailure } from '../trust/place.ts';
+import { storeFailure } from '../trust/project-policy.ts';
 
 type State = 'trusted' | 'changed' | 'unreadable';
 

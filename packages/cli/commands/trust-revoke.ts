@@ -3,7 +3,7 @@ import { revokeTrust } from '@subluminal/plane/policy';
 import { defineCommand, done, EXIT, optional } from '../input/command.ts';
 import { BAD_TRUST, JSON_FLAG, TRUST_FILE_DOC } from '../input/shared-options.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
-import { storeFailure, trustPlace } from '../trust/place.ts';
+import { storeFailure, trustPlace } from '../trust/project-policy.ts';
 
 export const command = defineCommand({
   description:

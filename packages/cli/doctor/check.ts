@@ -50,3 +50,16 @@ export function ledgerPlaces({ loaded, paths }: Machine): {
   if (!loaded.ok) return { file: paths.ledger, socket: paths.socket };
   return { file: loaded.config['ledger.path'], socket: loaded.config['ledger.socket'] };
 }
+
+/** The code of a failed system call, else what it says. */
+export function codeOf(cause: unknown): string {
+  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string')
+    return cause.code;
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** The file that a failed system call was about. */
+export function pathOf(cause: unknown): string | undefined {
+  const path = cause instanceof Error && 'path' in cause ? cause.path : undefined;
+  return typeof path === 'string' && path !== '' ? path : undefined;
+}

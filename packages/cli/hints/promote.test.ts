@@ -9,10 +9,8 @@ import {
 import { sha256 } from '@subluminal/plane/crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { insertRule, type NewRule, ruleFor, unifiedDiff } from './allow-rule.ts';
 import type { Hinted } from './find.ts';
-import { insertRule } from './insert.ts';
-import { type NewRule, ruleFor } from './rule.ts';
-import { unifiedDiff } from './unified.ts';
 
 const BLOCK = `# The policy of the tests.
 policy_id: "p"   # odd spacing stays

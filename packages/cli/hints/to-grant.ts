@@ -9,7 +9,7 @@ import {
   isProblem,
 } from '@subluminal/plane/approvals';
 import type { StoreReader } from '@subluminal/plane/ledger';
-import { failureOf, speaker, TERMINAL, told } from '../approvals/home.ts';
+import { failureOf, speaker, TERMINAL, told } from '../approvals/desk.ts';
 import type { Hinted } from './find.ts';
 
 const PAGE_EVENTS = 1_000;

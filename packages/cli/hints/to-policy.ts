@@ -21,10 +21,8 @@ import { STDIO } from '../input/read-file.ts';
 import { replaceFile } from '../input/write-file.ts';
 import { readBundle } from '../policy/load-policy.ts';
 import type { Io } from '../terminal/io.ts';
+import { insertRule, type NewRule, ruleFor, unifiedDiff } from './allow-rule.ts';
 import type { Hinted } from './find.ts';
-import { insertRule } from './insert.ts';
-import { type NewRule, ruleFor } from './rule.ts';
-import { unifiedDiff } from './unified.ts';
 
 interface PolicyWish {
   readonly path: string;

@@ -60,4 +60,31 @@ export function durationText(durationMs: number): string {
   return unit === undefined ? `${durationMs} ms` : `${durationMs / unit.ms} ${unit.name}`;
 }
 
+const SIZE_UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;
+const SIZE_STEP = 1_024;
+
+export function sizeText(bytes: number): string {
+  let size = bytes;
+  let unit = 0;
+  while (size >= SIZE_STEP && unit < SIZE_UNITS.length - 1) {
+    size /= SIZE_STEP;
+    unit++;
+  }
+  const shown = unit === 0 || size >= 10 ? Math.round(size) : size.toFixed(1);
+  return `${shown} ${SIZE_UNITS[unit] ?? ''}`;
+}
+
+const AGES = [
+  { name: 'd', ms: 86_400_000 },
+  { name: 'h', ms: 3_600_000 },
+  { name: 'min', ms: 60_000 },
+  { name: 's', ms: 1_000 },
+] as const;
+
+/** In the largest unit that there is at least one of. */
+export function ageText(ageMs: number): string {
+  const unit = AGES.find(({ ms }) => ageMs >= ms) ?? AGES[3];
+  return `${Math.max(0, Math.floor(ageMs / unit.ms))} ${unit.name}`;
+}
+
 export { harmless, harmlessAround };

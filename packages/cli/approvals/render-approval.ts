@@ -1,0 +1,133 @@
+// Renders requests and grants as text. An agent, a server or a policy wrote everything in them.
+import type { ApprovalEnd } from '@subluminal/contracts';
+import { type Entry, type GrantEntry, grantWords, shortId } from '@subluminal/plane/approvals';
+import type { Colors } from '../terminal/io.ts';
+import { type Cell, tableText } from '../terminal/table.ts';
+import { harmless } from '../terminal/text.ts';
+
+const MINUTE_MS = 60_000;
+const LABEL_WIDTH = 9;
+
+const COLUMNS = [
+  { title: 'ID' },
+  { title: 'STATE' },
+  { title: 'CALL', lengthMax: 48 },
+  { title: 'AGENT', lengthMax: 24 },
+  { title: 'LEFT', right: true },
+  { title: 'WHY', lengthMax: 60 },
+];
+
+export function listText(entries: readonly Entry[], nowMs: number, colors: Colors): string {
+  const rows = entries.map(({ request, state }): readonly Cell[] => [
+    shortId(request.id),
+    state,
+    `${request.call.server}/${request.call.tool}`,
+    request.agent.agent_id,
+    state === 'pending' ? leftText(Date.parse(request.expires_at) - nowMs) : '',
+    request.call.reason,
+  ]);
+  const paint = (line: string, index: number) =>
+    entries[index]?.state === 'pending' ? line : colors.dim(line);
+  return tableText(COLUMNS, rows, paint);
+}
+
+/** How long somebody still waits. */
+function leftText(leftMs: number): string {
+  if (leftMs <= 0) return 'none';
+  if (leftMs < MINUTE_MS) return `${Math.ceil(leftMs / 1_000)} s`;
+  const minutes = Math.floor(leftMs / MINUTE_MS);
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
+}
+
+interface Shown {
+  readonly nowMs: number;
+  readonly isAskerGone: boolean;
+  readonly colors: Colors;
+}
+
+/** The whole of a request: nobody should decide on less. */
+export function requestText(entry: Entry, { nowMs, isAskerGone, colors }: Shown): string {
+  const { request, state, outcome } = entry;
+  const { call, agent } = request;
+  const facts: readonly (readonly [string, string])[] = [
+    ['call', `${call.server}/${call.tool}`],
+    ['why', `${call.reason} (rule ${call.rule_id})`],
+    ['risk', call.risk.length === 0 ? 'none named' : call.risk.join(', ')],
+    ['agent', `${agent.agent_id} (${agent.client}, ${agent.env})${starter(agent.principal)}`],
+    ['run', call.run_id],
+    ['asked', `${request.created_at}, ${waitWords(entry, isAskerGone)}`],
+    ['state', stateWords(entry, nowMs)],
+    ...(outcome === null ? [] : [['end', endWords(outcome)] as const]),
+    ['args', `${argsTitle(entry)} sha256 ${call.args_hash}`],
+  ];
+  const title = colors.bold(`approval ${request.id}`);
+  const lines = facts.map(([label, text]) => `  ${label.padEnd(LABEL_WIDTH)}${harmless(text)}`);
+  const args = argsLines(entry).map((line) => `    ${line}`);
+  const isOpen = state === 'pending';
+  return `${[title, ...(isOpen ? lines : lines.map(colors.dim)), ...args].join('\n')}\n`;
+}
+
+/** JSON, one line for one line: line ends inside of texts stay escaped. */
+function argsLines({ request }: Entry): readonly string[] {
+  return JSON.stringify(request.call.args, null, 2).split('\n').map(harmless);
+}
+
+function argsTitle({ request }: Entry): string {
+  return request.call.args_complete ? 'all of them,' : 'ONLY A PART of them is shown,';
+}
+
+function starter(principal: string | undefined): string {
+  return principal === undefined ? '' : `, started by ${principal}`;
+}
+
+function waitWords({ request, state }: Entry, isGone: boolean): string {
+  const { pid } = request.asked_by;
+  if (request.wait === 'hint') return 'and may be tried again once it is approved';
+  if (isGone && state === 'pending') {
+    return `by the process ${pid}, which has ended: nothing will come of an approval`;
+  }
+  return `and waits (process ${pid})`;
+}
+
+function stateWords({ request, state }: Entry, nowMs: number): string {
+  if (state !== 'pending') return state;
+  return `pending, ${leftText(Date.parse(request.expires_at) - nowMs)} left`;
+}
+
+function endWords({ state, by, channel, at, note, grant }: ApprovalEnd): string {
+  const why = note === undefined ? '' : `: ${note}`;
+  const lasting = grant === undefined ? '' : ` (grant ${shortId(grant)})`;
+  return `${state} by ${by} (${channel}) at ${at}${lasting}${why}`;
+}
+
+/** One line about how a request has ended. */
+export function endLine({ request }: Entry, outcome: ApprovalEnd): string {
+  const call = `${request.call.server}/${request.call.tool}`;
+  return harmless(`${shortId(request.id)} ${call}: ${endWords(outcome)}`);
+}
+
+/** A grant with all that it covers. */
+export function grantText({ grant, state, end }: GrantEntry, colors: Colors): string {
+  const ended = end === null ? '' : ` by ${end.by} at ${end.at}`;
+  const title = `grant ${shortId(grant.id)}  ${grant.kind}, ${state}${ended}`;
+  const why = grant.note === undefined ? '' : `: ${grant.note}`;
+  const given = `Given by ${grant.by} (${grant.channel}) at ${grant.created_at}${why}`;
+  const lines = [...grantWords(grant), given].map((line) => `  ${harmless(line)}`);
+  const head = state === 'active' ? colors.bold(harmless(title)) : colors.dim(harmless(title));
+  return `${[head, ...lines].join('\n')}\n`;
+}
+
+interface EntryJson {
+  readonly id: string;
+  readonly state: string;
+  readonly asker: 'there' | 'gone';
+  readonly request: Entry['request'];
+  readonly request_sha256: string;
+  readonly outcome: ApprovalEnd | null;
+}
+
+export function entryJson(entry: Entry, isGone: boolean): EntryJson {
+  const { request, state, sha256, outcome } = entry;
+  const asker = isGone ? 'gone' : 'there';
+  return { id: request.id, state, asker, request, request_sha256: sha256, outcome };
+}

@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { cedar } from './check-policies.ts';
+import { machineIn, put } from './machine.test-support.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sub-doctor-cedar-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const policies = () => join(folder, 'cedar');
+const look = async (env = {}) => cedar.run(await machineIn(folder, env));
+const configured = () => look({ SUB_CEDAR_POLICIES: policies() });
+
+describe('Cedar policies', () => {
+  test('need not be configured', async () => {
+    expect(await look()).toEqual({ level: 'ok', text: 'none are configured' });
+  });
+
+  test('that are not there are broken, and so is a folder without any', async () => {
+    const gone = await configured();
+    expect(gone).toMatchObject({ level: 'broken' });
+    expect(gone.more?.join()).toMatch(/cedar:1:1: error: this does not exist.*\[SUB_CEDAR_FILES\]/);
+    mkdirSync(policies());
+    const empty = await configured();
+    expect(empty).toMatchObject({ level: 'broken' });
+    expect(empty.more?.join()).toContain(`${policies()}:1:1: error: there is no policy`);
+  });
+
+  test('that cannot be parsed are broken, each with its place', async () => {
+    put(join(policies(), 'a.cedar'), 'permit (principal, action, resource)\n');
+    const { level, more = [] } = await configured();
+    expect(level).toBe('broken');
+    expect(more.join('\n')).toMatch(/a\.cedar:\d+:\d+: error: .*\[SUB_CEDAR_SYNTAX\]/);
+  });
+
+  test('that are fine are counted, and who asks them is said', async () => {
+    put(join(policies(), 'a.cedar'), 'permit (principal, action, resource);\n');
+    const { level, text } = await configured();
+    expect(level).toBe('ok');
+    expect(text).toContain('1 policy');
+    expect(text).toContain('`sub run`');
+  });
+});

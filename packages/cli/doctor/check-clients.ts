@@ -1,0 +1,140 @@
+// Checks whether the servers of agent clients go through `sub shim`. Configs of others hold secrets:
+// only the names of servers are printed.
+import { sep } from 'node:path';
+import type { Adoptions, ServerView, StatusFile } from '@subluminal/plane/clients/setup';
+import { startCheck } from '../adopt/can-start.ts';
+import { policyFinder } from '../adopt/held-policy.ts';
+import { profileInFile } from '../adopt/wish.ts';
+import { plural, shortened } from '../terminal/text.ts';
+import { broken, type Check, type Machine, ok, warn } from './check.ts';
+
+const BY_SHIM = 'Run `sub import` to put a shim in front of each of them.';
+const BY_NOBODY =
+  'Calls to servers with an address are neither decided nor recorded: a shim needs a command.';
+const BY_NO_COMMAND =
+  'Calls to servers without a command that can be read are neither decided nor recorded.';
+const byAnother = (clients: string): string =>
+  `Only the sub that asks is known to govern: take the shims of another one out, then put its own in their place: ${clients}.`;
+const BY_IMPORT =
+  'Shims with options that weaken them, which `sub import` did not write, count as none: run `sub import` to put shims of your own in their place.';
+const IN_FILE = 'Correct what cannot be read; `sub status` says what is wrong.';
+
+export const clients: Check = {
+  id: 'clients',
+  run: async (machine) => {
+    const { adoptionStatus } = await import('@subluminal/plane/clients/setup');
+    const { env, cwd: project, paths } = machine;
+    const own = { runtime: process.execPath, script: machine.launcher };
+    const userProfile = profileInFile(machine.loaded);
+    const { files, unreadable } = adoptionStatus({ env, project, paths, own, userProfile });
+    if (files.length + unreadable.length === 0)
+      return ok('no configuration of a known client here');
+    const text = [
+      ...files.map((file) => words(file, project)),
+      ...unreadable.map(unreadWords),
+    ].join('; ');
+    const faults = await faultsOf(files, machine);
+    const loose = files.flatMap(looseWords).slice(0, FAULTS_MAX);
+    if (faults.length > 0) {
+      const told = `${plural(faults.length, 'governed server')} cannot start; ${text}`;
+      const fix =
+        'Run `sub import` where sub has moved; correct the policy where that is at fault.';
+      return { ...broken(told, fix), more: [...faults, ...loose] };
+    }
+    const fixes = fixesOf(files, unreadable);
+    if (fixes.length === 0) return ok(text);
+    return { ...warn(text, fixes.join(' ')), ...(loose.length > 0 && { more: loose }) };
+  },
+};
+
+function fixesOf(
+  files: readonly StatusFile[],
+  unreadable: Adoptions['unreadable'],
+): readonly string[] {
+  const servers = files.flatMap((file) => file.servers);
+  return [
+    ...(servers.some(({ state }) => state === 'open') ? [BY_SHIM] : []),
+    ...(servers.some(({ state }) => state === 'loose') ? [BY_IMPORT] : []),
+    ...anotherIn(files),
+    ...(servers.some(({ state }) => state === 'remote') ? [BY_NOBODY] : []),
+    ...(servers.some(({ state }) => state === 'unknown') ? [BY_NO_COMMAND] : []),
+    ...(unreadable.length > 0 ? [IN_FILE] : []),
+  ];
+}
+
+function anotherIn(files: readonly StatusFile[]): readonly string[] {
+  const found = files.filter(({ servers }) => servers.some(({ state }) => state === 'foreign'));
+  // A config that was named by its path has to be named again.
+  const which = found.map(({ client, path }) =>
+    client === 'custom' ? `${client} --config-path ${path}` : client,
+  );
+  const commands = [...new Set(which)].map(
+    (one) => `\`sub restore ${one}\`, \`sub import ${one}\``,
+  );
+  return commands.length === 0 ? [] : [byAnother(commands.join('; '))];
+}
+
+const FAULTS_MAX = 20;
+
+/** One line for each server behind a shim that cannot start. */
+async function faultsOf(
+  files: readonly StatusFile[],
+  { env, cwd: project, paths }: Machine,
+): Promise<readonly string[]> {
+  const policyOf = await policyFinder({ env, project, paths });
+  const check = startCheck();
+  const faults: string[] = [];
+  for (const file of files) {
+    for (const server of file.servers.filter(({ program }) => program !== undefined)) {
+      const fault = await check.faultOf(server, policyOf(server, file));
+      if (fault === undefined || faults.length >= FAULTS_MAX) continue;
+      faults.push(`${file.path}: ${shortened(server.name, NAME_LENGTH_MAX)}: ${fault}`);
+    }
+  }
+  return faults;
+}
+
+/** One line for each shim that its own entry weakens: the file, the server and the options. */
+function looseWords({ path, servers }: StatusFile): readonly string[] {
+  return servers.flatMap(({ name, loose }) =>
+    loose === undefined
+      ? []
+      : [`${path}: ${shortened(name, NAME_LENGTH_MAX)}: sub shim with ${loose.join(', ')}`],
+  );
+}
+
+function words(file: StatusFile, here: string): string {
+  const { servers } = file;
+  const of = (state: ServerView['state']) => servers.filter((one) => one.state === state);
+  const [open, remote, unknown] = [of('open'), of('remote'), of('unknown')];
+  const [foreign, loose] = [of('foreign'), of('loose')];
+  return [
+    `${nameOf(file, here)}: ${of('governed').length} of ${plural(servers.length, 'server')} governed`,
+    ...(open.length > 0 ? [`not ${namesOf(open)}`] : []),
+    ...(loose.length > 0 ? [`not ${namesOf(loose)} (a shim with options that weaken it)`] : []),
+    ...(foreign.length > 0 ? [`not counted ${namesOf(foreign)} (started by another sub)`] : []),
+    ...(remote.length > 0 ? [`not yet ${namesOf(remote)} (by address)`] : []),
+    ...(unknown.length > 0 ? [`not ${namesOf(unknown)} (no command that could be read)`] : []),
+  ].join(', ');
+}
+
+function unreadWords({ title, scope }: Adoptions['unreadable'][number]): string {
+  return `${title}${scope === 'project' ? ', this project' : ''}: the file cannot be read`;
+}
+
+/** A record leads to configs of other projects, too, and to those that were named by their path. */
+function nameOf({ client, title, path, project }: StatusFile, here: string): string {
+  if (client === 'custom') return `${title}, ${path}`;
+  if (project === undefined) return title;
+  const isHere = here === project || here.startsWith(`${project}${sep}`);
+  return `${title}, ${isHere ? 'this project' : project}`;
+}
+
+const NAMES_MAX = 8;
+const NAME_LENGTH_MAX = 40;
+
+function namesOf(servers: readonly ServerView[]): string {
+  const names = [...new Set(servers.map(({ name }) => shortened(name, NAME_LENGTH_MAX)))];
+  const rest = names.length - NAMES_MAX;
+  return names.slice(0, NAMES_MAX).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}

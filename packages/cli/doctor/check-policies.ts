@@ -1,0 +1,238 @@
+// Checks of the configuration and of everything that decides calls: the policy, Cedar policies,
+// manifests and pins.
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Failure, isFailure } from '@subluminal/contracts';
+import { formatProblem } from '@subluminal/core/policy';
+import { formatConfigProblem } from '@subluminal/plane/config';
+import { fileProblem } from '@subluminal/plane/os';
+import {
+  type PolicyRole,
+  type PolicySource,
+  type PolicySources,
+  policySources,
+} from '@subluminal/plane/policy';
+import { openPins } from '@subluminal/plane/surface';
+import { loadPolicy, type Policy, readBundle } from '../policy/load-policy.ts';
+import { checkFile } from '../surface/check-manifest.ts';
+import { SILENT } from '../terminal/io.ts';
+import { plural } from '../terminal/text.ts';
+import { broken, type Check, codeOf, type Finding, type Machine, ok, warn } from './check.ts';
+
+export const config: Check = {
+  id: 'config',
+  run: async ({ loaded, paths }) => {
+    if (!loaded.ok) {
+      const { length } = loaded.problems;
+      return {
+        ...broken(`the configuration has ${plural(length, 'problem')}`, 'Correct what is listed.'),
+        more: loaded.problems.map(formatConfigProblem),
+      };
+    }
+    const chosen = Object.values(loaded.origins).filter((origin) => origin !== 'default').length;
+    const where = existsSync(paths.config) ? paths.config : 'no config.toml';
+    return ok(`${where}, ${plural(chosen, 'setting')} other than the default`);
+  },
+};
+
+const HASH_SHOWN = 12;
+
+const ROLES: { readonly [R in PolicyRole]: string } = {
+  named: 'as configured',
+  user: 'of the user',
+  trusted: 'of the project, trusted',
+  untrusted: 'of the project, not trusted',
+};
+
+export const policy: Check = {
+  id: 'policy',
+  run: async (machine) => {
+    const found = policiesOf(machine);
+    const [first] = found.sources;
+    if (first === undefined) return noPolicy(found);
+    return withUnused(await heldPolicy(first, found, machine), found);
+  },
+};
+
+function noPolicy({ ignored }: PolicySources): Finding {
+  if (ignored !== undefined) {
+    return warn(`there is none: ${unusedText(ignored)}`, unusedFix(ignored));
+  }
+  return warn(
+    'there is none: every call passes and is recorded',
+    'Write a policy.yaml in the project, or in the home folder.',
+  );
+}
+
+async function heldPolicy(
+  first: PolicySource,
+  { sources }: PolicySources,
+  machine: Machine,
+): Promise<Finding> {
+  const [, second] = sources;
+  const loaded = await loadPolicy(first, { io: SILENT, isRegular: true });
+  if (isFailure(loaded)) return unusable(loaded);
+  const unsafe = unsafeIn(sources, machine);
+  if (unsafe !== undefined) return unsafe;
+  const text = textOf(first, loaded);
+  if (second !== undefined) return tightened(text, second);
+  const warnings = await warningsOf(first.path);
+  if (warnings === 0) return ok(text);
+  return warn(`${text}, ${plural(warnings, 'warning')}`, `See: sub policy lint ${first.path}`);
+}
+
+/** With what lies there and does not hold, whatever holds. */
+function withUnused(finding: Finding, { ignored, untrustedAll }: PolicySources): Finding {
+  const { level, text, fix } = finding;
+  const unused = [
+    ...(untrustedAll === undefined
+      ? []
+      : [{ text: `nothing is trusted: ${untrustedAll.message}`, fix: untrustedAll.fix }]),
+    ...(ignored === undefined ? [] : [{ text: unusedText(ignored), fix: unusedFix(ignored) }]),
+  ];
+  if (unused.length === 0) return finding;
+  return {
+    ...finding,
+    level: level === 'ok' ? 'warn' : level,
+    text: [text, ...unused.map((one) => one.text)].join('; '),
+    fix: [...unused.map((one) => one.fix), ...(fix === undefined ? [] : [fix])].join(' '),
+  };
+}
+
+type Ignored = NonNullable<PolicySources['ignored']>;
+
+function unusedText({ path, why }: Ignored): string {
+  return `${path} is not used, since ${why}`;
+}
+
+function unusedFix({ fix }: Ignored): string {
+  const isNamed = fix.includes('--policy');
+  return `To use it, ${fix}${isNamed ? ', or `path` under [policy] in config.toml' : ''}`;
+}
+
+function textOf({ path, role }: PolicySource, { snapshot }: Policy): string {
+  const { ref, document } = snapshot;
+  return [
+    `${path} (${ROLES[role]})`,
+    `${ref.policy_id} ${ref.policy_version}`,
+    `hash ${ref.policy_hash.slice(0, HASH_SHOWN)}…`,
+    `mode ${document.mode}`,
+    plural(document.rules.length, 'rule'),
+  ].join(', ');
+}
+
+/** Files that others can write say nothing of what their owner wants. */
+function unsafeIn(sources: readonly PolicySource[], { loaded }: Machine): Finding | undefined {
+  const unsafe = sources.map(({ path }) => fileProblem(path)).find((one) => one !== undefined);
+  if (unsafe === undefined) return undefined;
+  const isStrict = !loaded.ok || loaded.config.profile === 'production';
+  const tell = isStrict ? broken : warn;
+  return tell(`${unsafe.path} ${unsafe.why} [SUB_FILE_UNSAFE]`, `${unsafe.fix}.`);
+}
+
+/** The policy of the project is applied as well, and lets nothing more pass. */
+async function tightened(text: string, second: PolicySource): Promise<Finding> {
+  const loaded = await loadPolicy(second, { io: SILENT, isRegular: true });
+  if (isFailure(loaded)) return unusable(loaded);
+  return {
+    ...warn(
+      `${text}; it is only tightened by ${second.path}, which is not trusted`,
+      `To let it hold instead: sub trust ${second.path}`,
+    ),
+    more: [textOf(second, loaded)],
+  };
+}
+
+function unusable({ message, code, fix }: Failure): Finding {
+  return broken(`${message} [${code}]`, `${fix} See \`sub policy lint\`.`);
+}
+
+/** As a shim would find them. */
+function policiesOf({ loaded, paths, cwd, userHome }: Machine): PolicySources {
+  const named = loaded.ok ? loaded.config['policy.path'] : null;
+  return policySources({ cwd, home: paths.home, userHome, named, trusts: false });
+}
+
+/** A compiled snapshot has been linted before. */
+async function warningsOf(path: string): Promise<number> {
+  const bundle = await readBundle(path, SILENT);
+  if (isFailure(bundle)) return 0;
+  return bundle.problems.filter(({ level }) => level === 'warning').length;
+}
+
+const PROBLEMS_SHOWN_MAX = 20;
+
+export const cedar: Check = {
+  id: 'cedar',
+  run: async ({ loaded }) => {
+    if (!loaded.ok) {
+      const fix = 'Correct the configuration first.';
+      return warn('the configuration cannot be read, so nobody knows where they are', fix);
+    }
+    const settings = loaded.config;
+    const policies = settings['cedar.policies'];
+    if (policies === null) return ok('none are configured');
+    const { loadCedar } = await import('@subluminal/plane/cedar');
+    const schema = settings['cedar.schema'] ?? undefined;
+    const entities = settings['cedar.entities'] ?? undefined;
+    const opened = await loadCedar({ policies, schema, entities });
+    const more = opened.problems.slice(0, PROBLEMS_SHOWN_MAX).map(formatProblem);
+    if (!opened.ok) {
+      const fix = 'Do what is listed; in production, no run starts and no call passes with them.';
+      return { ...broken(`the policies of ${policies} cannot be used`, fix), more };
+    }
+    const { length } = opened.cedar.policies;
+    opened.cedar.close();
+    const count = length === 1 ? '1 policy' : `${length} policies`;
+    const text = `${count} of ${policies}, asked in \`sub run\` and \`sub wrap\` only`;
+    return more.length === 0 ? ok(text) : { ...warn(text, 'Look at what is listed.'), more };
+  },
+};
+
+const FILES_MAX = 1_000;
+
+export const manifests: Check = {
+  id: 'manifests',
+  run: async ({ loaded, paths }) => {
+    if (!loaded.ok) {
+      const fix = 'Correct the configuration first.';
+      return warn('the configuration cannot be read, so nobody knows where they are', fix);
+    }
+    const { 'surface.manifests': folder, profile } = loaded.config;
+    const names = namesIn(folder);
+    if (names.length === 0) return ok(`none in ${folder}`);
+    const home = { kind: 'home', paths, folder, profile } as const;
+    const wrong: string[] = [];
+    for (const name of names) {
+      const checked = await checkFile(join(folder, name), home, SILENT);
+      if (isFailure(checked)) wrong.push(`${checked.message} [${checked.code}]`);
+      else wrong.push(...checked.problems.map(formatProblem));
+    }
+    if (wrong.length === 0) return ok(`${plural(names.length, 'manifest')} in ${folder}`);
+    const fix = 'See `sub manifest check`; in production, these servers do not start.';
+    return { ...broken(`${plural(wrong.length, 'problem')} in ${folder}`, fix), more: wrong };
+  },
+};
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => /\.ya?ml$/i.test(name));
+    return names.toSorted().slice(0, FILES_MAX);
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return [];
+    throw cause;
+  }
+}
+
+export const pins: Check = {
+  id: 'pins',
+  run: async ({ loaded, paths }) => {
+    const opened = openPins(paths.home);
+    if (!opened.ok) return broken(`${opened.message} [${opened.code}]`, opened.fix);
+    const servers = [...opened.store.servers.values()];
+    const count = servers.reduce((sum, { tools }) => sum + tools.size, 0);
+    const text = `${plural(count, 'tool')} of ${plural(servers.length, 'server')}`;
+    if (!loaded.ok || loaded.config['pins.mode'] !== 'off') return ok(text);
+    return warn(`${text}, but nothing is held against them`, 'Set `pins.mode` to `on`.');
+  },
+};

@@ -1,0 +1,84 @@
+// Checks whether the secrets that are bound to servers are available. Never prints their values.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { secretSettings } from '@subluminal/plane/config';
+import { resolveBindings, type SecretBinding, type SecretFailure } from '@subluminal/plane/vault';
+import { plural } from '../terminal/text.ts';
+import { broken, type Check, type Machine, ok, warn } from './check.ts';
+
+interface Bound {
+  readonly server: string;
+  readonly source: SecretBinding['source'];
+  readonly secretRef: string;
+  /** Undefined when it can be given. */
+  readonly problem: SecretFailure | undefined;
+}
+
+export const secrets: Check = {
+  id: 'secrets',
+  run: async (machine) => {
+    if (!machine.loaded.ok) {
+      const fix = 'Correct the configuration first.';
+      return warn('the configuration cannot be read, so nobody knows what is bound', fix);
+    }
+    const bound = await boundIn(machine);
+    if (bound.length === 0) return ok('none is bound to a server');
+    const wrong = bound.filter(({ problem }) => problem !== undefined);
+    if (wrong.length === 0) return ok(`${plural(bound.length, 'secret')} can be given`);
+    const text = `${wrong.length} of ${plural(bound.length, 'secret')} cannot be given`;
+    const fix = 'Do what is listed; in production, a server does not start without its secrets.';
+    const isGrave = wrong.some((one) => isLostEverywhere(one, machine));
+    const finding = isGrave ? broken(text, fix) : warn(`${text} from here`, fix);
+    return { ...finding, more: wrong.map(words) };
+  },
+};
+
+/**
+ * A variable, a keychain, a passphrase or a service may be there where the agent starts. Files are
+ * the same everywhere, and so is our own store where its key is a file.
+ */
+function isLostEverywhere({ source, secretRef, problem }: Bound, { paths }: Machine): boolean {
+  if (source === 'file') return true;
+  if (source !== 'vault' || secretRef.includes('://')) return false;
+  return problem?.code === 'SUB_SECRET_MISSING' || existsSync(join(paths.home, 'vault.key'));
+}
+
+async function boundIn({ loaded, env, paths, userHome }: Machine): Promise<readonly Bound[]> {
+  if (!loaded.ok) return [];
+  const { servers, config } = loaded;
+  const { home } = paths;
+  const settings = secretSettings(config);
+  const bound: Bound[] = [];
+  // One after the other: each may ask a service over the network.
+  for (const [server, spec] of servers) {
+    for (const secretBindings of byCommand(spec.secretBindings)) {
+      const own = new Map([[server, { ...spec, secretBindings }]]);
+      const command = secretBindings[0]?.command;
+      const wanted = { serverName: server, servers: own, env, home, userHome, settings };
+      const { problems } = await resolveBindings({ ...wanted, ...(command && { command }) });
+      const problemOf = new Map(problems.map((problem) => [problem.injectAs, problem]));
+      for (const { injectAs, source, secretRef } of secretBindings) {
+        bound.push({ server, source, secretRef, problem: problemOf.get(injectAs) });
+      }
+    }
+  }
+  return bound;
+}
+
+/** Several configs may have a server of one name: each binding is tried with the command it is for. */
+function byCommand(bindings: readonly SecretBinding[]): readonly (readonly SecretBinding[])[] {
+  const groups = new Map<string, SecretBinding[]>();
+  for (const binding of bindings) {
+    const key = JSON.stringify(binding.command ?? null);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [binding]);
+    else group.push(binding);
+  }
+  return [...groups.values()];
+}
+
+function words({ server, problem }: Bound): string {
+  if (problem === undefined) return server;
+  const { code, injectAs, secretRef, message, fix } = problem;
+  return `${server}: secret \`${secretRef}\` for ${injectAs}: ${message}. ${fix} [${code}]`;
+}

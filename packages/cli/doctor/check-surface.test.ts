@@ -1,0 +1,51 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { manifests, pins } from './check-policies.ts';
+import { machineIn, put } from './machine.test-support.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sub-doctor-surface-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const manifest = (name: string, text: string) =>
+  put(join(folder, 'home', 'manifests', `${name}.yaml`), text);
+
+describe('manifests', () => {
+  const look = async () => manifests.run(await machineIn(folder));
+
+  test('are counted where they are fine, and may be none', async () => {
+    expect(await look()).toMatchObject({ level: 'ok' });
+    manifest('gmail', 'server: gmail\n');
+    const { level, text } = await look();
+    expect({ level, text }).toEqual({
+      level: 'ok',
+      text: `1 manifest in ${folder}/home/manifests`,
+    });
+  });
+
+  test('that cannot be used are broken, each with its place', async () => {
+    manifest('gmail', 'server: gmail\nalowed_tools: []\n');
+    chmodSync(manifest('mail', 'server: mail\n'), 0o666);
+    const { level, more = [] } = await look();
+    expect(level).toBe('broken');
+    expect(more.join('\n')).toMatch(/gmail\.yaml:2:1: error: .*\[SUB_MANIFEST_FIELD\]/);
+    expect(more.join('\n')).toContain('[SUB_MANIFEST_UNSAFE]');
+  });
+});
+
+describe('pins', () => {
+  const look = async (env = {}) => pins.run(await machineIn(folder, env));
+
+  test('are fine where there are none, told when nobody looks at them, and broken when damaged', async () => {
+    expect(await look()).toMatchObject({ level: 'ok', text: '0 tools of 0 servers' });
+    expect(await look({ SUB_PINS_MODE: 'off' })).toMatchObject({ level: 'warn' });
+    put(join(folder, 'home', 'pins.json'), '{}');
+    const { level, fix } = await look();
+    expect(level).toBe('broken');
+    expect(fix).toContain('sub pins reset');
+  });
+});

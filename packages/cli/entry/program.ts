@@ -1,0 +1,314 @@
+// Builds the command line parser from the list of commands, and turns arguments into an intent. Runs
+// no command itself.
+
+import { type Failure, failure } from '@subluminal/contracts';
+import { Command as Commander, CommanderError, Option } from 'commander';
+import {
+  allEntries,
+  type Command,
+  type CommandEntry,
+  type CommandGroup,
+  type HelpSection,
+  isGroup,
+  type OptionSpec,
+  type RawValues,
+} from '../input/command.ts';
+import type { Colors } from '../terminal/io.ts';
+
+export interface Program {
+  readonly version: string;
+  readonly description: string;
+  readonly startHere: string;
+  readonly sections: readonly HelpSection[];
+}
+
+interface HelpStyle {
+  readonly colors: Colors;
+  readonly columns: number;
+}
+
+export type Intent =
+  | {
+      readonly kind: 'run';
+      readonly path: readonly string[];
+      readonly command: Command;
+      readonly values: RawValues;
+    }
+  | { readonly kind: 'print'; readonly text: string }
+  /** Help instead of an answer: a command was expected and none was given. */
+  | { readonly kind: 'missing'; readonly text: string }
+  | (Failure & { readonly offered?: Offered });
+
+/** The word that the user wrote, and the words that are valid there. The caller guesses. */
+export interface Offered {
+  readonly word: string;
+  readonly choices: readonly string[];
+}
+
+const HELP_COLUMNS_MAX = 100;
+
+/** Reads the arguments behind `sub`, and loads the command that they name. */
+export async function parseArguments(
+  argv: readonly string[],
+  program: Program,
+  style: HelpStyle,
+): Promise<Intent> {
+  const loaded = await loadNamed(argv, program);
+  const parse: Parse = {
+    program,
+    loaded,
+    style,
+    printed: '',
+    chosen: undefined,
+    failedAt: undefined,
+  };
+  const commander = buildProgram(parse);
+  try {
+    commander.parse(argv, { from: 'user' });
+  } catch (cause) {
+    if (!(cause instanceof CommanderError)) throw cause;
+    return intentOfExit(cause, parse);
+  }
+  return parse.chosen ?? { kind: 'missing', text: commander.helpInformation() };
+}
+
+type LoadedCommands = ReadonlyMap<CommandEntry, Command>;
+
+/** Loads each command whose words are all in the arguments: the one that is meant is among them. */
+async function loadNamed(argv: readonly string[], { sections }: Program): Promise<LoadedCommands> {
+  const words = new Set(argv);
+  const isNamed = ({ path }: CommandEntry) => path.every((word) => words.has(word));
+  const named = sections.flatMap(({ entries }) =>
+    entries.flatMap((entry) => {
+      if (!isGroup(entry)) return isNamed(entry) ? [entry] : [];
+      const { name, fallback, commands } = entry;
+      return commands.filter(
+        (one) => isNamed(one) || (words.has(name) && one.path.at(-1) === fallback),
+      );
+    }),
+  );
+  return new Map(
+    await Promise.all(named.map(async (one) => [one, (await one.load()).command] as const)),
+  );
+}
+
+/** The state of one parse, which the callbacks of commander fill. */
+interface Parse {
+  readonly program: Program;
+  readonly loaded: LoadedCommands;
+  readonly style: HelpStyle;
+  printed: string;
+  chosen: Intent | undefined;
+  failedAt: string | undefined;
+}
+
+function intentOfExit({ code, message }: CommanderError, parse: Parse): Intent {
+  if (code === 'commander.help') return { kind: 'missing', text: parse.printed };
+  if (code === 'commander.helpDisplayed' || code === 'commander.version') {
+    return { kind: 'print', text: parse.printed };
+  }
+  const [first = '', second = ''] = message.replace(/^error: /, '').split('\n');
+  // A name that is right somewhere else is a better guess than one that is only spelt alike.
+  const guess = elsewhere(first, parse.program) ?? /^\((Did you mean .+\?)\)$/.exec(second)?.[1];
+  const help = `Run \`${parse.failedAt ?? 'sub'} --help\` to see what it takes.`;
+  const wrong = failure('SUB_USAGE', `${first.replace(/\.$/, '')}.`, guess ?? help);
+  const offered = guess === undefined ? offeredIn(first) : undefined;
+  return { ...wrong, ...(offered && { offered }) };
+}
+
+/** The name is right, but it stands in another place: `sub lint`. */
+function elsewhere(message: string, { sections }: Program): string | undefined {
+  const word = /^unknown command '(.+)'$/.exec(message)?.[1];
+  const found = allEntries(sections).find(({ path }) => path.at(-1) === word);
+  return found && `Did you mean \`sub ${found.path.join(' ')}\`?`;
+}
+
+/** A value that an option does not take, and those it does. */
+function offeredIn(message: string): Offered | undefined {
+  const found = /argument '(.*)' is invalid\. Allowed choices are (.+?)\.?$/.exec(message);
+  const [, word, choices] = found ?? [];
+  return word === undefined || choices === undefined
+    ? undefined
+    : { word, choices: choices.split(', ') };
+}
+
+function buildProgram(parse: Parse): Commander {
+  const { version, description, startHere, sections } = parse.program;
+  const program = configured(new Commander('sub'), parse)
+    .description(description)
+    .version(version, '-v, --version', 'Print the version')
+    .addHelpText('after', `\n${startHere}`)
+    .addOption(noColor());
+  for (const { title, entries } of sections) {
+    program.commandsGroup(`${title}:`);
+    for (const entry of entries) {
+      program.addCommand(isGroup(entry) ? groupOf(entry, parse) : leafOf(entry, parse));
+    }
+  }
+  program.addCommand(helpCommand(program, parse));
+  return program;
+}
+
+function groupOf({ name, summary, fallback, commands }: CommandGroup, parse: Parse): Commander {
+  const alone = fallback === undefined ? '' : ` Without a command: \`sub ${name} ${fallback}\`.`;
+  const group = configured(new Commander(name), parse)
+    .summary(summary)
+    .description(`${summary}.${alone}`)
+    .addOption(noColor());
+  for (const entry of commands) {
+    group.addCommand(leafOf(entry, parse), { isDefault: entry.path.at(-1) === fallback });
+  }
+  return group.addCommand(helpCommand(group, parse));
+}
+
+/** What holds for every command: our own output, errors thrown, no colours but ours. */
+function configured(commander: Commander, parse: Parse): Commander {
+  const { colors, columns } = parse.style;
+  const helpColumns = Math.min(columns, HELP_COLUMNS_MAX);
+  const collect = (text: string) => {
+    parse.printed += text;
+  };
+  return commander
+    .helpCommand(false)
+    .helpOption('-h, --help', 'Print this help')
+    .configureHelp({
+      styleTitle: (title) => colors.bold(title),
+      // Only the name, as `gh` and `docker` list commands.
+      subcommandTerm: (subcommand) => subcommand.name(),
+    })
+    .configureOutput({
+      writeOut: collect,
+      writeErr: collect,
+      outputError: () => undefined,
+      getOutHelpWidth: () => helpColumns,
+      getErrHelpWidth: () => helpColumns,
+      getOutHasColors: () => colors.isColorSupported,
+      getErrHasColors: () => colors.isColorSupported,
+    })
+    .exitOverride((cause) => {
+      parse.failedAt = pathOf(commander);
+      throw cause;
+    });
+}
+
+function noColor(): Option {
+  return new Option('--no-color', 'Print without colours');
+}
+
+/** The words of another program have options of their own: they stand behind `--`. */
+function isCommandLine(name: string, isMany: boolean): boolean {
+  return isMany && name === 'command';
+}
+
+function pathOf(commander: Commander): string {
+  const parent = commander.parent;
+  return parent === null ? commander.name() : `${pathOf(parent)} ${commander.name()}`;
+}
+
+/** A command that is not loaded has only its name and summary, for lists. */
+function leafOf(entry: CommandEntry, parse: Parse): Commander {
+  const leaf = configured(new Commander(entry.path.at(-1)), parse).summary(entry.summary);
+  const command = parse.loaded.get(entry);
+  return command === undefined ? leaf : defineLeaf(leaf, { entry, command, parse });
+}
+
+interface LeafParts {
+  readonly entry: CommandEntry;
+  readonly command: Command;
+  readonly parse: Parse;
+}
+
+function defineLeaf(leaf: Commander, { entry, command, parse }: LeafParts): Commander {
+  leaf
+    .description(command.description)
+    .addHelpText('after', () => afterHelp(command, parse.style.colors));
+  for (const [name, { doc, many, optional }] of Object.entries(command.args)) {
+    const words = many ? `${name}...` : name;
+    leaf.argument(optional === true ? `[${words}]` : `<${words}>`, doc);
+    if (isCommandLine(name, many)) leaf.usage(`[options] -- <${name}...>`);
+  }
+  for (const [name, spec] of Object.entries(command.options)) leaf.addOption(optionOf(name, spec));
+  leaf.addOption(noColor());
+  leaf.action(() => {
+    const { processedArgs } = leaf;
+    const given = leaf.opts<{ readonly [name: string]: unknown }>();
+    const args = new Map<string, unknown>();
+    for (const [index, name] of Object.keys(command.args).entries()) {
+      args.set(name, processedArgs[index]);
+    }
+    const options = Object.keys(command.options).map(
+      (name) => [name, valueOf(name, given)] as const,
+    );
+    const values = { args: Object.fromEntries(args), options: Object.fromEntries(options) };
+    parse.chosen = { kind: 'run', path: entry.path, command, values };
+  });
+  return leaf;
+}
+
+function optionOf(name: string, spec: OptionSpec): Option {
+  switch (spec.kind) {
+    case 'flag':
+      return new Option(`--${name}`, spec.doc);
+    case 'text': {
+      const short = spec.short === undefined ? '' : `-${spec.short}, `;
+      return new Option(`${short}--${name} <${spec.value}>`, spec.doc);
+    }
+    case 'texts': {
+      const option = new Option(`--${name} <${spec.value}>`, spec.doc);
+      const add = (value: string, previous: readonly string[] | undefined) => [
+        ...(previous ?? []),
+        value,
+      ];
+      return option.argParser(add);
+    }
+    case 'choice':
+      return new Option(`--${name} <${name}>`, spec.doc).choices(spec.values);
+  }
+}
+
+/** Commander reads `--no-x` as an `x` that is false. */
+function valueOf(name: string, given: { readonly [name: string]: unknown }): unknown {
+  const positive = /^no-(.+)$/.exec(name)?.[1];
+  return positive === undefined ? given[camel(name)] : given[camel(positive)] === false;
+}
+
+function camel(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function afterHelp({ examples, exitCodes }: Command, colors: Colors): string {
+  const codes = Object.entries(exitCodes).map(([code, doc]) => `  ${code.padEnd(3)} ${doc}`);
+  return [
+    '',
+    colors.bold('Examples:'),
+    ...examples.map((example) => `  $ ${example}`),
+    '',
+    colors.bold('Exit codes:'),
+    ...codes,
+  ].join('\n');
+}
+
+/** `sub help policy lint` and `sub policy help lint` are `sub policy lint --help`. */
+function helpCommand(parent: Commander, parse: Parse): Commander {
+  const help = configured(new Commander('help'), parse)
+    .summary('Print the help of a command')
+    .description('Prints the help of a command.')
+    .argument('[command...]', 'The words of the command')
+    .addOption(noColor());
+  return help.action((words: readonly string[]) => {
+    let found = parent;
+    for (const word of words) {
+      const next = found.commands.find((command) => command.name() === word);
+      if (next === undefined) return missing(found, word);
+      found = next;
+    }
+    found.outputHelp();
+    parse.chosen = { kind: 'print', text: parse.printed };
+  });
+}
+
+/** Commander itself knows how to say that a group has no such command, and what is near. */
+function missing(found: Commander, word: string): void {
+  if (found.commands.length > 0) found.parse([word], { from: 'user' });
+  else found.error(`\`${pathOf(found)}\` has no command \`${word}\``);
+}

@@ -1,0 +1,206 @@
+// Builds an allow rule for one call, inserts it into the text of a bundle, and shows the change.
+import type { Bundle } from '@subluminal/contracts';
+import type { Position } from '@subluminal/core/policy';
+import { type Hinted, hintId } from './find.ts';
+
+interface RuleWish {
+  readonly call: Hinted;
+  readonly env: string;
+  readonly anyArgs: boolean;
+  /** Only in the run of the call. */
+  readonly session: boolean;
+  /** Who wants it, and when; for the description. */
+  readonly by: string;
+  readonly at: string;
+}
+
+export interface NewRule {
+  readonly rule_id: string;
+  readonly kind: 'allow';
+  readonly enabled: true;
+  readonly match: {
+    readonly server_name: { readonly glob: readonly [string] };
+    readonly tool_name: { readonly glob: readonly [string] };
+  };
+  readonly when: string;
+  readonly effect: { readonly action: 'ALLOW' };
+  readonly severity: 'info';
+  readonly description: string;
+}
+
+const NAME_LENGTH_MAX = 200;
+
+export function ruleFor(
+  { call, env, anyArgs, session, by, at }: RuleWish,
+  bundle: Bundle,
+): NewRule {
+  const conditions = [
+    ...(anyArgs ? [] : [equals('call.args_hash', call.args_hash)]),
+    equals('identity.agent_id', call.agent_id),
+    equals('identity.env', env),
+    ...(session ? [equals('identity.run_id', call.run_id)] : []),
+  ];
+  const refused = (call.rule_id ?? '').slice(0, NAME_LENGTH_MAX);
+  return {
+    rule_id: freeId(`hint-${hintId(call.call_id)}`.slice(0, NAME_LENGTH_MAX), bundle),
+    kind: 'allow',
+    enabled: true,
+    match: {
+      server_name: { glob: [exactGlob(call.server_name)] },
+      tool_name: { glob: [exactGlob(call.tool_name)] },
+    },
+    when: conditions.join(' && '),
+    effect: { action: 'ALLOW' },
+    severity: 'info',
+    description: `Refused by ${refused} with a hint; let pass by ${by} at ${at}.`,
+  };
+}
+
+function freeId(wanted: string, { rules }: Bundle): string {
+  const taken = new Set(rules.map(({ rule_id }) => rule_id));
+  let id = wanted;
+  for (let count = 2; taken.has(id); count++) id = `${wanted}-${count}`;
+  return id;
+}
+
+/** A glob that fits this name alone. */
+function exactGlob(name: string): string {
+  return name.replaceAll(/[*?[\]{}\\]/g, String.raw`\$&`);
+}
+
+function equals(name: string, value: string): string {
+  return `${name} == ${quoted(value)}`;
+}
+
+/** What cannot be seen, or not be told apart, is spelled out. */
+const UNSEEN =
+  /[\p{C}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}]/gu;
+
+/** In double quotes, as YAML, JSON and CEL read it alike. */
+function quoted(text: string): string {
+  const inner = text.replaceAll(/["\\]/g, String.raw`\$&`);
+  return `"${inner.replaceAll(UNSEEN, spelled)}"`;
+}
+
+function spelled(char: string): string {
+  const code = char.codePointAt(0) ?? 0;
+  const digits = code.toString(16);
+  return code > 0xff_ff ? `\\U${digits.padStart(8, '0')}` : `\\u${digits.padStart(4, '0')}`;
+}
+
+/** The rule as an item of a block list, one line each. */
+export function ruleLines(rule: NewRule, indent: string): readonly string[] {
+  const { match, when } = rule;
+  const lines = [
+    `- rule_id: ${quoted(rule.rule_id)}`,
+    '  kind: allow',
+    '  enabled: true',
+    '  match:',
+    `    server_name: { glob: [${quoted(match.server_name.glob[0])}] }`,
+    `    tool_name: { glob: [${quoted(match.tool_name.glob[0])}] }`,
+    `  when: '${when.replaceAll("'", "''")}'`,
+    '  effect: { action: ALLOW }',
+    '  severity: info',
+    `  description: ${quoted(rule.description)}`,
+  ];
+  return lines.map((line) => indent + line);
+}
+
+/** The same inside of braces, where JSON is at home. */
+export function ruleJson(rule: NewRule): string {
+  return JSON.stringify(rule).replaceAll(UNSEEN, (char) =>
+    [...Array(char.length).keys()]
+      .map((at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
+const MARK = '\uFEFF';
+
+/** The text with the rule in it; `at` is where the other rule begins. */
+export function insertRule(text: string, rule: NewRule, at: Position): string {
+  const mark = text.startsWith(MARK) ? MARK : '';
+  const body = text.slice(mark.length);
+  const end = body.includes('\r\n') ? '\r\n' : '\n';
+  const lines = body.split('\n');
+  const dash = dashOf(lines, at);
+  if (dash === undefined) return mark + insertInside(body, lines, { rule, at, end });
+  const { line, indent } = dash;
+  const first = aboveComments(lines, line, indent);
+  const isSpaced = first > 0 && (lines[first - 1] ?? '').trim() === '';
+  const own = [...ruleLines(rule, indent), ...(isSpaced ? [''] : [])];
+  const carriage = end === '\r\n' ? '\r' : '';
+  lines.splice(first, 0, ...own.map((one) => one + carriage));
+  return mark + lines.join('\n');
+}
+
+/** The line of the dash that the rule stands behind; undefined when it stands in a flow list. */
+function dashOf(
+  lines: readonly string[],
+  { line, column }: Position,
+): { readonly line: number; readonly indent: string } | undefined {
+  const before = (lines[line - 1] ?? '').slice(0, column - 1);
+  const here = /^([ ]*)-[ \t]+$/.exec(before);
+  if (here !== null) return { line: line - 1, indent: here[1] ?? '' };
+  if (before.trim() !== '') return undefined;
+  // The dash may have a line of its own.
+  for (let at = line - 2; at >= 0; at--) {
+    const text = (lines[at] ?? '').replace(/\r$/, '');
+    const alone = /^([ ]*)-[ \t]*(?:#.*)?$/.exec(text);
+    if (alone !== null) return { line: at, indent: alone[1] ?? '' };
+    if (text.trim() !== '' && !text.trimStart().startsWith('#')) return undefined;
+  }
+  return undefined;
+}
+
+/** What is said right above a rule is about that rule. */
+function aboveComments(lines: readonly string[], line: number, indent: string): number {
+  let first = line;
+  while (first > 0 && (lines[first - 1] ?? '').startsWith(`${indent}#`)) first--;
+  return first;
+}
+
+interface Inside {
+  readonly rule: NewRule;
+  readonly at: Position;
+  readonly end: string;
+}
+
+function insertInside(body: string, lines: readonly string[], { rule, at, end }: Inside): string {
+  const start = lines.slice(0, at.line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+  const offset = start + at.column - 1;
+  const before = body.slice(start, offset);
+  const gap = before.trim() === '' ? `${end}${before}` : ' ';
+  return `${body.slice(0, offset)}${ruleJson(rule)},${gap}${body.slice(offset)}`;
+}
+
+const CONTEXT_LINES = 3;
+
+export function unifiedDiff(name: string, before: string, after: string): readonly string[] {
+  const [old, next] = [before.split('\n'), after.split('\n')];
+  const same = sameStart(old, next);
+  const room = Math.min(old.length, next.length) - same;
+  const tail = Math.min(room, sameStart(old.toReversed(), next.toReversed()));
+  const from = Math.max(0, same - CONTEXT_LINES);
+  const oldEnd = old.length - tail;
+  const nextEnd = next.length - tail;
+  const closing = old.slice(oldEnd, oldEnd + CONTEXT_LINES);
+  // The last line end is no line.
+  if (oldEnd + closing.length === old.length && closing.at(-1) === '') closing.pop();
+  const context = same - from + closing.length;
+  const [oldCount, nextCount] = [oldEnd - same + context, nextEnd - same + context];
+  return [
+    `--- ${name}`,
+    `+++ ${name}`,
+    `@@ -${from + 1},${oldCount} +${from + 1},${nextCount} @@`,
+    ...old.slice(from, same).map((line) => ` ${line}`),
+    ...old.slice(same, oldEnd).map((line) => `-${line}`),
+    ...next.slice(same, nextEnd).map((line) => `+${line}`),
+    ...closing.map((line) => ` ${line}`),
+  ];
+}
+
+function sameStart(one: readonly string[], other: readonly string[]): number {
+  const differing = one.findIndex((line, at) => line !== other[at]);
+  return differing < 0 ? Math.min(one.length, other.length) : differing;
+}
