@@ -1,165 +1,195 @@
-// Policies and a call → a decision. Whatever goes wrong on the way is a deny that says so.
+// Policies and a call → a decision. Every error on the way is a deny that names the error.
+import type * as CedarWasm from '@cedar-policy/cedar-wasm/nodejs';
+import type { Decision } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/policy';
-import { type Engine, giveBack, takeName } from './engine.ts';
-import type { ParsedPolicy } from './policies.ts';
-import { type Asking, ask, type Question } from './request.ts';
-import type {
-  Cedar,
-  CedarAnswer,
-  CedarError,
-  CedarExplanation,
-  CedarPolicy,
-  CedarRequest,
-} from './types.ts';
+import { buildQuestion, type CedarQuestion, type QuestionInput } from './build-request.ts';
+import type { ParsedPolicy } from './parse-policies.ts';
+import type { Cedar, CedarAnswer, CedarExplanation, CedarPolicy, CedarRequest } from './types.ts';
 
-interface Loaded {
+export type Engine = Pick<
+  typeof CedarWasm,
+  | 'checkParseEntities'
+  | 'policyToJson'
+  | 'preparsePolicySet'
+  | 'schemaToJson'
+  | 'statefulIsAuthorized'
+  | 'validate'
+>;
+
+let loading: Promise<Engine> | undefined;
+
+/** The engine is WebAssembly that is loaded with the first policies, and not before. */
+export function loadEngine(): Promise<Engine> {
+  loading ??= import('@cedar-policy/cedar-wasm/nodejs');
+  return loading;
+}
+
+/**
+ * The engine keeps parsed policy sets by name and cannot drop one, so names are used again.
+ * Otherwise each reload would leak a policy set.
+ */
+const freeNames: string[] = [];
+let namesUsed = 0;
+
+function releaseName(engine: Engine, name: string): void {
+  engine.preparsePolicySet(name, { staticPolicies: {} });
+  freeNames.push(name);
+}
+
+interface LoadedPolicies {
   readonly engine: Engine;
   readonly policies: readonly ParsedPolicy[];
-  readonly asking: Asking;
+  readonly input: QuestionInput;
   readonly hash: string;
 }
 
 const ERRORS_MAX = 20;
-const MESSAGE_LENGTH_MAX = 400;
-const NO_WORDS = { speaker: null, message: null, hint: null, reasonCode: null } as const;
+const ANSWER_LENGTH_MAX = 400;
+const NO_TEXT = { policyId: null, message: null, hint: null, reasonCode: null } as const;
 
-/** The policies, parsed once and ready for calls. */
-export function ready(loaded: Loaded): Cedar {
+/** Parses the policies once, for many calls. */
+export function createEvaluator(loaded: LoadedPolicies): Cedar {
   const { engine, policies, hash } = loaded;
-  const name = parsed(engine, policies);
-  const shown = policies.map(publicPart);
-  let closed = false;
-  const decide = (request: CedarRequest, set: string): CedarAnswer => {
-    if (closed) throw new Error('these Cedar policies are closed');
-    return evaluate(request, loaded, set);
+  const name = preparsePolicies(engine, policies);
+  let isClosed = false;
+  const decide = (request: CedarRequest): CedarAnswer => {
+    if (isClosed) throw new Error('these Cedar policies are closed');
+    return evaluate(request, loaded, name);
   };
   return {
     hash,
-    policies: shown,
-    evaluate: (request) => decide(request, name),
-    explain: (request) => explained(decide(request, name), { loaded, request }),
+    policies: policies.map(publicPart),
+    evaluate: decide,
+    explain: (request) => explainAnswer(decide(request), loaded, request),
     close: () => {
-      if (!closed) giveBack(engine, name);
-      closed = true;
+      if (!isClosed) releaseName(engine, name);
+      isClosed = true;
     },
   };
 }
 
-function parsed(engine: Engine, policies: readonly ParsedPolicy[]): string {
-  const name = takeName();
-  const staticPolicies = Object.fromEntries(policies.map(({ id, piece }) => [id, piece.text]));
+function preparsePolicies(engine: Engine, policies: readonly ParsedPolicy[]): string {
+  const name = freeNames.pop() ?? `set-${namesUsed++}`;
+  const staticPolicies = Object.fromEntries(policies.map(({ id, source }) => [id, source.text]));
   const answer = engine.preparsePolicySet(name, { staticPolicies });
-  // Each policy has been parsed before by itself.
+  // Each policy was parsed by itself before.
   if (answer.type === 'failure') throw new Error(answer.errors[0]?.message ?? 'policies');
   return name;
 }
 
-function evaluate(request: CedarRequest, loaded: Loaded, set: string): CedarAnswer {
-  const asked = ask(request, loaded.asking);
-  if (!asked.ok) return refused('unmappable', asked.why);
+function evaluate(request: CedarRequest, loaded: LoadedPolicies, set: string): CedarAnswer {
+  const question = buildQuestion(request, loaded.input);
+  if ('why' in question) return deniedBy('unmappable', question.why);
   try {
-    return answered(asked.question, loaded, set);
+    return authorize(question, loaded, set);
   } catch (cause) {
-    return refused('engine', cause instanceof Error ? cause.message : String(cause));
+    return deniedBy('engine', cause instanceof Error ? cause.message : String(cause));
   }
 }
 
-function answered(question: Question, { engine, policies }: Loaded, set: string): CedarAnswer {
+function authorize(
+  question: CedarQuestion,
+  { engine, policies }: LoadedPolicies,
+  set: string,
+): CedarAnswer {
   const answer = engine.statefulIsAuthorized({ ...question, preparsedPolicySetId: set });
   if (answer.type === 'failure') {
-    return refused('engine', answer.errors[0]?.message ?? 'the request was refused');
+    return deniedBy('engine', answer.errors[0]?.message ?? 'the request was refused');
   }
   const { decision, diagnostics } = answer.response;
-  const errors = diagnostics.errors.map(({ policyId, error }): CedarError => {
-    return { policyId, message: visible(error.message, MESSAGE_LENGTH_MAX) };
+  const failed = diagnostics.errors.map(({ policyId, error }) => {
+    return { policyId, message: visible(error.message, ANSWER_LENGTH_MAX) };
   });
-  const reasons = inOrder(policies, diagnostics.reason);
-  const listed = { reasons: reasons.map(({ id }) => id), errors: errors.slice(0, ERRORS_MAX) };
+  const errors = failed.slice(0, ERRORS_MAX);
+  const deciding = inFileOrder(policies, diagnostics.reason);
+  const reasons = deciding.map(({ id }) => id);
   if (decision === 'deny') {
-    const cause = reasons.length > 0 ? 'forbid' : 'no_permit';
-    return { decision, cause, ...listed, ...wordsFor(reasons) };
+    const cause = deciding.length > 0 ? 'forbid' : 'no_permit';
+    return { decision, cause, reasons, errors, ...denialText(deciding) };
   }
   // Cedar skips a policy that fails; one that might have forbidden the call must not be skipped.
   const permits = new Set(policies.filter(({ effect }) => effect === 'permit').map(({ id }) => id));
-  const failed = errors.filter(({ policyId }) => !permits.has(policyId));
-  if (failed.length === 0) return { decision, cause: 'permit', ...listed, ...NO_WORDS };
-  const [first] = failed;
+  const forbids = failed.filter(({ policyId }) => !permits.has(policyId));
+  const [first] = forbids;
+  if (first === undefined) return { decision, cause: 'permit', reasons, errors, ...NO_TEXT };
+  const { policyId } = first;
   return {
+    ...NO_TEXT,
     decision: 'deny',
     cause: 'forbid_failed',
-    reasons: failed.map(({ policyId }) => policyId),
-    errors: listed.errors,
-    speaker: first?.policyId ?? null,
-    message: `The Cedar policy \`${first?.policyId}\` could not be evaluated: ${first?.message}.`,
-    hint: null,
-    reasonCode: null,
+    reasons: forbids.map((one) => one.policyId),
+    errors,
+    policyId,
+    message: `The Cedar policy \`${policyId}\` could not be evaluated: ${first.message}.`,
   };
 }
 
-function refused(cause: 'unmappable' | 'engine', why: string): CedarAnswer {
-  const said = visible(why, MESSAGE_LENGTH_MAX);
-  const message = `The call cannot be checked by the Cedar policies: ${said}.`;
-  return {
-    decision: 'deny',
-    cause,
-    reasons: [],
-    errors: [],
-    speaker: null,
-    message,
-    hint: null,
-    reasonCode: null,
-  };
+function deniedBy(cause: 'unmappable' | 'engine', why: string): CedarAnswer {
+  const shown = visible(why, ANSWER_LENGTH_MAX);
+  const message = `The call cannot be checked by the Cedar policies: ${shown}.`;
+  return { ...NO_TEXT, decision: 'deny', cause, reasons: [], errors: [], message };
 }
 
-/** The engine names them in any order; people read them in the order of the files. */
-function inOrder(
-  policies: readonly ParsedPolicy[],
-  ids: readonly string[],
-): readonly ParsedPolicy[] {
+/** The engine names policies in any order; people read them in the order of the files. */
+function inFileOrder(policies: readonly ParsedPolicy[], ids: Iterable<string>) {
   const wanted = new Set(ids);
   return policies.filter(({ id }) => wanted.has(id));
 }
 
-/** What a deny says: the words of the first policy that has any. */
-function wordsFor(reasons: readonly CedarPolicy[]) {
-  const [first] = reasons;
-  if (first === undefined) {
-    return { ...NO_WORDS, message: 'No Cedar policy permits this call.' };
-  }
-  const spoken = reasons.find(({ message, hint }) => message !== null || hint !== null) ?? first;
-  const { message, hint } = spoken;
-  const reasonCode =
-    spoken.reasonCode ?? reasons.find((one) => one.reasonCode !== null)?.reasonCode;
-  const plain = `The Cedar policy \`${spoken.id}\` forbids this call.`;
-  return { speaker: spoken.id, message: message ?? plain, hint, reasonCode: reasonCode ?? null };
+/** The text of the first policy that has any. */
+function denialText(deciding: readonly CedarPolicy[]) {
+  const [first] = deciding;
+  if (first === undefined) return { ...NO_TEXT, message: 'No Cedar policy permits this call.' };
+  const speaking = deciding.find(({ message, hint }) => message !== null || hint !== null) ?? first;
+  const coded = [speaking, ...deciding].find(({ reasonCode }) => reasonCode !== null);
+  const { id: policyId, hint } = speaking;
+  const message = speaking.message ?? `The Cedar policy \`${policyId}\` forbids this call.`;
+  return { policyId, message, hint, reasonCode: coded?.reasonCode ?? null };
 }
 
-/** With the permits that a forbid has outvoted, which the engine does not tell of by itself. */
-function explained(
+/** Adds the permits that a forbid overrides, which the engine does not report by itself. */
+function explainAnswer(
   answer: CedarAnswer,
-  { loaded, request }: { readonly loaded: Loaded; readonly request: CedarRequest },
+  loaded: LoadedPolicies,
+  request: CedarRequest,
 ): CedarExplanation {
   const { policies, engine, hash } = loaded;
-  const deciding = inOrder(policies, answer.reasons);
   const satisfied = new Set(answer.cause === 'forbid_failed' ? [] : answer.reasons);
   if (answer.cause === 'forbid' || answer.cause === 'forbid_failed') {
-    const name = parsed(
-      engine,
-      policies.filter(({ effect }) => effect === 'permit'),
-    );
+    const permits = policies.filter(({ effect }) => effect === 'permit');
+    const name = preparsePolicies(engine, permits);
     for (const id of evaluate(request, loaded, name).reasons) satisfied.add(id);
-    giveBack(engine, name);
+    releaseName(engine, name);
   }
   return {
     ...answer,
-    deciding: deciding.map(publicPart),
-    satisfied: inOrder(policies, [...satisfied]).map(publicPart),
+    deciding: inFileOrder(policies, answer.reasons).map(publicPart),
+    satisfied: inFileOrder(policies, satisfied).map(publicPart),
     policyCount: policies.length,
     hash,
   };
 }
 
 function publicPart(policy: ParsedPolicy): CedarPolicy {
-  const { piece: _piece, json: _json, ...shown } = policy;
+  const { source: _source, json: _json, ...shown } = policy;
   return shown;
+}
+
+/** The answer as a decision of contract C; undefined where Cedar lets the call pass. */
+export function cedarRefusal(answer: CedarAnswer): Decision | undefined {
+  if (answer.decision === 'allow') return undefined;
+  const { cause, policyId, message, hint, reasonCode } = answer;
+  const isUnavailable = cause === 'engine';
+  const base = {
+    rule_id: policyId === null ? null : `cedar:${policyId}`,
+    severity: isUnavailable ? ('critical' as const) : ('warn' as const),
+    reason_code: reasonCode ?? (isUnavailable ? 'CEDAR_UNAVAILABLE' : 'CEDAR_DENIED'),
+    summary: message ?? 'The Cedar policies deny this call.',
+  };
+  if (hint === null) return { ...base, action: 'BLOCK' };
+  return {
+    ...base,
+    action: 'REJECT_WITH_HINT',
+    hint: { hint_text: hint, suggested_args: null, retry_advice: null, hint_kind: 'SAFETY' },
+  };
 }

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { opened, request } from './cedar.test-support.ts';
-import { loadCedar } from './load.ts';
+import { loadCedar } from './load-policies.ts';
+import { opened, request } from './testing/requests.ts';
 import type { Cedar, CedarRequest } from './types.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../../examples/cedar', import.meta.url));

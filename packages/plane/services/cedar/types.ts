@@ -1,14 +1,12 @@
 // What goes into a Cedar evaluation and what comes out of it.
 import type { Position, Problem } from '@subluminal/core/policy';
 
-export type PrincipalKind = 'agent' | 'user' | 'workload';
-
-/** One tool call, with all that policies may look at. */
+/** One tool call, with everything that policies can look at. */
 export interface CedarRequest {
-  readonly principal: { readonly kind: PrincipalKind; readonly id: string };
+  readonly principal: { readonly kind: 'agent' | 'user' | 'workload'; readonly id: string };
   readonly server: string;
   readonly tool: string;
-  /** Absent when the message was too large to inspect: policies that look at arguments deny it. */
+  /** Absent when the message is too large to inspect: policies that look at arguments deny it. */
   readonly args?: Readonly<Record<string, unknown>>;
   readonly env: string;
   readonly client: string;
@@ -20,7 +18,7 @@ export interface CedarRequest {
   readonly nowMs: number;
 }
 
-/** A policy as a person knows it: its id, where it stands, and what it wants to be said. */
+/** A policy as a person knows it: its id, its position in a file, and its annotations. */
 export interface CedarPolicy {
   readonly id: string;
   readonly effect: 'permit' | 'forbid';
@@ -31,30 +29,22 @@ export interface CedarPolicy {
   readonly reasonCode: string | null;
 }
 
-export interface CedarError {
-  readonly policyId: string;
-  readonly message: string;
-}
-
-/** Why it was decided so. */
-export type CedarCause =
-  | 'permit' // a policy permits it and none forbids it
-  | 'forbid' // a policy forbids it
-  | 'no_permit' // no policy permits it
-  | 'forbid_failed' // a policy that might forbid it could not be evaluated
-  | 'unmappable' // the call cannot be told to Cedar without loss
-  | 'engine'; // the engine refused the request
-
 export interface CedarAnswer {
   readonly decision: 'allow' | 'deny';
-  readonly cause: CedarCause;
+  readonly cause:
+    | 'permit' // a policy permits the call and none forbids it
+    | 'forbid' // a policy forbids it
+    | 'no_permit' // no policy permits it
+    | 'forbid_failed' // a policy that might forbid it could not be evaluated
+    | 'unmappable' // the call has no exact form in Cedar
+    | 'engine'; // the engine refused the request
   /** The ids of the policies that decided. */
   readonly reasons: readonly string[];
-  /** Policies that could not be evaluated; a permit among them counts as not given. */
-  readonly errors: readonly CedarError[];
-  /** Whose words these are, when they are those of a policy. */
-  readonly speaker: string | null;
-  /** For a deny, words for the model: what happened, and what to do instead. */
+  /** Policies that could not be evaluated; a permit among them does not permit. */
+  readonly errors: readonly { readonly policyId: string; readonly message: string }[];
+  /** The policy that `message` and `hint` come from, if any. */
+  readonly policyId: string | null;
+  /** For a deny, text for the model: what happened, and what to do instead. */
   readonly message: string | null;
   readonly hint: string | null;
   readonly reasonCode: string | null;
@@ -63,7 +53,7 @@ export interface CedarAnswer {
 /** For `sub policy explain`. */
 export interface CedarExplanation extends CedarAnswer {
   readonly deciding: readonly CedarPolicy[];
-  /** Every policy whose conditions hold, the outvoted permits included. */
+  /** Every policy whose conditions hold, including permits that a forbid overrides. */
   readonly satisfied: readonly CedarPolicy[];
   readonly policyCount: number;
   readonly hash: string;

@@ -1,7 +1,7 @@
 // The Cedar policies of a run: read at its start, and again when they change.
 import { formatProblem, type Problem } from '@subluminal/core/policy';
 import type { Config } from '../../stores/config/index.ts';
-import type { Cedar, CedarPlace, CedarReload, loadCedar, watchCedar } from '../cedar/index.ts';
+import type { Cedar, CedarPaths, CedarReload, loadCedar, watchCedar } from '../cedar/index.ts';
 import type { Judge } from '../hub/index.ts';
 import { type Refused, type RunOptions, refused } from './options.ts';
 
@@ -68,7 +68,7 @@ export async function openRunCedar({
   };
 }
 
-function placeOf(config: Config): CedarPlace | undefined {
+function placeOf(config: Config): CedarPaths | undefined {
   const policies = config['cedar.policies'];
   if (policies === null) return undefined;
   const schema = config['cedar.schema'] ?? undefined;
@@ -85,7 +85,7 @@ interface Opening extends Pick<RunOptions, 'config'> {
 }
 
 /** Whether a change only tightens cannot be told of Cedar policies, so only `any` takes one. */
-async function open(place: CedarPlace, { cedar, config, hearing }: Opening): Promise<Opened> {
+async function open(place: CedarPaths, { cedar, config, hearing }: Opening): Promise<Opened> {
   if (config['policy.reload'] !== 'any') {
     const loaded = await cedar.loadCedar(place);
     if (!loaded.ok) return loaded;

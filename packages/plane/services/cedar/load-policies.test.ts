@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { opened, problemsOf, request } from './cedar.test-support.ts';
-import { type CedarPlace, loadCedar } from './load.ts';
-import { type CedarReload, watchCedar } from './watch.ts';
+import { type CedarPaths, loadCedar } from './load-policies.ts';
+import { opened, problemsOf, request } from './testing/requests.ts';
+import { type CedarReload, watchCedar } from './watch-policies.ts';
 
 const ALL = 'permit (principal, action, resource);\n';
 const NONE = 'forbid (principal, action, resource);\n';
@@ -111,7 +111,7 @@ describe('policies with their schema and entities elsewhere', () => {
   const FORCE = 'forbid (principal, action, resource) when { context.args has force };';
   const elsewhere = (name: string) => join(folder, 'elsewhere', name);
 
-  async function placed(): Promise<CedarPlace> {
+  async function placed(): Promise<CedarPaths> {
     await mkdir(join(folder, 'elsewhere'));
     await put('one.policies', `${ALL}\n@id("no-force") ${FORCE}`);
     await put('elsewhere/args.txt', 'type Arguments = { force?: Bool };');
@@ -123,7 +123,7 @@ describe('policies with their schema and entities elsewhere', () => {
   it('are one set, from a file of any name', async () => {
     const cedar = opened(await loadCedar(await placed()));
     const forced = cedar.evaluate(request({ args: { force: true } }));
-    expect(forced).toMatchObject({ decision: 'deny', speaker: 'no-force' });
+    expect(forced).toMatchObject({ decision: 'deny', policyId: 'no-force' });
     expect(cedar.evaluate(request()).decision).toBe('allow');
   });
 

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { opened, request } from './cedar.test-support.ts';
-import { mapArgs } from './map.ts';
-import { openCedar } from './open.ts';
+import { mapArgs } from './map-arguments.ts';
+import { openCedar, opened, request } from './testing/requests.ts';
 import type { Cedar } from './types.ts';
 
 const NUMBER = fc.oneof(

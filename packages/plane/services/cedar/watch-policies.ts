@@ -1,11 +1,11 @@
-// Policies that follow their files. A set that is broken is told of and never used: the last good
-// one stays until there is a better one.
+// Policies that follow their files. A broken set is reported and never used: the last good one stays
+// in force until there is a better one.
 import { type FSWatcher, statSync, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Problem } from '@subluminal/core/policy';
-import { type CedarPlace, filesOf, loadCedar } from './load.ts';
-import type { Cedar, CedarOpened } from './types.ts';
+import { type CedarPaths, cedarFiles, loadCedar } from './load-policies.ts';
+import type { Cedar } from './types.ts';
 
 export type CedarReload =
   | { readonly kind: 'replaced'; readonly hash: string; readonly problems: readonly Problem[] }
@@ -13,69 +13,61 @@ export type CedarReload =
   /** The set of this hash is still in use. */
   | { readonly kind: 'kept'; readonly hash: string; readonly problems: readonly Problem[] };
 
-export interface WatchOptions {
-  /** Told after each look at the files that a change has caused. */
+interface CedarWatchOptions {
+  /** Called after each change of the files. */
   readonly onReload: (reload: CedarReload) => void;
-  /** How often the files are looked at even when the system tells of nothing. */
+  /** How often the files are checked where the system reports no changes. */
   readonly pollMs?: number;
 }
 
-export interface WatchedCedar {
-  /** The set in use. */
-  current(): Cedar;
-  /** Looks now, and says what came of it. */
-  reload(): Promise<CedarReload>;
-  close(): Promise<void>;
-}
-
-export type CedarWatched =
-  | { readonly ok: true; readonly watched: WatchedCedar; readonly problems: readonly Problem[] }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
-
-/** An editor writes a file in several steps; what it leaves behind is what counts. */
+/** An editor writes a file in several steps; only the result counts. */
 const SETTLE_MS = 50;
 const POLL_MS = 5_000;
 
 /** The first set must be good: there is nothing to keep yet. */
-export async function watchCedar(place: CedarPlace, options: WatchOptions): Promise<CedarWatched> {
-  const before = await fingerprint(place);
-  const opened = await loadCedar(place);
+export async function watchCedar(paths: CedarPaths, options: CedarWatchOptions) {
+  const before = await fingerprint(paths);
+  const opened = await loadCedar(paths);
   if (!opened.ok) return opened;
-  const watched = new Watched(place, { opened: opened.cedar, before, options });
-  return { ok: true, watched, problems: opened.problems };
+  const { cedar, problems } = opened;
+  return {
+    ok: true,
+    watched: new PolicyWatcher(paths, options, { cedar, before }),
+    problems,
+  } as const;
 }
 
-interface Start {
-  readonly opened: Cedar;
-  readonly before: string;
-  readonly options: WatchOptions;
-}
-
-class Watched implements WatchedCedar {
-  readonly #place: CedarPlace;
-  readonly #options: WatchOptions;
+class PolicyWatcher {
+  readonly #paths: CedarPaths;
+  readonly #options: CedarWatchOptions;
   readonly #poll: NodeJS.Timeout;
   readonly #watchers: readonly FSWatcher[];
   #settle: NodeJS.Timeout | undefined;
   #cedar: Cedar;
   #seen: string;
-  /** Looks come one after the other, so that an old one never replaces a newer one. */
+  /** Reloads run one after the other, so that an old one never replaces a newer one. */
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(place: CedarPlace, { opened, before, options }: Start) {
-    this.#place = place;
+  constructor(
+    paths: CedarPaths,
+    options: CedarWatchOptions,
+    { cedar, before }: { readonly cedar: Cedar; readonly before: string },
+  ) {
+    this.#paths = paths;
     this.#options = options;
-    this.#cedar = opened;
+    this.#cedar = cedar;
     this.#seen = before;
-    this.#watchers = foldersOf(place).flatMap((folder) => this.#watch(folder) ?? []);
+    this.#watchers = watchedFolders(paths).flatMap((folder) => this.#watch(folder) ?? []);
     this.#poll = setInterval(() => this.#look(), options.pollMs ?? POLL_MS).unref();
   }
 
+  /** The set in use. */
   current(): Cedar {
     return this.#cedar;
   }
 
+  /** Reads the files now. */
   reload(): Promise<CedarReload> {
     const next = this.#last.then(() => this.#reload());
     this.#last = next.catch(() => undefined);
@@ -91,7 +83,7 @@ class Watched implements WatchedCedar {
     this.#cedar.close();
   }
 
-  /** Where the system can't tell, looking now and then must do. */
+  /** Undefined where the system cannot watch; the poll remains. */
   #watch(folder: string): FSWatcher | undefined {
     try {
       const watcher = watch(folder, { persistent: false }, () => {
@@ -107,16 +99,16 @@ class Watched implements WatchedCedar {
 
   #look(): void {
     const next = this.#last.then(async () => {
-      if (this.#closed || (await fingerprint(this.#place)) === this.#seen) return;
+      if (this.#closed || (await fingerprint(this.#paths)) === this.#seen) return;
       this.#options.onReload(await this.#reload());
     });
     this.#last = next.catch(() => undefined);
   }
 
   async #reload(): Promise<CedarReload> {
-    // Taken before reading: what changes while it is read is seen again.
-    this.#seen = await fingerprint(this.#place);
-    const opened: CedarOpened = await loadCedar(this.#place);
+    // Taken before reading: a change during the read causes another reload.
+    this.#seen = await fingerprint(this.#paths);
+    const opened = await loadCedar(this.#paths);
     const { hash } = this.#cedar;
     if (!opened.ok) return { kind: 'kept', hash, problems: opened.problems };
     if (this.#closed || opened.cedar.hash === hash) {
@@ -130,17 +122,17 @@ class Watched implements WatchedCedar {
   }
 }
 
-/** A change of a file is a change of its folder, also when an editor replaces the file. */
-function foldersOf({ policies, schema, entities }: CedarPlace): readonly string[] {
+/** Folders are watched, because editors replace files. */
+function watchedFolders({ policies, schema, entities }: CedarPaths): readonly string[] {
   const isFolder = statSync(policies, { throwIfNoEntry: false })?.isDirectory() === true;
   const files = [isFolder ? undefined : policies, schema, entities].flatMap((file) => file ?? []);
   return [...new Set([...(isFolder ? [policies] : []), ...files.map((file) => dirname(file))])];
 }
 
-/** Names, sizes, times and numbers of our files; files that are gone have their own. */
-async function fingerprint(place: CedarPlace): Promise<string> {
+/** Names, sizes, times and inodes of the files. */
+async function fingerprint(paths: CedarPaths): Promise<string> {
   try {
-    const { policies, schemas, entities } = await filesOf(place);
+    const { policies, schemas, entities } = await cedarFiles(paths);
     const states = [...policies, ...schemas, ...entities].map(async (file) => {
       const { size, mtimeMs, ctimeMs, ino } = await stat(file);
       return [file, size, mtimeMs, ctimeMs, ino].join(':');

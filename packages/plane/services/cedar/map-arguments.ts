@@ -1,30 +1,30 @@
 // Arguments of a call → values of Cedar. Different arguments never become the same value, except
-// that lists become sets and nulls are listed apart; what cannot be told so is not told at all.
-import type { CedarValueJson } from '@cedar-policy/cedar-wasm/nodejs';
-import type { ArgumentType } from './argument-types.ts';
+// that lists become sets and nulls are listed apart. Arguments without an exact form are refused.
+import type { CedarValueJson, SchemaJson } from '@cedar-policy/cedar-wasm/nodejs';
+import { isObject } from '@subluminal/contracts';
 
-interface MappedArgs {
-  readonly ok: true;
-  readonly args: Readonly<Record<string, CedarValueJson>>;
-  /** Every string, number and flag as text, by its path: `to[0]`, `message.to`. */
-  readonly flat: Readonly<Record<string, string>>;
-  /** The paths that were null, which Cedar has no value for. */
-  readonly nulls: readonly string[];
-}
+type MappedArguments =
+  | {
+      readonly ok: true;
+      readonly args: Readonly<Record<string, CedarValueJson>>;
+      /** Every string, number and boolean as text, by its path: `to[0]`, `message.to`. */
+      readonly flat: Readonly<Record<string, string>>;
+      /** The paths of null values, which Cedar does not have. */
+      readonly nulls: readonly string[];
+    }
+  | { readonly ok: false; readonly why: string };
 
-export type Mapped = MappedArgs | { readonly ok: false; readonly why: string };
-
-/** Below the engine's own limit on nesting, which is 128 with what stands around. */
+/** Well below the engine's own limit on nesting, 128. */
 const DEPTH_MAX = 32;
 const NODES_MAX = 5_000;
 const CHARS_MAX = 262_144;
 /** Keys that the engine takes for its own escapes: an entity or a function call in disguise. */
 const ESCAPES: ReadonlySet<string> = new Set(['__entity', '__extn', '__expr']);
 
-/** Ends the mapping from inside of it. */
+/** Thrown and caught inside this file to end the mapping. */
 class Unmappable extends Error {}
 
-interface Walk {
+interface MappingBudget {
   nodesLeft: number;
   charsLeft: number;
   readonly flat: [string, string][];
@@ -32,27 +32,27 @@ interface Walk {
 }
 
 /** Never throws, whatever the arguments are. */
-export function mapArgs(args: unknown, types: ArgumentType | undefined): Mapped {
-  const walk: Walk = { nodesLeft: NODES_MAX, charsLeft: CHARS_MAX, flat: [], nulls: [] };
+export function mapArgs(args: unknown, types: ArgumentType | undefined): MappedArguments {
+  const walk: MappingBudget = { nodesLeft: NODES_MAX, charsLeft: CHARS_MAX, flat: [], nulls: [] };
   try {
-    if (!isRecord(args)) throw new Unmappable('the arguments are no object');
+    if (!isObject(args)) throw new Unmappable('the arguments are no object');
     const mapped = mapRecord(args, { walk, path: '', depth: 0, type: types });
-    return { ok: true, args: mapped, flat: ownRecord(walk.flat), nulls: walk.nulls };
+    return { ok: true, args: mapped, flat: Object.fromEntries(walk.flat), nulls: walk.nulls };
   } catch (cause) {
     if (cause instanceof Unmappable) return { ok: false, why: cause.message };
     return { ok: false, why: 'the arguments cannot be read' };
   }
 }
 
-interface Place {
-  readonly walk: Walk;
+interface ArgumentPosition {
+  readonly walk: MappingBudget;
   readonly path: string;
   readonly depth: number;
   readonly type: ArgumentType | undefined;
 }
 
 /** The value, or undefined for null. */
-function mapValue(value: unknown, place: Place): CedarValueJson | undefined {
+function mapValue(value: unknown, place: ArgumentPosition): CedarValueJson | undefined {
   const { walk, path, depth } = place;
   if (--walk.nodesLeft < 0) throw new Unmappable(`the arguments have more than ${NODES_MAX} parts`);
   if (depth > DEPTH_MAX) throw new Unmappable(`the arguments nest deeper than ${DEPTH_MAX} levels`);
@@ -70,11 +70,11 @@ function mapValue(value: unknown, place: Place): CedarValueJson | undefined {
     return typeof value === 'boolean' ? value : mapNumber(value, place.type);
   }
   if (Array.isArray(value)) return mapList(value, place);
-  if (isRecord(value)) return mapRecord(value, place);
+  if (isObject(value)) return mapRecord(value, place);
   throw new Unmappable(`the argument \`${path}\` is no JSON value`);
 }
 
-function mapList(items: readonly unknown[], place: Place): CedarValueJson[] {
+function mapList(items: readonly unknown[], place: ArgumentPosition): CedarValueJson[] {
   const type = place.type?.kind === 'set' ? place.type.element : undefined;
   const mapped: CedarValueJson[] = [];
   for (const [index, item] of items.entries()) {
@@ -85,7 +85,10 @@ function mapList(items: readonly unknown[], place: Place): CedarValueJson[] {
   return mapped;
 }
 
-function mapRecord(value: Record<string, unknown>, place: Place): Record<string, CedarValueJson> {
+function mapRecord(
+  value: Record<string, unknown>,
+  place: ArgumentPosition,
+): Record<string, CedarValueJson> {
   const types = place.type?.kind === 'record' ? place.type.attributes : undefined;
   const entries: [string, CedarValueJson][] = [];
   for (const [key, inner] of Object.entries(value)) {
@@ -96,11 +99,12 @@ function mapRecord(value: Record<string, unknown>, place: Place): Record<string,
     const mapped = mapValue(inner, { ...place, path, depth: place.depth + 1, type });
     if (mapped !== undefined) entries.push([key, mapped]);
   }
-  return ownRecord(entries);
+  // Unlike an assignment, this takes `__proto__` as a name like any other.
+  return Object.fromEntries(entries);
 }
 
-/** Text that is no valid Unicode would become other text on its way. */
-function spend(walk: Walk, text: string): void {
+/** Counts the text; text that is not valid Unicode would become other text in the engine. */
+function spend(walk: MappingBudget, text: string): void {
   walk.charsLeft -= text.length;
   if (walk.charsLeft < 0) {
     throw new Unmappable(`the arguments have more than ${CHARS_MAX} characters`);
@@ -113,7 +117,7 @@ const DECIMAL_WHOLE_MAX = 922_337_203_685_476;
 
 /**
  * Whole numbers are Longs, unless the schema wants a decimal. Others are decimals where that is
- * exact, and else an entity that is equal to itself only: comparing it fails, and failing denies.
+ * exact, and otherwise an entity equal only to itself: comparing it fails, which denies the call.
  */
 function mapNumber(value: number, type: ArgumentType | undefined): CedarValueJson {
   if (!Number.isFinite(value)) throw new Unmappable('an argument is a number without end');
@@ -126,17 +130,44 @@ function mapNumber(value: number, type: ArgumentType | undefined): CedarValueJso
   return { __entity: { type: 'Number', id: String(value) } };
 }
 
-/** One way to write each path, so that no two arguments share one. */
+/** Each argument has one path, and no two share one. */
 function pathTo(parent: string, key: string): string {
   if (!/^[A-Za-z_]\w*$/.test(key)) return `${parent}[${JSON.stringify(key)}]`;
   return parent === '' ? key : `${parent}.${key}`;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** The types that the schema gives the arguments, as far as mapping needs them: decimals. */
+export type ArgumentType =
+  | { readonly kind: 'decimal' }
+  | { readonly kind: 'set'; readonly element: ArgumentType | undefined }
+  | { readonly kind: 'record'; readonly attributes: ReadonlyMap<string, ArgumentType> };
+
+/** The type `Arguments`, with the common types that it names resolved. */
+export function argumentTypes(schema: SchemaJson<string>): ArgumentType | undefined {
+  const common: Record<string, unknown> = schema['']?.commonTypes ?? {};
+  return readType(common['Arguments'], common, 0);
 }
 
-/** `__proto__` is a name like any other. */
-function ownRecord<V>(entries: readonly (readonly [string, V])[]): Record<string, V> {
-  return Object.fromEntries(entries);
+function readType(
+  written: unknown,
+  common: Record<string, unknown>,
+  depth: number,
+): ArgumentType | undefined {
+  if (depth > DEPTH_MAX || typeof written !== 'object' || written === null) return undefined;
+  const fields: Record<string, unknown> = { ...written };
+  const name = typeof fields['name'] === 'string' ? fields['name'] : fields['type'];
+  if (name === 'decimal' || name === '__cedar::decimal') return { kind: 'decimal' };
+  if (fields['type'] === 'Set') {
+    return { kind: 'set', element: readType(fields['element'], common, depth + 1) };
+  }
+  if (fields['type'] === 'Record') {
+    const attributes = new Map<string, ArgumentType>();
+    for (const [key, value] of Object.entries(fields['attributes'] ?? {})) {
+      const type = readType(value, common, depth + 1);
+      if (type !== undefined) attributes.set(key, type);
+    }
+    return { kind: 'record', attributes };
+  }
+  const known = typeof name === 'string' && Object.hasOwn(common, name) ? common[name] : undefined;
+  return known === undefined ? undefined : readType(known, common, depth + 1);
 }

@@ -1,10 +1,9 @@
 import { parseEvaluateResponse } from '@subluminal/contracts';
 import type { Call } from '@subluminal/core/policy';
 import { describe, expect, it } from 'vitest';
-import { cedarRequest } from './call.ts';
-import { opened } from './cedar.test-support.ts';
-import { openCedar } from './open.ts';
-import { cedarRefusal } from './refusal.ts';
+import { cedarRequest } from './build-request.ts';
+import { cedarRefusal } from './evaluate.ts';
+import { openCedar, opened } from './testing/requests.ts';
 
 const CALL: Call = {
   identity: {
@@ -92,7 +91,7 @@ describe('a refusal', () => {
   });
 
   it('of an engine that fails says that nobody was asked', () => {
-    const base = { reasons: [], errors: [], speaker: null, hint: null, reasonCode: null };
+    const base = { reasons: [], errors: [], policyId: null, hint: null, reasonCode: null };
     const answer = { ...base, decision: 'deny', cause: 'engine', message: 'Broken.' } as const;
     expect(cedarRefusal(answer)).toMatchObject({ reason_code: 'CEDAR_UNAVAILABLE' });
   });

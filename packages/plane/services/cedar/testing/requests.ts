@@ -1,6 +1,8 @@
 // Requests and opened policies for the tests of this folder.
 import { formatProblem } from '@subluminal/core/policy';
-import type { Cedar, CedarOpened, CedarRequest } from './types.ts';
+import { openSources } from '../load-policies.ts';
+import { wholeText } from '../parse-policies.ts';
+import type { Cedar, CedarOpened, CedarRequest } from '../types.ts';
 
 const NOON_MS = Date.UTC(2026, 10, 3, 12);
 
@@ -33,4 +35,21 @@ export function opened(result: CedarOpened): Cedar {
 
 export function problemsOf(result: CedarOpened): readonly string[] {
   return result.problems.map(formatProblem);
+}
+
+interface CedarTexts {
+  /** By id; each text is one policy. */
+  readonly policies: Readonly<Record<string, string>>;
+  readonly schema?: string;
+  readonly entities?: unknown;
+}
+
+/** Opens policies that are given as texts. */
+export function openCedar({ policies, schema, entities }: CedarTexts): Promise<CedarOpened> {
+  return openSources({
+    path: 'policies',
+    policies: Object.entries(policies).map(([id, text]) => wholeText(id, text)),
+    schema: schema === undefined ? undefined : wholeText('schema', schema),
+    entities: entities === undefined ? undefined : { file: 'entities', given: entities },
+  });
 }

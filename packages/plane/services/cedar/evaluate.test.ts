@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { opened, problemsOf, request, unseen } from './cedar.test-support.ts';
-import { openCedar } from './open.ts';
+import { openCedar, opened, problemsOf, request, unseen } from './testing/requests.ts';
 import type { CedarRequest } from './types.ts';
 
 const ALL = 'permit (principal, action, resource);';
@@ -15,7 +14,7 @@ describe('a call', () => {
       cause: 'no_permit',
       reasons: [],
       errors: [],
-      speaker: null,
+      policyId: null,
       message: 'No Cedar policy permits this call.',
       hint: null,
       reasonCode: null,
