@@ -1,6 +1,6 @@
 // Limits of a manifest where the hub of the run counts for them.
 import { describe, expect, it } from 'vitest';
-import { call, lineOf, play } from '../session/playbook.test-support.ts';
+import { call, lineOf, play, readOnce } from '../session/playbook.test-support.ts';
 import type { HubAnswer } from '../session/types.ts';
 import { manifestOf } from '../surface/gmail.test-support.ts';
 import { ENFORCED, OBSERVED, optionsOf } from './guard.test-support.ts';
@@ -30,12 +30,13 @@ async function session(enforces: Enforcement = ENFORCED, hubCounts = true) {
   const manifest = await manifestOf(YAML);
   const guard = createGuard(optionsOf({ server: 'files', manifest, hubCounts, enforces }));
   const { session: played, told } = await play([], { config: { guard, hub: true } });
-  const asked = (message: unknown) => played.questions('line', lineOf(message), 0);
+  const asked = (message: unknown) =>
+    played.questions(readOnce(played, 'agent', lineOf(message)), 0);
   const answered = (message: unknown, limit: NonNullable<HubAnswer['outcome']>['limit']) => {
     const line = lineOf(message);
-    const [question] = played.questions('line', line, 0);
-    const answer = { at: question?.at ?? 0, callId: 'call-x', outcome: { ...ALLOWED, limit } };
-    return played.fromAgent(line, 0, [answer]);
+    const [question] = played.questions(readOnce(played, 'agent', line), 0);
+    const answer = { callId: question?.ref.call_id ?? '', outcome: { ...ALLOWED, limit } };
+    return played.handle(readOnce(played, 'agent', line), 0, { answers: [answer] });
   };
   return { asked, answered, told };
 }

@@ -1,10 +1,10 @@
 // Requests that are no tool call and that name something: two readers must not see two of them.
 import { canonicalize } from '../json/index.ts';
 import { memberRange } from '../json/member-ranges.ts';
-import { INVALID_PARAMS } from './answers.ts';
+import { INVALID_PARAMS } from './answer-lines.ts';
 import { type Context, report, type Step } from './context.ts';
-import { reject } from './malformed.ts';
 import type { SeenNotification, SeenRequest } from './peek/types.ts';
+import { reject } from './reject-message.ts';
 
 const NAMING_METHOD = /^(?:prompts\/get|completion\/complete|resources\/.*)$/;
 const DETAIL_LENGTH_MAX = 200;

@@ -1,91 +1,16 @@
-// What becomes of a decided call: on record first, then forwarded or refused.
-import type { CallRef } from '@subluminal/contracts';
-import { policiesIn } from '../policy/compile/snapshot.ts';
+// Step 4 of a call: what may pass is forwarded, what may not is answered.
 import type { Call } from '../policy/index.ts';
-import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, refusalLine } from './answers.ts';
+import {
+  errorLine,
+  exitWords,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  refusalLine,
+} from './answer-lines.ts';
 import { type Context, eraOf, report, type Step } from './context.ts';
-import type { LazyEnvelope } from './envelope.ts';
-import { emitApproval, emitDecision, emitEnd, emitStart, withoutSecrets } from './events.ts';
-import { exitWords } from './exit-words.ts';
-import type { Judgement } from './gates.ts';
-import type { MessageId, Range } from './peek/types.ts';
-import { NOT_INSPECTED, type Preview } from './preview.ts';
-import { spliced } from './rewrite.ts';
-import type { TakenGrant } from './types.ts';
-
-/** A call that has been read, before anything is decided. */
-export interface ReadCall {
-  readonly call: Call;
-  readonly ref: CallRef;
-  readonly seq: number;
-  readonly preview: Preview;
-  /** Why it cannot be decided on: it is not a well-formed call. */
-  readonly fault: string | undefined;
-  /** The JSON of the token for progress, if the caller wants to hear of it. */
-  readonly progressToken: string | undefined;
-  readonly version: string | undefined;
-  readonly streamHash?: string;
-  /** Where the arguments stand in the message, if they were read and there are any. */
-  readonly argsRange?: Range | undefined;
-  /** What stands there, whichever step asks: a held call is decided in a later one. */
-  readonly argsText?: (() => string) | undefined;
-  readonly argsBytes?: (() => Uint8Array) | undefined;
-  /** What stands around the arguments, if it was read. */
-  readonly envelope?: LazyEnvelope | undefined;
-  /** The hub decides it. */
-  readonly shared: boolean;
-}
-
-export interface DecidedCall {
-  readonly read: ReadCall;
-  readonly outcome: Judgement;
-  /** Absent when nobody waits for an answer. */
-  readonly id: MessageId | undefined;
-  /** The grants that it has used. */
-  readonly taken?: readonly TakenGrant[];
-}
-
-/** Puts a call on record, before anything happens to it. */
-export function recordStart(context: Context, step: Step, { read, outcome }: DecidedCall): void {
-  context.counts.total++;
-  const { content, risk_class: riskClass } = outcome;
-  // What must not travel must not be kept either.
-  const isKept = content === undefined || content.action === 'tag';
-  const shown = isKept ? read : { ...read, preview: NOT_INSPECTED };
-  emitStart(context, step, { read: shown, riskClass });
-}
-
-/** Adopts a decision and puts it on record, before it is carried out. */
-export function recordDecision(context: Context, step: Step, decided: DecidedCall): void {
-  const { counts } = context;
-  const { decision, state } = decided.outcome;
-  context.state = state;
-  emitGrants(context, step, decided);
-  emitDecision(context, step, { ref: decided.read.ref, outcome: decided.outcome });
-  context.config.decided?.(decided.read.ref, decision, decided.id?.json);
-  if (decision.action === 'ALLOW') counts.allowed++;
-  else if (decision.action === 'THROTTLE') counts.throttled++;
-  else counts.blocked++;
-  const { would } = decision;
-  if (decision.action === 'ALLOW' && would !== undefined && would.action !== 'ALLOW') {
-    counts.spared++;
-  }
-}
-
-/** Why a call passes that a rule wanted a person for: a grant, or the development profile. */
-function emitGrants(context: Context, step: Step, decided: DecidedCall): void {
-  const { taken = [], read, outcome } = decided;
-  for (const grant of taken) emitApproval(step, read.ref, { ...grant, state: 'approved' });
-  const { would } = outcome.decision;
-  if (would === undefined || context.enforcing) return;
-  if (!policiesIn(context.snapshot).some(({ document }) => document.mode === 'control')) return;
-  const asks = outcome.trace.some(
-    ({ kind, outcome: said, rule_id }) =>
-      kind === 'approval' && said === 'asks' && rule_id === would.rule_id,
-  );
-  if (!asks || would.rule_id === null) return;
-  emitApproval(step, read.ref, { rule_id: would.rule_id, state: 'auto_approved' });
-}
+import type { DecidedCall } from './decide-call.ts';
+import { emitEnd, NOT_INSPECTED, withoutSecrets } from './record-call.ts';
+import { spliced } from './rewrite-message.ts';
 
 /** Forwards what may pass, answers what may not. */
 export function applyDecision(context: Context, step: Step, decided: DecidedCall): void {
@@ -99,7 +24,7 @@ export function applyDecision(context: Context, step: Step, decided: DecidedCall
     // Nobody will answer, so this is all there is to know. It is no success of the server.
     emitEnd(step, ref, { status: 'OK', sinceMs: step.nowMs, bytesOut: 0 });
   } else {
-    context.asked.agent.add(id.json, {
+    context.requests.agent.add(id.json, {
       method: 'tools/call',
       sinceMs: step.nowMs,
       call: { ref, call: slim(call), trace: outcome.trace, shared: read.shared },

@@ -1,22 +1,59 @@
 // Several messages in one JSON array: only where 2025-03-26 was negotiated, and then one by one.
-import { CLOSE_BRACKET, COMMA } from '../json/units.ts';
-import { INVALID_REQUEST } from './answers.ts';
-import { type Items, itemsOf } from './batch-items.ts';
-import { type Context, other, report, type Step, takesBatches } from './context.ts';
-import { reject } from './malformed.ts';
+import { ByteScanner } from '../json/byte-scanner.ts';
+import { CLOSE_BRACKET, COMMA, END, OPEN_BRACE } from '../json/units.ts';
+import { INVALID_REQUEST } from './answer-lines.ts';
+import {
+  type BatchItems,
+  type Context,
+  type Message,
+  other,
+  report,
+  type Step,
+  takesBatches,
+} from './context.ts';
 import { peek } from './peek/peek.ts';
-import type { MessageId, Range, Seen } from './peek/types.ts';
-import { INVALID_WORDS } from './peek/types.ts';
-import { recordRefused } from './refused.ts';
-import type { Command } from './types.ts';
+import {
+  INVALID_WORDS,
+  type InvalidReason,
+  type MessageId,
+  type Range,
+  type Seen,
+} from './peek/types.ts';
+import { recordRefused, reject } from './reject-message.ts';
+import type { Command, Side } from './types.ts';
 
 type Govern = (context: Context, step: Step, seen: Seen) => void;
 
 const OPEN = 0x5b;
 const NEWLINE = 0x0a;
 
+/** Reads a message once. With a native check of UTF-8, long strings are read faster. */
+export function readMessage({ config }: Context, from: Side, bytes: Uint8Array): Message {
+  // What is not UTF-8 is read byte by byte, to find where.
+  const seen =
+    config.isUtf8 === undefined ? peek(bytes) : peek(bytes, { skim: config.isUtf8(bytes) });
+  return { kind: 'whole', from, bytes, seen, call: undefined, batch: undefined };
+}
+
+/** The messages of a batch, read once. */
+export function batchItems(context: Context, message: Message): BatchItems {
+  message.batch ??= readItems(message, context.limits.batchItemsMax);
+  return message.batch;
+}
+
+function readItems({ from, bytes: whole }: Message, itemsMax: number): BatchItems {
+  const found = itemRanges(whole, itemsMax);
+  if (!found.ok) return found;
+  const items = found.items.map(({ start, end }): Message => {
+    const bytes = whole.subarray(start, end);
+    return { kind: 'whole', from, bytes, seen: peek(bytes), call: undefined, batch: undefined };
+  });
+  return { ok: true, items };
+}
+
 export function governBatch(context: Context, step: Step, govern: Govern): void {
-  const found = itemsOf(step.bytes, context.limits.batchItemsMax);
+  if (step.message === undefined) throw new Error('a batch is read before it is governed');
+  const found = batchItems(context, step.message);
   if (!takesBatches(context)) return refuseBatch(context, step, found);
   if (!found.ok) {
     const { reason, offset } = found;
@@ -26,11 +63,11 @@ export function governBatch(context: Context, step: Step, govern: Govern): void 
   }
   const passed: Uint8Array[] = [];
   let isAsWritten = true;
-  for (const { start, end } of found.items) {
-    const bytes = step.bytes.subarray(start, end);
+  for (const message of found.items) {
+    const { bytes, seen } = message;
     const out: Command[] = [];
     const forward = { do: 'forward', to: other(step.from), bytes } as const;
-    govern(context, { ...step, bytes, out, forward }, peek(bytes));
+    govern(context, { ...step, bytes, out, forward, message }, seen);
     for (const command of out) {
       if (command.do === 'forward') {
         passed.push(command.bytes ?? bytes);
@@ -44,10 +81,10 @@ export function governBatch(context: Context, step: Step, govern: Govern): void 
 }
 
 /** Every request in it gets its answer, so that nobody waits for one that never comes. */
-function refuseBatch(context: Context, step: Step, found: Items): void {
+function refuseBatch(context: Context, step: Step, found: BatchItems): void {
   const detail = 'JSON-RPC batches are only taken where MCP 2025-03-26 was negotiated.';
   const told = { reason: 'batch', detail, asks: true, code: INVALID_REQUEST } as const;
-  const ids = step.from === 'agent' && found.ok ? requestIds(step.bytes, found.items) : [];
+  const ids = step.from === 'agent' && found.ok ? requestIds(found.items) : [];
   const [first, ...others] = ids;
   if (first === undefined || !context.enforcing) {
     return reject(context, step, { ...told, id: first });
@@ -62,12 +99,9 @@ function refuseBatch(context: Context, step: Step, found: Items): void {
   step.out.push({ do: 'drop', reason: 'batch' });
 }
 
-function requestIds(bytes: Uint8Array, items: readonly Range[]): readonly MessageId[] {
+function requestIds(items: readonly Message[]): readonly MessageId[] {
   const ids = new Map<string, MessageId>();
-  for (const { start, end } of items) {
-    const seen = peek(bytes.subarray(start, end));
-    if (seen.kind === 'request') ids.set(seen.id.json, seen.id);
-  }
+  for (const { seen } of items) if (seen.kind === 'request') ids.set(seen.id.json, seen.id);
   return [...ids.values()];
 }
 
@@ -85,4 +119,32 @@ function assembled(parts: readonly Uint8Array[]): Uint8Array {
   line[at++] = CLOSE_BRACKET;
   line[at] = NEWLINE;
   return line;
+}
+
+type ItemRanges =
+  | { readonly ok: true; readonly items: readonly Range[] }
+  | { readonly ok: false; readonly reason: InvalidReason; readonly offset: number };
+
+/** Where the messages of a batch stand. The whole array is validated. */
+function itemRanges(bytes: Uint8Array, itemsMax: number): ItemRanges {
+  const scan = new ByteScanner<InvalidReason>(bytes, false);
+  const items: Range[] = [];
+  scan.next();
+  scan.at++;
+  const empty = scan.next() === CLOSE_BRACKET;
+  for (;;) {
+    const byte = scan.next();
+    const start = scan.at;
+    if (empty || byte !== OPEN_BRACE) scan.complain('not_object');
+    if (items.length >= itemsMax) scan.complain('too_many_keys');
+    if (scan.reason !== undefined || !scan.skipValue(1)) break;
+    items.push({ start, end: scan.at });
+    const next = scan.next();
+    scan.at++;
+    if (next === CLOSE_BRACKET) break;
+    if (next !== COMMA) scan.complain('json');
+  }
+  if (scan.reason === undefined && scan.next() !== END) scan.complain('json');
+  const { reason, offset } = scan;
+  return reason === undefined ? { ok: true, items } : { ok: false, reason, offset };
 }

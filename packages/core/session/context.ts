@@ -1,14 +1,21 @@
-// What a session remembers. Only the functions of this folder change it.
-import type { Decision, Era, EventDecision, PolicyRef } from '@subluminal/contracts';
+// What a session remembers, and one message on its way through it. Only this folder changes it.
+import type {
+  CallRef,
+  Decision,
+  Era,
+  EventDecision,
+  JsonObject,
+  PolicyRef,
+} from '@subluminal/contracts';
 import { type Decode, decodeText } from '../json/text.ts';
 import { initialState } from '../policy/decide/state.ts';
-import type { PolicyState, Snapshot } from '../policy/index.ts';
-import type { HeldCall } from './approvals.ts';
-import { failClosedGuard } from './fail-closed-guard.ts';
-import type { Guard, Passage } from './guard.ts';
+import type { Call, PolicyState, Snapshot, TraceStep } from '../policy/index.ts';
+import { failClosedGuard, type Guard, type RefusedPassage } from './guard.ts';
+import type { HeldCall } from './held-calls.ts';
 import { InputRounds } from './input-rounds.ts';
-import type { LargeMessage } from './large.ts';
-import { OpenRequests } from './pending.ts';
+import type { LargeMessage } from './large-messages.ts';
+import type { Seen } from './peek/types.ts';
+import type { ViewedCall } from './read-call.ts';
 import {
   type Command,
   DEFAULT_LIMITS,
@@ -20,16 +27,6 @@ import {
   type SessionLimits,
   type Side,
 } from './types.ts';
-
-export interface Counts {
-  total: number;
-  allowed: number;
-  blocked: number;
-  throttled: number;
-  errors: number;
-  spared: number;
-  heldBack: number;
-}
 
 export interface Context {
   readonly config: SessionConfig;
@@ -43,24 +40,54 @@ export interface Context {
   state: PolicyState;
   /** The protocol version that was negotiated, or that the agent last named. */
   version: string | undefined;
-  /** Requests of the agent, and of the server. */
-  readonly asked: { readonly [S in Side]: OpenRequests };
+  /** The open requests of each side. */
+  readonly requests: { readonly [S in Side]: OpenRequests };
   readonly held: Map<string, HeldCall>;
   /** What the server has asked for in answers to calls. */
   readonly inputRounds: InputRounds;
-  /** The last decision as events tell it: most calls get the very same one. */
-  told:
+  /** The last decision as events show it: most calls get the very same one. */
+  lastDecision:
     | { readonly decision: Decision; readonly policy: PolicyRef; readonly event: EventDecision }
     | undefined;
   /** Names of tools, and how events show them. */
-  readonly names: Map<string, string>;
-  /** When each breaker was last told of. */
-  readonly tripped: Map<string, number>;
+  readonly shownNames: Map<string, string>;
+  /** When each breaker was last reported. */
+  readonly breakersReported: Map<string, number>;
   readonly large: { [S in Side]: LargeMessage | undefined };
-  readonly counts: Counts;
+  readonly counts: CallCounts;
   exit: ServerExit | undefined;
   seq: number;
 }
+
+interface CallCounts {
+  total: number;
+  allowed: number;
+  blocked: number;
+  throttled: number;
+  errors: number;
+  spared: number;
+  heldBack: number;
+}
+
+/** A message that has been read. It is read once: the hub is asked and the session decides from here. */
+export interface Message {
+  readonly kind: 'whole';
+  readonly from: Side;
+  readonly bytes: Uint8Array;
+  readonly seen: Seen;
+  /** The call that it holds, once somebody has looked. */
+  call: ViewedCall | undefined;
+  /** The messages in it, if it is a batch and once somebody has looked. */
+  batch: BatchItems | undefined;
+}
+
+export type BatchItems =
+  | { readonly ok: true; readonly items: readonly Message[] }
+  | {
+      readonly ok: false;
+      readonly reason: Extract<Seen, { kind: 'invalid' }>['reason'];
+      readonly offset: number;
+    };
 
 /** One message on its way: its bytes, the time, and what has been decided to do. */
 export interface Step {
@@ -68,16 +95,17 @@ export interface Step {
   readonly bytes: Uint8Array;
   readonly nowMs: number;
   readonly out: Command[];
-  /** What lets this message pass. */
+  /** The command that lets this message pass. */
   readonly forward: Command;
+  readonly message?: Message | undefined;
   /** The size of a message whose bytes have gone by. */
   readonly bytesTotal?: number;
   /** What the hub said about the calls in this message. */
   readonly answers?: readonly HubAnswer[] | undefined;
-  /** The hub has heard what this line of the server holds. */
-  readonly heard?: boolean;
-  /** It was too large to be seen; what its head got it refused for, if anything. */
-  readonly unseen?: { readonly refused: Extract<Passage, { kind: 'refused' }> | undefined };
+  /** The hub has heard what this message of the server holds. */
+  readonly heard?: boolean | undefined;
+  /** The message was too large for the gates; `refused` says why its head was refused, if it was. */
+  readonly unseen?: { readonly refused: RefusedPassage | undefined };
 }
 
 const MODERN_SINCE = '2026-07-28';
@@ -86,7 +114,7 @@ const BATCH_VERSION = '2025-03-26';
 const VERSION_DATE = /^\d{4}-\d{2}-\d{2}$/;
 const SAMPLE_BYTES = 8;
 
-export function contextOf(config: SessionConfig): Context {
+export function createContext(config: SessionConfig): Context {
   const limits = { ...DEFAULT_LIMITS, ...config.limits };
   const enforcing = config.profile === 'production';
   return {
@@ -99,12 +127,12 @@ export function contextOf(config: SessionConfig): Context {
     guard: failClosedGuard(config.guard, enforcing),
     state: config.state ?? initialState(config.snapshot),
     version: undefined,
-    asked: { agent: new OpenRequests(limits), server: new OpenRequests(limits) },
+    requests: { agent: new OpenRequests(limits), server: new OpenRequests(limits) },
     held: new Map(),
     inputRounds: new InputRounds(config.sha256),
-    told: undefined,
-    names: new Map(),
-    tripped: new Map(),
+    lastDecision: undefined,
+    shownNames: new Map(),
+    breakersReported: new Map(),
     large: { agent: undefined, server: undefined },
     counts: { total: 0, allowed: 0, blocked: 0, throttled: 0, errors: 0, spared: 0, heldBack: 0 },
     exit: undefined,
@@ -112,9 +140,8 @@ export function contextOf(config: SessionConfig): Context {
   };
 }
 
-export function stepOf(from: Side, bytes: Uint8Array, nowMs: number): Step {
-  const to = other(from);
-  return { from, bytes, nowMs, out: [], forward: { do: 'forward', to } };
+export function stepFor(from: Side, bytes: Uint8Array, nowMs: number): Step {
+  return { from, bytes, nowMs, out: [], forward: { do: 'forward', to: other(from) } };
 }
 
 export function other(side: Side): Side {
@@ -135,6 +162,17 @@ export function sizeOf(bytes: Uint8Array): number {
   return bytes.at(-1) === 0x0a ? bytes.length - 1 : bytes.length;
 }
 
+/** JSON that is known to be an object. */
+export function parseObject(text: string): JsonObject {
+  const value: unknown = JSON.parse(text);
+  if (isJsonObject(value)) return value;
+  throw new Error('a text that was read as a JSON object is none');
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Tells an operator what became of a message. */
 export function report(
   step: Step,
@@ -150,4 +188,120 @@ export function report(
 function hexAround(bytes: Uint8Array, offset: number): string {
   const near = bytes.subarray(Math.max(0, offset - SAMPLE_BYTES), offset + SAMPLE_BYTES);
   return Array.from(near, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** A forwarded call: what its end needs to be recorded. */
+export interface OpenCall {
+  readonly ref: CallRef;
+  readonly call: Call;
+  readonly trace: readonly TraceStep[];
+  /** The hub decided it, and keeps its counters. */
+  readonly shared: boolean;
+}
+
+interface NewRequest {
+  readonly method: string;
+  readonly sinceMs: number;
+  readonly call: OpenCall | undefined;
+  /** The call that waits for a person; the server has not seen it. */
+  readonly heldAs: string | undefined;
+}
+
+/** A request without an answer. Its id stays taken until the answer comes, whoever waits for it. */
+export interface OpenRequest extends NewRequest {
+  /** The JSON of its id, as it was written. */
+  readonly idJson: string;
+  /**
+   * Why nobody waits for it any more. Its end is on record then: a late answer still passes, and no
+   * second end is recorded.
+   */
+  readonly endedBy: 'cancelled' | 'lost' | undefined;
+  readonly endedAtMs: number;
+}
+
+/** Digits from which on a number may be rounded by a reader that uses doubles. */
+const EXACT_DIGITS_MAX = 15;
+
+/** Requests that wait for their answer, by id. Bounded: when there is no room, new ones are refused. */
+export class OpenRequests {
+  private readonly waiting = new Map<string, OpenRequest>();
+  /** Ended without an answer, the first to end first. */
+  private readonly ended = new Map<string, OpenRequest>();
+  private readonly limits: Pick<SessionLimits, 'openMax' | 'idTakenMs'>;
+
+  constructor(limits: Pick<SessionLimits, 'openMax' | 'idTakenMs'>) {
+    this.limits = limits;
+  }
+
+  /** How many wait for their answer. */
+  get size(): number {
+    return this.waiting.size;
+  }
+
+  /** The request whose id this is, whether or not anybody still waits for its answer. */
+  get(idJson: string): OpenRequest | undefined {
+    const key = requestKey(idJson);
+    return this.waiting.get(key) ?? this.ended.get(key);
+  }
+
+  /** True when another request finds room; forgets an id that was taken for long enough to make some. */
+  makeRoom(nowMs: number): boolean {
+    const { openMax, idTakenMs } = this.limits;
+    if (this.waiting.size >= openMax) return false;
+    // Every request that waits may end without an answer, and must find room then.
+    if (this.waiting.size + this.ended.size < 2 * openMax) return true;
+    for (const [key, { endedAtMs }] of this.ended) {
+      if (nowMs - endedAtMs < idTakenMs) return false;
+      this.ended.delete(key);
+      return true;
+    }
+    return false;
+  }
+
+  add(idJson: string, { method, sinceMs, call, heldAs }: NewRequest): void {
+    const request = { idJson, method, sinceMs, call, heldAs, endedBy: undefined, endedAtMs: 0 };
+    this.waiting.set(requestKey(idJson), request);
+  }
+
+  /** Nobody waits for this request any more; its id stays taken. */
+  end({ idJson }: OpenRequest, endedBy: 'cancelled' | 'lost', nowMs: number): void {
+    const key = requestKey(idJson);
+    const request = this.waiting.get(key);
+    if (request === undefined) return;
+    this.waiting.delete(key);
+    this.ended.set(key, { ...request, endedBy, endedAtMs: nowMs });
+  }
+
+  /** Takes a request out: it has its answer. */
+  take(idJson: string): OpenRequest | undefined {
+    const key = requestKey(idJson);
+    const request = this.waiting.get(key) ?? this.ended.get(key);
+    if (request !== undefined && !this.waiting.delete(key)) this.ended.delete(key);
+    return request;
+  }
+
+  /** The requests that wait, from the oldest on. */
+  entries(): Iterable<OpenRequest> {
+    return this.waiting.values();
+  }
+
+  /** The methods that an answer may belong to. */
+  methods(): ReadonlySet<string> {
+    const seen = [...this.waiting.values()].filter(({ heldAs }) => heldAs === undefined);
+    return new Set([...seen, ...this.ended.values()].map(({ method }) => method));
+  }
+
+  clear(): void {
+    this.waiting.clear();
+    this.ended.clear();
+  }
+}
+
+/**
+ * Many peers read a number as a double and send back a rounded one: two ids that round to the same
+ * are one id, or the answer to the one would be taken for the answer to the other.
+ */
+function requestKey(idJson: string): string {
+  if (idJson.length <= EXACT_DIGITS_MAX || idJson.startsWith('"')) return idJson;
+  return String(Number(idJson));
 }

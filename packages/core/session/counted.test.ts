@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { deny } from '../policy/testing/scenario.ts';
-import { bytesOf, call, play, request, result } from './playbook.test-support.ts';
+import { bytesOf, call, play, readHeadOnce, request, result } from './playbook.test-support.ts';
 import type { SessionConfig } from './types.ts';
 
 const noWrite = deny('no-write', { tool_name: { glob: ['write*'] } });
@@ -52,7 +52,7 @@ it('a message that is too large to inspect is counted by its head', async () => 
     ['server', '{"jsonrpc":"2.0","id":1,"'],
   ] as const;
   for (const [from, head] of heads) {
-    session.largeHead(from, bytesOf(head), { nowMs: 0 });
+    session.handle(readHeadOnce(session, from, bytesOf(head)), 0);
     session.largeEnd(from, { bytesTotal: 9, streamHash: 'a', outcome: 'cut' }, 0);
   }
   const expected = ['agent tools/call', 'server response', 'agent batch', 'server other'];

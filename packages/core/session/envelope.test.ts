@@ -4,7 +4,15 @@ import { hasDuplicateKeys } from '../json/text-parts.ts';
 import { asksFor, guardOf, refused, SAME } from './guard.test-support.ts';
 import type { Envelope, GateVerdict, Guard, GuardedCall, Way } from './guard.ts';
 import { approvalRule } from './people.test-support.ts';
-import { call, eventsOf, inShort, play, request, result } from './playbook.test-support.ts';
+import {
+  call,
+  eventsOf,
+  inShort,
+  play,
+  readOnce,
+  request,
+  result,
+} from './playbook.test-support.ts';
 import type { ApprovalWanted, Approver, Command } from './types.ts';
 
 const ANSWERS = { inputResponses: { confirm: { action: 'accept', content: { sum: 9 } } } };
@@ -267,8 +275,10 @@ describe('a key that stands twice', () => {
     const { session, says } = await play([], { config: { observes: true } });
     says('agent', call(1, 'read'));
     const line = Buffer.from(`${answer}\n`);
-    expect(session.observations(line)).toHaveLength(1);
-    expect(forwarded(session.fromServer(line, 0, true))[0]).toBe(one);
+    expect(session.observations(readOnce(session, 'server', line))).toHaveLength(1);
+    expect(
+      forwarded(session.handle(readOnce(session, 'server', line), 0, { heard: true }))[0],
+    ).toBe(one);
   });
 
   it('is found, and nothing else is', () => {

@@ -1,5 +1,6 @@
 // Bytes in, lines out. A line that lies within one chunk is a view on it; one that is too long to
 // inspect is handed on in parts, so that nobody has to hold it.
+
 import { MAX_INSPECT_BYTES } from '@subluminal/contracts';
 import { CARRIAGE_RETURN, LINE_FEED, SPACE, TAB } from '../json/units.ts';
 

@@ -1,5 +1,5 @@
 // The gates beside the rules, as a session sees them: what a server may show, and what content may
-// travel. Whoever makes one keeps its state; it answers at once and does no I/O.
+// travel. A guard keeps its own state, answers at once and does no I/O.
 import type { Decision, JsonObject } from '@subluminal/contracts';
 
 /** What became of content on its way, for the record. Never the content itself. */
@@ -110,14 +110,16 @@ export interface Passing {
 export type Passage =
   | { readonly kind: 'same'; readonly note?: ContentNote | undefined }
   | { readonly kind: 'changed'; readonly value: unknown; readonly note?: ContentNote | undefined }
-  /** It does not arrive. Whoever waits for an answer gets these words instead. */
-  | {
-      readonly kind: 'refused';
-      readonly reason_code: string;
-      readonly summary: string;
-      readonly hint?: string | undefined;
-      readonly note?: ContentNote | undefined;
-    };
+  | RefusedPassage;
+
+/** The message does not arrive. A peer that waits for an answer gets these words instead. */
+export interface RefusedPassage {
+  readonly kind: 'refused';
+  readonly reason_code: string;
+  readonly summary: string;
+  readonly hint?: string | undefined;
+  readonly note?: ContentNote | undefined;
+}
 
 /** Which way a message goes: `in` to the agent, `out` to the server. */
 export type Way = 'in' | 'out';
@@ -181,4 +183,57 @@ export interface Guard {
   unseen(way: Way, kind: Passing['kind'], method: string): Passage;
   /** What was noticed since this was last asked. */
   notices(): readonly SurfaceNotice[];
+}
+
+const BROKEN = {
+  rule_id: null,
+  reason_code: 'POLICY_ERROR',
+  summary: 'A gate could not look at this, so it does not pass.',
+} as const;
+const STOPPED: GateVerdict = {
+  kind: 'stop',
+  decision: { action: 'BLOCK', severity: 'critical', ...BROKEN },
+};
+const SPARED: GateVerdict = { kind: 'pass', would: { action: 'BLOCK', ...BROKEN } };
+const REFUSED: Passage = { kind: 'refused', ...BROKEN };
+const SAME: Passage = { kind: 'same' };
+
+/**
+ * The same guard, which never throws: hostile content that breaks a gate must not end the session,
+ * nor pass unjudged where gates are enforced.
+ */
+export function failClosedGuard(guard: Guard | undefined, enforcing: boolean): Guard | undefined {
+  if (guard === undefined) return undefined;
+  const verdict = enforcing ? STOPPED : SPARED;
+  const passage = enforcing ? REFUSED : SAME;
+  return {
+    surface: (call, nowMs) => orElse(verdict, () => guard.surface(call, nowMs)),
+    content: (call, nowMs) => orElse(verdict, () => guard.content(call, nowMs)),
+    passed: (call, nowMs) => guard.passed(call, nowMs),
+    ended: (end, nowMs) => guard.ended(end, nowMs),
+    wants: (way, kind, method) => guard.wants(way, kind, method),
+    passing: (way, message, nowMs) => orElse(passage, () => guard.passing(way, message, nowMs)),
+    unseen: (way, kind, method) => orElse(passage, () => guard.unseen(way, kind, method)),
+    notices: () => guard.notices(),
+    ...(guard.isLimited !== undefined && {
+      isLimited: (tool) => orElse(true, () => guard.isLimited?.(tool) ?? true),
+      // What breaks here breaks in `surface` too, which says what becomes of the call.
+      limits: (call, nowMs) => orElse([], () => guard.limits?.(call, nowMs) ?? []),
+    }),
+    ...(guard.gathered !== undefined && {
+      gathered: (call, texts) => orElse(verdict, () => guard.gathered?.(call, texts) ?? verdict),
+    }),
+    ...(guard.around !== undefined && {
+      around: (way, envelope, nowMs) =>
+        orElse(passage, () => guard.around?.(way, envelope, nowMs) ?? passage),
+    }),
+  };
+}
+
+function orElse<T>(otherwise: T, look: () => T): T {
+  try {
+    return look();
+  } catch {
+    return otherwise;
+  }
 }

@@ -7,6 +7,8 @@ import {
   inShort,
   lineOf,
   play,
+  readHeadOnce,
+  readOnce,
   result,
 } from './playbook.test-support.ts';
 import type { Approver, HubAnswer, Question } from './types.ts';
@@ -45,8 +47,7 @@ function answer(
   questions: readonly Question[],
   ...outcomes: readonly HubAnswer['outcome'][]
 ): readonly HubAnswer[] {
-  return questions.map(({ at, ref }, index) => ({
-    at,
+  return questions.map(({ ref }, index) => ({
     callId: ref.call_id,
     outcome: outcomes[index],
   }));
@@ -58,16 +59,19 @@ describe('a call that counts for the whole run', () => {
     const inputResponses = { whom: { action: 'accept', content: { to: 'bob' } } };
     const params = { name: 'pay', arguments: { sum: 5 }, inputResponses };
     const line = lineOf({ jsonrpc: '2.0', id: 1, method: 'tools/call', params, odd: 1 });
-    const [question] = session.questions('line', line, 0);
+    const [question] = session.questions(readOnce(session, 'agent', line), 0);
     expect(question?.beside).toEqual({ params: { inputResponses }, message: { odd: 1 } });
-    const [plain] = session.questions('line', lineOf(call(2, 'pay', { sum: 5 })), 0);
+    const [plain] = session.questions(
+      readOnce(session, 'agent', lineOf(call(2, 'pay', { sum: 5 }))),
+      0,
+    );
     expect(plain).toMatchObject({ beside: undefined });
   });
 
   it('is a question for the hub, with everything that decides it', async () => {
     const { session } = await play([shared], withHub);
     const line = lineOf(call(1, 'pay', { sum: 5 }));
-    const [question, ...others] = session.questions('line', line, 0);
+    const [question, ...others] = session.questions(readOnce(session, 'agent', line), 0);
     expect(others).toEqual([]);
     expect(question?.ref).toMatchObject({
       call_id: 'call-1',
@@ -81,8 +85,10 @@ describe('a call that counts for the whole run', () => {
   it('does as the hub says, under the id that the hub knows', async () => {
     const { session } = await play([shared], withHub);
     const line = lineOf(call(1, 'pay'));
-    const questions = session.questions('line', line, 0);
-    const passed = session.fromAgent(line, 0, answer(questions, ALLOWED));
+    const questions = session.questions(readOnce(session, 'agent', line), 0);
+    const passed = session.handle(readOnce(session, 'agent', line), 0, {
+      answers: answer(questions, ALLOWED),
+    });
     expect(inShort(passed)).toEqual([
       'start pay',
       'decision ALLOW DEFAULT_ALLOW',
@@ -92,11 +98,9 @@ describe('a call that counts for the whole run', () => {
       body: { call: { call_id: 'call-1' }, counter_scope: 'run' },
     });
     const second = lineOf(call(2, 'pay'));
-    const refused = session.fromAgent(
-      second,
-      1,
-      answer(session.questions('line', second, 1), REFUSED),
-    );
+    const refused = session.handle(readOnce(session, 'agent', second), 1, {
+      answers: answer(session.questions(readOnce(session, 'agent', second), 1), REFUSED),
+    });
     expect(inShort(refused)).toContain('decision BLOCK BUDGET_EXCEEDED');
     expect(answersOf(refused)).toMatchObject([{ id: 2, error: { code: -32081 } }]);
   });
@@ -105,10 +109,15 @@ describe('a call that counts for the whole run', () => {
     const closed = await play([shared], withHub);
     expect(closed.told('agent', call(1, 'pay'))).toContain('decision BLOCK HUB_UNAVAILABLE');
     const line = lineOf(call(2, 'pay'));
-    const unanswered = answer(closed.session.questions('line', line, 0), NOT_ASKED);
-    expect(inShort(closed.session.fromAgent(line, 0, unanswered))).toContain(
-      'decision BLOCK HUB_UNAVAILABLE',
+    const unanswered = answer(
+      closed.session.questions(readOnce(closed.session, 'agent', line), 0),
+      NOT_ASKED,
     );
+    expect(
+      inShort(
+        closed.session.handle(readOnce(closed.session, 'agent', line), 0, { answers: unanswered }),
+      ),
+    ).toContain('decision BLOCK HUB_UNAVAILABLE');
     const open = await play([shared], { ...withHub, profile: 'development' });
     const passed = open.says('agent', call(1, 'pay'));
     expect(inShort(passed)).toContain('forward to server');
@@ -124,7 +133,9 @@ describe('a call that counts for the whole run', () => {
       trace: [{ rule_id: 'b', kind: 'breaker', outcome: 'counted', tally: null, note: null }],
     } as const;
     const line = lineOf(call(1, 'pay'));
-    session.fromAgent(line, 0, answer(session.questions('line', line, 0), failing));
+    session.handle(readOnce(session, 'agent', line), 0, {
+      answers: answer(session.questions(readOnce(session, 'agent', line), 0), failing),
+    });
     expect(told('server', result(1, { isError: true }))).toContain('result call-1 error');
   });
 
@@ -138,15 +149,19 @@ describe('a call that counts for the whole run', () => {
       { jsonrpc: '2.0', id: 9, method: 'ping' },
       call(2, 'pay'),
     ]);
-    const questions = session.questions('line', batch, 0);
+    const questions = session.questions(readOnce(session, 'agent', batch), 0);
     expect(questions).toHaveLength(2);
-    const done = session.fromAgent(batch, 0, answer(questions, ALLOWED, REFUSED));
+    const done = session.handle(readOnce(session, 'agent', batch), 0, {
+      answers: answer(questions, ALLOWED, REFUSED),
+    });
     expect(inShort(done)).toContain('forward to server in part');
     expect(answersOf(done)).toMatchObject([{ id: 2, error: { code: -32081 } }]);
     const head = lineOf(call(3, 'pay', { data: 'x'.repeat(2_000) })).subarray(0, 1_000);
-    const asked = session.questions('head', head, 0);
+    const asked = session.questions(readHeadOnce(session, 'agent', head), 0);
     expect(asked.map(({ call: { args } }) => args)).toEqual([undefined]);
-    const opened = session.largeHead('agent', head, { nowMs: 0, answers: answer(asked, REFUSED) });
+    const opened = session.handle(readHeadOnce(session, 'agent', head), 0, {
+      answers: answer(asked, REFUSED),
+    });
     expect(inShort(opened)).toEqual(['swallow']);
   });
 });
@@ -157,7 +172,7 @@ describe('a call that does not', () => {
     ['only rules of its own server count', [own], 'own_call'],
   ])('is decided here when %s', async (_why, rules, tool) => {
     const { session, told } = await play(rules, withHub);
-    expect(session.questions('line', lineOf(call(1, tool)), 0)).toEqual([]);
+    expect(session.questions(readOnce(session, 'agent', lineOf(call(1, tool))), 0)).toEqual([]);
     expect(told('agent', call(1, tool))).toContain('forward to server');
   });
 
@@ -168,12 +183,12 @@ describe('a call that does not', () => {
     ['no message', 'nonsense'],
   ])('is no question: %s', async (_what, message) => {
     const { session } = await play([shared], withHub);
-    expect(session.questions('line', lineOf(message), 0)).toEqual([]);
+    expect(session.questions(readOnce(session, 'agent', lineOf(message)), 0)).toEqual([]);
   });
 
   it('needs no hub where there is none', async () => {
     const { session, told } = await play([shared]);
-    expect(session.questions('line', lineOf(call(1, 'pay')), 0)).toEqual([]);
+    expect(session.questions(readOnce(session, 'agent', lineOf(call(1, 'pay'))), 0)).toEqual([]);
     expect(told('agent', call(1, 'pay'))).toContain('forward to server');
     expect(told('agent', call(2, 'pay'))).toContain('decision BLOCK BUDGET_EXCEEDED');
   });
@@ -183,7 +198,7 @@ it('asks about exactly the calls whose counters another server could change', as
   const { session } = await play([shared, own], withHub);
   const line = lineOf(call(1, 'own_call'));
   // One rule of the run is enough: then the hub keeps all counters of this tool.
-  expect(session.questions('line', line, 0)).toHaveLength(1);
+  expect(session.questions(readOnce(session, 'agent', line), 0)).toHaveLength(1);
 });
 
 describe('a held call that the hub decided', () => {
@@ -209,7 +224,9 @@ describe('a held call that the hub decided', () => {
   async function held() {
     const { session } = await play([shared], { config: { hub: true, approver } });
     const line = lineOf(call(1, 'pay'));
-    session.fromAgent(line, 0, answer(session.questions('line', line, 0), HELD));
+    session.handle(readOnce(session, 'agent', line), 0, {
+      answers: answer(session.questions(readOnce(session, 'agent', line), 0), HELD),
+    });
     return session;
   }
 

@@ -1,6 +1,6 @@
 export type { Decode } from '../json/text.ts';
 export { itemTextsAt, memberText } from '../json/text-parts.ts';
-export { leanLine } from './events.ts';
+export type { Message } from './context.ts';
 export type { Framed, FrameLimits, LineSplitter } from './frame.ts';
 export { lineSplitter, MAX_MESSAGE_BYTES } from './frame.ts';
 export type {
@@ -16,10 +16,12 @@ export type {
   SurfaceNotice,
   Way,
 } from './guard.ts';
+export type { LargeHead } from './large-messages.ts';
 export type { PeekOptions } from './peek/peek.ts';
 export { peek } from './peek/peek.ts';
 export type { InvalidReason, MessageId, Range, Seen } from './peek/types.ts';
-export { UNREADABLE } from './refused.ts';
+export { leanLine } from './record-call.ts';
+export { UNREADABLE } from './reject-message.ts';
 export type { Session } from './session.ts';
 export { createSession } from './session.ts';
 export type {
@@ -30,6 +32,7 @@ export type {
   Emit,
   GrantQuery,
   HubAnswer,
+  HubReply,
   LargeEnd,
   Observation,
   Question,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { breaker, dedupe } from '../policy/testing/scenario.ts';
 import { guardOf } from './guard.test-support.ts';
 import { approvalRule } from './people.test-support.ts';
-import { type Play, play, result } from './playbook.test-support.ts';
+import { type Play, play, readOnce, result } from './playbook.test-support.ts';
 
 const ANSWERS = { inputResponses: { confirm: { action: 'accept', content: { sum: 9 } } } };
 const JUNK = { inputResponses: { junk: { action: 'accept' } } };
@@ -110,9 +110,9 @@ it('the hub is told the round that a call belongs to', async () => {
   });
   const line = (message: unknown) => Buffer.from(`${JSON.stringify(message)}\n`);
   told('agent', callWith(1));
-  const [before] = session.questions('line', line(callWith(2, ANSWERS)), 0);
+  const [before] = session.questions(readOnce(session, 'agent', line(callWith(2, ANSWERS))), 0);
   expect(before?.call.round).toBeUndefined();
   told('server', inputRequired(1));
-  const [after] = session.questions('line', line(callWith(2, ANSWERS)), 0);
+  const [after] = session.questions(readOnce(session, 'agent', line(callWith(2, ANSWERS))), 0);
   expect(after?.call.round).toBe('call-1');
 });

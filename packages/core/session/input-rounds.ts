@@ -2,8 +2,7 @@
 // same call again with the input beside the arguments. That is no repeat of the call, as long as the
 // server really has asked.
 
-import type { CallRef } from '@subluminal/contracts';
-import { isObject } from '@subluminal/contracts';
+import { type CallRef, isObject } from '@subluminal/contracts';
 import type { Sha256 } from '../ports.ts';
 
 /** What a server asked for in an `input_required` result. */

@@ -1,6 +1,6 @@
 // Large messages on their way through a session, for tests only.
 import { lineSplitter } from './frame.ts';
-import { bytesOf, type Play, toyHash } from './playbook.test-support.ts';
+import { bytesOf, type Play, readHeadOnce, toyHash } from './playbook.test-support.ts';
 import type { Command, LargeEnd, Side } from './types.ts';
 
 const INSPECT = 200;
@@ -29,7 +29,8 @@ export function send({ session }: Play, side: Side, message: unknown) {
   };
   for (let at = 0; at < line.length; at += 64) {
     for (const framed of splitter.feed(line.subarray(at, at + 64))) {
-      if (framed.kind === 'head') out.push(...session.largeHead(side, framed.bytes, { nowMs: 0 }));
+      if (framed.kind === 'head')
+        out.push(...session.handle(readHeadOnce(session, side, framed.bytes), 0));
       else if (framed.kind === 'piece') out.push(...session.largePiece(side, framed.bytes));
       else if (framed.kind === 'end') end('complete', framed.bytesTotal);
       else if (framed.kind === 'too_large') end('too_large', framed.bytesTotal);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deny } from '../policy/testing/scenario.ts';
 import { guardOf } from './guard.test-support.ts';
-import { initialize, inShort, play } from './playbook.test-support.ts';
+import { initialize, inShort, play, readHeadOnce } from './playbook.test-support.ts';
 
 const LOOK_ALIKES = [
   'tools∕call',
@@ -112,7 +112,7 @@ describe('a method that only looks like one of the protocol', () => {
     const head = Buffer.from(
       '{"jsonrpc":"2.0","id":1,"method":"tools∕call","params":{"name":"rm","arguments":{"a":"',
     );
-    expect(inShort(session.largeHead('agent', head, { nowMs: 0 }))).toEqual(['swallow']);
+    expect(inShort(session.handle(readHeadOnce(session, 'agent', head), 0))).toEqual(['swallow']);
   });
 
   it('passes in development, which says what production would do', async () => {

@@ -10,6 +10,7 @@ import {
   inShort,
   lineOf,
   play,
+  readOnce,
   request,
   result,
 } from './playbook.test-support.ts';
@@ -33,7 +34,7 @@ describe('what the hub must hear before the agent does', () => {
       { jsonrpc: '2.0', id: 5, error: { code: 1, message: 'x' } },
       result(6, {}),
       { jsonrpc: '2.0', method: 'notifications/message', params: {} },
-    ].map((message) => session.observations(lineOf(message)));
+    ].map((message) => session.observations(readOnce(session, 'server', lineOf(message))));
     expect(heard).toEqual([
       [{ callId: 'call-1', tool: 'fetch', text: '{ "content":[]}' }],
       [{ callId: '', tool: 'resources/read', text: '{"contents":[1]}' }],
@@ -55,14 +56,18 @@ describe('what the hub must hear before the agent does', () => {
       { jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1 } },
       { jsonrpc: '2.0', id: 2, method: 'x/y' },
     ];
-    expect(said.map((message) => session.observations(lineOf(message)))).toEqual([
+    expect(
+      said.map((message) => session.observations(readOnce(session, 'server', lineOf(message)))),
+    ).toEqual([
       [{ callId: '', tool: 'elicitation/create', text: '{"message":"a"}' }],
       [{ callId: '', tool: 'notifications/x/channel', text: '{"content":"b"}' }],
       [],
       [],
     ]);
     const forwards = (message: object, heard: boolean) =>
-      inShort(session.fromServer(lineOf(message), 0, heard)).includes('forward to agent');
+      inShort(session.handle(readOnce(session, 'server', lineOf(message)), 0, { heard })).includes(
+        'forward to agent',
+      );
     expect(said.map((message) => forwards(message, false))).toEqual([false, false, true, true]);
     const [asked = {}, told = {}] = said;
     expect(forwards({ ...asked, id: 3 }, true)).toBe(true);
@@ -76,8 +81,10 @@ describe('what the hub must hear before the agent does', () => {
     says('server', second);
     says('agent', [call(1, 'a'), call(2, 'b')]);
     const line = lineOf([result(1, {}), result(2, {})]);
-    expect(session.observations(line).map(({ tool }) => tool)).toEqual(['a', 'b']);
-    expect(inShort(session.fromServer(line, 1, true))).toEqual([
+    expect(session.observations(readOnce(session, 'server', line)).map(({ tool }) => tool)).toEqual(
+      ['a', 'b'],
+    );
+    expect(inShort(session.handle(readOnce(session, 'server', line), 1, { heard: true }))).toEqual([
       'end OK',
       'end OK',
       'forward to agent',
@@ -87,7 +94,7 @@ describe('what the hub must hear before the agent does', () => {
   it('is nothing where nobody observes', async () => {
     const { session, says, told } = await play();
     says('agent', call(1, 'fetch'));
-    expect(session.observations(lineOf(result(1)))).toEqual([]);
+    expect(session.observations(readOnce(session, 'server', lineOf(result(1))))).toEqual([]);
     expect(told('server', result(1))).toEqual(['end OK', 'forward to agent']);
   });
 });
@@ -96,7 +103,11 @@ describe('an answer that the hub has not heard of', () => {
   it('does not reach the agent in production', async () => {
     const { session, says } = await play([], observing);
     says('agent', call(1, 'fetch'));
-    const said = session.fromServer(lineOf(result(1, { content: 'x' })), 1, false);
+    const said = session.handle(
+      readOnce(session, 'server', lineOf(result(1, { content: 'x' }))),
+      1,
+      { heard: false },
+    );
     expect(inShort(said)).toEqual([
       'end ERROR',
       'report REJECTED refused',
@@ -123,10 +134,9 @@ describe('an answer that the hub has not heard of', () => {
     const { session, says, told } = await play([], observing);
     says('agent', call(1, 'fetch'));
     says('agent', request(2, 'ping'));
-    expect(inShort(session.fromServer(lineOf(result(1)), 1, true))).toEqual([
-      'end OK',
-      'forward to agent',
-    ]);
+    expect(
+      inShort(session.handle(readOnce(session, 'server', lineOf(result(1))), 1, { heard: true })),
+    ).toEqual(['end OK', 'forward to agent']);
     expect(told('server', result(2))).toEqual(['forward to agent']);
   });
 });
@@ -147,13 +157,13 @@ describe('a hub that decides every call', () => {
   it('is asked whatever the rules are', async () => {
     const { session } = await play([], { config: { hub: true, asksAlways: true } });
     const line = lineOf(call(1, 'pay'));
-    const [question] = session.questions('line', line, 0);
+    const [question] = session.questions(readOnce(session, 'agent', line), 0);
     expect(question?.ref).toMatchObject({ call_id: 'call-1', tool_name: 'pay' });
-    const { at = 0, ref } = question ?? {};
+    const { ref } = question ?? {};
     const content = { action: 'tag', findings: ['taint:url'] } as const;
     const outcome = { ...ALLOWED, content };
-    const answers = [{ at, callId: ref?.call_id ?? '', outcome }];
-    const said = session.fromAgent(line, 0, answers);
+    const answers = [{ callId: ref?.call_id ?? '', outcome }];
+    const said = session.handle(readOnce(session, 'agent', line), 0, { answers });
     expect(inShort(said)).toContain('forward to server');
     expect(eventsOf(said, 'tool_call_decision')[0]?.call.content).toEqual(content);
   });
@@ -163,7 +173,7 @@ describe('a hub that decides every call', () => {
     ['development', 'decision ALLOW WOULD_BLOCK'],
   ] as const)('cannot be asked where there is none: %s', async (profile, decision) => {
     const { says, session } = await play([], { profile, config: { asksAlways: true } });
-    expect(session.questions('line', lineOf(call(1, 'pay')), 0)).toEqual([]);
+    expect(session.questions(readOnce(session, 'agent', lineOf(call(1, 'pay'))), 0)).toEqual([]);
     const said = says('agent', call(1, 'pay'));
     expect(inShort(said)).toContain(decision);
     // Only Cedar makes a server without a run ask.
@@ -176,10 +186,12 @@ describe('a hub that decides every call', () => {
     const config = { hub: true, asksAlways: true, approver: people(granted) };
     const { session } = await play([], { mode: 'control', config });
     const line = lineOf(call(1, 'pay'));
-    const [question] = session.questions('line', line, 0);
+    const [question] = session.questions(readOnce(session, 'agent', line), 0);
     expect(question?.call.approved).toEqual(['gate:taint']);
-    const { at = 0, ref } = question ?? {};
-    session.fromAgent(line, 0, [{ at, callId: ref?.call_id ?? '', outcome: ALLOWED }]);
+    const { ref } = question ?? {};
+    session.handle(readOnce(session, 'agent', line), 0, {
+      answers: [{ callId: ref?.call_id ?? '', outcome: ALLOWED }],
+    });
     expect(granted).toEqual([]);
   });
 
@@ -208,10 +220,12 @@ describe('a hub that decides every call', () => {
     const rules = [budget('cap', { limit_calls: 9 }), approvalRule('ask', 'hold', 'x')];
     const { session } = await play(rules, { mode: 'control', config });
     const line = lineOf(call(1, 'pay', { sum: 5 }));
-    const [question] = session.questions('line', line, 0);
-    const { at = 0, ref } = question ?? {};
-    const answers = [{ at, callId: ref?.call_id ?? '', outcome: ALLOWED }];
-    expect(inShort(session.fromAgent(line, 0, answers))).toContain('hold call-1');
+    const [question] = session.questions(readOnce(session, 'agent', line), 0);
+    const { ref } = question ?? {};
+    const answers = [{ callId: ref?.call_id ?? '', outcome: ALLOWED }];
+    expect(inShort(session.handle(readOnce(session, 'agent', line), 0, { answers }))).toContain(
+      'hold call-1',
+    );
     expect(inShort(session.approval('call-1', 'approved', 5))).toEqual([
       'decision ALLOW DEFAULT_ALLOW',
       'hold call-1',

@@ -1,7 +1,9 @@
 // Scripts for a session, for tests only: who says what, and exactly what is done about it.
 import type { EventBody, Rule } from '@subluminal/contracts';
 import { snapshotOf } from '../policy/testing/scenario.ts';
+import type { Message } from './context.ts';
 import { parsed, under } from './json.test-support.ts';
+import type { LargeHead } from './large-messages.ts';
 import { createSession, type Session } from './session.ts';
 import type { Command, Emit, SessionConfig, Side } from './types.ts';
 
@@ -35,10 +37,30 @@ export async function play(
   });
   const says: Play['says'] = (side, message, nowMs = 0) => {
     const line = lineOf(message);
-    return side === 'agent' ? session.fromAgent(line, nowMs) : session.fromServer(line, nowMs);
+    return session.handle(session.read(side, line), nowMs);
   };
   return { session, says, told: (...said) => inShort(says(...said)) };
 }
+
+/** Reads the same bytes once per session, as a governor does that asks the hub in between. */
+export function readOnce(session: Session, from: Side, bytes: Uint8Array): Message {
+  const known = messages.get(bytes);
+  if (known?.session === session) return known.message;
+  const message = session.read(from, bytes);
+  messages.set(bytes, { session, message });
+  return message;
+}
+
+export function readHeadOnce(session: Session, from: Side, bytes: Uint8Array): LargeHead {
+  const known = heads.get(bytes);
+  if (known?.session === session) return known.head;
+  const head = session.readHead(from, bytes);
+  heads.set(bytes, { session, head });
+  return head;
+}
+
+const messages = new WeakMap<Uint8Array, { session: Session; message: Message }>();
+const heads = new WeakMap<Uint8Array, { session: Session; head: LargeHead }>();
 
 export function call(id: unknown, name: string, args: unknown = {}): unknown {
   return { jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } };

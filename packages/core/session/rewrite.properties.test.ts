@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../test/runs.ts';
 import { parsed } from './json.test-support.ts';
-import { rewritten } from './rewrite.ts';
+import { rewritten } from './rewrite-message.ts';
 
 /** A text, and what should become of it when some of its strings are changed. */
 interface Sample {

@@ -1,19 +1,16 @@
 // What time, and the end of either side, do to the requests that are open.
-
-import { errorLine, INTERNAL_ERROR } from './answers.ts';
-import { abandonHeld, tickHeld } from './approvals.ts';
-import { type Context, report, type Step } from './context.ts';
-import { endCall } from './events.ts';
-import { exitWords } from './exit-words.ts';
-import type { Open, Pending } from './pending.ts';
+import { errorLine, exitWords, INTERNAL_ERROR } from './answer-lines.ts';
+import { type Context, type OpenRequest, report, type Step } from './context.ts';
+import { abandonHeld, tickHeld } from './held-calls.ts';
+import { endCall } from './record-call.ts';
 import type { ServerExit, Side } from './types.ts';
 
 /** Requests that were open for too long are told of; their answers may still pass. */
 export function tick(context: Context, step: Step): void {
   tickHeld(context, step);
   for (const side of ['agent', 'server'] as const) {
-    const due: Pending[] = [];
-    for (const open of context.asked[side].entries()) {
+    const due: OpenRequest[] = [];
+    for (const open of context.requests[side].entries()) {
       // The oldest come first.
       if (step.nowMs - open.sinceMs < context.limits.orphanMs) break;
       if (open.heldAs === undefined) due.push(open);
@@ -22,8 +19,8 @@ export function tick(context: Context, step: Step): void {
   }
 }
 
-function orphan(context: Context, step: Step, open: Pending): void {
-  context.asked[step.from].end(open, 'lost', step.nowMs);
+function orphan(context: Context, step: Step, open: OpenRequest): void {
+  context.requests[step.from].end(open, 'lost', step.nowMs);
   const waitedMs = step.nowMs - open.sinceMs;
   const message = `No answer within ${Math.round(waitedMs)} ms.`;
   const detail = `A request for \`${open.method.slice(0, 100)}\` is lost. ${message}`;
@@ -39,7 +36,7 @@ export function serverExited(context: Context, step: Step, exit: ServerExit): vo
   if (context.exit !== undefined) return;
   context.exit = exit;
   const message = exitWords(context);
-  const { agent, server } = context.asked;
+  const { agent, server } = context.requests;
   const waiting = [...agent.entries()];
   for (const open of waiting) {
     if (open.heldAs !== undefined) abandonHeld(context, step, open.heldAs);
@@ -55,7 +52,7 @@ export function serverExited(context: Context, step: Step, exit: ServerExit): vo
 function endLost(
   context: Context,
   step: Step,
-  { open, message }: { readonly open: Open; readonly message: string },
+  { open, message }: { readonly open: OpenRequest; readonly message: string },
 ): void {
   if (open.call === undefined) return;
   const error = { class: 'transport', message } as const;
@@ -66,15 +63,15 @@ function endLost(
 /** The agent is gone: what it waited for has ended, and nobody is answered. */
 export function agentClosed(context: Context, step: Step): void {
   for (const callId of [...context.held.keys()]) abandonHeld(context, step, callId);
-  for (const open of context.asked.agent.entries()) {
+  for (const open of context.requests.agent.entries()) {
     if (open.call === undefined) continue;
     const ended = { status: 'CANCELLED', sinceMs: open.sinceMs, bytesOut: 0 } as const;
     endCall(context, step, { open: open.call, ...ended });
   }
-  context.asked.agent.clear();
+  context.requests.agent.clear();
 }
 
 /** How many requests of a side are open. */
 export function openCount(context: Context, side: Side): number {
-  return context.asked[side].size;
+  return context.requests[side].size;
 }

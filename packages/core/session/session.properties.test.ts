@@ -18,7 +18,7 @@ import {
   request,
   result,
 } from './playbook.test-support.ts';
-import { spliced } from './rewrite.ts';
+import { spliced } from './rewrite-message.ts';
 import type { Command, Side } from './types.ts';
 
 const RULES = [

@@ -10,7 +10,6 @@ import {
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { breaker, budget, deny, rateLimit, snapshotOf } from '../policy/testing/scenario.ts';
-import { leanLine } from './events.ts';
 import { under } from './json.test-support.ts';
 import {
   answersOf,
@@ -23,6 +22,7 @@ import {
   result,
   toyHash,
 } from './playbook.test-support.ts';
+import { leanLine } from './record-call.ts';
 import type { Command } from './types.ts';
 
 const noWrite = deny('no-write', { tool_name: { glob: ['write*'] } });

@@ -2,23 +2,37 @@
 // I/O and has no clock; the same inputs always give the same commands.
 import { carryState } from '../policy/decide/state.ts';
 import type { PolicyState, Snapshot } from '../policy/index.ts';
-import { fromAgent } from './agent.ts';
-import { consulted, endHeld, resolveHeld } from './approvals.ts';
-import { tellNotices } from './content-notes.ts';
-import { type Context, contextOf, report, type Step, stepOf } from './context.ts';
-import { failClosedGuard } from './fail-closed-guard.ts';
-import type { Guard } from './guard.ts';
-import { closeLarge, feedLarge, headQuestion, openLarge, stallLarge } from './large.ts';
-import { observationsIn } from './observe.ts';
-import { peek } from './peek/peek.ts';
-import type { Seen } from './peek/types.ts';
-import { questionsIn } from './questions.ts';
-import { fromServer } from './server.ts';
+import { readMessage } from './batch.ts';
+import {
+  type Context,
+  createContext,
+  type Message,
+  other,
+  report,
+  type Step,
+  stepFor,
+} from './context.ts';
+import { fromAgent } from './from-agent.ts';
+import { fromServer } from './from-server.ts';
+import { recordNotices } from './gate-notes.ts';
+import { failClosedGuard, type Guard } from './guard.ts';
+import { consulted, endHeld, resolveHeld } from './held-calls.ts';
+import { observationsIn, questionsIn } from './hub-questions.ts';
+import {
+  closeLarge,
+  feedLarge,
+  headQuestions,
+  type LargeHead,
+  openLarge,
+  readHead,
+  stallLarge,
+} from './large-messages.ts';
 import { agentClosed, openCount, serverExited, tick } from './session-end.ts';
 import type {
   ApprovalAnswer,
   Command,
   HubAnswer,
+  HubReply,
   LargeEnd,
   Observation,
   Question,
@@ -29,19 +43,18 @@ import type {
 } from './types.ts';
 
 type Commands = readonly Command[];
-type Counted = NonNullable<SessionConfig['counted']>;
 
 export interface Session {
-  /** What the hub must be asked before this line or head goes in; with a hub only. */
-  questions(kind: 'line' | 'head', bytes: Uint8Array, nowMs: number): readonly Question[];
-  /** One whole line of the agent, with or without its newline. */
-  fromAgent(line: Uint8Array, nowMs: number, answers?: readonly HubAnswer[]): Commands;
-  /** What the hub must hear before this line of the server goes in; with `observes` only. */
-  observations(line: Uint8Array): readonly Observation[];
-  /** One whole line of the server; `heard` when the hub has heard its observations. */
-  fromServer(line: Uint8Array, nowMs: number, heard?: boolean): Commands;
-  /** The first part of a line that is too long to inspect: its parts are streamed or swallowed. */
-  largeHead(from: Side, head: Uint8Array, when: Moment): Commands;
+  /** Reads one whole message, with or without its newline. It is read once, whoever asks later. */
+  read(from: Side, bytes: Uint8Array): Message;
+  /** Reads the first part of a message that is too large to inspect. */
+  readHead(from: Side, bytes: Uint8Array): LargeHead;
+  /** What the hub must be asked before this message of the agent goes in; with a hub only. */
+  questions(message: Message | LargeHead, nowMs: number): readonly Question[];
+  /** What the hub must hear before this message of the server goes in; with `observes` only. */
+  observations(message: Message | LargeHead): readonly Observation[];
+  /** Says what to do with a message; the parts of a large one are streamed or swallowed. */
+  handle(message: Message | LargeHead, nowMs: number, said?: HubReply): Commands;
   /** A further part of it; the commands say what passes of it. */
   largePiece(from: Side, piece: Uint8Array): Commands;
   /** It has not gone on for too long, while others wait to be heard. */
@@ -71,59 +84,51 @@ export interface Session {
   openRequests(side: Side): number;
 }
 
-/** When something came in, and what the hub said of it. */
-interface Moment {
-  readonly nowMs: number;
-  readonly answers?: readonly HubAnswer[] | undefined;
-}
-
 const NO_BYTES = new Uint8Array(0);
 
 export function createSession(config: SessionConfig): Session {
-  const context = contextOf(config);
+  const context = createContext(config);
   const after = (nowMs: number, act: (step: Step) => void, from: Side = 'agent'): Commands => {
-    const step = stepOf(from, NO_BYTES, nowMs);
+    const step = stepFor(from, NO_BYTES, nowMs);
     act(step);
     return told(context, step);
   };
   return {
-    questions: (kind, bytes, nowMs) => {
-      const step = stepOf('agent', bytes, nowMs);
-      if (kind === 'line') return questionsIn(context, step, look(context, bytes));
-      const question = headQuestion(context, step);
-      return question === undefined ? [] : [question];
-    },
-    fromAgent: (bytes, nowMs, answers) => {
-      const step = answered(stepOf('agent', bytes, nowMs), answers);
-      const seen = look(context, bytes);
-      if (config.counted !== undefined) count(config.counted, 'agent', seen);
-      fromAgent(context, step, seen);
-      return told(context, step);
-    },
-    observations: (bytes) =>
-      config.observes === true ? observationsIn(context, bytes, look(context, bytes)) : [],
-    fromServer: (bytes, nowMs, heard) => {
-      const step = heardOf(stepOf('server', bytes, nowMs), heard);
-      const seen = look(context, bytes);
-      if (config.counted !== undefined) count(config.counted, 'server', seen);
-      fromServer(context, step, seen);
-      return told(context, step);
-    },
-    largeHead: (from, head, { nowMs, answers }) => {
-      const step = answered(stepOf(from, head, nowMs), answers);
-      openLarge(context, step);
-      config.counted?.(from, largeMethod(context, from));
+    read: (from, bytes) => readMessage(context, from, bytes),
+    readHead: (from, bytes) => readHead(context, from, bytes),
+    questions: (message, nowMs) =>
+      message.kind === 'head'
+        ? headQuestions(context, message, nowMs)
+        : questionsIn(context, message, nowMs),
+    observations: (message) => (message.kind === 'head' ? [] : observationsIn(context, message)),
+    handle: (message, nowMs, said) => {
+      const { from, bytes } = message;
+      const step: Step = {
+        from,
+        bytes,
+        nowMs,
+        out: [],
+        forward: { do: 'forward', to: other(from) },
+        message: message.kind === 'whole' ? message : undefined,
+        answers: said?.answers,
+        heard: said?.heard,
+      };
+      if (message.kind === 'head') openLarge(context, step, message);
+      if (config.counted !== undefined) config.counted(from, countedMethod(message));
+      if (message.kind === 'head') return told(context, step);
+      if (from === 'agent') fromAgent(context, step, message.seen);
+      else fromServer(context, step, message.seen);
       return told(context, step);
     },
     largePiece: (from, piece) => {
-      const step = stepOf(from, piece, 0);
+      const step = stepFor(from, piece, 0);
       feedLarge(context, step);
       return step.out;
     },
     largeStalled: (from) => after(0, (step) => stallLarge(context, step), from),
     largeEnd: (from, end, nowMs) => after(nowMs, (step) => closeLarge(context, step, end), from),
     partial: (from, bytes, nowMs) => {
-      const step = stepOf(from, bytes, nowMs);
+      const step = stepFor(from, bytes, nowMs);
       const detail = 'The input ended in the middle of a line.';
       report(step, { what: 'DROPPED', reason: 'partial', detail });
       step.out.push({ do: 'drop', reason: 'partial' });
@@ -148,36 +153,21 @@ export function createSession(config: SessionConfig): Session {
 
 /** What is to be done, with what the gates have noticed meanwhile. */
 function told(context: Context, step: Step): Commands {
-  if (context.guard !== undefined) tellNotices(context, step);
+  const notices = context.guard?.notices();
+  if (notices !== undefined && notices.length > 0) recordNotices(context, step, notices);
   return step.out;
 }
 
-function heardOf(step: Step, heard: boolean | undefined): Step {
-  return heard === true ? { ...step, heard } : step;
-}
-
-/** A batch counts as one message, whatever is in it. */
-function count(counted: Counted, from: Side, seen: Seen): void {
-  const hasMethod = seen.kind === 'request' || seen.kind === 'notification';
-  counted(from, hasMethod ? seen.method : seen.kind);
-}
-
-/** What the head of a large message shows it to be. */
-function largeMethod({ large }: Context, from: Side): string {
-  const { method, answers, batch } = large[from]?.outline.soFar() ?? {};
-  if (batch === true) return 'batch';
-  return answers === true ? 'response' : (method ?? 'other');
-}
-
-function answered(step: Step, answers: readonly HubAnswer[] | undefined): Step {
-  return answers === undefined ? step : { ...step, answers };
-}
-
-/** With a native check of UTF-8, long strings are read faster. */
-function look({ config }: Context, bytes: Uint8Array): Seen {
-  if (config.isUtf8 === undefined) return peek(bytes);
-  // What is not UTF-8 is read byte by byte, to find where.
-  return peek(bytes, { skim: config.isUtf8(bytes) });
+/** The method of a message, or what it is. A batch counts as one message. */
+function countedMethod(message: Message | LargeHead): string {
+  if (message.kind === 'whole') {
+    const { seen } = message;
+    const hasMethod = seen.kind === 'request' || seen.kind === 'notification';
+    return hasMethod ? seen.method : seen.kind;
+  }
+  const { method, answers, batch } = message.soFar;
+  if (batch) return 'batch';
+  return answers ? 'response' : (method ?? 'other');
 }
 
 function usePolicy(context: Context, snapshot: Snapshot): void {

@@ -51,8 +51,6 @@ export interface Report {
 
 /** A call that the hub must decide, because it counts what other servers of the run count too. */
 export interface Question {
-  /** Where its message stands in the buffer of the line. */
-  readonly at: number;
   readonly ref: CallRef;
   readonly call: Call;
   /** What stands beside its arguments: see `Envelope.rest`. */
@@ -63,7 +61,6 @@ export interface Question {
 
 /** What the hub said; without an outcome, it could not be asked. */
 export interface HubAnswer {
-  readonly at: number;
   readonly callId: string;
   readonly outcome:
     | (Omit<Outcome<PolicyState>, 'state'> & {
@@ -72,6 +69,13 @@ export interface HubAnswer {
         readonly limit?: LimitVerdict | undefined;
       })
     | undefined;
+}
+
+/** What the hub said before a message went in. */
+export interface HubReply {
+  readonly answers?: readonly HubAnswer[];
+  /** The hub has heard what this message of the server holds. */
+  readonly heard?: boolean;
 }
 
 /** What an answer holds, for who keeps track of where values came from. */

@@ -204,8 +204,8 @@ function linkOf(linking: Linking): HubLink {
 
 async function askOne(linking: Linking, question: Question): Promise<HubAnswer> {
   const { client, options, known } = linking;
-  const { at, ref } = question;
-  if (known.peer === undefined) return { at, callId: ref.call_id, outcome: undefined };
+  const { ref } = question;
+  if (known.peer === undefined) return { callId: ref.call_id, outcome: undefined };
   const snapshot = known.peer.snapshot();
   const request = requestFor(linking, question, snapshot);
   const ask = () => client.evaluate(request, () => sealSnapshot(snapshot));
@@ -215,7 +215,7 @@ async function askOne(linking: Linking, question: Question): Promise<HubAnswer> 
   if (evaluated.kind === 'unavailable') {
     options.warn(`the hub of this run could not be asked: ${evaluated.reason}`);
   }
-  return { at, callId: ref.call_id, outcome: outcomeOf(evaluated) };
+  return { callId: ref.call_id, outcome: outcomeOf(evaluated) };
 }
 
 async function tellOne({ client, known }: Linking, observation: Observation): Promise<boolean> {

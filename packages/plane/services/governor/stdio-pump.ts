@@ -5,8 +5,11 @@ import {
   type Command,
   type Framed,
   type HubAnswer,
+  type HubReply,
   type LargeEnd,
+  type LargeHead,
   lineSplitter,
+  type Message,
   type Observation,
   type Question,
   type Session,
@@ -21,12 +24,6 @@ export interface HubAsker {
   /** Nothing overtakes a message that waits for the hub: the source is held meanwhile. */
   hold(): void;
   release(): void;
-}
-
-/** What the hub said before a message went in. */
-interface Said {
-  readonly answers?: readonly HubAnswer[];
-  readonly heard?: boolean;
 }
 
 interface LaneOptions {
@@ -58,7 +55,6 @@ export interface StdioPump {
 
 const NEWLINE = Buffer.from('\n');
 const BROKEN = Buffer.from(BROKEN_LINE_END);
-const NOTHING_SAID: Said = {};
 
 /** One direction; not shared by the two. */
 class StdioLane implements StdioPump {
@@ -122,50 +118,53 @@ class StdioLane implements StdioPump {
   }
 
   #askOrTake(hub: HubAsker, framed: Framed): void {
-    const asked = this.#asked(hub, framed);
-    if (asked === undefined) return this.#take(framed);
+    const message = this.#read(framed);
+    const asked = message && this.#asked(hub, message);
+    if (message === undefined) return this.#take(framed);
+    if (asked === undefined) return this.#handle(message, undefined);
     this.#isAsking = true;
     hub.hold();
     void asked.then((said) => {
       this.#isAsking = false;
-      this.#take(framed, said);
+      this.#handle(message, said);
       this.#drain(hub);
       this.#options.settled();
       hub.release();
     });
   }
 
-  /** What the hub says of it, if it must be asked or told. */
-  #asked(hub: HubAsker, framed: Framed): Promise<Said> | undefined {
+  #read(framed: Framed): Message | LargeHead | undefined {
+    const { session, from } = this.#options;
+    if (framed.kind === 'line') return session.read(from, framed.bytes);
+    return framed.kind === 'head' ? session.readHead(from, framed.bytes) : undefined;
+  }
+
+  /** What the hub says of a message, if it must be asked or told. */
+  #asked(hub: HubAsker, message: Message | LargeHead): Promise<HubReply> | undefined {
     const { session, now, from } = this.#options;
-    if (framed.kind !== 'line' && framed.kind !== 'head') return undefined;
     if (from === 'agent') {
-      const questions = session.questions(framed.kind, framed.bytes, now());
-      return questions.length === 0
-        ? undefined
-        : hub.ask(questions).then((answers) => ({ answers }));
+      const questions = session.questions(message, now());
+      if (questions.length === 0) return undefined;
+      return hub.ask(questions).then((answers) => ({ answers }));
     }
-    const seen = framed.kind === 'line' ? session.observations(framed.bytes) : [];
+    const seen = session.observations(message);
     return seen.length === 0 ? undefined : hub.observe(seen).then((heard) => ({ heard }));
   }
 
-  #take(framed: Framed, { answers, heard }: Said = NOTHING_SAID): void {
+  #handle(message: Message | LargeHead, said: HubReply | undefined): void {
+    const { session, now } = this.#options;
+    const { bytes } = message;
+    if (message.kind === 'head') this.#hash = createHash('sha256').update(bytes);
+    this.#carryOut(session.handle(message, now(), said), bytes);
+  }
+
+  #take(framed: Framed): void {
     const { from, session, now } = this.#options;
     switch (framed.kind) {
-      case 'line': {
-        const { bytes } = framed;
-        const commands =
-          from === 'agent'
-            ? session.fromAgent(bytes, now(), answers)
-            : session.fromServer(bytes, now(), heard);
-        return this.#carryOut(commands, bytes);
-      }
+      case 'line':
+        return this.#handle(session.read(from, framed.bytes), undefined);
       case 'head':
-        this.#hash = createHash('sha256').update(framed.bytes);
-        return this.#carryOut(
-          session.largeHead(from, framed.bytes, { nowMs: now(), answers }),
-          framed.bytes,
-        );
+        return this.#handle(session.readHead(from, framed.bytes), undefined);
       case 'piece':
         return this.#piece(framed.bytes);
       case 'end':

@@ -84,25 +84,15 @@ function shown({ redact }: Watching['parts'], text: string, lengthMax: number): 
 
 /** The session, noting when each message of the agent came in. */
 export function timed(session: Session, begun: Begun): Session {
-  let isAsked = false;
-  const begin = (): void => {
-    if (!isAsked) begun.atMs = performance.now();
-    isAsked = false;
-  };
   return {
     ...session,
-    questions(kind, bytes, nowMs) {
-      begin();
-      isAsked = true;
-      return session.questions(kind, bytes, nowMs);
+    read(from, bytes) {
+      if (from === 'agent') begun.atMs = performance.now();
+      return session.read(from, bytes);
     },
-    fromAgent(line, nowMs, answers) {
-      begin();
-      return session.fromAgent(line, nowMs, answers);
-    },
-    largeHead(from, head, when) {
-      if (from === 'agent') begin();
-      return session.largeHead(from, head, when);
+    readHead(from, bytes) {
+      if (from === 'agent') begun.atMs = performance.now();
+      return session.readHead(from, bytes);
     },
   };
 }

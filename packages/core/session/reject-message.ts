@@ -1,10 +1,11 @@
-// Lines that are no message we could decide on.
-import { errorLine, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from './answers.ts';
-import { type Context, report, type Step } from './context.ts';
-import { endCall } from './events.ts';
+// Messages that nobody could decide on: they are answered or dropped, and on record like any other.
+import { errorLine, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from './answer-lines.ts';
+import { type Context, report, type Step, sizeOf } from './context.ts';
+import { outcomeOf } from './decide-call.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import { INVALID_WORDS, type MessageId, type SeenInvalid } from './peek/types.ts';
-import { recordRefused, unitsOf } from './refused.ts';
+import type { ReadCall } from './read-call.ts';
+import { emitEnd, endCall, NOT_INSPECTED, recordDecision, recordStart } from './record-call.ts';
 import type { ReportReason } from './types.ts';
 
 export interface Fault {
@@ -75,7 +76,7 @@ function mayBeCall({ from }: Step, { asks, method, recorded, reason }: Fault): b
 
 function agentWaits(context: Context, { id, asks, reason }: Fault): boolean {
   if (id === undefined || !asks) return false;
-  const open = context.asked.agent.get(id.json);
+  const open = context.requests.agent.get(id.json);
   // An answer to a request that is still open would be taken for its own.
   return open === undefined || open.endedBy !== undefined || reason === 'id_in_use';
 }
@@ -83,9 +84,9 @@ function agentWaits(context: Context, { id, asks, reason }: Fault): boolean {
 /** An answer of the server that is none: its request has ended, and whoever waits should know. */
 function settleBroken(context: Context, step: Step, { id, asks, detail }: Fault): boolean {
   if (id === undefined || asks) return false;
-  const open = context.asked.agent.get(id.json);
+  const open = context.requests.agent.get(id.json);
   if (open === undefined || open.heldAs !== undefined) return false;
-  context.asked.agent.take(id.json);
+  context.requests.agent.take(id.json);
   if (open.endedBy !== undefined) return false;
   if (open.call !== undefined) {
     const error = { class: 'transport', message: detail } as const;
@@ -93,4 +94,53 @@ function settleBroken(context: Context, step: Step, { id, asks, detail }: Fault)
     endCall(context, step, { open: open.call, ...ended });
   }
   return true;
+}
+
+/** The tool of a call that could not be read. */
+export const UNREADABLE = '(unreadable)';
+/** Enough to tell two of them apart, and quick to hash. */
+const HASHED_BYTES_MAX = 65_536;
+
+/** Puts a message on record that may have been a call, and why it did not pass. */
+export function recordRefused(context: Context, step: Step, why: string): void {
+  const { config, version } = context;
+  const { identity, serverName: server_name } = config;
+  const args_hash = hashOf(context, step.bytes);
+  const bytes_in = step.bytesTotal ?? sizeOf(step.bytes);
+  const ref = { call_id: config.callId(), server_name, tool_name: UNREADABLE, args_hash };
+  const read: ReadCall = {
+    call: { identity, server_name, tool_name: UNREADABLE, args_hash, bytes_in },
+    ref,
+    seq: config.seq?.() ?? ++context.seq,
+    preview: NOT_INSPECTED,
+    fault: why,
+    progressToken: undefined,
+    version,
+    shared: false,
+  };
+  recordEnded(context, step, read);
+}
+
+/** The whole of a call that never was one: its start, its refusal and its end. */
+export function recordEnded(context: Context, step: Step, read: ReadCall): void {
+  const decided = { read, outcome: outcomeOf(context, step, read), id: undefined };
+  recordStart(context, step, decided);
+  recordDecision(context, step, decided);
+  const error = { class: 'policy_block', message: read.fault ?? '' } as const;
+  emitEnd(step, read.ref, { status: 'ERROR', sinceMs: step.nowMs, bytesOut: 0, error });
+}
+
+/** A hash that tells apart what was not read as arguments: that of its first bytes. */
+export function hashOf({ config }: Context, bytes: Uint8Array): string {
+  const seen = bytes.subarray(0, HASHED_BYTES_MAX);
+  return config.sha256Bytes?.(seen) ?? config.sha256(unitsOf(seen));
+}
+
+/** The bytes as a text, each as the character of its number. */
+export function unitsOf(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 1_024) {
+    text += String.fromCharCode(...bytes.subarray(at, at + 1_024));
+  }
+  return text;
 }

@@ -1,32 +1,24 @@
 // Messages that are too large to inspect. What they are is read as they go by; a call is decided
 // on its head, and everything about it is told at its end, when its hash is known.
-import type { CallRef } from '@subluminal/contracts';
+
 import type { Call } from '../policy/index.ts';
-import { admits, passRequest } from './agent.ts';
-import { errorLine, INTERNAL_ERROR, INVALID_REQUEST } from './answers.ts';
-import {
-  applyDecision,
-  type DecidedCall,
-  type ReadCall,
-  recordDecision,
-  recordStart,
-} from './apply-decision.ts';
-import { concluded, nameOf, nextSeq, shownName } from './calls.ts';
-import { type Context, other, type Step } from './context.ts';
-import { askForRetry } from './decide-call.ts';
-import { exitWords } from './exit-words.ts';
-import { grantedRules } from './grants.ts';
-import { answerFor, asksHub, limitsFor, placeOf } from './hub-decisions.ts';
-import { judgedByTexts } from './large-texts.ts';
-import { malformed, reject } from './malformed.ts';
-import { answerOnward, handOn, type Refused, requestOnward } from './other-messages.ts';
-import { refusedAtHead } from './oversized.ts';
+import { errorLine, exitWords, INTERNAL_ERROR, INVALID_REQUEST } from './answer-lines.ts';
+import { applyDecision } from './apply-decision.ts';
+import { asksHub, limitsFor } from './ask-hub.ts';
+import { askForRetry, grantedRules } from './ask-people.ts';
+import { type Context, other, type Step, stepFor } from './context.ts';
+import { concludeCall, type DecidedCall } from './decide-call.ts';
+import { admits, passRequest } from './from-agent.ts';
+import { fromServer, settleAnswer } from './from-server.ts';
+import type { RefusedPassage } from './guard.ts';
+import { judgedByTexts, refusedAtHead } from './judge-large.ts';
+import { answerOnward, handOn, requestOnward } from './pass-message.ts';
 import { Outline, type OutlineSoFar } from './peek/outline.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { MessageId, Seen, SeenRequest } from './peek/types.ts';
-import { NOT_INSPECTED } from './preview.ts';
-import { hashOf, recordEnded, recordRefused } from './refused.ts';
-import { fromServer, settleAnswer } from './server.ts';
+import { nextSeq, type ReadCall, readToolName, shownName } from './read-call.ts';
+import { NOT_INSPECTED, recordDecision, recordStart } from './record-call.ts';
+import { hashOf, malformed, recordEnded, recordRefused, reject } from './reject-message.ts';
 import type { Command, LargeEnd, Question, Side } from './types.ts';
 
 export interface LargeMessage {
@@ -42,17 +34,51 @@ export interface LargeMessage {
   /** Its head did not show what it is, so it could not pass. */
   readonly opaque: boolean;
   /** Why no gate lets it pass unseen, if its head has told. */
-  readonly refused: Refused | undefined;
+  readonly refused: RefusedPassage | undefined;
 }
 
 type DecidedHead = Omit<DecidedCall, 'id'>;
 
-/** The first part of a large message: says whether its parts are passed on. */
-export function openLarge(context: Context, step: Step): void {
-  const outline = new Outline(step.from === 'agent' && context.guard?.gathered !== undefined);
-  outline.feed(step.bytes);
+/** The head of a large message that has been read; the hub is asked and the session decides from here. */
+export interface LargeHead {
+  readonly kind: 'head';
+  readonly from: Side;
+  readonly bytes: Uint8Array;
+  readonly outline: Outline;
+  readonly soFar: OutlineSoFar;
+  /** The call that the head shows the message to be, if it does. */
+  readonly call: HeadCall | undefined;
+}
+
+type HeadCall = Pick<ReadCall, 'call' | 'ref' | 'fault'>;
+
+export function readHead(context: Context, from: Side, bytes: Uint8Array): LargeHead {
+  const outline = new Outline(from === 'agent' && context.guard?.gathered !== undefined);
+  outline.feed(bytes);
   const soFar = outline.soFar();
-  const call = isCall(step, soFar) ? decideHead(context, step, soFar) : undefined;
+  const { method, name } = soFar;
+  const isCall = from === 'agent' && method === TOOLS_CALL && name !== undefined;
+  const call = isCall ? viewHeadCall(context, bytes, soFar) : undefined;
+  return { kind: 'head', from, bytes, outline, soFar, call };
+}
+
+/** What the hub must be asked about the head of a large message, if anything. */
+export function headQuestions(
+  context: Context,
+  { call: viewed, from, bytes }: LargeHead,
+  nowMs: number,
+): readonly Question[] {
+  if (viewed === undefined || context.config.hub !== true) return [];
+  const { call, ref, fault } = viewed;
+  if (fault !== undefined || !asksHub(context, call)) return [];
+  return [{ ref, call, limits: limitsFor(context, stepFor(from, bytes, nowMs), call) }];
+}
+
+/** Decides on the head of a large message whether its parts are passed on. */
+export function openLarge(context: Context, step: Step, head: LargeHead): void {
+  const { outline, soFar } = head;
+  const call =
+    head.call && decideHead(context, step, { ...head.call, metaVersion: soFar.metaVersion });
   const refused = call === undefined ? refusedAtHead(context, step, soFar) : undefined;
   const opaque = isOpaque(step.from, soFar);
   const allowed =
@@ -90,10 +116,6 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   return all;
 }
 
-function isCall({ from }: Step, { method, name }: OutlineSoFar): boolean {
-  return from === 'agent' && method === TOOLS_CALL && name !== undefined;
-}
-
 const NO_BYTES = new Uint8Array(0);
 
 /** What must not pass before it is known what it is. */
@@ -104,38 +126,27 @@ function isOpaque(from: Side, soFar: OutlineSoFar): boolean {
   return method === undefined || (method === TOOLS_CALL && name === undefined);
 }
 
-/** What the head tells of a call. Nothing is counted by looking. */
-function lookAtHead(
-  context: Context,
-  step: Step,
-  soFar: OutlineSoFar,
-): { call: Call; ref: CallRef; fault: string | undefined } {
+/** The call that a head shows. Nothing is counted by looking. */
+function viewHeadCall(context: Context, bytes: Uint8Array, soFar: OutlineSoFar): HeadCall {
   const { config } = context;
-  const { tool_name, fault } = nameOf(soFar.name);
+  const { tool_name, fault } = readToolName(soFar.name);
   const { serverName: server_name, identity } = config;
-  const args_hash = headHash(context, step.bytes, soFar.argsStart);
-  const call_id = answerFor(step)?.callId ?? config.callId();
+  const args_hash = headHash(context, bytes, soFar.argsStart);
+  const call_id = config.callId();
   const ref = { call_id, server_name, tool_name: shownName(context, tool_name), args_hash };
-  const bytes_in = step.bytes.length;
+  const bytes_in = bytes.length;
   const args = () => undefined;
   const approved = grantedRules(context, { ref, envelope: undefined, tool: tool_name, args });
   const call: Call = { identity, server_name, tool_name, args_hash, bytes_in, approved };
   return { call, ref, fault };
 }
 
-/** The call that the head of a large message shows, if it does and the hub must decide it. */
-export function headQuestion(context: Context, step: Step): Question | undefined {
-  const outline = new Outline();
-  outline.feed(step.bytes);
-  const soFar = outline.soFar();
-  if (!isCall(step, soFar) || context.config.hub !== true) return undefined;
-  const { call, ref, fault } = lookAtHead(context, step, soFar);
-  if (fault !== undefined || !asksHub(context, call)) return undefined;
-  return { at: placeOf(step), ref, call, limits: limitsFor(context, step, call) };
-}
-
-function decideHead(context: Context, step: Step, soFar: OutlineSoFar): DecidedHead {
-  const { call, ref, fault } = lookAtHead(context, step, soFar);
+function decideHead(
+  context: Context,
+  step: Step,
+  head: HeadCall & Pick<OutlineSoFar, 'metaVersion'>,
+): DecidedHead {
+  const { call, ref, fault, metaVersion } = head;
   const read: ReadCall = {
     call,
     ref,
@@ -143,10 +154,10 @@ function decideHead(context: Context, step: Step, soFar: OutlineSoFar): DecidedH
     preview: NOT_INSPECTED,
     fault,
     progressToken: undefined,
-    version: soFar.metaVersion ?? context.version,
+    version: metaVersion ?? context.version,
     shared: fault === undefined && asksHub(context, call),
   };
-  const decided = concluded(context, step, read);
+  const decided = concludeCall(context, step, read);
   // Counted now: further calls may come before this one has ended.
   context.state = decided.outcome.state;
   return decided;
@@ -313,7 +324,7 @@ function settleFromAgent(context: Context, step: Step, seen: Seen): void {
     return handOn(context, step, requestOnward(context, step, seen));
   }
   if (seen.kind !== 'response') throw new Error('this large message is settled elsewhere');
-  const open = seen.id && context.asked.server.take(seen.id.json);
+  const open = seen.id && context.requests.server.take(seen.id.json);
   if (seen.id !== undefined && open === undefined) {
     const detail = 'The agent answered a request that the server has not made.';
     const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;

@@ -1,11 +1,12 @@
-// Calls that count together with those of other servers of the run: the hub decides them.
+// Which calls the hub of the run decides, and what its answers mean here.
+
 import type { Decision } from '@subluminal/contracts';
 import { candidatesFor, type Snapshot } from '../policy/compile/snapshot.ts';
 import { countsAcrossServers } from '../policy/counters/scope.ts';
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
-import { mergeNotes } from './content-notes.ts';
 import type { Context, Step } from './context.ts';
-import type { Judgement } from './gates.ts';
+import type { Judgement } from './decide-call.ts';
+import { mergeNotes } from './gate-notes.ts';
 import type { HubAnswer, Question } from './types.ts';
 
 const UNANSWERED = {
@@ -49,21 +50,9 @@ export function limitsFor({ guard }: Context, { nowMs }: Step, call: Call): Ques
   return guard.limits?.(seen, nowMs);
 }
 
-/** Where a message stands: the same in the question and when the answer comes. */
-export function placeOf({ bytes }: Step): number {
-  return bytes.byteOffset;
-}
-
-export function answerFor(step: Step): HubAnswer | undefined {
-  if (step.answers === undefined) return undefined;
-  const at = placeOf(step);
-  return step.answers.find((answer) => answer.at === at);
-}
-
-/** What the hub decided. Where it said nothing, the profile decides. */
-export function outcomeAtHub(context: Context, step: Step): Judgement {
-  const answer = answerFor(step);
-  return hubOutcome(context, answer?.outcome);
+/** What the hub decided about a call. Where it said nothing, the profile decides. */
+export function outcomeAtHub(context: Context, { answers }: Step, callId: string): Judgement {
+  return hubOutcome(context, answers?.find((answer) => answer.callId === callId)?.outcome);
 }
 
 export function hubOutcome(context: Context, outcome: HubAnswer['outcome']): Judgement {

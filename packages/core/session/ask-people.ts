@@ -1,11 +1,14 @@
-// What people have granted already, and how it is used up. Nothing is used up by looking.
+// People, as a session sees them: what they have granted already, and how they are asked. Nothing
+// here waits; calls that wait are in `held-calls.ts`.
+
+import type { Decision } from '@subluminal/contracts';
 import { candidatesFor, policiesIn } from '../policy/compile/snapshot.ts';
 import type { TraceStep } from '../policy/index.ts';
-import type { ReadCall } from './apply-decision.ts';
-import type { Context } from './context.ts';
-import type { LazyEnvelope } from './envelope.ts';
-import type { Judgement } from './gates.ts';
-import type { GrantQuery, SessionConfig, TakenGrant } from './types.ts';
+import type { Context, Step } from './context.ts';
+import type { DecidedCall, Judgement } from './decide-call.ts';
+import type { LazyEnvelope, ReadCall } from './read-call.ts';
+import { emitApproval, previewText } from './record-call.ts';
+import type { ApprovalWanted, GrantQuery, SessionConfig, TakenGrant } from './types.ts';
 
 const NONE: readonly string[] = [];
 /** What asks for a person in the hub, beside the rules. */
@@ -111,4 +114,78 @@ function gateGrants({ config }: Context, { read, outcome }: Used): readonly stri
 
 function isApproved({ kind, outcome }: TraceStep): boolean {
   return kind === 'approval' && outcome === 'approved';
+}
+
+type Wanted = NonNullable<Decision['approval']>;
+
+/** Puts a request before people and on record; undefined when nobody can be asked. */
+export function askPeople(context: Context, step: Step, decided: DecidedCall): string | undefined {
+  const { approval, rule_id } = decided.outcome.decision;
+  if (approval === undefined) throw new Error('this call needs no approval');
+  // For a server that is gone, nobody needs to be asked.
+  if (context.exit !== undefined) return undefined;
+  const asked = context.config.approver?.ask(wantedFor(context, decided, approval));
+  if (asked === undefined) return undefined;
+  if (asked.isApproved !== true) {
+    emitApproval(step, decided.read.ref, { id: asked.id, rule_id: rule_id ?? '', state: 'asked' });
+  }
+  return asked.advice;
+}
+
+export const UNAVAILABLE = {
+  reason_code: 'APPROVAL_UNAVAILABLE',
+  summary: 'Nobody could be asked.',
+};
+
+/** The refusal of a call that may be tried again tells how it gets approved. */
+export function askForRetry(context: Context, step: Step, decided: DecidedCall): DecidedCall {
+  const { decision } = decided.outcome;
+  const { hint, rule_id, severity } = decision;
+  const { call } = decided.read;
+  // Arguments that were not read can't be shown, and nobody could find that call again.
+  const isShown = call.args !== undefined && decided.id !== undefined;
+  const advice = isShown ? askPeople(context, step, decided) : undefined;
+  if (advice === undefined || hint === undefined) {
+    const refused: Decision = { action: 'BLOCK', rule_id, severity, ...UNAVAILABLE };
+    return { ...decided, outcome: { ...decided.outcome, decision: refused } };
+  }
+  const retry_advice = [advice, ...(hint.retry_advice === null ? [] : [hint.retry_advice])].join(
+    ' ',
+  );
+  const told: Decision = { ...decision, hint: { ...hint, retry_advice } };
+  return { ...decided, outcome: { ...decided.outcome, decision: told } };
+}
+
+function wantedFor(
+  context: Context,
+  { read, outcome }: DecidedCall,
+  { wait, timeout_ms }: Wanted,
+): ApprovalWanted {
+  const { decision, risk_class } = outcome;
+  return {
+    wait,
+    timeout_ms,
+    rule_id: decision.rule_id ?? '',
+    summary: decision.summary,
+    call: approvalRef(context, read),
+    policy_hash: context.snapshot.ref.policy_hash,
+    risk_class,
+    args: shownArgs(context, read),
+  };
+}
+
+/** All that a person must see, whatever events show: redacted, and cut only where it is long. */
+function shownArgs(context: Context, { call, envelope }: ReadCall): ApprovalWanted['args'] {
+  if (call.args === undefined) return undefined;
+  const isMore = envelope?.bound !== undefined;
+  const shown = isMore ? { arguments: call.args, ...envelope.rest } : call.args;
+  const limits = { ...context.limits, previewBytesMax: context.limits.askedBytesMax };
+  let isExact = true;
+  // A number that is too large to be repeated exactly is not what the server gets.
+  const json = JSON.stringify(shown, (_key, value: unknown) => {
+    if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) isExact = false;
+    return value;
+  });
+  const { text = '', truncated } = previewText({ ...context, limits }, json);
+  return { text, complete: !truncated && isExact };
 }

@@ -1,4 +1,6 @@
-// Contract A, from what happened to bodies of events.
+// Step 3 of a call, and its end: what happened, as bodies of events of contract A. A decision is on
+// record before it is applied.
+
 import {
   type CallError,
   type CallRef,
@@ -7,18 +9,60 @@ import {
   type EventBody,
   type EventDecision,
   eventDecision,
+  isObject,
   type RuleOf,
   type StartedCall,
 } from '@subluminal/contracts';
 import { policiesIn } from '../policy/compile/snapshot.ts';
 import { recordResult } from '../policy/decide/decide.ts';
 import type { Outcome, PolicyState, Snapshot } from '../policy/index.ts';
-import type { ReadCall } from './apply-decision.ts';
-import type { Context, Step } from './context.ts';
-import type { Judgement } from './gates.ts';
+import type { Context, OpenCall, Step } from './context.ts';
+import type { DecidedCall, Judgement } from './decide-call.ts';
 import type { ContentNote } from './guard.ts';
-import type { OpenCall } from './pending.ts';
-import type { Preview } from './preview.ts';
+import type { Range } from './peek/types.ts';
+import type { ReadCall } from './read-call.ts';
+
+/** Puts a call on record, before anything happens to it. */
+export function recordStart(context: Context, step: Step, { read, outcome }: DecidedCall): void {
+  context.counts.total++;
+  const { content, risk_class: riskClass } = outcome;
+  // What must not travel must not be kept either.
+  const isKept = content === undefined || content.action === 'tag';
+  const shown = isKept ? read : { ...read, preview: NOT_INSPECTED };
+  emitStart(context, step, { read: shown, riskClass });
+}
+
+/** Adopts a decision and puts it on record, before it is carried out. */
+export function recordDecision(context: Context, step: Step, decided: DecidedCall): void {
+  const { counts } = context;
+  const { decision, state } = decided.outcome;
+  context.state = state;
+  emitGrants(context, step, decided);
+  emitDecision(context, step, { ref: decided.read.ref, outcome: decided.outcome });
+  context.config.decided?.(decided.read.ref, decision, decided.id?.json);
+  if (decision.action === 'ALLOW') counts.allowed++;
+  else if (decision.action === 'THROTTLE') counts.throttled++;
+  else counts.blocked++;
+  const { would } = decision;
+  if (decision.action === 'ALLOW' && would !== undefined && would.action !== 'ALLOW') {
+    counts.spared++;
+  }
+}
+
+/** Why a call passes that a rule wanted a person for: a grant, or the development profile. */
+function emitGrants(context: Context, step: Step, decided: DecidedCall): void {
+  const { taken = [], read, outcome } = decided;
+  for (const grant of taken) emitApproval(step, read.ref, { ...grant, state: 'approved' });
+  const { would } = outcome.decision;
+  if (would === undefined || context.enforcing) return;
+  if (!policiesIn(context.snapshot).some(({ document }) => document.mode === 'control')) return;
+  const asks = outcome.trace.some(
+    ({ kind, outcome: said, rule_id }) =>
+      kind === 'approval' && said === 'asks' && rule_id === would.rule_id,
+  );
+  if (!asks || would.rule_id === null) return;
+  emitApproval(step, read.ref, { rule_id: would.rule_id, state: 'auto_approved' });
+}
 
 /** Bodies are built field by field: this happens three times per call, and copying costs. */
 type Building<T> = { -readonly [K in keyof T]: T[K] };
@@ -93,11 +137,11 @@ function withRisk(
 }
 
 function toldDecision(context: Context, decision: Decision): EventDecision {
-  const { told, snapshot } = context;
+  const { lastDecision: last, snapshot } = context;
   const policy = snapshot.ref;
-  if (told?.decision === decision && told.policy === policy) return told.event;
+  if (last?.decision === decision && last.policy === policy) return last.event;
   const event = eventDecision(withoutSecrets(context, decision), policy);
-  context.told = { decision, policy, event };
+  context.lastDecision = { decision, policy, event };
   return event;
 }
 
@@ -218,9 +262,9 @@ function emitBreaker(
   const cause = causeOf(rule, decision, decided.tally.limit);
   const { window_ms, repeat_window_ms } = rule.effect.breaker;
   const windowMs = (cause === 'errors' ? window_ms : repeat_window_ms) ?? 1;
-  const lastMs = context.tripped.get(rule.rule_id);
+  const lastMs = context.breakersReported.get(rule.rule_id);
   if (lastMs !== undefined && step.nowMs - lastMs < windowMs && step.nowMs >= lastMs) return;
-  context.tripped.set(rule.rule_id, step.nowMs);
+  context.breakersReported.set(rule.rule_id, step.nowMs);
   const { call_id, server_name, tool_name } = ref;
   const breaker = { rule_id: rule.rule_id, scope, cause, count: decided.tally.count };
   const how = { window_ms: windowMs, action: decision.action, call_id, server_name, tool_name };
@@ -243,18 +287,92 @@ function causeOf(rule: RuleOf<'breaker'>, decision: Decision, limit: number): 'e
   return rule.effect.breaker.error_threshold === limit ? 'errors' : 'repeats';
 }
 
+/** A secret at the edge of what is cut would be cut too, and no longer recognised. */
+const MARGIN = 4_096;
+
+export interface Preview {
+  readonly truncated: boolean;
+  readonly text?: string;
+}
+
+export const NOT_INSPECTED: Preview = { truncated: true };
+
+/** A unit of text takes at most so many bytes. */
+const UNIT_BYTES_MAX = 3;
+
+/** A preview of a text that is already there. */
+export function previewText(context: Context, text: string): Preview {
+  const bytesMax = context.limits.previewBytesMax;
+  if (bytesMax === 0) return NOT_INSPECTED;
+  const cut = text.length > bytesMax + MARGIN;
+  return redactedPreview(context, { text: cut ? text.slice(0, bytesMax + MARGIN) : text, cut });
+}
+
+/** A preview of a part of a message; only what may be shown is decoded. */
+export function previewBytes(context: Context, bytes: Uint8Array, { start, end }: Range): Preview {
+  const bytesMax = context.limits.previewBytesMax;
+  if (bytesMax === 0) return NOT_INSPECTED;
+  const until = Math.min(end, start + bytesMax + MARGIN);
+  const cut = until < end;
+  const text = context.decode(bytes, start, until);
+  // Where characters take several bytes, there is more to show than that.
+  if (cut && text.length < until - start)
+    return previewText(context, longText(context, bytes, { start, end }));
+  const isClean = context.config.isClean?.(bytes, start, until) === true;
+  return redactedPreview(context, { text, cut, isClean });
+}
+
+/** At least one unit more than is shown, if there is one: so `previewText` sees that it is cut. */
+function longText(context: Context, bytes: Uint8Array, { start, end }: Range): string {
+  const unitsMax = context.limits.previewBytesMax + MARGIN;
+  let until = Math.min(end, start + (unitsMax + 1) * UNIT_BYTES_MAX);
+  // Never through the middle of a character.
+  while (until < end && until > start && ((bytes[until] ?? 0) & 0xc0) === 0x80) until--;
+  return context.decode(bytes, start, until);
+}
+
+interface Found {
+  readonly text: string;
+  /** There is more of it. */
+  readonly cut: boolean;
+  /** There is nothing to redact. */
+  readonly isClean?: boolean;
+}
+
+function redactedPreview(context: Context, { text, cut, isClean = false }: Found): Preview {
+  const redacted = isClean ? text : context.redact(text, { truncated: cut });
+  const safe = cut ? redacted.slice(0, Math.max(0, redacted.length - MARGIN)) : redacted;
+  const whole = fitted(safe, context.limits.previewBytesMax, context.config.utf8Bytes);
+  return { truncated: cut || whole.length < safe.length, text: whole };
+}
+
+/** As much of a text as takes that many bytes in UTF-8. */
+export function fitted(
+  text: string,
+  bytesMax: number,
+  utf8Bytes?: (text: string) => number,
+): string {
+  if (text.length * 3 <= bytesMax) return text;
+  if (text.length <= bytesMax && utf8Bytes !== undefined && utf8Bytes(text) <= bytesMax)
+    return text;
+  let bytes = 0;
+  for (let at = 0; at < text.length; ) {
+    const point = text.codePointAt(at) ?? 0;
+    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    if (bytes > bytesMax) return text.slice(0, at);
+    at += point < 0x10000 ? 1 : 2;
+  }
+  return text;
+}
+
 const LEFT_OUT = { truncated: true, previews_dropped: true } as const;
 
-/** Makes of an event's line that of the same event without its preview, for when there is no room. */
+/** The line of an event without its preview, for when there is no room. */
 export function leanLine(line: string): string {
   const event: unknown = JSON.parse(line);
   if (!isObject(event)) return line;
   const holder = event['type'] === 'tool_call_start' ? event['call'] : event;
   if (!isObject(holder) || holder['preview'] === undefined) return line;
-  holder['preview'] = LEFT_OUT;
+  Object.assign(holder, { preview: LEFT_OUT });
   return JSON.stringify(event);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,4 +1,5 @@
 // The lines that we write ourselves: answers to what is not forwarded.
+
 import {
   type Decision,
   type Era,
@@ -7,6 +8,7 @@ import {
   refusal,
   type SnapshotDocument,
 } from '@subluminal/contracts';
+import type { Context } from './context.ts';
 import type { MessageId } from './peek/types.ts';
 
 export const PARSE_ERROR = -32700;
@@ -64,4 +66,17 @@ export function progressLine(token: string, progress: number): string {
   const message = '"Waiting for a person to approve this call."';
   const params = `{"progressToken":${token},"progress":${progress},"message":${message}}`;
   return `{"jsonrpc":"2.0","method":"notifications/progress","params":${params}}\n`;
+}
+
+/** Why the server does not answer, for people. */
+export function exitWords({ config, exit, redact }: Context): string {
+  const server = `The MCP server \`${config.serverName}\``;
+  if (exit === undefined) return `${server} does not answer.`;
+  const { started, code, signal, message } = exit;
+  if (!started) {
+    const why = message === undefined ? '.' : `: ${message}`;
+    return redact(`${server} could not be started${why}`);
+  }
+  if (typeof signal === 'string') return `${server} was ended by ${signal}.`;
+  return typeof code === 'number' ? `${server} exited with code ${code}.` : `${server} has exited.`;
 }

@@ -1,13 +1,19 @@
-// What the server sends: answers are matched and recorded, everything else passes as it is.
-import type { CallError } from '@subluminal/contracts';
+// What the server sends: answers are matched with their requests and recorded, all else passes.
+
+import { type CallError, isObject } from '@subluminal/contracts';
+import { memberRange } from '../json/member-ranges.ts';
 import { stringText } from '../json/text.ts';
-import { passRequest } from './agent.ts';
-import { INVALID_REQUEST } from './answers.ts';
+import { INVALID_REQUEST } from './answer-lines.ts';
 import { governBatch } from './batch.ts';
-import { type Context, type Step, sizeOf } from './context.ts';
-import { endCall, recordLateAnswer } from './events.ts';
-import { withoutForgedMark } from './forged-marks.ts';
-import { malformed, reject } from './malformed.ts';
+import {
+  type Context,
+  type OpenCall,
+  type OpenRequest,
+  report,
+  type Step,
+  sizeOf,
+} from './context.ts';
+import { passRequest } from './from-agent.ts';
 import {
   AS_IS,
   answerOnward,
@@ -15,11 +21,19 @@ import {
   isWatched,
   type Onward,
   requestOnward,
-} from './other-messages.ts';
+} from './pass-message.ts';
 import { peek } from './peek/peek.ts';
 import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
-import type { Open, OpenCall, Pending } from './pending.ts';
-import { fitted, NOT_INSPECTED, type Preview, previewOfBytes } from './preview.ts';
+import {
+  endCall,
+  fitted,
+  NOT_INSPECTED,
+  type Preview,
+  previewBytes,
+  recordLateAnswer,
+} from './record-call.ts';
+import { malformed, reject } from './reject-message.ts';
+import { rewritten, spliced } from './rewrite-message.ts';
 
 /** What is known of an answer that was too large to inspect. */
 export interface Uninspected {
@@ -75,12 +89,12 @@ function unsolicited(context: Context, step: Step): void {
 
 /** The request that an answer belongs to, or what says that there is none. */
 function requestOf(
-  { asked }: Context,
+  { requests }: Context,
   { id, failed }: SeenResponse,
-): Pending | 'nobody' | undefined {
+): OpenRequest | 'nobody' | undefined {
   // An error about nothing in particular answers nobody, and harms nobody.
   if (id === undefined) return 'nobody';
-  const open = asked.agent.get(id.json);
+  const open = requests.agent.get(id.json);
   if (open === undefined && id.type === 'null' && failed === 'rpc') return 'nobody';
   // The server has not seen a held call: whatever this is, it is not its answer.
   return open?.heldAs === undefined ? open : undefined;
@@ -93,7 +107,7 @@ export function settleAnswer(context: Context, step: Step, { seen, uninspected }
   const open = found === 'nobody' ? undefined : found;
   const onward = isWatched(context) ? answerOnward(context, step, { seen, open }) : AS_IS;
   if (open !== undefined && seen.id !== undefined) {
-    context.asked.agent.take(seen.id.json);
+    context.requests.agent.take(seen.id.json);
     if (open.method === 'initialize' && seen.protocolVersion !== undefined) {
       context.version = seen.protocolVersion;
     }
@@ -128,7 +142,7 @@ function noteInputRequest(
 }
 
 interface Recorded extends Answer {
-  readonly open: Open;
+  readonly open: OpenRequest;
   readonly call: OpenCall;
   readonly onward: Onward;
 }
@@ -156,8 +170,8 @@ function previewFor(context: Context, step: Step, answer: Recorded): Preview {
   const isNew = onward.kind === 'rewritten';
   const bytes = isNew ? onward.bytes : step.bytes;
   const whole = { start: 0, end: sizeOf(bytes) };
-  if (seen.result === undefined) return previewOfBytes(context, bytes, whole);
-  return previewOfBytes(context, bytes, isNew ? onward.value : seen.result);
+  if (seen.result === undefined) return previewBytes(context, bytes, whole);
+  return previewBytes(context, bytes, isNew ? onward.value : seen.result);
 }
 
 function errorOf(context: Context, step: Step, answer: Recorded): CallError | undefined {
@@ -182,7 +196,7 @@ function errorOf(context: Context, step: Step, answer: Recorded): CallError | un
 }
 
 function request(context: Context, step: Step, seen: SeenRequest): void {
-  const { server } = context.asked;
+  const { server } = context.requests;
   const open = server.get(seen.id.json);
   const taken = open !== undefined;
   if (taken || !server.makeRoom(step.nowMs)) {
@@ -198,8 +212,37 @@ function request(context: Context, step: Step, seen: SeenRequest): void {
 
 function notification(context: Context, step: Step, seen: SeenNotification): void {
   if (seen.method === 'notifications/cancelled') {
-    const open = context.asked.server.get(seen.params.requestId?.json ?? '');
-    if (open !== undefined) context.asked.server.end(open, 'cancelled', step.nowMs);
+    const open = context.requests.server.get(seen.params.requestId?.json ?? '');
+    if (open !== undefined) context.requests.server.end(open, 'cancelled', step.nowMs);
   }
   handOn(context, step, requestOnward(context, step, seen));
+}
+
+// What Subluminal says in an answer of its own stands under `subluminal`, in `_meta` of a result and in
+// `data` of an error. A server that writes there would speak in our name.
+const MARK = 'subluminal';
+/** Where it stands: the part of a message, and the member in it. */
+const HOLDERS = [
+  ['result', '_meta'],
+  ['error', 'data'],
+] as const;
+
+/** The answer of a server without what only we may say; undefined when it cannot be taken out. */
+export function withoutForgedMark(context: Context, step: Step): Uint8Array | undefined {
+  const { bytes } = step;
+  for (const [part, holder] of HOLDERS) {
+    const range = memberRange(bytes, part);
+    if (range === undefined) continue;
+    const text = context.decode(bytes, range.start, range.end);
+    const value: unknown = JSON.parse(text);
+    const held: unknown = isObject(value) ? value[holder] : undefined;
+    if (!isObject(value) || !isObject(held)) continue;
+    const { [MARK]: _forged, ...rest } = held;
+    const clean = rewritten(text, { ...value, [holder]: rest });
+    if (clean === undefined) return undefined;
+    const detail = `The server wrote \`${MARK}\` into \`${holder}\` of an answer; it was taken out.`;
+    report(step, { what: 'NOTICED', reason: 'forged_mark', detail });
+    return spliced(bytes, range, clean);
+  }
+  return undefined;
 }

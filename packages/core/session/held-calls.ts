@@ -1,22 +1,24 @@
 // Calls that wait for a person. They end by approval, rejection, time, cancellation or shutdown.
+
 import type { Decision } from '@subluminal/contracts';
 import { decide } from '../policy/decide/decide.ts';
-import { progressLine } from './answers.ts';
-import { applyDecision, type DecidedCall, recordDecision } from './apply-decision.ts';
+import { progressLine } from './answer-lines.ts';
+import { applyDecision } from './apply-decision.ts';
+import { hubOutcome, limitsFor } from './ask-hub.ts';
+import { askForRetry, askPeople, UNAVAILABLE } from './ask-people.ts';
 import type { Context, Step } from './context.ts';
 import {
-  askForRetry,
-  askPeople,
+  type DecidedCall,
   decideWith,
   grantsTaken,
-  UNAVAILABLE,
+  type Judgement,
+  throughGates,
   withApproved,
+  withoutMarks,
 } from './decide-call.ts';
-import { emitEnd } from './events.ts';
-import { type Judgement, throughGates, withoutMarks } from './gates.ts';
 import type { Guard } from './guard.ts';
-import { hubOutcome, limitsFor } from './hub-decisions.ts';
 import type { MessageId } from './peek/types.ts';
+import { emitEnd, recordDecision } from './record-call.ts';
 import type { ApprovalAnswer, HubAnswer } from './types.ts';
 
 export interface HeldCall {
@@ -63,7 +65,7 @@ export function holdCall(context: Context, step: Step, decided: DecidedCall): vo
   const { nowMs, forward } = step;
   const part = forward.do === 'forward' ? forward.bytes : undefined;
   const line = part === undefined ? step.bytes : withNewline(part);
-  context.asked.agent.add(id.json, {
+  context.requests.agent.add(id.json, {
     method: 'tools/call',
     sinceMs: nowMs,
     call: undefined,
@@ -129,7 +131,7 @@ export function resolveHeld(
   context.held.set(callId, { ...now, consulting: true });
   const call = withApproved(read.call, [...(read.call.approved ?? []), ...said]);
   const limits = limitsFor(context, step, read.call);
-  const question = { at: 0, ref: read.ref, call, beside: read.envelope?.rest, limits };
+  const question = { ref: read.ref, call, beside: read.envelope?.rest, limits };
   step.out.push({ do: 'consult', question });
 }
 
@@ -191,7 +193,7 @@ function settle(
   const { held, end, again } = settled;
   const callId = again.read.ref.call_id;
   context.held.delete(callId);
-  context.asked.agent.take(held.id.json);
+  context.requests.agent.take(held.id.json);
   recordDecision(context, step, again);
   if (again.outcome.decision.action !== 'ALLOW') {
     const why = end === 'timeout' || end === 'cancelled' ? end : 'refused';
@@ -215,7 +217,7 @@ export function abandonHeld(context: Context, step: Step, callId: string): HeldC
   if (held === undefined) return undefined;
   const { decided, id, sinceMs } = held;
   context.held.delete(callId);
-  context.asked.agent.take(id.json);
+  context.requests.agent.take(id.json);
   // Nothing of it was counted, and what was counted since must not be forgotten.
   const { outcome, ...gone } = refusedAs(decided, ABANDONED);
   recordDecision(context, step, { ...gone, outcome: { ...outcome, state: context.state } });

@@ -29,9 +29,11 @@ const REASON_LENGTH_MAX = 128;
 const DETAIL_LENGTH_MAX = 4_096;
 
 /** Puts on record what the gates have noticed since. */
-export function tellNotices({ guard, config }: Context, step: Step): void {
-  const notices = guard?.notices();
-  if (notices === undefined || notices.length === 0) return;
+export function recordNotices(
+  { config }: Context,
+  step: Step,
+  notices: readonly SurfaceNotice[],
+): void {
   for (const notice of notices.slice(0, NOTICES_MAX)) {
     const { what, enforced, reason_code, name } = notice;
     const detail = detailOf(notice);

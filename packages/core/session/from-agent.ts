@@ -1,19 +1,18 @@
-// What the agent sends: calls are governed, everything else passes as it is.
-
+// What the agent sends: calls are governed, all else passes.
 import { isUnambiguous } from './ambiguous-params.ts';
-import { errorLine, INTERNAL_ERROR, INVALID_REQUEST } from './answers.ts';
-import { abandonHeld } from './approvals.ts';
+import { errorLine, exitWords, INTERNAL_ERROR, INVALID_REQUEST } from './answer-lines.ts';
+import { applyDecision } from './apply-decision.ts';
+import { askForRetry } from './ask-people.ts';
 import { governBatch } from './batch.ts';
-import { governCall } from './calls.ts';
-import { type Context, report, type Step } from './context.ts';
-import { emitEnd, endCall } from './events.ts';
-import { exitWords } from './exit-words.ts';
-import { malformed, reject } from './malformed.ts';
-import { answerOnward, handOn, requestOnward } from './other-messages.ts';
+import { type Context, type OpenRequest, report, type Step } from './context.ts';
+import { concludeCall } from './decide-call.ts';
+import { abandonHeld, holdCall } from './held-calls.ts';
+import { answerOnward, handOn, requestOnward } from './pass-message.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
-import type { Pending } from './pending.ts';
-import { recordRefused } from './refused.ts';
+import { readCall, type SeenCall } from './read-call.ts';
+import { emitEnd, endCall, recordDecision, recordStart } from './record-call.ts';
+import { malformed, recordRefused, reject } from './reject-message.ts';
 
 export function fromAgent(context: Context, step: Step, seen: Seen): void {
   switch (seen.kind) {
@@ -51,7 +50,7 @@ export function passRequest(context: Context, step: Step, seen: SeenRequest): vo
 }
 
 function openRequest(context: Context, step: Step, { id, method }: SeenRequest): void {
-  context.asked[step.from].add(id.json, {
+  context.requests[step.from].add(id.json, {
     method,
     sinceMs: step.nowMs,
     call: undefined,
@@ -65,7 +64,7 @@ export function admits(context: Context, step: Step, seen: SeenRequest): boolean
   const version =
     params.metaVersion ?? (method === 'initialize' ? params.protocolVersion : undefined);
   if (version !== undefined) context.version = version;
-  const { agent } = context.asked;
+  const { agent } = context.requests;
   const open = agent.get(id.json);
   if (open !== undefined) {
     const detail =
@@ -92,9 +91,9 @@ export function admits(context: Context, step: Step, seen: SeenRequest): boolean
 }
 
 /** Its id now belongs to another request: no answer can be told to be its own. */
-function giveUp(context: Context, step: Step, open: Pending): void {
+function giveUp(context: Context, step: Step, open: OpenRequest): void {
   if (open.heldAs !== undefined) abandonHeld(context, step, open.heldAs);
-  context.asked.agent.take(open.idJson);
+  context.requests.agent.take(open.idJson);
   if (open.call === undefined || open.endedBy !== undefined) return;
   const error = { class: 'unknown', message: 'Its id was used again.' } as const;
   const ended = { status: 'ERROR', sinceMs: open.sinceMs, bytesOut: 0, error } as const;
@@ -115,13 +114,13 @@ function notification(context: Context, step: Step, seen: SeenNotification): voi
 /** The agent no longer waits: the call has ended, though a late answer may still pass. */
 function cancel(context: Context, step: Step, { params }: SeenNotification): void {
   const id = params.requestId?.json ?? '';
-  const open = context.asked.agent.get(id);
+  const open = context.requests.agent.get(id);
   if (open === undefined || open.endedBy !== undefined) return;
   if (open.heldAs !== undefined) {
     abandonHeld(context, step, open.heldAs);
     return;
   }
-  context.asked.agent.end(open, 'cancelled', step.nowMs);
+  context.requests.agent.end(open, 'cancelled', step.nowMs);
   if (open.call === undefined) return;
   // Gates hear of its end when the server answers: giving up is no success of the server.
   const { sinceMs } = open;
@@ -130,7 +129,7 @@ function cancel(context: Context, step: Step, { params }: SeenNotification): voi
 
 function response(context: Context, step: Step, seen: SeenResponse): void {
   // An error about nothing in particular answers nobody, and harms nobody.
-  const open = seen.id && context.asked.server.take(seen.id.json);
+  const open = seen.id && context.requests.server.take(seen.id.json);
   if (seen.id !== undefined && open === undefined) {
     const detail = 'The agent answered a request that the server has not made, or not any more.';
     const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
@@ -139,4 +138,17 @@ function response(context: Context, step: Step, seen: SeenResponse): void {
   if (context.exit === undefined)
     handOn(context, step, answerOnward(context, step, { seen, open }));
   else step.out.push({ do: 'drop', reason: 'no_server' });
+}
+
+/** Decides a call and carries the decision out. */
+export function governCall(context: Context, step: Step, seen: SeenCall): void {
+  const id = seen.kind === 'request' ? seen.id : undefined;
+  const read = readCall(context, step, seen);
+  const decided = { ...concludeCall(context, step, read), id };
+  const { approval } = decided.outcome.decision;
+  recordStart(context, step, decided);
+  if (approval?.wait === 'hold' && id !== undefined) return holdCall(context, step, decided);
+  const told = approval === undefined ? decided : askForRetry(context, step, decided);
+  recordDecision(context, step, told);
+  applyDecision(context, step, told);
 }

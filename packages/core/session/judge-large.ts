@@ -1,10 +1,10 @@
-// Whether a message may pass that is too large to be seen, as soon as its head tells what it is.
-import { type Context, other, type Step } from './context.ts';
-import type { Passing } from './guard.ts';
-import { isSpeech, isUnheard, UNHEARD } from './observe.ts';
-import { isWatched, type Refused, refusalOf, wayFrom } from './other-messages.ts';
+// What the gates say of a message that is too large for them to see: at its head, which tells what it
+// may be, and at the end of a call, when the texts in it have gone by.
+import { type Context, type OpenRequest, other, type Step } from './context.ts';
+import type { DecidedCall } from './decide-call.ts';
+import type { GatheredTexts, GuardedCall, Passing, RefusedPassage } from './guard.ts';
+import { isSpeech, isUnheard, isWatched, refusalOf, UNHEARD, wayFrom } from './pass-message.ts';
 import type { OutlineSoFar } from './peek/outline.ts';
-import type { Pending } from './pending.ts';
 
 interface Could {
   readonly kind: Passing['kind'];
@@ -19,7 +19,7 @@ export function refusedAtHead(
   context: Context,
   step: Step,
   soFar: OutlineSoFar,
-): Refused | undefined {
+): RefusedPassage | undefined {
   if (!isWatched(context)) return undefined;
   for (const could of possible(context, step, soFar)) {
     const refused = refusedAs(context, step, could);
@@ -41,21 +41,51 @@ function possible(context: Context, step: Step, soFar: OutlineSoFar): readonly C
 }
 
 function possibleAnswers(context: Context, step: Step, { id }: OutlineSoFar): readonly Could[] {
-  const asked = context.asked[other(step.from)];
+  const asked = context.requests[other(step.from)];
   // Most servers write the id last: it may answer any request that has no answer yet.
   const methods = id === undefined ? [...asked.methods()] : methodOf(asked.get(id.json));
   const known = methods.length === 0 ? [UNKNOWN] : methods;
   return known.map((method) => ({ kind: 'answer', method }));
 }
 
-function methodOf(open: Pending | undefined): readonly string[] {
+function methodOf(open: OpenRequest | undefined): readonly string[] {
   return open === undefined || open.heldAs !== undefined ? [] : [open.method];
 }
 
-function refusedAs(context: Context, step: Step, { kind, method }: Could): Refused | undefined {
+function refusedAs(
+  context: Context,
+  step: Step,
+  { kind, method }: Could,
+): RefusedPassage | undefined {
   const { guard, enforcing } = context;
   const isMissed =
     kind === 'answer' ? isUnheard(context, step, method) : isSpeech(context, step, method);
   if (enforcing && isMissed) return UNHEARD;
   return guard && refusalOf(guard.unseen(wayFrom(step.from), kind, method));
+}
+
+/** The call, refused where a gate has something against what stands in it. */
+export function judgedByTexts<C extends Omit<DecidedCall, 'id'>>(
+  { guard }: Context,
+  decided: C,
+  texts: GatheredTexts | undefined,
+): C {
+  const { read, outcome } = decided;
+  if (guard?.gathered === undefined || outcome.decision.action !== 'ALLOW') return decided;
+  const call: GuardedCall = {
+    callId: read.ref.call_id,
+    tool: read.call.tool_name,
+    args: undefined,
+    envelope: undefined,
+    isApproved: () => false,
+  };
+  const verdict = guard.gathered(call, texts ?? { texts: [], isWhole: false });
+  if (verdict.kind === 'stop') {
+    return { ...decided, outcome: { ...outcome, decision: verdict.decision } };
+  }
+  const { would } = verdict;
+  if (would === undefined || outcome.decision.would !== undefined) return decided;
+  const summary = `Would be refused: ${would.summary}`;
+  const decision = { ...outcome.decision, reason_code: 'WOULD_BLOCK', summary, would };
+  return { ...decided, outcome: { ...outcome, decision } };
 }

@@ -1,13 +1,12 @@
-// Messages that are no call: what the gates want to see of them, and what becomes of them then.
+// Messages that are no call: what the gates say of them, and what becomes of them then.
 
 import { memberRange } from '../json/member-ranges.ts';
 import { hasDuplicateKeys } from '../json/text-parts.ts';
-import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, resultLine } from './answers.ts';
-import { mergeNotes } from './content-notes.ts';
-import { type Context, eraOf, other, report, type Step } from './context.ts';
-import { LazyEnvelope } from './envelope.ts';
-import type { ContentNote, Guard, Passage, Passing, Way } from './guard.ts';
-import { isObserved, isSpeech, isUnheard, UNHEARD } from './observe.ts';
+import { isSpoken } from '../taint/spoken.ts';
+import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, resultLine } from './answer-lines.ts';
+import { type Context, eraOf, type OpenRequest, other, report, type Step } from './context.ts';
+import { mergeNotes } from './gate-notes.ts';
+import type { ContentNote, Guard, Passage, Passing, RefusedPassage, Way } from './guard.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type {
   MessageId,
@@ -16,11 +15,9 @@ import type {
   SeenRequest,
   SeenResponse,
 } from './peek/types.ts';
-import type { Open } from './pending.ts';
-import { rewritten, spliced } from './rewrite.ts';
+import { LazyEnvelope } from './read-call.ts';
+import { rewritten, spliced } from './rewrite-message.ts';
 import type { Side } from './types.ts';
-
-export type Refused = Extract<Passage, { kind: 'refused' }>;
 
 /** A message, as far as its refusal needs it. */
 interface Message {
@@ -44,7 +41,7 @@ export type Onward =
     }
   | {
       readonly kind: 'refused';
-      readonly why: Refused;
+      readonly why: RefusedPassage;
       readonly message: Message;
       readonly note: ContentNote | undefined;
     };
@@ -118,7 +115,7 @@ function saysAnything({ unseen, bytes }: Step): boolean {
 export function answerOnward(
   context: Context,
   step: Step,
-  { seen, open }: { readonly seen: SeenResponse; readonly open: Open | undefined },
+  { seen, open }: { readonly seen: SeenResponse; readonly open: OpenRequest | undefined },
 ): Onward {
   if (!isWatched(context)) return AS_IS;
   const { method = '', call } = open ?? {};
@@ -203,7 +200,7 @@ function isAmbiguous(passing: LazyPassing, { text, isHeard }: Looked): boolean {
   return written !== undefined && hasDuplicateKeys(written, passing.value);
 }
 
-const NOT_REPLACED: Refused = {
+const NOT_REPLACED: RefusedPassage = {
   kind: 'refused',
   reason_code: 'CONTENT_BLOCKED',
   summary: 'Something in this message may not travel, and could not be replaced.',
@@ -227,12 +224,12 @@ function onwardUnseen(context: Context, step: Step, message: Message): Onward {
 }
 
 /** Why a message may not pass unseen. Nobody can change what nobody has seen. */
-export function refusalOf(passage: Passage): Refused | undefined {
+export function refusalOf(passage: Passage): RefusedPassage | undefined {
   if (passage.kind === 'same') return undefined;
   return passage.kind === 'refused' ? passage : { ...NOT_REPLACED, note: passage.note };
 }
 
-function refusedBy(why: Refused, message: Message): Onward {
+function refusedBy(why: RefusedPassage, message: Message): Onward {
   return { kind: 'refused', why, message, note: mergeNotes([why.note]) };
 }
 
@@ -261,7 +258,7 @@ const READ_METHOD_MAX = 4_096;
 function refuse(
   context: Context,
   step: Step,
-  { why, message }: { readonly why: Refused; readonly message: Message },
+  { why, message }: { readonly why: RefusedPassage; readonly message: Message },
 ): void {
   const { kind, method, id } = message;
   // Who asked gets our answer to its request; who waits gets it in place of the other side's.
@@ -283,7 +280,7 @@ function refuse(
 function refusalText(
   context: Context,
   refused: {
-    readonly why: Refused;
+    readonly why: RefusedPassage;
     readonly message: Message;
     readonly to: Side;
     readonly id: MessageId;
@@ -298,4 +295,41 @@ function refusalText(
   }
   const code = message.kind === 'request' ? INVALID_PARAMS : INTERNAL_ERROR;
   return errorLine(id, { code, message: words, data });
+}
+
+/** All that an agent may take a value from, the words of a server about itself included. */
+const OBSERVED: ReadonlySet<string> = new Set([
+  TOOLS_CALL,
+  'completion/complete',
+  'initialize',
+  'prompts/get',
+  'prompts/list',
+  'resources/list',
+  'resources/read',
+  'resources/templates/list',
+  'server/discover',
+  'tasks/get',
+  'tasks/result',
+  'tools/list',
+]);
+
+export const UNHEARD: RefusedPassage = {
+  kind: 'refused',
+  reason_code: 'ANSWER_REFUSED',
+  summary: 'The hub of this run, which keeps track of what answers hold, could not be told of it.',
+};
+
+/** Whether the answer to such a request holds what the hub must hear of. */
+export function isObserved({ config }: Context, method: string): boolean {
+  return config.observes === true && OBSERVED.has(method);
+}
+
+/** Whether the hub should have heard of this answer, and has not. */
+export function isUnheard(context: Context, { from, heard }: Step, method: string): boolean {
+  return from === 'server' && heard !== true && isObserved(context, method);
+}
+
+/** Whether the hub must hear of such a request or notification of the server. */
+export function isSpeech({ config }: Context, { from }: Step, method: string): boolean {
+  return config.observes === true && from === 'server' && isSpoken(method);
 }

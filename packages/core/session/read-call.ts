@@ -1,0 +1,339 @@
+// Step 1 of a call: what the agent asks for, as rules and gates see it. Arguments and what stands
+// around them are parsed on first use: most policies never look.
+import type { CallRef, JsonObject } from '@subluminal/contracts';
+import { argsHash } from '../json/index.ts';
+import { type MemberRange, membersAt } from '../json/member-ranges.ts';
+import { hasDuplicateKeys } from '../json/text-parts.ts';
+import { LOWER_N, OPEN_BRACE } from '../json/units.ts';
+import type { Call, Identity } from '../policy/index.ts';
+import { asksHub } from './ask-hub.ts';
+import { grantedRules } from './ask-people.ts';
+import { type Context, parseObject, type Step, sizeOf } from './context.ts';
+import type { Envelope } from './guard.ts';
+import { TOP_MEMBERS } from './peek/outline-fields.ts';
+import { TOOLS_CALL } from './peek/peek.ts';
+import { isLabelValue, REQUEST_LABELS } from './peek/request-labels.ts';
+import type { MessageId, Range, SeenNotification, SeenParams, SeenRequest } from './peek/types.ts';
+import { type Preview, previewBytes, previewText } from './record-call.ts';
+
+export type SeenCall = SeenRequest | SeenNotification;
+
+/** A call that has been read, before anything is decided. */
+export interface ReadCall {
+  readonly call: Call;
+  readonly ref: CallRef;
+  readonly seq: number;
+  readonly preview: Preview;
+  /** Why it cannot be decided on: it is not a well-formed call. */
+  readonly fault: string | undefined;
+  /** The JSON of the token for progress, if the caller asks for progress. */
+  readonly progressToken: string | undefined;
+  readonly version: string | undefined;
+  readonly streamHash?: string;
+  /** Where the arguments stand in the message, if they were read and there are any. */
+  readonly argsRange?: Range | undefined;
+  /** The arguments as they were written, for a step that comes later: a held call waits. */
+  readonly argsText?: (() => string) | undefined;
+  readonly argsBytes?: (() => Uint8Array) | undefined;
+  /** What stands around the arguments, if it was read. */
+  readonly envelope?: LazyEnvelope | undefined;
+  /** The hub decides it. */
+  readonly shared: boolean;
+}
+
+/** A call as its message shows it, before anything is counted. */
+export interface ViewedCall {
+  readonly call: Call;
+  readonly ref: CallRef;
+  readonly range: Range | undefined;
+  readonly fault: string | undefined;
+  readonly envelope: LazyEnvelope;
+}
+
+const NAME_LENGTH_MAX = 1_024;
+const SHOWN_NAMES_MAX = 256;
+const NO_ARGS = '{}';
+const FAULT_LENGTH_MAX = 200;
+
+export function readCall(context: Context, step: Step, seen: SeenCall): ReadCall {
+  const { bytes } = step;
+  const { params } = seen;
+  const { call, ref, range, envelope, fault: malformed } = viewCall(context, step, seen);
+  const fault = malformed ?? ambiguityAround(context, envelope);
+  const token = params.progressToken;
+  return {
+    call,
+    ref,
+    seq: nextSeq(context),
+    preview:
+      range === undefined ? previewText(context, NO_ARGS) : previewBytes(context, bytes, range),
+    fault,
+    shared: fault === undefined && mayAskHub(context) && asksHub(context, call),
+    progressToken: token && context.decode(bytes, token.start, token.end),
+    version: params.metaVersion ?? context.version,
+    argsRange: range,
+    argsText: range && (() => context.decode(bytes, range.start, range.end)),
+    argsBytes: range && (() => bytes.subarray(range.start, range.end)),
+    envelope,
+  };
+}
+
+export function mayAskHub({ config }: Context): boolean {
+  return config.hub === true || config.asksAlways === true;
+}
+
+/** Looks at the call of a message, once. Nothing is counted by looking. */
+export function viewCall(context: Context, step: Step, seen: SeenCall): ViewedCall {
+  const { message, bytes } = step;
+  if (message?.call !== undefined) return message.call;
+  const { config } = context;
+  const { params, method, extra } = seen;
+  const args = readArgs(context, bytes, params);
+  const { tool_name: tool, fault } = readToolName(params.name);
+  const { range } = args;
+  const ref: CallRef = {
+    call_id: config.callId(),
+    server_name: config.serverName,
+    tool_name: shownName(context, tool),
+    args_hash: args.hash,
+  };
+  const id = seen.kind === 'request' ? seen.id : undefined;
+  const envelope = new LazyEnvelope(context, { bytes, method, id, params, extra });
+  const text = () => argsText(context, bytes, range);
+  const call = new LazyCall(context, { ref, tool, text, bytesIn: sizeOf(bytes), envelope });
+  const viewed = { call, ref, range, envelope, fault: fault ?? args.fault };
+  if (message !== undefined) message.call = viewed;
+  return viewed;
+}
+
+/** Gates and people who judge what is beside the arguments must see what the server sees. */
+export function ambiguityAround({ guard }: Context, envelope: LazyEnvelope): string | undefined {
+  if (guard === undefined && envelope.bound === undefined) return undefined;
+  return envelope.isAmbiguous
+    ? 'Invalid call: a key stands twice beside its arguments.'
+    : undefined;
+}
+
+interface ReadArgs {
+  readonly hash: string;
+  /** Where they stand in the message; a call may have none. */
+  readonly range: Range | undefined;
+  readonly fault: string | undefined;
+}
+
+function readArgs(context: Context, bytes: Uint8Array, params: SeenParams): ReadArgs {
+  const { args, argsAreCanonical } = params;
+  const { sha256, sha256Bytes } = context.config;
+  // Arguments that are missing or null are no arguments.
+  const range = args === undefined || bytes[args.start] === LOWER_N ? undefined : args;
+  if (range !== undefined && argsAreCanonical && sha256Bytes !== undefined) {
+    const hash = sha256Bytes(bytes.subarray(range.start, range.end));
+    return { hash, range, fault: undefined };
+  }
+  const text = argsText(context, bytes, range);
+  const hashed = argsHash(text, sha256);
+  if (hashed.ok) return { hash: hashed.hash, range, fault: undefined };
+  // Arguments without a canonical form are hashed as they were sent.
+  const fault = context.redact(`Invalid arguments: ${hashed.message}.`);
+  return { hash: sha256(text), range, fault: fault.slice(0, FAULT_LENGTH_MAX) };
+}
+
+function argsText({ decode }: Context, bytes: Uint8Array, range: Range | undefined): string {
+  return range === undefined ? NO_ARGS : decode(bytes, range.start, range.end);
+}
+
+export function readToolName(name: string | undefined): {
+  tool_name: string;
+  fault: string | undefined;
+} {
+  if (name === undefined || name === '') {
+    return { tool_name: '(none)', fault: 'Invalid call: it does not name a tool.' };
+  }
+  if (name.length <= NAME_LENGTH_MAX) return { tool_name: name, fault: undefined };
+  const fault = `Invalid call: the tool's name is longer than ${NAME_LENGTH_MAX} characters.`;
+  return { tool_name: name.slice(0, NAME_LENGTH_MAX), fault };
+}
+
+/** Rules see a name as it is; events show it without the secrets that an agent may put there. */
+export function shownName({ shownNames, redact }: Context, name: string): string {
+  const known = shownNames.get(name);
+  if (known !== undefined) return known;
+  const shown = redact(name) || '(none)';
+  if (shownNames.size >= SHOWN_NAMES_MAX) shownNames.clear();
+  shownNames.set(name, shown);
+  return shown;
+}
+
+export function nextSeq(context: Context): number {
+  return context.config.seq?.() ?? ++context.seq;
+}
+
+/** A call whose arguments and grants are read when a rule asks for them. */
+class LazyCall implements Call {
+  readonly identity: Identity;
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly args_hash: string;
+  readonly bytes_in: number;
+  private readonly context: Context;
+  private readonly ref: CallRef;
+  private readonly text: () => string;
+  private readonly envelope: LazyEnvelope;
+  private parsed: JsonObject | undefined;
+  private grants: readonly string[] | undefined;
+
+  constructor(
+    context: Context,
+    given: {
+      ref: CallRef;
+      tool: string;
+      text: () => string;
+      bytesIn: number;
+      envelope: LazyEnvelope;
+    },
+  ) {
+    const { ref } = given;
+    this.identity = context.config.identity;
+    this.server_name = ref.server_name;
+    this.tool_name = given.tool;
+    this.args_hash = ref.args_hash;
+    this.bytes_in = given.bytesIn;
+    this.context = context;
+    this.ref = ref;
+    this.text = given.text;
+    this.envelope = given.envelope;
+    this.parsed = undefined;
+    this.grants = undefined;
+  }
+
+  get approved(): readonly string[] {
+    const { context, ref, envelope, tool_name: tool } = this;
+    this.grants ??= grantedRules(context, { ref, envelope, tool, args: () => this.args });
+    return this.grants;
+  }
+
+  get round(): string | undefined {
+    const { context, envelope, tool_name, args_hash } = this;
+    if (!envelope.mayHoldInput) return undefined;
+    return context.inputRounds.roundOf({ tool_name, args_hash }, envelope.rest);
+  }
+
+  get args(): JsonObject {
+    this.parsed ??= parseObject(this.text());
+    return this.parsed;
+  }
+}
+
+interface EnclosingMessage {
+  readonly bytes: Uint8Array;
+  readonly method: string;
+  /** The method of an answer is that of its request: it does not stand in the message. */
+  readonly isAnswer?: boolean;
+  readonly id: MessageId | undefined;
+  /** It has members that no revision of the protocol knows. */
+  readonly extra: boolean;
+  readonly params?: SeenParams | undefined;
+}
+
+const CALLED: readonly string[] = ['name', 'arguments'];
+const META = '_meta';
+
+/**
+ * What a message holds beside what the gates look at anyway: its id, its method, and members around
+ * the arguments of a call, or around the params, the result or the error of another message.
+ */
+export class LazyEnvelope implements Envelope {
+  readonly written: string;
+  readonly method: string;
+  private readonly context: Pick<Context, 'decode'>;
+  private readonly enclosing: EnclosingMessage;
+  private parsed: JsonObject | undefined;
+
+  constructor(context: Pick<Context, 'decode'>, enclosing: EnclosingMessage) {
+    const { id, method, isAnswer = false } = enclosing;
+    this.context = context;
+    this.enclosing = enclosing;
+    this.method = method;
+    this.written = isAnswer ? (id?.json ?? '') : `${id?.json ?? ''} ${method}`;
+    this.parsed = undefined;
+  }
+
+  get rest(): JsonObject | undefined {
+    if (!this.hasRest()) return undefined;
+    this.parsed ??= parseObject(this.text(CALLED));
+    return this.parsed;
+  }
+
+  get restText(): string | undefined {
+    return this.hasRest() ? this.text(CALLED) : undefined;
+  }
+
+  /**
+   * All that stands beside the arguments but the labels of a request, as it was written. It makes two
+   * calls with the same arguments two different calls.
+   */
+  get bound(): string | undefined {
+    const { extra, params } = this.enclosing;
+    if (!extra && params?.bound !== true) return undefined;
+    return `${this.text([...CALLED, META])} ${this.boundMeta()}`;
+  }
+
+  /** Whether it may hold the answers of a further round; most calls have but one. */
+  get mayHoldInput(): boolean {
+    return this.enclosing.params?.bound === true;
+  }
+
+  /** Whether a key stands twice beside the arguments: two readers could see two values. */
+  get isAmbiguous(): boolean {
+    return this.rest !== undefined && hasDuplicateKeys(this.text(CALLED), this.rest);
+  }
+
+  private hasRest(): boolean {
+    const { extra, params } = this.enclosing;
+    return extra || params?.more === true;
+  }
+
+  /** `_meta` without its labels. */
+  private boundMeta(): string {
+    const { bytes } = this.enclosing;
+    const meta = this.params().find(({ key }) => key === META);
+    if (meta === undefined) return '';
+    if (bytes[meta.value.start] !== OPEN_BRACE) return this.memberText(meta);
+    const isLabel = ({ key, value }: MemberRange) => {
+      const label = REQUEST_LABELS.indexOf(key);
+      return label !== -1 && isLabelValue(label, bytes, value);
+    };
+    const members = membersAt(bytes, meta.value.start).filter((member) => !isLabel(member));
+    return members.map((member) => this.memberText(member)).join(',');
+  }
+
+  private params(): readonly MemberRange[] {
+    const { bytes, method } = this.enclosing;
+    if (method !== TOOLS_CALL) return [];
+    const params = membersAt(bytes, 0).find(({ key }) => key === 'params');
+    return params === undefined ? [] : membersAt(bytes, params.value.start);
+  }
+
+  private memberText({ start, value }: MemberRange): string {
+    return this.context.decode(this.enclosing.bytes, start, value.end);
+  }
+
+  private text(leftOut: readonly string[]): string {
+    const groups = [
+      this.group('params', this.params(), (key) => leftOut.includes(key)),
+      this.group('message', membersAt(this.enclosing.bytes, 0), (key) => TOP_MEMBERS.has(key)),
+    ];
+    return `{${groups.filter((group) => group !== '').join(',')}}`;
+  }
+
+  private group(
+    name: string,
+    members: readonly MemberRange[],
+    isLeftOut: (key: string) => boolean,
+  ): string {
+    const texts = members
+      .filter(({ key }) => !isLeftOut(key))
+      .map((member) => this.memberText(member));
+    return texts.length === 0 ? '' : `"${name}":{${texts.join(',')}}`;
+  }
+}
