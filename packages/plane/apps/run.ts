@@ -10,13 +10,18 @@ import {
   type RunTerms,
   type UnlikeShim,
 } from '../services/hub/index.ts';
-import { keepAgent, startAgent } from '../services/run/agent.ts';
-import { prepareBundle } from '../services/run/bundle-folder.ts';
+import {
+  keepAgent,
+  listenForSignals,
+  locateCommand,
+  notStarted,
+  type Signals,
+  startAgent,
+  startFailed,
+} from '../services/run/agent.ts';
 import { openRunCedar } from '../services/run/cedar.ts';
-import { notStarted, startFailed } from '../services/run/failed-start.ts';
-import { followFile } from '../services/run/follow.ts';
+import { followFile } from '../services/run/event-lines.ts';
 import { agentEnv, identifyRun, type RunIdentity } from '../services/run/identity.ts';
-import { locateCommand } from '../services/run/locate.ts';
 import {
   type AgentEnd,
   type Refused,
@@ -24,11 +29,15 @@ import {
   type RunResult,
   refused,
 } from '../services/run/options.ts';
-import { keepPolicy, type PolicyCopy } from '../services/run/policy-copy.ts';
-import { shimsLeave } from '../services/run/shims.ts';
-import { listenForSignals, type Signals } from '../services/run/signals.ts';
-import { openTrace, sinkOfRun, type Trace } from '../services/run/trace.ts';
-import { dropOldFiles, type WrittenDown, writeRunDown } from '../services/run/write-down.ts';
+import {
+  dropOldFiles,
+  keepPolicy,
+  type PolicyCopy,
+  type WrittenDown,
+  writeRunDown,
+} from '../services/run/run-files.ts';
+import { shimsLeave } from '../services/run/run-processes.ts';
+import { openTrace, prepareBundle, sinkOfRun, type Trace } from '../services/run/trace.ts';
 import { ensurePrivateFolder } from '../stores/config/index.ts';
 import { loadPolicy } from '../stores/policy/policy.ts';
 import { dropStaleSockets, type HubSocket, hubSocket } from '../stores/runs/hub-socket.ts';

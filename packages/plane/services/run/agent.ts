@@ -1,8 +1,9 @@
 // The agent: started on the user's own terminal, and ended when somebody wants that.
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { AgentEnd } from './options.ts';
-import { processesOf, type RunFamily, signalAll } from './processes.ts';
-import type { Signals, StopSignal } from './signals.ts';
+import { accessSync, constants, statSync } from 'node:fs';
+import { resolve as resolvePath } from 'node:path';
+import { type AgentEnd, type Refused, refused } from './options.ts';
+import { processesOf, type RunFamily, signalAll } from './run-processes.ts';
 
 interface AgentCommand {
   readonly command: string;
@@ -146,4 +147,101 @@ async function isGone(family: RunFamily, timeoutMs: number): Promise<boolean> {
 /** Watches over the agent until it has ended. */
 export function keepAgent(options: KeepOptions): Keeper {
   return new AgentKeeper(options);
+}
+
+// The signals that reach `sub run`, from before the agent is there until after it has gone.
+
+export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT';
+
+export interface Signals {
+  /** Takes what has come so far, and all that comes. */
+  handle(take: (signal: StopSignal) => void): void;
+}
+
+const SIGNALS: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
+const EARLY_MAX = 16;
+
+/** Never given back: a signal after the agent's end must not cut off what is still to be written. */
+export function listenForSignals(): Signals {
+  const early: StopSignal[] = [];
+  let take = (signal: StopSignal): void => {
+    if (early.length < EARLY_MAX) early.push(signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, () => take(signal));
+  return {
+    handle(next) {
+      take = next;
+      for (const signal of early.splice(0)) next(signal);
+    },
+  };
+}
+
+// Whether the agent's command exists, before anything is made for its run.
+
+export type Located = 'found' | 'not_found' | 'not_executable';
+
+/** What execvp takes when there is no PATH. */
+const PATH_DEFAULT = '/usr/bin:/bin';
+const FOLDERS_MAX = 1_000;
+
+export function locateCommand(
+  command: string,
+  {
+    env,
+    cwd,
+  }: { readonly env: { readonly [name: string]: string | undefined }; readonly cwd: string },
+): Located {
+  if (command === '' || command.includes('\0')) return 'not_found';
+  if (command.includes('/')) return lookAt(resolvePath(cwd, command));
+  const folders = (env['PATH'] ?? PATH_DEFAULT).split(':').slice(0, FOLDERS_MAX);
+  const looks = new Set(folders.map((folder) => lookAt(resolvePath(cwd, folder, command))));
+  if (looks.has('found')) return 'found';
+  return looks.has('not_executable') ? 'not_executable' : 'not_found';
+}
+
+function lookAt(path: string): Located {
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
+      return path.endsWith('/') || !isFolder(path) ? 'not_found' : 'not_executable';
+    }
+    accessSync(path, constants.X_OK);
+    return 'found';
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    return code === 'EACCES' ? 'not_executable' : 'not_found';
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+// An agent that cannot be started, in the words and with the exit codes of a shell.
+
+const EXIT_NOT_EXECUTABLE = 126;
+const EXIT_NOT_FOUND = 127;
+
+export function notStarted(command: string, why: 'not_found' | 'not_executable'): Refused {
+  const name = JSON.stringify(command.slice(0, 256));
+  return why === 'not_found'
+    ? {
+        ...refused('SUB_AGENT_START', `there is no command ${name}.`, 'Check the name and PATH.'),
+        exitCode: EXIT_NOT_FOUND,
+      }
+    : {
+        ...refused(
+          'SUB_AGENT_START',
+          `${name} cannot be executed.`,
+          'Check that it is a program and may be run.',
+        ),
+        exitCode: EXIT_NOT_EXECUTABLE,
+      };
+}
+
+export function startFailed(command: string, code: string): Refused {
+  if (code === 'ENOENT') return notStarted(command, 'not_found');
+  const name = JSON.stringify(command.slice(0, 256));
+  const message = `${name} cannot be started (${code}).`;
+  const fix = 'Check that it is a program for this system, and the limits of the system.';
+  return { ...refused('SUB_AGENT_START', message, fix), exitCode: EXIT_NOT_EXECUTABLE };
 }

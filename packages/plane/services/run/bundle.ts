@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import type { PolicyRef } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import { type RunSummary, summaryMarkdown } from '../../stores/ledger/export/index.ts';
-import { EVENTS_FILE } from './bundle-folder.ts';
-import type { LoadedPolicy } from './gather.ts';
-import { linesBehind } from './lines.ts';
-import type { Trace } from './trace.ts';
+import type { LoadedPolicy } from './account.ts';
+import { linesBehind } from './event-lines.ts';
+import { EVENTS_FILE, type Trace } from './trace.ts';
 
 interface BundleContent {
   readonly trace: Trace;

@@ -3,10 +3,15 @@
 import { statSync } from 'node:fs';
 import type { EventWriter, ShimSummary } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
-import { accountOf, gatherEvents, type Heard } from './account.ts';
+import {
+  accountOf,
+  type Gathered,
+  gatherEvents,
+  type Heard,
+  type LoadedPolicy,
+} from './account.ts';
 import { writeBundle } from './bundle.ts';
-import type { Gathered, LoadedPolicy } from './gather.ts';
-import { linesBehind } from './lines.ts';
+import { linesBehind } from './event-lines.ts';
 import type { Account, AgentEnd, Ended, RunOptions, RunStatus } from './options.ts';
 import { policyHarmsOf } from './policy-harms.ts';
 import { endLastLine, type Trace } from './trace.ts';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sha256 } from '../../os/crypto/index.ts';
 import { processInfo, thisSystem } from '../../os/index.ts';
 import { agentFileName } from '../../stores/identity/index.ts';
-import { dropStaleCopies } from './policy-copy.ts';
+import { dropStaleCopies } from './run-files.ts';
 
 const HOUR_MS = 60 * 60_000;
 const HERE = thisSystem().space?.() ?? 'none';

@@ -8,7 +8,7 @@ import { visible } from '@subluminal/core/visible';
 import { firstLoosening } from '../../stores/policy/first-loosening.ts';
 import { loadPolicy, sourcesNow } from '../../stores/policy/policy.ts';
 import type { PolicySource } from '../../stores/policy/sources.ts';
-import type { Gathered, LoadedPolicy } from './gather.ts';
+import type { Gathered, LoadedPolicy } from './account.ts';
 import type { PolicyHarm, RunOptions } from './options.ts';
 
 interface Looking {

@@ -1,13 +1,21 @@
 // Where the events of a run go: one file that all of its shims append to, the ledger, or nowhere.
-import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
-import { openForAppending } from '../../os/index.ts';
+import { makeFolders, openForAppending, refuseLink } from '../../os/index.ts';
 import type { Config } from '../../stores/config/index.ts';
 import { transitPathOf } from '../../stores/runs/hub-socket.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../sink/index.ts';
-import { EVENTS_FILE } from './bundle-folder.ts';
-import { NEWLINE } from './lines.ts';
+import { NEWLINE } from './event-lines.ts';
 import { type Refused, type RunOptions, refused, type TracePlace } from './options.ts';
 
 export interface Trace {
@@ -188,5 +196,33 @@ export function endLastLine(path: string): void {
     }
   } catch {
     // The sink says what is wrong, and whether our line is there is looked at in the end.
+  }
+}
+
+// The folder of a trace bundle, made before the agent starts: what cannot be kept is told first.
+
+export const EVENTS_FILE = 'events.jsonl';
+const FILES = [EVENTS_FILE, 'policy.json', 'summary.json', 'summary.md'] as const;
+
+/** A bundle that is there stays, unless it is to go. */
+export function prepareBundle(dir: string, force: boolean): Refused | undefined {
+  const taken = FILES.find((name) => existsSync(join(dir, name)));
+  if (taken !== undefined && !force) {
+    const message = `${join(dir, taken)} exists already, and is not overwritten.`;
+    return refused('SUB_FILE_WRITE', message, 'Choose another folder, or add --force.');
+  }
+  try {
+    refuseLink(dir);
+    makeFolders(dir);
+    for (const name of FILES) rmSync(join(dir, name), { force: true });
+    return undefined;
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    if (code === 'ELOOP') {
+      const message = `${dir} is a link, and nothing is written through one.`;
+      return refused('SUB_FILE_WRITE', message, 'Name the folder itself.');
+    }
+    const message = `the folder ${dir} cannot be made (${code}).`;
+    return refused('SUB_FILE_WRITE', message, 'Check the path and its permissions.');
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   type Config,
   type HomePaths,
+  PROJECT_POLICY_NAMES,
   projectFolders,
   userHome,
 } from '../../stores/config/index.ts';
@@ -54,8 +55,6 @@ export function finderOptions(server: Server, { config, paths, policies }: InFor
   };
 }
 
-const POLICY_NAMES = ['policy.yaml', join('.subluminal', 'policy.yaml')];
-
 interface Searched {
   readonly policies: readonly string[];
   /** The user's own policy. */
@@ -65,7 +64,7 @@ interface Searched {
 /** Where a policy would be found before the one in force; none where that one was named. */
 function policyPlaces(folders: readonly string[], { policies, own }: Searched): readonly string[] {
   const last = folders.findLastIndex((folder) => {
-    return POLICY_NAMES.some((name) => policies.includes(join(folder, name)));
+    return PROJECT_POLICY_NAMES.some((name) => policies.includes(join(folder, name)));
   });
   const isNamed = last === -1 && policies.some((path) => path !== own);
   if (isNamed) return [];

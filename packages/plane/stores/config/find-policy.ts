@@ -40,7 +40,11 @@ interface SearchEnd {
   readonly fix?: string | undefined;
 }
 
-const NAMES = ['policy.yaml', join('.subluminal', 'policy.yaml')];
+/** Where the policy of a project is, in its folder. */
+export const PROJECT_POLICY_NAMES: readonly string[] = [
+  'policy.yaml',
+  join('.subluminal', 'policy.yaml'),
+];
 const LEVELS_MAX = 64;
 const WRITABLE_BY_OTHERS = 0o002;
 
@@ -74,7 +78,7 @@ function commandIn(fix: string): string {
 export function projectOfPolicy(path: string): string | undefined {
   const whole = resolve(path);
   // The longer one ends like the shorter one.
-  const name = NAMES.toReversed().find((one) => whole.endsWith(`${sep}${one}`));
+  const name = PROJECT_POLICY_NAMES.toReversed().find((one) => whole.endsWith(`${sep}${one}`));
   return name === undefined ? undefined : resolve(whole.slice(0, -name.length));
 }
 
@@ -120,7 +124,9 @@ function folderFault(folder: string): Omit<SearchEnd, 'folders'> | undefined {
 }
 
 function policyIn(folders: readonly string[]): string | undefined {
-  return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(isFile);
+  return folders
+    .flatMap((folder) => PROJECT_POLICY_NAMES.map((name) => join(folder, name)))
+    .find(isFile);
 }
 
 function parents(folder: string): readonly string[] {

@@ -1,7 +1,12 @@
 export type { ApprovalSettings } from './approvals.ts';
 export { approvalRefs } from './approvals.ts';
 export type { FindOptions, FoundPolicies, IgnoredPolicy } from './find-policy.ts';
-export { findPolicies, projectFolders, projectOfPolicy } from './find-policy.ts';
+export {
+  findPolicies,
+  PROJECT_POLICY_NAMES,
+  projectFolders,
+  projectOfPolicy,
+} from './find-policy.ts';
 export type { Env, HomePaths } from './home.ts';
 export { ensureHome, ensurePrivateFolder, homePaths, userHome } from './home.ts';
 export type { LoadOptions, LoadResult, Origin } from './load.ts';
@@ -9,8 +14,7 @@ export { loadConfig } from './load.ts';
 export type { ConfigCode, ConfigProblem } from './problem.ts';
 export { formatConfigProblem } from './problem.ts';
 export type { SecretSource } from './secret-ref.ts';
-export { readSecretRef } from './secret-ref.ts';
-export { secretSettings } from './secret-settings.ts';
+export { readSecretRef, secretSettings } from './secret-ref.ts';
 export type { SecretBinding, ServerConfig, Servers } from './servers.ts';
 export type { Config, Setting, SettingKey, SinkTarget } from './settings.ts';
 export { SETTING_KEYS, SETTINGS } from './settings.ts';

@@ -6,8 +6,7 @@ import { locate } from './locate.ts';
 import { type ConfigProblem, formatConfigProblem, shown } from './problem.ts';
 import { readServers, type Servers } from './servers.ts';
 import { type Config, isSettingKey, SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
-import { suggestion } from './suggestion.ts';
-import { type Places, type Read, readText, readValue, type Value } from './values.ts';
+import { type Places, type Read, readText, readValue, suggestion, type Value } from './values.ts';
 
 export interface LoadOptions {
   readonly env: Env;

@@ -1,5 +1,7 @@
 // How a secret is referred to: a source and a name, or one URL that says both.
-import { isReservedName } from './reserved-names.ts';
+
+import type { Config } from './settings.ts';
+import { isReservedName } from './values.ts';
 
 export type SecretSource = (typeof SOURCES)[number];
 
@@ -114,4 +116,31 @@ function formOf(scheme: string): Form | undefined {
 /** A name without a scheme is one of our own store where the source is `vault`. */
 function plainForm(source: SecretSource): Form | undefined {
   return source === 'vault' ? STORE : FORMS[source];
+}
+
+// Where secrets come from, as the configuration has it.
+
+export interface SecretSettings {
+  readonly passphraseFile: Config['secrets.passphrase_file'];
+  readonly vault: SecretService;
+  readonly connect: SecretService;
+}
+
+interface SecretService {
+  readonly address: Config['secrets.vault_addr'];
+  readonly tokenFile: Config['secrets.vault_token_file'];
+}
+
+export function secretSettings(config: Config): SecretSettings {
+  return {
+    passphraseFile: config['secrets.passphrase_file'],
+    vault: {
+      address: config['secrets.vault_addr'],
+      tokenFile: config['secrets.vault_token_file'],
+    },
+    connect: {
+      address: config['secrets.connect_addr'],
+      tokenFile: config['secrets.connect_token_file'],
+    },
+  };
 }

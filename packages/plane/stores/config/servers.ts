@@ -2,9 +2,8 @@
 // `secret_ref` is never shown: somebody may have put the secret itself there.
 import { isAbsolute } from 'node:path';
 import { type ConfigCode, type ConfigProblem, shown } from './problem.ts';
-import { isReservedName } from './reserved-names.ts';
 import { readSecretRef, type SecretSource, SOURCES } from './secret-ref.ts';
-import { suggestion } from './suggestion.ts';
+import { isReservedName, suggestion } from './values.ts';
 
 /** One secret of one server. */
 export interface SecretBinding {

@@ -5,11 +5,9 @@ import type { Client, Env as EnvName, Producer, Profile, Workload } from '@sublu
 import { type System, thisSystem } from '../../os/index.ts';
 import { createOnce } from './agent-files.ts';
 import { type AgentProcess, agentProcess } from './agent-process.ts';
-import { type CiJob, ciJob, type Env } from './ci.ts';
-import { pod } from './kubernetes.ts';
 import { type RunId, runIdOf } from './run-id.ts';
 import { withoutServers } from './server-only.ts';
-import { shortText } from './short-text.ts';
+import { type CiJob, ciJob, type Env, pod, shortText } from './workload.ts';
 
 export interface IdentifyOptions {
   readonly env: Env;

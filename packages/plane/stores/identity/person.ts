@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { type ProcessInfo, processInfo, type System } from '../../os/index.ts';
 import { agentFileName, hasFilesOfElsewhere } from './agent-files.ts';
 import { agentProcess, clientOf, isInit, isInteractiveShell } from './agent-process.ts';
-import type { Env } from './ci.ts';
+import type { Env } from './workload.ts';
 
 export interface PersonOptions {
   readonly env: Env;

@@ -2,7 +2,7 @@
 
 import type { System } from '../../os/index.ts';
 import type { AgentProcess } from './agent-process.ts';
-import type { Env } from './ci.ts';
+import type { Env } from './workload.ts';
 
 interface Around {
   readonly agent: AgentProcess | undefined;

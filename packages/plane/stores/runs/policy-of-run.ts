@@ -4,11 +4,10 @@ import { realpathSync } from 'node:fs';
 import { isObject, type Profile } from '@subluminal/contracts';
 import { openSnapshot, type Snapshot } from '@subluminal/core/policy';
 import { harmless, visible } from '@subluminal/core/visible';
-import { sha256 } from '../../os/crypto/index.ts';
+import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import { readRegularFile } from '../../os/index.ts';
 import { loadPolicy, mayLoosen, sourcesNow } from '../policy/policy.ts';
 import type { PolicySource } from '../policy/sources.ts';
-import { fileHash } from './file-hash.ts';
 
 interface RunPolicy {
   /** Where the copy is, and the hash that it must have. */
@@ -137,4 +136,15 @@ function textIn(path: string): string {
   const read = readRegularFile(path, { bytesMax: COPY_BYTES_MAX, noFollow: true });
   if (read.kind === 'read') return read.bytes.toString('utf8');
   throw Object.assign(new Error('this is no such copy'), { code: read.code });
+}
+
+// The hash of the file of a policy, by which a shim sees that it has not changed.
+
+/** No policy is longer. */
+const FILE_BYTES_MAX = 8_388_608;
+
+/** Undefined for what cannot be read. */
+export function fileHash(path: string): string | undefined {
+  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX });
+  return read.kind === 'read' ? sha256Bytes(read.bytes) : undefined;
 }

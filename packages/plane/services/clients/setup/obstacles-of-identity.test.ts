@@ -2,8 +2,7 @@
 // settable there.
 import { expect, test } from 'vitest';
 import { thisSystem } from '../../../os/index.ts';
-import { ciJob } from '../../../stores/identity/ci.ts';
-import { pod } from '../../../stores/identity/kubernetes.ts';
+import { ciJob, pod } from '../../../stores/identity/workload.ts';
 import { clientOf, type ReadConfig } from '../index.ts';
 
 type Env = { readonly [name: string]: string | undefined };

@@ -1,8 +1,7 @@
 // What `sub wrap` is about to rewrite, found out before anything is begun.
 import { uuidv7 } from 'uuidv7';
 import { loadRedactor } from '../../../stores/vault/load-redactor.ts';
-import { notStarted } from '../../run/failed-start.ts';
-import { locateCommand } from '../../run/locate.ts';
+import { locateCommand, notStarted } from '../../run/agent.ts';
 import { type Refused, type RunOptions, refused } from '../../run/options.ts';
 import {
   type Client,

@@ -1,6 +1,6 @@
 // The secrets that stand in plain text in the environments of a config's entries: where, never what.
 import { isObject } from '@subluminal/contracts';
-import { isReservedName } from '../../../../stores/config/reserved-names.ts';
+import { isReservedName } from '../../../../stores/config/values.ts';
 import type { ReadConfig, ServerEntry, ValuePath } from '../../index.ts';
 import { type Document, readDocument } from '../../text/document.ts';
 import type { LooksLike } from './looks.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { prepareBundle } from './bundle-folder.ts';
+import { prepareBundle } from './trace.ts';
 
 function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sub-bundle-'));

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
-import { processesOf, signalAll } from './processes.ts';
+import { processesOf, signalAll } from './run-processes.ts';
 
 const started: ChildProcess[] = [];
 afterEach(() => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { processInfo, type System, thisSystem } from '../../os/index.ts';
-import { hostEnv } from './host-env.ts';
+import { hostEnv } from './session-env.ts';
 
 const TOLD = {
   SUB_RUN_HOSTED: '1',

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { EVENT_LINE_LENGTH_MAX } from '@subluminal/contracts';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { followFile } from './follow.ts';
-import { linesBehind } from './lines.ts';
+import { followFile, linesBehind } from './event-lines.ts';
 
 let folder = '';
 let path = '';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type AgentFiles, agentFiles } from '../../stores/runs/agent-file.ts';
-import { writeIn } from './write-down.ts';
+import { writeIn } from './run-files.ts';
 
 test('a folder that the end of another run takes away is made again', () => {
   const home = mkdtempSync(join(tmpdir(), 'sub-down-'));
