@@ -15,6 +15,7 @@ import {
   optional,
   record,
   required,
+  type Shape,
   scalar,
   string,
   variant,
@@ -133,18 +134,7 @@ const DEDUPE = closed({
 
 const TAG = closed({ add_risk_class: required(names, 'The classes to add.') });
 
-const EFFECTS = {
-  allow: ALLOW_EFFECT,
-  deny: DENY_EFFECT,
-  budget: closed({ budget: required(BUDGET, 'The budget.'), ...reason, hint }),
-  rate_limit: closed({ rate_limit: required(RATE_LIMIT, 'The token bucket.'), ...reason, hint }),
-  breaker: closed({ breaker: required(BREAKER, 'The circuit breaker.'), ...reason, hint }),
-  dedupe: closed({ dedupe: required(DEDUPE, 'The window.'), ...reason, hint }),
-  approval: closed({ approval: required(APPROVAL, 'How a person is asked.'), ...reason, hint }),
-  tag: closed({ tag: required(TAG, 'The classes.') }),
-} as const;
-
-function ruleOf<K extends keyof typeof EFFECTS>(kind: K) {
+function ruleOf<const K extends string, const E extends Shape>(kind: K, effect: E) {
   return closed({
     rule_id: required(string({ lengthMax: 256 }), 'Unique within the policy.'),
     kind: required(oneOf(kind), 'What the rule does.'),
@@ -154,21 +144,33 @@ function ruleOf<K extends keyof typeof EFFECTS>(kind: K) {
       string({ lengthMax: 8_192 }),
       'Since 0.2.0: a CEL condition on top of the match.',
     ),
-    effect: required(EFFECTS[kind], 'What it does to them.'),
+    effect: required(effect, 'What it does to them.'),
     severity: required(SEVERITY, 'How much a decision by it matters.'),
     description: optional(string({ lengthMax: 4_096 }), 'For people.'),
   });
 }
 
+const refusal = { ...reason, hint };
+
+/** The rule kinds, one line each; what a kind does is a folder of `core/policy/rules`. */
 export const RULE = variant('kind', {
-  allow: ruleOf('allow'),
-  deny: ruleOf('deny'),
-  budget: ruleOf('budget'),
-  rate_limit: ruleOf('rate_limit'),
-  breaker: ruleOf('breaker'),
-  dedupe: ruleOf('dedupe'),
-  tag: ruleOf('tag'),
-  approval: ruleOf('approval'),
+  allow: ruleOf('allow', ALLOW_EFFECT),
+  deny: ruleOf('deny', DENY_EFFECT),
+  budget: ruleOf('budget', closed({ budget: required(BUDGET, 'The budget.'), ...refusal })),
+  rate_limit: ruleOf(
+    'rate_limit',
+    closed({ rate_limit: required(RATE_LIMIT, 'The token bucket.'), ...refusal }),
+  ),
+  breaker: ruleOf(
+    'breaker',
+    closed({ breaker: required(BREAKER, 'The circuit breaker.'), ...refusal }),
+  ),
+  dedupe: ruleOf('dedupe', closed({ dedupe: required(DEDUPE, 'The window.'), ...refusal })),
+  tag: ruleOf('tag', closed({ tag: required(TAG, 'The classes.') })),
+  approval: ruleOf(
+    'approval',
+    closed({ approval: required(APPROVAL, 'How a person is asked.'), ...refusal }),
+  ),
 });
 
 const SELECTORS = closed({
@@ -225,8 +227,8 @@ export const BUNDLE = closed({
 
 export type Bundle = Infer<typeof BUNDLE>;
 export type Rule = Infer<typeof RULE>;
-export type RuleKind = Rule['kind'];
-export type RuleOf<K extends RuleKind> = Extract<Rule, { readonly kind: K }>;
+export type RuleKindName = Rule['kind'];
+export type RuleOf<K extends RuleKindName> = Extract<Rule, { readonly kind: K }>;
 export type Match = Infer<typeof MATCH>;
 export type NameMatch = Infer<typeof NAME_MATCH>;
 export type ArgsMatch = Infer<typeof ARGS_MATCH>;

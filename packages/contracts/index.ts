@@ -66,7 +66,7 @@ export type {
   Match,
   NameMatch,
   Rule,
-  RuleKind,
+  RuleKindName,
   RuleOf,
   Scope,
   Selectors,

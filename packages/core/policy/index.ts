@@ -35,3 +35,4 @@ export { loadPatternChecks, parseBundle, parseWithEngines } from './read/parse.t
 export { formatReplay } from './replay/format-replay.ts';
 export { replay } from './replay/replay.ts';
 export type { ReplayedCall, ReplayOptions, ReplayResult } from './replay/types.ts';
+export { awaitsResult, countsAcrossServers, ruleKind, ruleRole } from './rules/index.ts';

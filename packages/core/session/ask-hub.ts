@@ -2,8 +2,8 @@
 
 import type { Decision } from '@subluminal/contracts';
 import { candidatesFor, type Snapshot } from '../policy/compile/snapshot.ts';
-import { countsAcrossServers } from '../policy/counters/scope.ts';
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
+import { countsAcrossServers } from '../policy/rules/index.ts';
 import type { Context, Step } from './context.ts';
 import type { Judgement } from './decide-call.ts';
 import { mergeNotes } from './gate-notes.ts';

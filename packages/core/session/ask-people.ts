@@ -4,6 +4,7 @@
 import type { Decision } from '@subluminal/contracts';
 import { candidatesFor, policiesIn } from '../policy/compile/snapshot.ts';
 import type { TraceStep } from '../policy/index.ts';
+import { ruleRole } from '../policy/rules/index.ts';
 import type { Context, Step } from './context.ts';
 import type { DecidedCall, Judgement } from './decide-call.ts';
 import type { LazyEnvelope, ReadCall } from './read-call.ts';
@@ -31,7 +32,7 @@ export function grantedRules(
   const asking = policiesIn(context.snapshot).filter(({ document }) => document.mode === 'control');
   if (asking.length === 0) return NONE;
   const candidates = asking.flatMap((one) => candidatesFor(one, ref.server_name, tool));
-  const rules = candidates.flatMap(({ rule }) => (rule.kind === 'approval' ? rule.rule_id : []));
+  const rules = candidates.flatMap(({ rule }) => (ruleRole(rule) === 'asks' ? rule.rule_id : []));
   const ruleIds = isJudged(context.config) ? [...rules, ...HUB_GATES] : rules;
   // A name that is not shown as it is could be another tool than the one that people saw.
   if (ruleIds.length === 0 || tool !== ref.tool_name) return NONE;
@@ -112,8 +113,8 @@ function gateGrants({ config }: Context, { read, outcome }: Used): readonly stri
   return [...here, ...HUB_GATES.filter((gate) => read.call.approved?.includes(gate))];
 }
 
-function isApproved({ kind, outcome }: TraceStep): boolean {
-  return kind === 'approval' && outcome === 'approved';
+function isApproved({ outcome }: TraceStep): boolean {
+  return outcome === 'approved';
 }
 
 type Wanted = NonNullable<Decision['approval']>;

@@ -2,7 +2,7 @@
 
 import type { Decision, JsonObject } from '@subluminal/contracts';
 import { decide } from '../policy/decide/decide.ts';
-import { carryState, withoutDedupeMarks } from '../policy/decide/state.ts';
+import { carryState, withoutMarks as dropMarks } from '../policy/decide/state.ts';
 import type { Call, Outcome, PolicyState, TraceStep } from '../policy/index.ts';
 import { outcomeAtHub } from './ask-hub.ts';
 import { isGranted, takeGrants } from './ask-people.ts';
@@ -283,7 +283,7 @@ export function withoutMarks(
   outcome: Outcome<PolicyState>,
 ): PolicyState {
   if (outcome.decision.action !== 'ALLOW' || outcome.state === state) return outcome.state;
-  return withoutDedupeMarks(carryState(state, snapshot), outcome.state);
+  return dropMarks(snapshot, carryState(state, snapshot), outcome.state);
 }
 
 const NOT_REPLACED: Decision = {

@@ -10,12 +10,12 @@ import {
   type EventDecision,
   eventDecision,
   isObject,
-  type RuleOf,
   type StartedCall,
 } from '@subluminal/contracts';
 import { policiesIn } from '../policy/compile/snapshot.ts';
 import { recordResult } from '../policy/decide/decide.ts';
-import type { Outcome, PolicyState, Snapshot } from '../policy/index.ts';
+import type { Outcome, PolicyState } from '../policy/index.ts';
+import { awaitsResult } from '../policy/rules/index.ts';
 import type { Context, OpenCall, Step } from './context.ts';
 import type { DecidedCall, Judgement } from './decide-call.ts';
 import type { ContentNote } from './guard.ts';
@@ -57,8 +57,7 @@ function emitGrants(context: Context, step: Step, decided: DecidedCall): void {
   if (would === undefined || context.enforcing) return;
   if (!policiesIn(context.snapshot).some(({ document }) => document.mode === 'control')) return;
   const asks = outcome.trace.some(
-    ({ kind, outcome: said, rule_id }) =>
-      kind === 'approval' && said === 'asks' && rule_id === would.rule_id,
+    ({ outcome: said, rule_id }) => said === 'asks' && rule_id === would.rule_id,
   );
   if (!asks || would.rule_id === null) return;
   emitApproval(step, read.ref, { rule_id: would.rule_id, state: 'auto_approved' });
@@ -238,7 +237,7 @@ export function recordLateAnswer(
 function recordFailure(context: Context, step: Step, open: OpenCall): void {
   const { call, trace, ref } = open;
   if (open.shared) {
-    if (!trace.some(({ kind }) => kind === 'breaker')) return;
+    if (!trace.some(awaitsResult)) return;
     step.out.push({ do: 'result', callId: ref.call_id, result: 'error' });
     return;
   }
@@ -254,37 +253,24 @@ function emitBreaker(
   { ref, outcome }: { readonly ref: CallRef; readonly outcome: Outcome<PolicyState> },
 ): void {
   const { decision, trace } = outcome;
-  const decided = trace.find(({ kind, outcome: how }) => kind === 'breaker' && how === 'decided');
-  if (decided === undefined) return;
-  const rule = breakerOf(context.snapshot, decided.rule_id);
-  if (rule === undefined || decided.tally === null) return;
-  const { scope } = rule.effect.breaker;
-  const cause = causeOf(rule, decision, decided.tally.limit);
-  const { window_ms, repeat_window_ms } = rule.effect.breaker;
-  const windowMs = (cause === 'errors' ? window_ms : repeat_window_ms) ?? 1;
-  const lastMs = context.breakersReported.get(rule.rule_id);
+  const decided = trace.find(({ outcome: how }) => how === 'decided');
+  const rule = policiesIn(context.snapshot)
+    .flatMap(({ rules }) => rules)
+    .find((one) => one.rule.rule_id === decided?.rule_id);
+  if (rule === undefined || !decided?.tally) return;
+  const { rule_id } = decided;
+  const { reason_code } = decision.would ?? decision;
+  const report = rule.kind.report?.(rule.rule, reason_code, decided.tally);
+  if (report === undefined) return;
+  const { scope, cause, windowMs } = report;
+  const lastMs = context.breakersReported.get(rule_id);
   if (lastMs !== undefined && step.nowMs - lastMs < windowMs && step.nowMs >= lastMs) return;
-  context.breakersReported.set(rule.rule_id, step.nowMs);
+  context.breakersReported.set(rule_id, step.nowMs);
   const { call_id, server_name, tool_name } = ref;
-  const breaker = { rule_id: rule.rule_id, scope, cause, count: decided.tally.count };
+  const breaker = { rule_id, scope, cause, count: decided.tally.count };
   const how = { window_ms: windowMs, action: decision.action, call_id, server_name, tool_name };
   const body = { breaker: { ...breaker, ...how } };
   step.out.push({ do: 'emit', type: 'breaker_trip', durability: 'durable', body });
-}
-
-function breakerOf(snapshot: Snapshot, ruleId: string): RuleOf<'breaker'> | undefined {
-  for (const { rule } of policiesIn(snapshot).flatMap(({ rules }) => rules)) {
-    if (rule.kind === 'breaker' && rule.rule_id === ruleId) return rule;
-  }
-  return undefined;
-}
-
-/** A rule may bring its own reason code; then the limit that was reached tells the cause. */
-function causeOf(rule: RuleOf<'breaker'>, decision: Decision, limit: number): 'errors' | 'repeats' {
-  const { reason_code } = decision.would ?? decision;
-  if (reason_code === 'BREAKER_ERRORS') return 'errors';
-  if (reason_code === 'BREAKER_REPEATS') return 'repeats';
-  return rule.effect.breaker.error_threshold === limit ? 'errors' : 'repeats';
 }
 
 /** A secret at the edge of what is cut would be cut too, and no longer recognised. */

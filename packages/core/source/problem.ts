@@ -104,3 +104,13 @@ export function indexLines(text: string): PositionAt {
     return { line: low + 1, column: wanted - (starts[low] ?? 0) + 1 };
   };
 }
+
+/** A field that another one needs. */
+export function missingFinding(path: Path, message: string, fix: string): Finding {
+  return { code: 'SUB_BUNDLE_MISSING_FIELD', path, message, fix };
+}
+
+/** Fields that contradict each other. */
+export function conflictFinding(path: Path, message: string, fix: string): Finding {
+  return { code: 'SUB_BUNDLE_CONFLICT', path, message, fix };
+}

@@ -23,7 +23,6 @@ export interface FieldChange {
 export type Direction = (change: FieldChange) => Effect;
 
 /** From the mildest to the strictest. */
-const MODES = ['observe', 'guardrails', 'control'];
 export const ACTIONS = ['ALLOW', 'THROTTLE', 'REJECT_WITH_HINT', 'BLOCK', 'TERMINATE_RUN'];
 /** Counters: the finer the scope, the more counters there are to use up. */
 export const COUNTER_SCOPES = ['server_tool', 'tool', 'run'];
@@ -32,36 +31,6 @@ export const CALL_SCOPES = [['server_tool', 'run'], ['tool']];
 
 export const alters: Direction = () => 'alters';
 export const none: Direction = () => 'none';
-
-/**
- * Control asks people and answers denials with their hints, where guardrails block at once: with
- * such rules, a person may now release what was simply stopped, and the other way round.
- */
-export const modes: Direction = (change) => {
-  const { before, after, around } = change;
-  const enforcing = before !== 'observe' && after !== 'observe';
-  if (!enforcing || before === after) return stricterAlong(MODES)(change);
-  const policies = [around.before, around.after];
-  const rules = policies.flatMap((policy) => listOf(valueAt(policy, 'rules')));
-  return rules.some(differsByMode) || policies.some(sectionsAsk) ? 'mixed' : 'none';
-};
-
-/** Whether a section beside the rules asks a person about anything. */
-function sectionsAsk(policy: JsonValue): boolean {
-  const asked = [
-    ...Object.values(objectOf(valueAt(policy, 'content.outbound'))),
-    ...['content.unscanned', 'taint.on_taint', 'taint.rule_of_two.mode'].map((path) => {
-      return valueAt(policy, path);
-    }),
-  ];
-  return asked.includes('ask');
-}
-
-function differsByMode(rule: JsonValue): boolean {
-  if (valueAt(rule, 'enabled') !== true) return false;
-  const kind = valueAt(rule, 'kind');
-  return kind === 'approval' || (kind === 'deny' && valueAt(rule, 'effect.hint') !== undefined);
-}
 
 /** A value that gets stricter along a list; values in one group are equally strict. */
 export function stricterAlong(order: readonly (string | readonly string[])[]): Direction {
@@ -102,13 +71,6 @@ export function onlyWith(path: string, direction: Direction): Direction {
     return set ? direction(change) : 'none';
   };
 }
-
-/** The scope of a breaker: errors are counted by counter, repeats by call. */
-export const breakerScope: Direction = (change) =>
-  combineEffects([
-    onlyWith('effect.breaker.error_threshold', stricterAlong(COUNTER_SCOPES))(change),
-    onlyWith('effect.breaker.repeat_threshold', stricterAlong(CALL_SCOPES))(change),
-  ]);
 
 /** Whether a rule is there and in force. */
 export const presence: Direction = ({ before, after, reach }) =>
@@ -168,10 +130,7 @@ function namesIn(value: Value): readonly string[] {
 }
 
 /** A hint's words are free; its kind and its corrections are read by machines. */
-export const hint: Direction = ({ before, after, around }) => {
-  const comesOrGoes = before === undefined || after === undefined;
-  // In control mode a deny with a hint answers with the hint instead of a block.
-  if (comesOrGoes && valueAt(around.after, 'kind') === 'deny') return 'alters';
+export const hint: Direction = ({ before, after }) => {
   const [old, current] = [objectOf(before), objectOf(after)];
   const same = isSame(old['suggest'], current['suggest']);
   return same && isSame(old['hint_kind'], current['hint_kind']) ? 'none' : 'alters';

@@ -9,14 +9,12 @@ import {
   type Match,
   type NameMatch,
   type Rule,
-  type RuleOf,
   SNAPSHOT_FORMAT,
   type SnapshotDocument,
   type TaintSection,
 } from '@subluminal/contracts';
 import { normalizeGlob } from '../../patterns/glob.ts';
-
-const APPROVAL_TIMEOUT_MS = 300_000;
+import { ruleKind } from '../rules/index.ts';
 
 /** Makes the document that is hashed, signed and stored. Normalising it again changes nothing. */
 export function normalizeBundle(bundle: Bundle): SnapshotDocument {
@@ -40,52 +38,7 @@ export function normalizeBundle(bundle: Bundle): SnapshotDocument {
 
 function normalizeRule(rule: Rule): Rule {
   const { description: _forPeople, ...rest } = rule;
-  const match = normalizeMatch(rule.match);
-  switch (rest.kind) {
-    case 'allow':
-      return { ...rest, match, effect: withReason(rest.effect, 'ALLOWLIST_MATCH') };
-    case 'deny':
-      return { ...rest, match, effect: withReason(rest.effect, 'DENYLIST_MATCH') };
-    case 'budget': {
-      const budget = { cost_units_per_call: 1, ...rest.effect.budget };
-      return { ...rest, match, effect: { ...withReason(rest.effect, 'BUDGET_EXCEEDED'), budget } };
-    }
-    case 'rate_limit': {
-      const rateLimit = { cost_tokens_per_call: 1, ...rest.effect.rate_limit };
-      const effect = withReason(rest.effect, 'RATE_LIMITED');
-      return { ...rest, match, effect: { ...effect, rate_limit: rateLimit } };
-    }
-    case 'breaker': {
-      const effect = { ...rest.effect, breaker: normalizeBreaker(rest.effect.breaker) };
-      return { ...rest, match, effect };
-    }
-    case 'dedupe':
-      return { ...rest, match, effect: withReason(rest.effect, 'DUPLICATE_CALL') };
-    case 'approval': {
-      const approval = { timeout_ms: APPROVAL_TIMEOUT_MS, ...rest.effect.approval };
-      const effect = withReason(rest.effect, 'APPROVAL_REQUIRED');
-      return { ...rest, match, effect: { ...effect, approval } };
-    }
-    case 'tag': {
-      const classes = sortedUnique(rest.effect.tag.add_risk_class);
-      return { ...rest, match, effect: { tag: { add_risk_class: classes } } };
-    }
-  }
-}
-
-type Breaker = RuleOf<'breaker'>['effect']['breaker'];
-
-function normalizeBreaker(breaker: Breaker): Breaker {
-  if (breaker.on_trip !== 'TERMINATE_RUN') return breaker;
-  return { terminate_code: 'BREAKER_TRIPPED', ...breaker };
-}
-
-/** Breakers have two reasons of their own, so they take none by default. */
-function withReason<E extends { readonly reason_code?: string }>(
-  effect: E,
-  reasonCode: string,
-): E & { readonly reason_code: string } {
-  return { ...effect, reason_code: effect.reason_code ?? reasonCode };
+  return ruleKind(rule.kind).normalize({ ...rest, match: normalizeMatch(rule.match) });
 }
 
 function normalizeMatch(match: Match): Match {

@@ -10,10 +10,14 @@ import type {
 import { canonicalize } from '../../json/index.ts';
 import type { Sha256 } from '../../ports.ts';
 import { type CompiledMatch, compileMatch, type Engines, enginesFor } from '../match/match.ts';
+import type { RuleKind } from '../model/rule-kind.ts';
+import { ruleKind } from '../rules/index.ts';
 import { normalizeBundle } from './normalize.ts';
 
 export interface CompiledRule {
   readonly rule: Rule;
+  /** The handlers of its kind, so that deciding looks nothing up. */
+  readonly kind: RuleKind;
   readonly match: CompiledMatch;
   /** Where the rule keeps its state; -1 for a rule without any. */
   readonly slot: number;
@@ -43,7 +47,6 @@ export interface CompileOptions {
 }
 
 const CANDIDATES_MAX = 1_024;
-const STATEFUL = new Set(['budget', 'rate_limit', 'breaker', 'dedupe']);
 
 /** Compiles a bundle that has parsed without errors. */
 export function compileBundle(bundle: Bundle, options: CompileOptions): Promise<Snapshot> {
@@ -82,8 +85,10 @@ async function compileOne(
     // A rule that is off must be sound too: switching it on is no time for surprises.
     const match = compileMatch(rule, engines);
     if (!rule.enabled) continue;
-    const slot = STATEFUL.has(rule.kind) ? owners.push(`${rule.kind} ${rule.rule_id}`) - 1 : -1;
-    rules.push({ rule, match, slot });
+    const kind = ruleKind(rule.kind);
+    const isStateful = kind.tables !== undefined;
+    const slot = isStateful ? owners.push(`${rule.kind} ${rule.rule_id}`) - 1 : -1;
+    rules.push({ rule, kind, match, slot });
   }
   return {
     document,

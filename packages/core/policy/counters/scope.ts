@@ -1,12 +1,14 @@
 // What shares a counter.
-import type { Rule, Scope } from '@subluminal/contracts';
+import type { Mode, Scope } from '@subluminal/contracts';
 import type { Call } from '../model/call.ts';
 import { keyName } from './table.ts';
 
 /** When and for which call a rule counts; made once per call, and shared by all its rules. */
-export interface At {
+export interface CallMoment {
   readonly call: Call;
   readonly nowMs: number;
+  /** Of the policy: only `control` asks people. */
+  readonly mode: Mode;
   readonly keys: CallKeys;
 }
 
@@ -20,14 +22,14 @@ interface CallKeys {
 
 const RUN_KEY = 'run';
 
-export function at(call: Call, nowMs: number): At {
+export function callMoment(call: Call, nowMs: number, mode: Mode): CallMoment {
   const none = undefined;
   const keys = { tool: none, serverTool: none, toolCall: none, serverToolCall: none };
-  return { call, nowMs, keys };
+  return { call, nowMs, mode, keys };
 }
 
 /** The key of a counter that is shared by a run, a tool name, or a tool of one server. */
-export function scopeKey(scope: Scope, { call, keys }: At): string {
+export function scopeKey(scope: Scope, { call, keys }: CallMoment): string {
   if (scope === 'run') return RUN_KEY;
   if (scope === 'tool') {
     keys.tool ??= toolText(call);
@@ -41,7 +43,7 @@ export function scopeKey(scope: Scope, { call, keys }: At): string {
  * The key of "the same call again". Equal arguments of different tools are different calls, so
  * the tool is part of it in every scope; with `tool`, the server is not.
  */
-export function callKey(scope: Scope, { call, keys }: At): string {
+export function callKey(scope: Scope, { call, keys }: CallMoment): string {
   if (scope === 'tool') {
     keys.toolCall ??= `${toolText(call)}\u0000${askedFor(call)}`;
     return keys.toolCall;
@@ -52,24 +54,6 @@ export function callKey(scope: Scope, { call, keys }: At): string {
 
 function askedFor({ args_hash, round }: Call): string {
   return round === undefined ? args_hash : `${args_hash} ${round}`;
-}
-
-/** Whether a rule counts calls of several servers together: one process cannot know them all. */
-export function countsAcrossServers(rule: Rule): boolean {
-  switch (rule.kind) {
-    case 'budget':
-      return rule.effect.budget.scope !== 'server_tool';
-    case 'rate_limit':
-      return rule.effect.rate_limit.scope !== 'server_tool';
-    case 'breaker': {
-      const { scope, error_threshold } = rule.effect.breaker;
-      return scope === 'tool' || (scope === 'run' && error_threshold !== undefined);
-    }
-    case 'dedupe':
-      return rule.effect.dedupe.scope === 'tool';
-    default:
-      return false;
-  }
 }
 
 function toolText(call: Call): string {

@@ -6,17 +6,14 @@ import {
   policiesIn,
   type Snapshot,
 } from '../compile/snapshot.ts';
-import { type At, at } from '../counters/scope.ts';
+import { type CallMoment, callMoment } from '../counters/scope.ts';
 import type { MatchInput } from '../match/match.ts';
 import type { WhenContext } from '../match/when.ts';
 import type { Call, CallResult, Outcome, TraceStep } from '../model/call.ts';
-import type { Counted, Tally, Trip } from '../model/trip.ts';
-import { countBreaker, recordError } from './breaker.ts';
-import { countBudget } from './budget.ts';
-import { checkDuplicate, markPassed } from './dedupe.ts';
-import { countRate } from './rate-limit.ts';
+import type { RuleSlot } from '../model/rule-kind.ts';
+import type { Tally, Trip } from '../model/trip.ts';
 import { selects } from './select.ts';
-import { carryState, type PolicyState, type Slot } from './state.ts';
+import { carryState, type PolicyState, withoutMarks } from './state.ts';
 import { overruled, stricterOutcome } from './stricter.ts';
 import {
   afterTermination,
@@ -32,12 +29,12 @@ import {
 interface Evaluation {
   readonly snapshot: Snapshot;
   readonly input: MatchInput;
-  readonly at: At;
-  readonly slots: Slot[];
+  readonly at: CallMoment;
+  readonly slots: RuleSlot[];
   readonly riskClass: string[];
   readonly trace: TraceStep[];
-  /** Dedupe rules that matched: they remember the call if it passes. */
-  readonly dedupes: CompiledRule[];
+  /** Rules that remember the call if it passes. */
+  readonly marking: CompiledRule[];
   verdict: Verdict | undefined;
   /** The first approval that is still missing; a later refusal overrides it. */
   asks: Verdict | undefined;
@@ -64,7 +61,10 @@ export function decide(
   if (tightenedBy === undefined) return outcome;
   // The second policy goes on from the state of the first: their counters are in one state.
   const second = decideOne(tightenedBy, call, { state: outcome.state, nowMs });
-  return stricterOutcome(outcome, second, carryState(state, snapshot));
+  const stricter = stricterOutcome(outcome, second);
+  if (stricter.decision.action === 'ALLOW') return stricter;
+  const before = carryState(state, snapshot);
+  return { ...stricter, state: withoutMarks(snapshot, before, stricter.state) };
 }
 
 /** Decides by one policy alone. */
@@ -120,11 +120,11 @@ function evaluationOf(
   return {
     snapshot,
     input: { call, riskSet: new Set(riskClass), nowMs, when },
-    at: at(call, nowMs),
+    at: callMoment(call, nowMs, snapshot.document.mode),
     slots: state.slots.slice(),
     riskClass,
     trace: [],
-    dedupes: [],
+    marking: [],
     verdict: undefined,
     asks: undefined,
     failure: undefined,
@@ -146,34 +146,36 @@ function evaluate(compiled: CompiledRule, evaluation: Evaluation): void {
   }
 }
 
+/** The slot of a rule without state. */
+const NO_SLOT: RuleSlot = {};
+
 function apply(compiled: CompiledRule, evaluation: Evaluation): void {
-  const { rule } = compiled;
-  const slot = evaluation.slots[compiled.slot];
-  switch (rule.kind) {
+  const { rule, kind, slot } = compiled;
+  const result = kind.decide(rule, evaluation.at, evaluation.slots[slot] ?? NO_SLOT);
+  switch (result.kind) {
     case 'tag':
-      addClasses(rule.effect.tag.add_risk_class, evaluation);
+      addClasses(result.classes, evaluation);
       return note(evaluation, step(rule, 'tagged'));
     case 'allow': {
-      const { reason_code = 'ALLOWLIST_MATCH', message = 'A rule allows this call.' } = rule.effect;
-      return settle(evaluation, { kind: 'allow', rule, reasonCode: reason_code, summary: message });
+      const { reasonCode, summary } = result;
+      return settle(evaluation, { kind: 'allow', rule, reasonCode, summary });
     }
-    case 'deny':
-      return settle(evaluation, { kind: 'trip', rule, trip: denial(rule, evaluation.snapshot) });
-    case 'approval':
-      return ask(rule, evaluation);
-    case 'budget':
-      if (slot?.kind !== 'budget') return missingSlot();
-      return count(compiled, evaluation, countBudget(rule, slot, evaluation.at));
-    case 'rate_limit':
-      if (slot?.kind !== 'rate_limit') return missingSlot();
-      return count(compiled, evaluation, countRate(rule, slot, evaluation.at));
-    case 'breaker':
-      if (slot?.kind !== 'breaker') return missingSlot();
-      return count(compiled, evaluation, countBreaker(rule, slot, evaluation.at));
-    case 'dedupe':
-      if (slot?.kind !== 'dedupe') return missingSlot();
-      evaluation.dedupes.push(compiled);
-      return count(compiled, evaluation, checkDuplicate(rule, slot, evaluation.at));
+    case 'stop':
+      return settle(evaluation, { kind: 'trip', rule, trip: result.trip });
+    case 'ask':
+      if (evaluation.verdict === undefined) {
+        evaluation.asks ??= { kind: 'trip', rule, trip: result.trip };
+      }
+      return note(evaluation, step(rule, 'asks'));
+    case 'approved':
+      return note(evaluation, step(rule, 'approved'));
+    case 'count': {
+      const { tally, trip } = result;
+      evaluation.slots[slot] = result.slot;
+      if (kind.passed !== undefined) evaluation.marking.push(compiled);
+      if (trip === undefined) return note(evaluation, step(rule, 'counted', tally));
+      return settle(evaluation, { kind: 'trip', rule, trip }, tally);
+    }
   }
 }
 
@@ -189,50 +191,11 @@ function addClasses(names: readonly string[], { input, riskClass }: Evaluation):
   }
 }
 
-function missingSlot(): never {
-  throw new Error('a stateful rule has no slot');
-}
-
-function count(compiled: CompiledRule, evaluation: Evaluation, counted: Counted<Slot>): void {
-  evaluation.slots[compiled.slot] = counted.slot;
-  const { rule } = compiled;
-  if (counted.trip === undefined) return note(evaluation, step(rule, 'counted', counted.tally));
-  settle(evaluation, { kind: 'trip', rule, trip: counted.trip }, counted.tally);
-}
-
 /** The first rule that decides wins; the others have only been counted. */
 function settle(evaluation: Evaluation, verdict: Verdict, tally: Tally | null = null): void {
   const first = evaluation.verdict === undefined;
   if (first) evaluation.verdict = verdict;
   note(evaluation, step(verdict.rule, first ? 'decided' : 'would_decide', tally));
-}
-
-function denial(rule: Extract<Rule, { kind: 'deny' }>, snapshot: Snapshot): Trip {
-  const { reason_code, message, hint } = rule.effect;
-  const hinted = snapshot.document.mode === 'control' && hint !== undefined;
-  return {
-    action: hinted ? 'REJECT_WITH_HINT' : 'BLOCK',
-    reasonCode: reason_code ?? 'DENYLIST_MATCH',
-    summary: message ?? 'A rule denies this call.',
-    hintKind: 'SAFETY',
-  };
-}
-
-function ask(rule: Extract<Rule, { kind: 'approval' }>, evaluation: Evaluation): void {
-  if (evaluation.input.call.approved?.includes(rule.rule_id)) {
-    return note(evaluation, step(rule, 'approved'));
-  }
-  const { reason_code, message } = rule.effect;
-  const trip: Trip = {
-    // Only control mode asks people. Elsewhere the call is stopped at once.
-    action: evaluation.snapshot.document.mode === 'control' ? 'REJECT_WITH_HINT' : 'BLOCK',
-    reasonCode: reason_code ?? 'APPROVAL_REQUIRED',
-    summary: message ?? 'A person must approve this call first.',
-    hintKind: 'SAFETY',
-    retryAdvice: 'Try the same call again once it has been approved.',
-  };
-  if (evaluation.verdict === undefined) evaluation.asks ??= { kind: 'trip', rule, trip };
-  note(evaluation, step(rule, 'asks'));
 }
 
 /** Fails closed whatever the bundle says: else padding the arguments would be a way past a rule. */
@@ -267,7 +230,7 @@ function stop(
 function conclude(evaluation: Evaluation, call: Call, state: PolicyState): Outcome<PolicyState> {
   const { snapshot, riskClass } = evaluation;
   const verdict = finalVerdict(evaluation);
-  const decision = decisionOf(verdict, call, snapshot);
+  const decision = decisionOf(verdict, call);
   if (decision.action === 'ALLOW') remember(evaluation);
   const enforced = enforces(snapshot);
   return {
@@ -300,10 +263,10 @@ function termination(decision: Decision): PolicyState['terminated'] {
 }
 
 function remember(evaluation: Evaluation): void {
-  for (const { rule, slot: index } of evaluation.dedupes) {
-    const slot = evaluation.slots[index];
-    if (rule.kind !== 'dedupe' || slot?.kind !== 'dedupe') continue;
-    evaluation.slots[index] = markPassed(rule, slot, evaluation.at);
+  const { marking, slots, at } = evaluation;
+  for (const { rule, kind, slot } of marking) {
+    const marked = kind.passed?.(rule, at, slots[slot] ?? NO_SLOT);
+    if (marked !== undefined) slots[slot] = marked;
   }
 }
 
@@ -315,7 +278,7 @@ function note(evaluation: Evaluation, taken: TraceStep): void {
   evaluation.trace.push(taken);
 }
 
-/** Tells breakers how a forwarded call ended. `trace` is the one its decision came with. */
+/** Counts how a forwarded call ended. `trace` is the one its decision came with. */
 export function recordResult(
   snapshot: Snapshot,
   ended: {
@@ -328,18 +291,14 @@ export function recordResult(
 ): PolicyState {
   const carried = carryState(state, snapshot);
   if (ended.result === 'ok') return carried;
-  // A breaker that failed was skipped for this call: it is not known to watch it.
-  const watching = new Set(
-    ended.trace
-      .filter(({ kind, outcome }) => kind === 'breaker' && outcome !== 'failed')
-      .map(({ rule_id }) => rule_id),
-  );
-  const moment = at(ended.call, ended.nowMs);
+  // A rule that could not be evaluated was skipped for this call: it is not known to watch it.
+  const evaluated = ended.trace.filter(({ outcome }) => outcome !== 'failed');
+  const watching = new Set(evaluated.map(({ rule_id }) => rule_id));
+  const moment = callMoment(ended.call, ended.nowMs, snapshot.document.mode);
   const slots = carried.slots.slice();
-  for (const { rule, slot: index } of policiesIn(snapshot).flatMap(({ rules }) => rules)) {
-    const slot = slots[index];
-    if (rule.kind !== 'breaker' || slot?.kind !== 'breaker') continue;
-    if (watching.has(rule.rule_id)) slots[index] = recordError(rule, slot, moment);
+  for (const { rule, kind, slot } of policiesIn(snapshot).flatMap(({ rules }) => rules)) {
+    if (kind.failed === undefined || !watching.has(rule.rule_id)) continue;
+    slots[slot] = kind.failed(rule, moment, slots[slot] ?? NO_SLOT);
   }
   return { ...carried, slots };
 }

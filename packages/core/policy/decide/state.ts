@@ -1,30 +1,7 @@
 // What a policy remembers of one run: an immutable value, given to `decide` and returned anew.
-import type { Rule } from '@subluminal/contracts';
-import { type Layout, policiesIn, type Snapshot } from '../compile/snapshot.ts';
+import { type CompiledRule, type Layout, policiesIn, type Snapshot } from '../compile/snapshot.ts';
 import { emptyTable, type Table, type TableLimits, withLimits } from '../counters/table.ts';
-import { breakerLimits } from './breaker.ts';
-import { BUDGET_LIMITS } from './budget.ts';
-import { dedupeLimits } from './dedupe.ts';
-import { rateLimits } from './rate-limit.ts';
-
-interface BudgetUse {
-  readonly calls: number;
-  readonly costUnits: number;
-}
-export interface TokenBucket {
-  readonly tokens: number;
-  readonly refilledAtMs: number;
-}
-/** Times of counted events, oldest first; never more than a rule's threshold. */
-export type Times = readonly number[];
-
-/** The tables of one stateful rule; which of them it uses depends on its kind. */
-export type Slot =
-  | { readonly kind: 'budget'; readonly used: Table<BudgetUse> }
-  | { readonly kind: 'rate_limit'; readonly buckets: Table<TokenBucket> }
-  | { readonly kind: 'breaker'; readonly errors: Table<Times>; readonly repeats: Table<Times> }
-  | { readonly kind: 'dedupe'; readonly seen: Table<number> };
-export type SlotOf<K extends Slot['kind']> = Extract<Slot, { readonly kind: K }>;
+import type { RuleSlot } from '../model/rule-kind.ts';
 
 export interface Termination {
   readonly rule_id: string;
@@ -34,7 +11,7 @@ export interface Termination {
 
 export interface PolicyState {
   readonly layout: Layout;
-  readonly slots: readonly Slot[];
+  readonly slots: readonly RuleSlot[];
   /** Set once an enforcing rule has ended the run: nothing passes after that. */
   readonly terminated: Termination | null;
 }
@@ -56,47 +33,30 @@ export function carryState(state: PolicyState, snapshot: Snapshot): PolicyState 
 }
 
 /** In the order of the layout. */
-function statefulRules(snapshot: Snapshot): readonly Rule[] {
+function statefulRules(snapshot: Snapshot): readonly CompiledRule[] {
   const rules = policiesIn(snapshot).flatMap((policy) => policy.rules);
-  return rules.filter(({ slot }) => slot >= 0).map(({ rule }) => rule);
+  return rules.filter(({ slot }) => slot >= 0);
 }
 
-/** A call that did not pass in the end: its retry is no duplicate, whoever had let it pass. */
-export function withoutDedupeMarks(before: PolicyState, after: PolicyState): PolicyState {
+/** The state after a call that did not pass in the end: no rule remembers that it let it pass. */
+export function withoutMarks(
+  snapshot: Snapshot,
+  before: PolicyState,
+  after: PolicyState,
+): PolicyState {
   if (before.layout !== after.layout) return after;
-  const slots = after.slots.map((slot, index) =>
-    slot.kind === 'dedupe' ? (before.slots[index] ?? slot) : slot,
-  );
+  const slots = after.slots.slice();
+  for (const { kind, slot } of policiesIn(snapshot).flatMap(({ rules }) => rules)) {
+    const old = before.slots[slot];
+    if (kind.passed !== undefined && old !== undefined) slots[slot] = old;
+  }
   return { ...after, slots };
 }
 
 /** A rule's slot, with what it has counted so far. */
-function slotFor(rule: Rule, known: Slot | undefined): Slot {
-  switch (rule.kind) {
-    case 'budget': {
-      const used = known?.kind === 'budget' ? known.used : undefined;
-      return { kind: 'budget', used: tableFor(used, BUDGET_LIMITS) };
-    }
-    case 'rate_limit': {
-      const buckets = known?.kind === 'rate_limit' ? known.buckets : undefined;
-      return { kind: 'rate_limit', buckets: tableFor(buckets, rateLimits(rule)) };
-    }
-    case 'breaker': {
-      const limits = breakerLimits(rule);
-      const { errors, repeats } = known?.kind === 'breaker' ? known : {};
-      return {
-        kind: 'breaker',
-        errors: tableFor(errors, limits.errors),
-        repeats: tableFor(repeats, limits.repeats),
-      };
-    }
-    case 'dedupe': {
-      const seen = known?.kind === 'dedupe' ? known.seen : undefined;
-      return { kind: 'dedupe', seen: tableFor(seen, dedupeLimits(rule)) };
-    }
-    default:
-      throw new Error(`a ${rule.kind} rule keeps no state`);
-  }
+function slotFor({ rule, kind }: CompiledRule, known: RuleSlot | undefined): RuleSlot {
+  const limits = Object.entries(kind.tables?.(rule) ?? {});
+  return Object.fromEntries(limits.map(([name, one]) => [name, tableFor(known?.[name], one)]));
 }
 
 function tableFor<V>(known: Table<V> | undefined, limits: TableLimits): Table<V> {

@@ -1,7 +1,7 @@
 // Of two decisions about one call, the stricter one.
 import type { Decision } from '@subluminal/contracts';
 import type { Outcome, TraceStep } from '../model/call.ts';
-import { type PolicyState, withoutDedupeMarks } from './state.ts';
+import type { PolicyState } from './state.ts';
 
 const STRICTNESS: { readonly [A in Decision['action']]: number } = {
   ALLOW: 1,
@@ -22,17 +22,16 @@ export function strictnessOf({ action, approval, would, reason_code }: Decision)
   return reason_code === 'NOT_SELECTED' ? NOT_FOR_THIS_AGENT : STRICTNESS.ALLOW;
 }
 
-/** Both outcomes as one. `second` went on from the state of `first`; `before` is the state of both. */
+/** Both outcomes as one. `second` went on from the state of `first`. */
 export function stricterOutcome(
   first: Outcome<PolicyState>,
   second: Outcome<PolicyState>,
-  before: PolicyState,
 ): Outcome<PolicyState> {
   const isSecond = strictnessOf(second.decision) > strictnessOf(first.decision);
   const { decision } = isSecond ? second : first;
   return {
     decision,
-    state: decision.action === 'ALLOW' ? second.state : withoutDedupeMarks(before, second.state),
+    state: second.state,
     trace: isSecond
       ? [...overruled(first.trace), ...second.trace]
       : [...first.trace, ...overruled(second.trace)],

@@ -47,7 +47,7 @@ export function enforces(snapshot: Snapshot): boolean {
 }
 
 /** What an enforcing policy says. */
-export function decisionOf(verdict: Verdict | undefined, call: Call, snapshot: Snapshot): Decision {
+export function decisionOf(verdict: Verdict | undefined, call: Call): Decision {
   if (verdict === undefined) return DEFAULT_ALLOW;
   const { rule } = verdict;
   if (verdict.kind === 'allow') {
@@ -55,14 +55,10 @@ export function decisionOf(verdict: Verdict | undefined, call: Call, snapshot: S
     const base = { rule_id: rule.rule_id, severity: rule.severity };
     return { action: 'ALLOW', ...base, reason_code: reasonCode, summary };
   }
-  return refusalOf(rule, verdict.trip, { call, snapshot });
+  return refusalOf(rule, verdict.trip, call);
 }
 
-function refusalOf(
-  rule: Rule,
-  trip: Trip,
-  { call, snapshot }: { readonly call: Call; readonly snapshot: Snapshot },
-): Decision {
+function refusalOf(rule: Rule, trip: Trip, call: Call): Decision {
   const base = {
     action: trip.action,
     rule_id: rule.rule_id,
@@ -80,10 +76,9 @@ function refusalOf(
       return { ...base, terminate: { terminate_code: code, terminate_message: trip.summary } };
     }
     case 'REJECT_WITH_HINT': {
+      const { approval } = trip;
       const hinted = { ...base, hint: hintOf(rule, trip, call) };
-      if (rule.kind !== 'approval' || snapshot.document.mode !== 'control') return hinted;
-      const { wait, timeout_ms = 0 } = rule.effect.approval;
-      return { ...hinted, approval: { wait, timeout_ms } };
+      return approval === undefined ? hinted : { ...hinted, approval };
     }
   }
 }

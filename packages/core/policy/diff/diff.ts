@@ -2,9 +2,11 @@
 import type { JsonValue, Rule, SnapshotDocument } from '@subluminal/contracts';
 import { changeOf, type PolicyChange, type PolicyDiff, type Reach } from '../changes/change.ts';
 import { presence, valueAt } from '../changes/directions.ts';
+import type { Field } from '../changes/field.ts';
 import type { Steps } from '../changes/names.ts';
 import { isSame, type Value } from '../changes/relation.ts';
-import { DOCUMENT_FIELDS, type Field, KIND_FIELDS } from './fields.ts';
+import { ruleKind } from '../rules/index.ts';
+import { DOCUMENT_FIELDS, RULE_FIELDS } from './fields.ts';
 import { movesOf, tooMany } from './moves.ts';
 import { failuresReach, reachOf, type Surroundings, surroundingsOf } from './reach.ts';
 import { isSteady, pairsOf, type RulePair } from './rule-pairs.ts';
@@ -108,7 +110,7 @@ function documentSubject(
 
 function pairChanges(pair: RulePair, around: Surroundings): readonly PolicyChange[] {
   const { before, after } = pair;
-  return fieldChanges(KIND_FIELDS[after.kind], {
+  return fieldChanges([...RULE_FIELDS, ...ruleKind(after.kind).fields], {
     prefix: `rules[${after.rule_id}].`,
     ruleId: after.rule_id,
     reach: reachOf(pair, around),

@@ -2,6 +2,8 @@
 // A small picture of deciding: just enough to tell which of two outcomes is the stricter one.
 import type { Rule } from '@subluminal/contracts';
 import type { Effect } from '../changes/change.ts';
+import { effectSection } from '../model/rule-kind.ts';
+import { ruleKind } from '../rules/index.ts';
 
 /** From the mildest to the strictest. A question can be answered, so it is milder than a hint. */
 const STRICTNESS = {
@@ -77,29 +79,27 @@ export function factsOf(rule: Rule, asking: boolean): RuleFacts {
 }
 
 function doingsOf(rule: Rule, asking: boolean): Doings {
-  switch (rule.kind) {
-    case 'allow':
+  const { role, actionField = '' } = ruleKind(rule.kind);
+  switch (role) {
+    case 'allows':
       return settles('ALLOW');
-    case 'tag':
+    case 'tags':
       return LEAVES;
-    case 'deny':
-      return settles(asking && rule.effect.hint !== undefined ? 'REJECT_WITH_HINT' : 'BLOCK');
-    case 'approval':
+    case 'denies': {
+      const hasHint = 'hint' in rule.effect && rule.effect.hint !== undefined;
+      return settles(asking && hasHint ? 'REJECT_WITH_HINT' : 'BLOCK');
+    }
+    case 'asks':
       // Where nobody can be asked, a question is a block. And a person may have approved the call.
       return (asking ? ASKS : ASKS_IN_VAIN) | LEAVES;
-    case 'budget':
-      return settles(rule.effect.budget.on_exceed) | LEAVES;
-    case 'rate_limit':
-      return settles(rule.effect.rate_limit.on_limit) | LEAVES;
-    case 'breaker':
-      return settles(rule.effect.breaker.on_trip) | LEAVES;
-    case 'dedupe':
-      return settles(rule.effect.dedupe.on_duplicate) | LEAVES;
+    case 'counts':
+      return settles(effectSection(rule)[actionField]) | LEAVES;
   }
 }
 
-function settles(action: keyof typeof STRICTNESS): Doings {
-  return 1 << (SETTLES_FIRST + STRICTNESS[action]);
+function settles(action: unknown): Doings {
+  const found = Object.entries(STRICTNESS).find(([name]) => name === action);
+  return 1 << (SETTLES_FIRST + (found?.[1] ?? STRICTNESS.BLOCK));
 }
 
 /** A rule that looks at arguments, or has a condition, may fail; that stops the call. */

@@ -1,6 +1,7 @@
 import { BUNDLE, RULE, type Shape } from '@subluminal/contracts';
 import { expect, it } from 'vitest';
-import { DOCUMENT_FIELDS, KIND_FIELDS } from './fields.ts';
+import { findRuleKind } from '../rules/index.ts';
+import { DOCUMENT_FIELDS, RULE_FIELDS } from './fields.ts';
 import { CONTENT_FIELDS, TAINT_FIELDS } from './sections.ts';
 
 /** What is for people, or tells rules apart, is not compared. */
@@ -24,7 +25,7 @@ it('knows every field of a policy', () => {
 });
 
 it.each(Object.entries(RULE.cases))('knows every field of a rule of kind %s', (kind, shape) => {
-  const fields = Object.entries(KIND_FIELDS).find(([name]) => name === kind)?.[1] ?? [];
+  const fields = [...RULE_FIELDS, ...(findRuleKind(kind)?.fields ?? [])];
   const leaves = leavesOf(shape);
   expect(leaves.length).toBeGreaterThan(8);
   expect(leaves.filter((leaf) => !knows(fields, leaf))).toEqual([]);
@@ -33,7 +34,7 @@ it.each(Object.entries(RULE.cases))('knows every field of a rule of kind %s', (k
 it('knows no field that a rule does not have', () => {
   for (const [kind, shape] of Object.entries(RULE.cases)) {
     const leaves = leavesOf(shape);
-    const fields = Object.entries(KIND_FIELDS).find(([name]) => name === kind)?.[1] ?? [];
+    const fields = [...RULE_FIELDS, ...(findRuleKind(kind)?.fields ?? [])];
     const invented = fields.filter(({ path }) => !leaves.some((leaf) => knows([{ path }], leaf)));
     expect(invented).toEqual([]);
   }

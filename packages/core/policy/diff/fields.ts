@@ -1,47 +1,67 @@
 // Every field of a policy that can change, and which way its changes go. Data: to teach the diff
 // a new field is to add a line.
-import type { RuleKind } from '@subluminal/contracts';
+import type { JsonValue } from '@subluminal/contracts';
 import {
   ACTIONS,
   alters,
-  breakerScope,
-  CALL_SCOPES,
-  COUNTER_SCOPES,
-  classes,
   condition,
   type Direction,
-  hint,
   matching,
   matchingArgs,
-  modes,
-  moreLoosens,
-  moreTightens,
   none,
   onLoosens,
-  onlyWith,
   presence,
   selecting,
   stopsFailures,
   stricterAlong,
-  trips,
+  valueAt,
 } from '../changes/directions.ts';
+import type { Field } from '../changes/field.ts';
 import { nameRelation } from '../changes/names.ts';
 import {
   alternatives,
   byKey,
   exactly,
+  listOf,
+  objectOf,
   type Relate,
   range,
   requirements,
 } from '../changes/relation.ts';
+import { findRuleKind } from '../rules/index.ts';
 
-export interface Field {
-  readonly path: string;
-  /** The field in words, for "… is raised". */
-  readonly words: string;
-  readonly direction: Direction;
-  /** For a condition: how two of them relate, for "… is narrowed". */
-  readonly relate?: Relate;
+/** From the mildest to the strictest. */
+const MODES = ['observe', 'guardrails', 'control'];
+
+/**
+ * Control asks people and answers denials with their hints, where guardrails block at once: with
+ * such rules, a person may now release what was simply stopped, and the other way round.
+ */
+const modes: Direction = (change) => {
+  const { before, after, around } = change;
+  const enforcing = before !== 'observe' && after !== 'observe';
+  if (!enforcing || before === after) return stricterAlong(MODES)(change);
+  const policies = [around.before, around.after];
+  const rules = policies.flatMap((policy) => listOf(valueAt(policy, 'rules')));
+  return rules.some(differsByMode) || policies.some(sectionsAsk) ? 'mixed' : 'none';
+};
+
+/** Whether a section beside the rules asks a person about anything. */
+function sectionsAsk(policy: JsonValue): boolean {
+  const asked = [
+    ...Object.values(objectOf(valueAt(policy, 'content.outbound'))),
+    ...['content.unscanned', 'taint.on_taint', 'taint.rule_of_two.mode'].map((path) => {
+      return valueAt(policy, path);
+    }),
+  ];
+  return asked.includes('ask');
+}
+
+function differsByMode(rule: JsonValue): boolean {
+  if (valueAt(rule, 'enabled') !== true) return false;
+  const kind = valueAt(rule, 'kind');
+  const role = typeof kind === 'string' ? findRuleKind(kind)?.role : undefined;
+  return role === 'asks' || (role === 'denies' && valueAt(rule, 'effect.hint') !== undefined);
 }
 
 export const DOCUMENT_FIELDS: readonly Field[] = [
@@ -75,7 +95,8 @@ export const DOCUMENT_FIELDS: readonly Field[] = [
   selector('workload.branch', 'branches', alternatives),
 ];
 
-const RULE_FIELDS: readonly Field[] = [
+/** The fields that rules of all kinds have. */
+export const RULE_FIELDS: readonly Field[] = [
   { path: 'enabled', words: 'the rule', direction: presence },
   choice('match.server_name', 'the choice of servers', nameRelation),
   choice('match.tool_name', 'the choice of tools', nameRelation),
@@ -88,75 +109,6 @@ const RULE_FIELDS: readonly Field[] = [
   { path: 'when', words: 'the condition', direction: condition, relate: exactly },
   { path: 'severity', words: 'the severity', direction: alters },
 ];
-
-const REASON_FIELDS: readonly Field[] = [
-  { path: 'effect.reason_code', words: 'the reason code', direction: alters },
-  { path: 'effect.message', words: 'the message', direction: none },
-];
-const REFUSAL_FIELDS: readonly Field[] = [
-  ...REASON_FIELDS,
-  { path: 'effect.hint', words: 'the hint', direction: hint },
-];
-
-const BUDGET_FIELDS = fieldsOf('effect.budget', {
-  scope: ['the scope', trips(stricterAlong(COUNTER_SCOPES))],
-  limit_calls: ['the limit of calls', trips(moreLoosens)],
-  limit_cost_units: ['the limit of cost', trips(moreLoosens)],
-  cost_units_per_call: [
-    'the cost of a call',
-    onlyWith('effect.budget.limit_cost_units', trips(moreTightens)),
-  ],
-  on_exceed: ['the action', stricterAlong(ACTIONS)],
-  hint_text: ['the hint text', none],
-});
-
-const RATE_FIELDS = fieldsOf('effect.rate_limit', {
-  scope: ['the scope', trips(stricterAlong(COUNTER_SCOPES))],
-  capacity: ['the capacity', trips(moreLoosens)],
-  refill_tokens: ['the refill', trips(moreLoosens)],
-  refill_period_ms: ['the refill period', trips(moreTightens)],
-  cost_tokens_per_call: ['the cost of a call', trips(moreTightens)],
-  on_limit: ['the action', stricterAlong(ACTIONS)],
-  backoff_ms: ['the pause that is asked for', alters],
-  hint_text: ['the hint text', none],
-});
-
-const BREAKER_FIELDS = fieldsOf('effect.breaker', {
-  scope: ['the scope', trips(breakerScope)],
-  error_threshold: ['the number of errors that trips it', trips(moreLoosens)],
-  window_ms: ['the window for errors', trips(moreTightens)],
-  repeat_threshold: ['the number of repeats that trips it', trips(moreLoosens)],
-  repeat_window_ms: ['the window for repeats', trips(moreTightens)],
-  on_trip: ['the action', stricterAlong(ACTIONS)],
-  terminate_code: ['the code that ends the run', alters],
-  hint_text: ['the hint text', none],
-});
-
-const DEDUPE_FIELDS = fieldsOf('effect.dedupe', {
-  scope: ['the scope', trips(stricterAlong(CALL_SCOPES))],
-  window_ms: ['the window', trips(moreTightens)],
-  key: ['the key', alters],
-  on_duplicate: ['the action', stricterAlong(ACTIONS)],
-  hint_text: ['the hint text', none],
-});
-
-const APPROVAL_FIELDS = fieldsOf('effect.approval', {
-  wait: ['the way of waiting', alters],
-  timeout_ms: ['the time that a person has', alters],
-});
-
-const ACTION_FIELDS = fieldsOf('effect', { action: ['the action', stricterAlong(ACTIONS)] });
-
-export const KIND_FIELDS: { readonly [K in RuleKind]: readonly Field[] } = {
-  allow: [...RULE_FIELDS, ...ACTION_FIELDS, ...REASON_FIELDS],
-  deny: [...RULE_FIELDS, ...ACTION_FIELDS, ...REFUSAL_FIELDS],
-  budget: [...RULE_FIELDS, ...BUDGET_FIELDS, ...REFUSAL_FIELDS],
-  rate_limit: [...RULE_FIELDS, ...RATE_FIELDS, ...REFUSAL_FIELDS],
-  breaker: [...RULE_FIELDS, ...BREAKER_FIELDS, ...REFUSAL_FIELDS],
-  dedupe: [...RULE_FIELDS, ...DEDUPE_FIELDS, ...REFUSAL_FIELDS],
-  approval: [...RULE_FIELDS, ...APPROVAL_FIELDS, ...REFUSAL_FIELDS],
-  tag: [...RULE_FIELDS, ...fieldsOf('effect.tag', { add_risk_class: ['the classes', classes] })],
-};
 
 function selector(name: string, words: string, relate: Relate): Field {
   return {
@@ -173,13 +125,4 @@ function choice(path: string, words: string, relate: Relate): Field {
 
 function argsChoice(path: string, words: string, relate: Relate): Field {
   return { path, words, direction: matchingArgs(relate), relate };
-}
-
-function fieldsOf(
-  path: string,
-  fields: { readonly [name: string]: readonly [string, Direction] },
-): readonly Field[] {
-  return Object.entries(fields).map(([name, [words, direction]]) => {
-    return { path: `${path}.${name}`, words, direction };
-  });
 }

@@ -10,8 +10,9 @@ import {
 } from '../changes/change.ts';
 import { mayOverlap, type Steps } from '../changes/names.ts';
 import { isSame } from '../changes/relation.ts';
+import { ruleClasses, ruleRole } from '../rules/index.ts';
 import { flipped, readingOf, type Surroundings } from './reach.ts';
-import { isSteady, type Pairs, type RulePair, restricts } from './rule-pairs.ts';
+import { isSteady, type Pairs, type RulePair } from './rule-pairs.ts';
 
 interface Placed {
   readonly pair: RulePair;
@@ -165,7 +166,7 @@ function sidesOf(one: Placed, other: Placed): readonly (keyof RulePair)[] {
 /** What it does that `upper` stands above `lower`, where it stood below. */
 function effectIfBothMatch(upper: Rule, lower: Rule, around: Surroundings): Effect {
   // Which of two questions a person is asked first.
-  const bothAsk = upper.kind === 'approval' && lower.kind === 'approval';
+  const bothAsk = ruleRole(upper) === 'asks' && ruleRole(lower) === 'asks';
   return combineEffects([
     flipped(upper, lower, around),
     bothAsk ? 'alters' : 'none',
@@ -177,8 +178,9 @@ function effectIfBothMatch(upper: Rule, lower: Rule, around: Surroundings): Effe
 /** What a rule gains when a tag comes before it: more calls carry the class it looks for. */
 function tagFirst(tag: Rule, reader: Rule, around: Surroundings): Effect {
   const reading = around.byId.get(reader.rule_id);
-  if (tag.kind !== 'tag' || reading === undefined) return 'none';
-  return readingOf(tag.effect.tag.add_risk_class, reading, around);
+  const classes = ruleClasses(tag);
+  if (classes.length === 0 || reading === undefined) return 'none';
+  return readingOf(classes, reading, around);
 }
 
 /** A rule that went to the other side of this one, where both refuse the same call alike. */
@@ -195,16 +197,16 @@ function isRival(left: Rule, right: Rule, steps: Steps): boolean {
   return refuses(left) && refuses(right) && mayOverlap(left.match, right.match, steps);
 }
 
-function refuses({ kind }: Rule): boolean {
-  return restricts(kind) && kind !== 'approval';
+function refuses(rule: Rule): boolean {
+  return ['denies', 'counts'].includes(ruleRole(rule));
 }
 
 /** Which rule a flip is told of: the one whose meaning changed, else the one that moved. */
 function ownersOf({ upper, lower }: Flip, strays: ReadonlySet<Placed>): readonly Placed[] {
   const pair = [upper, lower];
-  const tags = pair.filter(({ rule }) => rule.kind === 'tag');
+  const tags = pair.filter(({ rule }) => ruleRole(rule) === 'tags');
   if (tags.length > 0) return tags;
-  const allows = pair.filter(({ rule }) => rule.kind === 'allow');
+  const allows = pair.filter(({ rule }) => ruleRole(rule) === 'allows');
   return allows.length > 0 ? allows : pair.filter((one) => strays.has(one));
 }
 

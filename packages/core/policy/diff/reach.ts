@@ -3,6 +3,7 @@ import type { Match, Rule, SnapshotDocument } from '@subluminal/contracts';
 import { combineEffects, type Effect, type Reach, reversed } from '../changes/change.ts';
 import { mayOverlap, type Steps } from '../changes/names.ts';
 import { isSame } from '../changes/relation.ts';
+import { ruleClasses, ruleRole } from '../rules/index.ts';
 import {
   type Doings,
   effectOf,
@@ -68,7 +69,7 @@ export function surroundingsOf(
     .filter(isSteady)
     .map((pair) => standingOf(pair, { places, asking }));
   const classes = [...pairs.before, ...pairs.after].flatMap((rule) =>
-    rule.kind === 'tag' && rule.enabled ? rule.effect.tag.add_risk_class : [],
+    rule.enabled ? ruleClasses(rule) : [],
   );
   return {
     steady,
@@ -79,7 +80,7 @@ export function surroundingsOf(
     crowded: new Set(classes).size > CLASSES_FEW,
     steps,
     known: new Map(),
-    askers: steady.filter(({ rules }) => rules.some(({ kind }) => kind === 'approval')),
+    askers: steady.filter(({ rules }) => rules.some((rule) => ruleRole(rule) === 'asks')),
     asked: new Map(),
     memo: {},
   };
@@ -122,7 +123,7 @@ export function reachOf(
     evaluated: () => shifted(one, evaluated, around),
     failing: () => shifted(one, failing, around),
     tagging: (classes) => taggingOf(one, classes, around),
-    otherwise: one.rules.some(({ kind }) => kind === 'tag') ? 'alters' : 'none',
+    otherwise: one.rules.some((rule) => ruleRole(rule) === 'tags') ? 'alters' : 'none',
   };
 }
 
@@ -192,7 +193,7 @@ function shifted(one: Standing, shift: Shift, around: Surroundings): Effect {
 
 /** Whether a person may be asked about calls that the rule matches. */
 function isAsked(one: Standing, around: Surroundings): boolean {
-  if (!one.rules.some(({ kind }) => kind === 'allow')) return false;
+  if (!one.rules.some((rule) => ruleRole(rule) === 'allows')) return false;
   const found = around.asked.get(one.id);
   if (found !== undefined) return found;
   const asked = around.askers.some((asker) => meet(one, asker, around.steps));
@@ -207,7 +208,7 @@ export function flipped(upper: Rule, lower: Rule, around: Surroundings): Effect 
 
 function doingsIn(rule: Rule, around: Surroundings): Doings {
   const { all } = factsOf(rule, around.asking);
-  const standing = rule.kind === 'allow' ? around.byId.get(rule.rule_id) : undefined;
+  const standing = ruleRole(rule) === 'allows' ? around.byId.get(rule.rule_id) : undefined;
   return standing !== undefined && isAsked(standing, around) ? all | REVEALS : all;
 }
 
@@ -217,9 +218,7 @@ function meet(one: Standing, other: Standing, steps: Steps): boolean {
 
 /** What a rule's own tags do; nothing for rules of other kinds. */
 function tagsOf(one: Standing, around: Surroundings): Effect {
-  const classes = one.rules.flatMap((rule) =>
-    rule.kind === 'tag' ? rule.effect.tag.add_risk_class : [],
-  );
+  const classes = one.rules.flatMap(ruleClasses);
   return classes.length === 0 ? 'none' : taggingOf(one, classes, around);
 }
 
@@ -261,5 +260,5 @@ export function readingOf(
   const reads = wanted.some((those) => steps.left < 0 || classes.some((name) => those.has(name)));
   if (!reads) return 'none';
   // What comes of tags that lead to tags is not followed.
-  return reader.rules.some(({ kind }) => kind === 'tag') ? 'alters' : allOf(reader, around);
+  return reader.rules.some((rule) => ruleRole(rule) === 'tags') ? 'alters' : allOf(reader, around);
 }

@@ -1,5 +1,5 @@
 // The rules of two policies side by side.
-import type { Rule, RuleKind } from '@subluminal/contracts';
+import type { Rule } from '@subluminal/contracts';
 
 /** A rule that both policies have, under the same name and of the same kind. */
 export interface RulePair {
@@ -21,10 +21,6 @@ export function pairsOf(before: readonly Rule[], after: readonly Rule[]): Pairs 
     if (known?.kind === rule.kind) byId.set(rule.rule_id, { before: known, after: rule });
   }
   return { before, after, byId };
-}
-
-export function restricts(kind: RuleKind): boolean {
-  return kind !== 'allow' && kind !== 'tag';
 }
 
 export function isSteady(pair: RulePair | undefined): pair is RulePair {

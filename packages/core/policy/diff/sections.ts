@@ -9,6 +9,7 @@ import {
   stricterAlong,
   valueAt,
 } from '../changes/directions.ts';
+import type { Field } from '../changes/field.ts';
 import {
   isSame,
   listOf,
@@ -17,7 +18,6 @@ import {
   relation,
   type Value,
 } from '../changes/relation.ts';
-import type { Field } from './fields.ts';
 
 /** From the mildest to the strictest. */
 const ACTIONS = ['allow', 'tag', 'redact', 'ask', 'block'];

@@ -5,7 +5,7 @@ import type {
   PolicyRef,
   Profile,
   Rule,
-  RuleKind,
+  RuleKindName,
   Severity,
 } from '@subluminal/contracts';
 import { policiesIn, type Snapshot } from '../compile/snapshot.ts';
@@ -14,11 +14,12 @@ import { selects } from '../decide/select.ts';
 import type { PolicyState } from '../decide/state.ts';
 import { enforces } from '../decide/verdict.ts';
 import type { Call, Outcome, TraceStep } from '../model/call.ts';
+import { ruleClasses, ruleKind } from '../rules/index.ts';
 import { listed, mismatchOf, quoted, selectorMismatch } from './why.ts';
 
 export interface ExplainedRule {
   readonly rule_id: string;
-  readonly kind: RuleKind;
+  readonly kind: RuleKindName;
   readonly severity: Severity;
   /** `skipped`: the rules were not looked at, because the policy or the run had its say before. */
   readonly outcome: 'disabled' | 'no_match' | 'skipped' | TraceStep['outcome'];
@@ -57,12 +58,6 @@ interface Question {
   readonly state: PolicyState;
   readonly nowMs: number;
 }
-
-const COUNTED_WORDS: { readonly [K in RuleKind]?: string } = {
-  budget: 'used',
-  rate_limit: 'tokens used',
-  breaker: 'towards tripping',
-};
 
 /** Decides a call without counting it, and says why it came out as it did. */
 export function explain(snapshot: Snapshot, question: Question): Explanation {
@@ -113,9 +108,7 @@ function explainRules(
       }
       taken += 1;
       // What a tag adds is seen by the rules below it only.
-      if (step.outcome === 'tagged' && rule.kind === 'tag') {
-        riskClass.push(...rule.effect.tag.add_risk_class);
-      }
+      if (step.outcome === 'tagged') riskClass.push(...ruleClasses(rule));
       return {
         ...explained(rule, step.outcome, whyOf(step, rule, outcome.decision)),
         tally: step.tally,
@@ -159,9 +152,11 @@ function whyOf(step: TraceStep, rule: Rule, decision: Decision): string {
     case 'would_decide':
       return `it matches too, but ${winner} ${spared ? 'would decide' : 'decides'}`;
     case 'counted':
-      return countedWhy(step);
+      return (
+        (step.tally && ruleKind(rule.kind).explainCount?.(step.tally)) ?? 'it counted the call'
+      );
     case 'tagged':
-      return rule.kind === 'tag' ? `it adds ${listed(rule.effect.tag.add_risk_class)}` : '';
+      return `it adds ${listed(ruleClasses(rule))}`;
     case 'asks':
       if (!final) return `it asks a person, but ${winner} ${spared ? 'would decide' : 'decides'}`;
       return `it ${spared ? 'would need' : 'needs'} a person to approve`;
@@ -173,13 +168,6 @@ function whyOf(step: TraceStep, rule: Rule, decision: Decision): string {
       return `it could not be evaluated (${quoted(step.note ?? 'unknown')}), ${then}`;
     }
   }
-}
-
-function countedWhy({ kind, tally }: TraceStep): string {
-  if (tally === null) return 'it counted the call';
-  const limit = Number.isFinite(tally.limit) ? String(tally.limit) : 'no limit';
-  if (kind === 'dedupe') return 'the same call has not passed within its window';
-  return `${tally.count} of ${limit} ${COUNTED_WORDS[kind] ?? 'counted'}`;
 }
 
 // What a policy has beside its rules. It looks at what calls and answers hold, and at what the run has

@@ -1,8 +1,10 @@
 // Advice on the order of rules: they are tried from top to bottom, and the first that decides wins.
 
-import type { ArgsMatch, Match, NameMatch, Rule } from '@subluminal/contracts';
 import { quote } from '../../text/visible.ts';
-import { type Advice, type PlacedRule, type Subject, warning } from './advice.ts';
+import { covers, type Scope, scopeOf } from '../match/cover.ts';
+import { type Advice, warning } from '../model/advice.ts';
+import { ruleClasses, ruleKind, ruleRole } from '../rules/index.ts';
+import type { PlacedRule, Subject } from './lint-subject.ts';
 
 /** An allow or deny above that takes in every call which a rule is meant for. */
 export function coveredRules({ enabled }: Subject): readonly Advice[] {
@@ -11,15 +13,15 @@ export function coveredRules({ enabled }: Subject): readonly Advice[] {
   const lastTagged = new Map<string, number>();
   const found: Advice[] = [];
   for (const lower of enabled) {
-    for (const name of taggedBy(lower.rule)) lastTagged.set(name, lower.index);
-    const { kind } = lower.rule;
-    if (kind === 'tag') continue;
+    for (const name of ruleClasses(lower.rule)) lastTagged.set(name, lower.index);
+    const role = ruleRole(lower.rule);
+    if (role === 'tags') continue;
     const scope = scopeOf(lower.rule);
     const upper = deciding.find(({ scope: above, index }) =>
       covers(above, scope, (name) => (lastTagged.get(name) ?? -1) > index),
     );
     if (upper !== undefined) found.push(adviceOn(upper, lower));
-    if (kind === 'allow' || kind === 'deny') deciding.push({ ...lower, scope });
+    if (role === 'allows' || role === 'denies') deciding.push({ ...lower, scope });
   }
   return found;
 }
@@ -27,9 +29,9 @@ export function coveredRules({ enabled }: Subject): readonly Advice[] {
 function adviceOn(upper: PlacedRule, lower: PlacedRule): Advice {
   const path = ['rules', lower.index];
   const [above, below] = [quote(upper.rule.rule_id), quote(lower.rule.rule_id)];
-  const { kind } = lower.rule;
-  if (upper.rule.kind === 'allow' && kind !== 'allow' && kind !== 'deny') {
-    const effect = COUNTERS.has(kind) ? 'it counts, but never limits' : 'it never has a say';
+  const role = ruleRole(lower.rule);
+  if (ruleRole(upper.rule) === 'allows' && role !== 'allows' && role !== 'denies') {
+    const effect = countsAll(lower.rule) ? 'it counts, but never limits' : 'it never has a say';
     return warning('SUB_LINT_EXEMPTED', path, [
       `${below} stands below ${above}, which allows all its calls: ${effect}`,
       `Move it above ${above}.`,
@@ -41,11 +43,15 @@ function adviceOn(upper: PlacedRule, lower: PlacedRule): Advice {
   ]);
 }
 
-const COUNTERS: ReadonlySet<string> = new Set(['budget', 'rate_limit', 'breaker']);
+/** Whether a rule counts every call that it matches, not only those that pass. */
+function countsAll({ kind }: PlacedRule['rule']): boolean {
+  const known = ruleKind(kind);
+  return known.role === 'counts' && known.passed === undefined;
+}
 
 /** Classes that a rule needs, but that no rule above it adds. */
 export function missingTags({ enabled }: Subject): readonly Advice[] {
-  const everTagged = new Set(enabled.flatMap(({ rule }) => taggedBy(rule)));
+  const everTagged = new Set(enabled.flatMap(({ rule }) => ruleClasses(rule)));
   const taggedAbove = new Set<string>();
   const found: Advice[] = [];
   for (const { rule, index } of enabled) {
@@ -55,13 +61,9 @@ export function missingTags({ enabled }: Subject): readonly Advice[] {
       const below = everTagged.has(name);
       found.push(warning(...(below ? tagOrder(name, path) : untagged(name, path))));
     }
-    for (const name of taggedBy(rule)) taggedAbove.add(name);
+    for (const name of ruleClasses(rule)) taggedAbove.add(name);
   }
   return found;
-}
-
-function taggedBy(rule: PlacedRule['rule']): readonly string[] {
-  return rule.kind === 'tag' ? rule.effect.tag.add_risk_class : [];
 }
 
 function untagged(name: string, path: (string | number)[]): Parameters<typeof warning> {
@@ -78,130 +80,4 @@ function tagOrder(name: string, path: (string | number)[]): Parameters<typeof wa
     'Move the `tag` rule above this one.',
   ] as const;
   return ['SUB_LINT_TAG_ORDER', path, words];
-}
-
-// Whether one rule's match takes in everything that another's does. Only what is certain counts:
-// a "no" may be a "yes" that would take a theorem prover to see.
-
-/** Whether a tag rule between the two adds a class: then the lower one may see more. */
-type Tagged = (name: string) => boolean;
-
-/** A rule, prepared once for being compared with a thousand others. Absent means "any". */
-export interface Scope {
-  readonly when: string | undefined;
-  readonly server: Names | undefined;
-  readonly tool: Names | undefined;
-  readonly classes: ReadonlySet<string> | undefined;
-  readonly keys: ReadonlySet<string>;
-  /** For each predicate on an argument, by its name and key, its value as JSON. */
-  readonly predicates: ReadonlyMap<string, string>;
-  readonly hours: ReadonlySet<number> | undefined;
-}
-
-interface Names {
-  readonly globs: ReadonlySet<string>;
-  readonly regexes: ReadonlySet<string>;
-  /** What the globs like `git*` start with. */
-  readonly prefixes: readonly string[];
-}
-
-export function scopeOf({ match, when }: Pick<Rule, 'match' | 'when'>): Scope {
-  return {
-    when,
-    server: namesOf(match.server_name),
-    tool: namesOf(match.tool_name),
-    classes: match.risk_class && new Set(match.risk_class),
-    keys: new Set(match.args?.has_keys),
-    predicates: predicatesOf(match.args),
-    hours: match.time?.utc_hours && new Set(match.time.utc_hours),
-  };
-}
-
-/** Nothing where every name fits. */
-function namesOf(names: NameMatch | undefined): Names | undefined {
-  if (names === undefined) return undefined;
-  const { glob = [], regex = [] } = names;
-  if (glob.some((pattern) => /^\*+$/.test(pattern)) || regex.some(isMatchAll)) return undefined;
-  const prefixes = glob.flatMap((pattern) => /^([^*?[\]{}\\]*)\*+$/.exec(pattern)?.[1] ?? []);
-  return { globs: new Set(glob), regexes: new Set(regex), prefixes };
-}
-
-function predicatesOf(args: ArgsMatch | undefined): ReadonlyMap<string, string> {
-  const predicates = new Map<string, string>();
-  for (const field of ['key_equals', 'key_in', 'numeric_range'] as const) {
-    for (const [key, wanted] of Object.entries(args?.[field] ?? {})) {
-      // Both come from the same shape; another spelling of the same only means "not sure".
-      predicates.set(`${field} ${key}`, JSON.stringify(wanted));
-    }
-  }
-  return predicates;
-}
-
-/** Whether every call that reaches and matches `lower` has matched `upper` before. */
-export function covers(upper: Scope, lower: Scope, tagged: Tagged): boolean {
-  if (upper.when !== undefined && upper.when !== lower.when) return false;
-  return (
-    coversNames(upper.server, lower.server) &&
-    coversNames(upper.tool, lower.tool) &&
-    coversClasses(upper.classes, lower.classes, tagged) &&
-    includesAll(lower.keys, upper.keys) &&
-    coversPredicates(upper.predicates, lower.predicates) &&
-    (upper.hours === undefined ||
-      (lower.hours !== undefined && includesAll(upper.hours, lower.hours)))
-  );
-}
-
-/** Whether a match takes in every call. */
-export function matchesAll(match: Match): boolean {
-  return covers(scopeOf({ match }), scopeOf({ match: {} }), () => false);
-}
-
-function coversNames(above: Names | undefined, below: Names | undefined): boolean {
-  if (above === undefined) return true;
-  if (below === undefined) return false;
-  return coversGlobs(above, below) && includesAll(above.regexes, below.regexes);
-}
-
-/** Beyond this, names are compared as they are written only: every pair takes too long. */
-const PREFIX_PAIRS_MAX = 256;
-
-/** `git*` takes in every glob that starts with `git`. */
-function coversGlobs({ globs, prefixes }: Names, below: Names): boolean {
-  const known = prefixes.length * below.globs.size <= PREFIX_PAIRS_MAX ? prefixes : [];
-  for (const lower of below.globs) {
-    if (!globs.has(lower) && !known.some((prefix) => lower.startsWith(prefix))) return false;
-  }
-  return true;
-}
-
-function includesAll<T>(above: ReadonlySet<T>, below: ReadonlySet<T>): boolean {
-  if (below.size > above.size) return false;
-  for (const item of below) if (!above.has(item)) return false;
-  return true;
-}
-
-const MATCH_ALL_REGEX = /^(\^|\\A)?(\.\*)?(\$|\\z)?$/;
-
-/** In names, `.` stands for line breaks as well. */
-function isMatchAll(regex: string): boolean {
-  // `^$` fits the empty name only.
-  if (!MATCH_ALL_REGEX.test(regex)) return false;
-  return regex.includes('.*') || !(/^(\^|\\A)/.test(regex) && /(\$|\\z)$/.test(regex));
-}
-
-function coversClasses(
-  above: ReadonlySet<string> | undefined,
-  below: ReadonlySet<string> | undefined,
-  tagged: Tagged,
-): boolean {
-  if (above === undefined) return true;
-  return below !== undefined && includesAll(above, below) && ![...below].some(tagged);
-}
-
-function coversPredicates(
-  above: ReadonlyMap<string, string>,
-  below: ReadonlyMap<string, string>,
-): boolean {
-  for (const [name, wanted] of above) if (below.get(name) !== wanted) return false;
-  return true;
 }

@@ -4,8 +4,10 @@ import { fullContent, fullTaint, type Selectors } from '@subluminal/contracts';
 import { readSuppression } from '../../scan/detect/suppress.ts';
 import type { Path } from '../../source/problem.ts';
 import { quote } from '../../text/visible.ts';
+import { type Advice, note, warning } from '../model/advice.ts';
 import { isPattern } from '../read/check-sections.ts';
-import { type Advice, note, type Subject, warning } from './advice.ts';
+import { ruleClasses, ruleRole } from '../rules/index.ts';
+import type { Subject } from './lint-subject.ts';
 
 const READ_CLASS = 'read_like';
 
@@ -38,26 +40,8 @@ export function unprotected({ bundle }: Subject): readonly Advice[] {
   ];
 }
 
-/** Only control mode asks people. */
-export function approvalsWithoutControl({ bundle, enabled }: Subject): readonly Advice[] {
-  const { mode } = bundle;
-  if (mode === 'control') return [];
-  const instead = mode === 'observe' ? 'only records what it would do' : 'blocks at once';
-  return enabled.flatMap(({ rule, index }) => {
-    if (rule.kind !== 'approval') return [];
-    return warning(
-      'SUB_LINT_APPROVAL_MODE',
-      ['rules', index, 'kind'],
-      [
-        `${quote(rule.rule_id)} asks nobody in ${mode} mode: it ${instead}`,
-        'Write `mode: control`.',
-      ],
-    );
-  });
-}
-
 export function observesOnly({ bundle, enabled }: Subject): readonly Advice[] {
-  const blocks = enabled.some(({ rule }) => rule.kind !== 'tag' && rule.kind !== 'allow');
+  const blocks = enabled.some(({ rule }) => !['tags', 'allows'].includes(ruleRole(rule)));
   if (bundle.mode !== 'observe' || !blocks) return [];
   return [
     note(
@@ -73,9 +57,7 @@ export function observesOnly({ bundle, enabled }: Subject): readonly Advice[] {
 
 export function readsUntagged({ bundle, enabled }: Subject): readonly Advice[] {
   if (bundle.defaults.fail_open_read_tools !== true) return [];
-  const tagged = enabled.some(
-    ({ rule }) => rule.kind === 'tag' && rule.effect.tag.add_risk_class.includes(READ_CLASS),
-  );
+  const tagged = enabled.some(({ rule }) => ruleClasses(rule).includes(READ_CLASS));
   if (tagged) return [];
   return [
     warning(

@@ -4,7 +4,9 @@ import type { JsonValue, Rule } from '@subluminal/contracts';
 import type { Path } from '../../source/problem.ts';
 import { quote } from '../../text/visible.ts';
 import { isJsonObject } from '../match/match.ts';
-import { type Advice, type Subject, warning } from './advice.ts';
+import { type Advice, warning } from '../model/advice.ts';
+import { ruleClasses } from '../rules/index.ts';
+import type { Subject } from './lint-subject.ts';
 
 interface Placed {
   readonly text: string;
@@ -74,7 +76,7 @@ function textsOf(rule: Rule, path: Path): readonly Placed[] {
   const { match } = rule;
   const at = (...steps: Path): Path => [...path, 'match', ...steps];
   const args = match.args ?? {};
-  const classes = rule.kind === 'tag' ? rule.effect.tag.add_risk_class : [];
+  const classes = ruleClasses(rule);
   return [
     { text: rule.rule_id, path: [...path, 'rule_id'] },
     ...(['server_name', 'tool_name'] as const).flatMap((field) =>

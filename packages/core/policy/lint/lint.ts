@@ -2,17 +2,9 @@
 import type { Bundle } from '@subluminal/contracts';
 import { formatPath, type Problem, sorted } from '../../source/problem.ts';
 import type { PositionOf } from '../read/parse.ts';
-import type { LintCheck, Subject } from './advice.ts';
-import {
-  broadDedupes,
-  disabledRules,
-  impossibleBudgets,
-  missingHints,
-  unanchoredAllows,
-} from './check-effects.ts';
+import { disabledRules, kindAdvice, missingHints } from './check-effects.ts';
 import { coveredRules, missingTags } from './check-order.ts';
 import {
-  approvalsWithoutControl,
   failsOpen,
   noRules,
   observesOnly,
@@ -25,17 +17,15 @@ import {
   uselessSuppressions,
 } from './check-settings.ts';
 import { hiddenTexts } from './hidden.ts';
+import type { LintCheck, Subject } from './lint-subject.ts';
 
 const CHECKS: readonly LintCheck[] = [
   coveredRules,
   missingTags,
-  unanchoredAllows,
+  kindAdvice,
   missingHints,
   disabledRules,
-  impossibleBudgets,
-  broadDedupes,
   failsOpen,
-  approvalsWithoutControl,
   observesOnly,
   readsUntagged,
   unprotected,

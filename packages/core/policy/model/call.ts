@@ -1,5 +1,5 @@
 // The values that policy evaluation works on. Plain data, no behaviour.
-import type { Decision, JsonObject, RuleKind } from '@subluminal/contracts';
+import type { Decision, JsonObject, RuleKindName } from '@subluminal/contracts';
 
 /** Who acts: the part of the event envelope that policies may look at. */
 export interface Identity {
@@ -34,7 +34,7 @@ export type CallResult = 'ok' | 'error';
 /** What one matching rule had to say about a call. */
 export interface TraceStep {
   readonly rule_id: string;
-  readonly kind: RuleKind;
+  readonly kind: RuleKindName;
   readonly outcome:
     | 'decided' // this rule made the decision
     | 'would_decide' // it would have, but an earlier rule had decided

@@ -1,5 +1,5 @@
 // What a rule wants to happen, before modes and profiles have their say.
-import type { Action, HintKind } from '@subluminal/contracts';
+import type { Action, Decision, HintKind } from '@subluminal/contracts';
 
 export interface Trip {
   readonly action: Exclude<Action, 'ALLOW'>;
@@ -10,16 +10,12 @@ export interface Trip {
   readonly retryAdvice?: string;
   readonly backoffMs?: number;
   readonly terminateCode?: string;
+  /** Set when a person may release the call. */
+  readonly approval?: NonNullable<Decision['approval']>;
 }
 
 /** A count as people read it, for traces and explanations. */
 export interface Tally {
   readonly count: number;
   readonly limit: number;
-}
-
-export interface Counted<S> {
-  readonly slot: S;
-  readonly tally: Tally;
-  readonly trip: Trip | undefined;
 }

@@ -61,7 +61,8 @@ function remarkOn(mismatch: Mismatch, root: Tree): Remark {
   const { tree } = follow(root, path);
   if (path.length === 0) return noBundle(tree);
   if (choices.length > 0 && tree.kind === 'scalar' && typeof tree.value === 'string') {
-    return unknownChoice({ name, noun: nounOf(mismatch) }, tree.value, choices);
+    const chosen = { name, noun: nounOf(mismatch), isRule: path[0] === 'rules' };
+    return unknownChoice(chosen, tree.value, choices);
   }
   const message = `expected ${expected}, got ${written(tree)}`;
   if (problem === 'value') {
@@ -140,12 +141,16 @@ const ACTION_FIELDS: ReadonlySet<string> = new Set([
 interface Chosen {
   readonly name: string;
   readonly noun: string;
+  /** A sink has a kind, too. */
+  readonly isRule: boolean;
 }
 
-function unknownChoice({ name, noun }: Chosen, value: string, choices: readonly string[]): Remark {
-  // A sink has a kind too.
-  const isRule = name === 'kind' && choices.includes('deny');
-  const code = isRule ? 'SUB_BUNDLE_UNKNOWN_KIND' : 'SUB_BUNDLE_VALUE';
+function unknownChoice(
+  { name, noun, isRule }: Chosen,
+  value: string,
+  choices: readonly string[],
+): Remark {
+  const code = isRule && name === 'kind' ? 'SUB_BUNDLE_UNKNOWN_KIND' : 'SUB_BUNDLE_VALUE';
   const [only] = choices;
   if (choices.length === 1 && only !== undefined) {
     const message = `expected \`${only}\`, got ${quote(value)}`;

@@ -13,6 +13,7 @@ import type { Snapshot } from '../compile/snapshot.ts';
 import { decide, recordResult } from '../decide/decide.ts';
 import { sectionsOf } from '../explain/explain.ts';
 import type { Call, Identity, Outcome, TraceStep } from '../model/call.ts';
+import { awaitsResult } from '../rules/index.ts';
 import {
   callKey,
   countRule,
@@ -168,7 +169,7 @@ function again(
   const open: OpenCall = {
     draft,
     call: small,
-    trace: outcome.trace.filter(({ kind }) => kind === 'breaker'),
+    trace: outcome.trace.filter(awaitsResult),
     passes: hangs || outcome.decision.action === 'ALLOW',
     started: false,
     decided: false,

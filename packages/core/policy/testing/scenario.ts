@@ -10,8 +10,9 @@ import {
 import { compileBundle, type Snapshot } from '../compile/snapshot.ts';
 import { tableSize } from '../counters/table.ts';
 import { decide, recordResult } from '../decide/decide.ts';
-import { initialState, type PolicyState, type Slot } from '../decide/state.ts';
+import { initialState, type PolicyState } from '../decide/state.ts';
 import type { Call, CallResult, Outcome } from '../model/call.ts';
+import type { RuleSlot } from '../model/rule-kind.ts';
 
 type Options = Partial<Omit<Bundle, 'rules'>> & { readonly profile?: Snapshot['profile'] };
 type Budget = RuleOf<'budget'>['effect']['budget'];
@@ -126,15 +127,6 @@ export function runOf(snapshot: Snapshot): Run {
 }
 
 /** How many entries a rule holds, over all its tables. */
-export function slotSize(slot: Slot): number {
-  switch (slot.kind) {
-    case 'budget':
-      return tableSize(slot.used);
-    case 'rate_limit':
-      return tableSize(slot.buckets);
-    case 'breaker':
-      return tableSize(slot.errors) + tableSize(slot.repeats);
-    case 'dedupe':
-      return tableSize(slot.seen);
-  }
+export function slotSize(slot: RuleSlot): number {
+  return Object.values(slot).reduce((sum, table) => sum + tableSize(table), 0);
 }

@@ -1,7 +1,7 @@
 // The shim's way to people who approve calls. What it needs is loaded when a policy asks for them:
 // most policies never do.
 import type { EventBody, Producer } from '@subluminal/contracts';
-import { policiesIn, type Snapshot } from '@subluminal/core/policy';
+import { policiesIn, ruleRole, type Snapshot } from '@subluminal/core/policy';
 import type { ApprovalAnswer, Approver } from '@subluminal/core/session';
 import type { Approvals } from './approvals.ts';
 
@@ -56,7 +56,7 @@ class LazyPeople implements LazyApprovals {
   async prepare(snapshot: Snapshot, mayAsk: boolean): Promise<void> {
     if (this.#approvals !== undefined) return;
     const rules = policiesIn(snapshot).flatMap((policy) => policy.rules);
-    if (!mayAsk && !rules.some(({ rule }) => rule.kind === 'approval')) return;
+    if (!mayAsk && !rules.some(({ rule }) => ruleRole(rule) === 'asks')) return;
     const { Approvals: Loaded } = await import('./approvals.ts');
     this.#approvals ??= new Loaded({ ...this.#options, peer: () => this.#peer });
   }

@@ -17,6 +17,7 @@ import {
   type TerminateRequest,
 } from '@subluminal/contracts';
 import {
+  awaitsResult,
   type Call,
   decide,
   type Outcome,
@@ -235,7 +236,7 @@ class RunHub implements Hub {
       ...(weighed.content !== undefined && { content: weighed.content }),
       ...limit,
     };
-    if (isForwarded && outcome.trace.some(({ kind }) => kind === 'breaker')) {
+    if (isForwarded && outcome.trace.some(awaitsResult)) {
       const { args: _large, ...rest } = call;
       this.#watched.add(callId, { policy, snapshot, call: rest, trace: outcome.trace });
     }

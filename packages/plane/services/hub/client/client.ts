@@ -1,4 +1,5 @@
 // A shim's way to the hub of its run.
+
 import {
   type EvaluateRequest,
   type HeartbeatRequest,
@@ -13,6 +14,7 @@ import {
   type SnapshotFile,
   type TerminateRequest,
 } from '@subluminal/contracts';
+import { awaitsResult } from '@subluminal/core/policy';
 import { ask, unavailable } from './ask.ts';
 import { readEndpoint, type Target } from './endpoint.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -193,7 +195,7 @@ class ShimHubClient implements HubClient {
   #note(callId: string | undefined, response: Answered): void {
     if (response.shutdown) this.#shutdown();
     const { decision, trace = [] } = response;
-    const isWatched = decision === 'forward' && trace.some(({ kind }) => kind === 'breaker');
+    const isWatched = decision === 'forward' && trace.some(awaitsResult);
     if (!isWatched || callId === undefined) return;
     for (const oldest of this.#watched) {
       if (this.#watched.size < this.#limits.queueMax) break;

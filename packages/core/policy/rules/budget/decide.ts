@@ -1,10 +1,13 @@
 import type { RuleOf } from '@subluminal/contracts';
-import { type At, scopeKey } from '../counters/scope.ts';
-import { keyIn, type TableLimits, tableGet, tableSet } from '../counters/table.ts';
-import type { Counted, Trip } from '../model/trip.ts';
-import type { SlotOf } from './state.ts';
+import { type CallMoment, scopeKey } from '../../counters/scope.ts';
+import { keyIn, type Table, type TableLimits, tableGet, tableSet } from '../../counters/table.ts';
+import type { RuleResult } from '../../model/rule-kind.ts';
+import type { Tally, Trip } from '../../model/trip.ts';
 
 type BudgetRule = RuleOf<'budget'>;
+export type BudgetSlot = {
+  readonly used: Table<{ readonly calls: number; readonly costUnits: number }>;
+};
 
 /** A budget holds for the whole run, so nothing in it expires. */
 export const BUDGET_LIMITS: TableLimits = { lifeMs: Number.POSITIVE_INFINITY, whenFull: 'share' };
@@ -12,9 +15,9 @@ export const BUDGET_LIMITS: TableLimits = { lifeMs: Number.POSITIVE_INFINITY, wh
 /** Counts one call; a call that the budget itself stops is not counted again. */
 export function countBudget(
   rule: BudgetRule,
-  slot: SlotOf<'budget'>,
-  at: At,
-): Counted<SlotOf<'budget'>> {
+  at: CallMoment,
+  slot: BudgetSlot,
+): RuleResult<BudgetSlot> {
   const { budget } = rule.effect;
   const key = keyIn(slot.used, scopeKey(budget.scope, at));
   const used = tableGet(slot.used, key) ?? { calls: 0, costUnits: 0 };
@@ -28,21 +31,19 @@ export function countBudget(
     ? { count: used.costUnits, limit: costLimit }
     : { count: used.calls, limit: callsLimit };
   if (byCalls || costUnits > costLimit) {
-    return { slot, tally, trip: exceeded(rule, tally, onCost ? 'cost units' : 'calls') };
+    const trip = exceeded(rule, tally, onCost ? 'cost units' : 'calls');
+    return { kind: 'count', slot, tally, trip };
   }
   const entry = { value: { calls, costUnits }, nowMs: at.nowMs };
   return {
-    slot: { kind: 'budget', used: tableSet(slot.used, key, entry) },
+    kind: 'count',
+    slot: { used: tableSet(slot.used, key, entry) },
     tally: { count: onCost ? costUnits : calls, limit: tally.limit },
     trip: undefined,
   };
 }
 
-function exceeded(
-  rule: BudgetRule,
-  tally: { readonly count: number; readonly limit: number },
-  unit: string,
-): Trip {
+function exceeded(rule: BudgetRule, tally: Tally, unit: string): Trip {
   const { budget, reason_code, message } = rule.effect;
   return {
     action: budget.on_exceed,

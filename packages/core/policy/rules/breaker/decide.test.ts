@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { verifies } from '../../../../test/requirements.ts';
-import { breaker, runOf, snapshotOf } from '../testing/scenario.ts';
+import { verifies } from '../../../../../test/requirements.ts';
+import { breaker, runOf, snapshotOf } from '../../testing/scenario.ts';
 
 const WINDOW_MS = 50;
 const steps = fc.array(

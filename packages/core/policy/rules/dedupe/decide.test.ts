@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { verifies } from '../../../../test/requirements.ts';
-import { dedupe, deny, runOf, snapshotOf } from '../testing/scenario.ts';
+import { verifies } from '../../../../../test/requirements.ts';
+import { dedupe, deny, runOf, snapshotOf } from '../../testing/scenario.ts';
 
 const WINDOW_MS = 50;
 const rules = [deny('stop', { risk_class: ['stop'] }), dedupe('d', { window_ms: WINDOW_MS })];

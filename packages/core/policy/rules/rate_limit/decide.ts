@@ -1,18 +1,23 @@
 import type { RuleOf } from '@subluminal/contracts';
-import { type At, scopeKey } from '../counters/scope.ts';
-import { keyIn, type TableLimits, tableGet, tableSet } from '../counters/table.ts';
-import type { Counted, Trip } from '../model/trip.ts';
-import type { SlotOf, TokenBucket } from './state.ts';
+import { type CallMoment, scopeKey } from '../../counters/scope.ts';
+import { keyIn, type Table, type TableLimits, tableGet, tableSet } from '../../counters/table.ts';
+import type { RuleResult } from '../../model/rule-kind.ts';
+import type { Trip } from '../../model/trip.ts';
 
 type RateLimitRule = RuleOf<'rate_limit'>;
 type RateLimit = RateLimitRule['effect']['rate_limit'];
+interface TokenBucket {
+  readonly tokens: number;
+  readonly refilledAtMs: number;
+}
+export type RateLimitSlot = { readonly buckets: Table<TokenBucket> };
 
 /** Takes the tokens of one call; a call that finds too few takes none. */
 export function countRate(
   rule: RateLimitRule,
-  slot: SlotOf<'rate_limit'>,
-  at: At,
-): Counted<SlotOf<'rate_limit'>> {
+  at: CallMoment,
+  slot: RateLimitSlot,
+): RuleResult<RateLimitSlot> {
   const limit = rule.effect.rate_limit;
   const key = keyIn(slot.buckets, scopeKey(limit.scope, at));
   const bucket = refilled(tableGet(slot.buckets, key), limit, at.nowMs);
@@ -21,7 +26,8 @@ export function countRate(
   const value = enough ? { ...bucket, tokens: bucket.tokens - cost } : bucket;
   const buckets = tableSet(slot.buckets, key, { value, nowMs: at.nowMs });
   return {
-    slot: { kind: 'rate_limit', buckets },
+    kind: 'count',
+    slot: { buckets },
     tally: { count: limit.capacity - value.tokens, limit: limit.capacity },
     trip: enough ? undefined : limited(rule, waitMs(bucket, limit, at.nowMs)),
   };

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileGlob } from '../../patterns/glob.ts';
 import { compileRegex } from '../../patterns/regex.ts';
-import { isAnchored } from './check-effects.ts';
-import { covers, matchesAll, type Scope, scopeOf } from './check-order.ts';
+import { isAnchored } from '../rules/allow/lint.ts';
+import { covers, matchesAll, type Scope, scopeOf } from './cover.ts';
 
 function scoped(match: Match, when?: string): Scope {
   const rule: Rule = {

@@ -1,42 +1,62 @@
 import type { RuleOf } from '@subluminal/contracts';
-import { type At, callKey, scopeKey } from '../counters/scope.ts';
-import { keyIn, type TableLimits, tableGet, tableSet, tableSize } from '../counters/table.ts';
-import type { Counted, Tally, Trip } from '../model/trip.ts';
-import type { SlotOf, Times } from './state.ts';
+import { type CallMoment, callKey, scopeKey } from '../../counters/scope.ts';
+import {
+  keyIn,
+  type Table,
+  type TableLimits,
+  tableGet,
+  tableSet,
+  tableSize,
+} from '../../counters/table.ts';
+import type { RuleResult, TripReport } from '../../model/rule-kind.ts';
+import type { Tally, Trip } from '../../model/trip.ts';
 
 type BreakerRule = RuleOf<'breaker'>;
+/** Times of counted events, oldest first; never more than a rule's threshold. */
+type Times = readonly number[];
+export type BreakerSlot = { readonly errors: Table<Times>; readonly repeats: Table<Times> };
 
 /** Counts one attempt, and looks whether errors or repeats have opened the breaker. */
 export function countBreaker(
   rule: BreakerRule,
-  slot: SlotOf<'breaker'>,
-  at: At,
-): Counted<SlotOf<'breaker'>> {
-  const errors = errorTally(rule, slot, at);
-  const repeats = countRepeat(rule, errors?.slot ?? slot, at);
+  at: CallMoment,
+  slot: BreakerSlot,
+): RuleResult<BreakerSlot> {
+  const errors = errorTally(rule, at, slot);
+  const repeats = countRepeat(rule, at, errors?.slot ?? slot);
   const next = repeats?.slot ?? errors?.slot ?? slot;
   if (errors !== undefined && errors.count >= errors.limit) {
     const summary = `The breaker is open: ${errors.count} errors in the last ${errors.windowMs} ms.`;
-    return { slot: next, tally: tallyOf(errors), trip: tripped(rule, 'BREAKER_ERRORS', summary) };
+    return {
+      kind: 'count',
+      slot: next,
+      tally: tallyOf(errors),
+      trip: tripped(rule, 'BREAKER_ERRORS', summary),
+    };
   }
   if (repeats !== undefined && repeats.count >= repeats.limit) {
     const summary = `The same call came ${repeats.limit} times within ${repeats.windowMs} ms.`;
-    return { slot: next, tally: tallyOf(repeats), trip: tripped(rule, 'BREAKER_REPEATS', summary) };
+    return {
+      kind: 'count',
+      slot: next,
+      tally: tallyOf(repeats),
+      trip: tripped(rule, 'BREAKER_REPEATS', summary),
+    };
   }
-  return { slot: next, tally: tallyOf(errors ?? repeats), trip: undefined };
+  return { kind: 'count', slot: next, tally: tallyOf(errors ?? repeats), trip: undefined };
 }
 
 /** Records that a call this breaker watches has failed. */
-export function recordError(rule: BreakerRule, slot: SlotOf<'breaker'>, at: At): SlotOf<'breaker'> {
+export function recordError(rule: BreakerRule, at: CallMoment, slot: BreakerSlot): BreakerSlot {
   const { scope, error_threshold: threshold, window_ms: windowMs } = rule.effect.breaker;
   if (threshold === undefined || windowMs === undefined) return slot;
   const key = keyIn(slot.errors, scopeKey(scope, at));
   const value = pushed(tableGet(slot.errors, key) ?? [], threshold, { windowMs, at });
   const errors = tableSet(slot.errors, key, { value, nowMs: at.nowMs });
-  return { kind: 'breaker', errors, repeats: slot.repeats };
+  return { errors, repeats: slot.repeats };
 }
 
-function errorTally(rule: BreakerRule, slot: SlotOf<'breaker'>, at: At) {
+function errorTally(rule: BreakerRule, at: CallMoment, slot: BreakerSlot) {
   const { scope, error_threshold: limit, window_ms: windowMs } = rule.effect.breaker;
   if (limit === undefined || windowMs === undefined) return undefined;
   if (tableSize(slot.errors) === 0) return { slot, count: 0, limit, windowMs };
@@ -48,7 +68,7 @@ function errorTally(rule: BreakerRule, slot: SlotOf<'breaker'>, at: At) {
   if ((times.at(-1) ?? at.nowMs) <= at.nowMs) return { slot, ...tally };
   // The clock went back: the window starts anew, or it could last until the old time returns.
   const errors = tableSet(slot.errors, key, { value, nowMs: at.nowMs });
-  const next: SlotOf<'breaker'> = { kind: 'breaker', errors, repeats: slot.repeats };
+  const next: BreakerSlot = { errors, repeats: slot.repeats };
   return { slot: next, ...tally };
 }
 
@@ -57,14 +77,14 @@ function tallyOf(counted: Tally | undefined): Tally {
   return { count: counted?.count ?? 0, limit: counted?.limit ?? 0 };
 }
 
-function countRepeat(rule: BreakerRule, slot: SlotOf<'breaker'>, at: At) {
+function countRepeat(rule: BreakerRule, at: CallMoment, slot: BreakerSlot) {
   const { scope, repeat_threshold: limit, repeat_window_ms: windowMs } = rule.effect.breaker;
   if (limit === undefined || windowMs === undefined) return undefined;
   const key = callKey(scope, at);
   const known = tableGet(slot.repeats, key);
   const value = known === undefined ? [at.nowMs] : pushed(known, limit, { windowMs, at });
   const repeats = tableSet(slot.repeats, key, { value, nowMs: at.nowMs });
-  const next: SlotOf<'breaker'> = { kind: 'breaker', errors: slot.errors, repeats };
+  const next: BreakerSlot = { errors: slot.errors, repeats };
   return { slot: next, count: value.length, limit, windowMs };
 }
 
@@ -72,7 +92,7 @@ function countRepeat(rule: BreakerRule, slot: SlotOf<'breaker'>, at: At) {
 function pushed(
   times: Times,
   countMax: number,
-  { windowMs, at }: { readonly windowMs: number; readonly at: At },
+  { windowMs, at }: { readonly windowMs: number; readonly at: CallMoment },
 ): Times {
   return [...within(times, windowMs, at.nowMs), at.nowMs].slice(-countMax);
 }
@@ -100,4 +120,14 @@ function tripped(rule: BreakerRule, reasonCode: string, summary: string): Trip {
     retryAdvice: 'Do not repeat this call; find out why it keeps failing or repeating.',
     terminateCode: breaker.terminate_code ?? 'BREAKER_TRIPPED',
   };
+}
+
+/** A rule may bring its own reason code; then the limit that was reached tells the cause. */
+export function reportTrip({ effect }: BreakerRule, reasonCode: string, tally: Tally): TripReport {
+  const { scope, error_threshold, window_ms, repeat_window_ms } = effect.breaker;
+  const isErrors =
+    reasonCode === 'BREAKER_ERRORS' ||
+    (reasonCode !== 'BREAKER_REPEATS' && error_threshold === tally.limit);
+  const windowMs = (isErrors ? window_ms : repeat_window_ms) ?? 1;
+  return { scope, cause: isErrors ? 'errors' : 'repeats', windowMs };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { verifies } from '../../../../test/requirements.ts';
-import { budget, runOf, snapshotOf } from '../testing/scenario.ts';
+import { verifies } from '../../../../../test/requirements.ts';
+import { budget, runOf, snapshotOf } from '../../testing/scenario.ts';
 
 const times = fc.array(fc.integer({ min: -1_000, max: 1_000 }), { maxLength: 30 });
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { verifies } from '../../../../test/requirements.ts';
-import { tableGet } from '../counters/table.ts';
-import { rateLimit, runOf, snapshotOf } from '../testing/scenario.ts';
+import { verifies } from '../../../../../test/requirements.ts';
+import { tableGet } from '../../counters/table.ts';
+import { rateLimit, runOf, snapshotOf } from '../../testing/scenario.ts';
+import type { RateLimitSlot } from './decide.ts';
 
 const limits = fc.record({
   capacity: fc.integer({ min: 1, max: 6 }),
@@ -17,8 +18,8 @@ async function bucketRun(limit: Limits) {
   const passes = (nowMs: number) => run.call({}, nowMs).decision.action === 'ALLOW';
   const tokens = () => {
     const [slot] = run.state.slots;
-    if (slot?.kind !== 'rate_limit') throw new Error('no bucket');
-    return tableGet(slot.buckets, 'run')?.tokens ?? limit.capacity;
+    const { buckets } = slot as RateLimitSlot;
+    return tableGet(buckets, 'run')?.tokens ?? limit.capacity;
   };
   return { passes, tokens };
 }

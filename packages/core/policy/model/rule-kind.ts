@@ -1,0 +1,93 @@
+// What a kind of rule has to say for itself. Each kind is a folder of `policy/rules` and one line in its
+// registry. The shape of its effect is contract B's, because the schemas and the UI need it without the
+// core: it is one line of `RULE` in `contracts/bundle.ts`, and the registry's type holds the two together.
+import { type Bundle, isObject, type Rule } from '@subluminal/contracts';
+import type { Finding, Path } from '../../source/problem.ts';
+import type { Field } from '../changes/field.ts';
+import type { CallMoment } from '../counters/scope.ts';
+import type { Table, TableLimits } from '../counters/table.ts';
+import type { Advice } from './advice.ts';
+import type { Tally, Trip } from './trip.ts';
+
+/** What a rule may do to a call that it matches. Everything beyond its own folder goes by this. */
+export type RuleRole =
+  | 'allows' // it always lets the call pass
+  | 'denies' // it always stops the call
+  | 'asks' // it stops the call until a person approves
+  | 'counts' // it stops the call when a limit is reached
+  | 'tags'; // it adds risk classes and decides nothing
+
+/** The tables in which a rule counts, by their names. */
+export type RuleSlot = { readonly [table: string]: Table<unknown> };
+
+/** The outcome of one rule for one call. */
+export type RuleResult<S extends RuleSlot = RuleSlot> =
+  | { readonly kind: 'tag'; readonly classes: readonly string[] }
+  | { readonly kind: 'allow'; readonly reasonCode: string; readonly summary: string }
+  | { readonly kind: 'stop'; readonly trip: Trip }
+  | { readonly kind: 'ask'; readonly trip: Trip }
+  | { readonly kind: 'approved' }
+  | {
+      readonly kind: 'count';
+      readonly slot: S;
+      readonly tally: Tally;
+      readonly trip: Trip | undefined;
+    };
+
+/** A limit that was reached, as events report it. */
+export interface TripReport {
+  readonly scope: 'run' | 'tool' | 'server_tool';
+  readonly cause: 'errors' | 'repeats';
+  readonly windowMs: number;
+}
+
+/** Methods, not function fields: a kind is called with rules and slots of its own kind only. */
+export interface RuleKind<R extends Rule = Rule, S extends RuleSlot = RuleSlot> {
+  readonly role: RuleRole;
+  /** With the role `counts`: the field of `effect.<kind>` that says what happens at the limit. */
+  readonly actionField?: string;
+  /** What its fields may look like, in YAML flow style, for the fix that an error proposes. */
+  readonly examples: { readonly [field: string]: string };
+  /** Finds what the shape of the effect cannot rule out. */
+  check?(rule: R, path: Path): readonly Finding[];
+  /** Writes out the defaults of the effect. */
+  normalize(rule: R): R;
+  /** Gives advice on a rule that is valid, but may surprise its author. */
+  lint?(rule: R, path: Path, bundle: Bundle): readonly Advice[];
+  /** The limits of the tables in which a rule counts; absent for a kind without state. */
+  tables?(rule: R): { readonly [T in keyof S]: TableLimits };
+  /** Decides one call. Runs for every matching call, so it must be quick. */
+  decide(rule: R, moment: CallMoment, slot: S): RuleResult<S>;
+  /** Counts that a call it has looked at passes. */
+  passed?(rule: R, moment: CallMoment, slot: S): S;
+  /** Counts that a forwarded call it has looked at failed. */
+  failed?(rule: R, moment: CallMoment, slot: S): S;
+  /** Whether calls of several servers share a counter: one process cannot know them all. */
+  countsAcrossServers?(rule: R): boolean;
+  /** The risk classes that a rule adds. */
+  classes?(rule: R): readonly string[];
+  /** A count in words, for an explanation. */
+  explainCount?(tally: Tally): string;
+  /** What an event reports when the rule stops a call; absent for kinds without such an event. */
+  report?(rule: R, reasonCode: string, tally: Tally): TripReport;
+  /** The fields of the effect, and which way their changes go. */
+  readonly fields: readonly Field[];
+}
+
+/** The part of an effect that bears the name of its kind, such as `effect.budget`. */
+export function effectSection({ kind, effect }: Rule): { readonly [field: string]: unknown } {
+  const section: unknown = Object.entries(effect).find(([name]) => name === kind)?.[1];
+  return isObject(section) ? section : {};
+}
+
+/** The effect with its reason code written out. */
+export function withReason<E extends { readonly reason_code?: string }>(
+  effect: E,
+  reasonCode: string,
+): E & { readonly reason_code: string } {
+  return { ...effect, reason_code: effect.reason_code ?? reasonCode };
+}
+
+export function countWords({ count, limit }: Tally, unit: string): string {
+  return `${count} of ${Number.isFinite(limit) ? limit : 'no limit'} ${unit}`;
+}

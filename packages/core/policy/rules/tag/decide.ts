@@ -1,0 +1,10 @@
+import type { RuleOf } from '@subluminal/contracts';
+import type { RuleResult } from '../../model/rule-kind.ts';
+
+export function addedClasses({ effect }: RuleOf<'tag'>): readonly string[] {
+  return effect.tag.add_risk_class;
+}
+
+export function decideTag(rule: RuleOf<'tag'>): RuleResult {
+  return { kind: 'tag', classes: addedClasses(rule) };
+}
