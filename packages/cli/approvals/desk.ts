@@ -29,21 +29,21 @@ export function openOwnDesk(io: Io): Desk | Failure {
   const warn = (message: string) => io.err.write(`sub: ${harmless(message)}\n`);
   const ports = { nowMs: () => Date.now(), uuid: () => thisSystem().uuidByTime(), warn };
   const desk = openDesk({ home, ports });
-  return isProblem(desk) ? told(desk) : desk;
+  return isProblem(desk) ? storeFailure(desk) : desk;
 }
 
-export function told({ code, message, fix }: StoreProblem): Failure {
+export function storeFailure({ code, message, fix }: StoreProblem): Failure {
   return failure(code, message, fix);
 }
 
 /** Whoever is logged in. */
-export function speaker(): string {
+export function userName(): string {
   return thisSystem().userName() ?? 'unknown';
 }
 
 export function findRequest(desk: Desk, text: string): Entry | Failure {
   const all = desk.queue.list();
-  if (isProblem(all)) return told(all);
+  if (isProblem(all)) return storeFailure(all);
   const found = findOne(
     all.found.map(({ request }) => request.id),
     all.damaged,
@@ -57,7 +57,7 @@ export function findRequest(desk: Desk, text: string): Entry | Failure {
 
 export function findGrantEntry(desk: Desk, text: string): GrantEntry | Failure {
   const all = desk.grants.list();
-  if (isProblem(all)) return told(all);
+  if (isProblem(all)) return storeFailure(all);
   const found = findOne(
     all.found.map(({ grant }) => grant.id),
     all.damaged,
@@ -94,12 +94,12 @@ function damagedFailure({ file, why }: Damaged): Failure {
 }
 
 /** What did not come to an end, as a failure. */
-export function failureOf(
+export function undecidedFailure(
   decided: Exclude<Decided, { readonly kind: 'ended' | 'already' }>,
 ): Failure {
   switch (decided.kind) {
     case 'problem':
-      return told(decided);
+      return storeFailure(decided);
     case 'damaged':
       return damagedFailure(decided);
     case 'refused':
@@ -127,19 +127,23 @@ export function isAskerGone({ request }: Entry): boolean {
   return processInfo(pid, thisSystem())?.start !== start;
 }
 
-interface Saying {
+interface SpokenVerdict {
   readonly state: Verdict['state'];
   readonly note: string | undefined;
   readonly wish?: GrantWish | undefined;
   readonly json: boolean;
 }
 
-export function say(desk: Desk, entry: Entry, { saying, io }: { saying: Saying; io: Io }): Outcome {
+export function decideRequest(
+  desk: Desk,
+  entry: Entry,
+  { saying, io }: { saying: SpokenVerdict; io: Io },
+): Outcome {
   const { state, note, wish, json } = saying;
   const { sha256 } = entry;
-  const verdict = { state, by: speaker(), channel: TERMINAL, note, wish, sha256 };
+  const verdict = { state, by: userName(), channel: TERMINAL, note, wish, sha256 };
   const decided = desk.decide(entry.request.id, verdict);
-  if (decided.kind !== 'ended' && decided.kind !== 'already') return failureOf(decided);
+  if (decided.kind !== 'ended' && decided.kind !== 'already') return undecidedFailure(decided);
   const isOurs = decided.kind === 'ended';
   const grant = isOurs ? decided.grant : null;
   if (json) io.out.write(jsonText({ changed: isOurs, outcome: decided.outcome, grant }));

@@ -16,10 +16,10 @@ interface GrantFlags extends ArgumentFlags {
 }
 
 /** Undefined when nothing shall last. */
-export function wishOf(options: GrantFlags): GrantWish | Failure | undefined {
+export function readGrantFlags(options: GrantFlags): GrantWish | Failure | undefined {
   const kinds = [options.run, options.for !== undefined, options.always].filter(Boolean).length;
   if (kinds > 1) return usage('--run, --for and --always exclude each other.', 'Give one.');
-  const args = argsWish(options);
+  const args = readArgumentFlags(options);
   if (isFailure(args)) return args;
   if (kinds === 0) {
     const isPlain = args.kind === 'exact';
@@ -35,7 +35,7 @@ export function wishOf(options: GrantFlags): GrantWish | Failure | undefined {
 }
 
 /** Which arguments a grant shall cover. */
-export function argsWish(options: ArgumentFlags): ArgsWish | Failure {
+export function readArgumentFlags(options: ArgumentFlags): ArgsWish | Failure {
   const { like, free, 'any-args': isAny } = options;
   if (isAny && like.length + free.length > 0) {
     return usage('--any-args leaves nothing for --like or --free.', 'Leave one out.');

@@ -39,14 +39,14 @@ function leftText(leftMs: number): string {
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
 }
 
-interface Shown {
+interface RequestContext {
   readonly nowMs: number;
   readonly isAskerGone: boolean;
   readonly colors: Colors;
 }
 
 /** The whole of a request: nobody should decide on less. */
-export function requestText(entry: Entry, { nowMs, isAskerGone, colors }: Shown): string {
+export function requestText(entry: Entry, { nowMs, isAskerGone, colors }: RequestContext): string {
   const { request, state, outcome } = entry;
   const { call, agent } = request;
   const facts: readonly (readonly [string, string])[] = [

@@ -1,7 +1,7 @@
 import { failure, isFailure } from '@subluminal/contracts';
 import { grantFor } from '@subluminal/plane/approvals';
-import { findRequest, openOwnDesk, say, speaker, TERMINAL } from '../approvals/desk.ts';
-import { wishOf } from '../approvals/grant-flags.ts';
+import { decideRequest, findRequest, openOwnDesk, TERMINAL, userName } from '../approvals/desk.ts';
+import { readGrantFlags } from '../approvals/grant-flags.ts';
 import { grantText } from '../approvals/render-approval.ts';
 import {
   defineCommand,
@@ -46,7 +46,7 @@ export const command = defineCommand({
   },
   requires: 'terminal',
   run: async ({ args, options }, io) => {
-    const wish = wishOf(options);
+    const wish = readGrantFlags(options);
     if (isFailure(wish)) return wish;
     const desk = openOwnDesk(io);
     if (isFailure(desk)) return desk;
@@ -54,12 +54,12 @@ export const command = defineCommand({
     if (isFailure(entry)) return entry;
     const { note, json } = options;
     if (!options['dry-run']) {
-      return say(desk, entry, { saying: { state: 'approved', note, wish, json }, io });
+      return decideRequest(desk, entry, { saying: { state: 'approved', note, wish, json }, io });
     }
     if (wish === undefined) {
       return failure('SUB_USAGE', '--dry-run tells of a grant.', 'Add --run, --for or --always.');
     }
-    const giver = { id: desk.ports.uuid(), by: speaker(), channel: TERMINAL, note };
+    const giver = { id: desk.ports.uuid(), by: userName(), channel: TERMINAL, note };
     const grant = grantFor(entry.request, wish, { ...giver, nowMs: desk.ports.nowMs() });
     if (grant.kind === 'refused') return failure('SUB_GRANT_REFUSED', grant.message, grant.fix);
     const shown = { kind: 'grant', grant, state: 'active', end: null } as const;

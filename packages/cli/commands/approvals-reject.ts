@@ -1,5 +1,5 @@
 import { isFailure } from '@subluminal/contracts';
-import { findRequest, openOwnDesk, say } from '../approvals/desk.ts';
+import { decideRequest, findRequest, openOwnDesk } from '../approvals/desk.ts';
 import { defineCommand, required } from '../input/command.ts';
 import { ID_DOC, JSON_FLAG, NOTE_OPTION } from '../input/shared-options.ts';
 
@@ -23,6 +23,6 @@ export const command = defineCommand({
     const entry = findRequest(desk, args.id);
     if (isFailure(entry)) return entry;
     const { note, json } = options;
-    return say(desk, entry, { saying: { state: 'rejected', note, json }, io });
+    return decideRequest(desk, entry, { saying: { state: 'rejected', note, json }, io });
   },
 });

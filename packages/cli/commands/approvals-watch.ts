@@ -1,7 +1,13 @@
 import { isFailure } from '@subluminal/contracts';
 import { harmlessJson } from '@subluminal/core/visible';
 import type { Desk, Ended, Entry } from '@subluminal/plane/approvals';
-import { failureOf, isAskerGone, openOwnDesk, speaker, TERMINAL } from '../approvals/desk.ts';
+import {
+  isAskerGone,
+  openOwnDesk,
+  TERMINAL,
+  undecidedFailure,
+  userName,
+} from '../approvals/desk.ts';
 import { endLine, entryJson, requestText } from '../approvals/render-approval.ts';
 import { WatchView } from '../approvals/watch-view.ts';
 import { defineCommand, done, EXIT, flag } from '../input/command.ts';
@@ -75,10 +81,10 @@ function withKeys(desk: Desk, io: Io, end: () => void) {
     render: rendered(desk, io),
     forbidden: mayAct('terminal', io)?.message,
     decide: (entry, { state, wish }) => {
-      const verdict = { state, wish, by: speaker(), channel: TERMINAL, sha256: entry.sha256 };
+      const verdict = { state, wish, by: userName(), channel: TERMINAL, sha256: entry.sha256 };
       const decided = desk.decide(entry.request.id, verdict);
       if (decided.kind === 'already') return undefined;
-      if (decided.kind !== 'ended') return failureOf(decided).message;
+      if (decided.kind !== 'ended') return undecidedFailure(decided).message;
       return decided.lost === null
         ? undefined
         : `It is approved, but nothing lasts: ${decided.lost}`;

@@ -70,13 +70,13 @@ function isTaken(path: string): boolean {
   }
 }
 
-interface Wish {
+interface ExportTarget {
   /** Its id, or `last`. */
   readonly run: string;
   readonly out: string;
 }
 
-async function writeRun(reader: StoreReader, wish: Wish): Promise<RunExport | Failure> {
+async function writeRun(reader: StoreReader, wish: ExportTarget): Promise<RunExport | Failure> {
   const runId = await findRun(reader, wish.run);
   if (isFailure(runId)) return runId;
   const policies = await reader.policies(POLICIES_MAX);

@@ -1,6 +1,6 @@
 import { isFailure } from '@subluminal/contracts';
 import { shortId } from '@subluminal/plane/approvals';
-import { failureOf, findGrantEntry, openOwnDesk, speaker } from '../approvals/desk.ts';
+import { findGrantEntry, openOwnDesk, undecidedFailure, userName } from '../approvals/desk.ts';
 import { defineCommand, done, EXIT, required } from '../input/command.ts';
 import { ID_DOC, JSON_FLAG } from '../input/shared-options.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
@@ -21,8 +21,8 @@ export const command = defineCommand({
     if (isFailure(desk)) return desk;
     const found = findGrantEntry(desk, args.id);
     if (isFailure(found)) return found;
-    const changed = desk.grants.revoke(found.grant.id, speaker());
-    if (changed.kind !== 'done' && changed.kind !== 'already') return failureOf(changed);
+    const changed = desk.grants.revoke(found.grant.id, userName());
+    if (changed.kind !== 'done' && changed.kind !== 'already') return undecidedFailure(changed);
     const { grant, end } = changed.entry;
     const isOurs = changed.kind === 'done';
     if (options.json) io.out.write(jsonText({ changed: isOurs, id: grant.id, end }));

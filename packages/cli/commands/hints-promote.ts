@@ -1,12 +1,12 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { findPolicies, homePaths, userHome } from '@subluminal/plane/config';
 import type { RunRow } from '@subluminal/plane/ledger';
-import { openOwnDesk, speaker } from '../approvals/desk.ts';
-import { argsWish } from '../approvals/grant-flags.ts';
+import { openOwnDesk, userName } from '../approvals/desk.ts';
+import { readArgumentFlags } from '../approvals/grant-flags.ts';
 import { grantText } from '../approvals/render-approval.ts';
 import { findHint, type Hinted } from '../hints/find.ts';
 import { giveGrant, planGrant, requestOf } from '../hints/to-grant.ts';
-import { carryOut, type PolicyPlan, planPolicy } from '../hints/to-policy.ts';
+import { type PolicyPlan, planPolicy, writePolicyPlan } from '../hints/to-policy.ts';
 import {
   defineCommand,
   done,
@@ -21,11 +21,11 @@ import {
 import { JSON_FLAG, RUN_OPTION, YES_FLAG } from '../input/shared-options.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, type LedgerHome, withReader } from '../ledger/home.ts';
-import { asker } from '../terminal/confirm.ts';
+import { confirm } from '../terminal/confirm.ts';
 import type { Colors, Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
-interface Found {
+interface FoundHint {
   readonly kind: 'found';
   readonly call: Hinted;
   readonly run: RunRow;
@@ -46,7 +46,7 @@ const OPTIONS = {
   yes: YES_FLAG,
   json: JSON_FLAG,
 };
-type Options = OptionValues<typeof OPTIONS>;
+type PromoteOptions = OptionValues<typeof OPTIONS>;
 
 export const command = defineCommand({
   description:
@@ -74,7 +74,7 @@ export const command = defineCommand({
     const home = await findLedger();
     if (isFailure(home)) return home;
     await freshen(home, io);
-    const found = await withReader(home, async (reader): Promise<Found | Failure> => {
+    const found = await withReader(home, async (reader): Promise<FoundHint | Failure> => {
       const call = await findHint(reader, args.id, options.run);
       if (isFailure(call)) return call;
       const row = await reader.run(call.run_id);
@@ -96,7 +96,7 @@ export const command = defineCommand({
 
 function wrongFlags(
   { file }: { readonly file: string },
-  { session, policy, like, free }: Options,
+  { session, policy, like, free }: PromoteOptions,
 ): Failure | undefined {
   const usage = (message: string, fix: string) => failure('SUB_USAGE', message, fix);
   if (!session && !policy) {
@@ -113,23 +113,24 @@ function wrongFlags(
 
 interface PolicyTask {
   readonly file: string | undefined;
-  readonly options: Options;
+  readonly options: PromoteOptions;
   readonly home: LedgerHome;
   readonly io: Io;
 }
 
-async function toPolicy({ call, run: row }: Found, task: PolicyTask): Promise<Outcome> {
+async function toPolicy({ call, run: row }: FoundHint, task: PolicyTask): Promise<Outcome> {
   const { options, home, io } = task;
   const path = policyPath(task.file, home);
   if (isFailure(path)) return path;
   const { session, json } = options;
-  const wish = { path, call, run: row, anyArgs: options['any-args'], session, by: speaker() };
+  const wish = { path, call, run: row, anyArgs: options['any-args'], session, by: userName() };
   const plan = await planPolicy({ ...wish, nowMs: Date.now() }, io);
   if (isFailure(plan)) return plan;
   if (!json) io.out.write(planText(plan, call, io.out.colors));
-  const agreed = await agrees(options, io, `Write this to ${harmless(path)}?`);
+  const agreed =
+    !options['dry-run'] && (await confirm(`Write this to ${harmless(path)}?`, io, options.yes));
   if (isFailure(agreed)) return agreed;
-  const failed = agreed ? await carryOut(plan, io) : undefined;
+  const failed = agreed ? await writePolicyPlan(plan, io) : undefined;
   if (failed !== undefined) return failed;
   if (json) {
     const { rule, notes, diff } = plan;
@@ -170,8 +171,12 @@ function planText({ diff, notes }: PolicyPlan, call: Hinted, colors: Colors): st
   ].join('\n');
 }
 
-async function toGrant({ call, request }: Found, options: Options, io: Io): Promise<Outcome> {
-  const args = argsWish(options);
+async function toGrant(
+  { call, request }: FoundHint,
+  options: PromoteOptions,
+  io: Io,
+): Promise<Outcome> {
+  const args = readArgumentFlags(options);
   if (isFailure(args)) return args;
   const desk = openOwnDesk(io);
   if (isFailure(desk)) return desk;
@@ -179,7 +184,7 @@ async function toGrant({ call, request }: Found, options: Options, io: Io): Prom
   if (isFailure(plan)) return plan;
   const shown = { kind: 'grant', grant: plan.grant, state: 'active', end: null } as const;
   if (!options.json) io.out.write(grantText(shown, io.out.colors));
-  const agreed = await agrees(options, io, 'Grant this?');
+  const agreed = !options['dry-run'] && (await confirm('Grant this?', io, options.yes));
   if (isFailure(agreed)) return agreed;
   const grant = agreed ? giveGrant(desk, plan) : plan.grant;
   if (isFailure(grant)) return grant;
@@ -188,16 +193,6 @@ async function toGrant({ call, request }: Found, options: Options, io: Io): Prom
   return concluded(agreed, options);
 }
 
-async function agrees(options: Options, io: Io, question: string): Promise<boolean | Failure> {
-  if (options['dry-run']) return false;
-  const person = asker(io, options.yes);
-  try {
-    return await person.ask(question);
-  } finally {
-    await person.close();
-  }
-}
-
-function concluded(agreed: boolean, options: Options): Outcome {
+function concluded(agreed: boolean, options: PromoteOptions): Outcome {
   return done(agreed || options['dry-run'] ? EXIT.fine : EXIT.findings);
 }

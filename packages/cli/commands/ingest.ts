@@ -64,7 +64,7 @@ export const command = defineCommand({
       return failure('SUB_USAGE', 'standard input can be read only once.', 'Give - once.');
     }
     // Before a ledger is made for nothing.
-    const places: Place[] = [];
+    const places: EventSource[] = [];
     for (const file of args.file) {
       const place = await findPlace(file);
       if (isFailure(place)) return place;
@@ -88,17 +88,17 @@ export const command = defineCommand({
   },
 });
 
-interface Place {
+interface EventSource {
   readonly kind: 'stdin' | 'file' | 'spool';
   readonly file: string;
 }
 
-interface Source extends Place {
+interface Source extends EventSource {
   readonly io: Io;
   readonly tally: Tally;
 }
 
-async function findPlace(file: string): Promise<Place | Failure> {
+async function findPlace(file: string): Promise<EventSource | Failure> {
   if (file === STDIO) return { kind: 'stdin', file: '<stdin>' };
   if (file === '') return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
   try {
@@ -111,7 +111,7 @@ async function findPlace(file: string): Promise<Place | Failure> {
 }
 
 /** A bundle has its summary beside its events. A spool has files of its own names, or none. */
-function folderOf(folder: string, names: readonly string[]): Place | Failure {
+function folderOf(folder: string, names: readonly string[]): EventSource | Failure {
   if (names.includes('summary.json') && names.includes('events.jsonl')) {
     return { kind: 'file', file: join(folder, 'events.jsonl') };
   }

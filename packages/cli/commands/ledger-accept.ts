@@ -22,9 +22,10 @@ export const command = defineCommand({
     const home = await findLedger();
     if (isFailure(home)) return home;
     // A daemon would not run with a ledger that there is something to accept about.
-    if (await answers(home.config['ledger.socket'])) return told({ json: options.json, io });
+    if (await answers(home.config['ledger.socket']))
+      return reportAcceptance({ json: options.json, io });
     const opened = await withWriter(home, { io, create: false }, async () => undefined);
-    if (!isFailure(opened)) return told({ json: options.json, io });
+    if (!isFailure(opened)) return reportAcceptance({ json: options.json, io });
     if (!REFUSED.has(opened.code)) return opened;
     if (!options.yes) {
       const fix = 'See `sub ledger verify`; add --yes to go on with it all the same.';
@@ -32,7 +33,11 @@ export const command = defineCommand({
     }
     const event = await accept(home, io);
     if (isFailure(event)) return event;
-    return told({ json: options.json, io, accepted: { event, reason: opened.message } });
+    return reportAcceptance({
+      json: options.json,
+      io,
+      accepted: { event, reason: opened.message },
+    });
   },
 });
 
@@ -42,13 +47,13 @@ async function accept(home: LedgerHome, io: Io): Promise<number | Failure> {
   return withWriter(home, wish, async ({ store }) => (await store.tip()).seq);
 }
 
-interface Told {
+interface AcceptReport {
   readonly json: boolean;
   readonly io: Io;
   readonly accepted?: { readonly event: number; readonly reason: string };
 }
 
-function told({ json, io, accepted }: Told): Outcome {
+function reportAcceptance({ json, io, accepted }: AcceptReport): Outcome {
   const text =
     accepted === undefined
       ? 'There is nothing to accept: the ledger follows from what was signed.\n'

@@ -17,7 +17,7 @@ import { findLedger } from '../ledger/home.ts';
 import { changeLedger } from '../ledger/writer.ts';
 import { jsonText, plural } from '../terminal/text.ts';
 
-interface Step {
+interface PruneStep {
   readonly what: 'all' | 'previews';
   readonly runs: number;
   /** Null where nothing was removed. */
@@ -32,7 +32,7 @@ const OPTIONS = {
   yes: flag('Remove it; without this flag nothing changes'),
   json: JSON_FLAG,
 };
-type Options = OptionValues<typeof OPTIONS>;
+type PruneOptions = OptionValues<typeof OPTIONS>;
 
 export const command = defineCommand({
   description:
@@ -57,7 +57,7 @@ export const command = defineCommand({
     if (isFailure(requests)) return requests;
     await freshen(home, io);
     const steps = await changeLedger(home, { io, create: false }, async (writer) => {
-      const all: Step[] = [];
+      const all: PruneStep[] = [];
       for (const request of requests) {
         const counts = await (options.yes ? writer.prune(request) : writer.count(request));
         all.push({ what: request.what ?? 'all', ...counts });
@@ -77,7 +77,7 @@ export const command = defineCommand({
   },
 });
 
-function requestsOf(options: Options, config: Config): readonly PruneWish[] | Failure {
+function requestsOf(options: PruneOptions, config: Config): readonly PruneWish[] | Failure {
   const { 'older-than': age, 'keep-runs': keep } = options;
   const nowMs = Date.now();
   const previews = { what: 'previews' } as const;
@@ -101,11 +101,11 @@ function requestsOf(options: Options, config: Config): readonly PruneWish[] | Fa
   ];
 }
 
-function phrase({ what, runs }: Step): string {
+function phrase({ what, runs }: PruneStep): string {
   return what === 'all' ? plural(runs, 'run') : `the previews of ${plural(runs, 'run')}`;
 }
 
-function textOf(steps: readonly Step[], removed: boolean): string {
+function textOf(steps: readonly PruneStep[], removed: boolean): string {
   const lines = steps.map((step) => {
     const events = step.events === null ? '' : ` (${plural(step.events, 'event')})`;
     return `${removed ? 'Removed' : 'Would remove'} ${phrase(step)}${events}.\n`;

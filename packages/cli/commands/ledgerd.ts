@@ -38,7 +38,7 @@ const OPTIONS = {
   stop: flag('Stop the running daemon, and wait for its end'),
   json: JSON_FLAG,
 };
-type Options = OptionValues<typeof OPTIONS>;
+type LedgerdOptions = OptionValues<typeof OPTIONS>;
 
 export const command = defineCommand({
   description:
@@ -75,7 +75,7 @@ function usualSocket({ code, message }: Failure, io: Io): string {
 }
 
 /** Sees to it that one runs, is not older than this command when nobody chose it, and stays. */
-async function start(home: LedgerHome, options: Options, io: Io): Promise<Outcome> {
+async function start(home: LedgerHome, options: LedgerdOptions, io: Io): Promise<Outcome> {
   const client = clientOf(home);
   const { config, paths } = home;
   const before = await client.status();
@@ -112,7 +112,7 @@ function clientOf({ config }: LedgerHome) {
   return createLedgerClient({ socketPath: config['ledger.socket'] });
 }
 
-async function serve({ auto }: Options, io: Io): Promise<Outcome> {
+async function serve({ auto }: LedgerdOptions, io: Io): Promise<Outcome> {
   // Sockets, logs and files beside the ledger are for its owner alone.
   process.umask(0o077);
   const ending = new AbortController();
@@ -157,7 +157,7 @@ function logger(io: Io, isBounded: boolean): (message: string) => void {
   };
 }
 
-async function stop(socketPath: string, { json }: Options, io: Io): Promise<Outcome> {
+async function stop(socketPath: string, { json }: LedgerdOptions, io: Io): Promise<Outcome> {
   const client = createLedgerClient({ socketPath });
   const before = await client.status();
   if (before !== undefined) {
@@ -184,7 +184,7 @@ interface Said {
 
 const NOBODY: Said = { status: undefined, notes: [] };
 
-function say({ json }: Options, io: Io, { status, isNew = false, notes }: Said): void {
+function say({ json }: LedgerdOptions, io: Io, { status, isNew = false, notes }: Said): void {
   if (json) {
     const document = status === undefined ? { running: false } : { running: true, ...status };
     io.out.write(jsonText(document));

@@ -25,7 +25,7 @@ import {
   TIMEOUT_OPTION,
 } from '../input/shared-options.ts';
 import { createNewFile, occupied, replaceFile } from '../input/write-file.ts';
-import { commandBehind, lookLive } from '../surface/probe-live.ts';
+import { commandBehind, probeLive } from '../surface/probe-live.ts';
 import { countWords, toolLines, toolRows } from '../surface/render-manifest.ts';
 import { problemFailure, surfaceHome } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
@@ -58,7 +58,7 @@ export const command = defineCommand({
     if (isFailure(target)) return target;
     const { server } = words;
     const { client, timeout } = options;
-    const live = await lookLive({ server, client, timeout, command: words.command }, io);
+    const live = await probeLive({ server, client, timeout, command: words.command }, io);
     if (live.kind === 'ended') return live.outcome;
     const { seen } = live;
     const text = proposalFor(server, seen);
@@ -68,12 +68,12 @@ export const command = defineCommand({
     const written = await write(target, text);
     if (isFailure(written)) return written;
     const { manifest } = compiled;
-    tell({ manifest, seen, text, path: target.path, isJson: options.json }, io);
+    printReport({ manifest, seen, text, path: target.path, isJson: options.json }, io);
     return done(EXIT.fine);
   },
 });
 
-interface Target {
+interface ManifestTarget {
   readonly kind: 'target';
   /** Null for standard output. */
   readonly path: string | null;
@@ -84,7 +84,7 @@ interface Target {
 async function targetOf(
   server: string,
   { output, force }: OptionValues<typeof OPTIONS>,
-): Promise<Target | Failure> {
+): Promise<ManifestTarget | Failure> {
   if (server === '') return failure('SUB_USAGE', 'the name of the server is empty.', 'Name it.');
   if (output === STDIO) return { kind: 'target', path: null, isReplaced: false };
   const home = await surfaceHome();
@@ -107,12 +107,12 @@ function proposalFor(server: string, seen: Seen): string {
   return proposeManifest({ server, transport: 'stdio', serverInfo, tools, prompts, resources });
 }
 
-async function write({ path, isReplaced }: Target, text: string) {
+async function write({ path, isReplaced }: ManifestTarget, text: string) {
   if (path === null) return undefined;
   return isReplaced ? replaceFile(path, text) : createNewFile({ path, text, mode: 0o600 });
 }
 
-interface Told {
+interface InitReport {
   readonly manifest: Manifest;
   readonly seen: Seen;
   readonly text: string;
@@ -120,7 +120,7 @@ interface Told {
   readonly isJson: boolean;
 }
 
-function tell({ manifest, seen, text, path, isJson }: Told, io: Io): void {
+function printReport({ manifest, seen, text, path, isJson }: InitReport, io: Io): void {
   const { server } = manifest;
   if (isJson) {
     const tools = toolRows(manifest).map(({ name, tier }) => ({ name, tier }));

@@ -30,8 +30,9 @@ import {
   type ToolChange,
   viewPins,
 } from '../surface/pins-report.ts';
-import { lookLive, splitWords } from '../surface/probe-live.ts';
-import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/surface-home.ts';
+import { probeLive, splitWords } from '../surface/probe-live.ts';
+import { pinsFailure, readPins, surfaceHome } from '../surface/surface-home.ts';
+import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
@@ -43,7 +44,7 @@ const OPTIONS = {
   yes: YES_FLAG,
   json: JSON_FLAG,
 };
-type Options = OptionValues<typeof OPTIONS>;
+type AcceptOptions = OptionValues<typeof OPTIONS>;
 
 export const command = defineCommand({
   description:
@@ -75,7 +76,7 @@ export const command = defineCommand({
     const pins = readPins(home.paths);
     if (isFailure(pins)) return pins;
     const { client, timeout } = options;
-    const live = await lookLive({ server, client, timeout, command: words.command }, io);
+    const live = await probeLive({ server, client, timeout, command: words.command }, io);
     if (live.kind === 'ended') return live.outcome;
     const { seen } = live;
     const view = viewPins(pins.store, server, seen);
@@ -85,7 +86,10 @@ export const command = defineCommand({
   },
 });
 
-function unclear(tools: readonly string[], { all, instructions }: Options): Failure | undefined {
+function unclear(
+  tools: readonly string[],
+  { all, instructions }: AcceptOptions,
+): Failure | undefined {
   if (all && tools.length > 0) {
     return failure('SUB_USAGE', '--all is every tool already.', 'Leave the names out.');
   }
@@ -95,7 +99,7 @@ function unclear(tools: readonly string[], { all, instructions }: Options): Fail
   return failure('SUB_USAGE', 'nothing was named that could be accepted.', fix);
 }
 
-interface Chosen {
+interface ChosenChanges {
   readonly kind: 'chosen';
   readonly changes: readonly ToolChange[];
   /** There twice, or too large: nobody can say what would be accepted. */
@@ -106,8 +110,8 @@ interface Chosen {
 function chosenIn(
   { comparison }: PinsView,
   tools: readonly string[],
-  options: Options,
-): Chosen | Failure {
+  options: AcceptOptions,
+): ChosenChanges | Failure {
   const names = comparison.tools.map(({ name }) => name);
   const unknown = tools.find((name) => !names.includes(name));
   if (unknown !== undefined) {
@@ -134,12 +138,12 @@ interface Accepting {
   readonly server: string;
   readonly seen: Seen;
   readonly view: PinsView;
-  readonly options: Options;
+  readonly options: AcceptOptions;
   readonly io: Io;
   readonly home: string;
 }
 
-async function accept(chosen: Chosen, accepting: Accepting): Promise<Outcome> {
+async function accept(chosen: ChosenChanges, accepting: Accepting): Promise<Outcome> {
   const { server, io, options } = accepting;
   const exit = done(chosen.unusable.length > 0 ? EXIT.findings : EXIT.fine);
   const out = options.json ? io.err : io.out;
@@ -151,7 +155,7 @@ async function accept(chosen: Chosen, accepting: Accepting): Promise<Outcome> {
     return exit;
   }
   const question = `Accept ${plural(count, 'change')} of ${harmless(server)}?`;
-  const answer = await agrees(question, io, options.yes);
+  const answer = await confirm(question, io, options.yes);
   if (isFailure(answer)) return answer;
   if (!answer) {
     tell('Nothing was accepted.', [], accepting);
@@ -163,7 +167,7 @@ async function accept(chosen: Chosen, accepting: Accepting): Promise<Outcome> {
   return exit;
 }
 
-function shownLines({ changes, unusable, instructions }: Chosen, accepting: Accepting) {
+function shownLines({ changes, unusable, instructions }: ChosenChanges, accepting: Accepting) {
   const { seen, view, options, io } = accepting;
   const { colors } = options.json ? io.err : io.out;
   const { comparison } = view;
@@ -178,7 +182,7 @@ function shownLines({ changes, unusable, instructions }: Chosen, accepting: Acce
 
 /** Pins what was shown: the very listing, and only while the pins are still those it was held against. */
 async function pin(
-  { changes, instructions }: Chosen,
+  { changes, instructions }: ChosenChanges,
   { server, seen, view, home }: Accepting,
 ): Promise<Failure | undefined> {
   const tools = changes.map(({ name }) => name);

@@ -23,7 +23,7 @@ import {
   type Seen,
   viewPins,
 } from '../surface/pins-report.ts';
-import { commandBehind, lookLive } from '../surface/probe-live.ts';
+import { commandBehind, probeLive } from '../surface/probe-live.ts';
 import { readPins, surfaceHome } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
@@ -52,10 +52,10 @@ export const command = defineCommand({
     if (isFailure(pins)) return pins;
     const { store } = pins;
     const servers = words.server === '' ? [...store.servers.keys()] : [words.server];
-    const looks: Look[] = [];
+    const looks: ProbedServer[] = [];
     for (const server of servers) {
       const { client, timeout } = options;
-      const live = await lookLive({ server, client, timeout, command: words.command }, io);
+      const live = await probeLive({ server, client, timeout, command: words.command }, io);
       if (live.kind === 'ended') {
         // Of one server it is the answer; of several, the others are still looked at.
         const isOnly = servers.length === 1 || live.outcome.kind === 'done';
@@ -64,17 +64,17 @@ export const command = defineCommand({
         looks.push({ server, seen: undefined });
       } else looks.push({ server, seen: live.seen });
     }
-    return told(looks, { store, io, isJson: options.json, commandLine: words.command });
+    return printDiffs(looks, { store, io, isJson: options.json, commandLine: words.command });
   },
 });
 
-interface Look {
+interface ProbedServer {
   readonly server: string;
   /** Undefined when it could not be looked at. */
   readonly seen: Seen | undefined;
 }
 
-interface Telling {
+interface DiffContext {
   readonly store: PinStore;
   readonly io: Io;
   readonly isJson: boolean;
@@ -82,7 +82,10 @@ interface Telling {
   readonly commandLine: readonly string[];
 }
 
-function told(looks: readonly Look[], { store, io, isJson, commandLine }: Telling): Outcome {
+function printDiffs(
+  looks: readonly ProbedServer[],
+  { store, io, isJson, commandLine }: DiffContext,
+): Outcome {
   const views = looks.flatMap(({ server, seen }) =>
     seen === undefined ? [] : [{ server, seen, view: viewPins(store, server, seen) }],
   );
@@ -100,13 +103,13 @@ function told(looks: readonly Look[], { store, io, isJson, commandLine }: Tellin
   return done(views.some(({ view }) => view.hasChanged) ? EXIT.findings : EXIT.fine);
 }
 
-interface Shown {
+interface DiffView {
   readonly view: PinsView;
   readonly io: Io;
   readonly commandLine: readonly string[];
 }
 
-function textOf(server: string, seen: Seen, { view, io, commandLine }: Shown): string {
+function textOf(server: string, seen: Seen, { view, io, commandLine }: DiffView): string {
   const name = harmless(server);
   const tools = plural(seen.tools.length, 'tool');
   if (view.isFirstSight) {

@@ -4,7 +4,8 @@ import type { PinStore } from '@subluminal/core/surface';
 import { savePins } from '@subluminal/plane/surface';
 import { defineCommand, done, EXIT, optionalMany, required } from '../input/command.ts';
 import { JSON_FLAG, SERVER_DOC, YES_FLAG } from '../input/shared-options.ts';
-import { agrees, cannotAsk, pinsFailure, readPins, surfaceHome } from '../surface/surface-home.ts';
+import { pinsFailure, readPins, surfaceHome } from '../surface/surface-home.ts';
+import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 export const command = defineCommand({
@@ -37,7 +38,7 @@ export const command = defineCommand({
         ? `all of ${server} (${plural(count, 'tool')})`
         : `${names.join(', ')} of ${server}`;
     const question = `Forget ${harmless(what)}? What is listed next is then taken as known.`;
-    const answer = await agrees(question, io, options.yes);
+    const answer = await confirm(question, io, options.yes);
     if (isFailure(answer)) return answer;
     if (answer) {
       const saved = await savePins(home.paths.home, (store) => without(store, server, names));

@@ -3,7 +3,8 @@ import { openPins, openUntrustedPins, signPins } from '@subluminal/plane/surface
 import { defineCommand, done, EXIT } from '../input/command.ts';
 import { JSON_FLAG, YES_FLAG } from '../input/shared-options.ts';
 import { pinsTable } from '../surface/pins-report.ts';
-import { agrees, cannotAsk, pinsFailure, surfaceHome } from '../surface/surface-home.ts';
+import { pinsFailure, surfaceHome } from '../surface/surface-home.ts';
+import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import { jsonText, plural } from '../terminal/text.ts';
 
 export const command = defineCommand({
@@ -37,7 +38,7 @@ export const command = defineCommand({
     if (refused !== undefined) return refused;
     out.write(pinsTable([...store.servers]));
     const question = `Trust these ${plural(count, 'tool')} as they are pinned, and sign them?`;
-    const answer = await agrees(question, io, options.yes);
+    const answer = await confirm(question, io, options.yes);
     if (isFailure(answer)) return answer;
     if (answer) {
       const saved = await signPins(home.paths.home, store);

@@ -57,7 +57,7 @@ const OPTIONS = {
   last: flag('Explain only the last call'),
   json: JSON_FLAG,
 };
-type Options = OptionValues<typeof OPTIONS>;
+type ExplainFlags = OptionValues<typeof OPTIONS>;
 
 export const command = defineCommand({
   description:
@@ -96,7 +96,7 @@ export const command = defineCommand({
   },
 });
 
-function wrongUsage(file: string, options: Options): Failure | undefined {
+function wrongUsage(file: string, options: ExplainFlags): Failure | undefined {
   const { call, server, tool, args, at } = options;
   const usage = (message: string, fix: string) => failure('SUB_USAGE', message, fix);
   if ((server === undefined) !== (tool === undefined)) {
@@ -123,7 +123,7 @@ function wrongUsage(file: string, options: Options): Failure | undefined {
   return undefined;
 }
 
-async function readCalls(options: Options, io: Io): Promise<readonly PlannedCall[] | Failure> {
+async function readCalls(options: ExplainFlags, io: Io): Promise<readonly PlannedCall[] | Failure> {
   const identity = identityOf(options);
   const calls: PlannedCall[] = [];
   for (const path of options.call) {
@@ -142,7 +142,7 @@ async function readCalls(options: Options, io: Io): Promise<readonly PlannedCall
   return isFailure(parsed) ? parsed : [...calls, ...parsed.calls];
 }
 
-function callOfFlags(options: Options, identity: Identity): Calls | Failure {
+function callOfFlags(options: ExplainFlags, identity: Identity): Calls | Failure {
   const args = canonicalText(options.args ?? '{}', '--args');
   if (isFailure(args)) return args;
   // Spliced, not parsed and written again, so that the arguments keep their digits.
@@ -151,7 +151,7 @@ function callOfFlags(options: Options, identity: Identity): Calls | Failure {
   return parseCalls({ name: '--args', text, identity });
 }
 
-function identityOf(options: Options): Identity {
+function identityOf(options: ExplainFlags): Identity {
   return {
     run_id: 'explain',
     agent_id: options['agent-id'] ?? 'agent',
@@ -188,12 +188,12 @@ function reportOf(shown: readonly Explained[], { modeOverridden }: Policy) {
   };
 }
 
-interface By {
+interface ExplainedBy {
   readonly policy: Policy;
   readonly cedar: CedarGate | undefined;
 }
 
-function textOf(shown: readonly Explained[], { policy, cedar }: By, { out }: Io): string {
+function textOf(shown: readonly Explained[], { policy, cedar }: ExplainedBy, { out }: Io): string {
   const parts = shown.map((one) => {
     const spared = one.explanation.decision.would !== undefined;
     const said = one.cedar === undefined ? '' : renderCedar(one.cedar, spared, out);

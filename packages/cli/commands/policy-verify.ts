@@ -56,12 +56,12 @@ export const command = defineCommand({
       code === 'SUB_SNAPSHOT_HASH'
         ? { message, fix: 'Compile the bundle again, and never edit a snapshot.' }
         : signatureFinding(message, keyIdOf(value), trusted?.keyIds ?? []);
-    tell({ code, ...wrong }, file.name, { io, json: options.json });
+    printFinding({ code, ...wrong }, file.name, { io, json: options.json });
     return done(EXIT.findings);
   },
 });
 
-function tell(
+function printFinding(
   finding: Finding,
   name: string,
   { io, json }: { readonly io: Io; readonly json: boolean },

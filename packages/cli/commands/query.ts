@@ -66,7 +66,7 @@ const OPTIONS = {
   json: JSON_FLAG,
   csv: flag('Print comma-separated values'),
 };
-type Options = OptionValues<typeof OPTIONS>;
+type QueryOptions = OptionValues<typeof OPTIONS>;
 
 export const command = defineCommand({
   description:
@@ -95,7 +95,7 @@ export const command = defineCommand({
     const answered = await withReader(home, async (reader) => {
       const runId = options.run === undefined ? undefined : await findRun(reader, options.run);
       if (isFailure(runId)) return runId;
-      const wish: Wish = { options, span, paging, ...(runId !== undefined && { runId }) };
+      const wish: LedgerQuery = { options, span, paging, ...(runId !== undefined && { runId }) };
       return options.runs
         ? printed({ page: await runsOf(reader, wish), view: RUN_VIEW }, options, io)
         : printed({ page: await callsOf(reader, wish), view: CALL_VIEW }, options, io);
@@ -108,7 +108,7 @@ function usage(message: string, fix: string): Failure {
   return failure('SUB_USAGE', message, fix);
 }
 
-function spanOf({ since, until }: Options): Span | Failure {
+function spanOf({ since, until }: QueryOptions): Span | Failure {
   const nowMs = Date.now();
   const fromMs = since === undefined ? undefined : momentMs(since, nowMs);
   const toMs = until === undefined ? undefined : momentMs(until, nowMs);
@@ -137,7 +137,7 @@ function limitOf(text: string | undefined): number | Failure {
   return usage(`--limit \`${text}\` is no count from 1 to ${LIMIT_MAX}.`, 'Write such a number.');
 }
 
-function wrongForRuns(options: Options): Failure | undefined {
+function wrongForRuns(options: QueryOptions): Failure | undefined {
   const stray = CALLS_ONLY.find((name) => options[name] !== undefined);
   if (stray !== undefined) return usage(`--${stray} is about calls.`, 'Leave out --runs.');
   const { status } = options;
@@ -147,7 +147,7 @@ function wrongForRuns(options: Options): Failure | undefined {
 
 const SHA256 = /^[0-9a-f]{64}$/;
 
-function wrongForCalls({ status, 'args-hash': hash }: Options): Failure | undefined {
+function wrongForCalls({ status, 'args-hash': hash }: QueryOptions): Failure | undefined {
   if (hash !== undefined && !SHA256.test(hash)) {
     const fix = 'Write 64 digits of 0-9 and a-f, as `sub query --json` has them.';
     return usage(`--args-hash \`${hash}\` is no SHA-256.`, fix);
@@ -160,7 +160,7 @@ function isOneOf<V extends string>(values: readonly V[], value: string): value i
   return values.some((one) => one === value);
 }
 
-function callFilter({ options, span, runId }: Wish): CallFilter {
+function callFilter({ options, span, runId }: LedgerQuery): CallFilter {
   const { agent, server, tool, decision, status, rule, text } = options;
   const argsHash = options['args-hash'];
   return {
@@ -177,21 +177,21 @@ function callFilter({ options, span, runId }: Wish): CallFilter {
   };
 }
 
-interface Wish {
-  readonly options: Options;
+interface LedgerQuery {
+  readonly options: QueryOptions;
   readonly span: Span;
   readonly paging: Paging;
   readonly runId?: string;
 }
 
-function callsOf(reader: StoreReader, wish: Wish): Promise<Page<CallRow>> {
+function callsOf(reader: StoreReader, wish: LedgerQuery): Promise<Page<CallRow>> {
   const filter = callFilter(wish);
   return gather((request) => reader.calls(filter, request), wish.paging);
 }
 
 async function runsOf(
   reader: StoreReader,
-  { options, span, paging, runId }: Wish,
+  { options, span, paging, runId }: LedgerQuery,
 ): Promise<Page<RunRow>> {
   const { agent, status } = options;
   if (runId !== undefined) {
@@ -229,7 +229,7 @@ interface Answer<R extends CallRow | RunRow> {
 
 function printed<R extends CallRow | RunRow>(
   { page, view }: Answer<R>,
-  options: Options,
+  options: QueryOptions,
   io: Io,
 ): void {
   const { rows, next } = page;

@@ -7,14 +7,14 @@ import { STDIO } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
 import {
-  doneAbout,
-  doneWith,
+  actionsOnFinding,
+  actionsOnVerdict,
   isSuppressed,
   type Judge,
   type Judging,
   judgeOf,
-  type Place,
   readPlace,
+  type SuppressionTarget,
   suppressionsFor,
   suppressionsYaml,
 } from '../scan/judge-findings.ts';
@@ -28,11 +28,11 @@ import {
 import {
   gateVerdict,
   isHole,
-  type Looking,
-  look,
   placesIn,
   readSource,
+  type ScanSettings,
   type Source,
+  scanWhole,
 } from '../scan/scan-source.ts';
 import { type SurfaceHome, surfaceHome } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
@@ -42,11 +42,11 @@ import { jsonText } from '../terminal/text.ts';
 /** A file that could not be read is told; the others are still scanned. */
 type Scanned = Report | (Failure & { readonly name: string });
 
-interface Plan {
+interface ScanPlan {
   readonly paths: readonly string[];
-  readonly looking: Looking;
+  readonly looking: ScanSettings;
   readonly judge: Judge | undefined;
-  readonly place: Place | undefined;
+  readonly place: SuppressionTarget | undefined;
   readonly nowMs: number;
 }
 
@@ -97,7 +97,7 @@ export const command = defineCommand({
     const looking = { as: options.as ?? 'result', fingerprint: prints.of } as const;
     const plan = { paths, looking, judge, place, nowMs: Date.now() };
     const scanned = await scanAll(plan, io);
-    tell(scanned, { plan, io, json: options.json });
+    printScans(scanned, { plan, io, json: options.json });
     const trouble = scanned.some(hasFindings) ? prints.trouble() : undefined;
     if (trouble !== undefined) reportFailure(trouble, io, false);
     return done(exitCode(scanned));
@@ -138,7 +138,7 @@ function openFingerprints({ paths }: SurfaceHome): Prints {
 
 const OWN_ONLY = 'these fingerprints may not be those of the shims.';
 
-async function scanAll({ paths, ...plan }: Plan, io: Io): Promise<readonly Scanned[]> {
+async function scanAll({ paths, ...plan }: ScanPlan, io: Io): Promise<readonly Scanned[]> {
   const scanned: Scanned[] = [];
   // One after the other, so that the report keeps the order of the arguments.
   for (const path of paths) {
@@ -148,8 +148,11 @@ async function scanAll({ paths, ...plan }: Plan, io: Io): Promise<readonly Scann
   return scanned;
 }
 
-function reportOf(source: Source, { looking, judge, place, nowMs }: Omit<Plan, 'paths'>): Report {
-  const { findings, gaps, scannedUnits } = look(source, looking);
+function reportOf(
+  source: Source,
+  { looking, judge, place, nowMs }: Omit<ScanPlan, 'paths'>,
+): Report {
+  const { findings, gaps, scannedUnits } = scanWhole(source, looking);
   const judging = judge && { judge, place, as: looking.as, nowMs };
   const placeOf = placesIn(source.text);
   return {
@@ -164,7 +167,7 @@ function reportOf(source: Source, { looking, judge, place, nowMs }: Omit<Plan, '
       ...judged(finding, judging),
     })),
     gaps,
-    doings: judging === undefined ? {} : doneWith(gateVerdict(source, looking), judging),
+    doings: judging === undefined ? {} : actionsOnVerdict(gateVerdict(source, looking), judging),
   };
 }
 
@@ -173,16 +176,19 @@ function judged(
   judging: Judging | undefined,
 ): Pick<Reported, 'isSuppressed' | 'doings'> {
   if (judging === undefined) return { isSuppressed: false, doings: {} };
-  return { isSuppressed: isSuppressed(finding, judging), doings: doneAbout(finding, judging) };
+  return {
+    isSuppressed: isSuppressed(finding, judging),
+    doings: actionsOnFinding(finding, judging),
+  };
 }
 
-interface Telling {
-  readonly plan: Plan;
+interface ScanOutput {
+  readonly plan: ScanPlan;
   readonly io: Io;
   readonly json: boolean;
 }
 
-function tell(scanned: readonly Scanned[], { plan, io, json }: Telling): void {
+function printScans(scanned: readonly Scanned[], { plan, io, json }: ScanOutput): void {
   const { judge, place, nowMs } = plan;
   const reports = scanned.filter((one) => !isFailure(one));
   const open = reports.flatMap(({ findings }) => findings.filter((one) => !one.isSuppressed));

@@ -21,7 +21,7 @@ export const command = defineCommand({
       const { name } = args;
       const { person } = found;
       if (!options.reveal && person === undefined) {
-        const message = 'there is nobody to ask whether the value may be shown.';
+        const message = 'not a terminal, cannot ask whether to show the value.';
         return failure('SUB_USAGE', message, 'Add --reveal to print it.');
       }
       const vault = await openVault(found.options);

@@ -1,7 +1,7 @@
 import { openVault } from '@subluminal/plane/vault';
 import { defineCommand, done, EXIT } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE } from '../input/shared-options.ts';
-import { protectionText, usersOf, withSecrets } from '../secrets/secrets-home.ts';
+import { protectionText, serversBoundTo, withSecrets } from '../secrets/secrets-home.ts';
 import { tableText } from '../terminal/table.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
@@ -25,7 +25,7 @@ export const command = defineCommand({
       vault?.close();
       const secrets = (vault?.secrets ?? []).map((secret) => ({
         ...secret,
-        usedBy: usersOf(secret.name, found.servers),
+        usedBy: serversBoundTo(secret.name, found.servers),
       }));
       if (options.json) {
         const listed = secrets.map(({ name, addedAt, rotatedAt, usedBy }) => {

@@ -2,7 +2,7 @@ import { failure } from '@subluminal/contracts';
 import { openVault, removeSecret } from '@subluminal/plane/vault';
 import { defineCommand, done, EXIT, required } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE, YES_FLAG } from '../input/shared-options.ts';
-import { usersOf, withSecrets } from '../secrets/secrets-home.ts';
+import { serversBoundTo, withSecrets } from '../secrets/secrets-home.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
 export const command = defineCommand({
@@ -18,7 +18,7 @@ export const command = defineCommand({
       const { name } = args;
       const { person } = found;
       if (!options.yes && person === undefined) {
-        return failure('SUB_USAGE', 'there is nobody to ask: this is no terminal.', 'Add --yes.');
+        return failure('SUB_USAGE', 'not a terminal, cannot ask.', 'Add --yes.');
       }
       const vault = await openVault(found.options);
       if (vault?.kind === 'failure') return vault;
@@ -27,7 +27,7 @@ export const command = defineCommand({
         const fix = 'Run `sub secrets list` to see the names.';
         return failure('SUB_SECRET_UNKNOWN', `the store has no secret \`${name}\`.`, fix);
       }
-      const usedBy = usersOf(name, found.servers);
+      const usedBy = serversBoundTo(name, found.servers);
       if (usedBy.length > 0) io.err.write(`sub: bound to ${harmless(usedBy.join(', '))}.\n`);
       const question = `Remove \`${harmless(name)}\` for good?`;
       const isWanted = options.yes || (await person?.agrees(question)) === true;

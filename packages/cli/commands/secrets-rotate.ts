@@ -11,7 +11,12 @@ import {
 } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE, PROTECT_OPTION } from '../input/shared-options.ts';
 import { readValue, warnShort } from '../secrets/ask-person.ts';
-import { protectionText, type SecretsHome, usersOf, withSecrets } from '../secrets/secrets-home.ts';
+import {
+  protectionText,
+  type SecretsHome,
+  serversBoundTo,
+  withSecrets,
+} from '../secrets/secrets-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
@@ -73,7 +78,7 @@ async function newValue(
   const changed = await rotateSecret(found.options, { name, value: value.text });
   if (changed.kind === 'failure') return changed;
   warnShort(io, name, value.text);
-  const usedBy = usersOf(name, found.servers);
+  const usedBy = serversBoundTo(name, found.servers);
   const who = usedBy.length === 0 ? '' : ` Start again: ${usedBy.join(', ')}.`;
   io.out.write(
     options.json

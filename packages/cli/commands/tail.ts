@@ -12,7 +12,7 @@ import { TAIL_OPTIONS } from '../tail/options.ts';
 import { Screen } from '../tail/screen.ts';
 import { type TailWish, wishOf } from '../tail/wish.ts';
 
-interface Start extends Beginning {
+interface TailStart extends Beginning {
   readonly filter: TailFilter;
 }
 
@@ -74,7 +74,7 @@ async function startOf(
   home: LedgerHome,
   wish: TailWish,
   follows: boolean,
-): Promise<Start | Failure> {
+): Promise<TailStart | Failure> {
   const start = await withReader(home, (reader) => lookUp(reader, wish, follows));
   const isNew = isFailure(start) && start.code === 'SUB_LEDGER_MISSING' && follows;
   return isNew && wish.filter.runId !== LAST ? { ...NOTHING, filter: wish.filter } : start;
@@ -84,7 +84,7 @@ async function lookUp(
   reader: StoreReader,
   { filter, backlog }: TailWish,
   follows: boolean,
-): Promise<Start | Failure> {
+): Promise<TailStart | Failure> {
   const { runId } = filter;
   // A run that is followed may not have begun yet.
   const isKnown = runId !== undefined && (runId === LAST || !follows);
@@ -97,7 +97,7 @@ async function lookUp(
 /** What the ledger holds already. */
 async function showPast(
   home: LedgerHome,
-  start: Start,
+  start: TailStart,
   screen: Screen,
 ): Promise<Failure | undefined> {
   return withReader(home, async (reader) => {
@@ -114,7 +114,7 @@ async function showPast(
 }
 
 /** What comes, until somebody ends it. */
-async function follow(home: LedgerHome, { tipSeq }: Start, screen: Screen): Promise<Outcome> {
+async function follow(home: LedgerHome, { tipSeq }: TailStart, screen: Screen): Promise<Outcome> {
   const daemon = daemonOf(home);
   const trouble = await daemon.ensure();
   if (trouble !== undefined) {

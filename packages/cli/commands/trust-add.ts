@@ -11,13 +11,13 @@ import { defineCommand, done, EXIT, type Outcome, optional } from '../input/comm
 import { readFileBytes } from '../input/read-file.ts';
 import { BAD_TRUST, JSON_FLAG, TRUST_FILE_DOC, YES_FLAG } from '../input/shared-options.ts';
 import { loadPolicy, POLICY_BYTES_MAX, type Policy } from '../policy/load-policy.ts';
-import { agrees, cannotAsk } from '../surface/surface-home.ts';
+import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 import {
+  findProjectPolicy,
+  type ProjectPolicy,
   storeFailure,
-  type TrustPlace,
-  trustPlace,
   unusedPolicy,
 } from '../trust/project-policy.ts';
 
@@ -34,7 +34,7 @@ export const command = defineCommand({
   },
   requires: 'person',
   run: async ({ args, options }, io) => {
-    const place = trustPlace(args.file);
+    const place = findProjectPolicy(args.file);
     if (isFailure(place)) return place;
     const { home, path, user } = place;
     if (place.isOwn) return alreadyHeld(path, options.json, io);
@@ -92,7 +92,7 @@ function freedomsOf({ snapshot: { document } }: Policy): readonly string[] {
 async function asked(path: string, isYes: boolean, io: Io): Promise<boolean | Failure> {
   return (
     cannotAsk(io, isYes) ??
-    (await agrees(`Let ${harmless(path)} hold instead of your own policy?`, io, isYes))
+    (await confirm(`Let ${harmless(path)} hold instead of your own policy?`, io, isYes))
   );
 }
 
@@ -104,7 +104,7 @@ interface Loosening {
 /** What it lets pass that the policy of the user does not; nothing without one. */
 async function looseningOf(
   policy: Policy,
-  { user, path }: TrustPlace,
+  { user, path }: ProjectPolicy,
   io: Io,
 ): Promise<Loosening | Failure> {
   const own = user === undefined || user === path ? policy : await loadPolicy(user, { io });
@@ -131,15 +131,15 @@ function mayLetPass({ effect, path }: PolicyChange): boolean {
   return effect !== 'tightens' && effect !== 'none' && path !== 'version' && path !== 'policy_id';
 }
 
-interface Shown {
+interface TrustSummary {
   readonly path: string;
   readonly sha256: string;
   readonly loosens: Loosening;
-  readonly place: TrustPlace;
+  readonly place: ProjectPolicy;
   readonly frees: readonly string[];
 }
 
-function shown({ path, sha256, loosens, place, frees }: Shown): string {
+function shown({ path, sha256, loosens, place, frees }: TrustSummary): string {
   const { user } = place;
   const { diff } = loosens;
   const lets =

@@ -3,7 +3,7 @@ import { revokeTrust } from '@subluminal/plane/policy';
 import { defineCommand, done, EXIT, optional } from '../input/command.ts';
 import { BAD_TRUST, JSON_FLAG, TRUST_FILE_DOC } from '../input/shared-options.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
-import { storeFailure, trustPlace } from '../trust/project-policy.ts';
+import { findProjectPolicy, storeFailure } from '../trust/project-policy.ts';
 
 export const command = defineCommand({
   description:
@@ -13,7 +13,7 @@ export const command = defineCommand({
   examples: ['sub trust revoke', 'sub trust revoke policy.yaml'],
   exitCodes: { 0: 'the policy is not trusted', 2: BAD_TRUST },
   run: async ({ args, options }, io) => {
-    const place = trustPlace(args.file);
+    const place = findProjectPolicy(args.file);
     if (isFailure(place)) return place;
     const { home, path } = place;
     const saved = await revokeTrust(home, path);

@@ -180,7 +180,7 @@ function statsOf(path: string): Stats | undefined {
   }
 }
 
-interface Left {
+interface LeftFile {
   readonly name: string;
   readonly bytes: number;
   readonly ageMs: number;
@@ -239,7 +239,7 @@ const FILES_MAX = 100_000;
 async function looked(
   folder: string,
   nowMs: number,
-  judge: (found: readonly Left[]) => Finding,
+  judge: (found: readonly LeftFile[]) => Finding,
 ): Promise<Finding> {
   try {
     const names = readdirSync(folder).slice(0, FILES_MAX);

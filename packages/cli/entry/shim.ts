@@ -26,7 +26,7 @@ const WRAP_ID = /^[a-z0-9-]{1,64}$/;
 
 const WRONG_WRAP = '--wrap takes an id of 1 to 64 small letters, digits and dashes';
 
-type Wanted =
+type ShimArguments =
   | {
       readonly ok: true;
       readonly serverName: string;
@@ -36,7 +36,7 @@ type Wanted =
   | { readonly ok: false; readonly message: string };
 type Flags = { readonly [name: string]: string | undefined };
 
-function readArguments(argv: readonly string[]): Wanted {
+function readArguments(argv: readonly string[]): ShimArguments {
   const end = argv.indexOf('--');
   if (end === -1) return { ok: false, message: 'the command of the server must stand behind `--`' };
   try {
@@ -50,12 +50,12 @@ function readArguments(argv: readonly string[]): Wanted {
     if (command.length === 0) return { ok: false, message: 'no command stands behind `--`' };
     return { ok: true, serverName, command, flags };
   } catch (cause) {
-    return { ok: false, message: faultOf(cause) };
+    return { ok: false, message: argumentProblem(cause) };
   }
 }
 
 /** What is wrong with the command line, in our own words. */
-function faultOf(cause: unknown): string {
+function argumentProblem(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause);
   const code = cause instanceof Error && 'code' in cause ? cause.code : '';
   const [, name = ''] = /'(-[^ '=]*|[^']*)/.exec(message) ?? [];

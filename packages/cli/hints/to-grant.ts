@@ -9,7 +9,7 @@ import {
   isProblem,
 } from '@subluminal/plane/approvals';
 import type { StoreReader } from '@subluminal/plane/ledger';
-import { failureOf, speaker, TERMINAL, told } from '../approvals/desk.ts';
+import { storeFailure, TERMINAL, undecidedFailure, userName } from '../approvals/desk.ts';
 import type { Hinted } from './find.ts';
 
 const PAGE_EVENTS = 1_000;
@@ -57,19 +57,19 @@ interface Wanted {
 export function planGrant(desk: Desk, { call, request, args }: Wanted): GrantPlan | Failure {
   if (request === undefined) {
     const message = `the rule \`${call.rule_id ?? ''}\` refuses, and asks nobody: no grant answers it.`;
-    return refused(message, 'Add --policy for a rule that holds for this run only.');
+    return promoteFailure(message, 'Add --policy for a rule that holds for this run only.');
   }
   const entry = desk.queue.get(request);
   if (entry.kind !== 'request') {
-    return refused('the request of this call is not kept any more.', 'Use --policy.');
+    return promoteFailure('the request of this call is not kept any more.', 'Use --policy.');
   }
   const { run_id, args_hash, rule_id } = entry.request.call;
   // Only what the ledger and the queue agree on.
   if (run_id !== call.run_id || args_hash !== call.args_hash || rule_id !== call.rule_id) {
-    return refused('the request on record is for another call.', 'Use --policy.');
+    return promoteFailure('the request on record is for another call.', 'Use --policy.');
   }
   const wish: GrantWish = { kind: 'run', args };
-  const giver = { id: desk.ports.uuid(), by: speaker(), channel: TERMINAL, note: NOTE };
+  const giver = { id: desk.ports.uuid(), by: userName(), channel: TERMINAL, note: NOTE };
   const grant = grantFor(entry.request, wish, { ...giver, nowMs: desk.ports.nowMs() });
   if (grant.kind === 'refused') return failure('SUB_GRANT_REFUSED', grant.message, grant.fix);
   return { kind: 'plan', entry, grant, wish };
@@ -81,20 +81,23 @@ const NOTE = 'promoted from a hint';
 export function giveGrant(desk: Desk, { entry, grant, wish }: GrantPlan): Grant | Failure {
   if (entry.state === 'pending') {
     const { sha256, request } = entry;
-    const verdict = { by: speaker(), channel: TERMINAL, note: NOTE, wish, sha256 };
+    const verdict = { by: userName(), channel: TERMINAL, note: NOTE, wish, sha256 };
     const decided = desk.decide(request.id, { state: 'approved', ...verdict });
     if (decided.kind === 'ended') {
       if (decided.grant !== null) return decided.grant;
-      return refused(`it is approved, but nothing lasts: ${decided.lost ?? ''}`, 'Try again.');
+      return promoteFailure(
+        `it is approved, but nothing lasts: ${decided.lost ?? ''}`,
+        'Try again.',
+      );
     }
-    if (decided.kind !== 'already') return failureOf(decided);
+    if (decided.kind !== 'already') return undecidedFailure(decided);
   }
   const kept = desk.grants.add(grant);
   if (kept === undefined) return grant;
-  if (isProblem(kept)) return told(kept);
-  return refused('the grant cannot be kept.', 'Revoke some of `sub grants`.');
+  if (isProblem(kept)) return storeFailure(kept);
+  return promoteFailure('the grant cannot be kept.', 'Revoke some of `sub grants`.');
 }
 
-function refused(message: string, fix: string): Failure {
+function promoteFailure(message: string, fix: string): Failure {
   return failure('SUB_HINT_PROMOTE', message, fix);
 }

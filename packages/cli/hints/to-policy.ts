@@ -51,47 +51,54 @@ const SHA256 = /^[0-9a-f]{64}$/;
 
 export async function planPolicy(wish: PolicyWish, io: Io): Promise<PolicyPlan | Failure> {
   const { path, call, anyArgs } = wish;
-  if (path === STDIO) return refused('a policy from standard input cannot be changed.', 'Name it.');
+  if (path === STDIO)
+    return promotionRefused('a policy from standard input cannot be changed.', 'Name it.');
   if (!anyArgs && !SHA256.test(call.args_hash)) {
-    return refused('the arguments of this call were not read.', 'Add --any-args, or leave it.');
+    return promotionRefused(
+      'the arguments of this call were not read.',
+      'Add --any-args, or leave it.',
+    );
   }
   const read = await readBundle(path, io);
   if (isFailure(read)) return read;
   const { parsed } = read;
   if (!parsed.ok) {
-    return refused(`${path} has errors.`, `Run \`sub policy lint ${path}\`, and correct them.`);
+    return promotionRefused(
+      `${path} has errors.`,
+      `Run \`sub policy lint ${path}\`, and correct them.`,
+    );
   }
   const index = parsed.bundle.rules.findIndex(({ rule_id }) => rule_id === call.rule_id);
   if (index < 0) {
     const message = `${path} has no rule \`${call.rule_id ?? ''}\`, which gave the hint.`;
-    return refused(message, 'Name the policy that was in force.');
+    return promotionRefused(message, 'Name the policy that was in force.');
   }
   const at = new Date(wish.nowMs).toISOString();
   const { env } = wish.run;
   const rule = ruleFor({ ...wish, env: env ?? 'unknown', at }, parsed.bundle);
   const before = new TextDecoder('utf-8', { ignoreBOM: true }).decode(read.file.bytes);
   const after = insertRule(before, rule, parsed.positionOf(['rules', index]));
-  const notes = await checked(wish, { before: parsed.bundle, text: after, rule });
+  const notes = await checkInsertion(wish, { before: parsed.bundle, text: after, rule });
   if (isFailure(notes)) return notes;
   const diff = unifiedDiff(path, before, after);
   return { kind: 'plan', path, before, after, rule, diff, notes };
 }
 
-interface Change {
+interface RuleInsertion {
   readonly before: Bundle;
   readonly text: string;
   readonly rule: NewRule;
 }
 
 /** The new text must be a policy that differs by this one rule; what it does to the call is told. */
-async function checked(
+async function checkInsertion(
   wish: PolicyWish,
-  { before, text, rule }: Change,
+  { before, text, rule }: RuleInsertion,
 ): Promise<readonly string[] | Failure> {
   const source = { file: wish.path, text };
   const parsed = parseBundle(source, { checks: await loadPatternChecks() });
   const byHand = 'Write the rule by hand; nothing was changed.';
-  if (!parsed.ok) return refused('the rule cannot be put into this file safely.', byHand);
+  if (!parsed.ok) return promotionRefused('the rule cannot be put into this file safely.', byHand);
   const options = { sha256, profile: 'production' as const };
   const [old, next] = [
     await compileBundle(before, options),
@@ -104,7 +111,10 @@ async function checked(
   );
   const isAdded = next.document.rules.length === old.document.rules.length + 1;
   if (others.length > 0 || !isAdded) {
-    return refused('the rule cannot be put into this file without changing others.', byHand);
+    return promotionRefused(
+      'the rule cannot be put into this file without changing others.',
+      byHand,
+    );
   }
   return [
     ...effectNotes(next, wish, rule),
@@ -165,18 +175,18 @@ function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** Writes exactly what was shown, over exactly what it was made from. */
-export async function carryOut(
+export async function writePolicyPlan(
   { path, before, after }: PolicyPlan,
   io: Io,
 ): Promise<Failure | undefined> {
   const now = await readBundle(path, io);
   if (isFailure(now)) return now;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(now.file.bytes);
-  if (text !== before) return refused(`${path} was changed meanwhile.`, 'Try again.');
+  if (text !== before) return promotionRefused(`${path} was changed meanwhile.`, 'Try again.');
   const written = await replaceFile(path, after);
   return isFailure(written) ? written : undefined;
 }
 
-function refused(message: string, fix: string): Failure {
+function promotionRefused(message: string, fix: string): Failure {
   return failure('SUB_HINT_PROMOTE', message, fix);
 }

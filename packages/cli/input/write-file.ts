@@ -5,7 +5,7 @@ import { type Failure, failure } from '@subluminal/contracts';
 import { createOutput, replaceOutput } from '@subluminal/plane/os';
 import { errorCode, STDIO } from './read-file.ts';
 
-interface Written {
+interface FileWritten {
   readonly kind: 'written';
 }
 
@@ -13,7 +13,7 @@ interface Written {
  * Replaces a file in one step: readers see the old content or the new, never a part of it. Nothing
  * is written through a link.
  */
-export async function replaceFile(path: string, text: string): Promise<Written | Failure> {
+export async function replaceFile(path: string, text: string): Promise<FileWritten | Failure> {
   try {
     await replaceOutput(path, text);
     return { kind: 'written' };
@@ -36,7 +36,7 @@ export async function createNewFile({
   text,
   mode,
   given,
-}: NewFile): Promise<Written | Failure> {
+}: NewFile): Promise<FileWritten | Failure> {
   try {
     await createOutput(path, text, mode);
     return { kind: 'written' };

@@ -117,12 +117,12 @@ export function canonicalText(
   return failure(read.code, message, 'Correct the JSON there.');
 }
 
-interface Place {
+interface CallPosition {
   readonly source: CallSource;
   readonly place: string;
 }
 
-function plannedCall(text: string, { source, place }: Place): PlannedCall | Failure {
+function plannedCall(text: string, { source, place }: CallPosition): PlannedCall | Failure {
   const value: unknown = JSON.parse(text);
   if (!isEntry(value)) return wrongCall(value, { source, place });
   const raw = memberText(text, 'args');
@@ -138,7 +138,7 @@ function isEntry(value: unknown): value is CallEntry {
   return check(CALL, value).length === 0;
 }
 
-function wrongCall(value: unknown, { source, place }: Place): Failure {
+function wrongCall(value: unknown, { source, place }: CallPosition): Failure {
   const mismatches = check(CALL, value);
   // A misspelt field is also a missing one; the misspelling is what helps.
   const mismatch = mismatches.find(({ problem }) => problem === 'unknown') ?? mismatches[0];

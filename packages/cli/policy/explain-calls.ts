@@ -30,7 +30,7 @@ export interface Explained {
   readonly cedar: CedarSaid['answer'] | undefined;
 }
 
-interface Wish {
+interface ExplainOptions {
   readonly startMs: number;
   readonly cedar?: CedarGate | undefined;
 }
@@ -56,7 +56,7 @@ interface Fold {
 export function explainCalls(
   snapshot: Snapshot,
   calls: readonly PlannedCall[],
-  { startMs, cedar }: Wish,
+  { startMs, cedar }: ExplainOptions,
 ): readonly Explained[] {
   const all: Explained[] = [];
   let state = initialState(snapshot);

@@ -4,7 +4,7 @@ import { type Failure, failure } from '@subluminal/contracts';
 import { STDIO } from '../input/read-file.ts';
 import type { RunInput } from './options.ts';
 
-type Options = RunInput['options'];
+type RunFlags = RunInput['options'];
 
 const META = /^([A-Za-z_][A-Za-z0-9_.-]{0,63})=(.*)$/s;
 const META_MAX = 50;
@@ -36,7 +36,7 @@ export function wrongCall(name: string, { args, options }: RunInput): Failure | 
   return wrongTogether(options);
 }
 
-function wrongTogether(options: Options): Failure | undefined {
+function wrongTogether(options: RunFlags): Failure | undefined {
   if (options.force && options.bundle === undefined) {
     return failure('SUB_USAGE', '--force goes with --bundle.', 'Leave it out.');
   }

@@ -14,9 +14,9 @@ import { outliveReaders, print } from './output.ts';
 import { closingLines, exitCodeOf } from './report.ts';
 import { type FoundSnapshot, findSnapshot, loadSettings } from './settings.ts';
 
-type Options = RunInput['options'];
+type RunFlags = RunInput['options'];
 
-interface Prepared {
+interface PreparedRun {
   readonly kind: 'prepared';
   readonly options: RunOptions;
 }
@@ -26,7 +26,7 @@ export async function prepareRun(
   name: string,
   input: RunInput,
   io: Io,
-): Promise<Prepared | Failure> {
+): Promise<PreparedRun | Failure> {
   const wrong = wrongCall(name, input);
   if (wrong !== undefined) return wrong;
   const { args, options } = input;
@@ -64,7 +64,7 @@ function teller(io: Io): (text: string) => void {
 
 type Chosen = Pick<RunOptions, 'told' | 'identity' | 'events' | 'bundle'>;
 
-function runOptions(options: Options, found: FoundSnapshot | undefined): Chosen {
+function runOptions(options: RunFlags, found: FoundSnapshot | undefined): Chosen {
   const { path: policyPath, projectPath } = found ?? {};
   const { 'agent-id': agentId, env, client, principal, profile, bundle } = options;
   return {
@@ -97,7 +97,7 @@ function eventsOf(events: string | undefined): RunOptions['events'] {
 /** Runs it, says how it ended, and ends as the agent did. */
 export async function hostRun(
   start: () => Promise<RunResult>,
-  options: Options,
+  options: RunFlags,
   io: Io,
 ): Promise<Outcome> {
   outliveReaders();

@@ -9,13 +9,13 @@ const EXIT_STOPPED = 3;
 const SHOWN_MAX = 3;
 const NO_SERVER = 'no server of this run went through Subluminal';
 
-interface Wish {
+interface StrictFlags {
   readonly strict: boolean;
   readonly 'allow-no-server': boolean;
 }
 
 /** The policy weighs most, then what --strict found, a trace with gaps, and what the agent said. */
-export function exitCodeOf(ended: Ended, wish: Wish): number {
+export function exitCodeOf(ended: Ended, wish: StrictFlags): number {
   if (ended.status === 'TERMINATED') return EXIT_STOPPED;
   if (wish.strict && strictLines(ended, wish).length > 0) return EXIT_STOPPED;
   return ended.isWhole ? agentCode(ended.agent) : EXIT.usage;
@@ -27,7 +27,7 @@ function agentCode({ code, signal }: AgentEnd): number {
 
 export function closingLines(
   ended: Ended,
-  wish: Wish & { readonly quiet: boolean },
+  wish: StrictFlags & { readonly quiet: boolean },
 ): readonly string[] {
   const { runId, account, trace } = ended;
   const lines: string[] = [];
@@ -68,13 +68,13 @@ function whereOf(trace: TracePlace, { runId, account }: Ended): string {
 }
 
 /** Why --strict fails the run; empty when it does not. */
-function strictLines(ended: Ended, wish: Wish): readonly string[] {
+function strictLines(ended: Ended, wish: StrictFlags): readonly string[] {
   const kinds = new Set(ended.policyHarms.map(({ kind }) => kind));
   const harms = [...kinds].map((kind) => `strict: a policy was ${kind}.`);
   return [...harms, ...violationLines(ended, wish)];
 }
 
-function violationLines({ account, shims }: Ended, wish: Wish): readonly string[] {
+function violationLines({ account, shims }: Ended, wish: StrictFlags): readonly string[] {
   if (account.kind !== 'events') {
     return [`strict: whether there were violations is not known: ${account.reason}.`];
   }

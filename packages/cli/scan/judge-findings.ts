@@ -31,19 +31,19 @@ export interface Judge {
 }
 
 /** The server and the tool that suppressions are for. */
-export interface Place {
+export interface SuppressionTarget {
   readonly server: string;
   readonly tool: string;
 }
 
 export interface Judging {
   readonly judge: Judge;
-  readonly place: Place | undefined;
+  readonly place: SuppressionTarget | undefined;
   readonly as: Strictness;
   readonly nowMs: number;
 }
 
-export type Doings = Partial<Record<Way, Action>>;
+export type WayActions = Partial<Record<Way, Action>>;
 
 export function judgeOf({ name, snapshot }: Policy): Judge {
   const { content, mode } = snapshot.document;
@@ -59,14 +59,17 @@ export function isSuppressed(finding: Finding, { judge, place, nowMs }: Judging)
 }
 
 /** What is done about one finding, each way it can travel. */
-export function doneAbout(finding: Finding, judging: Judging): Doings {
-  return doneWith({ ...NOTHING, findings: [finding] }, judging);
+export function actionsOnFinding(finding: Finding, judging: Judging): WayActions {
+  return actionsOnVerdict({ ...NOTHING, findings: [finding] }, judging);
 }
 
 const NOTHING: Verdict = { findings: [], unscanned: [], scannedUnits: 0, steps: 0 };
 
 /** What is done with all of it: the strongest action counts. */
-export function doneWith(verdict: Verdict, { judge, place, as, nowMs }: Judging): Doings {
+export function actionsOnVerdict(
+  verdict: Verdict,
+  { judge, place, as, nowMs }: Judging,
+): WayActions {
   const { section } = judge;
   if (section === undefined) return {};
   const left =
@@ -99,7 +102,7 @@ const DAYS = 90;
 /** One for each value and rule, whatever the number of places. */
 export function suppressionsFor(
   findings: readonly Finding[],
-  place: Place,
+  place: SuppressionTarget,
   nowMs: number,
 ): readonly Suppression[] {
   const expires = new Date(nowMs + DAYS * DAY_MS).toISOString().replace(/\.\d+Z$/, 'Z');
@@ -115,7 +118,7 @@ export function suppressionsFor(
 export function readPlace(options: {
   readonly server: string | undefined;
   readonly tool: string | undefined;
-}): Place | Failure | undefined {
+}): SuppressionTarget | Failure | undefined {
   const { server, tool } = options;
   if (server === undefined && tool === undefined) return undefined;
   if (server === undefined || tool === undefined) {

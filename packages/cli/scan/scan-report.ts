@@ -3,7 +3,7 @@ import type { Action, Finding, Strictness, Suppression } from '@subluminal/core/
 import type { Colors, Io } from '../terminal/io.ts';
 import { tableText } from '../terminal/table.ts';
 import { harmless, plural } from '../terminal/text.ts';
-import type { Doings, Judge, Way } from './judge-findings.ts';
+import type { Judge, Way, WayActions } from './judge-findings.ts';
 import { type Gap, isHole } from './scan-source.ts';
 
 export interface Reported extends Finding {
@@ -11,7 +11,7 @@ export interface Reported extends Finding {
   readonly line?: number;
   readonly column?: number;
   readonly isSuppressed: boolean;
-  readonly doings: Doings;
+  readonly doings: WayActions;
 }
 
 export interface Report {
@@ -22,7 +22,7 @@ export interface Report {
   readonly scannedUnits: number;
   readonly findings: readonly Reported[];
   readonly gaps: readonly Gap[];
-  readonly doings: Doings;
+  readonly doings: WayActions;
 }
 
 const PLACE_LENGTH_MAX = 120;

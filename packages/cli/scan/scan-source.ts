@@ -68,13 +68,13 @@ export type Gap =
   | Unscanned
   | { readonly reason: 'not_utf8'; readonly path: null; readonly count: number };
 
-export interface Looked {
+export interface SourceFindings {
   readonly findings: readonly Finding[];
   readonly gaps: readonly Gap[];
   readonly scannedUnits: number;
 }
 
-export interface Looking {
+export interface ScanSettings {
   readonly as: Strictness;
   readonly fingerprint: (text: string) => string;
 }
@@ -84,7 +84,7 @@ const WIDE: Partial<Limits> = { unitsMax: SOURCE_BYTES_MAX, nodesMax: SOURCE_BYT
 const TOOLS_MAX = 10_000;
 
 /** Everything that a file holds. */
-export function look(source: Source, looking: Looking): Looked {
+export function scanWhole(source: Source, looking: ScanSettings): SourceFindings {
   const { findings, unscanned, scannedUnits } = verdictOf(source, looking, WIDE);
   const { unreadable } = source;
   const unread: Gap[] =
@@ -93,11 +93,11 @@ export function look(source: Source, looking: Looking): Looked {
 }
 
 /** What a gate would see of it. */
-export function gateVerdict(source: Source, looking: Looking): Verdict {
+export function gateVerdict(source: Source, looking: ScanSettings): Verdict {
   return verdictOf(source, looking, {});
 }
 
-function verdictOf(source: Source, looking: Looking, limits: Partial<Limits>): Verdict {
+function verdictOf(source: Source, looking: ScanSettings, limits: Partial<Limits>): Verdict {
   const { as: strictness, fingerprint } = looking;
   const options: ScanOptions = { fingerprint, strictness, limits };
   if (source.json === undefined) return scanText(source.text, options);
@@ -108,7 +108,7 @@ function verdictOf(source: Source, looking: Looking, limits: Partial<Limits>): V
 }
 
 /** Names that no tool should have, wherever a list of tools may stand. */
-function oddNames(value: unknown, fingerprint: Looking['fingerprint']): readonly Finding[] {
+function oddNames(value: unknown, fingerprint: ScanSettings['fingerprint']): readonly Finding[] {
   return toolsIn(value).flatMap(({ path, tool }) => {
     const name: unknown = isObject(tool) ? tool['name'] : undefined;
     if (typeof name !== 'string') return [];

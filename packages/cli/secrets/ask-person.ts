@@ -38,7 +38,7 @@ const [INTERRUPT, END, LINE_FEED, RETURN, ESCAPE] = [0x03, 0x04, 0x0a, 0x0d, 0x1
 const ERASERS: ReadonlySet<number> = new Set([0x08, 0x7f]);
 const FIRST_VISIBLE = 0x20;
 
-/** Undefined where there is nobody to ask. */
+/** Undefined without a terminal. */
 export function personAt(io: Io): Person | undefined {
   const { stdin, err } = io;
   if (!io.stdinIsTerminal || !err.isTerminal || !isRawInput(stdin)) return undefined;
@@ -125,21 +125,25 @@ async function shownLine(next: Next): Promise<string> {
   return text.split('\n', 1)[0] ?? '';
 }
 
-interface Value {
+interface SecretValue {
   readonly kind: 'value';
   readonly text: string;
 }
 
-interface Wanted {
+interface ValueRequest {
   readonly io: Io;
   readonly person: Person | undefined;
   readonly name: string;
 }
 
-export async function readValue({ io, person, name }: Wanted): Promise<Value | Failure> {
+export async function readValue({
+  io,
+  person,
+  name,
+}: ValueRequest): Promise<SecretValue | Failure> {
   if (!io.stdinIsTerminal) return fromInput(io);
   if (person === undefined) {
-    return failure('SUB_USAGE', 'there is nobody to ask.', 'Give the value by standard input.');
+    return failure('SUB_USAGE', 'not a terminal, cannot ask.', 'Give the value on standard input.');
   }
   const typed = await person.hidden(`Value of ${harmless(name)} (not shown): `);
   switch (typed.kind) {
@@ -154,7 +158,7 @@ export async function readValue({ io, person, name }: Wanted): Promise<Value | F
   }
 }
 
-async function fromInput({ stdin }: Io): Promise<Value | Failure> {
+async function fromInput({ stdin }: Io): Promise<SecretValue | Failure> {
   const chunks: Buffer[] = [];
   let total = 0;
   for await (const chunk of stdin) {

@@ -18,7 +18,7 @@ export interface SecretsHome {
   readonly options: VaultOptions;
   readonly servers: Servers;
   readonly home: string;
-  /** Undefined where there is nobody to ask. */
+  /** Undefined without a terminal. */
   readonly person: Person | undefined;
   /** Makes the home where it is not there yet. */
   readonly makeHome: () => Failure | undefined;
@@ -116,7 +116,7 @@ export async function tryOpen(options: VaultOptions): Promise<Failure | undefine
 }
 
 /** The servers that are bound to a secret of the store. */
-export function usersOf(name: string, servers: Servers): readonly string[] {
+export function serversBoundTo(name: string, servers: Servers): readonly string[] {
   return [...servers].flatMap(([server, { secretBindings }]) =>
     secretBindings.some(({ source, secretRef }) => source === 'vault' && secretRef === name)
       ? [server]

@@ -76,7 +76,7 @@ export function documentOf(server: string, { known, comparison, ...rest }: PinsV
 
 export type { Comparison, FieldChange, Seen, ToolChange };
 
-interface Shown {
+interface ChangeContext {
   readonly seen: Pick<Seen, 'tools' | 'instructions'>;
   readonly colors: Colors;
   /** Definitions in full, because they are to be accepted: nothing may hide behind a cut. */
@@ -89,7 +89,7 @@ const LINE_LENGTH_MAX = 400;
 const named = (name: string): string => harmless(shortened(name, NAME_LENGTH_MAX));
 
 /** One or more lines for one change; none for what is the same. */
-function changeLines(change: ToolChange, shown: Shown): readonly string[] {
+function changeLines(change: ToolChange, shown: ChangeContext): readonly string[] {
   const { colors } = shown;
   const name = named(change.name);
   switch (change.kind) {
@@ -121,7 +121,7 @@ function diffLines(diff: readonly FieldChange[], colors: Colors): readonly strin
   ]);
 }
 
-function definitionLines(name: string, { seen, isFull }: Shown): readonly string[] {
+function definitionLines(name: string, { seen, isFull }: ChangeContext): readonly string[] {
   const tool = toolNamed(seen.tools, name);
   if (!isFull) {
     const says: unknown = tool?.['description'];
@@ -140,7 +140,7 @@ function longLine(line: string): string {
 
 function instructionLines(
   change: Comparison['instructions'],
-  { seen, colors, isFull }: Shown,
+  { seen, colors, isFull }: ChangeContext,
 ): readonly string[] {
   if (change === 'unknown' || change === 'same') return [];
   if (change === 'unpinnable') return [colors.red('! instructions  too large to be known')];
@@ -154,7 +154,7 @@ function instructionLines(
   return [colors.green('+ instructions  not known yet'), ...(isFull ? whole : short)];
 }
 
-export function comparisonLines(comparison: Comparison, shown: Shown): readonly string[] {
+export function comparisonLines(comparison: Comparison, shown: ChangeContext): readonly string[] {
   const renames = comparison.renamed.map(
     ({ from, to }) => `> ${named(from)} → ${named(to)}  renamed: all but the name is the same`,
   );

@@ -8,14 +8,14 @@ import manifest from '../package.json' with { type: 'json' };
 import type { Io } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
 
-export interface LookWish {
+export interface ProbeRequest {
   readonly server: string;
   readonly client: string | undefined;
   readonly timeout: string | undefined;
   readonly command: readonly string[];
 }
 
-export type Live =
+export type LiveProbe =
   | { readonly kind: 'live'; readonly seen: Seen; readonly foundIn: string | null }
   /** What the command ends with. */
   | { readonly kind: 'ended'; readonly outcome: Outcome };
@@ -24,7 +24,7 @@ const TIMEOUT_MS = 30_000;
 const TIMEOUT_MS_MAX = 3_600_000;
 const SAID_LINES_MAX = 20;
 
-export async function lookLive(wish: LookWish, io: Io): Promise<Live> {
+export async function probeLive(wish: ProbeRequest, io: Io): Promise<LiveProbe> {
   const timeoutMs = wish.timeout === undefined ? TIMEOUT_MS : durationMs(wish.timeout);
   if (timeoutMs === undefined || timeoutMs === 0 || timeoutMs > TIMEOUT_MS_MAX) {
     return ended(
@@ -50,7 +50,7 @@ export async function lookLive(wish: LookWish, io: Io): Promise<Live> {
   return { kind: 'live', seen: looked.seen, foundIn: looked.foundIn?.client ?? null };
 }
 
-function ended(outcome: Outcome): Live {
+function ended(outcome: Outcome): LiveProbe {
   return { kind: 'ended', outcome };
 }
 

@@ -3,8 +3,6 @@ import { type Failure, failure, type Profile } from '@subluminal/contracts';
 import type { PinStore } from '@subluminal/core/surface';
 import { type ConfigProblem, type HomePaths, loadConfig } from '@subluminal/plane/config';
 import { openPins, type PinsProblem } from '@subluminal/plane/surface';
-import { asker } from '../terminal/confirm.ts';
-import type { Io } from '../terminal/io.ts';
 
 export interface SurfaceHome {
   readonly kind: 'home';
@@ -45,20 +43,4 @@ export function readPins({ home }: HomePaths): ReadPins | Failure {
 
 export function pinsFailure({ code, message, fix }: PinsProblem): Failure {
   return failure(code, `${message}.`, fix);
-}
-
-/** Where nobody can be asked, a flag has to say it. */
-export function cannotAsk(io: Io, isYes: boolean): Failure | undefined {
-  if (isYes || (io.stdinIsTerminal && io.err.isTerminal)) return undefined;
-  return failure('SUB_USAGE', 'there is nobody to ask: this is no terminal.', 'Add --yes.');
-}
-
-/** With `isYes` nobody is asked. */
-export async function agrees(question: string, io: Io, isYes: boolean): Promise<boolean | Failure> {
-  const person = asker(io, isYes);
-  try {
-    return await person.ask(question);
-  } finally {
-    await person.close();
-  }
 }

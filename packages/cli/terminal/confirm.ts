@@ -1,4 +1,4 @@
-// Asks the person in front of the terminal; whoever says nothing has said no.
+// Asks the person at the terminal; no answer means no.
 import { type Failure, failure } from '@subluminal/contracts';
 import type { Io } from './io.ts';
 
@@ -27,7 +27,7 @@ const OF_PROCESS: Interrupts = {
 
 const LINE_LENGTH_MAX = 1_024;
 
-/** With `isYes` nobody is asked. */
+/** With `isYes`, every answer is yes. */
 export function asker(io: Io, isYes: boolean, interrupts: Interrupts = OF_PROCESS): Asker {
   const decoder = new TextDecoder();
   let input: AsyncIterator<Uint8Array, unknown> | undefined;
@@ -38,7 +38,7 @@ export function asker(io: Io, isYes: boolean, interrupts: Interrupts = OF_PROCES
     while (!text.includes('\n') && text.length <= LINE_LENGTH_MAX) {
       const step = await input.next();
       if (step.done === true) {
-        // The end of the input is an answer, too: no. It leaves the cursor behind the question.
+        // The end of the input means no. The cursor is still behind the question.
         io.err.write('\n');
         break;
       }
@@ -52,8 +52,7 @@ export function asker(io: Io, isYes: boolean, interrupts: Interrupts = OF_PROCES
     ask: async (question) => {
       if (isYes) return true;
       if (!io.stdinIsTerminal || !io.err.isTerminal) {
-        const message = 'there is nobody to ask: this is no terminal.';
-        return failure('SUB_USAGE', message, 'Add --yes to do it, or --dry-run to look only.');
+        return failure('SUB_USAGE', 'not a terminal, cannot ask.', 'Use --yes or --dry-run.');
       }
       const ignore = interrupts.listen(() => {
         const what = hasAgreed ? 'nothing more' : 'nothing';
@@ -73,4 +72,24 @@ export function asker(io: Io, isYes: boolean, interrupts: Interrupts = OF_PROCES
       await input?.return?.();
     },
   };
+}
+
+/** A failure when there is no terminal to ask on and no --yes. */
+export function cannotAsk(io: Io, isYes: boolean): Failure | undefined {
+  if (isYes || (io.stdinIsTerminal && io.err.isTerminal)) return undefined;
+  return failure('SUB_USAGE', 'not a terminal, cannot ask.', 'Add --yes.');
+}
+
+/** Asks one question. */
+export async function confirm(
+  question: string,
+  io: Io,
+  isYes: boolean,
+): Promise<boolean | Failure> {
+  const person = asker(io, isYes);
+  try {
+    return await person.ask(question);
+  } finally {
+    await person.close();
+  }
 }

@@ -23,14 +23,14 @@ export interface Io {
   readonly stdinIsTerminal: boolean;
 }
 
-interface ColorWish {
+interface ColorSettings {
   readonly isTerminal: boolean;
   readonly noColorFlag: boolean;
   readonly env: { readonly [name: string]: string | undefined };
 }
 
 /** The flag weighs most, then NO_COLOR, then FORCE_COLOR, then whether there is a terminal. */
-export function wantsColor({ isTerminal, noColorFlag, env }: ColorWish): boolean {
+export function wantsColor({ isTerminal, noColorFlag, env }: ColorSettings): boolean {
   if (noColorFlag || (env['NO_COLOR'] ?? '') !== '') return false;
   const forced = env['FORCE_COLOR'] ?? '';
   if (forced !== '') return forced !== '0' && forced !== 'false';
@@ -40,7 +40,7 @@ export function wantsColor({ isTerminal, noColorFlag, env }: ColorWish): boolean
 const COLUMNS_MAX = 10_000;
 
 /** What COLUMNS says; undefined when that is no width. */
-export function columnsIn(env: ColorWish['env']): number | undefined {
+export function columnsIn(env: ColorSettings['env']): number | undefined {
   const text = env['COLUMNS'] ?? '';
   const columns = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   return columns >= 1 && columns <= COLUMNS_MAX ? columns : undefined;

@@ -18,7 +18,7 @@ import { problemFailure } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
 
-export interface TrustPlace {
+export interface ProjectPolicy {
   readonly kind: 'place';
   /** The product's folder. */
   readonly home: string;
@@ -33,7 +33,7 @@ export interface TrustPlace {
 }
 
 /** The policy that was named, else the one of the project. */
-export function trustPlace(named: string): TrustPlace | Failure {
+export function findProjectPolicy(named: string): ProjectPolicy | Failure {
   const { home } = homePaths(process.env);
   const unsafe = ensurePrivateFolder(home);
   if (unsafe !== undefined) return problemFailure(unsafe);
@@ -56,7 +56,7 @@ function noneHere({ ignored }: FoundPolicies): Failure {
 }
 
 /** Why this policy would not be used, trusted or not: the checks of whoever loads it. */
-export function unusedPolicy({ home, path, namedAs }: TrustPlace): Failure | undefined {
+export function unusedPolicy({ home, path, namedAs }: ProjectPolicy): Failure | undefined {
   const project = projectOfPolicy(namedAs);
   const named = `use it as it is: --policy ${namedAs}.`;
   if (project === undefined) {
