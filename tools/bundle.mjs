@@ -24,6 +24,8 @@ const SETTINGS = {
   metafile: true,
   format: 'esm',
   platform: 'node',
+  // jsonc-parser loads its files by a `require` of its own in the form that `main` names.
+  mainFields: ['module', 'main'],
   // They find their binaries beside themselves, so they stay where they are installed.
   external: ['@cedar-policy/cedar-wasm', '@napi-rs/keyring', '@photostructure/sqlite'],
   target: 'node20.19',
