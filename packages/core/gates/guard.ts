@@ -1,13 +1,14 @@
 // The gates beside the rules, put together: what a server may show, and what content may travel.
 import { fullContent, type JsonObject } from '@subluminal/contracts';
 import type { Envelope, GateVerdict, GuardedCall, Passage } from '../session/guard.ts';
+import { closedCircuit } from '../surface/circuit-breaker.ts';
 import { carrySurfaceState } from '../surface/index.ts';
 import { visible } from '../text/visible.ts';
 import { breakerEnded } from './connection.ts';
 import { aroundPassage, outboundCall } from './content.ts';
 import type { LeakFinder } from './leak-finder.ts';
 import { leaksIn, leaksInNumbers } from './leaks.ts';
-import { connected, type Memory, newMemory } from './memory.ts';
+import { type Memory, newMemory } from './memory.ts';
 import { passageOf } from './messages.ts';
 import type { GuardOptions, ServerGuard } from './options.ts';
 import { oversizedPassage } from './oversized-messages.ts';
@@ -202,7 +203,7 @@ function renew(memory: Memory, options: GuardOptions): void {
   const { manifest, content, taint } = options;
   renewPins(memory, options);
   if (manifest !== undefined) memory.counters = carrySurfaceState(memory.counters, manifest);
-  if (memory.options.manifest === undefined) memory.connection = connected(options);
+  if (memory.options.manifest === undefined) memory.circuit = closedCircuit(options.seed ?? 1);
   if (content === undefined) {
     memory.bad.clear();
     memory.areInstructionsBad = false;

@@ -1,6 +1,6 @@
 // Injected secrets in what passes: the agent never sees one, and never sends one.
 import { stringEnd } from '../json/text-parts.ts';
-import { compatible } from '../surface/normal.ts';
+import { compatible } from '../surface/names/spelling.ts';
 import type { LeakFinder } from './leak-finder.ts';
 import { holdsNumber, textsOf, withTexts } from './walk.ts';
 

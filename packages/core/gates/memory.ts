@@ -1,12 +1,10 @@
 // What a guard remembers of its session; it outlives a change of the options.
 import { type Era, type FullContentSection, fullContent } from '@subluminal/contracts';
+import { type CircuitState, closedCircuit } from '../surface/circuit-breaker.ts';
 import {
-  type ConnectionState,
   initialSurfaceState,
-  moveConnection,
   type OpenedPins,
   type PinReview,
-  registered,
   type ServerPins,
   type SurfaceState,
 } from '../surface/index.ts';
@@ -15,18 +13,11 @@ import { createNoticeBoard, type NoticeBoard } from './notices.ts';
 import type { GuardOptions } from './options.ts';
 import { newTaskTools, type TaskTools } from './task-tools.ts';
 
-interface Probe {
-  readonly callId: string;
-  readonly sinceMs: number;
-}
-
 export interface Memory {
   options: GuardOptions;
   era: Era;
   counters: SurfaceState;
-  connection: ConnectionState;
-  /** The call that tries out a server whose circuit is broken. */
-  probe: Probe | undefined;
+  circuit: CircuitState;
   /** By what calls are decided. */
   review: PinReview | undefined;
   /** What the next page of tools goes on from. */
@@ -59,8 +50,7 @@ export function newMemory(options: GuardOptions): Memory {
     options,
     era: 'legacy',
     counters: initialSurfaceState(),
-    connection: connected(options),
-    probe: undefined,
+    circuit: closedCircuit(options.seed ?? 1),
     review: unreadable(options.pins?.opened),
     pageBefore: undefined,
     kept: knownPins(options),
@@ -87,17 +77,4 @@ export function unreadable(opened: OpenedPins | undefined): PinReview | undefine
 
 export function knownPins({ pins, server }: GuardOptions): ServerPins | undefined {
   return pins?.opened.ok === true ? pins.opened.store.servers.get(server) : undefined;
-}
-
-/** The server runs already when messages pass, so its life starts where calls may be made. */
-export function connected({ manifest, seed = 1 }: GuardOptions): ConnectionState {
-  const idle = registered(seed);
-  if (manifest === undefined) return idle;
-  const at = { settings: manifest.breaker, nowMs: 0 };
-  const events = [
-    { kind: 'connect' },
-    { kind: 'connected' },
-    { kind: 'introspected', missing: [], extra: [] },
-  ] as const;
-  return events.reduce((state, event) => moveConnection(state, event, at).state, idle);
 }

@@ -15,7 +15,7 @@ import {
   SURFACE_REASONS,
   type Waiting,
 } from '../surface/index.ts';
-import { paramRules, twinsOf } from '../surface/lookup.ts';
+import { paramRules, twinsOf } from '../surface/manifest/lookup.ts';
 import { visible } from '../text/visible.ts';
 import { breakerPassed, breakerStop } from './connection.ts';
 import type { Memory } from './memory.ts';

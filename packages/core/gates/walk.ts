@@ -1,6 +1,6 @@
 // JSON values on their way: small and flat enough to be looked at, their texts, and their shape.
 import { isObject } from '@subluminal/contracts';
-import { isBounded } from '../surface/bounded.ts';
+import { isBounded } from '../surface/names/bounded.ts';
 
 /** All that a message may hold that is small enough to be shown to a gate. */
 const BOUNDS = { depthMax: 512, valuesMax: 600_000 };

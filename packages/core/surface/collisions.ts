@@ -1,6 +1,6 @@
 // Tools of several servers that can be taken for each other: an agent that means one may call the
 // other. Reported, not decided: two honest servers may well share a name.
-import { skeletonOf, variantOf } from './skeleton.ts';
+import { skeletonOf, variantOf } from './names/spelling.ts';
 
 export interface Offered {
   readonly server: string;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { enforceCall, enforcePrompt, enforceResource, type SurfaceCall } from './enforce.ts';
 import { GMAIL_YAML, manifestOf } from './gmail.test-support.ts';
-import { answerLimit } from './lookup.ts';
+import { answerLimit } from './manifest/lookup.ts';
 import type { Manifest } from './manifest/types.ts';
 import { carrySurfaceState, initialSurfaceState, type SurfaceState } from './state.ts';
 

@@ -2,12 +2,19 @@
 // The same limits that the list was rewritten by, once more: a call need not come from the list.
 import type { JsonObject } from '@subluminal/contracts';
 import { visible } from '../text/visible.ts';
-import { climbs } from './climbs.ts';
-import { isShown, paramRules, strictestRule, type ToolRule, toolRule, twinsOf } from './lookup.ts';
+import {
+  isShown,
+  paramRules,
+  strictestRule,
+  type ToolRule,
+  toolRule,
+  twinsOf,
+} from './manifest/lookup.ts';
 import { hoursInWords, inWords, untilOpenMs } from './manifest/quantities.ts';
+import { SURFACE_REASONS, type SurfaceReason } from './manifest/reasons.ts';
 import type { Tier } from './manifest/shape.ts';
 import type { Confirmation, Manifest } from './manifest/types.ts';
-import { SURFACE_REASONS, type SurfaceReason } from './reasons.ts';
+import { climbs } from './names/climbs.ts';
 import { counted, type Keyed, type SurfaceState, type Waiting, waitOf } from './state.ts';
 import { corrected, type Violation, violationsOf } from './violations.ts';
 

@@ -1,5 +1,3 @@
-export type { ConnectionEvent, ConnectionState, Moved, Phase, Route, Wish } from './breaker.ts';
-export { moveConnection, registered, routeCall } from './breaker.ts';
 export type { Collision, Collisions, Named, Offered } from './collisions.ts';
 export { findCollisions } from './collisions.ts';
 export type { Access, Enforced, Moment, Refusal, SurfaceCall, SurfaceDecision } from './enforce.ts';
@@ -13,14 +11,21 @@ export {
 } from './enforce.ts';
 export type { Filtered, ListOptions, Removed, RemovedReason, ToolNote } from './list.ts';
 export { filterPrompts, filterResources, filterResourceTemplates, filterTools } from './list.ts';
-export { answerLimit } from './lookup.ts';
 export type { ManifestOptions, ManifestResult } from './manifest/compile.ts';
 export { compileManifest } from './manifest/compile.ts';
+export { answerLimit } from './manifest/lookup.ts';
+export type { SurfaceReason } from './manifest/reasons.ts';
+export { SURFACE_REASONS } from './manifest/reasons.ts';
 export type { ManifestDocument, Tier } from './manifest/shape.ts';
 export type { BreakerSettings, Confirmation, Manifest } from './manifest/types.ts';
-export type { Comparison, Listing, RenameCandidate, ToolChange } from './pins/compare.ts';
+export type {
+  Comparison,
+  FieldChange,
+  Listing,
+  RenameCandidate,
+  ToolChange,
+} from './pins/compare.ts';
 export { comparePins } from './pins/compare.ts';
-export type { FieldChange } from './pins/diff.ts';
 export type { Pin, Pinned, PinStore, ServerPins } from './pins/pin.ts';
 export { EMPTY_PINS, pinOf } from './pins/pin.ts';
 export type { Accepting, NewPins, PinDecision, PinReview, ReviewContext } from './pins/review.ts';
@@ -29,8 +34,6 @@ export type { OpenedPins } from './pins/store.ts';
 export { parsePins, writePins } from './pins/store.ts';
 export type { Introspected } from './propose/propose.ts';
 export { proposeManifest } from './propose/propose.ts';
-export type { SurfaceReason } from './reasons.ts';
-export { SURFACE_REASONS } from './reasons.ts';
 export type { SchemaNote, SchemaNoteKind } from './schema/rewrite.ts';
 export type { Keyed, SurfaceState, Waiting } from './state.ts';
 export { carrySurfaceState, counted, initialSurfaceState, waitOf } from './state.ts';

@@ -1,7 +1,7 @@
 // What a server offers, as the agent may see it. Whatever is not understood is not shown.
 import { type Era, isObject } from '@subluminal/contracts';
 import { visible } from '../text/visible.ts';
-import { isShown, paramRules, toolRule } from './lookup.ts';
+import { isShown, paramRules, toolRule } from './manifest/lookup.ts';
 import type { AllowEntry, Manifest } from './manifest/types.ts';
 import { rewriteSchema, type SchemaNote } from './schema/rewrite.ts';
 

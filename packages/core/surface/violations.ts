@@ -1,10 +1,10 @@
 // What a call's arguments break: parameters that must not be there, and values beyond their limits.
 import type { JsonObject, JsonValue } from '@subluminal/contracts';
-import { isBounded } from './bounded.ts';
-import { brokenLimit } from './limits.ts';
-import type { ParamRules } from './lookup.ts';
+import { brokenLimit } from './manifest/limits.ts';
+import type { ParamRules } from './manifest/lookup.ts';
 import type { ParamLimit } from './manifest/types.ts';
-import { below, means, type ParamPath, ROOT } from './params.ts';
+import { isBounded } from './names/bounded.ts';
+import { below, means, type ParamPath, ROOT } from './names/param-paths.ts';
 
 export type Violation =
   | { readonly kind: 'blocked' | 'stripped'; readonly path: string }

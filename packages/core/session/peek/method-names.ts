@@ -1,6 +1,6 @@
 // Which texts are names of methods. One that only looks like a method of the protocol is none: a
 // lenient server may take it for that method, and nothing that governs the method would see it.
-import { latinOf } from '../../surface/skeleton.ts';
+import { latinOf } from '../../surface/names/spelling.ts';
 
 /** What an agent may send to a server, over all revisions. */
 const AGENT_METHODS: readonly string[] = [

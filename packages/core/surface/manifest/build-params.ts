@@ -1,11 +1,10 @@
 // Which parameters a manifest blocks, strips and limits, compiled.
 import type { Path } from '../../source/problem.ts';
 import { quote } from '../../text/visible.ts';
-import { blockedPattern, type ParamPattern, pathPattern } from '../params.ts';
+import { blockedPattern, type ParamPattern, pathPattern } from '../names/param-paths.ts';
 import { type Building, conflict, nameAt, wrong } from './build.ts';
-import type { FullDocument } from './defaults.ts';
 import type { Constraint } from './shape.ts';
-import type { CompiledRewrite, Constrained, ParamLimit } from './types.ts';
+import type { CompiledRewrite, Constrained, FullDocument, ParamLimit } from './types.ts';
 
 export function blockedOf(building: Building, document: FullDocument): readonly ParamPattern[] {
   return document.blocked_params.flatMap(({ pattern }, index) =>

@@ -3,12 +3,18 @@ import type { NameTest } from '../../patterns/glob.ts';
 import type { RegexResult } from '../../patterns/regex.ts';
 import type { Path } from '../../source/problem.ts';
 import { quote } from '../../text/visible.ts';
-import { readName } from '../names.ts';
-import type { FullDocument } from './defaults.ts';
+import { readName } from '../names/name-patterns.ts';
 import type { ManifestFinding } from './explain.ts';
 import { type Rate, readDuration, readHours, readRate } from './quantities.ts';
 import { type LimitFields, TIERS, type Tier, type ToolEntry } from './shape.ts';
-import type { AllowEntry, BreakerSettings, CompiledTier, CompiledTool, Limits } from './types.ts';
+import type {
+  AllowEntry,
+  BreakerSettings,
+  CompiledTier,
+  CompiledTool,
+  FullDocument,
+  Limits,
+} from './types.ts';
 
 export interface Building {
   readonly findings: ManifestFinding[];

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { GMAIL_YAML, manifestOf, problemsOf, sha256 } from '../gmail.test-support.ts';
-import { toolRule } from '../lookup.ts';
 import { compileManifest } from './compile.ts';
+import { toolRule } from './lookup.ts';
 
 describe('a manifest', () => {
   it('puts each tool of the mail server in its tier', async () => {

@@ -5,14 +5,13 @@ import type { Sha256 } from '../../ports.ts';
 import { PROBLEMS_MAX, type Problem } from '../../source/problem.ts';
 import { readSource, type Source } from '../../source/read-source.ts';
 import { valueOf } from '../../source/tree.ts';
-import { readName } from '../names.ts';
-import { variantOf } from '../skeleton.ts';
+import { readName } from '../names/name-patterns.ts';
+import { variantOf } from '../names/spelling.ts';
 import { type Building, breakerOf, entriesOf, tiersOf, toolsOf } from './build.ts';
 import { blockedOf, rewritesOf } from './build-params.ts';
-import { type FullDocument, withDefaults } from './defaults.ts';
 import { asManifestProblem, explainShape, placed } from './explain.ts';
 import { MANIFEST, type ManifestDocument, TIERS } from './shape.ts';
-import type { Manifest } from './types.ts';
+import { type FullDocument, type Manifest, withDefaults } from './types.ts';
 
 export type ManifestResult =
   | { readonly ok: true; readonly manifest: Manifest }

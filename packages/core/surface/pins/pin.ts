@@ -2,7 +2,7 @@
 import type { JsonValue } from '@subluminal/contracts';
 import { canonicalize } from '../../json/index.ts';
 import type { Sha256 } from '../../ports.ts';
-import { isBounded } from '../bounded.ts';
+import { isBounded } from '../names/bounded.ts';
 
 export interface Pin {
   readonly hash: string;

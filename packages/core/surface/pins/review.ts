@@ -3,8 +3,8 @@
 
 import type { Sha256 } from '../../ports.ts';
 import { visible } from '../../text/visible.ts';
-import type { SurfaceReason } from '../reasons.ts';
-import { SURFACE_REASONS } from '../reasons.ts';
+import type { SurfaceReason } from '../manifest/reasons.ts';
+import { SURFACE_REASONS } from '../manifest/reasons.ts';
 import {
   type Comparison,
   comparePins,

@@ -2,9 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { GMAIL_TOOLS, manifestOf } from '../gmail.test-support.ts';
-import { toolRule } from '../lookup.ts';
-import { proposeManifest } from './propose.ts';
-import { guessOf } from './words.ts';
+import { toolRule } from '../manifest/lookup.ts';
+import { guessOf, proposeManifest } from './propose.ts';
 
 const SERVER = { server: 'mail', transport: 'stdio' } as const;
 

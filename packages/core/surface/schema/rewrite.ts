@@ -1,8 +1,8 @@
 // An input schema as the agent may see it: forbidden parameters gone, limits written in, and closed
 // where that keeps its meaning, so that what fits the schema is not refused later for a parameter.
 import { isObject } from '@subluminal/contracts';
-import type { ParamRules } from '../lookup.ts';
-import { below, type ParamPath } from '../params.ts';
+import type { ParamRules } from '../manifest/lookup.ts';
+import { below, type ParamPath } from '../names/param-paths.ts';
 import { can, copySchema, listAt, type Node, namedAt, namesAt } from './node.ts';
 import {
   branchesOf,

@@ -1,9 +1,9 @@
 // Looks through a schema from its root, following references, and notes for every part of it which
 // parameters it describes. A part that is shared by several places gets what any of them needs.
 import { isObject } from '@subluminal/contracts';
-import type { ParamRules } from '../lookup.ts';
+import type { ParamRules } from '../manifest/lookup.ts';
 import type { ParamLimit } from '../manifest/types.ts';
-import { below, means, type ParamPath, ROOT } from '../params.ts';
+import { below, means, type ParamPath, ROOT } from '../names/param-paths.ts';
 import { childrenOf, listAt, type Node, namedAt, namesAt, resolveRef } from './node.ts';
 
 interface Visit {

@@ -1,6 +1,6 @@
 // Writes the limits of a parameter into its schema; of two limits, the tighter one stays.
 import { isObject, type JsonValue } from '@subluminal/contracts';
-import { brokenLimit, isTextual, RECIPIENT_SEPARATORS } from '../limits.ts';
+import { brokenLimit, isTextual, RECIPIENT_SEPARATORS } from '../manifest/limits.ts';
 import type { ParamLimit } from '../manifest/types.ts';
 import { can, listAt, type Node, typesOf } from './node.ts';
 

@@ -1,6 +1,6 @@
 // A name as it looks: letters of other alphabets, digits and pairs that pass for Latin letters are
 // replaced by what they look like, and what cannot be seen is left out.
-import { lookAlike } from '../scan/text/look-alikes.ts';
+import { lookAlike } from '../../scan/text/look-alikes.ts';
 
 const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
   [
@@ -61,4 +61,15 @@ export function variantOf(name: string): string {
 function seenOf(name: string): string {
   const short = name.replace(UNSEEN, '').slice(0, LENGTH_MAX);
   return short.normalize('NFKD').replace(UNSEEN, '');
+}
+
+// One form for characters that are the same, in time that grows with the text and not with its square.
+
+const ASCII_ONLY = /^[\0-\x7f]*$/;
+/** Marks on one letter are sorted, which takes time by the square; no word has more than a few. */
+const MARKS = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
+
+/** Compatible forms become one: `ｂｃｃ` is `bcc`. Of a long run of marks, the first are kept. */
+export function compatible(text: string): string {
+  return ASCII_ONLY.test(text) ? text : text.replace(MARKS, '$1').normalize('NFKC');
 }

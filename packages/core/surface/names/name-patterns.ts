@@ -1,5 +1,5 @@
 // Names of tools, prompts and resources in a manifest: exact, or a glob as policies have them.
-import { compileGlob, type NameTest } from '../patterns/glob.ts';
+import { compileGlob, type NameTest } from '../../patterns/glob.ts';
 
 export type NamePattern =
   | { readonly kind: 'exact'; readonly name: string; readonly test: NameTest }

@@ -1,6 +1,8 @@
 // What a manifest says about one tool, prompt or resource.
 
-import { TIERS, type Tier } from './manifest/shape.ts';
+import { canMean, type ParamPattern } from '../names/param-paths.ts';
+import { latinOf, variantOf } from '../names/spelling.ts';
+import { TIERS, type Tier } from './shape.ts';
 import type {
   AllowEntry,
   CompiledTool,
@@ -8,9 +10,7 @@ import type {
   Constrained,
   Limits,
   Manifest,
-} from './manifest/types.ts';
-import { canMean, type ParamPattern } from './params.ts';
-import { latinOf, variantOf } from './skeleton.ts';
+} from './types.ts';
 
 export interface ToolRule {
   readonly tier: Tier;

@@ -1,8 +1,7 @@
 // Where a parameter stands, and which patterns mean it. A path is the names on the way joined by
 // dots, without the indexes of lists: `message.to` is `to` in `message`, alone or in a list.
-import { compileGlob, type NameTest } from '../patterns/glob.ts';
-import { compatible } from './normal.ts';
-import { variantOf } from './skeleton.ts';
+import { compileGlob, type NameTest } from '../../patterns/glob.ts';
+import { compatible, variantOf } from './spelling.ts';
 
 export interface ParamPath {
   /** For people, as it was sent. */

@@ -1,6 +1,6 @@
 // Addresses of resources that lead out of what a pattern means. How a server reads an address is not
 // known, so it is read in every way that one is known to.
-import { compatible } from './normal.ts';
+import { compatible } from './spelling.ts';
 
 /** Encoded more often than this is no address of anybody. */
 const ROUNDS_MAX = 4;

@@ -1,7 +1,7 @@
 // One value held against the limits of its parameter. The rewritten schemas say the same, so that
 // what fits a schema is not refused here; what a schema cannot say, only this can.
 import type { JsonValue } from '@subluminal/contracts';
-import type { ParamLimit } from './manifest/types.ts';
+import type { ParamLimit } from './types.ts';
 
 /** Which limit a value breaks, in words for whoever made the call. */
 type Broken = string | undefined;
