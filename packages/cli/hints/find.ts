@@ -5,9 +5,10 @@ import { findId, shortId } from '@subluminal/plane/approvals';
 import type { CallDetail, StoreReader } from '@subluminal/plane/ledger';
 import { findRun } from '../ledger/find-run.ts';
 
-export interface Hinted extends CallDetail {
+/** Hints are about the arguments of a tool; a turn gets none. */
+export type Hinted = Extract<CallDetail, { readonly kind: 'tool_call' }> & {
   readonly hint: NonNullable<CallDetail['hint']>;
-}
+};
 
 /** So many are looked through for an id. */
 const SEARCHED_MAX = 10_000;
@@ -54,7 +55,7 @@ async function refusedCalls(
 }
 
 function isHinted(call: CallDetail): call is Hinted {
-  return call.hint !== null;
+  return call.kind === 'tool_call' && call.hint !== null;
 }
 
 /** The one hint that is meant. */

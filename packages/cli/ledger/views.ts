@@ -1,4 +1,5 @@
 // What is shown of a call and of a run.
+import { subjectNames } from '@subluminal/contracts';
 import type { CallRow, RunRow } from '@subluminal/plane/ledger';
 import type { Colors } from '../terminal/io.ts';
 import type { Cell, Column } from '../terminal/table.ts';
@@ -14,6 +15,14 @@ export interface View<R> {
 
 function timeText(ms: number | null): string {
   return ms === null ? '' : new Date(ms).toISOString();
+}
+
+type CellName<R> = { [K in keyof R]: R[K] extends Cell ? K : never }[keyof R] & string;
+
+/** Columns of the CSV form that are as in the row. */
+function csvColumns<R>(...names: readonly CellName<R>[]): { [name: string]: (row: R) => Cell } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `CellName` names cells only.
+  return Object.fromEntries(names.map((name) => [name, (row: R) => row[name] as Cell]));
 }
 
 function isRefused({ decision }: CallRow): boolean {
@@ -42,8 +51,7 @@ export const CALL_VIEW: View<CallRow> = {
     // For its agent a refusal is an error, but none of the server's: nobody asked the server.
     isRefused(row) ? 'REFUSED' : (row.status ?? 'PENDING'),
     row.latency_ms,
-    row.server_name,
-    row.tool_name,
+    ...subjectNames(row),
     row.rule_id ?? row.would_rule_id,
     row.reason_code,
     row.run_id,
@@ -57,20 +65,22 @@ export const CALL_VIEW: View<CallRow> = {
     run_id: (row) => row.run_id,
     call_id: (row) => row.call_id,
     agent_id: (row) => row.agent_id,
-    server_name: (row) => row.server_name,
-    tool_name: (row) => row.tool_name,
-    args_hash: (row) => row.args_hash,
-    decision: (row) => row.decision,
-    would_action: (row) => row.would_action,
-    rule_id: (row) => row.rule_id,
-    reason_code: (row) => row.reason_code,
-    summary: (row) => row.summary,
-    status: (row) => row.status,
-    latency_ms: (row) => row.latency_ms,
-    bytes_in: (row) => row.bytes_in,
-    bytes_out: (row) => row.bytes_out,
-    error_class: (row) => row.error_class,
-    error_message: (row) => row.error_message,
+    server_name: (row) => (row.kind === 'turn' ? null : row.server_name),
+    tool_name: (row) => (row.kind === 'turn' ? null : row.tool_name),
+    args_hash: (row) => (row.kind === 'turn' ? null : row.args_hash),
+    ...csvColumns<CallRow>(
+      'decision',
+      'would_action',
+      'rule_id',
+      'reason_code',
+      'summary',
+      'status',
+    ),
+    ...csvColumns<CallRow>('latency_ms', 'bytes_in', 'bytes_out', 'error_class', 'error_message'),
+    kind: (row) => row.kind,
+    provider: (row) => (row.kind === 'turn' ? row.provider : null),
+    model: (row) => (row.kind === 'turn' ? row.model : null),
+    ...csvColumns<CallRow>('tokens_in', 'tokens_out', 'cost_micros'),
   },
 };
 
@@ -103,16 +113,8 @@ export const RUN_VIEW: View<RunRow> = {
   csv: {
     started_at: (row) => timeText(row.started_at_ms ?? row.first_at_ms),
     ended_at: (row) => timeText(row.ended_at_ms),
-    run_id: (row) => row.run_id,
-    agent_id: (row) => row.agent_id,
-    client: (row) => row.client,
-    env: (row) => row.env,
-    principal: (row) => row.principal,
-    status: (row) => row.status,
-    mode: (row) => row.mode,
-    policy_id: (row) => row.policy_id,
-    policy_version: (row) => row.policy_version,
-    policy_hash: (row) => row.policy_hash,
+    ...csvColumns<RunRow>('run_id', 'agent_id', 'client', 'env', 'principal', 'status', 'mode'),
+    ...csvColumns<RunRow>('policy_id', 'policy_version', 'policy_hash'),
     calls: (row) => row.calls.total,
     allowed: (row) => row.calls.allowed,
     blocked: (row) => row.calls.blocked,

@@ -1,6 +1,6 @@
 // What of the stream is shown.
 import type { Action } from '@subluminal/contracts';
-import type { Folded, FoldedCall, Notice } from './fold.ts';
+import type { Folded, FoldedCall } from './fold.ts';
 
 export interface TailFilter {
   readonly runId?: string;
@@ -23,14 +23,22 @@ export function shownBy(filter: TailFilter): (folded: Folded) => boolean {
       : !isAboutCalls && isInRun(folded.event, filter) && isSince(folded.event.ts, filter);
 }
 
-function isInRun({ run_id, agent_id }: FoldedCall | Notice, filter: TailFilter): boolean {
+function isInRun(
+  { run_id, agent_id }: { readonly run_id: string; readonly agent_id: string },
+  filter: TailFilter,
+): boolean {
   const { runId = run_id, agentId = agent_id } = filter;
   return run_id === runId && agent_id === agentId;
 }
 
 function isCall(call: FoldedCall, filter: TailFilter): boolean {
-  const { serverName = call.server_name, toolName = call.tool_name } = filter;
-  return call.server_name === serverName && call.tool_name === toolName && isDecided(call, filter);
+  const { serverName, toolName } = filter;
+  if (!isDecided(call, filter)) return false;
+  if (serverName === undefined && toolName === undefined) return true;
+  const { subject } = call;
+  if (subject.kind !== 'tool_call') return false;
+  const { server_name, tool_name } = subject;
+  return server_name === (serverName ?? server_name) && tool_name === (toolName ?? tool_name);
 }
 
 /** A call without a decision is neither allowed nor refused. */

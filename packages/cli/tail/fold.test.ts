@@ -28,8 +28,7 @@ describe('a call', () => {
         kind: 'call',
         run_id: 'run-1',
         agent_id: 'ada',
-        server_name: 'git',
-        tool_name: 'push',
+        subject: { kind: 'tool_call', server_name: 'git', tool_name: 'push' },
         started_at: localTs(1),
         decided_at: localTs(2),
         ended_at: localTs(3),
@@ -123,7 +122,7 @@ describe('what never ends', () => {
 
   test('takes little room, however long its names are', () => {
     const [call] = told([end({}, { tool_name: 'x'.repeat(60_000) })]);
-    expect(call).toMatchObject({ tool_name: `${'x'.repeat(1_023)}…` });
+    expect(call).toMatchObject({ subject: { tool_name: `${'x'.repeat(1_023)}…` } });
   });
 });
 

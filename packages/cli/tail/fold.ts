@@ -1,15 +1,24 @@
 // From events to calls: three or four events become one call, told when it is decided and ended. What
 // is remembered is bounded in number and in length, however many calls never end.
-import type { Action, CallStatus, ContentOutcome, Event, EventOf } from '@subluminal/contracts';
+import {
+  type Action,
+  type CallEvent,
+  type CallStatus,
+  type CallSubject,
+  type ContentOutcome,
+  callSubject,
+  type Event,
+  type EventOf,
+  isCallEvent,
+} from '@subluminal/contracts';
+import { eventMember } from '@subluminal/plane/ledger';
 
 export interface FoldedCall {
   readonly kind: 'call';
   readonly run_id: string;
   readonly agent_id: string;
   readonly call_id: string;
-  readonly server_name: string;
-  readonly tool_name: string;
-  readonly args_hash: string;
+  readonly subject: CallSubject;
   /** Null where the event was before the first one that was seen. */
   readonly started_at: string | null;
   readonly decided_at: string | null;
@@ -32,22 +41,11 @@ export interface FoldedCall {
   readonly result_content: ContentOutcome | null;
 }
 
-/** What happens beside the calls and is worth a line. */
-export type Notice = EventOf<
-  | 'run_start'
-  | 'run_end'
-  | 'policy_loaded'
-  | 'breaker_trip'
-  | 'secret_injection'
-  | 'shim_health'
-  | 'approval'
-  | 'surface'
->;
-
+/** An event beside the calls that is worth a line. */
 export interface FoldedNotice {
   readonly kind: 'notice';
-  readonly event: Notice;
-  /** The server of the shim that told it; null when nothing that names it was seen. */
+  readonly event: Event;
+  /** The server behind the shim that sent it; null when no event has named it. */
   readonly server_name: string | null;
 }
 
@@ -64,7 +62,6 @@ const NAME_LENGTH_MAX = 1_024;
 const TEXT_LENGTH_MAX = 4_096;
 
 type Draft = { -readonly [K in keyof FoldedCall]: FoldedCall[K] };
-type CallEvent = EventOf<'tool_call_start' | 'tool_call_decision' | 'tool_call_end'>;
 
 interface Pending {
   readonly call: Draft;
@@ -87,26 +84,9 @@ export class CallFold {
   /** What can be told now. */
   push(event: Event): readonly Folded[] {
     this.#learn(event);
-    switch (event.type) {
-      case 'tool_call_start':
-      case 'tool_call_decision':
-      case 'tool_call_end':
-        return this.#onCall(event);
-      case 'run_end':
-        return [...this.#leftBy(event), this.#notice(event)];
-      case 'policy_loaded':
-        return event.reload === true ? [this.#notice(event)] : [];
-      case 'shim_health':
-        return event.health.status === 'degraded' ? [this.#notice(event)] : [];
-      case 'run_start':
-      case 'breaker_trip':
-      case 'secret_injection':
-      case 'approval':
-      case 'surface':
-        return [this.#notice(event)];
-      default:
-        return [];
-    }
+    if (isCallEvent(event)) return this.#onCall(event);
+    const notice = this.#notice(event);
+    return event.type === 'run_end' ? [...this.#leftBy(event), ...notice] : notice;
   }
 
   /** Calls that still wait for their decision or their end. */
@@ -118,7 +98,7 @@ export class CallFold {
 
   /** Only some events name a server; all else is known by the shim that tells it. */
   #learn(event: Event): void {
-    const name = serverOf(event);
+    const name = eventMember(event.type).names?.(event).server_name;
     const shimId = event.source.shim_id;
     if (name === undefined || this.#servers.has(shimId)) return;
     const [oldest] = this.#servers;
@@ -128,15 +108,16 @@ export class CallFold {
     this.#servers.set(shimId, bounded(name, NAME_LENGTH_MAX));
   }
 
-  #notice(event: Notice): FoldedNotice {
-    const server_name = this.#servers.get(event.source.shim_id) ?? null;
-    return { kind: 'notice', event, server_name };
+  #notice(event: Event): readonly FoldedNotice[] {
+    const serverName = this.#servers.get(event.source.shim_id) ?? null;
+    const text = eventMember(event.type).notice?.(event, { runName: event.run_id, serverName });
+    return text === undefined ? [] : [{ kind: 'notice', event, server_name: serverName }];
   }
 
   #onCall(event: CallEvent): readonly Folded[] {
     const key = keyOf(event);
     if (this.#told.has(key)) {
-      if (event.type === 'tool_call_end') this.#told.delete(key);
+      if ('status' in event) this.#told.delete(key);
       return [];
     }
     const known = this.#pending.get(key);
@@ -177,21 +158,6 @@ export class CallFold {
   }
 }
 
-function serverOf(event: Event): string | undefined {
-  switch (event.type) {
-    case 'tool_call_start':
-    case 'tool_call_decision':
-    case 'tool_call_end':
-      return event.call.server_name;
-    case 'secret_injection':
-      return event.secret.server_name;
-    case 'surface':
-      return event.surface.server_name;
-    default:
-      return undefined;
-  }
-}
-
 /** Ids may hold any character: the length says where the first ends. */
 function keyOf({ run_id, call }: CallEvent): string {
   return `${run_id.length} ${run_id}${call.call_id}`;
@@ -201,15 +167,14 @@ function isRefused({ decision }: FoldedCall): boolean {
   return decision !== null && decision !== 'ALLOW';
 }
 
-function draftOf({ run_id, agent_id, call }: CallEvent): Draft {
+function draftOf(event: CallEvent): Draft {
+  const { run_id, agent_id, call } = event;
   return {
     kind: 'call',
     run_id: bounded(run_id, NAME_LENGTH_MAX),
     agent_id: bounded(agent_id, NAME_LENGTH_MAX),
     call_id: bounded(call.call_id, NAME_LENGTH_MAX),
-    server_name: bounded(call.server_name, NAME_LENGTH_MAX),
-    tool_name: bounded(call.tool_name, NAME_LENGTH_MAX),
-    args_hash: call.args_hash,
+    subject: boundedSubject(callSubject(event)),
     started_at: null,
     decided_at: null,
     ended_at: null,
@@ -228,24 +193,30 @@ function draftOf({ run_id, agent_id, call }: CallEvent): Draft {
   };
 }
 
-function addTo(call: Draft, event: CallEvent): void {
-  switch (event.type) {
-    case 'tool_call_start':
-      call.started_at = event.ts;
-      return;
-    case 'tool_call_decision':
-      addDecision(call, event);
-      return;
-    case 'tool_call_end':
-      call.ended_at = event.ts;
-      call.status = event.status;
-      call.latency_ms = event.latency_ms;
-      call.error = event.error ? bounded(event.error.message, TEXT_LENGTH_MAX) : null;
-      call.result_content = contentOf(event.call);
-  }
+function boundedSubject(subject: CallSubject): CallSubject {
+  const entries = Object.entries(subject).map(([key, text]) => [
+    key,
+    bounded(text, NAME_LENGTH_MAX),
+  ]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The same fields, cut.
+  return Object.fromEntries(entries) as CallSubject;
 }
 
-function addDecision(call: Draft, event: EventOf<'tool_call_decision'>): void {
+function addTo(call: Draft, event: CallEvent): void {
+  if ('decision' in event) addDecision(call, event);
+  else if ('status' in event) addEnd(call, event);
+  else call.started_at = event.ts;
+}
+
+function addEnd(call: Draft, event: EventOf<'tool_call_end' | 'turn_end'>): void {
+  call.ended_at = event.ts;
+  call.status = event.status;
+  call.latency_ms = event.latency_ms;
+  call.error = event.error ? bounded(event.error.message, TEXT_LENGTH_MAX) : null;
+  call.result_content = contentOf(event.call);
+}
+
+function addDecision(call: Draft, event: EventOf<'tool_call_decision' | 'turn_decision'>): void {
   const { ts, decision } = event;
   const { action, rule_id, explain, hint, terminate, backoff_ms, would } = decision;
   call.decided_at = ts;

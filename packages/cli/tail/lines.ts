@@ -1,11 +1,11 @@
 // One line per call, in columns, and one for what happens beside the calls. Used by `sub tail` and
 // by whoever shows a run as it goes.
-import type { Action, ContentOutcome, Event } from '@subluminal/contracts';
+import { type Action, type ContentOutcome, type Event, subjectNames } from '@subluminal/contracts';
+import { eventMember, type NoticeText } from '@subluminal/plane/ledger';
 import type { Colors } from '../terminal/io.ts';
 import { type Cells, layoutFor, type Seen } from './columns.ts';
 import { lastOf } from './filter.ts';
 import { CallFold, type Folded, type FoldedCall, type FoldedNotice } from './fold.ts';
-import { noticeText } from './notice.ts';
 import { fitted, padded } from './width.ts';
 
 export interface LineOptions {
@@ -91,7 +91,7 @@ function callLine(
   const spared = call.would !== null && call.decision === 'ALLOW';
   const paint = spared ? colors.yellow : look.paint(colors);
   const rule = call.rule_id ?? call.would?.rule_id ?? '';
-  const name = `${call.server_name}/${call.tool_name}`;
+  const name = subjectNames(call.subject).join('/');
   const layout = layoutFor({ cells, name, rule }, seen);
   const { text, isBad } = detailOf(call);
   const parts: readonly (readonly [string, keyof Cells, Paint])[] = [
@@ -118,6 +118,8 @@ function joined(
   return cells.join(GAP).trimEnd();
 }
 
+const NO_NOTICE: NoticeText = { mark: '·', text: '', isBad: false };
+
 function plain(text: string): string {
   return text;
 }
@@ -125,7 +127,8 @@ function plain(text: string): string {
 function noticeLine({ event, server_name }: FoldedNotice, { at, cells, colors }: Where): string {
   const { time } = layoutFor({ cells, name: '', rule: '' }, { tool: 0, rule: 0 });
   const head = time === 0 ? '' : `${timeText(at, time)}${GAP}`;
-  const told = (runName: string) => noticeText(event, { runName, serverName: server_name });
+  const told = (runName: string): NoticeText =>
+    eventMember(event.type).notice?.(event, { runName, serverName: server_name }) ?? NO_NOTICE;
   const whole = told(event.run_id);
   // What became of a run says more than the whole of its id.
   const isTooLong = head.length + whole.mark.length + 1 + whole.text.length > cells;

@@ -14,6 +14,7 @@ import {
   record,
   required,
   string,
+  variant,
 } from '../shape/shape.ts';
 
 /** How many rows one page has at most, and without being asked. */
@@ -86,9 +87,6 @@ const CALL_FIELDS = {
   run_id: required(words, 'The run.'),
   call_id: required(words, 'The call; unique within the run.'),
   agent_id: required(words, 'The agent.'),
-  server_name: required(words, 'The server.'),
-  tool_name: required(words, 'The tool.'),
-  args_hash: required(words, 'The hash of the canonical arguments.'),
   transport: required(wordsOrNull, 'The adapter it came by.'),
   call_seq: required(countOrNull, 'Its place among the calls of its shim.'),
   risk_class: required(array(words), 'Its risk classes.'),
@@ -109,7 +107,26 @@ const CALL_FIELDS = {
   created_at_ms: required(integer(), 'Its first event.'),
 } as const;
 
-export const API_CALL = open(CALL_FIELDS);
+const TOOL_CALL_FIELDS = {
+  kind: required(oneOf('tool_call'), 'Since 0.2.0: a call of a tool.'),
+  server_name: required(words, 'The server.'),
+  tool_name: required(words, 'The tool.'),
+  args_hash: required(words, 'The hash of the canonical arguments.'),
+} as const;
+
+const TURN_FIELDS = {
+  kind: required(oneOf('turn'), 'Since 0.2.0: a call of a model.'),
+  provider: required(words, 'The provider of the model.'),
+  model: required(words, 'The model.'),
+  tokens_in: required(countOrNull, 'Tokens of the request.'),
+  tokens_out: required(countOrNull, 'Tokens of the answer.'),
+  cost_micros: required(countOrNull, 'What it cost, in millionths of a dollar.'),
+} as const;
+
+export const API_CALL = variant('kind', {
+  tool_call: open({ ...CALL_FIELDS, ...TOOL_CALL_FIELDS }),
+  turn: open({ ...CALL_FIELDS, ...TURN_FIELDS }),
+});
 
 const CALL_HINT = open({
   hint_text: required(words, 'What the agent should do instead.'),
@@ -119,7 +136,7 @@ const CALL_HINT = open({
   created_at_ms: required(integer(), 'When it was given.'),
 });
 
-export const API_CALL_DETAIL = open({
+const CALL_DETAIL_FIELDS = {
   ...CALL_FIELDS,
   args_preview: required(wordsOrNull, 'The arguments, redacted and cut.'),
   result_preview: required(wordsOrNull, 'The result, redacted and cut.'),
@@ -128,6 +145,11 @@ export const API_CALL_DETAIL = open({
     'Why a preview is not whole: 1 and 2 cut, 4 and 8 left out, 16 and 32 pruned; arguments, result.',
   ),
   hint: required(nullable(CALL_HINT), 'The hint it was refused with.'),
+} as const;
+
+export const API_CALL_DETAIL = variant('kind', {
+  tool_call: open({ ...CALL_DETAIL_FIELDS, ...TOOL_CALL_FIELDS }),
+  turn: open({ ...CALL_DETAIL_FIELDS, ...TURN_FIELDS }),
 });
 
 const next = required(

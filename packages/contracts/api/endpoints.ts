@@ -15,6 +15,7 @@ import {
   optional,
   required,
   string,
+  type VariantShape,
 } from '../shape/shape.ts';
 import {
   type API_CALL,
@@ -91,8 +92,11 @@ const DECISION_FILTER = oneOf(...ACTION.values, 'REFUSED');
 const CALLS_QUERY = closed({
   run_id: optional(name, 'The run.'),
   agent_id: optional(name, 'The agent.'),
+  kind: optional(oneOf('tool_call', 'turn'), 'Calls of tools, or of models, alone.'),
   server_name: optional(name, 'The server, as it is configured.'),
   tool_name: optional(name, 'The tool, as the server calls it.'),
+  provider: optional(name, 'The provider of a model.'),
+  model: optional(name, 'The model, as the provider calls it.'),
   decision: optional(DECISION_FILTER, 'What was decided; `REFUSED` is all but ALLOW.'),
   status: optional(
     oneOf(...CALL_STATUS.values, 'PENDING', 'FAILED'),
@@ -180,7 +184,7 @@ export interface ApiEndpoint {
   readonly query: ApiQuery<unknown>;
   /** `lines` is one `answer` per line; `stream` is one per WebSocket message. */
   readonly kind: 'json' | 'lines' | 'stream';
-  readonly answer: ObjectShape;
+  readonly answer: ObjectShape | VariantShape;
   /** JSON lines that are sent along, by POST. */
   readonly body?: { readonly bytesMax: number; readonly linesMax: number };
   /** One JSON object that is sent along, by POST; what has neither is asked by GET. */

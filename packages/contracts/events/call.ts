@@ -19,12 +19,12 @@ import {
   type Infer,
   integer,
   nullable,
+  type ObjectShape,
   oneOf,
   open,
   optional,
   required,
   string,
-  variant,
 } from '../shape/shape.ts';
 
 /** Messages above this size are forwarded without inspection; the default of the pack. */
@@ -58,12 +58,6 @@ export const TURN_FIELDS = {
   provider: required(string(), 'The provider of the model, as it is configured.'),
   model: required(string(), 'The model, as the provider calls it.'),
 } as const;
-
-/** What a call is about: a tool of a server, or a turn of a model. */
-export const CALL_SUBJECT = variant('kind', {
-  tool_call: open({ kind: required(oneOf('tool_call'), 'A call of a tool.'), ...TOOL_FIELDS }),
-  turn: open({ kind: required(oneOf('turn'), 'A call of a model.'), ...TURN_FIELDS }),
-});
 
 const previewsDropped = optional(
   boolean(),
@@ -146,7 +140,10 @@ export const endFields = {
   error: optional(CALL_ERROR, 'What went wrong, when the status is not OK.'),
 } as const;
 
-export type CallSubject = Infer<typeof CALL_SUBJECT>;
+/** What a call is about: a tool of a server, or a turn of a model. */
+export type CallSubject =
+  | ({ readonly kind: 'tool_call' } & Infer<ObjectShape<typeof TOOL_FIELDS>>)
+  | ({ readonly kind: 'turn' } & Infer<ObjectShape<typeof TURN_FIELDS>>);
 export type ContentOutcome = Infer<typeof CONTENT_OUTCOME>;
 export type EventDecision = Infer<typeof EVENT_DECISION>;
 export type CallError = Infer<typeof CALL_ERROR>;

@@ -179,7 +179,7 @@ function runFilterOf({ agent_id, status, ...range }: ApiRunsQuery): RunFilter {
 
 function callFilterOf(query: ApiCallsQuery): CallFilter {
   const { run_id, agent_id, server_name, tool_name, rule_id, args_hash } = query;
-  const { decision, status, text } = query;
+  const { decision, status, text, kind, provider, model } = query;
   return {
     ...(run_id !== undefined && { runId: run_id }),
     ...(agent_id !== undefined && { agentId: agent_id }),
@@ -190,6 +190,9 @@ function callFilterOf(query: ApiCallsQuery): CallFilter {
     ...(decision !== undefined && { decision }),
     ...(status !== undefined && { status }),
     ...(text !== undefined && { text }),
+    ...(kind !== undefined && { kind }),
+    ...(provider !== undefined && { provider }),
+    ...(model !== undefined && { model }),
     ...rangeOf(query),
   };
 }

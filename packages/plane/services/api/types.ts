@@ -32,8 +32,11 @@ export interface RunFilter {
 export interface CallFilter {
   readonly runId?: string;
   readonly agentId?: string;
+  readonly kind?: 'tool_call' | 'turn';
   readonly serverName?: string;
   readonly toolName?: string;
+  readonly provider?: string;
+  readonly model?: string;
   readonly decision?: Action | 'REFUSED';
   readonly status?: CallStatus | 'PENDING' | 'FAILED';
   readonly ruleId?: string;

@@ -1,14 +1,26 @@
-export type { LedgerCode } from './errors.ts';
-export { LedgerError } from './errors.ts';
+export type { LedgerCode } from './chain/ledger-error.ts';
+export { LedgerError } from './chain/ledger-error.ts';
+export { OWN_PRODUCER } from './chain/ledger-events.ts';
+export type { IncomingLine } from './chain/read-line.ts';
+export type { Head } from './chain/signed-head.ts';
+export type { Witness } from './chain/witness.ts';
+export { fileWitness } from './chain/witness.ts';
+export type { WitnessedHead } from './chain/witnessed.ts';
+export { formatWitness, parseWitness } from './chain/witnessed.ts';
+export { EVENT_MEMBERS, eventMember } from './event-types/registry.ts';
+export type { EventMember, EventNames, NoticeText } from './event-types/types.ts';
 export type { FailedCall, RunExport, RunSummary, Violation } from './export/index.ts';
 export { exportRun, RunSummarizer, summarize, summaryMarkdown } from './export/index.ts';
-export type { Head } from './head.ts';
-export type { IngestResult } from './ingest.ts';
-export { BATCH_LINES_MAX } from './ingest.ts';
-export type { Ledger, LedgerOptions } from './ledger.ts';
-export { openLedger } from './ledger.ts';
-export { OWN_PRODUCER } from './own-events.ts';
-export type { PruneRequest, PruneResult } from './prune.ts';
+export type { SqliteOptions } from './sqlite/store.ts';
+export { openSqliteReader, openSqliteStore } from './sqlite/store.ts';
+export type {
+  ChainReader,
+  EventRow,
+  EventsRequest,
+  RejectRow,
+  Store,
+  StoreReader,
+} from './store/engine.ts';
 export type {
   CallCounts,
   CallDetail,
@@ -21,24 +33,14 @@ export type {
   RunFilter,
   RunRow,
   Stats,
-} from './query.ts';
-export type { IncomingLine } from './read-line.ts';
-export type { SqliteOptions } from './sqlite/store.ts';
-export { openSqliteReader, openSqliteStore } from './sqlite/store.ts';
-export type {
-  ChainReader,
-  EventRow,
-  EventsRequest,
-  RejectRow,
-  Store,
-  StoreReader,
-} from './store.ts';
-export { FLAGS } from './tables.ts';
+} from './store/query.ts';
+export { FLAGS } from './store/tables.ts';
 export type { Finding, FindingKind } from './verify/finding.ts';
 export type { Prune, PruneReport } from './verify/own-words.ts';
 export type { VerifyOptions, VerifyReport } from './verify/verify.ts';
 export { verifyLedger } from './verify/verify.ts';
-export type { Witness } from './witness.ts';
-export { fileWitness } from './witness.ts';
-export type { WitnessedHead } from './witnessed.ts';
-export { formatWitness, parseWitness } from './witnessed.ts';
+export type { IngestResult } from './write/ingest-batch.ts';
+export { BATCH_LINES_MAX } from './write/ingest-batch.ts';
+export type { Ledger, LedgerOptions } from './write/ledger.ts';
+export { openLedger } from './write/ledger.ts';
+export type { PruneRequest, PruneResult } from './write/prune.ts';

@@ -1,6 +1,6 @@
 // A past run as a trace bundle, read from the ledger page by page.
 import type { PolicyRef } from '@subluminal/contracts';
-import type { ChainReader } from '../store.ts';
+import type { ChainReader } from '../store/engine.ts';
 import { summaryMarkdown } from './markdown.ts';
 import { RunSummarizer, type RunSummary } from './summary.ts';
 

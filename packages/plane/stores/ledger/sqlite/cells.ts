@@ -1,6 +1,7 @@
 // What a row really holds. Rows are read as strangers' data: the file may have been changed.
-import { LedgerError } from '../errors.ts';
-import type { Cell } from '../tables.ts';
+import { isObject } from '@subluminal/contracts';
+import { LedgerError } from '../chain/ledger-error.ts';
+import type { Cell, Column, Table, TableAnswer } from '../store/tables.ts';
 
 export type RawRow = { readonly [column: string]: unknown };
 
@@ -45,6 +46,47 @@ export function bytesOrNull(row: RawRow, column: string): Uint8Array | null {
 /** A cell of a table of what happened: text, integer or null. */
 export function anyCell(row: RawRow, column: string): Cell {
   return typeof row[column] === 'number' ? integerCell(row, column) : textOrNull(row, column);
+}
+
+/** A row of a table as it is answered. */
+export function readRow<T extends Table>(table: T, row: RawRow): TableAnswer<T> {
+  const cells = Object.entries(table.columns).flatMap(([name, column]) =>
+    column.as === null ? [] : [[column.as ?? name, readCell(row, name, column)] as const],
+  );
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The type is made of the same columns.
+  return Object.fromEntries(cells.filter(([, cell]) => cell !== undefined)) as TableAnswer<T>;
+}
+
+function readCell(row: RawRow, name: string, { kind, orNull }: Column): unknown {
+  switch (kind) {
+    case 'text':
+      return orNull === true ? textOrNull(row, name) : textCell(row, name);
+    case 'integer':
+      return orNull === true ? integerOrNull(row, name) : integerCell(row, name);
+    case 'flag':
+      return integerCell(row, name) !== 0;
+    case 'classes':
+      return textsOf(parsedJson(textOrNull(row, name)));
+    case 'content': {
+      const value = parsedJson(textOrNull(row, name));
+      if (!isObject(value) || typeof value['action'] !== 'string') return undefined;
+      return { action: value['action'], findings: textsOf(value['findings']) };
+    }
+  }
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+/** A cell that somebody has edited by hand may hold anything. */
+function parsedJson(json: string | null): unknown {
+  if (json === null) return undefined;
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
 }
 
 function wrong(column: string, expected: string): never {

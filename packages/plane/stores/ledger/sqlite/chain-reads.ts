@@ -1,7 +1,7 @@
 // What verifying and pruning read, over one connection.
-import { GENESIS } from '../chain.ts';
-import { LedgerError } from '../errors.ts';
-import { type Head, isHead } from '../head.ts';
+import { GENESIS } from '../chain/hash-chain.ts';
+import { LedgerError } from '../chain/ledger-error.ts';
+import { type Head, isHead } from '../chain/signed-head.ts';
 import type {
   ChainReader,
   EventRow,
@@ -10,8 +10,8 @@ import type {
   RowsRequest,
   TableRow,
   Tip,
-} from '../store.ts';
-import { TABLES } from '../tables.ts';
+} from '../store/engine.ts';
+import { TABLES, type Table } from '../store/tables.ts';
 import {
   anyCell,
   bytesCell,
@@ -130,7 +130,7 @@ function rowsOf(connection: Connection, request: RowsRequest): readonly TableRow
   if (table === undefined) throw new Error(`no table ${request.table}`);
   const columns = Object.keys(table.columns);
   // The id of a call is its place in the file, so that order costs nothing.
-  const keys = table.name === 'tool_calls' ? ['id'] : keysOf(table.columns);
+  const keys = table.name === 'tool_calls' ? ['id'] : keysOf(table);
   const { after, limit } = request;
   const from =
     after === undefined ? '' : `WHERE (${keys.join(', ')}) > (${keys.map(() => '?').join(', ')})`;
@@ -143,6 +143,6 @@ function rowsOf(connection: Connection, request: RowsRequest): readonly TableRow
   });
 }
 
-function keysOf(columns: { readonly [column: string]: string }): readonly string[] {
-  return Object.keys(columns).filter((column) => columns[column] === 'key');
+function keysOf({ columns }: Table): readonly string[] {
+  return Object.keys(columns).filter((column) => columns[column]?.merge === 'key');
 }

@@ -2,9 +2,9 @@
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { LedgerError } from '../errors.ts';
+import { hasSystemCode, makeFolders } from '../../../os/index.ts';
+import { LedgerError } from '../chain/ledger-error.ts';
 import { cannotOpen, ledgerError, translated } from './failure.ts';
-import { makeFolders } from './folder.ts';
 import {
   type Database,
   loadSqlite,
@@ -141,11 +141,22 @@ function connection(file: string, db: Database): Connection {
 /** Makes the file and its folder for this user alone, and keeps an existing file to that. */
 export function prepareFile(file: string): void {
   translated(file, () => {
-    makeFolders(dirname(file));
+    makeFolder(dirname(file));
     // SQLite gives the log and the shared memory beside it the rights of the file.
     closeSync(openSync(file, 'a', 0o600));
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
   });
+}
+
+function makeFolder(path: string): void {
+  try {
+    makeFolders(path);
+  } catch (cause) {
+    // No ledger is missing here: there is no place for one.
+    if (!hasSystemCode(cause, 'ENOENT')) throw cause;
+    const folder = cause instanceof Error && 'path' in cause ? String(cause.path) : path;
+    throw new LedgerError('SUB_LEDGER_IO', `The folder ${folder} cannot be made.`, cause);
+  }
 }
 
 export function requireFile(file: string): void {

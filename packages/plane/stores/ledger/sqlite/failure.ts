@@ -1,5 +1,5 @@
 // SQLite's result codes in our words.
-import { type LedgerCode, LedgerError } from '../errors.ts';
+import { type LedgerCode, LedgerError } from '../chain/ledger-error.ts';
 
 const BY_CODE: ReadonlyMap<number, LedgerCode> = new Map([
   [3, 'SUB_LEDGER_READ_ONLY'], // PERM

@@ -18,7 +18,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
-import { TABLES } from '../tables.ts';
+import { TABLES } from '../store/tables.ts';
 import { Shim } from '../testing/events.ts';
 import { LedgerHome, PAIR, tempFolder } from '../testing/temp-ledger.ts';
 import { connect } from './connection.ts';
@@ -79,7 +79,7 @@ describe('the file', () => {
     const home = new LedgerHome(join(tempFolder(), 'new', 'home'));
     const ledger = await home.open();
     await ledger.ingest(new Shim('a').call('c'));
-    expect(await pragmas(home.file)).toMatchObject({ journal_mode: 'wal', user_version: 2 });
+    expect(await pragmas(home.file)).toMatchObject({ journal_mode: 'wal', user_version: 3 });
     expect(statSync(home.folder).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(home.folder)) {
       expect(statSync(join(home.folder, name)).mode & 0o777, name).toBe(0o600);
@@ -346,6 +346,7 @@ describe('migrations', () => {
     expect(MIGRATIONS.map((step) => hash('sha256', step).slice(0, 16))).toEqual([
       'aebd9fe421838db8',
       'c9ec04c53cc181b0',
+      'e19d29c9a237b1cf',
     ]);
   });
 });

@@ -1,6 +1,6 @@
 // Whether the file is what our own steps make: its schema, its pages, and each index against its
 // table. The chain proves the rows of `events`; it says nothing about what stands around them.
-import type { StructureFault } from '../store.ts';
+import type { StructureFault } from '../store/engine.ts';
 import { type RawRow, rowOf, textCell, textOrNull } from './cells.ts';
 import type { Connection } from './connection.ts';
 import { loadSqlite } from './load.ts';

@@ -1,6 +1,6 @@
 // One writer per ledger. The operating system holds the lock for as long as the process lives, so
 // that no crash leaves a stale one behind.
-import { LedgerError } from '../errors.ts';
+import { LedgerError } from '../chain/ledger-error.ts';
 import { prepareFile } from './connection.ts';
 import { isBusy, ledgerError } from './failure.ts';
 import { type Database, loadSqlite } from './load.ts';

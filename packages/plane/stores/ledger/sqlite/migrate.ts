@@ -1,5 +1,5 @@
 // Brings a database to the schema of this version, or says why it can't.
-import { LedgerError } from '../errors.ts';
+import { LedgerError } from '../chain/ledger-error.ts';
 import { integerCell, rowOf } from './cells.ts';
 import type { Database } from './load.ts';
 

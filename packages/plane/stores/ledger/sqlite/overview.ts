@@ -1,4 +1,6 @@
 // Runs, totals, policies and rejects.
+
+import type { RejectRow } from '../store/engine.ts';
 import {
   type CallCounts,
   type CallFilter,
@@ -11,9 +13,17 @@ import {
   type RunFilter,
   type RunRow,
   type Stats,
-} from '../query.ts';
-import type { RejectRow } from '../store.ts';
-import { integerCell, integerOrNull, type RawRow, rowOf, textCell, textOrNull } from './cells.ts';
+} from '../store/query.ts';
+import { POLICY_VERSIONS, RUNS } from '../store/tables.ts';
+import {
+  integerCell,
+  integerOrNull,
+  type RawRow,
+  readRow,
+  rowOf,
+  textCell,
+  textOrNull,
+} from './cells.ts';
 import type { Connection } from './connection.ts';
 
 const TALLIES_MAX = 50;
@@ -66,25 +76,7 @@ export function findRun(connection: Connection, runId: string): RunRow | undefin
 function runOf(connection: Connection, row: RawRow): RunRow {
   const run_id = textCell(row, 'run_id');
   const counts = connection.get(`SELECT ${COUNTS} FROM tool_calls WHERE run_id = ?`, run_id);
-  return {
-    run_id,
-    agent_id: textOrNull(row, 'agent_id'),
-    client: textOrNull(row, 'client'),
-    env: textOrNull(row, 'env'),
-    principal: textOrNull(row, 'principal'),
-    started_at_ms: integerOrNull(row, 'started_at'),
-    ended_at_ms: integerOrNull(row, 'ended_at'),
-    first_at_ms: integerCell(row, 'first_at'),
-    last_at_ms: integerCell(row, 'last_at'),
-    status: textOrNull(row, 'status'),
-    mode: textOrNull(row, 'mode'),
-    policy_id: textOrNull(row, 'policy_id'),
-    policy_version: textOrNull(row, 'policy_version'),
-    policy_hash: textOrNull(row, 'policy_hash'),
-    metadata_json: textOrNull(row, 'metadata_json'),
-    summary_json: textOrNull(row, 'summary_json'),
-    calls: countsOf(rowOf(counts)),
-  };
+  return { ...readRow(RUNS, row), calls: countsOf(rowOf(counts)) };
 }
 
 function countsOf(row: RawRow): CallCounts {
@@ -123,11 +115,13 @@ export function statsOf(
     events: numberOf(connection, 'SELECT COALESCE(max(seq), 0) AS count FROM events'),
     decisions: countsBy(groups, 'decision').map(([decision, count]) => ({ decision, count })),
     statuses: countsBy(groups, 'status').map(([status, count]) => ({ status, count })),
-    tools: tally('server_name, tool_name', 'calls_server_tool').map((row) => ({
-      server_name: textCell(row, 'server_name'),
-      tool_name: textCell(row, 'tool_name'),
-      count: integerCell(row, 'count'),
-    })),
+    tools: tally('server_name, tool_name', 'calls_server_tool', "server_name <> '' AND").map(
+      (row) => ({
+        server_name: textCell(row, 'server_name'),
+        tool_name: textCell(row, 'tool_name'),
+        count: integerCell(row, 'count'),
+      }),
+    ),
     rules: tally('rule_id', 'calls_rule', 'rule_id IS NOT NULL AND').map((row) => ({
       rule_id: textCell(row, 'rule_id'),
       count: integerCell(row, 'count'),
@@ -172,17 +166,7 @@ function sumOf(groups: readonly RawRow[], heldBack: number): CallCounts {
 
 export function policiesOf(connection: Connection, limit: number): readonly PolicyVersion[] {
   const sql = 'SELECT * FROM policy_versions ORDER BY created_at DESC LIMIT ?';
-  return connection.all(sql, limit).map((value) => {
-    const row = rowOf(value);
-    return {
-      policy_id: textCell(row, 'policy_id'),
-      version: textCell(row, 'version'),
-      rules_hash: textCell(row, 'rules_hash'),
-      mode: textOrNull(row, 'mode'),
-      rules_json: textOrNull(row, 'rules_json'),
-      created_at_ms: integerCell(row, 'created_at'),
-    };
-  });
+  return connection.all(sql, limit).map((row) => readRow(POLICY_VERSIONS, rowOf(row)));
 }
 
 export function rejectsOf(connection: Connection, limit: number): readonly RejectRow[] {

@@ -1,4 +1,5 @@
 // The schema, as the steps that lead to it. A step that was released never changes.
+import { TABLES } from '../store/tables.ts';
 
 const FIRST = `
 CREATE TABLE meta (
@@ -150,4 +151,22 @@ ALTER TABLE tool_calls ADD COLUMN args_content_json TEXT;
 ALTER TABLE tool_calls ADD COLUMN result_content_json TEXT;
 `;
 
-export const MIGRATIONS: readonly string[] = [FIRST, CONTENT];
+/** From step 3 on, the tables themselves say which columns a step adds. */
+function columnsSince(step: number): string {
+  const statements = TABLES.flatMap(({ name, columns }) =>
+    Object.entries(columns)
+      .filter(([, { since }]) => since === step)
+      .map(([column, { kind, fallback }]) => {
+        const type = kind === 'integer' || kind === 'flag' ? 'INTEGER' : 'TEXT';
+        const filled = fallback === undefined ? '' : ` NOT NULL DEFAULT '${fallback}'`;
+        return `ALTER TABLE ${name} ADD COLUMN ${column} ${type}${filled};`;
+      }),
+  );
+  return statements.join('\n');
+}
+
+/** Turns beside tool calls. */
+const TURNS = `${columnsSince(3)}
+CREATE INDEX calls_model ON tool_calls (provider, model, created_at) WHERE kind = 'turn';`;
+
+export const MIGRATIONS: readonly string[] = [FIRST, CONTENT, TURNS];

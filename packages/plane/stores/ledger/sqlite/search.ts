@@ -1,8 +1,7 @@
 // Calls by any combination of filters, newest first. The filter that narrows most picks the index;
 // all values are bound.
-import { isObject } from '@subluminal/contracts';
+import type { CallSubject } from '@subluminal/contracts';
 import {
-  type CallContent,
   type CallDetail,
   type CallFilter,
   type CallHint,
@@ -14,9 +13,17 @@ import {
   type PageRequest,
   type Position,
   positionOf,
-} from '../query.ts';
-import { FLAGS } from '../tables.ts';
-import { integerCell, integerOrNull, type RawRow, rowOf, textCell, textOrNull } from './cells.ts';
+} from '../store/query.ts';
+import { FLAGS, HINTS, TOOL_CALLS } from '../store/tables.ts';
+import {
+  integerCell,
+  integerOrNull,
+  type RawRow,
+  readRow,
+  rowOf,
+  textCell,
+  textOrNull,
+} from './cells.ts';
 import type { Connection } from './connection.ts';
 
 /** How many calls one page of a search for text looks at. */
@@ -35,15 +42,16 @@ interface Search {
   readonly values: readonly (string | number)[];
 }
 
-const COLUMNS = `c.id, c.run_id, c.call_id, c.agent_id, c.server_name, c.tool_name, c.args_hash,
-  c.transport, c.call_seq, c.bytes_in, c.risk_json, c.decision, c.rule_id, c.severity,
-  c.reason_code, c.summary, c.would_action, c.would_rule_id, c.args_content_json, c.status,
-  c.latency_ms, c.bytes_out, c.error_class, c.error_message, c.result_content_json,
-  c.preview_truncated, c.created_at, p.redaction_flags`;
+const COLUMNS = [
+  ...Object.keys(TOOL_CALLS.columns).map((column) => `c.${column}`),
+  'p.redaction_flags',
+].join(', ');
 const NEWEST_FIRST = 'ORDER BY c.created_at DESC, c.id DESC';
 const TEXT_COLUMNS = [
   'c.tool_name',
   'c.server_name',
+  'c.model',
+  'c.provider',
   'c.summary',
   'c.error_message',
   'p.args_preview',
@@ -121,6 +129,7 @@ function leaderOf(connection: Connection, filter: CallFilter): string {
   if (argsHash !== undefined) return 'calls_args';
   if (runId !== undefined) return 'calls_run';
   if (ruleId !== undefined) return 'calls_rule';
+  if (filter.provider !== undefined) return 'calls_model';
   if (toolName !== undefined && isRare(connection, 'tool_name', toolName)) return 'calls_tool';
   if (decision !== undefined && decision !== 'ALLOW') return 'calls_refused';
   if (status !== undefined && status !== 'OK') return 'calls_failed';
@@ -151,6 +160,12 @@ function conditionsOf(filter: CallFilter): readonly Condition[] {
     ...equals('c.tool_name', filter.toolName),
     ...equals('c.server_name', filter.serverName),
     ...equals('c.agent_id', filter.agentId),
+    ...equals('c.kind', filter.kind),
+    ...((filter.provider ?? filter.model) === undefined
+      ? []
+      : [{ sql: "c.kind = 'turn'", values: [] }]),
+    ...equals('c.provider', filter.provider),
+    ...equals('c.model', filter.model),
   ];
 }
 
@@ -220,48 +235,26 @@ export function findCall(
 function findHint(connection: Connection, runId: string, callId: string): CallHint | null {
   const sql = 'SELECT * FROM hints WHERE run_id = ? AND call_id = ?';
   const found = connection.get(sql, runId, callId);
-  if (found === undefined) return null;
-  const row = rowOf(found);
-  return {
-    hint_text: textCell(row, 'hint_text'),
-    suggested_args_json: textOrNull(row, 'suggested_args_json'),
-    retry_advice: textOrNull(row, 'retry_advice'),
-    hint_kind: textOrNull(row, 'hint_kind'),
-    created_at_ms: integerCell(row, 'created_at'),
-  };
+  return found === undefined ? null : readRow(HINTS, rowOf(found));
 }
 
 function callOf(row: RawRow): CallRow {
-  const args_content = contentOf(textOrNull(row, 'args_content_json'));
-  const result_content = contentOf(textOrNull(row, 'result_content_json'));
   return {
-    id: integerCell(row, 'id'),
-    run_id: textCell(row, 'run_id'),
-    call_id: textCell(row, 'call_id'),
-    agent_id: textCell(row, 'agent_id'),
+    ...readRow(TOOL_CALLS, row),
+    ...subjectOf(row),
+    preview_truncated: isTruncated(row),
+  };
+}
+
+function subjectOf(row: RawRow): CallSubject {
+  if (textCell(row, 'kind') === 'turn') {
+    return { kind: 'turn', provider: textCell(row, 'provider'), model: textCell(row, 'model') };
+  }
+  return {
+    kind: 'tool_call',
     server_name: textCell(row, 'server_name'),
     tool_name: textCell(row, 'tool_name'),
     args_hash: textCell(row, 'args_hash'),
-    transport: textOrNull(row, 'transport'),
-    call_seq: integerOrNull(row, 'call_seq'),
-    risk_class: classesOf(textOrNull(row, 'risk_json')),
-    decision: textOrNull(row, 'decision'),
-    rule_id: textOrNull(row, 'rule_id'),
-    severity: textOrNull(row, 'severity'),
-    reason_code: textOrNull(row, 'reason_code'),
-    summary: textOrNull(row, 'summary'),
-    would_action: textOrNull(row, 'would_action'),
-    would_rule_id: textOrNull(row, 'would_rule_id'),
-    ...(args_content && { args_content }),
-    status: textOrNull(row, 'status'),
-    latency_ms: integerOrNull(row, 'latency_ms'),
-    bytes_in: integerOrNull(row, 'bytes_in'),
-    bytes_out: integerOrNull(row, 'bytes_out'),
-    error_class: textOrNull(row, 'error_class'),
-    error_message: textOrNull(row, 'error_message'),
-    ...(result_content && { result_content }),
-    preview_truncated: isTruncated(row),
-    created_at_ms: integerCell(row, 'created_at'),
   };
 }
 
@@ -278,28 +271,4 @@ function isTruncated(row: RawRow): boolean {
 
 function isRefused(row: RawRow): boolean {
   return (textOrNull(row, 'decision') ?? 'ALLOW') !== 'ALLOW';
-}
-
-function classesOf(json: string | null): readonly string[] {
-  return textsOf(parsed(json));
-}
-
-function contentOf(json: string | null): CallContent | undefined {
-  const value = parsed(json);
-  if (!isObject(value) || typeof value['action'] !== 'string') return undefined;
-  return { action: value['action'], findings: textsOf(value['findings']) };
-}
-
-function textsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-/** A cell that somebody has edited by hand may hold anything. */
-function parsed(json: string | null): unknown {
-  if (json === null) return undefined;
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }

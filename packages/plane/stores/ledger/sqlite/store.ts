@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { LedgerError } from '../errors.ts';
-import type { Store, StoreReader, StoreTransaction } from '../store.ts';
+import { LedgerError } from '../chain/ledger-error.ts';
+import type { Store, StoreReader, StoreTransaction } from '../store/engine.ts';
 import { chainReads } from './chain-reads.ts';
 import {
   BUSY_TIMEOUT_MS,

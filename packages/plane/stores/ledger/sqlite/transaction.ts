@@ -1,14 +1,8 @@
 // The inside of one write, over the writer's connection.
-import type { Head } from '../head.ts';
-import { OWN_PRODUCER } from '../own-events.ts';
-import {
-  type CallChange,
-  type CallRowDelta,
-  callRow,
-  type Projection,
-  runRow,
-} from '../project.ts';
-import { CONFLICT_REASON } from '../same-line.ts';
+
+import { OWN_PRODUCER } from '../chain/ledger-events.ts';
+import { CONFLICT_REASON } from '../chain/same-line.ts';
+import type { Head } from '../chain/signed-head.ts';
 import type {
   EventRow,
   LineKey,
@@ -17,8 +11,17 @@ import type {
   StaleRequest,
   StoredLine,
   StoreTransaction,
-} from '../store.ts';
-import { FLAGS, HINTS, POLICY_VERSIONS, PREVIEWS, RUNS, TABLES, TOOL_CALLS } from '../tables.ts';
+} from '../store/engine.ts';
+import type { CallChange, CallDelta, Projection } from '../store/projection.ts';
+import {
+  FLAGS,
+  HINTS,
+  POLICY_VERSIONS,
+  PREVIEWS,
+  RUNS,
+  TABLES,
+  TOOL_CALLS,
+} from '../store/tables.ts';
 import { bytesOrNull, integerCell, integerOrNull, rowOf, textCell, textOrNull } from './cells.ts';
 import { chainReads, EVENT_COLUMNS, eventOf } from './chain-reads.ts';
 import type { Connection } from './connection.ts';
@@ -137,7 +140,7 @@ function addRejects(connection: Connection, rows: readonly RejectRow[], rowsMax:
 
 function merge(connection: Connection, projection: Projection): void {
   for (const run of projection.runs.values()) {
-    connection.run(RUN.sql, ...RUN.values(runRow(run)));
+    connection.run(RUN.sql, ...RUN.values(run));
   }
   for (const change of projection.calls.values()) mergeCall(connection, change);
   for (const hint of projection.hints.values()) connection.run(HINT.sql, ...HINT.values(hint));
@@ -146,51 +149,38 @@ function merge(connection: Connection, projection: Projection): void {
   }
 }
 
-function mergeCall(connection: Connection, change: CallChange): void {
-  const row = callRow(change);
-  const id =
-    addCall(connection, change, row) ??
-    mergeLater(connection, change, row) ??
-    mergeWhole(connection, row);
-  const { preview } = change;
+function mergeCall(connection: Connection, { row, preview }: CallChange): void {
+  const id = addCall(connection, row) ?? mergeLater(connection, row) ?? mergeWhole(connection, row);
   if (preview === undefined) return;
   const values = PREVIEW.values({ ...preview, id });
   // A new call has no preview yet.
-  const isNew = id === change.id && connection.run(ADD_PREVIEW.sql, ...values) === 1;
+  const isNew = id === row.id && connection.run(ADD_PREVIEW.sql, ...values) === 1;
   if (!isNew) connection.run(PREVIEW.sql, ...values);
 }
 
 /** A call begins with its start: then it is most likely new. Undefined when it is not. */
-function addCall(
-  connection: Connection,
-  { start, id }: CallChange,
-  row: CallRowDelta,
-): number | undefined {
-  if (start === undefined) return undefined;
-  return connection.run(ADD_CALL.sql, ...ADD_CALL.values(row)) === 1 ? id : undefined;
+function addCall(connection: Connection, row: CallDelta): number | undefined {
+  if (row.transport === undefined) return undefined;
+  return connection.run(ADD_CALL.sql, ...ADD_CALL.values(row)) === 1 ? row.id : undefined;
 }
 
 /**
- * Only what a decision or an end brings. Undefined when the call is not there yet, this is the
- * earliest that was heard of it, or it says anew what the start says.
+ * Only what a decision or an end brings. Undefined when the call is not there yet, when this event
+ * is its earliest, or when the event repeats what the start says.
  */
-function mergeLater(
-  connection: Connection,
-  { start, decision, end }: CallChange,
-  row: CallRowDelta,
-): number | undefined {
-  if (start !== undefined || (row.risk_json ?? null) !== null) return undefined;
-  if (end === undefined) return changeCall(connection, LATER.decision, row);
-  return changeCall(connection, decision === undefined ? LATER.end : LATER.both, row);
+function mergeLater(connection: Connection, row: CallDelta): number | undefined {
+  if (row.transport !== undefined || row.risk_json !== undefined) return undefined;
+  if (row.status === undefined) return changeCall(connection, LATER.decision, row);
+  return changeCall(connection, row.decision === undefined ? LATER.end : LATER.both, row);
 }
 
-function changeCall(connection: Connection, by: Upsert, row: CallRowDelta): number | undefined {
-  const { run_id = null, call_id = null, created_at = null } = row;
+function changeCall(connection: Connection, by: Upsert, row: CallDelta): number | undefined {
+  const { run_id, call_id, created_at } = row;
   const changed = connection.get(by.sql, ...by.values(row), run_id, call_id, created_at);
   return changed === undefined ? undefined : integerCell(rowOf(changed), 'id');
 }
 
-function mergeWhole(connection: Connection, row: CallRowDelta): number {
+function mergeWhole(connection: Connection, row: CallDelta): number {
   return integerCell(rowOf(connection.get(CALL.sql, ...CALL.values(row))), 'id');
 }
 

@@ -2,11 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { verifierFromPems } from '../../../os/crypto/index.ts';
-import { openLedger } from '../ledger.ts';
+import { fileWitness } from '../chain/witness.ts';
 import { Shim, T0_MS } from '../testing/events.ts';
 import { LedgerHome, PAIR, signer } from '../testing/temp-ledger.ts';
 import { type VerifyReport, verifyLedger } from '../verify/verify.ts';
-import { fileWitness } from '../witness.ts';
+import { openLedger } from '../write/ledger.ts';
 import { MIGRATIONS } from './schema.ts';
 import { openSqliteReader, openSqliteStore } from './store.ts';
 
@@ -16,8 +16,7 @@ const OLD_EVENTS = 25;
 /** What a later version may want: a column with a value, an index, a table. */
 const LATER = [
   ...MIGRATIONS,
-  `ALTER TABLE tool_calls ADD COLUMN turn INTEGER;
-   UPDATE tool_calls SET turn = events;
+  `ALTER TABLE tool_calls ADD COLUMN turn INTEGER GENERATED ALWAYS AS (events) VIRTUAL;
    CREATE INDEX calls_turn ON tool_calls (turn);`,
   'CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;',
 ];

@@ -1,5 +1,5 @@
 // Upserts made from the tables' own words on how columns merge.
-import type { Cell, Merge, Table } from '../tables.ts';
+import type { Cell, Merge, Table } from '../store/tables.ts';
 
 export interface Upsert {
   readonly sql: string;
@@ -17,8 +17,8 @@ export function insert(table: Table): Upsert {
 
 export function upsert(table: Table, returning = ''): Upsert {
   const columns = Object.keys(table.columns);
-  const keys = columns.filter((column) => table.columns[column] === 'key');
-  const changes = Object.entries(table.columns).flatMap(([column, merge]) => {
+  const keys = columns.filter((column) => table.columns[column]?.merge === 'key');
+  const changes = Object.entries(table.columns).flatMap(([column, { merge }]) => {
     const change = changed(merge, { old: `${table.name}.${column}`, added: `excluded.${column}` });
     return change === undefined ? [] : [`${column} = ${change}`];
   });
@@ -64,10 +64,10 @@ function changed(
  */
 export function update(table: Table, leaders: readonly string[]): Upsert {
   const columns = Object.keys(table.columns).filter((column) => {
-    const merge = table.columns[column] ?? 'first';
+    const merge = table.columns[column]?.merge ?? 'first';
     return leaders.includes(column) || leaders.includes(merge.replace(/^with /, ''));
   });
-  const counted = Object.entries(table.columns).flatMap(([column, merge]) =>
+  const counted = Object.entries(table.columns).flatMap(([column, { merge }]) =>
     merge === 'sum' || merge === 'or' ? [{ column, merge }] : [],
   );
   const changes = [

@@ -1,4 +1,4 @@
-import type { Witness } from '../witness.ts';
+import type { Witness } from '../chain/witness.ts';
 
 /** A witness that forgets with the test. */
 export function memoryWitness(): Witness {

@@ -1,6 +1,6 @@
 // Thinning a ledger out, as every engine must.
 import { expect, it } from 'vitest';
-import type { Ledger } from '../ledger.ts';
+import type { Ledger } from '../write/ledger.ts';
 import { Shim, T0_MS } from './events.ts';
 import { DAY_MS, expectProven, ids, type OpenStore, open } from './suite-tools.ts';
 

@@ -1,9 +1,9 @@
 // Finding runs and calls again, as every engine must.
 import { expect, it } from 'vitest';
 import { exportRun } from '../export/index.ts';
-import type { Ledger } from '../ledger.ts';
-import type { CallFilter } from '../query.ts';
-import type { StoreReader } from '../store.ts';
+import type { StoreReader } from '../store/engine.ts';
+import type { CallFilter } from '../store/query.ts';
+import type { Ledger } from '../write/ledger.ts';
 import { POLICY, POLICY_DOCUMENT, Shim, T0_MS } from './events.ts';
 import { HINT } from './random-events.ts';
 import { DAY_MS, expectProven, ids, type OpenStore, open } from './suite-tools.ts';

@@ -1,10 +1,10 @@
 // What the tests of every engine share.
 import { expect } from 'vitest';
-import { type Ledger, type LedgerOptions, openLedger } from '../ledger.ts';
-import type { CallRow } from '../query.ts';
-import type { Store, StoreReader, TableRow } from '../store.ts';
-import { TABLES } from '../tables.ts';
+import type { Store, StoreReader, TableRow } from '../store/engine.ts';
+import type { CallRow } from '../store/query.ts';
+import { TABLES } from '../store/tables.ts';
 import { verifyLedger } from '../verify/verify.ts';
+import { type Ledger, type LedgerOptions, openLedger } from '../write/ledger.ts';
 import { T0_MS } from './events.ts';
 import { memoryWitness } from './memory-witness.ts';
 import { signer, verifier } from './temp-ledger.ts';

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createKeyPair, signerFromPem, verifierFromPems } from '../../../os/crypto/index.ts';
-import { type Ledger, type LedgerOptions, openLedger } from '../ledger.ts';
+import { fileWitness } from '../chain/witness.ts';
 import { type Database, loadSqlite } from '../sqlite/load.ts';
 import { openSqliteReader, openSqliteStore, type SqliteOptions } from '../sqlite/store.ts';
 import { type VerifyOptions, type VerifyReport, verifyLedger } from '../verify/verify.ts';
-import { fileWitness } from '../witness.ts';
+import { type Ledger, type LedgerOptions, openLedger } from '../write/ledger.ts';
 import { T0_MS } from './events.ts';
 
 export const PAIR = createKeyPair();

@@ -1,9 +1,9 @@
 // A writer in a process of its own, to be killed: ingests without end and tells what is committed.
 import { readFileSync } from 'node:fs';
 import { signerFromPem } from '../../../os/crypto/index.ts';
-import { openLedger } from '../ledger.ts';
+import { fileWitness } from '../chain/witness.ts';
 import { openSqliteStore } from '../sqlite/store.ts';
-import { fileWitness } from '../witness.ts';
+import { openLedger } from '../write/ledger.ts';
 import { Shim } from './events.ts';
 
 const [folder = '.', producer = 'shim'] = process.argv.slice(2);

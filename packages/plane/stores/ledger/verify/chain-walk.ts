@@ -1,10 +1,9 @@
 // Every event in its place: recomputes the chain row by row and names the first row that breaks it.
-import { EVENT } from '@subluminal/contracts';
-import { digestOf, GENESIS, hex, linkHash, remainsHash, sameBytes } from '../chain.ts';
-import { OWN_PRODUCER, type PruneRecord } from '../own-events.ts';
-import { CALL_TYPES } from '../project.ts';
-import { factsOf } from '../read-line.ts';
-import type { EventRow } from '../store.ts';
+import { EVENT, isCallType } from '@subluminal/contracts';
+import { digestOf, GENESIS, hex, linkHash, remainsHash, sameBytes } from '../chain/hash-chain.ts';
+import { OWN_PRODUCER, type PruneRecord } from '../chain/ledger-events.ts';
+import { factsOf } from '../chain/read-line.ts';
+import type { EventRow } from '../store/engine.ts';
 import { at, eventsText, type Findings } from './finding.ts';
 import { OwnWords, type PruneReport } from './own-words.ts';
 
@@ -142,7 +141,7 @@ export class ChainWalk {
     if (producer === OWN_PRODUCER) this.#own.add({ seq, type: facts.type, tsMs: facts.tsMs, line });
     else if (Object.hasOwn(EVENT.cases, facts.type)) {
       this.#counts.runEvents += 1;
-      if (CALL_TYPES.has(facts.type)) this.#counts.callEvents += 1;
+      if (isCallType(facts.type)) this.#counts.callEvents += 1;
     }
   }
 

@@ -1,9 +1,9 @@
 // Every head in its place: signed, following the one before, and true about the events.
 import type { Verifier } from '@subluminal/core/ports';
-import { hex } from '../chain.ts';
-import { type Head, headHash, headHolds, NO_HEAD } from '../head.ts';
-import type { ChainReader, EventRow } from '../store.ts';
-import { isSameHead, type WitnessedHead } from '../witnessed.ts';
+import { hex } from '../chain/hash-chain.ts';
+import { type Head, headHash, headHolds, NO_HEAD } from '../chain/signed-head.ts';
+import { isSameHead, type WitnessedHead } from '../chain/witnessed.ts';
+import type { ChainReader, EventRow } from '../store/engine.ts';
 import { eventsText, type Findings, NOWHERE } from './finding.ts';
 
 const PAGE_HEADS = 500;

@@ -5,7 +5,7 @@ import {
   readPrune,
   readRecovery,
   readRollback,
-} from '../own-events.ts';
+} from '../chain/ledger-events.ts';
 import { at, eventsText, type Findings, type Place } from './finding.ts';
 
 interface OwnLine {

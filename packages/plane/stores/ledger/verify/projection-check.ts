@@ -1,7 +1,8 @@
 // Whether the rows are what the events make: rebuilt beside, and compared row by row.
-import { emptyProjection, projectRow } from '../project.ts';
-import type { ChainReader, EventRow, Store, TableRow } from '../store.ts';
-import { TABLES } from '../tables.ts';
+import { projectRow } from '../event-types/project.ts';
+import type { ChainReader, EventRow, Store, TableRow } from '../store/engine.ts';
+import { emptyProjection } from '../store/projection.ts';
+import { TABLES, type TableName } from '../store/tables.ts';
 import type { WalkCounts } from './chain-walk.ts';
 import { type Findings, NOWHERE } from './finding.ts';
 
@@ -46,7 +47,7 @@ export async function compareTables(
 async function firstDifference(
   reader: ChainReader,
   scratch: ChainReader,
-  table: (typeof TABLES)[number]['name'],
+  table: TableName,
 ): Promise<string | undefined> {
   const [found, expected] = [rowsOf(reader, table), rowsOf(scratch, table)];
   for (;;) {
@@ -57,10 +58,7 @@ async function firstDifference(
   }
 }
 
-async function* rowsOf(
-  reader: ChainReader,
-  table: (typeof TABLES)[number]['name'],
-): AsyncGenerator<TableRow, undefined> {
+async function* rowsOf(reader: ChainReader, table: TableName): AsyncGenerator<TableRow, undefined> {
   for (let after: TableRow | undefined; ; ) {
     const request = { table, limit: PAGE_ROWS };
     const rows = await reader.rows(after === undefined ? request : { ...request, after });

@@ -1,6 +1,6 @@
 // Whether the database around the events is ours: its schema, its pages and its indexes.
-import { LedgerError } from '../errors.ts';
-import type { ChainReader, StructureFault } from '../store.ts';
+import { LedgerError } from '../chain/ledger-error.ts';
+import type { ChainReader, StructureFault } from '../store/engine.ts';
 import { type Findings, NOWHERE } from './finding.ts';
 
 const KIND = { schema: 'schema', index: 'index', damaged: 'unreadable' } as const;

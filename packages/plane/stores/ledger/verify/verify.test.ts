@@ -1,11 +1,11 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { digestOf, linkHash } from '../chain.ts';
-import { factsOf } from '../read-line.ts';
+import { digestOf, linkHash } from '../chain/hash-chain.ts';
+import { factsOf } from '../chain/read-line.ts';
+import { parseWitness } from '../chain/witnessed.ts';
 import type { Database } from '../sqlite/load.ts';
 import { Shim, T0_MS } from '../testing/events.ts';
 import { LedgerHome } from '../testing/temp-ledger.ts';
-import { parseWitness } from '../witnessed.ts';
 
 /** Ten calls in one run, closed: events 1 to 32. */
 async function filled(): Promise<LedgerHome> {

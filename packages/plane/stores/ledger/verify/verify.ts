@@ -8,11 +8,11 @@
 // ledger was not put back to an older state together with an older copy of `ledger.head`, or written
 // anew with another key — keep heads elsewhere for that.
 import type { Verifier } from '@subluminal/core/ports';
-import { GENESIS, hex } from '../chain.ts';
-import { LedgerError } from '../errors.ts';
-import type { ChainReader, Store, StoreReader } from '../store.ts';
-import type { Witness } from '../witness.ts';
-import { NOTED_HEAD, type WitnessedHead } from '../witnessed.ts';
+import { GENESIS, hex } from '../chain/hash-chain.ts';
+import { LedgerError } from '../chain/ledger-error.ts';
+import type { Witness } from '../chain/witness.ts';
+import { NOTED_HEAD, type WitnessedHead } from '../chain/witnessed.ts';
+import type { ChainReader, Store, StoreReader } from '../store/engine.ts';
 import { ChainWalk } from './chain-walk.ts';
 import { type Finding, Findings, NOWHERE } from './finding.ts';
 import { HeadWalk } from './head-walk.ts';

@@ -1,8 +1,8 @@
 // The heads that were kept outside of the table of heads, and whether they can be believed.
 import type { Verifier } from '@subluminal/core/ports';
-import { type Head, headHolds } from '../head.ts';
-import type { Witness } from '../witness.ts';
-import { isSameHead, parseWitness, sealHolds, type WitnessedHead } from '../witnessed.ts';
+import { type Head, headHolds } from '../chain/signed-head.ts';
+import type { Witness } from '../chain/witness.ts';
+import { isSameHead, parseWitness, sealHolds, type WitnessedHead } from '../chain/witnessed.ts';
 import { type Findings, NOWHERE } from './finding.ts';
 
 interface Kept {

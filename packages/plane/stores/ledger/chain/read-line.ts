@@ -8,6 +8,8 @@ export interface IncomingLine {
   readonly line: string;
 }
 
+type JsonFields = Record<string, unknown>;
+
 export interface LineFacts {
   readonly type: string;
   readonly tsMs: number | null;
@@ -59,6 +61,13 @@ export function factsOf(line: string): LineFacts {
     tsMs: Number.isNaN(tsMs) ? null : tsMs,
     runId: typeof runId === 'string' && runId !== '' ? wellFormed(runId) : null,
   };
+}
+
+/** The part of an event that has its preview: the call at its start, the event itself at its end. */
+export function previewHolder(event: JsonFields): JsonFields | undefined {
+  const isStart = event['type'] === 'tool_call_start' || event['type'] === 'turn_start';
+  const holder = isStart ? event['call'] : event;
+  return isObject(holder) && isObject(holder['preview']) ? holder : undefined;
 }
 
 function wellFormed(text: string): string {

@@ -1,7 +1,8 @@
 // Whether a line that comes under a number which the ledger has is the one that it has.
 import { isObject } from '@subluminal/contracts';
-import { digestOf, sameBytes } from './chain.ts';
-import type { StoredLine } from './store.ts';
+import type { StoredLine } from '../store/engine.ts';
+import { digestOf, sameBytes } from './hash-chain.ts';
+import { previewHolder } from './read-line.ts';
 
 /** Why a line was set aside whose number another line has. */
 export const CONFLICT_REASON = 'SUB_EVENT_CONFLICT: another line came before under this number';
@@ -27,8 +28,8 @@ interface Stripped {
 function withoutPreview(line: string): Stripped {
   const value = parsed(line);
   if (value === undefined) return { text: line, isLean: false };
-  const holder = value['type'] === 'tool_call_start' ? value['call'] : value;
-  if (!isObject(holder) || !isObject(holder['preview'])) return { text: line, isLean: false };
+  const holder = previewHolder(value);
+  if (holder === undefined || !isObject(holder['preview'])) return { text: line, isLean: false };
   const { previews_dropped, pruned } = holder['preview'];
   const isLean = previews_dropped === true || pruned === true;
   return { text: JSON.stringify({ ...value, ...withMark(value, holder) }), isLean };
@@ -42,7 +43,7 @@ function withMark(
   return holder === value ? { preview: null } : { call: { ...holder, preview: null } };
 }
 
-function parsed(line: string): { readonly [name: string]: unknown } | undefined {
+function parsed(line: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(line);
     return isObject(value) ? value : undefined;

@@ -1,12 +1,17 @@
 // What can be asked of a ledger, in words that every engine understands.
-import type { Action, CallStatus } from '@subluminal/contracts';
-import { LedgerError } from './errors.ts';
+import type { Action, CallStatus, CallSubject } from '@subluminal/contracts';
+import { LedgerError } from '../chain/ledger-error.ts';
+import type { HINTS, POLICY_VERSIONS, RUNS, TableAnswer, TOOL_CALLS } from './tables.ts';
 
 export interface CallFilter {
   readonly runId?: string;
   readonly agentId?: string;
+  /** Tool calls or turns only; names of the one kind leave out the other. */
+  readonly kind?: CallSubject['kind'];
   readonly serverName?: string;
   readonly toolName?: string;
+  readonly provider?: string;
+  readonly model?: string;
   /** `REFUSED` is every decision but ALLOW. */
   readonly decision?: Action | 'REFUSED';
   /** `PENDING` has no end on record; `FAILED` is every status but OK. */
@@ -45,78 +50,20 @@ export interface Page<T> {
   readonly next: string | null;
 }
 
-export interface CallContent {
-  readonly action: string;
-  readonly findings: readonly string[];
-}
+/** What a call is about stands in it as the union that contract A has. */
+export type CallRow = OfCall<CallSubject>;
+type OfCall<S> = S extends CallSubject ? TableAnswer<typeof TOOL_CALLS> & S : never;
 
-export interface CallRow {
-  readonly id: number;
-  readonly run_id: string;
-  readonly call_id: string;
-  readonly agent_id: string;
-  readonly server_name: string;
-  readonly tool_name: string;
-  readonly args_hash: string;
-  readonly transport: string | null;
-  readonly call_seq: number | null;
-  readonly risk_class: readonly string[];
-  readonly decision: string | null;
-  readonly rule_id: string | null;
-  readonly severity: string | null;
-  readonly reason_code: string | null;
-  readonly summary: string | null;
-  readonly would_action: string | null;
-  readonly would_rule_id: string | null;
-  /** What was found in the arguments; absent when nothing was. */
-  readonly args_content?: CallContent;
-  readonly status: string | null;
-  readonly latency_ms: number | null;
-  readonly bytes_in: number | null;
-  readonly bytes_out: number | null;
-  readonly error_class: string | null;
-  readonly error_message: string | null;
-  /** What was found in the answer; absent when nothing was. */
-  readonly result_content?: CallContent;
-  /** A preview is not the whole; of a refused call, that of its arguments. */
-  readonly preview_truncated: boolean;
-  readonly created_at_ms: number;
-}
+export type CallHint = TableAnswer<typeof HINTS>;
 
-export interface CallHint {
-  readonly hint_text: string;
-  readonly suggested_args_json: string | null;
-  readonly retry_advice: string | null;
-  readonly hint_kind: string | null;
-  readonly created_at_ms: number;
-}
-
-export interface CallDetail extends CallRow {
+export type CallDetail = CallRow & {
   readonly args_preview: string | null;
   readonly result_preview: string | null;
   readonly redaction_flags: number;
   readonly hint: CallHint | null;
-}
+};
 
-export interface RunRow {
-  readonly run_id: string;
-  readonly agent_id: string | null;
-  readonly client: string | null;
-  readonly env: string | null;
-  readonly principal: string | null;
-  readonly started_at_ms: number | null;
-  readonly ended_at_ms: number | null;
-  readonly first_at_ms: number;
-  readonly last_at_ms: number;
-  readonly status: string | null;
-  readonly mode: string | null;
-  readonly policy_id: string | null;
-  readonly policy_version: string | null;
-  readonly policy_hash: string | null;
-  readonly metadata_json: string | null;
-  readonly summary_json: string | null;
-  readonly calls: CallCounts;
-}
+export type RunRow = TableAnswer<typeof RUNS> & { readonly calls: CallCounts };
 
 export interface CallCounts {
   readonly total: number;
@@ -143,14 +90,7 @@ type Tally<Name extends string> = { readonly [N in Name]: string | null } & {
   readonly count: number;
 };
 
-export interface PolicyVersion {
-  readonly policy_id: string;
-  readonly version: string;
-  readonly rules_hash: string;
-  readonly mode: string | null;
-  readonly rules_json: string | null;
-  readonly created_at_ms: number;
-}
+export type PolicyVersion = TableAnswer<typeof POLICY_VERSIONS>;
 
 /** Where a page ends: the time and the id of its last row. */
 export interface Position {

@@ -2,7 +2,7 @@
 // notes, and wherever else somebody puts a copy.
 import { isObject } from '@subluminal/contracts';
 import type { Signer, Verifier } from '@subluminal/core/ports';
-import { type Head, headHash, isHead } from './head.ts';
+import { type Head, headHash, isHead } from './signed-head.ts';
 
 export interface WitnessedHead {
   readonly ledgerId: string;

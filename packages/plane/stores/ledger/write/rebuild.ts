@@ -1,6 +1,7 @@
 // All rows anew from the events: they are the source, the rows only an answer kept ready.
-import { emptyProjection, projectRow } from './project.ts';
-import type { StoreTransaction } from './store.ts';
+import { projectRow } from '../event-types/project.ts';
+import type { StoreTransaction } from '../store/engine.ts';
+import { emptyProjection } from '../store/projection.ts';
 
 const PAGE_EVENTS = 2_000;
 

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from './chain.ts';
+import { Shim } from '../testing/events.ts';
+import { digestOf } from './hash-chain.ts';
 import { isSameLine } from './same-line.ts';
-import { Shim } from './testing/events.ts';
 
 const DROPPED = { truncated: true, previews_dropped: true };
 

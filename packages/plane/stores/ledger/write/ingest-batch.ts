@@ -1,9 +1,10 @@
 // One batch of lines: what can be read is stored once, what can't is set aside.
+
+import { OWN_PRODUCER } from '../chain/ledger-events.ts';
+import { type IncomingLine, keyProblem, readLine, storable } from '../chain/read-line.ts';
+import { CONFLICT_REASON, isSameLine } from '../chain/same-line.ts';
+import type { RejectRow, StoreTransaction, Tip } from '../store/engine.ts';
 import { append, type NewEvent, ownEvent } from './append.ts';
-import { OWN_PRODUCER } from './own-events.ts';
-import { type IncomingLine, keyProblem, readLine, storable } from './read-line.ts';
-import { CONFLICT_REASON, isSameLine } from './same-line.ts';
-import type { RejectRow, StoreTransaction, Tip } from './store.ts';
 
 export const BATCH_LINES_MAX = 20_000;
 const REJECTS_MAX = 10_000;

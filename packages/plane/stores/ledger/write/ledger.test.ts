@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Shim, T0_MS } from './testing/events.ts';
-import { memoryWitness } from './testing/memory-witness.ts';
-import { LedgerHome } from './testing/temp-ledger.ts';
-import { parseWitness } from './witnessed.ts';
+import { parseWitness } from '../chain/witnessed.ts';
+import { Shim, T0_MS } from '../testing/events.ts';
+import { memoryWitness } from '../testing/memory-witness.ts';
+import { LedgerHome } from '../testing/temp-ledger.ts';
 
 afterEach(() => {
   vi.useRealTimers();

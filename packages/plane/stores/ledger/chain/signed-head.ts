@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '@subluminal/contracts';
 import type { Signer, Verifier } from '@subluminal/core/ports';
-import { hex } from './chain.ts';
+import { hex } from './hash-chain.ts';
 
 /**
  * `open` is written with the first events after a start, `close` when the writer stops: after a

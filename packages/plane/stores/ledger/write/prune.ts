@@ -1,17 +1,18 @@
 // Retention that keeps the chain whole: a pruned event leaves its hash and the digest of its line,
 // and a signed record covers all that is left of all pruned events.
 import { isObject } from '@subluminal/contracts';
-import { append, type NewEvent, ownEvent } from './append.ts';
-import { digestOf, GENESIS, hex, remainsHash } from './chain.ts';
-import { LedgerError } from './errors.ts';
+import { digestOf, GENESIS, hex, remainsHash } from '../chain/hash-chain.ts';
+import { LedgerError } from '../chain/ledger-error.ts';
 import {
   OWN_PRODUCER,
   type PolicyRecord,
   type PruneRecord,
   readPolicy,
   readPrune,
-} from './own-events.ts';
-import type { EventRow, PrunedEvent, StoreTransaction, TableRow, Tip } from './store.ts';
+} from '../chain/ledger-events.ts';
+import { previewHolder } from '../chain/read-line.ts';
+import type { EventRow, PrunedEvent, StoreTransaction, TableRow, Tip } from '../store/engine.ts';
+import { append, type NewEvent, ownEvent } from './append.ts';
 
 export interface PruneRequest {
   /** Runs whose last event is older. */
@@ -118,8 +119,8 @@ function withoutPreview({ seq, line, digest }: EventRow): readonly PrunedEvent[]
 function leanLine(line: string): string | undefined {
   const value: unknown = JSON.parse(line);
   if (!isObject(value)) return undefined;
-  const holder = value['type'] === 'tool_call_start' ? value['call'] : value;
-  if (!isObject(holder) || !isObject(holder['preview'])) return undefined;
+  const holder = previewHolder(value);
+  if (holder === undefined || !isObject(holder['preview'])) return undefined;
   const { args_preview, result_preview, ...rest } = holder['preview'];
   if (args_preview === undefined && result_preview === undefined) return undefined;
   holder['preview'] = { ...rest, pruned: true };

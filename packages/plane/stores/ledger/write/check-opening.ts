@@ -1,11 +1,11 @@
 // Whether a ledger may go on from where it is found. A writer signs what it finds, so it must not
 // take over what nobody can have written: signed once, a forgery would look like the rest.
 import type { Verifier } from '@subluminal/core/ports';
-import { LedgerError } from './errors.ts';
-import { type Head, headHolds } from './head.ts';
-import type { OwnRecord } from './own-events.ts';
-import type { StructureFault, Tip } from './store.ts';
-import { isSameHead, parseWitness, sealHolds, type WitnessedHead } from './witnessed.ts';
+import { LedgerError } from '../chain/ledger-error.ts';
+import type { OwnRecord } from '../chain/ledger-events.ts';
+import { type Head, headHolds } from '../chain/signed-head.ts';
+import { isSameHead, parseWitness, sealHolds, type WitnessedHead } from '../chain/witnessed.ts';
+import type { StructureFault, Tip } from '../store/engine.ts';
 
 /** `record` goes on, and says so in the ledger for good. */
 export type RollbackChoice = 'refuse' | 'record';

@@ -1,6 +1,6 @@
 // What an engine must do. The ledger's rules stand above it and are the same for all engines.
-import type { Head } from './head.ts';
-import type { Projection } from './project.ts';
+import type { Head } from '../chain/signed-head.ts';
+import type { Projection } from './projection.ts';
 import type {
   CallDetail,
   CallFilter,

@@ -1,18 +1,18 @@
 // The ledger: takes events in, chains and signs them. One writer; readers need only the store.
 import type { Signer } from '@subluminal/core/ports';
+import { sameBytes } from '../chain/hash-chain.ts';
+import { LedgerError } from '../chain/ledger-error.ts';
+import type { IncomingLine } from '../chain/read-line.ts';
+import { followingHead, type Head, type HeadKind, signHead } from '../chain/signed-head.ts';
+import type { Witness } from '../chain/witness.ts';
+import { formatWitness, NOTED_HEAD, sealed, signerAsVerifier } from '../chain/witnessed.ts';
+import { PROJECTION_VERSION } from '../event-types/project.ts';
+import type { Store, StoreTransaction, Tip, TransactionOptions } from '../store/engine.ts';
 import { append, ownEvent } from './append.ts';
-import { sameBytes } from './chain.ts';
-import { LedgerError } from './errors.ts';
-import { followingHead, type Head, type HeadKind, signHead } from './head.ts';
-import { type IngestResult, ingestBatch, readBatch } from './ingest.ts';
-import { checkOpening, type RollbackChoice } from './open.ts';
-import { PROJECTION_VERSION } from './project.ts';
+import { checkOpening, type RollbackChoice } from './check-opening.ts';
+import { type IngestResult, ingestBatch, readBatch } from './ingest-batch.ts';
 import { type PruneRequest, type PruneResult, pruneOnce } from './prune.ts';
-import type { IncomingLine } from './read-line.ts';
 import { rebuildProjections } from './rebuild.ts';
-import type { Store, StoreTransaction, Tip, TransactionOptions } from './store.ts';
-import type { Witness } from './witness.ts';
-import { formatWitness, NOTED_HEAD, sealed, signerAsVerifier } from './witnessed.ts';
 
 export interface LedgerOptions {
   readonly store: Store;

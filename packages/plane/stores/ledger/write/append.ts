@@ -1,10 +1,11 @@
 // Events at the end of the chain, with the rows that they make.
 import type { Event } from '@subluminal/contracts';
-import { digestOf, linkHash } from './chain.ts';
-import { OWN_PRODUCER, type OwnRecord, ownLine, readPolicy } from './own-events.ts';
-import { emptyProjection, projectEvent, projectPolicy } from './project.ts';
-import { factsOf, type LineFacts } from './read-line.ts';
-import type { EventRow, StoreTransaction, Tip } from './store.ts';
+import { digestOf, linkHash } from '../chain/hash-chain.ts';
+import { OWN_PRODUCER, type OwnRecord, ownLine, readPolicy } from '../chain/ledger-events.ts';
+import { factsOf, type LineFacts } from '../chain/read-line.ts';
+import { projectEvent, projectPolicy } from '../event-types/project.ts';
+import type { EventRow, StoreTransaction, Tip } from '../store/engine.ts';
+import { emptyProjection } from '../store/projection.ts';
 
 export interface NewEvent extends LineFacts {
   readonly producer: string;

@@ -1,0 +1,26 @@
+import { bad, calm, type EventMember } from './types.ts';
+
+const ID_SHOWN_LENGTH = 8;
+const APPROVAL_WORDS = {
+  asked: 'waits for a person',
+  approved: 'was approved',
+  rejected: 'was rejected',
+  expired: 'was not approved in time',
+  cancelled: 'was given up before anybody had approved it',
+  auto_approved: 'was approved by the development profile',
+} as const;
+
+export const approval: EventMember<'approval'> = {
+  notice(event, { serverName }) {
+    const { id, rule_id, state, by, channel, grant_id } = event.approval;
+    const where = serverName === null ? 'a call' : `a call to ${serverName}`;
+    const isAnswered = state === 'approved' || state === 'rejected';
+    const who = isAnswered && by !== undefined ? ` by ${by}${channel ? ` (${channel})` : ''}` : '';
+    const through = grant_id === undefined || state !== 'approved' ? '' : `, grant ${grant_id}`;
+    // First, so that it is never cut off. The end of an id tells it apart: its start is the time.
+    const asked =
+      state === 'asked' && id ? `sub approvals show ${id.slice(-ID_SHOWN_LENGTH)}: ` : '';
+    const text = `${asked}${where} ${APPROVAL_WORDS[state]}${who}${through} (rule ${rule_id})`;
+    return state === 'asked' ? bad('?', text) : calm('·', text);
+  },
+};
