@@ -89,10 +89,10 @@ function leafSchema(shape: LeafShape): JsonObject {
         ...(shape.lengthMin > 0 ? { minLength: shape.lengthMin } : {}),
         maxLength: shape.lengthMax,
       };
-    case 'enum':
-      return shape.values.length === 1
-        ? { const: shape.values[0] ?? null }
-        : { type: 'string', enum: shape.values };
+    case 'enum': {
+      const [only = '', ...others]: readonly string[] = shape.values;
+      return others.length === 0 ? { const: only } : { type: 'string', enum: shape.values };
+    }
     case 'integer':
       return {
         type: 'integer',
