@@ -4,6 +4,7 @@
 
 import { ACTION } from '../decision/decision.ts';
 import { CALL_STATUS } from '../events/call.ts';
+import type { Event } from '../events/types.ts';
 import { type Parsed, parseAs } from '../shape/check.ts';
 import {
   closed,
@@ -328,7 +329,11 @@ export type ApiCallsPage = Infer<typeof API_CALLS_PAGE>;
 export type ApiCallDetail = Infer<typeof API_CALL_DETAIL>;
 export type ApiStats = Infer<typeof API_STATS>;
 export type ApiPolicies = Infer<typeof API_POLICIES>;
-export type ApiStreamMessage = Infer<typeof API_STREAM_MESSAGE>;
+/** As `API_STREAM_MESSAGE`, whose event is too deep to be inferred. */
+export interface ApiStreamMessage {
+  readonly seq: number;
+  readonly event: Event;
+}
 export type ApiError = Infer<typeof API_ERROR>;
 
 export { API_ERROR, API_PAGE_LIMIT, API_POLICIES_LIMIT };
