@@ -91,7 +91,8 @@ function leafSchema(shape: LeafShape): JsonObject {
       };
     case 'enum': {
       const [only = '', ...others]: readonly string[] = shape.values;
-      return others.length === 0 ? { const: only } : { type: 'string', enum: shape.values };
+      const fixed: Readonly<Record<string, string>> = { const: only };
+      return others.length === 0 ? fixed : { type: 'string', enum: shape.values };
     }
     case 'integer':
       return {
