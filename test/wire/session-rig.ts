@@ -4,13 +4,15 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { compileBundle } from '@subluminal/core/policy';
 import {
+  BROKEN_LINE_END,
   type Command,
   createSession,
   type Guard,
   type SessionConfig,
 } from '@subluminal/core/session';
-import type { ChunkWriter } from '@subluminal/plane/stdio';
-import { asBuffer, createStdioPump, type StdioPump } from '@subluminal/plane/stdio-pump';
+import { Direction } from '@subluminal/plane/govern';
+import { asBuffer, lineSplitter } from '@subluminal/plane/stdio';
+import type { Transport } from '@subluminal/plane/transports';
 import { DENIED, type Random } from './hostile-messages.ts';
 
 /** A decision of the session, as its record tells it. */
@@ -56,11 +58,18 @@ export function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }
 
-function writerTo(chunks: Buffer[]): ChunkWriter {
+function transportTo(chunks: Buffer[]): Transport {
+  const write = (bytes: Uint8Array) => void chunks.push(Buffer.from(bytes));
   return {
-    write: (chunk) => void chunks.push(Buffer.from(chunk)),
+    read: () => {},
+    hold: () => {},
+    release: () => {},
+    stop: () => {},
+    write,
+    writePart: write,
+    endParts: () => write(Buffer.from('\n')),
+    abortParts: () => write(Buffer.from(BROKEN_LINE_END)),
     holds: () => {},
-    bufferedBytes: () => 0,
     end: () => {},
     close: () => Promise.resolve(true),
   };
@@ -98,24 +107,27 @@ export async function sessionRig(limit: number, guard?: Guard): Promise<SessionR
       void decided.push({ tool: tool_name, argsHash: args_hash, isAllowed: action === 'ALLOW' }),
   };
   const session = createSession(config);
-  const outs = { agent: writerTo(chunks.agent), server: writerTo(chunks.server) };
+  const transports = { agent: transportTo(chunks.agent), server: transportTo(chunks.server) };
   const act = (command: Command): void => {
-    if (command.do === 'answer') outs[command.to].write(Buffer.from(command.text));
+    if (command.do === 'answer') transports[command.to].write(Buffer.from(command.text));
     else if (command.do === 'report') reports.push(command.report.reason);
   };
   const limits = { inspectBytesMax: limit, messageBytesMax: 100_000 };
   const now = (): number => 0;
   const settled = (): void => {};
-  const laneFrom = (from: 'agent' | 'server'): StdioPump =>
-    createStdioPump({ from, session, outs, limits, now, act, settled });
-  const lanes = { agent: laneFrom('agent'), server: laneFrom('server') };
+  const feedFrom = (from: 'agent' | 'server') => {
+    const direction = new Direction({ from, session, transports, now, act, settled });
+    const splitter = lineSplitter(limits);
+    return (chunk: Buffer): void => direction.incoming(splitter.feed(chunk));
+  };
+  const feeds = { agent: feedFrom('agent'), server: feedFrom('server') };
   return {
     say(side, bytes, random) {
       const nextCut = random.pick(CUTS);
       for (let at = 0; at < bytes.length; ) {
         const end = nextCut(bytes, at, random);
         // As from a pipe: memory of its own.
-        lanes[side].feed(Buffer.from(bytes.subarray(at, end)));
+        feeds[side](Buffer.from(bytes.subarray(at, end)));
         at = end;
       }
     },

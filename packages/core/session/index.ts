@@ -1,8 +1,6 @@
 export type { Decode } from '../json/text.ts';
 export { itemTextsAt, memberText } from '../json/text-parts.ts';
 export type { Message } from './context.ts';
-export type { Framed, FrameLimits, LineSplitter } from './frame.ts';
-export { lineSplitter, MAX_MESSAGE_BYTES } from './frame.ts';
 export type {
   CallEnd,
   CallLimit,

@@ -10,10 +10,10 @@ import {
   type GatesLifecycleOptions,
   openGates,
 } from '../services/governor/gates-lifecycle.ts';
+import { identityOf, type ShimParts } from '../services/governor/governed-session.ts';
 import type { HubReach } from '../services/governor/hub.ts';
 import { createLazyApprovals } from '../services/governor/lazy-approvals.ts';
 import { type StartedPolicy, startPolicy } from '../services/governor/policy-start.ts';
-import { identityOf, type ShimParts } from '../services/governor/run-commands.ts';
 import { runShim } from '../services/governor/shim.ts';
 import { finderOptions } from '../services/self-protection/finder-options.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../services/sink/index.ts';

@@ -61,7 +61,8 @@ const MANIFEST_EVERY_MS = 1_000;
 export class GatesLifecycle {
   readonly #options: GatesLifecycleOptions;
   readonly #now: Inforce;
-  #gates: Gates | undefined;
+  /** Loaded where one of them has something to do. */
+  gates: Gates | undefined;
   #peer: GatesPeer | undefined;
   #watch: { stop(): void } | undefined;
 
@@ -73,7 +74,7 @@ export class GatesLifecycle {
   }
 
   get guard(): Guard | undefined {
-    return this.#gates?.guard;
+    return this.gates?.guard;
   }
 
   /** Every call asks the hub: it knows Cedar, and where values came from. */
@@ -97,15 +98,15 @@ export class GatesLifecycle {
   /** Loads the gates if they are wanted; must be done before a session works by what is in force. */
   async prepare(): Promise<void> {
     if (!this.#isWanted) {
-      this.#gates?.stop();
-      this.#gates = undefined;
+      this.gates?.stop();
+      this.gates = undefined;
       return;
     }
     const options = { ...this.#options, ...this.#now };
-    if (this.#gates !== undefined) return this.#gates.renew(options);
+    if (this.gates !== undefined) return this.gates.renew(options);
     const { Gates: Loaded } = await import('./gates.ts');
-    this.#gates = new Loaded(options);
-    if (this.#peer !== undefined) this.#gates.start(this.#peer);
+    this.gates = new Loaded(options);
+    if (this.#peer !== undefined) this.gates.start(this.#peer);
   }
 
   get #isWanted(): boolean {
@@ -119,7 +120,7 @@ export class GatesLifecycle {
 
   start(peer: GatesPeer): void {
     this.#peer = peer;
-    this.#gates?.start(peer);
+    this.gates?.start(peer);
     const { manifests: folder, serverName: server, profile } = this.#options;
     this.#watch = watchManifest({
       folder,
@@ -151,19 +152,14 @@ export class GatesLifecycle {
     await this.prepare();
   }
 
-  /** What the server has just shown may have to be remembered. */
-  settled(): void {
-    this.#gates?.remember();
-  }
-
   stop(): void {
     this.#watch?.stop();
-    this.#gates?.stop();
+    this.gates?.stop();
   }
 
   /** All that was to be remembered is on the disk, or could not be written. */
   flush(): Promise<void> {
-    return this.#gates?.flush() ?? Promise.resolve();
+    return this.gates?.flush() ?? Promise.resolve();
   }
 }
 

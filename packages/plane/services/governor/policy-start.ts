@@ -15,7 +15,7 @@ import {
   PROJECT_POLICY_VAR,
 } from '../../stores/runs/env-vars.ts';
 import type { LoadedRunPolicy } from '../../stores/runs/policy-of-run.ts';
-import type { PolicyFiles } from './run-commands.ts';
+import type { PolicyFiles } from './governed-session.ts';
 
 /** What a shim was started with. */
 interface ShimStart {

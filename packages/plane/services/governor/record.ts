@@ -1,6 +1,6 @@
 // What a shim tells of itself: its beginning, its health and its end.
 import { documentOf, type Snapshot } from '@subluminal/core/policy';
-import type { Shim } from './run-commands.ts';
+import type { Shim } from './governed-session.ts';
 
 /** A longer policy is told of by its hash alone. */
 const DOCUMENT_LENGTH_MAX = 262_144;

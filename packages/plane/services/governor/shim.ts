@@ -1,35 +1,24 @@
 // `sub shim`: stands between an agent and one MCP server on stdio.
 import { eventWriter, POLICY_HELD_BACK } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
-import type { Command, Guard, ServerExit } from '@subluminal/core/session';
+import type { Guard, ServerExit } from '@subluminal/core/session';
 import { mayLoosen, watchPolicy } from '../../stores/policy/policy.ts';
 import {
-  type ChunkReader,
-  type ChunkWriter,
-  createWriter,
   onSignal,
   openAgentEnds,
   type RunningServer,
-  readChunks,
+  StdioTransport,
   type Supervisor,
   supervise,
 } from '../transports/stdio/index.ts';
-import { createAnswers } from './answers.ts';
+import type { Transport } from '../transports/types.ts';
 import { speedUpWhenBusy } from './busy.ts';
-import { createRecorder } from './events.ts';
-import type { HubLink } from './hub.ts';
-import { createLog } from './log.ts';
+import { createRecorder, type Recorder } from './events.ts';
+import { governBoth, monotonicClock, runCommands, TERMINATED_EXIT } from './govern.ts';
+import { type Shim, type ShimParts, sessionOf } from './governed-session.ts';
+import { createLog, type Log } from './log.ts';
 import { joinLookAlikes } from './look-alikes.ts';
 import { recordEnd, recordHealth, recordPolicy, recordStart, watchHealth } from './record.ts';
-import {
-  perform,
-  runCommands,
-  type Shim,
-  type ShimParts,
-  sessionOf,
-  TERMINATED_EXIT,
-} from './run-commands.ts';
-import { asBuffer, createStdioPump, type HubAsker, type StdioPump } from './stdio-pump.ts';
 
 const TICK_MS = 1_000;
 /** Clients kill a server that takes longer than a few seconds to end. */
@@ -40,29 +29,29 @@ const EXIT_MS = 250;
 
 /** Runs until the agent, the server or a signal ends it; gives the exit code. */
 export async function runShim(parts: ShimParts): Promise<number> {
-  const { input, output } = openAgentEnds();
-  const now = monotonic();
+  const now = monotonicClock();
   const { serverName, profile, logLevel: level } = parts;
   const log = createLog({ serverName, profile, level, now });
-  const utf8Bytes = (text: string) => Buffer.byteLength(text);
-  const writer = eventWriter(parts.producer, { ...parts.limits, utf8Bytes });
-  const recorder = createRecorder(writer, parts.sink, (text) => log.warn(text));
+  const recorder = recorderFor(parts, log);
   let broken = (): void => {};
-  const toAgent = createWriter(output, { onBroken: () => broken() });
+  const agent = new StdioTransport({
+    ...openAgentEnds(),
+    limits: parts.limits,
+    onBroken: () => broken(),
+  });
   const shim: Shim = {
     parts,
     ...sessionOf(parts, log),
     recorder,
     log,
-    toAgent,
-    answers: createAnswers(toAgent),
+    agent,
+    server: undefined,
     lookAlikes: joinLookAlikes((text, facts) => log.warn(text, { ...facts })),
     now,
     startedAt: now(),
     parent: process.ppid,
     snapshot: parts.snapshot,
     stop: () => {},
-    release: () => {},
     terminated: false,
     isBusy: false,
   };
@@ -91,15 +80,15 @@ export async function runShim(parts: ShimParts): Promise<number> {
   });
   const exitCode =
     spawned.kind === 'started'
-      ? await serve(shim, spawned.server, { input, onBroken: (act) => (broken = act) })
-      : await refuseAll(shim, spawned.message, { input, onBroken: (act) => (broken = act) });
+      ? await serve(shim, spawned.server, (act) => (broken = act))
+      : await refuseAll(shim, spawned.message, (act) => (broken = act));
   clearInterval(ticking);
   watch?.stop();
   health.stop();
   parts.guarding.stop();
   runCommands(shim, shim.session.agentClosed(now()));
   parts.people.close();
-  await shim.toAgent.close(DRAIN_MS);
+  await agent.close(DRAIN_MS);
   recordEnd(shim, exitCode);
   recorder.settle();
   await parts.guarding.flush();
@@ -107,6 +96,12 @@ export async function runShim(parts: ShimParts): Promise<number> {
   await parts.sink.close(FLUSH_MS);
   await parts.hub?.leave(shim.session.summary());
   return exitCode;
+}
+
+function recorderFor({ producer, limits, sink }: ShimParts, log: Log): Recorder {
+  const utf8Bytes = (text: string) => Buffer.byteLength(text);
+  const writer = eventWriter(producer, { ...limits, utf8Bytes });
+  return createRecorder(writer, sink, (text) => log.warn(text));
 }
 
 /** Other gates may want a person where nobody was asked before. */
@@ -122,90 +117,22 @@ function tick(shim: Shim): void {
   shim.isBusy ||= speedUpWhenBusy(shim.session.summary().calls_total);
 }
 
-interface AgentSide {
-  readonly input: ReturnType<typeof openAgentEnds>['input'];
-  readonly onBroken: (act: () => void) => void;
-}
+type OnBroken = (act: () => void) => void;
 
-/** The usual case: bytes flow both ways until somebody leaves. */
-async function serve(shim: Shim, server: RunningServer, agent: AgentSide): Promise<number> {
-  const { parts, session, toAgent, now } = shim;
-  const toServer = createWriter(server.stdin);
-  const outs = { agent: toAgent, server: toServer };
-  const { graceMs, termMs, ...limits } = parts.limits;
-  const supervisor = supervise({ server, graceMs, termMs, closeInput: () => toServer.end() });
-  agent.onBroken(() => supervisor.stop({ kind: 'output_closed' }));
+/** The usual case: messages flow both ways until a side leaves. */
+async function serve(shim: Shim, running: RunningServer, onBroken: OnBroken): Promise<number> {
+  const { graceMs, termMs, ...limits } = shim.parts.limits;
+  const server = new StdioTransport({ input: running.stdout, output: running.stdin, limits });
+  const closeInput = () => server.end();
+  const supervisor = supervise({ server: running, graceMs, termMs, closeInput });
+  onBroken(() => supervisor.stop({ kind: 'output_closed' }));
   shim.stop = (exitCode) => supervisor.stop({ kind: 'asked', exitCode });
-  const shared = { session, outs, limits, now };
-  const up = createStdioPump({
-    from: 'agent',
-    ...shared,
-    act: (command) => perform(shim, command),
-    settled: () => parts.sink.push(),
-    streamed: () => releases.flush(),
-    hub: askerOf(parts.hub, () => fromAgent),
+  shim.server = server;
+  governBoth(shim, server, {
+    agent: () => supervisor.stop({ kind: 'input_closed' }),
+    server: () => void exitOf(running).then((exit) => over(shim, exit)),
   });
-  const releases = createReleases(up, toServer);
-  shim.release = (bytes) => releases.write(bytes);
-  const down = createStdioPump({
-    from: 'server',
-    ...shared,
-    act: (command) => performLater(shim, command),
-    // Nobody waits for the record of an answer: the answer goes first.
-    settled: () => parts.guarding.settled(),
-    streamed: () => shim.answers.flush(),
-    hub: askerOf(parts.hub, () => fromServer),
-  });
-  const fromAgent = readChunks(agent.input, {
-    chunk: (chunk) => up.feed(chunk),
-    end: () =>
-      up.end(() => {
-        runCommands(shim, session.inputEnded(now()));
-        supervisor.stop({ kind: 'input_closed' });
-      }),
-  });
-  const fromServer = readChunks(server.stdout, {
-    chunk: (chunk) => down.feed(chunk),
-    end: () => down.end(() => void exitOf(server).then((exit) => over(shim, exit))),
-  });
-  shim.answers.yieldTo(down, fromAgent);
-  toServer.holds(fromAgent);
-  // Refusals go to the agent too, so a full agent holds its own requests back as well.
-  toAgent.holds(fromServer, fromAgent);
-  return finished(shim, { supervisor, server, stop: () => fromAgent.stop() });
-}
-
-/** Held calls for the server. None may land inside of a long line that the agent is sending. */
-function createReleases(line: StdioPump, toServer: ChunkWriter) {
-  const waiting: Buffer[] = [];
-  return {
-    write(bytes: Uint8Array): void {
-      if (line.isStreaming) waiting.push(asBuffer(bytes));
-      else toServer.write(asBuffer(bytes));
-    },
-    flush(): void {
-      for (const bytes of waiting.splice(0)) toServer.write(bytes);
-    },
-  };
-}
-
-/** As `perform`, for what the server causes. */
-function performLater(shim: Shim, command: Command): void {
-  if (command.do !== 'emit') return perform(shim, command);
-  shim.lookAlikes.noticed(command);
-  shim.recorder.defer(command);
-}
-
-function askerOf(link: HubLink | undefined, source: () => ChunkReader): HubAsker | undefined {
-  if (link === undefined) return undefined;
-  const hold = () => source().hold();
-  const release = () => source().release();
-  return {
-    ask: (questions) => link.ask(questions),
-    observe: (observations) => link.observe(observations),
-    hold,
-    release,
-  };
+  return finished(shim, { supervisor, server: running, stop: () => shim.agent.stop() });
 }
 
 async function finished(
@@ -216,7 +143,7 @@ async function finished(
   running.stop();
   const { code, signal } = outcome.server;
   over(shim, { started: true, code, signal });
-  shim.answers.flush();
+  shim.agent.flush();
   if (outcome.left.length > 0) {
     shim.log.warn('processes of the server could not be ended', { pids: outcome.left });
   }
@@ -232,50 +159,39 @@ function over(shim: Shim, exit: ServerExit): void {
 }
 
 /** The server could not start: every request hears why, until the agent leaves. */
-function refuseAll(shim: Shim, message: string, agent: AgentSide): Promise<number> {
-  const { session, toAgent, now, parts } = shim;
+function refuseAll(shim: Shim, message: string, onBroken: OnBroken): Promise<number> {
+  const { session, agent, now, parts } = shim;
   shim.counter.serverState = 'failed';
   shim.log.warn('the server could not be started', { reason: parts.redact(message) });
   runCommands(shim, session.serverExited({ started: false, message }, now()));
-  const nowhere = createSinkhole();
-  const lane = createStdioPump({
-    from: 'agent',
-    session,
-    outs: { agent: toAgent, server: nowhere },
-    limits: parts.limits,
-    now,
-    act: (command) => perform(shim, command),
-    settled: () => parts.sink.push(),
-    hub: askerOf(parts.hub, () => reader),
-  });
-  let reader: ChunkReader;
   return new Promise((resolve) => {
-    reader = readChunks(agent.input, {
-      chunk: (chunk) => lane.feed(chunk),
-      end: () => resolve(1),
-    });
-    agent.onBroken(() => resolve(1));
+    governBoth(shim, NOWHERE, { agent: () => resolve(1), server: () => {} });
+    onBroken(() => resolve(1));
     shim.stop = (exitCode) => {
-      reader.stop();
+      agent.stop();
       resolve(exitCode === 0 ? 1 : exitCode);
     };
     onSignal(() => {
-      reader.stop();
+      agent.stop();
       resolve(1);
     });
-    toAgent.holds(reader);
   });
 }
 
-function createSinkhole(): ChunkWriter {
-  return {
-    write() {},
-    holds() {},
-    bufferedBytes: () => 0,
-    end() {},
-    close: () => Promise.resolve(true),
-  };
-}
+/** The way to a server that never ran. */
+const NOWHERE: Transport = {
+  read() {},
+  hold() {},
+  release() {},
+  stop() {},
+  write() {},
+  writePart() {},
+  endParts() {},
+  abortParts() {},
+  holds() {},
+  end() {},
+  close: () => Promise.resolve(true),
+};
 
 const BROKEN = 'the policy is broken; the last good one stays';
 
@@ -343,10 +259,4 @@ function exitOf({ child }: RunningServer): Promise<ServerExit> {
     if (child.exitCode !== null || child.signalCode !== null) tell();
     else child.once('exit', tell);
   });
-}
-
-/** Milliseconds that never go back, starting from the time of the wall. */
-function monotonic(): () => number {
-  const offset = Date.now() - performance.now();
-  return () => Math.floor(offset + performance.now());
 }

@@ -3,8 +3,8 @@ import type { CallRef, Decision } from '@subluminal/contracts';
 import { type Session, type SessionConfig, UNREADABLE } from '@subluminal/core/session';
 import { visible } from '@subluminal/core/visible';
 import { type Counter, labelOf } from './counts.ts';
+import type { ShimParts } from './governed-session.ts';
 import type { Log } from './log.ts';
-import type { ShimParts } from './run-commands.ts';
 
 interface Watching {
   readonly parts: Pick<ShimParts, 'hub' | 'profile' | 'redact'>;

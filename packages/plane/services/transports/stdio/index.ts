@@ -1,14 +1,13 @@
-export type { AgentEnds } from './ends.ts';
-export { openAgentEnds } from './ends.ts';
 export type { Force, Outcome, ServerEnd, StopReason } from './outcome.ts';
 export { SHIM_MARK } from './processes.ts';
-export type { ChunkHandlers, ChunkReader } from './reader.ts';
-export { readChunks } from './reader.ts';
+export type { ChunkHandlers, ChunkReader } from './read-lines.ts';
+export { lineSplitter, readChunks } from './read-lines.ts';
 export type { RunningServer, ServerCommand, SpawnResult, StartFault } from './spawn.ts';
 export { spawnServer } from './spawn.ts';
 export type { SuperviseOptions, Supervisor } from './supervise.ts';
 export { supervise } from './supervise.ts';
+export { asBuffer, openAgentEnds, StdioTransport } from './transport.ts';
 export type { StopSignal } from './triggers.ts';
 export { onSignal } from './triggers.ts';
-export type { ChunkWriter, Holdable, WriterOptions } from './writer.ts';
+export type { ChunkWriter, WriterOptions } from './writer.ts';
 export { createWriter } from './writer.ts';

@@ -4,7 +4,7 @@ import { PassThrough, Writable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
-import { readChunks } from './reader.ts';
+import { readChunks } from './read-lines.ts';
 import { startShim, until } from './testing/shim.ts';
 import { createWriter } from './writer.ts';
 

@@ -1,11 +1,7 @@
 // Writes chunks to a stream: what one turn of the event loop writes leaves as one write, and a
 // full stream holds its sources back. No promise and no callback per message.
 import type { Writable } from 'node:stream';
-
-export interface Holdable {
-  hold(): void;
-  release(): void;
-}
+import type { Holdable } from '../types.ts';
 
 export interface WriterOptions {
   /** Above this many waiting bytes the sources are held. */

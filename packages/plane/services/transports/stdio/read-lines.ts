@@ -1,39 +1,28 @@
 // Bytes in, lines out. A line that lies within one chunk is a view on it; one that is too long to
 // inspect is handed on in parts, so that nobody has to hold it.
+import type { Readable } from 'node:stream';
 
 import { MAX_INSPECT_BYTES } from '@subluminal/contracts';
-import { CARRIAGE_RETURN, LINE_FEED, SPACE, TAB } from '../json/units.ts';
+import type { Incoming } from '../types.ts';
 
-export type Framed =
-  /** A whole line with its newline, ready to be forwarded as it is. */
-  | { readonly kind: 'line'; readonly bytes: Uint8Array }
-  /** The first part of a line that is longer than the limit of inspection. */
-  | { readonly kind: 'head'; readonly bytes: Uint8Array }
-  | { readonly kind: 'piece'; readonly bytes: Uint8Array }
-  /** The long line is over. Its newline is in no piece; without one, the input has ended. */
-  | { readonly kind: 'end'; readonly bytesTotal: number; readonly newline: boolean }
-  /** The long line has passed the cap: what follows of it is skipped, and no end is told. */
-  | { readonly kind: 'too_large'; readonly bytesTotal: number }
-  /** The input ended in the middle of a line. */
-  | { readonly kind: 'partial'; readonly bytes: Uint8Array };
+const TAB = 0x09;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
 
 export interface FrameLimits {
   /** Up to here a line is delivered whole. */
   readonly inspectBytesMax?: number;
   /** Beyond this a line is refused; unlimited unless given. */
   readonly messageBytesMax?: number;
-  /** Memory for lines that span chunks; the outside may have a faster kind. */
-  readonly allocate?: (bytes: number) => Uint8Array;
 }
 
 export interface LineSplitter {
-  feed(chunk: Uint8Array): readonly Framed[];
+  feed(chunk: Uint8Array): readonly Incoming[];
   /** The input has ended. */
-  end(): readonly Framed[];
+  end(): readonly Incoming[];
 }
 
-/** What `max_message_bytes` is in production, unless configured. */
-export const MAX_MESSAGE_BYTES = 10_485_760;
 const HOLD_BYTES_MIN = 4_096;
 /** Larger than two: each leap copies all that is held into memory that is new. */
 const GROWTH = 4;
@@ -42,11 +31,11 @@ const NOTHING = new Uint8Array(0);
 export function lineSplitter(limits: FrameLimits = {}): LineSplitter {
   const { inspectBytesMax = MAX_INSPECT_BYTES, messageBytesMax = Number.POSITIVE_INFINITY } =
     limits;
-  const held = new Held(limits.allocate ?? ((bytes) => new Uint8Array(bytes)));
+  const held = new HeldLine();
   let mode: 'line' | 'large' | 'skip' = 'line';
   let total = 0;
 
-  function take(part: Uint8Array, newline: boolean, out: Framed[]): void {
+  function take(part: Uint8Array, newline: boolean, out: Incoming[]): void {
     if (mode === 'skip') {
       if (newline) mode = 'line';
       return;
@@ -56,10 +45,10 @@ export function lineSplitter(limits: FrameLimits = {}): LineSplitter {
     if (length > inspectBytesMax) return startLarge(part, newline, out);
     if (!newline) return held.add(part);
     const bytes = held.length === 0 ? part : held.closeWith(part);
-    if (!isBlank(bytes)) out.push({ kind: 'line', bytes });
+    if (!isBlank(bytes)) out.push({ kind: 'message', bytes });
   }
 
-  function startLarge(part: Uint8Array, newline: boolean, out: Framed[]): void {
+  function startLarge(part: Uint8Array, newline: boolean, out: Incoming[]): void {
     const missing = inspectBytesMax - held.length;
     const first = part.subarray(0, missing);
     out.push({ kind: 'head', bytes: held.length === 0 ? first : held.closeWith(first) });
@@ -68,7 +57,7 @@ export function lineSplitter(limits: FrameLimits = {}): LineSplitter {
     takeLarge(part.subarray(missing), newline, out);
   }
 
-  function takeLarge(part: Uint8Array, newline: boolean, out: Framed[]): void {
+  function takeLarge(part: Uint8Array, newline: boolean, out: Incoming[]): void {
     const bytes = newline ? part.subarray(0, -1) : part;
     total += bytes.length;
     if (total > messageBytesMax) {
@@ -78,13 +67,13 @@ export function lineSplitter(limits: FrameLimits = {}): LineSplitter {
     }
     if (bytes.length > 0) out.push({ kind: 'piece', bytes });
     if (!newline) return;
-    out.push({ kind: 'end', bytesTotal: total, newline });
+    out.push({ kind: 'end', bytesTotal: total, isComplete: true });
     mode = 'line';
   }
 
   return {
     feed(chunk) {
-      const out: Framed[] = [];
+      const out: Incoming[] = [];
       let from = 0;
       while (from < chunk.length) {
         const at = chunk.indexOf(LINE_FEED, from);
@@ -98,7 +87,7 @@ export function lineSplitter(limits: FrameLimits = {}): LineSplitter {
     end() {
       const ended = mode;
       mode = 'line';
-      if (ended === 'large') return [{ kind: 'end', bytesTotal: total, newline: false }];
+      if (ended === 'large') return [{ kind: 'end', bytesTotal: total, isComplete: false }];
       if (held.length === 0) return [];
       const bytes = held.closeWith(NOTHING);
       return isBlank(bytes) ? [] : [{ kind: 'partial', bytes }];
@@ -107,31 +96,28 @@ export function lineSplitter(limits: FrameLimits = {}): LineSplitter {
 }
 
 /** The start of a line whose end has not come yet. It grows by leaps: bytes may drip in one by one. */
-class Held {
+class HeldLine {
   length = 0;
-  private bytes: Uint8Array = NOTHING;
-  private readonly allocate: (bytes: number) => Uint8Array;
-
-  constructor(allocate: (bytes: number) => Uint8Array) {
-    this.allocate = allocate;
-  }
+  #bytes: Uint8Array = NOTHING;
 
   add(part: Uint8Array): void {
     const needed = this.length + part.length;
-    if (needed > this.bytes.length) {
-      const grown = this.allocate(Math.max(needed, this.bytes.length * GROWTH, HOLD_BYTES_MIN));
-      grown.set(this.bytes.subarray(0, this.length));
-      this.bytes = grown;
+    if (needed > this.#bytes.length) {
+      const grown = Buffer.allocUnsafe(
+        Math.max(needed, this.#bytes.length * GROWTH, HOLD_BYTES_MIN),
+      );
+      grown.set(this.#bytes.subarray(0, this.length));
+      this.#bytes = grown;
     }
-    this.bytes.set(part, this.length);
+    this.#bytes.set(part, this.length);
     this.length = needed;
   }
 
   /** Everything held and this last part; the buffer now belongs to whoever gets it. */
   closeWith(part: Uint8Array): Uint8Array {
     this.add(part);
-    const whole = this.bytes.subarray(0, this.length);
-    this.bytes = NOTHING;
+    const whole = this.#bytes.subarray(0, this.length);
+    this.#bytes = NOTHING;
     this.length = 0;
     return whole;
   }
@@ -144,4 +130,49 @@ function isBlank(line: Uint8Array): boolean {
     }
   }
   return true;
+}
+
+export interface ChunkHandlers {
+  chunk(chunk: Buffer): void;
+  /** Called once, also when the stream broke. */
+  end(cause?: Error): void;
+}
+
+/** Reads a stream chunk by chunk, and can be held back by a writer that can't take more. */
+export interface ChunkReader {
+  /** Stops reading until released as often as held: several writers may hold one reader. */
+  hold(): void;
+  release(): void;
+  /** No more chunks and no end. */
+  stop(): void;
+}
+
+export function readChunks(source: Readable, on: ChunkHandlers): ChunkReader {
+  let holds = 0;
+  let isOver = false;
+  const finish = (cause?: Error): void => {
+    if (isOver) return;
+    isOver = true;
+    on.end(cause);
+  };
+  const onData = (chunk: Buffer): void => on.chunk(chunk);
+  source.on('data', onData);
+  source.once('end', () => finish());
+  // A reset of the pipe is an end too: the other side is gone.
+  source.on('error', finish);
+  source.once('close', () => finish());
+  return {
+    hold() {
+      if (++holds === 1) source.pause();
+    },
+    release() {
+      if (holds === 0) throw new Error('released more often than held');
+      if (--holds === 0 && !isOver) source.resume();
+    },
+    stop() {
+      isOver = true;
+      source.off('data', onData);
+      source.pause();
+    },
+  };
 }

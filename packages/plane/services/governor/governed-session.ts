@@ -1,22 +1,16 @@
-// What the parts of a running shim share, and how commands of its session are carried out.
+// What the parts of a running shim share, and the session that they govern.
 import { isUtf8 } from 'node:buffer';
+import { randomFillSync } from 'node:crypto';
 import type { Producer, Profile } from '@subluminal/contracts';
 import type { Identity, Snapshot } from '@subluminal/core/policy';
 import type { Redactor } from '@subluminal/core/scan';
-import {
-  type Command,
-  createSession,
-  type HubAnswer,
-  type Question,
-  type Session,
-  type SessionConfig,
-} from '@subluminal/core/session';
+import { createSession, type Session, type SessionConfig } from '@subluminal/core/session';
+import { V7Generator } from 'uuidv7';
 import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import type { PolicySource } from '../../stores/policy/sources.ts';
 import type { PromptSink } from '../sink/index.ts';
-import type { ChunkWriter, SpawnResult } from '../transports/stdio/index.ts';
-import type { Answers } from './answers.ts';
-import { callIds } from './call-ids.ts';
+import { asBuffer, type SpawnResult, type StdioTransport } from '../transports/stdio/index.ts';
+import type { Transport } from '../transports/types.ts';
 import { Counter } from './counts.ts';
 import type { Recorder } from './events.ts';
 import type { GatesLifecycle } from './gates-lifecycle.ts';
@@ -24,7 +18,6 @@ import type { HubLink } from './hub.ts';
 import type { LazyApprovals } from './lazy-approvals.ts';
 import type { Log, LogLevel } from './log.ts';
 import type { LookAlikes } from './look-alikes.ts';
-import { asBuffer } from './stdio-pump.ts';
 import { type Begun, hooksOf, timed } from './watch.ts';
 
 /** One secret that the server was to get; never its value. */
@@ -82,8 +75,9 @@ export interface Shim {
   readonly recorder: Recorder;
   readonly log: Log;
   readonly counter: Counter;
-  readonly toAgent: ChunkWriter;
-  readonly answers: Answers;
+  readonly agent: StdioTransport;
+  /** Undefined until the server runs. */
+  server: Transport | undefined;
   readonly lookAlikes: LookAlikes;
   readonly now: () => number;
   readonly startedAt: number;
@@ -92,8 +86,6 @@ export interface Shim {
   /** The policy in force. */
   snapshot: Snapshot;
   stop: (exitCode: number) => void;
-  /** Writes a held call to the server. */
-  release: (bytes: Uint8Array) => void;
   terminated: boolean;
   /** It has had enough calls to be worth more memory. */
   isBusy: boolean;
@@ -160,63 +152,22 @@ function decode(bytes: Uint8Array, start: number, end: number): string {
   return asBuffer(bytes).toString('utf8', start, end);
 }
 
-/** Commands that come from time or from an end, not from a message. */
-export function runCommands(shim: Shim, commands: readonly Command[]): void {
-  for (const command of commands) perform(shim, command);
-  shim.parts.sink.push();
-}
+const NUMBERS = 256;
 
-export function perform(shim: Shim, command: Command): void {
-  const { parts, log, recorder } = shim;
-  switch (command.do) {
-    case 'answer':
-      if (command.to === 'server') shim.release(Buffer.from(command.text));
-      else shim.answers.write(command.text);
-      return;
-    case 'emit':
-      shim.lookAlikes.noticed(command);
-      recorder.emit(command);
-      return;
-    case 'report': {
-      // A sample of the bytes could hold a part of a secret.
-      const { detail, sample: _, ...facts } = command.report;
-      shim.counter.report(command.report);
-      if (shim.lookAlikes.holds(command.report)) return;
-      log.warn(detail, facts);
-      return;
+/**
+ * Makes the ids of calls. The system is asked for randomness by the kilobyte: to ask for each id costs
+ * more than to decide the call.
+ */
+export function callIds(): () => string {
+  const numbers = new Uint32Array(NUMBERS);
+  let used = NUMBERS;
+  const nextUint32 = (): number => {
+    if (used === NUMBERS) {
+      randomFillSync(numbers);
+      used = 0;
     }
-    case 'result':
-      parts.hub?.result(command.callId, command.result);
-      return;
-    case 'terminate': {
-      const { code, message } = command;
-      shim.terminated = true;
-      log.warn(message, { code });
-      parts.hub?.terminate({ code, message });
-      shim.stop(TERMINATED_EXIT);
-      return;
-    }
-    case 'hold':
-      return parts.people.hold(command.callId, command.bytes);
-    case 'release': {
-      const bytes = parts.people.release(command.callId);
-      if (bytes === undefined) throw new Error('a call that is not held was released');
-      return shim.release(bytes);
-    }
-    case 'discard':
-      return parts.people.discard(command.callId, command.why);
-    case 'consult':
-      return consult(shim, command.question);
-    default:
-  }
-}
-
-/** The hub decides again about a call that a person has approved. */
-function consult(shim: Shim, question: Question): void {
-  const { hub } = shim.parts;
-  const callId = question.ref.call_id;
-  const tell = (outcome: HubAnswer['outcome']): void =>
-    runCommands(shim, shim.session.consulted({ callId, outcome }, shim.now()));
-  if (hub === undefined) return tell(undefined);
-  void hub.ask([question]).then(([answer]) => tell(answer?.outcome));
+    return numbers[used++] ?? 0;
+  };
+  const generator = new V7Generator({ nextUint32 });
+  return () => generator.generate().toString();
 }

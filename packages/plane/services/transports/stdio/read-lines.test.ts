@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { verifies } from '../../../test/requirements.ts';
-import { type Framed, type FrameLimits, lineSplitter } from './frame.ts';
+import { verifies } from '../../../../../test/requirements.ts';
+import type { Incoming } from '../types.ts';
+import { type FrameLimits, lineSplitter } from './read-lines.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
-const shown = (framed: Framed) =>
+const shown = (framed: Incoming) =>
   'bytes' in framed ? [framed.kind, Buffer.from(framed.bytes).toString('latin1')] : [framed.kind];
 
 function split(chunks: readonly string[], limits: FrameLimits = {}) {
@@ -17,9 +18,9 @@ describe('lines', () => {
   it('keeps each line with its newline and skips empty ones', () => {
     verifies('F-013');
     expect(split(['a\n\n \r\nb\r\nc\n']).map(shown)).toEqual([
-      ['line', 'a\n'],
-      ['line', 'b\r\n'],
-      ['line', 'c\n'],
+      ['message', 'a\n'],
+      ['message', 'b\r\n'],
+      ['message', 'c\n'],
     ]);
   });
 
@@ -34,7 +35,7 @@ describe('lines', () => {
     verifies('EC-STDIO-027');
     const splitter = lineSplitter();
     expect(splitter.feed(bytes('{"a"'))).toEqual([]);
-    expect(splitter.feed(bytes(':1}\n{"b')).map(shown)).toEqual([['line', '{"a":1}\n']]);
+    expect(splitter.feed(bytes(':1}\n{"b')).map(shown)).toEqual([['message', '{"a":1}\n']]);
     expect(splitter.end().map(shown)).toEqual([['partial', '{"b']]);
     expect(splitter.end()).toEqual([]);
   });
@@ -49,12 +50,12 @@ describe('lines that are too long to inspect', () => {
       ['piece', 'fg'],
       ['piece', 'hi'],
       ['end'],
-      ['line', 'j\n'],
+      ['message', 'j\n'],
     ]);
   });
 
   it('delivers a line of exactly the limit whole', () => {
-    expect(split(['ab', 'c\n'], { inspectBytesMax: 3 }).map(shown)).toEqual([['line', 'abc\n']]);
+    expect(split(['ab', 'c\n'], { inspectBytesMax: 3 }).map(shown)).toEqual([['message', 'abc\n']]);
   });
 
   it('gives up beyond the cap and goes on with the next line', () => {
@@ -65,13 +66,13 @@ describe('lines that are too long to inspect', () => {
       ['head', 'abc'],
       ['piece', 'de'],
       ['too_large'],
-      ['line', 'j\n'],
+      ['message', 'j\n'],
     ]);
     expect(framed[2]).toEqual({ kind: 'too_large', bytesTotal: 6 });
     expect(split(['abcdef\nj\n'], limits).map(shown)).toEqual([
       ['head', 'abc'],
       ['too_large'],
-      ['line', 'j\n'],
+      ['message', 'j\n'],
     ]);
   });
 
@@ -79,7 +80,7 @@ describe('lines that are too long to inspect', () => {
     expect(split(['abcdef'], { inspectBytesMax: 3 }).at(-1)).toEqual({
       kind: 'end',
       bytesTotal: 6,
-      newline: false,
+      isComplete: false,
     });
   });
 });
@@ -98,7 +99,7 @@ describe('whatever the chunks', () => {
         (lines, sizes, limit) => {
           const text = lines.map((one) => `${one}\n`).join('');
           const splitter = lineSplitter({ inspectBytesMax: limit });
-          const out: Framed[] = [];
+          const out: Incoming[] = [];
           let rest = bytes(text);
           for (const size of sizes) {
             out.push(...splitter.feed(rest.subarray(0, size)));
@@ -114,7 +115,9 @@ describe('whatever the chunks', () => {
           );
           const wanted = lines.filter((one) => one.length > limit || /[^ \r]/.test(one));
           expect(joined.join('')).toBe(wanted.map((one) => `${one}\n`).join(''));
-          const lengths = out.map((framed) => (framed.kind === 'line' ? framed.bytes.length : 0));
+          const lengths = out.map((framed) =>
+            framed.kind === 'message' ? framed.bytes.length : 0,
+          );
           expect(Math.max(0, ...lengths)).toBeLessThanOrEqual(limit + 1);
         },
       ),

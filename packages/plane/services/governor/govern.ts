@@ -1,0 +1,300 @@
+// Between two peers: every message that comes in goes to the session, and its commands are carried out.
+import { createHash, type Hash } from 'node:crypto';
+import type {
+  Command,
+  HubAnswer,
+  HubReply,
+  LargeEnd,
+  LargeHead,
+  Message,
+  Question,
+  Session,
+  Side,
+} from '@subluminal/core/session';
+import type { Incoming, Transport } from '../transports/types.ts';
+import type { Shim } from './governed-session.ts';
+import type { HubLink } from './hub.ts';
+
+interface DirectionOptions {
+  readonly from: Side;
+  readonly session: Session;
+  readonly transports: { readonly [S in Side]: Transport };
+  readonly now: () => number;
+  /** Carries out what is not about the bytes of this message. */
+  readonly act: (command: Command) => void;
+  /** All that came at once has been carried out: its events may be handed over. */
+  readonly settled: () => void;
+  readonly hub?: Pick<HubLink, 'ask' | 'observe'> | undefined;
+}
+
+const NO_BYTES = new Uint8Array(0);
+export const TERMINATED_EXIT = 3;
+
+/** One direction of a session: messages of one side in, commands carried out. */
+export class Direction {
+  readonly #options: DirectionOptions;
+  #hash: Hash | undefined;
+  /** With a hub: what came in while an answer was awaited, in order. */
+  readonly #waiting: (Incoming | { readonly kind: 'over'; readonly act: () => void })[] = [];
+  #isAsking = false;
+
+  constructor(options: DirectionOptions) {
+    this.#options = options;
+  }
+
+  /** Gives up a large message that does not go on; the rest of it is dropped. */
+  breakOff(): void {
+    const { from, session } = this.#options;
+    this.#carryOut(session.largeStalled(from), NO_BYTES);
+  }
+
+  incoming(messages: readonly Incoming[]): void {
+    const { hub, settled } = this.#options;
+    if (hub === undefined) {
+      for (const message of messages) this.#take(message);
+    } else {
+      this.#waiting.push(...messages);
+      this.#drain(hub);
+    }
+    settled();
+  }
+
+  /** The input has ended; `over` is called when all of it has been carried out. */
+  end(over: () => void): void {
+    if (!this.#isAsking) return over();
+    this.#waiting.push({ kind: 'over', act: over });
+  }
+
+  /** Takes what waits, until the hub must be asked or nothing is left. */
+  #drain(hub: NonNullable<DirectionOptions['hub']>): void {
+    while (!this.#isAsking) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      if (next.kind === 'over') next.act();
+      else this.#askOrTake(hub, next);
+    }
+  }
+
+  #askOrTake(hub: NonNullable<DirectionOptions['hub']>, incoming: Incoming): void {
+    const { from, transports } = this.#options;
+    const source = transports[from];
+    const message = this.#read(incoming);
+    const asked = message && this.#asked(hub, message);
+    if (message === undefined) return this.#take(incoming);
+    if (asked === undefined) return this.#handle(message, undefined);
+    this.#isAsking = true;
+    // Nothing overtakes a message that waits for the hub.
+    source.hold();
+    void asked.then((said) => {
+      this.#isAsking = false;
+      this.#handle(message, said);
+      this.#drain(hub);
+      this.#options.settled();
+      source.release();
+    });
+  }
+
+  #read(incoming: Incoming): Message | LargeHead | undefined {
+    const { session, from } = this.#options;
+    if (incoming.kind === 'message') return session.read(from, incoming.bytes);
+    return incoming.kind === 'head' ? session.readHead(from, incoming.bytes) : undefined;
+  }
+
+  /** What the hub says of a message, if it must be asked or told. */
+  #asked(
+    hub: NonNullable<DirectionOptions['hub']>,
+    message: Message | LargeHead,
+  ): Promise<HubReply> | undefined {
+    const { session, now, from } = this.#options;
+    if (from === 'agent') {
+      const questions = session.questions(message, now());
+      if (questions.length === 0) return undefined;
+      return hub.ask(questions).then((answers) => ({ answers }));
+    }
+    const seen = session.observations(message);
+    return seen.length === 0 ? undefined : hub.observe(seen).then((heard) => ({ heard }));
+  }
+
+  #handle(message: Message | LargeHead, said: HubReply | undefined): void {
+    const { session, now } = this.#options;
+    const { bytes } = message;
+    if (message.kind === 'head') this.#hash = createHash('sha256').update(bytes);
+    this.#carryOut(session.handle(message, now(), said), bytes);
+  }
+
+  #take(incoming: Incoming): void {
+    const { from, session, now } = this.#options;
+    switch (incoming.kind) {
+      case 'message':
+        return this.#handle(session.read(from, incoming.bytes), undefined);
+      case 'head':
+        return this.#handle(session.readHead(from, incoming.bytes), undefined);
+      case 'piece':
+        return this.#piece(incoming.bytes);
+      case 'end':
+        return this.#large(incoming.bytesTotal, incoming.isComplete ? 'complete' : 'cut');
+      case 'too_large':
+        return this.#large(incoming.bytesTotal, 'too_large');
+      case 'partial':
+        return this.#carryOut(session.partial(from, incoming.bytes, now()), incoming.bytes);
+    }
+  }
+
+  #piece(bytes: Uint8Array): void {
+    const { from, session } = this.#options;
+    this.#hash?.update(bytes);
+    // The session says what passes of it: not the closing brace, and nothing behind a fault.
+    this.#carryOut(session.largePiece(from, bytes), bytes);
+  }
+
+  #large(bytesTotal: number, outcome: LargeEnd['outcome']): void {
+    const { from, session, now } = this.#options;
+    const streamHash = (this.#hash ?? createHash('sha256')).digest('hex');
+    this.#hash = undefined;
+    this.#carryOut(session.largeEnd(from, { bytesTotal, streamHash, outcome }, now()), NO_BYTES);
+  }
+
+  #carryOut(commands: readonly Command[], bytes: Uint8Array): void {
+    const { transports, act } = this.#options;
+    for (const command of commands) {
+      switch (command.do) {
+        case 'forward':
+          transports[command.to].write(command.bytes ?? bytes);
+          break;
+        case 'stream':
+        case 'part':
+          transports[command.to].writePart(command.bytes);
+          break;
+        case 'swallow':
+          break;
+        case 'finish':
+          transports[command.to].writePart(command.bytes);
+          transports[command.to].endParts();
+          break;
+        case 'break':
+          transports[command.to].abortParts();
+          break;
+        default:
+          act(command);
+      }
+    }
+  }
+}
+
+/** Starts both directions between the agent and the server. */
+export function governBoth(
+  shim: Shim,
+  server: Transport,
+  over: { readonly agent: () => void; readonly server: () => void },
+): void {
+  const { parts, session, agent, now } = shim;
+  const transports = { agent, server };
+  const up = new Direction({
+    from: 'agent',
+    session,
+    transports,
+    now,
+    act: (command) => perform(shim, command),
+    settled: () => parts.sink.push(),
+    hub: parts.hub,
+  });
+  const down = new Direction({
+    from: 'server',
+    session,
+    transports,
+    now,
+    act: (command) => performLater(shim, command),
+    // Nobody waits for the record of an answer: the answer goes first.
+    settled: () => parts.guarding.gates?.remember(),
+    hub: parts.hub,
+  });
+  agent.onStalled(() => down.breakOff());
+  agent.read({
+    incoming: (messages) => up.incoming(messages),
+    end: () =>
+      up.end(() => {
+        runCommands(shim, session.inputEnded(now()));
+        over.agent();
+      }),
+  });
+  server.read({
+    incoming: (messages) => down.incoming(messages),
+    end: () => down.end(over.server),
+  });
+  server.holds(agent);
+  // Refusals go to the agent too, so a full agent holds its own requests back as well.
+  agent.holds(server, agent);
+}
+
+/** Commands that come from time or from an end, not from a message. */
+export function runCommands(shim: Shim, commands: readonly Command[]): void {
+  for (const command of commands) perform(shim, command);
+  shim.parts.sink.push();
+}
+
+export function perform(shim: Shim, command: Command): void {
+  const { parts, log, recorder } = shim;
+  switch (command.do) {
+    case 'answer':
+      (command.to === 'server' ? shim.server : shim.agent)?.write(Buffer.from(command.text));
+      return;
+    case 'emit':
+      if (command.type === 'surface') shim.lookAlikes.noticed(command);
+      recorder.emit(command);
+      return;
+    case 'report': {
+      // A sample of the bytes could hold a part of a secret.
+      const { detail, sample: _, ...facts } = command.report;
+      shim.counter.report(command.report);
+      if (shim.lookAlikes.holds(command.report)) return;
+      log.warn(detail, facts);
+      return;
+    }
+    case 'result':
+      parts.hub?.result(command.callId, command.result);
+      return;
+    case 'terminate': {
+      const { code, message } = command;
+      shim.terminated = true;
+      log.warn(message, { code });
+      parts.hub?.terminate({ code, message });
+      shim.stop(TERMINATED_EXIT);
+      return;
+    }
+    case 'hold':
+      return parts.people.hold(command.callId, command.bytes);
+    case 'release': {
+      const bytes = parts.people.release(command.callId);
+      if (bytes === undefined) throw new Error('a call that is not held was released');
+      return shim.server?.write(bytes);
+    }
+    case 'discard':
+      return parts.people.discard(command.callId, command.why);
+    case 'consult':
+      return consult(shim, command.question);
+    default:
+  }
+}
+
+/** As `perform`, for what the server causes. */
+function performLater(shim: Shim, command: Command): void {
+  if (command.do !== 'emit') return perform(shim, command);
+  if (command.type === 'surface') shim.lookAlikes.noticed(command);
+  shim.recorder.defer(command);
+}
+
+/** The hub decides again about a call that a person has approved. */
+function consult(shim: Shim, question: Question): void {
+  const { hub } = shim.parts;
+  const callId = question.ref.call_id;
+  const tell = (outcome: HubAnswer['outcome']): void =>
+    runCommands(shim, shim.session.consulted({ callId, outcome }, shim.now()));
+  if (hub === undefined) return tell(undefined);
+  void hub.ask([question]).then(([answer]) => tell(answer?.outcome));
+}
+
+/** Milliseconds that never go back, starting from the time of the wall. */
+export function monotonicClock(): () => number {
+  const offset = Date.now() - performance.now();
+  return () => Math.floor(offset + performance.now());
+}

@@ -1,0 +1,158 @@
+// A peer on a pair of pipes: a message is a line.
+import { fstatSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { BROKEN_LINE_END } from '@subluminal/core/session';
+import type { Holdable, Transport, TransportHandlers } from '../types.ts';
+import { type ChunkReader, type FrameLimits, lineSplitter, readChunks } from './read-lines.ts';
+import { type ChunkWriter, createWriter } from './writer.ts';
+
+interface StdioOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly limits: FrameLimits;
+  /** The peer no longer reads. */
+  readonly onBroken?: () => void;
+}
+
+const NEWLINE = Buffer.from('\n');
+const BROKEN = Buffer.from(BROKEN_LINE_END);
+const LOOK_MS = 1_000;
+/** A large message that does not go on for so long, or keeps others waiting for so long, is given up. */
+const STILL_MS = 5_000;
+const WAIT_MS = 60_000;
+
+export class StdioTransport implements Transport {
+  readonly #options: StdioOptions;
+  readonly #writer: ChunkWriter;
+  #reader: ChunkReader | undefined;
+  /** A large message is on its way: whole messages wait until it is over. */
+  #isStreaming = false;
+  #bytesStreamed = 0;
+  readonly #waiting: Buffer[] = [];
+  #onStalled: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: StdioOptions) {
+    this.#options = options;
+    const { onBroken } = options;
+    this.#writer = createWriter(options.output, onBroken === undefined ? {} : { onBroken });
+  }
+
+  read(on: TransportHandlers): void {
+    const splitter = lineSplitter(this.#options.limits);
+    this.#reader = readChunks(this.#options.input, {
+      chunk: (chunk) => on.incoming(splitter.feed(chunk)),
+      end: () => {
+        on.incoming(splitter.end());
+        on.end();
+      },
+    });
+  }
+
+  hold(): void {
+    this.#reader?.hold();
+  }
+
+  release(): void {
+    this.#reader?.release();
+  }
+
+  stop(): void {
+    this.#reader?.stop();
+  }
+
+  /** `act` gives up a large message that keeps others waiting; meanwhile nothing is read from the peer. */
+  onStalled(act: () => void): void {
+    this.#onStalled = act;
+  }
+
+  write(message: Uint8Array): void {
+    const bytes = asBuffer(message);
+    if (!this.#isStreaming) return this.#writer.write(bytes);
+    if (this.#waiting.push(bytes) > 1 || this.#onStalled === undefined) return;
+    this.hold();
+    this.#timer = this.#watchStream(this.#onStalled);
+  }
+
+  writePart(bytes: Uint8Array): void {
+    this.#isStreaming = true;
+    this.#bytesStreamed += bytes.length;
+    this.#writer.write(asBuffer(bytes));
+  }
+
+  endParts(): void {
+    this.#endStream(NEWLINE);
+  }
+
+  abortParts(): void {
+    this.#endStream(BROKEN);
+  }
+
+  /** Writes what waits for a large message, although it is not over: nothing of it comes any more. */
+  flush(): void {
+    clearInterval(this.#timer);
+    if (this.#waiting.length === 0) return;
+    for (const bytes of this.#waiting.splice(0)) this.#writer.write(bytes);
+    if (this.#onStalled !== undefined) this.release();
+  }
+
+  holds(...sources: readonly Holdable[]): void {
+    this.#writer.holds(...sources);
+  }
+
+  end(): void {
+    this.#writer.end();
+  }
+
+  close(timeoutMs: number): Promise<boolean> {
+    return this.#writer.close(timeoutMs);
+  }
+
+  #endStream(last: Buffer): void {
+    this.#writer.write(last);
+    this.#isStreaming = false;
+    this.flush();
+  }
+
+  #watchStream(giveUp: () => void): NodeJS.Timeout {
+    let before = this.#bytesStreamed;
+    let stillMs = 0;
+    let waitMs = 0;
+    const look = (): void => {
+      stillMs = this.#bytesStreamed === before ? stillMs + LOOK_MS : 0;
+      before = this.#bytesStreamed;
+      waitMs += LOOK_MS;
+      if (stillMs >= STILL_MS || waitMs >= WAIT_MS) giveUp();
+    };
+    return setInterval(look, LOOK_MS).unref();
+  }
+}
+
+/** The same bytes as a Buffer; what comes from a stream already is one. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/**
+ * Our own stdin and stdout; to be called once in a process. Pipes and sockets are opened as bare
+ * sockets, which spares the start-up cost of `process.stdin` and `process.stdout`; for files and
+ * terminals those two know the details.
+ */
+export function openAgentEnds(): Pick<StdioOptions, 'input' | 'output'> {
+  return {
+    input: isPipe(0) ? new Socket({ fd: 0, readable: true, writable: false }) : process.stdin,
+    output: isPipe(1) ? new Socket({ fd: 1, readable: false, writable: true }) : process.stdout,
+  };
+}
+
+function isPipe(fd: number): boolean {
+  try {
+    const stat = fstatSync(fd);
+    return stat.isFIFO() || stat.isSocket();
+  } catch {
+    return false;
+  }
+}
