@@ -9,12 +9,11 @@ import {
   type Mismatch,
   type Shape,
 } from '@subluminal/contracts';
-import { argsHash, canonicalize } from '@subluminal/core/json';
+import { argsHash, canonicalize, itemTexts, memberText } from '@subluminal/core/json';
 import type { Call, CallResult, Identity } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import { guessed } from '../input/guess.ts';
 import { CLIENTS, ENVS } from '../input/identity-values.ts';
-import { itemTexts, memberText } from './json-parts.ts';
 
 export interface PlannedCall {
   readonly call: Call;
@@ -92,7 +91,7 @@ export function parseCalls(source: CallSource): Calls | Failure {
   const read = canonicalText(source.text, source.name);
   if (read.kind === 'failure') return read;
   const canonical = read.text;
-  const texts = canonical.startsWith('[') ? itemTexts(canonical) : [canonical];
+  const texts = itemTexts(canonical) ?? [canonical];
   if (texts.length === 0 || texts.length > CALLS_MAX) {
     const message = `${source.name} holds ${texts.length} calls.`;
     return failure('SUB_USAGE', message, `Give 1 to ${CALLS_MAX} calls.`);

@@ -1,4 +1,5 @@
-// The methods of the protocol, over all of its revisions, and what they are to the gates.
+// What the methods of the protocol are to the gates.
+import { AGENT_METHODS } from '../session/peek/method-names.ts';
 
 /** Answers that a model reads. */
 export const RESULTS: readonly string[] = [
@@ -37,33 +38,11 @@ export const NAMING: readonly string[] = [
 export const TASKS: readonly string[] = ['tasks/get', 'tasks/result'];
 
 /** What an agent may send to a server, apart from what names something. */
-export const PLAIN: readonly string[] = [
-  'initialize',
-  'server/discover',
-  'ping',
-  'tools/list',
-  'tools/call',
-  'prompts/list',
-  'resources/list',
-  'resources/templates/list',
-  'logging/setLevel',
-  'tasks/get',
-  'tasks/result',
-  'tasks/list',
-  'tasks/cancel',
-  'tasks/update',
-  'notifications/initialized',
-  'notifications/cancelled',
-  'notifications/progress',
-  'notifications/roots/list_changed',
-  'notifications/tasks/status',
-];
-
-const KNOWN: ReadonlySet<string> = new Set([...PLAIN, ...NAMING]);
+export const PLAIN: readonly string[] = AGENT_METHODS.filter((method) => !NAMING.includes(method));
 
 /** Whether some revision of the protocol has this method, from agent to server. */
 export function isKnownMethod(method: string): boolean {
-  return KNOWN.has(method);
+  return AGENT_METHODS.includes(method);
 }
 
 /** The method of an answer to nothing that is open. */

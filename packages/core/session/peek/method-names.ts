@@ -1,9 +1,9 @@
-// Which texts are names of methods. One that only looks like a method of the protocol is none: a
-// lenient server may take it for that method, and nothing that governs the method would see it.
+// The methods of the protocol, and which texts are names of methods. A text that only looks like a method of
+// the protocol is none: a lenient server may take it for that method, and no rule for the method would see it.
 import { latinOf } from '../../surface/names/spelling.ts';
 
-/** What an agent may send to a server, over all revisions. */
-const AGENT_METHODS: readonly string[] = [
+/** What an agent may send to a server, over all revisions of the protocol. */
+export const AGENT_METHODS: readonly string[] = [
   'initialize',
   'server/discover',
   'ping',
@@ -45,7 +45,7 @@ const SERVER_METHODS: readonly string[] = [
 ];
 
 const CONTROL = /[\u0000-\u001f\u007f]/;
-/** Whoever encodes more often than this is not decoded by anybody. */
+/** No server decodes a text more often than this. */
 const DECODINGS_MAX = 4;
 const ESCAPE = /%([0-9a-f]{2})/gi;
 /** Letters of other scripts that look like a slash. */

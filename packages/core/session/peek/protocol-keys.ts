@@ -1,5 +1,5 @@
-// The keys of the protocol, by the place where they stand. A key that folds to one of these without
-// being it is one key for us and another for a reader that ignores case, so it is refused.
+// The keys of the protocol, by the object that holds them. A key that folds to one of these without being it
+// is one key for us and another for a reader that ignores case, so such a message is refused.
 import { foldKey } from '../../json/index.ts';
 import { asciiBytes } from '../../json/text.ts';
 
@@ -29,131 +29,47 @@ export interface PlaceKeys {
 }
 
 /** What a list shows, and what a result holds: tools, resources, prompts, messages, content. */
-const ITEM_KEYS = [
-  ...[
-    'name',
-    'title',
-    'description',
-    'inputSchema',
-    'outputSchema',
-    'annotations',
-    '_meta',
-    'type',
-  ],
-  ...[
-    'text',
-    'data',
-    'mimeType',
-    'uri',
-    'uriTemplate',
-    'blob',
-    'resource',
-    'icons',
-    'size',
-    'role',
-  ],
-  ...[
-    'content',
-    'arguments',
-    'execution',
-    'id',
-    'input',
-    'toolUseId',
-    'structuredContent',
-    'isError',
-  ],
-  'required',
-];
+const ITEM_KEYS = `
+  name title description inputSchema outputSchema annotations _meta type text data mimeType uri
+  uriTemplate blob resource icons size role content arguments execution id input toolUseId
+  structuredContent isError required
+`;
 
-const KEYS: { readonly [P in Place]: readonly string[] } = {
-  top: ['jsonrpc', 'id', 'method', 'params', 'result', 'error'],
-  params: [
-    ...[
-      'name',
-      'arguments',
-      '_meta',
-      'protocolVersion',
-      'requestId',
-      'uri',
-      'cursor',
-      'task',
-      'ref',
-    ],
-    ...[
-      'argument',
-      'context',
-      'inputResponses',
-      'requestState',
-      'capabilities',
-      'clientInfo',
-      'level',
-    ],
-    ...['logger', 'data', 'progressToken', 'progress', 'total', 'message', 'reason', 'messages'],
-    ...[
-      'modelPreferences',
-      'systemPrompt',
-      'includeContext',
-      'temperature',
-      'maxTokens',
-      'metadata',
-    ],
-    ...['stopSequences', 'tools', 'toolChoice', 'requestedSchema', 'mode', 'url', 'elicitationId'],
-    ...['taskId', 'status', 'statusMessage', 'subscriptions', 'notifications', 'ttl'],
-  ],
-  meta: [
-    ...['progressToken', 'io.modelcontextprotocol/protocolVersion'],
-    ...['io.modelcontextprotocol/clientInfo', 'io.modelcontextprotocol/clientCapabilities'],
-    ...['io.modelcontextprotocol/related-task', 'io.modelcontextprotocol/serverInfo'],
-    'subluminal',
-  ],
-  result: [
-    ...[
-      'isError',
-      'content',
-      'structuredContent',
-      '_meta',
-      'resultType',
-      'protocolVersion',
-      'tools',
-    ],
-    ...['resources', 'resourceTemplates', 'prompts', 'contents', 'messages', 'nextCursor', 'roots'],
-    ...[
-      'instructions',
-      'capabilities',
-      'serverInfo',
-      'description',
-      'completion',
-      'action',
-      'role',
-    ],
-    ...[
-      'model',
-      'stopReason',
-      'task',
-      'tasks',
-      'inputRequests',
-      'requestState',
-      'ttlMs',
-      'cacheScope',
-    ],
-    ...['supportedVersions'],
-  ],
-  error: ['code', 'message', 'data'],
-  data: ['subluminal'],
+const KEYS: { readonly [P in Place]: string } = {
+  top: `jsonrpc id method params result error`,
+  params: `
+    name arguments _meta protocolVersion requestId uri cursor task ref argument context
+    inputResponses requestState capabilities clientInfo level logger data progressToken progress
+    total message reason messages modelPreferences systemPrompt includeContext temperature
+    maxTokens metadata stopSequences tools toolChoice requestedSchema mode url elicitationId
+    taskId status statusMessage subscriptions notifications ttl
+  `,
+  meta: `
+    progressToken io.modelcontextprotocol/protocolVersion io.modelcontextprotocol/clientInfo
+    io.modelcontextprotocol/clientCapabilities io.modelcontextprotocol/related-task
+    io.modelcontextprotocol/serverInfo subluminal
+  `,
+  result: `
+    isError content structuredContent _meta resultType protocolVersion tools resources
+    resourceTemplates prompts contents messages nextCursor roots instructions capabilities
+    serverInfo description completion action role model stopReason task tasks inputRequests
+    requestState ttlMs cacheScope supportedVersions
+  `,
+  error: `code message data`,
+  data: `subluminal`,
   item: ITEM_KEYS,
   part: ITEM_KEYS,
-  task: ['taskId', 'status', 'statusMessage', 'createdAt', 'lastUpdatedAt', 'ttl', '_meta'],
-  annotations: [
-    ...['title', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint', 'audience'],
-    ...['priority', 'lastModified'],
-  ],
-  schema: [
-    ...['type', 'properties', 'required', 'description', 'title', 'additionalProperties', 'items'],
-    ...['enum', 'const', 'default', 'oneOf', 'anyOf', 'allOf', '$ref', '$defs', 'definitions'],
-    ...['$schema'],
-  ],
-  reference: ['type', 'name', 'uri', 'title'],
-  argument: ['name', 'value'],
+  task: `taskId status statusMessage createdAt lastUpdatedAt ttl _meta`,
+  annotations: `
+    title readOnlyHint destructiveHint idempotentHint openWorldHint audience priority
+    lastModified
+  `,
+  schema: `
+    type properties required description title additionalProperties items enum const default
+    oneOf anyOf allOf $ref $defs definitions $schema
+  `,
+  reference: `type name uri title`,
+  argument: `name value`,
 };
 
 type Inside = { readonly [key: string]: Place };
@@ -194,7 +110,7 @@ function foldProtocolKey(key: string): string {
 }
 
 function placeKeys(place: Place): PlaceKeys {
-  const keys = KEYS[place];
+  const keys = KEYS[place].trim().split(/\s+/);
   return {
     keys,
     words: keys.map(asciiBytes),
