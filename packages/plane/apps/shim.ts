@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Producer, Profile } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
-import type { ShimStart } from '../services/clients/setup/loose-entry.ts';
+import type { ShimStart } from '../services/clients/inspect/loose-entries.ts';
 import { ledgerStarter } from '../services/daemon/ledger-starter.ts';
 import {
   type GatesLifecycle,
@@ -211,7 +211,7 @@ async function hubReached(
   const { serverName, env, flags, started } = options;
   const { looseWithoutHub, unlikeRun } = await import('../services/run/terms.ts');
   const isWritten = async (): Promise<boolean> => {
-    const { isWrittenStart } = await import('../services/clients/setup/loose-entry.ts');
+    const { isWrittenStart } = await import('../services/clients/inspect/loose-entries.ts');
     return isWrittenStart(started, { env, paths });
   };
   const { words } = started;

@@ -1,7 +1,7 @@
 // `sub wrap`: a run whose agent finds its servers behind shims.
 import { randomBytes } from 'node:crypto';
-import type { WrapOptions, WrapPlan } from '../services/clients/wrap/plan.ts';
-import { wrapSession } from '../services/clients/wrap/session.ts';
+import type { WrapOptions, WrapPlan } from '../services/clients/wrap/plan-wrap.ts';
+import { wrapSession } from '../services/clients/wrap/wrap-session.ts';
 import type { RunOptions, RunResult } from '../services/run/options.ts';
 import { startRun } from './run.ts';
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import { createClient } from './client.ts';
+import { createClient } from './create-client.ts';
 import type { Container, JsonObject } from './entries.ts';
-import { listed, movable } from './paths.ts';
-import { foldersAbove, realPath } from './project.ts';
+import { foldersAbove, listed, movable, realPath } from './project-folders.ts';
+
 import type { ConfigFile, Place, Scope, SwitchedOff } from './types.ts';
 
 const PROJECT_FILE = '.mcp.json';

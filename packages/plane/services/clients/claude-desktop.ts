@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { createClient } from './client.ts';
-import { applicationData, listed } from './paths.ts';
+import { createClient } from './create-client.ts';
+import { applicationData, listed } from './project-folders.ts';
 import type { Place } from './types.ts';
 
 export const claudeDesktop = createClient({

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient } from './client.ts';
-import { listed, movable } from './paths.ts';
-import { foldersAbove, realPath, repositoryOf } from './project.ts';
+import { createClient } from './create-client.ts';
+import { foldersAbove, listed, movable, realPath, repositoryOf } from './project-folders.ts';
+
 import type { Place, Scope } from './types.ts';
 
 export const codex = createClient({

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { createClient } from './client.ts';
-import { listed } from './paths.ts';
+import { createClient } from './create-client.ts';
+import { listed } from './project-folders.ts';
 
 export const cursor = createClient({
   id: 'cursor',

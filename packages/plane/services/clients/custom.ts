@@ -1,5 +1,5 @@
 // Any other client, by the path of its config (`--config-path`).
-import { createClient } from './client.ts';
+import { createClient } from './create-client.ts';
 
 const KEYS: readonly string[] = ['mcpServers', 'servers', 'context_servers', 'mcp_servers'];
 

@@ -1,13 +1,11 @@
-export type { FoundClient } from './all.ts';
-export { CLIENTS, clientOf, clientStartedBy, findClient } from './all.ts';
-export { fileAt } from './client.ts';
-export type { EffectiveServer } from './effective.ts';
-export { effectiveServers } from './effective.ts';
-export { governCommand, governedOf } from './govern.ts';
-export { leadsOut } from './links.ts';
-export type { FlagContext, RunFlag } from './loose-flags.ts';
-export { looseFlags, SHIM_FLAGS } from './loose-flags.ts';
-export { isForProject } from './project.ts';
+export { fileAt } from './create-client.ts';
+export type { EffectiveServer } from './effective-servers.ts';
+export { effectiveServers } from './effective-servers.ts';
+export { isForProject, leadsOut } from './project-folders.ts';
+export type { FoundClient } from './registry.ts';
+export { CLIENTS, clientOf, clientStartedBy, findClient } from './registry.ts';
+export type { FlagContext, RunFlag } from './shim-command.ts';
+export { governCommand, governedOf, looseFlags, SHIM_FLAGS } from './shim-command.ts';
 export type {
   Client,
   ClientId,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SETTINGS } from '../../stores/config/index.ts';
-import { looseFlags } from './loose-flags.ts';
-import { obstacleIn } from './obstacles.ts';
+import { obstacleIn } from './entries.ts';
+import { looseFlags } from './shim-command.ts';
 
 const USER = { profile: 'production', serverOnly: [], isInSession: false };
 const loose = (...flags: readonly string[]) => looseFlags({ flags }, USER);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { clientOf } from './all.ts';
+import { clientOf } from './registry.ts';
 import type { ClientId, ReadConfig, ServerEntry } from './types.ts';
 import { expanded, mayExpandTo, unresolved } from './variables.ts';
 

@@ -1,9 +1,9 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import { createClient, type Stray } from './client.ts';
+import { createClient, type Stray } from './create-client.ts';
 import type { JsonObject } from './entries.ts';
-import { applicationData, listed } from './paths.ts';
+import { applicationData, listed } from './project-folders.ts';
 import type { Place, Scope } from './types.ts';
 
 const PRODUCTS: readonly string[] = ['Code', 'Code - Insiders'];

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { createClient } from './client.ts';
-import { listed } from './paths.ts';
+import { createClient } from './create-client.ts';
+import { listed } from './project-folders.ts';
 import type { Place } from './types.ts';
 
 /** The second is its preview. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import { createClient, type Stray } from './client.ts';
-import { configHome, listed } from './paths.ts';
+import { createClient, type Stray } from './create-client.ts';
+import { configHome, listed } from './project-folders.ts';
 import type { Place, ValuePath } from './types.ts';
 
 /** Settings for one channel or one system alone: Zed lays them over the others. */

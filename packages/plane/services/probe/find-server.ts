@@ -13,8 +13,8 @@ import {
   type ServerEntry,
   unresolved,
 } from '../clients/index.ts';
-import { type FoundConfig, findConfigs } from '../clients/setup/configs.ts';
-import { type AdoptPlace, clientPlace } from '../clients/setup/place.ts';
+import { type AdoptPlace, clientPlace } from '../clients/inspect/adoption-place.ts';
+import { type FoundConfig, findConfigs } from '../clients/inspect/find-configs.ts';
 import { readDocument } from '../clients/text/document.ts';
 
 type Env = { readonly [name: string]: string | undefined };

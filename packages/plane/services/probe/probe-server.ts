@@ -14,10 +14,9 @@ import {
   resolveBindings,
   type SecretFailure,
 } from '../../stores/vault/index.ts';
+import type { Seen } from './conversation.ts';
 import { findServer } from './find-server.ts';
-import { introspect } from './introspect.ts';
-import type { Seen } from './seen.ts';
-import type { ServerTask } from './start-server.ts';
+import { introspect, type ServerTask } from './introspect.ts';
 
 export interface ProbeOptions {
   readonly server: string;

@@ -6,7 +6,7 @@ import type { Config } from '../../stores/config/index.ts';
 import { POLICY_COPY_HASH_VAR, POLICY_COPY_VAR } from '../../stores/runs/env-vars.ts';
 import { isOther } from '../../stores/runs/policy-of-run.ts';
 import { type SharedConfig, sharedSettings, sinkText } from '../../stores/runs/shared-settings.ts';
-import { looseFlags } from '../clients/loose-flags.ts';
+import { looseFlags } from '../clients/shim-command.ts';
 import type { RunTerms } from '../hub/client/index.ts';
 
 interface Told {

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HomePaths } from '../../stores/config/index.ts';
-import { listRecords, recordFolder, recordKeys } from '../clients/store/record.ts';
+import { listRecords, recordFolder, recordKeys } from '../clients/store/records.ts';
 import type { ProtectedSources } from './finder-options.ts';
 
 export interface ProtectedFile {

@@ -16,8 +16,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
 import { homePaths } from '../../../stores/config/index.ts';
 import { CLIENTS, type Client, clientOf } from '../index.ts';
+import { clientPlace } from '../inspect/adoption-place.ts';
 import { applyImport, type ImportOptions, type ImportPlan, planImport } from './import.ts';
-import { clientPlace } from './place.ts';
 import { applyRestore, planRestore } from './restore.ts';
 import { adoptionStatus } from './status.ts';
 

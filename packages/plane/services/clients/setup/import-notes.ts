@@ -10,13 +10,13 @@ import {
   type ShimCall,
   unresolved,
 } from '../index.ts';
+import type { FoundConfig } from '../inspect/find-configs.ts';
+import { type OwnCall, startsOwn } from '../inspect/own-program.ts';
+import { hasComment } from '../inspect/redacted-diff.ts';
+import { entryKey, flagIn } from '../inspect/server-view.ts';
+
+import { documentOf, serverOf, variablesOf, wordsOf } from '../secrets/plain-secrets.ts';
 import { readDocument } from '../text/document.ts';
-import type { FoundConfig } from './configs.ts';
-import { hasComment } from './masked.ts';
-import { startsOwn } from './own-entry.ts';
-import type { OwnCall } from './own-program.ts';
-import { documentOf, serverOf, variablesOf, wordsOf } from './secrets/plain.ts';
-import { entryKey, flagIn } from './server-state.ts';
 
 interface Noting {
   readonly found: FoundConfig;

@@ -10,25 +10,45 @@ import {
   type ServerEntry,
   type ShimCall,
 } from '../index.ts';
-import { applyChange } from '../store/apply.ts';
+import {
+  type AdoptProblem,
+  adoptProblem,
+  clientPlace,
+  heldBy,
+  type SecretPlace,
+  storeAt,
+  withCode,
+} from '../inspect/adoption-place.ts';
+import { baseOf, type FoundConfig, findConfigs } from '../inspect/find-configs.ts';
+import {
+  type LooseEntries,
+  type LooseOptions,
+  looseBeside,
+  looseIn,
+} from '../inspect/loose-entries.ts';
+import { type OwnCall, ownProgram, startsOwn } from '../inspect/own-program.ts';
+import { redactedDiff } from '../inspect/redacted-diff.ts';
+import {
+  entryKey,
+  isUngoverned,
+  type ServerView,
+  startedCommand,
+  viewsOf,
+} from '../inspect/server-view.ts';
+import { boundIn } from '../secrets/bindings.ts';
+import { type Moves, movingRewrite, prepareMoves, scrubCopies } from '../secrets/move-secrets.ts';
+import {
+  type LooksLike,
+  type PlainSecret,
+  plainSecrets,
+  secretLooks,
+} from '../secrets/plain-secrets.ts';
+import type { Move } from '../secrets/plan-moves.ts';
+import { applyChange } from '../store/apply-change.ts';
+import type { OnStep } from '../store/config-file.ts';
 import { keyOf } from '../store/ports.ts';
-import type { OnStep } from '../store/step.ts';
-import { baseOf } from './base.ts';
-import { type FoundConfig, findConfigs } from './configs.ts';
 import { notesOn, splitIn } from './import-notes.ts';
-import { type LooseEntries, type LooseOptions, looseBeside, looseIn } from './loose-entry.ts';
-import { startsOwn } from './own-entry.ts';
-import { type OwnCall, ownProgram } from './own-program.ts';
-import { clientPlace, type SecretPlace, storeAt } from './place.ts';
-import { type AdoptProblem, adoptProblem, heldBy, withCode } from './problem.ts';
-import { redactedDiff } from './redacted-diff.ts';
-import { rewriter } from './rewriter.ts';
-import { type LooksLike, secretLooks } from './secrets/looks.ts';
-import { boundIn, type Moves, prepareMoves } from './secrets/move.ts';
-import { type Move, movingRewrite } from './secrets/moved.ts';
-import { type PlainSecret, plainSecrets } from './secrets/plain.ts';
-import { scrubCopies } from './secrets/scrub.ts';
-import { entryKey, type ServerView, viewsOf } from './server-state.ts';
+import { rewriter } from './plan-rewrite.ts';
 
 export interface ImportOptions extends SecretPlace, LooseOptions {
   readonly paths: SecretPlace['paths'];
@@ -274,13 +294,13 @@ function chosenIn(
 ): readonly ServerEntry[] {
   const { servers } = options;
   const base = baseText === config.text ? config : client.read(file, baseText);
-  const before = base.kind === 'problem' ? [] : base.entries.filter(isOpen);
+  const before = base.kind === 'problem' ? [] : base.entries.filter(isUngoverned);
   const keys = new Set(before.map(entryKey));
   const isBarred = (entry: ServerEntry) =>
     entry.obstacle !== undefined && keys.has(entryKey(entry));
   const isLoose = (entry: ServerEntry) => loose.has(entryKey(entry)) && startsOwn(entry, options);
   return config.entries
-    .filter((entry) => isOpen(entry) || isBarred(entry) || isLoose(entry))
+    .filter((entry) => isUngoverned(entry) || isBarred(entry) || isLoose(entry))
     .filter(({ name }) => servers.length === 0 || servers.includes(name))
     .map(withoutShim);
 }
@@ -288,10 +308,6 @@ function chosenIn(
 function withoutShim(entry: ServerEntry): ServerEntry {
   const [command, ...args] = entry.governed?.command ?? [];
   return command === undefined ? entry : { ...entry, command, args, governed: undefined };
-}
-
-function isOpen({ governed, transport }: ServerEntry): boolean {
-  return governed === undefined && transport === 'stdio';
 }
 
 /** Only with options to hand on is there anything to change about what is governed already. */
@@ -316,13 +332,9 @@ function updatedBetween(
     .filter((entry) => {
       const was = old.get(entryKey(entry));
       if (was?.governed === undefined || chosen.has(entryKey(entry))) return false;
-      return started(was) !== started(entry);
+      return startedCommand(was) !== startedCommand(entry);
     })
     .map(({ name }) => name);
-}
-
-function started({ command, args }: ServerEntry): string {
-  return JSON.stringify([command, args ?? null]);
 }
 
 interface Rewriting {

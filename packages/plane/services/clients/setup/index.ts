@@ -1,16 +1,19 @@
-export type { ForgetOptions } from './forget.ts';
-export { forgetConfigs } from './forget.ts';
+export type { AdoptPlace, AdoptProblem } from '../inspect/adoption-place.ts';
+export type { OwnCall } from '../inspect/own-program.ts';
+export type { ServerState, ServerView } from '../inspect/server-view.ts';
+export type { Moves } from '../secrets/move-secrets.ts';
 export type { Imported, ImportFile, ImportOptions, ImportPlan, MovingPlan } from './import.ts';
 export { applyImport, planImport, planMoves } from './import.ts';
-export type { OwnCall } from './own-program.ts';
-export type { AdoptPlace } from './place.ts';
-export type { AdoptProblem } from './problem.ts';
-export { repairHome, repairSecrets, unrepaired, unrepairedSecrets } from './repair.ts';
+export type { ForgetOptions, Unwrapped } from './repair.ts';
+export {
+  forgetConfigs,
+  repairHome,
+  repairSecrets,
+  unrepaired,
+  unrepairedSecrets,
+  unwrapAll,
+} from './repair.ts';
 export type { RestoreFile, RestoreOptions, RestoreOutcome, RestorePlan } from './restore.ts';
 export { applyRestore, planRestore } from './restore.ts';
-export type { Moves } from './secrets/move.ts';
-export type { ServerState, ServerView } from './server-state.ts';
 export type { Adoptions, StatusFile, UnreadableFile } from './status.ts';
 export { adoptionStatus } from './status.ts';
-export type { Unwrapped } from './unwrap.ts';
-export { unwrapAll } from './unwrap.ts';

@@ -1,12 +1,24 @@
 // Before any other command: what killed processes have left in configs is put right, or told to those
 // who only look.
-
 import { livingAgents } from '../../../stores/runs/living-agents.ts';
 import { runOfWrap } from '../../../stores/runs/wrap-file.ts';
-import { leftBehind, type Repaired, repairAll } from '../store/repair.ts';
-import { missingEntriesText } from './missing-entries.ts';
-import { type AdoptPlace, type SecretPlace, storeAt } from './place.ts';
-import { repairBindings, unrepairedBindings } from './secrets/pending.ts';
+import { CLIENTS, type Client, type EntryChange } from '../index.ts';
+import {
+  type AdoptPlace,
+  type AdoptProblem,
+  clientPlace,
+  heldBy,
+  type SecretPlace,
+  storeAt,
+  withCode,
+} from '../inspect/adoption-place.ts';
+import { findConfigs } from '../inspect/find-configs.ts';
+import { repairBindings, unrepairedBindings } from '../secrets/pending-bindings.ts';
+import { livingOwner } from '../store/apply-change.ts';
+import { keyOf, type Store } from '../store/ports.ts';
+import { type FoundRecord, listRecords } from '../store/records.ts';
+import { leftBehind, type Repaired, repairAll } from '../store/repair-configs.ts';
+import { forgetRecord, restoreRecord } from '../store/restore-config.ts';
 
 type Home = Pick<AdoptPlace, 'paths'>;
 
@@ -50,7 +62,7 @@ function lineOf(repaired: Repaired, paths: AdoptPlace['paths']): string {
 }
 
 /** An agent that outlives its `sub wrap` reads the config again whenever it likes. */
-export function livingWords(wrapId: string | undefined, { run }: AdoptPlace['paths']): string {
+function livingWords(wrapId: string | undefined, { run }: AdoptPlace['paths']): string {
   const runId = wrapId === undefined ? undefined : runOfWrap(run, wrapId);
   const pids = runId === undefined ? [] : livingAgents(run, runId);
   if (pids.length === 0) return '';
@@ -64,4 +76,158 @@ export function repairSecrets({ paths }: Pick<SecretPlace, 'paths'>): Promise<re
 
 export function unrepairedSecrets({ paths }: Home): readonly string[] {
   return unrepairedBindings(storeAt(paths));
+}
+
+// `sub unwrap`: the configs that a `sub wrap` has left rewritten.
+
+export interface Unwrapped {
+  /** The configs that were rewritten and are not any more. */
+  readonly restored: readonly string[];
+  /** Those of other projects, which were not asked for. */
+  readonly elsewhere: readonly string[];
+  /** Those that start shims of a session that there is no record of in this home. */
+  readonly unknown: readonly { readonly path: string; readonly client: string }[];
+  /** Whole sentences about what was done. */
+  readonly warnings: readonly string[];
+  readonly problems: readonly AdoptProblem[];
+}
+
+interface UnwrapOptions extends AdoptPlace {
+  /** Also those that no client reads in this project. */
+  readonly isEverywhere: boolean;
+}
+
+export function unwrapAll(options: UnwrapOptions): Unwrapped {
+  const { paths } = options;
+  const store = storeAt(paths);
+  const here = pathsHere(options);
+  const restored: string[] = [];
+  const elsewhere: string[] = [];
+  const problems: AdoptProblem[] = [];
+  const warnings: string[] = [];
+  for (const found of listRecords(paths)) {
+    if (found.kind === 'problem') problems.push(withCode('SUB_CLIENT_RESTORE', found));
+    if (found.kind !== 'record' || !isOfWrap(found)) continue;
+    const { path, client } = found.record;
+    if (!options.isEverywhere && client !== 'custom' && !here.has(path)) {
+      elsewhere.push(path);
+      continue;
+    }
+    const one = unwrapOne(found, store);
+    if ('kind' in one) problems.push(one);
+    else {
+      if (one.isRestored) restored.push(path);
+      warnings.push(...one.warnings);
+    }
+  }
+  return { restored, elsewhere, unknown: unrecorded(options, store), warnings, problems };
+}
+
+/** A `sub wrap` with another SUB_HOME keeps its records there. */
+function unrecorded(options: UnwrapOptions, { paths, ports }: Store): Unwrapped['unknown'] {
+  const { found } = findConfigs({ place: clientPlace(options), clients: CLIENTS });
+  const known = new Set(listRecords(paths).flatMap((one) => ('key' in one ? [one.key] : [])));
+  return found
+    .filter(({ target }) => !known.has(keyOf(target, ports)))
+    .filter(({ config }) => config.entries.some(({ governed }) => governed?.wrapId !== undefined))
+    .map(({ client, file }) => ({ path: file.path, client: client.id }));
+}
+
+/** A config that was named by its path belongs to no project. */
+function pathsHere(options: UnwrapOptions): ReadonlySet<string> {
+  const place = clientPlace(options);
+  return new Set(CLIENTS.flatMap((client) => client.files(place).map(({ path }) => path)));
+}
+
+/** Also one that was told to leave its config. */
+function isOfWrap({ record: { kind, changes } }: FoundRecord): boolean {
+  return kind === 'wrap' || changes.some(namesSession);
+}
+
+function namesSession({ after }: EntryChange): boolean {
+  const words = after.args?.value ?? [];
+  const own = typeof words === 'string' ? [] : words.slice(0, Math.max(0, words.indexOf('--')));
+  return own.includes('--wrap');
+}
+
+interface UnwrappedOne {
+  /** False when the config held nothing of ours. */
+  readonly isRestored: boolean;
+  readonly warnings: readonly string[];
+}
+
+function unwrapOne(found: FoundRecord, store: Store): UnwrappedOne | AdoptProblem {
+  const { path, wrap_id: wrapId } = found.record;
+  const holder = livingOwner(found.record, store);
+  if (holder !== undefined) return heldBy(path, holder.by);
+  const result = restoreRecord(found, store);
+  if (result.kind === 'held') return heldBy(path, result.by);
+  if (result.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', result);
+  if (result.kind === 'none') return { isRestored: false, warnings: [] };
+  const isRestored = result.kind === 'restored';
+  const living = isRestored ? livingWords(wrapId, store.paths).trimStart() : '';
+  const warnings = [missingEntriesText(result) ?? '', living].filter((text) => text !== '');
+  return { isRestored, warnings };
+}
+
+// `sub restore --forget`: configs that were governed and then deleted on purpose.
+
+export interface ForgetOptions extends Pick<AdoptPlace, 'paths'> {
+  /** Every client without one. */
+  readonly client?: Client | undefined;
+  readonly configPath?: string | undefined;
+}
+
+interface Forgotten {
+  readonly path: string;
+  readonly original: string;
+  /** The names of its secrets, which stay in the store. */
+  readonly secrets: readonly string[];
+}
+
+interface ForgottenConfigs {
+  /** With where each config is kept as it was before us. */
+  readonly forgotten: readonly Forgotten[];
+  readonly problems: readonly AdoptProblem[];
+}
+
+/** Configs that are there are none of its business: those can be restored. */
+export function forgetConfigs({ paths, client, configPath }: ForgetOptions): ForgottenConfigs {
+  const store = storeAt(paths);
+  const forgotten: Forgotten[] = [];
+  const problems: AdoptProblem[] = [];
+  for (const found of listRecords(paths)) {
+    if (found.kind === 'problem') problems.push(withCode('SUB_CLIENT_RESTORE', found));
+    if (found.kind !== 'record') continue;
+    const { record } = found;
+    const isChosen =
+      configPath === undefined
+        ? client === undefined || record.client === client.id
+        : record.path === configPath;
+    if (!isChosen) continue;
+    const result = forgetRecord(found, store);
+    if (result.kind === 'forgotten') {
+      const secrets = [...new Set(record.moved?.map(({ secret }) => secret))];
+      forgotten.push({ path: result.path, original: result.original, secrets });
+    } else if (result.kind === 'held') problems.push(heldBy(record.path, result.by));
+    else if (result.kind === 'problem') problems.push(withCode('SUB_CLIENT_RESTORE', result));
+  }
+  return { forgotten, problems };
+}
+
+// What others have taken out of a config since we changed it, in words.
+
+interface Lost {
+  readonly path: string;
+  readonly missing: readonly { readonly name: string }[];
+  /** Where the config is kept as it was before us. */
+  readonly original: string | undefined;
+}
+
+/** A whole sentence; undefined when nothing is missing. */
+export function missingEntriesText({ path, missing, original }: Lost): string | undefined {
+  if (missing.length === 0) return undefined;
+  const names = missing.map(({ name }) => name).join(', ');
+  const where = original === undefined ? '' : ` The config as it was before is in ${original}.`;
+  return `${path} does not have ${names} any more: another program has removed what was governed, and it cannot be put back.${where}`;
 }

@@ -9,23 +9,28 @@ import {
   type MovedSecret,
   type ReadConfig,
 } from '../index.ts';
-import { livingOwner, undoOf } from '../store/before.ts';
-import { readConfigFile } from '../store/config-file.ts';
+import {
+  type AdoptProblem,
+  adoptProblem,
+  clientPlace,
+  heldBy,
+  type SecretPlace,
+  storeAt,
+  withCode,
+} from '../inspect/adoption-place.ts';
+import { type FoundConfig, findConfigs } from '../inspect/find-configs.ts';
+import { livingWrap } from '../inspect/loose-entries.ts';
+import { redactedDiff } from '../inspect/redacted-diff.ts';
+import { vaultOptions } from '../secrets/move-secrets.ts';
+import { unbindMoved } from '../secrets/pending-bindings.ts';
+import { type PutBack, type Returning, returning } from '../secrets/return-secrets.ts';
+import { livingOwner, undoOf } from '../store/apply-change.ts';
+import { type OnStep, readConfigFile } from '../store/config-file.ts';
 import { keyOf, type Store } from '../store/ports.ts';
-import { type FoundRecord, listRecords, readBackup } from '../store/record.ts';
-import { releaseConfig } from '../store/release.ts';
-import { type RestoreResult, restoreRecord } from '../store/restore.ts';
-import type { OnStep } from '../store/step.ts';
-import { takeOut } from '../store/take-out.ts';
-import { type FoundConfig, findConfigs } from './configs.ts';
-import { livingWrap } from './living-wrap.ts';
-import { missingEntriesText } from './missing-entries.ts';
-import { clientPlace, type SecretPlace, storeAt } from './place.ts';
-import { type AdoptProblem, adoptProblem, heldBy, withCode } from './problem.ts';
-import { redactedDiff } from './redacted-diff.ts';
-import { vaultOptions } from './secrets/move.ts';
-import { type PutBack, type Returning, returning } from './secrets/return.ts';
-import { unbindMoved } from './secrets/unbind.ts';
+import { type FoundRecord, listRecords, readBackup } from '../store/records.ts';
+import { type RestoreResult, releaseConfig, restoreRecord } from '../store/restore-config.ts';
+import { takeOut } from '../store/undo-changes.ts';
+import { missingEntriesText } from './repair.ts';
 
 export interface RestoreOptions extends SecretPlace {
   /** Every client without one. */

@@ -1,14 +1,23 @@
 // `sub status`: which servers of which clients are governed.
 import { CLIENTS } from '../index.ts';
+import {
+  type AdoptPlace,
+  type AdoptProblem,
+  clientPlace,
+  storeAt,
+  withCode,
+} from '../inspect/adoption-place.ts';
+import {
+  type FoundConfig,
+  findConfigs,
+  projectOf,
+  recordedConfigs,
+} from '../inspect/find-configs.ts';
+import { type LooseOptions, looseIn } from '../inspect/loose-entries.ts';
+import type { OwnCall } from '../inspect/own-program.ts';
+import { type ServerView, viewsOf } from '../inspect/server-view.ts';
 import { isAlive, keyOf, type Store } from '../store/ports.ts';
-import { readRecord } from '../store/record.ts';
-import { type FoundConfig, findConfigs } from './configs.ts';
-import { type LooseOptions, looseIn } from './loose-entry.ts';
-import type { OwnCall } from './own-program.ts';
-import { type AdoptPlace, clientPlace, storeAt } from './place.ts';
-import { type AdoptProblem, withCode } from './problem.ts';
-import { projectOf, recordedConfigs } from './recorded.ts';
-import { type ServerView, viewsOf } from './server-state.ts';
+import { readRecord } from '../store/records.ts';
 
 export interface StatusFile {
   readonly client: string;

@@ -19,7 +19,6 @@ import { readRegularFile } from '../../../os/index.ts';
 import type { ConfigProblem } from '../types.ts';
 import { syncFolder } from './files.ts';
 import { problem, quoted, systemCode, systemProblem } from './problem.ts';
-import type { OnStep } from './step.ts';
 
 export interface ConfigBytes {
   readonly kind: 'read';
@@ -37,7 +36,7 @@ export interface ConfigBytes {
 }
 
 /** There is nothing under that name, not even a link. */
-export interface Missing {
+interface Missing {
   readonly kind: 'missing';
   readonly path: string;
 }
@@ -97,7 +96,7 @@ interface Replacement {
   readonly onStep?: OnStep | undefined;
 }
 
-export type Replaced =
+type Replaced =
   | { readonly kind: 'replaced' }
   /** Somebody else has written the config since it was read. */
   | { readonly kind: 'changed' }
@@ -200,3 +199,23 @@ function makeLast(folder: string): void {
     if (systemCode(cause) === undefined) throw cause;
   }
 }
+
+// The moments between which a process may be killed.
+
+export type Step =
+  | 'locked'
+  | 'read'
+  | 'planned'
+  | 'base written'
+  | 'record written'
+  | 'base in place'
+  | 'draft made'
+  | 'draft written'
+  | 'compared'
+  | 'replaced'
+  | 'kept aside'
+  | 'record dropped'
+  | 'base dropped'
+  | 'done';
+
+export type OnStep = (step: Step) => void;

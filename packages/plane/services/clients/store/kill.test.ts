@@ -1,7 +1,7 @@
 // Processes that are killed between any two steps, and what the next one makes of it.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
-import type { Step } from './step.ts';
+import type { Step } from './config-file.ts';
 import { Bench, CONFIG, governing } from './testing/bench.ts';
 import { bundleChildren, type Children } from './testing/children.ts';
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Holder, takeLockOf } from './lock.ts';
 import type { Store } from './ports.ts';
-import { leftBehind, repairAll } from './repair.ts';
+import { leftBehind, repairAll } from './repair-configs.ts';
 import { Bench, CONFIG } from './testing/bench.ts';
 
 const HERE = '0a1b2c3d-4026531836';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { clientOf } from '../all.ts';
+import { clientOf } from '../registry.ts';
 import type { ConfigFile, Format } from '../types.ts';
-import { takeOut } from './take-out.ts';
+import { takeOut } from './undo-changes.ts';
 
 const MANY = 5_000;
 const CALL = { program: ['/usr/bin/node', '/opt/sub/bin/sub.mjs'], flags: [] };

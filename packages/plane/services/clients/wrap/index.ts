@@ -1,2 +1,2 @@
-export type { WrapOptions, WrapPlan } from './plan.ts';
-export { planWrap, wrapDiff } from './plan.ts';
+export type { WrapOptions, WrapPlan } from './plan-wrap.ts';
+export { planWrap, wrapDiff } from './plan-wrap.ts';

@@ -12,12 +12,12 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { processInfo, thisSystem } from '../../../../os/index.ts';
-import { clientOf } from '../../all.ts';
+import { clientOf } from '../../registry.ts';
 import type { ConfigFile, ConfigProblem, Rewritten } from '../../types.ts';
-import { type ApplyRequest, type ApplyResult, applyChange } from '../apply.ts';
+import { type ApplyRequest, type ApplyResult, applyChange } from '../apply-change.ts';
 import type { Store } from '../ports.ts';
-import { repairAll } from '../repair.ts';
-import type { RestoreRequest } from '../restore.ts';
+import { repairAll } from '../repair-configs.ts';
+import type { RestoreRequest } from '../restore-config.ts';
 import { restoreConfig } from './find.ts';
 
 const PROGRAM = ['/usr/bin/node', '/opt/sub/bin/sub.mjs'];

@@ -3,9 +3,9 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ConfigFile } from '../../types.ts';
-import { applyChange } from '../apply.ts';
+import { applyChange } from '../apply-change.ts';
+import type { Step } from '../config-file.ts';
 import { takeLockOf } from '../lock.ts';
-import type { Step } from '../step.ts';
 import { governing, storeIn } from './bench.ts';
 import { restoreConfig } from './find.ts';
 

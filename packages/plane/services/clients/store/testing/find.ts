@@ -3,8 +3,8 @@ import { realpathSync } from 'node:fs';
 import type { ConfigProblem } from '../../types.ts';
 import { keyOf, type Store } from '../ports.ts';
 import { systemCode } from '../problem.ts';
-import { type FoundRecord, listRecords, type NoRecord, readRecord } from '../record.ts';
-import { type RestoreRequest, type RestoreResult, restoreRecord } from '../restore.ts';
+import { type FoundRecord, listRecords, type NoRecord, readRecord } from '../records.ts';
+import { type RestoreRequest, type RestoreResult, restoreRecord } from '../restore-config.ts';
 
 /** The file itself decides. Where it is gone, or a link leads elsewhere now, its old name does. */
 export function findRecord(

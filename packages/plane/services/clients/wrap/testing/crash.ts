@@ -3,8 +3,8 @@
 // TASK is JSON: { home, cwd, how }.
 import { writeSync } from 'node:fs';
 import { loadConfig } from '../../../../stores/config/index.ts';
-import { planWrap } from '../plan.ts';
-import { wrapSession } from '../session.ts';
+import { planWrap } from '../plan-wrap.ts';
+import { wrapSession } from '../wrap-session.ts';
 
 interface Task {
   readonly home: string;

@@ -1,0 +1,197 @@
+// Makes a client from what is particular to it; everything that clients share is here.
+import { existsSync } from 'node:fs';
+import { basename, extname } from 'node:path';
+import { isObject } from '@subluminal/contracts';
+import { type Container, entryOf, type JsonObject } from './entries.ts';
+import { planChange } from './plan-change.ts';
+import { baseName } from './shim-command.ts';
+import { type Document, readDocument } from './text/document.ts';
+import type {
+  Client,
+  ClientId,
+  ConfigFile,
+  ConfigProblem,
+  Format,
+  Place,
+  ReadConfig,
+  ServerEntry,
+  SwitchedOff,
+  ValuePath,
+} from './types.ts';
+
+interface Layout {
+  readonly id: ClientId;
+  readonly title: string;
+  readonly aliases: readonly string[];
+  readonly hasWindow?: boolean;
+  /** Commands that start it, in lower case. */
+  readonly commands: readonly string[];
+  /** Its packages on npm, for `npx PACKAGE`. */
+  readonly packages?: readonly string[];
+  /** Its bundles on macOS, in lower case and without `.app`. */
+  readonly apps?: readonly string[];
+  files(place: Place): readonly ConfigFile[];
+  /** Folders that only this client makes. */
+  folders(place: Place): readonly string[];
+  /** Where servers may stand; what else is in the file is not looked at closely. */
+  readonly inside: readonly ValuePath[];
+  containers(root: JsonObject, file: ConfigFile): readonly Container[];
+  /** Servers that the client reads from where no shim is put before them. */
+  strays?(root: JsonObject, file: ConfigFile): readonly Stray[];
+  switchedOff?(root: JsonObject): readonly SwitchedOff[];
+}
+
+export interface Stray {
+  readonly name: string;
+  readonly path: ValuePath;
+  readonly value: unknown;
+  readonly obstacle: string;
+}
+
+const ENTRIES_MAX = 10_000;
+
+export function createClient(layout: Layout): Client {
+  const { id, title, aliases, hasWindow = false } = layout;
+  return {
+    id,
+    title,
+    aliases,
+    hasWindow,
+    isStartedBy: (command) => isStartedBy(layout, command),
+    files: (place) => layout.files(place),
+    detect: (place) =>
+      [...layout.folders(place), ...layout.files(place).map(({ path }) => path)].some((path) =>
+        existsSync(path),
+      ),
+    read: (file, text) => readConfig(layout, file, text),
+    plan: (config, chosen, call) => planChange({ config, chosen, call, inside: layout.inside }),
+  };
+}
+
+const RUNNERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx']);
+
+function isStartedBy({ commands, packages = [], apps = [] }: Layout, words: readonly string[]) {
+  const [command = '', ...args] = words;
+  const app = appOf(command, args);
+  if (app !== undefined) return apps.includes(app);
+  const name = baseName(command)
+    .toLowerCase()
+    .replace(/\.(?:exe|cmd)$/, '');
+  if (!RUNNERS.has(name)) return commands.includes(name);
+  const [, scope = '', rest = ''] = /^(@?)([^@]*)/.exec(args.find(isNoFlag) ?? '') ?? [];
+  return packages.includes(scope + rest);
+}
+
+/** The bundle that a path leads into, or that `open -a` names; undefined for other commands. */
+function appOf(command: string, args: readonly string[]): string | undefined {
+  const named = baseName(command) === 'open' ? args[args.indexOf('-a') + 1] : undefined;
+  if (named !== undefined && args.includes('-a')) {
+    return baseName(named)
+      .replace(/\.app$/i, '')
+      .toLowerCase();
+  }
+  return /(?:^|\/)([^/]+)\.app(?:\/|$)/i.exec(command)?.[1]?.toLowerCase();
+}
+
+function isNoFlag(word: string): boolean {
+  return !word.startsWith('-');
+}
+
+function readConfig(layout: Layout, file: ConfigFile, text: string): ReadConfig | ConfigProblem {
+  const config: ReadConfig = { kind: 'config', file, text, entries: [], switchedOff: [] };
+  // Clients make empty files, to be filled in.
+  if (text.trim() === '') return config;
+  const read = readDocument(text, file.format, layout.inside);
+  if (read.kind === 'broken') return brokenConfig(layout, file, read);
+  const root: unknown = read.document.value;
+  if (!isObject(root)) return problemOf(layout, file, 'the file is not an object');
+  const entries: ServerEntry[] = [];
+  for (const container of layout.containers(root, file)) {
+    const servers = valueIn(root, container.path);
+    if (servers === undefined || servers === null) continue;
+    if (!isObject(servers)) {
+      const name = container.path.join('.');
+      return problemOf(layout, file, `\`${name}\` is not a list of servers by their names`);
+    }
+    for (const [name, one] of Object.entries(servers)) {
+      entries.push(withPlace(entryOf(name, one, container), read.document));
+    }
+    if (entries.length > ENTRIES_MAX) return problemOf(layout, file, 'it lists too many servers');
+  }
+  entries.push(...(layout.strays?.(root, file) ?? []).slice(0, ENTRIES_MAX).map(strayOf));
+  return { ...config, entries, switchedOff: layout.switchedOff?.(root) ?? [] };
+}
+
+function strayOf({ name, path, value, obstacle }: Stray): ServerEntry {
+  const entry = entryOf(name, value, { path: [] });
+  const at = { command: [...path, 'command'], args: [...path, 'args'] };
+  const isOpen = entry.transport !== 'remote' && entry.governed === undefined;
+  return { ...entry, path, at, ...(isOpen && { transport: 'unknown' as const, obstacle }) };
+}
+
+/** What the text module can't place for certain is left alone, and shown as such. */
+function withPlace(entry: ServerEntry, document: Document): ServerEntry {
+  const { at, args, transport } = entry;
+  const isPlaced =
+    document.spanAt(at.command) !== undefined &&
+    (args === undefined || document.spanAt(at.args) !== undefined);
+  return transport === 'stdio' && !isPlaced ? { ...entry, transport: 'unknown' } : entry;
+}
+
+/** Clients read some of these all the same: we are stricter, because we change the file. */
+const AMBIGUOUS = /twice|two ways/;
+const UNEDITABLE = /edited safely|too many values|too deeply|larger than/;
+
+function brokenConfig(
+  layout: Layout,
+  file: ConfigFile,
+  { line, column, message }: { readonly line: number; readonly column: number; message: string },
+): ConfigProblem {
+  const where = `line ${line}, column ${column}: ${message}`;
+  if (AMBIGUOUS.test(message)) {
+    return {
+      ...problemOf(layout, file, where),
+      fix: 'Keep one of the two; which counts is unsure.',
+    };
+  }
+  if (UNEDITABLE.test(message)) {
+    return { ...problemOf(layout, file, where), fix: 'Write it more simply.' };
+  }
+  // Whatever has no ending that we know and no brace was taken for TOML.
+  if (file.format === 'toml' && !/\.(?:toml|json[c5]?)$/i.test(file.path)) {
+    const fault = 'neither JSON nor TOML, and nothing else can be changed here';
+    return { ...problemOf(layout, file, fault), fix: 'Name a config in one of these formats.' };
+  }
+  return problemOf(layout, file, `no valid ${file.format === 'toml' ? 'TOML' : 'JSON'}, ${where}`);
+}
+
+function problemOf({ title }: Layout, { path }: ConfigFile, fault: string): ConfigProblem {
+  const message = `${basename(path)}: ${fault}`;
+  return {
+    kind: 'problem',
+    path,
+    message: message.endsWith('.') ? message : `${message}.`,
+    fix: `Correct the file; ${title} cannot read it either.`,
+  };
+}
+
+function valueIn(root: JsonObject, path: ValuePath): unknown {
+  return path.reduce<unknown>(
+    (holder, key) =>
+      isObject(holder) && Object.hasOwn(holder, key) ? Reflect.get(holder, key) : undefined,
+    root,
+  );
+}
+
+/** A file that the user has named, read as one of this client's (F-002). */
+export function fileAt({ id }: Pick<Client, 'id'>, path: string, text: string): ConfigFile {
+  return { client: id, scope: 'user', path, format: formatOf(path, text) };
+}
+
+/** Comments are allowed in any JSON here: where a client takes none, it says so itself. */
+function formatOf(path: string, text: string): Format {
+  const extension = extname(path).toLowerCase();
+  if (extension === '.toml') return 'toml';
+  if (/^\.json[c5]?$/.test(extension)) return 'jsonc';
+  return /^\s*(?:\{|\/[/*])/.test(text) || text.trim() === '' ? 'jsonc' : 'toml';
+}

@@ -1,0 +1,162 @@
+// The configs that a client has on this machine, read.
+import { dirname, resolve } from 'node:path';
+import {
+  type Client,
+  type ConfigFile,
+  type ConfigProblem,
+  clientOf,
+  fileAt,
+  leadsOut,
+  type Place,
+  type ReadConfig,
+  type Scope,
+} from '../index.ts';
+import { lookBefore } from '../store/apply-change.ts';
+import { readConfigFile } from '../store/config-file.ts';
+import { keyOf, type Store } from '../store/ports.ts';
+import { type FoundRecord, listRecords } from '../store/records.ts';
+
+import { type AdoptProblem, adoptProblem, heldBy, withCode } from './adoption-place.ts';
+
+export interface FoundConfig {
+  readonly kind: 'found';
+  readonly client: Client;
+  readonly file: ConfigFile;
+  /** The file behind all links. */
+  readonly target: string;
+  readonly config: ReadConfig;
+}
+
+interface Search {
+  readonly place: Place;
+  readonly clients: readonly Client[];
+  /** This file, read as one of the first client's. */
+  readonly configPath?: string | undefined;
+}
+
+export interface Configs {
+  readonly found: readonly FoundConfig[];
+  readonly problems: readonly ConfigProblem[];
+  /** Every path that was looked at. */
+  readonly looked: readonly string[];
+}
+
+export function findConfigs({ place, clients, configPath }: Search): Configs {
+  const found: FoundConfig[] = [];
+  const problems: ConfigProblem[] = [];
+  const looked: string[] = [];
+  const wanted: readonly Wanted[] =
+    configPath === undefined
+      ? clients.flatMap((client) =>
+          client.files(place).map((file) => ({ client, path: file.path, file })),
+        )
+      : [namedConfig(clients[0] ?? clientOf('custom'), resolve(configPath), place)];
+  for (const one of wanted) {
+    looked.push(one.path);
+    const read = readOne(one);
+    if (read.kind === 'found') found.push(read);
+    else if (read.kind === 'problem') problems.push(read);
+    else if (configPath !== undefined) problems.push(notThere(one.path));
+  }
+  return { found, problems, looked };
+}
+
+interface Wanted {
+  readonly client: Client;
+  readonly path: string;
+  /** Undefined: by what the file itself looks like. */
+  readonly file: ConfigFile | undefined;
+  readonly scope?: Scope | undefined;
+}
+
+/** A file that is one of the client's own belongs where the client has it. */
+function namedConfig(client: Client, path: string, place: Place): Wanted {
+  const own = client.files(place).find((file) => file.path === path);
+  return { client, path, file: undefined, scope: own?.scope };
+}
+
+function readOne({
+  client,
+  path,
+  file,
+  scope,
+}: Wanted): FoundConfig | ConfigProblem | { kind: 'missing' } {
+  const read = readConfigFile(path);
+  if (read.kind !== 'read') return read;
+  const asFile = file ?? { ...fileAt(client, path, read.text), ...(scope && { scope }) };
+  const outside = leadsOut(asFile, read.target);
+  if (outside !== undefined) return outside;
+  const config = client.read(asFile, read.text);
+  if (config.kind === 'problem') return config;
+  return { kind: 'found', client, file: asFile, target: read.target, config };
+}
+
+function notThere(path: string): ConfigProblem {
+  return {
+    kind: 'problem',
+    path,
+    message: `${path} does not exist.`,
+    fix: 'Check the path.',
+  };
+}
+
+// Configs that only a record tells of: named by their path once, or of another project.
+
+/** Without those whose keys or paths are known already. */
+export function recordedConfigs(
+  { paths }: Store,
+  known: ReadonlySet<string>,
+): readonly (FoundConfig | ConfigProblem)[] {
+  return listRecords(paths).flatMap((one) => {
+    if (one.kind === 'problem') return [one];
+    if (one.kind !== 'record' || known.has(one.key) || known.has(one.record.path)) return [];
+    return [recorded(one)];
+  });
+}
+
+function recorded({ record }: FoundRecord): FoundConfig | ConfigProblem {
+  const { path, format } = record;
+  const client = clientOf(record.client);
+  const read = readConfigFile(path);
+  if (read.kind === 'problem') return read;
+  if (read.kind === 'missing') {
+    const message = `${path} is gone, and there is a record of how sub has changed it.`;
+    return { kind: 'problem', path, message, fix: `See \`sub restore ${client.id}\`.` };
+  }
+  const file = { client: client.id, scope: scopeOf(client, path), path, format };
+  const config = client.read(file, read.text);
+  if (config.kind === 'problem') return config;
+  return { kind: 'found', client, file, target: read.target, config };
+}
+
+/** Where the files of projects stand in them. */
+const IN_PROJECT = /[\\/](?:\.mcp\.json|\.(?:vscode|cursor|codex|zed)[\\/][^\\/]+)$/;
+
+function scopeOf({ id }: Client, path: string): 'user' | 'project' {
+  return id !== 'custom' && IN_PROJECT.test(path) ? 'project' : 'user';
+}
+
+/** The folder of the project that a file belongs to. */
+export function projectOf(path: string): string {
+  const folder = dirname(path);
+  return path.endsWith('.mcp.json') ? folder : dirname(folder);
+}
+
+// A config as it would be without our edits.
+
+interface Base {
+  readonly kind: 'base';
+  readonly text: string;
+}
+
+export function baseOf({ target, file }: FoundConfig, store: Store): Base | AdoptProblem {
+  const config = readConfigFile(file.path);
+  if (config.kind === 'missing') {
+    return adoptProblem('SUB_CLIENT_CONFIG', `${file.path} is gone.`, 'Try again.');
+  }
+  if (config.kind === 'problem') return withCode('SUB_CLIENT_CONFIG', config);
+  const before = lookBefore(config, keyOf(target, store.ports), store);
+  if (before.kind === 'held') return heldBy(file.path, before.by);
+  if (before.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', before);
+  return { kind: 'base', text: before.text };
+}

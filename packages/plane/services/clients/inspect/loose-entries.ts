@@ -1,0 +1,151 @@
+// Entries that start a shim with options that weaken it, and that no `sub import` or `sub wrap` of this
+// home has written: whoever can write to the config, such as a repository, frees its server that way.
+import { realFile } from '../../../os/index.ts';
+import { fallbackRunDir } from '../../../stores/runs/agent-file.ts';
+import { isWrapId, readWrapFile } from '../../../stores/runs/wrap-file.ts';
+import {
+  type ClientId,
+  type EntryChange,
+  looseFlags,
+  mayExpandTo,
+  type ReadConfig,
+  type ServerEntry,
+} from '../index.ts';
+import { keyOf, type Store } from '../store/ports.ts';
+import { listRecords, readRecord } from '../store/records.ts';
+import { sameData } from '../text/plain-data.ts';
+import { type AdoptPlace, type AdoptProblem, adoptProblem, storeAt } from './adoption-place.ts';
+import type { FoundConfig } from './find-configs.ts';
+import { entryKey } from './server-view.ts';
+
+export interface LooseOptions extends Pick<AdoptPlace, 'env' | 'paths'> {
+  /** The profile that config.toml gives the user's shims; `production` unless given. */
+  readonly userProfile?: string | undefined;
+}
+
+/** By `entryKey`: the options that loosen an entry. */
+export type LooseEntries = ReadonlyMap<string, readonly string[]>;
+
+export function looseIn({ target, config }: FoundConfig, options: LooseOptions): LooseEntries {
+  const hasShim = config.entries.some(({ governed }) => governed !== undefined);
+  return hasShim ? looseBeside(config, writtenTo(target, options), options) : new Map();
+}
+
+/** The same for a config whose changes are known. */
+export function looseBeside(
+  { entries }: ReadConfig,
+  written: readonly EntryChange[],
+  options: LooseOptions,
+): LooseEntries {
+  const found = entries.flatMap((entry) => {
+    if (written.some((change) => isWritten(entry, change))) return [];
+    const flags = flagsOf(entry, options);
+    return flags.length === 0 ? [] : [[entryKey(entry), flags] as const];
+  });
+  return new Map(found);
+}
+
+/** A record that is damaged says nothing. */
+function writtenTo(target: string, { paths }: LooseOptions): readonly EntryChange[] {
+  const store: Store = storeAt(paths);
+  const found = readRecord(keyOf(target, store.ports), store.paths);
+  return found.kind === 'record' ? found.record.changes : [];
+}
+
+function isWritten({ at, command, args }: ServerEntry, { at: place, after }: EntryChange): boolean {
+  return (
+    sameData(at.command, place.command) &&
+    command === after.command.value &&
+    sameData(args, after.args?.value)
+  );
+}
+
+/** How a shim was started, which does not know by which config. */
+export interface ShimStart {
+  /** The runtime and the script. */
+  readonly program: readonly string[];
+  /** All words behind `shim`. */
+  readonly words: readonly string[];
+}
+
+/** Whether `sub import` or `sub wrap` of this home wrote exactly this start into some config. */
+export function isWrittenStart(
+  start: ShimStart,
+  { env, paths }: Pick<LooseOptions, 'env' | 'paths'>,
+): boolean {
+  const program = start.program.map((word) => realFile(word) ?? word);
+  const words = [...program, 'shim', ...start.words];
+  return listRecords(storeAt(paths).paths).some(
+    (one) =>
+      one.kind === 'record' &&
+      one.record.changes.some((change) =>
+        mayHaveStarted(change, words, { id: one.record.client, env }),
+      ),
+  );
+}
+
+/** Our own words are exactly these; in those of the server the client has expanded its variables. */
+function mayHaveStarted(
+  { after }: EntryChange,
+  words: readonly string[],
+  client: { readonly id: ClientId; readonly env: LooseOptions['env'] },
+): boolean {
+  const written = [after.command.value, after.args?.value ?? []].flat();
+  const end = written.indexOf('--');
+  return (
+    written.length === words.length &&
+    written.every((word, at) => {
+      const started = words[at] ?? '';
+      return at <= end ? word === started : mayExpandTo(word, started, client);
+    })
+  );
+}
+
+/** A shim without a command refuses to start: nothing of it is loose. */
+function flagsOf(
+  { governed, serverOnly = [] }: ServerEntry,
+  { env, paths, userProfile = 'production' }: LooseOptions,
+): readonly string[] {
+  if (governed === undefined || governed.command.length === 0) return [];
+  const { wrapId } = governed;
+  const isInSession = wrapId !== undefined && isLiveSession(wrapId, { env, paths });
+  return looseFlags(governed, { profile: userProfile, serverOnly, isInSession });
+}
+
+// Shims of a `sub wrap` in a config that this home has no record of: the session may live all the
+// same, with another SUB_HOME.
+
+type Home = Pick<AdoptPlace, 'env' | 'paths'>;
+
+/** Undefined when the sessions of all its entries are over. */
+export function livingWrap(
+  { file, entries }: ReadConfig,
+  { env, paths }: Home,
+): AdoptProblem | undefined {
+  // Whatever else stands there, no session has written it.
+  const ids = new Set(entries.flatMap(({ governed }) => governed?.wrapId ?? []).filter(isWrapId));
+  for (const runDir of new Set([paths.run, fallbackRunDir(env)])) {
+    for (const id of ids) {
+      const session = readWrapFile(runDir, id);
+      if (session.kind === 'over') continue;
+      if (session.kind === 'live') return inUse(file.path, session.owner.pid);
+      const message = `whether ${file.path} is in use by a \`sub wrap\` cannot be told: ${session.message}.`;
+      return adoptProblem('SUB_CLIENT_LOCKED', message, 'If none runs, remove that file.');
+    }
+  }
+  return undefined;
+}
+
+/** Whether an entry names a session of `sub wrap` that still runs. */
+function isLiveSession(id: string, { env, paths }: Home): boolean {
+  if (!isWrapId(id)) return false;
+  return [paths.run, fallbackRunDir(env)].some((dir) => readWrapFile(dir, id).kind === 'live');
+}
+
+function inUse(path: string, pid: number): AdoptProblem {
+  return adoptProblem(
+    'SUB_CLIENT_LOCKED',
+    `${path} is in use by a \`sub wrap\` with another SUB_HOME (process ${pid}).`,
+    'Try again when that one has ended: it puts the config back itself.',
+  );
+}

@@ -1,0 +1,119 @@
+// The change of a config: only the values of `command` and `args` of the chosen entries.
+import { governCommand } from './shim-command.ts';
+import { type Document, readDocument } from './text/document.ts';
+import { applyEdits, insertAfter, replaceValue } from './text/edits.ts';
+import { copyFor, sameData, setValue } from './text/plain-data.ts';
+import type {
+  Edit,
+  EntryChange,
+  Format,
+  ReadConfig,
+  Rewritten,
+  ServerEntry,
+  ShimCall,
+  ValuePath,
+  ValueText,
+} from './types.ts';
+
+/** An entry, and what it is to start instead. */
+interface Target {
+  readonly entry: ServerEntry;
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+interface Planned {
+  readonly config: ReadConfig;
+  readonly chosen: readonly ServerEntry[];
+  readonly call: ShimCall;
+  /** Where servers may stand. */
+  readonly inside: readonly ValuePath[];
+}
+
+export function planChange({ config, chosen, call, inside }: Planned): Rewritten {
+  const { text, file } = config;
+  const read = (content: string): Document => documentOf(content, file.format, inside);
+  const targets = targetsOf(chosen, call);
+  if (targets.length === 0) return { text, changes: [] };
+  const before = read(text);
+  const after = read(
+    applyEdits(
+      text,
+      targets.flatMap((one) => editsOf(before, one)),
+    ),
+  );
+  checkData(before, after, targets);
+  return { text: after.text, changes: targets.map((one) => changeOf(one, before, after)) };
+}
+
+/** Each once, and none that has no command, or whose shim is to stay. */
+function targetsOf(chosen: readonly ServerEntry[], call: ShimCall): readonly Target[] {
+  const entries = new Map(chosen.map((entry) => [JSON.stringify(entry.path), entry]));
+  return [...entries.values()].flatMap((entry) => {
+    if (entry.transport !== 'stdio' || entry.command === undefined) return [];
+    if (entry.governed !== undefined && call.replacesShim !== true) return [];
+    const words = entry.governed?.command ?? [entry.command, ...(entry.args ?? [])];
+    if (words.length === 0) return [];
+    const { name, serverOnly = [] } = entry;
+    const [command, ...args] = governCommand({ name, words, serverOnly }, call);
+    if (command === undefined) throw new Error('a shim needs a program');
+    return [{ entry, command, args }];
+  });
+}
+
+function editsOf(document: Document, { entry, command, args }: Target): readonly Edit[] {
+  const { at, args: had } = entry;
+  if (document.valueAt(at.command) !== entry.command || !sameData(document.valueAt(at.args), had)) {
+    throw new Error('an entry is not of the config that it was planned for');
+  }
+  return [
+    replaceValue(document, at.command, command),
+    had === undefined
+      ? insertAfter(document, at.command, { key: 'args', value: args })
+      : replaceValue(document, at.args, args),
+  ];
+}
+
+/** What was wanted has to be there, and nothing else may differ. */
+function checkData(before: Document, after: Document, targets: readonly Target[]): void {
+  const paths = targets.flatMap(({ entry: { at } }) => [at.command, at.args]);
+  const expected: unknown = copyFor(before.value, paths);
+  for (const { entry, command, args } of targets) {
+    setValue(expected, entry.at.command, command);
+    setValue(expected, entry.at.args, args);
+  }
+  if (!sameData(after.value, expected)) {
+    throw new Error('the edited config does not say what was planned');
+  }
+}
+
+function changeOf({ entry }: Target, before: Document, after: Document): EntryChange {
+  const { name, project, at } = entry;
+  return {
+    name,
+    ...(project === undefined ? {} : { project }),
+    at,
+    before: {
+      command: writtenAt(before, at.command),
+      args: entry.args === undefined ? null : writtenAt(before, at.args),
+    },
+    after: { command: writtenAt(after, at.command), args: writtenAt(after, at.args) },
+  };
+}
+
+function writtenAt(document: Document, path: ValuePath): ValueText {
+  const value = document.valueAt(path);
+  const span = document.spanAt(path);
+  if (span === undefined || !isWritable(value)) throw new Error('a planned value is not there');
+  return { value, text: document.text.slice(span.start, span.end) };
+}
+
+function isWritable(value: unknown): value is ValueText['value'] {
+  return typeof value === 'string' || Array.isArray(value);
+}
+
+function documentOf(text: string, format: Format, inside: readonly ValuePath[]): Document {
+  const read = readDocument(text, format, inside);
+  if (read.kind === 'broken') throw new Error(`a config became unreadable: ${read.message}`);
+  return read.document;
+}

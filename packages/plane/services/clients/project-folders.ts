@@ -1,0 +1,117 @@
+// Which folders belong to the project that a client is started in.
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { readRegularFile } from '../../os/index.ts';
+import type { ConfigFile, ConfigProblem, Place, Scope, ServerEntry } from './types.ts';
+
+const DEPTH_MAX = 128;
+const POINTER_BYTES_MAX = 4_096;
+const POINTER = /^gitdir: (.+)\/\.git\/worktrees\/[^/\n]+\s*$/;
+
+/** The folders above this one, the outermost first, without the root of the file system. */
+export function foldersAbove(folder: string): readonly string[] {
+  const above: string[] = [];
+  for (let at = dirname(folder); dirname(at) !== at && above.length < DEPTH_MAX; at = dirname(at)) {
+    above.unshift(at);
+  }
+  return above;
+}
+
+/** The top of the repository that a folder is in. */
+export function repositoryOf(folder: string): string | undefined {
+  return [...foldersAbove(folder), folder].findLast((one) => existsSync(join(one, '.git')));
+}
+
+/**
+ * The paths under which Claude Code may keep what is for a folder: today the top of its repository,
+ * that of the main checkout for further worktrees, and formerly the folder itself.
+ */
+export function projectKeys(folder: string): ReadonlySet<string> {
+  const real = realPath(folder);
+  const top = repositoryOf(real);
+  const main = top === undefined ? undefined : mainCheckoutOf(top);
+  return new Set([folder, real, top ?? real, main ?? real]);
+}
+
+/** Whether an entry counts when its client is started in this folder. */
+export function isForProject(folder: string): (entry: Pick<ServerEntry, 'project'>) => boolean {
+  const keys = projectKeys(folder);
+  return ({ project }) => project === undefined || keys.has(project);
+}
+
+/** In a further worktree, `.git` is a file that says where the repository is. */
+function mainCheckoutOf(top: string): string | undefined {
+  const path = join(top, '.git');
+  try {
+    const read = readRegularFile(path, { bytesMax: POINTER_BYTES_MAX });
+    if (read.kind !== 'read') return undefined;
+    const [, main] = POINTER.exec(read.bytes.toString('utf8')) ?? [];
+    return main === undefined ? undefined : resolve(top, main);
+  } catch {
+    return undefined;
+  }
+}
+
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+// A config that came with a project may be a link to anywhere: what somebody else has put into a
+// repository must not make us change a file that is none of the project's. Configs of the user may
+// lead where they like, to a repository of dotfiles for one.
+
+const FOLDERS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.codex', '.zed']);
+
+/** Why this config is left alone; undefined where nothing is wrong with it. */
+export function leadsOut({ path, scope }: ConfigFile, target: string): ConfigProblem | undefined {
+  if (scope !== 'project') return undefined;
+  const folder = dirname(path);
+  const project = realPath(FOLDERS.has(basename(folder)) ? dirname(folder) : folder);
+  const top = repositoryOf(project) ?? project;
+  const way = relative(top, target);
+  if (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)) return undefined;
+  return {
+    kind: 'problem',
+    path,
+    message: `${path} belongs to a project, but is a link that leads out of it: to ${target}.`,
+    fix: `Put a file in its place. If you want that other file changed, name it: --config-path ${JSON.stringify(target)}`,
+  };
+}
+
+// Where platforms keep the files of a user.
+
+/** `~/.config`, unless the user has moved it; a relative path there counts as none (XDG). */
+export function configHome({ env, userHome }: Place): string {
+  const moved = env['XDG_CONFIG_HOME'] ?? '';
+  return isAbsolute(moved) ? moved : join(userHome, '.config');
+}
+
+/** Where programs built on Electron keep what is theirs. */
+export function applicationData(place: Place): string {
+  return place.platform === 'darwin'
+    ? join(place.userHome, 'Library', 'Application Support')
+    : configHome(place);
+}
+
+/** The folder that a variable names, or the usual one. */
+export function movable({ env, project }: Place, name: string, usual: string): string {
+  const moved = env[name] ?? '';
+  return moved === '' ? usual : resolve(project, moved);
+}
+
+/**
+ * Makes the entries of a list of files, all of one client and one format. In the home of the user, a
+ * file of the project may be that of the user: then it is the user's, once.
+ */
+export function listed(
+  { client, format }: Pick<ConfigFile, 'client' | 'format'>,
+  files: readonly (readonly [Scope, string])[],
+): readonly ConfigFile[] {
+  return files
+    .filter(([, path], at) => files.findIndex((one) => one[1] === path) === at)
+    .map(([scope, path]) => ({ client, scope, path, format }));
+}

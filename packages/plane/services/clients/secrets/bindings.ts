@@ -1,0 +1,254 @@
+// The bindings of moved secrets in config.toml: blocks of our own at its end, which go as they came.
+// Everything else in the file stays as it is, byte for byte.
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { isObject } from '@subluminal/contracts';
+import { parse } from 'smol-toml';
+import { type HomePaths, loadConfig, type Servers } from '../../../stores/config/index.ts';
+import { readServers } from '../../../stores/config/servers.ts';
+import {
+  type AdoptProblem,
+  adoptProblem,
+  heldBy,
+  type SecretPlace,
+  withCode,
+} from '../inspect/adoption-place.ts';
+import { draftPath, readConfigFile, replaceConfigFile } from '../store/config-file.ts';
+import { ensureFolder, writeOwn } from '../store/files.ts';
+import { takeLock } from '../store/lock.ts';
+import type { Store } from '../store/ports.ts';
+import { systemProblem } from '../store/problem.ts';
+import { sameData } from '../text/plain-data.ts';
+import { quoted } from './cut-values.ts';
+
+/** What tells a binding of ours: which variable of which server gets what. */
+export interface BindingName {
+  readonly server: string;
+  readonly variable: string;
+  readonly secret: string;
+}
+
+export interface Binding extends BindingName {
+  /** The command that it is for, as `fitsCommand` takes it. */
+  readonly command: readonly string[];
+  /** What that starts: the program, and the files that its words name. */
+  readonly program: string;
+  readonly files: readonly string[];
+}
+
+/** What config.toml binds; nothing where it cannot be read. */
+export async function boundIn({
+  env,
+  project,
+}: Pick<SecretPlace, 'env' | 'project'>): Promise<Servers> {
+  const loaded = await loadConfig({ env, flags: {}, cwd: project });
+  return loaded.ok ? loaded.servers : new Map();
+}
+
+export interface BindingFile {
+  readonly paths: Pick<HomePaths, 'home' | 'config'>;
+  readonly store: Store;
+}
+
+const MARK = '# By `sub import --move-secrets`; `sub restore` takes it out again.';
+const FILE_BYTES_MAX = 1_048_576;
+const DEPTH_MAX = 16;
+const TRIES_MAX = 3;
+
+function blockOf({ server, variable, secret }: BindingName, lineBreak: string): string {
+  const lines = [
+    MARK,
+    `[[servers.${/^[A-Za-z0-9_-]+$/.test(server) ? server : quoted(server, 'toml')}.secret_bindings]]`,
+    `inject_as = ${quoted(variable, 'toml')}`,
+    `secret_ref = ${quoted(secret, 'toml')}`,
+    'source = "vault"',
+  ];
+  return lines.map((line) => `${line}${lineBreak}`).join('');
+}
+
+/** The last lines of a block; blocks of earlier versions have none, or the first alone. */
+const COMMAND_LINES =
+  /command = \[[^\r\n]*\]\r?\n(?:program = [^\r\n]*\r?\n)?(?:files = \[[^\r\n]*\]\r?\n)?/y;
+
+function commandLines({ command, program, files }: Binding, lineBreak: string): string {
+  const list = (words: readonly string[]) =>
+    `[${words.map((word) => quoted(word, 'toml')).join(', ')}]`;
+  const lines = [
+    `command = ${list(command)}`,
+    `program = ${quoted(program, 'toml')}`,
+    ...(files.length === 0 ? [] : [`files = ${list(files)}`]),
+  ];
+  return lines.map((line) => `${line}${lineBreak}`).join('');
+}
+
+/** The file with these bindings too; a problem where it would not be what the shim can read. */
+export async function withBindings(
+  text: string,
+  bindings: readonly Binding[],
+  path: string,
+): Promise<string | AdoptProblem> {
+  const lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
+  const start = text === '' || text.endsWith('\n') ? text : `${text}${lineBreak}`;
+  const blocks = bindings
+    .map((one) => `${lineBreak}${blockOf(one, lineBreak)}${commandLines(one, lineBreak)}`)
+    .join('');
+  const next = `${start}${start === '' ? blocks.slice(lineBreak.length) : blocks}`;
+  const byHand = 'Write these bindings by hand, or keep the secrets where they are.';
+  const message = `${path} cannot take ${bindings.length === 1 ? 'the binding' : 'the bindings'}`;
+  const data = dataOf(next);
+  if (data === undefined || Buffer.byteLength(next) > FILE_BYTES_MAX) {
+    return adoptProblem('SUB_CONFIG_VALUE', `${message}.`, byHand);
+  }
+  const { problems } = await readServers(data['servers'], () => path);
+  const [first] = problems;
+  if (first === undefined) return next;
+  return adoptProblem('SUB_CONFIG_VALUE', `${message}: ${first.message}.`, first.fix);
+}
+
+/** The file without those of these bindings that still stand there as we wrote them. */
+function withoutBindings(text: string, bindings: readonly BindingName[]): string {
+  let next = text;
+  for (const binding of bindings) {
+    for (const lineBreak of ['\n', '\r\n']) {
+      let from = 0;
+      for (;;) {
+        const at = next.indexOf(blockOf(binding, lineBreak), from);
+        if (at === -1) break;
+        const shorter = withoutBlock(next, at, { binding, lineBreak });
+        if (isWithout(next, shorter, binding)) next = shorter;
+        else from = at + 1;
+      }
+    }
+  }
+  return next;
+}
+
+/** Also without the empty line before it, which came with it. */
+function withoutBlock(
+  text: string,
+  at: number,
+  { binding, lineBreak }: { readonly binding: BindingName; readonly lineBreak: string },
+): string {
+  const before = text.slice(0, at);
+  const isApart = before.endsWith(`\n${lineBreak}`) || before === lineBreak;
+  const line = new RegExp(COMMAND_LINES);
+  line.lastIndex = at + blockOf(binding, lineBreak).length;
+  const end = line.lastIndex + (line.exec(text)?.[0].length ?? 0);
+  return text.slice(0, isApart ? at - lineBreak.length : at) + text.slice(end);
+}
+
+/** Nothing but one binding of that name may be gone. */
+function isWithout(text: string, shorter: string, binding: BindingName): boolean {
+  const [before, after] = [dataOf(text), dataOf(shorter)];
+  if (before === undefined || after === undefined) return false;
+  const [all, left] = [bindingsOf(before, binding.server), bindingsOf(after, binding.server)];
+  const isGone = all.some(
+    (one, index) => isNamed(one, binding) && sameData(all.toSpliced(index, 1), left),
+  );
+  return isGone && sameData(othersOf(before, binding), othersOf(after, binding));
+}
+
+function isNamed(one: unknown, { variable, secret }: BindingName): boolean {
+  return isObject(one) && one['inject_as'] === variable && one['secret_ref'] === secret;
+}
+
+function bindingsOf(data: object, server: string): readonly unknown[] {
+  const list = tableOf(tableOf(data, 'servers'), server)['secret_bindings'];
+  return Array.isArray(list) ? list : [];
+}
+
+function othersOf(data: object, { server }: BindingName): unknown {
+  const { servers: _servers, ...settings } = { ...data, servers: undefined };
+  const others = Object.entries(tableOf(data, 'servers')).filter(([name]) => name !== server);
+  return { settings, others: Object.fromEntries(others) };
+}
+
+function tableOf(holder: object, name: string): { readonly [key: string]: unknown } {
+  const value: unknown = Object.getOwnPropertyDescriptor(holder, name)?.value;
+  return isObject(value) ? value : {};
+}
+
+function dataOf(text: string): { readonly [key: string]: unknown } | undefined {
+  try {
+    return parse(text, { maxDepth: DEPTH_MAX });
+  } catch {
+    return undefined;
+  }
+}
+
+type Change = (text: string) => Promise<string | AdoptProblem>;
+
+export function addBindings(bindings: readonly Binding[], file: BindingFile) {
+  return changeFile(file, (text) => withBindings(text, bindings, file.paths.config));
+}
+
+export function removeBindings(bindings: readonly BindingName[], file: BindingFile) {
+  return changeFile(file, (text) => Promise.resolve(withoutBindings(text, bindings)));
+}
+
+/** One process at a time; what others write meanwhile is not overwritten. */
+async function changeFile(file: BindingFile, change: Change): Promise<AdoptProblem | undefined> {
+  const { paths, store } = file;
+  const lock = takeLock(paths.config, store);
+  if (lock.kind === 'held') return heldBy(paths.config, lock.by);
+  if (lock.kind === 'problem') return withCode('SUB_FILE_WRITE', lock);
+  try {
+    dropDrafts(paths.config);
+    for (let tried = 0; tried < TRIES_MAX; tried++) {
+      const result = await attempt(file, change);
+      if (result !== 'changed') return result;
+    }
+    const fix = 'Close the editor that writes it, and try again.';
+    return adoptProblem('SUB_FILE_WRITE', `another program keeps writing ${paths.config}.`, fix);
+  } finally {
+    lock.release();
+  }
+}
+
+async function attempt(
+  { paths, store }: BindingFile,
+  change: Change,
+): Promise<AdoptProblem | undefined | 'changed'> {
+  const config = readConfigFile(paths.config);
+  if (config.kind === 'problem') return withCode('SUB_FILE_READ', config);
+  const text = config.kind === 'missing' ? '' : config.text;
+  const next = await change(text);
+  if (typeof next !== 'string') return next;
+  if (next === text) return undefined;
+  if (config.kind === 'missing') return made(paths, next);
+  const draft = draftPath(config.target, store.ports.uuid());
+  const result = replaceConfigFile({ config, bytes: Buffer.from(next), draft });
+  if (result.kind === 'changed') return 'changed';
+  if (next === '') dropEmpty(paths.config);
+  return result.kind === 'problem' ? withCode('SUB_FILE_WRITE', result) : undefined;
+}
+
+/** An empty file says what no file says; ours goes as it came. A link is somebody's choice. */
+function dropEmpty(path: string): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile() === true && stats.size === 0) rmSync(path, { force: true });
+}
+
+function made({ home, config }: BindingFile['paths'], text: string): AdoptProblem | undefined {
+  const unsafe = ensureFolder(home);
+  if (unsafe !== undefined) return withCode('SUB_HOME_UNSAFE', unsafe);
+  try {
+    writeOwn(config, Buffer.from(text));
+    return undefined;
+  } catch (cause) {
+    return withCode('SUB_FILE_WRITE', systemProblem(config, 'written', cause));
+  }
+}
+
+/** What a killed process has left. Only for the holder of the lock. */
+function dropDrafts(path: string): void {
+  const prefix = `.${basename(path)}.subluminal-`;
+  const folder = dirname(path);
+  try {
+    for (const name of readdirSync(folder).filter((one) => one.startsWith(prefix))) {
+      rmSync(join(folder, name), { force: true });
+    }
+  } catch {
+    // There is no such folder yet, or it cannot be listed: the write will tell.
+  }
+}

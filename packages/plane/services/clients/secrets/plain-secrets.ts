@@ -1,0 +1,211 @@
+// The secrets that stand in plain text in the environments of a config's entries: where, never what.
+import { isObject } from '@subluminal/contracts';
+import { createRedactor, type Redactor } from '@subluminal/core/scan';
+import { isReservedName } from '../../../stores/config/values.ts';
+import { fitsCommand } from '../../../stores/vault/index.ts';
+import { CLIENTS, type ReadConfig, type ServerEntry, type ValuePath } from '../index.ts';
+import { type AdoptPlace, clientPlace, storeAt } from '../inspect/adoption-place.ts';
+
+import { type FoundConfig, findConfigs, recordedConfigs } from '../inspect/find-configs.ts';
+import { type Document, readDocument } from '../text/document.ts';
+
+export interface PlainSecret {
+  /** The entry, and the server as the shim and the bindings know it. */
+  readonly name: string;
+  readonly project?: string;
+  readonly server: string;
+  readonly variable: string;
+  readonly path: ValuePath;
+  /** What starts the server behind its shim. */
+  readonly command: readonly string[];
+  /** Why it is taken for a secret. */
+  readonly looks: string;
+}
+
+const PER_FILE_MAX = 256;
+/** What a binding takes as the name of a variable. */
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
+interface PlainSecrets {
+  readonly secrets: readonly PlainSecret[];
+  /** How many more there are. */
+  readonly more: number;
+}
+
+export function plainSecrets(
+  config: ReadConfig,
+  entries: readonly ServerEntry[],
+  looksLike: LooksLike,
+): PlainSecrets {
+  const document = documentOf(config);
+  if (document === undefined) return { secrets: [], more: 0 };
+  const found = entries.flatMap((entry) =>
+    variablesOf(document, entry).flatMap(({ variable, path, value }): readonly PlainSecret[] => {
+      const looks = VARIABLE.test(variable) ? looksLike(variable, value) : undefined;
+      if (looks === undefined || isReservedName(variable)) return [];
+      const { name, project } = entry;
+      const of = { name, ...(project !== undefined && { project }), server: serverOf(entry) };
+      return [{ ...of, variable, path, command: wordsOf(entry), looks }];
+    }),
+  );
+  return {
+    secrets: found.slice(0, PER_FILE_MAX),
+    more: Math.max(0, found.length - PER_FILE_MAX),
+  };
+}
+
+/** The name that its shim has, and its bindings. */
+export function serverOf({ name, governed }: ServerEntry): string {
+  return governed?.serverName ?? name;
+}
+
+/** What starts the server itself. */
+export function wordsOf({ command, args = [], governed }: ServerEntry): readonly string[] {
+  return governed?.command ?? (command === undefined ? [] : [command, ...args]);
+}
+
+interface SetVariable {
+  readonly variable: string;
+  readonly path: ValuePath;
+  readonly value: string;
+}
+
+/** What an entry sets for its server; older settings of Zed have it beside the path of the command. */
+export function variablesOf(document: Document, { path, at }: ServerEntry): readonly SetVariable[] {
+  const places = new Map(
+    [path, at.command.slice(0, -1)].map((holder) => [JSON.stringify(holder), [...holder, 'env']]),
+  );
+  return [...places.values()].flatMap((place) => {
+    const env = document.valueAt(place);
+    return Object.entries(isObject(env) ? env : {}).flatMap(([variable, value]) =>
+      typeof value === 'string' ? [{ variable, path: [...place, variable], value }] : [],
+    );
+  });
+}
+
+export function documentOf({ text, file, entries }: ReadConfig): Document | undefined {
+  if (text.trim() === '') return undefined;
+  const read = readDocument(
+    text,
+    file.format,
+    entries.map(({ path }) => path),
+  );
+  return read.kind === 'document' ? read.document : undefined;
+}
+
+// Which values of an environment are secrets: those of a known form, and those that a name announces
+// and that look drawn by lot. What only refers to a value elsewhere is none.
+
+/** Why a value is taken for a secret; a word for people, never a part of the value. */
+export type LooksLike = (variable: string, value: string) => string | undefined;
+
+const LENGTH_MIN = 8;
+/** What the store and the shim take. */
+const BYTES_MAX = 65_536;
+const REFERENCE = /\$\{|^\$[A-Za-z_]\w*$|^%\w+%$|^\{\{.*\}\}$|^<.*>$/;
+const SECRET_NAME =
+  /passw(?:or)?d|passphrase|secret|token|credential|(?:api|access|private|signing|encryption)_?key|(?:^|_)(?:key|pat|pwd|pass|auth)(?:_?\d{1,3})?$/i;
+/** What belongs to a secret without being one. */
+const BESIDE_NAME =
+  /(?:^|_)(?:url|uri|file|path|dir|folder|name|id|host|port|user|username|region|limit|max|min|count|ttl|timeout|type|kind|mode|algorithm|issuer|audience|scopes?|expires?|expiry|enabled)$/i;
+const STAND_IN =
+  /change.?me|your[-_ ]|[-_]here$|^(?:x|\*|\.|0|1)+$|example|place.?holder|replace|dummy|^test[-_]?|insert/i;
+const ELSEWHERE =
+  /^(?:[.~]{0,2}\/|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]*:\/\/)|\.(?:pem|key|json|txt|env)$/i;
+const DISTINCT_MIN = 6;
+const CLASSES = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/];
+
+/** Made once for all values, and only where there is one: the known forms are many. */
+export function secretLooks(): LooksLike {
+  let redactor: Redactor | undefined;
+  return (variable, value) => {
+    if (!isStorable(value) || REFERENCE.test(value.trim())) return undefined;
+    redactor ??= createRedactor({});
+    const [form] = redactor.redact(value).found;
+    if (form !== undefined) return form;
+    const isNamed = SECRET_NAME.test(variable) && !BESIDE_NAME.test(variable);
+    return isNamed && isDrawn(value) ? 'named like a secret' : undefined;
+  };
+}
+
+function isStorable(value: string): boolean {
+  if (value.trim().length < LENGTH_MIN || value.includes('\0')) return false;
+  // Half a character comes back as another one.
+  return Buffer.byteLength(value) <= BYTES_MAX && !/\p{Surrogate}/u.test(value);
+}
+
+/** Letters and digits in a mix, or signs of three kinds: what nobody writes as a word. */
+function isDrawn(value: string): boolean {
+  if (/\s/.test(value) || STAND_IN.test(value) || ELSEWHERE.test(value)) return false;
+  if (new Set(value).size < DISTINCT_MIN) return false;
+  const classes = CLASSES.filter((one) => one.test(value)).length;
+  return classes >= 3 || (/[A-Za-z]/.test(value) && /\d/.test(value));
+}
+
+// Servers of one name and one command share their bindings, whichever client starts them: what the
+// entries of that name set, in every config that is known here.
+
+interface Other {
+  readonly path: string;
+  /** What starts it. */
+  readonly words: readonly string[];
+  /** By the variable in upper case, as bindings are told apart. */
+  readonly set: ReadonlyMap<string, readonly string[]>;
+}
+
+export type Others = ReadonlyMap<string, readonly Other[]>;
+
+export function othersIn(place: AdoptPlace, more: readonly FoundConfig[]): Others {
+  const { found } = findConfigs({ place: clientPlace(place), clients: CLIENTS });
+  const all = new Map([...found, ...more].map((one) => [one.target, one]));
+  for (const one of recordedConfigs(storeAt(place.paths), new Set())) {
+    if (one.kind === 'found' && !all.has(one.target)) all.set(one.target, one);
+  }
+  const others = new Map<string, Other[]>();
+  for (const { file, config } of all.values()) {
+    const document = documentOf(config);
+    for (const entry of document === undefined ? [] : config.entries) {
+      if (document === undefined || entry.command === undefined) continue;
+      const name = serverOf(entry);
+      const words = wordsOf(entry);
+      const set = new Map<string, string[]>();
+      for (const { variable, value } of variablesOf(document, entry)) {
+        const key = variable.toUpperCase();
+        set.set(key, [...(set.get(key) ?? []), value]);
+      }
+      others.set(name, [...(others.get(name) ?? []), { path: file.path, words, set }]);
+    }
+  }
+  return others;
+}
+
+interface Asked {
+  readonly server: string;
+  readonly variable: string;
+  readonly value: string;
+  /** As the binding would name it. */
+  readonly command: readonly string[];
+}
+
+interface Shared {
+  /** Another entry of that name and command would get this value in place of its own. */
+  readonly clash: string | undefined;
+  /** Entries of that name and command that have none, and get it too. */
+  readonly also: readonly string[];
+  /** Entries of that name that start something else: they get nothing. */
+  readonly apart: readonly string[];
+}
+
+export function sharedBy(others: Others, { server, variable, value, command }: Asked): Shared {
+  const isSame = ({ words }: Other) => fitsCommand(command, words);
+  const named = others.get(server) ?? [];
+  const same = named.filter(isSame);
+  const key = variable.toUpperCase();
+  const clash = same.find(({ set }) => set.get(key)?.some((one) => one !== value) === true);
+  const pathsOf = (some: readonly Other[]) => [...new Set(some.map(({ path }) => path))];
+  return {
+    clash: clash?.path,
+    also: pathsOf(same.filter(({ set }) => !set.has(key))),
+    apart: pathsOf(named.filter((one) => !isSame(one) && !one.set.has(key))),
+  };
+}

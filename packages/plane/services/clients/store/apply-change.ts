@@ -1,0 +1,354 @@
+// Changes a config, so that at every moment it is either what it was or what it shall be, and a
+// record is there first that tells how to undo it.
+import { rmSync } from 'node:fs';
+import { leadsOut } from '../project-folders.ts';
+import type { ConfigFile, ConfigProblem, EntryChange, Rewritten } from '../types.ts';
+import {
+  type ConfigBytes,
+  draftPath,
+  type OnStep,
+  readConfigFile,
+  replaceConfigFile,
+  replaceProblem,
+} from './config-file.ts';
+import { type Held, type Lock, takeLock } from './lock.ts';
+import { isAlive, isElsewhere, keyOf, type Owner, type Store, thisProcess } from './ports.ts';
+import { problem } from './problem.ts';
+import type { ChangeKind, ConfigRecord } from './record-text.ts';
+import {
+  type Backup,
+  digestOf,
+  dropRecord,
+  type FoundRecord,
+  isOf,
+  keepAside,
+  originalPath,
+  readBackup,
+  readRecord,
+  recordFolder,
+  writeRecord,
+} from './records.ts';
+
+import { type EntryPlace, undoChanges } from './undo-changes.ts';
+
+export interface ApplyRequest extends Store {
+  readonly file: ConfigFile;
+  readonly kind: ChangeKind;
+  /**
+   * Plans the change of the config as it is without any edit of ours. `governed` names the entries
+   * that an earlier change of ours governs: those that are not chosen again are set free.
+   */
+  rewrite(baseText: string, governed: readonly EntryPlace[]): Rewritten | ConfigProblem;
+  /** Of a wrap; this process unless told otherwise. */
+  readonly owner?: Owner;
+  readonly wrapId?: string;
+  /** One that was taken before, and stays with whoever took it. */
+  readonly lock?: Lock;
+  readonly onStep?: OnStep;
+}
+
+export interface Applied {
+  readonly kind: 'applied';
+  readonly path: string;
+  readonly target: string;
+  readonly before: string;
+  readonly after: string;
+  readonly changes: readonly EntryChange[];
+  /** Where the config is kept as it was. */
+  readonly backup: string;
+  /** Whole sentences. */
+  readonly warnings: readonly string[];
+  /** Kept by a wrap until its config is restored; undefined for an import. */
+  readonly lock: Lock | undefined;
+}
+
+/** The config says already what it should. */
+export interface Unchanged {
+  readonly kind: 'unchanged';
+  readonly path: string;
+  readonly text: string;
+  readonly warnings: readonly string[];
+  readonly lock: Lock | undefined;
+}
+
+export interface HeldConfig extends Held {
+  readonly path: string;
+}
+
+export type ApplyResult = Applied | Unchanged | HeldConfig | ConfigProblem;
+
+export const TRIES_MAX = 3;
+
+export function applyChange(request: ApplyRequest): ApplyResult {
+  const { path } = request.file;
+  const config = readExisting(request.file);
+  if (config.kind !== 'read') return config;
+  const lock = request.lock ?? takeLock(config.target, request);
+  if (lock.kind === 'held') return { ...lock, path };
+  if (lock.kind === 'problem') return lock;
+  let isKept = request.lock !== undefined;
+  try {
+    request.onStep?.('locked');
+    const result = applyLocked(request, lock);
+    const isDone = result.kind === 'applied' || result.kind === 'unchanged';
+    if (!isDone) return result;
+    isKept ||= request.kind === 'wrap';
+    return { ...result, lock: request.kind === 'wrap' ? lock : undefined };
+  } finally {
+    if (!isKept) lock.release();
+  }
+}
+
+function readExisting(file: ConfigFile): ConfigBytes | ConfigProblem {
+  const { path } = file;
+  const config = readConfigFile(path);
+  if (config.kind === 'read') return leadsOut(file, config.target) ?? config;
+  if (config.kind === 'problem') return config;
+  return problem(path, `${path} does not exist.`, 'Check the path, or start the client once.');
+}
+
+function applyLocked(request: ApplyRequest, lock: Lock): ApplyResult {
+  for (let tried = 0; tried < TRIES_MAX; tried++) {
+    const result = attempt(request, lock);
+    if (result.kind !== 'changed') return result;
+  }
+  return busy(request.file.path);
+}
+
+export function busy(path: string): ConfigProblem {
+  const fix = 'Close the client (or editor) that writes it, and try again.';
+  return problem(path, `Another program keeps writing ${path}.`, fix);
+}
+
+interface Planned {
+  readonly kind: 'planned';
+  readonly config: ConfigBytes;
+  readonly before: Before;
+  readonly rewritten: Rewritten;
+}
+
+/** Reads the config and works out its next content; nothing is written. */
+function planOn(request: ApplyRequest, key: string): Planned | HeldConfig | ConfigProblem {
+  const { file, kind } = request;
+  const config = readExisting(file);
+  if (config.kind !== 'read') return config;
+  // A link that leads elsewhere since the lock was taken: that is another config.
+  if (keyOf(config.target, request.ports) !== key) return busy(file.path);
+  request.onStep?.('read');
+  const before = lookBefore(config, key, request);
+  if (before.kind === 'held') return { ...before, path: file.path };
+  if (before.kind === 'problem') return before;
+  // A session ends without the key of the store: it could not put back what stands there alone.
+  if (kind === 'wrap' && before.old?.record.moved !== undefined) return imported(file);
+  // An import is meant to last: a session on top of it would take it away with itself.
+  if (kind === 'wrap' && before.old?.record.kind === 'import' && before.text !== config.text) {
+    const refused = request.rewrite(config.text, before.governed);
+    return 'kind' in refused ? refused : imported(file);
+  }
+  const rewritten = request.rewrite(before.text, before.governed);
+  return 'kind' in rewritten ? rewritten : { kind: 'planned', config, before, rewritten };
+}
+
+function imported({ path, client }: ConfigFile): ConfigProblem {
+  const fix = `Start the agent with \`sub run\`, or undo the import first: sub restore ${client}`;
+  return problem(path, `${path} is governed by \`sub import\` already.`, fix);
+}
+
+function attempt(request: ApplyRequest, lock: Lock): ApplyResult | { readonly kind: 'changed' } {
+  const { file, onStep } = request;
+  const planned = planOn(request, lock.key);
+  if (planned.kind !== 'planned') return planned;
+  const { config, before, rewritten } = planned;
+  onStep?.('planned');
+  const unwritable = replaceProblem(config);
+  if (unwritable !== undefined && rewritten.text !== config.text) return unwritable;
+  const lost = lostOf(planned, lock.key, request);
+  if ('kind' in lost) return lost;
+  const warnings = [...before.warnings, ...lost];
+  if (before.old !== undefined) rmSync(before.old.record.draft, { force: true });
+  if (rewritten.text === config.text) return unchanged(request, lock, { ...planned, warnings });
+  const record = recordOf(request, planned);
+  const base = Buffer.from(rewritten.base ?? before.text);
+  const failed = writeRecord({ key: lock.key, record, base, onStep }, request);
+  if (failed !== undefined) {
+    putBack(before, lock.key, request);
+    return failed;
+  }
+  const bytes = Buffer.from(rewritten.text);
+  const replaced = replaceConfigFile({ config, bytes, draft: record.draft, onStep });
+  if (replaced.kind !== 'replaced') {
+    putBack(before, lock.key, request);
+    return replaced;
+  }
+  onStep?.('done');
+  return {
+    kind: 'applied',
+    path: file.path,
+    target: config.target,
+    before: config.text,
+    after: rewritten.text,
+    changes: rewritten.changes,
+    backup: originalPath(lock.key, request.paths),
+    warnings,
+    lock: undefined,
+  };
+}
+
+/** When the record is about to go: of what others have removed, its backup is all that is left. */
+function lostOf(planned: Planned, key: string, store: Store): readonly string[] | ConfigProblem {
+  const { missing, old } = planned.before;
+  const stays = planned.rewritten.text === planned.config.text && !isFree(planned);
+  if (missing.length === 0 || old === undefined || stays) return [];
+  const kept = keepAside({ key, label: 'original', bytes: old.backup.bytes }, store);
+  if (typeof kept !== 'string') return kept;
+  const names = missing.map(({ name }) => name).join(', ');
+  return [
+    `${old.record.path} does not have ${names} any more, which had been governed; the config as it was before that is kept in ${kept}.`,
+  ];
+}
+
+/** There is a record of a change, but nothing of the change. */
+function isFree({ before, config, rewritten }: Planned): boolean {
+  const hasMoved = (rewritten.moved ?? []).length > 0;
+  return before.old !== undefined && before.text === config.text && !hasMoved;
+}
+
+interface Finished extends Planned {
+  readonly warnings: readonly string[];
+}
+
+function unchanged(request: ApplyRequest, lock: Lock, finished: Finished): ApplyResult {
+  const { config, warnings } = finished;
+  const { path } = request.file;
+  const failed = isFree(finished) ? dropRecord(lock.key, request.paths) : undefined;
+  return failed ?? { kind: 'unchanged', path, text: config.text, warnings, lock: undefined };
+}
+
+function recordOf(request: ApplyRequest, { config, before, rewritten }: Planned): ConfigRecord {
+  const { file, kind, ports, wrapId } = request;
+  const owner = kind === 'wrap' ? (request.owner ?? thisProcess(ports)) : undefined;
+  const isFirst = before.text === config.text;
+  const { base = before.text, moved = [] } = rewritten;
+  // Of what holds secrets that are about to go not even a digest is kept: it could be guessed from.
+  const from = moved.length > 0 ? {} : { from: digestOf(config.bytes, ports) };
+  return {
+    v: 1,
+    kind,
+    client: file.client,
+    path: file.path,
+    target: config.target,
+    format: file.format,
+    created_at: ports.now().toISOString(),
+    base: digestOf(Buffer.from(base), ports),
+    after: digestOf(Buffer.from(rewritten.text), ports),
+    ...(isFirst ? {} : { ...from, earlier: before.earlier }),
+    changes: rewritten.changes,
+    ...(moved.length > 0 ? { moved } : {}),
+    ...(owner === undefined ? {} : { owner }),
+    ...(wrapId === undefined ? {} : { wrap_id: wrapId }),
+    draft: draftPath(config.target, ports.uuid()),
+  };
+}
+
+// What an earlier change has left of a config: its record, and the config without its edits.
+
+export interface Before {
+  readonly kind: 'before';
+  /** The config without our edits. */
+  readonly text: string;
+  readonly old: { readonly record: ConfigRecord; readonly backup: Backup } | undefined;
+  readonly governed: readonly EntryPlace[];
+  /** What an earlier change governed, and others have removed since. */
+  readonly missing: readonly EntryPlace[];
+  readonly earlier: readonly EntryChange[];
+  readonly warnings: readonly string[];
+}
+
+const EARLIER_MAX = 10_000;
+
+export function lookBefore(
+  config: ConfigBytes,
+  key: string,
+  store: Store,
+): Before | Held | ConfigProblem {
+  const found = readRecord(key, store.paths);
+  if (found.kind === 'problem') return found;
+  if (found.kind === 'none') {
+    const nothing = { governed: [], missing: [], earlier: [], warnings: [] };
+    return { kind: 'before', text: config.text, old: undefined, ...nothing };
+  }
+  const { record } = found;
+  const holder = livingOwner(record, store);
+  if (holder !== undefined) return holder;
+  const backup = readBackup(found, store);
+  if (backup.kind === 'problem') return backup;
+  const undone = undoOf(config, found, { backup, store });
+  if (undone.kind === 'problem') return undone;
+  return {
+    kind: 'before',
+    text: undone.text,
+    old: { record, backup },
+    governed: undone.taken,
+    missing: undone.missing,
+    earlier: earlierOf(config, record, store),
+    warnings:
+      record.owner === undefined || isOurs(record.owner, store)
+        ? []
+        : [leftBehind(record.path, record.owner)],
+  };
+}
+
+/** The lock file may have been removed by hand; the session is still using the config. */
+export function livingOwner({ owner, target }: ConfigRecord, store: Store): Held | undefined {
+  const { ports } = store;
+  if (owner === undefined || !isAlive(owner, ports)) return undefined;
+  const { pid } = owner;
+  if (isElsewhere(owner, ports)) {
+    const folder = recordFolder(keyOf(target, ports), store.paths);
+    const elsewhere = `copy the backup in ${folder} over it, and remove that folder`;
+    return { kind: 'held', by: { pid, elsewhere } };
+  }
+  return pid === ports.pid ? undefined : { kind: 'held', by: { pid } };
+}
+
+function isOurs(owner: Owner, { ports }: Store): boolean {
+  return owner.pid === ports.pid && !isElsewhere(owner, ports) && isAlive(owner, ports);
+}
+
+export function undoOf(
+  config: ConfigBytes,
+  { record }: FoundRecord,
+  { backup, store }: { readonly backup: Backup; readonly store: Store },
+) {
+  return undoChanges({
+    text: config.text,
+    record,
+    backup: { path: backup.path, text: backup.bytes.toString('utf8') },
+    sha256: store.ports.sha256,
+  });
+}
+
+/** Older edits matter only while a kill may have left them in place. */
+function earlierOf(
+  { bytes }: ConfigBytes,
+  { after, changes, earlier = [] }: ConfigRecord,
+  { ports }: Store,
+): readonly EntryChange[] {
+  if (isOf(after, bytes, ports.sha256)) return changes;
+  const all = [...changes, ...earlier].map((change) => [JSON.stringify(change), change] as const);
+  return [...new Map(all).values()].slice(0, EARLIER_MAX);
+}
+
+function leftBehind(path: string, { pid }: Owner): string {
+  return `A session (process ${pid}) that ended without cleaning up had left a backup of ${path}; its changes were undone first, and the backup replaced.`;
+}
+
+/** After a failure: the record tells of what is in place, which is what was there before. */
+export function putBack({ old }: Before, key: string, store: Store): void {
+  if (old === undefined) {
+    dropRecord(key, store.paths);
+    return;
+  }
+  // Should this fail too, the newer record stays, and it knows how to undo the older edits.
+  writeRecord({ key, record: old.record, base: old.backup.bytes }, store);
+}

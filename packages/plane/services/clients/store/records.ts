@@ -1,0 +1,238 @@
+// What was done to a config, with a backup of what it was: one folder per config, for its owner
+// alone. Only the holder of the config's lock writes here.
+import { readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConfigProblem } from '../types.ts';
+import { CONFIG_BYTES_MAX, type OnStep } from './config-file.ts';
+import {
+  ensureFolder,
+  folderProblem,
+  isThere,
+  placeOwn,
+  readOwn,
+  syncFolder,
+  writeOwn,
+} from './files.ts';
+import type { Store, StorePaths, StorePorts } from './ports.ts';
+import { homeProblem, problem, quoted, systemCode, systemProblem } from './problem.ts';
+import { type ConfigRecord, type Digest, parseRecord, recordText } from './record-text.ts';
+
+export interface FoundRecord {
+  readonly kind: 'record';
+  readonly key: string;
+  readonly record: ConfigRecord;
+}
+
+export interface NoRecord {
+  readonly kind: 'none';
+}
+
+export interface Backup {
+  readonly kind: 'backup';
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+const RECORD_BYTES_MAX = 134_217_728;
+const KEY = /^[0-9a-f]{32}$/;
+const RECORD = 'record.json';
+const ORIGINAL = 'original';
+/** A new backup, until the record names it; the old one is needed up to then. */
+const NEXT = 'original.next';
+
+export function recordFolder(key: string, paths: StorePaths): string {
+  return join(paths.backups, key);
+}
+
+export function originalPath(key: string, paths: StorePaths): string {
+  return join(recordFolder(key, paths), ORIGINAL);
+}
+
+export function digestOf(bytes: Uint8Array, ports: StorePorts): Digest {
+  return { sha256: ports.sha256(bytes), bytes: bytes.length };
+}
+
+export function isOf(digest: Digest, bytes: Uint8Array, sha256: StorePorts['sha256']): boolean {
+  return digest.bytes === bytes.length && digest.sha256 === sha256(bytes);
+}
+
+export function readRecord(key: string, paths: StorePaths): FoundRecord | NoRecord | ConfigProblem {
+  const folder = recordFolder(key, paths);
+  try {
+    // Others could have put a record there that makes us write what they want.
+    const unsafe = folderProblem(paths.backups) ?? folderProblem(folder);
+    if (unsafe !== undefined) return unsafe;
+    const path = join(folder, RECORD);
+    const bytes = readOwn(path, RECORD_BYTES_MAX);
+    if (bytes === undefined && !isThere(path)) return { kind: 'none' };
+    const record = bytes === undefined ? undefined : parseRecord(bytes.toString('utf8'));
+    return record === undefined ? damaged(folder) : { kind: 'record', key, record };
+  } catch (cause) {
+    return systemProblem(folder, 'read', cause);
+  }
+}
+
+function damaged(folder: string): ConfigProblem {
+  return problem(
+    folder,
+    `The record of a changed config in ${folder} is damaged.`,
+    `The config as it was is in ${quoted(join(folder, ORIGINAL))}. Put it in place by hand, then remove the folder.`,
+  );
+}
+
+/** The bytes of the base, as the record knows them. */
+export function readBackup({ key, record }: FoundRecord, store: Store): Backup | ConfigProblem {
+  const folder = recordFolder(key, store.paths);
+  try {
+    for (const name of [ORIGINAL, NEXT]) {
+      const path = join(folder, name);
+      const bytes = readOwn(path, CONFIG_BYTES_MAX);
+      if (bytes !== undefined && isOf(record.base, bytes, store.ports.sha256)) {
+        return { kind: 'backup', path, bytes };
+      }
+    }
+  } catch (cause) {
+    return systemProblem(folder, 'read', cause);
+  }
+  return problem(
+    record.path,
+    `The backup of ${record.path} in ${folder} is missing or damaged.`,
+    `Correct ${quoted(record.target)} by hand (the command of a server stands behind \`--\`), then remove ${quoted(folder)}.`,
+  );
+}
+
+interface Writing {
+  readonly key: string;
+  readonly record: ConfigRecord;
+  readonly base: Buffer;
+  readonly onStep?: OnStep | undefined;
+}
+
+/** The backup first, read back; then the record that names it. Whatever was there counts until then. */
+export function writeRecord(writing: Writing, { paths }: Store): ConfigProblem | undefined {
+  const { key, record, base, onStep } = writing;
+  const folder = recordFolder(key, paths);
+  const unsafe = ensureFolder(paths.backups) ?? ensureFolder(folder);
+  if (unsafe !== undefined) return unsafe;
+  const text = Buffer.from(recordText(record));
+  if (text.length > RECORD_BYTES_MAX) {
+    return problem(record.path, `${record.path} has too many servers.`, 'Make it smaller.');
+  }
+  const [original, next] = [join(folder, ORIGINAL), join(folder, NEXT)];
+  try {
+    writeOwn(next, base);
+    if (readOwn(next, CONFIG_BYTES_MAX)?.equals(base) !== true) {
+      const fix = 'Check the disk of SUB_HOME.';
+      return problem(next, `The backup in ${next} does not read as it was written.`, fix);
+    }
+    onStep?.('base written');
+    // The first one lasts from the next sync on: until then the config is what it was without it.
+    const isFirst = !isThere(join(folder, RECORD));
+    if (isFirst) placeOwn(join(folder, RECORD), text);
+    else writeOwn(join(folder, RECORD), text);
+    onStep?.('record written');
+    renameSync(next, original);
+    syncFolder(folder);
+    syncFolder(paths.backups);
+    onStep?.('base in place');
+    return undefined;
+  } catch (cause) {
+    return homeProblem(folder, 'written', cause);
+  }
+}
+
+/** Changes only what is told about a change, not its backup. */
+export function rewriteRecord(
+  { key, record }: FoundRecord,
+  paths: StorePaths,
+): ConfigProblem | undefined {
+  const path = join(recordFolder(key, paths), RECORD);
+  try {
+    writeOwn(path, Buffer.from(recordText(record)));
+    return undefined;
+  } catch (cause) {
+    return systemProblem(path, 'written', cause);
+  }
+}
+
+/** The record first: a backup without one is of a config that needs none. */
+export function dropRecord(
+  key: string,
+  paths: StorePaths,
+  onStep?: OnStep,
+): ConfigProblem | undefined {
+  const folder = recordFolder(key, paths);
+  try {
+    rmSync(join(folder, RECORD), { force: true });
+    onStep?.('record dropped');
+    for (const name of [ORIGINAL, NEXT]) {
+      rmSync(join(folder, name), { force: true });
+      rmSync(join(folder, `${name}.draft`), { force: true });
+    }
+    rmSync(join(folder, `${RECORD}.draft`), { force: true });
+    onStep?.('base dropped');
+    rmdirSync(folder);
+    return undefined;
+  } catch (cause) {
+    // What somebody else has put there stays, and so does the folder.
+    if (['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(systemCode(cause) ?? '')) return undefined;
+    return systemProblem(folder, 'removed', cause);
+  }
+}
+
+/** Of every folder that may hold a record; none when nothing was ever changed. */
+export function recordKeys(paths: StorePaths): readonly string[] {
+  try {
+    return readdirSync(paths.backups).filter((name) => KEY.test(name));
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return [];
+    throw cause;
+  }
+}
+
+/** Every record, and what is wrong with those that cannot be read. */
+export function listRecords(paths: StorePaths): readonly (FoundRecord | ConfigProblem)[] {
+  try {
+    return recordKeys(paths)
+      .map((key) => readRecord(key, paths))
+      .filter((found) => found.kind !== 'none');
+  } catch (cause) {
+    return [systemProblem(paths.backups, 'read', cause)];
+  }
+}
+
+// Copies beside the records, for people: nothing of ours reads them again.
+
+/** How many there are of a config: an older `original` may be the only one that is worth anything. */
+const KEPT_MAX = { replaced: 1, original: 5 } as const;
+
+interface Aside {
+  readonly key: string;
+  /** `replaced`: what a merge was made from. `original`: what others have left nothing of. */
+  readonly label: keyof typeof KEPT_MAX;
+  readonly bytes: Uint8Array;
+}
+
+/** Where it is now. */
+export function keepAside(
+  { key, label, bytes }: Aside,
+  { ports, paths }: Store,
+): string | ConfigProblem {
+  const time = ports
+    .now()
+    .toISOString()
+    .replaceAll(/[-:]|\.\d+/g, '');
+  const name = `${key}.${label}-${time}`;
+  const path = join(paths.backups, name);
+  try {
+    const others = readdirSync(paths.backups)
+      .filter((other) => other.startsWith(`${key}.${label}-`) && other !== name)
+      .toSorted();
+    writeOwn(path, bytes);
+    const tooMany = others.slice(0, Math.max(0, others.length + 1 - KEPT_MAX[label]));
+    for (const other of tooMany) rmSync(join(paths.backups, other), { force: true });
+    return path;
+  } catch (cause) {
+    return systemProblem(path, 'written', cause);
+  }
+}

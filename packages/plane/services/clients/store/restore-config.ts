@@ -1,0 +1,360 @@
+// Takes a change back: the very bytes that were there before, or, where others have changed the
+// config since, the config as it is now without our edits.
+import { rmSync } from 'node:fs';
+import { readDocument } from '../text/document.ts';
+import type { ConfigFile, ConfigProblem, EntryChange, EntryValues, ValuePath } from '../types.ts';
+import { busy, type HeldConfig, livingOwner, TRIES_MAX, undoOf } from './apply-change.ts';
+
+import {
+  type ConfigBytes,
+  draftPath,
+  type OnStep,
+  readConfigFile,
+  replaceConfigFile,
+} from './config-file.ts';
+import { type Lock, takeLock, takeLockOf } from './lock.ts';
+import type { Store } from './ports.ts';
+import { byHand, problem } from './problem.ts';
+
+import type { ConfigRecord } from './record-text.ts';
+import {
+  type Backup,
+  digestOf,
+  dropRecord,
+  type FoundRecord,
+  isOf,
+  keepAside,
+  readBackup,
+  readRecord,
+  rewriteRecord,
+  writeRecord,
+} from './records.ts';
+import { type EntryPlace, takeOut, type Undone } from './undo-changes.ts';
+
+export interface RestoreRequest extends Store {
+  /** As the client finds it. */
+  readonly path: string;
+  /** One that was taken before, and stays with whoever took it. */
+  readonly lock?: Lock;
+  /** Puts the secrets back that moved; without it, a config that lacks some is not touched. */
+  readonly putBack?: (text: string, record: ConfigRecord) => string | ConfigProblem;
+  readonly onStep?: OnStep;
+}
+
+/** What others have taken out of a config: it cannot come back by itself. */
+interface Lost {
+  readonly missing: readonly EntryPlace[];
+  /** Where the config is kept as it was before us, because of what is missing. */
+  readonly original: string | undefined;
+}
+
+export interface Restored extends Lost {
+  readonly kind: 'restored';
+  readonly path: string;
+  readonly how: Undone['kind'];
+  readonly taken: readonly EntryPlace[];
+  readonly left: readonly EntryPlace[];
+  /** Where the config is kept as it was before a merge. */
+  readonly replaced: string | undefined;
+}
+
+/** The config holds none of our edits any more; its record is dropped. */
+export interface Untouched extends Lost {
+  readonly kind: 'untouched';
+  readonly path: string;
+  readonly left: readonly EntryPlace[];
+}
+
+export type RestoreResult =
+  | Restored
+  | Untouched
+  | HeldConfig
+  | { readonly kind: 'none'; readonly path: string }
+  | ConfigProblem;
+
+/** For the holder of its lock: whatever stands under the name of the config by now. */
+export function restoreLocked(lock: Lock, path: string, store: Store): RestoreResult {
+  const found = readRecord(lock.key, store.paths);
+  if (found.kind === 'none') return { kind: 'none', path };
+  return found.kind === 'problem' ? found : restoreRecord(found, { ...store, lock });
+}
+
+/** Also for a record whose config is known by nothing else. */
+export function restoreRecord(
+  { key, record: { path } }: FoundRecord,
+  request: Omit<RestoreRequest, 'path'>,
+): RestoreResult {
+  if (request.lock !== undefined && request.lock.key !== key) {
+    throw new Error('the lock is that of another config');
+  }
+  const lock = request.lock ?? takeLockOf(key, request);
+  if (lock.kind === 'held') return { ...lock, path };
+  if (lock.kind === 'problem') return lock;
+  try {
+    request.onStep?.('locked');
+    for (let tried = 0; tried < TRIES_MAX; tried++) {
+      const result = attempt(key, path, request);
+      if (result.kind !== 'changed') return withHint(result, key, request);
+    }
+    return withHint(busy(path), key, request);
+  } finally {
+    if (request.lock === undefined) lock.release();
+  }
+}
+
+/** Whatever keeps us from it, a person can still do it (F-020). */
+function withHint(result: RestoreResult, key: string, store: Store): RestoreResult {
+  if (result.kind !== 'problem' || result.fix.includes(store.paths.backups)) return result;
+  const found = readRecord(key, store.paths);
+  const backup = found.kind === 'record' ? readBackup(found, store) : undefined;
+  if (found.kind !== 'record' || backup?.kind !== 'backup') return result;
+  const { target, moved = [] } = found.record;
+  const names = [...new Set(moved.map(({ secret }) => secret))].join(', ');
+  const lacks = names === '' ? '' : ` It lacks what \`sub secrets get\` tells of ${names}.`;
+  return { ...result, fix: `${result.fix} ${byHand(backup.path, target)}${lacks}` };
+}
+
+interface Undoing {
+  readonly kind: 'undoing';
+  readonly found: FoundRecord;
+  readonly config: ConfigBytes;
+  readonly backup: Backup;
+  readonly undone: Undone;
+}
+
+/** Reads everything anew and works out what the config becomes; nothing is written. */
+function undoingOf(
+  key: string,
+  path: string,
+  store: Store,
+): Undoing | Exclude<RestoreResult, Restored | Untouched> {
+  const found = readRecord(key, store.paths);
+  if (found.kind === 'none') return { kind: 'none', path };
+  if (found.kind === 'problem') return found;
+  const holder = livingOwner(found.record, store);
+  if (holder !== undefined) return { ...holder, path };
+  const { target } = found.record;
+  const config = readConfigFile(target);
+  if (config.kind === 'missing') {
+    const client = found.record.client;
+    const fix = `If it was deleted on purpose, \`sub restore ${client} --forget\` drops its record.`;
+    return problem(path, `${path} is gone, but we had changed it.`, fix);
+  }
+  if (config.kind === 'problem') return config;
+  // Moved, with a link left in its place, it is what we have written. Anything else that a link
+  // leads to was never ours.
+  if (config.target !== target && !isOf(found.record.after, config.bytes, store.ports.sha256)) {
+    const fix = 'Remove the link, and try again.';
+    return problem(path, `${path} leads to ${config.target} now, another file.`, fix);
+  }
+  const backup = readBackup(found, store);
+  if (backup.kind === 'problem') return backup;
+  const undone = undoOf(config, found, { backup, store });
+  return undone.kind === 'problem' ? undone : { kind: 'undoing', found, config, backup, undone };
+}
+
+function attempt(
+  key: string,
+  path: string,
+  request: Omit<RestoreRequest, 'path'>,
+): RestoreResult | { readonly kind: 'changed' } {
+  const { paths, onStep } = request;
+  const undoing = undoingOf(key, path, request);
+  if (undoing.kind !== 'undoing') return undoing;
+  onStep?.('planned');
+  const { config, undone } = undoing;
+  const { left, taken, missing, kind: how } = undone;
+  const text = filled(undoing, request);
+  if (typeof text === 'object') return text;
+  const original = originalOf(undoing, request);
+  if (typeof original === 'object') return original;
+  if (text === config.text) {
+    rmSync(undoing.found.record.draft, { force: true });
+    return dropRecord(key, paths, onStep) ?? { kind: 'untouched', path, left, missing, original };
+  }
+  const draft = draftOf(undoing, request);
+  if (typeof draft !== 'string') return draft;
+  const aside = { key, label: 'replaced', bytes: config.bytes } as const;
+  const replaced = how === 'merged' ? keepAside(aside, request) : undefined;
+  if (typeof replaced === 'object') return replaced;
+  if (replaced !== undefined) onStep?.('kept aside');
+  const result = replaceConfigFile({ config, bytes: Buffer.from(text), draft, onStep });
+  if (result.kind !== 'replaced') return result;
+  const failed = dropRecord(key, paths, onStep);
+  onStep?.('done');
+  return failed ?? { kind: 'restored', path, how, taken, left, replaced, missing, original };
+}
+
+function filled(
+  { found: { record }, undone }: Undoing,
+  { putBack }: Pick<RestoreRequest, 'putBack'>,
+): string | ConfigProblem {
+  if (record.moved === undefined) return undone.text;
+  if (putBack !== undefined) return putBack(undone.text, record);
+  const message = `Secrets of ${record.path} were moved into the store, and must come back first.`;
+  return problem(record.path, message, `Run: sub restore ${record.client}`);
+}
+
+/** The draft that the record names, unless the config was moved to another folder since. */
+function draftOf({ found, config }: Undoing, { ports, paths }: Store): string | ConfigProblem {
+  const { draft } = found.record;
+  rmSync(draft, { force: true });
+  const { target } = config;
+  if (target === found.record.target) return draft;
+  const next = { ...found.record, target, draft: draftPath(target, ports.uuid()) };
+  return rewriteRecord({ ...found, record: next }, paths) ?? next.draft;
+}
+
+/** The backup goes with its record, but of what is missing it is all that is left. */
+function originalOf(
+  { found, backup, undone }: Undoing,
+  store: Store,
+): string | undefined | ConfigProblem {
+  if (undone.missing.length === 0) return undefined;
+  return keepAside({ key: found.key, label: 'original', bytes: backup.bytes }, store);
+}
+
+export type Forgotten =
+  | { readonly kind: 'forgotten'; readonly path: string; readonly original: string }
+  /** There is a config: that can be restored. */
+  | { readonly kind: 'there'; readonly path: string }
+  | { readonly kind: 'none'; readonly path: string }
+  | HeldConfig
+  | ConfigProblem;
+
+/** For a config that was deleted on purpose: its record goes, what it was is kept aside. */
+export function forgetRecord({ key, record: { path } }: FoundRecord, store: Store): Forgotten {
+  const lock = takeLockOf(key, store);
+  if (lock.kind === 'held') return { ...lock, path };
+  if (lock.kind === 'problem') return lock;
+  try {
+    const found = readRecord(key, store.paths);
+    if (found.kind === 'none') return { kind: 'none', path };
+    if (found.kind === 'problem') return found;
+    const holder = livingOwner(found.record, store);
+    if (holder !== undefined) return { ...holder, path };
+    if (readConfigFile(found.record.target).kind !== 'missing') return { kind: 'there', path };
+    const backup = readBackup(found, store);
+    if (backup.kind === 'problem') return backup;
+    const original = keepAside({ key, label: 'original', bytes: backup.bytes }, store);
+    if (typeof original === 'object') return original;
+    return dropRecord(key, store.paths) ?? { kind: 'forgotten', path, original };
+  } finally {
+    lock.release();
+  }
+}
+
+// Takes shims out of a config of which there is no record, as when the home was lost: an entry that
+// starts a shim tells itself what it was before.
+
+interface ReleaseRequest extends Omit<RestoreRequest, 'path'> {
+  readonly file: ConfigFile;
+  /** The entries to be set free. */
+  readonly entries: (text: string) => readonly EntryPlace[] | ConfigProblem;
+}
+
+/** Writes the record that is missing, then restores by it: so a kill leaves nothing half done. */
+export function releaseConfig(request: ReleaseRequest): RestoreResult {
+  const { path } = request.file;
+  const config = readConfigFile(path);
+  if (config.kind === 'missing') return { kind: 'none', path };
+  if (config.kind === 'problem') return config;
+  const lock = request.lock ?? takeLock(config.target, request);
+  if (lock.kind === 'held') return { ...lock, path };
+  if (lock.kind === 'problem') return lock;
+  try {
+    const known = readRecord(lock.key, request.paths);
+    const found = known.kind === 'none' ? recorded(request, lock.key) : known;
+    if (found.kind === 'problem') return found;
+    if (found.kind === 'none') return { kind: 'none', path };
+    return restoreRecord(found, { ...request, lock });
+  } finally {
+    if (request.lock === undefined) lock.release();
+  }
+}
+
+function recorded({ file, entries, ...store }: ReleaseRequest, key: string) {
+  const { path } = file;
+  const config = readConfigFile(path);
+  if (config.kind === 'missing') return { kind: 'none' as const };
+  if (config.kind === 'problem') return config;
+  const places = entries(config.text);
+  if ('kind' in places) return places;
+  const ways = places.map((place) => ({ ...place, pairs: [] }));
+  const out = takeOut({ text: config.text, format: file.format, ways });
+  if (out.kind === 'refused') {
+    return problem(path, `The shims cannot be taken out of ${path}: ${out.why}`, out.fix);
+  }
+  if (out.text === config.text) return { kind: 'none' as const };
+  const change = { file, before: out.text, after: config.text, places: out.taken };
+  const record = recordOf(change, config.target, store);
+  const failed = writeRecord({ key, record, base: Buffer.from(out.text) }, store);
+  return failed ?? { kind: 'record' as const, key, record };
+}
+
+interface Found {
+  readonly file: ConfigFile;
+  readonly before: string;
+  readonly after: string;
+  readonly places: readonly EntryPlace[];
+}
+
+/** As if the change had been ours from the start. */
+function recordOf(found: Found, target: string, { ports }: Store): ConfigRecord {
+  const { client, path, format } = found.file;
+  return {
+    v: 1,
+    kind: 'import',
+    client,
+    path,
+    target,
+    format,
+    created_at: ports.now().toISOString(),
+    base: digestOf(Buffer.from(found.before), ports),
+    after: digestOf(Buffer.from(found.after), ports),
+    changes: changesOf(found),
+    draft: draftPath(target, ports.uuid()),
+  };
+}
+
+function changesOf({ file: { format }, before, after, places }: Found): readonly EntryChange[] {
+  const inside = places.flatMap(({ at }) => [at.command, at.args]);
+  const was = readDocument(before, format, inside);
+  const is = readDocument(after, format, inside);
+  if (was.kind === 'broken' || is.kind === 'broken') return [];
+  return places.flatMap((place) => {
+    const values = [was, is].map(({ document }) => valuesAt(document, place));
+    const [old, now] = values;
+    return old === undefined || now === undefined ? [] : [{ ...place, before: old, after: now }];
+  });
+}
+
+type Document = Extract<ReturnType<typeof readDocument>, { kind: 'document' }>['document'];
+
+function valuesAt(document: Document, { at }: EntryPlace): EntryValues | undefined {
+  const command = writtenAt(document, at.command);
+  return command === undefined
+    ? undefined
+    : { command, args: writtenAt(document, at.args) ?? null };
+}
+
+function writtenAt(document: Document, path: ValuePath) {
+  const [value, span] = [document.valueAt(path), document.spanAt(path)];
+  if (span === undefined || (typeof value !== 'string' && !isWords(value))) return undefined;
+  return { value, text: document.text.slice(span.start, span.end) };
+}
+
+function isWords(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((word) => typeof word === 'string');
+}
+
+// A session that leaves its config as it is makes an import of it (`--no-restore`).
+
+/** For the holder of the lock: without an owner, nobody takes the change back on his own. */
+export function keepChange({ key }: Pick<Lock, 'key'>, store: Store): ConfigProblem | undefined {
+  const found = readRecord(key, store.paths);
+  if (found.kind === 'problem') return found;
+  if (found.kind === 'none') return undefined;
+  const { owner: _owner, wrap_id: _wrapId, ...record } = found.record;
+  return rewriteRecord({ ...found, record: { ...record, kind: 'import' } }, store.paths);
+}

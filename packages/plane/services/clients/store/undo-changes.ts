@@ -1,0 +1,217 @@
+// Makes entries start their own command again. Pure: a text in, a text out, and checked by reading it.
+import { governedOf } from '../shim-command.ts';
+import { type Document, readDocument } from '../text/document.ts';
+import { applyEdits, removeValue, replaceValue } from '../text/edits.ts';
+import { copyFor, dropValue, sameData, setValue } from '../text/plain-data.ts';
+import type { ConfigProblem, Edit, EntryValues, Format, ValuePath, ValueText } from '../types.ts';
+
+import type { StorePorts } from './ports.ts';
+import { byHand, problem } from './problem.ts';
+import type { ConfigRecord } from './record-text.ts';
+import { isOf } from './records.ts';
+
+/** One entry of a config. */
+export interface EntryPlace {
+  readonly name: string;
+  readonly project?: string;
+  readonly at: { readonly command: ValuePath; readonly args: ValuePath };
+}
+
+/** An entry, and what was written there; nothing is known of one that we only found. */
+interface Way extends EntryPlace {
+  readonly pairs: readonly { readonly before: EntryValues; readonly after: EntryValues }[];
+}
+
+interface TakeOut {
+  readonly text: string;
+  readonly format: Format;
+  readonly ways: readonly Way[];
+}
+
+type Taken =
+  | {
+      readonly kind: 'taken';
+      readonly text: string;
+      readonly taken: readonly EntryPlace[];
+      readonly left: readonly EntryPlace[];
+      /** Those that are not there any more. */
+      readonly missing: readonly EntryPlace[];
+    }
+  /** Two sentences. */
+  | { readonly kind: 'refused'; readonly why: string; readonly fix: string };
+
+/** What an entry is to hold. */
+interface Goal {
+  readonly way: Way;
+  readonly command: Wanted;
+  /** Null where it is to have none. */
+  readonly args: Wanted | null;
+}
+
+interface Wanted {
+  readonly value: string | readonly string[];
+  /** How it was written before, for as long as what stands there is written as we did. */
+  readonly written?: { readonly ours: string; readonly before: string };
+}
+
+type Verdict = Goal | 'same' | 'gone' | 'foreign';
+
+export function takeOut({ text, format, ways }: TakeOut): Taken {
+  if (ways.length === 0) return { kind: 'taken', text, taken: [], left: [], missing: [] };
+  const inside = ways.flatMap(({ at }) => [at.command, at.args]);
+  const read = readDocument(text, format, inside);
+  if (read.kind === 'broken') {
+    const why = `it is broken at line ${read.line}, column ${read.column}: ${read.message}`;
+    return { kind: 'refused', why, fix: 'Correct the file and try again.' };
+  }
+  const { document } = read;
+  const verdicts = ways.map((way) => ({ way, verdict: judge(document, way) }));
+  const goals = verdicts.flatMap(({ verdict }) => (typeof verdict === 'string' ? [] : [verdict]));
+  const next = edited(document, goals, inside);
+  if (next === undefined) {
+    const why = 'the result would not be what it should.';
+    return { kind: 'refused', why, fix: 'Correct the entries by hand.' };
+  }
+  const places = (sought: Verdict) =>
+    verdicts.flatMap(({ way, verdict }) => (verdict === sought ? [placeOf(way)] : []));
+  const taken = goals.map(({ way }) => placeOf(way));
+  return { kind: 'taken', text: next, taken, left: places('foreign'), missing: places('gone') };
+}
+
+function placeOf({ name, project, at }: Way): EntryPlace {
+  return { name, ...(project === undefined ? {} : { project }), at };
+}
+
+function judge(document: Document, way: Way): Verdict {
+  const { at, pairs } = way;
+  const command = document.valueAt(at.command);
+  const args = document.valueAt(at.args);
+  if (command === undefined) return 'gone';
+  if (pairs.some(({ before }) => holds({ command, args }, before))) return 'same';
+  const pair = pairs.find(({ after }) => holds({ command, args }, after));
+  if (pair !== undefined) return goalOf(way, pair.before, pair.after);
+  return behindShim(way, command, args) ?? 'foreign';
+}
+
+function holds(
+  { command, args }: { readonly command: unknown; readonly args: unknown },
+  values: EntryValues,
+): boolean {
+  return sameData(command, values.command.value) && sameData(args, values.args?.value ?? undefined);
+}
+
+function goalOf(way: Way, before: EntryValues, after: EntryValues): Goal {
+  const args = before.args === null ? null : wanted(before.args, after.args);
+  return { way, command: wanted(before.command, after.command), args };
+}
+
+function wanted(before: ValueText, after: ValueText | null): Wanted {
+  if (after === null) return { value: before.value };
+  return { value: before.value, written: { ours: after.text, before: before.text } };
+}
+
+/** Others have changed the entry, yet it still starts a shim: what stands behind `--` is the server. */
+function behindShim(way: Way, command: unknown, args: unknown): Goal | undefined {
+  if (typeof command !== 'string' || !isWords(args)) return undefined;
+  const [program, ...rest] = governedOf(command, args)?.command ?? [];
+  if (program === undefined) return undefined;
+  const hadNone = way.pairs.some(({ before }) => before.args === null);
+  const isBare = rest.length === 0 && (hadNone || way.pairs.length === 0);
+  return { way, command: { value: program }, args: isBare ? null : { value: rest } };
+}
+
+function isWords(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((word) => typeof word === 'string');
+}
+
+/** Values first, then what is to go: two edits of one entry could otherwise touch each other. */
+function edited(
+  document: Document,
+  goals: readonly Goal[],
+  inside: readonly ValuePath[],
+): string | undefined {
+  const wants = goals.flatMap(({ way, command, args }) => [
+    { path: way.at.command, wanted: command },
+    ...(args === null ? [] : [{ path: way.at.args, wanted: args }]),
+  ]);
+  const gone = goals.flatMap(({ way, args }) => (args === null ? [way.at.args] : []));
+  if (wants.some(({ path }) => document.spanAt(path) === undefined)) return undefined;
+  const expected = copyFor(document.value, [...wants.map(({ path }) => path), ...gone]);
+  for (const { path, wanted: want } of wants) setValue(expected, path, want.value);
+  for (const path of gone) dropValue(expected, path);
+  const edits = wants.map(({ path, wanted: want }) => editOf(document, path, want));
+  const between = reread(applyEdits(document.text, edits), document, inside);
+  if (between === undefined || gone.some((path) => between.spanAt(path) === undefined)) {
+    return undefined;
+  }
+  const removals = gone.map((path) => removeValue(between, path));
+  const last = reread(applyEdits(between.text, removals), document, inside);
+  return last !== undefined && sameData(last.value, expected) ? last.text : undefined;
+}
+
+function editOf(document: Document, path: ValuePath, { value, written }: Wanted): Edit {
+  const span = document.spanAt(path);
+  if (span !== undefined && written?.ours === document.text.slice(span.start, span.end)) {
+    return { start: span.start, end: span.end, text: written.before };
+  }
+  return replaceValue(document, path, typeof value === 'string' ? value : [...value]);
+}
+
+function reread(
+  text: string,
+  { format }: Document,
+  inside: readonly ValuePath[],
+): Document | undefined {
+  const read = readDocument(text, format, inside);
+  return read.kind === 'document' ? read.document : undefined;
+}
+
+// Takes our edits out of a config, also out of one that others have changed since.
+
+interface Undo {
+  readonly text: string;
+  readonly record: ConfigRecord;
+  readonly backup: { readonly path: string; readonly text: string };
+  readonly sha256: StorePorts['sha256'];
+}
+
+export interface Undone {
+  /** `same`: the very bytes that were there before us. */
+  readonly kind: 'same' | 'merged';
+  readonly text: string;
+  /** What no longer starts a shim. */
+  readonly taken: readonly EntryPlace[];
+  /** What others have changed so that it is not ours any more: left as it is. */
+  readonly left: readonly EntryPlace[];
+  /** What others have removed: only the backup knows it. */
+  readonly missing: readonly EntryPlace[];
+}
+
+export function undoChanges({ text, record, backup, sha256 }: Undo): Undone | ConfigProblem {
+  const bytes = Buffer.from(text);
+  const known = [record.base, record.after, ...(record.from === undefined ? [] : [record.from])];
+  if (known.some((digest) => isOf(digest, bytes, sha256))) {
+    const isBase = text === backup.text;
+    const taken = isBase ? [] : record.changes;
+    return { kind: 'same', text: backup.text, taken, left: [], missing: [] };
+  }
+  const taken = takeOut({ text, format: record.format, ways: waysOf(record) });
+  if (taken.kind === 'taken') return { ...taken, kind: 'merged' };
+  return problem(
+    record.path,
+    `Our changes cannot be taken out of ${record.path}: ${taken.why}`,
+    `${taken.fix} The config as it was before is in the backup. ${byHand(backup.path, record.target)}`,
+  );
+}
+
+/** An entry may hold what was written last, or what a killed change was about to replace. */
+function waysOf({ changes, earlier = [] }: ConfigRecord): readonly Way[] {
+  const ways = new Map<string, Way>();
+  for (const change of [...changes, ...earlier]) {
+    const key = JSON.stringify(change.at);
+    const { name, project, at, before, after } = change;
+    const pairs = [...(ways.get(key)?.pairs ?? []), { before, after }];
+    ways.set(key, { name, ...(project === undefined ? {} : { project }), at, pairs });
+  }
+  return [...ways.values()];
+}

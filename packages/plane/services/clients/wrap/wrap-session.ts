@@ -1,0 +1,222 @@
+// The configs of an agent while it runs under `sub wrap`: rewritten when the hub is up, put back
+// when the agent and its shims are gone, whatever has ended them.
+
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ProcessIdentity } from '../../../os/index.ts';
+import { ensurePrivateFolder } from '../../../stores/config/index.ts';
+import { fallbackRunDir } from '../../../stores/runs/agent-file.ts';
+import { readWrapFile, removeWrapFile, writeWrapFile } from '../../../stores/runs/wrap-file.ts';
+import { type Refused, type RunSession, refused, type SessionTold } from '../../run/options.ts';
+import { heldBy, storeAt, withCode } from '../inspect/adoption-place.ts';
+import { rewriter } from '../setup/plan-rewrite.ts';
+import { missingEntriesText } from '../setup/repair.ts';
+import { type Applied, applyChange, type Unchanged } from '../store/apply-change.ts';
+import type { Lock } from '../store/lock.ts';
+import { type Store, thisProcess } from '../store/ports.ts';
+import { keepChange, restoreLocked } from '../store/restore-config.ts';
+import type { WrapFilePlan, WrapOptions, WrapPlan } from './plan-wrap.ts';
+
+interface WrapSession extends RunSession {
+  /** How long the agent had; undefined when it was never started. */
+  readonly agentMs: () => number | undefined;
+  /** Whether every config is as it should be after the end. */
+  readonly isRestored: () => boolean;
+}
+
+/** Every step of it is synchronous, so that the last try of a dying process is a whole one. */
+export function wrapSession(plan: WrapPlan, options: WrapOptions): WrapSession {
+  const { run } = options;
+  const store = storeAt(run.paths);
+  const rewritten: (Applied | Unchanged)[] = [];
+  const runDirs: string[] = [];
+  let begunMs: number | undefined;
+  let agentMs: number | undefined;
+  let isRestored = true;
+  const putBack = (): void => {
+    for (const one of rewritten.splice(0).toReversed()) {
+      if (!endOne(one, options, store)) isRestored = false;
+      one.lock?.release();
+    }
+    for (const dir of runDirs.splice(0)) {
+      forget(dir, plan.id);
+      dropStaleWraps(dir, Date.now());
+    }
+  };
+  return {
+    async begin(told) {
+      const owner = thisProcess(store.ports);
+      if (owner === undefined) return noProcesses();
+      onLastChance(putBack);
+      const problem = tellShims({ plan, options, told, owner, runDirs });
+      if (problem !== undefined) return problem;
+      for (const file of plan.files) {
+        const one = rewriteOne(file, { plan, store, owner });
+        if (one.kind === 'refused') return one;
+        for (const warning of one.warnings) run.tell(warning);
+        rewritten.push(one);
+      }
+      begunMs = performance.now();
+      return undefined;
+    },
+    async end() {
+      if (begunMs !== undefined) agentMs ??= performance.now() - begunMs;
+      putBack();
+    },
+    agentMs: () => agentMs,
+    isRestored: () => isRestored,
+  };
+}
+
+function noProcesses(): Refused {
+  const message = 'the system does not tell when this process has started.';
+  const fix = 'On Linux /proc must be mounted, elsewhere `ps` must work.';
+  return refused('SUB_CLIENT_WRITE', message, fix);
+}
+
+interface Telling {
+  readonly plan: WrapPlan;
+  readonly options: WrapOptions;
+  readonly told: SessionTold;
+  readonly owner: ProcessIdentity;
+  /** Takes the folders that have the file. */
+  readonly runDirs: string[];
+}
+
+/** In the home, and in the one that is found without SUB_HOME, as far as that can be written. */
+function tellShims({ plan, options, told, owner, runDirs }: Telling): Refused | undefined {
+  const { paths, listen } = options.run;
+  const token = listen?.token ?? told.env['SUB_GOVERNANCE_TOKEN'];
+  const isClosed = !plan.client.hasWindow;
+  const file = { id: plan.id, env: told.env, owner, isClosed, ...(token && { token }) };
+  for (const dir of new Set([paths.run, fallbackRunDir(options.run.env)])) {
+    // The folder of the home was looked at when the run began.
+    if (dir !== paths.run && ensurePrivateFolder(dir) !== undefined) continue;
+    try {
+      writeWrapFile(dir, file);
+      runDirs.push(dir);
+    } catch (cause) {
+      if (dir !== paths.run) continue;
+      const words = cause instanceof Error ? cause.message : String(cause);
+      const message = `the session cannot be written down for its servers: ${words}.`;
+      return refused('SUB_FILE_WRITE', message, 'Free some space, or check the permissions.');
+    }
+  }
+  return undefined;
+}
+
+function forget(dir: string, id: string): void {
+  try {
+    removeWrapFile(dir, id);
+  } catch {
+    // It names a process that is about to end, and says nothing then.
+  }
+}
+
+interface Rewriting {
+  readonly plan: WrapPlan;
+  readonly store: Store;
+  readonly owner: ProcessIdentity;
+}
+
+function rewriteOne(
+  { found, chosen, loose, call }: WrapFilePlan,
+  { plan, store, owner }: Rewriting,
+): Applied | Unchanged | Refused {
+  const { client, file, config } = found;
+  const result = applyChange({
+    ...store,
+    file,
+    kind: 'wrap',
+    // What a dead session has left is taken out, not taken over.
+    rewrite: rewriter({ client, file, current: { ...config, entries: [] }, chosen, loose, call }),
+    owner,
+    wrapId: plan.id,
+  });
+  if (result.kind === 'applied' || result.kind === 'unchanged') return result;
+  const { code, message, fix } =
+    result.kind === 'held' ? heldBy(file.path, result.by) : withCode('SUB_CLIENT_WRITE', result);
+  return refused(code, message, fix);
+}
+
+/** False when the config is not what it should be; then a person is told what to do. */
+function endOne(one: Applied | Unchanged, options: WrapOptions, store: Store): boolean {
+  const { lock } = one;
+  if (one.kind === 'unchanged' || lock === undefined) return true;
+  const { run, restores } = options;
+  const { path } = one;
+  const tell = ({ message, fix }: Pick<Refused, 'message' | 'fix'>): false => {
+    run.tell(`${path} was not put back: ${message} ${fix} [SUB_CLIENT_RESTORE]`);
+    return false;
+  };
+  try {
+    const problem = restores ? restoreOne(path, lock, { run, store }) : keepChange(lock, store);
+    return problem === undefined || tell(problem);
+  } catch (cause) {
+    const message = `${cause instanceof Error ? cause.message : String(cause)}.`;
+    const fix = `The config as it was is in ${one.backup}; \`sub unwrap\` tries again.`;
+    return tell({ message, fix });
+  }
+}
+
+function restoreOne(
+  path: string,
+  lock: Lock,
+  { run, store }: Pick<WrapOptions, 'run'> & { readonly store: Store },
+): Pick<Refused, 'message' | 'fix'> | undefined {
+  const result = restoreLocked(lock, path, store);
+  if (result.kind === 'problem') return result;
+  if (result.kind === 'none') run.tell(`${path} was put back by somebody else meanwhile.`);
+  if (result.kind === 'held') return heldBy(path, result.by);
+  if (result.kind === 'restored' && result.how === 'merged') {
+    run.tell(`${path} was changed by another program meanwhile: only our changes were undone.`);
+  }
+  const lost = result.kind === 'none' ? undefined : missingEntriesText(result);
+  if (lost !== undefined) run.tell(lost);
+  return undefined;
+}
+
+const EXIT_INTERNAL = 70;
+
+/** A process that dies of a defect, or is made to exit by whatever else, puts the configs back first. */
+function onLastChance(putBack: () => void): void {
+  process.once('exit', putBack);
+  process.once('uncaughtException', () => {
+    putBack();
+    // Without its hub nothing is governed any more: the shims see that, and end.
+    process.exit(EXIT_INTERNAL);
+  });
+}
+
+// What sessions that were killed have left in the folder of runs.
+
+/** With an ending of its own while it is being written. */
+const NAME = /^wrap-([a-z0-9-]{1,64})\.json(\.[0-9a-f-]{36})?$/;
+/** What is being written is not a minute old. */
+const DRAFT_MS = 60_000;
+const ENTRIES_MAX = 500;
+
+/** Removes the files of sessions whose owner is gone; nobody waits for it. */
+export function dropStaleWraps(runDir: string, nowMs: number): void {
+  for (const name of namesIn(runDir)) {
+    const [, id, draft] = NAME.exec(name) ?? [];
+    if (id === undefined) continue;
+    try {
+      if (draft === undefined) {
+        if (readWrapFile(runDir, id).kind === 'over') removeWrapFile(runDir, id);
+      } else if (nowMs - lstatSync(join(runDir, name)).mtimeMs > DRAFT_MS) {
+        rmSync(join(runDir, name), { force: true });
+      }
+    } catch {
+      // It is there for the next one.
+    }
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).slice(0, ENTRIES_MAX);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,316 @@
+// What a server is asked, as any client asks it: who it is, and everything that it lists.
+import { isObject } from '@subluminal/contracts';
+import { itemTextsAt, memberText } from '@subluminal/core/session';
+import type { Listing } from '@subluminal/core/surface';
+import { visible } from '@subluminal/core/visible';
+
+type Conversed =
+  | { readonly kind: 'seen'; readonly seen: Seen }
+  /** Why not, as the end of a sentence about the server. */
+  | { readonly kind: 'failed'; readonly why: string };
+
+type Failed = Extract<Conversed, { kind: 'failed' }>;
+
+const ASKED_VERSION = '2025-11-25';
+const MODERN_VERSION = '2026-07-28';
+const PAGES_MAX = 500;
+const ITEMS_MAX = 10_000;
+const SAID_MAX = 200;
+
+interface Greeted {
+  readonly kind: 'greeted';
+  readonly about: Pick<Seen, 'protocolVersion' | 'serverInfo' | 'instructions'>;
+  readonly capabilities: { readonly [name: string]: unknown };
+  /** Goes with every request. */
+  readonly params: object;
+}
+
+export async function converse(dialogue: Dialogue, clientVersion: string): Promise<Conversed> {
+  const greeted = await greet(dialogue, clientVersion);
+  if (greeted.kind === 'failed') return greeted;
+  const notes: string[] = [];
+  const lists: { [key: string]: readonly unknown[] } = {};
+  let toolTexts: Seen['toolTexts'];
+  for (const list of LISTS) {
+    const listed = await listAll(dialogue, list, greeted);
+    // Tools are what all of this is about; without the rest there is less to write down.
+    if (listed.kind === 'failed' && list.isNeeded) return listed;
+    if (listed.kind === 'failed') notes.push(`The server ${listed.why}.`);
+    lists[list.key] = listed.kind === 'failed' ? [] : listed.items;
+    if (listed.kind === 'listed' && list.key === 'tools') toolTexts = listed.texts;
+  }
+  const { tools = [], prompts = [], resources = [], resourceTemplates: templates = [] } = lists;
+  const seen = { ...greeted.about, tools, toolTexts, prompts, resources, templates, notes };
+  return { kind: 'seen', seen };
+}
+
+async function greet(dialogue: Dialogue, version: string): Promise<Greeted | Failed> {
+  const clientInfo = { name: 'subluminal', version };
+  const params = { protocolVersion: ASKED_VERSION, capabilities: {}, clientInfo };
+  const answer = await dialogue.request('initialize', params);
+  // Servers of the modern era have no greeting; each request tells what a greeting told.
+  if (answer.kind === 'error' && answer.code === METHOD_NOT_FOUND) return modern(version);
+  if (answer.kind !== 'result') return { kind: 'failed', why: wordsOf('initialize', answer) };
+  dialogue.notify('notifications/initialized');
+  const { protocolVersion, serverInfo, instructions, capabilities } = answer.result;
+  return {
+    kind: 'greeted',
+    about: {
+      protocolVersion: typeof protocolVersion === 'string' ? protocolVersion : '',
+      serverInfo: infoIn(serverInfo),
+      instructions: typeof instructions === 'string' ? instructions : null,
+    },
+    capabilities: isObject(capabilities) ? capabilities : {},
+    params: {},
+  };
+}
+
+function modern(version: string): Greeted {
+  const about = { protocolVersion: MODERN_VERSION, serverInfo: {}, instructions: undefined };
+  const prefix = 'io.modelcontextprotocol/';
+  const meta = {
+    [`${prefix}protocolVersion`]: MODERN_VERSION,
+    [`${prefix}clientCapabilities`]: {},
+    [`${prefix}clientInfo`]: { name: 'subluminal', version },
+  };
+  return { kind: 'greeted', about, capabilities: {}, params: { _meta: meta } };
+}
+
+function infoIn(value: unknown): Seen['serverInfo'] {
+  const { name, version } = isObject(value) ? value : {};
+  return {
+    ...(typeof name === 'string' && { name }),
+    ...(typeof version === 'string' && { version }),
+  };
+}
+
+interface List {
+  readonly method: string;
+  /** Where the items stand in an answer. */
+  readonly key: string;
+  readonly capability: string;
+  readonly isNeeded: boolean;
+}
+
+const LISTS: readonly List[] = [
+  { method: 'tools/list', key: 'tools', capability: 'tools', isNeeded: true },
+  { method: 'prompts/list', key: 'prompts', capability: 'prompts', isNeeded: false },
+  { method: 'resources/list', key: 'resources', capability: 'resources', isNeeded: false },
+  {
+    method: 'resources/templates/list',
+    key: 'resourceTemplates',
+    capability: 'resources',
+    isNeeded: false,
+  },
+];
+
+type Listed =
+  | {
+      readonly kind: 'listed';
+      readonly items: readonly unknown[];
+      /** The JSON of each. */
+      readonly texts: readonly (string | undefined)[];
+    }
+  | Failed;
+
+/** Asked for whether the server has announced it or not: an agent may ask all the same. */
+async function listAll(dialogue: Dialogue, list: List, greeted: Greeted): Promise<Listed> {
+  const { method, key, capability } = list;
+  const items: unknown[] = [];
+  const texts: (string | undefined)[] = [];
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const params = { ...greeted.params, ...(cursor !== undefined && { cursor }) };
+    const answer = await dialogue.request(method, params);
+    const isAnnounced = Object.hasOwn(greeted.capabilities, capability);
+    if (answer.kind === 'error' && page === 0 && !isAnnounced)
+      return { kind: 'listed', items, texts };
+    if (answer.kind !== 'result') return { kind: 'failed', why: wordsOf(method, answer) };
+    const found = answer.result[key];
+    if (!Array.isArray(found)) return { kind: 'failed', why: `answers ${method} without a list` };
+    const written = itemTextsAt(memberText(answer.line, 'result') ?? '', key) ?? [];
+    for (const [at, item] of found.entries()) {
+      items.push(item);
+      texts.push(written[at]);
+    }
+    if (items.length > ITEMS_MAX) break;
+    const { nextCursor } = answer.result;
+    if (typeof nextCursor !== 'string' || nextCursor === '')
+      return { kind: 'listed', items, texts };
+    if (cursors.has(nextCursor)) {
+      return { kind: 'failed', why: `answers ${method} with the same page again and again` };
+    }
+    cursors.add(nextCursor);
+    cursor = nextCursor;
+  }
+  return { kind: 'failed', why: `answers ${method} with more than is taken` };
+}
+
+function wordsOf(method: string, answer: Exclude<Answer, { kind: 'result' }>): string {
+  if (answer.kind === 'over') return answer.why;
+  return `refuses ${method} (${answer.code}): ${visible(answer.message, SAID_MAX)}`;
+}
+
+// Requests to a server and their answers, as JSON-RPC in lines.
+
+type Answer =
+  | {
+      readonly kind: 'result';
+      readonly result: { readonly [name: string]: unknown };
+      /** The line that it came in. */
+      readonly line: string;
+    }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string }
+  /** There will be no answer; why, as the end of a sentence about the server. */
+  | { readonly kind: 'over'; readonly why: string };
+
+interface Dialogue {
+  request(method: string, params: object): Promise<Answer>;
+  notify(method: string): void;
+  feed(chunk: Buffer): void;
+  /** Every open and every later request hears it; the first reason counts. */
+  end(why: string): void;
+}
+
+const LIMITS = { lineBytesMax: 16_777_216, bytesMax: 67_108_864 };
+/** Servers greet on standard output, though they must not; some of it is overlooked. */
+const FOREIGN_LINES_MAX = 1_000;
+const METHOD_NOT_FOUND = -32_601;
+
+export function createDialogue(write: (text: string) => void): Dialogue {
+  const lines = createLines(LIMITS);
+  const open = new Map<number, (answer: Answer) => void>();
+  let lastId = 0;
+  let foreign = 0;
+  let over: string | undefined;
+  const send = (message: object): void =>
+    write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const end = (why: string): void => {
+    over ??= why;
+    for (const [id, resolve] of open) {
+      open.delete(id);
+      resolve({ kind: 'over', why: over });
+    }
+  };
+  const take = (line: string): void => {
+    const message = parsed(line);
+    if (!isObject(message)) {
+      foreign++;
+      if (foreign > FOREIGN_LINES_MAX) end('writes what is no MCP');
+      return;
+    }
+    const { id, method } = message;
+    if (typeof method === 'string') {
+      const isAsked = typeof id === 'string' || typeof id === 'number';
+      if (isAsked) send({ id, ...replyTo(method) });
+      return;
+    }
+    const resolve = typeof id === 'number' ? open.get(id) : undefined;
+    if (resolve === undefined || typeof id !== 'number') return;
+    open.delete(id);
+    resolve(answerIn(message, line));
+  };
+  return {
+    request: (method, params) => {
+      if (over !== undefined) return Promise.resolve({ kind: 'over', why: over });
+      const id = ++lastId;
+      const answer = new Promise<Answer>((resolve) => open.set(id, resolve));
+      send({ id, method, params });
+      return answer;
+    },
+    notify: (method) => send({ method }),
+    feed: (chunk) => {
+      if (over !== undefined) return;
+      const whole = lines.feed(chunk);
+      if (whole === undefined) return end('says more than is taken');
+      for (const line of whole) if (line.trim() !== '') take(line);
+    },
+    end,
+  };
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/** We offer nothing to a server that we only look at. */
+function replyTo(method: string): object {
+  if (method === 'ping') return { result: {} };
+  return { error: { code: METHOD_NOT_FOUND, message: 'not offered' } };
+}
+
+function answerIn({ result, error }: { readonly [name: string]: unknown }, line: string): Answer {
+  if (isObject(result)) return { kind: 'result', result, line };
+  const { code, message } = isObject(error) ? error : {};
+  return {
+    kind: 'error',
+    code: typeof code === 'number' ? code : 0,
+    message: typeof message === 'string' ? message : 'no result',
+  };
+}
+
+// Lines out of chunks, with an end to how long one may be and to how much there may be of them.
+
+interface Lines {
+  /** The whole lines of it; undefined when it is more than is taken. */
+  feed(chunk: Buffer): readonly string[] | undefined;
+}
+
+const NEWLINE = 0x0a;
+
+function createLines(limits: { readonly lineBytesMax: number; readonly bytesMax: number }): Lines {
+  let parts: Buffer[] = [];
+  let partBytes = 0;
+  let total = 0;
+  return {
+    feed(chunk) {
+      total += chunk.length;
+      if (total > limits.bytesMax) return undefined;
+      const lines: string[] = [];
+      let from = 0;
+      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+        lines.push(Buffer.concat([...parts, chunk.subarray(from, at)]).toString('utf8'));
+        parts = [];
+        partBytes = 0;
+        from = at + 1;
+      }
+      const rest = chunk.subarray(from);
+      partBytes += rest.length;
+      if (partBytes > limits.lineBytesMax) return undefined;
+      if (rest.length > 0) parts.push(rest);
+      return lines;
+    },
+  };
+}
+
+// What a server has shown of itself. All of it is hostile text.
+
+export interface Seen {
+  readonly protocolVersion: string;
+  readonly serverInfo: { readonly name?: string; readonly version?: string };
+  /** Null when the server has none; undefined when it was not asked for them. */
+  readonly instructions: string | null | undefined;
+  readonly tools: readonly unknown[];
+  /** The JSON of each tool, as the server wrote it. */
+  readonly toolTexts?: readonly (string | undefined)[] | undefined;
+  readonly prompts: readonly unknown[];
+  readonly resources: readonly unknown[];
+  readonly templates: readonly unknown[];
+  /** What could not be listed, in whole sentences. */
+  readonly notes: readonly string[];
+}
+
+/** For the pins. A look is over all pages, or it has failed. */
+export function listingOf({ tools, toolTexts, instructions }: Seen): Listing {
+  return {
+    tools,
+    texts: toolTexts,
+    isComplete: true,
+    ...(instructions !== undefined && { instructions }),
+  };
+}
