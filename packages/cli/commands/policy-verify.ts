@@ -1,12 +1,11 @@
 import { type Failure, failure, isFailure, type SnapshotDocument } from '@subluminal/contracts';
 import { canonicalize } from '@subluminal/core/json';
-import { openSnapshot } from '@subluminal/core/policy';
+import { openSnapshot, POLICY_FILE_BYTES_MAX } from '@subluminal/core/policy';
 import { sha256, verifierFromPems } from '@subluminal/plane/crypto';
 import { defineCommand, done, EXIT, required, textsOption } from '../input/command.ts';
 import { type FileBytes, KEY_BYTES_MAX, readFileBytes } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { insteadOfSnapshot } from '../policy/file-kind.ts';
-import { POLICY_BYTES_MAX } from '../policy/load-policy.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
@@ -34,7 +33,7 @@ export const command = defineCommand({
     2: 'wrong flags, or a file that cannot be read or is not a snapshot',
   },
   run: async ({ args, options }, io) => {
-    const file = await readFileBytes(args.snapshot, { io, bytesMax: POLICY_BYTES_MAX });
+    const file = await readFileBytes(args.snapshot, { io, bytesMax: POLICY_FILE_BYTES_MAX });
     if (isFailure(file)) return file;
     const trusted = options.key.length === 0 ? undefined : await readKeys(options.key, io);
     if (isFailure(trusted)) return trusted;

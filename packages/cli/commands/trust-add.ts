@@ -2,6 +2,7 @@ import { type Failure, isFailure } from '@subluminal/contracts';
 import {
   diffBundles,
   formatDiff,
+  POLICY_FILE_BYTES_MAX,
   type PolicyChange,
   type PolicyDiff,
 } from '@subluminal/core/policy';
@@ -10,7 +11,7 @@ import { isTrusted, openTrust, trustPolicy } from '@subluminal/plane/policy';
 import { defineCommand, done, EXIT, type Outcome, optional } from '../input/command.ts';
 import { readFileBytes } from '../input/read-file.ts';
 import { BAD_TRUST, JSON_FLAG, TRUST_FILE_DOC, YES_FLAG } from '../input/shared-options.ts';
-import { loadPolicy, POLICY_BYTES_MAX, type Policy } from '../policy/load-policy.ts';
+import { loadPolicy, type Policy } from '../policy/load-policy.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
@@ -41,7 +42,7 @@ export const command = defineCommand({
     const opened = openTrust(home);
     if (!opened.ok) return storeFailure(opened);
     // Read once: what was shown is what is trusted.
-    const file = await readFileBytes(path, { io, bytesMax: POLICY_BYTES_MAX });
+    const file = await readFileBytes(path, { io, bytesMax: POLICY_FILE_BYTES_MAX });
     if (isFailure(file)) return file;
     const sha256 = sha256Bytes(Buffer.from(file.bytes));
     const policy = await loadPolicy({ path, bytes: file.bytes }, { io });

@@ -1,11 +1,11 @@
 import { isFailure } from '@subluminal/contracts';
+import { POLICY_FILE_BYTES_MAX } from '@subluminal/core/policy';
 import { homePaths } from '@subluminal/plane/config';
 import { sha256Bytes } from '@subluminal/plane/crypto';
 import { openTrust, type TrustEntry } from '@subluminal/plane/policy';
 import { defineCommand, done, EXIT } from '../input/command.ts';
 import { readFileBytes } from '../input/read-file.ts';
 import { BAD_TRUST, JSON_FLAG } from '../input/shared-options.ts';
-import { POLICY_BYTES_MAX } from '../policy/load-policy.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 import { storeFailure } from '../trust/project-policy.ts';
@@ -47,7 +47,7 @@ export const command = defineCommand({
 });
 
 async function stateOf({ path, sha256 }: TrustEntry, io: Io): Promise<State> {
-  const file = await readFileBytes(path, { io, bytesMax: POLICY_BYTES_MAX });
+  const file = await readFileBytes(path, { io, bytesMax: POLICY_FILE_BYTES_MAX });
   if (isFailure(file)) return 'unreadable';
   return sha256Bytes(Buffer.from(file.bytes)) === sha256 ? 'trusted' : 'changed';
 }

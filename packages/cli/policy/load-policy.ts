@@ -17,6 +17,7 @@ import {
   normalizeBundle,
   openSnapshot,
   type ParseResult,
+  POLICY_FILE_BYTES_MAX,
   type Problem,
   parseBundle,
   policiesIn,
@@ -66,12 +67,10 @@ export interface ReadBundle {
 
 /** One byte more than a bundle may have, so that the parser says what is wrong, with a position. */
 const BUNDLE_BYTES_MAX = 1_048_577;
-/** A snapshot has every default written out, so it is larger than its bundle. */
-export const POLICY_BYTES_MAX = 8_388_608;
 
 /** Reads and lints one bundle. */
 export async function readBundle(path: string, io: Io): Promise<ReadBundle | Failure> {
-  const file = await readFileBytes(path, { io, bytesMax: POLICY_BYTES_MAX });
+  const file = await readFileBytes(path, { io, bytesMax: POLICY_FILE_BYTES_MAX });
   return isFailure(file) ? file : (notABundle(file) ?? parseFile(file));
 }
 
@@ -90,7 +89,7 @@ export async function loadPolicy(
 ): Promise<Policy | Failure> {
   const { path, bytes, isUntrusted = false } = typeof given === 'string' ? { path: given } : given;
   const { io, isRegular } = options;
-  const reading = { io, bytesMax: POLICY_BYTES_MAX, isRegular };
+  const reading = { io, bytesMax: POLICY_FILE_BYTES_MAX, isRegular };
   const file =
     bytes === undefined
       ? await readFileBytes(path, reading)

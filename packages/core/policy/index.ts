@@ -29,6 +29,7 @@ export { explain, sectionLines, sectionsOf } from './explain/explain.ts';
 export { formatExplanation } from './explain/format-explanation.ts';
 export { lintBundle } from './lint/lint.ts';
 export type { Call, CallResult, Identity, Outcome, TraceStep } from './model/call.ts';
+export { POLICY_FILE_BYTES_MAX } from './model/limits.ts';
 export type { PatternChecks } from './read/check-patterns.ts';
 export type { ParsedBundle, ParseResult } from './read/parse.ts';
 export { loadPatternChecks, parseBundle, parseWithEngines } from './read/parse.ts';

@@ -9,6 +9,7 @@ import {
   formatProblem,
   normalizeBundle,
   openSnapshot,
+  POLICY_FILE_BYTES_MAX,
   parseWithEngines,
   type Snapshot,
   withoutTrustedFields,
@@ -30,7 +31,6 @@ export type LoadedPolicy =
     }
   | { readonly ok: false; readonly message: string };
 
-const FILE_BYTES_MAX = 8_388_608;
 const PROBLEMS_SHOWN_MAX = 5;
 const CODE = '[SUB_FILE_READ]';
 
@@ -101,7 +101,7 @@ export async function readTightened(
 
 /** A text says why it cannot be read. */
 function bytesOf(path: string): Buffer | string {
-  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX });
+  const read = readRegularFile(path, { bytesMax: POLICY_FILE_BYTES_MAX });
   if (read.kind === 'missing') return `${path} does not exist. Check the path. ${CODE}`;
   return read.kind === 'read' ? read.bytes : `${path} ${read.why}. ${read.fix} ${CODE}`;
 }

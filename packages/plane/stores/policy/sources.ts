@@ -1,5 +1,6 @@
 // The files that the policy in force is made of, and what each of them may do.
 
+import { POLICY_FILE_BYTES_MAX } from '@subluminal/core/policy';
 import { sha256Bytes } from '../../os/crypto/index.ts';
 import { readRegularFile } from '../../os/index.ts';
 import { findPolicies, type IgnoredPolicy } from '../config/index.ts';
@@ -37,9 +38,6 @@ export interface SourcesWish {
   /** The project's policy is trusted for this once. */
   readonly trusts: boolean;
 }
-
-/** No policy is longer. */
-const FILE_BYTES_MAX = 8_388_608;
 
 export function policySources(wish: SourcesWish): PolicySources {
   const { named, toldProject } = wish;
@@ -80,7 +78,7 @@ export function projectSource(
   path: string,
   { home, trusts }: Pick<SourcesWish, 'home' | 'trusts'>,
 ): PolicySource {
-  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX });
+  const read = readRegularFile(path, { bytesMax: POLICY_FILE_BYTES_MAX });
   // Whoever loads it says what is wrong with it.
   if (read.kind !== 'read') return { path, role: 'untrusted' };
   const { bytes } = read;

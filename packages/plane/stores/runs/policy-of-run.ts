@@ -2,7 +2,7 @@
 // file only as far as `policy.reload` lets it.
 import { realpathSync } from 'node:fs';
 import { isObject, type Profile } from '@subluminal/contracts';
-import { openSnapshot, type Snapshot } from '@subluminal/core/policy';
+import { openSnapshot, POLICY_FILE_BYTES_MAX, type Snapshot } from '@subluminal/core/policy';
 import { harmless, visible } from '@subluminal/core/visible';
 import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import { readRegularFile } from '../../os/index.ts';
@@ -140,11 +140,8 @@ function textIn(path: string): string {
 
 // The hash of the file of a policy, by which a shim sees that it has not changed.
 
-/** No policy is longer. */
-const FILE_BYTES_MAX = 8_388_608;
-
 /** Undefined for what cannot be read. */
 export function fileHash(path: string): string | undefined {
-  const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX });
+  const read = readRegularFile(path, { bytesMax: POLICY_FILE_BYTES_MAX });
   return read.kind === 'read' ? sha256Bytes(read.bytes) : undefined;
 }
