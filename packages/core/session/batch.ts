@@ -20,20 +20,12 @@ import {
   type Seen,
 } from './peek/types.ts';
 import { recordRefused, reject } from './reject-message.ts';
-import type { Command, Side } from './types.ts';
+import type { Command } from './types.ts';
 
 type Govern = (context: Context, step: Step, seen: Seen) => void;
 
 const OPEN = 0x5b;
 const NEWLINE = 0x0a;
-
-/** Reads a message once. With a native check of UTF-8, long strings are read faster. */
-export function readMessage({ config }: Context, from: Side, bytes: Uint8Array): Message {
-  // What is not UTF-8 is read byte by byte, to find where.
-  const seen =
-    config.isUtf8 === undefined ? peek(bytes) : peek(bytes, { skim: config.isUtf8(bytes) });
-  return { kind: 'whole', from, bytes, seen, call: undefined, batch: undefined };
-}
 
 /** The messages of a batch, read once. */
 export function batchItems(context: Context, message: Message): BatchItems {

@@ -68,6 +68,7 @@ export function decideWith(context: Context, step: Step, { read, said }: Said): 
     said.length === 0 ? call : withApproved(call, [...(call.approved ?? []), ...said]);
   const rules = decide(context.snapshot, approved, context.state, step.nowMs);
   const outcome = throughGates(context, step, { read, rules, said, bare: false });
+  if (!mayUseGrants(outcome)) return { outcome, taken: [] };
   const taken = takeGrants(context, { read, outcome, said });
   if (taken !== undefined) return { outcome, taken };
   // Another call has used it up in this very moment.
@@ -80,6 +81,12 @@ const USED_UP = {
   reason_code: 'APPROVAL_UNAVAILABLE',
   summary: 'The grant for this call is no longer there. Try again to ask for another one.',
 };
+
+/** Whether a grant may have let a call pass; most calls need none. */
+function mayUseGrants({ trace, gated }: Judgement): boolean {
+  if (gated !== undefined && gated.granted.length > 0) return true;
+  return trace.some(({ outcome }) => outcome === 'approved');
+}
 
 /** Uses up grants for what the hub has decided: it can't be decided again without asking the hub. */
 export function grantsTaken(

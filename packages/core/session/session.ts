@@ -2,7 +2,6 @@
 // I/O and has no clock; the same inputs always give the same commands.
 import { carryState } from '../policy/decide/state.ts';
 import type { PolicyState, Snapshot } from '../policy/index.ts';
-import { readMessage } from './batch.ts';
 import {
   type Context,
   createContext,
@@ -27,6 +26,7 @@ import {
   readHead,
   stallLarge,
 } from './large-messages.ts';
+import { peek } from './peek/peek.ts';
 import { agentClosed, openCount, serverExited, tick } from './session-end.ts';
 import type {
   ApprovalAnswer,
@@ -149,6 +149,14 @@ export function createSession(config: SessionConfig): Session {
     policyState: () => context.state,
     openRequests: (side) => openCount(context, side),
   };
+}
+
+/** Reads a message once. With a native check of UTF-8, long strings are read faster. */
+function readMessage({ config }: Context, from: Side, bytes: Uint8Array): Message {
+  // What is not UTF-8 is read byte by byte, to find where.
+  const seen =
+    config.isUtf8 === undefined ? peek(bytes) : peek(bytes, { skim: config.isUtf8(bytes) });
+  return { kind: 'whole', from, bytes, seen, call: undefined, batch: undefined };
 }
 
 /** What is to be done, with what the gates have noticed meanwhile. */

@@ -1,0 +1,23 @@
+// Loaded before the shim by `node --import`: on SIGUSR2 it writes down which functions have run since
+// the last SIGUSR2, by V8's precise coverage.
+import { renameSync, writeFileSync } from 'node:fs';
+import { Session } from 'node:inspector';
+
+const { CALL_PATH_OUT: out = '', CALL_PATH_SCRIPT: script = '' } = process.env;
+const profiler = new Session();
+let takes = 0;
+
+profiler.connect();
+profiler.post('Profiler.enable');
+profiler.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+process.on('SIGUSR2', () => {
+  // Taking the counts also sets them back to zero.
+  profiler.post('Profiler.takePreciseCoverage', (_error, taken) => {
+    const found = taken?.result.find(({ url }) => url.endsWith(script));
+    const ranges = found?.functions.map(({ ranges: [whole] }) => whole) ?? [];
+    const offsets = ranges.filter(({ count }) => count > 0).map(({ startOffset }) => startOffset);
+    const draft = `${out}.draft`;
+    writeFileSync(draft, offsets.join(' '));
+    renameSync(draft, `${out}.${++takes}`);
+  });
+});
