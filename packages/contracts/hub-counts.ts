@@ -4,6 +4,8 @@ import {
   array,
   type Infer,
   integer,
+  nullable,
+  number,
   oneOf,
   open,
   optional,
@@ -126,3 +128,45 @@ export const SHIM_COUNTERS = [
   'calls_spared',
   'answers_held_back',
 ] as const;
+
+// The limits of manifests, as a shim asks the hub of its run to count for them.
+
+/** A limit of a manifest: so many calls in a time, or a pause between two. */
+export const CALL_LIMIT = open({
+  key: required(string({ lengthMax: 2_048 }), 'Which counter of the server.'),
+  calls: optional(integer({ min: 1 }), 'With `period_ms`: how many calls may pass in it.'),
+  period_ms: optional(integer({ min: 1 }), 'With `calls`: the time that they are spread over.'),
+  cooldown_ms: optional(integer({ min: 1 }), 'How long one call must wait after another.'),
+});
+
+/** What a call must wait for. */
+export const LIMIT_WAIT = open({
+  kind: required(oneOf('rate', 'cooldown'), 'What must be waited for.'),
+  wait_ms: required(number({ min: 0 }), 'How long.'),
+  words: required(string({ lengthMax: 256 }), 'The limit in words.'),
+});
+
+// What the rules had to say about a call, as the hub tells it.
+
+/** What one matching rule had to say; see `sub policy explain`. */
+export const TRACE_STEP = open({
+  rule_id: required(string(), 'The rule.'),
+  kind: required(
+    oneOf('allow', 'deny', 'budget', 'rate_limit', 'breaker', 'dedupe', 'tag', 'approval'),
+    'Its kind.',
+  ),
+  outcome: required(
+    oneOf('decided', 'would_decide', 'counted', 'tagged', 'asks', 'approved', 'failed'),
+    'What it did.',
+  ),
+  tally: required(
+    nullable(
+      open({
+        count: required(number(), 'What its counter stands at.'),
+        limit: required(number(), 'Where it ends.'),
+      }),
+    ),
+    'Its counter, if it has one.',
+  ),
+  note: required(nullable(string({ lengthMin: 0 })), 'Why it failed, when it did.'),
+});

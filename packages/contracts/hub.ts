@@ -2,10 +2,8 @@
 import { DECISION, PROFILE } from './decision/decision.ts';
 import { CONTENT_OUTCOME, COUNTER_SCOPE } from './events/call.ts';
 import { CLIENT, ENV, WORKLOAD } from './events/envelope.ts';
-import { DIRECTION, SHIM_COUNTS } from './hub-counts.ts';
-import { CALL_LIMIT, LIMIT_WAIT } from './hub-limits.ts';
-import { TRACE_STEP } from './hub-trace.ts';
-import { type Parsed, parseAs } from './shape/check.ts';
+import { CALL_LIMIT, DIRECTION, LIMIT_WAIT, SHIM_COUNTS, TRACE_STEP } from './hub-counts.ts';
+import { parserFor } from './shape/check.ts';
 import {
   array,
   boolean,
@@ -317,46 +315,14 @@ export type ObserveResponse = Infer<typeof OBSERVE_RESPONSE>;
 export type TerminateRequest = Infer<typeof TERMINATE_REQUEST>;
 export type ShimSummary = Infer<typeof SHIM_SUMMARY>;
 
-export function parseEvaluateRequest(value: unknown): Parsed<EvaluateRequest> {
-  return parseAs<typeof EVALUATE_REQUEST>(EVALUATE_REQUEST, value);
-}
-
-export function parseEvaluateResponse(value: unknown): Parsed<EvaluateResponse> {
-  return parseAs<typeof EVALUATE_RESPONSE>(EVALUATE_RESPONSE, value);
-}
-
-export function parseTaskResponse(value: unknown): Parsed<TaskResponse> {
-  return parseAs<typeof TASK_RESPONSE>(TASK_RESPONSE, value);
-}
-
-export function parseHeartbeatRequest(value: unknown): Parsed<HeartbeatRequest> {
-  return parseAs<typeof HEARTBEAT_REQUEST>(HEARTBEAT_REQUEST, value);
-}
-
-export function parseHeartbeatResponse(value: unknown): Parsed<HeartbeatResponse> {
-  return parseAs<typeof HEARTBEAT_RESPONSE>(HEARTBEAT_RESPONSE, value);
-}
-
-export function parseHealthResponse(value: unknown): Parsed<HealthResponse> {
-  return parseAs<typeof HEALTH_RESPONSE>(HEALTH_RESPONSE, value);
-}
-
-export function parsePolicyResponse(value: unknown): Parsed<PolicyResponse> {
-  return parseAs<typeof POLICY_RESPONSE>(POLICY_RESPONSE, value);
-}
-
-export function parseResultRequest(value: unknown): Parsed<ResultRequest> {
-  return parseAs<typeof RESULT_REQUEST>(RESULT_REQUEST, value);
-}
-
-export function parseObserveRequest(value: unknown): Parsed<ObserveRequest> {
-  return parseAs<typeof OBSERVE_REQUEST>(OBSERVE_REQUEST, value);
-}
-
-export function parseObserveResponse(value: unknown): Parsed<ObserveResponse> {
-  return parseAs<typeof OBSERVE_RESPONSE>(OBSERVE_RESPONSE, value);
-}
-
-export function parseTerminateRequest(value: unknown): Parsed<TerminateRequest> {
-  return parseAs<typeof TERMINATE_REQUEST>(TERMINATE_REQUEST, value);
-}
+export const parseEvaluateRequest = parserFor<EvaluateRequest>(EVALUATE_REQUEST);
+export const parseEvaluateResponse = parserFor<EvaluateResponse>(EVALUATE_RESPONSE);
+export const parseTaskResponse = parserFor<TaskResponse>(TASK_RESPONSE);
+export const parseHeartbeatRequest = parserFor<HeartbeatRequest>(HEARTBEAT_REQUEST);
+export const parseHeartbeatResponse = parserFor<HeartbeatResponse>(HEARTBEAT_RESPONSE);
+export const parseHealthResponse = parserFor<HealthResponse>(HEALTH_RESPONSE);
+export const parsePolicyResponse = parserFor<PolicyResponse>(POLICY_RESPONSE);
+export const parseResultRequest = parserFor<ResultRequest>(RESULT_REQUEST);
+export const parseObserveRequest = parserFor<ObserveRequest>(OBSERVE_REQUEST);
+export const parseObserveResponse = parserFor<ObserveResponse>(OBSERVE_RESPONSE);
+export const parseTerminateRequest = parserFor<TerminateRequest>(TERMINATE_REQUEST);

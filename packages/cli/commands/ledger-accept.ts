@@ -1,5 +1,5 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
-import { answers } from '@subluminal/plane/ingest';
+import { isAnswered } from '@subluminal/plane/os';
 import { defineCommand, done, EXIT, flag, type Outcome } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { findLedger, type LedgerHome, withWriter } from '../ledger/home.ts';
@@ -22,7 +22,7 @@ export const command = defineCommand({
     const home = await findLedger();
     if (isFailure(home)) return home;
     // A daemon would not run with a ledger that there is something to accept about.
-    if (await answers(home.config['ledger.socket']))
+    if (await isAnswered(home.config['ledger.socket']))
       return reportAcceptance({ json: options.json, io });
     const opened = await withWriter(home, { io, create: false }, async () => undefined);
     if (!isFailure(opened)) return reportAcceptance({ json: options.json, io });

@@ -1,6 +1,6 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { verifierFromPems } from '@subluminal/plane/crypto';
-import { answers, createLedgerClient } from '@subluminal/plane/ingest';
+import { createLedgerClient } from '@subluminal/plane/ingest';
 import {
   type Finding,
   parseWitness,
@@ -8,6 +8,7 @@ import {
   verifyLedger,
   type WitnessedHead,
 } from '@subluminal/plane/ledger';
+import { isAnswered } from '@subluminal/plane/os';
 import { defineCommand, done, EXIT, flag, textsOption } from '../input/command.ts';
 import { KEY_BYTES_MAX, readFileBytes } from '../input/read-file.ts';
 import { JSON_FLAG, NO_LEDGER } from '../input/shared-options.ts';
@@ -101,7 +102,7 @@ async function givenKeys(files: readonly string[], io: Io) {
 /** Lets a daemon that runs sign what it has written; true when one runs. */
 async function signed({ config }: LedgerHome): Promise<boolean> {
   const socketPath = config['ledger.socket'];
-  if (!(await answers(socketPath))) return false;
+  if (!(await isAnswered(socketPath))) return false;
   // When it cannot, the last events are reported as not signed.
   await createLedgerClient({ socketPath }).ingest([], { durable: true });
   return true;

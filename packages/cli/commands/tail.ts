@@ -5,12 +5,10 @@ import { findRun, LAST } from '../ledger/find-run.ts';
 import { freshen } from '../ledger/fresh.ts';
 import { findLedger, type LedgerHome, withReader } from '../ledger/home.ts';
 import { type Beginning, beginningOf, NOTHING } from '../tail/begin.ts';
-import { daemonOf } from '../tail/daemon.ts';
-import type { TailFilter } from '../tail/filter.ts';
-import { followOn } from '../tail/follow.ts';
+import { type TailFilter, type TailWish, wishOf } from '../tail/filter.ts';
+import { daemonOf, followOn } from '../tail/follow.ts';
 import { TAIL_OPTIONS } from '../tail/options.ts';
 import { Screen } from '../tail/screen.ts';
-import { type TailWish, wishOf } from '../tail/wish.ts';
 
 interface TailStart extends Beginning {
   readonly filter: TailFilter;

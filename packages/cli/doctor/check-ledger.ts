@@ -2,7 +2,7 @@
 // shims start one.
 import { lstatSync, statSync } from 'node:fs';
 import { findVerifier, isHomeFault } from '@subluminal/plane/daemon';
-import { answers, createLedgerClient } from '@subluminal/plane/ingest';
+import { createLedgerClient } from '@subluminal/plane/ingest';
 import {
   fileWitness,
   type Head,
@@ -11,6 +11,7 @@ import {
   parseWitness,
   type StoreReader,
 } from '@subluminal/plane/ledger';
+import { isAnswered } from '@subluminal/plane/os';
 import { ageText, plural, sizeText } from '../terminal/text.ts';
 import { broken, type Check, type Finding, ledgerPlaces, ok, warn } from './check.ts';
 
@@ -117,7 +118,7 @@ export const daemon: Check = {
   id: 'daemon',
   run: async (machine) => {
     const { socket } = ledgerPlaces(machine);
-    const there = await answers(socket);
+    const there = await isAnswered(socket);
     if (!there) return ok('not running; it is started when a shim has something to record');
     const status = await createLedgerClient({ socketPath: socket }).status(ANSWER_TIMEOUT_MS);
     if (status === undefined) {
@@ -158,7 +159,7 @@ export const socket: Check = {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return ok(`${path} is free`);
     if (!stats.isSocket()) return broken(`${path} is no socket`, `Move it away: ${path}`);
-    if (await answers(path)) return ok(`${path} is in use`);
+    if (await isAnswered(path)) return ok(`${path} is in use`);
     return warn(`${path} was left by a daemon that is gone`, 'The next daemon takes its place.');
   },
 };

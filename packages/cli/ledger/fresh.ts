@@ -2,7 +2,8 @@
 import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ensureLedgerd } from '@subluminal/plane/daemon';
-import { answers, createLedgerClient } from '@subluminal/plane/ingest';
+import { createLedgerClient } from '@subluminal/plane/ingest';
+import { isAnswered } from '@subluminal/plane/os';
 import type { Io } from '../terminal/io.ts';
 import { type LedgerHome, warn } from './home.ts';
 
@@ -24,7 +25,7 @@ export async function freshen(home: LedgerHome, io: Io, isEvidence = false): Pro
   const { config, paths } = home;
   const socketPath = config['ledger.socket'];
   const late = (who: string) => warn(io, `${who}: the newest events may be missing.`);
-  if (!(await answers(socketPath))) {
+  if (!(await isAnswered(socketPath))) {
     const waiting = await namesIn(paths.spool);
     if (waiting.length === 0) return;
     if (isEvidence) {

@@ -12,7 +12,6 @@ import {
 import { countStale } from '@subluminal/plane/daemon';
 import {
   type Answer,
-  answers,
   createLedgerClient,
   type LedgerClient,
   type NumberedLine,
@@ -21,6 +20,7 @@ import {
   type TakenCounts,
 } from '@subluminal/plane/ingest';
 import type { Ledger } from '@subluminal/plane/ledger';
+import { isAnswered } from '@subluminal/plane/os';
 import type { Io } from '../terminal/io.ts';
 import { type LedgerHome, withWriter } from './home.ts';
 
@@ -66,7 +66,7 @@ export async function changeLedger<T>(
   const socketPath = home.config['ledger.socket'];
   const deadlineMs = performance.now() + (wish.lockMs ?? LOCK_MS);
   for (;;) {
-    if (await answers(socketPath)) {
+    if (await isAnswered(socketPath)) {
       return refusalsOf(() => work(remoteWriter(createLedgerClient({ socketPath }))));
     }
     const changed = await withWriter(home, wish, (ledger) => work(ownWriter(ledger)));

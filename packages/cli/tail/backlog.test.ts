@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { Backlog } from './backlog.ts';
 import { CallFold, type Folded } from './fold.ts';
 import { end, runStart } from './recorded.test-support.ts';
+import { Backlog } from './screen.ts';
 
 function kept(callsMax: number, ...names: readonly string[]): readonly string[] {
   const backlog = new Backlog(callsMax);

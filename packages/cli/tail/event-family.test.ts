@@ -1,5 +1,6 @@
 // One event type more, and one kind of call more, on their way from a line to a query and a line of
 // `sub tail`: each needs its shape, its member and a line in the registries, nothing else.
+
 import {
   EVENT,
   EVENT_BODIES,
@@ -22,7 +23,7 @@ import { memoryWitness } from '../../plane/stores/ledger/testing/memory-witness.
 import { LedgerHome, signer } from '../../plane/stores/ledger/testing/temp-ledger.ts';
 import { CallFold } from './fold.ts';
 import { createTailRenderer } from './lines.ts';
-import { createPrinter } from './printer.ts';
+import { createPrinter } from './screen.ts';
 
 const TOKEN = 'a'.repeat(40);
 const LINES = { colors: picocolors.createColors(false), width: 120, nowMs: T0_MS };

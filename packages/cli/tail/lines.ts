@@ -3,10 +3,9 @@
 import { type Action, type ContentOutcome, type Event, subjectNames } from '@subluminal/contracts';
 import { eventMember, type NoticeText } from '@subluminal/plane/ledger';
 import type { Colors } from '../terminal/io.ts';
-import { type Cells, layoutFor, type Seen } from './columns.ts';
+import { type Cells, fitted, layoutFor, padded, type Seen } from './columns.ts';
 import { lastOf } from './filter.ts';
 import { CallFold, type Folded, type FoldedCall, type FoldedNotice } from './fold.ts';
-import { fitted, padded } from './width.ts';
 
 export interface LineOptions {
   readonly colors: Colors;

@@ -1,12 +1,12 @@
 // From events to what stands on the terminal: folded, filtered, and written as fast as it is read.
 import { once } from 'node:events';
 import type { Event } from '@subluminal/contracts';
+import { harmlessJson } from '@subluminal/core/visible';
 import { type Io, knownColumns } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
-import { Backlog } from './backlog.ts';
 import { shownBy, type TailFilter } from './filter.ts';
 import { CallFold, type Folded } from './fold.ts';
-import { createPrinter, type Printer } from './printer.ts';
+import { type LineOptions, LineTeller } from './lines.ts';
 
 interface ScreenOptions {
   readonly filter: TailFilter;
@@ -94,4 +94,61 @@ async function drained(signal: AbortSignal): Promise<void> {
   await once(process.stdout, 'drain', { signal }).catch((cause: unknown) => {
     if (!signal.aborted) throw cause;
   });
+}
+
+// The last calls before those that come. Calls end in another order than they began, so only who has
+// seen them all knows which are the last.
+
+/** Beside the calls; a run has two. */
+const NOTICES_MAX = 1_000;
+
+export class Backlog {
+  readonly #callsMax: number;
+  #kept: Folded[] = [];
+  #calls = 0;
+
+  constructor(callsMax: number) {
+    this.#callsMax = callsMax;
+  }
+
+  add(folded: Folded): void {
+    this.#kept.push(folded);
+    if (folded.kind === 'call') this.#calls++;
+    while (this.#calls > this.#callsMax) this.#drop();
+    if (this.#kept.length > this.#callsMax + NOTICES_MAX) this.#drop();
+  }
+
+  /** What is kept, and nothing any more. */
+  take(): readonly Folded[] {
+    const kept = this.#kept;
+    this.#kept = [];
+    this.#calls = 0;
+    return kept;
+  }
+
+  #drop(): void {
+    if (this.#kept.shift()?.kind === 'call') this.#calls--;
+  }
+}
+
+// What `sub tail` prints: lines for people, or JSON for programs.
+
+export interface Printer {
+  tell(folded: Folded): readonly string[];
+}
+
+export function createPrinter({
+  json,
+  ...options
+}: LineOptions & { readonly json: boolean }): Printer {
+  if (!json) return new LineTeller(options);
+  return { tell: (folded) => [harmlessJson(JSON.stringify(flatCall(folded)))] };
+}
+
+/** The names of the subject stand beside the other fields of a call. */
+function flatCall(folded: Folded): object {
+  if (folded.kind !== 'call') return folded;
+  const { kind, run_id, agent_id, call_id, subject, ...rest } = folded;
+  const { kind: subjectKind, ...names } = subject;
+  return { kind, run_id, agent_id, call_id, subject: subjectKind, ...names, ...rest };
 }

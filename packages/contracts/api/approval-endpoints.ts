@@ -1,6 +1,6 @@
 // Approvals and grants over the HTTP API of the ledger daemon: what is asked, sent and answered.
 
-import { type Parsed, parseAs } from '../shape/check.ts';
+import { parserFor } from '../shape/check.ts';
 import {
   array,
   boolean,
@@ -147,14 +147,8 @@ export type ApiGrantWish = Infer<typeof GRANT_WISH>;
 export type ApiApprove = Infer<typeof APPROVE_BODY>;
 export type ApiReject = Infer<typeof REJECT_BODY>;
 
-export function parseApprove(value: unknown): Parsed<ApiApprove> {
-  return parseAs<typeof APPROVE_BODY>(APPROVE_BODY, value);
-}
+export const parseApprove = parserFor<ApiApprove>(APPROVE_BODY);
 
-export function parseReject(value: unknown): Parsed<ApiReject> {
-  return parseAs<typeof REJECT_BODY>(REJECT_BODY, value);
-}
+export const parseReject = parserFor<ApiReject>(REJECT_BODY);
 
-export function parseRevoke(value: unknown): Parsed<unknown> {
-  return parseAs<typeof REVOKE_BODY>(REVOKE_BODY, value);
-}
+export const parseRevoke = parserFor<unknown>(REVOKE_BODY);

@@ -2,7 +2,7 @@
 // files of `$SUB_HOME/approvals` and `$SUB_HOME/grants`. Closed: nobody but us writes them.
 
 import { CLIENT, ENV, WORKLOAD } from '../events/envelope.ts';
-import { isObject, type Parsed, parseAs } from '../shape/check.ts';
+import { isObject, type Parsed, parseAs, parserFor } from '../shape/check.ts';
 import {
   array,
   boolean,
@@ -153,13 +153,9 @@ export type GrantArgs = Infer<typeof GRANT_ARGS>;
 export type GrantMatch = Infer<typeof GRANT_MATCH>;
 export type GrantEnd = Infer<typeof GRANT_END>;
 
-export function parseApproval(value: unknown): Parsed<Approval> {
-  return parseAs<typeof APPROVAL>(APPROVAL, value);
-}
+export const parseApproval = parserFor<Approval>(APPROVAL);
 
-export function parseApprovalEnd(value: unknown): Parsed<ApprovalEnd> {
-  return parseAs<typeof APPROVAL_END>(APPROVAL_END, value);
-}
+export const parseApprovalEnd = parserFor<ApprovalEnd>(APPROVAL_END);
 
 /** How many arguments a pattern names; by hand, since the inferred type is too deep for some tools. */
 function namedIn(args: unknown): number {
@@ -178,6 +174,4 @@ export function parseGrant(value: unknown): Parsed<Grant> {
   return { ok: false, mismatches: [{ path, problem: 'value', expected, got, choices: [] }] };
 }
 
-export function parseGrantEnd(value: unknown): Parsed<GrantEnd> {
-  return parseAs<typeof GRANT_END>(GRANT_END, value);
-}
+export const parseGrantEnd = parserFor<GrantEnd>(GRANT_END);

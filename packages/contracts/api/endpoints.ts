@@ -5,7 +5,7 @@
 import { ACTION } from '../decision/decision.ts';
 import { CALL_STATUS } from '../events/call.ts';
 import type { Event } from '../events/types.ts';
-import { type Parsed, parseAs } from '../shape/check.ts';
+import { type Parsed, parserFor } from '../shape/check.ts';
 import {
   closed,
   formatted,
@@ -148,24 +148,21 @@ export interface ApiQuery<T> {
   readonly parse: (value: unknown) => Parsed<T>;
 }
 
-/** Each spelled out: the compiler gives up on inferring through a type parameter. */
 const QUERIES = {
-  none: query(NO_QUERY, (value) => parseAs<typeof NO_QUERY>(NO_QUERY, value)),
-  runs: query(RUNS_QUERY, (value) => parseAs<typeof RUNS_QUERY>(RUNS_QUERY, value)),
-  calls: query(CALLS_QUERY, (value) => parseAs<typeof CALLS_QUERY>(CALLS_QUERY, value)),
-  stats: query(STATS_QUERY, (value) => parseAs<typeof STATS_QUERY>(STATS_QUERY, value)),
-  events: query(EVENTS_QUERY, (value) => parseAs<typeof EVENTS_QUERY>(EVENTS_QUERY, value)),
-  policies: query(POLICIES_QUERY, (value) => parseAs<typeof POLICIES_QUERY>(POLICIES_QUERY, value)),
-  approvals: query(APPROVALS_QUERY, (value) =>
-    parseAs<typeof APPROVALS_QUERY>(APPROVALS_QUERY, value),
-  ),
-  grants: query(GRANTS_QUERY, (value) => parseAs<typeof GRANTS_QUERY>(GRANTS_QUERY, value)),
-  ingest: query(INGEST_QUERY, (value) => parseAs<typeof INGEST_QUERY>(INGEST_QUERY, value)),
-  stream: query(STREAM_QUERY, (value) => parseAs<typeof STREAM_QUERY>(STREAM_QUERY, value)),
+  none: query<unknown>(NO_QUERY),
+  runs: query<Infer<typeof RUNS_QUERY>>(RUNS_QUERY),
+  calls: query<Infer<typeof CALLS_QUERY>>(CALLS_QUERY),
+  stats: query<Infer<typeof STATS_QUERY>>(STATS_QUERY),
+  events: query<Infer<typeof EVENTS_QUERY>>(EVENTS_QUERY),
+  policies: query<Infer<typeof POLICIES_QUERY>>(POLICIES_QUERY),
+  approvals: query<Infer<typeof APPROVALS_QUERY>>(APPROVALS_QUERY),
+  grants: query<Infer<typeof GRANTS_QUERY>>(GRANTS_QUERY),
+  ingest: query<Infer<typeof INGEST_QUERY>>(INGEST_QUERY),
+  stream: query<Infer<typeof STREAM_QUERY>>(STREAM_QUERY),
 } as const;
 
-function query<T>(shape: ObjectShape, parse: (value: unknown) => Parsed<T>): ApiQuery<T> {
-  return { shape, parse };
+function query<T>(shape: ObjectShape): ApiQuery<T> {
+  return { shape, parse: parserFor<T>(shape) };
 }
 
 /** What is sent along: a closed object. */

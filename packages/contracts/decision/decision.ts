@@ -1,5 +1,5 @@
 // Contract C: what the data plane decides, and how a refusal looks on the wire.
-import { check, type Parsed, parseAs } from '../shape/check.ts';
+import { check, parserFor } from '../shape/check.ts';
 import {
   formatted,
   type Infer,
@@ -125,14 +125,10 @@ export type PolicyRef = Infer<typeof POLICY_REF>;
 export type Refusal = Infer<typeof REFUSAL>;
 export type ErrorData = Infer<typeof ERROR_DATA>;
 
-export function parseDecision(value: unknown): Parsed<Decision> {
-  return parseAs<typeof DECISION>(DECISION, value);
-}
+export const parseDecision = parserFor<Decision>(DECISION);
 
 /** Reads `error.data` of a refused call. */
-export function parseErrorData(value: unknown): Parsed<ErrorData> {
-  return parseAs<typeof ERROR_DATA>(ERROR_DATA, value);
-}
+export const parseErrorData = parserFor<ErrorData>(ERROR_DATA);
 
 /**
  * Suggested arguments can be as large as what the agent sent. A hint must not fail for that: beyond

@@ -47,6 +47,16 @@ export function parseAs<S extends Shape>(shape: S, value: unknown): Parsed<Infer
   return { ok: true, value: value as Infer<S> };
 }
 
+/** A parser of one shape; `T` is its inferred type, which the compiler cannot infer from here. */
+export function parserFor<T>(shape: Shape): (value: unknown) => Parsed<T> {
+  return (value) => {
+    const mismatches = check(shape, value);
+    if (mismatches.length > 0) return { ok: false, mismatches };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `check` has just shown it.
+    return { ok: true, value: value as T };
+  };
+}
+
 /** One pass over a value: where it is, and what it has found so far. */
 class Walk {
   readonly found: Mismatch[] = [];

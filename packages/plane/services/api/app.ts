@@ -12,12 +12,12 @@ import {
 } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import { type Context, Hono } from 'hono';
+import type { CallFilter, RunFilter } from '../../stores/ledger/index.ts';
 import { addApprovals } from './approvals.ts';
-import { readLines } from './ingest.ts';
-import { readParameters } from './parameters.ts';
-import { bodyOf, JSON_TYPE, ledgerProblem, type Problem } from './problem.ts';
+import { bodyOf, JSON_TYPE, ledgerProblem, type Problem } from './http-server.ts';
+import { readLines, readParameters } from './read-request.ts';
 import { runLines, runSummary } from './run-events.ts';
-import type { ApiLimits, ApiOptions, CallFilter, RunFilter } from './types.ts';
+import type { ApiLimits, ApiOptions } from './types.ts';
 
 interface AppOptions extends Omit<ApiOptions, 'limits'> {
   readonly limits: ApiLimits;

@@ -2,9 +2,8 @@
 import type { HttpBindings } from '@hono/node-server';
 import { API_ENDPOINTS } from '@subluminal/contracts';
 import type { Context, Hono } from 'hono';
-import { readInput } from './body.ts';
-import { readParameters } from './parameters.ts';
-import { bodyOf, JSON_TYPE, type Problem } from './problem.ts';
+import { bodyOf, JSON_TYPE, type Problem } from './http-server.ts';
+import { readInput, readParameters } from './read-request.ts';
 import type { ApiDesk, DeskFault } from './types.ts';
 
 type Env = { Bindings: HttpBindings };

@@ -2,11 +2,26 @@
 // the API of this machine, or by an address of their own that others can reach.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { ConnectionGate } from '../../os/index.ts';
-import { readBytes } from './body.ts';
-import { LIMITS } from './limits.ts';
-import { bodyOf, JSON_TYPE, type Problem, SECURITY_HEADERS, sendProblem } from './problem.ts';
-import { failed, listening, serverOf, unreadableEnds, urlOf } from './server.ts';
-import type { ApiLimits, Callback, Callbacks, OpenApiResult } from './types.ts';
+import {
+  bodyOf,
+  failed,
+  JSON_TYPE,
+  listening,
+  type Problem,
+  SECURITY_HEADERS,
+  sendProblem,
+  serverOf,
+  unreadableEnds,
+  urlOf,
+} from './http-server.ts';
+import { readBytes } from './read-request.ts';
+import {
+  type ApiLimits,
+  type Callback,
+  type Callbacks,
+  LIMITS,
+  type OpenApiResult,
+} from './types.ts';
 
 /** The one that a request is for. Nothing but the path says so. */
 export function callbackFor(

@@ -1,5 +1,5 @@
 export { openCallbacks } from './callbacks.ts';
-export { openApi } from './open.ts';
+export { openApi } from './open-api.ts';
 export type {
   Api,
   ApiDesk,

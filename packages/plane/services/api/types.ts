@@ -1,7 +1,6 @@
 // What the API needs of the rest of the daemon. The reader of a ledger's store and its
 // `RunSummarizer` fit as they are; whoever wires them together shows that to the compiler.
 import type {
-  Action,
   ApiApproval,
   ApiApprovals,
   ApiApprovalsQuery,
@@ -17,55 +16,23 @@ import type {
   ApiRun,
   ApiRunSummary,
   ApiStats,
-  CallStatus,
   Event,
   SubCode,
 } from '@subluminal/contracts';
-
-export interface RunFilter {
-  readonly agentId?: string;
-  readonly status?: 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED' | 'RUNNING';
-  readonly fromMs?: number;
-  readonly toMs?: number;
-}
-
-export interface CallFilter {
-  readonly runId?: string;
-  readonly agentId?: string;
-  readonly kind?: 'tool_call' | 'turn';
-  readonly serverName?: string;
-  readonly toolName?: string;
-  readonly provider?: string;
-  readonly model?: string;
-  readonly decision?: Action | 'REFUSED';
-  readonly status?: CallStatus | 'PENDING' | 'FAILED';
-  readonly ruleId?: string;
-  readonly argsHash?: string;
-  readonly fromMs?: number;
-  readonly toMs?: number;
-  readonly text?: string;
-}
-
-interface PageRequest {
-  readonly limit?: number;
-  readonly cursor?: string;
-}
-
-interface Page<T> {
-  readonly rows: readonly T[];
-  readonly next: string | null;
-}
+import type {
+  CallFilter,
+  EventsRequest,
+  IncomingLine,
+  IngestResult,
+  Page,
+  PageRequest,
+  RunFilter,
+} from '../../stores/ledger/index.ts';
 
 export interface StoredEvent {
   readonly seq: number;
   /** Null once it was pruned. */
   readonly line: string | null;
-}
-
-interface EventsRequest {
-  readonly afterSeq: number;
-  readonly limit: number;
-  readonly runId?: string;
 }
 
 /** What is read of the ledger. Whatever was announced by the feed must be there to read. */
@@ -98,18 +65,6 @@ export interface Feed {
 export interface Summarizer {
   addLine(line: string): void;
   finish(): ApiRunSummary;
-}
-
-export interface NumberedLine {
-  readonly producer: string;
-  readonly seq: number;
-  readonly line: string;
-}
-
-interface Taken {
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly rejected: number;
 }
 
 /** Why a person's word has no effect. */
@@ -151,7 +106,7 @@ export type Callbacks = ReadonlyMap<string, Callback>;
 export interface ApiOptions {
   readonly reader: ApiReader;
   /** Takes lines in, each once; committed when it resolves. */
-  readonly take: (lines: readonly NumberedLine[]) => Promise<Taken>;
+  readonly take: (lines: readonly IncomingLine[]) => Promise<IngestResult>;
   readonly feed: Feed;
   readonly summarizer: () => Summarizer;
   /** Without it, there are no approvals to be had. */
@@ -213,3 +168,19 @@ export type OpenApiResult =
       readonly message: string;
       readonly fix: string;
     };
+
+// How much of everything.
+
+export const LIMITS: ApiLimits = {
+  connectionsMax: 128,
+  waitingMax: 64,
+  streamsMax: 32,
+  headerBytesMax: 131_072,
+  requestMs: 10_000,
+  keepAliveMs: 5_000,
+  stallMs: 60_000,
+  pingMs: 30_000,
+  streamBytesMax: 1_048_576,
+  closeMs: 1_000,
+  summaryEventsMax: 500_000,
+};

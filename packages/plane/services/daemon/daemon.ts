@@ -1,9 +1,11 @@
 // `sub ledgerd`: the one writer of the ledger, from its start to an orderly end.
+
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isAnswered } from '../../os/index.ts';
 import { ensurePrivateFolder } from '../../stores/config/index.ts';
 import type { Ledger } from '../../stores/ledger/index.ts';
-import { answers, type IngestServer, openIngest } from '../ingest/index.ts';
+import { type IngestServer, openIngest } from '../ingest/index.ts';
 import { openApprovals } from './approvals.ts';
 import { configFault, type HomeFault, homeFault, isHomeFault } from './fault.ts';
 import { findLedger, type LedgerHome, openWriter, type Whereabouts } from './home.ts';
@@ -61,7 +63,7 @@ async function openAlone(
   for (;;) {
     const ledger = await openWriter(home, { create: true, warn: log });
     if (!isHomeFault(ledger) || ledger.code !== 'SUB_LEDGER_LOCKED') return ledger;
-    if (await answers(home.config['ledger.socket'])) return 'already';
+    if (await isAnswered(home.config['ledger.socket'])) return 'already';
     if (signal.aborted || performance.now() > deadlineMs) return ledger;
     await pause(LOCK_POLL_MS);
   }

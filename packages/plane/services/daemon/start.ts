@@ -11,9 +11,8 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { makeFolders } from '../../os/index.ts';
+import { isAnswered, makeFolders } from '../../os/index.ts';
 import type { Config, Env, HomePaths } from '../../stores/config/index.ts';
-import { answers } from '../ingest/index.ts';
 
 export interface StartOptions {
   readonly env: Env;
@@ -104,7 +103,7 @@ export async function ensureLedgerd(options: StartOptions, timeoutMs: number): P
   const onFailed = () => {
     hasFailed = true;
   };
-  while (!(await answers(socketPath))) {
+  while (!(await isAnswered(socketPath))) {
     if (hasFailed || performance.now() > deadlineMs) return false;
     // Whoever is under way may fail: then it is our turn.
     if (launch(options, onFailed).kind === 'failed') return false;

@@ -1,14 +1,17 @@
 export type { FollowedEvent, FollowOptions, LedgerClient } from './client.ts';
 export { createLedgerClient } from './client.ts';
-export { answers } from './listen.ts';
-export type { IngestLedger, IngestSpool, Judgement, SpoolFile, StoredEvent } from './ports.ts';
 export type {
   Answer,
+  IngestLedger,
+  IngestSpool,
+  Judgement,
   LedgerStatus,
   NumberedLine,
   PruneCounts,
   PruneWish,
   Refused,
+  SpoolFile,
+  StoredEvent,
   TakenCounts,
 } from './protocol.ts';
 export type { IngestOptions, IngestServer, Opened } from './server.ts';

@@ -1,8 +1,7 @@
 // Lines of all connections on their way into the ledger, in batches. The queue is bounded: when it
 // is full, nothing more is read from the sockets. What is in it is never dropped.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import type { IngestLedger } from './ports.ts';
-import type { NumberedLine, TakenCounts } from './protocol.ts';
+import type { IngestLedger, NumberedLine, TakenCounts } from './protocol.ts';
 
 /** Whoever sent lines, and wants to know when they are safe. */
 export interface Sender {

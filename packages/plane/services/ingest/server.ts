@@ -1,15 +1,13 @@
 // The daemon's socket: who connects, what they speak, and the orderly end of it all.
-import type { Server, Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ConnectionGate } from '../../os/index.ts';
-import { Budget } from './budget.ts';
-import { Controller } from './control.ts';
-import { Follower } from './follow.ts';
+import { ConnectionGate, listenOnUnixSocket } from '../../os/index.ts';
+import { Controller, Follower, LineTaker } from './conversations.ts';
 import { Intake, type IntakeLimits } from './intake.ts';
-import { listen } from './listen.ts';
-import { Peer, type Talk } from './peer.ts';
-import type { IngestLedger, IngestSpool } from './ports.ts';
+import { allRead, Budget, Peer, type Talk } from './peer.ts';
 import {
+  type IngestLedger,
+  type IngestSpool,
   type LedgerStatus,
   LINE_BYTES_MAX,
   type NumberedLine,
@@ -17,9 +15,7 @@ import {
   readHello,
   type TakenCounts,
 } from './protocol.ts';
-import { allRead } from './quiet.ts';
 import { Sweeper } from './sweeper.ts';
-import { LineTaker } from './take-lines.ts';
 
 export interface IngestOptions {
   readonly socketPath: string;
@@ -70,6 +66,7 @@ export type Opened =
   | { readonly kind: 'taken' }
   | { readonly kind: 'failed'; readonly code: string };
 
+const BACKLOG = 1_024;
 const SWEEP_MS = 30_000;
 /** A shim that has just come completes what it had on disk, also when it has nothing more to say. */
 const AFTER_HELLO_MS = [50, 1_000] as const;
@@ -87,9 +84,16 @@ const SILENCE: Talk = {
 
 export async function openIngest(options: IngestOptions): Promise<Opened> {
   const daemon = new Daemon(options);
-  const listening = await listen(options.socketPath, (socket) => daemon.accept(socket));
-  if (listening.kind !== 'listening') return listening;
-  daemon.begin(listening);
+  // A peer that stops writing may still listen. And nothing is read ahead while a socket is paused:
+  // an error would throw away what was read and not yet taken.
+  const server = createServer({ allowHalfOpen: true, highWaterMark: 1 }, (socket) =>
+    daemon.accept(socket),
+  );
+  const listening = await listenOnUnixSocket(server, options.socketPath, { backlog: BACKLOG });
+  if (listening.kind === 'taken') return listening;
+  if (listening.kind === 'failed') return { kind: 'failed', code: listening.why };
+  server.on('error', () => undefined);
+  daemon.begin({ server, unlink: listening.unlink });
   return { kind: 'open', server: daemon };
 }
 

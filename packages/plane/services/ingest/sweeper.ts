@@ -1,7 +1,6 @@
 // What shims left on disk while nobody listened, into the ledger. A file goes when it is safe there.
 import { type Intake, IntakeEnded } from './intake.ts';
-import type { IngestLedger, IngestSpool, SpoolFile } from './ports.ts';
-import { shared } from './shared.ts';
+import type { IngestLedger, IngestSpool, SpoolFile } from './protocol.ts';
 
 interface SweeperOptions {
   readonly spool: IngestSpool;
@@ -108,4 +107,27 @@ function codeOf(cause: unknown): string {
 /** Somebody else was faster. */
 function ignoreMissing(cause: unknown): void {
   if (codeOf(cause) !== 'ENOENT') throw cause;
+}
+
+// Work that many ask for at once is done for all of them together.
+
+/** Runs `work` for whoever asks. Those who ask while it runs share the next time. */
+export function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let current: Promise<T> | undefined;
+  let next: Promise<T> | undefined;
+  const ask = (): Promise<T> => {
+    if (current === undefined) {
+      current = work().finally(() => {
+        current = undefined;
+      });
+      return current;
+    }
+    const again = () => {
+      next = undefined;
+      return ask();
+    };
+    next ??= current.then(again, again);
+    return next;
+  };
+  return ask;
 }

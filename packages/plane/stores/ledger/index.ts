@@ -1,18 +1,15 @@
+export type { IncomingLine } from './chain/event-line.ts';
 export type { LedgerCode } from './chain/ledger-error.ts';
 export { LedgerError } from './chain/ledger-error.ts';
 export { OWN_PRODUCER } from './chain/ledger-events.ts';
-export type { IncomingLine } from './chain/read-line.ts';
-export type { Head } from './chain/signed-head.ts';
-export type { Witness } from './chain/witness.ts';
-export { fileWitness } from './chain/witness.ts';
-export type { WitnessedHead } from './chain/witnessed.ts';
-export { formatWitness, parseWitness } from './chain/witnessed.ts';
+export type { Head, Witness, WitnessedHead } from './chain/signed-head.ts';
+export { fileWitness, formatWitness, parseWitness } from './chain/signed-head.ts';
 export { EVENT_MEMBERS, eventMember } from './event-types/registry.ts';
 export type { EventMember, EventNames, NoticeText } from './event-types/types.ts';
 export type { FailedCall, RunExport, RunSummary, Violation } from './export/index.ts';
 export { exportRun, RunSummarizer, summarize, summaryMarkdown } from './export/index.ts';
-export type { SqliteOptions } from './sqlite/store.ts';
-export { openSqliteReader, openSqliteStore } from './sqlite/store.ts';
+export type { SqliteOptions } from './sqlite/sqlite-store.ts';
+export { openSqliteReader, openSqliteStore } from './sqlite/sqlite-store.ts';
 export type {
   ChainReader,
   EventRow,
@@ -35,8 +32,8 @@ export type {
   Stats,
 } from './store/query.ts';
 export { FLAGS } from './store/tables.ts';
+export type { Prune, PruneReport } from './verify/chain-walk.ts';
 export type { Finding, FindingKind } from './verify/finding.ts';
-export type { Prune, PruneReport } from './verify/own-words.ts';
 export type { VerifyOptions, VerifyReport } from './verify/verify.ts';
 export { verifyLedger } from './verify/verify.ts';
 export type { IngestResult } from './write/ingest-batch.ts';

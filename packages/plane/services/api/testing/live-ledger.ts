@@ -1,4 +1,5 @@
 // A real ledger with the API in front of it, and clients that say exactly what they are told.
+
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { type Event, parseEventLine } from '@subluminal/contracts';
@@ -7,7 +8,7 @@ import WebSocket from 'ws';
 import { type IncomingLine, type Ledger, RunSummarizer } from '../../../stores/ledger/index.ts';
 import { type Shim, T0_MS } from '../../../stores/ledger/testing/events.ts';
 import { LedgerHome } from '../../../stores/ledger/testing/temp-ledger.ts';
-import { openApi } from '../open.ts';
+import { openApi } from '../open-api.ts';
 import type { Api, ApiOptions, Feed, FeedItem } from '../types.ts';
 
 export const TOKEN = 'test-token-0123456789-abcdefghij-xyz';

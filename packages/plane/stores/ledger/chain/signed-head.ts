@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '@subluminal/contracts';
 import type { Signer, Verifier } from '@subluminal/core/ports';
+import { readRegularFile, writePrivateFile } from '../../../os/index.ts';
 import { hex } from './hash-chain.ts';
 
 /**
@@ -95,4 +96,89 @@ export function isHead(value: unknown): value is Head {
     typeof value['keyId'] === 'string' &&
     typeof value['signature'] === 'string'
   );
+}
+
+// The last head as it is kept outside of the table of heads: in `ledger.head`, in the ledger's own
+// notes, and wherever else somebody puts a copy.
+
+export interface WitnessedHead {
+  readonly ledgerId: string;
+  readonly head: Head;
+  /**
+   * A signature of its own. Every head stands in the ledger with its signature, so without a seal
+   * anybody could cut the ledger back to an older head and put that one in `ledger.head`.
+   */
+  readonly seal?: string;
+}
+
+/** Where the ledger itself notes its last head. */
+export const NOTED_HEAD = 'signed_head';
+
+function sealText({ ledgerId, head }: WitnessedHead): string {
+  return JSON.stringify(['subluminal.witness.v1', ledgerId, headHash(ledgerId, head)]);
+}
+
+export function sealed(ledgerId: string, head: Head, signer: Signer): WitnessedHead {
+  return { ledgerId, head, seal: signer.sign(sealText({ ledgerId, head })) };
+}
+
+export function sealHolds(witnessed: WitnessedHead, verifier: Verifier): boolean {
+  const { head, seal } = witnessed;
+  if (seal === undefined) return false;
+  return verifier.verify(sealText(witnessed), { keyId: head.keyId, value: seal });
+}
+
+/** Whoever signs needs no other key to see what it has signed: ed25519 says the same each time. */
+export function signerAsVerifier(signer: Signer): Verifier {
+  return {
+    verify: (text, { keyId, value }) => keyId === signer.keyId && signer.sign(text) === value,
+  };
+}
+
+export function formatWitness({ ledgerId, head, seal }: WitnessedHead): string {
+  const kept = { format: 'subluminal.head.v1', ledger_id: ledgerId, head };
+  return `${JSON.stringify(seal === undefined ? kept : { ...kept, seal })}\n`;
+}
+
+/** Reads what `formatWitness` wrote; undefined when it is anything else. */
+export function parseWitness(text: string): WitnessedHead | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value) || value['format'] !== 'subluminal.head.v1') return undefined;
+  const { ledger_id: ledgerId, head, seal } = value;
+  if (typeof ledgerId !== 'string' || !isHead(head)) return undefined;
+  if (seal === undefined) return { ledgerId, head };
+  return typeof seal === 'string' ? { ledgerId, head, seal } : undefined;
+}
+
+/** Whether both are the same head, to the last bit. */
+export function isSameHead(ledgerId: string, one: Head, other: Head): boolean {
+  return headHash(ledgerId, one) === headHash(ledgerId, other);
+}
+
+// The last head outside the database: what was cut off from the ledger's end is found by it.
+
+const TEXT_BYTES_MAX = 1_048_576;
+
+/** Keeps one small text. */
+export interface Witness {
+  /** Undefined when nothing was kept yet. */
+  read(): Promise<string | undefined>;
+  /** Replaces the text as a whole, or leaves the old one. */
+  write(text: string): Promise<void>;
+}
+
+export function fileWitness(file: string): Witness {
+  return { read: () => readText(file), write: async (text) => writePrivateFile(file, text) };
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  const read = readRegularFile(file, { bytesMax: TEXT_BYTES_MAX });
+  if (read.kind === 'missing') return undefined;
+  if (read.kind === 'read') return read.bytes.toString('utf8');
+  throw Object.assign(new Error(`${file} ${read.why}`), { code: read.code });
 }

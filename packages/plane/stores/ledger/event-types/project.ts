@@ -1,7 +1,7 @@
 // From events to rows. Pure.
 import { type Event, parseEventLine } from '@subluminal/contracts';
+import { withoutNul } from '../chain/event-line.ts';
 import { OWN_PRODUCER, type PolicyRecord, readPolicy } from '../chain/ledger-events.ts';
-import { withoutNul } from '../chain/read-line.ts';
 import type { EventRow } from '../store/engine.ts';
 import { addPolicy, type EventPlace, type Projection, runDelta } from '../store/projection.ts';
 import { eventMember } from './registry.ts';

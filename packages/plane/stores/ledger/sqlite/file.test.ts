@@ -23,9 +23,8 @@ import { Shim } from '../testing/events.ts';
 import { LedgerHome, PAIR, tempFolder } from '../testing/temp-ledger.ts';
 import { connect } from './connection.ts';
 import { loadSqlite } from './load.ts';
-import { migrate } from './migrate.ts';
-import { MIGRATIONS } from './schema.ts';
-import { openSqliteReader, openSqliteStore } from './store.ts';
+import { MIGRATIONS, migrate } from './schema.ts';
+import { openSqliteReader, openSqliteStore } from './sqlite-store.ts';
 
 const RUN = fileURLToPath(new URL('../../../../../tools/run.mjs', import.meta.url));
 const WRITER = fileURLToPath(new URL('../testing/writer-process.ts', import.meta.url));

@@ -1,5 +1,4 @@
 // Runs, totals, policies and rejects.
-
 import type { RejectRow } from '../store/engine.ts';
 import {
   type CallCounts,
@@ -15,6 +14,7 @@ import {
   type Stats,
 } from '../store/query.ts';
 import { POLICY_VERSIONS, RUNS } from '../store/tables.ts';
+import type { Connection } from './connection.ts';
 import {
   integerCell,
   integerOrNull,
@@ -23,8 +23,7 @@ import {
   rowOf,
   textCell,
   textOrNull,
-} from './cells.ts';
-import type { Connection } from './connection.ts';
+} from './rows.ts';
 
 const TALLIES_MAX = 50;
 const RUNS_IN_RANGE = 'SELECT count(*) AS count FROM runs WHERE first_at >= ? AND first_at < ?';

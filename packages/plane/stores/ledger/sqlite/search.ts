@@ -15,6 +15,7 @@ import {
   positionOf,
 } from '../store/query.ts';
 import { FLAGS, HINTS, TOOL_CALLS } from '../store/tables.ts';
+import type { Connection } from './connection.ts';
 import {
   integerCell,
   integerOrNull,
@@ -23,8 +24,7 @@ import {
   rowOf,
   textCell,
   textOrNull,
-} from './cells.ts';
-import type { Connection } from './connection.ts';
+} from './rows.ts';
 
 /** How many calls one page of a search for text looks at. */
 const WINDOW_CALLS = 50_000;

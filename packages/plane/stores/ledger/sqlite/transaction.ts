@@ -1,7 +1,8 @@
 // The inside of one write, over the writer's connection.
 
+import type { StoredLine } from '../chain/event-line.ts';
+import { CONFLICT_REASON } from '../chain/event-line.ts';
 import { OWN_PRODUCER } from '../chain/ledger-events.ts';
-import { CONFLICT_REASON } from '../chain/same-line.ts';
 import type { Head } from '../chain/signed-head.ts';
 import type {
   EventRow,
@@ -9,7 +10,6 @@ import type {
   PrunedEvent,
   RejectRow,
   StaleRequest,
-  StoredLine,
   StoreTransaction,
 } from '../store/engine.ts';
 import type { CallChange, CallDelta, Projection } from '../store/projection.ts';
@@ -22,10 +22,20 @@ import {
   TABLES,
   TOOL_CALLS,
 } from '../store/tables.ts';
-import { bytesOrNull, integerCell, integerOrNull, rowOf, textCell, textOrNull } from './cells.ts';
 import { chainReads, EVENT_COLUMNS, eventOf } from './chain-reads.ts';
 import type { Connection } from './connection.ts';
-import { insert, type Upsert, update, upsert } from './upsert.ts';
+import {
+  bytesOrNull,
+  insert,
+  integerCell,
+  integerOrNull,
+  rowOf,
+  textCell,
+  textOrNull,
+  type Upsert,
+  update,
+  upsert,
+} from './rows.ts';
 
 const RUN = upsert(RUNS);
 const ADD_CALL = insert(TOOL_CALLS);

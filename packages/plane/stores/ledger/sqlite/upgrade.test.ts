@@ -2,13 +2,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { verifierFromPems } from '../../../os/crypto/index.ts';
-import { fileWitness } from '../chain/witness.ts';
+import { fileWitness } from '../chain/signed-head.ts';
 import { Shim, T0_MS } from '../testing/events.ts';
 import { LedgerHome, PAIR, signer } from '../testing/temp-ledger.ts';
 import { type VerifyReport, verifyLedger } from '../verify/verify.ts';
 import { openLedger } from '../write/ledger.ts';
 import { MIGRATIONS } from './schema.ts';
-import { openSqliteReader, openSqliteStore } from './store.ts';
+import { openSqliteReader, openSqliteStore } from './sqlite-store.ts';
 
 const OLD = readFileSync(new URL('../testing/schema-1.sql', import.meta.url), 'utf8');
 const OLD_EVENTS = 25;

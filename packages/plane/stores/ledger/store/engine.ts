@@ -1,4 +1,5 @@
 // What an engine must do. The ledger's rules stand above it and are the same for all engines.
+import type { StoredLine } from '../chain/event-line.ts';
 import type { Head } from '../chain/signed-head.ts';
 import type { Projection } from './projection.ts';
 import type {
@@ -119,9 +120,6 @@ export interface LineKey {
   readonly producer: string;
   readonly producerSeq: number;
 }
-
-/** What is left of a line. */
-export type StoredLine = Pick<EventRow, 'line' | 'digest'>;
 
 /** What becomes of one event when it is pruned. */
 export interface PrunedEvent {

@@ -10,7 +10,7 @@ import {
   eventWriter,
   type StartedCall,
 } from '@subluminal/contracts';
-import type { IncomingLine } from '../chain/read-line.ts';
+import type { IncomingLine } from '../chain/event-line.ts';
 
 export const T0_MS = Date.parse('2026-01-31T12:00:00.000Z');
 /** In the order of its canonical form. */

@@ -1,6 +1,6 @@
 // Taking events in, as every engine must.
 import { expect, it } from 'vitest';
-import type { IncomingLine } from '../chain/read-line.ts';
+import type { IncomingLine } from '../chain/event-line.ts';
 import { Shim, T0_MS } from './events.ts';
 import { expectProven, ids, type OpenStore, open, tables } from './suite-tools.ts';
 

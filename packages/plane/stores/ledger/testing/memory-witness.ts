@@ -1,4 +1,4 @@
-import type { Witness } from '../chain/witness.ts';
+import type { Witness } from '../chain/signed-head.ts';
 
 /** A witness that forgets with the test. */
 export function memoryWitness(): Witness {

@@ -1,6 +1,6 @@
 // Any history: several runs whose calls may lack a start or an end, come twice or out of order.
 import * as fc from 'fast-check';
-import type { IncomingLine } from '../chain/read-line.ts';
+import type { IncomingLine } from '../chain/event-line.ts';
 import { Shim, T0_MS } from './events.ts';
 
 export const HINT = {

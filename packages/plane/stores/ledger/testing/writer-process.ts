@@ -1,8 +1,8 @@
 // A writer in a process of its own, to be killed: ingests without end and tells what is committed.
 import { readFileSync } from 'node:fs';
 import { signerFromPem } from '../../../os/crypto/index.ts';
-import { fileWitness } from '../chain/witness.ts';
-import { openSqliteStore } from '../sqlite/store.ts';
+import { fileWitness } from '../chain/signed-head.ts';
+import { openSqliteStore } from '../sqlite/sqlite-store.ts';
 import { openLedger } from '../write/ledger.ts';
 import { Shim } from './events.ts';
 

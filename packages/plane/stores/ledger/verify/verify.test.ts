@@ -1,8 +1,8 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { factsOf } from '../chain/event-line.ts';
 import { digestOf, linkHash } from '../chain/hash-chain.ts';
-import { factsOf } from '../chain/read-line.ts';
-import { parseWitness } from '../chain/witnessed.ts';
+import { parseWitness } from '../chain/signed-head.ts';
 import type { Database } from '../sqlite/load.ts';
 import { Shim, T0_MS } from '../testing/events.ts';
 import { LedgerHome } from '../testing/temp-ledger.ts';

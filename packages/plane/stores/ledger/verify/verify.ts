@@ -10,16 +10,18 @@
 import type { Verifier } from '@subluminal/core/ports';
 import { GENESIS, hex } from '../chain/hash-chain.ts';
 import { LedgerError } from '../chain/ledger-error.ts';
-import type { Witness } from '../chain/witness.ts';
-import { NOTED_HEAD, type WitnessedHead } from '../chain/witnessed.ts';
+import { NOTED_HEAD, type Witness, type WitnessedHead } from '../chain/signed-head.ts';
 import type { ChainReader, Store, StoreReader } from '../store/engine.ts';
-import { ChainWalk } from './chain-walk.ts';
+import { ChainWalk, type PruneReport } from './chain-walk.ts';
 import { type Finding, Findings, NOWHERE } from './finding.ts';
-import { HeadWalk } from './head-walk.ts';
-import type { PruneReport } from './own-words.ts';
-import { addToScratch, checkCounts, compareTables } from './projection-check.ts';
-import { checkContent, hasForeignTables } from './structure-check.ts';
-import { checkLag, readWitnesses } from './witnesses.ts';
+import { checkLag, HeadWalk, readWitnesses } from './head-walk.ts';
+import {
+  addToScratch,
+  checkContent,
+  checkCounts,
+  compareTables,
+  hasForeignTables,
+} from './store-checks.ts';
 
 export interface VerifyOptions {
   /** Without it, signatures cannot be checked: where there are some, that is an error. */

@@ -1,9 +1,9 @@
 // Events at the end of the chain, with the rows that they make.
 import type { Event } from '@subluminal/contracts';
+import { factsOf, type LineFacts } from '../chain/event-line.ts';
 import { digestOf, linkHash } from '../chain/hash-chain.ts';
 import { OWN_PRODUCER, type OwnRecord, ownLine, readPolicy } from '../chain/ledger-events.ts';
-import { factsOf, type LineFacts } from '../chain/read-line.ts';
-import { projectEvent, projectPolicy } from '../event-types/project.ts';
+import { projectEvent, projectPolicy, projectRow } from '../event-types/project.ts';
 import type { EventRow, StoreTransaction, Tip } from '../store/engine.ts';
 import { emptyProjection } from '../store/projection.ts';
 
@@ -47,4 +47,20 @@ export function ownEvent(record: OwnRecord, nowMs: number): NewEvent {
     event: undefined,
     ...factsOf(line),
   };
+}
+
+// All rows anew from the events: they are the source, the rows only an answer kept ready.
+
+const PAGE_EVENTS = 2_000;
+
+export async function rebuildProjections(transaction: StoreTransaction): Promise<void> {
+  await transaction.clearProjections();
+  for (let afterSeq = 0; ; ) {
+    const rows = await transaction.events({ afterSeq, limit: PAGE_EVENTS });
+    const projection = emptyProjection();
+    for (const row of rows) projectRow(projection, row);
+    await transaction.merge(projection);
+    if (rows.length < PAGE_EVENTS) return;
+    afterSeq = rows.at(-1)?.seq ?? afterSeq;
+  }
 }

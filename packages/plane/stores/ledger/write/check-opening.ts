@@ -3,8 +3,14 @@
 import type { Verifier } from '@subluminal/core/ports';
 import { LedgerError } from '../chain/ledger-error.ts';
 import type { OwnRecord } from '../chain/ledger-events.ts';
-import { type Head, headHolds } from '../chain/signed-head.ts';
-import { isSameHead, parseWitness, sealHolds, type WitnessedHead } from '../chain/witnessed.ts';
+import {
+  type Head,
+  headHolds,
+  isSameHead,
+  parseWitness,
+  sealHolds,
+  type WitnessedHead,
+} from '../chain/signed-head.ts';
 import type { StructureFault, Tip } from '../store/engine.ts';
 
 /** `record` goes on, and says so in the ledger for good. */

@@ -1,8 +1,14 @@
 // One batch of lines: what can be read is stored once, what can't is set aside.
 
+import {
+  CONFLICT_REASON,
+  type IncomingLine,
+  isSameLine,
+  keyProblem,
+  readLine,
+  storable,
+} from '../chain/event-line.ts';
 import { OWN_PRODUCER } from '../chain/ledger-events.ts';
-import { type IncomingLine, keyProblem, readLine, storable } from '../chain/read-line.ts';
-import { CONFLICT_REASON, isSameLine } from '../chain/same-line.ts';
 import type { RejectRow, StoreTransaction, Tip } from '../store/engine.ts';
 import { append, type NewEvent, ownEvent } from './append.ts';
 

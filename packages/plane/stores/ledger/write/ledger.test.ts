@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { parseWitness } from '../chain/witnessed.ts';
+import { parseWitness } from '../chain/signed-head.ts';
 import { Shim, T0_MS } from '../testing/events.ts';
 import { memoryWitness } from '../testing/memory-witness.ts';
 import { LedgerHome } from '../testing/temp-ledger.ts';

@@ -1,18 +1,25 @@
 // The ledger: takes events in, chains and signs them. One writer; readers need only the store.
 import type { Signer } from '@subluminal/core/ports';
+import type { IncomingLine } from '../chain/event-line.ts';
 import { sameBytes } from '../chain/hash-chain.ts';
 import { LedgerError } from '../chain/ledger-error.ts';
-import type { IncomingLine } from '../chain/read-line.ts';
-import { followingHead, type Head, type HeadKind, signHead } from '../chain/signed-head.ts';
-import type { Witness } from '../chain/witness.ts';
-import { formatWitness, NOTED_HEAD, sealed, signerAsVerifier } from '../chain/witnessed.ts';
+import {
+  followingHead,
+  formatWitness,
+  type Head,
+  type HeadKind,
+  NOTED_HEAD,
+  sealed,
+  signerAsVerifier,
+  signHead,
+  type Witness,
+} from '../chain/signed-head.ts';
 import { PROJECTION_VERSION } from '../event-types/project.ts';
 import type { Store, StoreTransaction, Tip, TransactionOptions } from '../store/engine.ts';
-import { append, ownEvent } from './append.ts';
+import { append, ownEvent, rebuildProjections } from './append.ts';
 import { checkOpening, type RollbackChoice } from './check-opening.ts';
 import { type IngestResult, ingestBatch, readBatch } from './ingest-batch.ts';
 import { type PruneRequest, type PruneResult, pruneOnce } from './prune.ts';
-import { rebuildProjections } from './rebuild.ts';
 
 export interface LedgerOptions {
   readonly store: Store;

@@ -1,6 +1,7 @@
 // Retention that keeps the chain whole: a pruned event leaves its hash and the digest of its line,
 // and a signed record covers all that is left of all pruned events.
 import { isObject } from '@subluminal/contracts';
+import { previewHolder } from '../chain/event-line.ts';
 import { digestOf, GENESIS, hex, remainsHash } from '../chain/hash-chain.ts';
 import { LedgerError } from '../chain/ledger-error.ts';
 import {
@@ -10,7 +11,6 @@ import {
   readPolicy,
   readPrune,
 } from '../chain/ledger-events.ts';
-import { previewHolder } from '../chain/read-line.ts';
 import type { EventRow, PrunedEvent, StoreTransaction, TableRow, Tip } from '../store/engine.ts';
 import { append, type NewEvent, ownEvent } from './append.ts';
 

@@ -6,12 +6,18 @@ import { visible } from '@subluminal/core/visible';
 import { ConnectionGate } from '../../os/index.ts';
 import { appOf } from './app.ts';
 import { answerCallback, callbackFor } from './callbacks.ts';
-import { type Guard, guardOf } from './guard.ts';
-import { LIMITS } from './limits.ts';
-import { SECURITY_HEADERS, sendProblem } from './problem.ts';
-import { failed, listening, serverOf, unreadableEnds, urlOf } from './server.ts';
-import { Streams } from './stream/streams.ts';
-import type { Api, ApiLimits, ApiOptions, OpenApiResult } from './types.ts';
+import {
+  failed,
+  listening,
+  SECURITY_HEADERS,
+  sendProblem,
+  serverOf,
+  unreadableEnds,
+  urlOf,
+} from './http-server.ts';
+import { type Guard, guardOf } from './request-guard.ts';
+import { Streams } from './streams.ts';
+import { type Api, type ApiLimits, type ApiOptions, LIMITS, type OpenApiResult } from './types.ts';
 
 /** What it may be bound to; a name is not looked up. */
 const ADDRESSES: { readonly [host: string]: string } = {

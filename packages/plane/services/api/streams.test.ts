@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { API_ENDPOINTS, check } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
-import { Shim } from '../../../stores/ledger/testing/events.ts';
-import { HINT } from '../../../stores/ledger/testing/random-events.ts';
-import { AUTH, heavyCalls, liveLedger, TOKEN } from '../testing/live-ledger.ts';
+import { Shim } from '../../stores/ledger/testing/events.ts';
+import { HINT } from '../../stores/ledger/testing/random-events.ts';
+import { AUTH, heavyCalls, liveLedger, TOKEN } from './testing/live-ledger.ts';
 
 function range(from: number, to: number): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, n) => from + n);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { displayWidth } from '../terminal/text.ts';
-import { fitted, padded } from './width.ts';
+import { fitted, padded } from './columns.ts';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),

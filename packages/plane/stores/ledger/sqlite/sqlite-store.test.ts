@@ -4,7 +4,7 @@ import { verifies } from '../../../../../test/requirements.ts';
 import { Shim } from '../testing/events.ts';
 import { storeSuite } from '../testing/store-suite.ts';
 import { LedgerHome, tempFolder } from '../testing/temp-ledger.ts';
-import { openSqliteReader, openSqliteStore } from './store.ts';
+import { openSqliteReader, openSqliteStore } from './sqlite-store.ts';
 
 storeSuite('SQLite', () =>
   openSqliteStore({ file: join(tempFolder(), 'ledger.db'), synchronous: 'off' }),

@@ -10,14 +10,14 @@ import {
   BUSY_TIMEOUT_MS,
   type Connection,
   connect,
+  lockWriter,
   prepareFile,
   requireFile,
+  translated,
+  type WriterLock,
 } from './connection.ts';
-import { translated } from './failure.ts';
-import { lockWriter, type WriterLock } from './lock.ts';
-import { checkedVersion, migrate } from './migrate.ts';
 import { findRun, policiesOf, rejectsOf, searchRuns, statsOf } from './overview.ts';
-import { MIGRATIONS } from './schema.ts';
+import { checkedVersion, MIGRATIONS, migrate } from './schema.ts';
 import { findCall, searchCalls } from './search.ts';
 import { sqliteTransaction } from './transaction.ts';
 

@@ -1,6 +1,8 @@
 // Whether the rows are what the events make: rebuilt beside, and compared row by row.
+
+import { LedgerError } from '../chain/ledger-error.ts';
 import { projectRow } from '../event-types/project.ts';
-import type { ChainReader, EventRow, Store, TableRow } from '../store/engine.ts';
+import type { ChainReader, EventRow, Store, StructureFault, TableRow } from '../store/engine.ts';
 import { emptyProjection } from '../store/projection.ts';
 import { TABLES, type TableName } from '../store/tables.ts';
 import type { WalkCounts } from './chain-walk.ts';
@@ -85,4 +87,29 @@ function describe(found: TableRow | undefined, expected: TableRow | undefined): 
 
 function shown(value: unknown): string {
   return JSON.stringify(value ?? null).slice(0, SHOWN_LENGTH_MAX);
+}
+
+// Whether the database around the events is ours: its schema, its pages and its indexes.
+
+const KIND = { schema: 'schema', index: 'index', damaged: 'unreadable' } as const;
+
+/** True when a table is missing or another one: then no row can be believed. */
+export async function hasForeignTables(reader: ChainReader, findings: Findings): Promise<boolean> {
+  const faults = await reader.schemaFaults();
+  report(faults, findings);
+  return faults.some(({ isTable }) => isTable);
+}
+
+/** Reads everything once more, by SQLite's own check. */
+export async function checkContent(reader: ChainReader, findings: Findings): Promise<void> {
+  try {
+    report(await reader.contentFaults(), findings);
+  } catch (cause) {
+    if (!(cause instanceof LedgerError) || cause.code !== 'SUB_LEDGER_CORRUPT') throw cause;
+    findings.error('unreadable', NOWHERE, `the file is damaged: ${cause.message}`);
+  }
+}
+
+function report(faults: readonly StructureFault[], findings: Findings): void {
+  for (const { kind, message } of faults) findings.error(KIND[kind], NOWHERE, message);
 }

@@ -2,8 +2,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { API_ENDPOINTS, API_STREAM_PROTOCOL, type ApiEndpoint } from '@subluminal/contracts';
-import { tooLarge } from './body.ts';
-import type { Problem } from './problem.ts';
+import type { Problem } from './http-server.ts';
+import { tooLarge } from './read-request.ts';
 
 interface GuardOptions {
   readonly token: string;

@@ -5,7 +5,7 @@ import { API_ERROR, check } from '@subluminal/contracts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RunSummarizer } from '../../stores/ledger/index.ts';
 import { Shim, T0_MS } from '../../stores/ledger/testing/events.ts';
-import { openApi } from './open.ts';
+import { openApi } from './open-api.ts';
 import { type ApiClient, AUTH, heavyCalls, liveLedger, TOKEN } from './testing/live-ledger.ts';
 import type { ApiOptions } from './types.ts';
 

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Shim } from '../testing/events.ts';
+import { isSameLine } from './event-line.ts';
 import { digestOf } from './hash-chain.ts';
-import { isSameLine } from './same-line.ts';
 
 const DROPPED = { truncated: true, previews_dropped: true };
 

@@ -1,0 +1,161 @@
+// The body of a request, within bounds.
+import type { IncomingMessage } from 'node:http';
+import {
+  API_ENDPOINTS,
+  type ApiInput,
+  type ApiQuery,
+  type ObjectShape,
+  type Shape,
+} from '@subluminal/contracts';
+import { visible } from '@subluminal/core/visible';
+import type { IncomingLine } from '../../stores/ledger/index.ts';
+import type { Problem } from './http-server.ts';
+
+const SHOWN_LENGTH_MAX = 80;
+
+export function tooLarge(bytesMax: number): Problem {
+  const detail = `The body has more than ${bytesMax} bytes.`;
+  return { status: 413, code: 'SUB_API_LIMIT', detail };
+}
+
+export async function readBytes(
+  request: IncomingMessage,
+  bytesMax: number,
+): Promise<Buffer | Problem> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    // The connection is still needed for the answer.
+    const parts: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+    for await (const chunk of parts) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) break;
+      chunks.push(chunk);
+    }
+  } catch {
+    // Whoever sent it is gone, and will hardly read this.
+    return { status: 400, code: 'SUB_API_REQUEST', detail: 'The body is not complete.' };
+  }
+  if (bytes <= bytesMax) return Buffer.concat(chunks);
+  // The rest is read and forgotten, within the time that a request has: an answer that comes while
+  // the other side still writes is lost when the connection ends with it.
+  request.resume();
+  return tooLarge(bytesMax);
+}
+
+type RequestRead<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problem: Problem };
+
+/** The one JSON object of a body; nothing stands for an empty one. */
+export async function readInput<T>(
+  request: IncomingMessage,
+  { bytesMax, parse }: ApiInput<T>,
+): Promise<RequestRead<T>> {
+  const bytes = await readBytes(request, bytesMax);
+  if (!Buffer.isBuffer(bytes)) return { ok: false, problem: bytes };
+  let value: unknown;
+  try {
+    value = bytes.length === 0 ? {} : JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return wrong('The body is not JSON.');
+  }
+  const parsed = parse(value);
+  if (parsed.ok) return { ok: true, value: parsed.value };
+  const { path = [], expected = '', got = '' } = parsed.mismatches[0] ?? {};
+  const name = visible(path.join('.') || 'body', SHOWN_LENGTH_MAX);
+  return wrong(`\`${name}\` must be ${expected}, not ${visible(got, SHOWN_LENGTH_MAX)}.`);
+}
+
+function wrong(detail: string): { readonly ok: false; readonly problem: Problem } {
+  return { ok: false, problem: { status: 400, code: 'SUB_API_REQUEST', detail } };
+}
+
+// Events that come in by HTTP: the lines of a body, numbered.
+
+type ReadLines =
+  | { readonly ok: true; readonly lines: readonly IncomingLine[] }
+  | { readonly ok: false; readonly problem: Problem };
+
+const LIMIT = API_ENDPOINTS.ingest.body;
+
+/** All lines of a body. A line that is no event counts, too: the ledger sets it aside. */
+export async function readLines(
+  request: IncomingMessage,
+  { producer, seq }: { readonly producer: string; readonly seq: number },
+): Promise<ReadLines> {
+  const body = await readBytes(request, LIMIT.bytesMax);
+  if (!Buffer.isBuffer(body)) return { ok: false, problem: body };
+  const texts = body.toString('utf8').split('\n', LIMIT.linesMax + 2);
+  // The end of the last line, not the beginning of another.
+  if (texts.at(-1) === '') texts.pop();
+  if (texts.length > LIMIT.linesMax) {
+    const detail = `The body has more than ${LIMIT.linesMax} lines.`;
+    return { ok: false, problem: { status: 413, code: 'SUB_API_LIMIT', detail } };
+  }
+  return { ok: true, lines: texts.map((line, at) => ({ producer, seq: seq + at, line })) };
+}
+
+// Query parameters, read strictly: a misspelt filter must not show everything.
+
+const PARAMETERS_MAX = 32;
+const DIGITS = /^\d{1,16}$/;
+
+/** Reads the query of a request target as the endpoint declares it. */
+export function readParameters<T>({ shape, parse }: ApiQuery<T>, target: string): RequestRead<T> {
+  const given = pairsOf(target);
+  if (typeof given === 'string') return wrong(given);
+  const values: { [name: string]: unknown } = {};
+  for (const [name, text] of given) {
+    const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+    if (field === undefined) return wrong(unknownName(name, shape));
+    if (Object.hasOwn(values, name)) return wrong(`The parameter \`${name}\` is given twice.`);
+    values[name] = valueOf(field.shape, text);
+  }
+  const parsed = parse(values);
+  if (parsed.ok) return { ok: true, value: parsed.value };
+  const { path = [], expected = '', got = '' } = parsed.mismatches[0] ?? {};
+  return wrong(`The parameter \`${path.join('.')}\` must be ${expected}, not ${shown(got)}.`);
+}
+
+/** The decoded pairs, or what is wrong with them. */
+function pairsOf(target: string): readonly (readonly [string, string])[] | string {
+  const at = target.indexOf('?');
+  const query = at < 0 ? '' : target.slice(at + 1);
+  const parts = query.split('&', PARAMETERS_MAX + 1).filter((part) => part !== '');
+  if (parts.length > PARAMETERS_MAX) return `There are more than ${PARAMETERS_MAX} parameters.`;
+  const pairs: (readonly [string, string])[] = [];
+  for (const part of parts) {
+    const sign = part.indexOf('=');
+    const name = decoded(sign < 0 ? part : part.slice(0, sign));
+    if (name === undefined) return 'The name of a parameter is not well-formed.';
+    const value = sign < 0 ? '' : decoded(part.slice(sign + 1));
+    if (value === undefined) return `The parameter \`${shown(name)}\` is not well-formed.`;
+    pairs.push([name, value]);
+  }
+  return pairs;
+}
+
+/** Undefined for what is no UTF-8, and for NUL, which no text of the ledger holds. */
+function decoded(text: string): string | undefined {
+  try {
+    const plain = decodeURIComponent(text.replaceAll('+', ' '));
+    return plain.includes('\0') ? undefined : plain;
+  } catch {
+    return undefined;
+  }
+}
+
+function valueOf(shape: Shape, text: string): string | number {
+  return shape.kind === 'integer' && DIGITS.test(text) ? Number(text) : text;
+}
+
+function unknownName(name: string, shape: ObjectShape): string {
+  const known = Object.keys(shape.fields);
+  const choices = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`;
+  return `The parameter \`${shown(name)}\` is not known; ${choices}.`;
+}
+
+function shown(text: string): string {
+  return visible(text, SHOWN_LENGTH_MAX);
+}

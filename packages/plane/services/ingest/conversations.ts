@@ -1,0 +1,295 @@
+// A shim's connection: numbered lines come in, counts of what is committed go back.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Intake, NO_NUMBER, type Sender } from './intake.ts';
+import type { Peer, Talk } from './peer.ts';
+import {
+  type IngestLedger,
+  type LedgerStatus,
+  LINE_BYTES_MAX,
+  type NumberedLine,
+  type Request,
+  readRequest,
+  type TakenCounts,
+} from './protocol.ts';
+
+const DIGITS_MAX = 15;
+const ZERO = 48;
+const NINE = 57;
+
+interface TakerOptions {
+  readonly peer: Peer;
+  readonly intake: Intake;
+  readonly producer: string;
+  /** What comes before the first line: the producer may have left older ones on disk. */
+  readonly before: () => Promise<void>;
+  readonly onClosed: () => void;
+}
+
+export class LineTaker implements Talk, Sender {
+  readonly #peer: Peer;
+  readonly #intake: Intake;
+  readonly #producer: string;
+  readonly #before: () => Promise<void>;
+  readonly #onClosed: () => void;
+  /** The first lines, until it is their turn: no more than one read from the socket holds. */
+  #held: NumberedLine[] | undefined = [];
+  #received = 0;
+  #committed = 0;
+  #hasEnded = false;
+
+  constructor({ peer, intake, producer, before, onClosed }: TakerOptions) {
+    this.#peer = peer;
+    this.#intake = intake;
+    this.#producer = producer;
+    this.#before = before;
+    this.#onClosed = onClosed;
+  }
+
+  line(text: string | undefined): void {
+    this.#received += 1;
+    const line = numbered(this.#producer, text);
+    if (this.#held === undefined) this.#add(line);
+    else if (this.#held.push(line) === 1) void this.#begin();
+  }
+
+  #add(line: NumberedLine): void {
+    this.#intake.add(line, this);
+    if (!this.#intake.isFull || this.#peer.isPaused) return;
+    this.#peer.pause();
+    this.#intake.whenRoom(() => this.#peer.resume());
+  }
+
+  committed(count: number): void {
+    this.#committed += count;
+    this.#peer.writeLatest(`{"ack":${this.#committed}}\n`);
+    this.#letGo();
+  }
+
+  ended(): void {
+    this.#hasEnded = true;
+    // It waits for the last count before it goes.
+    this.#intake.hasten();
+    this.#letGo();
+  }
+
+  closed(): void {
+    this.#hasEnded = true;
+    this.#onClosed();
+  }
+
+  /**
+   * Only now: a shim says hello, completes its file and then sends, so that with its first line the
+   * file is there to be found.
+   */
+  async #begin(): Promise<void> {
+    this.#peer.pause();
+    await this.#before();
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const line of held) this.#intake.add(line, this);
+    if (this.#hasEnded) this.#intake.hasten();
+    this.#intake.whenRoom(() => this.#peer.resume());
+  }
+
+  #letGo(): void {
+    if (this.#hasEnded && this.#committed === this.#received) this.#peer.end();
+  }
+}
+
+/** `SEQ<space>JSON`. What is none of that goes on, too: the ledger keeps it with the rejects. */
+function numbered(producer: string, text: string | undefined): NumberedLine {
+  if (text === undefined) {
+    return { producer, seq: NO_NUMBER, line: `a line of more than ${LINE_BYTES_MAX} bytes` };
+  }
+  const space = text.indexOf(' ');
+  let seq = 0;
+  for (let at = 0; at < space; at++) {
+    const code = text.charCodeAt(at);
+    if (code < ZERO || code > NINE || at >= DIGITS_MAX) {
+      return { producer, seq: NO_NUMBER, line: text };
+    }
+    seq = seq * 10 + code - ZERO;
+  }
+  if (space <= 0) return { producer, seq: NO_NUMBER, line: text };
+  return { producer, seq, line: text.slice(space + 1) };
+}
+
+// Requests to the daemon itself, one answer per line.
+
+/** What can be asked of the daemon. */
+export interface Controls {
+  readonly ledger: IngestLedger;
+  sync(): Promise<void>;
+  status(): Promise<LedgerStatus>;
+  /** It no longer ends by itself. */
+  stay(): void;
+  /** Ends the daemon; the connection of the one who asked is kept until then. */
+  stop(asker: Peer): void;
+  take(lines: readonly NumberedLine[]): Promise<TakenCounts>;
+}
+
+export class Controller implements Talk {
+  readonly #peer: Peer;
+  readonly #controls: Controls;
+  #last: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  /** Of the requests that wait. */
+  #length = 0;
+  #hasEnded = false;
+  #isStopping = false;
+
+  constructor(peer: Peer, controls: Controls) {
+    this.#peer = peer;
+    this.#controls = controls;
+  }
+
+  line(text: string | undefined): void {
+    this.#waiting += 1;
+    this.#length += text?.length ?? 0;
+    this.#peer.holds(this.#length);
+    // One after the other; what is not read yet waits with the one who asks.
+    this.#peer.pause();
+    this.#last = this.#last.then(() => this.#answer(text));
+  }
+
+  ended(): void {
+    this.#hasEnded = true;
+    this.#letGo();
+  }
+
+  closed(): void {
+    this.#hasEnded = true;
+  }
+
+  async #answer(text: string | undefined): Promise<void> {
+    const request = text === undefined ? undefined : readRequest(text);
+    const answer =
+      request === undefined
+        ? { ok: false, code: 'SUB_USAGE', error: 'the request is not one that is known' }
+        : await this.#do(request).catch((cause: unknown) => this.#refusal(cause));
+    this.#peer.write(`${JSON.stringify(answer)}\n`);
+    this.#waiting -= 1;
+    this.#length -= text?.length ?? 0;
+    this.#peer.holds(this.#length);
+    if (this.#waiting === 0) this.#peer.resume();
+    this.#letGo();
+  }
+
+  async #do(request: Request): Promise<object> {
+    const controls = this.#controls;
+    const { ledger } = controls;
+    switch (request.do) {
+      case 'sync':
+        await controls.sync();
+        return { ok: true };
+      case 'status':
+        return { ok: true, status: await controls.status() };
+      case 'stay':
+        controls.stay();
+        return { ok: true };
+      case 'stop':
+        this.#isStopping = true;
+        controls.stop(this.#peer);
+        return { ok: true };
+      case 'prune': {
+        const wish = request.request;
+        const result = await (request.dry_run === true
+          ? ledger.countStale(wish)
+          : ledger.prune(wish));
+        return { ok: true, result };
+      }
+      case 'ingest': {
+        const result = await controls.take(request.lines);
+        if (request.durable === true) await ledger.seal();
+        return { ok: true, result };
+      }
+    }
+  }
+
+  #refusal(cause: unknown): object {
+    const judged = this.#controls.ledger.judge(cause);
+    const code = judged.kind === 'defect' ? 'SUB_INTERNAL' : judged.code;
+    return { ok: false, code, error: judged.message };
+  }
+
+  #letGo(): void {
+    if (this.#hasEnded && this.#waiting === 0 && !this.#isStopping) this.#peer.end();
+  }
+}
+
+// Events to one who follows, from the store and at that one's own pace: nothing is kept for it.
+
+interface FollowWish {
+  readonly after?: number;
+  readonly backlog?: number;
+}
+
+const PAGE_EVENTS = 100;
+
+export class Follower implements Talk {
+  readonly #peer: Peer;
+  readonly #ledger: IngestLedger;
+  #isGone = false;
+  /** There may be more than was read. */
+  #isBehind = true;
+  #wake: (() => void) | undefined;
+
+  constructor(peer: Peer, ledger: IngestLedger) {
+    this.#peer = peer;
+    this.#ledger = ledger;
+  }
+
+  /** Until it is gone. */
+  async feed({ after, backlog = 0 }: FollowWish): Promise<void> {
+    let seq = after ?? Math.max(0, (await this.#ledger.lastSeq()) - backlog);
+    while (!this.#isGone) {
+      this.#isBehind = false;
+      const rows = await this.#ledger.events(seq, PAGE_EVENTS);
+      const last = rows.at(-1);
+      if (last === undefined) {
+        await this.#movedOn();
+        continue;
+      }
+      seq = last.seq;
+      this.#peer.write(rows.map(textOf).join(''));
+      await this.#peer.drained();
+      // One who is far behind must not keep the others waiting.
+      await nextTurn();
+    }
+  }
+
+  /** Events were committed. */
+  moved(): void {
+    this.#isBehind = true;
+    this.#wake?.();
+  }
+
+  line(): void {
+    // There is nothing more to say for one who follows.
+  }
+
+  ended(): void {
+    this.closed();
+    this.#peer.end();
+  }
+
+  closed(): void {
+    this.#isGone = true;
+    this.#wake?.();
+  }
+
+  #movedOn(): Promise<void> {
+    if (this.#isBehind || this.#isGone) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}
+
+/** A line break inside of JSON is only white space; here it would end the line. */
+function textOf({ seq, line }: { readonly seq: number; readonly line: string | null }): string {
+  if (line === null) return '';
+  const event = line.includes('\n') || line.includes('\r') ? line.replaceAll(/[\r\n]/g, ' ') : line;
+  return `{"seq":${seq},"event":${event}}\n`;
+}
