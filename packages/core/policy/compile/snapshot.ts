@@ -10,7 +10,7 @@ import type {
 import { canonicalize } from '../../json/index.ts';
 import type { Sha256 } from '../../ports.ts';
 import { type CompiledMatch, compileMatch, type Engines, enginesFor } from '../match/match.ts';
-import type { RuleKind } from '../model/rule-kind.ts';
+import type { RuleKind } from '../rule-kind/rule-kind.ts';
 import { ruleKind } from '../rules/index.ts';
 import { normalizeBundle } from './normalize.ts';
 

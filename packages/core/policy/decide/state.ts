@@ -1,7 +1,7 @@
 // What a policy remembers of one run: an immutable value, given to `decide` and returned anew.
 import { type CompiledRule, type Layout, policiesIn, type Snapshot } from '../compile/snapshot.ts';
 import { emptyTable, type Table, type TableLimits, withLimits } from '../counters/table.ts';
-import type { RuleSlot } from '../model/rule-kind.ts';
+import type { RuleSlot } from '../rule-kind/rule-kind.ts';
 
 export interface Termination {
   readonly rule_id: string;

@@ -2,7 +2,7 @@
 // A small picture of deciding: just enough to tell which of two outcomes is the stricter one.
 import type { Rule } from '@subluminal/contracts';
 import type { Effect } from '../changes/change.ts';
-import { effectSection } from '../model/rule-kind.ts';
+import { effectSection } from '../rule-kind/rule-kind.ts';
 import { ruleKind } from '../rules/index.ts';
 
 /** From the mildest to the strictest. A question can be answered, so it is milder than a hint. */

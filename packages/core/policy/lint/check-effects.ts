@@ -1,7 +1,7 @@
 // Advice on single rules: effects that surprise.
 import { quote } from '../../text/visible.ts';
 import { type Advice, note, warning } from '../model/advice.ts';
-import { effectSection } from '../model/rule-kind.ts';
+import { effectSection } from '../rule-kind/rule-kind.ts';
 import { ruleKind } from '../rules/index.ts';
 import type { Subject } from './lint-subject.ts';
 

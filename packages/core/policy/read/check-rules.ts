@@ -3,7 +3,7 @@
 import { isObject, type Rule } from '@subluminal/contracts';
 import { conflictFinding, type Finding, missingFinding, type Path } from '../../source/problem.ts';
 import { quote } from '../../text/visible.ts';
-import { effectSection } from '../model/rule-kind.ts';
+import { effectSection } from '../rule-kind/rule-kind.ts';
 import { ruleKind } from '../rules/index.ts';
 
 export interface RuleAt {

@@ -1,7 +1,7 @@
 // The registry of rule kinds. A further kind is a folder here, a line below, and a line in contract B.
 import type { Rule, RuleKindName, RuleOf } from '@subluminal/contracts';
 import type { TraceStep } from '../model/call.ts';
-import type { RuleKind, RuleRole } from '../model/rule-kind.ts';
+import type { RuleKind, RuleRole } from '../rule-kind/rule-kind.ts';
 import { allow } from './allow/index.ts';
 import { approval } from './approval/index.ts';
 import { breaker } from './breaker/index.ts';

@@ -12,7 +12,7 @@ import { tableSize } from '../counters/table.ts';
 import { decide, recordResult } from '../decide/decide.ts';
 import { initialState, type PolicyState } from '../decide/state.ts';
 import type { Call, CallResult, Outcome } from '../model/call.ts';
-import type { RuleSlot } from '../model/rule-kind.ts';
+import type { RuleSlot } from '../rule-kind/rule-kind.ts';
 
 type Options = Partial<Omit<Bundle, 'rules'>> & { readonly profile?: Snapshot['profile'] };
 type Budget = RuleOf<'budget'>['effect']['budget'];

@@ -1,5 +1,5 @@
 import type { RuleOf } from '@subluminal/contracts';
-import type { RuleResult } from '../../model/rule-kind.ts';
+import type { RuleResult } from '../../rule-kind/rule-kind.ts';
 
 export function decideAllow({ effect }: RuleOf<'allow'>): RuleResult {
   const { reason_code = 'ALLOWLIST_MATCH', message = 'A rule allows this call.' } = effect;

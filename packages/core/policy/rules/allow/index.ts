@@ -1,6 +1,6 @@
 // `allow`: lets calls pass, whatever the rules below say.
 import type { RuleOf } from '@subluminal/contracts';
-import { type RuleKind, withReason } from '../../model/rule-kind.ts';
+import { type RuleKind, withReason } from '../../rule-kind/rule-kind.ts';
 import { decideAllow } from './decide.ts';
 import { ALLOW_FIELDS } from './diff.ts';
 import { unanchoredPatterns } from './lint.ts';

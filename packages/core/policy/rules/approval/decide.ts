@@ -1,6 +1,6 @@
 import type { RuleOf } from '@subluminal/contracts';
 import type { CallMoment } from '../../counters/scope.ts';
-import type { RuleResult } from '../../model/rule-kind.ts';
+import type { RuleResult } from '../../rule-kind/rule-kind.ts';
 
 export function decideApproval(
   { rule_id, effect }: RuleOf<'approval'>,

@@ -1,6 +1,6 @@
 // `approval`: stops calls until a person approves them.
 import type { RuleOf } from '@subluminal/contracts';
-import { type RuleKind, withReason } from '../../model/rule-kind.ts';
+import { type RuleKind, withReason } from '../../rule-kind/rule-kind.ts';
 import { decideApproval } from './decide.ts';
 import { APPROVAL_FIELDS } from './diff.ts';
 import { asksNobody } from './lint.ts';

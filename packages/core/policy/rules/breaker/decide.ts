@@ -8,8 +8,8 @@ import {
   tableSet,
   tableSize,
 } from '../../counters/table.ts';
-import type { RuleResult, TripReport } from '../../model/rule-kind.ts';
 import type { Tally, Trip } from '../../model/trip.ts';
+import type { RuleResult, TripReport } from '../../rule-kind/rule-kind.ts';
 
 type BreakerRule = RuleOf<'breaker'>;
 /** Times of counted events, oldest first; never more than a rule's threshold. */

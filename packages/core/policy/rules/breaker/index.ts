@@ -1,6 +1,6 @@
 // `breaker`: stops calls that keep failing, or that keep coming again.
 import type { RuleOf } from '@subluminal/contracts';
-import { countWords, type RuleKind } from '../../model/rule-kind.ts';
+import { countWords, type RuleKind } from '../../rule-kind/rule-kind.ts';
 import { checkBreaker } from './check.ts';
 import {
   type BreakerSlot,

@@ -1,8 +1,8 @@
 import type { RuleOf } from '@subluminal/contracts';
 import { type CallMoment, scopeKey } from '../../counters/scope.ts';
 import { keyIn, type Table, type TableLimits, tableGet, tableSet } from '../../counters/table.ts';
-import type { RuleResult } from '../../model/rule-kind.ts';
 import type { Tally, Trip } from '../../model/trip.ts';
+import type { RuleResult } from '../../rule-kind/rule-kind.ts';
 
 type BudgetRule = RuleOf<'budget'>;
 export type BudgetSlot = {

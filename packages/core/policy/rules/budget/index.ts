@@ -1,6 +1,6 @@
 // `budget`: stops calls when a run has made enough of them.
 import type { RuleOf } from '@subluminal/contracts';
-import { countWords, type RuleKind, withReason } from '../../model/rule-kind.ts';
+import { countWords, type RuleKind, withReason } from '../../rule-kind/rule-kind.ts';
 import { missingLimit } from './check.ts';
 import { BUDGET_LIMITS, type BudgetSlot, countBudget } from './decide.ts';
 import { BUDGET_FIELDS } from './diff.ts';

@@ -1,8 +1,8 @@
 import type { RuleOf } from '@subluminal/contracts';
 import { type CallMoment, callKey } from '../../counters/scope.ts';
 import { type Table, type TableLimits, tableGet, tableSet } from '../../counters/table.ts';
-import type { RuleResult } from '../../model/rule-kind.ts';
 import type { Trip } from '../../model/trip.ts';
+import type { RuleResult } from '../../rule-kind/rule-kind.ts';
 
 type DedupeRule = RuleOf<'dedupe'>;
 export type DedupeSlot = { readonly seen: Table<number> };

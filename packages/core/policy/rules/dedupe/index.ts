@@ -1,6 +1,6 @@
 // `dedupe`: stops a call that has passed a moment ago.
 import type { RuleOf } from '@subluminal/contracts';
-import { type RuleKind, withReason } from '../../model/rule-kind.ts';
+import { type RuleKind, withReason } from '../../rule-kind/rule-kind.ts';
 import { checkDuplicate, type DedupeSlot, dedupeLimits, markPassed } from './decide.ts';
 import { DEDUPE_FIELDS } from './diff.ts';
 import { matchesReads } from './lint.ts';

@@ -1,6 +1,6 @@
 import type { RuleOf } from '@subluminal/contracts';
 import type { CallMoment } from '../../counters/scope.ts';
-import type { RuleResult } from '../../model/rule-kind.ts';
+import type { RuleResult } from '../../rule-kind/rule-kind.ts';
 
 /** In control mode a denial with a hint answers with the hint instead of a block. */
 export function decideDeny({ effect }: RuleOf<'deny'>, { mode }: CallMoment): RuleResult {

@@ -1,6 +1,6 @@
 // `deny`: stops calls.
 import type { RuleOf } from '@subluminal/contracts';
-import { type RuleKind, withReason } from '../../model/rule-kind.ts';
+import { type RuleKind, withReason } from '../../rule-kind/rule-kind.ts';
 import { decideDeny } from './decide.ts';
 import { DENY_FIELDS } from './diff.ts';
 

@@ -1,8 +1,8 @@
 import type { RuleOf } from '@subluminal/contracts';
 import { type CallMoment, scopeKey } from '../../counters/scope.ts';
 import { keyIn, type Table, type TableLimits, tableGet, tableSet } from '../../counters/table.ts';
-import type { RuleResult } from '../../model/rule-kind.ts';
 import type { Trip } from '../../model/trip.ts';
+import type { RuleResult } from '../../rule-kind/rule-kind.ts';
 
 type RateLimitRule = RuleOf<'rate_limit'>;
 type RateLimit = RateLimitRule['effect']['rate_limit'];

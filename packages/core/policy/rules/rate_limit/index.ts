@@ -1,6 +1,6 @@
 // `rate_limit`: stops calls while a token bucket is empty.
 import type { RuleOf } from '@subluminal/contracts';
-import { countWords, type RuleKind, withReason } from '../../model/rule-kind.ts';
+import { countWords, type RuleKind, withReason } from '../../rule-kind/rule-kind.ts';
 import { impossibleBucket } from './check.ts';
 import { countRate, type RateLimitSlot, rateLimits } from './decide.ts';
 import { RATE_LIMIT_FIELDS } from './diff.ts';

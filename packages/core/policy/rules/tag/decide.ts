@@ -1,5 +1,5 @@
 import type { RuleOf } from '@subluminal/contracts';
-import type { RuleResult } from '../../model/rule-kind.ts';
+import type { RuleResult } from '../../rule-kind/rule-kind.ts';
 
 export function addedClasses({ effect }: RuleOf<'tag'>): readonly string[] {
   return effect.tag.add_risk_class;

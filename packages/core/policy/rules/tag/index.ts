@@ -1,6 +1,6 @@
 // `tag`: adds risk classes, which the rules below may match.
 import type { RuleOf } from '@subluminal/contracts';
-import type { RuleKind } from '../../model/rule-kind.ts';
+import type { RuleKind } from '../../rule-kind/rule-kind.ts';
 import { addedClasses, decideTag } from './decide.ts';
 import { TAG_FIELDS } from './diff.ts';
 

@@ -6,8 +6,8 @@ import type { Finding, Path } from '../../source/problem.ts';
 import type { Field } from '../changes/field.ts';
 import type { CallMoment } from '../counters/scope.ts';
 import type { Table, TableLimits } from '../counters/table.ts';
-import type { Advice } from './advice.ts';
-import type { Tally, Trip } from './trip.ts';
+import type { Advice } from '../model/advice.ts';
+import type { Tally, Trip } from '../model/trip.ts';
 
 /** What a rule may do to a call that it matches. Everything beyond its own folder goes by this. */
 export type RuleRole =
