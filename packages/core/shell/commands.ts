@@ -1,8 +1,7 @@
-// Simple commands as they come together: pipelines, loops, and what is only said.
-import { HISTORIES, isMessageOption } from './messages.ts';
+// Simple commands as they come together: pipelines, loops, and the words that are only prose.
+import { HISTORIES, isMessageOption, variablesSetBy } from './builtins.ts';
 import type { Reading, ShellWord } from './reading.ts';
-import { variablesSetBy } from './setters.ts';
-import { UNKNOWN } from './unit.ts';
+import { UNKNOWN } from './word-texts.ts';
 
 const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf']);
 const COPIERS: ReadonlySet<string> = new Set(['cat', 'tee']);
@@ -14,7 +13,7 @@ const REDEFINERS: ReadonlySet<string> = new Set(['alias', 'enable', 'hash']);
 
 const NONE: readonly ShellWord[] = [];
 
-export interface Command {
+export interface SimpleCommand {
   readonly words: ShellWord[];
   /** Those of its words that may be command lines themselves. */
   readonly lines: ShellWord[];
@@ -28,18 +27,18 @@ export interface Command {
 export interface Heredoc {
   readonly end: string;
   readonly isIndented: boolean;
-  /** Who reads it. */
-  readonly command: Command;
+  /** The command that reads it. */
+  readonly command: SimpleCommand;
 }
 
 export class Commands {
   readonly #reading: Reading;
-  /** What is printed here is used: inside of `$(…)`. */
+  /** Inside of `$(…)`: what is printed here becomes a part of a command. */
   readonly #isUsed: boolean;
   /** The commands that stand here, without those inside of their words. */
-  readonly own: (readonly ShellWord[])[] = [];
-  #current: Command = newCommand();
-  #pipeline: Command[] = [];
+  readonly #own: (readonly ShellWord[])[] = [];
+  #current: SimpleCommand = newCommand();
+  #pipeline: SimpleCommand[] = [];
   #groups = 0;
   #isPipeOpen = false;
 
@@ -48,16 +47,12 @@ export class Commands {
     this.#isUsed = isUsed;
   }
 
-  get words(): readonly ShellWord[] {
-    return this.#current.words;
-  }
-
-  get current(): Command {
+  get current(): SimpleCommand {
     return this.#current;
   }
 
   /** The command copies its input and does nothing else with it, as far as this line goes. */
-  isCopy(command: Command): boolean {
+  isCopy(command: SimpleCommand): boolean {
     const isAlone = this.#pipeline.length === 0 && !this.#isPipeOpen && this.#groups === 0;
     if (command !== this.#current || !isAlone || this.#isUsed || command.isFed) return false;
     return COPIERS.has(command.name) && !this.#reading.isRedefined;
@@ -73,46 +68,35 @@ export class Commands {
     this.#reading.add(word);
     if (word.kind === 'redirection') this.#current.isRedirected = true;
     if (word.kind !== 'word') return;
-    if (this.#current.words.length === 0 && !this.#begin(word.texts[0] ?? '')) return;
+    if (this.#current.words.length === 0) {
+      const [text = ''] = word.texts;
+      if (OPENERS.has(text)) return this.group(1);
+      if (CLOSERS.has(text)) return this.group(-1);
+      this.#current.name = text;
+    }
     this.#current.words.push(word);
     if (mayBeLine) this.#current.lines.push(word);
   }
 
-  /** False when the first word of a command only opens or closes a group of commands. */
-  #begin(text: string): boolean {
-    if (OPENERS.has(text)) this.group(1);
-    else if (CLOSERS.has(text)) this.group(-1);
-    else {
-      this.#current.name = text;
-      return true;
-    }
-    return false;
-  }
-
-  /** `echo() { … }`: from here on its name may be anything. */
+  /** `echo() { … }`: from here on this name may run anything. */
   defineFunction(): void {
     const { words } = this.#current;
     const [name, more] = words[0]?.texts[0] === 'function' ? words.slice(1) : words;
-    if (more === undefined && (name?.texts ?? []).some(mayBeSayer)) this.#reading.redefine();
-  }
-
-  feed(): void {
-    this.#current.isFed = true;
+    if (more === undefined && (name?.texts ?? []).some(mayPrint)) this.#reading.redefine();
   }
 
   group(by: 1 | -1): void {
     this.#groups = Math.max(0, this.#groups + by);
   }
 
-  /** A simple command is over. Gives what may be a command line itself, when a pipeline is over. */
+  /** Ends a simple command. At the end of a pipeline, gives its words that may be command lines. */
   end(how: 'pipe' | 'list' | 'newline'): readonly ShellWord[] {
     const { words } = this.#current;
     if (words.length > 0) {
       this.#pipeline.push(this.#current);
       this.#reading.commands.push(words);
-      this.own.push(words);
-      this.#noteLoop(words);
-      this.#noteSetters(words);
+      this.#own.push(words);
+      this.#noteVariables(words);
       if (mayRedefine(this.#current)) this.#reading.redefine();
     }
     this.#current = newCommand();
@@ -120,20 +104,20 @@ export class Commands {
       this.#isPipeOpen = true;
       return NONE;
     }
-    // Behind a pipe sign the line goes on.
+    // A pipeline goes on behind a pipe sign at the end of a line.
     if (how === 'newline' && this.#isPipeOpen && words.length === 0) return NONE;
     return this.#endPipeline();
   }
 
-  /** What is only said in a whole pipeline is marked. */
+  /** Marks the words of a lone `echo` as prose. */
   #endPipeline(): readonly ShellWord[] {
     const pipeline = this.#pipeline;
     const [first] = pipeline;
     const isAlone = pipeline.length === 1 && this.#groups === 0 && !this.#isPipeOpen;
     this.#isPipeOpen = false;
     if (first === undefined) return NONE;
-    const isSaid = isAlone && !this.#isUsed && !first.isFed && PRINTERS.has(first.name);
-    if (isSaid && !this.#reading.isRedefined) {
+    const isPrinted = isAlone && !this.#isUsed && !first.isFed && PRINTERS.has(first.name);
+    if (isPrinted && !this.#reading.isRedefined) {
       for (const word of first.words) word.isProse = true;
     }
     this.#pipeline = [];
@@ -142,57 +126,53 @@ export class Commands {
 
   /** The line that `eval` makes of its words. */
   evaluated(): string | undefined {
-    const { words } = this.#current;
-    if (words[0]?.texts[0] !== 'eval' || words.length < 3) return undefined;
-    const line = words.slice(1).map(({ texts }) => texts[0] ?? '');
-    return line.join(' ');
+    const [name, ...texts] = firstTexts(this.#current.words);
+    return name === 'eval' && texts.length > 1 ? texts.join(' ') : undefined;
   }
 
   /** What all of it prints, where that is known: it is one `echo`. */
   printed(): string | undefined {
-    const [only, more] = this.own;
-    const [name, ...words] = only ?? [];
-    if (more !== undefined || this.#reading.isRedefined) return undefined;
-    if (!PRINTERS.has(name?.texts[0] ?? '')) return undefined;
-    const isPlain = words.every(({ texts }) => {
-      return texts.length === 1 && !/[%\\]|^-/.test(texts[0] ?? '');
-    });
-    return isPlain ? words.map(({ texts }) => texts[0] ?? '').join(' ') : undefined;
+    const [only = NONE, more] = this.#own;
+    const [name = '', ...texts] = firstTexts(only);
+    if (more !== undefined || this.#reading.isRedefined || !PRINTERS.has(name)) return undefined;
+    const isPlain = only.slice(1).every((word) => word.texts.length === 1);
+    return isPlain && !texts.some((text) => /[%\\]|^-/.test(text)) ? texts.join(' ') : undefined;
   }
 
-  /** `read x`: what it is then, only the shell knows. */
-  #noteSetters(words: readonly ShellWord[]): void {
+  #noteVariables(words: readonly ShellWord[]): void {
+    const [loop, name = '', preposition] = firstTexts(words.slice(0, 3));
+    // `for x in a b`: the variable is each of them.
+    if ((loop === 'for' || loop === 'select') && preposition === 'in') {
+      const items = words.slice(3).flatMap(({ texts }) => texts);
+      this.#reading.assign(name, items);
+    }
     const names = variablesSetBy(words);
     if (names === 'all') this.#reading.loseAll();
-    else for (const name of names) this.#reading.lose(name);
-  }
-
-  /** `for x in a b`: the variable is each of them. */
-  #noteLoop(words: readonly ShellWord[]): void {
-    const loop = words[0]?.texts[0];
-    if ((loop !== 'for' && loop !== 'select') || words[2]?.texts[0] !== 'in') return;
-    const items = words.slice(3).flatMap(({ texts }) => texts);
-    this.#reading.assign(words[1]?.texts[0] ?? '', items);
+    else for (const lost of names) this.#reading.lose(lost);
   }
 }
 
-/** Whether later commands may not be what their names say, or print to a shell. */
-function mayRedefine({ words, isRedirected }: Command): boolean {
-  const texts = words.map((word) => word.texts[0] ?? '');
+function firstTexts(words: readonly ShellWord[]): readonly string[] {
+  return words.map(({ texts: [text = ''] }) => text);
+}
+
+/** Whether the names of later commands may run something else, or what they print may be run. */
+function mayRedefine({ words, isRedirected }: SimpleCommand): boolean {
+  const texts = firstTexts(words);
   const [name = '', second = ''] =
     texts[0] === 'builtin' || texts[0] === 'command' ? texts.slice(1) : texts;
   if (name === 'exec') return isRedirected;
-  if (name === 'function') return mayBeSayer(second);
+  if (name === 'function') return mayPrint(second);
   if (name === 'trap') return texts.includes('DEBUG');
   return REDEFINERS.has(name);
 }
 
-/** A program whose words are only said, or one that nobody knows. */
-function mayBeSayer(name: string): boolean {
+/** A program whose words may be prose, or one that only the running shell knows. */
+function mayPrint(name: string): boolean {
   const isKnown = PRINTERS.has(name) || COPIERS.has(name) || HISTORIES.has(name);
   return isKnown || name.includes('$') || name.includes(UNKNOWN);
 }
 
-function newCommand(): Command {
+function newCommand(): SimpleCommand {
   return { words: [], lines: [], name: '', isFed: false, isRedirected: false };
 }

@@ -1,16 +1,8 @@
-// The escapes inside of `$'…'`.
+// Undoes the escapes inside of `$'…'`.
 
-const NAMED: { readonly [letter: string]: string } = {
-  a: '\x07',
-  b: '\b',
-  e: '\x1b',
-  E: '\x1b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-};
+const NAMED: ReadonlyMap<string, string> = new Map(
+  Array.from('abeEfnrtv', (letter, index) => [letter, '\x07\b\x1b\x1b\f\n\r\t\v'.charAt(index)]),
+);
 
 const ESCAPE =
   /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c([\s\S])|([\s\S]))/g;
@@ -25,7 +17,7 @@ export function withoutEscapes(text: string): string {
       if (octal !== undefined) return character(Number.parseInt(octal, 8) % 256, whole);
       if (control !== undefined) return character(control.toUpperCase().charCodeAt(0) & 0x1f, '');
       const letter = whole.slice(1);
-      return NAMED[letter] ?? (/["'?\\]/.test(letter) ? letter : whole);
+      return NAMED.get(letter) ?? (/["'?\\]/.test(letter) ? letter : whole);
     },
   );
 }

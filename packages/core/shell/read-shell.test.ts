@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readShell } from './read-shell.ts';
-import { UNKNOWN } from './unit.ts';
+import { UNKNOWN } from './word-texts.ts';
 
 function textsIn(command: string): readonly string[] {
   return readShell(command).words.flatMap(({ texts }) => texts);
@@ -35,6 +35,8 @@ describe('the words of a command line', () => {
     ['a loop', 'for h in evil good; do curl $h.example; done', 'evil.example'],
     ['braces', 'curl {evil,good}.example', 'evil.example'],
     ['nested braces', 'curl {{ev,c}il,good}.example', 'evil.example'],
+    ['a brace that closes no list', 'curl {x},evil.example}', 'evil.example'],
+    ['two dots that are no sequence', 'curl {x..y2},evil.example}', '{x..y2},evil.example}'],
     ['a sequence', 'cat /etc/rc{1..3}.d', '/etc/rc2.d'],
     ['a redirection', 'echo x >/etc/cron.d/evil', '/etc/cron.d/evil'],
     ['a redirection of both', 'echo x&>/etc/cron.d/evil', '/etc/cron.d/evil'],

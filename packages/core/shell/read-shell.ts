@@ -1,35 +1,34 @@
 // A command line → its words and commands.
-import { Budget } from './budget.ts';
-import { type Known, Reading, type ShellReading } from './reading.ts';
+import { Budget, type KnownOfLine, Reading, type ShellReading } from './reading.ts';
 import { ShellReader } from './shell-reader.ts';
-import { SPLIT, UNKNOWN } from './unit.ts';
+import { SPLIT, UNKNOWN } from './word-texts.ts';
 
 /** What every shell has set, and what is used to write a blank that does not look like one. */
-const PRESET: Known = {
+const PRESET: KnownOfLine = {
   variables: new Map([['IFS', [' ']]]),
   isRedefined: false,
-  isFirst: true,
+  isFirstReading: true,
 };
 
 /**
- * Reads a command line. Never throws, and reads and makes no more than a few times its length and
- * `spare` characters: who reads very many lines gives them less than each may have.
+ * Reads a command line. Never throws, and reads and makes no more characters than a few times its
+ * length plus `spare`: a caller with very many lines gives each of them less.
  */
 export function readShell(given: string, spare?: number): ShellReading {
-  // A shell drops NUL; we mark with both what is not known, and where a value is split.
+  // A shell drops NUL. Both characters are our own marks in what is read.
   const text = given.replaceAll(UNKNOWN, '').replaceAll(SPLIT, '');
   const first = readWith(text, PRESET, spare);
   if (!first.isWhole) return first;
   const { known } = first;
-  // What was set behind its use may be used again: in a loop, or in a function.
+  // What is set behind its use may be used again: in a loop, or in a function.
   const hasValues = first.isDynamic && known.variables.size > PRESET.variables.size;
   return hasValues || known.isRedefined ? readWith(text, known, spare) : first;
 }
 
-function readWith(text: string, known: Known, spare: number | undefined): Reading {
+function readWith(text: string, known: KnownOfLine, spare: number | undefined): Reading {
   const budget = new Budget(text.length, spare);
   const reading = new Reading(budget, known);
-  const place = { reading, depth: 0, isUsed: false };
-  if (budget.takes(text.length)) new ShellReader(text, place).readAll();
+  const context = { reading, depth: 0, isUsed: false };
+  if (budget.takes(text.length)) new ShellReader(text, context).readAll();
   return reading;
 }

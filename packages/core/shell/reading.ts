@@ -1,19 +1,17 @@
-// What is found while a command line is read.
-import type { Budget } from './budget.ts';
-import { UNKNOWN } from './unit.ts';
-import type { WordTexts } from './word.ts';
+// What is found while a command line is read, and how much may still be read and made.
+import { UNKNOWN, type WordTexts } from './word-texts.ts';
 
 export interface ShellWord {
-  /** Everything that a shell may make of it; an `UNKNOWN` stands for what only the shell knows. */
+  /** Everything that a shell may make of it; `UNKNOWN` stands for what only the shell knows. */
   readonly texts: readonly string[];
   readonly kind: 'word' | 'redirection' | 'heredoc' | 'comment';
-  /** It is said, not done: a comment, a commit message, what `echo` prints. */
+  /** No program acts on it: a comment, a commit message, what `echo` prints. */
   isProse: boolean;
 }
 
 export interface ShellReading {
   readonly words: readonly ShellWord[];
-  /** The words of each simple command, redirections left out, with those inside of `sh -c` and such. */
+  /** The words of each simple command without redirections; those inside of `sh -c` are included. */
   readonly commands: readonly (readonly ShellWord[])[];
   /** Some part of it is known to the running shell alone. */
   readonly isDynamic: boolean;
@@ -23,12 +21,48 @@ export interface ShellReading {
   readonly cost: number;
 }
 
+const CHARS_MAX = 8_388_608;
+/** Added to the budget of each line, so that a short line may become many texts. */
+const CHARS_SPARE = 32_768;
+/** For each character of the line. */
+const CHARS_EACH = 16;
+/** What a text costs beside its characters: a short line may become some hundred texts. */
+const TEXT_COST = 32;
+
+/** Counts the characters that are read, and those of every text that is made of them. */
+export class Budget {
+  readonly #chars: number;
+  #charsLeft: number;
+
+  constructor(lineLength: number, spare = CHARS_SPARE) {
+    this.#chars = Math.min(CHARS_MAX, lineLength * CHARS_EACH + Math.min(spare, CHARS_SPARE));
+    this.#charsLeft = this.#chars;
+  }
+
+  get spent(): number {
+    return this.#chars - this.#charsLeft;
+  }
+
+  /** Once something costs more than is left, nothing is read or made any more. */
+  get isSpent(): boolean {
+    return this.#charsLeft < 0;
+  }
+
+  takes(chars: number): boolean {
+    if (this.#charsLeft >= 0) this.#charsLeft -= chars;
+    return this.#charsLeft >= 0;
+  }
+
+  takesText(length: number): boolean {
+    return this.takes(length + TEXT_COST);
+  }
+}
+
 /** What is known of a line before it is read. */
-export interface Known {
+export interface KnownOfLine {
   readonly variables: ReadonlyMap<string, readonly string[]>;
   readonly isRedefined: boolean;
-  /** It was not read before. */
-  readonly isFirst: boolean;
+  readonly isFirstReading: boolean;
 }
 
 const WORDS_MAX = 250_000;
@@ -41,23 +75,23 @@ export class Reading implements ShellReading {
   readonly commands: (readonly ShellWord[])[] = [];
   readonly budget: Budget;
   isDynamic = false;
-  /** The line makes something else of `echo`, `cat` or such: nothing in it is only said. */
+  /** The line redefines `echo`, `cat` or such: none of its words is prose. */
   readonly isRedefined: boolean;
-  readonly #isFirst: boolean;
+  readonly #isFirstReading: boolean;
+  readonly #variables: Map<string, readonly string[]>;
   #redefines = false;
   #isAll = true;
-  readonly #variables: Map<string, readonly string[]>;
 
-  constructor(budget: Budget, { variables, isRedefined, isFirst }: Known) {
+  constructor(budget: Budget, { variables, isRedefined, isFirstReading }: KnownOfLine) {
     this.budget = budget;
-    this.#isFirst = isFirst;
-    this.#variables = new Map(variables);
     this.isRedefined = isRedefined;
+    this.#isFirstReading = isFirstReading;
+    this.#variables = new Map(variables);
   }
 
-  /** What is known of the line when it was read once. */
-  get known(): Known {
-    return { variables: this.#variables, isRedefined: this.#redefines, isFirst: false };
+  /** What is known of the line after it was read once. */
+  get known(): KnownOfLine {
+    return { variables: this.#variables, isRedefined: this.#redefines, isFirstReading: false };
   }
 
   redefine(): void {
@@ -77,12 +111,12 @@ export class Reading implements ShellReading {
     return this.budget.isSpent || this.words.length >= WORDS_MAX;
   }
 
-  /** Something was left out. */
+  /** Notes that something was left out. */
   leaveOut(): void {
     this.#isAll = false;
   }
 
-  /** The texts of a word; it is noted where some are missing. */
+  /** The texts of a word; notes where some are missing. */
   wholeTexts({ texts, isWhole }: WordTexts): readonly string[] {
     if (!isWhole) this.leaveOut();
     return texts;
@@ -92,42 +126,21 @@ export class Reading implements ShellReading {
     if (this.words.length < WORDS_MAX) this.words.push(word);
   }
 
-  /** A variable keeps every value that it was given: which one holds later is not known. */
+  /** A variable keeps every value that it is given: which one it has later is not known. */
   assign(name: string, values: readonly string[], isAppended = false): void {
     const before = this.#variables.get(name) ?? [];
     if (before.length === 0 && this.#variables.size >= VARIABLES_MAX) return this.#leaveOutValue();
     const kept = new Set(before);
-    const starts = isAppended && before.length > 0 ? before : [''];
-    for (const start of starts) {
+    for (const start of isAppended && before.length > 0 ? before : ['']) {
       for (const end of values) {
-        if (!this.#keep(kept, start, end)) break;
+        const length = start.length + end.length;
+        if (!this.budget.takesText(length)) break;
+        if (length > VALUE_LENGTH_MAX) this.#leaveOutValue();
+        else if (kept.size < VALUES_MAX) kept.add(start + end);
+        else if (!kept.has(start + end)) this.#leaveOutValue();
       }
     }
     this.#variables.set(name, [...kept]);
-  }
-
-  /** The variable may be anything besides what it was given. */
-  lose(name: string): void {
-    this.isDynamic = true;
-    const isLost = this.#variables.get(name)?.includes(UNKNOWN) === true;
-    if (!isLost) this.assign(name, ['', UNKNOWN]);
-  }
-
-  /** A script is read in: it may set each variable that there is. The first reading tells which. */
-  loseAll(): void {
-    this.isDynamic = true;
-    if (this.#isFirst) for (const name of [...this.#variables.keys()]) this.lose(name);
-  }
-
-  /** False when no other value can be kept. */
-  #keep(kept: Set<string>, start: string, end: string): boolean {
-    const length = start.length + end.length;
-    if (!this.budget.takesText(length)) return false;
-    const value = start + end;
-    if (kept.has(value)) return true;
-    if (length <= VALUE_LENGTH_MAX && kept.size < VALUES_MAX) kept.add(value);
-    else this.#leaveOutValue();
-    return kept.size < VALUES_MAX || this.#isAll;
   }
 
   #leaveOutValue(): void {
@@ -135,13 +148,26 @@ export class Reading implements ShellReading {
     this.leaveOut();
   }
 
-  /** Whether these are the values of a variable that nobody has set. */
+  /** The variable may have any value besides those that it was given. */
+  lose(name: string): void {
+    this.isDynamic = true;
+    const isLost = this.#variables.get(name)?.includes(UNKNOWN) === true;
+    if (!isLost) this.assign(name, ['', UNKNOWN]);
+  }
+
+  /** A script is sourced and may set any variable. The first reading tells which there are. */
+  loseAll(): void {
+    this.isDynamic = true;
+    if (this.#isFirstReading) for (const name of [...this.#variables.keys()]) this.lose(name);
+  }
+
+  /** Whether these are the values of a variable that the line does not set. */
   isUnset([name = '', empty, more]: readonly string[]): boolean {
     if (!name.startsWith('$') || empty !== '' || more !== undefined) return false;
     return !this.#variables.has(name.slice(1));
   }
 
-  /** The values of a variable; one that nobody has set stays as its name, or is empty. */
+  /** The values of a variable; one that the line does not set stays as its name, or is empty. */
   valuesOf(name: string): readonly string[] {
     const known = this.#variables.get(name);
     if (known !== undefined) return known;

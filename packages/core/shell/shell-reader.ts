@@ -1,55 +1,57 @@
 // A command line as a shell reads it: quotes, escapes, variables, redirections, substitutions, and
-// the commands inside of commands. What is in doubt is read in every way.
-import { type Command, Commands, type Heredoc } from './commands.ts';
+// the commands inside of commands. What shells read in several ways is read in each of them.
+import { variablesInArithmetic } from './builtins.ts';
+import { Commands, type Heredoc, type SimpleCommand } from './commands.ts';
 import { withoutEscapes } from './escapes.ts';
 import type { Reading, ShellWord } from './reading.ts';
-import { variablesOfSum } from './setters.ts';
-import {
-  END,
-  endOfBrace,
-  endOfHeredoc,
-  endOfLine,
-  endOfQuote,
-  endOfRun,
-  INSIDE,
-  LIST,
-  mayEndBefore,
-  OPEN,
-  QUOTING,
-  redirectionAt,
-  signAt,
-} from './signs.ts';
-import type { Unit } from './unit.ts';
-import { delimiterOf, plainStart, textsOf } from './word.ts';
+import { heredocDelimiter, plainStart, type WordPiece, wordTexts } from './word-texts.ts';
 
 const DEPTH_MAX = 6;
-const NESTING = /[\s;&|<>()$`"'\\]/;
-/** Blanks to everybody but a shell. */
-const ODD_BLANK = /[^\S \t\n]/;
-const NAME = /[A-Za-z_]\w*/y;
-const ASSIGNMENT = /^([A-Za-z_]\w*)(?:\[[^\]=]*\])?(\+?)=/;
 const HEREDOCS_MAX = 32;
+const NESTING = /[\s;&|<>()$`"'\\]/;
+/** A blank to everybody but a shell. */
+const ODD_BLANK = /[^\S \t\n]/;
+const ASSIGNMENT = /^([A-Za-z_]\w*)(?:\[[^\]=]*\])?(\+?)=/;
 
-interface Place {
+const BLANKS = /[ \t]*/y;
+const NAME = /[A-Za-z_]\w*/y;
+const SPECIAL_PARAMETER = /[@*#?$!\d-]/y;
+const TO_LINE_END = /[^\n]*/y;
+const TO_SINGLE_QUOTE = /[^']*/y;
+/** Up to what has a meaning between double quotes. */
+const QUOTED_RUN = /[^\\"`$]+/y;
+const WORD_END = /[ \t\n;&|()<>]/y;
+/** A word without quotes, values and lists, if it ends where this does. */
+const PLAIN_WORD = /[^ \t\n;&|()<>\\"`$'{]+/y;
+/** A part of a list in braces stands alone. */
+const PLAIN_RUN = /[,{}]|[^ \t\n;&|()<>\\"`$',{}]+/y;
+/** The sign of a redirection, or of a process substitution. */
+const REDIRECTION = /<<<|<<-?|[<>]\(|&>>|&>|<>|>>|>\||[<>]&|[<>]/y;
+
+interface LineContext {
   readonly reading: Reading;
   readonly depth: number;
-  /** What it prints becomes a part of a command. */
+  /** What the line prints becomes a part of a command. */
   readonly isUsed: boolean;
 }
 
 export class ShellReader {
   readonly #text: string;
-  readonly #place: Place;
+  readonly #context: LineContext;
+  readonly #reading: Reading;
   readonly #hasOddBlank: boolean;
   readonly #commands: Commands;
   #heredocs: Heredoc[] = [];
+  /** The word that is being read is a message. */
+  #isMessage = false;
   #at = 0;
 
-  constructor(text: string, place: Place, hasOddBlank = ODD_BLANK.test(text)) {
+  constructor(text: string, context: LineContext, hasOddBlank = ODD_BLANK.test(text)) {
     this.#text = text;
-    this.#place = place;
+    this.#context = context;
+    this.#reading = context.reading;
     this.#hasOddBlank = hasOddBlank;
-    this.#commands = new Commands(place.reading, place.isUsed);
+    this.#commands = new Commands(context.reading, context.isUsed);
   }
 
   readAll(): void {
@@ -60,10 +62,23 @@ export class ShellReader {
   }
 
   get #isOver(): boolean {
-    return this.#at >= this.#text.length || this.#place.reading.isOver;
+    return this.#at >= this.#text.length || this.#reading.isOver;
   }
 
-  /** Up to the bracket that closes what was opened before, or to the end. */
+  /** What a sticky pattern matches here, without going over it. */
+  #peek(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    return pattern.exec(this.#text)?.[0] ?? '';
+  }
+
+  /** The same, and goes over it. */
+  #take(pattern: RegExp): string {
+    const found = this.#peek(pattern);
+    this.#at += found.length;
+    return found;
+  }
+
+  /** Reads up to the bracket that closes what was opened before, or to the end. */
   #readList(): void {
     let brackets = 0;
     while (!this.#isOver) {
@@ -72,13 +87,13 @@ export class ShellReader {
       if (char === ')' && brackets === 0) break;
       if (char === '(') brackets++;
       if (char === ')') brackets--;
-      if (!this.#separated(char)) this.#readWord('word');
+      if (!this.#skipSeparator(char)) this.#readWord('word');
     }
     this.#end('list');
   }
 
   /** Goes over what stands between two words. */
-  #separated(char: string): boolean {
+  #skipSeparator(char: string): boolean {
     const next = this.#text[this.#at + 1];
     if (char === ' ' || char === '\t') this.#at++;
     else if (char === '\\' && next === '\n') this.#at += 2;
@@ -94,17 +109,18 @@ export class ShellReader {
     } else if (char === '(' || char === ')') {
       this.#at++;
       if (char === '(') this.#commands.defineFunction();
-      if (char === '(' && next === '(') this.#sum(this.#at);
+      if (char === '(' && next === '(') this.#arithmetic(this.#at);
       this.#end('list');
       this.#commands.group(char === '(' ? 1 : -1);
     } else return false;
     return true;
   }
 
-  /** `((a=5))`: what comes out of a sum is not known. */
-  #sum(at: number): void {
-    const { reading } = this.#place;
-    for (const name of variablesOfSum(this.#text, at, reading.budget)) reading.lose(name);
+  /** `((a=5))`: the result of an expression is not known. */
+  #arithmetic(at: number): void {
+    for (const name of variablesInArithmetic(this.#text, at, this.#reading.budget)) {
+      this.#reading.lose(name);
+    }
   }
 
   #newline(): void {
@@ -120,74 +136,77 @@ export class ShellReader {
 
   #comment(): void {
     this.#at++;
-    const texts = [this.#take(endOfLine(this.#text, this.#at))];
-    this.#commands.add({ texts, kind: 'comment', isProse: true });
+    this.#commands.add({ texts: [this.#take(TO_LINE_END)], kind: 'comment', isProse: true });
   }
 
   #end(how: 'pipe' | 'list' | 'newline'): void {
-    this.#evaluated();
-    for (const word of this.#commands.end(how)) this.#nested(word);
+    // `eval` puts its words together before it reads them.
+    const line = this.#commands.evaluated();
+    if (line !== undefined) this.#readInside(line, this.#context);
+    for (const word of this.#commands.end(how)) this.#readNested(word);
   }
 
   /** A word that is a command line itself: `sh -c "…"`, `eval "…"`, `ssh host '…'`. */
-  #nested({ texts, isProse }: ShellWord): void {
+  #readNested({ texts, isProse }: ShellWord): void {
     if (isProse) return;
-    for (const text of texts) if (NESTING.test(text)) this.#readInside(text, this.#place);
+    for (const text of texts) if (NESTING.test(text)) this.#readInside(text, this.#context);
   }
 
-  #readInside(text: string, place: Place): ShellReader | undefined {
-    const { reading, depth } = place;
+  #readInside(text: string, context: LineContext): ShellReader | undefined {
+    const { depth } = context;
     if (text === this.#text && depth > 0) return undefined;
-    if (depth >= DEPTH_MAX) reading.leaveOut();
-    if (depth >= DEPTH_MAX || !reading.budget.takesText(text.length)) return undefined;
-    const reader = new ShellReader(text, { ...place, depth: depth + 1 });
+    if (depth >= DEPTH_MAX) this.#reading.leaveOut();
+    if (depth >= DEPTH_MAX || !this.#reading.budget.takesText(text.length)) return undefined;
+    const reader = new ShellReader(text, { ...context, depth: depth + 1 });
     reader.readAll();
     return reader;
   }
 
   #redirection(): void {
-    const sign = redirectionAt(this.#text, this.#at);
-    if (sign.endsWith('(')) return this.#readWord('word');
-    this.#at += sign.length;
-    while (/[ \t]/.test(this.#text[this.#at] ?? '')) this.#at++;
+    if (this.#peek(REDIRECTION).endsWith('(')) return this.#readWord('word');
+    const sign = this.#take(REDIRECTION);
+    this.#take(BLANKS);
     if (sign !== '<<' && sign !== '<<-') return this.#readWord('redirection');
     const command = this.#commands.current;
     const end = this.#delimiter(command);
-    if (this.#heredocs.length >= HEREDOCS_MAX) this.#place.reading.leaveOut();
+    if (this.#heredocs.length >= HEREDOCS_MAX) this.#reading.leaveOut();
     else this.#heredocs.push({ end, isIndented: sign === '<<-', command });
   }
 
-  /** Shells do not agree on the signs in the word that ends it: then nothing is only said. */
-  #delimiter(command: Command): string {
+  /** Shells disagree on signs in the word that ends a here-document: then nothing in it is prose. */
+  #delimiter(command: SimpleCommand): string {
     const start = this.#at;
-    const units = this.#units();
+    this.#isMessage = false;
+    const pieces = this.#pieces();
     const written = this.#text.slice(start, this.#at);
     if (/[$`\n]/.test(written)) command.isFed = true;
-    return delimiterOf(units, written);
+    return heredocDelimiter(pieces, written);
   }
 
   #heredoc({ end, isIndented }: Heredoc, isCopied: boolean): void {
     const start = this.#at;
-    const { until, next } = endOfHeredoc(this.#text, start, { end, isIndented });
-    this.#at = next;
+    let until = this.#text.length;
+    while (until === this.#text.length && this.#at < this.#text.length) {
+      const lineStart = this.#at;
+      const line = this.#take(TO_LINE_END);
+      this.#at++;
+      if ((isIndented ? line.replace(/^\t+/, '') : line) === end) until = lineStart;
+    }
     const text = this.#text.slice(start, until);
     const isProse = isCopied && !mayEndBefore(text, end);
-    this.#place.reading.add({ texts: [text], kind: 'heredoc', isProse });
-    if (!isProse) this.#readInside(text, this.#place);
+    this.#reading.add({ texts: [text], kind: 'heredoc', isProse });
+    if (!isProse) this.#readInside(text, this.#context);
   }
 
-  /** Most words are a run of letters up to a blank, and nothing else. */
+  /** Most words are a run of letters up to a blank. */
   #readPlainWord(): boolean {
     while (this.#text[this.#at] === ' ') this.#at++;
-    const end = endOfRun(this.#text, this.#at, END | QUOTING | OPEN);
-    if (end < this.#text.length && (signAt(this.#text, end) & END) === 0) return false;
-    const next = this.#text[end];
-    const isOther = next === '<' || next === '>' || this.#text[this.#at] === '#';
-    if (end === this.#at || isOther) return false;
-    const text = this.#text.slice(this.#at, end);
+    const text = this.#peek(PLAIN_WORD);
+    const next = this.#text[this.#at + text.length] ?? ' ';
+    if (text === '' || text.startsWith('#') || !/[ \t\n;&|()]/.test(next)) return false;
     if (text.includes('=') && ASSIGNMENT.test(text)) return false;
     const isProse = this.#commands.isMessageNext;
-    this.#at = end;
+    this.#at += text.length;
     const mayBeLine = this.#hasOddBlank && NESTING.test(text);
     this.#commands.add({ texts: [text], kind: 'word', isProse }, mayBeLine);
     return true;
@@ -195,20 +214,19 @@ export class ShellReader {
 
   #readWord(kind: 'word' | 'redirection'): void {
     const start = this.#at;
-    const isMessage = this.#commands.isMessageNext;
-    const units = this.#units(isMessage);
-    // Whatever it is: a reader that stands still never ends.
+    this.#isMessage = this.#commands.isMessageNext;
+    const isProse = this.#isMessage && kind === 'word';
+    const pieces = this.#pieces();
+    // A reader that stands still never ends.
     if (this.#at === start) this.#at++;
-    if (units.length === 0) return;
-    const { reading } = this.#place;
-    const texts = reading.wholeTexts(textsOf(units, reading.budget));
+    if (pieces.length === 0) return;
+    const texts = this.#reading.wholeTexts(wordTexts(pieces, this.#reading.budget));
     if (kind === 'word' && this.#isDescriptor(texts[0] ?? '')) return;
-    this.#assigned(units, texts);
-    const isProse = isMessage && kind === 'word';
+    this.#noteAssignment(pieces, texts);
     const word: ShellWord = { texts, kind, isProse };
-    const mayBeLine = units.some((unit) => this.#mayNest(unit));
+    const mayBeLine = pieces.some((piece) => this.#mayNest(piece));
     this.#commands.add(word, mayBeLine);
-    if (kind === 'redirection' && mayBeLine) this.#nested(word);
+    if (kind === 'redirection' && mayBeLine) this.#readNested(word);
   }
 
   /** The number before a redirection, as in `2>x`. */
@@ -217,182 +235,165 @@ export class ShellReader {
     return (next === '<' || next === '>') && /^\d{1,4}$/.test(text);
   }
 
-  /** The name of a variable that nobody has set is no command, and neither are many of them. */
-  #mayNest(unit: Unit): boolean {
-    if (unit.kind === 'value') return !this.#place.reading.isUnset(unit.texts);
-    return NESTING.test(unit.text);
+  /** The name of a variable that is not set is no command, and neither are several of them. */
+  #mayNest(piece: WordPiece): boolean {
+    if (piece.kind === 'value') return !this.#reading.isUnset(piece.texts);
+    return NESTING.test(piece.text);
   }
 
-  /** `eval` puts its words together before it reads them. */
-  #evaluated(): void {
-    const line = this.#commands.evaluated();
-    if (line !== undefined) this.#readInside(line, this.#place);
-  }
-
-  #assigned(units: readonly Unit[], texts: readonly string[]): void {
-    const start = plainStart(units);
+  #noteAssignment(pieces: readonly WordPiece[], texts: readonly string[]): void {
+    const start = plainStart(pieces);
     if (!start.includes('=')) return;
     const [whole = '', name, plus] = ASSIGNMENT.exec(start) ?? [];
     if (name === undefined) return;
-    const { reading } = this.#place;
-    // `a=(x y)`: a list, of which any item may be meant.
-    if (start === whole && this.#text[this.#at] === '(') return reading.lose(name);
+    // `a=(x y)`: a list, of which any item may be used.
+    if (start === whole && this.#text[this.#at] === '(') return this.#reading.lose(name);
     const values = texts.map((text) => text.slice(whole.length));
-    reading.assign(name, values, plus === '+');
+    this.#reading.assign(name, values, plus === '+');
   }
 
   /** The pieces of a word, up to a blank or a sign that ends it. */
-  #units(isSaid = false): readonly Unit[] {
-    const units: Unit[] = [];
+  #pieces(): readonly WordPiece[] {
+    const pieces: WordPiece[] = [];
+    const quoted = (text: string) => pieces.push({ kind: 'quoted', text });
     while (this.#at < this.#text.length) {
       const char = this.#text[this.#at] ?? '';
       const next = this.#text[this.#at + 1] ?? '';
       if ((char === '<' || char === '>') && next === '(') {
-        this.#commands.feed();
-        units.push({ kind: 'value', texts: this.#substitution(2, isSaid), isQuoted: false });
-      } else if ((signAt(this.#text, this.#at) & END) !== 0) break;
+        this.#commands.current.isFed = true;
+        pieces.push({ kind: 'value', texts: this.#substitution(), isQuoted: false });
+      } else if (this.#peek(WORD_END) !== '') break;
       else if (char === '\\') {
         this.#at += 2;
-        if (next !== '\n' && next !== '') units.push({ kind: 'quoted', text: next });
-      } else if (char === "'") units.push({ kind: 'quoted', text: this.#single() });
-      else if (char === '"') this.#double(units, isSaid);
-      else if (char === '`') units.push(this.#backticks(false, isSaid));
-      else if (char === '$') this.#dollar(units, false, isSaid);
-      else {
-        // A part of a list stands alone.
-        const end = Math.max(this.#at + 1, endOfRun(this.#text, this.#at, END | QUOTING | LIST));
-        units.push({ kind: 'plain', text: this.#take(end) });
-      }
+        if (next !== '\n' && next !== '') quoted(next);
+      } else if (char === "'") {
+        this.#at++;
+        quoted(this.#take(TO_SINGLE_QUOTE));
+        this.#at++;
+      } else if (char === '"') this.#doubleQuoted(pieces);
+      else if (char === '`') pieces.push(this.#backticks(false));
+      else if (char === '$') this.#dollar(pieces, false);
+      else pieces.push({ kind: 'plain', text: this.#take(PLAIN_RUN) });
     }
-    return units;
+    return pieces;
   }
 
-  /** The text from here to there, which is read with that. */
-  #take(end: number): string {
-    const text = this.#text.slice(this.#at, end);
-    this.#at = end;
-    return text;
-  }
-
-  /** What stands between two single quotes. */
-  #single(): string {
-    const end = this.#text.indexOf("'", ++this.#at);
-    const text = this.#take(end === -1 ? this.#text.length : end);
-    this.#at++;
-    return text;
-  }
-
-  #double(units: Unit[], isSaid: boolean): void {
-    units.push({ kind: 'quoted', text: '' });
+  #doubleQuoted(pieces: WordPiece[]): void {
+    pieces.push({ kind: 'quoted', text: '' });
     this.#at++;
     while (this.#at < this.#text.length && this.#text[this.#at] !== '"') {
       const char = this.#text[this.#at] ?? '';
       const next = this.#text[this.#at + 1] ?? '';
       if (char === '\\') {
         this.#at += 2;
-        if (next !== '\n')
-          units.push({ kind: 'quoted', text: /[$`"\\]/.test(next) ? next : char + next });
-      } else if (char === '`') units.push(this.#backticks(true, isSaid));
-      else if (char === '$') this.#dollar(units, true, isSaid);
-      else {
-        const end = endOfRun(this.#text, this.#at, INSIDE);
-        units.push({ kind: 'quoted', text: this.#take(end) });
-      }
+        const text = /[$`"\\]/.test(next) ? next : char + next;
+        if (next !== '\n') pieces.push({ kind: 'quoted', text });
+      } else if (char === '`') pieces.push(this.#backticks(true));
+      else if (char === '$') this.#dollar(pieces, true);
+      else pieces.push({ kind: 'quoted', text: this.#take(QUOTED_RUN) });
     }
     this.#at++;
   }
 
-  #dollar(units: Unit[], isQuoted: boolean, isSaid: boolean): void {
-    const next = this.#text[this.#at + 1] ?? '';
-    if ((next === "'" || next === '"') && !isQuoted) {
-      this.#at++;
-      if (next === '"') this.#double(units, isSaid);
-      else units.push({ kind: 'quoted', text: withoutEscapes(this.#escaped("'")) });
+  #dollar(pieces: WordPiece[], isQuoted: boolean): void {
+    this.#at++;
+    const next = this.#text[this.#at] ?? '';
+    if (next === '"' && !isQuoted) return this.#doubleQuoted(pieces);
+    if (next === "'" && !isQuoted) {
+      pieces.push({ kind: 'quoted', text: withoutEscapes(this.#escaped("'")) });
       return;
     }
-    // `$[1<<2]`: a sum to bash, a here-document to others.
-    if (next === '[') this.#commands.feed();
-    const texts = this.#expansion(next, isSaid);
-    if (texts === undefined) units.push({ kind: 'quoted', text: '$' });
-    else units.push({ kind: 'value', texts, isQuoted });
+    // `$[1<<2]`: an expression to bash, a here-document to others.
+    if (next === '[') this.#commands.current.isFed = true;
+    const texts = this.#expansion(next);
+    if (texts === undefined) pieces.push({ kind: 'quoted', text: '$' });
+    else pieces.push({ kind: 'value', texts, isQuoted });
   }
 
   /** The values of what stands behind a `$`, or nothing where it is only a sign. */
-  #expansion(next: string, isSaid: boolean): readonly string[] | undefined {
-    const { reading } = this.#place;
-    if (next === '(') return this.#substitution(2, isSaid);
+  #expansion(next: string): readonly string[] | undefined {
+    if (next === '(') {
+      this.#at--;
+      return this.#substitution();
+    }
     if (next === '{') return this.#parameter();
-    NAME.lastIndex = this.#at + 1;
-    const [name] = NAME.exec(this.#text) ?? [];
-    if (name !== undefined) {
-      this.#at += 1 + name.length;
-      return reading.valuesOf(name);
-    }
-    const isSpecial = /[@*#?$!\d-]/.test(next);
-    this.#at += isSpecial ? 2 : 1;
-    return isSpecial ? reading.unknown() : undefined;
+    const name = this.#take(NAME);
+    if (name !== '') return this.#reading.valuesOf(name);
+    return this.#take(SPECIAL_PARAMETER) === '' ? undefined : this.#reading.unknown();
   }
 
-  /** What stands up to a quote, where a backslash keeps a quote from ending it. */
+  /** What stands up to the next quote that no backslash escapes. */
   #escaped(quote: string): string {
-    this.#at++;
-    const text = this.#take(endOfQuote(this.#text, this.#at, quote));
-    this.#at++;
-    return text;
+    const start = ++this.#at;
+    while (this.#at < this.#text.length && this.#text[this.#at] !== quote) {
+      this.#at += this.#text[this.#at] === '\\' ? 2 : 1;
+    }
+    return this.#text.slice(start, this.#at++);
   }
 
-  /** `$(…)`, `<(…)` and `>(…)`: what it runs is read; what it gives is known of `echo` alone. */
-  #substitution(signs: number, isSaid: boolean): readonly string[] {
-    const { reading, depth } = this.#place;
-    const start = this.#at + signs;
-    if (this.#text[start] === '(') this.#sum(start);
-    if (depth >= DEPTH_MAX || reading.isOver) {
-      reading.leaveOut();
+  /** `$(…)`, `<(…)` and `>(…)`: what it runs is read; what it prints is known of `echo` alone. */
+  #substitution(): readonly string[] {
+    const { depth } = this.#context;
+    const start = this.#at + 2;
+    if (this.#text[start] === '(') this.#arithmetic(start);
+    if (depth >= DEPTH_MAX || this.#reading.isOver) {
+      this.#reading.leaveOut();
       this.#at = this.#text.length;
-      return reading.unknown();
+      return this.#reading.unknown();
     }
-    const place = { reading, depth: depth + 1, isUsed: !isSaid };
-    const inner = new ShellReader(this.#text, place, this.#hasOddBlank);
+    const context = { ...this.#context, depth: depth + 1, isUsed: !this.#isMessage };
+    const inner = new ShellReader(this.#text, context, this.#hasOddBlank);
     inner.#at = start;
     inner.#readList();
     this.#at = inner.#at + 1;
-    return this.#given(inner);
+    return this.#printedBy(inner);
   }
 
-  #given(inner: ShellReader | undefined): readonly string[] {
+  #printedBy(inner: ShellReader | undefined): readonly string[] {
     const printed = inner === undefined ? undefined : inner.#commands.printed();
-    return printed === undefined ? this.#place.reading.unknown() : [printed];
+    return printed === undefined ? this.#reading.unknown() : [printed];
   }
 
-  #backticks(isQuoted: boolean, isSaid: boolean): Unit {
-    const text = this.#escaped('`');
+  #backticks(isQuoted: boolean): WordPiece {
     const signs = isQuoted ? /\\([`$\\"])/g : /\\([`$\\])/g;
-    const plain = text.replace(signs, '$1');
-    const inner = this.#readInside(plain, { ...this.#place, isUsed: !isSaid });
-    return { kind: 'value', texts: this.#given(inner), isQuoted };
+    const text = this.#escaped('`').replace(signs, '$1');
+    const inner = this.#readInside(text, { ...this.#context, isUsed: !this.#isMessage });
+    return { kind: 'value', texts: this.#printedBy(inner), isQuoted };
   }
 
   /** `${NAME}`, and what stands for it where it is not set. */
   #parameter(): readonly string[] {
-    const { reading, depth } = this.#place;
-    this.#at += 2;
-    const body = this.#take(endOfBrace(this.#text, this.#at));
-    this.#at++;
-    if (depth >= DEPTH_MAX || !reading.budget.takes(body.length)) {
-      reading.leaveOut();
-      return reading.unknown();
+    const { depth } = this.#context;
+    const start = ++this.#at;
+    for (let open = 1; this.#at < this.#text.length; this.#at++) {
+      const char = this.#text[this.#at];
+      if (char === '\\') this.#at++;
+      else if (char === '{') open++;
+      else if (char === '}' && --open === 0) break;
+    }
+    const body = this.#text.slice(start, this.#at++);
+    if (depth >= DEPTH_MAX || !this.#reading.budget.takes(body.length)) {
+      this.#reading.leaveOut();
+      return this.#reading.unknown();
     }
     const [, name = '', rest = ''] = /^([A-Za-z_]\w*)([\s\S]*)$/.exec(body) ?? [];
-    if (name === '') return reading.unknown();
-    if (rest === '') return reading.valuesOf(name);
+    if (name === '') return this.#reading.unknown();
+    if (rest === '') return this.#reading.valuesOf(name);
     const [, sign = '', otherwise = ''] = /^:?([-=+?])([\s\S]*)$/.exec(rest) ?? [];
-    const place = { ...this.#place, depth: depth + 1 };
-    const inner = new ShellReader(sign === '' ? rest : `"${otherwise}"`, place);
-    const texts = reading.wholeTexts(textsOf(inner.#units(), reading.budget));
-    if (sign === '') return reading.unknown();
-    if (sign === '=') reading.assign(name, texts);
-    const values = reading.valuesOf(name);
-    reading.budget.takes(values.length + texts.length);
+    const context = { ...this.#context, depth: depth + 1 };
+    const inner = new ShellReader(sign === '' ? rest : `"${otherwise}"`, context);
+    const texts = this.#reading.wholeTexts(wordTexts(inner.#pieces(), this.#reading.budget));
+    if (sign === '') return this.#reading.unknown();
+    if (sign === '=') this.#reading.assign(name, texts);
+    const values = this.#reading.valuesOf(name);
+    this.#reading.budget.takes(values.length + texts.length);
     return [...new Set([...values, ...texts])];
   }
+}
+
+/** Whether a shell that joins lines at a backslash sees the end of a here-document before we do. */
+function mayEndBefore(text: string, end: string): boolean {
+  if (!text.includes('\\\n')) return false;
+  const lines = text.replaceAll('\\\n', '').split('\n');
+  return lines.some((line) => line.replace(/^\t+/, '') === end);
 }
