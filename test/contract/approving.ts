@@ -1,6 +1,8 @@
 // People for the contract tests: they see the queue of a rig, and answer by the built `sub`.
+
 import { join } from 'node:path';
-import { type Desk, type Entry, isProblem, openDesk } from '@subluminal/plane/approvals';
+import { isFailure } from '@subluminal/contracts';
+import { type Desk, type Entry, openDesk } from '@subluminal/plane/approvals';
 import { thisSystem } from '@subluminal/plane/os';
 import type { Ended } from '../e2e/sub.ts';
 import { openTerminal, personSub } from '../person.ts';
@@ -44,10 +46,10 @@ export function approvingAt(folder: string): Approving {
     home,
     ports: { nowMs: () => Date.now(), uuid: () => thisSystem().uuidByTime() },
   });
-  if (isProblem(desk)) throw new Error(desk.message);
+  if (isFailure(desk)) throw new Error(desk.message);
   const listed = (state: Entry['state']): readonly Entry[] => {
     const all = desk.queue.list({ state });
-    return isProblem(all) ? [] : all.found;
+    return isFailure(all) ? [] : all.found;
   };
   const env = { HOME: folder, SUB_HOME: home, SUB_RUN_ID: '' };
   return {

@@ -1,4 +1,5 @@
 // An agent under `sub run` tries to approve its own call, whatever it does to hide where it comes from.
+
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -11,7 +12,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Desk, isProblem, openDesk } from '@subluminal/plane/approvals';
+import { isFailure } from '@subluminal/contracts';
+import { type Desk, openDesk } from '@subluminal/plane/approvals';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ended, ensureBuilt, HAS_TERMINAL, SUB, startSub } from '../e2e/sub.ts';
 import { openTerminal, personSub } from '../person.ts';
@@ -41,7 +43,7 @@ function stage(): Stage {
   let count = 0;
   const uuid = () => `0189abcd-0000-7000-8000-${String(++count).padStart(12, '0')}`;
   const desk = openDesk({ home, ports: { nowMs: () => Date.now(), uuid } });
-  if (isProblem(desk)) throw new Error(desk.message);
+  if (isFailure(desk)) throw new Error(desk.message);
   const hash = 'ab'.repeat(32);
   const asked = desk.queue.ask({
     call: {

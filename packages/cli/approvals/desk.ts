@@ -1,5 +1,5 @@
 // How the commands reach the queue and the grants, find an entry by its id, and decide it.
-import { type Failure, failure } from '@subluminal/contracts';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import {
   type Damaged,
   type Decided,
@@ -8,9 +8,7 @@ import {
   findId,
   type GrantEntry,
   type GrantWish,
-  isProblem,
   openDesk,
-  type StoreProblem,
   shortId,
   type Verdict,
 } from '@subluminal/plane/approvals';
@@ -28,12 +26,7 @@ export function openOwnDesk(io: Io): Desk | Failure {
   const { home } = homePaths(process.env);
   const warn = (message: string) => io.err.write(`sub: ${harmless(message)}\n`);
   const ports = { nowMs: () => Date.now(), uuid: () => thisSystem().uuidByTime(), warn };
-  const desk = openDesk({ home, ports });
-  return isProblem(desk) ? storeFailure(desk) : desk;
-}
-
-export function storeFailure({ code, message, fix }: StoreProblem): Failure {
-  return failure(code, message, fix);
+  return openDesk({ home, ports });
 }
 
 /** Whoever is logged in. */
@@ -43,7 +36,7 @@ export function userName(): string {
 
 export function findRequest(desk: Desk, text: string): Entry | Failure {
   const all = desk.queue.list();
-  if (isProblem(all)) return storeFailure(all);
+  if (isFailure(all)) return all;
   const found = findOne(
     all.found.map(({ request }) => request.id),
     all.damaged,
@@ -57,7 +50,7 @@ export function findRequest(desk: Desk, text: string): Entry | Failure {
 
 export function findGrantEntry(desk: Desk, text: string): GrantEntry | Failure {
   const all = desk.grants.list();
-  if (isProblem(all)) return storeFailure(all);
+  if (isFailure(all)) return all;
   const found = findOne(
     all.found.map(({ grant }) => grant.id),
     all.damaged,
@@ -98,12 +91,10 @@ export function undecidedFailure(
   decided: Exclude<Decided, { readonly kind: 'ended' | 'already' }>,
 ): Failure {
   switch (decided.kind) {
-    case 'problem':
-      return storeFailure(decided);
+    case 'failure':
+      return decided;
     case 'damaged':
       return damagedFailure(decided);
-    case 'refused':
-      return failure('SUB_GRANT_REFUSED', decided.message, decided.fix);
     case 'too_large':
       return failure('SUB_USAGE', 'the note is too long.', 'Write a shorter one.');
     case 'changed':

@@ -117,7 +117,7 @@ export class WatchView {
     const nowMs = this.#ports.nowMs();
     const giver = { id: entry.request.id, by: 'you', channel: 'terminal', nowMs };
     const grant = grantFor(entry.request, wish, giver);
-    if (grant.kind === 'refused') {
+    if (grant.kind === 'failure') {
       this.#ports.write(`${harmless(grant.message)}\n`);
       return this.#goBack();
     }

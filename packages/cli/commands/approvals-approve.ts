@@ -61,7 +61,7 @@ export const command = defineCommand({
     }
     const giver = { id: desk.ports.uuid(), by: userName(), channel: TERMINAL, note };
     const grant = grantFor(entry.request, wish, { ...giver, nowMs: desk.ports.nowMs() });
-    if (grant.kind === 'refused') return failure('SUB_GRANT_REFUSED', grant.message, grant.fix);
+    if (grant.kind === 'failure') return grant;
     const shown = { kind: 'grant', grant, state: 'active', end: null } as const;
     io.out.write(json ? jsonText({ changed: false, grant }) : grantText(shown, io.out.colors));
     return done(EXIT.fine);

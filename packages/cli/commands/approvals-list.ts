@@ -1,6 +1,6 @@
 import { isFailure } from '@subluminal/contracts';
-import { isProblem } from '@subluminal/plane/approvals';
-import { isAskerGone, openOwnDesk, storeFailure, warnOfDamage } from '../approvals/desk.ts';
+
+import { isAskerGone, openOwnDesk, warnOfDamage } from '../approvals/desk.ts';
 import { entryJson, listText } from '../approvals/render-approval.ts';
 import { choice, defineCommand, done, EXIT, flag } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
@@ -27,7 +27,7 @@ export const command = defineCommand({
     if (isFailure(desk)) return desk;
     const state = options.state ?? (options.all ? undefined : 'pending');
     const all = desk.queue.list(state === undefined ? {} : { state });
-    if (isProblem(all)) return storeFailure(all);
+    if (isFailure(all)) return all;
     const { found, damaged, cut } = all;
     const isDamaged = warnOfDamage(damaged, io);
     if (cut) io.err.write('sub: there are more files than are read; not all are listed.\n');

@@ -1,6 +1,6 @@
 import { isFailure } from '@subluminal/contracts';
-import { type GrantEntry, grantWords, isProblem } from '@subluminal/plane/approvals';
-import { openOwnDesk, storeFailure, warnOfDamage } from '../approvals/desk.ts';
+import { type GrantEntry, grantWords } from '@subluminal/plane/approvals';
+import { openOwnDesk, warnOfDamage } from '../approvals/desk.ts';
 import { grantText } from '../approvals/render-approval.ts';
 import { defineCommand, done, EXIT, flag } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
@@ -23,7 +23,7 @@ export const command = defineCommand({
     const desk = openOwnDesk(io);
     if (isFailure(desk)) return desk;
     const all = desk.grants.list();
-    if (isProblem(all)) return storeFailure(all);
+    if (isFailure(all)) return all;
     const isDamaged = warnOfDamage(all.damaged, io);
     const shown = all.found.filter(({ state }) => options.all || state === 'active');
     if (options.json) {

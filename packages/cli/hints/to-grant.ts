@@ -1,15 +1,20 @@
 // A hint of a rule that asks people becomes a grant for the rest of its run.
-import { type Failure, failure, type Grant, parseEventLine } from '@subluminal/contracts';
+import {
+  type Failure,
+  failure,
+  type Grant,
+  isFailure,
+  parseEventLine,
+} from '@subluminal/contracts';
 import {
   type ArgsWish,
   type Desk,
   type Entry,
   type GrantWish,
   grantFor,
-  isProblem,
 } from '@subluminal/plane/approvals';
 import type { StoreReader } from '@subluminal/plane/ledger';
-import { storeFailure, TERMINAL, undecidedFailure, userName } from '../approvals/desk.ts';
+import { TERMINAL, undecidedFailure, userName } from '../approvals/desk.ts';
 import type { Hinted } from './find.ts';
 
 const PAGE_EVENTS = 1_000;
@@ -71,7 +76,7 @@ export function planGrant(desk: Desk, { call, request, args }: Wanted): GrantPla
   const wish: GrantWish = { kind: 'run', args };
   const giver = { id: desk.ports.uuid(), by: userName(), channel: TERMINAL, note: NOTE };
   const grant = grantFor(entry.request, wish, { ...giver, nowMs: desk.ports.nowMs() });
-  if (grant.kind === 'refused') return failure('SUB_GRANT_REFUSED', grant.message, grant.fix);
+  if (isFailure(grant)) return grant;
   return { kind: 'plan', entry, grant, wish };
 }
 
@@ -94,7 +99,7 @@ export function giveGrant(desk: Desk, { entry, grant, wish }: GrantPlan): Grant 
   }
   const kept = desk.grants.add(grant);
   if (kept === undefined) return grant;
-  if (isProblem(kept)) return storeFailure(kept);
+  if (isFailure(kept)) return kept;
   return promoteFailure('the grant cannot be kept.', 'Revoke some of `sub grants`.');
 }
 

@@ -1,8 +1,9 @@
+import { isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Desk } from '../../stores/approvals/desk.ts';
 import { openDesk } from '../../stores/approvals/desk.ts';
-import { isProblem, type Owner } from '../../stores/approvals/ports.ts';
+import { type Owner } from '../../stores/approvals/ports.ts';
 import { Bench, ME } from '../../stores/approvals/testing/bench.ts';
 import { tellEach } from './channel.ts';
 import { claimsOf } from './claims.ts';
@@ -31,7 +32,7 @@ function process(self: Owner): Desk {
       isGone: ({ pid }) => gone.has(pid),
     },
   });
-  if (isProblem(desk)) throw new Error(desk.message);
+  if (isFailure(desk)) throw new Error(desk.message);
   return desk;
 }
 

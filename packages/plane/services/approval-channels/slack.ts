@@ -166,7 +166,7 @@ class SlackChannel implements RunningChannel {
     const state = down === undefined ? 'approved' : 'rejected';
     const { sha256 } = open.entry;
     const decided = this.#desk.decide(id, { state, by: `slack:${by}`, channel: NAME, sha256 });
-    if (decided.kind === 'problem') this.#desk.ports.warn?.(decided.message);
+    if (decided.kind === 'failure') this.#desk.ports.warn?.(decided.message);
   }
 
   /** The first of those who may decide; the others are told once that they may not. */

@@ -1,8 +1,9 @@
 // What all channels share: each request is told once, whoever runs and however often they are
 // started; what did not work is tried again; and whoever was told hears of the end.
 
+import { isFailure } from '@subluminal/contracts';
 import type { Desk } from '../../stores/approvals/desk.ts';
-import { isProblem } from '../../stores/approvals/ports.ts';
+
 import type { Ended, Entry } from '../../stores/approvals/queue.ts';
 import type { Stop } from '../../stores/approvals/watch.ts';
 import { CLAIM_MS, type Claims, claimsOf } from './claims.ts';
@@ -66,7 +67,7 @@ export class Teller {
   #catchUp(): void {
     const { queue, ports } = this.#desk;
     const all = queue.list();
-    if (isProblem(all)) return;
+    if (isFailure(all)) return;
     const sinceMs = ports.nowMs() - CATCH_UP_MS;
     for (const entry of all.found) {
       if (entry.outcome === null || Date.parse(entry.outcome.at) <= sinceMs) continue;

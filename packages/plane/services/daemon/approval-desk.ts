@@ -7,7 +7,9 @@ import {
   type ApiGrant,
   type ApiGrantWish,
   type ApiReject,
+  type Failure,
   type Grant,
+  isFailure,
   type SubCode,
 } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
@@ -20,9 +22,7 @@ import {
   type GrantWish,
   grantFor,
   grantWords,
-  isProblem,
   type Owner,
-  type StoreProblem,
 } from '../../stores/approvals/index.ts';
 import type { ApiDesk, DeskFault } from '../api/index.ts';
 
@@ -58,7 +58,7 @@ export function apiDesk(options: DeskOptions): ApiDesk {
     approvals: ({ state, limit = API_APPROVALS_LIMIT.fallback }) => {
       touch();
       const all = queue.list(state === undefined ? {} : { state });
-      return isProblem(all) ? storeFault(all) : page(all, limit, entriesOf());
+      return isFailure(all) ? storeFault(all) : page(all, limit, entriesOf());
     },
     approval: (id) => {
       touch();
@@ -76,14 +76,14 @@ export function apiDesk(options: DeskOptions): ApiDesk {
     grants: ({ state, limit = API_APPROVALS_LIMIT.fallback }) => {
       touch();
       const all = grants.list();
-      if (isProblem(all)) return storeFault(all);
+      if (isFailure(all)) return storeFault(all);
       const found = all.found.filter((one) => state === undefined || one.state === state);
       return page({ ...all, found }, limit, grantOf);
     },
     revoke: (id) => {
       touch();
       const change = grants.revoke(id, options.by);
-      if (change.kind === 'problem') return storeFault(change);
+      if (change.kind === 'failure') return storeFault(change);
       if (change.kind !== 'done' && change.kind !== 'already') return absent(change);
       return { changed: change.kind === 'done', grant: grantOf(change.entry) };
     },
@@ -134,7 +134,7 @@ function shown(id: string, wish: ApiApprove, options: DeskOptions): ApiDecided |
     ...giver,
     nowMs: desk.ports.nowMs(),
   });
-  if (grant.kind === 'refused') return refused(grant.message, grant.fix);
+  if (grant.kind === 'failure') return storeFault(grant);
   return { changed: false, approval, grant: given(grant), lost: null };
 }
 
@@ -168,11 +168,9 @@ function decided(
       };
     case 'changed':
       return changed();
-    case 'refused':
-      return refused(result.message, result.fix);
     case 'too_large':
       return fault(400, 'SUB_API_REQUEST', 'The note is too long.');
-    case 'problem':
+    case 'failure':
       return storeFault(result);
     default:
       return absent(result);
@@ -206,11 +204,8 @@ function changed(): DeskFault {
   return fault(409, 'SUB_APPROVAL_UNKNOWN', 'It is not the request that was seen.');
 }
 
-function refused(message: string, fix: string): DeskFault {
-  return fault(409, 'SUB_GRANT_REFUSED', `It is not given: ${message} ${fix}`);
-}
-
-/** The words of the disk name files; whoever runs the daemon finds them in its log. */
-function storeFault({ code }: StoreProblem): DeskFault {
-  return fault(503, code, '');
+/** A failure of the disk names files, so its text stays out; the log of the daemon has it. */
+function storeFault({ code, message, fix }: Failure): DeskFault {
+  if (code !== 'SUB_GRANT_REFUSED') return fault(503, code, '');
+  return fault(409, code, `It is not given: ${message} ${fix}`);
 }

@@ -1,14 +1,8 @@
 // Ends of requests that nobody else puts on record: a shim records what it waits for, but it may be
 // gone when a person answers, or when the time is up.
-import { type ApprovalEnd, eventWriter, parseEventLine } from '@subluminal/contracts';
+import { type ApprovalEnd, eventWriter, isFailure, parseEventLine } from '@subluminal/contracts';
 import { readRegularFile } from '../../os/index.ts';
-import {
-  type Desk,
-  type Entry,
-  isProblem,
-  type Owner,
-  type Stop,
-} from '../../stores/approvals/index.ts';
+import { type Desk, type Entry, type Owner, type Stop } from '../../stores/approvals/index.ts';
 import type { StoreReader } from '../../stores/ledger/index.ts';
 import type { IngestServer } from '../ingest/index.ts';
 
@@ -79,7 +73,7 @@ export function recordEnds(options: EndsOptions): Ends {
 
 function unrecorded({ desk, isGone }: EndsOptions): readonly Entry[] {
   const all = desk.queue.list();
-  if (isProblem(all)) return [];
+  if (isFailure(all)) return [];
   const open = all.found.filter(
     ({ request, outcome }) =>
       outcome !== null &&

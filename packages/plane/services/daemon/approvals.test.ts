@@ -2,11 +2,11 @@
 // HTTP API, and restarts in between.
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { API_ENDPOINTS, check, type EventOf } from '@subluminal/contracts';
+import { API_ENDPOINTS, check, type EventOf, isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { processInfo, thisSystem } from '../../os/index.ts';
-import { type Desk, isProblem, openDesk } from '../../stores/approvals/index.ts';
+import { type Desk, openDesk } from '../../stores/approvals/index.ts';
 import { question } from '../../stores/approvals/testing/bench.ts';
 import { HttpService, type Received } from '../../stores/approvals/testing/http-service.ts';
 import { tempFolder } from '../../stores/ledger/testing/temp-ledger.ts';
@@ -69,7 +69,7 @@ function config(home: string, text: string): void {
 
 function deskOf(home: string): Desk {
   const desk = openDesk({ home, pollMs: 50, ports: { nowMs: Date.now, uuid: uuidv7 } });
-  if (isProblem(desk)) throw new Error(desk.message);
+  if (isFailure(desk)) throw new Error(desk.message);
   return desk;
 }
 

@@ -1,7 +1,9 @@
 // Approvals as the daemon has them: channels that reach people, answers that come back, and what
 // the HTTP API needs to let people decide.
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { processInfo, thisSystem } from '../../os/index.ts';
 import type { Desk, Owner } from '../../stores/approvals/index.ts';
@@ -31,12 +33,12 @@ export interface Approvals {
 /** Nothing, when the queue cannot be opened: the ledger works without. */
 export async function openApprovals(options: ApprovalsOptions): Promise<Approvals> {
   const { home, server, log } = options;
-  const { isProblem, openDesk } = await import('../../stores/approvals/index.ts');
+  const { openDesk } = await import('../../stores/approvals/index.ts');
   const desk = openDesk({
     home: home.paths.home,
     ports: { nowMs: Date.now, uuid: uuidv7, warn: log, ...owners() },
   });
-  if (isProblem(desk)) {
+  if (isFailure(desk)) {
     log(`approvals are off: ${desk.message} ${desk.fix}`);
     return { close: () => Promise.resolve() };
   }

@@ -1,6 +1,8 @@
 // What the configuration says about old runs, once a day.
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import type { Config } from '../../stores/config/index.ts';
 import type { Ledger, PruneRequest } from '../../stores/ledger/index.ts';
@@ -45,9 +47,9 @@ export async function sweepApprovals(
   keepDays = APPROVALS_DAYS,
 ): Promise<number> {
   if (!['approvals', 'grants'].some((folder) => existsSync(join(home, folder)))) return 0;
-  const { isProblem, openDesk } = await import('../../stores/approvals/index.ts');
+  const { openDesk } = await import('../../stores/approvals/index.ts');
   const desk = openDesk({ home, ports: { nowMs: () => nowMs, uuid: uuidv7 } });
-  if (isProblem(desk)) throw new Error(desk.message);
+  if (isFailure(desk)) throw new Error(desk.message);
   const { queue, grants } = desk;
   queue.expireDue(nowMs);
   const olderThanMs = nowMs - keepDays * DAY_MS;

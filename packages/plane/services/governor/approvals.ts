@@ -2,6 +2,8 @@
 import {
   type ApprovalCall,
   type EventBody,
+  type Failure,
+  isFailure,
   isObject,
   type JsonObject,
   type JsonValue,
@@ -21,9 +23,7 @@ import {
   type Desk,
   type Ended,
   type GrantedCall,
-  isProblem,
   openDesk,
-  type StoreProblem,
   sameCall,
 } from '../../stores/approvals/index.ts';
 import type { LazyApprovalsOptions, LazyApprovalsPeer } from './lazy-approvals.ts';
@@ -79,7 +79,7 @@ export class Approvals {
   granted(query: GrantQuery, ruleIds: readonly string[]): readonly string[] {
     const desk = this.#open();
     // Whoever is asked then hears why.
-    if (isProblem(desk)) return [];
+    if (isFailure(desk)) return [];
     const { grants } = desk;
     const nowMs = Date.now();
     return ruleIds.filter((rule) => grants.findGrant(this.#callOf(query, rule), nowMs));
@@ -87,7 +87,7 @@ export class Approvals {
 
   take(query: GrantQuery, ruleIds: readonly string[]): readonly TakenGrant[] | undefined {
     const desk = this.#open();
-    if (isProblem(desk)) return undefined;
+    if (isFailure(desk)) return undefined;
     const { grants } = desk;
     const taken: TakenGrant[] = [];
     for (const rule_id of ruleIds) {
@@ -102,7 +102,7 @@ export class Approvals {
   ask(wanted: ApprovalWanted): ReturnType<Approver['ask']> {
     if (this.#isClosed) return undefined;
     const desk = this.#open();
-    if (isProblem(desk)) return this.#nobody(`${desk.message} [${desk.code}]`);
+    if (isFailure(desk)) return this.#nobody(`${desk.message} [${desk.code}]`);
     const approved = wanted.wait === 'hint' ? this.#justApproved(desk, wanted) : undefined;
     if (approved !== undefined) {
       return {
@@ -126,7 +126,7 @@ export class Approvals {
       askedBy: this.#owner,
     });
     if (asked.kind !== 'asked' && asked.kind !== 'waiting') {
-      const isFault = asked.kind === 'problem';
+      const isFault = asked.kind === 'failure';
       return this.#nobody(isFault ? `${asked.message} [${asked.code}]` : NOT_TAKEN[asked.why]);
     }
     this.#watch(desk, asked.id, wanted);
@@ -277,7 +277,7 @@ export class Approvals {
   }
 
   /** A folder that was not safe may be mended meanwhile. */
-  #open(): Desk | StoreProblem {
+  #open(): Desk | Failure {
     if (this.#desk !== undefined) return this.#desk;
     const ports = {
       nowMs: () => Date.now(),
@@ -285,7 +285,7 @@ export class Approvals {
       warn: (message: string) => this.#warn(message),
     };
     const opened = openDesk({ home: this.#options.home, ports });
-    if (!isProblem(opened)) this.#desk = opened;
+    if (!isFailure(opened)) this.#desk = opened;
     return opened;
   }
 

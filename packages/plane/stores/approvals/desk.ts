@@ -1,12 +1,12 @@
 // Where a person's word takes effect: the request ends, and the grant that was wished for is given.
 // Every channel, the commands and the HTTP API decide through here.
 import { join } from 'node:path';
-import type { ApprovalEnd, Grant } from '@subluminal/contracts';
+import { type ApprovalEnd, type Failure, type Grant, isFailure } from '@subluminal/contracts';
 import { homeSeal } from '../../os/crypto/index.ts';
 import { type Grants, openGrants } from './grants.ts';
 import { type GrantedCall, sameCall } from './match.ts';
-import { type ApprovalPorts, isProblem, type StoreProblem } from './ports.ts';
-import { type GrantWish, grantFor, type NoGrant } from './propose.ts';
+import { type ApprovalPorts } from './ports.ts';
+import { type GrantWish, grantFor } from './propose.ts';
 import { type Ended, type EndResult, type Entry, openQueue, type Queue } from './queue.ts';
 import { recordSeal } from './sealed-record.ts';
 
@@ -30,8 +30,7 @@ export type Decided =
       /** Approved, but nothing lasts: why the grant could not be kept. */
       readonly lost: string | null;
     }
-  | Exclude<EndResult, { readonly kind: 'ended' }>
-  | NoGrant;
+  | Exclude<EndResult, { readonly kind: 'ended' }>;
 
 export interface Desk {
   readonly queue: Queue;
@@ -50,7 +49,7 @@ interface DeskOptions {
 const NOTE_LENGTH_MAX = 2_000;
 const WHO_LENGTH_MAX = 256;
 
-export function openDesk({ home, ports, pollMs }: DeskOptions): Desk | StoreProblem {
+export function openDesk({ home, ports, pollMs }: DeskOptions): Desk | Failure {
   const limits = pollMs === undefined ? {} : { pollMs };
   const key = homeSeal(home);
   const queue = openQueue({
@@ -59,7 +58,7 @@ export function openDesk({ home, ports, pollMs }: DeskOptions): Desk | StoreProb
     seal: recordSeal(key, 'approvals'),
     limits,
   });
-  if (isProblem(queue)) return queue;
+  if (isFailure(queue)) return queue;
   const isGiven = (grant: Grant) => grant.kind !== 'once' || isNamedIn(queue, grant);
   const grants = openGrants({
     folder: join(home, 'grants'),
@@ -67,7 +66,7 @@ export function openDesk({ home, ports, pollMs }: DeskOptions): Desk | StoreProb
     seal: recordSeal(key, 'grants'),
     isGiven,
   });
-  if (isProblem(grants)) return grants;
+  if (isFailure(grants)) return grants;
   const parts = { queue, grants, ports };
   return { ...parts, decide: (id, verdict) => decide(parts, id, verdict) };
 }
@@ -90,7 +89,7 @@ function decide({ queue, grants, ports }: Omit<Desk, 'decide'>, id: string, verd
   const wish = wishOf(verdict, entry);
   const nowMs = ports.nowMs();
   const grant = wish && grantFor(entry.request, wish, { id: ports.uuid(), ...said, nowMs });
-  if (grant?.kind === 'refused') return grant;
+  if (grant?.kind === 'failure') return grant;
   // What is for once comes first, and counts from the end on: who tries again the moment that the
   // end is there must find it. For what lasts it is the end first: whoever loses the race must not
   // leave it behind. A crash in between loses the grant, and somebody is asked again.
@@ -107,7 +106,7 @@ function decide({ queue, grants, ports }: Omit<Desk, 'decide'>, id: string, verd
     return ended;
   }
   const kept = grant === undefined || isFirst ? early : grants.add(grant);
-  const lost = kept === undefined ? null : isProblem(kept) ? kept.message : LOST[kept];
+  const lost = kept === undefined ? null : isFailure(kept) ? kept.message : LOST[kept];
   return { ...ended, grant: lost === null ? (grant ?? null) : null, lost };
 }
 

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Approval, Grant, JsonObject } from '@subluminal/contracts';
+import { type Approval, type Grant, isFailure, type JsonObject } from '@subluminal/contracts';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openGrants } from './grants.ts';
 import { covers, type GrantedCall } from './match.ts';
-import { isProblem } from './ports.ts';
+
 import { type ArgsWish, type GrantWish, grantFor } from './propose.ts';
 import { Bench, granted, ME, START_MS } from './testing/bench.ts';
 import { grantWords } from './words.ts';
@@ -54,7 +54,7 @@ describe('a grant', () => {
     if (entry.kind !== 'request') throw new Error('it was asked');
     const giver = { id: bench.desk.ports.uuid(), ...ME, nowMs: bench.nowMs };
     const grant = grantFor(entry.request, { kind: 'once' }, giver);
-    if (grant.kind === 'refused') throw new Error(grant.message);
+    if (grant.kind === 'failure') throw new Error(grant.message);
     bench.desk.grants.add(grant);
     expect(isCovered()).toBe(false);
     bench.desk.queue.end(id, { state: 'approved', ...ME, grant: bench.desk.ports.uuid() });
@@ -143,7 +143,7 @@ describe('a grant', () => {
       seal: bench.seal('grants'),
       grantsMax: 1,
     });
-    if (isProblem(grants)) throw new Error(grants.message);
+    if (isFailure(grants)) throw new Error(grants.message);
     const one = given({ kind: 'always', args: exact });
     expect(grants.add({ ...one, id: ports.uuid() })).toBe('full');
     grants.revoke(one.id, 'ann');
@@ -234,7 +234,7 @@ describe('a grant for a pattern', () => {
     const id = bench.ask({}, call);
     const decided = bench.desk.decide(id, { state: 'approved', ...ME, wish: always(args) });
     expect(decided).toMatchObject({
-      kind: 'refused',
+      kind: 'failure',
       message: expect.stringContaining(message) as unknown,
     });
     expect(bench.desk.queue.get(id)).toMatchObject({ state: 'pending' });
@@ -260,7 +260,7 @@ describe('the words of a grant', () => {
     const giver = { id: request.id, ...ME, nowMs: START_MS };
     const wordsOf = (wish: GrantWish) => {
       const grant = grantFor(request, wish, giver);
-      if (grant.kind === 'refused') throw new Error(grant.message);
+      if (grant.kind === 'failure') throw new Error(grant.message);
       expect(covers(grant, granted(), START_MS)).toBe(true);
       return grantWords(grant).join(' ');
     };

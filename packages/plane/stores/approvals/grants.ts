@@ -1,9 +1,16 @@
 // What lasts of an approval, as files: each can be listed and revoked, and one that is for once is
 // used up by exactly one call.
-import { type Grant, type GrantEnd, parseGrant, parseGrantEnd } from '@subluminal/contracts';
+import {
+  type Failure,
+  type Grant,
+  type GrantEnd,
+  isFailure,
+  parseGrant,
+  parseGrantEnd,
+} from '@subluminal/contracts';
 import { unsafeFolder } from './files.ts';
 import { covers, type GrantedCall } from './match.ts';
-import { type ApprovalPorts, isProblem, type StoreProblem, timeText } from './ports.ts';
+import { type ApprovalPorts, timeText } from './ports.ts';
 import { type Damaged, type Listing, type Missing, Records } from './records.ts';
 import type { RecordSeal } from './sealed-record.ts';
 
@@ -22,13 +29,13 @@ export type GrantChange =
   | { readonly kind: 'already'; readonly entry: GrantEntry }
   | Missing
   | Damaged
-  | StoreProblem;
+  | Failure;
 
 export interface Grants {
-  list(): Listing<GrantEntry> | StoreProblem;
+  list(): Listing<GrantEntry> | Failure;
   get(id: string): GrantEntry | Damaged | Missing;
   /** Undefined when it is kept; why not, otherwise. */
-  add(grant: Grant): StoreProblem | 'full' | 'too_large' | undefined;
+  add(grant: Grant): Failure | 'full' | 'too_large' | undefined;
   /** The grant that covers this call; it is not used up yet. */
   findGrant(call: GrantedCall, nowMs: number): Grant | undefined;
   /** Finds a grant and takes it: of several that want the same one, exactly one gets it. */
@@ -53,7 +60,7 @@ const GRANTS_MAX = 1_000;
 const LIMITS = { recordBytesMax: 262_144, endBytesMax: 16_384, filesMax: 10_000 };
 
 /** The grants in that folder. Nothing is made until one is given. */
-export function openGrants(options: GrantsOptions): Grants | StoreProblem {
+export function openGrants(options: GrantsOptions): Grants | Failure {
   return unsafeFolder(options.folder) ?? new FileGrants(options);
 }
 
@@ -72,9 +79,9 @@ class FileGrants implements Grants {
     this.#records = new Records({ folder, ports, seal, limits: LIMITS, ...parsers });
   }
 
-  list(): Listing<GrantEntry> | StoreProblem {
+  list(): Listing<GrantEntry> | Failure {
     const all = this.#records.all('all');
-    if (isProblem(all)) return all;
+    if (isFailure(all)) return all;
     const nowMs = this.#ports.nowMs();
     const found = all.found.map(({ record, end }) => entryOf(record, end, nowMs));
     return { ...all, found };
@@ -86,9 +93,9 @@ class FileGrants implements Grants {
     return entryOf(found.record, found.end, this.#ports.nowMs());
   }
 
-  add(grant: Grant): StoreProblem | 'full' | 'too_large' | undefined {
+  add(grant: Grant): Failure | 'full' | 'too_large' | undefined {
     const all = this.#records.ids();
-    if (isProblem(all)) return all;
+    if (isFailure(all)) return all;
     if (all.cut || this.#openCount(all.ids) >= this.#grantsMax) return 'full';
     if (!parseGrant(grant).ok) return 'too_large';
     const written = this.#records.create(grant);
@@ -127,7 +134,7 @@ class FileGrants implements Grants {
 
   sweep(olderThanMs: number): number {
     const all = this.list();
-    if (isProblem(all)) return 0;
+    if (isFailure(all)) return 0;
     const old = all.found.filter(({ state, end, grant }) => {
       const endedAt = end?.at ?? grant.expires_at;
       return state !== 'active' && endedAt !== null && Date.parse(endedAt) < olderThanMs;
@@ -139,7 +146,7 @@ class FileGrants implements Grants {
 
   #fitting(call: GrantedCall, nowMs: number): readonly Grant[] {
     const all = this.#records.ids();
-    if (isProblem(all)) {
+    if (isFailure(all)) {
       this.#ports.warn?.(all.message);
       return [];
     }

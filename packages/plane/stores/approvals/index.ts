@@ -5,9 +5,8 @@ export type { GrantChange, GrantEntry, GrantState, Grants } from './grants.ts';
 export { openGrants } from './grants.ts';
 export type { GrantedCall } from './match.ts';
 export { sameCall } from './match.ts';
-export type { ApprovalPorts, Owner, StoreProblem } from './ports.ts';
-export { isProblem } from './ports.ts';
-export type { ArgsWish, GrantWish, NoGrant } from './propose.ts';
+export type { ApprovalPorts, Owner } from './ports.ts';
+export type { ArgsWish, GrantWish } from './propose.ts';
 export { grantFor } from './propose.ts';
 export type {
   Asked,

@@ -1,10 +1,10 @@
 // Several processes on one home: real ones, that race and are killed.
 
-import type { ApprovalEnd } from '@subluminal/contracts';
+import { type ApprovalEnd, isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Desk, openDesk } from './desk.ts';
-import { isProblem } from './ports.ts';
+
 import { Bench, ME, question } from './testing/bench.ts';
 import { Child } from './testing/children.ts';
 
@@ -16,7 +16,7 @@ let children: Child[] = [];
 beforeEach(() => {
   bench = new Bench();
   const opened = openDesk({ home: bench.home, ports: { nowMs: () => Date.now(), uuid: uuidv7 } });
-  if (isProblem(opened)) throw new Error(opened.message);
+  if (isFailure(opened)) throw new Error(opened.message);
   desk = opened;
 });
 afterEach(async () => {
@@ -69,7 +69,7 @@ describe('processes that want the same grant for once', () => {
       expect(desk.decide(id.id, { state: 'approved', ...ME })).toMatchObject({ kind: 'ended' });
     }
     const grants = desk.grants.list();
-    const given = isProblem(grants) ? [] : grants.found.map(({ grant }) => grant.id);
+    const given = isFailure(grants) ? [] : grants.found.map(({ grant }) => grant.id);
     const all = await started(3);
     const taken = await Promise.all(all.map((child) => child.does({ does: 'take', times: 40 })));
     const ids = taken.flatMap((list) => (list as (string | null)[]).filter((id) => id !== null));

@@ -2,8 +2,11 @@
 import {
   type Approval,
   type ArgLimit,
+  type Failure,
+  failure,
   type Grant,
   type GrantArgs,
+  isFailure,
   isObject,
   type JsonValue,
 } from '@subluminal/contracts';
@@ -36,12 +39,6 @@ interface Giver {
   readonly nowMs: number;
 }
 
-export interface NoGrant {
-  readonly kind: 'refused';
-  readonly message: string;
-  readonly fix: string;
-}
-
 /** How long a call may be tried again after it was approved. */
 const ONCE_MS = 15 * 60_000;
 /** Runs end by themselves; this is for those that were forgotten. */
@@ -51,13 +48,13 @@ const DURATION_MS_MIN = 1_000;
 /** What stands where a secret was taken out. */
 const REDACTED = '[REDACTED';
 
-export function grantFor(request: Approval, wish: GrantWish, giver: Giver): Grant | NoGrant {
+export function grantFor(request: Approval, wish: GrantWish, giver: Giver): Grant | Failure {
   const { call, agent } = request;
   const args = wish.kind === 'once' ? exactly(request) : argsFor(request, wish.args);
-  if (args.kind === 'refused') return args;
+  if (args.kind === 'failure') return args;
   const expiresMs = expiryOf(wish, giver.nowMs);
   if (expiresMs === 'wrong') {
-    return refused('a grant lasts from a second to a year.', 'Give another duration.');
+    return noGrant('a grant lasts from a second to a year.', 'Give another duration.');
   }
   const isOfRun = wish.kind === 'once' || wish.kind === 'run';
   const grant: Grant = {
@@ -83,7 +80,8 @@ export function grantFor(request: Approval, wish: GrantWish, giver: Giver): Gran
       args,
     },
   };
-  return coversItsCall(grant, request, giver.nowMs) ? grant : coversLess();
+  if (coversItsCall(grant, request, giver.nowMs)) return grant;
+  return noGrant('this pattern does not fit the call itself.', 'Correct the globs.');
 }
 
 function expiryOf(wish: GrantWish, nowMs: number): number | null | 'wrong' {
@@ -102,23 +100,23 @@ function expiryOf(wish: GrantWish, nowMs: number): number | null | 'wrong' {
   }
 }
 
-function argsFor(request: Approval, wish: ArgsWish): GrantArgs | NoGrant {
+function argsFor(request: Approval, wish: ArgsWish): GrantArgs | Failure {
   if (wish.kind === 'any') return { kind: 'any' };
   if (wish.kind === 'exact') return exactly(request);
   const { args, args_complete } = request.call;
   if (!args_complete || !isObject(args)) {
     const message = 'the arguments were not shown in full, so no pattern can be made of them.';
-    return refused(message, 'Grant exactly these arguments, or any.');
+    return noGrant(message, 'Grant exactly these arguments, or any.');
   }
   const names = new Map<string, ArgLimit>();
   for (const [name, value] of Object.entries(args)) {
     const limit = limitFor(name, value, wish);
-    if (limit.is === 'refused') return refused(limit.message, limit.fix);
+    if (isFailure(limit)) return limit;
     names.set(name, limit);
   }
   for (const name of wish.like.keys()) {
     if (names.has(name)) continue;
-    return refused(`the call has no argument \`${name}\`.`, 'Name one that is shown.');
+    return noGrant(`the call has no argument \`${name}\`.`, 'Name one that is shown.');
   }
   for (const name of wish.free) names.set(name, { is: 'any' });
   return { kind: 'pattern', names: Object.fromEntries(names) };
@@ -128,18 +126,18 @@ function limitFor(
   name: string,
   value: JsonValue,
   { like, free }: Extract<ArgsWish, { readonly kind: 'pattern' }>,
-): ArgLimit | { readonly is: 'refused'; readonly message: string; readonly fix: string } {
+): ArgLimit | Failure {
   if (free.has(name)) return { is: 'any' };
   const glob = like.get(name);
   if (glob !== undefined) {
     const compiled = compileGlob(glob);
     if (compiled.ok) return { is: 'like', glob };
     const message = `\`${glob}\` is no glob: ${compiled.message}.`;
-    return { is: 'refused', message, fix: 'Write `*` for any text, `?` for one character.' };
+    return noGrant(message, 'Write `*` for any text, `?` for one character.');
   }
   if (!JSON.stringify(value).includes(REDACTED)) return { is: 'equal', value };
   const message = `a secret was taken out of the argument \`${name}\`, so it cannot be compared.`;
-  return { is: 'refused', message, fix: 'Let that argument be anything, or grant exactly these.' };
+  return noGrant(message, 'Let that argument be anything, or grant exactly these.');
 }
 
 function exactly({ call }: Approval): GrantArgs {
@@ -152,10 +150,6 @@ function coversItsCall(grant: Grant, { call, agent }: Approval, nowMs: number): 
   return covers(grant, { ...call, agent, args }, nowMs);
 }
 
-function coversLess(): NoGrant {
-  return refused('this pattern does not fit the call itself.', 'Correct the globs.');
-}
-
-function refused(message: string, fix: string): NoGrant {
-  return { kind: 'refused', message, fix };
+function noGrant(message: string, fix: string): Failure {
+  return failure('SUB_GRANT_REFUSED', message, fix);
 }

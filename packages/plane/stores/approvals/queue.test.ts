@@ -11,11 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { approves } from './desk.ts';
-import { isProblem } from './ports.ts';
+
 import { type Ended, openQueue, type Queue } from './queue.ts';
 import { Bench, CALL, ME, question, START_MS } from './testing/bench.ts';
 
@@ -39,7 +40,7 @@ function ended(from: Queue, ...ids: readonly string[]): Promise<Ended> {
 
 function listed(state?: 'pending' | 'approved' | 'expired') {
   const list = queue.list(state === undefined ? {} : { state });
-  if (isProblem(list)) throw new Error(list.message);
+  if (isFailure(list)) throw new Error(list.message);
   return list;
 }
 
@@ -162,7 +163,7 @@ describe('the queue', () => {
       seal: bench.seal('approvals'),
       limits: { pendingMax: 2 },
     });
-    if (isProblem(small)) throw new Error(small.message);
+    if (isFailure(small)) throw new Error(small.message);
     expect([1, 2, 3].map(() => small.ask(question()).kind)).toEqual(['asked', 'asked', 'refused']);
     bench.nowMs += 60_000;
     expect(small.ask(question()).kind).toBe('asked');
@@ -209,8 +210,8 @@ describe('the queue', () => {
   test('is not read from a folder that others may write to', () => {
     bench.ask();
     chmodSync(bench.folder, 0o777);
-    expect(queue.list()).toMatchObject({ kind: 'problem', code: 'SUB_HOME_UNSAFE' });
-    expect(queue.ask(question())).toMatchObject({ kind: 'problem', code: 'SUB_HOME_UNSAFE' });
+    expect(queue.list()).toMatchObject({ kind: 'failure', code: 'SUB_HOME_UNSAFE' });
+    expect(queue.ask(question())).toMatchObject({ kind: 'failure', code: 'SUB_HOME_UNSAFE' });
     const { ports } = bench.desk;
     const seal = bench.seal('approvals');
     expect(openQueue({ folder: bench.folder, ports, seal })).toMatchObject({
@@ -221,7 +222,7 @@ describe('the queue', () => {
   test('says when the disk does not take a request', () => {
     mkdirSync(bench.home, { mode: 0o700 });
     writeFileSync(bench.folder, '');
-    expect(queue.ask(question())).toMatchObject({ kind: 'problem' });
+    expect(queue.ask(question())).toMatchObject({ kind: 'failure' });
   });
 });
 

@@ -6,12 +6,14 @@ import {
   type ApprovalAgent,
   type ApprovalCall,
   type ApprovalEnd,
+  type Failure,
+  isFailure,
   parseApproval,
   parseApprovalEnd,
 } from '@subluminal/contracts';
 import { unsafeFolder } from './files.ts';
 import { sameCall } from './match.ts';
-import { type ApprovalPorts, isProblem, type Owner, type StoreProblem, timeText } from './ports.ts';
+import { type ApprovalPorts, type Owner, timeText } from './ports.ts';
 import { type Damaged, type Found, type Listing, type Missing, Records } from './records.ts';
 import type { RecordSeal } from './sealed-record.ts';
 import { type Follower, QueueWatch, type Stop } from './watch.ts';
@@ -45,7 +47,7 @@ export type Asked =
   /** The same call waits already: nobody is asked twice. */
   | { readonly kind: 'waiting'; readonly id: string; readonly request: Approval }
   | { readonly kind: 'refused'; readonly why: 'full' | 'too_large' | 'malformed' }
-  | StoreProblem;
+  | Failure;
 
 export interface Ending {
   readonly state: EndState;
@@ -65,12 +67,12 @@ export type EndResult =
   | { readonly kind: 'too_large' }
   | Missing
   | Damaged
-  | StoreProblem;
+  | Failure;
 
 export interface Queue {
   ask(question: Question): Asked;
   get(id: string): Entry | Damaged | Missing;
-  list(filter?: { readonly state?: EntryState }): Listing<Entry> | StoreProblem;
+  list(filter?: { readonly state?: EntryState }): Listing<Entry> | Failure;
   end(id: string, ending: Ending): EndResult;
   /** Calls back once for each id, when it has ended; at once for those that have. */
   watch(ids: readonly string[], onEnd: (ended: Ended) => void): Stop;
@@ -104,7 +106,7 @@ const RECORD_LIMITS = { recordBytesMax: 262_144, endBytesMax: 16_384, filesMax: 
 const CLOCK = { by: 'time', channel: 'clock' } as const;
 
 /** The queue in that folder. Nothing is made until something is asked. */
-export function openQueue(options: QueueOptions): Queue | StoreProblem {
+export function openQueue(options: QueueOptions): Queue | Failure {
   return unsafeFolder(options.folder) ?? new FileQueue(options);
 }
 
@@ -133,7 +135,7 @@ class FileQueue implements Queue {
   ask({ call, agent, wait, timeoutMs, askedBy }: Question): Asked {
     const nowMs = this.#ports.nowMs();
     const all = this.#records.ids();
-    if (isProblem(all)) return all;
+    if (isFailure(all)) return all;
     const open = [...all.ids].flatMap(([id, isEnded]) => (isEnded ? [] : [id]));
     // An agent that tries again before anybody has answered must not fill the queue.
     const same = wait === 'hint' ? this.#pendingLike(open, call) : undefined;
@@ -154,7 +156,7 @@ class FileQueue implements Queue {
     if (!parsed.ok) return { kind: 'refused', why: 'malformed' };
     const request = parsed.value;
     const written = this.#records.create(request);
-    if (isProblem(written)) return written;
+    if (isFailure(written)) return written;
     if (written === 'too_large') return { kind: 'refused', why: 'too_large' };
     if (written === 'taken') throw new Error('a new id was taken');
     return { kind: 'asked', id: request.id, request };
@@ -165,13 +167,13 @@ class FileQueue implements Queue {
     return found.kind === 'found' ? this.#entry(found) : found;
   }
 
-  list({ state }: { readonly state?: EntryState } = {}): Listing<Entry> | StoreProblem {
+  list({ state }: { readonly state?: EntryState } = {}): Listing<Entry> | Failure {
     return this.#listed('all', state);
   }
 
-  #listed(which: 'all' | 'open', state: EntryState | undefined): Listing<Entry> | StoreProblem {
+  #listed(which: 'all' | 'open', state: EntryState | undefined): Listing<Entry> | Failure {
     const all = this.#records.all(which);
-    if (isProblem(all)) return all;
+    if (isFailure(all)) return all;
     const found: Entry[] = [];
     const damaged = [...all.damaged];
     for (const one of all.found) {
@@ -194,7 +196,7 @@ class FileQueue implements Queue {
     if (!parsed.ok) return { kind: 'too_large' };
     const outcome = parsed.value;
     const written = this.#records.end(outcome);
-    if (isProblem(written)) return written;
+    if (isFailure(written)) return written;
     if (written === 'too_large') return { kind: 'too_large' };
     if (written === 'taken') return this.#winner(id);
     const ended = { ...entry, state: outcome.state, outcome };
@@ -211,7 +213,7 @@ class FileQueue implements Queue {
 
   expireDue(nowMs: number): number {
     const all = this.#records.ids();
-    if (isProblem(all)) return 0;
+    if (isFailure(all)) return 0;
     let count = 0;
     for (const [id, isEnded] of all.ids) {
       if (isEnded) continue;
@@ -224,7 +226,7 @@ class FileQueue implements Queue {
 
   sweep(olderThanMs: number): number {
     const all = this.list();
-    if (isProblem(all)) return 0;
+    if (isFailure(all)) return 0;
     const old = all.found.filter(({ request, state, outcome }) => {
       const endMs = Date.parse(outcome?.at ?? request.expires_at);
       return state !== 'pending' && endMs < olderThanMs;
@@ -241,7 +243,7 @@ class FileQueue implements Queue {
 
   mark(id: string, name: string, value: unknown): boolean {
     const written = this.#records.mark(id, name, value);
-    if (isProblem(written)) this.#ports.warn?.(written.message);
+    if (isFailure(written)) this.#ports.warn?.(written.message);
     return written === 'written';
   }
 
@@ -282,7 +284,7 @@ class FileQueue implements Queue {
   /** Looked at often: what has ended is not read again. */
   #waiting(): readonly Entry[] {
     const all = this.#listed('open', 'pending');
-    return isProblem(all) ? [] : all.found;
+    return isFailure(all) ? [] : all.found;
   }
 
   #pendingLike(open: readonly string[], call: ApprovalCall): Approval | undefined {

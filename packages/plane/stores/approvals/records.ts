@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Mismatch, Parsed } from '@subluminal/contracts';
+import { type Failure, isFailure, type Mismatch, type Parsed } from '@subluminal/contracts';
 import {
-  diskProblem,
+  diskFailure,
   ensureFolder,
   namesIn,
   parseJson,
@@ -13,7 +13,7 @@ import {
   unsafeFolder,
   writeOnce,
 } from './files.ts';
-import { type ApprovalPorts, isProblem, type StoreProblem } from './ports.ts';
+import { type ApprovalPorts } from './ports.ts';
 import type { RecordSeal } from './sealed-record.ts';
 
 interface Identified {
@@ -62,7 +62,8 @@ export interface Listing<T> {
 
 export const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const FILE = /^([0-9a-f-]{36})(?:\.([a-z0-9-]{1,32}))?\.json$/;
-const DRAFT = /^\..{1,80}\.draft$/;
+/** Of killed writers; earlier versions put the dot first. */
+const DRAFT = /^\.?.{1,120}\.draft$/;
 const END = 'end';
 const DRAFT_AGE_MAX_MS = 3_600_000;
 
@@ -82,11 +83,11 @@ export class Records<R extends Identified, E extends Identified> {
   }
 
   /** Every id that has a record, in order, and whether it has an end. */
-  ids(): { readonly ids: ReadonlyMap<string, boolean>; readonly cut: boolean } | StoreProblem {
+  ids(): { readonly ids: ReadonlyMap<string, boolean>; readonly cut: boolean } | Failure {
     const unsafe = unsafeFolder(this.folder);
     if (unsafe !== undefined) return unsafe;
     const read = namesIn(this.folder, this.#kind.limits.filesMax);
-    if (isProblem(read)) return read;
+    if (isFailure(read)) return read;
     const ids = new Map<string, boolean>();
     // `<id>.end.json` sorts before `<id>.json`.
     const ended = new Set<string>();
@@ -115,9 +116,9 @@ export class Records<R extends Identified, E extends Identified> {
   }
 
   /** All records, in order, or only those without an end; damaged ones are told apart. */
-  all(which: 'all' | 'open'): Listing<Found<R, E>> | StoreProblem {
+  all(which: 'all' | 'open'): Listing<Found<R, E>> | Failure {
     const known = this.ids();
-    if (isProblem(known)) return known;
+    if (isFailure(known)) return known;
     const found: Found<R, E>[] = [];
     const damaged: Damaged[] = [];
     for (const [id, isEnded] of known.ids) {
@@ -129,17 +130,17 @@ export class Records<R extends Identified, E extends Identified> {
     return { found, damaged, cut: known.cut };
   }
 
-  create(record: R): 'written' | 'taken' | 'too_large' | StoreProblem {
+  create(record: R): 'written' | 'taken' | 'too_large' | Failure {
     return this.#write(`${record.id}.json`, record, this.#kind.limits.recordBytesMax);
   }
 
   /** The first end wins, whoever writes it. */
-  end(end: E): 'written' | 'taken' | 'too_large' | StoreProblem {
+  end(end: E): 'written' | 'taken' | 'too_large' | Failure {
     return this.#write(`${end.id}.${END}.json`, end, this.#kind.limits.endBytesMax);
   }
 
   /** Leaves a mark beside a record; `taken` when another has left it. */
-  mark(id: string, name: string, value: unknown): 'written' | 'taken' | 'too_large' | StoreProblem {
+  mark(id: string, name: string, value: unknown): 'written' | 'taken' | 'too_large' | Failure {
     return this.#write(`${id}.${name}.json`, value, this.#kind.limits.endBytesMax);
   }
 
@@ -153,20 +154,20 @@ export class Records<R extends Identified, E extends Identified> {
   }
 
   /** Removes a record and everything beside it; the record goes first, so that no end is lost. */
-  remove(id: string): StoreProblem | undefined {
+  remove(id: string): Failure | undefined {
     const read = namesIn(this.folder, this.#kind.limits.filesMax);
-    if (isProblem(read)) return read;
+    if (isFailure(read)) return read;
     const own = read.names.filter((name) => FILE.exec(name)?.[1] === id);
     const recordFirst = [`${id}.json`, ...own.filter((name) => name !== `${id}.json`)];
     return this.#drop(recordFirst);
   }
 
   /** Removes what crashes have left: old drafts, and what stands beside a record that is gone. */
-  sweepRemains(): StoreProblem | undefined {
+  sweepRemains(): Failure | undefined {
     const known = this.ids();
     const read = namesIn(this.folder, this.#kind.limits.filesMax);
-    if (isProblem(known)) return known;
-    if (isProblem(read)) return read;
+    if (isFailure(known)) return known;
+    if (isFailure(read)) return read;
     const oldMs = this.#kind.ports.nowMs() - DRAFT_AGE_MAX_MS;
     const remains = read.names.filter((name) => {
       const id = FILE.exec(name)?.[1];
@@ -179,13 +180,13 @@ export class Records<R extends Identified, E extends Identified> {
     return this.#drop(remains);
   }
 
-  #drop(names: readonly string[]): StoreProblem | undefined {
+  #drop(names: readonly string[]): Failure | undefined {
     for (const name of names) {
       const path = join(this.folder, name);
       try {
         rmSync(path, { force: true });
       } catch (cause) {
-        return diskProblem(path, 'removed', cause);
+        return diskFailure(path, 'removed', cause);
       }
     }
     return undefined;
@@ -195,13 +196,13 @@ export class Records<R extends Identified, E extends Identified> {
     name: string,
     value: unknown,
     bytesMax: number,
-  ): 'written' | 'taken' | 'too_large' | StoreProblem {
+  ): 'written' | 'taken' | 'too_large' | Failure {
     const unsafe = ensureFolder(this.folder);
     if (unsafe !== undefined) return unsafe;
     const text = this.#kind.seal.seal(name, JSON.stringify(value));
     if (typeof text !== 'string') return text;
     if (Buffer.byteLength(text) > bytesMax) return 'too_large';
-    return writeOnce(this.folder, name, { text, draft: this.#kind.ports.uuid() });
+    return writeOnce(this.folder, name, text);
   }
 
   #read<T>(

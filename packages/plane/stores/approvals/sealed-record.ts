@@ -1,13 +1,14 @@
 // A record of a person's word as it stands in its file: a line of JSON, and a line with a signature
 // over it. Whoever can write into the folder but has no key can approve nothing.
+
 import { createHash } from 'node:crypto';
+import { type Failure, failure } from '@subluminal/contracts';
 import type { HomeSeal, Signature } from '../../os/crypto/index.ts';
 import { parseJson } from './files.ts';
-import type { StoreProblem } from './ports.ts';
 
 export interface RecordSeal {
   /** The text of the file. */
-  seal(name: string, line: string): string | StoreProblem;
+  seal(name: string, line: string): string | Failure;
   /** The line, or why it is not believed. */
   open(name: string, text: string): OpenedRecord;
 }
@@ -29,7 +30,7 @@ export function recordSeal(key: HomeSeal, folder: string): RecordSeal {
       const signed = key.sign(signedText(name, line));
       if (signed.kind === 'signed') return `${line}\n${signatureLine(signed.signature)}\n`;
       const { message, fix } = signed;
-      return { kind: 'problem', code: 'SUB_APPROVAL_STORE', message, fix };
+      return failure('SUB_APPROVAL_STORE', message, fix);
     },
     open(name, text) {
       const [line = '', last = '', end, ...rest] = text.split('\n');

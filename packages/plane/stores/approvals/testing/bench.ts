@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ApprovalAgent, ApprovalCall } from '@subluminal/contracts';
+import { type ApprovalAgent, type ApprovalCall, isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { homeSeal } from '../../../os/crypto/index.ts';
 import { type Desk, openDesk } from '../desk.ts';
 import type { GrantedCall } from '../match.ts';
-import { isProblem } from '../ports.ts';
+
 import type { Question } from '../queue.ts';
 import { recordSeal } from '../sealed-record.ts';
 
@@ -69,7 +69,7 @@ export class Bench {
         warn: (message) => this.warnings.push(message),
       },
     });
-    if (isProblem(desk)) throw new Error(desk.message);
+    if (isFailure(desk)) throw new Error(desk.message);
     return desk;
   }
 

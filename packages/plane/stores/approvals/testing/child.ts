@@ -1,8 +1,10 @@
 // One process of a test: does what each line on its input tells it, and answers with a line.
+
 import { createInterface } from 'node:readline';
+import { isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { openDesk } from '../desk.ts';
-import { isProblem } from '../ports.ts';
+
 import { granted, question } from './bench.ts';
 
 export type Task =
@@ -12,7 +14,7 @@ export type Task =
 
 const [home = ''] = process.argv.slice(2);
 const desk = openDesk({ home, ports: { nowMs: () => Date.now(), uuid: uuidv7 } });
-if (isProblem(desk)) throw new Error(desk.message);
+if (isFailure(desk)) throw new Error(desk.message);
 const { queue, grants } = desk;
 
 function perform(task: Task): unknown {
