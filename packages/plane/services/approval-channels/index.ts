@@ -1,9 +1,10 @@
-export type { Channel, RunningChannel } from './channel.ts';
-export type { DesktopConfig } from './desktop.ts';
-export { desktop } from './desktop.ts';
-export type { SlackConfig } from './slack.ts';
-export { slack, slackAnswers } from './slack.ts';
-export { SLACK_BODY_BYTES_MAX } from './slack-sign.ts';
-export type { HttpAnswer, WebhookConfig } from './webhook.ts';
-export { webhook, webhookAnswers } from './webhook.ts';
-export { verifyCallback, WEBHOOK_BODY_BYTES_MAX } from './webhook-sign.ts';
+import type { ApprovalChannel } from './announce-requests.ts';
+import { desktop } from './desktop/index.ts';
+import { slack } from './slack/index.ts';
+import { webhook } from './webhook/index.ts';
+
+export type { ApprovalChannel, ChannelCallback, RunningChannel } from './announce-requests.ts';
+export { announceRequests } from './announce-requests.ts';
+
+/** Every approval channel. */
+export const APPROVAL_CHANNELS: readonly ApprovalChannel[] = [desktop, webhook, slack];

@@ -2,7 +2,7 @@
 // gone when a person answers, or when the time is up.
 import { type ApprovalEnd, eventWriter, isFailure, parseEventLine } from '@subluminal/contracts';
 import { readRegularFile } from '../../os/index.ts';
-import { type Desk, type Entry, type Owner, type Stop } from '../../stores/approvals/index.ts';
+import type { Desk, Entry, Owner, Stop } from '../../stores/approvals/index.ts';
 import type { StoreReader } from '../../stores/ledger/index.ts';
 import type { IngestServer } from '../ingest/index.ts';
 

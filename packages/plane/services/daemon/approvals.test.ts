@@ -10,7 +10,7 @@ import { type Desk, openDesk } from '../../stores/approvals/index.ts';
 import { question } from '../../stores/approvals/testing/bench.ts';
 import { HttpService, type Received } from '../../stores/approvals/testing/http-service.ts';
 import { tempFolder } from '../../stores/ledger/testing/temp-ledger.ts';
-import { signedHeaders } from '../approval-channels/webhook-sign.ts';
+import { signedHeaders } from '../approval-channels/webhook/callback.ts';
 import { createLedgerClient } from '../ingest/index.ts';
 import { runLedgerd } from './daemon.ts';
 import { findLedger, isHomeFault, withReader } from './index.ts';

@@ -12,7 +12,6 @@ import type { Ledger } from '../../stores/ledger/index.ts';
 import type { Api, ApiDesk, Callback, Callbacks } from '../api/index.ts';
 import type { IngestServer } from '../ingest/index.ts';
 import type { Ends } from './approval-ends.ts';
-import { fetchSecrets } from './channel-secrets.ts';
 import type { Channels } from './channels.ts';
 import type { LedgerHome } from './home.ts';
 
@@ -97,9 +96,8 @@ async function channelsOf(desk: Desk, options: ApprovalsOptions): Promise<Channe
   const settings = home.approvals;
   if (settings === undefined) return undefined;
   const { config, paths } = home;
-  const secrets = await fetchSecrets(settings, { config, paths, env });
   const { startChannels } = await import('./channels.ts');
-  const channels = startChannels({ desk, settings, secrets, env, log });
+  const channels = await startChannels({ desk, settings, config, paths, env, log });
   if (channels.names.length > 0) log(`asking people by ${channels.names.join(', ')}`);
   server.setChannels(channels.names);
   return channels;

@@ -1,26 +1,30 @@
-// The ways to reach people that the configuration names, run by the daemon.
-
+// Runs the approval channels that the configuration names, with their secrets.
 import type { Desk } from '../../stores/approvals/index.ts';
-import type { ApprovalSettings, Env } from '../../stores/config/index.ts';
+import {
+  type ApprovalSettings,
+  type Config,
+  type Env,
+  type HomePaths,
+  readSecretRef,
+  secretSettings,
+  userHome,
+} from '../../stores/config/index.ts';
+import { resolveBindings } from '../../stores/vault/index.ts';
 import type { Callback, Callbacks } from '../api/index.ts';
 import {
-  desktop,
+  APPROVAL_CHANNELS,
+  type ApprovalChannel,
   type RunningChannel,
-  SLACK_BODY_BYTES_MAX,
-  slack,
-  slackAnswers,
-  WEBHOOK_BODY_BYTES_MAX,
-  webhook,
-  webhookAnswers,
 } from '../approval-channels/index.ts';
-import type { ChannelSecrets } from './channel-secrets.ts';
 
 interface ChannelsOptions {
   readonly desk: Desk;
   readonly settings: ApprovalSettings;
-  readonly secrets: ChannelSecrets;
+  readonly config: Config;
+  readonly paths: Pick<HomePaths, 'home'>;
   readonly env: Env;
   readonly log: (message: string) => void;
+  readonly channels?: readonly ApprovalChannel[];
 }
 
 export interface Channels {
@@ -30,19 +34,25 @@ export interface Channels {
   stop(): Promise<void>;
 }
 
-const WEBHOOK_PATH = '/approvals/webhook';
-const SLACK_PATH = '/approvals/slack/actions';
-
-export function startChannels(options: ChannelsOptions): Channels {
+export async function startChannels(options: ChannelsOptions): Promise<Channels> {
+  const { desk, settings, env, log, channels = APPROVAL_CHANNELS } = options;
   const running: RunningChannel[] = [];
   const names: string[] = [];
   const callbacks = new Map<string, Callback>();
-  for (const start of [startDesktop, startWebhook, startSlack]) {
-    const started = start(options);
-    if (started === undefined) continue;
-    running.push(started.channel);
-    names.push(started.name);
-    if (started.callback !== undefined) callbacks.set(...started.callback);
+  for (const channel of channels) {
+    const { name } = channel;
+    const configured = channel.configure(settings);
+    if (configured === null) continue;
+    const { values, missing } = await fetchSecrets(name, configured.secretRefs, options);
+    if (missing !== undefined) {
+      // It could neither prove itself nor know who answers.
+      log(`approvals by ${name} are off: the secret ${missing.key} cannot be had: ${missing.why}.`);
+      continue;
+    }
+    const started = configured.start({ desk, secrets: values, env });
+    running.push(started.running);
+    names.push(name);
+    if (started.callback !== undefined) callbacks.set(started.callback.path, started.callback);
   }
   return {
     callbacks,
@@ -51,55 +61,41 @@ export function startChannels(options: ChannelsOptions): Channels {
   };
 }
 
-interface Started {
-  readonly name: string;
-  readonly channel: RunningChannel;
-  readonly callback?: readonly [path: string, callback: Callback];
+interface FetchedSecrets {
+  readonly values: { readonly [key: string]: string };
+  readonly missing?: { readonly key: string; readonly why: string };
 }
 
-function startDesktop({ desk, settings, env }: ChannelsOptions): Started | undefined {
-  if (settings.desktop === null) return undefined;
-  const { platform } = process;
-  const channel = desktop.start(desk, { ...settings.desktop, platform, env });
-  return { name: desktop.name, channel };
-}
-
-function startWebhook({ desk, settings, ...options }: ChannelsOptions): Started | undefined {
-  if (settings.webhook === null) return undefined;
-  const { secretRef: _ref, ...config } = settings.webhook;
-  const secret = secretOf(options, 'webhook.secret');
-  if (secret === undefined) return undefined;
-  const answer = webhookAnswers(desk, secret);
-  return {
-    name: webhook.name,
-    channel: webhook.start(desk, { ...config, secret }),
-    callback: [WEBHOOK_PATH, { bytesMax: WEBHOOK_BODY_BYTES_MAX, answer }],
-  };
-}
-
-function startSlack({ desk, settings, ...options }: ChannelsOptions): Started | undefined {
-  if (settings.slack === null) return undefined;
-  const { tokenRef: _token, signingSecretRef: _signing, ...rest } = settings.slack;
-  const token = secretOf(options, 'slack.token');
-  const signingSecret = secretOf(options, 'slack.signing_secret');
-  if (token === undefined || signingSecret === undefined) return undefined;
-  const config = { ...rest, token, signingSecret };
-  return {
-    name: slack.name,
-    channel: slack.start(desk, config),
-    callback: [SLACK_PATH, { bytesMax: SLACK_BODY_BYTES_MAX, answer: slackAnswers(desk, config) }],
-  };
-}
-
-/** A channel without its secret is off: it could neither prove itself nor know who answers. */
-function secretOf(
-  { secrets, log }: Pick<ChannelsOptions, 'secrets' | 'log'>,
-  key: string,
-): string | undefined {
-  const value = secrets.value(key);
-  if (value !== undefined && value !== '') return value;
-  const why = secrets.problems.get(key) ?? 'it is empty';
-  const [channel] = key.split('.');
-  log(`approvals by ${channel} are off: the secret approvals.${key} cannot be had: ${why}.`);
-  return undefined;
+/** Fetches the secrets of a channel from where servers get theirs. */
+async function fetchSecrets(
+  channel: string,
+  refs: { readonly [key: string]: string },
+  { config, paths, env }: ChannelsOptions,
+): Promise<FetchedSecrets> {
+  const bindings = Object.entries(refs).flatMap(([key, ref]) => {
+    const read = readSecretRef(ref, undefined);
+    if (!read.ok) return [];
+    return [{ injectAs: key, source: read.source, secretRef: read.secretRef, redact: true }];
+  });
+  const resolved = await resolveBindings({
+    serverName: 'approvals',
+    servers: new Map([['approvals', { secretBindings: bindings }]]),
+    env,
+    home: paths.home,
+    userHome: userHome(env),
+    settings: secretSettings(config),
+  });
+  const found = resolved.serverEnv();
+  const values: { [key: string]: string } = {};
+  for (const key of Object.keys(refs)) {
+    const isBound = bindings.some(({ injectAs }) => injectAs === key);
+    const value = isBound ? (found[key]?.trim() ?? '') : '';
+    if (value === '') {
+      const problem = resolved.problems.find(({ injectAs }) => injectAs === key);
+      const why = problem?.message ?? 'it is empty';
+      return { values: {}, missing: { key: `approvals.${channel}.${key}`, why } };
+    }
+    values[key] = value;
+  }
+  return { values };
 }

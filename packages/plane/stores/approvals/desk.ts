@@ -5,7 +5,7 @@ import { type ApprovalEnd, type Failure, type Grant, isFailure } from '@sublumin
 import { homeSeal } from '../../os/crypto/index.ts';
 import { type Grants, openGrants } from './grants.ts';
 import { type GrantedCall, sameCall } from './match.ts';
-import { type ApprovalPorts } from './ports.ts';
+import type { ApprovalPorts } from './ports.ts';
 import { type GrantWish, grantFor } from './propose.ts';
 import { type Ended, type EndResult, type Entry, openQueue, type Queue } from './queue.ts';
 import { recordSeal } from './sealed-record.ts';

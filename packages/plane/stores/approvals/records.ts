@@ -13,7 +13,7 @@ import {
   unsafeFolder,
   writeOnce,
 } from './files.ts';
-import { type ApprovalPorts } from './ports.ts';
+import type { ApprovalPorts } from './ports.ts';
 import type { RecordSeal } from './sealed-record.ts';
 
 interface Identified {

@@ -222,7 +222,7 @@ export function readApprovals(
 }
 
 /** The references of the settings, by the keys that they stand under. */
-export function approvalRefs({ webhook, slack }: ApprovalSettings): ReadonlyMap<string, string> {
+function approvalRefs({ webhook, slack }: ApprovalSettings): ReadonlyMap<string, string> {
   return new Map([
     ...(webhook === null ? [] : [['webhook.secret', webhook.secretRef] as const]),
     ...(slack === null

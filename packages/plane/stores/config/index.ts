@@ -1,5 +1,4 @@
 export type { ApprovalSettings } from './approvals.ts';
-export { approvalRefs } from './approvals.ts';
 export type { FindOptions, FoundPolicies, IgnoredPolicy } from './find-policy.ts';
 export {
   findPolicies,

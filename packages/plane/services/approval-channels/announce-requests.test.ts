@@ -1,12 +1,10 @@
 import { isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Desk } from '../../stores/approvals/desk.ts';
-import { openDesk } from '../../stores/approvals/desk.ts';
-import { type Owner } from '../../stores/approvals/ports.ts';
+import { type Desk, openDesk } from '../../stores/approvals/desk.ts';
+import type { Owner } from '../../stores/approvals/ports.ts';
 import { Bench, ME } from '../../stores/approvals/testing/bench.ts';
-import { tellEach } from './channel.ts';
-import { claimsOf } from './claims.ts';
+import { announceRequests, createClaims } from './announce-requests.ts';
 
 const ONE: Owner = { pid: 1, start: 'one' };
 const TWO: Owner = { pid: 2, start: 'two' };
@@ -38,7 +36,7 @@ function process(self: Owner): Desk {
 
 function claims(self: Owner) {
   const { queue, ports } = process(self);
-  return claimsOf(queue, ports, 'test');
+  return createClaims(queue, ports, 'test');
 }
 
 describe('a claim', () => {
@@ -61,7 +59,7 @@ describe('a claim', () => {
 
   test('of nobody that is named is free after a while', () => {
     const id = bench.ask();
-    const bare = claimsOf(bench.desk.queue, bench.desk.ports, 'test');
+    const bare = createClaims(bench.desk.queue, bench.desk.ports, 'test');
     expect(bare.claim(id)).toEqual({ kind: 'mine' });
     bench.nowMs += 20_000;
     expect(bare.claim(id)).toEqual({ kind: 'taken', againMs: 40_000 });
@@ -90,7 +88,7 @@ describe('a channel', () => {
         heard = resolve;
       });
     const start = (self: Owner) =>
-      tellEach(process(self), 'test', {
+      announceRequests(process(self), 'test', {
         tell: async (entry) => {
           told.push(`asked ${entry.request.id}`);
           return { kind: 'told', value: { place: 7 } };

@@ -1,25 +1,24 @@
-// A notification on the desktop of whoever runs the agent. It only tells: answers are given in the
-// terminal, where the whole call is shown.
+// A notification on the desktop of the user. It only announces: people answer in the terminal, where
+// the whole call is shown.
 import { spawn } from 'node:child_process';
 import { visible } from '@subluminal/core/visible';
-import type { Desk } from '../../stores/approvals/desk.ts';
-import { shortId } from '../../stores/approvals/find-id.ts';
-import type { Entry } from '../../stores/approvals/queue.ts';
-import { type Channel, type RunningChannel, tellEach } from './channel.ts';
+import type { Desk } from '../../../stores/approvals/desk.ts';
+import { shortId } from '../../../stores/approvals/find-id.ts';
+import type { Entry } from '../../../stores/approvals/queue.ts';
+import { announceRequests, type RunningChannel } from '../announce-requests.ts';
 
-export interface DesktopConfig {
+interface DesktopConfig {
   /** In a minute; what is beyond is told as a number. */
   readonly perMinuteMax: number;
   readonly platform: NodeJS.Platform;
   readonly env: { readonly [name: string]: string | undefined };
 }
 
-interface Program {
+interface NotifyProgram {
   readonly file: string;
   readonly args: (title: string, body: string) => readonly string[];
 }
 
-const NAME = 'desktop';
 const MINUTE_MS = 60_000;
 const PROGRAM_MS = 5_000;
 
@@ -30,7 +29,7 @@ const SCRIPT = [
   ...['-e', 'end run'],
 ];
 
-const PROGRAMS: { readonly [platform: string]: Program } = {
+const PROGRAMS: { readonly [platform: string]: NotifyProgram } = {
   linux: {
     file: 'notify-send',
     // Some desktops read markup in the body.
@@ -39,9 +38,7 @@ const PROGRAMS: { readonly [platform: string]: Program } = {
   darwin: { file: 'osascript', args: (title, body) => [...SCRIPT, title, body] },
 };
 
-export const desktop: Channel<DesktopConfig> = { name: NAME, start };
-
-function start(desk: Desk, config: DesktopConfig): RunningChannel {
+export function startDesktop(desk: Desk, config: DesktopConfig): RunningChannel {
   const program = PROGRAMS[config.platform];
   if (program === undefined) {
     desk.ports.warn?.(`There are no desktop notifications on ${config.platform}.`);
@@ -67,9 +64,9 @@ function start(desk: Desk, config: DesktopConfig): RunningChannel {
     shown.push(nowMs);
     const more = unsaid === 0 ? '' : ` ${unsaid} more wait.`;
     unsaid = 0;
-    notify('An agent asks for approval', bodyOf(entry) + more);
+    notify('An agent asks for approval', notificationText(entry) + more);
   };
-  const channel = tellEach(desk, NAME, {
+  const channel = announceRequests(desk, 'desktop', {
     // One that did not appear is not shown again later: by then somebody may have answered.
     tell: async (entry) => {
       tell(entry);
@@ -85,7 +82,7 @@ function start(desk: Desk, config: DesktopConfig): RunningChannel {
 }
 
 /** No arguments: a notification may be seen by anybody who stands near. */
-function bodyOf({ request }: Entry): string {
+function notificationText({ request }: Entry): string {
   const { server, tool } = request.call;
   const call = `${visible(server, 60)}/${visible(tool, 60)}`;
   return `${call} waits: sub approvals show ${shortId(request.id)}`;
@@ -97,7 +94,7 @@ function escapeMarkup(text: string): string {
 
 /** Undefined when it went well. */
 function run(
-  { file, args }: Program,
+  { file, args }: NotifyProgram,
   { env }: DesktopConfig,
   [title, body]: readonly [string, string],
 ): Promise<string | undefined> {

@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Bench } from '../../stores/approvals/testing/bench.ts';
-import type { RunningChannel } from './channel.ts';
-import { desktop } from './desktop.ts';
+import { Bench } from '../../../stores/approvals/testing/bench.ts';
+import type { RunningChannel } from '../announce-requests.ts';
+import { startDesktop } from './channel.ts';
 
 let bench: Bench;
 let running: RunningChannel;
@@ -26,7 +26,7 @@ function programs(name: string, script = ''): string {
 
 function start(folder: string, platform: NodeJS.Platform, perMinuteMax = 6): void {
   const env = { PATH: `${folder}:/usr/bin:/bin` };
-  running = desktop.start(bench.desk, { perMinuteMax, platform, env });
+  running = startDesktop(bench.desk, { perMinuteMax, platform, env });
 }
 
 async function said(folder: string, count: number): Promise<readonly (readonly string[])[]> {

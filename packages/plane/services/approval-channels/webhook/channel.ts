@@ -1,17 +1,13 @@
-// Tells a service of our user's own about each request, and takes its answers. Both ways are signed.
+// Sends each request to a service of the user. Messages are signed, and retried until it takes them.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Desk } from '../../stores/approvals/desk.ts';
-import { type Channel, type RunningChannel, tellEach } from './channel.ts';
-import { Nonces } from './nonces.ts';
-import type { Told } from './teller.ts';
+import type { Desk } from '../../../stores/approvals/desk.ts';
 import {
-  type Headers,
-  SECRET_LENGTH_MIN,
-  signedHeaders,
-  verifyCallback,
-  WINDOW_MS,
-} from './webhook-sign.ts';
+  type AnnounceResult,
+  announceRequests,
+  type RunningChannel,
+} from '../announce-requests.ts';
+import { SECRET_LENGTH_MIN, signedHeaders } from './callback.ts';
 
 export interface WebhookConfig {
   readonly url: string;
@@ -23,21 +19,13 @@ export interface WebhookConfig {
   readonly backoffMs: number;
 }
 
-export interface HttpAnswer {
-  readonly status: number;
-  readonly body: { readonly [key: string]: string };
-}
-
 /** Waits at most this long between two attempts, whatever the service asks for. */
 const PAUSE_MS_MAX = 60_000;
 const DELIVERIES_MAX = 64;
 /** An answer that is on its way when the channel stops is waited for so long: else it is told twice. */
 const STOP_MS = 1_000;
-const NAME = 'webhook';
 
-export const webhook: Channel<WebhookConfig> = { name: NAME, start };
-
-function start(desk: Desk, config: WebhookConfig): RunningChannel {
+export function startWebhook(desk: Desk, config: WebhookConfig): RunningChannel {
   const { ports } = desk;
   if (config.secret.length < SECRET_LENGTH_MIN) {
     ports.warn?.(`The webhook is off: its secret has less than ${SECRET_LENGTH_MIN} characters.`);
@@ -52,7 +40,7 @@ function start(desk: Desk, config: WebhookConfig): RunningChannel {
     cut: cutting.signal,
   };
   let underWay = 0;
-  const send = async (id: string, message: object): Promise<Delivered> => {
+  const send = async (id: string, message: object): Promise<DeliveryResult> => {
     if (underWay >= DELIVERIES_MAX) {
       ports.warn?.(`The webhook is too slow: it was not told of ${id} yet.`);
       return 'failed';
@@ -65,12 +53,12 @@ function start(desk: Desk, config: WebhookConfig): RunningChannel {
     }
     return kind;
   };
-  const channel = tellEach(desk, NAME, {
+  const channel = announceRequests(desk, 'webhook', {
     isEndOfUnsureTold: true,
     tell: async ({ request, sha256 }) => {
       const { id } = request;
       const body = { event: 'approval.requested', id, request, request_sha256: sha256 };
-      return TOLD[await send(id, body)];
+      return ANNOUNCE_RESULTS[await send(id, body)];
     },
     ended: async (ended) => {
       if (ended.kind !== 'request' || ended.outcome === null) return true;
@@ -89,15 +77,15 @@ function start(desk: Desk, config: WebhookConfig): RunningChannel {
   };
 }
 
-type Delivered = 'taken' | 'refused' | 'failed';
+type DeliveryResult = 'taken' | 'refused' | 'failed';
 
-const TOLD: { readonly [D in Delivered]: Told } = {
+const ANNOUNCE_RESULTS: { readonly [D in DeliveryResult]: AnnounceResult } = {
   taken: { kind: 'told', value: {} },
   refused: { kind: 'never' },
   failed: { kind: 'later' },
 };
 
-interface Sender {
+interface DeliveryContext {
   readonly config: WebhookConfig;
   readonly nowMs: () => number;
   /** No attempt is begun any more. */
@@ -107,9 +95,9 @@ interface Sender {
 }
 
 async function deliver(
-  sender: Sender,
+  sender: DeliveryContext,
   body: string,
-): Promise<{ readonly kind: Delivered; readonly why: string }> {
+): Promise<{ readonly kind: DeliveryResult; readonly why: string }> {
   const { config, signal } = sender;
   let why = 'it was stopped';
   for (let attempt = 1; attempt <= config.attemptsMax && !signal.aborted; attempt++) {
@@ -123,13 +111,13 @@ async function deliver(
   return { kind: 'failed', why };
 }
 
-type Posted =
+type PostResult =
   | { readonly kind: 'taken' }
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'again'; readonly why: string; readonly afterMs: number };
 
 /** Each attempt is signed anew: one that was seen before would count as a replay over there. */
-async function post({ config, nowMs, cut }: Sender, body: string): Promise<Posted> {
+async function post({ config, nowMs, cut }: DeliveryContext, body: string): Promise<PostResult> {
   const timestamp = String(Math.floor(nowMs() / 1_000));
   const nonce = randomBytes(16).toString('hex');
   const headers = signedHeaders({ timestamp, nonce, body }, config.secret);
@@ -169,49 +157,4 @@ async function waitFor(durationMs: number, signal: AbortSignal): Promise<void> {
   await pause(durationMs, undefined, { signal }).catch((cause: unknown) => {
     if (!signal.aborted) throw cause;
   });
-}
-
-interface CallbackRequest {
-  readonly headers: Headers;
-  readonly rawBody: Uint8Array;
-}
-
-const REFUSALS = {
-  unsigned: { status: 401, body: { error: 'the signature is missing' } },
-  forged: { status: 401, body: { error: 'the signature is wrong' } },
-  stale: { status: 401, body: { error: 'the timestamp is too old or too new' } },
-  malformed: { status: 400, body: { error: 'the body is not an answer' } },
-} as const;
-
-/** What `POST …/decide` answers to the service. Made once for a process: it remembers nonces. */
-export function webhookAnswers(
-  desk: Desk,
-  secret: string,
-): (request: CallbackRequest) => HttpAnswer {
-  const nonces = new Nonces();
-  return ({ headers, rawBody }) => {
-    const nowMs = desk.ports.nowMs();
-    const verified = verifyCallback(headers, rawBody, { secret, nowMs });
-    if (!verified.ok) return REFUSALS[verified.why];
-    const { id, nonce, ...said } = verified.callback;
-    if (!nonces.take(nonce, nowMs, 2 * WINDOW_MS)) {
-      return { status: 409, body: { error: 'this answer was given before' } };
-    }
-    return answerOf(desk.decide(id, { ...said, channel: NAME }));
-  };
-}
-
-function answerOf(decided: ReturnType<Desk['decide']>): HttpAnswer {
-  switch (decided.kind) {
-    case 'ended':
-      return { status: 200, body: { state: decided.outcome.state } };
-    case 'already':
-      return { status: 409, body: { error: 'it has ended', state: decided.outcome.state } };
-    case 'changed':
-      return { status: 409, body: { error: 'the request is another one' } };
-    case 'missing':
-      return { status: 404, body: { error: 'there is no such request' } };
-    default:
-      return { status: 503, body: { error: 'the answer could not be kept' } };
-  }
 }

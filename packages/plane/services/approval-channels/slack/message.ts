@@ -1,11 +1,9 @@
-// A request as a message in Slack. Everything in it is hostile text: it stands in plain text and in
-// preformatted blocks, which know no markup, no links and no mentions.
-
+// A request as a message in Slack. All of it is hostile text, so it goes into plain text and
+// preformatted blocks, which have no markup, no links and no mentions.
 import type { KnownBlock } from '@slack/web-api';
 import type { Approval } from '@subluminal/contracts';
 import { harmless, visible } from '@subluminal/core/visible';
-import type { Ended, Entry } from '../../stores/approvals/queue.ts';
-import { ACTIONS } from './slack-sign.ts';
+import type { Ended, Entry } from '../../../stores/approvals/queue.ts';
 
 interface SlackMessage {
   /** For notifications; it is read as markup, so it is escaped. */
@@ -15,49 +13,50 @@ interface SlackMessage {
   readonly isWhole: boolean;
 }
 
+export const ACTIONS = { approve: 'subluminal_approve', reject: 'subluminal_reject' } as const;
 const PART_LENGTH = 2_800;
 const PARTS_MAX = 4;
 const FIELD_LENGTH_MAX = 300;
 
 export function requestMessage({ request, sha256 }: Entry): SlackMessage {
-  const { parts, isWhole } = argsParts(request);
+  const { parts, isWhole } = argumentParts(request);
   const value = `${request.id}:${sha256}`;
   const approve = button('Approve', ACTIONS.approve, { value, style: 'primary' });
   const reject = button('Reject', ACTIONS.reject, { value, style: 'danger' });
   const blocks: KnownBlock[] = [
-    plain(titleOf(request)),
-    plain(factsOf(request)),
+    plain(requestTitle(request)),
+    plain(requestFacts(request)),
     ...parts.map(preformatted),
     ...(isWhole ? [] : [plain(`Not all of it fits here: sub approvals show ${request.id}`)]),
     // Nobody approves what was not shown.
     { type: 'actions', elements: isWhole ? [approve, reject] : [reject] },
   ];
-  return { text: escaped(titleOf(request)), blocks, isWhole };
+  return { text: escaped(requestTitle(request)), blocks, isWhole };
 }
 
 /** What takes the place of the message when it is over: the call stays, the buttons go. */
 export function endMessage(request: Approval, ended: Ended): Omit<SlackMessage, 'isWhole'> {
-  const words = endWords(ended);
-  const { parts } = argsParts(request);
+  const words = endText(ended);
+  const { parts } = argumentParts(request);
   return {
-    text: escaped(`${titleOf(request)} ${words}`),
-    blocks: [plain(titleOf(request)), ...parts.map(preformatted), plain(words)],
+    text: escaped(`${requestTitle(request)} ${words}`),
+    blocks: [plain(requestTitle(request)), ...parts.map(preformatted), plain(words)],
   };
 }
 
-function endWords(ended: Ended): string {
+function endText(ended: Ended): string {
   if (ended.kind !== 'request' || ended.outcome === null) return 'It has ended without an answer.';
   const { state, by, channel, at, note } = ended.outcome;
   const why = note === undefined ? '' : ` “${visible(note, FIELD_LENGTH_MAX)}”`;
   return `${state} by ${visible(by, FIELD_LENGTH_MAX)} (${channel}) at ${at}.${why}`;
 }
 
-function titleOf({ call }: Approval): string {
+function requestTitle({ call }: Approval): string {
   const what = `${visible(call.server, 100)}/${visible(call.tool, 100)}`;
   return `An agent wants to call ${what}.`;
 }
 
-function factsOf({ call, agent, expires_at }: Approval): string {
+function requestFacts({ call, agent, expires_at }: Approval): string {
   const lines = [
     `Why it asks: ${visible(call.reason, FIELD_LENGTH_MAX)} (rule ${visible(call.rule_id, 100)})`,
     `Agent: ${visible(agent.agent_id, 100)} (${agent.client}, ${agent.env}), run ${visible(call.run_id, 100)}`,
@@ -68,7 +67,7 @@ function factsOf({ call, agent, expires_at }: Approval): string {
 }
 
 /** The arguments in pieces that a block takes; whether that is all of them. */
-function argsParts({ call }: Approval): { parts: readonly string[]; isWhole: boolean } {
+function argumentParts({ call }: Approval): { parts: readonly string[]; isWhole: boolean } {
   const text = JSON.stringify(call.args, null, 2).split('\n').map(harmless).join('\n');
   const parts: string[] = [];
   for (let at = 0; at < text.length && parts.length < PARTS_MAX; at += PART_LENGTH) {

@@ -1,14 +1,14 @@
 import type { ApprovalEnd } from '@subluminal/contracts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Bench, ME } from '../../stores/approvals/testing/bench.ts';
+import { Bench, ME } from '../../../stores/approvals/testing/bench.ts';
 import {
   type Answer,
   HttpService,
   type Received,
-} from '../../stores/approvals/testing/http-service.ts';
-import type { RunningChannel } from './channel.ts';
-import { type WebhookConfig, webhook, webhookAnswers } from './webhook.ts';
-import { signedHeaders, verifyCallback } from './webhook-sign.ts';
+} from '../../../stores/approvals/testing/http-service.ts';
+import type { RunningChannel } from '../announce-requests.ts';
+import { signedHeaders, verifyCallback, webhookCallback } from './callback.ts';
+import { startWebhook, type WebhookConfig } from './channel.ts';
 
 const SECRET = 'a-secret-of-the-tests';
 
@@ -35,7 +35,7 @@ function start(more: Partial<WebhookConfig> = {}): RunningChannel {
     attemptsMax: 4,
     backoffMs: 1,
   };
-  const channel = webhook.start(bench.desk, { ...config, ...more });
+  const channel = startWebhook(bench.desk, { ...config, ...more });
   running.push(channel);
   return channel;
 }
@@ -187,7 +187,7 @@ describe('the webhook', () => {
 
 describe('an answer of the service', () => {
   test('decides the request that it saw, once', () => {
-    const answers = webhookAnswers(bench.desk, SECRET);
+    const answers = webhookCallback(bench.desk, SECRET);
     const id = bench.ask();
     const given = callback(verdict(id, { note: 'go' }));
     expect(answers(given)).toEqual({ status: 200, body: { state: 'approved' } });
@@ -203,7 +203,7 @@ describe('an answer of the service', () => {
   });
 
   test('about another request, or none, decides nothing', () => {
-    const answers = webhookAnswers(bench.desk, SECRET);
+    const answers = webhookCallback(bench.desk, SECRET);
     const id = bench.ask();
     const other = verdict(id, { request_sha256: 'f'.repeat(64) });
     expect(answers(callback(other))).toMatchObject({ status: 409 });

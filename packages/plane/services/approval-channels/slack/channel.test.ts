@@ -1,10 +1,12 @@
 // Against a stand-in of Slack's HTTP API, through Slack's own client.
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Bench, ME } from '../../stores/approvals/testing/bench.ts';
-import { HttpService, type Received } from '../../stores/approvals/testing/http-service.ts';
-import type { RunningChannel } from './channel.ts';
-import { type SlackConfig, slack, slackAnswers } from './slack.ts';
+import { Bench, ME } from '../../../stores/approvals/testing/bench.ts';
+import { HttpService, type Received } from '../../../stores/approvals/testing/http-service.ts';
+import type { RunningChannel } from '../announce-requests.ts';
+import { slackCallback } from './callback.ts';
+import { startSlack } from './channel.ts';
+import type { SlackConfig } from './client.ts';
 
 const SIGNING = 'signing-secret';
 const ANN = 'U0ANN00000';
@@ -58,7 +60,7 @@ function config(): SlackConfig {
 }
 
 function start(): RunningChannel {
-  const channel = slack.start(bench.desk, config());
+  const channel = startSlack(bench.desk, config());
   running.push(channel);
   return channel;
 }
@@ -150,7 +152,7 @@ describe('a message in Slack', () => {
     reactions = [{ name: '+1', users: [ANN], count: 1 }];
     await api.until('/reactions.get', 3);
     const forged = press('subluminal_approve', buttonsOf(post)[0]?.value ?? '');
-    await slackAnswers(bench.desk, config())(forged);
+    await slackCallback(bench.desk, config())(forged);
     expect(bench.desk.queue.get(id)).toMatchObject({ state: 'pending' });
   });
 
@@ -233,7 +235,7 @@ describe('a button', () => {
     return {
       id,
       value: buttonsOf(post)[0]?.value ?? '',
-      answers: slackAnswers(bench.desk, config()),
+      answers: slackCallback(bench.desk, config()),
     };
   }
 

@@ -1,14 +1,9 @@
-// Slack's own client. In a file of its own, so that only who uses Slack loads it.
+// Slack's own client. In a file of its own, so that it is loaded only where Slack is used.
 import { LogLevel, WebClient } from '@slack/web-api';
+import type { SlackConfig } from './client.ts';
 
-interface ClientConfig {
-  readonly token: string;
-  readonly timeoutMs: number;
-  readonly apiUrl?: string | undefined;
-}
-
-/** It says nothing by itself: its log would hold texts. */
-export function slackClient({ token, timeoutMs, apiUrl }: ClientConfig): WebClient {
+/** Without a log, which would hold texts of messages. */
+export function slackClient({ token, timeoutMs, apiUrl }: SlackConfig): WebClient {
   const quiet = () => undefined;
   return new WebClient(token, {
     ...(apiUrl !== undefined && { slackApiUrl: apiUrl }),
