@@ -2,14 +2,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ConnectionGate } from '../../os/index.ts';
 import { bodyReader } from './body.ts';
-import type { Guard } from './guard.ts';
+import type { HubGuard } from './listen.ts';
 import { Metrics, type RefusalStatus } from './metrics.ts';
 import { type Answer, hubRoutes, type Route } from './routes.ts';
 import type { Hub, ServerLimits } from './types.ts';
 
 interface ServeOptions {
   readonly hub: Hub;
-  readonly guard: Guard;
+  readonly guard: HubGuard;
   readonly gate: ConnectionGate;
   readonly limits: ServerLimits;
 }
@@ -32,8 +32,8 @@ export function serving({ hub, guard, gate, limits }: ServeOptions): Serving {
   let isStopping = false;
 
   const answerTo = async (request: IncomingMessage): Promise<Answer | undefined> => {
-    const admitted = guard(request);
-    if (!admitted.ok) return { kind: 'refused', ...admitted };
+    const refusal = guard(request);
+    if (refusal !== undefined) return { kind: 'refused', ...refusal };
     if (!gate.admit(request.socket)) return undefined;
     if (requests > limits.requestsMax) return BUSY;
     const found = findRoute(request);
