@@ -96,7 +96,7 @@ describe.concurrent('wrong usage', () => {
     [['policy', 'lint', 'starter.yaml', '--strickt'], 'Did you mean --strict?'],
     [['policy', 'lint'], "missing required argument 'file'"],
     [['policy', 'diff', 'starter.yaml'], "missing required argument 'new'"],
-    [['policy', 'diff', '-', '-'], 'only one of the two'],
+    [['policy', 'diff', '-', '-'], 'only one of the files'],
     [['policy', 'diff', 'starter.yaml', 'starter.yaml', '--fail-on', 'x'], 'Allowed choices'],
     [['policy', 'explain', 'starter.yaml'], 'no call to explain'],
     [['policy', 'explain', 'starter.yaml', '--tool', 'x'], 'belong together'],

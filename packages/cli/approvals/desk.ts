@@ -1,5 +1,5 @@
 // How the commands reach the queue and the grants, find an entry by its id, and decide it.
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { type Failure, failure, type Grant, isFailure } from '@subluminal/contracts';
 import {
   type Damaged,
   type Decided,
@@ -7,16 +7,15 @@ import {
   type Entry,
   findId,
   type GrantEntry,
-  type GrantWish,
   openDesk,
   shortId,
   type Verdict,
 } from '@subluminal/plane/approvals';
 import { homePaths } from '@subluminal/plane/config';
 import { processInfo, thisSystem } from '@subluminal/plane/os';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { badUsage, EXIT, type Outcome, printout } from '../input/command.ts';
 import type { Io } from '../terminal/io.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import { harmless } from '../terminal/text.ts';
 import { endLine, grantText } from './render-approval.ts';
 
 /** The channel that these commands are. */
@@ -37,13 +36,10 @@ export function userName(): string {
 export function findRequest(desk: Desk, text: string): Entry | Failure {
   const all = desk.queue.list();
   if (isFailure(all)) return all;
-  const found = findOne(
-    all.found.map(({ request }) => request.id),
-    all.damaged,
-    text,
-  );
-  if (typeof found !== 'string') return found;
-  const entry = desk.queue.get(found);
+  const ids = all.found.map(({ request }) => request.id);
+  const id = findOne(ids, all.damaged, text);
+  if (isFailure(id)) return id;
+  const entry = desk.queue.get(id);
   if (entry.kind === 'request') return entry;
   return entry.kind === 'damaged' ? damagedFailure(entry) : unknown(text, 'approval');
 }
@@ -51,13 +47,10 @@ export function findRequest(desk: Desk, text: string): Entry | Failure {
 export function findGrantEntry(desk: Desk, text: string): GrantEntry | Failure {
   const all = desk.grants.list();
   if (isFailure(all)) return all;
-  const found = findOne(
-    all.found.map(({ grant }) => grant.id),
-    all.damaged,
-    text,
-  );
-  if (typeof found !== 'string') return found;
-  const entry = desk.grants.get(found);
+  const ids = all.found.map(({ grant }) => grant.id);
+  const id = findOne(ids, all.damaged, text);
+  if (isFailure(id)) return id;
+  const entry = desk.grants.get(id);
   if (entry.kind === 'grant') return entry;
   return entry.kind === 'damaged' ? damagedFailure(entry) : unknown(text, 'grant');
 }
@@ -96,20 +89,20 @@ export function undecidedFailure(
     case 'damaged':
       return damagedFailure(decided);
     case 'too_large':
-      return failure('SUB_USAGE', 'the note is too long.', 'Write a shorter one.');
+      return badUsage('the note is too long.', 'Write a shorter one.');
     case 'changed':
     case 'missing':
       return failure('SUB_APPROVAL_UNKNOWN', 'it is not there any more.', 'See `sub approvals`.');
   }
 }
 
-/** Tells of damaged files on stderr; whether there were any. */
-export function warnOfDamage(damaged: readonly Damaged[], io: Io): boolean {
+/** Reports damaged files on stderr, and returns what JSON says of them. */
+export function warnOfDamage(damaged: readonly Damaged[], io: Io) {
   for (const { file, why } of damaged) {
     const code = io.err.colors.dim('[SUB_APPROVAL_DAMAGED]');
     io.err.write(`sub: ${harmless(`${file} is damaged and approves nothing: ${why}.`)} ${code}\n`);
   }
-  return damaged.length > 0;
+  return damaged.map(({ file, why }) => ({ file, why }));
 }
 
 /** Whether the process that asked has ended: then nobody waits for the answer. */
@@ -118,39 +111,36 @@ export function isAskerGone({ request }: Entry): boolean {
   return processInfo(pid, thisSystem())?.start !== start;
 }
 
-interface SpokenVerdict {
-  readonly state: Verdict['state'];
-  readonly note: string | undefined;
-  readonly wish?: GrantWish | undefined;
-  readonly json: boolean;
-}
-
+/** Decides the request that `id` names, as the person at this terminal. */
 export function decideRequest(
-  desk: Desk,
-  entry: Entry,
-  { saying, io }: { saying: SpokenVerdict; io: Io },
+  id: string,
+  verdict: Pick<Verdict, 'state' | 'note' | 'wish'>,
+  io: Io,
 ): Outcome {
-  const { state, note, wish, json } = saying;
-  const { sha256 } = entry;
-  const verdict = { state, by: userName(), channel: TERMINAL, note, wish, sha256 };
-  const decided = desk.decide(entry.request.id, verdict);
+  const desk = openOwnDesk(io);
+  if (isFailure(desk)) return desk;
+  const entry = findRequest(desk, id);
+  if (isFailure(entry)) return entry;
+  const { request, sha256 } = entry;
+  const own = { by: userName(), channel: TERMINAL, sha256 };
+  const decided = desk.decide(request.id, { ...verdict, ...own });
   if (decided.kind !== 'ended' && decided.kind !== 'already') return undecidedFailure(decided);
   const isOurs = decided.kind === 'ended';
   const grant = isOurs ? decided.grant : null;
-  if (json) io.out.write(jsonText({ changed: isOurs, outcome: decided.outcome, grant }));
-  else {
-    const line = endLine(decided.entry, decided.outcome);
-    io.out.write(isOurs ? `${line}\n` : `Nothing was changed. ${line}\n`);
-    if (grant !== null) {
-      io.out.write(grantText({ kind: 'grant', grant, state: 'active', end: null }, io.out.colors));
-    }
-  }
   if (isOurs && decided.lost !== null) {
     io.err.write(`sub: it is approved, but nothing lasts: ${harmless(decided.lost)}\n`);
   }
-  if (isOurs && state === 'approved' && entry.request.wait === 'hold' && isAskerGone(entry)) {
-    const id = shortId(entry.request.id);
-    io.err.write(`sub: the process that asked for ${id} has ended; nobody waits for this.\n`);
+  if (isOurs && verdict.state === 'approved' && request.wait === 'hold' && isAskerGone(entry)) {
+    const short = shortId(request.id);
+    io.err.write(`sub: the process that asked for ${short} has ended; nobody waits for this.\n`);
   }
-  return done(isOurs ? EXIT.fine : EXIT.findings);
+  const line = `${isOurs ? '' : 'Nothing was changed. '}${endLine(decided.entry, decided.outcome)}`;
+  const granted = grant === null ? '' : grantText(activeGrant(grant), io.out.colors);
+  const document = { changed: isOurs, outcome: decided.outcome, grant };
+  return printout(document, `${line}\n${granted}`, isOurs ? EXIT.fine : EXIT.findings);
+}
+
+/** The entry that a grant gets when it is created. */
+export function activeGrant(grant: Grant): GrantEntry {
+  return { kind: 'grant', grant, state: 'active', end: null };
 }

@@ -49,35 +49,26 @@ interface RequestContext {
 export function requestText(entry: Entry, { nowMs, isAskerGone, colors }: RequestContext): string {
   const { request, state, outcome } = entry;
   const { call, agent } = request;
+  const starter = agent.principal === undefined ? '' : `, started by ${agent.principal}`;
+  const part = call.args_complete ? 'all of them,' : 'ONLY A PART of them is shown,';
   const facts: readonly (readonly [string, string])[] = [
     ['call', `${call.server}/${call.tool}`],
     ['why', `${call.reason} (rule ${call.rule_id})`],
     ['risk', call.risk.length === 0 ? 'none named' : call.risk.join(', ')],
-    ['agent', `${agent.agent_id} (${agent.client}, ${agent.env})${starter(agent.principal)}`],
+    ['agent', `${agent.agent_id} (${agent.client}, ${agent.env})${starter}`],
     ['run', call.run_id],
     ['asked', `${request.created_at}, ${waitWords(entry, isAskerGone)}`],
     ['state', stateWords(entry, nowMs)],
     ...(outcome === null ? [] : [['end', endWords(outcome)] as const]),
-    ['args', `${argsTitle(entry)} sha256 ${call.args_hash}`],
+    ['args', `${part} sha256 ${call.args_hash}`],
   ];
   const title = colors.bold(`approval ${request.id}`);
   const lines = facts.map(([label, text]) => `  ${label.padEnd(LABEL_WIDTH)}${harmless(text)}`);
-  const args = argsLines(entry).map((line) => `    ${line}`);
+  // Line ends inside of texts stay escaped.
+  const args = JSON.stringify(call.args, null, 2).split('\n');
+  const shownArgs = args.map((line) => `    ${harmless(line)}`);
   const isOpen = state === 'pending';
-  return `${[title, ...(isOpen ? lines : lines.map(colors.dim)), ...args].join('\n')}\n`;
-}
-
-/** JSON, one line for one line: line ends inside of texts stay escaped. */
-function argsLines({ request }: Entry): readonly string[] {
-  return JSON.stringify(request.call.args, null, 2).split('\n').map(harmless);
-}
-
-function argsTitle({ request }: Entry): string {
-  return request.call.args_complete ? 'all of them,' : 'ONLY A PART of them is shown,';
-}
-
-function starter(principal: string | undefined): string {
-  return principal === undefined ? '' : `, started by ${principal}`;
+  return `${[title, ...(isOpen ? lines : lines.map(colors.dim)), ...shownArgs].join('\n')}\n`;
 }
 
 function waitWords({ request, state }: Entry, isGone: boolean): string {
@@ -117,16 +108,7 @@ export function grantText({ grant, state, end }: GrantEntry, colors: Colors): st
   return `${[head, ...lines].join('\n')}\n`;
 }
 
-interface EntryJson {
-  readonly id: string;
-  readonly state: string;
-  readonly asker: 'there' | 'gone';
-  readonly request: Entry['request'];
-  readonly request_sha256: string;
-  readonly outcome: ApprovalEnd | null;
-}
-
-export function entryJson(entry: Entry, isGone: boolean): EntryJson {
+export function entryJson(entry: Entry, isGone: boolean) {
   const { request, state, sha256, outcome } = entry;
   const asker = isGone ? 'gone' : 'there';
   return { id: request.id, state, asker, request, request_sha256: sha256, outcome };

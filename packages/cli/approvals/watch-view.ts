@@ -8,7 +8,7 @@ import {
   grantWords,
 } from '@subluminal/plane/approvals';
 import type { Colors } from '../terminal/io.ts';
-import { harmless, plural } from '../terminal/text.ts';
+import { harmless, harmlessLine, plural } from '../terminal/text.ts';
 import { endLine } from './render-approval.ts';
 
 interface ViewPorts {
@@ -135,7 +135,7 @@ export class WatchView {
   #decide(entry: Entry, verdict: ViewVerdict): void {
     const trouble = this.#ports.decide(entry, verdict);
     if (trouble === undefined) return;
-    this.#ports.write(`${harmless(trouble)}\n`);
+    this.#ports.write(harmlessLine(trouble));
     this.#goBack();
   }
 

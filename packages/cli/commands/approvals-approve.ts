@@ -1,19 +1,25 @@
-import { failure, isFailure } from '@subluminal/contracts';
+import { isFailure } from '@subluminal/contracts';
 import { grantFor } from '@subluminal/plane/approvals';
-import { decideRequest, findRequest, openOwnDesk, TERMINAL, userName } from '../approvals/desk.ts';
+import {
+  activeGrant,
+  decideRequest,
+  findRequest,
+  openOwnDesk,
+  TERMINAL,
+  userName,
+} from '../approvals/desk.ts';
 import { readGrantFlags } from '../approvals/grant-flags.ts';
 import { grantText } from '../approvals/render-approval.ts';
 import {
+  badUsage,
   defineCommand,
-  done,
-  EXIT,
   flag,
+  printout,
   required,
   textOption,
   textsOption,
 } from '../input/command.ts';
 import { ID_DOC, JSON_FLAG, NOTE_OPTION } from '../input/shared-options.ts';
-import { jsonText } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
@@ -48,22 +54,18 @@ export const command = defineCommand({
   run: async ({ args, options }, io) => {
     const wish = readGrantFlags(options);
     if (isFailure(wish)) return wish;
+    const { note } = options;
+    if (!options['dry-run']) return decideRequest(args.id, { state: 'approved', note, wish }, io);
     const desk = openOwnDesk(io);
     if (isFailure(desk)) return desk;
     const entry = findRequest(desk, args.id);
     if (isFailure(entry)) return entry;
-    const { note, json } = options;
-    if (!options['dry-run']) {
-      return decideRequest(desk, entry, { saying: { state: 'approved', note, wish, json }, io });
-    }
     if (wish === undefined) {
-      return failure('SUB_USAGE', '--dry-run tells of a grant.', 'Add --run, --for or --always.');
+      return badUsage('--dry-run tells of a grant.', 'Add --run, --for or --always.');
     }
     const giver = { id: desk.ports.uuid(), by: userName(), channel: TERMINAL, note };
     const grant = grantFor(entry.request, wish, { ...giver, nowMs: desk.ports.nowMs() });
-    if (grant.kind === 'failure') return grant;
-    const shown = { kind: 'grant', grant, state: 'active', end: null } as const;
-    io.out.write(json ? jsonText({ changed: false, grant }) : grantText(shown, io.out.colors));
-    return done(EXIT.fine);
+    if (isFailure(grant)) return grant;
+    return printout({ changed: false, grant }, grantText(activeGrant(grant), io.out.colors));
   },
 });

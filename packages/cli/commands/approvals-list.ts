@@ -2,9 +2,8 @@ import { isFailure } from '@subluminal/contracts';
 
 import { isAskerGone, openOwnDesk, warnOfDamage } from '../approvals/desk.ts';
 import { entryJson, listText } from '../approvals/render-approval.ts';
-import { choice, defineCommand, done, EXIT, flag } from '../input/command.ts';
+import { choice, defineCommand, EXIT, flag, printout } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
-import { jsonText } from '../terminal/text.ts';
 
 const STATES = ['pending', 'approved', 'rejected', 'expired', 'cancelled'] as const;
 
@@ -28,19 +27,12 @@ export const command = defineCommand({
     const state = options.state ?? (options.all ? undefined : 'pending');
     const all = desk.queue.list(state === undefined ? {} : { state });
     if (isFailure(all)) return all;
-    const { found, damaged, cut } = all;
-    const isDamaged = warnOfDamage(damaged, io);
+    const { found, cut } = all;
+    const damaged = warnOfDamage(all.damaged, io);
     if (cut) io.err.write('sub: there are more files than are read; not all are listed.\n');
-    if (options.json) {
-      const approvals = found.map((entry) => entryJson(entry, isAskerGone(entry)));
-      io.out.write(
-        jsonText({ approvals, damaged: damaged.map(({ file, why }) => ({ file, why })) }),
-      );
-    } else if (found.length === 0) io.out.write(state === 'pending' ? NOTHING : NONE);
-    else io.out.write(listText(found, desk.ports.nowMs(), io.out.colors));
-    return done(isDamaged ? EXIT.findings : EXIT.fine);
+    const approvals = found.map((entry) => entryJson(entry, isAskerGone(entry)));
+    const none = state === 'pending' ? 'Nothing waits for approval.\n' : 'There is none.\n';
+    const text = found.length === 0 ? none : listText(found, desk.ports.nowMs(), io.out.colors);
+    return printout({ approvals, damaged }, text, damaged.length > 0 ? EXIT.findings : EXIT.fine);
   },
 });
-
-const NOTHING = 'Nothing waits for approval.\n';
-const NONE = 'There is none.\n';

@@ -1,5 +1,4 @@
-import { isFailure } from '@subluminal/contracts';
-import { decideRequest, findRequest, openOwnDesk } from '../approvals/desk.ts';
+import { decideRequest } from '../approvals/desk.ts';
 import { defineCommand, required } from '../input/command.ts';
 import { ID_DOC, JSON_FLAG, NOTE_OPTION } from '../input/shared-options.ts';
 
@@ -17,12 +16,6 @@ export const command = defineCommand({
     2: 'wrong flags, no such approval, no terminal, or started inside a run',
   },
   requires: 'terminal',
-  run: async ({ args, options }, io) => {
-    const desk = openOwnDesk(io);
-    if (isFailure(desk)) return desk;
-    const entry = findRequest(desk, args.id);
-    if (isFailure(entry)) return entry;
-    const { note, json } = options;
-    return decideRequest(desk, entry, { saying: { state: 'rejected', note, json }, io });
-  },
+  run: async ({ args, options }, io) =>
+    decideRequest(args.id, { state: 'rejected', note: options.note }, io),
 });

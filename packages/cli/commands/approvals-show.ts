@@ -1,9 +1,8 @@
 import { isFailure } from '@subluminal/contracts';
 import { findRequest, isAskerGone, openOwnDesk } from '../approvals/desk.ts';
 import { entryJson, requestText } from '../approvals/render-approval.ts';
-import { defineCommand, done, EXIT, required } from '../input/command.ts';
+import { defineCommand, printout, required } from '../input/command.ts';
 import { ID_DOC, JSON_FLAG } from '../input/shared-options.ts';
-import { jsonText } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
@@ -12,14 +11,13 @@ export const command = defineCommand({
   options: { json: JSON_FLAG },
   examples: ['sub approvals show 3f9a1c20', 'sub approvals show 3f9a1c20 --json'],
   exitCodes: { 0: 'the approval is shown', 2: 'wrong flags, or no such approval' },
-  run: async ({ args, options }, io) => {
+  run: async ({ args }, io) => {
     const desk = openOwnDesk(io);
     if (isFailure(desk)) return desk;
     const entry = findRequest(desk, args.id);
     if (isFailure(entry)) return entry;
     const isGone = isAskerGone(entry);
     const shown = { nowMs: desk.ports.nowMs(), isAskerGone: isGone, colors: io.out.colors };
-    io.out.write(options.json ? jsonText(entryJson(entry, isGone)) : requestText(entry, shown));
-    return done(EXIT.fine);
+    return printout(entryJson(entry, isGone), requestText(entry, shown));
   },
 });

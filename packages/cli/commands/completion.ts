@@ -1,10 +1,9 @@
-import { failure } from '@subluminal/contracts';
 import { bashScript } from '../completion/bash.ts';
 import { fishScript } from '../completion/fish.ts';
 import { type CompletionPoint, completionPoints, SHELLS } from '../completion/points.ts';
 import { zshScript } from '../completion/zsh.ts';
-import { defineCommand, done, EXIT, required } from '../input/command.ts';
-import { guessed } from '../input/guess.ts';
+import { badUsage, defineCommand, done, EXIT, required } from '../input/command.ts';
+import { didYouMean } from '../input/guess.ts';
 import { HELP_SECTIONS } from './index.ts';
 
 type Shell = (typeof SHELLS)[number];
@@ -24,10 +23,8 @@ export const command = defineCommand({
   run: async ({ args }, io) => {
     const shell = SHELLS.find((name) => name === args.shell);
     if (shell === undefined) {
-      const guess = guessed(args.shell, SHELLS);
-      const fix =
-        guess === undefined ? `Name one of ${SHELLS.join(', ')}.` : `Did you mean ${guess}?`;
-      return failure('SUB_USAGE', `\`${args.shell}\` is no shell that is known here.`, fix);
+      const fix = didYouMean(args.shell, SHELLS, `Name one of ${SHELLS.join(', ')}.`);
+      return badUsage(`\`${args.shell}\` is no shell that is known here.`, fix);
     }
     io.out.write(SCRIPTS[shell](await completionPoints(HELP_SECTIONS)));
     return done(EXIT.fine);

@@ -1,11 +1,11 @@
 import { homePaths, loadConfig, userHome } from '@subluminal/plane/config';
 import { type Checked, checkAll } from '../doctor/all-checks.ts';
 import type { Level, Machine } from '../doctor/check.ts';
-import { defineCommand, done, EXIT } from '../input/command.ts';
+import { defineCommand, EXIT, printout } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Colors } from '../terminal/io.ts';
-import { harmless, jsonText, plural } from '../terminal/text.ts';
+import { harmless, plural } from '../terminal/text.ts';
 
 const MARKS: { readonly [L in Level]: string } = { ok: '✔', warn: '!', broken: '✘' };
 
@@ -15,11 +15,14 @@ export const command = defineCommand({
   options: { json: JSON_FLAG },
   examples: ['sub doctor', 'sub doctor --json'],
   exitCodes: { 0: 'no check failed; there may be warnings', 1: 'a check failed', 2: 'wrong flags' },
-  run: async ({ options }, io) => {
+  run: async (_input, io) => {
     const checked = await checkAll(await thisMachine());
     const isBroken = checked.some(({ finding }) => finding.level === 'broken');
-    io.out.write(options.json ? jsonText(documentOf(checked)) : textOf(checked, io.out.colors));
-    return done(isBroken ? EXIT.findings : EXIT.fine);
+    return printout(
+      documentOf(checked),
+      textOf(checked, io.out.colors),
+      isBroken ? EXIT.findings : EXIT.fine,
+    );
   },
 });
 

@@ -5,14 +5,13 @@ import { join, resolve } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { exportRun, type RunExport, type StoreReader } from '@subluminal/plane/ledger';
 import { makeFolders, refuseLink } from '@subluminal/plane/os';
-import { defineCommand, done, EXIT, flag, required, textOption } from '../input/command.ts';
+import { badUsage, defineCommand, flag, printout, required, textOption } from '../input/command.ts';
 import { errorCode } from '../input/read-file.ts';
 import { JSON_FLAG, RUN_ID_DOC } from '../input/shared-options.ts';
 import { unwritable } from '../input/write-file.ts';
 import { findRun } from '../ledger/find-run.ts';
-import { freshen } from '../ledger/fresh.ts';
-import { findLedger, withReader } from '../ledger/home.ts';
-import { harmless, jsonText, plural } from '../terminal/text.ts';
+import { readFreshLedger } from '../ledger/fresh.ts';
+import { harmlessLine, plural } from '../terminal/text.ts';
 
 const FILES = ['events.jsonl', 'policy.json', 'summary.json', 'summary.md'] as const;
 /** Previews may hold what is nobody else's business. */
@@ -40,23 +39,19 @@ export const command = defineCommand({
   run: async ({ args, options }, io) => {
     const { out } = options;
     if (out === undefined || out === '') {
-      return failure('SUB_USAGE', 'no folder is given.', 'Name one with -o.');
+      return badUsage('no folder is given.', 'Name one with -o.');
     }
     const taken = options.force ? undefined : FILES.find((name) => isTaken(join(out, name)));
     if (taken !== undefined) {
       const message = `${join(out, taken)} exists already, and is not overwritten.`;
       return failure('SUB_FILE_WRITE', message, 'Choose another folder, or add --force.');
     }
-    const home = await findLedger();
-    if (isFailure(home)) return home;
-    await freshen(home, io);
-    const written = await withReader(home, (reader) => writeRun(reader, { run: args.id, out }));
+    const written = await readFreshLedger(io, (reader) => writeRun(reader, args.id, out));
     if (isFailure(written)) return written;
     const { run_id, status, events_total, totals } = written.summary;
     const facts = { run_id, status, out: resolve(out), files: FILES, events: events_total, totals };
     const text = `Wrote ${FILES.join(', ')} of ${run_id} to ${out}: ${plural(totals.calls_total, 'call')}, ${totals.calls_blocked + totals.calls_throttled} refused.`;
-    io.out.write(options.json ? jsonText(facts) : `${harmless(text)}\n`);
-    return done(EXIT.fine);
+    return printout(facts, harmlessLine(text));
   },
 });
 
@@ -70,14 +65,13 @@ function isTaken(path: string): boolean {
   }
 }
 
-interface ExportTarget {
-  /** Its id, or `last`. */
-  readonly run: string;
-  readonly out: string;
-}
-
-async function writeRun(reader: StoreReader, wish: ExportTarget): Promise<RunExport | Failure> {
-  const runId = await findRun(reader, wish.run);
+/** `name` is the id of the run, or `last`. */
+async function writeRun(
+  reader: StoreReader,
+  name: string,
+  out: string,
+): Promise<RunExport | Failure> {
+  const runId = await findRun(reader, name);
   if (isFailure(runId)) return runId;
   const policies = await reader.policies(POLICIES_MAX);
   return reader.snapshot(async (view) => {
@@ -90,7 +84,7 @@ async function writeRun(reader: StoreReader, wish: ExportTarget): Promise<RunExp
     const known = policies.find(({ rules_hash }) => rules_hash === policy?.policy_hash);
     // With the rules it is a snapshot, which `sub policy` reads.
     const snapshot: unknown = known?.rules_json ? JSON.parse(known.rules_json) : null;
-    const wrong = await writeFiles(exported, wish.out, policy && { ...policy, snapshot });
+    const wrong = await writeFiles(exported, out, policy && { ...policy, snapshot });
     return wrong ?? exported;
   });
 }

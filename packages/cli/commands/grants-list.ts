@@ -1,10 +1,9 @@
 import { isFailure } from '@subluminal/contracts';
-import { type GrantEntry, grantWords } from '@subluminal/plane/approvals';
+import { grantWords } from '@subluminal/plane/approvals';
 import { openOwnDesk, warnOfDamage } from '../approvals/desk.ts';
 import { grantText } from '../approvals/render-approval.ts';
-import { defineCommand, done, EXIT, flag } from '../input/command.ts';
+import { defineCommand, EXIT, flag, printout } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
-import { jsonText } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
@@ -24,17 +23,13 @@ export const command = defineCommand({
     if (isFailure(desk)) return desk;
     const all = desk.grants.list();
     if (isFailure(all)) return all;
-    const isDamaged = warnOfDamage(all.damaged, io);
+    const damaged = warnOfDamage(all.damaged, io);
     const shown = all.found.filter(({ state }) => options.all || state === 'active');
-    if (options.json) {
-      const damaged = all.damaged.map(({ file, why }) => ({ file, why }));
-      io.out.write(jsonText({ grants: shown.map(jsonOf), damaged }));
-    } else if (shown.length === 0) io.out.write('Nothing is granted.\n');
-    else for (const one of shown) io.out.write(grantText(one, io.out.colors));
-    return done(isDamaged ? EXIT.findings : EXIT.fine);
+    const grants = shown.map(({ grant, state, end }) => {
+      return { id: grant.id, state, covers: grantWords(grant), grant, end };
+    });
+    const text = shown.map((one) => grantText(one, io.out.colors)).join('');
+    const exitCode = damaged.length > 0 ? EXIT.findings : EXIT.fine;
+    return printout({ grants, damaged }, text || 'Nothing is granted.\n', exitCode);
   },
 });
-
-function jsonOf({ grant, state, end }: GrantEntry) {
-  return { id: grant.id, state, covers: grantWords(grant), grant, end };
-}

@@ -1,9 +1,9 @@
 import { isFailure } from '@subluminal/contracts';
 import { shortId } from '@subluminal/plane/approvals';
 import { findGrantEntry, openOwnDesk, undecidedFailure, userName } from '../approvals/desk.ts';
-import { defineCommand, done, EXIT, required } from '../input/command.ts';
+import { defineCommand, EXIT, printout, required } from '../input/command.ts';
 import { ID_DOC, JSON_FLAG } from '../input/shared-options.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import { harmless } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description: 'Revokes a grant, permanently and for every process at once.',
@@ -16,7 +16,7 @@ export const command = defineCommand({
     2: 'wrong flags, no such grant, no terminal, or started inside a run',
   },
   requires: 'terminal',
-  run: async ({ args, options }, io) => {
+  run: async ({ args }, io) => {
     const desk = openOwnDesk(io);
     if (isFailure(desk)) return desk;
     const found = findGrantEntry(desk, args.id);
@@ -25,11 +25,9 @@ export const command = defineCommand({
     if (changed.kind !== 'done' && changed.kind !== 'already') return undecidedFailure(changed);
     const { grant, end } = changed.entry;
     const isOurs = changed.kind === 'done';
-    if (options.json) io.out.write(jsonText({ changed: isOurs, id: grant.id, end }));
-    else {
-      const words = `${shortId(grant.id)} was ${end?.state} by ${end?.by} at ${end?.at}.`;
-      io.out.write(`${isOurs ? '' : 'Nothing was changed. '}${harmless(words)}\n`);
-    }
-    return done(isOurs ? EXIT.fine : EXIT.findings);
+    const words = harmless(`${shortId(grant.id)} was ${end?.state} by ${end?.by} at ${end?.at}.`);
+    const text = `${isOurs ? '' : 'Nothing was changed. '}${words}\n`;
+    const exitCode = isOurs ? EXIT.fine : EXIT.findings;
+    return printout({ changed: isOurs, id: grant.id, end }, text, exitCode);
   },
 });

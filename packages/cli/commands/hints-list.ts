@@ -1,11 +1,9 @@
-import { failure, isFailure } from '@subluminal/contracts';
+import { isFailure } from '@subluminal/contracts';
 import { type Hinted, hintId, hintsOf } from '../hints/find.ts';
-import { defineCommand, done, EXIT, textOption } from '../input/command.ts';
+import { badUsage, defineCommand, printout, textOption } from '../input/command.ts';
 import { JSON_FLAG, RUN_OPTION } from '../input/shared-options.ts';
-import { freshen } from '../ledger/fresh.ts';
-import { findLedger, withReader } from '../ledger/home.ts';
+import { readFreshLedger } from '../ledger/fresh.ts';
 import { tableText } from '../terminal/table.ts';
-import { jsonText } from '../terminal/text.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 1_000;
@@ -29,21 +27,17 @@ export const command = defineCommand({
   examples: ['sub hints list', 'sub hints', 'sub hints --run last --json'],
   exitCodes: { 0: 'the hints are listed', 2: 'wrong flags, or no ledger' },
   run: async ({ options }, io) => {
-    const { run: runName, limit: count = String(LIMIT_DEFAULT), json } = options;
+    const { run: runName, limit: count = String(LIMIT_DEFAULT) } = options;
     const limit = /^\d{1,4}$/.test(count) ? Number(count) : 0;
     if (limit < 1 || limit > LIMIT_MAX) {
       const message = `--limit \`${count}\` is no count from 1 to ${LIMIT_MAX}.`;
-      return failure('SUB_USAGE', message, 'Write such a number.');
+      return badUsage(message, 'Write such a number.');
     }
-    const home = await findLedger();
-    if (isFailure(home)) return home;
-    await freshen(home, io);
-    const hints = await withReader(home, (reader) => hintsOf(reader, { run: runName, limit }));
+    const hints = await readFreshLedger(io, (reader) => hintsOf(reader, { run: runName, limit }));
     if (isFailure(hints)) return hints;
-    if (json) io.out.write(jsonText({ hints: hints.map(jsonOf) }));
-    else if (hints.length === 0) io.out.write('There are no hints.\n');
-    else io.out.write(tableText(COLUMNS, hints.map(rowOf), (line) => line));
-    return done(EXIT.fine);
+    const table = tableText(COLUMNS, hints.map(rowOf));
+    const document = { hints: hints.map(jsonOf) };
+    return printout(document, hints.length === 0 ? 'There are no hints.\n' : table);
   },
 });
 
@@ -59,8 +53,8 @@ function rowOf(call: Hinted): readonly string[] {
 }
 
 function jsonOf(call: Hinted) {
-  const { call_id: id, run_id, agent_id, server_name, tool_name, args_hash } = call;
-  const { args_preview, rule_id, reason_code, summary, hint } = call;
+  const { call_id: id, run_id, agent_id, server_name, tool_name, args_hash, args_preview } = call;
+  const { rule_id, reason_code, summary, hint } = call;
   const named = { id, run_id, agent_id, server_name, tool_name, args_hash, args_preview };
   return { ...named, rule_id, reason_code, summary, hint };
 }

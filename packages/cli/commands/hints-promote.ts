@@ -8,6 +8,7 @@ import { findHint, type Hinted } from '../hints/find.ts';
 import { giveGrant, planGrant, requestOf } from '../hints/to-grant.ts';
 import { type PolicyPlan, planPolicy, writePolicyPlan } from '../hints/to-policy.ts';
 import {
+  badUsage,
   defineCommand,
   done,
   EXIT,
@@ -98,15 +99,14 @@ function wrongFlags(
   { file }: { readonly file: string },
   { session, policy, like, free }: PromoteOptions,
 ): Failure | undefined {
-  const usage = (message: string, fix: string) => failure('SUB_USAGE', message, fix);
   if (!session && !policy) {
-    return usage('it is not said what it shall become.', 'Add --session or --policy.');
+    return badUsage('it is not said what it shall become.', 'Add --session or --policy.');
   }
   if (!policy && file !== undefined && file !== '') {
-    return usage('a file is for --policy.', 'Add --policy, or leave it out.');
+    return badUsage('a file is for --policy.', 'Add --policy, or leave it out.');
   }
   if (policy && like.length + free.length > 0) {
-    return usage('--like and --free are for grants.', 'Leave them out, or leave out --policy.');
+    return badUsage('--like and --free are for grants.', 'Leave them out, or leave out --policy.');
   }
   return undefined;
 }

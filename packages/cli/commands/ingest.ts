@@ -10,14 +10,14 @@ import {
 } from '@subluminal/contracts';
 import type { NumberedLine } from '@subluminal/plane/ingest';
 import { dropSpool, listSpool, readSpool } from '@subluminal/plane/sink';
-import { defineCommand, done, EXIT, many } from '../input/command.ts';
-import { errorCode, STDIO, unreadable } from '../input/read-file.ts';
+import { badUsage, defineCommand, EXIT, many, printout } from '../input/command.ts';
+import { errorCode, STDIO, stdinTwice, unreadable } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { findLedger } from '../ledger/home.ts';
 import { type LineBatch, lineBatches } from '../ledger/lines.ts';
 import { changeLedger, type LedgerWriter } from '../ledger/writer.ts';
 import type { Io } from '../terminal/io.ts';
-import { harmless, jsonText, plural, shortened } from '../terminal/text.ts';
+import { harmless, plural, shortened } from '../terminal/text.ts';
 
 interface Reason {
   readonly file: string;
@@ -59,10 +59,9 @@ export const command = defineCommand({
     1: 'some lines are not events and were skipped',
     2: 'wrong flags, a file that cannot be read, or a ledger that cannot be written',
   },
-  run: async ({ args, options }, io) => {
-    if (args.file.filter((file) => file === STDIO).length > 1) {
-      return failure('SUB_USAGE', 'standard input can be read only once.', 'Give - once.');
-    }
+  run: async ({ args }, io) => {
+    const twice = stdinTwice(args.file);
+    if (twice !== undefined) return twice;
     // Before a ledger is made for nothing.
     const places: EventSource[] = [];
     for (const file of args.file) {
@@ -81,10 +80,11 @@ export const command = defineCommand({
       return undefined;
     });
     if (isFailure(taken)) return taken;
-    io.out.write(
-      options.json ? jsonText({ ledger: home.file, ...tally }) : textOf(tally, home.file),
+    return printout(
+      { ledger: home.file, ...tally },
+      textOf(tally, home.file),
+      tally.rejected > 0 ? EXIT.findings : EXIT.fine,
     );
-    return done(tally.rejected > 0 ? EXIT.findings : EXIT.fine);
   },
 });
 
@@ -100,7 +100,7 @@ interface Source extends EventSource {
 
 async function findPlace(file: string): Promise<EventSource | Failure> {
   if (file === STDIO) return { kind: 'stdin', file: '<stdin>' };
-  if (file === '') return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
+  if (file === '') return badUsage('the name of a file is empty.', 'Name a file.');
   try {
     if ((await stat(file)).isDirectory()) return folderOf(file, await readdir(file));
     await (await open(file, 'r')).close();

@@ -5,12 +5,14 @@ import { ensurePrivateFolder, homePaths } from '@subluminal/plane/config';
 import { ensureLedgerd, isHomeFault, type LedgerHome, runLedgerd } from '@subluminal/plane/daemon';
 import { createLedgerClient, type LedgerStatus } from '@subluminal/plane/ingest';
 import {
+  badUsage,
   defineCommand,
   done,
   EXIT,
   flag,
   type OptionValues,
   type Outcome,
+  printout,
 } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { dutiesOf, isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
@@ -18,7 +20,7 @@ import { failureOf, findLedger, warn } from '../ledger/home.ts';
 import { processEnded } from '../ledger/process-end.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Io } from '../terminal/io.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import { harmless, harmlessLine, jsonText } from '../terminal/text.ts';
 
 const START_MS = 20_000;
 const STOP_MS = 30_000;
@@ -54,13 +56,13 @@ export const command = defineCommand({
     const given = EXCLUSIVE.filter((name) => options[name]);
     if (given.length > 1) {
       const names = given.map((name) => `--${name}`).join(' and ');
-      return failure('SUB_USAGE', `${names} exclude each other.`, 'Give one.');
+      return badUsage(`${names} exclude each other.`, 'Give one.');
     }
     if (options.foreground || options.auto) return serve(options, io);
     const home = await findLedger();
     if (!options.stop && !options.status) return isFailure(home) ? home : start(home, options, io);
     const socketPath = isFailure(home) ? usualSocket(home, io) : home.config['ledger.socket'];
-    if (options.stop) return stop(socketPath, options, io);
+    if (options.stop) return stop(socketPath);
     const status = await createLedgerClient({ socketPath }).status();
     say(options, io, status === undefined ? NOBODY : { status, notes: notesOf(status) });
     return done(status === undefined ? EXIT.findings : EXIT.fine);
@@ -157,7 +159,7 @@ function logger(io: Io, isBounded: boolean): (message: string) => void {
   };
 }
 
-async function stop(socketPath: string, { json }: LedgerdOptions, io: Io): Promise<Outcome> {
+async function stop(socketPath: string): Promise<Outcome> {
   const client = createLedgerClient({ socketPath });
   const before = await client.status();
   if (before !== undefined) {
@@ -167,8 +169,7 @@ async function stop(socketPath: string, { json }: LedgerdOptions, io: Io): Promi
   }
   const pid = before?.pid ?? null;
   const text = pid === null ? 'No daemon runs.' : `The daemon (pid ${pid}) has ended.`;
-  io.out.write(json ? jsonText({ running: false, stopped: pid }) : `${text}\n`);
-  return done(EXIT.fine);
+  return printout({ running: false, stopped: pid }, `${text}\n`);
 }
 
 function notEnded(pid: number): Outcome {
@@ -194,7 +195,7 @@ function say({ json }: LedgerdOptions, io: Io, { status, isNew = false, notes }:
     status === undefined
       ? ['No daemon runs.']
       : [statusText(status, isNew), ...dutiesOf(status), ...troublesOf(status)];
-  io.out.write([...lines, ...notes].map((line) => `${harmless(line)}\n`).join(''));
+  io.out.write([...lines, ...notes].map((line) => harmlessLine(line)).join(''));
 }
 
 /** The end of the log, as a cause. */

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
-import { defineCommand, done, EXIT, optionalMany } from '../input/command.ts';
-import { errorCode, STDIO, unreadable } from '../input/read-file.ts';
+import { type Failure, isFailure } from '@subluminal/contracts';
+import { badUsage, defineCommand, done, EXIT, optionalMany } from '../input/command.ts';
+import { errorCode, stdinTwice, unreadable } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { renderProblem } from '../policy/render-problem.ts';
 import { type CheckedFile, checkFile } from '../surface/check-manifest.ts';
@@ -10,7 +10,7 @@ import { countWords } from '../surface/render-manifest.ts';
 import { type SurfaceHome, surfaceHome } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { harmless, jsonText, plural } from '../terminal/text.ts';
+import { harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
 
 /** A file that could not be read is a finding of its own; the others are still checked. */
 type Checked = CheckedFile | (Failure & { readonly name: string });
@@ -33,10 +33,8 @@ export const command = defineCommand({
     if (isFailure(home)) return home;
     const paths = args.file.length > 0 ? args.file : await allIn(home);
     if (isFailure(paths)) return paths;
-    if (paths.filter((path) => path === STDIO).length > 1) {
-      const message = 'standard input can be only one of the files.';
-      return failure('SUB_USAGE', message, 'Write the others to files.');
-    }
+    const twice = stdinTwice(paths);
+    if (twice !== undefined) return twice;
     const checked: Checked[] = [];
     // One after the other, so that the report keeps the order of the arguments.
     for (const path of paths) {
@@ -45,7 +43,7 @@ export const command = defineCommand({
     }
     if (options.json) io.out.write(jsonText({ files: checked.map(documentOf) }));
     else if (checked.length === 0)
-      io.out.write(harmless(`There is no manifest in ${home.folder}.`) + '\n');
+      io.out.write(harmlessLine(`There is no manifest in ${home.folder}.`));
     else for (const one of checked) if (!isFailure(one)) io.out.write(textOf(one, io));
     const failures = checked.filter((one) => isFailure(one));
     for (const failed of failures) reportFailure(failed, io, false);
@@ -59,8 +57,7 @@ async function allIn({ folder }: SurfaceHome): Promise<readonly string[] | Failu
   try {
     const names = readdirSync(folder).filter((name) => /\.ya?ml$/i.test(name));
     if (names.length <= FILES_MAX) return names.toSorted().map((name) => join(folder, name));
-    const message = `${folder} has more than ${FILES_MAX} manifests.`;
-    return failure('SUB_USAGE', message, 'Name the files to check.');
+    return badUsage(`${folder} has more than ${FILES_MAX} manifests.`, 'Name the files to check.');
   } catch (cause) {
     return errorCode(cause) === 'ENOENT' ? [] : unreadable(folder, cause);
   }

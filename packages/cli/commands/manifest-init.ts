@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import { compileManifest, type Manifest, proposeManifest } from '@subluminal/core/surface';
 import { ensurePrivateFolder } from '@subluminal/plane/config';
 import { sha256 } from '@subluminal/plane/crypto';
 import type { Seen } from '@subluminal/plane/probe';
 import { manifestFileName } from '@subluminal/plane/surface';
 import {
+  badUsage,
   defineCommand,
   done,
   EXIT,
@@ -85,7 +86,7 @@ async function targetOf(
   server: string,
   { output, force }: OptionValues<typeof OPTIONS>,
 ): Promise<ManifestTarget | Failure> {
-  if (server === '') return failure('SUB_USAGE', 'the name of the server is empty.', 'Name it.');
+  if (server === '') return badUsage('the name of the server is empty.', 'Name it.');
   if (output === STDIO) return { kind: 'target', path: null, isReplaced: false };
   const home = await surfaceHome();
   if (isFailure(home)) return home;

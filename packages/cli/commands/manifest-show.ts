@@ -5,7 +5,7 @@ import { JSON_FLAG, SERVER_DOC } from '../input/shared-options.ts';
 import { renderProblem } from '../policy/render-problem.ts';
 import { countWords, otherLines, toolLines, toolRows } from '../surface/render-manifest.ts';
 import { surfaceHome } from '../surface/surface-home.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import { harmless, harmlessLine, jsonText } from '../terminal/text.ts';
 
 const HASH_SHOWN = 12;
 
@@ -44,7 +44,7 @@ export const command = defineCommand({
       for (const one of problems) io.out.write(renderProblem(one, { lines, colors, columns }));
       const without =
         profile === 'production' ? 'does not start' : 'starts without a manifest, and says so';
-      io.out.write(`${harmless(`A shim of ${server} ${without}.`)}\n`);
+      io.out.write(harmlessLine(`A shim of ${server} ${without}.`));
     } else {
       const none = `${server} has no manifest: all that it lists is shown. ${path} would be its file.`;
       io.out.write(`${harmless(none)}\nWrite one: sub manifest init ${harmless(server)}\n`);

@@ -5,6 +5,7 @@ import { sha256 } from '@subluminal/plane/crypto';
 import { listingOf } from '@subluminal/plane/probe';
 import { savePins } from '@subluminal/plane/surface';
 import {
+  badUsage,
   defineCommand,
   done,
   EXIT,
@@ -34,7 +35,7 @@ import { probeLive, splitWords } from '../surface/probe-live.ts';
 import { pinsFailure, readPins, surfaceHome } from '../surface/surface-home.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
-import { harmless, jsonText, plural } from '../terminal/text.ts';
+import { harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
 
 const OPTIONS = {
   all: flag('Accept every tool that is new, gone or changed'),
@@ -91,12 +92,12 @@ function unclear(
   { all, instructions }: AcceptOptions,
 ): Failure | undefined {
   if (all && tools.length > 0) {
-    return failure('SUB_USAGE', '--all is every tool already.', 'Leave the names out.');
+    return badUsage('--all is every tool already.', 'Leave the names out.');
   }
   if (all || instructions || tools.length > 0) return undefined;
   const fix =
     'Name tools, or give --all or --instructions; `sub pins diff` shows what has changed.';
-  return failure('SUB_USAGE', 'nothing was named that could be accepted.', fix);
+  return badUsage('nothing was named that could be accepted.', fix);
 }
 
 interface ChosenChanges {
@@ -117,14 +118,14 @@ function chosenIn(
   if (unknown !== undefined) {
     const guess = nearest(unknown, names);
     const fix = guess === undefined ? 'See `sub pins diff`.' : `Did you mean ${guess}?`;
-    return failure('SUB_USAGE', `the server has no tool \`${unknown}\`, and none is pinned.`, fix);
+    return badUsage(`the server has no tool \`${unknown}\`, and none is pinned.`, fix);
   }
   const wanted = comparison.tools.filter(({ name }) => options.all || tools.includes(name));
   const isUnusable = ({ kind }: ToolChange) => kind === 'ambiguous' || kind === 'unpinnable';
   const said = comparison.instructions;
   if (options.instructions && (said === 'unknown' || said === 'unpinnable')) {
     const message = 'the instructions of the server are not known, or too large to be.';
-    return failure('SUB_USAGE', message, 'Leave --instructions out.');
+    return badUsage(message, 'Leave --instructions out.');
   }
   return {
     kind: 'chosen',
@@ -206,7 +207,7 @@ function textOf(pins: ServerPins | undefined): string {
 function tell(text: string, changes: readonly ToolChange[], accepting: Accepting): void {
   const { io, options, server, seen } = accepting;
   if (!options.json) {
-    io.out.write(`${harmless(text)}\n`);
+    io.out.write(harmlessLine(text));
     return;
   }
   const accepted = changes.map(({ name, kind }) => ({ name, kind, hash: hashOf(seen, name) }));

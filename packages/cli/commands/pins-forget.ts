@@ -1,12 +1,12 @@
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import { nearest } from '@subluminal/core/policy';
 import type { PinStore } from '@subluminal/core/surface';
 import { savePins } from '@subluminal/plane/surface';
-import { defineCommand, done, EXIT, optionalMany, required } from '../input/command.ts';
+import { badUsage, defineCommand, optionalMany, printout, required } from '../input/command.ts';
 import { JSON_FLAG, SERVER_DOC, YES_FLAG } from '../input/shared-options.ts';
 import { pinsFailure, readPins, surfaceHome } from '../surface/surface-home.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
-import { harmless, jsonText, plural } from '../terminal/text.ts';
+import { harmless, harmlessLine, plural } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
@@ -46,10 +46,7 @@ export const command = defineCommand({
     }
     const said = answer ? `Forgot ${what}.` : 'Nothing was forgotten.';
     const tools = names.length === 0 ? null : names;
-    io.out.write(
-      options.json ? jsonText({ server, tools, forgotten: answer }) : `${harmless(said)}\n`,
-    );
-    return done(EXIT.fine);
+    return printout({ server, tools, forgotten: answer }, harmlessLine(said));
   },
 });
 
@@ -65,7 +62,7 @@ function unknownIn(store: PinStore, server: string, names: readonly string[]): F
 function noPin(of: string, word: string, known: readonly string[]): Failure {
   const guess = nearest(word, known);
   const fix = guess === undefined ? 'See `sub pins list`.' : `Did you mean ${guess}?`;
-  return failure('SUB_USAGE', `there is no pin ${of}.`, fix);
+  return badUsage(`there is no pin ${of}.`, fix);
 }
 
 function without(store: PinStore, server: string, names: readonly string[]): PinStore {

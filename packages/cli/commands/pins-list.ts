@@ -1,10 +1,10 @@
 import { isFailure } from '@subluminal/contracts';
 import type { Pin } from '@subluminal/core/surface';
-import { defineCommand, done, EXIT, textOption } from '../input/command.ts';
+import { defineCommand, printout, textOption } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { type PinnedServers, pinsTable, timeOf } from '../surface/pins-report.ts';
 import { readPins, surfaceHome } from '../surface/surface-home.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import { harmlessLine } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
@@ -12,7 +12,7 @@ export const command = defineCommand({
   options: { server: textOption('name', 'Only pins of this server'), json: JSON_FLAG },
   examples: ['sub pins list', 'sub pins --server github', 'sub pins list --json'],
   exitCodes: { 0: 'the pins are listed', 2: 'wrong flags, or pins that cannot be read' },
-  run: async ({ options }, io) => {
+  run: async ({ options }) => {
     const home = await surfaceHome();
     if (isFailure(home)) return home;
     const pins = readPins(home.paths);
@@ -21,15 +21,16 @@ export const command = defineCommand({
     const servers = [...pins.store.servers].filter(
       ([server]) => wanted === undefined || server === wanted,
     );
-    io.out.write(options.json ? jsonText(documentOf(servers)) : textOf(servers, wanted));
-    return done(EXIT.fine);
+    return printout(documentOf(servers), textOf(servers, wanted));
   },
 });
 
 function textOf(servers: PinnedServers, wanted: string | undefined): string {
   if (servers.length > 0) return pinsTable(servers);
   const of = wanted === undefined ? '' : ` of ${wanted}`;
-  return `${harmless(`Nothing${of} is pinned yet: tools are remembered when an agent first lists them.`)}\n`;
+  return harmlessLine(
+    `Nothing${of} is pinned yet: tools are remembered when an agent first lists them.`,
+  );
 }
 
 function documentOf(servers: PinnedServers) {

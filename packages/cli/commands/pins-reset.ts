@@ -1,9 +1,9 @@
-import { failure, isFailure } from '@subluminal/contracts';
+import { isFailure } from '@subluminal/contracts';
 import { resetPins } from '@subluminal/plane/surface';
-import { defineCommand, done, EXIT, flag } from '../input/command.ts';
+import { badUsage, defineCommand, flag, printout } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { pinsFailure, surfaceHome } from '../surface/surface-home.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import { harmlessLine } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
@@ -15,10 +15,10 @@ export const command = defineCommand({
     2: 'wrong flags, files that cannot be written, or started by an agent',
   },
   requires: 'person',
-  run: async ({ options }, io) => {
+  run: async ({ options }) => {
     if (!options.yes) {
       const message = 'every tool of every server would be taken as it is listed next.';
-      return failure('SUB_USAGE', message, 'Add --yes if that is meant.');
+      return badUsage(message, 'Add --yes if that is meant.');
     }
     const home = await surfaceHome();
     if (isFailure(home)) return home;
@@ -27,7 +27,6 @@ export const command = defineCommand({
     const { backup } = reset;
     const said =
       backup === null ? 'There were no pins.' : `The pins start anew. The old ones: ${backup}`;
-    io.out.write(options.json ? jsonText({ backup }) : `${harmless(said)}\n`);
-    return done(EXIT.fine);
+    return printout({ backup }, harmlessLine(said));
   },
 });

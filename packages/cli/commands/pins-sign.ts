@@ -1,11 +1,11 @@
 import { failure, isFailure } from '@subluminal/contracts';
 import { openPins, openUntrustedPins, signPins } from '@subluminal/plane/surface';
-import { defineCommand, done, EXIT } from '../input/command.ts';
+import { defineCommand, printout } from '../input/command.ts';
 import { JSON_FLAG, YES_FLAG } from '../input/shared-options.ts';
 import { pinsTable } from '../surface/pins-report.ts';
 import { pinsFailure, surfaceHome } from '../surface/surface-home.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
-import { jsonText, plural } from '../terminal/text.ts';
+import { plural } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
@@ -26,13 +26,11 @@ export const command = defineCommand({
     const count = [...store.servers.values()].reduce((sum, { tools }) => sum + tools.size, 0);
     const out = options.json ? io.err : io.out;
     if (store.servers.size === 0) {
-      io.out.write(options.json ? jsonText({ signed: false, tools: 0 }) : 'There are no pins.\n');
-      return done(EXIT.fine);
+      return printout({ signed: false, tools: 0 }, 'There are no pins.\n');
     }
     if (openPins(home.paths.home).ok) {
       const said = `The pins are already signed: ${plural(count, 'tool')}.\n`;
-      io.out.write(options.json ? jsonText({ signed: true, tools: count }) : said);
-      return done(EXIT.fine);
+      return printout({ signed: true, tools: count }, said);
     }
     const refused = cannotAsk(io, options.yes);
     if (refused !== undefined) return refused;
@@ -49,7 +47,6 @@ export const command = defineCommand({
       if (!saved.ok) return pinsFailure(saved);
     }
     const said = answer ? 'The pins are signed.' : 'Nothing was signed.';
-    io.out.write(options.json ? jsonText({ signed: answer, tools: count }) : `${said}\n`);
-    return done(EXIT.fine);
+    return printout({ signed: answer, tools: count }, `${said}\n`);
   },
 });

@@ -8,6 +8,7 @@ import {
   EXIT,
   flag,
   type OptionValues,
+  printout,
   required,
   textOption,
 } from '../input/command.ts';
@@ -16,7 +17,7 @@ import { overwritesInput, replaceFile } from '../input/write-file.ts';
 import { printProblems, readBundle } from '../policy/load-policy.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { harmless, jsonText, plural } from '../terminal/text.ts';
+import { harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
 
 const OPTIONS = {
   out: textOption(
@@ -59,7 +60,7 @@ export const command = defineCommand({
       return done(EXIT.findings);
     }
     if (problems.some(({ level }) => level === 'warning')) {
-      io.err.write(harmless(`sub: ${file.name} has warnings; see \`sub policy lint\`.`) + '\n');
+      io.err.write(harmlessLine(`sub: ${file.name} has warnings; see \`sub policy lint\`.`));
     }
     const signer = options.sign === undefined ? undefined : await readSigner(options.sign, io);
     if (isFailure(signer)) return signer;
@@ -71,8 +72,7 @@ export const command = defineCommand({
     const written = await replaceFile(options.out, jsonText(sealed));
     if (isFailure(written)) return written;
     const summary = summaryOf(sealed, options.out);
-    io.out.write(options.json ? jsonText(summary) : textOf(summary));
-    return done(EXIT.fine);
+    return printout(summary, textOf(summary));
   },
 });
 

@@ -1,11 +1,10 @@
-import { failure, isFailure } from '@subluminal/contracts';
+import { isFailure } from '@subluminal/contracts';
 import { diffBundles, formatDiff, type PolicyDiff } from '@subluminal/core/policy';
-import { choice, defineCommand, done, EXIT, required } from '../input/command.ts';
-import { STDIO } from '../input/read-file.ts';
+import { choice, defineCommand, EXIT, printout, required } from '../input/command.ts';
+import { stdinTwice } from '../input/read-file.ts';
 import { BAD_POLICY, JSON_FLAG } from '../input/shared-options.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
-import type { Colors } from '../terminal/io.ts';
-import { jsonText } from '../terminal/text.ts';
+import { paintedBySign } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
@@ -28,17 +27,18 @@ export const command = defineCommand({
     2: BAD_POLICY,
   },
   run: async ({ args, options }, io) => {
-    if (args.old === STDIO && args.new === STDIO) {
-      const message = 'standard input can be only one of the two.';
-      return failure('SUB_USAGE', message, 'Write one of them to a file.');
-    }
+    const twice = stdinTwice([args.old, args.new]);
+    if (twice !== undefined) return twice;
     const before = await loadPolicy(args.old, { io });
     if (isFailure(before)) return before;
     const after = await loadPolicy(args.new, { io });
     if (isFailure(after)) return after;
     const diff = diffBundles(before.snapshot.document, after.snapshot.document);
-    io.out.write(options.json ? jsonText(diff) : `${painted(formatDiff(diff), io.out.colors)}\n`);
-    return done(reaches(diff, options['fail-on'] ?? 'warn') ? EXIT.findings : EXIT.fine);
+    return printout(
+      diff,
+      `${paintedBySign(formatDiff(diff), io.out.colors)}\n`,
+      reaches(diff, options['fail-on'] ?? 'warn') ? EXIT.findings : EXIT.fine,
+    );
   },
 });
 
@@ -46,13 +46,4 @@ export const command = defineCommand({
 function reaches({ summary, same }: PolicyDiff, threshold: 'critical' | 'warn' | 'any'): boolean {
   if (threshold === 'any') return !same;
   return summary.critical > 0 || (threshold === 'warn' && summary.warn > 0);
-}
-
-/** The sign at the start of a line is its severity. */
-function painted(text: string, colors: Colors): string {
-  const paint = (line: string) => {
-    if (line.startsWith('!')) return colors.red(line);
-    return line.startsWith('~') ? colors.yellow(line) : line;
-  };
-  return text.split('\n').map(paint).join('\n');
 }

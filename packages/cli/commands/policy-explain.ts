@@ -1,25 +1,19 @@
-import {
-  check,
-  type Decision,
-  type Failure,
-  failure,
-  isFailure,
-  type Shape,
-} from '@subluminal/contracts';
+import { check, type Failure, isFailure, type Shape } from '@subluminal/contracts';
 import type { Identity } from '@subluminal/core/policy';
 import {
+  badUsage,
   choice,
   defineCommand,
-  done,
   EXIT,
   flag,
   type OptionValues,
+  printout,
   required,
   textOption,
   textsOption,
 } from '../input/command.ts';
 import { CLIENTS, ENVS } from '../input/identity-values.ts';
-import { readFileBytes, STDIO } from '../input/read-file.ts';
+import { readFileBytes, stdinTwice } from '../input/read-file.ts';
 import { BAD_POLICY, JSON_FLAG, PROFILES } from '../input/shared-options.ts';
 import { type Calls, canonicalText, type PlannedCall, parseCalls } from '../policy/call-file.ts';
 import { type Explained, explainCalls, lastOf } from '../policy/explain-calls.ts';
@@ -35,7 +29,6 @@ import {
   renderSummary,
 } from '../policy/render-explanation.ts';
 import type { Io } from '../terminal/io.ts';
-import { jsonText } from '../terminal/text.ts';
 import { noteTrust } from '../trust/project-policy.ts';
 
 const CALL_BYTES_MAX = 1_048_576;
@@ -89,38 +82,36 @@ export const command = defineCommand({
     const startMs = options.at === undefined ? Date.now() : Date.parse(options.at);
     const all = explainCalls(policy.snapshot, calls, { startMs, cedar });
     const shown = options.last ? all.slice(-1).map(lastOf) : all;
-    const by = { policy, cedar };
-    io.out.write(options.json ? jsonText(reportOf(shown, policy)) : textOf(shown, by, io));
     const isStopped = shown.some(({ explanation }) => explanation.decision.action !== 'ALLOW');
-    return done(isStopped ? EXIT.findings : EXIT.fine);
+    const exitCode = isStopped ? EXIT.findings : EXIT.fine;
+    return printout(reportOf(shown, policy), textOf(shown, { policy, cedar }, io), exitCode);
   },
 });
 
 function wrongUsage(file: string, options: ExplainFlags): Failure | undefined {
   const { call, server, tool, args, at } = options;
-  const usage = (message: string, fix: string) => failure('SUB_USAGE', message, fix);
   if ((server === undefined) !== (tool === undefined)) {
-    return usage('--server and --tool belong together.', 'Give both.');
+    return badUsage('--server and --tool belong together.', 'Give both.');
   }
   if (args !== undefined && tool === undefined) {
-    return usage('--args needs a tool.', 'Give --server and --tool, too.');
+    return badUsage('--args needs a tool.', 'Give --server and --tool, too.');
   }
   if (call.length === 0 && tool === undefined) {
-    return usage('there is no call to explain.', 'Give --call FILE, or --server and --tool.');
+    return badUsage('there is no call to explain.', 'Give --call FILE, or --server and --tool.');
   }
   for (const [option, name] of Object.entries({ server, tool, 'agent-id': options['agent-id'] })) {
     if (name === undefined || (name !== '' && name.length <= NAME_LENGTH_MAX)) continue;
     const problem = name === '' ? 'is empty' : `has ${name.length} characters`;
-    return usage(`--${option} ${problem}.`, `Give a name of 1 to ${NAME_LENGTH_MAX} characters.`);
+    return badUsage(
+      `--${option} ${problem}.`,
+      `Give a name of 1 to ${NAME_LENGTH_MAX} characters.`,
+    );
   }
-  if (options.cedar === '') return usage('--cedar is empty.', 'Name a folder or a file.');
-  if ([file, ...call].filter((path) => path === STDIO).length > 1) {
-    return usage('standard input can be only one of the files.', 'Write the others to files.');
-  }
+  if (options.cedar === '') return badUsage('--cedar is empty.', 'Name a folder or a file.');
   if (at !== undefined && check(TIME, at).length > 0) {
-    return usage(`--at ${at} is no time in UTC.`, 'Write it as 2026-01-31T12:00:00Z.');
+    return badUsage(`--at ${at} is no time in UTC.`, 'Write it as 2026-01-31T12:00:00Z.');
   }
-  return undefined;
+  return stdinTwice([file, ...call]);
 }
 
 async function readCalls(options: ExplainFlags, io: Io): Promise<readonly PlannedCall[] | Failure> {
@@ -165,14 +156,11 @@ function countsOf(shown: readonly Explained[]): ExplainedCounts {
   for (const { from, to, explanation } of shown) {
     const count = to - from + 1;
     counts.calls += count;
-    counts[fateOf(explanation.decision)] += count;
+    const { action, approval } = explanation.decision;
+    if (action === 'ALLOW') counts.allowed += count;
+    else counts[approval === undefined ? 'refused' : 'asked'] += count;
   }
   return counts;
-}
-
-function fateOf({ action, approval }: Decision): Exclude<keyof ExplainedCounts, 'calls'> {
-  if (action === 'ALLOW') return 'allowed';
-  return approval === undefined ? 'refused' : 'asked';
 }
 
 function reportOf(shown: readonly Explained[], { modeOverridden }: Policy) {
@@ -188,12 +176,11 @@ function reportOf(shown: readonly Explained[], { modeOverridden }: Policy) {
   };
 }
 
-interface ExplainedBy {
-  readonly policy: Policy;
-  readonly cedar: CedarGate | undefined;
-}
-
-function textOf(shown: readonly Explained[], { policy, cedar }: ExplainedBy, { out }: Io): string {
+function textOf(
+  shown: readonly Explained[],
+  { policy, cedar }: { readonly policy: Policy; readonly cedar: CedarGate | undefined },
+  { out }: Io,
+): string {
   const parts = shown.map((one) => {
     const spared = one.explanation.decision.would !== undefined;
     const said = one.cedar === undefined ? '' : renderCedar(one.cedar, spared, out);

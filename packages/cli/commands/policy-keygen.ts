@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
-import { failure, isFailure } from '@subluminal/contracts';
+import { isFailure } from '@subluminal/contracts';
 import { createKeyPair } from '@subluminal/plane/crypto';
-import { defineCommand, done, EXIT, required } from '../input/command.ts';
+import { badUsage, defineCommand, printout, required } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { createNewFile, occupied } from '../input/write-file.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import { harmlessLine } from '../terminal/text.ts';
 
 const PRIVATE_MODE = 0o600;
 const PUBLIC_MODE = 0o644;
@@ -20,12 +20,11 @@ export const command = defineCommand({
     0: 'both files are written',
     2: 'wrong flags, or a file exists or cannot be written',
   },
-  run: async ({ args, options }, io) => {
+  run: async ({ args }) => {
     if (args.out === STDIO) {
-      return failure('SUB_USAGE', 'keys are not written to standard output.', 'Name a file.');
+      return badUsage('keys are not written to standard output.', 'Name a file.');
     }
-    if (args.out === '')
-      return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
+    if (args.out === '') return badUsage('the name of a file is empty.', 'Name a file.');
     const { keyId, privatePem, publicPem } = createKeyPair();
     const publicPath = `${args.out}.pub`;
     const privateKey = { path: args.out, text: privatePem, mode: PRIVATE_MODE };
@@ -42,12 +41,9 @@ export const command = defineCommand({
       return written;
     }
     const made = { private_key: args.out, public_key: publicPath, key_id: keyId };
-    io.out.write(
-      options.json
-        ? jsonText(made)
-        : harmless(`Wrote ${args.out} (private: keep it safe) and ${publicPath}, key ${keyId}.`) +
-            '\n',
+    return printout(
+      made,
+      harmlessLine(`Wrote ${args.out} (private: keep it safe) and ${publicPath}, key ${keyId}.`),
     );
-    return done(EXIT.fine);
   },
 });

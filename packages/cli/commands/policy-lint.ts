@@ -1,7 +1,7 @@
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Problem } from '@subluminal/core/policy';
 import { defineCommand, done, EXIT, flag, many } from '../input/command.ts';
-import { STDIO } from '../input/read-file.ts';
+import { stdinTwice } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { linesOf, type ReadBundle, readBundle } from '../policy/load-policy.ts';
 import { renderProblem } from '../policy/render-problem.ts';
@@ -24,10 +24,8 @@ export const command = defineCommand({
     2: 'wrong flags, or a file that cannot be read or is of another kind: a snapshot, a call, a key',
   },
   run: async ({ args, options }, io) => {
-    if (args.file.filter((path) => path === STDIO).length > 1) {
-      const message = 'standard input can be only one of the files.';
-      return failure('SUB_USAGE', message, 'Write the others to files.');
-    }
+    const twice = stdinTwice(args.file);
+    if (twice !== undefined) return twice;
     const linted: Linted[] = [];
     // One after the other, so that the report keeps the order of the arguments.
     for (const path of args.file) {

@@ -8,13 +8,13 @@ import {
 } from '@subluminal/contracts';
 import { formatReplay, type ReplayResult, replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
-import { defineCommand, done, EXIT, type Outcome, required } from '../input/command.ts';
-import { type FileBytes, readFileBytes, STDIO } from '../input/read-file.ts';
+import { defineCommand, EXIT, type Outcome, printout, required } from '../input/command.ts';
+import { type FileBytes, readFileBytes, stdinTwice } from '../input/read-file.ts';
 import { BAD_POLICY, COMPARE_OPTION, JSON_FLAG } from '../input/shared-options.ts';
 import { notEvents } from '../policy/file-kind.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
-import type { Colors, Io } from '../terminal/io.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmlessLine, paintedBySign } from '../terminal/text.ts';
 
 /** What stopped the reading, if anything did. */
 interface Reading {
@@ -39,10 +39,8 @@ export const command = defineCommand({
     2: BAD_POLICY,
   },
   run: async ({ args, options }, io) => {
-    if (args.file === STDIO && args.events === STDIO) {
-      const message = 'standard input can be only one of the two.';
-      return failure('SUB_USAGE', message, 'Write one of them to a file.');
-    }
+    const twice = stdinTwice([args.file, args.events]);
+    if (twice !== undefined) return twice;
     const policy = await loadPolicy(args.file, { io });
     if (isFailure(policy)) return policy;
     const file = await readFileBytes(args.events, { io, bytesMax: EVENTS_BYTES_MAX });
@@ -52,16 +50,15 @@ export const command = defineCommand({
     const reading: Reading = { failure: undefined };
     const compare = options.compare ?? 'action';
     const result = replay(policy.snapshot, eventsOf(file, reading, io), { sha256, compare });
-    return reading.failure ?? printReplay(result, options.json, io);
+    return reading.failure ?? replayPrintout(result, io);
   },
 });
 
 /** The result, and whether any call is treated otherwise than it was. */
-export function printReplay(result: ReplayResult, json: boolean, io: Io): Outcome {
-  const text = () => `${painted(formatReplay(result), io.out.colors)}\n`;
-  io.out.write(json ? jsonText(result) : text());
+export function replayPrintout(result: ReplayResult, io: Io): Outcome {
   const { stricter, looser } = result.summary.verdicts;
-  return done(stricter + looser > 0 ? EXIT.findings : EXIT.fine);
+  const text = `${paintedBySign(formatReplay(result), io.out.colors)}\n`;
+  return printout(result, text, stricter + looser > 0 ? EXIT.findings : EXIT.fine);
 }
 
 /** The events of a file, line by line. A line that is none ends it: counters would be wrong. */
@@ -79,7 +76,7 @@ function* eventsOf(file: FileBytes, reading: Reading, io: Io): Generator<Event> 
       }
       // The writer was stopped in the middle of a line; all before it counts.
       const note = `sub: ${file.name}:${number}: the last line is cut off and was left out.`;
-      io.err.write(`${harmless(note)}\n`);
+      io.err.write(harmlessLine(note));
     }
   }
 }
@@ -103,13 +100,4 @@ function malformed(
   const path = first === undefined || first.path.length === 0 ? '' : ` at ${first.path.join('.')}`;
   const what = `expected ${first?.expected ?? 'an event'}, got ${first?.got ?? 'something else'}`;
   return failure(code, `${place}:${path} ${what}.`, 'Give events as contract A has them.');
-}
-
-/** The sign at the start of a line is its verdict. */
-function painted(text: string, colors: Colors): string {
-  const paint = (line: string) => {
-    if (line.startsWith('!')) return colors.red(line);
-    return line.startsWith('~') || line.startsWith('?') ? colors.yellow(line) : line;
-  };
-  return text.split('\n').map(paint).join('\n');
 }

@@ -2,7 +2,7 @@ import { type Failure, failure, isFailure, type SnapshotDocument } from '@sublum
 import { canonicalize } from '@subluminal/core/json';
 import { openSnapshot, POLICY_FILE_BYTES_MAX } from '@subluminal/core/policy';
 import { sha256, verifierFromPems } from '@subluminal/plane/crypto';
-import { defineCommand, done, EXIT, required, textsOption } from '../input/command.ts';
+import { defineCommand, done, EXIT, printout, required, textsOption } from '../input/command.ts';
 import { type FileBytes, KEY_BYTES_MAX, readFileBytes } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { insteadOfSnapshot } from '../policy/file-kind.ts';
@@ -46,8 +46,7 @@ export const command = defineCommand({
         keyId: keyIdOf(value),
         checked: trusted !== undefined,
       });
-      io.out.write(options.json ? jsonText(report) : textOf(report, file.name));
-      return done(EXIT.fine);
+      return printout(report, textOf(report, file.name));
     }
     const { code, message } = opened;
     if (code === 'SUB_SNAPSHOT_FORMAT') return notASnapshot(file, message);

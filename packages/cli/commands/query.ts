@@ -1,4 +1,4 @@
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import type {
   CallFilter,
   CallRow,
@@ -8,32 +8,26 @@ import type {
   StoreReader,
 } from '@subluminal/plane/ledger';
 import {
+  badUsage,
   choice,
   defineCommand,
-  done,
-  EXIT,
   flag,
   type OptionValues,
+  type Outcome,
+  printout,
   textOption,
 } from '../input/command.ts';
 import { momentMs } from '../input/moment.ts';
 import { DECISION_FILTERS, JSON_FLAG, NO_LEDGER } from '../input/shared-options.ts';
 import { findRun } from '../ledger/find-run.ts';
-import { freshen } from '../ledger/fresh.ts';
-import { findLedger, withReader } from '../ledger/home.ts';
+import { readFreshLedger } from '../ledger/fresh.ts';
 import { CALL_VIEW, RUN_VIEW, type View } from '../ledger/views.ts';
 import type { Io } from '../terminal/io.ts';
 import { csvText, tableText } from '../terminal/table.ts';
-import { jsonText } from '../terminal/text.ts';
 
 interface Span {
   readonly fromMs?: number;
   readonly toMs?: number;
-}
-
-interface Paging {
-  readonly limit: number;
-  readonly after: string | undefined;
 }
 
 const LIMIT_DEFAULT = 50;
@@ -80,33 +74,25 @@ export const command = defineCommand({
   exitCodes: { 0: 'the rows are printed; there may be none', 2: NO_LEDGER },
   run: async ({ options }, io) => {
     if (options.json && options.csv)
-      return usage('--json and --csv exclude each other.', 'Give one.');
+      return badUsage('--json and --csv exclude each other.', 'Give one.');
     const span = spanOf(options);
     if (isFailure(span)) return span;
     const limit = limitOf(options.limit);
     if (isFailure(limit)) return limit;
     const wrong = options.runs ? wrongForRuns(options) : wrongForCalls(options);
     if (wrong !== undefined) return wrong;
-    if (options.run === '') return usage('--run is empty.', 'Give an id, or last.');
-    const home = await findLedger();
-    if (isFailure(home)) return home;
-    await freshen(home, io);
-    const paging = { limit, after: options.after };
-    const answered = await withReader(home, async (reader) => {
+    if (options.run === '') return badUsage('--run is empty.', 'Give an id, or last.');
+    const answered = await readFreshLedger(io, async (reader) => {
       const runId = options.run === undefined ? undefined : await findRun(reader, options.run);
       if (isFailure(runId)) return runId;
-      const wish: LedgerQuery = { options, span, paging, ...(runId !== undefined && { runId }) };
+      const query = { options, span, limit, ...(runId !== undefined && { runId }) };
       return options.runs
-        ? printed({ page: await runsOf(reader, wish), view: RUN_VIEW }, options, io)
-        : printed({ page: await callsOf(reader, wish), view: CALL_VIEW }, options, io);
+        ? pagePrintout(await runsOf(reader, query), RUN_VIEW, { options, io })
+        : pagePrintout(await callsOf(reader, query), CALL_VIEW, { options, io });
     });
-    return isFailure(answered) ? answered : done(EXIT.fine);
+    return answered;
   },
 });
-
-function usage(message: string, fix: string): Failure {
-  return failure('SUB_USAGE', message, fix);
-}
 
 function spanOf({ since, until }: QueryOptions): Span | Failure {
   const nowMs = Date.now();
@@ -117,7 +103,7 @@ function spanOf({ since, until }: QueryOptions): Span | Failure {
     ['until', until, toMs],
   ] as const) {
     if (given !== undefined && ms === undefined) {
-      return usage(
+      return badUsage(
         `--${name} \`${given}\` is no time.`,
         'Write 2026-01-31T12:00:00Z, or 15m, 2h, 3d.',
       );
@@ -125,7 +111,7 @@ function spanOf({ since, until }: QueryOptions): Span | Failure {
   }
   if (fromMs !== undefined && toMs !== undefined && toMs <= fromMs) {
     const message = `--until \`${until ?? ''}\` is not after --since \`${since ?? ''}\`.`;
-    return usage(message, 'Give the earlier time to --since.');
+    return badUsage(message, 'Give the earlier time to --since.');
   }
   return { ...(fromMs !== undefined && { fromMs }), ...(toMs !== undefined && { toMs }) };
 }
@@ -134,15 +120,18 @@ function limitOf(text: string | undefined): number | Failure {
   if (text === undefined) return LIMIT_DEFAULT;
   const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= LIMIT_MAX) return limit;
-  return usage(`--limit \`${text}\` is no count from 1 to ${LIMIT_MAX}.`, 'Write such a number.');
+  return badUsage(
+    `--limit \`${text}\` is no count from 1 to ${LIMIT_MAX}.`,
+    'Write such a number.',
+  );
 }
 
 function wrongForRuns(options: QueryOptions): Failure | undefined {
   const stray = CALLS_ONLY.find((name) => options[name] !== undefined);
-  if (stray !== undefined) return usage(`--${stray} is about calls.`, 'Leave out --runs.');
+  if (stray !== undefined) return badUsage(`--${stray} is about calls.`, 'Leave out --runs.');
   const { status } = options;
   if (status === undefined || isOneOf(RUN_STATUSES, status)) return undefined;
-  return usage(`no run ends with ${status}.`, `Write one of ${RUN_STATUSES.join(', ')}.`);
+  return badUsage(`no run ends with ${status}.`, `Write one of ${RUN_STATUSES.join(', ')}.`);
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -150,10 +139,10 @@ const SHA256 = /^[0-9a-f]{64}$/;
 function wrongForCalls({ status, 'args-hash': hash }: QueryOptions): Failure | undefined {
   if (hash !== undefined && !SHA256.test(hash)) {
     const fix = 'Write 64 digits of 0-9 and a-f, as `sub query --json` has them.';
-    return usage(`--args-hash \`${hash}\` is no SHA-256.`, fix);
+    return badUsage(`--args-hash \`${hash}\` is no SHA-256.`, fix);
   }
   if (status === undefined || isOneOf(CALL_STATUSES, status)) return undefined;
-  return usage(`no call ends with ${status}.`, `Write one of ${CALL_STATUSES.join(', ')}.`);
+  return badUsage(`no call ends with ${status}.`, `Write one of ${CALL_STATUSES.join(', ')}.`);
 }
 
 function isOneOf<V extends string>(values: readonly V[], value: string): value is V {
@@ -180,20 +169,18 @@ function callFilter({ options, span, runId }: LedgerQuery): CallFilter {
 interface LedgerQuery {
   readonly options: QueryOptions;
   readonly span: Span;
-  readonly paging: Paging;
+  readonly limit: number;
   readonly runId?: string;
 }
 
-function callsOf(reader: StoreReader, wish: LedgerQuery): Promise<Page<CallRow>> {
-  const filter = callFilter(wish);
-  return gather((request) => reader.calls(filter, request), wish.paging);
+function callsOf(reader: StoreReader, query: LedgerQuery): Promise<Page<CallRow>> {
+  const filter = callFilter(query);
+  return gather((request) => reader.calls(filter, request), query);
 }
 
-async function runsOf(
-  reader: StoreReader,
-  { options, span, paging, runId }: LedgerQuery,
-): Promise<Page<RunRow>> {
-  const { agent, status } = options;
+async function runsOf(reader: StoreReader, query: LedgerQuery): Promise<Page<RunRow>> {
+  const { span, runId } = query;
+  const { agent, status } = query.options;
   if (runId !== undefined) {
     const found = await reader.run(runId);
     return { rows: found === undefined ? [] : [found], next: null };
@@ -203,15 +190,15 @@ async function runsOf(
     ...(agent !== undefined && { agentId: agent }),
     ...(status !== undefined && isOneOf(RUN_STATUSES, status) && { status }),
   };
-  return gather((request) => reader.runs(filter, request), paging);
+  return gather((request) => reader.runs(filter, request), query);
 }
 
 type Ask<R> = (request: { readonly limit: number; readonly cursor?: string }) => Promise<Page<R>>;
 
 /** Pages until there are enough rows. */
-async function gather<R>(ask: Ask<R>, { limit, after }: Paging): Promise<Page<R>> {
+async function gather<R>(ask: Ask<R>, { limit, options }: LedgerQuery): Promise<Page<R>> {
   const rows: R[] = [];
-  let next = after ?? null;
+  let next = options.after ?? null;
   for (let pages = 0; pages < PAGES_MAX; pages++) {
     const pageLimit = Math.min(PAGE_MAX, limit - rows.length);
     const page = await ask({ limit: pageLimit, ...(next !== null && { cursor: next }) });
@@ -222,33 +209,23 @@ async function gather<R>(ask: Ask<R>, { limit, after }: Paging): Promise<Page<R>
   return { rows, next };
 }
 
-interface Answer<R extends CallRow | RunRow> {
-  readonly page: Page<R>;
-  readonly view: View<R>;
-}
-
-function printed<R extends CallRow | RunRow>(
-  { page, view }: Answer<R>,
-  options: QueryOptions,
-  io: Io,
-): void {
-  const { rows, next } = page;
-  if (options.json) {
-    io.out.write(jsonText({ [view.name]: rows, next }));
-    return;
+function pagePrintout<R extends CallRow | RunRow>(
+  { rows, next }: Page<R>,
+  view: View<R>,
+  { options, io }: { readonly options: QueryOptions; readonly io: Io },
+): Outcome {
+  if (next !== null && !options.json) {
+    io.err.write(`sub: there is more; go on with --after ${next}\n`);
   }
+  const document = { [view.name]: rows, next };
   if (options.csv) {
-    const names = Object.keys(view.csv);
     const cells = rows.map((row) => Object.values(view.csv).map((read) => read(row)));
-    io.out.write(csvText(names, cells));
-  } else if (rows.length === 0) {
-    io.out.write(`No ${view.name} fit.\n`);
-  } else {
-    const paint = (line: string, index: number) => {
-      const row = rows[index];
-      return row === undefined ? line : view.paint(line, row, io.out.colors);
-    };
-    io.out.write(tableText(view.columns, rows.map(view.cells), paint));
+    return printout(document, csvText(Object.keys(view.csv), cells));
   }
-  if (next !== null) io.err.write(`sub: there is more; go on with --after ${next}\n`);
+  if (rows.length === 0) return printout(document, `No ${view.name} fit.\n`);
+  const paint = (line: string, index: number) => {
+    const row = rows[index];
+    return row === undefined ? line : view.paint(line, row, io.out.colors);
+  };
+  return printout(document, tableText(view.columns, rows.map(view.cells), paint));
 }

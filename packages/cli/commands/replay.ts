@@ -7,15 +7,14 @@ import {
 } from '@subluminal/contracts';
 import { replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
-import type { ChainReader, StoreReader } from '@subluminal/plane/ledger';
-import { defineCommand, required, textOption } from '../input/command.ts';
+import type { ChainReader } from '@subluminal/plane/ledger';
+import { badUsage, defineCommand, required, textOption } from '../input/command.ts';
 import { COMPARE_OPTION, JSON_FLAG, RUN_ID_DOC } from '../input/shared-options.ts';
 import { findRun } from '../ledger/find-run.ts';
-import { freshen } from '../ledger/fresh.ts';
-import { findLedger, withReader } from '../ledger/home.ts';
+import { readFreshLedger } from '../ledger/fresh.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
 import { plural } from '../terminal/text.ts';
-import { printReplay } from './policy-replay.ts';
+import { replayPrintout } from './policy-replay.ts';
 
 /** What of a run can be replayed, and what of it was pruned. */
 interface Recording {
@@ -46,30 +45,24 @@ export const command = defineCommand({
     2: 'wrong flags, no such run, or a policy or ledger that cannot be read',
   },
   run: async ({ args, options }, io) => {
-    const { policy: path, json, compare = 'action' } = options;
+    const { policy: path, compare = 'action' } = options;
     if (path === undefined || path === '') {
-      return failure('SUB_USAGE', 'no policy is given.', 'Name one with --policy.');
+      return badUsage('no policy is given.', 'Name one with --policy.');
     }
     const policy = await loadPolicy(path, { io });
     if (isFailure(policy)) return policy;
-    const home = await findLedger();
-    if (isFailure(home)) return home;
-    await freshen(home, io);
-    const recording = await withReader(home, (reader) => recordingOf(reader, args.run));
+    const recording = await readFreshLedger(io, async (reader) => {
+      const runId = await findRun(reader, args.run);
+      return isFailure(runId) ? runId : reader.snapshot((view) => readRun(view, runId));
+    });
     if (isFailure(recording)) return recording;
     if (recording.prunedCount > 0) {
       const what = plural(recording.prunedCount, 'event');
       io.err.write(`sub: ${what} of this run were pruned, so counters may stand too low.\n`);
     }
-    return printReplay(replay(policy.snapshot, recording.events, { sha256, compare }), json, io);
+    return replayPrintout(replay(policy.snapshot, recording.events, { sha256, compare }), io);
   },
 });
-
-async function recordingOf(reader: StoreReader, name: string): Promise<Recording | Failure> {
-  const runId = await findRun(reader, name);
-  if (isFailure(runId)) return runId;
-  return reader.snapshot((view) => readRun(view, runId));
-}
 
 async function readRun(reader: ChainReader, runId: string): Promise<Recording | Failure> {
   const events: Event[] = [];
@@ -86,14 +79,12 @@ async function readRun(reader: ChainReader, runId: string): Promise<Recording | 
         if (parsed.ok) events.push(parsed.event);
       }
     }
-    if (length > RECORDING_LENGTH_MAX) return tooLarge();
+    if (length > RECORDING_LENGTH_MAX) {
+      const message = `the run holds more than ${RECORDING_LENGTH_MAX} characters of events.`;
+      return failure('SUB_LEDGER_QUERY', message, 'Export it, and replay a part of events.jsonl.');
+    }
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE_EVENTS) return { events, prunedCount };
     afterSeq = last.seq;
   }
-}
-
-function tooLarge(): Failure {
-  const message = `the run holds more than ${RECORDING_LENGTH_MAX} characters of events.`;
-  return failure('SUB_LEDGER_QUERY', message, 'Export it, and replay a part of events.jsonl.');
 }

@@ -3,7 +3,7 @@ import type { Finding } from '@subluminal/core/detect';
 import { type ConfigProblem, ensureHome } from '@subluminal/plane/config';
 import { fingerprintsIn } from '@subluminal/plane/governor';
 import { choice, defineCommand, done, EXIT, optionalMany, textOption } from '../input/command.ts';
-import { STDIO } from '../input/read-file.ts';
+import { STDIO, stdinTwice } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
 import {
@@ -80,11 +80,8 @@ export const command = defineCommand({
   },
   run: async ({ args, options }, io) => {
     const paths = args.file.length === 0 ? [STDIO] : args.file;
-    const isTwice = [...paths, options.policy].filter((path) => path === STDIO).length > 1;
-    if (isTwice) {
-      const message = 'standard input can be only one of the files.';
-      return failure('SUB_USAGE', message, 'Write the others to files.');
-    }
+    const twice = stdinTwice([...paths, options.policy]);
+    if (twice !== undefined) return twice;
     const place = readPlace(options);
     if (isFailure(place)) return place;
     const home = await surfaceHome();

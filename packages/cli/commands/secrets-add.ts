@@ -1,10 +1,10 @@
-import { failure, isFailure } from '@subluminal/contracts';
+import { isFailure } from '@subluminal/contracts';
 import { addSecret, isSecretName } from '@subluminal/plane/vault';
-import { defineCommand, done, EXIT, required } from '../input/command.ts';
+import { badUsage, defineCommand, printout, required } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE, PROTECT_OPTION } from '../input/shared-options.ts';
 import { readValue, warnShort } from '../secrets/ask-person.ts';
 import { protectionText, tryOpen, withSecrets } from '../secrets/secrets-home.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import { harmlessLine } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
@@ -23,7 +23,7 @@ export const command = defineCommand({
     // Before anything is asked; and not repeated, because it may be the secret itself.
     if (!isSecretName(name)) {
       const fix = 'Write letters, digits, `_`, `-` and `.`, at most 128, no dot or dash first.';
-      return failure('SUB_USAGE', 'that is no name of a secret.', fix);
+      return badUsage('that is no name of a secret.', fix);
     }
     return withSecrets(io, async (found) => {
       const locked = await tryOpen(found.options);
@@ -43,12 +43,10 @@ export const command = defineCommand({
       }
       warnShort(io, name, value.text);
       const made = isNew ? ` in a new store; ${protectionText(protection, found.home)}` : '';
-      io.out.write(
-        options.json
-          ? jsonText({ name, added: true, protection, new_store: isNew })
-          : `${harmless(`Stored \`${name}\`${made}.`)}\n`,
+      return printout(
+        { name, added: true, protection, new_store: isNew },
+        harmlessLine(`Stored \`${name}\`${made}.`),
       );
-      return done(EXIT.fine);
     });
   },
 });

@@ -1,9 +1,18 @@
 import { failure } from '@subluminal/contracts';
 import { openVault } from '@subluminal/plane/vault';
-import { defineCommand, done, EXIT, flag, type Outcome, required } from '../input/command.ts';
+import {
+  badUsage,
+  defineCommand,
+  done,
+  EXIT,
+  flag,
+  type Outcome,
+  printout,
+  required,
+} from '../input/command.ts';
 import { JSON_FLAG, NO_STORE } from '../input/shared-options.ts';
 import { withSecrets } from '../secrets/secrets-home.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import { harmless } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
@@ -22,7 +31,7 @@ export const command = defineCommand({
       const { person } = found;
       if (!options.reveal && person === undefined) {
         const message = 'not a terminal, cannot ask whether to show the value.';
-        return failure('SUB_USAGE', message, 'Add --reveal to print it.');
+        return badUsage(message, 'Add --reveal to print it.');
       }
       const vault = await openVault(found.options);
       if (vault?.kind === 'failure') return vault;
@@ -37,8 +46,7 @@ export const command = defineCommand({
       }
       // A program gets it byte for byte; on a terminal nothing of it may act.
       const shown = io.out.isTerminal ? harmless(value) : value;
-      io.out.write(options.json ? jsonText({ name, value }) : `${shown}\n`);
-      return done(EXIT.fine);
+      return printout({ name, value }, `${shown}\n`);
     });
   },
 });

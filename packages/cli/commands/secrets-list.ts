@@ -1,9 +1,9 @@
 import { openVault } from '@subluminal/plane/vault';
-import { defineCommand, done, EXIT } from '../input/command.ts';
+import { defineCommand, printout } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE } from '../input/shared-options.ts';
 import { protectionText, serversBoundTo, withSecrets } from '../secrets/secrets-home.ts';
 import { tableText } from '../terminal/table.ts';
-import { harmless, jsonText, plural } from '../terminal/text.ts';
+import { harmlessLine, plural } from '../terminal/text.ts';
 
 const COLUMNS = [
   { title: 'name', lengthMax: 64 },
@@ -18,7 +18,7 @@ export const command = defineCommand({
   options: { json: JSON_FLAG },
   examples: ['sub secrets list', 'sub secrets list --json'],
   exitCodes: { 0: 'the list is printed; it may be empty', 2: NO_STORE },
-  run: async ({ options }, io) => {
+  run: async (_input, io) => {
     return withSecrets(io, async (found) => {
       const vault = await openVault(found.options);
       if (vault?.kind === 'failure') return vault;
@@ -27,24 +27,23 @@ export const command = defineCommand({
         ...secret,
         usedBy: serversBoundTo(secret.name, found.servers),
       }));
-      if (options.json) {
-        const listed = secrets.map(({ name, addedAt, rotatedAt, usedBy }) => {
-          return { name, added_at: addedAt, rotated_at: rotatedAt, used_by: usedBy };
-        });
-        io.out.write(jsonText({ protection: vault?.protection ?? null, secrets: listed }));
-        return done(EXIT.fine);
-      }
+      const listed = secrets.map(({ name, addedAt, rotatedAt, usedBy }) => {
+        return { name, added_at: addedAt, rotated_at: rotatedAt, used_by: usedBy };
+      });
+      const document = { protection: vault?.protection ?? null, secrets: listed };
       if (vault === undefined) {
-        io.out.write('There is no store of secrets yet; `sub secrets add NAME` makes it.\n');
-        return done(EXIT.fine);
+        const none = 'There is no store of secrets yet; `sub secrets add NAME` makes it.\n';
+        return printout(document, none);
       }
       const rows = secrets.map(({ name, addedAt, rotatedAt, usedBy }) => {
         return [name, day(addedAt), day(rotatedAt), usedBy.join(', ')];
       });
-      if (rows.length > 0) io.out.write(tableText(COLUMNS, rows, (line) => line));
+      const table = rows.length > 0 ? tableText(COLUMNS, rows) : '';
       const where = protectionText(vault.protection, found.home);
-      io.out.write(`${harmless(`${plural(rows.length, 'secret')}; ${where}.`)}\n`);
-      return done(EXIT.fine);
+      return printout(
+        document,
+        table + harmlessLine(`${plural(rows.length, 'secret')}; ${where}.`),
+      );
     });
   },
 });

@@ -1,9 +1,9 @@
 import { failure } from '@subluminal/contracts';
 import { openVault, removeSecret } from '@subluminal/plane/vault';
-import { defineCommand, done, EXIT, required } from '../input/command.ts';
+import { badUsage, defineCommand, printout, required } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE, YES_FLAG } from '../input/shared-options.ts';
 import { serversBoundTo, withSecrets } from '../secrets/secrets-home.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import { harmless, harmlessLine } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
@@ -18,7 +18,7 @@ export const command = defineCommand({
       const { name } = args;
       const { person } = found;
       if (!options.yes && person === undefined) {
-        return failure('SUB_USAGE', 'not a terminal, cannot ask.', 'Add --yes.');
+        return badUsage('not a terminal, cannot ask.', 'Add --yes.');
       }
       const vault = await openVault(found.options);
       if (vault?.kind === 'failure') return vault;
@@ -36,12 +36,7 @@ export const command = defineCommand({
         if (changed.kind === 'failure') return changed;
       }
       const said = isWanted ? `Removed \`${name}\`.` : 'Nothing was removed.';
-      io.out.write(
-        options.json
-          ? jsonText({ name, removed: isWanted, used_by: usedBy })
-          : `${harmless(said)}\n`,
-      );
-      return done(EXIT.fine);
+      return printout({ name, removed: isWanted, used_by: usedBy }, harmlessLine(said));
     });
   },
 });

@@ -1,13 +1,13 @@
 import { failure, isFailure } from '@subluminal/contracts';
 import { openVault, rotateKey, rotateSecret } from '@subluminal/plane/vault';
 import {
+  badUsage,
   defineCommand,
-  done,
-  EXIT,
   flag,
   type Input,
   type Outcome,
   optional,
+  printout,
 } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE, PROTECT_OPTION } from '../input/shared-options.ts';
 import { readValue, warnShort } from '../secrets/ask-person.ts';
@@ -18,7 +18,7 @@ import {
   withSecrets,
 } from '../secrets/secrets-home.ts';
 import type { Io } from '../terminal/io.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import { harmlessLine } from '../terminal/text.ts';
 
 const ARGS = { name: optional('The secret that gets a new value') };
 const OPTIONS = {
@@ -44,14 +44,13 @@ export const command = defineCommand({
     const { args, options } = input;
     const isKey = options.key;
     if (isKey && args.name !== '') {
-      return failure('SUB_USAGE', '--key is about the whole store.', 'Leave the name out.');
+      return badUsage('--key is about the whole store.', 'Leave the name out.');
     }
     if (!isKey && args.name === '') {
-      const fix = 'Name it, or add --key to give the store a new key.';
-      return failure('SUB_USAGE', 'no secret was named.', fix);
+      return badUsage('no secret was named.', 'Name it, or add --key to give the store a new key.');
     }
     if (!isKey && options.protect !== undefined) {
-      return failure('SUB_USAGE', '--protect is about the key of the store.', 'Add --key.');
+      return badUsage('--protect is about the key of the store.', 'Add --key.');
     }
     return withSecrets(io, (found) =>
       isKey ? newKey(input, io, found) : newValue(input, io, found),
@@ -59,11 +58,7 @@ export const command = defineCommand({
   },
 });
 
-async function newValue(
-  { args, options }: RotateInput,
-  io: Io,
-  found: SecretsHome,
-): Promise<Outcome> {
+async function newValue({ args }: RotateInput, io: Io, found: SecretsHome): Promise<Outcome> {
   const { name } = args;
   // Before a value is asked for that nobody wants.
   const vault = await openVault(found.options);
@@ -80,12 +75,10 @@ async function newValue(
   warnShort(io, name, value.text);
   const usedBy = serversBoundTo(name, found.servers);
   const who = usedBy.length === 0 ? '' : ` Start again: ${usedBy.join(', ')}.`;
-  io.out.write(
-    options.json
-      ? jsonText({ name, rotated: true, used_by: usedBy })
-      : `${harmless(`\`${name}\` has a new value.${who}`)}\n`,
+  return printout(
+    { name, rotated: true, used_by: usedBy },
+    harmlessLine(`\`${name}\` has a new value.${who}`),
   );
-  return done(EXIT.fine);
 }
 
 async function newKey({ options }: RotateInput, io: Io, found: SecretsHome): Promise<Outcome> {
@@ -94,10 +87,8 @@ async function newKey({ options }: RotateInput, io: Io, found: SecretsHome): Pro
   const { protection, warning } = changed;
   if (warning !== undefined) io.err.write(`sub: ${warning}.\n`);
   const where = protectionText(protection, found.home);
-  io.out.write(
-    options.json
-      ? jsonText({ key: true, rotated: true, protection })
-      : `${harmless(`The store has a new key; ${where}.`)}\n`,
+  return printout(
+    { key: true, rotated: true, protection },
+    harmlessLine(`The store has a new key; ${where}.`),
   );
-  return done(EXIT.fine);
 }

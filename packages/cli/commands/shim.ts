@@ -1,6 +1,5 @@
 // `sub shim` for the help only: bin/sub.mjs starts a shim by packages/cli/entry/shim.ts, which loads less.
-import { failure } from '@subluminal/contracts';
-import { defineCommand, flag, many, textOption } from '../input/command.ts';
+import { badUsage, defineCommand, flag, many, textOption } from '../input/command.ts';
 import { PROFILE_DOC } from '../input/shared-options.ts';
 
 export const command = defineCommand({
@@ -42,6 +41,6 @@ export const command = defineCommand({
   // as in `--server-name -h`, the parser does not see a request for help either.
   run: async () => {
     const fix = 'Write a value that starts with a dash in the same word: `--server-name=-h`.';
-    return failure('SUB_USAGE', 'the value of an option looks like an option.', fix);
+    return badUsage('the value of an option looks like an option.', fix);
   },
 });

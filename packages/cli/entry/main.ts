@@ -6,7 +6,7 @@ import { EXIT } from '../input/command.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { type Io, processIo } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { harmless } from '../terminal/text.ts';
+import { harmless, harmlessLine } from '../terminal/text.ts';
 import { isWorkingFolderGone, MISSING_FOLDER } from '../terminal/working-folder.ts';
 import { type Intent, type Program, parseArguments } from './program.ts';
 
@@ -101,7 +101,7 @@ function reportDefect(cause: unknown, io: Io): void {
   const fix = 'This is a defect in sub; run it again with SUB_DEBUG=1 to see where.';
   reportFailure(failure('SUB_INTERNAL', `internal error: ${line}.`, fix), io, false);
   if (process.env['SUB_DEBUG'] === '1' && cause instanceof Error) {
-    for (const frame of (cause.stack ?? '').split('\n')) io.err.write(`${harmless(frame)}\n`);
+    for (const frame of (cause.stack ?? '').split('\n')) io.err.write(harmlessLine(frame));
   }
   process.exitCode = EXIT.internal;
 }

@@ -1,6 +1,7 @@
 // Commands are data: what a command takes, what its exit codes mean, and the function that runs it.
-import type { Failure } from '@subluminal/contracts';
+import { type Failure, failure } from '@subluminal/contracts';
 import type { Io } from '../terminal/io.ts';
+import { jsonText } from '../terminal/text.ts';
 
 export interface ArgSpec<M extends boolean = boolean> {
   readonly doc: string;
@@ -67,7 +68,14 @@ interface Done {
   readonly kind: 'done';
   readonly exitCode: number;
 }
-export type Outcome = Done | Failure;
+/** What a command prints: the document with --json, else the text. */
+interface Printout {
+  readonly kind: 'printout';
+  readonly document: unknown;
+  readonly text: string;
+  readonly exitCode: number;
+}
+export type Outcome = Done | Printout | Failure;
 
 /**
  * `person`: refused inside a governed run. `terminal`: also needs a terminal with a person.
@@ -92,7 +100,7 @@ interface CommandSpec<A extends ArgSpecs, O extends OptionSpecs> extends Command
 export interface Command extends CommandHelp {
   readonly args: ArgSpecs;
   readonly options: OptionSpecs;
-  readonly run: (values: RawValues, io: Io) => Promise<Outcome>;
+  readonly run: (values: RawValues, io: Io) => Promise<Done | Failure>;
 }
 
 export interface CommandEntry {
@@ -145,7 +153,13 @@ export function defineCommand<
     args,
     options,
     exitCodes: { ...spec.exitCodes, [EXIT.internal]: 'a defect in sub itself' },
-    run: (values, io) => spec.run(readInput(spec, values), io),
+    run: async (values, io) => {
+      const outcome = await spec.run(readInput(spec, values), io);
+      if (outcome.kind !== 'printout') return outcome;
+      const { document, text, exitCode } = outcome;
+      io.out.write(values.options['json'] === true ? jsonText(document) : text);
+      return done(exitCode);
+    },
   };
 }
 
@@ -234,4 +248,12 @@ export function choice<const V extends string>(values: readonly V[], doc: string
 
 export function done(exitCode: number): Done {
   return { kind: 'done', exitCode };
+}
+
+export function printout(document: unknown, text: string, exitCode: number = EXIT.fine): Printout {
+  return { kind: 'printout', document, text, exitCode };
+}
+
+export function badUsage(message: string, fix: string): Failure {
+  return failure('SUB_USAGE', message, fix);
 }

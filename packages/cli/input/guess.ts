@@ -1,4 +1,4 @@
-// What a person may have meant by a word that is none of those allowed.
+// Guesses which allowed word a person meant.
 import { nearest } from '@subluminal/core/policy';
 
 const SHORTENED_MIN = 2;
@@ -10,4 +10,10 @@ export function guessed(word: string, known: readonly string[]): string | undefi
   const lower = word.toLowerCase();
   if (lower.length < SHORTENED_MIN) return undefined;
   return known.find((one) => one.startsWith(lower) || lower.startsWith(one));
+}
+
+/** The fix for an unknown word: the guess as a question, else `otherwise`. */
+export function didYouMean(word: string, known: readonly string[], otherwise: string): string {
+  const guess = guessed(word, known);
+  return guess === undefined ? otherwise : `Did you mean ${guess}?`;
 }

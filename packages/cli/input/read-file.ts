@@ -1,4 +1,5 @@
 // Files and standard input, read whole but never without a limit.
+
 import { createReadStream } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
@@ -6,6 +7,7 @@ import { type Failure, failure } from '@subluminal/contracts';
 import { nearest } from '@subluminal/core/policy';
 import { readRegularFile } from '@subluminal/plane/os';
 import type { Io } from '../terminal/io.ts';
+import { badUsage } from './command.ts';
 
 export interface FileBytes {
   readonly kind: 'file';
@@ -27,20 +29,26 @@ export const STDIO = '-';
 export const KEY_BYTES_MAX = 16_384;
 const NEIGHBOURS_MAX = 1_000;
 
+/** A failure when standard input is given for more than one file. */
+export function stdinTwice(paths: readonly (string | undefined)[]): Failure | undefined {
+  if (paths.filter((path) => path === STDIO).length < 2) return undefined;
+  return badUsage('standard input can be only one of the files.', 'Write the others to files.');
+}
+
 /** Reads a file, or standard input for `-`. */
 export async function readFileBytes(
   path: string,
   options: ReadOptions,
 ): Promise<FileBytes | Failure> {
   if (path === STDIO) return readStdin(options);
-  if (path === '') return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
+  if (path === '') return badUsage('the name of a file is empty.', 'Name a file.');
   if (options.isRegular === true) return readRegular(path, options.bytesMax);
   try {
     // One handle for the check and the reading, so that nobody swaps the file in between.
     const handle = await open(path, 'r');
     try {
       const stats = await handle.stat();
-      if (stats.isDirectory()) return isDirectory(path);
+      if (stats.isDirectory()) return notRead(`${path} is a directory.`, 'Name a file in it.');
       if (stats.size > options.bytesMax) return tooLarge(path, options.bytesMax);
       const stream = createReadStream(path, { fd: handle, autoClose: false });
       return await collect(path, stream, options.bytesMax);
@@ -55,10 +63,7 @@ export async function readFileBytes(
 async function readRegular(path: string, bytesMax: number): Promise<FileBytes | Failure> {
   const read = readRegularFile(path, { bytesMax });
   if (read.kind === 'read') return { kind: 'file', name: path, bytes: read.bytes };
-  if (read.kind === 'unreadable') {
-    return failure('SUB_FILE_READ', `${path} ${read.why}.`, read.fix);
-  }
-  return failure('SUB_FILE_READ', `${path} does not exist.`, await missingFix(path));
+  return read.kind === 'unreadable' ? notRead(`${path} ${read.why}.`, read.fix) : missingFile(path);
 }
 
 async function readStdin({ io, bytesMax }: ReadOptions): Promise<FileBytes | Failure> {
@@ -88,40 +93,27 @@ async function collect(
 
 export async function unreadable(path: string, cause: unknown): Promise<Failure> {
   const code = errorCode(cause);
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return failure('SUB_FILE_READ', `${path} does not exist.`, await missingFix(path));
-    case 'EISDIR':
-      return isDirectory(path);
-    case 'EACCES':
-    case 'EPERM':
-      return failure('SUB_FILE_READ', `${path} may not be read.`, 'Check its permissions.');
-    default:
-      return failure('SUB_FILE_READ', `${path} cannot be read (${code}).`, 'Check the path.');
-  }
+  if (code === 'ENOENT' || code === 'ENOTDIR') return missingFile(path);
+  if (code === 'EISDIR') return notRead(`${path} is a directory.`, 'Name a file in it.');
+  const isForbidden = code === 'EACCES' || code === 'EPERM';
+  return isForbidden
+    ? notRead(`${path} may not be read.`, 'Check its permissions.')
+    : notRead(`${path} cannot be read (${code}).`, 'Check the path.');
 }
 
-async function missingFix(path: string): Promise<string> {
-  const guess = nearest(basename(path), await neighbours(dirname(resolve(path))));
-  return guess === undefined ? 'Check the path.' : `Did you mean ${guess}?`;
+function notRead(message: string, fix: string): Failure {
+  return failure('SUB_FILE_READ', message, fix);
 }
 
-async function neighbours(folder: string): Promise<readonly string[]> {
-  try {
-    return (await readdir(folder)).slice(0, NEIGHBOURS_MAX);
-  } catch {
-    return [];
-  }
-}
-
-function isDirectory(path: string): Failure {
-  return failure('SUB_FILE_READ', `${path} is a directory.`, 'Name a file in it.');
+async function missingFile(path: string): Promise<Failure> {
+  const names = await readdir(dirname(resolve(path))).catch(() => []);
+  const guess = nearest(basename(path), names.slice(0, NEIGHBOURS_MAX));
+  const fix = guess === undefined ? 'Check the path.' : `Did you mean ${guess}?`;
+  return notRead(`${path} does not exist.`, fix);
 }
 
 function tooLarge(name: string, bytesMax: number): Failure {
-  const message = `${name} is larger than ${bytesMax} bytes.`;
-  return failure('SUB_FILE_READ', message, 'Give a smaller file.');
+  return notRead(`${name} is larger than ${bytesMax} bytes.`, 'Give a smaller file.');
 }
 
 /** The code that Node gives to a failed system call. */

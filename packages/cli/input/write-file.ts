@@ -1,8 +1,10 @@
 // Files that are written whole or not at all.
+
 import { fstatSync } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { type Failure, failure } from '@subluminal/contracts';
 import { createOutput, replaceOutput } from '@subluminal/plane/os';
+import { badUsage } from './command.ts';
 import { errorCode, STDIO } from './read-file.ts';
 
 interface FileWritten {
@@ -55,7 +57,7 @@ export async function occupied(path: string): Promise<Failure | undefined> {
 }
 
 export function unwritable(path: string, code: string): Failure {
-  if (path === '') return failure('SUB_USAGE', 'the name of a file is empty.', 'Name a file.');
+  if (path === '') return badUsage('the name of a file is empty.', 'Name a file.');
   const because = (message: string, fix: string) =>
     failure('SUB_FILE_WRITE', `${path} ${message}`, fix);
   switch (code) {
@@ -107,7 +109,7 @@ export async function overwritesInput(
     if (location === undefined || !isSame(location, target)) continue;
     const also = path === out ? '' : `, which is ${path === STDIO ? 'standard input' : path}`;
     const message = `--out ${out} would overwrite ${role}${also}.`;
-    return failure('SUB_USAGE', message, 'Name another file; nothing was written.');
+    return badUsage(message, 'Name another file; nothing was written.');
   }
   return undefined;
 }

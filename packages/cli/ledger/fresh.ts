@@ -1,11 +1,13 @@
 // Whoever asks the ledger wants what has just happened, too: it may still be on its way.
 import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import { ensureLedgerd } from '@subluminal/plane/daemon';
 import { createLedgerClient } from '@subluminal/plane/ingest';
+import type { StoreReader } from '@subluminal/plane/ledger';
 import { isAnswered } from '@subluminal/plane/os';
 import type { Io } from '../terminal/io.ts';
-import { type LedgerHome, warn } from './home.ts';
+import { findLedger, type LedgerHome, warn, withReader } from './home.ts';
 
 const SYNC_MS = 10_000;
 const START_MS = 10_000;
@@ -15,6 +17,17 @@ const HAND_OVER_POLL_MS = 50;
 /** Complete, or still being written. */
 const SPOOLED = /\.jsonl(?:\.\d{1,9}\.part)?$/;
 const PART = /\.part$/;
+
+/** Runs `work` on the ledger of this user, with the newest events in it. */
+export async function readFreshLedger<T>(
+  io: Io,
+  work: (reader: StoreReader) => Promise<T>,
+): Promise<T | Failure> {
+  const home = await findLedger();
+  if (isFailure(home)) return home;
+  await freshen(home, io);
+  return withReader(home, work);
+}
 
 /**
  * Lets the daemon take in what is on its way, and starts one when something waits on disk; not where

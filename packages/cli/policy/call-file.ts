@@ -1,5 +1,6 @@
 // Calls to try a policy with, as JSON. Their arguments are hashed from the text, so that they hash
 // as they would on the wire.
+
 import {
   check,
   type Failure,
@@ -12,7 +13,8 @@ import {
 import { argsHash, canonicalize, itemTexts, memberText } from '@subluminal/core/json';
 import type { Call, CallResult, Identity } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
-import { guessed } from '../input/guess.ts';
+import { badUsage } from '../input/command.ts';
+import { didYouMean } from '../input/guess.ts';
 import { CLIENTS, ENVS } from '../input/identity-values.ts';
 
 export interface PlannedCall {
@@ -93,8 +95,7 @@ export function parseCalls(source: CallSource): Calls | Failure {
   const canonical = read.text;
   const texts = itemTexts(canonical) ?? [canonical];
   if (texts.length === 0 || texts.length > CALLS_MAX) {
-    const message = `${source.name} holds ${texts.length} calls.`;
-    return failure('SUB_USAGE', message, `Give 1 to ${CALLS_MAX} calls.`);
+    return badUsage(`${source.name} holds ${texts.length} calls.`, `Give 1 to ${CALLS_MAX} calls.`);
   }
   const calls: PlannedCall[] = [];
   for (const [index, text] of texts.entries()) {
@@ -145,9 +146,8 @@ function wrongCall(value: unknown, { source, place }: CallPosition): Failure {
   const { path, expected, got, choices } = mismatch;
   const at = [place, ...path].filter((part) => part !== '').join('.');
   const message = `${source.name}: at ${at || 'the top'}: expected ${expected}, got ${got}.`;
-  const guess = guessed(wordAt(value, mismatch), choices);
   const help = 'See docs/reference/cli.md for what a call holds.';
-  return failure('SUB_USAGE', message, guess === undefined ? help : `Did you mean ${guess}?`);
+  return badUsage(message, didYouMean(wordAt(value, mismatch), choices, help));
 }
 
 /** What was written: a field that does not exist, or the value of one that does. */

@@ -1,6 +1,8 @@
 // What a file seems to be, told before it is read in earnest: a file given in the place of another
 // then gets one clear sentence instead of everything that is wrong with it.
-import { type Failure, failure, isObject } from '@subluminal/contracts';
+
+import { type Failure, isObject } from '@subluminal/contracts';
+import { badUsage } from '../input/command.ts';
 import type { FileBytes } from '../input/read-file.ts';
 
 type FileKind = 'bundle' | 'snapshot' | 'call' | 'events' | 'key';
@@ -80,11 +82,7 @@ export function notACall(file: FileBytes): Failure | undefined {
   }
   if (/^[{[]/.test(startOf(file)) || !isYaml(file.bytes)) return undefined;
   const message = `${file.name} looks like YAML, and calls are JSON.`;
-  return failure(
-    'SUB_USAGE',
-    message,
-    'Write it as {"server_name": …, "tool_name": …, "args": {…}}.',
-  );
+  return badUsage(message, 'Write it as {"server_name": …, "tool_name": …, "args": {…}}.');
 }
 
 /** A failure when recorded events were expected and something else is there. */
@@ -105,7 +103,7 @@ export function insteadOfSnapshot(file: FileBytes): string | undefined {
 }
 
 function wrongKind({ name }: FileBytes, kind: FileKind, fix: string): Failure {
-  return failure('SUB_USAGE', `${name} ${WORDS[kind]}.`, fix);
+  return badUsage(`${name} ${WORDS[kind]}.`, fix);
 }
 
 function startOf({ bytes }: FileBytes): string {

@@ -3,6 +3,7 @@
 
 import { type Failure, failure } from '@subluminal/contracts';
 import { isTooShortToRedact, VALUE_BYTES_MAX } from '@subluminal/plane/vault';
+import { badUsage } from '../input/command.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
 
@@ -143,7 +144,7 @@ export async function readValue({
 }: ValueRequest): Promise<SecretValue | Failure> {
   if (!io.stdinIsTerminal) return fromInput(io);
   if (person === undefined) {
-    return failure('SUB_USAGE', 'not a terminal, cannot ask.', 'Give the value on standard input.');
+    return badUsage('not a terminal, cannot ask.', 'Give the value on standard input.');
   }
   const typed = await person.hidden(`Value of ${harmless(name)} (not shown): `);
   switch (typed.kind) {
@@ -151,10 +152,10 @@ export async function readValue({
       return { kind: 'value', text: typed.text };
     case 'lines': {
       const fix = 'Give it by standard input: `sub secrets add NAME < FILE`.';
-      return failure('SUB_USAGE', 'the value has several lines, or is too long.', fix);
+      return badUsage('the value has several lines, or is too long.', fix);
     }
     case 'nothing':
-      return failure('SUB_USAGE', 'no value was given.', 'Nothing was changed.');
+      return badUsage('no value was given.', 'Nothing was changed.');
   }
 }
 

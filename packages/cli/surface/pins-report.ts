@@ -195,7 +195,7 @@ export function pinsTable(servers: PinnedServers): string {
     ...(instructions === undefined ? [] : [rowOf(server, '(instructions)', instructions)]),
     ...[...tools].map(([name, pin]) => rowOf(server, name, pin)),
   ]);
-  return tableText(COLUMNS, rows, (line) => line);
+  return tableText(COLUMNS, rows);
 }
 
 function rowOf(server: string, name: string, { hash, seenAtMs, acceptedAtMs }: Pin) {

@@ -2,7 +2,7 @@
 
 import { type Failure, failure } from '@subluminal/contracts';
 import { probeServer, type Seen } from '@subluminal/plane/probe';
-import { done, type Outcome } from '../input/command.ts';
+import { badUsage, done, type Outcome } from '../input/command.ts';
 import { durationMs } from '../input/moment.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Io } from '../terminal/io.ts';
@@ -27,9 +27,7 @@ const SAID_LINES_MAX = 20;
 export async function probeLive(wish: ProbeRequest, io: Io): Promise<LiveProbe> {
   const timeoutMs = wish.timeout === undefined ? TIMEOUT_MS : durationMs(wish.timeout);
   if (timeoutMs === undefined || timeoutMs === 0 || timeoutMs > TIMEOUT_MS_MAX) {
-    return ended(
-      failure('SUB_USAGE', '--timeout is no such time.', 'Write 30s, 2m or at most 1h.'),
-    );
+    return ended(badUsage('--timeout is no such time.', 'Write 30s, 2m or at most 1h.'));
   }
   const { server, client, command } = wish;
   const looked = await probeServer({
@@ -80,7 +78,7 @@ export function splitWords(
   const count = at === -1 ? 0 : argv.length - at - 1;
   if (count > words.length) {
     const fix = 'Write it before `--`; the pins and the manifest are kept under its name.';
-    return failure('SUB_USAGE', 'no server was named.', fix);
+    return badUsage('no server was named.', fix);
   }
   const split = words.length - count;
   return {
@@ -96,5 +94,5 @@ export function commandBehind(server: string, words: readonly string[]): Words |
   const split = splitWords(server, words);
   if (split.kind === 'failure' || split.before.length === 0) return split;
   const fix = 'Write the command of the server behind `--`.';
-  return failure('SUB_USAGE', `\`${split.before[0] ?? ''}\` is one word too many.`, fix);
+  return badUsage(`\`${split.before[0] ?? ''}\` is one word too many.`, fix);
 }

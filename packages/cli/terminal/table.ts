@@ -18,7 +18,7 @@ const FORMULA = /^[=+\-@\t\r]/;
 export function tableText(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
-  paint: (line: string, index: number) => string,
+  paint: (line: string, index: number) => string = (line) => line,
 ): string {
   const shown = rows.map((row) => columns.map((column, index) => shownCell(row[index], column)));
   const titles = columns.map(({ title }) => title);

@@ -1,10 +1,16 @@
 // Text on its way to a terminal. File names, rule ids and arguments come from others, so nothing in
 // them may move the cursor, change colours or reorder what is read.
 import { harmless, harmlessAround, harmlessJson } from '@subluminal/core/visible';
+import type { Colors } from './io.ts';
 
 /** JSON for programs; what acts on a terminal or a build server is escaped there as well. */
 export function jsonText(value: unknown): string {
   return `${harmlessJson(JSON.stringify(value, null, 2))}\n`;
+}
+
+/** A line of text from others. */
+export function harmlessLine(text: string): string {
+  return `${harmless(text)}\n`;
 }
 
 /** At most this many characters, with an ellipsis where something was cut. */
@@ -46,6 +52,15 @@ export function wrapped(text: string, widthMax: number): readonly string[] {
 
 export function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
+
+/** Colours lines by their first sign: `!` is severe, `~` and `?` are uncertain. */
+export function paintedBySign(text: string, { red, yellow }: Colors): string {
+  const paint = (line: string) => {
+    if (line.startsWith('!')) return red(line);
+    return /^[~?]/.test(line) ? yellow(line) : line;
+  };
+  return text.split('\n').map(paint).join('\n');
 }
 
 const UNITS = [

@@ -1,5 +1,6 @@
 // The policy that a `sub trust` command is about, and how a policy file applies here: it may apply,
 // only tighten, or not be used.
+
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Failure, failure } from '@subluminal/contracts';
@@ -12,6 +13,7 @@ import {
   userHome,
 } from '@subluminal/plane/config';
 import { policySources } from '@subluminal/plane/policy';
+import { badUsage } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
 import { unsafePolicy } from '../run/settings.ts';
 import { problemFailure } from '../surface/surface-home.ts';
@@ -48,11 +50,10 @@ export function findProjectPolicy(named: string): ProjectPolicy | Failure {
 
 function noneHere({ ignored }: FoundPolicies): Failure {
   if (ignored === undefined) {
-    const message = 'no policy of a project is found here.';
-    return failure('SUB_USAGE', message, 'Name one: sub trust FILE.');
+    return badUsage('no policy of a project is found here.', 'Name one: sub trust FILE.');
   }
   const message = `${ignored.path} is not searched for: ${ignored.why}.`;
-  return failure('SUB_USAGE', message, `To use it, ${ignored.fix}.`);
+  return badUsage(message, `To use it, ${ignored.fix}.`);
 }
 
 /** Why this policy would not be used, trusted or not: the checks of whoever loads it. */
@@ -61,7 +62,7 @@ export function unusedPolicy({ home, path, namedAs }: ProjectPolicy): Failure | 
   const named = `use it as it is: --policy ${namedAs}.`;
   if (project === undefined) {
     const message = `${namedAs} is found by no search: the policy of a project is called policy.yaml or .subluminal/policy.yaml.`;
-    return failure('SUB_USAGE', message, `Rename it, or ${named}`);
+    return badUsage(message, `Rename it, or ${named}`);
   }
   const unsafe = unsafePolicy(namedAs);
   if (unsafe !== undefined) return unsafe;
@@ -69,7 +70,7 @@ export function unusedPolicy({ home, path, namedAs }: ProjectPolicy): Failure | 
   if (found.project !== undefined && realPath(found.project) === path) return undefined;
   if (found.project === undefined) return noneHere(found);
   const message = `${namedAs} is not used: ${found.project} is found before it.`;
-  return failure('SUB_USAGE', message, `Remove that one, or ${named}`);
+  return badUsage(message, `Remove that one, or ${named}`);
 }
 
 /** What is not there has no real path; reading it says so. */
