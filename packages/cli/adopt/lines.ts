@@ -1,7 +1,8 @@
 // How configs, their servers and changes of them look on a terminal. All of it is hostile text.
 
-import { type Failure, failure } from '@subluminal/contracts';
-import type { AdoptProblem, ServerView } from '@subluminal/plane/clients/setup';
+import type { Failure } from '@subluminal/contracts';
+
+import type { ServerView } from '@subluminal/plane/clients/setup';
 import type { Io, Output } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { displayWidth, harmless, shortened } from '../terminal/text.ts';
@@ -60,10 +61,6 @@ export function printLines(lines: readonly string[], { write }: Output): void {
   for (const line of lines) write(`${line}\n`);
 }
 
-export function failureOf({ code, message, fix }: AdoptProblem): Failure {
-  return failure(code, message, fix);
-}
-
 /** A server for programs, as far as its config tells. */
 export function serverParts(server: ServerView): object {
   const { name, project, state, isDisabled, serverName, policy, profile, events, wrapId } = server;
@@ -82,12 +79,12 @@ export function serverParts(server: ServerView): object {
   };
 }
 
-export function problemParts({ code, message, fix }: AdoptProblem): object {
+export function problemParts({ code, message, fix }: Failure): object {
   return { code, message, fix };
 }
 
 /** Each on its line; whether there were any. */
-export function tellProblems(problems: readonly AdoptProblem[], io: Io): boolean {
-  for (const problem of problems) reportFailure(failureOf(problem), io, false);
+export function tellProblems(problems: readonly Failure[], io: Io): boolean {
+  for (const problem of problems) reportFailure(problem, io, false);
   return problems.length > 0;
 }

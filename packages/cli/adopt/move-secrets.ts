@@ -12,7 +12,7 @@ import { protectionText } from '../secrets/secrets-home.ts';
 import type { Asker } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, plural } from '../terminal/text.ts';
-import { failureOf, tellProblems } from './lines.ts';
+import { tellProblems } from './lines.ts';
 
 export interface MoveWish {
   readonly io: Io;
@@ -47,7 +47,7 @@ export async function offerMoves(
   if (isFailure(isWanted)) return isWanted;
   if (!isWanted) return asIs;
   const plan = await planMoves(files, wish);
-  if (plan.kind === 'refused') return withoutStore(failureOf(plan), asIs, how);
+  if (isFailure(plan)) return withoutStore(plan, asIs, how);
   for (const warning of plan.warnings) tell(how.io, warning);
   if (wish.env['SUB_HOME']) {
     tell(how.io, 'a server whose client does not hand SUB_HOME on does not find these secrets.');
@@ -102,7 +102,7 @@ export async function storeMoves(
 ): Promise<Failure | undefined> {
   if (moves === undefined || files.every((file) => file.moves.length === 0)) return undefined;
   const stored = await moves.store();
-  if (stored.kind === 'refused') return failureOf(stored);
+  if (isFailure(stored)) return stored;
   if (stored.newStore !== undefined) {
     tell(io, `the store of secrets is new; ${protectionText(stored.newStore, home)}.`);
   }

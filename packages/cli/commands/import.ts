@@ -10,7 +10,6 @@ import {
 } from '@subluminal/plane/clients/setup';
 import {
   diffLines,
-  failureOf,
   printLines,
   problemParts,
   serverLines,
@@ -91,7 +90,7 @@ export const command = defineCommand({
     const wish = await readWish(input, io);
     if (isFailure(wish)) return wish;
     const plan = await planImport(wish);
-    if (plan.kind === 'refused') return failureOf(plan);
+    if (isFailure(plan)) return plan;
     const nothing = nothingThere(plan, wish);
     if (nothing !== undefined) return nothing;
     const { options } = input;
@@ -266,7 +265,7 @@ async function applyAll(
   const { io } = shown;
   for (const file of files) {
     const result = applyImport(file, wish);
-    if (result.kind === 'refused') {
+    if (isFailure(result)) {
       await moves?.unbind(file.moves);
       shown.hasFailed = tellProblems([result], io);
       continue;

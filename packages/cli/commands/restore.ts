@@ -6,7 +6,7 @@ import {
   type RestoreOptions,
 } from '@subluminal/plane/clients/setup';
 import { forget } from '../adopt/forget.ts';
-import { diffLines, failureOf, printLines, problemParts, tellProblems } from '../adopt/lines.ts';
+import { diffLines, printLines, problemParts, tellProblems } from '../adopt/lines.ts';
 import { chosenClient, whereabouts } from '../adopt/wish.ts';
 import {
   defineCommand,
@@ -57,7 +57,7 @@ export const command = defineCommand({
     }
     if (input.options.forget) return forget(wish, input.options.json, io);
     const plan = await planRestore(wish);
-    if (plan.kind === 'refused') return failureOf(plan);
+    if (isFailure(plan)) return plan;
     const { options } = input;
     const { files, problems } = plan;
     let hasFailed = tellProblems(problems, io);
@@ -72,7 +72,7 @@ export const command = defineCommand({
       if (!answer) io.err.write('sub: nothing was changed.\n');
       for (const file of answer ? files : []) {
         const result = await applyRestore(file);
-        if (result.kind === 'refused') hasFailed = tellProblems([result], io);
+        if (isFailure(result)) hasFailed = tellProblems([result], io);
         else {
           if (result.isBack) restored.add(file);
           if (result.replaced !== undefined) tellReplaced(file, result.replaced, io);

@@ -1,10 +1,6 @@
-import { isFailure } from '@subluminal/contracts';
-import {
-  type AdoptProblem,
-  adoptionStatus,
-  type ServerView,
-  type StatusFile,
-} from '@subluminal/plane/clients/setup';
+import { type Failure, isFailure } from '@subluminal/contracts';
+
+import { adoptionStatus, type ServerView, type StatusFile } from '@subluminal/plane/clients/setup';
 import type { Servers } from '@subluminal/plane/config';
 import { startCheck } from '../adopt/can-start.ts';
 import { type HeldPolicy, type PolicyOf, policyFinder, policyWords } from '../adopt/held-policy.ts';
@@ -90,7 +86,7 @@ async function factsOf(
 
 function documentOf(
   files: readonly StatusFile[],
-  problems: readonly AdoptProblem[],
+  problems: readonly Failure[],
   known: Known,
 ): object {
   return {

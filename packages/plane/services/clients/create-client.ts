@@ -1,7 +1,7 @@
 // Makes a client from what is particular to it; everything that clients share is here.
 import { existsSync } from 'node:fs';
 import { basename, extname } from 'node:path';
-import { isObject } from '@subluminal/contracts';
+import { failure, isObject } from '@subluminal/contracts';
 import { type Container, entryOf, type JsonObject } from './entries.ts';
 import { planChange } from './plan-change.ts';
 import { baseName } from './shim-command.ts';
@@ -9,8 +9,8 @@ import { type Document, readDocument } from './text/document.ts';
 import type {
   Client,
   ClientId,
+  ConfigFailure,
   ConfigFile,
-  ConfigProblem,
   Format,
   Place,
   ReadConfig,
@@ -97,7 +97,7 @@ function isNoFlag(word: string): boolean {
   return !word.startsWith('-');
 }
 
-function readConfig(layout: Layout, file: ConfigFile, text: string): ReadConfig | ConfigProblem {
+function readConfig(layout: Layout, file: ConfigFile, text: string): ReadConfig | ConfigFailure {
   const config: ReadConfig = { kind: 'config', file, text, entries: [], switchedOff: [] };
   // Clients make empty files, to be filled in.
   if (text.trim() === '') return config;
@@ -146,7 +146,7 @@ function brokenConfig(
   layout: Layout,
   file: ConfigFile,
   { line, column, message }: { readonly line: number; readonly column: number; message: string },
-): ConfigProblem {
+): ConfigFailure {
   const where = `line ${line}, column ${column}: ${message}`;
   if (AMBIGUOUS.test(message)) {
     return {
@@ -165,13 +165,12 @@ function brokenConfig(
   return problemOf(layout, file, `no valid ${file.format === 'toml' ? 'TOML' : 'JSON'}, ${where}`);
 }
 
-function problemOf({ title }: Layout, { path }: ConfigFile, fault: string): ConfigProblem {
+function problemOf({ title }: Layout, { path }: ConfigFile, fault: string): ConfigFailure {
   const message = `${basename(path)}: ${fault}`;
+  const fix = `Correct the file; ${title} cannot read it either.`;
   return {
-    kind: 'problem',
+    ...failure('SUB_CLIENT_CONFIG', message.endsWith('.') ? message : `${message}.`, fix),
     path,
-    message: message.endsWith('.') ? message : `${message}.`,
-    fix: `Correct the file; ${title} cannot read it either.`,
   };
 }
 

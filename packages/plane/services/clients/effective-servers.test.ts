@@ -9,7 +9,7 @@ function configOf(scope: Scope, content: object, client: ClientId = 'claude-code
   const path = scope === 'user' ? '/home/u/.claude.json' : '/work/app/.mcp.json';
   const file = { client, scope, path, format: 'json' } as const;
   const read = clientOf(client).read(file, JSON.stringify(content));
-  if (read.kind === 'problem') throw new Error(read.message);
+  if (read.kind === 'failure') throw new Error(read.message);
   return read;
 }
 
@@ -91,7 +91,7 @@ test.each([
     const scope = index === 0 ? 'user' : 'project';
     const file = { client: 'codex', scope, path: '/x', format: 'toml' } as const;
     const read = clientOf('codex').read(file, stringify({ mcp_servers: { a: one } }));
-    if (read.kind === 'problem') throw new Error(read.message);
+    if (read.kind === 'failure') throw new Error(read.message);
     return read;
   });
   if (lower === undefined || upper === undefined) throw new Error('not read');

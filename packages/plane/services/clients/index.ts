@@ -9,8 +9,8 @@ export { governCommand, governedOf, looseFlags, SHIM_FLAGS } from './shim-comman
 export type {
   Client,
   ClientId,
+  ConfigFailure,
   ConfigFile,
-  ConfigProblem,
   Cut,
   Edit,
   EntryChange,

@@ -27,7 +27,7 @@ const BEFORE_DASHES = ['/opt/sub/bin/sub.mjs', 'shim', '--server-name'];
 
 function read(file: ConfigFile, text: string): ReadConfig {
   const config = clientOf(file.client).read(file, text);
-  if (config.kind === 'problem') throw new Error(config.message);
+  if (config.kind === 'failure') throw new Error(config.message);
   return config;
 }
 

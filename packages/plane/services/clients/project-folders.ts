@@ -1,8 +1,10 @@
 // Which folders belong to the project that a client is started in.
+
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { failure } from '@subluminal/contracts';
 import { readRegularFile } from '../../os/index.ts';
-import type { ConfigFile, ConfigProblem, Place, Scope, ServerEntry } from './types.ts';
+import type { ConfigFailure, ConfigFile, Place, Scope, ServerEntry } from './types.ts';
 
 const DEPTH_MAX = 128;
 const POINTER_BYTES_MAX = 4_096;
@@ -67,19 +69,16 @@ export function realPath(path: string): string {
 const FOLDERS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.codex', '.zed']);
 
 /** Why this config is left alone; undefined where nothing is wrong with it. */
-export function leadsOut({ path, scope }: ConfigFile, target: string): ConfigProblem | undefined {
+export function leadsOut({ path, scope }: ConfigFile, target: string): ConfigFailure | undefined {
   if (scope !== 'project') return undefined;
   const folder = dirname(path);
   const project = realPath(FOLDERS.has(basename(folder)) ? dirname(folder) : folder);
   const top = repositoryOf(project) ?? project;
   const way = relative(top, target);
   if (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)) return undefined;
-  return {
-    kind: 'problem',
-    path,
-    message: `${path} belongs to a project, but is a link that leads out of it: to ${target}.`,
-    fix: `Put a file in its place. If you want that other file changed, name it: --config-path ${JSON.stringify(target)}`,
-  };
+  const message = `${path} belongs to a project, but is a link that leads out of it: to ${target}.`;
+  const fix = `Put a file in its place. If you want that other file changed, name it: --config-path ${JSON.stringify(target)}`;
+  return { ...failure('SUB_CLIENT_CONFIG', message, fix), path };
 }
 
 // Where platforms keep the files of a user.

@@ -27,7 +27,7 @@ function readAs(id: ClientId, text: string, file: Partial<ConfigFile> = {}) {
 
 function entriesOf(id: ClientId, text: string, file: Partial<ConfigFile> = {}) {
   const read = readAs(id, text, file);
-  if (read.kind === 'problem') throw new Error(read.message);
+  if (read.kind === 'failure') throw new Error(read.message);
   return read.entries;
 }
 
@@ -345,7 +345,7 @@ describe('a config that cannot be read is a problem', () => {
     ['cursor', '{"mcpServers":[]}', /`mcpServers` is not a list of servers/],
   ] as const)('%s: %j', (id, text, message) => {
     const problem = readAs(id, text);
-    if (problem.kind !== 'problem') throw new Error('it was read');
+    if (problem.kind !== 'failure') throw new Error('it was read');
     expect(problem.path).toBe('/x/y.json');
     expect(problem.message).toMatch(message);
     expect(problem.fix).toMatch(/^Correct the file; .*\.$/);
@@ -368,7 +368,7 @@ describe('a config that cannot be read is a problem', () => {
 
   test('where a client takes no comments, neither do we', () => {
     const text = '{ // x\n "mcpServers": {} }';
-    expect(readAs('claude-code', text, { format: 'json' }).kind).toBe('problem');
+    expect(readAs('claude-code', text, { format: 'json' }).kind).toBe('failure');
     expect(clientOf('claude-code').files(LINUX)[0]?.format).toBe('json');
   });
 });

@@ -1,4 +1,5 @@
 // What an agent client is to us: where it keeps its servers, and how a change of that is planned.
+import type { Failure } from '@subluminal/contracts';
 import type { Format, ValuePath } from './text/tree.ts';
 
 export type { Edit, Format, ValuePath } from './text/tree.ts';
@@ -149,12 +150,9 @@ export interface Cut {
   readonly form: 'quoted' | 'literal';
 }
 
-export interface ConfigProblem {
-  readonly kind: 'problem';
+/** What is wrong with one file. */
+export interface ConfigFailure extends Failure {
   readonly path: string;
-  /** Ends with a full stop. */
-  readonly message: string;
-  readonly fix: string;
 }
 
 /** A config as it was read: the servers in it, and what they were read from. */
@@ -186,7 +184,7 @@ export interface Client {
   files(place: Place): readonly ConfigFile[];
   /** Whether there is a trace of it on this machine, a config or a folder of its own. */
   detect(place: Place): boolean;
-  read(file: ConfigFile, text: string): ReadConfig | ConfigProblem;
+  read(file: ConfigFile, text: string): ReadConfig | ConfigFailure;
   /** Makes the chosen entries start a shim; one that stands there already stays, or is replaced. */
   plan(config: ReadConfig, chosen: readonly ServerEntry[], call: ShimCall): Rewritten;
 }

@@ -1,9 +1,11 @@
 // The configs that a client has on this machine, read.
+
 import { dirname, resolve } from 'node:path';
+import { type Failure, failure } from '@subluminal/contracts';
 import {
   type Client,
+  type ConfigFailure,
   type ConfigFile,
-  type ConfigProblem,
   clientOf,
   fileAt,
   leadsOut,
@@ -12,11 +14,10 @@ import {
   type Scope,
 } from '../index.ts';
 import { lookBefore } from '../store/apply-change.ts';
+import { type ChangeStore, configFailure, configKey } from '../store/change-store.ts';
 import { readConfigFile } from '../store/config-file.ts';
-import { keyOf, type Store } from '../store/ports.ts';
 import { type FoundRecord, listRecords } from '../store/records.ts';
-
-import { type AdoptProblem, adoptProblem, heldBy, withCode } from './adoption-place.ts';
+import { heldBy, withCode } from './adoption-place.ts';
 
 export interface FoundConfig {
   readonly kind: 'found';
@@ -36,14 +37,14 @@ interface Search {
 
 export interface Configs {
   readonly found: readonly FoundConfig[];
-  readonly problems: readonly ConfigProblem[];
+  readonly problems: readonly ConfigFailure[];
   /** Every path that was looked at. */
   readonly looked: readonly string[];
 }
 
 export function findConfigs({ place, clients, configPath }: Search): Configs {
   const found: FoundConfig[] = [];
-  const problems: ConfigProblem[] = [];
+  const problems: ConfigFailure[] = [];
   const looked: string[] = [];
   const wanted: readonly Wanted[] =
     configPath === undefined
@@ -55,7 +56,7 @@ export function findConfigs({ place, clients, configPath }: Search): Configs {
     looked.push(one.path);
     const read = readOne(one);
     if (read.kind === 'found') found.push(read);
-    else if (read.kind === 'problem') problems.push(read);
+    else if (read.kind === 'failure') problems.push(read);
     else if (configPath !== undefined) problems.push(notThere(one.path));
   }
   return { found, problems, looked };
@@ -80,52 +81,47 @@ function readOne({
   path,
   file,
   scope,
-}: Wanted): FoundConfig | ConfigProblem | { kind: 'missing' } {
+}: Wanted): FoundConfig | ConfigFailure | { kind: 'missing' } {
   const read = readConfigFile(path);
   if (read.kind !== 'read') return read;
   const asFile = file ?? { ...fileAt(client, path, read.text), ...(scope && { scope }) };
   const outside = leadsOut(asFile, read.target);
   if (outside !== undefined) return outside;
   const config = client.read(asFile, read.text);
-  if (config.kind === 'problem') return config;
+  if (config.kind === 'failure') return config;
   return { kind: 'found', client, file: asFile, target: read.target, config };
 }
 
-function notThere(path: string): ConfigProblem {
-  return {
-    kind: 'problem',
-    path,
-    message: `${path} does not exist.`,
-    fix: 'Check the path.',
-  };
+function notThere(path: string): ConfigFailure {
+  return configFailure(path, `${path} does not exist.`, 'Check the path.');
 }
 
 // Configs that only a record tells of: named by their path once, or of another project.
 
 /** Without those whose keys or paths are known already. */
 export function recordedConfigs(
-  { paths }: Store,
+  { paths }: ChangeStore,
   known: ReadonlySet<string>,
-): readonly (FoundConfig | ConfigProblem)[] {
+): readonly (FoundConfig | ConfigFailure)[] {
   return listRecords(paths).flatMap((one) => {
-    if (one.kind === 'problem') return [one];
+    if (one.kind === 'failure') return [one];
     if (one.kind !== 'record' || known.has(one.key) || known.has(one.record.path)) return [];
     return [recorded(one)];
   });
 }
 
-function recorded({ record }: FoundRecord): FoundConfig | ConfigProblem {
+function recorded({ record }: FoundRecord): FoundConfig | ConfigFailure {
   const { path, format } = record;
   const client = clientOf(record.client);
   const read = readConfigFile(path);
-  if (read.kind === 'problem') return read;
+  if (read.kind === 'failure') return read;
   if (read.kind === 'missing') {
     const message = `${path} is gone, and there is a record of how sub has changed it.`;
-    return { kind: 'problem', path, message, fix: `See \`sub restore ${client.id}\`.` };
+    return configFailure(path, message, `See \`sub restore ${client.id}\`.`);
   }
   const file = { client: client.id, scope: scopeOf(client, path), path, format };
   const config = client.read(file, read.text);
-  if (config.kind === 'problem') return config;
+  if (config.kind === 'failure') return config;
   return { kind: 'found', client, file, target: read.target, config };
 }
 
@@ -149,14 +145,14 @@ interface Base {
   readonly text: string;
 }
 
-export function baseOf({ target, file }: FoundConfig, store: Store): Base | AdoptProblem {
+export function baseOf({ target, file }: FoundConfig, store: ChangeStore): Base | Failure {
   const config = readConfigFile(file.path);
   if (config.kind === 'missing') {
-    return adoptProblem('SUB_CLIENT_CONFIG', `${file.path} is gone.`, 'Try again.');
+    return failure('SUB_CLIENT_CONFIG', `${file.path} is gone.`, 'Try again.');
   }
-  if (config.kind === 'problem') return withCode('SUB_CLIENT_CONFIG', config);
-  const before = lookBefore(config, keyOf(target, store.ports), store);
+  if (config.kind === 'failure') return withCode('SUB_CLIENT_CONFIG', config);
+  const before = lookBefore(config, configKey(target), store);
   if (before.kind === 'held') return heldBy(file.path, before.by);
-  if (before.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', before);
+  if (before.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', before);
   return { kind: 'base', text: before.text };
 }

@@ -1,5 +1,7 @@
 // Entries that start a shim with options that weaken it, and that no `sub import` or `sub wrap` of this
 // home has written: whoever can write to the config, such as a repository, frees its server that way.
+
+import { type Failure, failure } from '@subluminal/contracts';
 import { realFile } from '../../../os/index.ts';
 import { fallbackRunDir } from '../../../stores/runs/agent-file.ts';
 import { isWrapId, readWrapFile } from '../../../stores/runs/wrap-file.ts';
@@ -11,10 +13,10 @@ import {
   type ReadConfig,
   type ServerEntry,
 } from '../index.ts';
-import { keyOf, type Store } from '../store/ports.ts';
+import { type ChangeStore, configKey } from '../store/change-store.ts';
 import { listRecords, readRecord } from '../store/records.ts';
 import { sameData } from '../text/plain-data.ts';
-import { type AdoptPlace, type AdoptProblem, adoptProblem, storeAt } from './adoption-place.ts';
+import { type AdoptPlace, storeAt } from './adoption-place.ts';
 import type { FoundConfig } from './find-configs.ts';
 import { entryKey } from './server-view.ts';
 
@@ -47,8 +49,8 @@ export function looseBeside(
 
 /** A record that is damaged says nothing. */
 function writtenTo(target: string, { paths }: LooseOptions): readonly EntryChange[] {
-  const store: Store = storeAt(paths);
-  const found = readRecord(keyOf(target, store.ports), store.paths);
+  const store: ChangeStore = storeAt(paths);
+  const found = readRecord(configKey(target), store.paths);
   return found.kind === 'record' ? found.record.changes : [];
 }
 
@@ -121,7 +123,7 @@ type Home = Pick<AdoptPlace, 'env' | 'paths'>;
 export function livingWrap(
   { file, entries }: ReadConfig,
   { env, paths }: Home,
-): AdoptProblem | undefined {
+): Failure | undefined {
   // Whatever else stands there, no session has written it.
   const ids = new Set(entries.flatMap(({ governed }) => governed?.wrapId ?? []).filter(isWrapId));
   for (const runDir of new Set([paths.run, fallbackRunDir(env)])) {
@@ -130,7 +132,7 @@ export function livingWrap(
       if (session.kind === 'over') continue;
       if (session.kind === 'live') return inUse(file.path, session.owner.pid);
       const message = `whether ${file.path} is in use by a \`sub wrap\` cannot be told: ${session.message}.`;
-      return adoptProblem('SUB_CLIENT_LOCKED', message, 'If none runs, remove that file.');
+      return failure('SUB_CLIENT_LOCKED', message, 'If none runs, remove that file.');
     }
   }
   return undefined;
@@ -142,8 +144,8 @@ function isLiveSession(id: string, { env, paths }: Home): boolean {
   return [paths.run, fallbackRunDir(env)].some((dir) => readWrapFile(dir, id).kind === 'live');
 }
 
-function inUse(path: string, pid: number): AdoptProblem {
-  return adoptProblem(
+function inUse(path: string, pid: number): Failure {
+  return failure(
     'SUB_CLIENT_LOCKED',
     `${path} is in use by a \`sub wrap\` with another SUB_HOME (process ${pid}).`,
     'Try again when that one has ended: it puts the config back itself.',

@@ -1,23 +1,23 @@
 // The bindings of moved secrets in config.toml: blocks of our own at its end, which go as they came.
 // Everything else in the file stays as it is, byte for byte.
+
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isObject } from '@subluminal/contracts';
+import { type Failure, failure, isObject } from '@subluminal/contracts';
 import { parse } from 'smol-toml';
+import { writePrivateFile } from '../../../os/index.ts';
 import { type HomePaths, loadConfig, type Servers } from '../../../stores/config/index.ts';
 import { readServers } from '../../../stores/config/servers.ts';
+import { heldBy, type SecretPlace, withCode } from '../inspect/adoption-place.ts';
 import {
-  type AdoptProblem,
-  adoptProblem,
-  heldBy,
-  type SecretPlace,
-  withCode,
-} from '../inspect/adoption-place.ts';
+  type ChangeStore,
+  configKey,
+  ensureFolder,
+  lockConfig,
+  systemFailure,
+} from '../store/change-store.ts';
 import { draftPath, readConfigFile, replaceConfigFile } from '../store/config-file.ts';
-import { ensureFolder, writeOwn } from '../store/files.ts';
-import { takeLock } from '../store/lock.ts';
-import type { Store } from '../store/ports.ts';
-import { systemProblem } from '../store/problem.ts';
+
 import { sameData } from '../text/plain-data.ts';
 import { quoted } from './cut-values.ts';
 
@@ -47,7 +47,7 @@ export async function boundIn({
 
 export interface BindingFile {
   readonly paths: Pick<HomePaths, 'home' | 'config'>;
-  readonly store: Store;
+  readonly store: ChangeStore;
 }
 
 const MARK = '# By `sub import --move-secrets`; `sub restore` takes it out again.';
@@ -86,7 +86,7 @@ export async function withBindings(
   text: string,
   bindings: readonly Binding[],
   path: string,
-): Promise<string | AdoptProblem> {
+): Promise<string | Failure> {
   const lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
   const start = text === '' || text.endsWith('\n') ? text : `${text}${lineBreak}`;
   const blocks = bindings
@@ -97,12 +97,12 @@ export async function withBindings(
   const message = `${path} cannot take ${bindings.length === 1 ? 'the binding' : 'the bindings'}`;
   const data = dataOf(next);
   if (data === undefined || Buffer.byteLength(next) > FILE_BYTES_MAX) {
-    return adoptProblem('SUB_CONFIG_VALUE', `${message}.`, byHand);
+    return failure('SUB_CONFIG_VALUE', `${message}.`, byHand);
   }
   const { problems } = await readServers(data['servers'], () => path);
   const [first] = problems;
   if (first === undefined) return next;
-  return adoptProblem('SUB_CONFIG_VALUE', `${message}: ${first.message}.`, first.fix);
+  return failure('SUB_CONFIG_VALUE', `${message}: ${first.message}.`, first.fix);
 }
 
 /** The file without those of these bindings that still stand there as we wrote them. */
@@ -176,7 +176,7 @@ function dataOf(text: string): { readonly [key: string]: unknown } | undefined {
   }
 }
 
-type Change = (text: string) => Promise<string | AdoptProblem>;
+type Change = (text: string) => Promise<string | Failure>;
 
 export function addBindings(bindings: readonly Binding[], file: BindingFile) {
   return changeFile(file, (text) => withBindings(text, bindings, file.paths.config));
@@ -187,11 +187,11 @@ export function removeBindings(bindings: readonly BindingName[], file: BindingFi
 }
 
 /** One process at a time; what others write meanwhile is not overwritten. */
-async function changeFile(file: BindingFile, change: Change): Promise<AdoptProblem | undefined> {
+async function changeFile(file: BindingFile, change: Change): Promise<Failure | undefined> {
   const { paths, store } = file;
-  const lock = takeLock(paths.config, store);
+  const lock = lockConfig(configKey(paths.config), store);
   if (lock.kind === 'held') return heldBy(paths.config, lock.by);
-  if (lock.kind === 'problem') return withCode('SUB_FILE_WRITE', lock);
+  if (lock.kind === 'failure') return withCode('SUB_FILE_WRITE', lock);
   try {
     dropDrafts(paths.config);
     for (let tried = 0; tried < TRIES_MAX; tried++) {
@@ -199,28 +199,28 @@ async function changeFile(file: BindingFile, change: Change): Promise<AdoptProbl
       if (result !== 'changed') return result;
     }
     const fix = 'Close the editor that writes it, and try again.';
-    return adoptProblem('SUB_FILE_WRITE', `another program keeps writing ${paths.config}.`, fix);
+    return failure('SUB_FILE_WRITE', `another program keeps writing ${paths.config}.`, fix);
   } finally {
     lock.release();
   }
 }
 
 async function attempt(
-  { paths, store }: BindingFile,
+  { paths }: BindingFile,
   change: Change,
-): Promise<AdoptProblem | undefined | 'changed'> {
+): Promise<Failure | undefined | 'changed'> {
   const config = readConfigFile(paths.config);
-  if (config.kind === 'problem') return withCode('SUB_FILE_READ', config);
+  if (config.kind === 'failure') return withCode('SUB_FILE_READ', config);
   const text = config.kind === 'missing' ? '' : config.text;
   const next = await change(text);
   if (typeof next !== 'string') return next;
   if (next === text) return undefined;
   if (config.kind === 'missing') return made(paths, next);
-  const draft = draftPath(config.target, store.ports.uuid());
+  const draft = draftPath(config.target);
   const result = replaceConfigFile({ config, bytes: Buffer.from(next), draft });
   if (result.kind === 'changed') return 'changed';
   if (next === '') dropEmpty(paths.config);
-  return result.kind === 'problem' ? withCode('SUB_FILE_WRITE', result) : undefined;
+  return result.kind === 'failure' ? withCode('SUB_FILE_WRITE', result) : undefined;
 }
 
 /** An empty file says what no file says; ours goes as it came. A link is somebody's choice. */
@@ -229,14 +229,14 @@ function dropEmpty(path: string): void {
   if (stats?.isFile() === true && stats.size === 0) rmSync(path, { force: true });
 }
 
-function made({ home, config }: BindingFile['paths'], text: string): AdoptProblem | undefined {
+function made({ home, config }: BindingFile['paths'], text: string): Failure | undefined {
   const unsafe = ensureFolder(home);
   if (unsafe !== undefined) return withCode('SUB_HOME_UNSAFE', unsafe);
   try {
-    writeOwn(config, Buffer.from(text));
+    writePrivateFile(config, Buffer.from(text));
     return undefined;
   } catch (cause) {
-    return withCode('SUB_FILE_WRITE', systemProblem(config, 'written', cause));
+    return withCode('SUB_FILE_WRITE', systemFailure(config, 'written', cause));
   }
 }
 

@@ -3,7 +3,8 @@
 
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Failure, isFailure } from '@subluminal/contracts';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { writePrivateFile } from '../../../os/index.ts';
 import { ensurePrivateFolder, loadConfig, type Servers } from '../../../stores/config/index.ts';
 import {
   addSecrets,
@@ -11,17 +12,11 @@ import {
   type Protection,
   type VaultOptions,
 } from '../../../stores/vault/index.ts';
-import type { ConfigProblem, Format, MovedSecret, Rewritten } from '../index.ts';
-import {
-  type AdoptProblem,
-  adoptProblem,
-  type SecretPlace,
-  storeAt,
-} from '../inspect/adoption-place.ts';
+import type { ConfigFailure, Format, MovedSecret, Rewritten } from '../index.ts';
+import { type SecretPlace, storeAt } from '../inspect/adoption-place.ts';
+import { type ChangeStore, configFailure, readOwn } from '../store/change-store.ts';
 import { CONFIG_BYTES_MAX, readConfigFile } from '../store/config-file.ts';
-import { readOwn, writeOwn } from '../store/files.ts';
-import type { Store } from '../store/ports.ts';
-import { problem } from '../store/problem.ts';
+
 import type { ConfigRecord } from '../store/record-text.ts';
 import { isOf, readRecord } from '../store/records.ts';
 import { readDocument } from '../text/document.ts';
@@ -55,14 +50,14 @@ export interface Moves {
   /** What stays where it is, and why; whole sentences. */
   readonly warnings: readonly string[];
   /** Stores and binds; then, and not before, the configs may change. */
-  readonly store: (onStep?: (step: MoveStep) => void) => Promise<Stored | AdoptProblem>;
+  readonly store: (onStep?: (step: MoveStep) => void) => Promise<Stored | Failure>;
   /** Takes the new bindings out again: of a config that could not be changed after all. */
   readonly unbind: (moves: readonly Move[]) => Promise<void>;
   /** Once all configs are changed, or left: until then a killed process leaves a trace. */
   readonly end: () => void;
 }
 
-export async function vaultOptions(options: SecretPlace): Promise<VaultOptions | AdoptProblem> {
+export async function vaultOptions(options: SecretPlace): Promise<VaultOptions | Failure> {
   const ready = await readHome(options);
   return 'kind' in ready ? ready : ready.vault;
 }
@@ -73,13 +68,13 @@ interface Home {
   readonly warnings: readonly string[];
 }
 
-async function readHome(options: SecretPlace): Promise<Home | AdoptProblem> {
+async function readHome(options: SecretPlace): Promise<Home | Failure> {
   const { env, project, paths, keychain } = options;
   const loaded = await loadConfig({ env, flags: {}, cwd: project });
   if (!loaded.ok) {
     const [first] = loaded.problems;
     const { code, where, message, fix } = first ?? unreadable(paths.config);
-    return adoptProblem(code, `${where}: ${message}.`, fix);
+    return failure(code, `${where}: ${message}.`, fix);
   }
   const { config, origins, servers } = loaded;
   const passphraseFile = config['secrets.passphrase_file'];
@@ -113,7 +108,7 @@ function unreadable(where: string) {
 export async function prepareMoves(
   files: readonly MovableFile[],
   options: SecretPlace,
-): Promise<Moves | AdoptProblem> {
+): Promise<Moves | Failure> {
   const home = await readHome(options);
   if ('kind' in home) return home;
   const vault = await openVault(home.vault);
@@ -133,12 +128,12 @@ export async function prepareMoves(
   }
 }
 
-function unopened({ code, message, fix }: Failure): AdoptProblem {
+function unopened({ code, message, fix }: Failure): Failure {
   const isAsked = message.includes('needs its passphrase');
   const how = isAsked
     ? 'A server has no terminal: write the passphrase into a file of mode 0600, and name it as secrets.passphrase_file in config.toml.'
     : fix;
-  return adoptProblem(code, `no secret can be moved: ${message}`, how);
+  return failure(code, `no secret can be moved: ${message}`, how);
 }
 
 async function unfitFor(bindings: readonly Binding[], { paths }: SecretPlace) {
@@ -151,7 +146,7 @@ async function unfitFor(bindings: readonly Binding[], { paths }: SecretPlace) {
 interface Unfit {
   readonly planning: Planning;
   readonly moves: ReadonlyMap<MovableFile, readonly Move[]>;
-  readonly unfit: AdoptProblem;
+  readonly unfit: Failure;
 }
 
 interface Place {
@@ -198,11 +193,11 @@ function movesOf(
     store: async (onStep) => {
       const unsafe = ensurePrivateFolder(options.paths.home);
       if (unsafe !== undefined) {
-        return adoptProblem(unsafe.code, `${unsafe.where} ${unsafe.message}.`, unsafe.fix);
+        return failure(unsafe.code, `${unsafe.where} ${unsafe.message}.`, unsafe.fix);
       }
       const named = [...secrets].map(([name, value]) => ({ name, value: value() }));
       const added = named.length === 0 ? undefined : await addSecrets(home.vault, named);
-      if (isFailure(added)) return adoptProblem(added.code, added.message, added.fix);
+      if (isFailure(added)) return failure(added.code, added.message, added.fix);
       onStep?.('secrets stored');
       const begun = beginMove([...moves.values()].flat().map(nameOf), file.store);
       if (typeof begun === 'object') return begun;
@@ -233,24 +228,24 @@ interface Moving {
   readonly format: Format;
   /** Of the record of the config. */
   readonly key: string;
-  readonly store: Store;
+  readonly store: ChangeStore;
   readonly moves: readonly Move[];
   /** Makes the config without its secrets start shims. */
-  readonly rewrite: (baseText: string) => Rewritten | ConfigProblem;
+  readonly rewrite: (baseText: string) => Rewritten | ConfigFailure;
 }
 
 /** The secrets go first, so that what is kept as the base holds none of them. */
-export function movingRewrite(moving: Moving): (baseText: string) => Rewritten | ConfigProblem {
-  const { path, format, moves, rewrite, store } = moving;
+export function movingRewrite(moving: Moving): (baseText: string) => Rewritten | ConfigFailure {
+  const { path, format, moves, rewrite } = moving;
   return (baseText) => {
     const targets = moves.map(({ value, ...move }) => ({ path: move.path, value: value(), move }));
     const out = cutAll(baseText, { format, targets });
     if (out.left.length > 0) {
       const message = `${path} has changed since its secrets were looked at.`;
-      return problem(path, message, 'Try again.');
+      return configFailure(path, message, 'Try again.');
     }
     const { text } = out;
-    const moved_at = store.ports.now().toISOString();
+    const moved_at = new Date().toISOString();
     const read = readDocument(
       text,
       format,
@@ -258,7 +253,7 @@ export function movingRewrite(moving: Moving): (baseText: string) => Rewritten |
     );
     const document = read.kind === 'document' ? read.document : undefined;
     const cuts = out.cuts.map(({ target: { move }, cut }): MovedSecret => {
-      const started = startDigest(document, move.path, store.ports.sha256);
+      const started = startDigest(document, move.path);
       return { ...move, moved_at, ...(started !== undefined && { started }), cut };
     });
     const rewritten = rewrite(text);
@@ -280,9 +275,9 @@ function chain({ key, store, format }: Moving, step: Step): readonly MovedSecret
   const record = found.kind === 'record' ? found.record : undefined;
   const earlier = record?.moved ?? [];
   if (record === undefined || earlier.length === 0) return step.cuts;
-  if (isBase(step.before, record, store)) return [...earlier, ...step.cuts];
+  if (isBase(step.before, record)) return [...earlier, ...step.cuts];
   // A change that was killed has written its record, and not the config: this is the same one.
-  if (isBase(step.after, record, store) && endsWith(earlier, step.cuts)) return earlier;
+  if (isBase(step.after, record) && endsWith(earlier, step.cuts)) return earlier;
   const read = readDocument(
     step.before,
     format,
@@ -294,8 +289,8 @@ function chain({ key, store, format }: Moving, step: Step): readonly MovedSecret
   return [...still, ...step.cuts];
 }
 
-function isBase(text: string, { base }: ConfigRecord, { ports }: Store): boolean {
-  return isOf(base, Buffer.from(text), ports.sha256);
+function isBase(text: string, { base }: ConfigRecord): boolean {
+  return isOf(base, Buffer.from(text));
 }
 
 function endsWith(all: readonly MovedSecret[], last: readonly MovedSecret[]): boolean {
@@ -314,7 +309,7 @@ interface Scrubbed {
   readonly removed: readonly string[];
 }
 
-export function scrubCopies(key: string, moves: readonly Move[], { paths }: Store): Scrubbed {
+export function scrubCopies(key: string, moves: readonly Move[], { paths }: ChangeStore): Scrubbed {
   const [holding, removed]: [string[], string[]] = [[], []];
   for (const name of moves.length === 0 ? [] : copiesOf(key, paths.backups)) {
     const path = join(paths.backups, name);
@@ -325,7 +320,7 @@ export function scrubCopies(key: string, moves: readonly Move[], { paths }: Stor
       if (moves.some(({ value }) => plain.includes(value()))) {
         rmSync(path);
         removed.push(path);
-      } else if (clean !== text) writeOwn(path, Buffer.from(clean));
+      } else if (clean !== text) writePrivateFile(path, Buffer.from(clean));
     } catch {
       holding.push(path);
     }

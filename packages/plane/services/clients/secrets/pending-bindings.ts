@@ -1,21 +1,24 @@
 // What a process that moves secrets is about to bind, on disk for as long as it works: a killed one
 // must leave no binding that wins over its config from then on.
+
+import { randomUUID } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isObject } from '@subluminal/contracts';
+import { type Failure, isObject } from '@subluminal/contracts';
+import { isProcessAlive, type ProcessIdentity, writePrivateFile } from '../../../os/index.ts';
 import type { Servers } from '../../../stores/config/index.ts';
 import { fitsCommand } from '../../../stores/vault/index.ts';
 import { CLIENTS, type MovedSecret } from '../index.ts';
-import {
-  type AdoptProblem,
-  clientPlace,
-  type SecretPlace,
-  withCode,
-} from '../inspect/adoption-place.ts';
+import { clientPlace, type SecretPlace, withCode } from '../inspect/adoption-place.ts';
 import { findConfigs, recordedConfigs } from '../inspect/find-configs.ts';
-import { ensureFolder, readOwn, writeOwn } from '../store/files.ts';
-import { isAlive, type Owner, type Store, thisProcess } from '../store/ports.ts';
-import { systemProblem } from '../store/problem.ts';
+import {
+  type ChangeStore,
+  ensureFolder,
+  readOwn,
+  systemFailure,
+  thisProcess,
+} from '../store/change-store.ts';
+
 import { type FoundRecord, listRecords } from '../store/records.ts';
 import { type BindingFile, type BindingName, boundIn, removeBindings } from './bindings.ts';
 
@@ -23,7 +26,7 @@ import { serverOf, wordsOf } from './plain-secrets.ts';
 
 interface Pending {
   readonly path: string;
-  readonly owner: Owner;
+  readonly owner: ProcessIdentity;
   readonly bindings: readonly BindingName[];
 }
 
@@ -34,24 +37,25 @@ const FILES_MAX = 256;
 /** Gives what ends it: the config has its record by then, or nothing was bound. */
 export function beginMove(
   bindings: readonly BindingName[],
-  { ports, paths }: Store,
-): (() => void) | AdoptProblem {
-  const owner = thisProcess(ports);
+  store: ChangeStore,
+): (() => void) | Failure {
+  const { paths } = store;
+  const owner = thisProcess(store);
   // Where nobody can tell whether a process lives, nothing could be cleaned up after it.
   if (owner === undefined) return () => undefined;
   const unsafe = ensureFolder(paths.backups);
   if (unsafe !== undefined) return withCode('SUB_HOME_UNSAFE', unsafe);
-  const path = join(paths.backups, `moving-${ports.uuid()}.json`);
+  const path = join(paths.backups, `moving-${randomUUID()}.json`);
   const names = bindings.map(({ server, variable, secret }) => ({ server, variable, secret }));
   try {
-    writeOwn(path, Buffer.from(JSON.stringify({ owner, bindings: names })));
+    writePrivateFile(path, Buffer.from(JSON.stringify({ owner, bindings: names })));
   } catch (cause) {
-    return withCode('SUB_FILE_WRITE', systemProblem(path, 'written', cause));
+    return withCode('SUB_FILE_WRITE', systemFailure(path, 'written', cause));
   }
   return () => rmSync(path, { force: true });
 }
 
-function pendingIn({ paths }: Store): readonly Pending[] {
+function pendingIn({ paths }: ChangeStore): readonly Pending[] {
   let names: readonly string[] = [];
   try {
     names = readdirSync(paths.backups).filter((name) => NAME.test(name));
@@ -78,7 +82,7 @@ function readPending(path: string): Omit<Pending, 'path'> | undefined {
   }
 }
 
-function isOwner(value: unknown): value is Owner {
+function isOwner(value: unknown): value is ProcessIdentity {
   if (!isObject(value) || !Number.isSafeInteger(value['pid'])) return false;
   const { start, space } = value;
   return typeof start === 'string' && (space === undefined || typeof space === 'string');
@@ -95,7 +99,7 @@ function isName(value: unknown): value is BindingName {
 export async function repairBindings(file: BindingFile): Promise<readonly string[]> {
   const { store } = file;
   const all = pendingIn(store);
-  const dead = all.filter(({ owner }) => !isAlive(owner, store.ports));
+  const dead = all.filter(({ owner }) => !isProcessAlive(owner, store.system));
   if (dead.length === 0) return [];
   const needed = new Set([
     ...movedIn(store).map(boundKey),
@@ -111,7 +115,7 @@ export async function repairBindings(file: BindingFile): Promise<readonly string
   return lines;
 }
 
-function toldOf(gone: readonly BindingName[], failed: AdoptProblem | undefined) {
+function toldOf(gone: readonly BindingName[], failed: Failure | undefined) {
   if (failed !== undefined) return [`${failed.message} ${failed.fix} [${failed.code}]`];
   if (gone.length === 0) return [];
   const names = [...new Set(gone.map(({ server }) => server))].join(', ');
@@ -121,13 +125,13 @@ function toldOf(gone: readonly BindingName[], failed: AdoptProblem | undefined) 
 }
 
 /** One line where `repairBindings` would do something; nothing is changed. */
-export function unrepairedBindings(store: Store): readonly string[] {
-  const isLeft = pendingIn(store).some(({ owner }) => !isAlive(owner, store.ports));
+export function unrepairedBindings(store: ChangeStore): readonly string[] {
+  const isLeft = pendingIn(store).some(({ owner }) => !isProcessAlive(owner, store.system));
   if (!isLeft) return [];
   return ['a `sub import` that moved secrets was killed; `sub restore` puts config.toml right.'];
 }
 
-function movedIn({ paths }: Store): readonly MovedSecret[] {
+function movedIn({ paths }: ChangeStore): readonly MovedSecret[] {
   return listRecords(paths).flatMap((one) =>
     one.kind === 'record' ? (one.record.moved ?? []) : [],
   );
@@ -146,7 +150,7 @@ function nameKey({ server, variable, secret }: BindingName): string {
 
 const KEPT_BYTES_MAX = 4_194_304;
 
-function keptIn({ paths }: Store): readonly BindingName[] {
+function keptIn({ paths }: ChangeStore): readonly BindingName[] {
   try {
     const text = readOwn(pathOf(paths), KEPT_BYTES_MAX)?.toString('utf8') ?? '[]';
     const data: unknown = JSON.parse(text);
@@ -158,7 +162,7 @@ function keptIn({ paths }: Store): readonly BindingName[] {
 }
 
 /** In place of what was written down before. */
-function keep(bindings: readonly BindingName[], { paths }: Store): void {
+function keep(bindings: readonly BindingName[], { paths }: ChangeStore): void {
   const path = pathOf(paths);
   try {
     if (bindings.length === 0) {
@@ -167,13 +171,13 @@ function keep(bindings: readonly BindingName[], { paths }: Store): void {
     }
     const names = bindings.map(({ server, variable, secret }) => ({ server, variable, secret }));
     if (ensureFolder(paths.backups) === undefined)
-      writeOwn(path, Buffer.from(JSON.stringify(names)));
+      writePrivateFile(path, Buffer.from(JSON.stringify(names)));
   } catch {
     // Then they stay until a person takes them out, as they were told.
   }
 }
 
-function pathOf({ backups }: Store['paths']): string {
+function pathOf({ backups }: ChangeStore['paths']): string {
   return join(backups, 'kept-bindings.json');
 }
 
@@ -185,7 +189,7 @@ function pathOf({ backups }: Store['paths']): string {
  */
 export async function unbindMoved(
   found: FoundRecord | undefined,
-  { store, options }: { readonly store: Store; readonly options: SecretPlace },
+  { store, options }: { readonly store: ChangeStore; readonly options: SecretPlace },
 ): Promise<string | undefined> {
   const needed = new Set(
     listRecords(store.paths).flatMap((one) =>
@@ -227,7 +231,7 @@ interface Running {
 }
 
 /** What starts behind a shim, by whichever config. */
-function runningIn(place: SecretPlace, store: Store): readonly Running[] {
+function runningIn(place: SecretPlace, store: ChangeStore): readonly Running[] {
   const { found } = findConfigs({ place: clientPlace(place), clients: CLIENTS });
   const recorded = recordedConfigs(store, new Set()).filter((one) => one.kind === 'found');
   return [...found, ...recorded].flatMap(({ file, config }) =>

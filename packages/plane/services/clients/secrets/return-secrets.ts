@@ -1,17 +1,17 @@
 // Secrets of the store on their way back into a config.
-import { type Failure, isFailure, isObject } from '@subluminal/contracts';
+
+import { type Failure, failure, isFailure, isObject } from '@subluminal/contracts';
 import { openVault, type VaultOptions } from '../../../stores/vault/index.ts';
 import {
-  type ConfigProblem,
+  type ConfigFailure,
   clientOf,
   type Format,
   type MovedSecret,
   type ServerEntry,
   type ValuePath,
 } from '../index.ts';
-import { type AdoptProblem, adoptProblem } from '../inspect/adoption-place.ts';
-import type { StorePorts } from '../store/ports.ts';
-import { problem } from '../store/problem.ts';
+import { configFailure, sha256 } from '../store/change-store.ts';
+
 import type { ConfigRecord } from '../store/record-text.ts';
 import { isOf } from '../store/records.ts';
 import { takeOut } from '../store/undo-changes.ts';
@@ -19,7 +19,7 @@ import { type Document, readDocument } from '../text/document.ts';
 import { isFilled, uncutAll } from './cut-values.ts';
 import { putAll, putInto } from './put-back.ts';
 
-export type PutBack = (text: string, record: ConfigRecord) => string | ConfigProblem;
+export type PutBack = (text: string, record: ConfigRecord) => string | ConfigFailure;
 
 /** A config with its secrets. */
 interface Filled {
@@ -38,14 +38,13 @@ interface Filled {
 /** By functions alone, so that no dump shows a value. */
 export interface Returning {
   readonly kind: 'returning';
-  readonly fill: (text: string, record: ConfigRecord) => Filled | ConfigProblem;
+  readonly fill: (text: string, record: ConfigRecord) => Filled | ConfigFailure;
   /** The names of those that have another value than when they were moved. */
   readonly rotated: readonly string[];
 }
 
 interface ReturnFrom {
   readonly vault: VaultOptions;
-  readonly sha256: StorePorts['sha256'];
   /** The config as the record has it: without our edits, and without the secrets. */
   readonly baseText: string;
 }
@@ -53,8 +52,8 @@ interface ReturnFrom {
 /** Opens the store for the secrets of one record; refuses when one of them is gone. */
 export async function returning(
   { path, moved = [], created_at: changedAt }: ConfigRecord,
-  { vault: options, sha256, baseText }: ReturnFrom,
-): Promise<Returning | AdoptProblem> {
+  { vault: options, baseText }: ReturnFrom,
+): Promise<Returning | Failure> {
   const vault = await openVault(options);
   if (isFailure(vault)) return unopened(path, vault);
   const values = new Map<string, string>();
@@ -72,29 +71,23 @@ export async function returning(
   const rotated = (vault?.secrets ?? []).flatMap(({ name, addedAt, rotatedAt }) =>
     Date.parse(rotatedAt ?? addedAt) > Date.parse(since.get(name) ?? '') ? [name] : [],
   );
-  const fill: Returning['fill'] = (text, record) =>
-    filled(text, { record, values, sha256, baseText });
+  const fill: Returning['fill'] = (text, record) => filled(text, { record, values, baseText });
   return { kind: 'returning', fill, rotated };
 }
 
-function unopened(path: string, { code, message, fix }: Failure): AdoptProblem {
-  return adoptProblem(
-    code,
-    `${path} cannot be put back, its secrets are in the store: ${message}`,
-    fix,
-  );
+function unopened(path: string, { code, message, fix }: Failure): Failure {
+  return failure(code, `${path} cannot be put back, its secrets are in the store: ${message}`, fix);
 }
 
-function gone(path: string, secret: string): AdoptProblem {
+function gone(path: string, secret: string): Failure {
   const message = `${path} cannot be put back: the store has no secret \`${secret}\` any more.`;
   const fix = `Store it again with \`sub secrets add ${secret}\`, then restore.`;
-  return adoptProblem('SUB_SECRET_UNKNOWN', message, fix);
+  return failure('SUB_SECRET_UNKNOWN', message, fix);
 }
 
 interface Filling {
   readonly record: ConfigRecord;
   readonly values: ReadonlyMap<string, string>;
-  readonly sha256: StorePorts['sha256'];
   readonly baseText: string;
 }
 
@@ -105,23 +98,19 @@ interface Coming {
 }
 
 /** Into the very text they were cut out of, to the byte; into any other, where they belong. */
-function filled(
-  text: string,
-  { record, values, sha256, baseText }: Filling,
-): Filled | ConfigProblem {
+function filled(text: string, { record, values, baseText }: Filling): Filled | ConfigFailure {
   const { path, moved = [], base, format } = record;
-  const changed = problem(path, `The record of ${path} has just changed.`, 'Try again.');
-  if (!isOf(base, Buffer.from(baseText), sha256)) return changed;
+  const changed = configFailure(path, `The record of ${path} has just changed.`, 'Try again.');
+  if (!isOf(base, Buffer.from(baseText))) return changed;
   const all: Coming[] = [];
   for (const one of moved) {
     const value = values.get(one.secret);
     if (value === undefined) return changed;
     all.push({ one, value });
   }
-  const starts = recordedStarts({ baseText, format, moved, sha256 });
+  const starts = recordedStarts({ baseText, format, moved });
   const isBase =
-    isOf(base, Buffer.from(text), sha256) &&
-    moved.every((one) => starts.compare(text, one) !== 'other');
+    isOf(base, Buffer.from(text)) && moved.every((one) => starts.compare(text, one) !== 'other');
   const exact = isBase ? exactly(text, all, record.format) : undefined;
   if (exact === undefined) return belonging(text, all, { record, put: [], starts });
   const { count } = exact;
@@ -160,7 +149,7 @@ function belonging(
   text: string,
   all: readonly Coming[],
   { record, put, starts }: Belonging,
-): Filled | ConfigProblem {
+): Filled | ConfigFailure {
   const { path, format } = record;
   const lost: MovedSecret[] = [];
   const renamed = new Map<string, readonly Renamed[]>();
@@ -205,7 +194,7 @@ interface Renaming {
 function intoRenamed(
   text: string,
   { record: { path, format }, one, value, entries }: Renaming,
-): string | ConfigProblem {
+): string | ConfigFailure {
   let next = text;
   for (const { path: entry } of entries) {
     // Older settings of Zed have the environment beside the path of the command.
@@ -229,7 +218,7 @@ function setFree(
 ): { readonly text: string; readonly entries: readonly Renamed[] } | undefined {
   const client = clientOf(id);
   const read = client.read({ client: client.id, scope: 'user', path, format }, text);
-  if (read.kind === 'problem') return undefined;
+  if (read.kind === 'failure') return undefined;
   const entries = read.entries.filter(
     (entry) => entry.governed?.serverName === one.server && starts.isBehind(text, entry, one),
   );
@@ -242,9 +231,9 @@ function setFree(
 
 type Renamed = Pick<ServerEntry, 'name' | 'path'>;
 
-function noPlace(path: string, { server, path: place, secret }: MovedSecret): ConfigProblem {
+function noPlace(path: string, { server, path: place, secret }: MovedSecret): ConfigFailure {
   const message = `There is no safe place in ${path} for ${String(place.at(-1))} of ${server}.`;
-  return problem(
+  return configFailure(
     path,
     message,
     `Write it there by hand: \`sub secrets get ${secret}\` prints it. Then restore.`,
@@ -254,14 +243,11 @@ function noPlace(path: string, { server, path: place, secret }: MovedSecret): Co
 // Whether an entry still starts what it started when its secrets were moved. Whoever can write to the
 // config may have put another command there, to be given them in plain text by the next restore.
 
-type Sha256 = StorePorts['sha256'];
-
 interface Recorded {
   /** The config without our edits and without the secrets that moved, as the backup has it. */
   readonly baseText: string;
   readonly format: Format;
   readonly moved: readonly MovedSecret[];
-  readonly sha256: Sha256;
 }
 
 interface RecordedStarts {
@@ -273,7 +259,7 @@ interface RecordedStarts {
 
 type ShimEntry = Pick<ServerEntry, 'governed' | 'path'>;
 
-function recordedStarts({ baseText, format, moved, sha256 }: Recorded): RecordedStarts {
+function recordedStarts({ baseText, format, moved }: Recorded): RecordedStarts {
   const paths = moved.map(({ path }) => path);
   const documentOf = (text: string, more: readonly ValuePath[] = []): Document | undefined => {
     const read = readDocument(text, format, [...paths, ...more]);
@@ -281,20 +267,20 @@ function recordedStarts({ baseText, format, moved, sha256 }: Recorded): Recorded
   };
   const base = documentOf(baseText);
   // Records of earlier versions have no digest: then the backup tells.
-  const recorded = ({ path, started }: MovedSecret) => started ?? startDigest(base, path, sha256);
+  const recorded = ({ path, started }: MovedSecret) => started ?? startDigest(base, path);
   // A text may be large, and is asked about once for each secret.
   let last: { readonly text: string; readonly document: Document | undefined } | undefined;
   return {
     compare: (text, secret) => {
       if (last?.text !== text) last = { text, document: documentOf(text) };
-      const now = startDigest(last.document, secret.path, sha256);
+      const now = startDigest(last.document, secret.path);
       if (now === undefined) return 'gone';
       return now === recorded(secret) ? 'same' : 'other';
     },
     isBehind: (text, { governed, path }, secret) => {
       const start = startIn(documentOf(text, [path]), [...path, 'env', '']);
       if (start === undefined || governed === undefined) return false;
-      const behind = digestOf({ ...start, words: governed.command }, sha256);
+      const behind = digestOf({ ...start, words: governed.command });
       return behind === recorded(secret);
     },
   };
@@ -307,17 +293,13 @@ interface EntryStart {
 }
 
 /** Of what an entry starts, to be known again; undefined where there is no such entry. */
-export function startDigest(
-  document: Document | undefined,
-  path: ValuePath,
-  sha256: Sha256,
-): string | undefined {
+export function startDigest(document: Document | undefined, path: ValuePath): string | undefined {
   const start = startIn(document, path);
-  return start === undefined ? undefined : digestOf(start, sha256);
+  return start === undefined ? undefined : digestOf(start);
 }
 
-function digestOf({ words, where }: EntryStart, sha256: Sha256): string {
-  return sha256(Buffer.from(JSON.stringify([words, where])));
+function digestOf({ words, where }: EntryStart): string {
+  return sha256(JSON.stringify([words, where]));
 }
 
 /** The path of a secret ends with `env` and its variable; older settings of Zed have `command` before. */

@@ -46,7 +46,7 @@ function optionsFor(client: Client | undefined, extra: Partial<ImportOptions> = 
 
 async function planned(options: ImportOptions): Promise<ImportPlan> {
   const plan = await planImport(options);
-  if (plan.kind === 'refused') throw new Error(plan.message);
+  if (plan.kind === 'failure') throw new Error(plan.message);
   expect(plan.problems).toEqual([]);
   return plan;
 }
@@ -64,7 +64,7 @@ async function imported(options: ImportOptions): Promise<readonly string[]> {
 
 async function restored(options: ImportOptions): Promise<void> {
   const plan = await planRestore({ ...options, isProjectOnly: false });
-  if (plan.kind === 'refused') throw new Error(plan.message);
+  if (plan.kind === 'failure') throw new Error(plan.message);
   expect(plan.problems).toEqual([]);
   for (const file of plan.files) expect((await applyRestore(file)).kind).toBe('restored');
 }

@@ -29,13 +29,13 @@ function hubOf(command: string, token?: string, args: readonly string[] = []): o
 
 async function warningsOf(options: Parameters<typeof planImport>[0]): Promise<readonly string[]> {
   const plan = await planImport(options);
-  if (plan.kind === 'refused') throw new Error(plan.message);
+  if (plan.kind === 'failure') throw new Error(plan.message);
   return plan.files.flatMap(({ warnings }) => warnings);
 }
 
 async function plannedRestore() {
   const plan = await planRestore({ ...machine.options(), isProjectOnly: false });
-  if (plan.kind === 'refused') throw new Error(plan.message);
+  if (plan.kind === 'failure') throw new Error(plan.message);
   const [file] = plan.files;
   if (file === undefined) throw new Error('there is nothing to put back');
   return file;
@@ -171,7 +171,7 @@ test('a copy that holds the secret behind escapes does not stay', async () => {
   const text = machine.write(configOf({ hub: hubOf('npx', TOKEN) }));
   const options = machine.options();
   const plan = await planImport(options);
-  if (plan.kind === 'refused') throw new Error(plan.message);
+  if (plan.kind === 'failure') throw new Error(plan.message);
   for (const file of plan.files) applyImport(file, options);
   // Another program writes it with an escape, and a merge keeps a copy for people.
   machine.write(machine.read().replace('tk-', 'tk\\u002d').replace('{', '{ '));

@@ -1,5 +1,6 @@
 // `sub import`: what would change, and the change.
 
+import { type Failure, failure } from '@subluminal/contracts';
 import type { Servers } from '../../../stores/config/index.ts';
 import { loadRedactor } from '../../../stores/vault/load-redactor.ts';
 import {
@@ -11,8 +12,6 @@ import {
   type ShimCall,
 } from '../index.ts';
 import {
-  type AdoptProblem,
-  adoptProblem,
   clientPlace,
   heldBy,
   type SecretPlace,
@@ -45,8 +44,8 @@ import {
 } from '../secrets/plain-secrets.ts';
 import type { Move } from '../secrets/plan-moves.ts';
 import { applyChange } from '../store/apply-change.ts';
+import { configKey } from '../store/change-store.ts';
 import type { OnStep } from '../store/config-file.ts';
-import { keyOf } from '../store/ports.ts';
 import { notesOn, splitIn } from './import-notes.ts';
 import { rewriter } from './plan-rewrite.ts';
 
@@ -96,22 +95,21 @@ export interface ImportPlan {
   readonly kind: 'plan';
   readonly files: readonly ImportFile[];
   /** Of single files; the others can be imported all the same. */
-  readonly problems: readonly AdoptProblem[];
+  readonly problems: readonly Failure[];
   readonly warnings: readonly string[];
   /** The clients that were looked for. */
   readonly clients: readonly Client[];
   readonly looked: readonly string[];
 }
 
-export async function planImport(options: ImportOptions): Promise<ImportPlan | AdoptProblem> {
+export async function planImport(options: ImportOptions): Promise<ImportPlan | Failure> {
   const program = ownProgram(options.own);
   if (program.kind === 'not_found') {
     const fix = 'Start sub from where it is installed.';
-    return adoptProblem('SUB_OWN_PATH', program.message, fix);
+    return failure('SUB_OWN_PATH', program.message, fix);
   }
   const redaction = await loadRedactor(options.redactPatterns, []);
-  if (!redaction.ok)
-    return adoptProblem('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
+  if (!redaction.ok) return failure('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
   const place = clientPlace(options);
   const clients =
     options.client === undefined ? CLIENTS.filter((one) => one.detect(place)) : [options.client];
@@ -143,7 +141,7 @@ export async function planImport(options: ImportOptions): Promise<ImportPlan | A
   };
 }
 
-function isFile(one: ImportFile | AdoptProblem): one is ImportFile {
+function isFile(one: ImportFile | Failure): one is ImportFile {
   return !('code' in one);
 }
 
@@ -158,7 +156,7 @@ function flagsOf({ policyPath, profile }: ImportOptions): readonly string[] {
 function strangeServer(
   names: readonly string[],
   found: readonly FoundConfig[],
-): AdoptProblem | undefined {
+): Failure | undefined {
   const entries = found.flatMap(({ config }) => config.entries);
   for (const name of names) {
     const same = entries.filter((entry) => entry.name === name);
@@ -167,12 +165,12 @@ function strangeServer(
     if (first !== undefined) {
       const what = first.transport === 'remote' ? 'is reached by an address' : 'has no command';
       const message = `the server ${name} ${what}: it cannot be governed yet.`;
-      return adoptProblem('SUB_CLIENT_CONFIG', message, 'Leave it out.');
+      return failure('SUB_CLIENT_CONFIG', message, 'Leave it out.');
     }
     const known = [...new Set(entries.map((entry) => entry.name))].slice(0, NAMES_MAX);
     const fix =
       known.length === 0 ? 'There are no servers at all.' : `There are: ${known.join(', ')}.`;
-    return adoptProblem('SUB_CLIENT_CONFIG', `there is no server ${name}.`, fix);
+    return failure('SUB_CLIENT_CONFIG', `there is no server ${name}.`, fix);
   }
   return undefined;
 }
@@ -189,18 +187,18 @@ interface Planning {
   readonly moves: readonly Move[];
 }
 
-function planFile(planning: Planning): ImportFile | AdoptProblem {
+function planFile(planning: Planning): ImportFile | Failure {
   const { found, call, options, redact, moves } = planning;
   const { client, file, config } = found;
   const base = baseOf(found, storeAt(options.paths));
-  if (base.kind === 'refused') return base;
+  if (base.kind === 'failure') return base;
   const loose = looseIn(found, options);
   const chosen = chosenIn(found, { baseText: base.text, loose, options });
   const renewed = renewedIn(config, options);
   const rewritten = rewriteFor({ found, call, chosen, loose, renewed, moves, options })(base.text);
   if ('kind' in rewritten) return withCode('SUB_CLIENT_CONFIG', rewritten);
   const after = client.read(file, rewritten.text);
-  if (after.kind === 'problem') return withCode('SUB_CLIENT_CONFIG', after);
+  if (after.kind === 'failure') return withCode('SUB_CLIENT_CONFIG', after);
   const stillLoose = looseBeside(after, rewritten.changes, options);
   const governed = governedBy(after, stillLoose, options);
   const plain = plainSecrets(after, governed, planning.looks);
@@ -249,7 +247,7 @@ export interface MovingPlan {
   /** The same files, with what moves. */
   readonly files: readonly ImportFile[];
   readonly warnings: readonly string[];
-  readonly problems: readonly AdoptProblem[];
+  readonly problems: readonly Failure[];
   readonly moves: Moves;
 }
 
@@ -257,12 +255,11 @@ export interface MovingPlan {
 export async function planMoves(
   files: readonly ImportFile[],
   options: ImportOptions,
-): Promise<MovingPlan | AdoptProblem> {
+): Promise<MovingPlan | Failure> {
   const redaction = await loadRedactor(options.redactPatterns, []);
-  if (!redaction.ok)
-    return adoptProblem('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
+  if (!redaction.ok) return failure('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
   const moves = await prepareMoves(files, options);
-  if (moves.kind === 'refused') return moves;
+  if (moves.kind === 'failure') return moves;
   const looks = secretLooks();
   const planned = files.map((file) => {
     const { found, call } = file;
@@ -294,7 +291,7 @@ function chosenIn(
 ): readonly ServerEntry[] {
   const { servers } = options;
   const base = baseText === config.text ? config : client.read(file, baseText);
-  const before = base.kind === 'problem' ? [] : base.entries.filter(isUngoverned);
+  const before = base.kind === 'failure' ? [] : base.entries.filter(isUngoverned);
   const keys = new Set(before.map(entryKey));
   const isBarred = (entry: ServerEntry) =>
     entry.obstacle !== undefined && keys.has(entryKey(entry));
@@ -353,12 +350,12 @@ function rewriteFor({ found, call, chosen, loose, renewed, moves, options }: Rew
   const rewrite = rewriter({ client, file, current: config, call, ...keys });
   const { path, format } = file;
   const store = storeAt(options.paths);
-  return movingRewrite({ path, format, key: keyOf(target, store.ports), store, moves, rewrite });
+  return movingRewrite({ path, format, key: configKey(target), store, moves, rewrite });
 }
 
 export type Imported =
   | { readonly kind: 'applied' | 'unchanged'; readonly warnings: readonly string[] }
-  | AdoptProblem;
+  | Failure;
 
 /** Changes one file as it was planned. What moves out of it has to be in the store by then. */
 export function applyImport(planned: ImportFile, options: ImportOptions): Imported {
@@ -378,7 +375,7 @@ export function applyImport(planned: ImportFile, options: ImportOptions): Import
   switch (result.kind) {
     case 'applied':
     case 'unchanged': {
-      const { holding, removed } = scrubCopies(keyOf(found.target, store.ports), moves, store);
+      const { holding, removed } = scrubCopies(configKey(found.target), moves, store);
       const warnings = [
         ...holding.map((path) => `${path} still holds a secret that has moved: remove it.`),
         ...removed.map(
@@ -389,7 +386,7 @@ export function applyImport(planned: ImportFile, options: ImportOptions): Import
     }
     case 'held':
       return heldBy(file.path, result.by);
-    case 'problem':
+    case 'failure':
       return withCode('SUB_CLIENT_WRITE', result);
   }
 }

@@ -1,4 +1,4 @@
-export type { AdoptPlace, AdoptProblem } from '../inspect/adoption-place.ts';
+export type { AdoptPlace } from '../inspect/adoption-place.ts';
 export type { OwnCall } from '../inspect/own-program.ts';
 export type { ServerState, ServerView } from '../inspect/server-view.ts';
 export type { Moves } from '../secrets/move-secrets.ts';

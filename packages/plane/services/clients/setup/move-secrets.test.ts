@@ -140,7 +140,7 @@ describe('what moves', () => {
     const text = machine.write(configOf({ hub: { command: 'x', env: { HUB_TOKEN: TOKEN } } }));
     const options = machine.options();
     const plan = await planImport(options);
-    if (plan.kind === 'refused') throw new Error(plan.message);
+    if (plan.kind === 'failure') throw new Error(plan.message);
     for (const file of plan.files) expect(applyImport(file, options).kind).toBe('applied');
     expect(plan.files.flatMap(({ secrets }) => secrets)).toMatchObject([{ variable: 'HUB_TOKEN' }]);
     expect(JSON.stringify(plan.files.map(({ secrets, diff }) => [secrets, diff]))).not.toContain(
@@ -156,7 +156,7 @@ describe('what moves', () => {
     const text = machine.write(configOf({ hub: { command: 'x', env: { HUB_TOKEN: TOKEN } } }));
     const options = machine.options();
     const plan = await planImport(options);
-    if (plan.kind === 'refused') throw new Error(plan.message);
+    if (plan.kind === 'failure') throw new Error(plan.message);
     for (const file of plan.files) applyImport(file, options);
     // A merge keeps a copy for people.
     machine.write(machine.read().replace('"x"', '"y"').replace('"theme"', '"look"'));
@@ -175,9 +175,9 @@ describe('what moves', () => {
     machine.write(configOf({ hub: { command: 'x', env: { HUB_TOKEN: TOKEN } } }));
     const options = machine.options();
     const plan = await planImport(options);
-    if (plan.kind === 'refused') throw new Error(plan.message);
+    if (plan.kind === 'failure') throw new Error(plan.message);
     const moving = await planMoves(plan.files, options);
-    if (moving.kind === 'refused') throw new Error(moving.message);
+    if (moving.kind === 'failure') throw new Error(moving.message);
     const [file] = moving.files;
     expect(file?.diff).toMatch(/^-.*"HUB_TOKEN": "…"/m);
     expect(file?.diff).not.toContain(TOKEN);
@@ -245,7 +245,7 @@ describe('servers of one name', () => {
     machine.write(configOf({ hub: { command: 'x', env: { HUB_TOKEN: OTHER } } }), cursor());
     const options = machine.options({ client: clientOf('cursor') });
     const plan = await planImport(options);
-    if (plan.kind === 'refused') throw new Error(plan.message);
+    if (plan.kind === 'failure') throw new Error(plan.message);
     expect(plan.files.flatMap((file) => file.warnings)).toContainEqual(
       'hub gets HUB_TOKEN by its bindings in config.toml: what its env says is not used.',
     );
@@ -333,7 +333,7 @@ describe('the way back', () => {
     await importMoving(machine.options());
     const governed = machine.read();
     const plan = await planRestore({ ...machine.options(), isProjectOnly: false });
-    if (plan.kind === 'refused') throw new Error(plan.message);
+    if (plan.kind === 'failure') throw new Error(plan.message);
     expect(plan.files).toMatchObject([{ secrets: ['claude-code.hub.HUB_TOKEN'] }]);
     expect(JSON.stringify(plan)).not.toContain(TOKEN);
     expect(machine.read()).toBe(governed);
@@ -350,9 +350,9 @@ test('a store whose passphrase only a person knows is no place for what a server
   );
   const text = machine.write(configOf({ hub: { command: 'x', env: { HUB_TOKEN: TOKEN } } }));
   const plan = await planImport(machine.options());
-  if (plan.kind === 'refused') throw new Error(plan.message);
+  if (plan.kind === 'failure') throw new Error(plan.message);
   const refused = await planMoves(plan.files, machine.options());
-  expect(refused).toMatchObject({ kind: 'refused', code: 'SUB_VAULT_KEY' });
+  expect(refused).toMatchObject({ kind: 'failure', code: 'SUB_VAULT_KEY' });
   expect(JSON.stringify(refused)).toContain('A server has no terminal');
   expect(machine.read()).toBe(text);
   machine.write(

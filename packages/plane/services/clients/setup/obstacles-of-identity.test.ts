@@ -1,7 +1,7 @@
 // The environment of an entry is that of its shim: whatever tells the shim who acts must not be
 // settable there.
 import { expect, test } from 'vitest';
-import { thisSystem } from '../../../os/index.ts';
+import { thisSystem } from '../../../os/system.ts';
 import { ciJob, pod } from '../../../stores/identity/workload.ts';
 import { clientOf, type ReadConfig } from '../index.ts';
 

@@ -2,8 +2,8 @@
 // the first and can be taken back together with it.
 import type {
   Client,
+  ConfigFailure,
   ConfigFile,
-  ConfigProblem,
   EntryChange,
   ReadConfig,
   Rewritten,
@@ -32,7 +32,7 @@ interface Group {
 }
 
 /** Takes the config without our edits; what was governed so far stays so. */
-export function rewriter(wish: RewriteWish): (baseText: string) => Rewritten | ConfigProblem {
+export function rewriter(wish: RewriteWish): (baseText: string) => Rewritten | ConfigFailure {
   const { client, file, chosen, call } = wish;
   const groups = [...keptGroups(wish), { call, keys: chosen }];
   const isReplaced = replacedIn(wish);
@@ -40,7 +40,7 @@ export function rewriter(wish: RewriteWish): (baseText: string) => Rewritten | C
     let config = client.read(file, baseText);
     const changes: EntryChange[] = [];
     for (const group of groups) {
-      if (config.kind === 'problem') return config;
+      if (config.kind === 'failure') return config;
       const entries = config.entries.filter(
         (entry) => group.keys.has(entryKey(entry)) && (isUngoverned(entry) || isReplaced(entry)),
       );
@@ -49,7 +49,7 @@ export function rewriter(wish: RewriteWish): (baseText: string) => Rewritten | C
       changes.push(...rewritten.changes);
       config = client.read(file, rewritten.text);
     }
-    return config.kind === 'problem' ? config : { text: config.text, changes };
+    return config.kind === 'failure' ? config : { text: config.text, changes };
   };
 }
 

@@ -1,11 +1,12 @@
 // Before any other command: what killed processes have left in configs is put right, or told to those
 // who only look.
+
+import type { Failure } from '@subluminal/contracts';
 import { livingAgents } from '../../../stores/runs/living-agents.ts';
 import { runOfWrap } from '../../../stores/runs/wrap-file.ts';
 import { CLIENTS, type Client, type EntryChange } from '../index.ts';
 import {
   type AdoptPlace,
-  type AdoptProblem,
   clientPlace,
   heldBy,
   type SecretPlace,
@@ -15,7 +16,7 @@ import {
 import { findConfigs } from '../inspect/find-configs.ts';
 import { repairBindings, unrepairedBindings } from '../secrets/pending-bindings.ts';
 import { livingOwner } from '../store/apply-change.ts';
-import { keyOf, type Store } from '../store/ports.ts';
+import { type ChangeStore, configKey } from '../store/change-store.ts';
 import { type FoundRecord, listRecords } from '../store/records.ts';
 import { leftBehind, type Repaired, repairAll } from '../store/repair-configs.ts';
 import { forgetRecord, restoreRecord } from '../store/restore-config.ts';
@@ -89,7 +90,7 @@ export interface Unwrapped {
   readonly unknown: readonly { readonly path: string; readonly client: string }[];
   /** Whole sentences about what was done. */
   readonly warnings: readonly string[];
-  readonly problems: readonly AdoptProblem[];
+  readonly problems: readonly Failure[];
 }
 
 interface UnwrapOptions extends AdoptPlace {
@@ -103,10 +104,10 @@ export function unwrapAll(options: UnwrapOptions): Unwrapped {
   const here = pathsHere(options);
   const restored: string[] = [];
   const elsewhere: string[] = [];
-  const problems: AdoptProblem[] = [];
+  const problems: Failure[] = [];
   const warnings: string[] = [];
   for (const found of listRecords(paths)) {
-    if (found.kind === 'problem') problems.push(withCode('SUB_CLIENT_RESTORE', found));
+    if (found.kind === 'failure') problems.push(withCode('SUB_CLIENT_RESTORE', found));
     if (found.kind !== 'record' || !isOfWrap(found)) continue;
     const { path, client } = found.record;
     if (!options.isEverywhere && client !== 'custom' && !here.has(path)) {
@@ -124,11 +125,11 @@ export function unwrapAll(options: UnwrapOptions): Unwrapped {
 }
 
 /** A `sub wrap` with another SUB_HOME keeps its records there. */
-function unrecorded(options: UnwrapOptions, { paths, ports }: Store): Unwrapped['unknown'] {
+function unrecorded(options: UnwrapOptions, { paths }: ChangeStore): Unwrapped['unknown'] {
   const { found } = findConfigs({ place: clientPlace(options), clients: CLIENTS });
   const known = new Set(listRecords(paths).flatMap((one) => ('key' in one ? [one.key] : [])));
   return found
-    .filter(({ target }) => !known.has(keyOf(target, ports)))
+    .filter(({ target }) => !known.has(configKey(target)))
     .filter(({ config }) => config.entries.some(({ governed }) => governed?.wrapId !== undefined))
     .map(({ client, file }) => ({ path: file.path, client: client.id }));
 }
@@ -156,13 +157,13 @@ interface UnwrappedOne {
   readonly warnings: readonly string[];
 }
 
-function unwrapOne(found: FoundRecord, store: Store): UnwrappedOne | AdoptProblem {
+function unwrapOne(found: FoundRecord, store: ChangeStore): UnwrappedOne | Failure {
   const { path, wrap_id: wrapId } = found.record;
   const holder = livingOwner(found.record, store);
   if (holder !== undefined) return heldBy(path, holder.by);
   const result = restoreRecord(found, store);
   if (result.kind === 'held') return heldBy(path, result.by);
-  if (result.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', result);
+  if (result.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', result);
   if (result.kind === 'none') return { isRestored: false, warnings: [] };
   const isRestored = result.kind === 'restored';
   const living = isRestored ? livingWords(wrapId, store.paths).trimStart() : '';
@@ -188,16 +189,16 @@ interface Forgotten {
 interface ForgottenConfigs {
   /** With where each config is kept as it was before us. */
   readonly forgotten: readonly Forgotten[];
-  readonly problems: readonly AdoptProblem[];
+  readonly problems: readonly Failure[];
 }
 
 /** Configs that are there are none of its business: those can be restored. */
 export function forgetConfigs({ paths, client, configPath }: ForgetOptions): ForgottenConfigs {
   const store = storeAt(paths);
   const forgotten: Forgotten[] = [];
-  const problems: AdoptProblem[] = [];
+  const problems: Failure[] = [];
   for (const found of listRecords(paths)) {
-    if (found.kind === 'problem') problems.push(withCode('SUB_CLIENT_RESTORE', found));
+    if (found.kind === 'failure') problems.push(withCode('SUB_CLIENT_RESTORE', found));
     if (found.kind !== 'record') continue;
     const { record } = found;
     const isChosen =
@@ -210,7 +211,7 @@ export function forgetConfigs({ paths, client, configPath }: ForgetOptions): For
       const secrets = [...new Set(record.moved?.map(({ secret }) => secret))];
       forgotten.push({ path: result.path, original: result.original, secrets });
     } else if (result.kind === 'held') problems.push(heldBy(record.path, result.by));
-    else if (result.kind === 'problem') problems.push(withCode('SUB_CLIENT_RESTORE', result));
+    else if (result.kind === 'failure') problems.push(withCode('SUB_CLIENT_RESTORE', result));
   }
   return { forgotten, problems };
 }

@@ -1,17 +1,17 @@
 // `sub restore`: which configs have shims in them because of us, and how they come out again.
+
 import { isAbsolute, relative } from 'node:path';
+import { type Failure, failure } from '@subluminal/contracts';
 import { loadRedactor } from '../../../stores/vault/load-redactor.ts';
 import {
   CLIENTS,
   type Client,
-  type ConfigProblem,
+  type ConfigFailure,
   clientOf,
   type MovedSecret,
   type ReadConfig,
 } from '../index.ts';
 import {
-  type AdoptProblem,
-  adoptProblem,
   clientPlace,
   heldBy,
   type SecretPlace,
@@ -25,8 +25,8 @@ import { vaultOptions } from '../secrets/move-secrets.ts';
 import { unbindMoved } from '../secrets/pending-bindings.ts';
 import { type PutBack, type Returning, returning } from '../secrets/return-secrets.ts';
 import { livingOwner, undoOf } from '../store/apply-change.ts';
+import { type ChangeStore, configFailure, configKey } from '../store/change-store.ts';
 import { type OnStep, readConfigFile } from '../store/config-file.ts';
-import { keyOf, type Store } from '../store/ports.ts';
 import { type FoundRecord, listRecords, readBackup } from '../store/records.ts';
 import { type RestoreResult, releaseConfig, restoreRecord } from '../store/restore-config.ts';
 import { takeOut } from '../store/undo-changes.ts';
@@ -81,13 +81,12 @@ interface WithheldSecret {
 export interface RestorePlan {
   readonly kind: 'plan';
   readonly files: readonly RestoreFile[];
-  readonly problems: readonly AdoptProblem[];
+  readonly problems: readonly Failure[];
 }
 
-export async function planRestore(options: RestoreOptions): Promise<RestorePlan | AdoptProblem> {
+export async function planRestore(options: RestoreOptions): Promise<RestorePlan | Failure> {
   const redaction = await loadRedactor(options.redactPatterns, []);
-  if (!redaction.ok)
-    return adoptProblem('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
+  if (!redaction.ok) return failure('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
   const { redact } = redaction;
   const store = storeAt(options.paths);
   const place = clientPlace(options);
@@ -96,17 +95,15 @@ export async function planRestore(options: RestoreOptions): Promise<RestorePlan 
   const records = recordsFor(options, found, store);
   const known = new Set(records.flatMap((one) => (one.kind === 'record' ? [one.key] : [])));
   const looking = { store, redact, options };
-  const fromRecords: (RestoreFile | AdoptProblem)[] = [];
+  const fromRecords: (RestoreFile | Failure)[] = [];
   for (const one of records) {
-    if (one.kind === 'problem') fromRecords.push(withCode('SUB_CLIENT_RESTORE', one));
+    if (one.kind === 'failure') fromRecords.push(withCode('SUB_CLIENT_RESTORE', one));
     else if (one.kind === 'record') fromRecords.push(await fromRecord(one, looking));
   }
   const planned = [
     ...fromRecords,
     ...found
-      .filter(
-        (one) => !known.has(keyOf(one.target, store.ports)) && isWanted(one.file.path, options),
-      )
+      .filter((one) => !known.has(configKey(one.target)) && isWanted(one.file.path, options))
       .flatMap((one) => fromEntries(one, looking)),
   ];
   return {
@@ -124,16 +121,16 @@ export async function planRestore(options: RestoreOptions): Promise<RestorePlan 
   };
 }
 
-function isFile(one: RestoreFile | AdoptProblem): one is RestoreFile {
+function isFile(one: RestoreFile | Failure): one is RestoreFile {
   return !('code' in one);
 }
 
 /** Damaged ones always: nobody knows whose they are. */
-function recordsFor(options: RestoreOptions, found: readonly FoundConfig[], store: Store) {
+function recordsFor(options: RestoreOptions, found: readonly FoundConfig[], store: ChangeStore) {
   const { client, configPath } = options;
-  const targets = new Set(found.map(({ target }) => keyOf(target, store.ports)));
+  const targets = new Set(found.map(({ target }) => configKey(target)));
   return listRecords(store.paths).filter((one) => {
-    if (one.kind !== 'record') return one.kind === 'problem';
+    if (one.kind !== 'record') return one.kind === 'failure';
     const { record, key } = one;
     if (configPath !== undefined) return targets.has(key) || record.path === configPath;
     return (client === undefined || record.client === client.id) && isWanted(record.path, options);
@@ -147,7 +144,7 @@ function isWanted(path: string, { isProjectOnly, project }: RestoreOptions): boo
 }
 
 interface Looking {
-  readonly store: Store;
+  readonly store: ChangeStore;
   readonly redact: (text: string) => string;
   readonly options: RestoreOptions;
 }
@@ -155,15 +152,15 @@ interface Looking {
 async function fromRecord(
   found: FoundRecord,
   { store, redact, options }: Looking,
-): Promise<RestoreFile | AdoptProblem> {
+): Promise<RestoreFile | Failure> {
   const { path, target, format, client: id } = found.record;
   const holder = livingOwner(found.record, store);
   if (holder !== undefined) return heldBy(path, holder.by);
   const client = clientOf(id);
   const backup = readBackup(found, store);
-  const base = backup.kind === 'problem' ? '' : backup.bytes.toString('utf8');
-  const back = await secretsFor(found, base, { store, options });
-  if (back.kind === 'refused') return back;
+  const base = backup.kind === 'failure' ? '' : backup.bytes.toString('utf8');
+  const back = await secretsFor(found, base, options);
+  if (back.kind === 'failure') return back;
   const putBack: PutBack = (text, record) => {
     const one = back.fill(text, record);
     return one.kind === 'filled' ? one.text : one;
@@ -174,11 +171,11 @@ async function fromRecord(
   const config = readConfigFile(target);
   // What keeps it from being put back is told by whoever tries, with what to do by hand.
   if (config.kind !== 'read') return tried(path, apply);
-  if (backup.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', backup);
-  const undone = undoOf(config, found, { backup, store });
-  if (undone.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', undone);
+  if (backup.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', backup);
+  const undone = undoOf(config, found, backup);
+  if (undone.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', undone);
   const filled = back.fill(undone.text, found.record);
-  if (filled.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', filled);
+  if (filled.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', filled);
   const { text, renamed } = filled;
   const file = { client: id, scope: 'user', path, format } as const;
   return {
@@ -207,15 +204,15 @@ async function fromRecord(
 async function secretsFor(
   { record }: FoundRecord,
   baseText: string,
-  { store, options }: Pick<Looking, 'store' | 'options'>,
-): Promise<Returning | AdoptProblem> {
+  options: RestoreOptions,
+): Promise<Returning | Failure> {
   if (record.moved === undefined) {
     const none = { put: [], lost: [], withheld: [], renamed: new Map() };
     return { kind: 'returning', fill: (text) => ({ kind: 'filled', text, ...none }), rotated: [] };
   }
   const vault = await vaultOptions(options);
   if ('kind' in vault) return vault;
-  return returning(record, { vault, sha256: store.ports.sha256, baseText });
+  return returning(record, { vault, baseText });
 }
 
 function namesOf(secrets: readonly MovedSecret[]): readonly string[] {
@@ -223,10 +220,10 @@ function namesOf(secrets: readonly MovedSecret[]): readonly string[] {
 }
 
 /** A config that is gone or cannot be read: trying changes nothing. */
-function tried(path: string, apply: () => RestoreResult): AdoptProblem {
+function tried(path: string, apply: () => RestoreResult): Failure {
   const result = apply();
-  if (result.kind === 'problem') return withCode('SUB_CLIENT_RESTORE', result);
-  return adoptProblem('SUB_CLIENT_RESTORE', `${path} has just changed.`, 'Try again.');
+  if (result.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', result);
+  return failure('SUB_CLIENT_RESTORE', `${path} has just changed.`, 'Try again.');
 }
 
 /** Nothing is shown of what cannot be read. */
@@ -234,7 +231,7 @@ function diffOf(
   [before, after]: readonly [ReturnType<Client['read']>, ReturnType<Client['read']>],
   redact: (text: string) => string,
 ): string {
-  if (before.kind === 'problem' || after.kind === 'problem') return '';
+  if (before.kind === 'failure' || after.kind === 'failure') return '';
   return redactedDiff({ before, after, redact });
 }
 
@@ -242,7 +239,7 @@ function diffOf(
 function fromEntries(
   { client, file, config }: FoundConfig,
   { store, redact, options }: Looking,
-): readonly (RestoreFile | AdoptProblem)[] {
+): readonly (RestoreFile | Failure)[] {
   const living = livingWrap(config, options);
   if (living !== undefined) return [living];
   const ways = governedIn(config).map((entry) => ({ ...entry, pairs: [] }));
@@ -250,11 +247,11 @@ function fromEntries(
   const out = takeOut({ text: config.text, format: file.format, ways });
   if (out.kind === 'refused') {
     const message = `the shims cannot be taken out of ${file.path}: ${out.why}`;
-    return [adoptProblem('SUB_CLIENT_RESTORE', message, out.fix)];
+    return [failure('SUB_CLIENT_RESTORE', message, out.fix)];
   }
   const entries = (text: string) => {
     const read = client.read(file, text);
-    if (read.kind === 'problem') return read;
+    if (read.kind === 'failure') return read;
     // Somebody was asked meanwhile, and that takes as long as it takes.
     const begun = livingWrap(read, options);
     return begun === undefined ? governedIn(read) : problemAt(file.path, begun);
@@ -279,8 +276,8 @@ function fromEntries(
   ];
 }
 
-function problemAt(path: string, { message, fix }: AdoptProblem): ConfigProblem {
-  return { kind: 'problem', path, message, fix };
+function problemAt(path: string, { message, fix }: Failure): ConfigFailure {
+  return configFailure(path, message, fix);
 }
 
 function governedIn({ entries }: ReadConfig) {
@@ -300,7 +297,7 @@ export type RestoreOutcome =
       /** False when nothing came back. */
       readonly isBack: boolean;
     }
-  | AdoptProblem;
+  | Failure;
 
 export async function applyRestore(file: RestoreFile): Promise<RestoreOutcome> {
   const { path, apply, unbind, renamed } = file;
@@ -325,7 +322,7 @@ export async function applyRestore(file: RestoreFile): Promise<RestoreOutcome> {
       return { kind: 'restored', isBack: true };
     case 'held':
       return heldBy(path, result.by);
-    case 'problem':
+    case 'failure':
       return withCode('SUB_CLIENT_RESTORE', result);
   }
 }

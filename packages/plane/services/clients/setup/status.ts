@@ -1,12 +1,8 @@
 // `sub status`: which servers of which clients are governed.
+import type { Failure } from '@subluminal/contracts';
+import { isProcessAlive } from '../../../os/index.ts';
 import { CLIENTS } from '../index.ts';
-import {
-  type AdoptPlace,
-  type AdoptProblem,
-  clientPlace,
-  storeAt,
-  withCode,
-} from '../inspect/adoption-place.ts';
+import { type AdoptPlace, clientPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
 import {
   type FoundConfig,
   findConfigs,
@@ -16,7 +12,7 @@ import {
 import { type LooseOptions, looseIn } from '../inspect/loose-entries.ts';
 import type { OwnCall } from '../inspect/own-program.ts';
 import { type ServerView, viewsOf } from '../inspect/server-view.ts';
-import { isAlive, keyOf, type Store } from '../store/ports.ts';
+import { type ChangeStore, configKey } from '../store/change-store.ts';
 import { readRecord } from '../store/records.ts';
 
 export interface StatusFile {
@@ -36,13 +32,13 @@ export interface StatusFile {
 export interface UnreadableFile {
   readonly title: string;
   readonly scope: 'user' | 'project';
-  readonly problem: AdoptProblem;
+  readonly problem: Failure;
 }
 
 export interface Adoptions {
   readonly files: readonly StatusFile[];
   readonly unreadable: readonly UnreadableFile[];
-  readonly problems: readonly AdoptProblem[];
+  readonly problems: readonly Failure[];
 }
 
 interface StatusOptions extends AdoptPlace, LooseOptions {
@@ -55,10 +51,10 @@ export function adoptionStatus(place: StatusOptions): Adoptions {
   const store = storeAt(place.paths);
   const here = clientPlace(place);
   const { found, problems } = findConfigs({ place: here, clients: CLIENTS });
-  const keys = found.map(({ target }) => keyOf(target, store.ports));
+  const keys = found.map(({ target }) => configKey(target));
   const others = recordedConfigs(store, new Set([...keys, ...problems.map(({ path }) => path)]));
   const files = [...found, ...others.filter((one) => one.kind === 'found')];
-  const broken = [...problems, ...others.filter((one) => one.kind === 'problem')];
+  const broken = [...problems, ...others.filter((one) => one.kind === 'failure')];
   const known = CLIENTS.flatMap((client) => client.files(here).map((file) => ({ client, file })));
   const unreadable = broken.map((problem): UnreadableFile => {
     const own = known.find(({ file }) => file.path === problem.path);
@@ -75,11 +71,11 @@ export function adoptionStatus(place: StatusOptions): Adoptions {
   };
 }
 
-function fileOf(found: FoundConfig, store: Store, asking: StatusOptions): StatusFile {
+function fileOf(found: FoundConfig, store: ChangeStore, asking: StatusOptions): StatusFile {
   const { client, file, target, config } = found;
-  const record = readRecord(keyOf(target, store.ports), store.paths);
+  const record = readRecord(configKey(target), store.paths);
   const { kind = null, owner } = record.kind === 'record' ? record.record : {};
-  const isLive = owner !== undefined && isAlive(owner, store.ports);
+  const isLive = owner !== undefined && isProcessAlive(owner, store.system);
   return {
     client: client.id,
     title: client.id === 'custom' ? 'Other client' : client.title,

@@ -57,7 +57,7 @@ async function rotate(): Promise<void> {
 
 async function restored(): Promise<RestoreFile> {
   const plan = await planRestore({ ...machine.options(), isProjectOnly: false });
-  if (plan.kind === 'refused') throw new Error(plan.message);
+  if (plan.kind === 'failure') throw new Error(plan.message);
   expect(plan.problems).toEqual([]);
   const [file] = plan.files;
   if (file === undefined) throw new Error('there is nothing to put back');

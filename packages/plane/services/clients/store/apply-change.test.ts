@@ -16,8 +16,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
 import { governedOf } from '../shim-command.ts';
 import type { ConfigFile } from '../types.ts';
-import { takeLock } from './lock.ts';
-import { keyOf } from './ports.ts';
+import { configFailure, configKey, lockConfig } from './change-store.ts';
+
 import { originalPath, readRecord } from './records.ts';
 import { Bench, CONFIG, governing } from './testing/bench.ts';
 import { bundleChildren, type Children } from './testing/children.ts';
@@ -56,7 +56,7 @@ test('backs the config up before it changes it, and restores the very bytes', ()
   const result = applied(one, {
     onStep: (step) => {
       if (step === 'base in place') {
-        const key = keyOf(one.file.path, one.store.ports);
+        const key = configKey(one.file.path);
         seen.push(readFileSync(originalPath(key, one.store.paths), 'utf8'), one.text);
       }
     },
@@ -74,7 +74,7 @@ test('backs the config up before it changes it, and restores the very bytes', ()
 test('refuses while another process holds the lock', () => {
   verifies('EC-STDIO-005');
   const one = bench();
-  const lock = takeLock(one.file.path, one.store);
+  const lock = lockConfig(configKey(one.file.path), one.store);
   expect(one.apply()).toEqual({ kind: 'held', by: { pid: process.pid }, path: one.file.path });
   expect(one.text).toBe(CONFIG);
   if (lock.kind === 'locked') lock.release();
@@ -97,7 +97,7 @@ test('keeps the lock of a session, also after an editor has replaced the config'
 test('keeps no lock of an import, and releases it after a failure', () => {
   const one = bench();
   expect(applied(one).lock).toBeUndefined();
-  const refused = { kind: 'problem', path: 'p', message: 'No.', fix: 'None.' } as const;
+  const refused = configFailure('p', 'No.', 'None.');
   expect(one.apply({ kind: 'wrap', rewrite: () => refused })).toEqual(refused);
   expect(one.kept().filter((name) => name.endsWith('.lock'))).toEqual([]);
 });
@@ -134,10 +134,10 @@ test('refuses a session on an imported config, and asks the planner why', () => 
   applied(one);
   const after = one.text;
   expect(one.apply({ kind: 'wrap' })).toMatchObject({
-    kind: 'problem',
+    kind: 'failure',
     message: `${one.file.path} is governed by \`sub import\` already.`,
   });
-  const why = { kind: 'problem', path: 'p', message: 'Governed.', fix: 'None.' } as const;
+  const why = configFailure('p', 'Governed.', 'None.');
   expect(
     one.apply({ kind: 'wrap', rewrite: (text) => (text === after ? why : { text, changes: [] }) }),
   ).toEqual(why);
@@ -218,7 +218,7 @@ test('gives up, with nothing changed, when somebody keeps writing the config', (
     },
   });
   expect(result).toMatchObject({
-    kind: 'problem',
+    kind: 'failure',
     message: `Another program keeps writing ${one.file.path}.`,
   });
   expect(writes).toBe(3);
@@ -243,7 +243,7 @@ test('changes nothing in a folder that cannot be written to', async () => {
   const { said } = await children.run(uid === undefined ? task : { ...task, uid });
   chmodSync(one.place, 0o755);
   expect(said).toMatchObject({
-    kind: 'problem',
+    kind: 'failure',
     message: `${one.file.path} cannot be written (EACCES).`,
   });
   expect(one.text).toBe(CONFIG);
@@ -270,7 +270,7 @@ test.each([
   chmodSync(one.file.path, mode);
   const task = { does: 'apply', home: one.home, file: one.file } as const;
   const { said } = await children.run(uid === undefined ? task : { ...task, uid });
-  expect(said).toMatchObject({ kind: 'problem', message: `${one.file.path} ${message}` });
+  expect(said).toMatchObject({ kind: 'failure', message: `${one.file.path} ${message}` });
   expect(statSync(one.file.path).mode & 0o777).toBe(mode);
   expect(one.text).toBe(CONFIG);
   expect(one.kept()).toEqual([]);
@@ -280,7 +280,7 @@ test('replaces no config that has another name, by which it would stay as it was
   const one = bench();
   linkSync(one.file.path, `${one.folder}/other.json`);
   expect(one.apply()).toMatchObject({
-    kind: 'problem',
+    kind: 'failure',
     message: `${one.file.path} has 2 names (hard links); only one would change.`,
   });
   expect(one.text).toBe(CONFIG);
@@ -320,7 +320,7 @@ test.each([
   const task = { does: 'apply', home: one.home, file: one.file } as const;
   const { said } = await children.run(task, 'sh', '-c', `ulimit -f ${blocks}; exec "$0" "$@"`);
   expect(said).toMatchObject({
-    kind: 'problem',
+    kind: 'failure',
     message: expect.stringMatching(message) as unknown,
   });
   expect(one.text).toBe(text);
@@ -332,7 +332,7 @@ test('leaves the older change and its record in place when a newer one fails', (
   const one = bench();
   applied(one);
   const after = one.text;
-  const key = keyOf(one.file.path, one.store.ports);
+  const key = configKey(one.file.path);
   const record = readRecord(key, one.store.paths);
   const result = one.apply({
     rewrite: governing(one.file, ['--profile', 'x']),
@@ -342,7 +342,7 @@ test('leaves the older change and its record in place when a newer one fails', (
     },
   });
   renameSync(`${one.place}-away`, one.place);
-  expect(result.kind).toBe('problem');
+  expect(result.kind).toBe('failure');
   expect(one.text).toBe(after);
   expect(readRecord(key, one.store.paths)).toEqual(record);
   one.restore();
@@ -389,7 +389,7 @@ test.each([
   const one = bench();
   make(one.file.path);
   expect(one.apply()).toMatchObject({
-    kind: 'problem',
+    kind: 'failure',
     path: one.file.path,
     message: expect.stringContaining(message) as unknown,
   });
@@ -403,7 +403,7 @@ test('makes its folders for their owner alone, and refuses those that others may
   one.restore();
   chmodSync(backups, 0o777);
   expect(one.apply()).toMatchObject({
-    kind: 'problem',
+    kind: 'failure',
     message: `${backups} can be written to by others.`,
     fix: `Run: chmod go-w ${backups}`,
   });

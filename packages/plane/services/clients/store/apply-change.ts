@@ -1,8 +1,19 @@
 // Changes a config, so that at every moment it is either what it was or what it shall be, and a
 // record is there first that tells how to undo it.
+
 import { rmSync } from 'node:fs';
+import { isElsewhere, isProcessAlive, type ProcessIdentity } from '../../../os/index.ts';
 import { leadsOut } from '../project-folders.ts';
-import type { ConfigFile, ConfigProblem, EntryChange, Rewritten } from '../types.ts';
+import type { ConfigFailure, ConfigFile, EntryChange, Rewritten } from '../types.ts';
+import {
+  type ChangeStore,
+  type ConfigLock,
+  configFailure,
+  configKey,
+  type HeldLock,
+  lockConfig,
+  thisProcess,
+} from './change-store.ts';
 import {
   type ConfigBytes,
   draftPath,
@@ -11,9 +22,7 @@ import {
   replaceConfigFile,
   replaceProblem,
 } from './config-file.ts';
-import { type Held, type Lock, takeLock } from './lock.ts';
-import { isAlive, isElsewhere, keyOf, type Owner, type Store, thisProcess } from './ports.ts';
-import { problem } from './problem.ts';
+
 import type { ChangeKind, ConfigRecord } from './record-text.ts';
 import {
   type Backup,
@@ -31,19 +40,19 @@ import {
 
 import { type EntryPlace, undoChanges } from './undo-changes.ts';
 
-export interface ApplyRequest extends Store {
+export interface ApplyRequest extends ChangeStore {
   readonly file: ConfigFile;
   readonly kind: ChangeKind;
   /**
    * Plans the change of the config as it is without any edit of ours. `governed` names the entries
    * that an earlier change of ours governs: those that are not chosen again are set free.
    */
-  rewrite(baseText: string, governed: readonly EntryPlace[]): Rewritten | ConfigProblem;
+  rewrite(baseText: string, governed: readonly EntryPlace[]): Rewritten | ConfigFailure;
   /** Of a wrap; this process unless told otherwise. */
-  readonly owner?: Owner;
+  readonly owner?: ProcessIdentity;
   readonly wrapId?: string;
   /** One that was taken before, and stays with whoever took it. */
-  readonly lock?: Lock;
+  readonly lock?: ConfigLock;
   readonly onStep?: OnStep;
 }
 
@@ -59,7 +68,7 @@ export interface Applied {
   /** Whole sentences. */
   readonly warnings: readonly string[];
   /** Kept by a wrap until its config is restored; undefined for an import. */
-  readonly lock: Lock | undefined;
+  readonly lock: ConfigLock | undefined;
 }
 
 /** The config says already what it should. */
@@ -68,14 +77,14 @@ export interface Unchanged {
   readonly path: string;
   readonly text: string;
   readonly warnings: readonly string[];
-  readonly lock: Lock | undefined;
+  readonly lock: ConfigLock | undefined;
 }
 
-export interface HeldConfig extends Held {
+export interface HeldConfig extends HeldLock {
   readonly path: string;
 }
 
-export type ApplyResult = Applied | Unchanged | HeldConfig | ConfigProblem;
+export type ApplyResult = Applied | Unchanged | HeldConfig | ConfigFailure;
 
 export const TRIES_MAX = 3;
 
@@ -83,9 +92,9 @@ export function applyChange(request: ApplyRequest): ApplyResult {
   const { path } = request.file;
   const config = readExisting(request.file);
   if (config.kind !== 'read') return config;
-  const lock = request.lock ?? takeLock(config.target, request);
+  const lock = request.lock ?? lockConfig(configKey(config.target), request);
   if (lock.kind === 'held') return { ...lock, path };
-  if (lock.kind === 'problem') return lock;
+  if (lock.kind === 'failure') return lock;
   let isKept = request.lock !== undefined;
   try {
     request.onStep?.('locked');
@@ -99,15 +108,19 @@ export function applyChange(request: ApplyRequest): ApplyResult {
   }
 }
 
-function readExisting(file: ConfigFile): ConfigBytes | ConfigProblem {
+function readExisting(file: ConfigFile): ConfigBytes | ConfigFailure {
   const { path } = file;
   const config = readConfigFile(path);
   if (config.kind === 'read') return leadsOut(file, config.target) ?? config;
-  if (config.kind === 'problem') return config;
-  return problem(path, `${path} does not exist.`, 'Check the path, or start the client once.');
+  if (config.kind === 'failure') return config;
+  return configFailure(
+    path,
+    `${path} does not exist.`,
+    'Check the path, or start the client once.',
+  );
 }
 
-function applyLocked(request: ApplyRequest, lock: Lock): ApplyResult {
+function applyLocked(request: ApplyRequest, lock: ConfigLock): ApplyResult {
   for (let tried = 0; tried < TRIES_MAX; tried++) {
     const result = attempt(request, lock);
     if (result.kind !== 'changed') return result;
@@ -115,9 +128,9 @@ function applyLocked(request: ApplyRequest, lock: Lock): ApplyResult {
   return busy(request.file.path);
 }
 
-export function busy(path: string): ConfigProblem {
+export function busy(path: string): ConfigFailure {
   const fix = 'Close the client (or editor) that writes it, and try again.';
-  return problem(path, `Another program keeps writing ${path}.`, fix);
+  return configFailure(path, `Another program keeps writing ${path}.`, fix);
 }
 
 interface Planned {
@@ -128,16 +141,16 @@ interface Planned {
 }
 
 /** Reads the config and works out its next content; nothing is written. */
-function planOn(request: ApplyRequest, key: string): Planned | HeldConfig | ConfigProblem {
+function planOn(request: ApplyRequest, key: string): Planned | HeldConfig | ConfigFailure {
   const { file, kind } = request;
   const config = readExisting(file);
   if (config.kind !== 'read') return config;
   // A link that leads elsewhere since the lock was taken: that is another config.
-  if (keyOf(config.target, request.ports) !== key) return busy(file.path);
+  if (configKey(config.target) !== key) return busy(file.path);
   request.onStep?.('read');
   const before = lookBefore(config, key, request);
   if (before.kind === 'held') return { ...before, path: file.path };
-  if (before.kind === 'problem') return before;
+  if (before.kind === 'failure') return before;
   // A session ends without the key of the store: it could not put back what stands there alone.
   if (kind === 'wrap' && before.old?.record.moved !== undefined) return imported(file);
   // An import is meant to last: a session on top of it would take it away with itself.
@@ -149,12 +162,15 @@ function planOn(request: ApplyRequest, key: string): Planned | HeldConfig | Conf
   return 'kind' in rewritten ? rewritten : { kind: 'planned', config, before, rewritten };
 }
 
-function imported({ path, client }: ConfigFile): ConfigProblem {
+function imported({ path, client }: ConfigFile): ConfigFailure {
   const fix = `Start the agent with \`sub run\`, or undo the import first: sub restore ${client}`;
-  return problem(path, `${path} is governed by \`sub import\` already.`, fix);
+  return configFailure(path, `${path} is governed by \`sub import\` already.`, fix);
 }
 
-function attempt(request: ApplyRequest, lock: Lock): ApplyResult | { readonly kind: 'changed' } {
+function attempt(
+  request: ApplyRequest,
+  lock: ConfigLock,
+): ApplyResult | { readonly kind: 'changed' } {
   const { file, onStep } = request;
   const planned = planOn(request, lock.key);
   if (planned.kind !== 'planned') return planned;
@@ -195,7 +211,11 @@ function attempt(request: ApplyRequest, lock: Lock): ApplyResult | { readonly ki
 }
 
 /** When the record is about to go: of what others have removed, its backup is all that is left. */
-function lostOf(planned: Planned, key: string, store: Store): readonly string[] | ConfigProblem {
+function lostOf(
+  planned: Planned,
+  key: string,
+  store: ChangeStore,
+): readonly string[] | ConfigFailure {
   const { missing, old } = planned.before;
   const stays = planned.rewritten.text === planned.config.text && !isFree(planned);
   if (missing.length === 0 || old === undefined || stays) return [];
@@ -217,7 +237,7 @@ interface Finished extends Planned {
   readonly warnings: readonly string[];
 }
 
-function unchanged(request: ApplyRequest, lock: Lock, finished: Finished): ApplyResult {
+function unchanged(request: ApplyRequest, lock: ConfigLock, finished: Finished): ApplyResult {
   const { config, warnings } = finished;
   const { path } = request.file;
   const failed = isFree(finished) ? dropRecord(lock.key, request.paths) : undefined;
@@ -225,12 +245,12 @@ function unchanged(request: ApplyRequest, lock: Lock, finished: Finished): Apply
 }
 
 function recordOf(request: ApplyRequest, { config, before, rewritten }: Planned): ConfigRecord {
-  const { file, kind, ports, wrapId } = request;
-  const owner = kind === 'wrap' ? (request.owner ?? thisProcess(ports)) : undefined;
+  const { file, kind, wrapId } = request;
+  const owner = kind === 'wrap' ? (request.owner ?? thisProcess(request)) : undefined;
   const isFirst = before.text === config.text;
   const { base = before.text, moved = [] } = rewritten;
   // Of what holds secrets that are about to go not even a digest is kept: it could be guessed from.
-  const from = moved.length > 0 ? {} : { from: digestOf(config.bytes, ports) };
+  const from = moved.length > 0 ? {} : { from: digestOf(config.bytes) };
   return {
     v: 1,
     kind,
@@ -238,15 +258,15 @@ function recordOf(request: ApplyRequest, { config, before, rewritten }: Planned)
     path: file.path,
     target: config.target,
     format: file.format,
-    created_at: ports.now().toISOString(),
-    base: digestOf(Buffer.from(base), ports),
-    after: digestOf(Buffer.from(rewritten.text), ports),
+    created_at: new Date().toISOString(),
+    base: digestOf(Buffer.from(base)),
+    after: digestOf(Buffer.from(rewritten.text)),
     ...(isFirst ? {} : { ...from, earlier: before.earlier }),
     changes: rewritten.changes,
     ...(moved.length > 0 ? { moved } : {}),
     ...(owner === undefined ? {} : { owner }),
     ...(wrapId === undefined ? {} : { wrap_id: wrapId }),
-    draft: draftPath(config.target, ports.uuid()),
+    draft: draftPath(config.target),
   };
 }
 
@@ -269,10 +289,10 @@ const EARLIER_MAX = 10_000;
 export function lookBefore(
   config: ConfigBytes,
   key: string,
-  store: Store,
-): Before | Held | ConfigProblem {
+  store: ChangeStore,
+): Before | HeldLock | ConfigFailure {
   const found = readRecord(key, store.paths);
-  if (found.kind === 'problem') return found;
+  if (found.kind === 'failure') return found;
   if (found.kind === 'none') {
     const nothing = { governed: [], missing: [], earlier: [], warnings: [] };
     return { kind: 'before', text: config.text, old: undefined, ...nothing };
@@ -281,16 +301,16 @@ export function lookBefore(
   const holder = livingOwner(record, store);
   if (holder !== undefined) return holder;
   const backup = readBackup(found, store);
-  if (backup.kind === 'problem') return backup;
-  const undone = undoOf(config, found, { backup, store });
-  if (undone.kind === 'problem') return undone;
+  if (backup.kind === 'failure') return backup;
+  const undone = undoOf(config, found, backup);
+  if (undone.kind === 'failure') return undone;
   return {
     kind: 'before',
     text: undone.text,
     old: { record, backup },
     governed: undone.taken,
     missing: undone.missing,
-    earlier: earlierOf(config, record, store),
+    earlier: earlierOf(config, record),
     warnings:
       record.owner === undefined || isOurs(record.owner, store)
         ? []
@@ -299,32 +319,33 @@ export function lookBefore(
 }
 
 /** The lock file may have been removed by hand; the session is still using the config. */
-export function livingOwner({ owner, target }: ConfigRecord, store: Store): Held | undefined {
-  const { ports } = store;
-  if (owner === undefined || !isAlive(owner, ports)) return undefined;
+export function livingOwner(
+  { owner, target }: ConfigRecord,
+  store: ChangeStore,
+): HeldLock | undefined {
+  if (owner === undefined || !isProcessAlive(owner, store.system)) return undefined;
   const { pid } = owner;
-  if (isElsewhere(owner, ports)) {
-    const folder = recordFolder(keyOf(target, ports), store.paths);
+  if (isElsewhere(owner, store.system)) {
+    const folder = recordFolder(configKey(target), store.paths);
     const elsewhere = `copy the backup in ${folder} over it, and remove that folder`;
     return { kind: 'held', by: { pid, elsewhere } };
   }
-  return pid === ports.pid ? undefined : { kind: 'held', by: { pid } };
+  return pid === store.system.pid ? undefined : { kind: 'held', by: { pid } };
 }
 
-function isOurs(owner: Owner, { ports }: Store): boolean {
-  return owner.pid === ports.pid && !isElsewhere(owner, ports) && isAlive(owner, ports);
+function isOurs(owner: ProcessIdentity, store: ChangeStore): boolean {
+  return (
+    owner.pid === store.system.pid &&
+    !isElsewhere(owner, store.system) &&
+    isProcessAlive(owner, store.system)
+  );
 }
 
-export function undoOf(
-  config: ConfigBytes,
-  { record }: FoundRecord,
-  { backup, store }: { readonly backup: Backup; readonly store: Store },
-) {
+export function undoOf(config: ConfigBytes, { record }: FoundRecord, backup: Backup) {
   return undoChanges({
     text: config.text,
     record,
     backup: { path: backup.path, text: backup.bytes.toString('utf8') },
-    sha256: store.ports.sha256,
   });
 }
 
@@ -332,19 +353,18 @@ export function undoOf(
 function earlierOf(
   { bytes }: ConfigBytes,
   { after, changes, earlier = [] }: ConfigRecord,
-  { ports }: Store,
 ): readonly EntryChange[] {
-  if (isOf(after, bytes, ports.sha256)) return changes;
+  if (isOf(after, bytes)) return changes;
   const all = [...changes, ...earlier].map((change) => [JSON.stringify(change), change] as const);
   return [...new Map(all).values()].slice(0, EARLIER_MAX);
 }
 
-function leftBehind(path: string, { pid }: Owner): string {
+function leftBehind(path: string, { pid }: ProcessIdentity): string {
   return `A session (process ${pid}) that ended without cleaning up had left a backup of ${path}; its changes were undone first, and the backup replaced.`;
 }
 
 /** After a failure: the record tells of what is in place, which is what was there before. */
-export function putBack({ old }: Before, key: string, store: Store): void {
+export function putBack({ old }: Before, key: string, store: ChangeStore): void {
   if (old === undefined) {
     dropRecord(key, store.paths);
     return;

@@ -1,4 +1,6 @@
 // A client's config as a file: read through links, replaced whole.
+
+import { randomUUID } from 'node:crypto';
 import {
   accessSync,
   closeSync,
@@ -15,10 +17,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { readRegularFile } from '../../../os/index.ts';
-import type { ConfigProblem } from '../types.ts';
-import { syncFolder } from './files.ts';
-import { problem, quoted, systemCode, systemProblem } from './problem.ts';
+import { hasSystemCode, readRegularFile, syncFolder, systemCode } from '../../../os/index.ts';
+import type { ConfigFailure } from '../types.ts';
+import { configFailure, shellQuoted, systemFailure } from './change-store.ts';
 
 export interface ConfigBytes {
   readonly kind: 'read';
@@ -45,30 +46,29 @@ export const CONFIG_BYTES_MAX = 33_554_432;
 const PERMISSIONS = 0o7777;
 const GROUP_PERMISSIONS = 0o070;
 
-export function readConfigFile(path: string): ConfigBytes | Missing | ConfigProblem {
+export function readConfigFile(path: string): ConfigBytes | Missing | ConfigFailure {
   try {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { kind: 'missing', path };
     return readTarget(path, realpathSync(path));
   } catch (cause) {
-    const code = systemCode(cause);
-    if (code === 'ENOENT') {
-      const fix = `Make what it points to, or remove the link: rm ${quoted(path)}`;
-      return problem(path, `${path} is a link to nothing.`, fix);
+    if (hasSystemCode(cause, 'ENOENT')) {
+      const fix = `Make what it points to, or remove the link: rm ${shellQuoted(path)}`;
+      return configFailure(path, `${path} is a link to nothing.`, fix);
     }
-    if (code !== 'ELOOP') return systemProblem(path, 'read', cause);
-    return problem(path, `${path} is a link that leads back to itself.`, 'Correct the link.');
+    if (!hasSystemCode(cause, 'ELOOP')) return systemFailure(path, 'read', cause);
+    return configFailure(path, `${path} is a link that leads back to itself.`, 'Correct the link.');
   }
 }
 
-function readTarget(path: string, target: string): ConfigBytes | ConfigProblem {
+function readTarget(path: string, target: string): ConfigBytes | ConfigFailure {
   const read = readRegularFile(target, { bytesMax: CONFIG_BYTES_MAX, noFollow: true });
   if (read.kind === 'missing')
-    return problem(path, `${path} does not exist any more.`, 'Try again.');
-  if (read.kind === 'unreadable') return problem(path, `${path} ${read.why}.`, read.fix);
+    return configFailure(path, `${path} does not exist any more.`, 'Try again.');
+  if (read.kind === 'unreadable') return configFailure(path, `${path} ${read.why}.`, read.fix);
   const { bytes, stats } = read;
   const text = decoded(bytes);
   if (text === undefined) {
-    return problem(path, `${path} is not UTF-8 text.`, 'Save it as UTF-8.');
+    return configFailure(path, `${path} is not UTF-8 text.`, 'Save it as UTF-8.');
   }
   const { uid, gid, nlink: links } = stats;
   const mode = stats.mode & PERMISSIONS;
@@ -85,8 +85,8 @@ function decoded(bytes: Buffer): string | undefined {
 }
 
 /** Where the next content is written before it takes the place of a config. */
-export function draftPath(target: string, uuid: string): string {
-  return join(dirname(target), `.${basename(target)}.subluminal-${uuid}`);
+export function draftPath(target: string): string {
+  return join(dirname(target), `.${basename(target)}.subluminal-${randomUUID()}`);
 }
 
 interface Replacement {
@@ -100,7 +100,7 @@ type Replaced =
   | { readonly kind: 'replaced' }
   /** Somebody else has written the config since it was read. */
   | { readonly kind: 'changed' }
-  | ConfigProblem;
+  | ConfigFailure;
 
 /** Why a config must not be replaced: a rename would go around what its owner has decided. */
 export function replaceProblem({
@@ -108,23 +108,27 @@ export function replaceProblem({
   target,
   uid,
   links,
-}: ConfigBytes): ConfigProblem | undefined {
+}: ConfigBytes): ConfigFailure | undefined {
   try {
     accessSync(target, constants.W_OK);
   } catch (cause) {
-    return systemProblem(path, 'written', cause);
+    return systemFailure(path, 'written', cause);
   }
   const ownId = process.getuid?.();
   if (ownId !== undefined && ownId !== 0 && uid !== ownId) return notOurs(path);
   if (links === 1) return undefined;
-  const copy = quoted(`${target}.copy`);
-  const fix = `Make it a file of its own: cp -p ${quoted(target)} ${copy} && mv ${copy} ${quoted(target)}`;
-  return problem(path, `${path} has ${links} names (hard links); only one would change.`, fix);
+  const copy = shellQuoted(`${target}.copy`);
+  const fix = `Make it a file of its own: cp -p ${shellQuoted(target)} ${copy} && mv ${copy} ${shellQuoted(target)}`;
+  return configFailure(
+    path,
+    `${path} has ${links} names (hard links); only one would change.`,
+    fix,
+  );
 }
 
-function notOurs(path: string): ConfigProblem {
+function notOurs(path: string): ConfigFailure {
   const fix = 'Change it as that user, or make it yours.';
-  return problem(path, `${path} belongs to another user, and would not any more.`, fix);
+  return configFailure(path, `${path} belongs to another user, and would not any more.`, fix);
 }
 
 /** Puts other bytes in the place of a config that is still as it was read; else nothing is changed. */
@@ -146,7 +150,7 @@ export function replaceConfigFile({ config, bytes, draft, onStep }: Replacement)
     renameSync(draft, target);
   } catch (cause) {
     rmSync(draft, { force: true });
-    return systemProblem(path, 'written', cause);
+    return systemFailure(path, 'written', cause);
   }
   onStep?.('replaced');
   makeLast(dirname(target));
@@ -196,7 +200,7 @@ function makeLast(folder: string): void {
   try {
     syncFolder(folder);
   } catch (cause) {
-    if (systemCode(cause) === undefined) throw cause;
+    systemCode(cause);
   }
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
-import { takeLock, takeLockOf } from './lock.ts';
+import { configKey, lockConfig } from './change-store.ts';
 import { storeIn } from './testing/bench.ts';
 import { bundleChildren, type Children } from './testing/children.ts';
 
@@ -24,7 +24,7 @@ function newHome(): string {
 }
 
 function taken(home: string) {
-  const lock = takeLockOf(KEY, storeIn(home));
+  const lock = lockConfig(KEY, storeIn(home));
   if (lock.kind !== 'locked') throw new Error(JSON.stringify(lock));
   return lock;
 }
@@ -32,7 +32,7 @@ function taken(home: string) {
 test('is held by one, and free after its release', () => {
   const home = newHome();
   const lock = taken(home);
-  expect(takeLockOf(KEY, storeIn(home))).toEqual({ kind: 'held', by: { pid: process.pid } });
+  expect(lockConfig(KEY, storeIn(home))).toEqual({ kind: 'held', by: { pid: process.pid } });
   lock.release();
   lock.release();
   taken(home).release();
@@ -41,8 +41,8 @@ test('is held by one, and free after its release', () => {
 
 test('of another config is another lock', () => {
   const store = storeIn(newHome());
-  expect(takeLock('/a', store).kind).toBe('locked');
-  expect(takeLock('/b', store).kind).toBe('locked');
+  expect(lockConfig(configKey('/a'), store).kind).toBe('locked');
+  expect(lockConfig(configKey('/b'), store).kind).toBe('locked');
 });
 
 test('of a living process is respected by others, who are told its id', async () => {
@@ -75,27 +75,28 @@ test('of a process whose id is in use again stops nobody', () => {
 test('of a process that the system tells nothing about is respected', () => {
   const home = newHome();
   const lock = taken(home);
-  const { ports, paths } = storeIn(home);
+  const { system, paths } = storeIn(home);
   let asked = 0;
-  // Of itself it knows, of the other it does not.
-  const processStart = () => (asked++ === 0 ? 'known' : undefined);
-  expect(takeLockOf(KEY, { paths, ports: { ...ports, processStart } })).toMatchObject({
-    kind: 'held',
-  });
+  // It tells who asks, which is asked for twice, and nothing about the holder.
+  const readFile = (path: string) =>
+    path.endsWith('/stat') && asked++ > 1 ? undefined : system.readFile(path);
+  const store = { paths, system: { ...system, readFile } };
+  expect(lockConfig(KEY, store)).toMatchObject({ kind: 'held' });
   lock.release();
 });
 
 test('is refused where nobody could tell later whether it is a dead one', () => {
-  const { ports, paths } = storeIn(newHome());
-  const store = { paths, ports: { ...ports, processStart: () => undefined } };
-  expect(takeLockOf(KEY, store)).toMatchObject({ kind: 'problem' });
+  const { system, paths } = storeIn(newHome());
+  const silent = { ...system, readFile: () => undefined, ps: () => undefined };
+  const store = { paths, system: silent };
+  expect(lockConfig(KEY, store)).toMatchObject({ kind: 'failure' });
 });
 
 test('is refused in a folder that others may write to', () => {
   const home = newHome();
   mkdirSync(join(home, 'run'));
   chmodSync(join(home, 'run'), 0o777);
-  expect(takeLockOf(KEY, storeIn(home))).toMatchObject({ kind: 'problem' });
+  expect(lockConfig(KEY, storeIn(home))).toMatchObject({ kind: 'failure' });
 });
 
 test('does not mind files of other names', () => {

@@ -1,6 +1,8 @@
 // A record as it stands in its file. What does not fit is damaged: nothing in it is guessed.
+
 import { basename, dirname, isAbsolute } from 'node:path';
 import { isObject } from '@subluminal/contracts';
+import type { ProcessIdentity } from '../../../os/index.ts';
 import {
   CLIENT_IDS,
   type ClientId,
@@ -12,7 +14,6 @@ import {
   type ValuePath,
   type ValueText,
 } from '../types.ts';
-import type { Owner } from './ports.ts';
 
 /** Of bytes, so that they are known again. */
 export interface Digest {
@@ -42,7 +43,7 @@ export interface ConfigRecord {
   /** The secrets that the base lacks: whoever undoes the change puts them back. */
   readonly moved?: readonly MovedSecret[];
   /** The living `sub wrap`. */
-  readonly owner?: Owner;
+  readonly owner?: ProcessIdentity;
   readonly wrap_id?: string;
   /** The temporary file beside the config, whether it is there or not. */
   readonly draft: string;
@@ -117,7 +118,7 @@ function isDigest(value: unknown): value is Digest {
   return typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) && Number.isSafeInteger(bytes);
 }
 
-function isOwner(value: unknown): value is Owner {
+function isOwner(value: unknown): value is ProcessIdentity {
   if (!isObject(value)) return false;
   const { pid, start, space } = value;
   const isNamed = typeof start === 'string' && (space === undefined || typeof space === 'string');

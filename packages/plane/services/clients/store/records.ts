@@ -1,20 +1,29 @@
 // What was done to a config, with a backup of what it was: one folder per config, for its owner
 // alone. Only the holder of the config's lock writes here.
+
 import { readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConfigProblem } from '../types.ts';
-import { CONFIG_BYTES_MAX, type OnStep } from './config-file.ts';
 import {
-  ensureFolder,
-  folderProblem,
-  isThere,
-  placeOwn,
-  readOwn,
+  hasSystemCode,
+  privateFolderFailure,
+  removeDrafts,
   syncFolder,
-  writeOwn,
-} from './files.ts';
-import type { Store, StorePaths, StorePorts } from './ports.ts';
-import { homeProblem, problem, quoted, systemCode, systemProblem } from './problem.ts';
+  writePrivateFile,
+} from '../../../os/index.ts';
+import type { ConfigFailure } from '../types.ts';
+import {
+  type ChangeStore,
+  configFailure,
+  ensureFolder,
+  homeFailure,
+  isThere,
+  readOwn,
+  sha256,
+  shellQuoted,
+  systemFailure,
+} from './change-store.ts';
+import { CONFIG_BYTES_MAX, type OnStep } from './config-file.ts';
+
 import { type ConfigRecord, type Digest, parseRecord, recordText } from './record-text.ts';
 
 export interface FoundRecord {
@@ -40,64 +49,70 @@ const ORIGINAL = 'original';
 /** A new backup, until the record names it; the old one is needed up to then. */
 const NEXT = 'original.next';
 
-export function recordFolder(key: string, paths: StorePaths): string {
+export function recordFolder(key: string, paths: ChangeStore['paths']): string {
   return join(paths.backups, key);
 }
 
-export function originalPath(key: string, paths: StorePaths): string {
+export function originalPath(key: string, paths: ChangeStore['paths']): string {
   return join(recordFolder(key, paths), ORIGINAL);
 }
 
-export function digestOf(bytes: Uint8Array, ports: StorePorts): Digest {
-  return { sha256: ports.sha256(bytes), bytes: bytes.length };
+export function digestOf(bytes: Uint8Array): Digest {
+  return { sha256: sha256(bytes), bytes: bytes.length };
 }
 
-export function isOf(digest: Digest, bytes: Uint8Array, sha256: StorePorts['sha256']): boolean {
+export function isOf(digest: Digest, bytes: Uint8Array): boolean {
   return digest.bytes === bytes.length && digest.sha256 === sha256(bytes);
 }
 
-export function readRecord(key: string, paths: StorePaths): FoundRecord | NoRecord | ConfigProblem {
+export function readRecord(
+  key: string,
+  paths: ChangeStore['paths'],
+): FoundRecord | NoRecord | ConfigFailure {
   const folder = recordFolder(key, paths);
   try {
     // Others could have put a record there that makes us write what they want.
-    const unsafe = folderProblem(paths.backups) ?? folderProblem(folder);
-    if (unsafe !== undefined) return unsafe;
+    const unsafe = privateFolderFailure(paths.backups) ?? privateFolderFailure(folder);
+    if (unsafe !== undefined) return { ...unsafe, path: folder };
     const path = join(folder, RECORD);
     const bytes = readOwn(path, RECORD_BYTES_MAX);
     if (bytes === undefined && !isThere(path)) return { kind: 'none' };
     const record = bytes === undefined ? undefined : parseRecord(bytes.toString('utf8'));
     return record === undefined ? damaged(folder) : { kind: 'record', key, record };
   } catch (cause) {
-    return systemProblem(folder, 'read', cause);
+    return systemFailure(folder, 'read', cause);
   }
 }
 
-function damaged(folder: string): ConfigProblem {
-  return problem(
+function damaged(folder: string): ConfigFailure {
+  return configFailure(
     folder,
     `The record of a changed config in ${folder} is damaged.`,
-    `The config as it was is in ${quoted(join(folder, ORIGINAL))}. Put it in place by hand, then remove the folder.`,
+    `The config as it was is in ${shellQuoted(join(folder, ORIGINAL))}. Put it in place by hand, then remove the folder.`,
   );
 }
 
 /** The bytes of the base, as the record knows them. */
-export function readBackup({ key, record }: FoundRecord, store: Store): Backup | ConfigProblem {
+export function readBackup(
+  { key, record }: FoundRecord,
+  store: ChangeStore,
+): Backup | ConfigFailure {
   const folder = recordFolder(key, store.paths);
   try {
     for (const name of [ORIGINAL, NEXT]) {
       const path = join(folder, name);
       const bytes = readOwn(path, CONFIG_BYTES_MAX);
-      if (bytes !== undefined && isOf(record.base, bytes, store.ports.sha256)) {
+      if (bytes !== undefined && isOf(record.base, bytes)) {
         return { kind: 'backup', path, bytes };
       }
     }
   } catch (cause) {
-    return systemProblem(folder, 'read', cause);
+    return systemFailure(folder, 'read', cause);
   }
-  return problem(
+  return configFailure(
     record.path,
     `The backup of ${record.path} in ${folder} is missing or damaged.`,
-    `Correct ${quoted(record.target)} by hand (the command of a server stands behind \`--\`), then remove ${quoted(folder)}.`,
+    `Correct ${shellQuoted(record.target)} by hand (the command of a server stands behind \`--\`), then remove ${shellQuoted(folder)}.`,
   );
 }
 
@@ -109,27 +124,24 @@ interface Writing {
 }
 
 /** The backup first, read back; then the record that names it. Whatever was there counts until then. */
-export function writeRecord(writing: Writing, { paths }: Store): ConfigProblem | undefined {
+export function writeRecord(writing: Writing, { paths }: ChangeStore): ConfigFailure | undefined {
   const { key, record, base, onStep } = writing;
   const folder = recordFolder(key, paths);
   const unsafe = ensureFolder(paths.backups) ?? ensureFolder(folder);
   if (unsafe !== undefined) return unsafe;
   const text = Buffer.from(recordText(record));
   if (text.length > RECORD_BYTES_MAX) {
-    return problem(record.path, `${record.path} has too many servers.`, 'Make it smaller.');
+    return configFailure(record.path, `${record.path} has too many servers.`, 'Make it smaller.');
   }
   const [original, next] = [join(folder, ORIGINAL), join(folder, NEXT)];
   try {
-    writeOwn(next, base);
+    writePrivateFile(next, base);
     if (readOwn(next, CONFIG_BYTES_MAX)?.equals(base) !== true) {
       const fix = 'Check the disk of SUB_HOME.';
-      return problem(next, `The backup in ${next} does not read as it was written.`, fix);
+      return configFailure(next, `The backup in ${next} does not read as it was written.`, fix);
     }
     onStep?.('base written');
-    // The first one lasts from the next sync on: until then the config is what it was without it.
-    const isFirst = !isThere(join(folder, RECORD));
-    if (isFirst) placeOwn(join(folder, RECORD), text);
-    else writeOwn(join(folder, RECORD), text);
+    writePrivateFile(join(folder, RECORD), text);
     onStep?.('record written');
     renameSync(next, original);
     syncFolder(folder);
@@ -137,67 +149,64 @@ export function writeRecord(writing: Writing, { paths }: Store): ConfigProblem |
     onStep?.('base in place');
     return undefined;
   } catch (cause) {
-    return homeProblem(folder, 'written', cause);
+    return homeFailure(folder, 'written', cause);
   }
 }
 
 /** Changes only what is told about a change, not its backup. */
 export function rewriteRecord(
   { key, record }: FoundRecord,
-  paths: StorePaths,
-): ConfigProblem | undefined {
+  paths: ChangeStore['paths'],
+): ConfigFailure | undefined {
   const path = join(recordFolder(key, paths), RECORD);
   try {
-    writeOwn(path, Buffer.from(recordText(record)));
+    writePrivateFile(path, Buffer.from(recordText(record)));
     return undefined;
   } catch (cause) {
-    return systemProblem(path, 'written', cause);
+    return systemFailure(path, 'written', cause);
   }
 }
 
 /** The record first: a backup without one is of a config that needs none. */
 export function dropRecord(
   key: string,
-  paths: StorePaths,
+  paths: ChangeStore['paths'],
   onStep?: OnStep,
-): ConfigProblem | undefined {
+): ConfigFailure | undefined {
   const folder = recordFolder(key, paths);
   try {
     rmSync(join(folder, RECORD), { force: true });
     onStep?.('record dropped');
-    for (const name of [ORIGINAL, NEXT]) {
-      rmSync(join(folder, name), { force: true });
-      rmSync(join(folder, `${name}.draft`), { force: true });
-    }
-    rmSync(join(folder, `${RECORD}.draft`), { force: true });
+    for (const name of [ORIGINAL, NEXT]) rmSync(join(folder, name), { force: true });
+    for (const name of [ORIGINAL, NEXT, RECORD]) removeDrafts(join(folder, name));
     onStep?.('base dropped');
     rmdirSync(folder);
     return undefined;
   } catch (cause) {
     // What somebody else has put there stays, and so does the folder.
-    if (['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(systemCode(cause) ?? '')) return undefined;
-    return systemProblem(folder, 'removed', cause);
+    if (hasSystemCode(cause, 'ENOENT', 'ENOTEMPTY', 'EEXIST')) return undefined;
+    return systemFailure(folder, 'removed', cause);
   }
 }
 
 /** Of every folder that may hold a record; none when nothing was ever changed. */
-export function recordKeys(paths: StorePaths): readonly string[] {
+export function recordKeys(paths: ChangeStore['paths']): readonly string[] {
   try {
     return readdirSync(paths.backups).filter((name) => KEY.test(name));
   } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return [];
+    if (hasSystemCode(cause, 'ENOENT')) return [];
     throw cause;
   }
 }
 
 /** Every record, and what is wrong with those that cannot be read. */
-export function listRecords(paths: StorePaths): readonly (FoundRecord | ConfigProblem)[] {
+export function listRecords(paths: ChangeStore['paths']): readonly (FoundRecord | ConfigFailure)[] {
   try {
     return recordKeys(paths)
       .map((key) => readRecord(key, paths))
       .filter((found) => found.kind !== 'none');
   } catch (cause) {
-    return [systemProblem(paths.backups, 'read', cause)];
+    return [systemFailure(paths.backups, 'read', cause)];
   }
 }
 
@@ -216,23 +225,20 @@ interface Aside {
 /** Where it is now. */
 export function keepAside(
   { key, label, bytes }: Aside,
-  { ports, paths }: Store,
-): string | ConfigProblem {
-  const time = ports
-    .now()
-    .toISOString()
-    .replaceAll(/[-:]|\.\d+/g, '');
+  { paths }: ChangeStore,
+): string | ConfigFailure {
+  const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const name = `${key}.${label}-${time}`;
   const path = join(paths.backups, name);
   try {
     const others = readdirSync(paths.backups)
       .filter((other) => other.startsWith(`${key}.${label}-`) && other !== name)
       .toSorted();
-    writeOwn(path, bytes);
+    writePrivateFile(path, bytes);
     const tooMany = others.slice(0, Math.max(0, others.length + 1 - KEPT_MAX[label]));
     for (const other of tooMany) rmSync(join(paths.backups, other), { force: true });
     return path;
   } catch (cause) {
-    return systemProblem(path, 'written', cause);
+    return systemFailure(path, 'written', cause);
   }
 }

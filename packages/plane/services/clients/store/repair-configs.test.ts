@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
-import { keyOf } from './ports.ts';
+import { configKey } from './change-store.ts';
 import { recordText } from './record-text.ts';
 import { listRecords, originalPath, readRecord } from './records.ts';
 import { leftBehind } from './repair-configs.ts';
@@ -41,7 +41,7 @@ async function deadSession(): Promise<Bench> {
 }
 
 function recordPath(one: Bench): string {
-  return join(one.store.paths.backups, keyOf(one.file.path, one.store.ports), 'record.json');
+  return join(one.store.paths.backups, configKey(one.file.path), 'record.json');
 }
 
 describe('repair', () => {
@@ -100,7 +100,7 @@ describe('repair', () => {
   test('leaves alone what a session was told to leave', async () => {
     const one = await deadSession();
     const changed = one.text;
-    const key = keyOf(realpathSync(one.file.path), one.store.ports);
+    const key = configKey(realpathSync(one.file.path));
     expect(keepChange({ key }, one.store)).toBeUndefined();
     expect(one.repair()).toEqual([]);
     expect(one.text).toBe(changed);
@@ -151,7 +151,7 @@ describe('repair', () => {
         },
       },
     ]);
-    const key = keyOf(one.file.path, one.store.ports);
+    const key = configKey(one.file.path);
     expect(readFileSync(originalPath(key, one.store.paths), 'utf8')).toBe(CONFIG);
   });
 });
@@ -172,13 +172,13 @@ describe('a damaged record', () => {
     const changed = one.text;
     const path = recordPath(one);
     writeFileSync(path, damage(readFileSync(path, 'utf8')));
-    const told = { kind: 'problem', fix: expect.stringContaining('/original') as unknown };
+    const told = { kind: 'failure', fix: expect.stringContaining('/original') as unknown };
     expect(one.repair()).toMatchObject([{ what: 'problem', problem: told }]);
     expect(one.restore()).toMatchObject(told);
     expect(one.apply()).toMatchObject(told);
     expect(listRecords(one.store.paths)).toMatchObject([told]);
     expect(one.text).toBe(changed);
-    const key = keyOf(one.file.path, one.store.ports);
+    const key = configKey(one.file.path);
     expect(readFileSync(originalPath(key, one.store.paths), 'utf8')).toBe(CONFIG);
   });
 
@@ -189,17 +189,17 @@ describe('a damaged record', () => {
     renameSync(path, `${path}.moved`);
     symlinkSync(`${path}.moved`, path);
     expect(one.repair()).toMatchObject([{ what: 'problem' }]);
-    expect(one.restore()).toMatchObject({ kind: 'problem' });
+    expect(one.restore()).toMatchObject({ kind: 'failure' });
   });
 
   test('with a backup that is not what it was is told, and nothing is touched', () => {
     const one = bench();
     one.apply();
     const changed = one.text;
-    const key = keyOf(one.file.path, one.store.ports);
+    const key = configKey(one.file.path);
     writeFileSync(originalPath(key, one.store.paths), CONFIG.replace('abc', 'xyz'));
     expect(one.restore()).toMatchObject({
-      kind: 'problem',
+      kind: 'failure',
       message: expect.stringContaining('is missing or damaged.') as unknown,
     });
     expect(one.text).toBe(changed);
@@ -228,9 +228,9 @@ test('a failed restore says how to do it by hand, and changes nothing', () => {
     },
   });
   renameSync(`${one.place}-away`, one.place);
-  const key = keyOf(one.file.path, one.store.ports);
+  const key = configKey(one.file.path);
   expect(result).toMatchObject({
-    kind: 'problem',
+    kind: 'failure',
     message: `${one.file.path} cannot be written (ENOENT).`,
     fix: `Check the path and its disk, then try again. Put it back by hand: rm -f ${one.file.path} && cp ${originalPath(key, one.store.paths)} ${one.file.path}`,
   });
@@ -242,7 +242,7 @@ describe('the record of a config', () => {
   test('tells what was done, and keeps no more than the config has', () => {
     const one = bench();
     one.apply({ kind: 'wrap', wrapId: 'w-1' });
-    const found = readRecord(keyOf(one.file.path, one.store.ports), one.store.paths);
+    const found = readRecord(configKey(one.file.path), one.store.paths);
     if (found.kind !== 'record') throw new Error(found.kind);
     const { record } = found;
     expect(record).toMatchObject({

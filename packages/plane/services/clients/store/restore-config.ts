@@ -1,9 +1,18 @@
 // Takes a change back: the very bytes that were there before, or, where others have changed the
 // config since, the config as it is now without our edits.
+
 import { rmSync } from 'node:fs';
 import { readDocument } from '../text/document.ts';
-import type { ConfigFile, ConfigProblem, EntryChange, EntryValues, ValuePath } from '../types.ts';
+import type { ConfigFailure, ConfigFile, EntryChange, EntryValues, ValuePath } from '../types.ts';
 import { busy, type HeldConfig, livingOwner, TRIES_MAX, undoOf } from './apply-change.ts';
+import {
+  byHand,
+  type ChangeStore,
+  type ConfigLock,
+  configFailure,
+  configKey,
+  lockConfig,
+} from './change-store.ts';
 
 import {
   type ConfigBytes,
@@ -12,9 +21,6 @@ import {
   readConfigFile,
   replaceConfigFile,
 } from './config-file.ts';
-import { type Lock, takeLock, takeLockOf } from './lock.ts';
-import type { Store } from './ports.ts';
-import { byHand, problem } from './problem.ts';
 
 import type { ConfigRecord } from './record-text.ts';
 import {
@@ -31,13 +37,13 @@ import {
 } from './records.ts';
 import { type EntryPlace, takeOut, type Undone } from './undo-changes.ts';
 
-export interface RestoreRequest extends Store {
+export interface RestoreRequest extends ChangeStore {
   /** As the client finds it. */
   readonly path: string;
   /** One that was taken before, and stays with whoever took it. */
-  readonly lock?: Lock;
+  readonly lock?: ConfigLock;
   /** Puts the secrets back that moved; without it, a config that lacks some is not touched. */
-  readonly putBack?: (text: string, record: ConfigRecord) => string | ConfigProblem;
+  readonly putBack?: (text: string, record: ConfigRecord) => string | ConfigFailure;
   readonly onStep?: OnStep;
 }
 
@@ -70,13 +76,13 @@ export type RestoreResult =
   | Untouched
   | HeldConfig
   | { readonly kind: 'none'; readonly path: string }
-  | ConfigProblem;
+  | ConfigFailure;
 
 /** For the holder of its lock: whatever stands under the name of the config by now. */
-export function restoreLocked(lock: Lock, path: string, store: Store): RestoreResult {
+export function restoreLocked(lock: ConfigLock, path: string, store: ChangeStore): RestoreResult {
   const found = readRecord(lock.key, store.paths);
   if (found.kind === 'none') return { kind: 'none', path };
-  return found.kind === 'problem' ? found : restoreRecord(found, { ...store, lock });
+  return found.kind === 'failure' ? found : restoreRecord(found, { ...store, lock });
 }
 
 /** Also for a record whose config is known by nothing else. */
@@ -87,9 +93,9 @@ export function restoreRecord(
   if (request.lock !== undefined && request.lock.key !== key) {
     throw new Error('the lock is that of another config');
   }
-  const lock = request.lock ?? takeLockOf(key, request);
+  const lock = request.lock ?? lockConfig(key, request);
   if (lock.kind === 'held') return { ...lock, path };
-  if (lock.kind === 'problem') return lock;
+  if (lock.kind === 'failure') return lock;
   try {
     request.onStep?.('locked');
     for (let tried = 0; tried < TRIES_MAX; tried++) {
@@ -103,8 +109,8 @@ export function restoreRecord(
 }
 
 /** Whatever keeps us from it, a person can still do it (F-020). */
-function withHint(result: RestoreResult, key: string, store: Store): RestoreResult {
-  if (result.kind !== 'problem' || result.fix.includes(store.paths.backups)) return result;
+function withHint(result: RestoreResult, key: string, store: ChangeStore): RestoreResult {
+  if (result.kind !== 'failure' || result.fix.includes(store.paths.backups)) return result;
   const found = readRecord(key, store.paths);
   const backup = found.kind === 'record' ? readBackup(found, store) : undefined;
   if (found.kind !== 'record' || backup?.kind !== 'backup') return result;
@@ -126,11 +132,11 @@ interface Undoing {
 function undoingOf(
   key: string,
   path: string,
-  store: Store,
+  store: ChangeStore,
 ): Undoing | Exclude<RestoreResult, Restored | Untouched> {
   const found = readRecord(key, store.paths);
   if (found.kind === 'none') return { kind: 'none', path };
-  if (found.kind === 'problem') return found;
+  if (found.kind === 'failure') return found;
   const holder = livingOwner(found.record, store);
   if (holder !== undefined) return { ...holder, path };
   const { target } = found.record;
@@ -138,19 +144,19 @@ function undoingOf(
   if (config.kind === 'missing') {
     const client = found.record.client;
     const fix = `If it was deleted on purpose, \`sub restore ${client} --forget\` drops its record.`;
-    return problem(path, `${path} is gone, but we had changed it.`, fix);
+    return configFailure(path, `${path} is gone, but we had changed it.`, fix);
   }
-  if (config.kind === 'problem') return config;
+  if (config.kind === 'failure') return config;
   // Moved, with a link left in its place, it is what we have written. Anything else that a link
   // leads to was never ours.
-  if (config.target !== target && !isOf(found.record.after, config.bytes, store.ports.sha256)) {
+  if (config.target !== target && !isOf(found.record.after, config.bytes)) {
     const fix = 'Remove the link, and try again.';
-    return problem(path, `${path} leads to ${config.target} now, another file.`, fix);
+    return configFailure(path, `${path} leads to ${config.target} now, another file.`, fix);
   }
   const backup = readBackup(found, store);
-  if (backup.kind === 'problem') return backup;
-  const undone = undoOf(config, found, { backup, store });
-  return undone.kind === 'problem' ? undone : { kind: 'undoing', found, config, backup, undone };
+  if (backup.kind === 'failure') return backup;
+  const undone = undoOf(config, found, backup);
+  return undone.kind === 'failure' ? undone : { kind: 'undoing', found, config, backup, undone };
 }
 
 function attempt(
@@ -188,28 +194,28 @@ function attempt(
 function filled(
   { found: { record }, undone }: Undoing,
   { putBack }: Pick<RestoreRequest, 'putBack'>,
-): string | ConfigProblem {
+): string | ConfigFailure {
   if (record.moved === undefined) return undone.text;
   if (putBack !== undefined) return putBack(undone.text, record);
   const message = `Secrets of ${record.path} were moved into the store, and must come back first.`;
-  return problem(record.path, message, `Run: sub restore ${record.client}`);
+  return configFailure(record.path, message, `Run: sub restore ${record.client}`);
 }
 
 /** The draft that the record names, unless the config was moved to another folder since. */
-function draftOf({ found, config }: Undoing, { ports, paths }: Store): string | ConfigProblem {
+function draftOf({ found, config }: Undoing, { paths }: ChangeStore): string | ConfigFailure {
   const { draft } = found.record;
   rmSync(draft, { force: true });
   const { target } = config;
   if (target === found.record.target) return draft;
-  const next = { ...found.record, target, draft: draftPath(target, ports.uuid()) };
+  const next = { ...found.record, target, draft: draftPath(target) };
   return rewriteRecord({ ...found, record: next }, paths) ?? next.draft;
 }
 
 /** The backup goes with its record, but of what is missing it is all that is left. */
 function originalOf(
   { found, backup, undone }: Undoing,
-  store: Store,
-): string | undefined | ConfigProblem {
+  store: ChangeStore,
+): string | undefined | ConfigFailure {
   if (undone.missing.length === 0) return undefined;
   return keepAside({ key: found.key, label: 'original', bytes: backup.bytes }, store);
 }
@@ -220,22 +226,25 @@ export type Forgotten =
   | { readonly kind: 'there'; readonly path: string }
   | { readonly kind: 'none'; readonly path: string }
   | HeldConfig
-  | ConfigProblem;
+  | ConfigFailure;
 
 /** For a config that was deleted on purpose: its record goes, what it was is kept aside. */
-export function forgetRecord({ key, record: { path } }: FoundRecord, store: Store): Forgotten {
-  const lock = takeLockOf(key, store);
+export function forgetRecord(
+  { key, record: { path } }: FoundRecord,
+  store: ChangeStore,
+): Forgotten {
+  const lock = lockConfig(key, store);
   if (lock.kind === 'held') return { ...lock, path };
-  if (lock.kind === 'problem') return lock;
+  if (lock.kind === 'failure') return lock;
   try {
     const found = readRecord(key, store.paths);
     if (found.kind === 'none') return { kind: 'none', path };
-    if (found.kind === 'problem') return found;
+    if (found.kind === 'failure') return found;
     const holder = livingOwner(found.record, store);
     if (holder !== undefined) return { ...holder, path };
     if (readConfigFile(found.record.target).kind !== 'missing') return { kind: 'there', path };
     const backup = readBackup(found, store);
-    if (backup.kind === 'problem') return backup;
+    if (backup.kind === 'failure') return backup;
     const original = keepAside({ key, label: 'original', bytes: backup.bytes }, store);
     if (typeof original === 'object') return original;
     return dropRecord(key, store.paths) ?? { kind: 'forgotten', path, original };
@@ -250,7 +259,7 @@ export function forgetRecord({ key, record: { path } }: FoundRecord, store: Stor
 interface ReleaseRequest extends Omit<RestoreRequest, 'path'> {
   readonly file: ConfigFile;
   /** The entries to be set free. */
-  readonly entries: (text: string) => readonly EntryPlace[] | ConfigProblem;
+  readonly entries: (text: string) => readonly EntryPlace[] | ConfigFailure;
 }
 
 /** Writes the record that is missing, then restores by it: so a kill leaves nothing half done. */
@@ -258,14 +267,14 @@ export function releaseConfig(request: ReleaseRequest): RestoreResult {
   const { path } = request.file;
   const config = readConfigFile(path);
   if (config.kind === 'missing') return { kind: 'none', path };
-  if (config.kind === 'problem') return config;
-  const lock = request.lock ?? takeLock(config.target, request);
+  if (config.kind === 'failure') return config;
+  const lock = request.lock ?? lockConfig(configKey(config.target), request);
   if (lock.kind === 'held') return { ...lock, path };
-  if (lock.kind === 'problem') return lock;
+  if (lock.kind === 'failure') return lock;
   try {
     const known = readRecord(lock.key, request.paths);
     const found = known.kind === 'none' ? recorded(request, lock.key) : known;
-    if (found.kind === 'problem') return found;
+    if (found.kind === 'failure') return found;
     if (found.kind === 'none') return { kind: 'none', path };
     return restoreRecord(found, { ...request, lock });
   } finally {
@@ -277,17 +286,17 @@ function recorded({ file, entries, ...store }: ReleaseRequest, key: string) {
   const { path } = file;
   const config = readConfigFile(path);
   if (config.kind === 'missing') return { kind: 'none' as const };
-  if (config.kind === 'problem') return config;
+  if (config.kind === 'failure') return config;
   const places = entries(config.text);
   if ('kind' in places) return places;
   const ways = places.map((place) => ({ ...place, pairs: [] }));
   const out = takeOut({ text: config.text, format: file.format, ways });
   if (out.kind === 'refused') {
-    return problem(path, `The shims cannot be taken out of ${path}: ${out.why}`, out.fix);
+    return configFailure(path, `The shims cannot be taken out of ${path}: ${out.why}`, out.fix);
   }
   if (out.text === config.text) return { kind: 'none' as const };
   const change = { file, before: out.text, after: config.text, places: out.taken };
-  const record = recordOf(change, config.target, store);
+  const record = recordOf(change, config.target);
   const failed = writeRecord({ key, record, base: Buffer.from(out.text) }, store);
   return failed ?? { kind: 'record' as const, key, record };
 }
@@ -300,7 +309,7 @@ interface Found {
 }
 
 /** As if the change had been ours from the start. */
-function recordOf(found: Found, target: string, { ports }: Store): ConfigRecord {
+function recordOf(found: Found, target: string): ConfigRecord {
   const { client, path, format } = found.file;
   return {
     v: 1,
@@ -309,11 +318,11 @@ function recordOf(found: Found, target: string, { ports }: Store): ConfigRecord 
     path,
     target,
     format,
-    created_at: ports.now().toISOString(),
-    base: digestOf(Buffer.from(found.before), ports),
-    after: digestOf(Buffer.from(found.after), ports),
+    created_at: new Date().toISOString(),
+    base: digestOf(Buffer.from(found.before)),
+    after: digestOf(Buffer.from(found.after)),
     changes: changesOf(found),
-    draft: draftPath(target, ports.uuid()),
+    draft: draftPath(target),
   };
 }
 
@@ -351,9 +360,12 @@ function isWords(value: unknown): value is readonly string[] {
 // A session that leaves its config as it is makes an import of it (`--no-restore`).
 
 /** For the holder of the lock: without an owner, nobody takes the change back on his own. */
-export function keepChange({ key }: Pick<Lock, 'key'>, store: Store): ConfigProblem | undefined {
+export function keepChange(
+  { key }: Pick<ConfigLock, 'key'>,
+  store: ChangeStore,
+): ConfigFailure | undefined {
   const found = readRecord(key, store.paths);
-  if (found.kind === 'problem') return found;
+  if (found.kind === 'failure') return found;
   if (found.kind === 'none') return undefined;
   const { owner: _owner, wrap_id: _wrapId, ...record } = found.record;
   return rewriteRecord({ ...found, record: { ...record, kind: 'import' } }, store.paths);

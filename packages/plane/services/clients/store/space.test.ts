@@ -1,7 +1,8 @@
 // Sessions in other containers that share the home: their processes cannot be seen from here.
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Holder, takeLockOf } from './lock.ts';
-import type { Store } from './ports.ts';
+import { type ChangeStore, type LockHolder, lockConfig } from './change-store.ts';
+
 import { leftBehind, repairAll } from './repair-configs.ts';
 import { Bench, CONFIG } from './testing/bench.ts';
 
@@ -17,9 +18,17 @@ beforeEach(() => {
 });
 afterEach(() => one.end());
 
-function storeIn(space: string | undefined, pid = process.pid): Store {
-  const { ports, paths } = one.store;
-  return { ports: { ...ports, pid, space, processStart: () => '7-0a1b2c3d' }, paths };
+const STAT = ['S', '1', '1', ...Array.from({ length: 16 }, () => '0'), '7'].join(' ');
+
+/** Every process has started at the same time. */
+function readFile(path: string): string {
+  if (path.endsWith('/stat')) return `1 (sub) ${STAT}`;
+  return path.endsWith('boot_id') ? HERE : 'sub';
+}
+
+function storeIn(space: string | undefined, pid = process.pid): ChangeStore {
+  const { system, paths } = one.store;
+  return { system: { ...system, pid, space: () => space, readFile }, paths };
 }
 
 /** A session whose process no one can see, with its lock. */
@@ -30,7 +39,7 @@ function wrapIn(space: string | undefined): string {
 }
 
 /** What a person does once the other container is gone. */
-function adviceOf(result: { readonly kind: string; readonly by?: Holder }): string | undefined {
+function adviceOf(result: { readonly kind: string; readonly by?: LockHolder }): string | undefined {
   expect(result).toMatchObject({ kind: 'held', by: { pid: NOBODY } });
   return result.by?.elsewhere;
 }
@@ -66,11 +75,11 @@ test.each([
 });
 
 test('the lock of another container holds', () => {
-  expect(takeLockOf(KEY, storeIn(CONTAINER, NOBODY)).kind).toBe('locked');
-  expect(takeLockOf(KEY, storeIn(HERE))).toMatchObject({ kind: 'held', by: { pid: NOBODY } });
+  expect(lockConfig(KEY, storeIn(CONTAINER, NOBODY)).kind).toBe('locked');
+  expect(lockConfig(KEY, storeIn(HERE))).toMatchObject({ kind: 'held', by: { pid: NOBODY } });
 });
 
 test('the lock of a dead process of an earlier boot does not', () => {
-  expect(takeLockOf(KEY, storeIn('99999999-4026532179', NOBODY)).kind).toBe('locked');
-  expect(takeLockOf(KEY, storeIn(HERE)).kind).toBe('locked');
+  expect(lockConfig(KEY, storeIn('99999999-4026532179', NOBODY)).kind).toBe('locked');
+  expect(lockConfig(KEY, storeIn(HERE)).kind).toBe('locked');
 });

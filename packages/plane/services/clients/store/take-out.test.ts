@@ -30,7 +30,7 @@ describe('a config that another program has changed meanwhile', () => {
     const file: ConfigFile = { client: client.id, path: '/config', format, scope: 'user' };
     const text = configOf(format);
     const config = client.read(file, text);
-    if (config.kind === 'problem') throw new Error(config.message);
+    if (config.kind === 'failure') throw new Error(config.message);
     const { text: after, changes } = client.plan(config, config.entries, CALL);
     expect(changes).toHaveLength(MANY);
     const [old, now] = added;

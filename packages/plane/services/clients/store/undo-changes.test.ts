@@ -14,7 +14,7 @@ import type { ConfigFile, ServerEntry, ValuePath } from '../types.ts';
 import { draftPath } from './config-file.ts';
 import type { ConfigRecord } from './record-text.ts';
 import { digestOf } from './records.ts';
-import { Bench, CONFIG, governing, storeIn } from './testing/bench.ts';
+import { Bench, CONFIG, governing } from './testing/bench.ts';
 import { undoChanges } from './undo-changes.ts';
 
 const RUNS = runs(100);
@@ -39,7 +39,7 @@ function holderAt(data: unknown, path: ValuePath): Data {
 
 function entriesOf(file: ConfigFile, text: string): readonly ServerEntry[] {
   const config = clientOf(file.client).read(file, text);
-  if (config.kind === 'problem') throw new Error(config.message);
+  if (config.kind === 'failure') throw new Error(config.message);
   return config.entries;
 }
 
@@ -56,7 +56,6 @@ function withBench(one: Generated, check: (bench: Bench) => void): void {
 function changedByUs(file: ConfigFile, text: string) {
   const rewrite = governing(file)(text);
   if ('kind' in rewrite) throw new Error(rewrite.message);
-  const { ports } = storeIn('/nowhere');
   const record: ConfigRecord = {
     v: 1,
     kind: 'import',
@@ -65,15 +64,15 @@ function changedByUs(file: ConfigFile, text: string) {
     target: file.path,
     format: file.format,
     created_at: '2026-11-16T00:00:00.000Z',
-    base: digestOf(Buffer.from(text), ports),
-    after: digestOf(Buffer.from(rewrite.text), ports),
+    base: digestOf(Buffer.from(text)),
+    after: digestOf(Buffer.from(rewrite.text)),
     changes: rewrite.changes,
-    draft: draftPath(file.path, ports.uuid()),
+    draft: draftPath(file.path),
   };
   const backup = { path: '/nowhere/original', text };
   return {
     text: rewrite.text,
-    undo: (theirs: string) => undoChanges({ text: theirs, record, backup, sha256: ports.sha256 }),
+    undo: (theirs: string) => undoChanges({ text: theirs, record, backup }),
   };
 }
 
@@ -190,7 +189,7 @@ describe('an entry that others have changed', () => {
     one.write(broken);
     const result = one.restore();
     expect(result).toMatchObject({
-      kind: 'problem',
+      kind: 'failure',
       message: expect.stringMatching(
         /cannot be taken out of .*: it is broken at line \d+/,
       ) as unknown,

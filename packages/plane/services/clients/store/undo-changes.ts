@@ -1,12 +1,12 @@
 // Makes entries start their own command again. Pure: a text in, a text out, and checked by reading it.
+
 import { governedOf } from '../shim-command.ts';
 import { type Document, readDocument } from '../text/document.ts';
 import { applyEdits, removeValue, replaceValue } from '../text/edits.ts';
 import { copyFor, dropValue, sameData, setValue } from '../text/plain-data.ts';
-import type { ConfigProblem, Edit, EntryValues, Format, ValuePath, ValueText } from '../types.ts';
+import type { ConfigFailure, Edit, EntryValues, Format, ValuePath, ValueText } from '../types.ts';
+import { byHand, configFailure } from './change-store.ts';
 
-import type { StorePorts } from './ports.ts';
-import { byHand, problem } from './problem.ts';
 import type { ConfigRecord } from './record-text.ts';
 import { isOf } from './records.ts';
 
@@ -172,7 +172,6 @@ interface Undo {
   readonly text: string;
   readonly record: ConfigRecord;
   readonly backup: { readonly path: string; readonly text: string };
-  readonly sha256: StorePorts['sha256'];
 }
 
 export interface Undone {
@@ -187,17 +186,17 @@ export interface Undone {
   readonly missing: readonly EntryPlace[];
 }
 
-export function undoChanges({ text, record, backup, sha256 }: Undo): Undone | ConfigProblem {
+export function undoChanges({ text, record, backup }: Undo): Undone | ConfigFailure {
   const bytes = Buffer.from(text);
   const known = [record.base, record.after, ...(record.from === undefined ? [] : [record.from])];
-  if (known.some((digest) => isOf(digest, bytes, sha256))) {
+  if (known.some((digest) => isOf(digest, bytes))) {
     const isBase = text === backup.text;
     const taken = isBase ? [] : record.changes;
     return { kind: 'same', text: backup.text, taken, left: [], missing: [] };
   }
   const taken = takeOut({ text, format: record.format, ways: waysOf(record) });
   if (taken.kind === 'taken') return { ...taken, kind: 'merged' };
-  return problem(
+  return configFailure(
     record.path,
     `Our changes cannot be taken out of ${record.path}: ${taken.why}`,
     `${taken.fix} The config as it was before is in the backup. ${byHand(backup.path, record.target)}`,

@@ -273,7 +273,7 @@ function governedAlready(
   for (const found of configs) {
     // Whoever has rewritten it and still runs is named.
     const base = baseOf(found, storeAt(options.run.paths));
-    if (base.kind === 'refused') return refused(base.code, base.message, base.fix);
+    if (base.kind === 'failure') return refused(base.code, base.message, base.fix);
     const loose = looseOf(found);
     const entry = found.config.entries.find(
       (one) => one.governed !== undefined && isOurs(one) && !loose.has(entryKey(one)),
@@ -353,7 +353,7 @@ function fileDiff({ found, chosen, call }: WrapFilePlan, redact: (text: string) 
   // The only shims among these are loose ones: anything else that is governed was refused.
   const rewritten = client.plan(config, entries, { ...call, replacesShim: true });
   const after = client.read(file, rewritten.text);
-  if (after.kind === 'problem') throw new Error(`a rewritten config is broken: ${after.message}`);
+  if (after.kind === 'failure') throw new Error(`a rewritten config is broken: ${after.message}`);
   return redactedDiff({ before: config, after, redact });
 }
 

@@ -12,8 +12,8 @@ import { heldBy, storeAt, withCode } from '../inspect/adoption-place.ts';
 import { rewriter } from '../setup/plan-rewrite.ts';
 import { missingEntriesText } from '../setup/repair.ts';
 import { type Applied, applyChange, type Unchanged } from '../store/apply-change.ts';
-import type { Lock } from '../store/lock.ts';
-import { type Store, thisProcess } from '../store/ports.ts';
+import { type ChangeStore, type ConfigLock, thisProcess } from '../store/change-store.ts';
+
 import { keepChange, restoreLocked } from '../store/restore-config.ts';
 import type { WrapFilePlan, WrapOptions, WrapPlan } from './plan-wrap.ts';
 
@@ -45,7 +45,7 @@ export function wrapSession(plan: WrapPlan, options: WrapOptions): WrapSession {
   };
   return {
     async begin(told) {
-      const owner = thisProcess(store.ports);
+      const owner = thisProcess(store);
       if (owner === undefined) return noProcesses();
       onLastChance(putBack);
       const problem = tellShims({ plan, options, told, owner, runDirs });
@@ -115,7 +115,7 @@ function forget(dir: string, id: string): void {
 
 interface Rewriting {
   readonly plan: WrapPlan;
-  readonly store: Store;
+  readonly store: ChangeStore;
   readonly owner: ProcessIdentity;
 }
 
@@ -140,7 +140,7 @@ function rewriteOne(
 }
 
 /** False when the config is not what it should be; then a person is told what to do. */
-function endOne(one: Applied | Unchanged, options: WrapOptions, store: Store): boolean {
+function endOne(one: Applied | Unchanged, options: WrapOptions, store: ChangeStore): boolean {
   const { lock } = one;
   if (one.kind === 'unchanged' || lock === undefined) return true;
   const { run, restores } = options;
@@ -161,11 +161,11 @@ function endOne(one: Applied | Unchanged, options: WrapOptions, store: Store): b
 
 function restoreOne(
   path: string,
-  lock: Lock,
-  { run, store }: Pick<WrapOptions, 'run'> & { readonly store: Store },
+  lock: ConfigLock,
+  { run, store }: Pick<WrapOptions, 'run'> & { readonly store: ChangeStore },
 ): Pick<Refused, 'message' | 'fix'> | undefined {
   const result = restoreLocked(lock, path, store);
-  if (result.kind === 'problem') return result;
+  if (result.kind === 'failure') return result;
   if (result.kind === 'none') run.tell(`${path} was put back by somebody else meanwhile.`);
   if (result.kind === 'held') return heldBy(path, result.by);
   if (result.kind === 'restored' && result.how === 'merged') {

@@ -53,16 +53,16 @@ export function optionsIn(folder: string, ways: Ways = {}): ImportOptions {
 /** What `sub import --move-secrets --yes` does; gives what it warned of. */
 export async function importMoving(options: ImportOptions, onStep?: (step: MoveStep) => void) {
   const plan = await planImport(options);
-  if (plan.kind === 'refused') throw new Error(plan.message);
+  if (plan.kind === 'failure') throw new Error(plan.message);
   const moving = await planMoves(plan.files, options);
-  if (moving.kind === 'refused') throw new Error(moving.message);
+  if (moving.kind === 'failure') throw new Error(moving.message);
   const stored = await moving.moves.store(onStep);
-  if (stored.kind === 'refused') throw new Error(stored.message);
+  if (stored.kind === 'failure') throw new Error(stored.message);
   const files = moving.files.filter(({ isChanged }) => isChanged);
   const told: string[] = [];
   for (const file of files) {
     const result = applyImport(file, options);
-    if (result.kind === 'refused') throw new Error(result.message);
+    if (result.kind === 'failure') throw new Error(result.message);
     told.push(...result.warnings);
   }
   moving.moves.end();
@@ -71,11 +71,11 @@ export async function importMoving(options: ImportOptions, onStep?: (step: MoveS
 
 export async function restoreAll(options: ImportOptions): Promise<readonly string[]> {
   const plan = await planRestore({ ...options, isProjectOnly: false });
-  if (plan.kind === 'refused') throw new Error(plan.message);
+  if (plan.kind === 'failure') throw new Error(plan.message);
   const told = plan.problems.map(({ code, message, fix }) => `${code} ${message} ${fix}`);
   for (const file of plan.files) {
     const result = await applyRestore(file);
-    if (result.kind === 'refused') told.push(`${result.code} ${result.message} ${result.fix}`);
+    if (result.kind === 'failure') told.push(`${result.code} ${result.message} ${result.fix}`);
   }
   return told;
 }

@@ -1,5 +1,5 @@
 // A home and a config of a client in a folder of their own, and the store on them; for tests only.
-import { createHash, randomUUID } from 'node:crypto';
+
 import {
   existsSync,
   mkdirSync,
@@ -11,29 +11,20 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { processInfo, thisSystem } from '../../../../os/index.ts';
+import { thisSystem } from '../../../../os/index.ts';
 import { clientOf } from '../../registry.ts';
-import type { ConfigFile, ConfigProblem, Rewritten } from '../../types.ts';
+import type { ConfigFailure, ConfigFile, Rewritten } from '../../types.ts';
 import { type ApplyRequest, type ApplyResult, applyChange } from '../apply-change.ts';
-import type { Store } from '../ports.ts';
+import type { ChangeStore } from '../change-store.ts';
 import { repairAll } from '../repair-configs.ts';
 import type { RestoreRequest } from '../restore-config.ts';
 import { restoreConfig } from './find.ts';
 
 const PROGRAM = ['/usr/bin/node', '/opt/sub/bin/sub.mjs'];
 
-export function storeIn(home: string): Store {
-  const system = thisSystem();
-  return {
-    ports: {
-      sha256: (bytes) => createHash('sha256').update(bytes).digest('hex'),
-      processStart: (pid) => processInfo(pid, system)?.start,
-      uuid: randomUUID,
-      now: () => new Date(),
-      pid: process.pid,
-    },
-    paths: { backups: join(home, 'backups'), run: join(home, 'run') },
-  };
+export function storeIn(home: string): ChangeStore {
+  const system = { ...thisSystem(), space: () => undefined };
+  return { system, paths: { backups: join(home, 'backups'), run: join(home, 'run') } };
 }
 
 /** Every server, or those that are named, through a shim. */
@@ -42,10 +33,10 @@ export function governing(
   flags: readonly string[] = [],
   names?: readonly string[],
 ) {
-  return (text: string): Rewritten | ConfigProblem => {
+  return (text: string): Rewritten | ConfigFailure => {
     const client = clientOf(file.client);
     const config = client.read(file, text);
-    if (config.kind === 'problem') return config;
+    if (config.kind === 'failure') return config;
     const chosen = config.entries.filter(({ name }) => names?.includes(name) ?? true);
     return client.plan(config, chosen, { program: PROGRAM, flags });
   };

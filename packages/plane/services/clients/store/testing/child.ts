@@ -1,11 +1,12 @@
 // One process of a test: does what it is told by its argument, and kills itself where it is told to.
+
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ConfigFile } from '../../types.ts';
 import { applyChange } from '../apply-change.ts';
+import { lockConfig } from '../change-store.ts';
 import type { Step } from '../config-file.ts';
-import { takeLockOf } from '../lock.ts';
 import { governing, storeIn } from './bench.ts';
 import { restoreConfig } from './find.ts';
 
@@ -39,7 +40,7 @@ function run(task: Task): void {
       say(restoreConfig({ ...store, path: task.file.path, onStep }));
       break;
     case 'lock':
-      say(takeLockOf(task.key, store));
+      say(lockConfig(task.key, store));
       break;
     case 'fight':
       fight(task);
@@ -59,7 +60,7 @@ function fight({ home, key }: Task): void {
       say('released');
       return;
     }
-    const lock = takeLockOf(key, store);
+    const lock = lockConfig(key, store);
     if (lock.kind !== 'locked') {
       say(lock.kind);
       return;

@@ -1,19 +1,21 @@
 // The record of a config, by the name that the client knows it by; for tests only.
+
 import { realpathSync } from 'node:fs';
-import type { ConfigProblem } from '../../types.ts';
-import { keyOf, type Store } from '../ports.ts';
-import { systemCode } from '../problem.ts';
+import { systemCode } from '../../../../os/index.ts';
+import type { ConfigFailure } from '../../types.ts';
+import { type ChangeStore, configKey } from '../change-store.ts';
+
 import { type FoundRecord, listRecords, type NoRecord, readRecord } from '../records.ts';
 import { type RestoreRequest, type RestoreResult, restoreRecord } from '../restore-config.ts';
 
 /** The file itself decides. Where it is gone, or a link leads elsewhere now, its old name does. */
 export function findRecord(
   path: string,
-  { ports, paths }: Store,
-): FoundRecord | NoRecord | ConfigProblem {
+  { paths }: ChangeStore,
+): FoundRecord | NoRecord | ConfigFailure {
   const target = realPath(path);
   if (target !== undefined) {
-    const found = readRecord(keyOf(target, ports), paths);
+    const found = readRecord(configKey(target), paths);
     if (found.kind !== 'none') return found;
   }
   const named = listRecords(paths).find(
@@ -35,6 +37,6 @@ function realPath(path: string): string | undefined {
 export function restoreConfig(request: RestoreRequest): RestoreResult {
   const found = findRecord(request.path, request);
   if (found.kind === 'none') return { kind: 'none', path: request.path };
-  if (found.kind === 'problem') return found;
+  if (found.kind === 'failure') return found;
   return restoreRecord(found, request);
 }
