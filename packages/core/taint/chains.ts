@@ -3,9 +3,16 @@ import { addressesAbove, emailsIn, webAddressesIn } from './tokens/address.ts';
 import { commandKey, commandsOf } from './tokens/command.ts';
 import { commandNames } from './tokens/command-words.ts';
 import { hostOf, hostsAbove, looksLikeHost } from './tokens/host.ts';
-import { keyOf } from './tokens/key.ts';
-import { numberKeysIn } from './tokens/number.ts';
-import { climbedTo, looksLikePath, pathOf, pathsAbove, pathsBelow } from './tokens/path.ts';
+import { keyOf, numberKeysIn } from './tokens/number-keys.ts';
+import {
+  climbedTo,
+  isRooted,
+  looksLikePath,
+  pathOf,
+  pathsAbove,
+  pathsBelow,
+} from './tokens/path.ts';
+import { folded } from './tokens/spellings.ts';
 import { identifierKeys, wordsIn } from './tokens/tokens.ts';
 import type { MatchKind, SinkKind } from './types.ts';
 
@@ -36,7 +43,12 @@ export function chainsOf(value: string, sink: SinkKind): readonly Chain[] {
   if (sink === 'recipient') return [...addresses, ...recipientChains(value, words)];
   const paths = words.filter(looksLikePath).flatMap(embeddedPaths);
   if (sink === 'command') {
-    return [...addresses, ...paths, ...commandChains(value), ...shellChains(value, words)];
+    return [
+      ...addresses,
+      ...paths,
+      ...chainsOfCommands(commandsOf(value)),
+      ...shellChains(value, words),
+    ];
   }
   // A path given as such may have blanks in it, or be one bare name.
   return [...addresses, ...pathChain(value.trim()), ...paths];
@@ -133,10 +145,6 @@ function shellChains(value: string, written: readonly string[]): readonly Chain[
   ];
 }
 
-function commandChains(value: string): readonly Chain[] {
-  return chainsOfCommands(commandsOf(value).map(({ words }) => words));
-}
-
 const COMMAND_WORDS_MAX = 12;
 
 function chainsOfCommands(commands: readonly (readonly string[])[]): readonly Chain[] {
@@ -153,4 +161,33 @@ function chainsOfCommands(commands: readonly (readonly string[])[]): readonly Ch
     }
     return { subject: 'command', value: words.join(' '), links };
   });
+}
+
+// What a value is a sink for by its look alone: the whole of it is an address or a path.
+
+const LENGTH_MAX = 4_096;
+
+export function shapesOf(value: string): ReadonlySet<SinkKind> {
+  const shapes = new Set<SinkKind>();
+  // How a value begins tells what it is.
+  const text = folded(value.slice(0, LENGTH_MAX))
+    // Those who read addresses leave breaks out.
+    .replace(/[\t\r\n]+/g, '')
+    .trim();
+  if (/\s/.test(text)) {
+    // `Eve <eve@evil.example>`, and lists of such.
+    if (/^[^<>]{0,200}<[^<>\s]{3,320}>[,;]?/.test(text) && emailsIn(text).length > 0) {
+      shapes.add('recipient');
+    }
+    return shapes;
+  }
+  if (emailsIn(text).length > 0 && !text.includes('//')) shapes.add('recipient');
+  if (/^[a-z][a-z0-9+.-]{1,20}:[/\\]{2}|^\/\/|^(?:h(?:tt|xx)ps?|wss?|ftp):|%2f%2f/i.test(text))
+    shapes.add('url');
+  else if (looksLikeHost(text) || /^[^/]{3,253}\//.test(text)) {
+    const [host = ''] = text.split('/', 1);
+    if (looksLikeHost(host) && text.includes('/')) shapes.add('url');
+  }
+  if (isRooted(text)) shapes.add('path');
+  return shapes;
 }

@@ -1,8 +1,12 @@
 // A taint section that fits its shape → tests, each glob compiled once.
-import { type FullTaintSection, fullTaint, type TaintSection } from '@subluminal/contracts';
+import {
+  type FullTaintSection,
+  fullTaint,
+  type TaintSection,
+  type TaintSink,
+} from '@subluminal/contracts';
 import { compileGlob } from '../patterns/glob.ts';
 import type { SubjectKind } from './chains.ts';
-import { DEFAULT_SINKS } from './default-sinks.ts';
 import type { LeafPath } from './leaves.ts';
 import type { RunFlag, SinkKind, Trust } from './types.ts';
 
@@ -112,3 +116,23 @@ function allowTest(allow: NonNullable<TaintSection['allow']>): TaintPolicy['allo
     return false;
   };
 }
+
+// Where a value leaves the run or changes something, by the names that servers give to arguments.
+
+/** Names are compared without case, `_` and `-`: `chat_id` is also `chatId`. */
+const NAMES: { readonly [kind in TaintSink['kind']]: string } = {
+  recipient: `to cc bcc reply_to *recipient* *email* *mail_to* send_to forward_to *attendee* *invitee*
+    guests participants members assignee* share_with user*name channel* chat_id conversation*
+    room* thread_id *phone* msisdn *iban* *account_number* *account_id beneficiary* payee*
+    creditor* wallet* *address *addresses`,
+  url: `*url* *uri* *href* *link* *endpoint* *webhook* *callback* *redirect* *host* domain* origin
+    remote* repo* registry server proxy image package*`,
+  path: `*path* *file *files *file_name* *dir *directory* *folder* cwd workdir destination* dest
+    target* source output`,
+  command: `*command* cmd *script* shell exec* argv args arguments code run sql expression eval stdin
+    entrypoint`,
+};
+
+export const DEFAULT_SINKS: readonly TaintSink[] = (
+  ['recipient', 'url', 'path', 'command'] as const
+).map((kind) => ({ kind, args: NAMES[kind].split(/\s+/) }));

@@ -4,9 +4,7 @@ import { checkCall } from './check.ts';
 import { compileTaint } from './compile-policy.ts';
 import { newTaint } from './memory.ts';
 import { observe } from './observe.ts';
-import { Effort } from './tokens/effort.ts';
-import { folded } from './tokens/fold.ts';
-import { spellingsOf } from './tokens/spellings.ts';
+import { Effort, folded, spellingsOf } from './tokens/spellings.ts';
 import type { TaintState } from './types.ts';
 
 const POLICY = compileTaint({ on_taint: 'block' });

@@ -1,12 +1,12 @@
 export { checkCall } from './check.ts';
 export type { TaintPolicy, ToolName } from './compile-policy.ts';
-export { compileTaint } from './compile-policy.ts';
-export { DEFAULT_SINKS } from './default-sinks.ts';
+export { compileTaint, DEFAULT_SINKS } from './compile-policy.ts';
 export { newTaint } from './memory.ts';
 export type { Observation } from './observe.ts';
 export { observe } from './observe.ts';
 export type { RuleOfTwoVerdict } from './rule-of-two.ts';
 export { recordCall, ruleOfTwo } from './rule-of-two.ts';
+export { RULE_OF_TWO_HINT, ruleOfTwoSummary, TAINT_HINT, taintSummary } from './summaries.ts';
 export type {
   RunFlag,
   SinkKind,
@@ -17,4 +17,3 @@ export type {
   TaintVerdict,
   Trust,
 } from './types.ts';
-export { RULE_OF_TWO_HINT, ruleOfTwoSummary, TAINT_HINT, taintSummary } from './words.ts';

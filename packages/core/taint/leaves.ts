@@ -1,5 +1,5 @@
 // The texts of a JSON value, with their places, as far as the limits go.
-import { ROUNDED } from './tokens/number.ts';
+import { ROUNDED } from './tokens/number-keys.ts';
 
 export type LeafPath = readonly (string | number)[];
 

@@ -3,8 +3,7 @@ import { textOfBytes } from '../scan/detect/unwrap.ts';
 import { type Leaf, leavesOf } from './leaves.ts';
 import { remember } from './memory.ts';
 import { sentBy } from './sent.ts';
-import { Effort } from './tokens/effort.ts';
-import { spellingsOf } from './tokens/spellings.ts';
+import { Effort, spellingsOf } from './tokens/spellings.ts';
 import { keysIn } from './tokens/tokens.ts';
 import type { TaintSource, TaintState, Trust } from './types.ts';
 

@@ -1,7 +1,6 @@
 // What the agent itself wrote into the arguments of its calls, until their answers come.
 import { leavesOf } from './leaves.ts';
-import { Effort } from './tokens/effort.ts';
-import { spellingsOf } from './tokens/spellings.ts';
+import { Effort, spellingsOf } from './tokens/spellings.ts';
 import { keysIn } from './tokens/tokens.ts';
 import type { TaintSource, TaintState } from './types.ts';
 

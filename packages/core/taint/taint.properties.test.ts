@@ -4,8 +4,7 @@ import { checkCall } from './check.ts';
 import { compileTaint } from './compile-policy.ts';
 import { newTaint } from './memory.ts';
 import { observe } from './observe.ts';
-import { hostOf } from './tokens/host.ts';
-import { decodePunycode } from './tokens/punycode.ts';
+import { decodePunycode, hostOf } from './tokens/host.ts';
 
 const PAGE = { server: 'web', tool: 'fetch', callId: 'c1', trust: 'untrusted' } as const;
 const POLICY = compileTaint();

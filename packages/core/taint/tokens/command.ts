@@ -14,67 +14,44 @@ const STARTERS: ReadonlySet<string> = new Set(
 );
 
 const WORDS_MAX = 12;
+const WORD_LENGTH_MAX = 256;
 const LINE_LENGTH_MAX = 1_024;
 
-export interface CommandLine {
-  readonly words: readonly string[];
-}
-
 /** The commands of a line as a shell would run them one by one. */
-function piecesOf(line: string): readonly string[] {
+function piecesIn(line: string): readonly string[] {
   return line.split(/&&|\|\||[;|&\n\r`]|\$\(|[<>]\(/);
 }
 
 function wordsOf(piece: string): readonly string[] {
-  return piece
-    .slice(0, LINE_LENGTH_MAX)
-    .toLowerCase()
-    .replace(/["'()]|\\(?=[\w-])/g, '')
-    .split(/\s+/)
-    .filter((word) => word !== '')
-    .slice(0, WORDS_MAX);
+  const plain = piece.toLowerCase().replace(/["'()]|\\(?=[\w-])/g, '');
+  return plain.split(/\s+/).filter((word) => word !== '');
 }
 
 /** The command lines of ordinary text: from each word that starts one to the end of its piece. */
-export function commandsIn(text: string): readonly CommandLine[] {
-  const found: CommandLine[] = [];
-  for (const piece of new Set(piecesOf(text))) {
-    const command = startedIn(wordsAll(piece));
-    if (command !== undefined) found.push(command);
-  }
-  return found;
+export function commandsIn(text: string): readonly (readonly string[])[] {
+  return [...new Set(piecesIn(text))].flatMap((piece) => {
+    const words = wordsOf(piece);
+    const start = words.findIndex((word) => STARTERS.has(programOf(word)));
+    // One word alone is a mention, not a command.
+    if (start === -1 || words.length - start < 2) return [];
+    return [words.slice(start, start + WORDS_MAX).map((word) => word.slice(0, WORD_LENGTH_MAX))];
+  });
 }
 
-/** All words of a piece: the starter may stand far behind, in a long sentence. */
-function wordsAll(piece: string): readonly string[] {
-  return piece
-    .toLowerCase()
-    .replace(/["'()]|\\(?=[\w-])/g, '')
-    .split(/\s+/)
-    .filter((word) => word !== '');
-}
-
-function startedIn(words: readonly string[]): CommandLine | undefined {
-  const start = words.findIndex((word) => STARTERS.has(nameOf(word)));
-  // One word alone is a mention, not a command.
-  if (start === -1 || words.length - start < 2) return undefined;
-  return { words: words.slice(start, start + WORDS_MAX).map((word) => word.slice(0, 256)) };
-}
-
-/** `/usr/bin/curl` and `./curl` are `curl`; `$` and `>` are prompts. */
-function nameOf(word: string): string {
+/** `/usr/bin/curl` and `./curl` are `curl`. */
+export function programOf(word: string): string {
   return word.slice(word.lastIndexOf('/') + 1);
 }
 
 /** Every command that a value given as a command would run. */
-export function commandsOf(value: string): readonly CommandLine[] {
-  return piecesOf(value)
-    .map((piece) => ({ words: wordsOf(piece) }))
-    .filter(({ words }) => words.length > 0);
+export function commandsOf(value: string): readonly (readonly string[])[] {
+  return piecesIn(value)
+    .map((piece) => wordsOf(piece.slice(0, LINE_LENGTH_MAX)).slice(0, WORDS_MAX))
+    .filter((words) => words.length > 0);
 }
 
 /** As a key; the program is called by its name, wherever it lies. */
 export function commandKey(words: readonly string[]): string {
   const [first = '', ...rest] = words;
-  return [nameOf(first), ...rest].join(' ').replace(/[.,:!?]+$/, '');
+  return [programOf(first), ...rest].join(' ').replace(/[.,:!?]+$/, '');
 }

@@ -1,5 +1,4 @@
 // Hosts in one spelling, whatever case, alphabet or number system they were written in.
-import { decodePunycode } from './punycode.ts';
 
 const LABEL = /^[\p{L}\p{N}\p{M}_-]{1,63}$/u;
 const HOST_LENGTH_MAX = 253;
@@ -70,4 +69,117 @@ export function hostsAbove(host: string): readonly string[] {
   const above: string[] = [];
   for (let from = 1; from <= labels.length - 2; from++) above.push(labels.slice(from).join('.'));
   return above;
+}
+
+// RFC 3492, decoding only: one spelling for `xn--…` and for the letters it stands for.
+
+const BASE = 36;
+const T_MIN = 1;
+const T_MAX = 26;
+const SKEW = 38;
+const DAMP = 700;
+const BIAS_FIRST = 72;
+const POINT_FIRST = 128;
+const POINT_MAX = 0x10_ff_ff;
+
+/** The letters of a label without its `xn--`; undefined when it is not punycode. */
+export function decodePunycode(encoded: string): string | undefined {
+  const split = encoded.lastIndexOf('-');
+  const points = Array.from(split > 0 ? encoded.slice(0, split) : '', (char) => char.charCodeAt(0));
+  if (points.some((point) => point >= POINT_FIRST)) return undefined;
+  let at = split > 0 ? split + 1 : 0;
+  let point = POINT_FIRST;
+  let index = 0;
+  let bias = BIAS_FIRST;
+  while (at < encoded.length) {
+    const before = index;
+    let weight = 1;
+    for (let k = BASE; ; k += BASE) {
+      const digit = digitOf(encoded.charCodeAt(at++));
+      if (digit === undefined) return undefined;
+      index += digit * weight;
+      if (index > Number.MAX_SAFE_INTEGER / BASE) return undefined;
+      const threshold = k <= bias ? T_MIN : k >= bias + T_MAX ? T_MAX : k - bias;
+      if (digit < threshold) break;
+      weight *= BASE - threshold;
+    }
+    const count = points.length + 1;
+    bias = adapted(index - before, count, before === 0);
+    point += Math.floor(index / count);
+    index %= count;
+    if (point > POINT_MAX || (point >= 0xd800 && point <= 0xdfff)) return undefined;
+    points.splice(index++, 0, point);
+  }
+  return String.fromCodePoint(...points);
+}
+
+function adapted(delta: number, count: number, first: boolean): number {
+  let left = Math.floor(delta / (first ? DAMP : 2));
+  left += Math.floor(left / count);
+  let k = 0;
+  for (; left > ((BASE - T_MIN) * T_MAX) / 2; k += BASE) left = Math.floor(left / (BASE - T_MIN));
+  return k + Math.floor(((BASE - T_MIN + 1) * left) / (left + SKEW));
+}
+
+function digitOf(code: number): number | undefined {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30 + 26;
+  if (code >= 0x61 && code <= 0x7a) return code - 0x61;
+  if (code >= 0x41 && code <= 0x5a) return code - 0x41;
+  return undefined;
+}
+
+// Addresses of version 6 in one form; those that stand for one of version 4 become that one.
+
+const GROUPS = 8;
+
+/** `[::ffff:c000:203]` → `192.0.2.3`; others in brackets get a name, the rest stays as it is. */
+export function plainIpv6(text: string): string {
+  const isBracketed = text.startsWith('[');
+  const [bare = ''] = (isBracketed ? text.slice(1, -1) : text).split('%', 1);
+  const groups = groupsOf(bare);
+  if (groups === undefined) return text;
+  const v4 = ipv4In(groups);
+  if (v4 !== undefined) return v4;
+  // The name that systems without colons in names use for it.
+  const name = groups.map((group) => group.toString(16)).join('-');
+  return isBracketed ? `${name}.ipv6-literal.net` : text;
+}
+
+function groupsOf(text: string): readonly number[] | undefined {
+  const halves = text.split('::');
+  if (halves.length > 2) return undefined;
+  const [head, tail] = halves.map(partsOf);
+  if (head === undefined) return undefined;
+  if (halves.length === 1) return head.length === GROUPS ? head : undefined;
+  if (tail === undefined || head.length + tail.length >= GROUPS) return undefined;
+  const zeros = Array.from({ length: GROUPS - head.length - tail.length }, () => 0);
+  return [...head, ...zeros, ...tail];
+}
+
+function partsOf(text: string): readonly number[] | undefined {
+  if (text === '') return [];
+  const groups: number[] = [];
+  for (const part of text.split(':')) {
+    const bytes = /^\d{1,3}(?:\.\d{1,3}){3}$/.test(part) ? part.split('.').map(Number) : undefined;
+    const [a = 0, b = 0, c = 0, d = 0] = bytes ?? [];
+    if (bytes !== undefined) groups.push(a * 256 + b, c * 256 + d);
+    else if (/^[0-9a-f]{1,4}$/i.test(part)) groups.push(Number.parseInt(part, 16));
+    else return undefined;
+  }
+  return groups;
+}
+
+/** Mapped, compatible, translated, and what goes through 6to4. */
+function ipv4In(groups: readonly number[]): string | undefined {
+  const starts = (...first: readonly number[]) => first.every((one, at) => groups[at] === one);
+  const isLast = starts(0, 0, 0, 0, 0, 0xffff) || starts(0, 0, 0, 0, 0xffff, 0);
+  const isOther = starts(0x64, 0xff9b, 0, 0, 0, 0) || starts(0, 0, 0, 0, 0, 0);
+  if (starts(0x2002)) return dotted(groups[1], groups[2]);
+  // `::1` is a place of its own.
+  if (!isLast && (!isOther || groups[6] === 0)) return undefined;
+  return dotted(groups[6], groups[7]);
+}
+
+function dotted(high = 0, low = 0): string {
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }

@@ -1,8 +1,6 @@
 // One text in the spellings under which it may come back: without what cannot be seen, and with
 // percent signs, escapes and entities undone.
-import { Effort } from './effort.ts';
-import { folded } from './fold.ts';
-import { withPlainMail, withPlainPlaces } from './odd-forms.ts';
+import { plainIpv6 } from './host.ts';
 
 const ROUNDS_MAX = 3;
 const UNITS_MAX = 1_048_576;
@@ -94,4 +92,107 @@ function withoutBrackets(text: string): string {
     .replace(/\s{0,4}[[({]\s{0,4}(?:at|@)\s{0,4}[\])}]\s{0,4}/gi, '@')
     .replace(/\s{0,4}[[({]\s{0,4}(?:dot|\.)\s{0,4}[\])}]\s{0,4}/gi, '.')
     .replace(/[[({]:[\])}]/g, ':');
+}
+
+// Forms that parsers of addresses accept and nobody writes: one plain form for each.
+
+/** A break inside of `http://ev\til.example`, which browsers leave out. */
+const BROKEN_HOST =
+  /[a-z][a-z0-9+.-]{1,20}:[/\\]{0,8}[^\s/\\?#]{0,253}(?:[\t\r\n]{1,8}[^\s/\\?#]{1,253}){1,4}/gi;
+/** Without brackets only those that stand for an address of version 4. */
+const IPV6 =
+  /\[[0-9a-f:.]{2,45}(?:%[\w.-]{1,16})?\]|(?<![\w:.])(?:0{0,4}:){2,5}ffff:[0-9a-f:.]{3,15}/gi;
+
+/** Hosts of addresses, in one piece and by their number. */
+export function withPlainPlaces(text: string): string {
+  if (!text.includes(':')) return text;
+  const whole = /[\t\r\n]/.test(text)
+    ? text.replace(BROKEN_HOST, (match) => match.replace(/[\t\r\n]+/g, ''))
+    : text;
+  return whole.includes('::') || /:ffff:/i.test(whole) ? whole.replace(IPV6, plainIpv6) : whole;
+}
+
+/** `"eve"@evil.example`, `eve(x)@evil.example`, `eve @evil.example`: RFC 5322 takes them all. */
+export function withPlainMail(text: string): string {
+  if (!text.includes('@')) return text;
+  return text
+    .replace(/\s{0,4}\([^()@]{0,64}\)\s{0,4}(?=@)/g, '')
+    .replace(/@\s{0,4}\([^()@]{0,64}\)\s{0,4}/g, '@')
+    .replace(/"((?:[^"\\\s@]|\\[^\s@]){1,64})"\s{0,4}(?=@)/g, (_, local: string) => {
+      return local.replaceAll('\\', '');
+    })
+    .replace(/(?<=[\p{L}\p{N}_+'-])\s{1,4}@\s{0,4}(?=[\p{L}\p{N}-]{1,63}\s{0,4}\.)/gu, '@')
+    .replace(/(?<=[\p{L}\p{N}_+'-]@)\s{1,4}(?=[\p{L}\p{N}-]{1,63}\s{0,4}\.)/gu, '')
+    .replace(/(?<=@[\p{L}\p{N}.-]{1,253})[\t\r\n]{1,4}(?=\.[\p{L}\p{N}])/gu, '')
+    .replace(/(?<=@[\p{L}\p{N}.-]{1,253}\.)[\t\r\n]{1,4}(?=[\p{L}\p{N}])/gu, '');
+}
+
+// One form for letters that are the same letter, within bounds: one character may become eighteen.
+
+const IGNORABLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
+/** Sorting a long run of marks takes time by its square; no word has more than a few. */
+const MARKS = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
+const ASCII_ONLY = /^[\0-\x7f]*$/;
+/** What may melt into the character before it: marks, the later parts of Hangul, second halves. */
+const JOINS_BEFORE = /^[\p{M}\uff9e\uff9f\u1160-\u11ff\udc00-\udfff]/u;
+const PART_LENGTH = 4_096;
+const SHIFT_MAX = 64;
+
+/** Compatible forms become one, and what is invisible goes: `ｅｖｉｌ` is `evil`. */
+export function folded(text: string, lengthMax: number = Number.MAX_SAFE_INTEGER): string {
+  if (ASCII_ONLY.test(text)) return text.slice(0, lengthMax);
+  const plain = text.replace(MARKS, '$1');
+  let found = '';
+  for (let at = 0; at < plain.length && found.length < lengthMax; ) {
+    const end = cutAfter(plain, at + PART_LENGTH);
+    found += foldedPart(plain.slice(at, end));
+    at = end;
+  }
+  return found.slice(0, lengthMax);
+}
+
+function foldedPart(part: string): string {
+  return part.normalize('NFKC').replace(IGNORABLE, '').replace(/[。｡]/g, '.');
+}
+
+/** The next place where a cut changes nothing of what stands on its sides. */
+function cutAfter(text: string, from: number): number {
+  for (let at = from; at < text.length && at < from + SHIFT_MAX; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x80) return at;
+    if ((code & 0xfc00) === 0xdc00) continue;
+    if (!JOINS_BEFORE.test(text.slice(at, at + 2))) return at;
+  }
+  return Math.min(text.length, from + SHIFT_MAX);
+}
+
+// How much looking a text may cost. What it is counted in is about the work for one character.
+
+/** Counts down; what is beyond the limit is not looked at, and the one who asks knows it. */
+export class Effort {
+  #left: number;
+  #isSpent = false;
+
+  constructor(unitsMax: number) {
+    this.#left = unitsMax;
+  }
+
+  get left(): number {
+    return this.#left;
+  }
+
+  /** Whether something was left out. */
+  get isSpent(): boolean {
+    return this.#isSpent;
+  }
+
+  /** False when there is not enough left for it: from then on there is nothing left. */
+  spend(units: number): boolean {
+    if (this.#isSpent) return false;
+    this.#left -= units;
+    if (this.#left >= 0) return true;
+    this.#left = 0;
+    this.#isSpent = true;
+    return false;
+  }
 }

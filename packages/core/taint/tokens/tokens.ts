@@ -2,8 +2,7 @@
 import { emailsIn, SHARED_MAIL, webAddressesIn } from './address.ts';
 import { commandKey, commandsIn } from './command.ts';
 import { hostOf, looksLikeHost } from './host.ts';
-import { keyOf } from './key.ts';
-import { numberKeysIn } from './number.ts';
+import { keyOf, numberKeysIn } from './number-keys.ts';
 import { climbedTo, looksLikePath, pathOf } from './path.ts';
 
 const WORD_LENGTH_MAX = 2_048;
@@ -23,7 +22,7 @@ export function* keysIn(text: string): Generator<readonly string[]> {
     if (!PLAIN_WORD.test(word)) yield [...wordKeys(word)];
   }
   for (const key of numberKeysIn(text)) yield [key];
-  for (const { words } of commandsIn(text)) {
+  for (const words of commandsIn(text)) {
     yield [keyOf('command', commandKey(words))];
     // The sentence may go on behind the command, so each beginning counts, too.
     for (let count = 2; count < words.length; count++) {

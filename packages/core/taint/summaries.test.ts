@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ruleOfTwoSummary, taintSummary } from './summaries.ts';
 import type { RunFlag, TaintFinding } from './types.ts';
-import { ruleOfTwoSummary, taintSummary } from './words.ts';
 
 const source = { server: 'web', tool: 'fetch', callId: 'c1' };
 const finding: TaintFinding = { arg: 'to', sink: 'recipient', match: 'exact', source, shown: 'e…' };

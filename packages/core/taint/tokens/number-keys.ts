@@ -1,5 +1,4 @@
 // Numbers of phones, accounts and banks, however they are grouped.
-import { keyOf } from './key.ts';
 
 /** Stands before the digits of a number that JSON has rounded: which ones it had is not known. */
 export const ROUNDED = '~';
@@ -84,4 +83,23 @@ function mod97(text: string): number {
     rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
   }
   return rest;
+}
+
+/** What of a text is worth remembering. `command_part` is the beginning of a command line. */
+export type TokenKind =
+  | 'email'
+  | 'url'
+  | 'host'
+  | 'path'
+  | 'command'
+  | 'command_part'
+  | 'identifier'
+  | 'number'
+  | 'handle';
+
+const KEY_LENGTH_MAX = 256;
+
+/** What a value is remembered under. Both sides are cut at the same place. */
+export function keyOf(kind: TokenKind, value: string): string {
+  return `${kind}:${value.toLowerCase().slice(0, KEY_LENGTH_MAX)}`;
 }
