@@ -1,4 +1,4 @@
-// The circuit breaker as a gate: it stops calls while the server is paused, and tells of each change.
+// The circuit breaker as a gate: it stops calls while the server is paused, and notes each change.
 import type { CallEnd, GuardedCall } from '../session/guard.ts';
 import {
   type CircuitState,
@@ -11,7 +11,7 @@ import { inWords } from '../surface/manifest/quantities.ts';
 import type { Memory } from './memory.ts';
 import type { Stop } from './verdicts.ts';
 
-/** Whether calls to the server are paused; undefined when this one may go. */
+/** Stops a call while calls to the server are paused. */
 export function breakerStop(memory: Memory, call: GuardedCall, nowMs: number): Stop | undefined {
   const { circuit, options } = memory;
   if (options.manifest === undefined || circuit.pause === undefined) return undefined;
@@ -30,26 +30,31 @@ export function breakerStop(memory: Memory, call: GuardedCall, nowMs: number): S
 
 /** The call goes out: it may be the probe. */
 export function breakerPassed(memory: Memory, { callId }: GuardedCall, nowMs: number): void {
-  const { circuit, options } = memory;
-  if (options.manifest === undefined || circuit.pause === undefined) return;
-  move(memory, callPassed(circuit, callId, { settings: options.manifest.breaker, nowMs }), nowMs);
+  if (memory.circuit.pause === undefined) return;
+  move(memory, nowMs, (circuit, moment) => callPassed(circuit, callId, moment));
 }
 
 export function breakerEnded(memory: Memory, call: CallEnd, nowMs: number): void {
-  const { circuit, options } = memory;
-  if (options.manifest === undefined) return;
-  move(memory, callEnded(circuit, call, { settings: options.manifest.breaker, nowMs }), nowMs);
+  move(memory, nowMs, (circuit, moment) => callEnded(circuit, call, moment));
 }
 
-function move(memory: Memory, next: CircuitState, nowMs: number): void {
-  const wasPaused = memory.circuit.pause !== undefined;
+type Moment = Parameters<typeof callEnded>[2];
+
+function move(
+  memory: Memory,
+  nowMs: number,
+  change: (circuit: CircuitState, moment: Moment) => CircuitState,
+): void {
+  const { circuit, options, board } = memory;
+  if (options.manifest === undefined) return;
+  const next = change(circuit, { settings: options.manifest.breaker, nowMs });
   memory.circuit = next;
   const isPaused = next.pause !== undefined;
-  if (isPaused === wasPaused) return;
+  if (isPaused === (circuit.pause !== undefined)) return;
   const { retryAfterMs } = retryAdvice(next, nowMs);
-  memory.board.tell({
+  board.tell({
     what: 'server_state',
-    enforced: memory.options.enforces.surface,
+    enforced: options.enforces.surface,
     reason_code: 'SERVER_UNAVAILABLE',
     detail: isPaused
       ? `Too many calls of the server have failed; calls to it are paused for ${inWords(retryAfterMs)}.`

@@ -1,4 +1,4 @@
-// What content may travel: findings and the actions of the policy, in words without the values.
+// Which content may travel: findings and the actions of the policy, in words without the values.
 import {
   type FullContentSection,
   isObject,
@@ -19,9 +19,9 @@ import {
 import type { ContentNote, GuardedCall, Passage } from '../session/guard.ts';
 import { visible } from '../text/visible.ts';
 import type { Memory } from './memory.ts';
-import { noteOf, type Stop, WEAKER } from './verdicts.ts';
+import { mergedNote, quoted, refusedPassage, SAME, type Stop, WEAKER } from './verdicts.ts';
 
-interface Scanned {
+interface ScannedValue {
   readonly direction: Direction;
   readonly value: unknown;
   /** The tool, or the method of what is no call: suppressions name it. */
@@ -29,7 +29,7 @@ interface Scanned {
   readonly nowMs: number;
 }
 
-export interface Judged {
+interface JudgedValue {
   readonly action: Action;
   /** What may travel: everything from `redact` on has a marker in its place. */
   readonly value: unknown;
@@ -50,11 +50,19 @@ const CLASS_WORDS: { readonly [C in FindingClass]: string } = {
   hidden_text: 'hidden text',
 };
 
-/** Looks through a value, and says what the policy wants done about it. */
-export function judge(memory: Memory, section: FullContentSection, scanned: Scanned): Judged {
+/** Scans a value, and tells what the policy wants done about it. */
+export function judge(
+  memory: Memory,
+  section: FullContentSection,
+  scanned: ScannedValue,
+): JudgedValue {
   const { direction, value, place, nowMs } = scanned;
   const { fingerprint, server, enforces } = memory.options;
-  const actions = actionsOf(section, direction);
+  const { outbound, confidence_min: confidenceMin } = section;
+  const unscanned = unscannedAction(section, direction);
+  // Nobody is asked about what comes in: it is blocked.
+  const inbound = withoutAsking(section.inbound, 'block');
+  const actions: Actions = { outbound, inbound, confidenceMin, unscanned };
   const classes = CLASSES.filter((name) => actions[direction][name] !== 'allow');
   // It keeps within its own limits, and tells what it has left out.
   const found = scanJson(value, { fingerprint, classes, limits: LIMITS });
@@ -66,7 +74,7 @@ export function judge(memory: Memory, section: FullContentSection, scanned: Scan
     note: noteFor(treated.action, treated.tags, enforces.content),
     words: wordsFor(verdict, actions[direction]),
     agreed: () => {
-      const released = { ...actions, [direction]: freed(actions[direction]) };
+      const released = { ...actions, [direction]: withoutAsking(actions[direction], 'tag') };
       return applyActions(value, verdict, { direction, actions: released }).value;
     },
   };
@@ -75,41 +83,24 @@ export function judge(memory: Memory, section: FullContentSection, scanned: Scan
 /** As deep as any message goes: what is merely nested is read. */
 const LIMITS = { depthMax: 512 };
 
-function freed(actions: Actions[Direction]): Actions[Direction] {
-  const free = (action: Action): Action => (action === 'ask' ? 'tag' : action);
-  const { secret, personal, injection, hidden_text } = actions;
+/** The same actions with another one in the place of `ask`. */
+function withoutAsking(actions: Actions[Direction], instead: Action): Actions[Direction] {
+  const given = (name: FindingClass) => (actions[name] === 'ask' ? instead : actions[name]);
   return {
-    secret: free(secret),
-    personal: free(personal),
-    injection: free(injection),
-    hidden_text: free(hidden_text),
+    secret: given('secret'),
+    personal: given('personal'),
+    injection: given('injection'),
+    hidden_text: given('hidden_text'),
   };
 }
 
-/** Nobody is asked about what comes in: it is blocked. */
-function actionsOf(section: FullContentSection, direction: Direction): Actions {
-  const { outbound, inbound, confidence_min: confidenceMin } = section;
-  const firm = (action: Action): Action => (action === 'ask' ? 'block' : action);
-  return {
-    outbound,
-    inbound: {
-      secret: firm(inbound.secret),
-      personal: firm(inbound.personal),
-      injection: firm(inbound.injection),
-      hidden_text: firm(inbound.hidden_text),
-    },
-    confidenceMin,
-    unscanned: unscannedAction(section, direction),
-  };
-}
-
-/** What is not enforced is only told. */
+/** What is not enforced is only tagged. */
 function noteFor(
   action: Action,
   findings: readonly string[],
   isEnforced: boolean,
 ): ContentNote | undefined {
-  // What was only not looked at, such as a picture, is told as well.
+  // What could not be scanned, such as a picture, is noted as well.
   if (action === 'allow') return findings.length === 0 ? undefined : { action: 'tag', findings };
   if (isEnforced) return { action, findings };
   return { action: 'tag', findings: findings.map((finding) => finding.replace(WEAKER, '')) };
@@ -135,68 +126,76 @@ function placeOf(path: string | null): string {
   return plain === '' ? '' : `\`${visible(plain, 120)}\` `;
 }
 
-interface Outbound {
+interface OutboundContent {
   readonly stops: readonly Stop[];
   readonly note?: ContentNote | undefined;
-  /** What is sent instead. */
+  /** The arguments that are sent instead. */
   readonly args?: JsonObject | undefined;
 }
 
-const NOTHING: Outbound = { stops: [] };
-
 /** A call, by the content section: its arguments, and what stands beside them. */
-export function outboundCall(memory: Memory, call: GuardedCall, nowMs: number): Outbound {
+export function outboundCall(memory: Memory, call: GuardedCall, nowMs: number): OutboundContent {
   const section = memory.content;
-  if (section === undefined) return NOTHING;
-  const sent = outboundArgs(memory, call, nowMs);
-  const beside = besideStop(memory, call, nowMs);
-  if (beside === undefined) return sent;
-  const stops = beside.stop === undefined ? sent.stops : [beside.stop, ...sent.stops];
-  return { ...sent, stops, note: noteOf([sent.note, beside.note], memory.options) };
+  if (section === undefined) return { stops: [] };
+  const sent = outboundArgs(memory, section, { call, nowMs });
+  const beside = outboundBeside(memory, section, { call, nowMs });
+  return {
+    ...sent,
+    stops: [...beside.stops, ...sent.stops],
+    note: beside.note ? mergedNote([sent.note, beside.note], memory.options) : sent.note,
+  };
 }
 
-interface Beside {
-  readonly stop: Stop | undefined;
-  readonly note: ContentNote | undefined;
+interface TimedCall {
+  readonly call: GuardedCall;
+  readonly nowMs: number;
 }
 
-/** Nothing can be replaced there, and nobody is asked: they would not see all of it. */
-function besideStop(memory: Memory, call: GuardedCall, nowMs: number): Beside | undefined {
+/** Beside the arguments nothing can be replaced, and nobody is asked: they would not see all of it. */
+function outboundBeside(
+  memory: Memory,
+  section: FullContentSection,
+  { call, nowMs }: TimedCall,
+): OutboundContent {
   const value = call.envelope?.rest;
-  const section = memory.content;
-  if (section === undefined || value === undefined) return undefined;
+  if (value === undefined) return { stops: [] };
   const { tool } = call;
   const judged = judge(memory, section, { direction: 'outbound', value, place: tool, nowMs });
   const { action, note, words } = judged;
-  if (action === 'allow' || action === 'tag') return { stop: undefined, note };
+  if (action === 'allow' || action === 'tag') return { stops: [], note };
   const enforced = memory.options.enforces.content;
-  const where = 'beside its arguments, the call of';
-  const stop = stopFor(section, { action: 'block', tool, enforced, words, where });
-  return { stop, note: note && { ...note, action: enforced ? 'block' : 'tag' } };
+  const what = `beside its arguments, the call of ${quoted(tool)} holds ${words}`;
+  const stop = stopFor(section, { action: 'block', enforced, what });
+  return { stops: [stop], note: note && { ...note, action: enforced ? 'block' : 'tag' } };
 }
 
-/** The arguments of a call. */
-function outboundArgs(memory: Memory, call: GuardedCall, nowMs: number): Outbound {
-  const section = memory.content;
-  if (section === undefined) return NOTHING;
+function outboundArgs(
+  memory: Memory,
+  section: FullContentSection,
+  { call, nowMs }: TimedCall,
+): OutboundContent {
   const { args, tool } = call;
-  const enforced = memory.options.enforces.content;
-  if (args === undefined) return unread(memory, section, tool);
+  const { content: enforced, asks } = memory.options.enforces;
+  const stopWith = (action: Action, words: string) => {
+    const what = `the arguments of ${quoted(tool)} hold ${words}`;
+    return isFirm(action) ? [stopFor(section, { action, enforced, what })] : [];
+  };
+  if (args === undefined) {
+    const action = unscannedAction(section, 'outbound');
+    const note = noteFor(action, ['unscanned:too_long'], enforced);
+    return { stops: stopWith(action, 'more than can be looked through'), note };
+  }
   const judged = judge(memory, section, { direction: 'outbound', value: args, place: tool, nowMs });
   const { action, note } = judged;
   if (action === 'allow' || action === 'tag') return { stops: [], note };
-  const { asks } = memory.options.enforces;
   const isAgreed = action === 'ask' && enforced && asks && call.isApproved('gate:content');
   const sent = isAgreed ? judged.agreed() : judged.value;
   const isChanged = enforced && sent !== args && isArgs(sent);
-  return {
-    stops:
-      action === 'redact'
-        ? []
-        : [stopFor(section, { action, tool, enforced, words: judged.words })],
-    note,
-    ...(isChanged && { args: sent }),
-  };
+  return { stops: stopWith(action, judged.words), note, ...(isChanged && { args: sent }) };
+}
+
+function isFirm(action: Action): boolean {
+  return action === 'ask' || action === 'block';
 }
 
 /** Every member of what JSON held is JSON again. */
@@ -204,21 +203,15 @@ function isArgs(value: unknown): value is JsonObject {
   return isObject(value);
 }
 
-const ARGUMENTS = 'the arguments of';
-
-interface Stopping {
+interface StopReason {
   readonly action: Action;
-  readonly tool: string;
   readonly enforced: boolean;
-  readonly words: string;
-  /** What of the tool it is about. */
-  readonly where?: string;
+  /** Where something was found, and what. */
+  readonly what: string;
 }
 
-function stopFor(section: FullContentSection, stopping: Stopping): Stop {
-  const { action, tool, enforced, words, where = ARGUMENTS } = stopping;
+function stopFor(section: FullContentSection, { action, enforced, what }: StopReason): Stop {
   const base = { rule: 'gate:content', enforced } as const;
-  const what = `${where} \`${visible(tool, 120)}\` ${where === ARGUMENTS ? 'hold' : 'holds'} ${words}`;
   if (action === 'ask') {
     return {
       ...base,
@@ -237,34 +230,14 @@ function stopFor(section: FullContentSection, stopping: Stopping): Stop {
   };
 }
 
-function unread(memory: Memory, section: FullContentSection, tool: string): Outbound {
-  const enforced = memory.options.enforces.content;
-  const action = unscannedAction(section, 'outbound');
-  const note = noteFor(action, ['unscanned:too_long'], enforced);
-  if (action !== 'ask' && action !== 'block') return { stops: [], note };
-  const words = 'more than can be looked through';
-  return { stops: [stopFor(section, { action, tool, enforced, words })], note };
-}
-
-/** What stands around a message that is no call: it is not for a model, and cannot be changed. */
-export function aroundPassage(
-  memory: Memory,
-  scanned: Omit<Scanned, 'value'>,
-  rest: JsonObject,
-): Passage {
+/** Content around the value of a message is not for a model, and cannot be changed. */
+export function aroundPassage(memory: Memory, scanned: ScannedValue): Passage {
   const section = memory.content;
   if (section === undefined) return SAME;
-  const { action, note, words } = judge(memory, section, { ...scanned, value: rest });
+  const { action, note, words } = judge(memory, section, scanned);
   const isFine = action === 'allow' || action === 'tag';
   if (isFine || !memory.options.enforces.content) return { kind: 'same', note };
-  const findings = note?.findings ?? [];
-  return {
-    kind: 'refused',
-    reason_code: 'CONTENT_BLOCKED',
-    summary: `A message is held back: beside what it is about, it has ${words}.`,
-    hint: 'Go on without it.',
-    note: { action: 'block', findings },
-  };
+  const summary = `A message is held back: beside what it is about, it has ${words}.`;
+  const hint = 'Go on without it.';
+  return refusedPassage({ reason_code: 'CONTENT_BLOCKED', summary, hint }, note?.findings ?? []);
 }
-
-const SAME: Passage = { kind: 'same' };

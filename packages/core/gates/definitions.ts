@@ -1,7 +1,6 @@
-// What a server says about itself, looked through before a model reads it.
-import { type FullContentSection, isObject, unscannedAction } from '@subluminal/contracts';
+// Definitions and instructions of a server, scanned before a model reads them.
+import { type FullContentSection, unscannedAction } from '@subluminal/contracts';
 import {
-  type Actions,
   applyActions,
   type FindingClass,
   scanInstructions,
@@ -11,6 +10,7 @@ import {
   type Verdict,
 } from '../scan/detect/index.ts';
 import type { Memory } from './memory.ts';
+import { nameOf } from './walk.ts';
 
 interface Definition {
   readonly kind: 'tool' | 'listed' | 'instructions';
@@ -19,29 +19,23 @@ interface Definition {
   readonly name: string;
 }
 
-interface Judged {
-  readonly isBad: boolean;
-  readonly tags: readonly string[];
-}
-
-const FINE: Judged = { isBad: false, tags: [] };
 const CLASSES: readonly FindingClass[] = ['secret', 'personal', 'injection', 'hidden_text'];
 
-/** Looks through one definition, and tells what is odd about it. */
-export function judgeDefinition(memory: Memory, definition: Definition, nowMs: number): Judged {
+/** Scans one definition and notes what is odd about it; whether it must not be shown. */
+export function isBadDefinition(memory: Memory, definition: Definition, nowMs: number): boolean {
   const { server, enforces } = memory.options;
   const section = memory.content;
-  if (section === undefined) return FINE;
+  if (section === undefined) return false;
   const { verdict } = suppress(scanned(memory, section, definition), section.suppressions, {
     server,
     tool: definition.name,
     nowMs,
   });
-  const { action, tags } = applyActions(null, verdict, {
-    direction: 'inbound',
-    actions: actionsOf(section),
-  });
-  if (action === 'allow') return FINE;
+  const { definitions, confidence_min: confidenceMin } = section;
+  const unscanned = unscannedAction(section, 'definitions');
+  const actions = { outbound: definitions, inbound: definitions, confidenceMin, unscanned };
+  const { action, tags } = applyActions(null, verdict, { direction: 'inbound', actions });
+  if (action === 'allow') return false;
   const isBad = action === 'block' || action === 'ask';
   const what = definition.kind === 'instructions' ? 'The instructions' : 'The definition';
   const end = isBad && enforces.content ? ENDS[definition.kind] : '';
@@ -52,7 +46,7 @@ export function judgeDefinition(memory: Memory, definition: Definition, nowMs: n
     reason_code: 'DEFINITION_SUSPICIOUS',
     detail: `${what} of the server: ${tags.slice(0, 10).join(', ')}.${end}`,
   });
-  return { isBad, tags };
+  return isBad;
 }
 
 const ENDS = {
@@ -72,13 +66,7 @@ function scanned(
   return typeof value === 'string' ? scanInstructions(value, how) : scanListed(value, how);
 }
 
-function actionsOf(section: FullContentSection): Actions {
-  const { definitions, confidence_min: confidenceMin } = section;
-  const unscanned = unscannedAction(section, 'definitions');
-  return { outbound: definitions, inbound: definitions, confidenceMin, unscanned };
-}
-
-interface Page {
+interface ListedItems {
   readonly items: readonly unknown[];
   /** The member that names an item. */
   readonly key: string;
@@ -88,15 +76,16 @@ interface Page {
 /** The names on a page that must not be shown. A name that is bad once is bad on the whole page. */
 export function badNames(
   memory: Memory,
-  { items, key, kind }: Page,
+  { items, key, kind }: ListedItems,
   nowMs: number,
 ): ReadonlySet<string> {
   const bad = new Set<string>();
   if (memory.content === undefined) return bad;
   for (const item of items) {
-    const name: unknown = isObject(item) ? item[key] : undefined;
-    if (typeof name !== 'string') continue;
-    if (judgeDefinition(memory, { kind, value: item, name }, nowMs).isBad) bad.add(name);
+    const name = nameOf(item, key);
+    if (name !== undefined && isBadDefinition(memory, { kind, value: item, name }, nowMs)) {
+      bad.add(name);
+    }
   }
   return bad;
 }

@@ -1,23 +1,14 @@
 // Injected secrets in what passes: the agent never sees one, and never sends one.
 import { stringEnd } from '../json/text-parts.ts';
+import type { Envelope, GuardedCall, Passage, Passing, Way } from '../session/guard.ts';
 import { compatible } from '../surface/names/spelling.ts';
 import type { LeakFinder } from './leak-finder.ts';
-import { holdsNumber, textsOf, withTexts } from './walk.ts';
-
-export type Cleaned =
-  | { readonly kind: 'clean' }
-  | { readonly kind: 'redacted'; readonly value: unknown; readonly names: readonly string[] }
-  /** It stands where nothing can be put in its place, or it is spread over several places. */
-  | { readonly kind: 'stuck'; readonly names: readonly string[] };
-
-/** A value, and the JSON that it was parsed from, if that is known. */
-export interface Carrier {
-  readonly value: unknown;
-  readonly text?: string | undefined;
-}
+import type { GuardOptions } from './options.ts';
+import { mergedNote, quoted, refusedPassage, type Stop } from './verdicts.ts';
+import { holdsNumber, isWalkable, textsOf, withTexts } from './walk.ts';
 
 /** The names of the secrets in a value, at any place of it. */
-export function leaksIn(finder: LeakFinder, value: unknown): readonly string[] {
+function leaksIn(finder: LeakFinder, value: unknown): readonly string[] {
   return namesIn(finder, viewsOf(value));
 }
 
@@ -38,10 +29,14 @@ function viewsOf(value: unknown): readonly string[] {
 /** Full width, in circles, raised, or as mathematicians write: letters of which there are others. */
 const OTHER_FORMS = /[\u2070-\u209f\u2460-\u24ff\uff01-\uff5e\ud835\ud83c\ud83e]/;
 
-/** The names of secrets in numbers that have lost digits when they were parsed. */
-export function leaksInNumbers(finder: LeakFinder, carrier: Carrier): readonly string[] {
-  if (!finder.hasDigits || !holdsNumber(carrier.value)) return [];
-  const numbers = lossyNumbers(carrier.text ?? '');
+/** The names of secrets in numbers that have lost digits when they were parsed from their JSON. */
+function leaksInNumbers(
+  finder: LeakFinder,
+  value: unknown,
+  json: () => string | undefined,
+): readonly string[] {
+  if (!finder.hasDigits || !holdsNumber(value)) return [];
+  const numbers = lossyNumbers(json() ?? '');
   return numbers.length === 0 ? [] : namesIn(finder, [numbers.join(' '), numbers.join('')]);
 }
 
@@ -62,15 +57,94 @@ function lossyNumbers(text: string): readonly string[] {
   return found;
 }
 
-/** Takes the secrets out of every text of a value. */
-export function withoutLeaks(finder: LeakFinder, carrier: Carrier): Cleaned {
+/** A secret of the server in a call is not sent, whatever the policy says. */
+export function leakStop(
+  leaks: LeakFinder,
+  call: GuardedCall,
+): { readonly stop: Stop; readonly findings: readonly string[] } | undefined {
+  const { args, tool, envelope } = call;
+  const rest = envelope?.rest;
+  const base = { rule: 'gate:leak', enforced: true, severity: 'critical' } as const;
+  if (args === undefined || !isWalkable(args) || !isWalkable(rest)) {
+    const stop: Stop = {
+      ...base,
+      reason_code: 'ARGS_NOT_INSPECTED',
+      summary: `${quoted(tool)} is blocked: its arguments are too large to be searched for secrets of the server.`,
+      advice: 'Send fewer or flatter arguments.',
+    };
+    return { stop, findings: ['unscanned:too_long'] };
+  }
+  const names = firstFound(
+    () => leaksIn(leaks, [tool, args, envelope?.written ?? '', rest ?? null]),
+    () => leaksInNumbers(leaks, args, () => call.argsText),
+    () => leaksInNumbers(leaks, rest, () => envelope?.restText),
+  );
+  if (names.length === 0) return undefined;
+  const stop: Stop = {
+    ...base,
+    reason_code: 'LEAK_BLOCKED',
+    summary: `${quoted(tool)} is blocked: it holds a secret that was entrusted to the server.`,
+    advice: 'Leave the secret out; the server has it already and needs it from nobody.',
+  };
+  return { stop, findings: findingsFor(names) };
+}
+
+function firstFound(...searches: readonly (() => readonly string[])[]): readonly string[] {
+  for (const search of searches) {
+    const names = search();
+    if (names.length > 0) return names;
+  }
+  return [];
+}
+
+function findingsFor(names: readonly string[]): readonly string[] {
+  return names.map((name) => `leak:${name}`);
+}
+
+/** A message with a secret around its value is held back: nothing there can be replaced. */
+export function leakAround(leaks: LeakFinder, envelope: Envelope): Passage | undefined {
+  const { written, rest } = envelope;
+  const names = firstFound(
+    () => (isWalkable(rest) ? leaksIn(leaks, [written, rest ?? null]) : ['injected']),
+    () => leaksInNumbers(leaks, rest, () => envelope.restText),
+  );
+  return names.length === 0
+    ? undefined
+    : heldBack('A message', 'around what it is about, it', names);
+}
+
+function heldBack(what: string, where: string, names: readonly string[]): Passage {
+  return refusedPassage(
+    {
+      reason_code: 'LEAK_BLOCKED',
+      summary: `${what} is held back: ${where} holds a secret that was entrusted to the server.`,
+      hint: 'Go on without it, and do not try to send or read the secret.',
+    },
+    findingsFor(names),
+  );
+}
+
+/** What becomes of a message that may hold a secret; `then` goes on with it, or with what is left. */
+export function passageWithoutLeaks(
+  options: GuardOptions & { readonly leaks: LeakFinder },
+  { way, message }: { readonly way: Way; readonly message: Passing },
+  then: (message: Passing) => Passage,
+): Passage {
+  const { leaks } = options;
+  const { value } = message;
   // A number keeps its digits on its way, whatever else is changed.
-  const stuck = leaksInNumbers(finder, carrier);
-  if (stuck.length > 0) return { kind: 'stuck', names: stuck };
-  const { value } = carrier;
-  const names = leaksIn(finder, value);
-  if (names.length === 0) return { kind: 'clean' };
-  const cleaned = withTexts(value, (text) => finder.redact(text));
-  if (leaksIn(finder, cleaned).length > 0) return { kind: 'stuck', names };
-  return { kind: 'redacted', value: cleaned, names };
+  const numbers = leaksInNumbers(leaks, value, () => message.text);
+  const texts = way === 'in' && numbers.length > 0 ? [] : leaksIn(leaks, value);
+  const names = [...texts, ...numbers];
+  if (names.length === 0) return then(message);
+  const refused = () => heldBack(quoted(message.method), 'it', names);
+  if (way === 'out' || numbers.length > 0) return refused();
+  const cleaned = withTexts(value, (text) => leaks.redact(text));
+  // It stands where nothing can be put in its place, or it is spread over several places.
+  if (leaksIn(leaks, cleaned).length > 0) return refused();
+  const passage = then({ ...message, value: cleaned });
+  if (passage.kind === 'refused') return passage;
+  const redacted = { action: 'redact', findings: findingsFor(names) } as const;
+  const note = mergedNote([redacted, passage.note], options);
+  return { kind: 'changed', value: passage.kind === 'changed' ? passage.value : cleaned, note };
 }

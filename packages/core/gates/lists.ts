@@ -1,5 +1,5 @@
 // What a server offers, on its way to the agent.
-import { type Era, isObject } from '@subluminal/contracts';
+import { type Era, isObject, type ReasonCode } from '@subluminal/contracts';
 import type { Passage } from '../session/guard.ts';
 import {
   type Filtered,
@@ -11,10 +11,11 @@ import {
   type RemovedReason,
 } from '../surface/index.ts';
 import { uncached } from '../surface/list.ts';
-import { visible } from '../text/visible.ts';
 import { badNames } from './definitions.ts';
 import type { Memory } from './memory.ts';
 import { reviewTools, tellMissing } from './pinned.ts';
+import { passageWith, quoted, refusedPassage, SAME } from './verdicts.ts';
+import { nameOf, namesOf } from './walk.ts';
 
 export const LISTS = {
   'tools/list': { field: 'tools', key: 'name', filter: filterTools },
@@ -28,10 +29,10 @@ export const LISTS = {
 } as const;
 export type ListMethod = keyof typeof LISTS;
 
-/** Over all pages of one list; who offers more floods. */
+/** Over all pages of one list. */
 const OFFERED_MAX = 20_000;
 
-/** Over all lists of a session; who always has other tools fills our memory. */
+/** Over all lists of a session: a server that always has other tools must not fill our memory. */
 const KNOWN_MAX = 50_000;
 const NONE: ReadonlySet<string> = new Set();
 
@@ -43,20 +44,18 @@ export function isList(method: string): method is ListMethod {
 export function listed(memory: Memory, method: ListMethod, page: Page): Passage {
   const { value, nowMs } = page;
   const { field, key } = LISTS[method];
-  const items: unknown = isObject(value) ? value[field] : undefined;
-  if (!isListShape(value, items)) return malformedList(memory, method);
+  const items = listItems(value, field);
+  if (items === undefined) return malformedList(memory, method);
   const before = memory.offered.get(method) ?? NONE;
-  const names = namesOf(Array.isArray(items) ? items : [], key);
+  const names = namesOf(items, key);
   const offered = new Set([...before, ...names]);
-  if (offered.size > OFFERED_MAX || knownCount(memory) > KNOWN_MAX) return TOO_MANY;
+  if (offered.size > OFFERED_MAX || knownCount(memory) > KNOWN_MAX) {
+    return refusedList(`The server lists more than ${OFFERED_MAX} entries.`);
+  }
   const isLast = !isObject(value) || typeof value['nextCursor'] !== 'string';
   memory.offered.set(method, isLast ? NONE : offered);
-  const hidden = hiddenOn(memory, method, {
-    items: Array.isArray(items) ? items : [],
-    texts: page.texts,
-    isWhole: isLast && before.size === 0,
-    nowMs,
-  });
+  const isWhole = isLast && before.size === 0;
+  const hidden = hiddenOn(memory, method, { items, texts: page.texts, isWhole, nowMs });
   if (method === 'tools/list') {
     const room = Math.max(0, KNOWN_MAX - memory.offeredEver.size);
     for (const name of names.slice(0, room)) memory.offeredEver.add(name);
@@ -66,9 +65,9 @@ export function listed(memory: Memory, method: ListMethod, page: Page): Passage 
     if (before.size > 0) tellMissing(memory, offered);
     tellLookAlikes(memory, [...offered]);
   }
-  const filtered = byManifest(memory, method, { value, before: [...before] });
-  const shown = without(memory, filtered, { field, key, hidden });
-  return shown === value ? { kind: 'same' } : { kind: 'changed', value: shown };
+  const filtered = byManifest(memory, method, { value, offeredBefore: [...before] });
+  const shown = withoutHidden(memory, filtered, { method, hidden });
+  return passageWith(value, shown);
 }
 
 function knownCount({ review, bad }: Memory): number {
@@ -82,9 +81,11 @@ export interface Page {
   readonly nowMs: number;
 }
 
-/** An answer with a list, or with none: anything else may hold definitions that nobody has judged. */
-function isListShape(value: unknown, items: unknown): boolean {
-  return isObject(value) && (items === undefined || items === null || Array.isArray(items));
+/** The entries of an answer; undefined for one that may hold definitions in another form. */
+function listItems(value: unknown, field: string): readonly unknown[] | undefined {
+  if (!isObject(value)) return undefined;
+  const items: unknown = value[field] ?? [];
+  return Array.isArray(items) ? items : undefined;
 }
 
 /** What is no list is not judged entry by entry, so it does not pass where entries are judged. */
@@ -98,26 +99,15 @@ function malformedList(memory: Memory, method: ListMethod): Passage {
     reason_code: 'DEFINITION_SUSPICIOUS',
     detail: summary,
   });
-  if (!isEnforced) return { kind: 'same' };
+  return isEnforced ? refusedList(summary) : SAME;
+}
+
+function refusedList(summary: string): Passage {
   const hint = 'Go on without this list.';
-  return { kind: 'refused', reason_code: 'ANSWER_REFUSED', summary, hint };
+  return refusedPassage({ reason_code: 'ANSWER_REFUSED', summary, hint });
 }
 
-const TOO_MANY: Passage = {
-  kind: 'refused',
-  reason_code: 'ANSWER_REFUSED',
-  summary: `The server lists more than ${OFFERED_MAX} entries.`,
-  hint: 'Go on without this list.',
-};
-
-function namesOf(items: readonly unknown[], key: string): readonly string[] {
-  return items.flatMap((item) => {
-    const name: unknown = isObject(item) ? item[key] : undefined;
-    return typeof name === 'string' ? [name] : [];
-  });
-}
-
-interface Listing {
+interface ListedPage {
   readonly items: readonly unknown[];
   readonly texts: Page['texts'];
   readonly isWhole: boolean;
@@ -128,7 +118,7 @@ interface Listing {
 function hiddenOn(
   memory: Memory,
   method: ListMethod,
-  { items, texts, isWhole, nowMs }: Listing,
+  { items, texts, isWhole, nowMs }: ListedPage,
 ): ReadonlySet<string> {
   const { enforces } = memory.options;
   const { key } = LISTS[method];
@@ -151,41 +141,36 @@ function hiddenOn(
   ]);
 }
 
-interface Filtering {
-  readonly value: unknown;
-  readonly before: readonly string[];
-}
-
-function byManifest(memory: Memory, method: ListMethod, { value, before }: Filtering): unknown {
+function byManifest(
+  memory: Memory,
+  method: ListMethod,
+  { value, offeredBefore }: { readonly value: unknown; readonly offeredBefore: readonly string[] },
+): unknown {
   const { manifest, enforces } = memory.options;
   if (manifest === undefined) return value;
-  const options = { era: eraOf(memory, value), offeredBefore: before };
+  const options = { era: eraOf(memory, value), offeredBefore };
   const filtered = LISTS[method].filter(value, manifest, options);
   tellFiltered(memory, filtered);
   return enforces.surface ? filtered.result : value;
 }
 
-const REMOVED = {
-  forbidden: 'TOOL_FORBIDDEN',
-  not_listed: 'TOOL_NOT_LISTED',
-  duplicate_name: 'PIN_AMBIGUOUS',
-  malformed: 'DEFINITION_SUSPICIOUS',
-  schema_too_complex: 'DEFINITION_SUSPICIOUS',
-} as const satisfies { readonly [R in RemovedReason]: string };
-
-const REMOVED_WORDS = {
-  forbidden: 'The manifest forbids it.',
-  not_listed: 'The manifest does not list it.',
-  duplicate_name: 'Its name stands in the list twice.',
-  malformed: 'It has no usable name.',
-  schema_too_complex: 'Its schema is too complex to be limited.',
-} as const satisfies { readonly [R in RemovedReason]: string };
+const REMOVED: {
+  readonly [R in RemovedReason]: { readonly reason_code: ReasonCode; readonly detail: string };
+} = {
+  forbidden: { reason_code: 'TOOL_FORBIDDEN', detail: 'The manifest forbids it.' },
+  not_listed: { reason_code: 'TOOL_NOT_LISTED', detail: 'The manifest does not list it.' },
+  duplicate_name: { reason_code: 'PIN_AMBIGUOUS', detail: 'Its name stands in the list twice.' },
+  malformed: { reason_code: 'DEFINITION_SUSPICIOUS', detail: 'It has no usable name.' },
+  schema_too_complex: {
+    reason_code: 'DEFINITION_SUSPICIOUS',
+    detail: 'Its schema is too complex to be limited.',
+  },
+};
 
 function tellFiltered({ board, options }: Memory, filtered: Filtered): void {
   const enforced = options.enforces.surface;
   for (const { name, reason } of filtered.removed) {
-    const detail = REMOVED_WORDS[reason];
-    board.tell({ what: 'tool_hidden', enforced, name, reason_code: REMOVED[reason], detail });
+    board.tell({ what: 'tool_hidden', enforced, name, ...REMOVED[reason] });
   }
   for (const name of filtered.rewritten) {
     const detail = 'Its parameters are limited by the manifest.';
@@ -198,22 +183,21 @@ function tellFiltered({ board, options }: Memory, filtered: Filtered): void {
   }
 }
 
-interface Hiding {
-  readonly field: string;
-  readonly key: string;
-  readonly hidden: ReadonlySet<string>;
-}
-
 /** The same object when nothing is hidden. */
-function without(memory: Memory, value: unknown, { field, key, hidden }: Hiding): unknown {
+function withoutHidden(
+  memory: Memory,
+  value: unknown,
+  { method, hidden }: { readonly method: ListMethod; readonly hidden: ReadonlySet<string> },
+): unknown {
+  const { field, key } = LISTS[method];
   if (!isObject(value)) return value;
   const items: unknown = value[field];
   if (!Array.isArray(items)) return value;
   const isJudged = judgesItems(memory);
   const kept = items.filter((item: unknown) => {
-    const name: unknown = isObject(item) ? item[key] : undefined;
-    // What has no name was not judged, and is nothing that could be asked for.
-    return typeof name === 'string' ? !hidden.has(name) : !isJudged;
+    const name = nameOf(item, key);
+    // What has no name was not judged, and cannot be asked for.
+    return name === undefined ? !isJudged : !hidden.has(name);
   });
   if (kept.length === items.length) return value;
   return uncached({ ...value, [field]: kept }, eraOf(memory, value));
@@ -224,7 +208,7 @@ function judgesItems({ options }: Memory): boolean {
   return (pins !== undefined && enforces.pins) || (content !== undefined && enforces.content);
 }
 
-/** Only lists of the modern era say how long they may be kept, whoever has introduced itself how. */
+/** Only lists of the modern era say how long they may be kept, however the server introduced itself. */
 function eraOf({ era }: Memory, value: unknown): Era {
   const isModern = isObject(value) && ('ttlMs' in value || 'cacheScope' in value);
   return isModern ? 'modern' : era;
@@ -232,7 +216,7 @@ function eraOf({ era }: Memory, value: unknown): Era {
 
 const COLLIDING_SHOWN_MAX = 5;
 
-/** Tells which names can be taken for those of servers whose tools are pinned. */
+/** Notes which names can be taken for those of servers whose tools are pinned. */
 function tellLookAlikes(memory: Memory, tools: readonly string[]): void {
   const { pins, server } = memory.options;
   if (pins?.opened.ok !== true) return;
@@ -246,7 +230,7 @@ function tellLookAlikes(memory: Memory, tools: readonly string[]): void {
     const own = names.find((named) => named.server === server);
     const rest = names.filter((named) => named !== own).slice(0, COLLIDING_SHOWN_MAX);
     if (own === undefined || rest.length === 0) continue;
-    const shown = rest.map((named) => `\`${visible(`${named.server}/${named.tool}`, 120)}\``);
+    const shown = rest.map((named) => quoted(`${named.server}/${named.tool}`));
     const how = kind === 'same_name' ? 'has the same name as' : 'can be taken for';
     memory.board.tell({
       what: 'look_alike',

@@ -1,13 +1,12 @@
 // Everything that passes and is no call of a tool.
 import { isObject } from '@subluminal/contracts';
 import { itemTextsAt } from '../json/text-parts.ts';
-import type { ContentNote, Passage, Passing, Way } from '../session/guard.ts';
+import type { Passage, Passing, Way } from '../session/guard.ts';
 import { isSpoken } from '../taint/spoken.ts';
-import { visible } from '../text/visible.ts';
 import { inboundPassage, resultPassage } from './answers.ts';
 import { judge } from './content.ts';
-import { judgeDefinition } from './definitions.ts';
-import { leaksIn, leaksInNumbers, withoutLeaks } from './leaks.ts';
+import { isBadDefinition } from './definitions.ts';
+import { passageWithoutLeaks } from './leaks.ts';
 import { isList, LISTS, type ListMethod, listed, type Page } from './lists.ts';
 import type { Memory } from './memory.ts';
 import { HEARD, INTRODUCTIONS, RESULTS, TASKS, UNKNOWN } from './methods.ts';
@@ -15,13 +14,19 @@ import { oversizedPassage } from './oversized-messages.ts';
 import { reviewInstructions } from './pinned.ts';
 import { selfPassage } from './self-protection.ts';
 import { accessTo } from './surface.ts';
-import type { Wanted } from './table.ts';
+import type { SeenMessages } from './table.ts';
 import { taintRead } from './tainted.ts';
 import { resultAsked } from './task-tools.ts';
-import { clean, noteOf, withoutName } from './verdicts.ts';
+import {
+  clean,
+  mergedNote,
+  passageWith,
+  quoted,
+  refusedPassage,
+  SAME,
+  withoutName,
+} from './verdicts.ts';
 import { holdsOnlySafeNumbers, isSameShape, isWalkable } from './walk.ts';
-
-const SAME: Passage = { kind: 'same' };
 
 interface Seen {
   readonly way: Way;
@@ -29,64 +34,33 @@ interface Seen {
   readonly nowMs: number;
 }
 
-/** What becomes of a message; what it says of it has no secret in it. */
-export function passageOf(memory: Memory, wanted: Wanted, seen: Seen): Passage {
-  const { way, message } = seen;
+/** What becomes of a message; the words about it hold no secret. */
+export function passageOf(memory: Memory, seenMessages: SeenMessages, seen: Seen): Passage {
+  const { way, message, nowMs } = seen;
   const { kind, method } = message;
-  const passage = isWalkable(message.value)
-    ? withoutSecrets(memory, seen)
-    : oversizedPassage(memory, wanted, { way, kind, method });
-  if (passage.kind !== 'refused') return passage;
   const { options } = memory;
+  const { leaks } = options;
+  const govern = (one: Passing) =>
+    way === 'in' ? incoming(memory, one, nowMs) : outgoing(memory, one, nowMs);
+  let passage: Passage;
+  if (!isWalkable(message.value)) {
+    passage = oversizedPassage(memory, seenMessages, { way, kind, method });
+  } else if (leaks === undefined || message.value === undefined) passage = govern(message);
+  // Injected secrets go first, whatever else is found in a message.
+  else passage = passageWithoutLeaks({ ...options, leaks }, seen, govern);
+  if (passage.kind !== 'refused') return passage;
   const { summary, hint, note } = passage;
   const names = [method, message.call?.tool ?? method];
-  const said = names.reduce((text, name) => withoutName(text, name, options), summary);
+  const safe = names.reduce((text, name) => withoutName(text, name, options), summary);
   return {
     ...passage,
-    summary: clean(said, options),
+    summary: clean(safe, options),
     ...(hint !== undefined && { hint: clean(hint, options) }),
-    ...(note !== undefined && { note: noteOf([note], options) }),
+    ...(note !== undefined && { note: mergedNote([note], options) }),
   };
 }
 
-/** Injected secrets go first, whatever else is said of a message. */
-function withoutSecrets(memory: Memory, seen: Seen): Passage {
-  const { leaks } = memory.options;
-  const { way, message } = seen;
-  if (leaks === undefined || message.value === undefined) return governed(memory, seen);
-  if (way === 'out') {
-    const names = [...leaksIn(leaks, message.value), ...leaksInNumbers(leaks, message)];
-    return names.length === 0 ? governed(memory, seen) : leaking(message, names);
-  }
-  const cleaned = withoutLeaks(leaks, message);
-  if (cleaned.kind === 'clean') return governed(memory, seen);
-  if (cleaned.kind === 'stuck') return leaking(message, cleaned.names);
-  const { value, names } = cleaned;
-  const passage = governed(memory, { ...seen, message: { ...message, value } });
-  if (passage.kind === 'refused') return passage;
-  const note = noteOf([leakNote('redact', names), passage.note], memory.options);
-  return { kind: 'changed', value: passage.kind === 'changed' ? passage.value : value, note };
-}
-
-function leakNote(action: ContentNote['action'], names: readonly string[]): ContentNote {
-  return { action, findings: names.map((name) => `leak:${name}`) };
-}
-
-function leaking({ method }: Passing, names: readonly string[]): Passage {
-  return {
-    kind: 'refused',
-    reason_code: 'LEAK_BLOCKED',
-    summary: `\`${visible(method, 120)}\` is held back: it holds a secret that was entrusted to the server.`,
-    hint: 'Go on without it, and do not try to send or read the secret.',
-    note: leakNote('block', names),
-  };
-}
-
-function governed(memory: Memory, seen: Seen): Passage {
-  return seen.way === 'in' ? incoming(memory, seen) : outgoing(memory, seen);
-}
-
-function incoming(memory: Memory, { message, nowMs }: Seen): Passage {
+function incoming(memory: Memory, message: Passing, nowMs: number): Passage {
   const { kind, method, isError } = message;
   if (kind !== 'answer') {
     if (isSpoken(method)) taintRead(memory, { tool: method, callId: '', content: message.value });
@@ -98,19 +72,17 @@ function incoming(memory: Memory, { message, nowMs }: Seen): Passage {
     taintRead(memory, { tool: method, callId: '', content: message.value });
   }
   if (isError) return inboundPassage(memory, message, nowMs);
-  if (isList(method)) return list(memory, { method, message, nowMs });
+  if (isList(method)) return listPassage(memory, method, { message, nowMs });
   if (INTRODUCTIONS.includes(method)) return introduced(memory, message, nowMs);
   return inboundPassage(memory, message, nowMs);
 }
 
-interface Listing {
-  readonly method: ListMethod;
-  readonly message: Passing;
-  readonly nowMs: number;
-}
-
 /** The entries are judged as definitions, and what stands beside them as content. */
-function list(memory: Memory, { method, message, nowMs }: Listing): Passage {
+function listPassage(
+  memory: Memory,
+  method: ListMethod,
+  { message, nowMs }: Omit<Seen, 'way'>,
+): Passage {
   const { value } = message;
   const { field } = LISTS[method];
   if (!isObject(value)) return listed(memory, method, { value, nowMs });
@@ -121,9 +93,8 @@ function list(memory: Memory, { method, message, nowMs }: Listing): Passage {
   const calm = isObject(others) ? { ...others, [field]: items } : value;
   const passage = listed(memory, method, { value: calm, nowMs, texts: textsOf(memory, message) });
   if (passage.kind === 'refused') return passage;
-  const note = noteOf([beside.note, passage.note], memory.options);
-  const shown = passage.kind === 'changed' ? passage.value : calm;
-  return shown === value ? { kind: 'same', note } : { kind: 'changed', value: shown, note };
+  const note = mergedNote([beside.note, passage.note], memory.options);
+  return passageWith(value, passage.kind === 'changed' ? passage.value : calm, note);
 }
 
 /** The JSON of each entry, for the pins; where the text is gone, of those that a double can hold. */
@@ -148,18 +119,18 @@ function strayAnswer({ options }: Memory): Passage {
     (pins !== undefined && enforces.pins) ||
     ((content !== undefined || taint !== undefined) && enforces.content);
   if (!isGuarded) return SAME;
-  return {
-    kind: 'refused',
+  const summary = 'The answer belongs to no open request.';
+  return refusedPassage({
     reason_code: 'ANSWER_REFUSED',
-    summary: 'The answer belongs to no open request.',
+    summary,
     hint: 'Send the request again.',
-  };
+  });
 }
 
 const VERSION = /^\d{4}-\d{2}-\d{2}$/;
 const MODERN_SINCE = '2026-07-28';
 
-/** What the server says of itself. Its instructions are judged as a definition, the rest as content. */
+/** A server describes itself: its instructions are judged as a definition, the rest as content. */
 function introduced(memory: Memory, message: Passing, nowMs: number): Passage {
   const { value } = message;
   const { instructions, ...rest }: { readonly [key: string]: unknown } = isObject(value)
@@ -170,7 +141,7 @@ function introduced(memory: Memory, message: Passing, nowMs: number): Passage {
   const text = typeof instructions === 'string' ? instructions : null;
   const isOther = reviewInstructions(memory, text, nowMs);
   const definition = { kind: 'instructions', value: text ?? '', name: 'initialize' } as const;
-  const { isBad } = judgeDefinition(memory, definition, nowMs);
+  const isBad = isBadDefinition(memory, definition, nowMs);
   // A second introduction does not make up for the first: the agent may have read both.
   memory.areInstructionsBad ||= isBad;
   const { pins, content } = memory.options.enforces;
@@ -178,11 +149,11 @@ function introduced(memory: Memory, message: Passing, nowMs: number): Passage {
   const others = text === null && !isWithheld ? value : rest;
   const passage = inboundPassage(memory, { ...message, value: others }, nowMs);
   if (passage.kind === 'refused') return passage;
-  // Without a word, a client would take the server for one that has nothing to say.
+  // Left out, they would look like those of a server without instructions.
   if (isWithheld) {
-    const shown = passage.kind === 'changed' ? passage.value : rest;
-    const said = isObject(shown) ? shown : rest;
-    return { kind: 'changed', value: { ...said, instructions: WITHHELD }, note: passage.note };
+    const changed = passage.kind === 'changed' ? passage.value : rest;
+    const shown = isObject(changed) ? changed : rest;
+    return { kind: 'changed', value: { ...shown, instructions: WITHHELD }, note: passage.note };
   }
   if (passage.kind !== 'changed' || text === null || !isObject(passage.value)) return passage;
   return { ...passage, value: { ...passage.value, instructions } };
@@ -200,12 +171,12 @@ function isModern({ protocolVersion, supportedVersions }: { [key: string]: unkno
   );
 }
 
-function outgoing(memory: Memory, { message, nowMs }: Seen): Passage {
+function outgoing(memory: Memory, message: Passing, nowMs: number): Passage {
   const { kind, method, value } = message;
   const { manifest, enforces } = memory.options;
   if (kind === 'answer' && method === 'roots/list') rootsTold(memory, value);
   else {
-    const kept = selfPassage(memory, method, value);
+    const kept = selfPassage(memory.options, method, value);
     if (kept !== undefined) return kept;
   }
   if (kind === 'request' && TASKS.includes(method)) resultAsked(memory.tasks, value);
@@ -213,7 +184,7 @@ function outgoing(memory: Memory, { message, nowMs }: Seen): Passage {
     const access = accessTo(manifest, method, value);
     if (access.kind === 'refuse' && enforces.surface) {
       const { reason_code, message: summary, hint } = access;
-      return { kind: 'refused', reason_code, summary, hint };
+      return refusedPassage({ reason_code, summary, hint });
     }
   }
   return scanOutbound(memory, message, nowMs);
@@ -239,16 +210,9 @@ function scanOutbound(memory: Memory, message: Passing, nowMs: number): Passage 
   if (!options.enforces.content) return { kind: 'same', note };
   const isFirm = action === 'block' || action === 'ask';
   if (isFirm || !isSameShape(value, judged.value)) {
-    const findings = note?.findings ?? [];
-    return {
-      kind: 'refused',
-      reason_code: 'CONTENT_BLOCKED',
-      summary: `\`${visible(method, 120)}\` is not sent: it has ${judged.words}.`,
-      hint: 'Leave it out, and send it again.',
-      note: { action: 'block', findings },
-    };
+    const summary = `${quoted(method)} is not sent: it has ${judged.words}.`;
+    const hint = 'Leave it out, and send it again.';
+    return refusedPassage({ reason_code: 'CONTENT_BLOCKED', summary, hint }, note?.findings ?? []);
   }
-  return judged.value === value
-    ? { kind: 'same', note }
-    : { kind: 'changed', value: judged.value, note };
+  return passageWith(value, judged.value, note);
 }

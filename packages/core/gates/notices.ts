@@ -1,4 +1,4 @@
-// What was noticed and not yet told. Each thing is told once in a session, however often it is seen.
+// Notices that were not fetched yet. Each is given once in a session, however often it is seen.
 
 import type { SurfaceNotice } from '../session/guard.ts';
 import { visible } from '../text/visible.ts';
@@ -20,13 +20,13 @@ export function createNoticeBoard(redact: () => (text: string) => string): Notic
   return {
     tell(notice) {
       const { name, detail } = notice;
-      const saying = { redact: redact() };
-      const shown = name === undefined ? undefined : visible(clean(name, saying), NAME_MAX);
+      const redactor = { redact: redact() };
+      const shown = name === undefined ? undefined : visible(clean(name, redactor), NAME_MAX);
       const key = JSON.stringify([notice.what, shown, notice.reason_code, notice.enforced, detail]);
       if (known.has(key) || known.size >= KNOWN_MAX || waiting.length >= WAITING_MAX) return;
       // A server goes up and down more than once, and each time is news.
       if (notice.what !== 'server_state') known.add(key);
-      waiting.push({ ...notice, name: shown, detail: clean(detail, saying) });
+      waiting.push({ ...notice, name: shown, detail: clean(detail, redactor) });
     },
     take() {
       if (waiting.length === 0) return NONE;

@@ -5,46 +5,52 @@ import { isSpoken } from '../taint/spoken.ts';
 import { isList } from './lists.ts';
 import type { Memory } from './memory.ts';
 import { INTRODUCTIONS, isKnownMethod, NAMING, RESULTS, UNKNOWN } from './methods.ts';
-import { isWanted, type Kind, refusesUnseen, type Wanted } from './table.ts';
+import { type MessageKind, refusesUnseen, type SeenMessages } from './table.ts';
 import { taintRead } from './tainted.ts';
+import { refusedPassage, SAME } from './verdicts.ts';
 
-const SAME: Passage = { kind: 'same' };
 const SMALLER = 'Ask for less, or send less, so that it can be looked at.';
 
 /** Whether such a message may pass; an empty method is one that nobody knows. */
-export function oversizedPassage(memory: Memory, wanted: Wanted, what: Kind): Passage {
+export function oversizedPassage(
+  memory: Memory,
+  seenMessages: SeenMessages,
+  what: MessageKind,
+): Passage {
+  const { way, kind, method } = what;
   if (isUnreadCall(memory, what)) {
     return refused('SELF_PROTECTION', 'The call does not show its tool before its arguments.');
   }
-  if (what.method !== UNKNOWN && !isWanted(wanted, what)) return SAME;
+  if (method !== UNKNOWN && !seenMessages[way][kind](method)) return SAME;
   const { options, content } = memory;
   if (options.leaks !== undefined) {
-    return refused('ANSWER_REFUSED', `${SUBJECTS[what.kind]} ${UNREAD}, and might hold a secret.`);
+    return refused('ANSWER_REFUSED', `${SUBJECTS[kind]} ${UNREAD}, and might hold a secret.`);
   }
   if (mustBeSeen(memory, what)) {
-    return refused('ANSWER_REFUSED', `${SUBJECTS[what.kind]} ${UNREAD}, and must be.`);
+    return refused('ANSWER_REFUSED', `${SUBJECTS[kind]} ${UNREAD}, and must be.`);
   }
-  const isResult = isOneOf(what, RESULTS) && what.way === 'in' && what.kind === 'answer';
-  if (isResult && isToolResult(what) && options.enforces.surface && refusesUnseen(options)) {
+  const isResult = isOneOf(what, RESULTS) && way === 'in' && kind === 'answer';
+  if (
+    isResult &&
+    isOneOf(what, ['tools/call', 'tasks/result']) &&
+    options.enforces.surface &&
+    refusesUnseen(options)
+  ) {
     return refused('RESULT_TOO_LARGE', 'The answer is larger than the manifest allows.');
   }
-  const gap = content && unscannedAction(content, what.way === 'in' ? 'inbound' : 'outbound');
+  const gap = content && unscannedAction(content, way === 'in' ? 'inbound' : 'outbound');
   const isStopped = gap === 'block' || gap === 'ask';
   if (isStopped && options.enforces.content) {
-    return refused(
-      'CONTENT_BLOCKED',
-      `${SUBJECTS[what.kind]} ${UNREAD}, and the policy stops that.`,
-    );
+    return refused('CONTENT_BLOCKED', `${SUBJECTS[kind]} ${UNREAD}, and the policy stops that.`);
   }
-  if (isResult || (what.way === 'in' && what.kind !== 'answer' && isSpoken(what.method))) {
-    const { method } = what;
+  if (isResult || (way === 'in' && kind !== 'answer' && isSpoken(method))) {
     taintRead(memory, { tool: method === 'tools/call' ? '' : method, ...NOBODY_READ });
   }
   return gap !== undefined && gap !== 'allow' ? { kind: 'same', note: NOTE } : SAME;
 }
 
 /** A call is judged at its end, by its texts; one whose head does not show it is never judged. */
-function isUnreadCall({ options }: Memory, { way, kind, method }: Kind): boolean {
+function isUnreadCall({ options }: Memory, { way, kind, method }: MessageKind): boolean {
   const isCall = way === 'out' && kind !== 'answer' && method === 'tools/call';
   return isCall && options.selfProtection?.enforced === true;
 }
@@ -55,20 +61,15 @@ const NOTE: ContentNote = { action: 'tag', findings: ['unscanned:too_long'] };
 const NOBODY_READ = { callId: '', content: '', partial: true };
 
 function refused(reason_code: string, summary: string): Passage {
-  const note: ContentNote = { action: 'block', findings: ['unscanned:too_long'] };
-  return { kind: 'refused', reason_code, summary, hint: SMALLER, note };
+  return refusedPassage({ reason_code, summary, hint: SMALLER }, NOTE.findings);
 }
 
-function isOneOf({ method }: Kind, methods: readonly string[]): boolean {
+function isOneOf({ method }: MessageKind, methods: readonly string[]): boolean {
   return method === UNKNOWN || methods.includes(method);
 }
 
-function isToolResult(what: Kind): boolean {
-  return isOneOf(what, ['tools/call', 'tasks/result']);
-}
-
 /** Lists and instructions are what the surface is about, and names are what a manifest is about. */
-function mustBeSeen({ options }: Memory, what: Kind): boolean {
+function mustBeSeen({ options }: Memory, what: MessageKind): boolean {
   const { manifest, pins, content, enforces } = options;
   const { way, kind, method } = what;
   const hasManifest = manifest !== undefined && enforces.surface;

@@ -1,5 +1,5 @@
 // Pins in a session: what is listed is held against what is known, and what is new is remembered.
-import { isObject } from '@subluminal/contracts';
+import type { SurfaceNotice } from '../session/guard.ts';
 import {
   decideByPins,
   type Listing,
@@ -14,6 +14,7 @@ import { visible } from '../text/visible.ts';
 import { knownPins, type Memory, unreadable } from './memory.ts';
 import type { GuardOptions, PinOptions } from './options.ts';
 import type { Stop } from './verdicts.ts';
+import { namesOf } from './walk.ts';
 
 const PATHS_SHOWN_MAX = 5;
 const KEPT_INSTRUCTIONS_MAX = 65_536;
@@ -39,10 +40,10 @@ export function pinStop({ options, review }: Memory, tool: string): Stop | undef
 export function reviewTools(memory: Memory, listing: Listing, nowMs: number): ReadonlySet<string> {
   const { pins } = memory.options;
   if (pins === undefined) return new Set();
-  const review = reviewed(memory, { pins, listing, nowMs }, memory.pageBefore);
+  const review = reviewed(memory.options, pins, { listing, nowMs, before: memory.pageBefore });
   memory.review = review;
   memory.pageBefore = review;
-  if (review.kind === 'unreadable') return new Set(namesIn(listing));
+  if (review.kind === 'unreadable') return new Set(namesOf(listing.tools, 'name'));
   const isKnown = memory.wasListed || (knownPins(memory.options)?.tools.size ?? 0) > 0;
   for (const change of review.comparison.tools) tellChange(memory, change, isKnown);
   for (const { from, to } of review.comparison.renamed) {
@@ -50,39 +51,23 @@ export function reviewTools(memory: Memory, listing: Listing, nowMs: number): Re
     tell(memory, { what: 'tool_added', name: to, reason_code: 'TOOL_ADDED', detail });
   }
   // None of them may be called, so none is shown.
-  if (review.instructionsChanged) return new Set(namesIn(listing));
+  if (review.instructionsChanged) return new Set(namesOf(listing.tools, 'name'));
   const verdicts = [...review.verdicts];
   return new Set(verdicts.filter(([, kind]) => HIDDEN.has(kind)).map(([name]) => name));
 }
 
-function namesIn({ tools }: Listing): readonly string[] {
-  return tools.flatMap((tool) => {
-    const name: unknown = isObject(tool) ? tool['name'] : undefined;
-    return typeof name === 'string' ? [name] : [];
-  });
-}
-
 const HIDDEN: ReadonlySet<string> = new Set(['changed', 'ambiguous', 'unpinnable']);
 
-interface Reviewing {
-  readonly pins: PinOptions;
-  readonly listing: Listing;
-  readonly nowMs: number;
-}
-
 function reviewed(
-  { options }: Memory,
-  { pins, listing, nowMs }: Reviewing,
-  before: PinReview | undefined,
+  { server, sha256 }: GuardOptions,
+  pins: PinOptions,
+  { listing, nowMs, before }: { listing: Listing; nowMs: number; before?: PinReview | undefined },
 ): PinReview {
-  const { server, sha256 } = options;
   const context = { server, sha256, nowMs, ...(before !== undefined && { before }) };
   return reviewListing(pins.opened, listing, context);
 }
 
-type Told = Parameters<Memory['board']['tell']>[0];
-
-function tell({ board, options }: Memory, notice: Omit<Told, 'enforced'>): void {
+function tell({ board, options }: Memory, notice: Omit<SurfaceNotice, 'enforced'>): void {
   board.tell({ ...notice, enforced: options.enforces.pins });
 }
 
@@ -140,7 +125,7 @@ export function reviewInstructions(
     (instructions ?? '').length <= KEPT_INSTRUCTIONS_MAX ? instructions : undefined;
   if (pins === undefined) return false;
   const listing = { tools: [], instructions, isComplete: false };
-  const review = reviewed(memory, { pins, listing, nowMs }, memory.review);
+  const review = reviewed(memory.options, pins, { listing, nowMs, before: memory.review });
   memory.review = review;
   memory.pageBefore = review;
   if (review.kind === 'unreadable') return true;
@@ -188,7 +173,7 @@ function fresh(memory: Memory, pins: PinOptions): PinReview {
   const { instructions } = memory;
   const known = instructions === undefined ? {} : { instructions };
   const listing = { tools: [], isComplete: false, ...known };
-  const review = reviewed(memory, { pins, listing, nowMs: 0 }, undefined);
+  const review = reviewed(memory.options, pins, { listing, nowMs: 0 });
   if (review.kind === 'unreadable' || !pins.opened.ok) return review;
   return { ...review, store: pins.opened.store, hasNews: false };
 }

@@ -1,7 +1,14 @@
-// What a gate says: decisions in words that a model can act on, and nothing secret in them.
+// Verdicts of the gates: decisions in words that a model can act on, and nothing secret in them.
 import type { Decision, HintKind, JsonObject, ReasonCode } from '@subluminal/contracts';
-import type { ContentNote, GateVerdict } from '../session/guard.ts';
+import type {
+  ContentNote,
+  GateVerdict,
+  GuardedCall,
+  Passage,
+  RefusedPassage,
+} from '../session/guard.ts';
 import { visible } from '../text/visible.ts';
+import type { GuardOptions } from './options.ts';
 
 export type GateRule =
   | 'gate:manifest'
@@ -12,11 +19,6 @@ export type GateRule =
   | 'gate:leak'
   | 'gate:breaker'
   | 'gate:self-protection';
-
-export interface Approval {
-  readonly wait: 'hold' | 'hint';
-  readonly timeout_ms: number;
-}
 
 /** A gate that does not let a call pass. */
 export interface Stop {
@@ -32,21 +34,18 @@ export interface Stop {
   /** When the same call may pass. */
   readonly retryAfterMs?: number | undefined;
   /** Set where a person may let it pass. */
-  readonly approval?: Approval | undefined;
+  readonly approval?: Decision['approval'];
   readonly severity?: Decision['severity'] | undefined;
-}
-
-export interface Saying {
-  readonly redact: (text: string) => string;
-  readonly asks: boolean;
 }
 
 const TEXT_MAX = 2_000;
 const FINDINGS_MAX = 100;
 const FINDING_LENGTH_MAX = 200;
 
+type Redactor = Pick<GuardOptions, 'redact'>;
+
 /** Bounded and without secrets, whatever it was put together from. */
-export function clean(text: string, { redact }: Pick<Saying, 'redact'>): string {
+export function clean(text: string, { redact }: Redactor): string {
   const shown = redact(text);
   return shown.length <= TEXT_MAX
     ? shown
@@ -56,28 +55,30 @@ export function clean(text: string, { redact }: Pick<Saying, 'redact'>): string 
 /** How long names are shown in what gates say. */
 const NAME_LENGTHS = [200, 120, 80];
 
+/** The name of a tool or a method in a sentence. */
+export function quoted(name: string): string {
+  return `\`${visible(name, 120)}\``;
+}
+
 /**
- * What was said of a name, with its secrets taken out of the name first: a secret that was cut with
- * the name would not be known again.
+ * A text about a name, with the secrets taken out of the name first: a secret that was cut with the
+ * name would not be recognised.
  */
-export function withoutName(
-  text: string,
-  name: string,
-  { redact }: Pick<Saying, 'redact'>,
-): string {
+export function withoutName(text: string, name: string, { redact }: Redactor): string {
   const safe = redact(name);
   if (safe === name) return text;
   return NAME_LENGTHS.reduce(
-    (said, lengthMax) => said.replaceAll(visible(name, lengthMax), () => visible(safe, lengthMax)),
+    (shown, lengthMax) =>
+      shown.replaceAll(visible(name, lengthMax), () => visible(safe, lengthMax)),
     text,
   );
 }
 
-function decisionOf(stop: Stop, saying: Saying): Decision {
+function decisionFor(stop: Stop, options: GuardOptions): Decision {
   const { rule, reason_code, severity = 'warn', retryAfterMs, approval } = stop;
   const base = { rule_id: rule, severity, reason_code };
-  const summary = clean(stop.summary, saying);
-  const advice = clean(stop.advice, saying);
+  const summary = clean(stop.summary, options);
+  const advice = clean(stop.advice, options);
   if (retryAfterMs !== undefined) {
     const backoff_ms = Math.max(0, Math.ceil(retryAfterMs));
     return { ...base, action: 'THROTTLE', summary: `${summary} ${advice}`, backoff_ms };
@@ -85,52 +86,55 @@ function decisionOf(stop: Stop, saying: Saying): Decision {
   if (approval === undefined && stop.hintKind === undefined) {
     return { ...base, action: 'BLOCK', summary: `${summary} ${advice}` };
   }
-  const hint = {
-    hint_text: advice,
-    suggested_args: suggestedBy(stop, saying),
-    retry_advice: null,
-    hint_kind: stop.hintKind ?? 'SAFETY',
-  };
-  const refused: Decision = { ...base, action: 'REJECT_WITH_HINT', summary, hint };
-  return approval === undefined || !saying.asks ? refused : { ...refused, approval };
-}
-
-/** Arguments with a secret in them are not repeated. */
-function suggestedBy({ suggested_args: args = null }: Stop, { redact }: Saying): JsonObject | null {
-  if (args === null) return null;
+  // Arguments with a secret in them are not repeated.
+  const { suggested_args: args = null, hintKind: hint_kind = 'SAFETY' } = stop;
   const text = JSON.stringify(args);
-  return redact(text) === text ? args : null;
-}
-
-interface Chosen {
-  /** The tool that is called. */
-  readonly tool: string;
-  readonly stops: readonly Stop[];
-  readonly isApproved: (ruleId: string) => boolean;
-  readonly saying: Saying;
+  const suggested_args = options.redact(text) === text ? args : null;
+  const hint = { hint_text: advice, suggested_args, retry_advice: null, hint_kind };
+  const refused: Decision = { ...base, action: 'REJECT_WITH_HINT', summary, hint };
+  return approval === undefined || !options.enforces.asks ? refused : { ...refused, approval };
 }
 
 /** What cannot be approved comes first, then what a person must be asked about, one at a time. */
-export function verdictFor({ tool, stops: all, isApproved, saying }: Chosen): GateVerdict {
-  if (all.length === 0) return PASS;
-  const stops = all.map((stop) => ({
+export function verdictFor(
+  options: GuardOptions,
+  call: GuardedCall,
+  stops: readonly Stop[],
+): GateVerdict {
+  if (stops.length === 0) return PASS;
+  const named = stops.map((stop) => ({
     ...stop,
-    summary: withoutName(stop.summary, tool, saying),
-    advice: withoutName(stop.advice, tool, saying),
+    summary: withoutName(stop.summary, call.tool, options),
+    advice: withoutName(stop.advice, call.tool, options),
   }));
-  const enforced = stops.filter((stop) => stop.enforced);
+  const enforced = named.filter((stop) => stop.enforced);
   const stop =
     enforced.find(({ approval }) => approval === undefined) ??
-    enforced.find(({ rule }) => !(saying.asks && isApproved(rule)));
-  if (stop !== undefined) return { kind: 'stop', decision: decisionOf(stop, saying) };
+    enforced.find(({ rule }) => !(options.enforces.asks && call.isApproved(rule)));
+  if (stop !== undefined) return { kind: 'stop', decision: decisionFor(stop, options) };
   // Nobody is asked about what is not enforced: a grant must not be used up by it.
-  const spared = stops.find((one) => !one.enforced);
+  const spared = named.find((one) => !one.enforced);
   if (spared === undefined) return PASS;
-  const { action, rule_id, reason_code, summary } = decisionOf(spared, saying);
+  const { action, rule_id, reason_code, summary } = decisionFor(spared, options);
   return { kind: 'pass', would: { action, rule_id, reason_code, summary } };
 }
 
 export const PASS: GateVerdict = { kind: 'pass' };
+export const SAME: Passage = { kind: 'same' };
+
+/** A message that arrives, changed where the value is another one. */
+export function passageWith(before: unknown, value: unknown, note?: ContentNote): Passage {
+  return value === before ? { kind: 'same', note } : { kind: 'changed', value, note };
+}
+
+/** A message that does not arrive, and what was found in it. */
+export function refusedPassage(
+  words: Pick<RefusedPassage, 'reason_code' | 'summary' | 'hint'>,
+  findings?: readonly string[],
+): RefusedPassage {
+  const note = findings && ({ action: 'block', findings } as const);
+  return { kind: 'refused', ...words, note };
+}
 
 const STRENGTH: readonly ContentNote['action'][] = ['tag', 'redact', 'ask', 'block'];
 
@@ -142,31 +146,26 @@ const OWN_WORDS =
 export const WEAKER = / \((?:tag|redact|ask)\)$/;
 
 /** One note of several, true of each of them; none when nothing was found. */
-export function noteOf(
+export function mergedNote(
   notes: readonly (ContentNote | undefined)[],
-  saying: Pick<Saying, 'redact'>,
+  { redact }: Redactor,
 ): ContentNote | undefined {
   const known = notes.filter((note) => note !== undefined);
-  const [first] = known;
-  if (first === undefined) return undefined;
-  const action = known.reduce(
-    (strongest, note) =>
-      STRENGTH.indexOf(note.action) > STRENGTH.indexOf(strongest) ? note.action : strongest,
-    first.action,
-  );
+  if (known.length === 0) return undefined;
+  const strength = Math.max(...known.map(({ action }) => STRENGTH.indexOf(action)));
+  const action = STRENGTH[strength] ?? 'block';
   const all = new Set(
-    known.flatMap((note) => {
-      const isWeaker = note.action !== action;
-      return note.findings.map((finding) => {
-        const shown = OWN_WORDS.test(finding) ? finding : saying.redact(finding);
-        return isWeaker && !WEAKER.test(shown) ? `${shown} (${note.action})` : shown;
-      });
-    }),
+    known.flatMap((note) =>
+      note.findings.map((finding) => {
+        const shown = OWN_WORDS.test(finding) ? finding : redact(finding);
+        const isWeaker = note.action !== action && !WEAKER.test(shown);
+        return isWeaker ? `${shown} (${note.action})` : shown;
+      }),
+    ),
   );
-  // What was done once to the full is not said to have been done by half as well.
-  const told = [...all].filter((one) => !WEAKER.test(one) || !all.has(one.replace(WEAKER, '')));
-  const isWeaker = (finding: string) => WEAKER.test(finding);
-  const findings = [...told.filter((one) => !isWeaker(one)), ...told.filter(isWeaker)];
-  const shown = findings.map((finding) => finding.slice(0, FINDING_LENGTH_MAX));
-  return { action, findings: shown.slice(0, FINDINGS_MAX) };
+  const full = [...all].filter((one) => !WEAKER.test(one));
+  // What was done once to the full is not listed as done by half as well.
+  const weaker = [...all].filter((one) => WEAKER.test(one) && !all.has(one.replace(WEAKER, '')));
+  const findings = [...full, ...weaker].slice(0, FINDINGS_MAX);
+  return { action, findings: findings.map((finding) => finding.slice(0, FINDING_LENGTH_MAX)) };
 }

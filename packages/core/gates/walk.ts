@@ -10,6 +10,16 @@ export function isWalkable(value: unknown): boolean {
   return isBounded(value, BOUNDS);
 }
 
+/** The member that names a tool, a prompt or a resource. */
+export function nameOf(item: unknown, key: string): string | undefined {
+  const name: unknown = isObject(item) ? item[key] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+export function namesOf(items: readonly unknown[], key: string): readonly string[] {
+  return items.flatMap((item) => nameOf(item, key) ?? []);
+}
+
 /** Every key, text and number, in order. */
 export function textsOf(value: unknown): readonly string[] {
   const texts: string[] = [];

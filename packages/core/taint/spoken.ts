@@ -1,15 +1,11 @@
 // What a server says without being asked: a person or a model reads it, and may take a value from it.
 
 /** Signs and figures for programs; no client hands their words to a model. */
-export const QUIET: ReadonlySet<string> = new Set([
+const QUIET: ReadonlySet<string> = new Set([
   'ping',
   'roots/list',
-  'notifications/cancelled',
-  'notifications/message',
-  'notifications/progress',
-  'notifications/prompts/list_changed',
-  'notifications/resources/list_changed',
-  'notifications/tools/list_changed',
+  ...['cancelled', 'message', 'progress'].map((name) => `notifications/${name}`),
+  ...['prompts', 'resources', 'tools'].map((name) => `notifications/${name}/list_changed`),
 ]);
 
 /** Whether a request or notification of a server, such as `elicitation/create`, is read by anybody. */
