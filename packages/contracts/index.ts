@@ -114,7 +114,13 @@ export { refusal } from './decision/refusal.ts';
 export type { ErrorEntry, SubCode } from './errors/error-table.ts';
 export { ERROR_CODES, errorEntry } from './errors/error-table.ts';
 export type { Failure } from './errors/failure.ts';
-export { failure, isFailure } from './errors/failure.ts';
+export {
+  catchFailure,
+  failure,
+  isFailure,
+  ThrownFailure,
+  tableFailure,
+} from './errors/failure.ts';
 export type {
   CallError,
   CallStatus,
@@ -186,7 +192,7 @@ export {
 export type { ShimCounts } from './hub-counts.ts';
 export { HUB_DECISIONS, HUB_METHODS, SHIM_COUNTERS } from './hub-counts.ts';
 export type { Mismatch, Parsed } from './shape/check.ts';
-export { check, describe, isObject, parseAs } from './shape/check.ts';
+export { check, definedFields, describe, isObject, parseAs } from './shape/check.ts';
 export { PACK_VERSION } from './shape/formats.ts';
 export type { Infer, JsonObject, JsonValue, ObjectShape, Shape } from './shape/shape.ts';
 export { STRING_LENGTH_MAX } from './shape/shape.ts';

@@ -1,8 +1,7 @@
 // When each server was last called, as far as the ledger knows.
 import { existsSync } from 'node:fs';
 import { type Failure, isFailure } from '@subluminal/contracts';
-import { freshen } from '../ledger/fresh.ts';
-import { findLedger, withReader } from '../ledger/home.ts';
+import { findLedger, freshen, withReader } from '../ledger/user-ledger.ts';
 import type { Io } from '../terminal/io.ts';
 
 const SERVERS_MAX = 500;

@@ -9,8 +9,7 @@ import { badUsage, defineCommand, flag, printout, required, textOption } from '.
 import { errorCode } from '../input/read-file.ts';
 import { JSON_FLAG, RUN_ID_DOC } from '../input/shared-options.ts';
 import { unwritable } from '../input/write-file.ts';
-import { findRun } from '../ledger/find-run.ts';
-import { readFreshLedger } from '../ledger/fresh.ts';
+import { findRun, readFreshLedger } from '../ledger/user-ledger.ts';
 import { harmlessLine, plural } from '../terminal/text.ts';
 
 const FILES = ['events.jsonl', 'policy.json', 'summary.json', 'summary.md'] as const;

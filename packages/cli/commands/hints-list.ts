@@ -2,7 +2,7 @@ import { isFailure } from '@subluminal/contracts';
 import { type Hinted, hintId, hintsOf } from '../hints/find.ts';
 import { badUsage, defineCommand, printout, textOption } from '../input/command.ts';
 import { JSON_FLAG, RUN_OPTION } from '../input/shared-options.ts';
-import { readFreshLedger } from '../ledger/fresh.ts';
+import { readFreshLedger } from '../ledger/user-ledger.ts';
 import { tableText } from '../terminal/table.ts';
 
 const LIMIT_DEFAULT = 50;

@@ -20,8 +20,7 @@ import {
   textsOption,
 } from '../input/command.ts';
 import { JSON_FLAG, RUN_OPTION, YES_FLAG } from '../input/shared-options.ts';
-import { freshen } from '../ledger/fresh.ts';
-import { findLedger, type LedgerHome, withReader } from '../ledger/home.ts';
+import { findLedger, freshen, type LedgerHome, withReader } from '../ledger/user-ledger.ts';
 import { confirm } from '../terminal/confirm.ts';
 import type { Colors, Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';

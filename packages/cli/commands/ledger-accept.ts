@@ -2,7 +2,7 @@ import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { isAnswered } from '@subluminal/plane/os';
 import { defineCommand, done, EXIT, flag, type Outcome } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
-import { findLedger, type LedgerHome, withWriter } from '../ledger/home.ts';
+import { findLedger, type LedgerHome, withWriter } from '../ledger/user-ledger.ts';
 import type { Io } from '../terminal/io.ts';
 import { jsonText } from '../terminal/text.ts';
 

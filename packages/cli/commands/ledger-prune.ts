@@ -1,7 +1,7 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Config } from '@subluminal/plane/config';
 import { retentionRequests } from '@subluminal/plane/daemon';
-import type { PruneWish } from '@subluminal/plane/ingest';
+import type { PruneFilter } from '@subluminal/plane/ingest';
 import {
   defineCommand,
   done,
@@ -12,8 +12,7 @@ import {
 } from '../input/command.ts';
 import { momentMs } from '../input/moment.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
-import { freshen } from '../ledger/fresh.ts';
-import { findLedger } from '../ledger/home.ts';
+import { findLedger, freshen } from '../ledger/user-ledger.ts';
 import { changeLedger } from '../ledger/writer.ts';
 import { jsonText, plural } from '../terminal/text.ts';
 
@@ -77,7 +76,7 @@ export const command = defineCommand({
   },
 });
 
-function requestsOf(options: PruneOptions, config: Config): readonly PruneWish[] | Failure {
+function requestsOf(options: PruneOptions, config: Config): readonly PruneFilter[] | Failure {
   const { 'older-than': age, 'keep-runs': keep } = options;
   const nowMs = Date.now();
   const previews = { what: 'previews' } as const;

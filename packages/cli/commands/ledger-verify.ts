@@ -12,8 +12,13 @@ import { isAnswered } from '@subluminal/plane/os';
 import { defineCommand, done, EXIT, flag, textsOption } from '../input/command.ts';
 import { KEY_BYTES_MAX, readFileBytes } from '../input/read-file.ts';
 import { JSON_FLAG, NO_LEDGER } from '../input/shared-options.ts';
-import { freshen } from '../ledger/fresh.ts';
-import { findLedger, findVerifier, type LedgerHome, withReader } from '../ledger/home.ts';
+import {
+  findLedger,
+  findVerifier,
+  freshen,
+  type LedgerHome,
+  withReader,
+} from '../ledger/user-ledger.ts';
 import { firstError, verifyText } from '../ledger/verify-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { jsonText } from '../terminal/text.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { ensurePrivateFolder, homePaths } from '@subluminal/plane/config';
-import { ensureLedgerd, isHomeFault, type LedgerHome, runLedgerd } from '@subluminal/plane/daemon';
+import { ensureLedgerd, type LedgerHome, runLedgerd } from '@subluminal/plane/daemon';
 import { createLedgerClient, type LedgerStatus } from '@subluminal/plane/ingest';
 import {
   badUsage,
@@ -16,8 +16,8 @@ import {
 } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { dutiesOf, isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
-import { failureOf, findLedger, warn } from '../ledger/home.ts';
 import { processEnded } from '../ledger/process-end.ts';
+import { findLedger, warn } from '../ledger/user-ledger.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Io } from '../terminal/io.ts';
 import { harmless, harmlessLine, jsonText } from '../terminal/text.ts';
@@ -135,7 +135,7 @@ async function serve({ auto }: LedgerdOptions, io: Io): Promise<Outcome> {
     result = await runLedgerd(serving);
   }
   for (const signal of ENDING_SIGNALS) process.off(signal, end);
-  if (isHomeFault(result)) return failureOf(result);
+  if (isFailure(result)) return result;
   if (result.kind === 'already' && !auto) {
     io.err.write('sub ledgerd: one runs already for this home.\n');
   }

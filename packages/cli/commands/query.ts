@@ -19,8 +19,7 @@ import {
 } from '../input/command.ts';
 import { momentMs } from '../input/moment.ts';
 import { DECISION_FILTERS, JSON_FLAG, NO_LEDGER } from '../input/shared-options.ts';
-import { findRun } from '../ledger/find-run.ts';
-import { readFreshLedger } from '../ledger/fresh.ts';
+import { findRun, readFreshLedger } from '../ledger/user-ledger.ts';
 import { CALL_VIEW, RUN_VIEW, type View } from '../ledger/views.ts';
 import type { Io } from '../terminal/io.ts';
 import { csvText, tableText } from '../terminal/table.ts';

@@ -1,9 +1,14 @@
 import { type Failure, failure, isFailure, parseEventLine } from '@subluminal/contracts';
 import type { StoreReader } from '@subluminal/plane/ledger';
 import { defineCommand, done, EXIT, type Outcome } from '../input/command.ts';
-import { findRun, LAST } from '../ledger/find-run.ts';
-import { freshen } from '../ledger/fresh.ts';
-import { findLedger, type LedgerHome, withReader } from '../ledger/home.ts';
+import {
+  findLedger,
+  findRun,
+  freshen,
+  LAST,
+  type LedgerHome,
+  withReader,
+} from '../ledger/user-ledger.ts';
 import { type Beginning, beginningOf, NOTHING } from '../tail/begin.ts';
 import { type TailFilter, type TailWish, wishOf } from '../tail/filter.ts';
 import { daemonOf, followOn } from '../tail/follow.ts';

@@ -1,12 +1,12 @@
 // Checks of the ledger, its signed head, its daemon and the socket. Starts nothing: without a daemon,
 // shims start one.
 import { lstatSync, statSync } from 'node:fs';
-import { findVerifier, isHomeFault } from '@subluminal/plane/daemon';
+import { isFailure } from '@subluminal/contracts';
+import { findVerifier } from '@subluminal/plane/daemon';
 import { createLedgerClient } from '@subluminal/plane/ingest';
 import {
   fileWitness,
   type Head,
-  LedgerError,
   openSqliteReader,
   parseWitness,
   type StoreReader,
@@ -55,7 +55,7 @@ async function keyFault(path: string): Promise<Finding | undefined> {
     const text = `${path} is missing, and the ledger was signed with it: nothing more is recorded`;
     return broken(text, 'Put the key back, or move the ledger away.');
   }
-  return isHomeFault(found) ? broken(`${found.message} [${found.code}]`, found.fix) : undefined;
+  return isFailure(found) ? broken(`${found.message} [${found.code}]`, found.fix) : undefined;
 }
 
 interface Signed {
@@ -101,7 +101,7 @@ async function withLedger(
       await reader.close();
     }
   } catch (cause) {
-    if (!(cause instanceof LedgerError)) throw cause;
+    if (!isFailure(cause)) throw cause;
     return broken(`${cause.message} [${cause.code}]`, cause.fix);
   }
 }

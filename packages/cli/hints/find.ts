@@ -3,7 +3,7 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { findId, shortId } from '@subluminal/plane/approvals';
 import type { CallDetail, StoreReader } from '@subluminal/plane/ledger';
-import { findRun } from '../ledger/find-run.ts';
+import { findRun } from '../ledger/user-ledger.ts';
 
 /** Hints are about the arguments of a tool; a turn gets none. */
 export type Hinted = Extract<CallDetail, { readonly kind: 'tool_call' }> & {

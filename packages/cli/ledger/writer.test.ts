@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { findLedger, isHomeFault, runLedgerd } from '@subluminal/plane/daemon';
+import { isFailure } from '@subluminal/contracts';
+import { findLedger, runLedgerd } from '@subluminal/plane/daemon';
 import { openSqliteStore } from '@subluminal/plane/ledger';
 import { expect, onTestFinished, test } from 'vitest';
 import { processIo } from '../terminal/io.ts';
@@ -16,7 +17,7 @@ async function heldHome() {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const env = { SUB_HOME: folder, HOME: folder };
   const home = await findLedger({ env, cwd: '/' });
-  if (isHomeFault(home)) throw new Error(home.message);
+  if (isFailure(home)) throw new Error(home.message);
   return { home, env, holder: await openSqliteStore({ file: home.file }) };
 }
 

@@ -6,6 +6,7 @@ import {
   EVENT_BODIES,
   type EventType,
   eventShape,
+  isFailure,
   parseEventLine,
 } from '@subluminal/contracts';
 import {
@@ -21,8 +22,8 @@ import { openApi } from '../../plane/services/api/index.ts';
 import { Shim, T0_MS } from '../../plane/stores/ledger/testing/events.ts';
 import { memoryWitness } from '../../plane/stores/ledger/testing/memory-witness.ts';
 import { LedgerHome, signer } from '../../plane/stores/ledger/testing/temp-ledger.ts';
+import { createTailRenderer } from './call-lines.ts';
 import { CallFold } from './fold.ts';
-import { createTailRenderer } from './lines.ts';
 import { createPrinter } from './screen.ts';
 
 const TOKEN = 'a'.repeat(40);
@@ -106,12 +107,12 @@ test('a turn is found by query, tail and API, beside the tool calls of its run',
     version: '0',
     nowMs: () => T0_MS,
   });
-  if (!opened.ok) throw new Error(opened.message);
-  const response = await fetch(`${opened.api.url}/api/v1/calls?provider=anthropic`, {
+  if (isFailure(opened)) throw new Error(opened.message);
+  const response = await fetch(`${opened.url}/api/v1/calls?provider=anthropic`, {
     headers: { authorization: `Bearer ${TOKEN}` },
   });
   expect(await response.json()).toMatchObject({ rows: [{ ...turn, cost_micros: 420 }] });
-  await opened.api.close();
+  await opened.close();
   await ledger.close();
 });
 

@@ -6,7 +6,7 @@ import { type Event, isFailure } from '@subluminal/contracts';
 import { ensurePrivateFolder, formatConfigProblem } from '@subluminal/plane/config';
 import { ensureLedgerd } from '@subluminal/plane/daemon';
 import { createLedgerClient } from '@subluminal/plane/ingest';
-import { type LedgerHome, withReader } from '../ledger/home.ts';
+import { type LedgerHome, withReader } from '../ledger/user-ledger.ts';
 
 export interface Followed {
   readonly seq: number;

@@ -4,9 +4,9 @@ import type { Event } from '@subluminal/contracts';
 import { harmlessJson } from '@subluminal/core/visible';
 import { type Io, knownColumns } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
+import { type LineOptions, LineTeller } from './call-lines.ts';
 import { shownBy, type TailFilter } from './filter.ts';
 import { CallFold, type Folded } from './fold.ts';
-import { type LineOptions, LineTeller } from './lines.ts';
 
 interface ScreenOptions {
   readonly filter: TailFilter;

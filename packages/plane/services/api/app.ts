@@ -1,4 +1,4 @@
-// What is asked by path and parameters, answered from the ledger.
+// The paths of the API: what is asked by path and parameters, answered from the ledger and the desk.
 import type { HttpBindings } from '@hono/node-server';
 import {
   API_ENDPOINTS,
@@ -6,18 +6,27 @@ import {
   API_POLICIES_LIMIT,
   type ApiCallsQuery,
   type ApiHealth,
+  type ApiInput,
   type ApiQuery,
   type ApiRunsQuery,
+  definedFields,
   PACK_VERSION,
 } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import { type Context, Hono } from 'hono';
 import type { CallFilter, RunFilter } from '../../stores/ledger/index.ts';
-import { addApprovals } from './approvals.ts';
-import { bodyOf, JSON_TYPE, ledgerProblem, type Problem } from './http-server.ts';
-import { readLines, readParameters } from './read-request.ts';
+import {
+  errorBody,
+  type HttpFailure,
+  httpFailure,
+  isHttpFailure,
+  JSON_TYPE,
+  NOT_FOUND,
+  thrownByLedger,
+} from './http-failure.ts';
+import { readInput, readLines, readParameters } from './read-request.ts';
 import { runLines, runSummary } from './run-events.ts';
-import type { ApiLimits, ApiOptions } from './types.ts';
+import type { ApiDesk, ApiLimits, ApiOptions } from './types.ts';
 
 interface AppOptions extends Omit<ApiOptions, 'limits'> {
   readonly limits: ApiLimits;
@@ -26,188 +35,174 @@ interface AppOptions extends Omit<ApiOptions, 'limits'> {
 }
 
 type Env = { Bindings: HttpBindings };
-type Asked = Context<Env>;
+type AppContext = Context<Env>;
+/** What an endpoint answers: JSON, a whole response, or nothing, which is 404. */
+type Answer = object | HttpFailure | Response | undefined;
 
 const LINES_TYPE = 'application/x-ndjson; charset=utf-8';
 const WARNING_LENGTH_MAX = 500;
 
-export function appOf(options: AppOptions): Hono<Env> {
+export function createApp(options: AppOptions): Hono<Env> {
   const app = new Hono<Env>();
   addOverview(app, options);
   addRuns(app, options);
-  addCalls(app, options);
   addIngest(app, options);
-  addApprovals(app, options.desk);
-  app.get(API_ENDPOINTS.stream.path, (asked) => {
-    const detail = 'The stream is a WebSocket.';
+  if (options.desk !== undefined) addApprovals(app, options.desk);
+  app.get(API_ENDPOINTS.stream.path, (context) => {
+    const failure = httpFailure(426, 'SUB_API_REQUEST', 'The stream is a WebSocket.');
     const headers = { upgrade: 'websocket', connection: 'Upgrade' };
-    return refuse(asked, { status: 426, code: 'SUB_API_REQUEST', detail, headers });
+    return refuse(context, { ...failure, headers });
   });
-  app.notFound((asked) => refuse(asked, NOT_FOUND));
-  app.onError((cause, asked) => {
-    const problem = ledgerProblem(cause);
-    if (problem.status >= 500) warn(options, cause);
-    return refuse(asked, problem);
+  app.notFound((context) => refuse(context, NOT_FOUND));
+  app.onError((cause, context) => {
+    const failure = thrownByLedger(cause);
+    if (failure.status >= 500) warn(options, cause);
+    return refuse(context, failure);
   });
   return app;
 }
 
-const NOT_FOUND: Problem = { status: 404, code: 'SUB_API_NOT_FOUND' };
-
 function addOverview(app: Hono<Env>, options: AppOptions): void {
   const { reader, version, nowMs, streams } = options;
   const started_at_ms = nowMs();
-  const { health, stats, policies } = API_ENDPOINTS;
-  app.get(health.path, (asked) =>
-    withQuery(asked, health.query, async () => {
-      const [ledger_id, { seq: tip_seq }] = await Promise.all([reader.ledgerId(), reader.tip()]);
-      const where = { version, v: PACK_VERSION, ledger_id, tip_seq };
-      const when = { started_at_ms, now_ms: nowMs() };
-      const answer: ApiHealth = { status: 'ok', ...where, streams: streams(), ...when };
-      return json(asked, answer);
-    }),
-  );
-  app.get(stats.path, (asked) =>
-    withQuery(asked, stats.query, async (query) => json(asked, await reader.stats(rangeOf(query)))),
-  );
-  app.get(policies.path, (asked) =>
-    withQuery(asked, policies.query, async ({ limit = API_POLICIES_LIMIT.fallback }) =>
-      json(asked, { rows: await reader.policies(limit) }),
-    ),
-  );
+  const { health, stats, policies, calls, call } = API_ENDPOINTS;
+  get(app, health, async (): Promise<ApiHealth> => {
+    const [ledger_id, { seq: tip_seq }] = await Promise.all([reader.ledgerId(), reader.tip()]);
+    const ledger = { version, v: PACK_VERSION, ledger_id, tip_seq };
+    return { status: 'ok', ...ledger, streams: streams(), started_at_ms, now_ms: nowMs() };
+  });
+  get(app, stats, (query) => reader.stats(rangeFilter(query)));
+  get(app, policies, async ({ limit = API_POLICIES_LIMIT.fallback }) => ({
+    rows: await reader.policies(limit),
+  }));
+  get(app, calls, (query) => reader.calls(callFilter(query), pageRequest(query)));
+  get(app, call, (_, { run_id = '', call_id = '' }) => reader.call(run_id, call_id));
 }
 
 function addRuns(app: Hono<Env>, options: AppOptions): void {
   const { reader, summarizer, limits } = options;
   const { runs, run, summary, events } = API_ENDPOINTS;
-  app.get(runs.path, (asked) =>
-    withQuery(asked, runs.query, async (query) =>
-      json(asked, await reader.runs(runFilterOf(query), pageOf(query))),
-    ),
-  );
-  app.get(pathOf(run.path), (asked) =>
-    withQuery(asked, run.query, async () => found(asked, await reader.run(id(asked, 'run_id')))),
-  );
-  app.get(pathOf(summary.path), (asked) =>
-    withQuery(asked, summary.query, async () => {
-      const runId = id(asked, 'run_id');
-      const { signal } = asked.req.raw;
-      const of = { reader, runId, signal, eventsMax: limits.summaryEventsMax };
-      return found(asked, await runSummary({ ...of, summarizer: summarizer() }));
-    }),
-  );
-  app.get(pathOf(events.path), (asked) =>
-    withQuery(asked, events.query, async ({ after: afterSeq = 0 }) => {
-      const runId = id(asked, 'run_id');
-      const onFailure = (cause: unknown) => {
-        warn(options, cause);
-        asked.env.outgoing.destroy();
-      };
-      const { isEmpty, body } = await runLines({ reader, runId, afterSeq, onFailure });
-      const isKnown = !isEmpty || (await reader.run(runId)) !== undefined;
-      if (!isKnown) return refuse(asked, NOT_FOUND);
-      return asked.body(body, 200, { 'content-type': LINES_TYPE });
-    }),
-  );
-}
-
-function addCalls(app: Hono<Env>, { reader }: AppOptions): void {
-  const { calls, call } = API_ENDPOINTS;
-  app.get(calls.path, (asked) =>
-    withQuery(asked, calls.query, async (query) =>
-      json(asked, await reader.calls(callFilterOf(query), pageOf(query))),
-    ),
-  );
-  app.get(pathOf(call.path), (asked) =>
-    withQuery(asked, call.query, async () =>
-      found(asked, await reader.call(id(asked, 'run_id'), id(asked, 'call_id'))),
-    ),
-  );
+  get(app, runs, (query) => reader.runs(runFilter(query), pageRequest(query)));
+  get(app, run, (_, { run_id = '' }) => reader.run(run_id));
+  get(app, summary, (_, { run_id: runId = '' }, context) => {
+    const { signal } = context.req.raw;
+    const { summaryEventsMax: eventsMax } = limits;
+    return runSummary({ reader, runId, signal, eventsMax, summarizer: summarizer() });
+  });
+  get(app, events, async ({ after: afterSeq = 0 }, { run_id: runId = '' }, context) => {
+    const onFailure = (cause: unknown) => {
+      warn(options, cause);
+      context.env.outgoing.destroy();
+    };
+    const { isEmpty, body } = await runLines({ reader, runId, afterSeq, onFailure });
+    if (isEmpty && (await reader.run(runId)) === undefined) return undefined;
+    return context.body(body, 200, { 'content-type': LINES_TYPE });
+  });
 }
 
 function addIngest(app: Hono<Env>, { take }: AppOptions): void {
   const { ingest } = API_ENDPOINTS;
-  app.post(ingest.path, (asked) =>
-    withQuery(asked, ingest.query, async (query) => {
-      const read = await readLines(asked.env.incoming, query);
-      return read.ok ? json(asked, await take(read.lines)) : refuse(asked, read.problem);
-    }),
-  );
+  app.post(ingest.path, async (context) => {
+    const query = parametersOf(context, ingest.query);
+    if (isHttpFailure(query)) return refuse(context, query);
+    const lines = await readLines(context.env.incoming, query);
+    return answer(context, isHttpFailure(lines) ? lines : await take(lines));
+  });
 }
 
-async function withQuery<T>(
-  asked: Asked,
-  query: ApiQuery<T>,
-  answer: (query: T) => Promise<Response>,
-): Promise<Response> {
-  const read = readParameters(query, asked.env.incoming.url ?? '');
-  return read.ok ? answer(read.value) : refuse(asked, read.problem);
+/** Calls that wait for a person, and grants. */
+function addApprovals(app: Hono<Env>, desk: ApiDesk): void {
+  const { approvals, approval, approve, reject, grants, revoke } = API_ENDPOINTS;
+  get(app, approvals, async (query) => desk.approvals(query));
+  get(app, approval, async (_, { id = '' }) => desk.approval(id));
+  get(app, grants, async (query) => desk.grants(query));
+  post(app, approve, (input, id) => desk.approve(id, input));
+  post(app, reject, (input, id) => desk.reject(id, input));
+  post(app, revoke, (_, id) => desk.revoke(id));
+}
+
+function get<T>(
+  app: Hono<Env>,
+  { path, query }: { readonly path: string; readonly query: ApiQuery<T> },
+  work: (query: T, ids: Partial<Record<string, string>>, context: AppContext) => Promise<Answer>,
+): void {
+  app.get(routePath(path), async (context) => {
+    const read = parametersOf(context, query);
+    return answer(
+      context,
+      isHttpFailure(read) ? read : await work(read, context.req.param(), context),
+    );
+  });
+}
+
+/** A path with the id of an approval or a grant, and one JSON object as its body. */
+function post<T>(
+  app: Hono<Env>,
+  endpoint: {
+    readonly path: string;
+    readonly query: ApiQuery<unknown>;
+    readonly input: ApiInput<T>;
+  },
+  work: (input: T, id: string) => Answer,
+): void {
+  app.post(routePath(endpoint.path), async (context) => {
+    const input = await readInput(context.env.incoming, endpoint.input);
+    if (isHttpFailure(input)) return refuse(context, input);
+    const read = parametersOf(context, endpoint.query);
+    return answer(context, isHttpFailure(read) ? read : work(input, context.req.param('id') ?? ''));
+  });
+}
+
+function parametersOf<T>(context: AppContext, query: ApiQuery<T>): T | HttpFailure {
+  return readParameters(query, context.env.incoming.url ?? '');
 }
 
 /** `/runs/{run_id}` as the router writes it. */
-function pathOf(path: string): string {
+function routePath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
-function id(asked: Asked, name: string): string {
-  return asked.req.param(name) ?? '';
+function answer(context: AppContext, value: Answer): Response {
+  if (value === undefined) return refuse(context, NOT_FOUND);
+  if (value instanceof Response) return value;
+  if (isHttpFailure(value)) return refuse(context, value);
+  return context.body(JSON.stringify(value), 200, { 'content-type': JSON_TYPE });
 }
 
-type Range = { readonly from_ms?: number | undefined; readonly to_ms?: number | undefined };
-
-function rangeOf({ from_ms, to_ms }: Range) {
-  return {
-    ...(from_ms !== undefined && { fromMs: from_ms }),
-    ...(to_ms !== undefined && { toMs: to_ms }),
-  };
+function refuse(context: AppContext, failure: HttpFailure): Response {
+  const headers = { ...failure.headers, 'content-type': JSON_TYPE };
+  return context.body(errorBody(failure), failure.status, headers);
 }
 
-function pageOf({
-  limit = API_PAGE_LIMIT.fallback,
-  cursor,
-}: Pick<ApiCallsQuery, 'limit' | 'cursor'>) {
-  return { limit, ...(cursor !== undefined && { cursor }) };
+type TimeRange = { readonly from_ms?: number | undefined; readonly to_ms?: number | undefined };
+
+function rangeFilter({ from_ms, to_ms }: TimeRange) {
+  return definedFields({ fromMs: from_ms, toMs: to_ms });
 }
 
-function runFilterOf({ agent_id, status, ...range }: ApiRunsQuery): RunFilter {
-  return {
-    ...(agent_id !== undefined && { agentId: agent_id }),
-    ...(status !== undefined && { status }),
-    ...rangeOf(range),
-  };
+function pageRequest(query: Pick<ApiCallsQuery, 'limit' | 'cursor'>) {
+  const { limit = API_PAGE_LIMIT.fallback, cursor } = query;
+  return definedFields({ limit, cursor });
 }
 
-function callFilterOf(query: ApiCallsQuery): CallFilter {
-  const { run_id, agent_id, server_name, tool_name, rule_id, args_hash } = query;
+function runFilter({ agent_id, status, ...range }: ApiRunsQuery): RunFilter {
+  return { ...definedFields({ agentId: agent_id, status }), ...rangeFilter(range) };
+}
+
+function callFilter(query: ApiCallsQuery): CallFilter {
   const { decision, status, text, kind, provider, model } = query;
   return {
-    ...(run_id !== undefined && { runId: run_id }),
-    ...(agent_id !== undefined && { agentId: agent_id }),
-    ...(server_name !== undefined && { serverName: server_name }),
-    ...(tool_name !== undefined && { toolName: tool_name }),
-    ...(rule_id !== undefined && { ruleId: rule_id }),
-    ...(args_hash !== undefined && { argsHash: args_hash }),
-    ...(decision !== undefined && { decision }),
-    ...(status !== undefined && { status }),
-    ...(text !== undefined && { text }),
-    ...(kind !== undefined && { kind }),
-    ...(provider !== undefined && { provider }),
-    ...(model !== undefined && { model }),
-    ...rangeOf(query),
+    ...definedFields({ decision, status, text, kind, provider, model }),
+    ...definedFields({
+      runId: query.run_id,
+      agentId: query.agent_id,
+      serverName: query.server_name,
+      toolName: query.tool_name,
+      ruleId: query.rule_id,
+      argsHash: query.args_hash,
+    }),
+    ...rangeFilter(query),
   };
-}
-
-function json(asked: Asked, value: object): Response {
-  return asked.body(JSON.stringify(value), 200, { 'content-type': JSON_TYPE });
-}
-
-function found(asked: Asked, value: object | undefined): Response {
-  return value === undefined ? refuse(asked, NOT_FOUND) : json(asked, value);
-}
-
-function refuse(asked: Asked, problem: Problem): Response {
-  const headers = { ...problem.headers, 'content-type': JSON_TYPE };
-  return asked.body(bodyOf(problem), problem.status, headers);
 }
 
 function warn({ onWarning }: AppOptions, cause: unknown): void {

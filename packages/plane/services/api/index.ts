@@ -1,4 +1,5 @@
 export { openCallbacks } from './callbacks.ts';
+export type { HttpFailure } from './http-failure.ts';
 export { openApi } from './open-api.ts';
 export type {
   Api,
@@ -8,9 +9,7 @@ export type {
   ApiReader,
   Callback,
   Callbacks,
-  DeskFault,
   Feed,
   FeedItem,
-  OpenApiResult,
   Summarizer,
 } from './types.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { API_ERROR, check } from '@subluminal/contracts';
+import { API_ERROR, check, isFailure } from '@subluminal/contracts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RunSummarizer } from '../../stores/ledger/index.ts';
 import { Shim, T0_MS } from '../../stores/ledger/testing/events.ts';
@@ -344,7 +344,7 @@ describe('opening', () => {
     'is refused where others could reach it: %s',
     async (host) => {
       const result = await openApi({ ...(await options()), host });
-      expect(result).toMatchObject({ ok: false, code: 'SUB_API_START' });
+      expect(result).toMatchObject({ kind: 'failure', code: 'SUB_API_START' });
     },
   );
 
@@ -357,13 +357,13 @@ describe('opening', () => {
     `${'a'.repeat(40)} b`,
   ])('is refused with a weak or odd token: %j', async (token) => {
     const result = await openApi({ ...(await options()), token });
-    expect(result).toMatchObject({ ok: false, code: 'SUB_API_START' });
+    expect(result).toMatchObject({ kind: 'failure', code: 'SUB_API_START' });
     expect(JSON.stringify(result)).not.toContain(token === '' ? TOKEN : token);
   });
 
   it('is refused on a port that is none, or taken', async () => {
     for (const port of [-1, 65_536, 1.5, Number.NaN]) {
-      expect(await openApi({ ...(await options()), port })).toMatchObject({ ok: false });
+      expect(await openApi({ ...(await options()), port })).toMatchObject({ kind: 'failure' });
     }
     const other = createServer();
     await new Promise<void>((resolve) => {
@@ -374,8 +374,8 @@ describe('opening', () => {
     });
     const { port } = other.address() as { port: number };
     const result = await openApi({ ...(await options()), port });
-    expect(result).toMatchObject({ ok: false, code: 'SUB_API_START' });
-    expect(result.ok ? '' : result.message).toContain('EADDRINUSE');
+    expect(result).toMatchObject({ kind: 'failure', code: 'SUB_API_START' });
+    expect(isFailure(result) ? result.message : '').toContain('EADDRINUSE');
   });
 
   it('listens on the loopback address only', async () => {

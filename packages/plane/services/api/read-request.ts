@@ -9,19 +9,20 @@ import {
 } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import type { IncomingLine } from '../../stores/ledger/index.ts';
-import type { Problem } from './http-server.ts';
+import {
+  badRequest,
+  bodyTooLarge,
+  type HttpFailure,
+  httpFailure,
+  isHttpFailure,
+} from './http-failure.ts';
 
 const SHOWN_LENGTH_MAX = 80;
-
-export function tooLarge(bytesMax: number): Problem {
-  const detail = `The body has more than ${bytesMax} bytes.`;
-  return { status: 413, code: 'SUB_API_LIMIT', detail };
-}
 
 export async function readBytes(
   request: IncomingMessage,
   bytesMax: number,
-): Promise<Buffer | Problem> {
+): Promise<Buffer | HttpFailure> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
@@ -34,48 +35,36 @@ export async function readBytes(
     }
   } catch {
     // Whoever sent it is gone, and will hardly read this.
-    return { status: 400, code: 'SUB_API_REQUEST', detail: 'The body is not complete.' };
+    return badRequest('The body is not complete.');
   }
   if (bytes <= bytesMax) return Buffer.concat(chunks);
   // The rest is read and forgotten, within the time that a request has: an answer that comes while
   // the other side still writes is lost when the connection ends with it.
   request.resume();
-  return tooLarge(bytesMax);
+  return bodyTooLarge(bytesMax);
 }
-
-type RequestRead<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problem: Problem };
 
 /** The one JSON object of a body; nothing stands for an empty one. */
 export async function readInput<T>(
   request: IncomingMessage,
   { bytesMax, parse }: ApiInput<T>,
-): Promise<RequestRead<T>> {
+): Promise<T | HttpFailure> {
   const bytes = await readBytes(request, bytesMax);
-  if (!Buffer.isBuffer(bytes)) return { ok: false, problem: bytes };
+  if (isHttpFailure(bytes)) return bytes;
   let value: unknown;
   try {
     value = bytes.length === 0 ? {} : JSON.parse(bytes.toString('utf8'));
   } catch {
-    return wrong('The body is not JSON.');
+    return badRequest('The body is not JSON.');
   }
   const parsed = parse(value);
-  if (parsed.ok) return { ok: true, value: parsed.value };
+  if (parsed.ok) return parsed.value;
   const { path = [], expected = '', got = '' } = parsed.mismatches[0] ?? {};
   const name = visible(path.join('.') || 'body', SHOWN_LENGTH_MAX);
-  return wrong(`\`${name}\` must be ${expected}, not ${visible(got, SHOWN_LENGTH_MAX)}.`);
-}
-
-function wrong(detail: string): { readonly ok: false; readonly problem: Problem } {
-  return { ok: false, problem: { status: 400, code: 'SUB_API_REQUEST', detail } };
+  return badRequest(`\`${name}\` must be ${expected}, not ${visible(got, SHOWN_LENGTH_MAX)}.`);
 }
 
 // Events that come in by HTTP: the lines of a body, numbered.
-
-type ReadLines =
-  | { readonly ok: true; readonly lines: readonly IncomingLine[] }
-  | { readonly ok: false; readonly problem: Problem };
 
 const LIMIT = API_ENDPOINTS.ingest.body;
 
@@ -83,17 +72,16 @@ const LIMIT = API_ENDPOINTS.ingest.body;
 export async function readLines(
   request: IncomingMessage,
   { producer, seq }: { readonly producer: string; readonly seq: number },
-): Promise<ReadLines> {
+): Promise<readonly IncomingLine[] | HttpFailure> {
   const body = await readBytes(request, LIMIT.bytesMax);
-  if (!Buffer.isBuffer(body)) return { ok: false, problem: body };
+  if (isHttpFailure(body)) return body;
   const texts = body.toString('utf8').split('\n', LIMIT.linesMax + 2);
   // The end of the last line, not the beginning of another.
   if (texts.at(-1) === '') texts.pop();
   if (texts.length > LIMIT.linesMax) {
-    const detail = `The body has more than ${LIMIT.linesMax} lines.`;
-    return { ok: false, problem: { status: 413, code: 'SUB_API_LIMIT', detail } };
+    return httpFailure(413, 'SUB_API_LIMIT', `The body has more than ${LIMIT.linesMax} lines.`);
   }
-  return { ok: true, lines: texts.map((line, at) => ({ producer, seq: seq + at, line })) };
+  return texts.map((line, at) => ({ producer, seq: seq + at, line }));
 }
 
 // Query parameters, read strictly: a misspelt filter must not show everything.
@@ -102,20 +90,20 @@ const PARAMETERS_MAX = 32;
 const DIGITS = /^\d{1,16}$/;
 
 /** Reads the query of a request target as the endpoint declares it. */
-export function readParameters<T>({ shape, parse }: ApiQuery<T>, target: string): RequestRead<T> {
+export function readParameters<T>({ shape, parse }: ApiQuery<T>, target: string): T | HttpFailure {
   const given = pairsOf(target);
-  if (typeof given === 'string') return wrong(given);
+  if (typeof given === 'string') return badRequest(given);
   const values: { [name: string]: unknown } = {};
   for (const [name, text] of given) {
     const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
-    if (field === undefined) return wrong(unknownName(name, shape));
-    if (Object.hasOwn(values, name)) return wrong(`The parameter \`${name}\` is given twice.`);
+    if (field === undefined) return badRequest(unknownName(name, shape));
+    if (Object.hasOwn(values, name)) return badRequest(`The parameter \`${name}\` is given twice.`);
     values[name] = valueOf(field.shape, text);
   }
   const parsed = parse(values);
-  if (parsed.ok) return { ok: true, value: parsed.value };
+  if (parsed.ok) return parsed.value;
   const { path = [], expected = '', got = '' } = parsed.mismatches[0] ?? {};
-  return wrong(`The parameter \`${path.join('.')}\` must be ${expected}, not ${shown(got)}.`);
+  return badRequest(`The parameter \`${path.join('.')}\` must be ${expected}, not ${shown(got)}.`);
 }
 
 /** The decoded pairs, or what is wrong with them. */

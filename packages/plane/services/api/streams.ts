@@ -11,9 +11,15 @@ import {
 } from '@subluminal/contracts';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { eventMember } from '../../stores/ledger/index.ts';
-import { type Problem, sendProblem } from './http-server.ts';
+import {
+  badRequest,
+  type HttpFailure,
+  httpFailure,
+  isHttpFailure,
+  sendFailure,
+} from './http-failure.ts';
 import { readParameters } from './read-request.ts';
-import type { Guard } from './request-guard.ts';
+import type { RequestGuard } from './request-guard.ts';
 import { EventPages } from './run-events.ts';
 import type { ApiLimits, ApiReader, Feed, FeedItem, StoredEvent } from './types.ts';
 
@@ -53,17 +59,18 @@ export class Streams {
     return this.#server.clients.size;
   }
 
-  take(guard: Guard, { request, socket, head }: Upgrade): void {
+  take(guard: RequestGuard, { request, socket, head }: Upgrade): void {
     // Without a listener, a connection that breaks would end the process.
     socket.on('error', () => socket.destroy());
-    const problem = guard(request) ?? this.#problemOf(request);
-    if (problem !== undefined) return refuse({ request, socket, head }, problem);
-    const query = readParameters(API_ENDPOINTS.stream.query, request.url ?? '');
-    if (!query.ok) return refuse({ request, socket, head }, query.problem);
+    const query =
+      guard(request) ??
+      this.#upgradeFailure(request) ??
+      readParameters(API_ENDPOINTS.stream.query, request.url ?? '');
+    if (isHttpFailure(query)) return refuse(request, socket, query);
     const { reader, feed, limits, onWarning } = this.#options;
     this.#server.handleUpgrade(request, socket, head, (client) => {
       const { streamBytesMax: bytesMax, pingMs } = limits;
-      const of = { reader, feed, bytesMax, pingMs, onWarning, query: query.value };
+      const of = { reader, feed, bytesMax, pingMs, onWarning, query };
       const subscriber = new Subscriber({ socket: client, ...of });
       this.#subscribers.add(subscriber);
       client.once('close', () => this.#subscribers.delete(subscriber));
@@ -82,27 +89,26 @@ export class Streams {
     this.#server.close();
   }
 
-  #problemOf({ url = '', headers }: IncomingMessage): Problem | undefined {
+  #upgradeFailure({ url = '', headers }: IncomingMessage): HttpFailure | undefined {
     const { path } = API_ENDPOINTS.stream;
     const isStream = url.split('?', 1)[0] === path;
     if (!isStream || headers.upgrade?.toLowerCase() !== 'websocket') {
-      const detail = `Only ${path} is a WebSocket.`;
-      return { status: 400, code: 'SUB_API_REQUEST', detail };
+      return badRequest(`Only ${path} is a WebSocket.`);
     }
     if (this.#isClosing || this.count >= this.#options.limits.streamsMax) {
-      return { status: 503, code: 'SUB_API_LIMIT', detail: 'There is no room for another stream.' };
+      return httpFailure(503, 'SUB_API_LIMIT', 'There is no room for another stream.');
     }
     return undefined;
   }
 }
 
 /** An upgrade comes with a bare socket; what is refused gets a response of its own. */
-function refuse({ request, socket }: Upgrade, problem: Problem): void {
+function refuse(request: IncomingMessage, socket: Duplex, failure: HttpFailure): void {
   const response = new ServerResponse(request);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- A server without TLS has these.
   response.assignSocket(socket as Socket);
   response.on('finish', () => socket.end(() => socket.destroy()));
-  sendProblem(response, problem);
+  sendFailure(response, failure);
 }
 
 // One stream: first what is stored, then what is new. While its client keeps up, events go straight

@@ -17,7 +17,6 @@ import type {
   ApiRunSummary,
   ApiStats,
   Event,
-  SubCode,
 } from '@subluminal/contracts';
 import type {
   CallFilter,
@@ -28,6 +27,7 @@ import type {
   PageRequest,
   RunFilter,
 } from '../../stores/ledger/index.ts';
+import type { HttpFailure } from './http-failure.ts';
 
 export interface StoredEvent {
   readonly seq: number;
@@ -67,22 +67,14 @@ export interface Summarizer {
   finish(): ApiRunSummary;
 }
 
-/** Why a person's word has no effect. */
-export interface DeskFault {
-  readonly kind: 'fault';
-  readonly status: 400 | 404 | 409 | 500 | 503;
-  readonly code: SubCode;
-  readonly detail: string;
-}
-
 /** Where people decide. Ids are whole ones. */
 export interface ApiDesk {
-  approvals(query: ApiApprovalsQuery): ApiApprovals | DeskFault;
-  approval(id: string): ApiApproval | DeskFault;
-  approve(id: string, wish: ApiApprove): ApiDecided | DeskFault;
-  reject(id: string, wish: ApiReject): ApiDecided | DeskFault;
-  grants(query: ApiGrantsQuery): ApiGrants | DeskFault;
-  revoke(id: string): ApiRevoked | DeskFault;
+  approvals(query: ApiApprovalsQuery): ApiApprovals | HttpFailure;
+  approval(id: string): ApiApproval | HttpFailure;
+  approve(id: string, wish: ApiApprove): ApiDecided | HttpFailure;
+  reject(id: string, wish: ApiReject): ApiDecided | HttpFailure;
+  grants(query: ApiGrantsQuery): ApiGrants | HttpFailure;
+  revoke(id: string): ApiRevoked | HttpFailure;
 }
 
 interface CallbackRequest {
@@ -159,15 +151,6 @@ export interface Api {
   /** Ends all connections. The reader and the feed stay open. */
   close(): Promise<void>;
 }
-
-export type OpenApiResult =
-  | { readonly ok: true; readonly api: Api }
-  | {
-      readonly ok: false;
-      readonly code: SubCode;
-      readonly message: string;
-      readonly fix: string;
-    };
 
 // How much of everything.
 

@@ -11,6 +11,7 @@ import {
   type Grant,
   isFailure,
   type SubCode,
+  tableFailure,
 } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import {
@@ -24,7 +25,7 @@ import {
   grantWords,
   type Owner,
 } from '../../stores/approvals/index.ts';
-import type { ApiDesk, DeskFault } from '../api/index.ts';
+import type { ApiDesk, HttpFailure } from '../api/index.ts';
 
 interface DeskOptions {
   readonly desk: Desk;
@@ -122,7 +123,7 @@ function given(grant: Grant): ApiGrant {
 }
 
 /** What a grant would cover; nothing is changed. */
-function shown(id: string, wish: ApiApprove, options: DeskOptions): ApiDecided | DeskFault {
+function shown(id: string, wish: ApiApprove, options: DeskOptions): ApiDecided | HttpFailure {
   const { desk, by } = options;
   const entry = desk.queue.get(id);
   if (entry.kind !== 'request') return absent(entry);
@@ -142,7 +143,7 @@ function decided(
   id: string,
   wish: ApiApprove | ApiReject,
   { isRejected = false, ...options }: DeskOptions & { readonly isRejected?: boolean },
-): ApiDecided | DeskFault {
+): ApiDecided | HttpFailure {
   const { desk, by } = options;
   const lasting = 'grant' in wish && wish.grant !== undefined ? wishOf(wish.grant) : undefined;
   const result: Decided = desk.decide(id, {
@@ -169,7 +170,7 @@ function decided(
     case 'changed':
       return changed();
     case 'too_large':
-      return fault(400, 'SUB_API_REQUEST', 'The note is too long.');
+      return refuse(400, 'SUB_API_REQUEST', 'The note is too long.');
     case 'failure':
       return storeFault(result);
     default:
@@ -191,21 +192,22 @@ function wishOf(wish: ApiGrantWish): GrantWish {
   return { kind: 'minutes', durationMs: wish.minutes * MINUTE_MS, args };
 }
 
-function fault(status: DeskFault['status'], code: SubCode, detail: string): DeskFault {
-  return { kind: 'fault', status, code, detail: visible(detail, WHY_LENGTH_MAX) };
+/** The table's words: those of the store may name files. */
+function refuse(status: HttpFailure['status'], code: SubCode, detail = ''): HttpFailure {
+  return { ...tableFailure(code, visible(detail, WHY_LENGTH_MAX)), status };
 }
 
-function absent(one: Damaged | { readonly kind: 'missing' }): DeskFault {
-  if (one.kind === 'missing') return fault(404, 'SUB_APPROVAL_UNKNOWN', '');
-  return fault(500, 'SUB_APPROVAL_DAMAGED', `It is ${one.id}: ${one.why}.`);
+function absent(one: Damaged | { readonly kind: 'missing' }): HttpFailure {
+  if (one.kind === 'missing') return refuse(404, 'SUB_APPROVAL_UNKNOWN');
+  return refuse(500, 'SUB_APPROVAL_DAMAGED', `It is ${one.id}: ${one.why}.`);
 }
 
-function changed(): DeskFault {
-  return fault(409, 'SUB_APPROVAL_UNKNOWN', 'It is not the request that was seen.');
+function changed(): HttpFailure {
+  return refuse(409, 'SUB_APPROVAL_UNKNOWN', 'It is not the request that was seen.');
 }
 
 /** A failure of the disk names files, so its text stays out; the log of the daemon has it. */
-function storeFault({ code, message, fix }: Failure): DeskFault {
-  if (code !== 'SUB_GRANT_REFUSED') return fault(503, code, '');
-  return fault(409, code, `It is not given: ${message} ${fix}`);
+function storeFault({ code, message, fix }: Failure): HttpFailure {
+  if (code !== 'SUB_GRANT_REFUSED') return refuse(503, code);
+  return refuse(409, code, `It is not given: ${message} ${fix}`);
 }

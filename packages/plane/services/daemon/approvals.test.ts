@@ -13,7 +13,7 @@ import { tempFolder } from '../../stores/ledger/testing/temp-ledger.ts';
 import { signedHeaders } from '../approval-channels/webhook/callback.ts';
 import { createLedgerClient } from '../ingest/index.ts';
 import { runLedgerd } from './daemon.ts';
-import { findLedger, isHomeFault, withReader } from './index.ts';
+import { findLedger, withReader } from './index.ts';
 
 const SECRET = 'a-secret-of-the-tests';
 /** A process that is not there any more. */
@@ -118,9 +118,9 @@ function answerTo(
 
 async function approvalEvents(home: string): Promise<readonly EventOf<'approval'>[]> {
   const found = await findLedger({ env: { SUB_HOME: home, HOME: home }, cwd: '/' });
-  if (isHomeFault(found)) throw new Error(found.message);
+  if (isFailure(found)) throw new Error(found.message);
   const rows = await withReader(found, (reader) => reader.events({ afterSeq: 0, limit: 1_000 }));
-  if (isHomeFault(rows)) throw new Error(rows.message);
+  if (isFailure(rows)) throw new Error(rows.message);
   return rows.flatMap(({ line }) => {
     const event = JSON.parse(line ?? '{}') as EventOf<'approval'>;
     return event.type === 'approval' ? [event] : [];
@@ -238,9 +238,9 @@ describe('the table [approvals]', () => {
     const home = tempFolder();
     config(home, text);
     const found = await findLedger({ env: { SUB_HOME: home, HOME: home }, cwd: '/' });
-    expect(found).toMatchObject({ kind: 'fault', fix });
-    expect(isHomeFault(found) ? found.message : '').toMatch(/config\.toml:\d+:\d+: /);
-    expect(isHomeFault(found) ? found.message : '').toContain(message);
+    expect(found).toMatchObject({ kind: 'failure', fix });
+    expect(isFailure(found) ? found.message : '').toMatch(/config\.toml:\d+:\d+: /);
+    expect(isFailure(found) ? found.message : '').toContain(message);
   });
 });
 

@@ -112,12 +112,12 @@ async function openAddress(
   if (listen === null || callbacks.size === 0) return undefined;
   const { openCallbacks } = await import('../api/index.ts');
   const opened = await openCallbacks({ callbacks, ...listen });
-  if (!opened.ok) {
+  if (isFailure(opened)) {
     log(`approvals.listen is not served: ${opened.message} ${opened.fix}`);
     return undefined;
   }
-  log(`taking answers to approvals on ${opened.api.url}`);
-  return opened.api;
+  log(`taking answers to approvals on ${opened.url}`);
+  return opened;
 }
 
 /** Most homes never have a request: nothing is made or watched there until one is. */

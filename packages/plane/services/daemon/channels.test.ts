@@ -1,8 +1,9 @@
+import { isFailure } from '@subluminal/contracts';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Bench, ME } from '../../stores/approvals/testing/bench.ts';
 import { type ApprovalChannel, announceRequests } from '../approval-channels/index.ts';
 import { startChannels } from './channels.ts';
-import { isHomeFault } from './fault.ts';
+
 import { findLedger } from './home.ts';
 
 let bench: Bench;
@@ -41,7 +42,7 @@ function bellChannel(rung: string[]): ApprovalChannel {
 async function start(env: { readonly [name: string]: string }, rung: string[], log: string[]) {
   const where = { env: { SUB_HOME: bench.home, HOME: bench.home, ...env }, cwd: '/' };
   const found = await findLedger(where);
-  if (isHomeFault(found)) throw new Error(found.message);
+  if (isFailure(found)) throw new Error(found.message);
   const { config, paths } = found;
   return startChannels({
     desk: bench.desk,

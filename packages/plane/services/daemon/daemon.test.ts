@@ -2,13 +2,14 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Bench, question } from '../../stores/approvals/testing/bench.ts';
 import { Shim } from '../../stores/ledger/testing/events.ts';
 import { tempFolder } from '../../stores/ledger/testing/temp-ledger.ts';
 import { createLedgerClient } from '../ingest/index.ts';
 import { runLedgerd } from './daemon.ts';
-import { findLedger, isHomeFault, withReader, withWriter } from './index.ts';
+import { findLedger, withReader, withWriter } from './index.ts';
 import { sweepApprovals } from './retention.ts';
 
 const DAY_MS = 86_400_000;
@@ -50,13 +51,13 @@ async function serve(home: string, env: { readonly [name: string]: string } = {}
 
 async function ledgerOf(home: string) {
   const found = await findLedger({ env: { SUB_HOME: home, HOME: home }, cwd: '/' });
-  if (isHomeFault(found)) throw new Error(found.message);
+  if (isFailure(found)) throw new Error(found.message);
   return found;
 }
 
 async function runsIn(home: string): Promise<readonly string[]> {
   const page = await withReader(await ledgerOf(home), (reader) => reader.runs({}, {}));
-  if (isHomeFault(page)) throw new Error(page.message);
+  if (isFailure(page)) throw new Error(page.message);
   return page.rows.map(({ run_id }) => run_id);
 }
 
@@ -92,7 +93,7 @@ describe('a home', () => {
       log: () => undefined,
       signal: new AbortController().signal,
     });
-    expect(result).toMatchObject({ kind: 'fault', code: 'SUB_HOME_UNSAFE' });
+    expect(result).toMatchObject({ kind: 'failure', code: 'SUB_HOME_UNSAFE' });
   });
 });
 

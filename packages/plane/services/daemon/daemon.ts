@@ -2,13 +2,19 @@
 
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { isAnswered } from '../../os/index.ts';
 import { ensurePrivateFolder } from '../../stores/config/index.ts';
 import type { Ledger } from '../../stores/ledger/index.ts';
 import { type IngestServer, openIngest } from '../ingest/index.ts';
 import { openApprovals } from './approvals.ts';
-import { configFault, type HomeFault, homeFault, isHomeFault } from './fault.ts';
-import { findLedger, type LedgerHome, openWriter, type Whereabouts } from './home.ts';
+import {
+  configFailure,
+  findLedger,
+  type LedgerHome,
+  openWriter,
+  type Whereabouts,
+} from './home.ts';
 import { openHttp } from './http.ts';
 import { ledgerPort, spoolPort } from './ports.ts';
 import { DAY_MS, keepRetention, sweepApprovals } from './retention.ts';
@@ -29,7 +35,7 @@ export type LedgerdEnd =
   | { readonly kind: 'ended' }
   /** Another one serves this home. */
   | { readonly kind: 'already' }
-  | HomeFault;
+  | Failure;
 
 const LOCK_MS = 10_000;
 const LOCK_POLL_MS = 50;
@@ -39,15 +45,15 @@ const CLOSE_MS = 10_000;
 /** Serves until it is told to end, or until nobody needs it. */
 export async function runLedgerd(options: LedgerdOptions): Promise<LedgerdEnd> {
   const home = await findLedger(options);
-  if (isHomeFault(home)) return home;
+  if (isFailure(home)) return home;
   const { paths, config } = home;
   const socketPath = config['ledger.socket'];
   for (const folder of [paths.home, paths.run, paths.spool, dirname(socketPath)]) {
     const unsafe = ensurePrivateFolder(folder);
-    if (unsafe !== undefined) return configFault([unsafe]);
+    if (unsafe !== undefined) return configFailure([unsafe]);
   }
   const ledger = await openAlone(home, options);
-  if (ledger === 'already' || isHomeFault(ledger)) {
+  if (ledger === 'already' || isFailure(ledger)) {
     releaseStart(paths);
     return ledger === 'already' ? { kind: 'already' } : ledger;
   }
@@ -58,11 +64,11 @@ export async function runLedgerd(options: LedgerdOptions): Promise<LedgerdEnd> {
 async function openAlone(
   home: LedgerHome,
   { log, signal, lockMs = LOCK_MS }: LedgerdOptions,
-): Promise<Ledger | HomeFault | 'already'> {
+): Promise<Ledger | Failure | 'already'> {
   const deadlineMs = performance.now() + lockMs;
   for (;;) {
     const ledger = await openWriter(home, { create: true, warn: log });
-    if (!isHomeFault(ledger) || ledger.code !== 'SUB_LEDGER_LOCKED') return ledger;
+    if (!isFailure(ledger) || ledger.code !== 'SUB_LEDGER_LOCKED') return ledger;
     if (await isAnswered(home.config['ledger.socket'])) return 'already';
     if (signal.aborted || performance.now() > deadlineMs) return ledger;
     await pause(LOCK_POLL_MS);
@@ -96,7 +102,7 @@ async function serve({ home, ledger, options }: Serving): Promise<LedgerdEnd> {
     version,
     warn: log,
     onStop: ended,
-    onFinal: (_, message) => end(homeFault('SUB_LEDGER_IO', message, FINAL_FIX)),
+    onFinal: ({ message }) => end(failure('SUB_LEDGER_IO', message, FINAL_FIX)),
     ...(auto && { idle: { afterMs: config['ledger.idle_exit_ms'], onIdle: ended } }),
   });
   releaseStart(paths);
@@ -125,7 +131,7 @@ async function serve({ home, ledger, options }: Serving): Promise<LedgerdEnd> {
 
 const FINAL_FIX = 'Run `sub ledger verify`; the events that come meanwhile wait in the spool.';
 
-function unheard(socketPath: string, code: string | undefined): HomeFault {
+function unheard(socketPath: string, code: string | undefined): Failure {
   const [message, fix] =
     code === undefined
       ? [`another daemon answers on ${socketPath}.`, 'Stop it, or set ledger.socket.']
@@ -133,7 +139,7 @@ function unheard(socketPath: string, code: string | undefined): HomeFault {
           `${socketPath} cannot be listened on (${code}).`,
           'Check its folder, or set ledger.socket.',
         ];
-  return homeFault('SUB_LEDGER_IO', message, fix);
+  return failure('SUB_LEDGER_IO', message, fix);
 }
 
 interface Retaining {

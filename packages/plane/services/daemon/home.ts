@@ -1,8 +1,10 @@
 // The ledger that a user has: where it is, and how it is opened with its key and its witness.
 import { existsSync } from 'node:fs';
+import { catchFailure, type Failure, failure, isFailure } from '@subluminal/contracts';
 import {
   type ApprovalSettings,
   type Config,
+  type ConfigProblem,
   ensurePrivateFolder,
   type HomePaths,
   loadConfig,
@@ -10,14 +12,13 @@ import {
 import {
   fileWitness,
   type Ledger,
-  LedgerError,
+  ledgerFailure,
   openLedger,
   openSqliteReader,
   openSqliteStore,
   type StoreReader,
   type Witness,
 } from '../../stores/ledger/index.ts';
-import { configFault, faultsOf, type HomeFault, isHomeFault } from './fault.ts';
 import { findSigner } from './key.ts';
 
 export interface LedgerHome {
@@ -36,9 +37,9 @@ export interface Whereabouts {
 }
 
 /** Where the ledger is, by the configuration. Nothing is opened or made. */
-export async function findLedger(where: Whereabouts): Promise<LedgerHome | HomeFault> {
+export async function findLedger(where: Whereabouts): Promise<LedgerHome | Failure> {
   const loaded = await loadConfig(where);
-  if (!loaded.ok) return configFault(loaded.problems);
+  if (!loaded.ok) return configFailure(loaded.problems);
   const { config, paths, approvals } = loaded;
   const file = config['ledger.path'];
   const witness = fileWitness(`${file.replace(/\.db$/, '')}.head`);
@@ -49,8 +50,8 @@ export async function findLedger(where: Whereabouts): Promise<LedgerHome | HomeF
 export async function withReader<T>(
   { file }: LedgerHome,
   work: (reader: StoreReader) => Promise<T>,
-): Promise<T | HomeFault> {
-  return faultsOf(file, async () => {
+): Promise<T | Failure> {
+  return ledgerFailures(file, async () => {
     const reader = await openSqliteReader({ file });
     try {
       return await work(reader);
@@ -69,26 +70,26 @@ export interface WriterWish {
 }
 
 /** Opens the ledger for its one writer. */
-export async function openWriter(home: LedgerHome, wish: WriterWish): Promise<Ledger | HomeFault> {
-  return faultsOf(home.file, async () => {
+export async function openWriter(home: LedgerHome, wish: WriterWish): Promise<Ledger | Failure> {
+  return ledgerFailures(home.file, async () => {
     const { file, paths } = home;
-    if (!wish.create && !existsSync(file)) throw new LedgerError('SUB_LEDGER_MISSING', file);
+    if (!wish.create && !existsSync(file)) throw ledgerFailure('SUB_LEDGER_MISSING', file);
     const unsafe = ensurePrivateFolder(paths.home);
-    return unsafe === undefined ? openSigned(home, wish) : configFault([unsafe]);
+    return unsafe === undefined ? openSigned(home, wish) : configFailure([unsafe]);
   });
 }
 
 async function openSigned(
   { file, paths, witness }: LedgerHome,
   { warn: onWarning, acceptsRollback = false }: WriterWish,
-): Promise<Ledger | HomeFault> {
+): Promise<Ledger | Failure> {
   const store = await openSqliteStore({ file });
   let ledger: Ledger | undefined;
   try {
     // Behind the lock of the store, so that two who start at once do not make two keys.
     const isNew = (await store.lastHead()) === undefined && (await store.tip()).seq === 0;
     const signer = await findSigner(paths.ledgerKey, isNew);
-    if (isHomeFault(signer)) return signer;
+    if (isFailure(signer)) return signer;
     const onRollback = acceptsRollback ? 'record' : 'refuse';
     ledger = await openLedger({ store, signer, witness, nowMs: Date.now, onWarning, onRollback });
     return ledger;
@@ -102,14 +103,33 @@ export async function withWriter<T>(
   home: LedgerHome,
   wish: WriterWish,
   work: (ledger: Ledger) => Promise<T>,
-): Promise<T | HomeFault> {
-  return faultsOf(home.file, async () => {
+): Promise<T | Failure> {
+  return ledgerFailures(home.file, async () => {
     const ledger = await openWriter(home, wish);
-    if (isHomeFault(ledger)) return ledger;
+    if (isFailure(ledger)) return ledger;
     try {
       return await work(ledger);
     } finally {
       await ledger.close();
     }
   });
+}
+
+/** All problems of the configuration as one failure. */
+export function configFailure(problems: readonly ConfigProblem[]): Failure {
+  const [first] = problems;
+  if (first === undefined) throw new Error('a configuration failed without a problem');
+  const message = problems.map(({ where, message: text }) => `${where}: ${text}.`).join(' ');
+  const fix = [...new Set(problems.map((problem) => problem.fix))].join(' ');
+  return failure(first.code, message, fix);
+}
+
+/** Returns what `work` throws as a failure of this file. Everything else that it throws is a defect. */
+async function ledgerFailures<T>(file: string, work: () => Promise<T>): Promise<T | Failure> {
+  const result = await catchFailure(work);
+  if (!isFailure(result)) return result;
+  const { code, message, fix } = result;
+  if (code === 'SUB_LEDGER_MISSING') return failure(code, `there is no ledger at ${file}.`, fix);
+  if (code === 'SUB_LEDGER_LOCKED') return failure(code, `another process writes to ${file}.`, fix);
+  return failure(code, message.endsWith('.') ? message : `${message}.`, fix);
 }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
 import { readRegularFile } from '../../os/index.ts';
 import { type Ledger, RunSummarizer, type StoreReader } from '../../stores/ledger/index.ts';
 import type { IngestServer } from '../ingest/index.ts';
@@ -37,7 +38,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
   const feed = new LedgerFeed(ledger, server, log);
   // Loaded only by a daemon that serves it.
   const { openApi } = await import('../api/index.ts');
-  const opened = await openApi({
+  const api = await openApi({
     reader: watched(ledger.store, () => server.touch()),
     take: (lines) => server.take(lines),
     feed,
@@ -55,8 +56,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
     server.setHttp({ error: why });
     return NONE;
   };
-  if (!opened.ok) return unserved(bracketed(`${opened.message} ${opened.fix}`, address.host));
-  const { api } = opened;
+  if (isFailure(api)) return unserved(`${api.message} ${api.fix}`);
   const file = join(home.paths.run, 'ledger.json');
   try {
     await writePrivately(file, `${JSON.stringify({ pid: process.pid, url: api.url, token })}\n`);
@@ -77,13 +77,6 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
 function addressOf(text: string): { readonly host: string; readonly port: number } | undefined {
   const [, host, port] = /^\[?([^[\]]+?)\]?:(\d+)$/.exec(text) ?? [];
   return host === undefined ? undefined : { host, port: Number(port) };
-}
-
-/** An address with colons as URLs have it: without brackets, it is made harmless beyond recognition. */
-function bracketed(text: string, host: string): string {
-  if (!host.includes(':')) return text;
-  const spelled = host.replace(/^:(?=:)/, String.raw`\u{3a}`);
-  return text.replaceAll(`${spelled}:`, `[${host}]:`).replaceAll(` ${host}:`, ` [${host}]:`);
 }
 
 /** A daemon that is asked by HTTP is not idle. */

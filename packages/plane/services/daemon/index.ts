@@ -1,7 +1,5 @@
 export type { LedgerdEnd, LedgerdOptions } from './daemon.ts';
 export { runLedgerd } from './daemon.ts';
-export type { HomeFault } from './fault.ts';
-export { isHomeFault } from './fault.ts';
 export type { LedgerHome, Whereabouts, WriterWish } from './home.ts';
 export { findLedger, withReader, withWriter } from './home.ts';
 export { findVerifier } from './key.ts';

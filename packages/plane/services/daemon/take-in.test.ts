@@ -3,10 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Failure } from '@subluminal/contracts';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { LedgerError } from '../../stores/ledger/index.ts';
+import { ledgerFailure } from '../../stores/ledger/index.ts';
 import { Shim } from '../../stores/ledger/testing/events.ts';
 import { LedgerHome } from '../../stores/ledger/testing/temp-ledger.ts';
 import type { IngestLedger } from '../ingest/index.ts';
@@ -339,7 +340,7 @@ describe('the spool', () => {
     const full = (port: IngestLedger): IngestLedger => ({
       ...port,
       ingest: async (lines) => {
-        if (isFull) throw new LedgerError('SUB_LEDGER_FULL', 'No room.');
+        if (isFull) throw ledgerFailure('SUB_LEDGER_FULL', 'No room.');
         return port.ingest(lines);
       },
     });
@@ -360,7 +361,7 @@ describe('a ledger that fails', () => {
     const failing = (port: IngestLedger): IngestLedger => ({
       ...port,
       ingest: async (lines) => {
-        if (failures-- > 0) throw new LedgerError('SUB_LEDGER_BUSY', '');
+        if (failures-- > 0) throw ledgerFailure('SUB_LEDGER_BUSY', '');
         return port.ingest(lines);
       },
     });
@@ -375,14 +376,14 @@ describe('a ledger that fails', () => {
   it('for good ends the taking in, and nothing is answered', async () => {
     const tampered = (port: IngestLedger): IngestLedger => ({
       ...port,
-      ingest: () => Promise.reject(new LedgerError('SUB_LEDGER_TAMPERED', '')),
+      ingest: () => Promise.reject(ledgerFailure('SUB_LEDGER_TAMPERED', '')),
     });
-    const told = new Promise<string>((resolve) => {
+    const told = new Promise<Failure>((resolve) => {
       void startDaemon({ wrap: tampered, onFinal: resolve }).then((daemon) => {
         Wire.ingest(daemon.socketPath, 'a').send(calls(new Shim('a'), 1));
       });
     });
-    expect(await told).toBe('SUB_LEDGER_TAMPERED');
+    expect(await told).toMatchObject({ code: 'SUB_LEDGER_TAMPERED' });
   });
 
   it('because of one line sets that line aside and takes the others', async () => {

@@ -16,8 +16,9 @@ const CONTROL = { hello: 'subluminal.control.v1' };
 async function take(daemon: TestDaemon, shim: Shim, count: number): Promise<void> {
   const lines = Array.from({ length: count }, (_, at) => shim.start(`${shim.count}-${at}`));
   expect(await daemon.client.ingest(lines)).toEqual({
-    ok: true,
-    result: { accepted: count, duplicates: 0, rejected: 0 },
+    accepted: count,
+    duplicates: 0,
+    rejected: 0,
   });
 }
 
@@ -92,7 +93,7 @@ describe('control', () => {
     expect(await client.sync(1_000)).toBe(false);
     expect(await client.stay()).toBe(false);
     expect(await client.stop(1_000)).toBe(true);
-    expect(await client.prune({})).toMatchObject({ ok: false, code: 'SUB_LEDGER_IO' });
+    expect(await client.prune({})).toMatchObject({ kind: 'failure', code: 'SUB_LEDGER_IO' });
     const signal = new AbortController().signal;
     for await (const item of client.follow({ signal })) expect(item).toBeUndefined();
   });
@@ -102,9 +103,9 @@ describe('control', () => {
     for (const run of ['r1', 'r2', 'r3']) {
       await daemon.client.ingest(new Shim(run, { run }).call('c'));
     }
-    const counted = { ok: true, result: { runs: 2, events: null } };
+    const counted = { runs: 2, events: null };
     expect(await daemon.client.prune({ keepRuns: 1 }, { dryRun: true })).toEqual(counted);
-    const pruned = { ok: true, result: { runs: 2, events: 6 } };
+    const pruned = { runs: 2, events: 6 };
     expect(await daemon.client.prune({ keepRuns: 1 })).toEqual(pruned);
     expect((await daemon.ledger.store.runs({}, {})).rows).toHaveLength(1);
   });
@@ -140,7 +141,7 @@ describe('control', () => {
     await wire.acked(2);
     expect(await daemon.client.status()).toMatchObject({ events_committed: 1, conflicts: 1 });
     const again = other === undefined ? [] : [other];
-    expect(await daemon.client.ingest(again)).toMatchObject({ result: { conflicts: 1 } });
+    expect(await daemon.client.ingest(again)).toMatchObject({ conflicts: 1 });
     expect(await daemon.client.status()).toMatchObject({ conflicts: 2 });
   });
 

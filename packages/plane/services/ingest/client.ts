@@ -1,9 +1,15 @@
 // Talks to a running `sub ledgerd`. Light: the shim and every command may import it.
 import { connect } from 'node:net';
-import { type Event, parseEventLine } from '@subluminal/contracts';
+import {
+  ERROR_CODES,
+  type Event,
+  errorEntry,
+  type Failure,
+  failure,
+  parseEventLine,
+} from '@subluminal/contracts';
 import { LineReader } from './peer.ts';
 import {
-  type Answer,
   CONTROL_HELLO,
   FOLLOW_HELLO,
   isObject,
@@ -11,8 +17,7 @@ import {
   LINE_BYTES_MAX,
   type NumberedLine,
   type PruneCounts,
-  type PruneWish,
-  type Refused,
+  type PruneFilter,
   type Request,
   readObject,
   type TakenCounts,
@@ -40,12 +45,15 @@ export interface LedgerClient {
   sync(timeoutMs: number): Promise<boolean>;
   /** Undefined when nobody listens. */
   status(timeoutMs?: number): Promise<LedgerStatus | undefined>;
-  prune(request: PruneWish, options?: { readonly dryRun?: boolean }): Promise<Answer<PruneCounts>>;
+  prune(
+    request: PruneFilter,
+    options?: { readonly dryRun?: boolean },
+  ): Promise<PruneCounts | Failure>;
   /** Lines with the names of their producers, each taken once. */
   ingest(
     lines: readonly NumberedLine[],
     options?: { readonly durable?: boolean },
-  ): Promise<Answer<TakenCounts>>;
+  ): Promise<TakenCounts | Failure>;
   /** From now on it ends only when told to; false when nobody listens, or it is too old for that. */
   stay(timeoutMs?: number): Promise<boolean>;
   /** True when the daemon has ended, or when none was there. */
@@ -93,17 +101,19 @@ function isOk(reply: Reply): boolean {
   return reply.kind === 'answer' && reply.value['ok'] === true;
 }
 
-function resultOf<T>(reply: Reply, is: (value: unknown) => value is T): Answer<T> {
-  if (reply.kind === 'timeout') return refused('SUB_LEDGER_BUSY', 'the daemon does not answer');
-  if (reply.kind === 'nobody') return refused('SUB_LEDGER_IO', 'the daemon is not there any more');
+function resultOf<T>(reply: Reply, is: (value: unknown) => value is T): T | Failure {
+  if (reply.kind === 'timeout')
+    return daemonFailure('SUB_LEDGER_BUSY', 'the daemon does not answer');
+  if (reply.kind === 'nobody') return daemonFailure('SUB_LEDGER_IO', 'the daemon is gone');
   const { ok, result, code, error } = reply.value;
-  if (ok === true && is(result)) return { ok: true, result };
-  const known = typeof code === 'string' ? code : 'SUB_LEDGER_IO';
-  return refused(known, typeof error === 'string' ? error : 'the daemon gave no answer we know');
+  if (ok === true && is(result)) return result;
+  return daemonFailure(code, typeof error === 'string' ? error : 'the daemon gave no known answer');
 }
 
-function refused(code: string, message: string): Refused {
-  return { ok: false, code, message };
+/** The daemon may be of another version: a code that is not known counts as an error of its disk. */
+function daemonFailure(given: unknown, text: string): Failure {
+  const code = ERROR_CODES.find((known) => known === given) ?? 'SUB_LEDGER_IO';
+  return failure(code, text.endsWith('.') ? text : `${text}.`, errorEntry(code).fix);
 }
 
 type Newer = 'stays' | 'conflicts';

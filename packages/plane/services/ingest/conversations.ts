@@ -1,6 +1,7 @@
 // A shim's connection: numbered lines come in, counts of what is committed go back.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isFailure } from '@subluminal/contracts';
 import { type Intake, NO_NUMBER, type Sender } from './intake.ts';
 import type { Peer, Talk } from './peer.ts';
 import {
@@ -167,7 +168,7 @@ export class Controller implements Talk {
     const answer =
       request === undefined
         ? { ok: false, code: 'SUB_USAGE', error: 'the request is not one that is known' }
-        : await this.#do(request).catch((cause: unknown) => this.#refusal(cause));
+        : await this.#do(request).catch((cause: unknown) => refusal(cause));
     this.#peer.write(`${JSON.stringify(answer)}\n`);
     this.#waiting -= 1;
     this.#length -= text?.length ?? 0;
@@ -207,15 +208,14 @@ export class Controller implements Talk {
     }
   }
 
-  #refusal(cause: unknown): object {
-    const judged = this.#controls.ledger.judge(cause);
-    const code = judged.kind === 'defect' ? 'SUB_INTERNAL' : judged.code;
-    return { ok: false, code, error: judged.message };
-  }
-
   #letGo(): void {
     if (this.#hasEnded && this.#waiting === 0 && !this.#isStopping) this.#peer.end();
   }
+}
+
+function refusal(cause: unknown): object {
+  if (isFailure(cause)) return { ok: false, code: cause.code, error: cause.message };
+  return { ok: false, code: 'SUB_INTERNAL', error: String(cause) };
 }
 
 // Events to one who follows, from the store and at that one's own pace: nothing is kept for it.

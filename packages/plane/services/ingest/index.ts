@@ -1,15 +1,12 @@
 export type { FollowedEvent, FollowOptions, LedgerClient } from './client.ts';
 export { createLedgerClient } from './client.ts';
 export type {
-  Answer,
   IngestLedger,
   IngestSpool,
-  Judgement,
   LedgerStatus,
   NumberedLine,
   PruneCounts,
-  PruneWish,
-  Refused,
+  PruneFilter,
   SpoolFile,
   StoredEvent,
   TakenCounts,

@@ -1,6 +1,7 @@
 // Lines of all connections on their way into the ledger, in batches. The queue is bounded: when it
 // is full, nothing more is read from the sockets. What is in it is never dropped.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
 import type { IngestLedger, NumberedLine, TakenCounts } from './protocol.ts';
 
 /** Whoever sent lines, and wants to know when they are safe. */
@@ -15,7 +16,7 @@ interface IntakeOptions {
   /** Lines were committed, or set aside. */
   readonly onTaken: (counts: TakenCounts) => void;
   /** The ledger will never take anything again. */
-  readonly onFinal: (code: string, message: string) => void;
+  readonly onFinal: (failure: Failure) => void;
   readonly limits?: Partial<IntakeLimits>;
 }
 
@@ -42,6 +43,14 @@ const LIMITS: IntakeLimits = {
  * waits this many times as long as the last one took, which on a busy machine is longer.
  */
 const GATHER_SHARE = 5;
+/** Failures that no later try changes. */
+const FINAL_CODES: ReadonlySet<string> = new Set([
+  'SUB_LEDGER_CORRUPT',
+  'SUB_LEDGER_FOREIGN',
+  'SUB_LEDGER_NEWER',
+  'SUB_LEDGER_ROLLED_BACK',
+  'SUB_LEDGER_TAMPERED',
+]);
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 5_000;
 /** No line has it: what came without a number is filed under this one, with the rejects. */
@@ -124,10 +133,9 @@ export class Intake {
         onTaken(counts);
         return counts;
       } catch (cause) {
-        const judged = ledger.judge(cause);
-        if (judged.kind === 'defect') return this.#commitHalves(lines, judged.message);
-        if (waitMs === RETRY_MIN_MS) warn(judged.message);
-        if (judged.kind === 'final') this.#giveUp(judged.code, judged.message);
+        if (!isFailure(cause)) return this.#commitHalves(lines, String(cause));
+        if (waitMs === RETRY_MIN_MS) warn(cause.message);
+        if (FINAL_CODES.has(cause.code)) this.#giveUp(cause);
         await pause(waitMs, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -144,9 +152,9 @@ export class Intake {
     this.#wake();
   }
 
-  #giveUp(code: string, message: string): void {
+  #giveUp(failure: Failure): void {
     this.end();
-    this.#options.onFinal(code, message);
+    this.#options.onFinal(failure);
   }
 
   /** One line may not hold up the others: it is found by halves, and set aside. */
@@ -171,7 +179,7 @@ export class Intake {
       return await ledger.ingest([{ ...line, seq: NO_NUMBER }]);
     } catch {
       // Then it is not the line.
-      this.#giveUp('SUB_INTERNAL', message);
+      this.#giveUp(tableFailure('SUB_INTERNAL', message));
       throw new IntakeEnded();
     }
   }

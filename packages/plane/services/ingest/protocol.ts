@@ -32,7 +32,7 @@ export interface LedgerStatus {
   readonly channels?: readonly string[];
 }
 
-export interface PruneWish {
+export interface PruneFilter {
   /** Runs whose last event is older. */
   readonly olderThanMs?: number;
   /** All but so many of the newest runs; with `olderThanMs`, those that are both. */
@@ -61,23 +61,13 @@ export interface TakenCounts {
   readonly conflicts?: number;
 }
 
-/** Why a request was not done. */
-export interface Refused {
-  readonly ok: false;
-  /** A SUB_* code. */
-  readonly code: string;
-  readonly message: string;
-}
-
-export type Answer<T> = { readonly ok: true; readonly result: T } | Refused;
-
 export type Request =
   | { readonly do: 'sync' }
   | { readonly do: 'status' }
   /** Do not end by yourself. */
   | { readonly do: 'stay' }
   | { readonly do: 'stop' }
-  | { readonly do: 'prune'; readonly request: PruneWish; readonly dry_run?: boolean }
+  | { readonly do: 'prune'; readonly request: PruneFilter; readonly dry_run?: boolean }
   | {
       readonly do: 'ingest';
       readonly lines: readonly NumberedLine[];
@@ -117,7 +107,7 @@ export function readRequest(line: string): Request | undefined {
     case 'stop':
       return { do: value['do'] };
     case 'prune': {
-      const request = readWish(value['request']);
+      const request = readPruneFilter(value['request']);
       if (request === undefined) return undefined;
       return { do: 'prune', request, dry_run: value['dry_run'] === true };
     }
@@ -131,7 +121,7 @@ export function readRequest(line: string): Request | undefined {
   }
 }
 
-function readWish(value: unknown): PruneWish | undefined {
+function readPruneFilter(value: unknown): PruneFilter | undefined {
   if (!isObject(value)) return undefined;
   const { olderThanMs, keepRuns, what } = value;
   if (!isMomentOrNone(olderThanMs) || !isCountOrNone(keepRuns)) return undefined;
@@ -185,19 +175,13 @@ export interface IngestLedger {
   ingest(lines: readonly NumberedLine[]): Promise<TakenCounts>;
   /** Resolves when everything is on disk. */
   seal(): Promise<unknown>;
-  prune(wish: PruneWish): Promise<PruneCounts>;
+  prune(filter: PruneFilter): Promise<PruneCounts>;
   /** What `prune` would do. */
-  countStale(wish: PruneWish): Promise<PruneCounts>;
+  countStale(filter: PruneFilter): Promise<PruneCounts>;
   /** In the order of seq. */
   events(afterSeq: number, limit: number): Promise<readonly StoredEvent[]>;
   lastSeq(): Promise<number>;
-  /** What a failure means: try again, give up, or look for the line that caused it. */
-  judge(cause: unknown): Judgement;
 }
-
-export type Judgement =
-  | { readonly kind: 'passing' | 'final'; readonly code: string; readonly message: string }
-  | { readonly kind: 'defect'; readonly message: string };
 
 interface SpoolBatch {
   readonly lines: readonly NumberedLine[];

@@ -1,6 +1,7 @@
 // The daemon's socket: who connects, what they speak, and the orderly end of it all.
 import { createServer, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Failure } from '@subluminal/contracts';
 import { ConnectionGate, listenOnUnixSocket } from '../../os/index.ts';
 import { Controller, Follower, LineTaker } from './conversations.ts';
 import { Intake, type IntakeLimits } from './intake.ts';
@@ -26,7 +27,7 @@ export interface IngestOptions {
   /** Somebody asked for the end: `close` is for the caller to call. */
   readonly onStop: () => void;
   /** The ledger takes nothing any more. */
-  readonly onFinal: (code: string, message: string) => void;
+  readonly onFinal: (failure: Failure) => void;
   /** No connection and nothing in the spool for so long. */
   readonly idle?: { readonly afterMs: number; readonly onIdle: () => void };
   readonly limits?: Partial<IntakeLimits>;

@@ -1,7 +1,6 @@
 export type { IncomingLine } from './chain/event-line.ts';
-export type { LedgerCode } from './chain/ledger-error.ts';
-export { LedgerError } from './chain/ledger-error.ts';
 export { OWN_PRODUCER } from './chain/ledger-events.ts';
+export { ledgerFailure } from './chain/ledger-failure.ts';
 export type { Head, Witness, WitnessedHead } from './chain/signed-head.ts';
 export { fileWitness, formatWitness, parseWitness } from './chain/signed-head.ts';
 export { EVENT_MEMBERS, eventMember } from './event-types/registry.ts';

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { type Event, parseEventLine } from '@subluminal/contracts';
+import { type Event, isFailure, parseEventLine } from '@subluminal/contracts';
 import { onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 import { type IncomingLine, type Ledger, RunSummarizer } from '../../../stores/ledger/index.ts';
@@ -98,9 +98,9 @@ class LiveLedger implements Feed {
       onWarning: (message) => this.warnings.push(message),
       ...options,
     });
-    if (!opened.ok) throw new Error(opened.message);
-    onTestFinished(() => opened.api.close());
-    return new ApiClient(opened.api);
+    if (isFailure(opened)) throw new Error(opened.message);
+    onTestFinished(() => opened.close());
+    return new ApiClient(opened);
   }
 }
 

@@ -1,6 +1,6 @@
 // What verifying and pruning read, over one connection.
 import { GENESIS } from '../chain/hash-chain.ts';
-import { LedgerError } from '../chain/ledger-error.ts';
+import { ledgerFailure } from '../chain/ledger-failure.ts';
 import { type Head, isHead } from '../chain/signed-head.ts';
 import type {
   ChainReader,
@@ -72,7 +72,7 @@ function headsOf(connection: Connection, rest: string, ...values: number[]): rea
     const { created_at: createdAtMs, key_id: keyId, ...others } = rowOf(row);
     const head: unknown = { ...others, createdAtMs, keyId };
     if (isHead(head)) return head;
-    throw new LedgerError('SUB_LEDGER_CORRUPT', 'A head cannot be read.');
+    throw ledgerFailure('SUB_LEDGER_CORRUPT', 'A head cannot be read.');
   });
 }
 

@@ -3,7 +3,7 @@ import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { hasSystemCode, makeFolders } from '../../../os/index.ts';
-import { type LedgerCode, LedgerError } from '../chain/ledger-error.ts';
+import { type LedgerCode, ledgerFailure } from '../chain/ledger-failure.ts';
 import {
   type Database,
   loadSqlite,
@@ -154,13 +154,13 @@ function makeFolder(path: string): void {
     // No ledger is missing here: there is no place for one.
     if (!hasSystemCode(cause, 'ENOENT')) throw cause;
     const folder = cause instanceof Error && 'path' in cause ? String(cause.path) : path;
-    throw new LedgerError('SUB_LEDGER_IO', `The folder ${folder} cannot be made.`, cause);
+    throw ledgerFailure('SUB_LEDGER_IO', `The folder ${folder} cannot be made.`, cause);
   }
 }
 
 export function requireFile(file: string): void {
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) return;
-  throw new LedgerError('SUB_LEDGER_MISSING', file);
+  throw ledgerFailure('SUB_LEDGER_MISSING', file);
 }
 
 // SQLite's result codes in our words.
@@ -194,7 +194,7 @@ const OUT_OF_RANGE = /too large to be represented/;
 export function ledgerError(file: string, cause: unknown): unknown {
   const code = ledgerCode(cause);
   if (code === undefined || !(cause instanceof Error)) return cause;
-  return new LedgerError(code, `${file}: ${cause.message}.`, cause);
+  return ledgerFailure(code, `${file}: ${cause.message}.`, cause);
 }
 
 function ledgerCode(cause: unknown): LedgerCode | undefined {
@@ -252,7 +252,7 @@ export async function lockWriter(file: string): Promise<WriterLock> {
     db.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
     db?.close();
-    if (isBusy(cause)) throw new LedgerError('SUB_LEDGER_LOCKED', file, cause);
+    if (isBusy(cause)) throw ledgerFailure('SUB_LEDGER_LOCKED', file, cause);
     throw ledgerError(lockFile, cause);
   }
   const held = db;

@@ -1,13 +1,13 @@
 // What a row really holds. Rows are read as strangers' data: the file may have been changed.
 import { isObject } from '@subluminal/contracts';
-import { LedgerError } from '../chain/ledger-error.ts';
+import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { Cell, Column, Merge, Table, TableAnswer } from '../store/tables.ts';
 
 export type RawRow = { readonly [column: string]: unknown };
 
 export function rowOf(value: unknown): RawRow {
   if (isRow(value)) return value;
-  throw new LedgerError('SUB_LEDGER_CORRUPT', 'A row is missing.');
+  throw ledgerFailure('SUB_LEDGER_CORRUPT', 'A row is missing.');
 }
 
 function isRow(value: unknown): value is RawRow {
@@ -90,7 +90,7 @@ function parsedJson(json: string | null): unknown {
 }
 
 function wrong(column: string, expected: string): never {
-  throw new LedgerError('SUB_LEDGER_CORRUPT', `The column ${column} holds no ${expected}.`);
+  throw ledgerFailure('SUB_LEDGER_CORRUPT', `The column ${column} holds no ${expected}.`);
 }
 
 // Upserts made from the tables' own words on how columns merge.

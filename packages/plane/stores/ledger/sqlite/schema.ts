@@ -1,6 +1,6 @@
 // The schema, as the steps that lead to it. A step that was released never changes.
 
-import { LedgerError } from '../chain/ledger-error.ts';
+import { ledgerFailure } from '../chain/ledger-failure.ts';
 import { TABLES } from '../store/tables.ts';
 import type { Database } from './load.ts';
 import { integerCell, rowOf } from './rows.ts';
@@ -200,7 +200,7 @@ export function migrate(db: Database, { file, migrations }: Plan): void {
     if (!(cause instanceof Error) || !isStepFailure(cause)) throw cause;
     // Our own steps fit each other: somebody has changed the tables, or the number.
     const detail = `${file}: it says to have schema ${version}, and has another (${cause.message}).`;
-    throw new LedgerError('SUB_LEDGER_CORRUPT', detail, cause);
+    throw ledgerFailure('SUB_LEDGER_CORRUPT', detail, cause);
   }
 }
 
@@ -214,17 +214,14 @@ export function checkedVersion(db: Database, { file, migrations }: Plan): number
   const version = pragma(db, 'user_version');
   const application = pragma(db, 'application_id');
   const empty = pragma(db, 'schema_version') === 0;
-  if (!empty && application !== APPLICATION_ID) throw new LedgerError('SUB_LEDGER_FOREIGN', file);
+  if (!empty && application !== APPLICATION_ID) throw ledgerFailure('SUB_LEDGER_FOREIGN', file);
   if (version > migrations.length) {
     const known = `it has schema ${version}, this version knows ${migrations.length}`;
-    throw new LedgerError('SUB_LEDGER_NEWER', `${file}: ${known}.`);
+    throw ledgerFailure('SUB_LEDGER_NEWER', `${file}: ${known}.`);
   }
   // All steps of a start are one transaction: tables without a version are nobody's first step.
   if (!empty && version < 1) {
-    throw new LedgerError(
-      'SUB_LEDGER_CORRUPT',
-      `${file}: its schema version was set to ${version}.`,
-    );
+    throw ledgerFailure('SUB_LEDGER_CORRUPT', `${file}: its schema version was set to ${version}.`);
   }
   return empty ? 0 : version;
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { LedgerError } from '../chain/ledger-error.ts';
+import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { Store, StoreReader, StoreTransaction } from '../store/engine.ts';
 import { chainReads } from './chain-reads.ts';
 import {
@@ -81,7 +81,7 @@ async function connectReader({
   try {
     const version = translated(file, () => checkedVersion(reader.db, { file, migrations }));
     // Whoever made the file did not get any further.
-    if (version === 0) throw new LedgerError('SUB_LEDGER_MISSING', file);
+    if (version === 0) throw ledgerFailure('SUB_LEDGER_MISSING', file);
     if (version === migrations.length) return reader;
   } catch (cause) {
     reader.close();

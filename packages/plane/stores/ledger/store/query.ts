@@ -1,6 +1,6 @@
 // What can be asked of a ledger, in words that every engine understands.
 import type { Action, CallStatus, CallSubject } from '@subluminal/contracts';
-import { LedgerError } from '../chain/ledger-error.ts';
+import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { HINTS, POLICY_VERSIONS, RUNS, TableAnswer, TOOL_CALLS } from './tables.ts';
 
 export interface CallFilter {
@@ -105,7 +105,7 @@ const CURSOR_LENGTH_MAX = 100_000;
 
 export function limitOf({ limit = LIMIT_DEFAULT }: PageRequest): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit;
-  throw new LedgerError('SUB_LEDGER_QUERY', `The limit goes from 1 to ${LIMIT_MAX}.`);
+  throw ledgerFailure('SUB_LEDGER_QUERY', `The limit goes from 1 to ${LIMIT_MAX}.`);
 }
 
 export function cursorOf({ atMs, id }: Position): string {
@@ -116,7 +116,7 @@ export function positionOf({ cursor }: PageRequest): Position | undefined {
   if (cursor === undefined) return undefined;
   const position = cursor.length <= CURSOR_LENGTH_MAX ? readCursor(cursor) : undefined;
   if (position !== undefined) return position;
-  throw new LedgerError('SUB_LEDGER_QUERY', 'The cursor is not one that a page gave.');
+  throw ledgerFailure('SUB_LEDGER_QUERY', 'The cursor is not one that a page gave.');
 }
 
 function readCursor(cursor: string): Position | undefined {
@@ -135,7 +135,7 @@ function readCursor(cursor: string): Position | undefined {
 /** The pattern that finds a text anywhere, with `\` before what a pattern would read as a sign. */
 export function likePattern(text: string): string {
   if (text.length === 0 || text.length > TEXT_LENGTH_MAX) {
-    throw new LedgerError('SUB_LEDGER_QUERY', `A text has 1 to ${TEXT_LENGTH_MAX} characters.`);
+    throw ledgerFailure('SUB_LEDGER_QUERY', `A text has 1 to ${TEXT_LENGTH_MAX} characters.`);
   }
   return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 }

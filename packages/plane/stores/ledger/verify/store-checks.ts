@@ -1,6 +1,6 @@
 // Whether the rows are what the events make: rebuilt beside, and compared row by row.
 
-import { LedgerError } from '../chain/ledger-error.ts';
+import { isFailure } from '@subluminal/contracts';
 import { projectRow } from '../event-types/project.ts';
 import type { ChainReader, EventRow, Store, StructureFault, TableRow } from '../store/engine.ts';
 import { emptyProjection } from '../store/projection.ts';
@@ -105,7 +105,7 @@ export async function checkContent(reader: ChainReader, findings: Findings): Pro
   try {
     report(await reader.contentFaults(), findings);
   } catch (cause) {
-    if (!(cause instanceof LedgerError) || cause.code !== 'SUB_LEDGER_CORRUPT') throw cause;
+    if (!isFailure(cause) || cause.code !== 'SUB_LEDGER_CORRUPT') throw cause;
     findings.error('unreadable', NOWHERE, `the file is damaged: ${cause.message}`);
   }
 }

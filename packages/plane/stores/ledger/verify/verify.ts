@@ -7,9 +7,9 @@
 // after the last head of a crashed writer are all there, which the report says; and that the whole
 // ledger was not put back to an older state together with an older copy of `ledger.head`, or written
 // anew with another key — keep heads elsewhere for that.
+import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Verifier } from '@subluminal/core/ports';
 import { GENESIS, hex } from '../chain/hash-chain.ts';
-import { LedgerError } from '../chain/ledger-error.ts';
 import { NOTED_HEAD, type Witness, type WitnessedHead } from '../chain/signed-head.ts';
 import type { ChainReader, Store, StoreReader } from '../store/engine.ts';
 import { ChainWalk, type PruneReport } from './chain-walk.ts';
@@ -186,8 +186,8 @@ async function walk(reader: ChainReader, walkers: Walkers): Promise<boolean> {
   }
 }
 
-function isUnreadable(cause: unknown): cause is LedgerError {
-  return cause instanceof LedgerError && cause.code === 'SUB_LEDGER_CORRUPT';
+function isUnreadable(cause: unknown): cause is Failure {
+  return isFailure(cause) && cause.code === 'SUB_LEDGER_CORRUPT';
 }
 
 async function readLastHead(reader: ChainReader, findings: Findings) {

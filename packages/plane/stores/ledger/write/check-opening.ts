@@ -1,8 +1,8 @@
 // Whether a ledger may go on from where it is found. A writer signs what it finds, so it must not
 // take over what nobody can have written: signed once, a forgery would look like the rest.
 import type { Verifier } from '@subluminal/core/ports';
-import { LedgerError } from '../chain/ledger-error.ts';
 import type { OwnRecord } from '../chain/ledger-events.ts';
+import { ledgerFailure } from '../chain/ledger-failure.ts';
 import {
   type Head,
   headHolds,
@@ -47,7 +47,7 @@ export function checkOpening(found: Found, choice: RollbackChoice): readonly Own
   const { tip, head, ledgerId, beside, note } = read;
   const trouble = olderThan(read, witnessOf(beside)) ?? olderThan(read, note) ?? strangeEnd(read);
   const wrong = trouble ?? strangeWitness(read) ?? strangeSchema(read);
-  if (wrong !== undefined && choice === 'refuse') throw new LedgerError(wrong.code, wrong.detail);
+  if (wrong !== undefined && choice === 'refuse') throw ledgerFailure(wrong.code, wrong.detail);
   const records: OwnRecord[] = [];
   if (wrong !== undefined) {
     const lost_head = witnessOf(beside) ?? note ?? { ledgerId, head: head ?? null };

@@ -2,7 +2,7 @@
 import type { Signer } from '@subluminal/core/ports';
 import type { IncomingLine } from '../chain/event-line.ts';
 import { sameBytes } from '../chain/hash-chain.ts';
-import { LedgerError } from '../chain/ledger-error.ts';
+import { ledgerFailure } from '../chain/ledger-failure.ts';
 import {
   followingHead,
   formatWitness,
@@ -191,7 +191,7 @@ class Writer implements Ledger {
       tip: Tip,
     ) => Promise<{ readonly tip: Tip; readonly kind: HeadKind | undefined } | undefined>,
   ): Promise<void> {
-    if (this.#closed) throw new LedgerError('SUB_LEDGER_IO', 'It is closed.');
+    if (this.#closed) throw ledgerFailure('SUB_LEDGER_IO', 'It is closed.');
     const done = await this.store.transaction(async (transaction) => {
       const tip = await transaction.tip();
       this.#requireTip(tip);
@@ -212,7 +212,7 @@ class Writer implements Ledger {
     if (known === undefined) return;
     if (known.seq === found.seq && sameBytes(known.hash, found.hash)) return;
     const detail = `Its last event is ${found.seq}, but this process wrote ${known.seq}.`;
-    throw new LedgerError('SUB_LEDGER_TAMPERED', detail);
+    throw ledgerFailure('SUB_LEDGER_TAMPERED', detail);
   }
 
   #makeHead(tip: Tip, kind: HeadKind): Head {

@@ -3,7 +3,6 @@
 import { isObject } from '@subluminal/contracts';
 import { previewHolder } from '../chain/event-line.ts';
 import { digestOf, GENESIS, hex, remainsHash } from '../chain/hash-chain.ts';
-import { LedgerError } from '../chain/ledger-error.ts';
 import {
   OWN_PRODUCER,
   type PolicyRecord,
@@ -11,6 +10,7 @@ import {
   readPolicy,
   readPrune,
 } from '../chain/ledger-events.ts';
+import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { EventRow, PrunedEvent, StoreTransaction, TableRow, Tip } from '../store/engine.ts';
 import { append, type NewEvent, ownEvent } from './append.ts';
 
@@ -182,7 +182,7 @@ function policyKey(policy: PolicyRecord): string {
 /** What was changed since the last record must not be covered by the next one. */
 function requireRecorded(found: RemainsRecord, last: PruneRecord | undefined): void {
   if (found.count === (last?.count ?? 0) && found.hash === (last?.hash ?? hex(GENESIS))) return;
-  throw new LedgerError('SUB_LEDGER_TAMPERED', 'What was pruned is not what the record says.');
+  throw ledgerFailure('SUB_LEDGER_TAMPERED', 'What was pruned is not what the record says.');
 }
 
 /** Policies that only pruned events told of would be lost: the ledger tells of them itself. */

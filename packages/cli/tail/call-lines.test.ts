@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import picocolors from 'picocolors';
 import { describe, expect, test } from 'vitest';
 import { displayWidth } from '../terminal/text.ts';
-import { createTailRenderer, type LineOptions } from './lines.ts';
+import { createTailRenderer, type LineOptions } from './call-lines.ts';
 import {
   blocked,
   decision,

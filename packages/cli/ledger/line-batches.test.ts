@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type LineBatch, lineBatches } from './lines.ts';
+import { type LineBatch, lineBatches } from './line-batches.ts';
 
 async function batchesOf(chunks: readonly string[], limits?: Parameters<typeof lineBatches>[1]) {
   async function* stream() {

@@ -1,0 +1,121 @@
+// The ledger of this user, for commands: find it, read it, write it, and find a run in it.
+import { readdir } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import {
+  ensureLedgerd,
+  findLedger as findLedgerFor,
+  type LedgerHome,
+  withWriter as openForWriting,
+  withReader,
+} from '@subluminal/plane/daemon';
+import { createLedgerClient } from '@subluminal/plane/ingest';
+import type { Ledger, StoreReader } from '@subluminal/plane/ledger';
+import { isAnswered } from '@subluminal/plane/os';
+import type { Io } from '../terminal/io.ts';
+import { harmless } from '../terminal/text.ts';
+
+export { findVerifier } from '@subluminal/plane/daemon';
+export { type LedgerHome, withReader };
+
+/** Finds the ledger by the configuration. Opens and makes nothing. */
+export function findLedger(): Promise<LedgerHome | Failure> {
+  return findLedgerFor({ env: process.env, cwd: process.cwd() });
+}
+
+/** Runs `work` on the ledger of this user, with the newest events in it. */
+export async function readFreshLedger<T>(
+  io: Io,
+  work: (reader: StoreReader) => Promise<T>,
+): Promise<T | Failure> {
+  const home = await findLedger();
+  if (isFailure(home)) return home;
+  await freshen(home, io);
+  return withReader(home, work);
+}
+
+export interface WriteOptions {
+  readonly io: Io;
+  /** Make the ledger when there is none. */
+  readonly create: boolean;
+  /** Continue with a ledger that does not follow from what was signed, and record that. */
+  readonly acceptsRollback?: boolean;
+}
+
+/** Runs `work` as the one writer of the ledger, and signs the result. */
+export function withWriter<T>(
+  home: LedgerHome,
+  { io, ...options }: WriteOptions,
+  work: (ledger: Ledger) => Promise<T>,
+): Promise<T | Failure> {
+  return openForWriting(home, { ...options, warn: (text) => warn(io, text) }, work);
+}
+
+export function warn(io: Io, message: string): void {
+  io.err.write(`sub: ${harmless(message)}\n`);
+}
+
+/** Stands for the run that began last. */
+export const LAST = 'last';
+
+/** The id of the run with this id, or of the newest one. */
+export async function findRun(reader: StoreReader, name: string): Promise<string | Failure> {
+  if (name !== LAST) {
+    const found = await reader.run(name);
+    if (found !== undefined) return found.run_id;
+    const message = `the ledger has no run \`${name}\`.`;
+    return failure('SUB_LEDGER_QUERY', message, 'See `sub query --runs`.');
+  }
+  const [newest] = (await reader.runs({}, { limit: 1 })).rows;
+  if (newest !== undefined) return newest.run_id;
+  return failure('SUB_LEDGER_QUERY', 'the ledger has no runs yet.', 'Run an agent first.');
+}
+
+const SYNC_MS = 10_000;
+const START_MS = 10_000;
+/** A shim looks for a daemon every two seconds at least. */
+const HAND_OVER_MS = 4_000;
+const HAND_OVER_POLL_MS = 50;
+/** A file of the spool: complete, or still being written. */
+const SPOOLED = /\.jsonl(?:\.\d{1,9}\.part)?$/;
+
+/**
+ * Lets the daemon take in the events that are on their way, and starts a daemon when some wait on
+ * disk. With `isEvidence` it starts none, because a daemon also prunes. Warns when events may be
+ * missing; the ledger can be read all the same.
+ */
+export async function freshen(home: LedgerHome, io: Io, isEvidence = false): Promise<void> {
+  const { config, paths } = home;
+  const socketPath = config['ledger.socket'];
+  const late = (reason: string) => warn(io, `${reason}: the newest events may be missing.`);
+  if (!(await isAnswered(socketPath))) {
+    const waiting = await spooledFiles(paths.spool);
+    if (waiting.length === 0) return;
+    const wait = `events wait in ${paths.spool}`;
+    if (isEvidence) {
+      return warn(io, `${wait}, and are not checked: \`sub ledgerd\` takes them in.`);
+    }
+    if (!(await ensureLedgerd({ env: process.env, paths, config }, START_MS))) {
+      return warn(io, `${wait}: \`sub ledgerd\` could not be started to take them.`);
+    }
+    const parts = new Set(waiting.filter((name) => name.endsWith('.part')));
+    if (!(await handedOver(paths.spool, parts))) late('a shim has not found the daemon yet');
+  }
+  const isDone = await createLedgerClient({ socketPath }).sync(SYNC_MS);
+  if (!isDone) late('`sub ledgerd` does not answer in time');
+}
+
+/** Waits until the running shims have handed over what they wrote to disk. */
+async function handedOver(spool: string, parts: ReadonlySet<string>): Promise<boolean> {
+  const deadlineMs = performance.now() + HAND_OVER_MS;
+  while ((await spooledFiles(spool)).some((name) => parts.has(name))) {
+    if (performance.now() > deadlineMs) return false;
+    await pause(HAND_OVER_POLL_MS);
+  }
+  return true;
+}
+
+async function spooledFiles(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.filter((name) => SPOOLED.test(name));
+}
